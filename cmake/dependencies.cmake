@@ -1,0 +1,17 @@
+# Debian 12 packages, listed in scripts/setup.sh. Static archives in every preset, so that the program that is tested and the program that
+# is shipped hold the same code.
+
+set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
+set(OPENSSL_USE_STATIC_LIBS ON)
+set(ZLIB_USE_STATIC_LIBS ON)
+find_package(Threads REQUIRED)
+find_package(OpenSSL REQUIRED)
+find_package(ZLIB REQUIRED)
+find_package(fmt REQUIRED)  # used as headers: Debian has no static library of it
+link_libraries(fmt::fmt-header-only Threads::Threads)
+
+foreach(name deflate zstd lz4)
+  find_library(${name}_archive ${name} REQUIRED)
+  add_library(lib${name} STATIC IMPORTED)
+  set_target_properties(lib${name} PROPERTIES IMPORTED_LOCATION ${${name}_archive})
+endforeach()

@@ -1,0 +1,42 @@
+# wheelsmith_module(NAME USES module… LIBRARIES library…): src/NAME/*.cc becomes the library wheelsmith_NAME, and
+# src/NAME/*_test.cc the test program NAME_test, which links the whole module and only what USES names.
+# Text files under src/NAME/data become C++ string constants (see embed.cmake).
+
+include(${CMAKE_CURRENT_LIST_DIR}/embed.cmake)
+
+function(wheelsmith_module name)
+  cmake_parse_arguments(arg "" "" "USES;LIBRARIES" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS src/${name}/*.cc)
+  set(tests ${sources})
+  list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
+  list(FILTER tests INCLUDE REGEX "_test\\.cc$")
+  if(NOT sources)
+    return()
+  endif()
+  file(GLOB data CONFIGURE_DEPENDS src/${name}/data/*)
+  foreach(file IN LISTS data)
+    wheelsmith_embed(${name} ${file} generated)
+    list(APPEND sources ${generated})
+  endforeach()
+  list(TRANSFORM arg_USES PREPEND wheelsmith_)
+  add_library(wheelsmith_${name} STATIC ${sources})
+  target_link_libraries(wheelsmith_${name} PUBLIC ${arg_USES} ${arg_LIBRARIES} PRIVATE wheelsmith_settings)
+  target_include_directories(wheelsmith_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src)
+  if(BUILD_TESTING AND tests)
+    add_executable(${name}_test ${tests})
+    set(fixtures wheelsmith_testing)
+    if(name STREQUAL base OR NOT TARGET wheelsmith_testing)
+      set(fixtures)
+    endif()
+    target_link_libraries(${name}_test PRIVATE
+      $<LINK_LIBRARY:WHOLE_ARCHIVE,wheelsmith_${name}> ${fixtures} wheelsmith_settings wheelsmith_gtest)
+    add_test(NAME unit.${name} COMMAND ${name}_test)
+  endif()
+endfunction()
+
+if(BUILD_TESTING)
+  find_library(gtest_archive gtest REQUIRED)
+  find_library(gtest_main_archive gtest_main REQUIRED)
+  add_library(wheelsmith_gtest INTERFACE)
+  target_link_libraries(wheelsmith_gtest INTERFACE ${gtest_main_archive} ${gtest_archive})
+endif()

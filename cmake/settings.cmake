@@ -1,0 +1,36 @@
+# Flags for our own code, in one interface target that no third-party code links.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+
+set(WHEELSMITH_SANITIZE "" CACHE STRING "Sanitizers for all of our code: address,undefined or thread")
+option(WHEELSMITH_STATIC "Link one static executable" OFF)
+option(WHEELSMITH_FUZZ "Build the fuzz targets with libFuzzer (clang); without it they replay their corpus" OFF)
+option(WHEELSMITH_WERROR "Warnings are errors" OFF)
+
+add_library(wheelsmith_settings INTERFACE)
+target_include_directories(wheelsmith_settings INTERFACE ${PROJECT_SOURCE_DIR}/src)
+target_compile_definitions(wheelsmith_settings INTERFACE WHEELSMITH_VERSION="${PROJECT_VERSION}")
+target_compile_options(wheelsmith_settings INTERFACE
+  -Wall -Wextra -Wpedantic
+  -Wshadow               # a name that hides another is misread sooner or later
+  -Wconversion           # sizes from files are 64 bit; losing bits silently is how bounds checks fail
+  -Wnon-virtual-dtor -Woverloaded-virtual
+  $<$<BOOL:${WHEELSMITH_WERROR}>:-Werror>)
+# base/demangle.cc uses a function that only the static libstdc++ has.
+target_link_options(wheelsmith_settings INTERFACE -static-libstdc++ -static-libgcc)
+if(WHEELSMITH_STATIC)
+  target_link_options(wheelsmith_settings INTERFACE -static)
+endif()
+if(WHEELSMITH_SANITIZE)
+  target_compile_options(wheelsmith_settings INTERFACE
+    -fsanitize=${WHEELSMITH_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(wheelsmith_settings INTERFACE -fsanitize=${WHEELSMITH_SANITIZE})
+endif()
+if(WHEELSMITH_FUZZ)
+  target_compile_options(wheelsmith_settings INTERFACE -fsanitize=fuzzer-no-link)
+  target_link_options(wheelsmith_settings INTERFACE -fsanitize=fuzzer-no-link)
+endif()

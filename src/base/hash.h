@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/bytes.h"
+
+namespace wheelsmith {
+
+using Digest = std::vector<std::uint8_t>;
+
+// The digest of the bytes by an algorithm's name ("sha256", "sha384", "sha512"), or nothing for a name that is not
+// known or too weak to prove anything (md5, sha1).
+std::optional<Digest> digest(std::string_view algorithm, Bytes bytes);
+
+Digest sha256(Bytes bytes);
+
+std::string to_hex(const Digest& digest);
+// URL-safe base64 without '=', as RECORD wants it.
+std::string to_base64url(const Digest& digest);
+
+}  // namespace wheelsmith

@@ -1,0 +1,55 @@
+#include "base/parallel.h"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <thread>
+#include <vector>
+
+namespace wheelsmith {
+
+unsigned usable_threads() { return std::max(1U, std::thread::hardware_concurrency()); }
+
+void parallel_for(std::size_t count, unsigned threads, const std::function<void(std::size_t)>& task) {
+  std::atomic<std::size_t> next{0};
+  std::mutex mutex;
+  std::exception_ptr failure;
+  std::size_t failed_at = count;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < count; i = next++) {
+      try {
+        task(i);
+      } catch (...) {
+        const std::lock_guard lock(mutex);
+        if (i < failed_at) {
+          failed_at = i;
+          failure = std::current_exception();
+        }
+      }
+    }
+  };
+  {
+    std::vector<std::jthread> others;
+    const std::size_t wanted = std::min<std::size_t>(std::max(1U, threads), count);
+    for (std::size_t i = 1; i < wanted; ++i) others.emplace_back(work);
+    work();
+  }
+  if (failure) std::rethrow_exception(failure);
+}
+
+Gate::Hold Gate::pass(std::uint64_t bytes) {
+  std::unique_lock lock(m_mutex);
+  m_freed.wait(lock, [&] { return m_held == 0 || (m_held <= m_budget && bytes <= m_budget - m_held); });
+  m_held += bytes;
+  return Hold(*this, bytes);
+}
+
+Gate::Hold::~Hold() {
+  {
+    const std::lock_guard lock(m_gate.m_mutex);
+    m_gate.m_held -= m_bytes;
+  }
+  m_gate.m_freed.notify_all();
+}
+
+}  // namespace wheelsmith

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace wheelsmith {
+
+std::string_view trim(std::string_view text);
+std::string to_lower(std::string_view text);
+// The parts between separators, empty ones included: split("a,,b", ',') is {"a", "", "b"}; split("", ',') is {""}.
+std::vector<std::string_view> split(std::string_view text, char separator);
+// The lines without their ends (\n or \r\n); a last line without an end counts, an empty rest does not.
+std::vector<std::string_view> lines(std::string_view text);
+std::string join(std::span<const std::string> parts, std::string_view separator);
+
+// The whole text as an unsigned number, or nothing (empty, signs, blanks, overflow).
+std::optional<std::uint64_t> to_number(std::string_view text);
+
+bool is_valid_utf8(std::string_view text);
+// The text with every byte that is no UTF-8 replaced by U+FFFD.
+std::string to_valid_utf8(std::string_view text);
+// The text as a terminal may safely show it: control characters and invalid UTF-8 become visible escapes.
+std::string printable(std::string_view text);
+
+// "3 B", "4.2 kB", "1.3 GB": powers of 1000, as disks and registries count.
+std::string human_bytes(std::uint64_t bytes);
+
+// Shell patterns: '*' and '?' match anything, '/' and dots too; [abc], [a-z] and [!a] match one character.
+bool glob_match(std::string_view pattern, std::string_view text);
+
+// The candidate nearest to the word, if any is near enough to be what was meant.
+std::optional<std::string> nearest(std::string_view word, std::span<const std::string> candidates);
+
+// The C++ name behind a mangled symbol, or nothing if it is none or its text would grow past all use (250 hostile
+// bytes can demangle to 570 MB).
+std::optional<std::string> demangle(std::string_view symbol);
+
+}  // namespace wheelsmith

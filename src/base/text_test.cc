@@ -1,0 +1,79 @@
+#include "base/text.h"
+
+#include <gtest/gtest.h>
+
+namespace wheelsmith {
+namespace {
+
+TEST(Text, GlobMatch) {
+  struct Row {
+    const char *pattern, *text;
+    bool expected;
+  };
+  for (const Row& row : {Row{"libcuda.so*", "libcuda.so.1", true}, {"lib*", "mylib", false}, {"*", "", true},
+                         {"lib?.so", "liba.so", true}, {"lib[ab].so", "libb.so", true}, {"lib[!ab].so", "libb.so", false},
+                         {"lib[a-c]*", "libcuda", true}, {"a*b*c", "axxbyyc", true}, {"a*b*c", "axxbyy", false},
+                         {"[", "[", true}, {"a[b", "a[b", true}, {"", "", true}, {"", "a", false}}) {
+    EXPECT_EQ(glob_match(row.pattern, row.text), row.expected) << row.pattern << " on " << row.text;
+  }
+}
+
+TEST(Text, HostileGlobEndsSoon) { EXPECT_FALSE(glob_match(std::string(2000, '*') + "b", std::string(20000, 'a'))); }
+
+TEST(Text, Utf8) {
+  EXPECT_TRUE(is_valid_utf8("grün €"));
+  for (const char* bad : {"\xff", "\xc0\x80", "\xed\xa0\x80", "\xf5\x80\x80\x80", "\xe2\x82"}) {
+    EXPECT_FALSE(is_valid_utf8(bad)) << bad;
+    EXPECT_TRUE(is_valid_utf8(to_valid_utf8(bad)));
+  }
+  EXPECT_EQ(to_valid_utf8("a\xff""b"), "a\xef\xbf\xbd""b");
+}
+
+TEST(Text, PrintableLeavesNothingForATerminalToObey) {
+  EXPECT_EQ(printable("\x1b[31mred\n"), "\\x1b[31mred\\x0a");
+  EXPECT_EQ(printable("\xc2\x9b"), "\\x9b");
+  EXPECT_EQ(printable("grün"), "grün");
+}
+
+TEST(Text, HumanBytes) {
+  EXPECT_EQ(human_bytes(999), "999 B");
+  EXPECT_EQ(human_bytes(1000), "1.0 kB");
+  EXPECT_EQ(human_bytes(99'950), "100 kB");
+  EXPECT_EQ(human_bytes(999'600), "1.0 MB");
+  EXPECT_EQ(human_bytes(1'330'000'000), "1.3 GB");
+}
+
+TEST(Text, Nearest) {
+  const std::string words[] = {"manylinux_2_28", "manylinux_2_34", "musllinux_1_2"};
+  EXPECT_EQ(nearest("manylinux_2_29", words), "manylinux_2_28");
+  EXPECT_EQ(nearest("zebra", words), std::nullopt);
+}
+
+TEST(Text, Demangle) {
+  EXPECT_EQ(demangle("_ZN3c106detail14torchCheckFailEPKcS2_jS2_"),
+            "c10::detail::torchCheckFail(char const*, char const*, unsigned int, char const*)");
+  EXPECT_EQ(demangle("printf"), std::nullopt);
+  EXPECT_EQ(demangle("_ZN"), std::nullopt);
+}
+
+TEST(Text, DemangleIsNoBomb) {
+  // Each type names the one before twice: the text doubles with every step.
+  std::string symbol = "_Z1g1AIiiE";
+  const auto substitution = [](int n) {
+    if (n == 0) return std::string("S_");
+    std::string digits;
+    for (--n;; n /= 36) {
+      digits.insert(digits.begin(), "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[n % 36]);
+      if (n < 36) break;
+    }
+    return "S" + digits + "_";
+  };
+  for (int i = 0; i < 40; ++i) {
+    symbol += std::string("1") + static_cast<char>('B' + i % 20) + "I";
+    symbol += substitution(2 * i + 1) + substitution(2 * i + 1) + "E";
+  }
+  EXPECT_EQ(demangle(symbol), std::nullopt);
+}
+
+}  // namespace
+}  // namespace wheelsmith

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "base/bytes.h"
+#include "base/file_tree.h"
+
+namespace wheelsmith::sys {
+
+// An Error in words: "cannot open demo.whl: No such file or directory".
+[[noreturn]] void throw_sys_error(int error_number, const char* action, const std::filesystem::path& path);
+
+// The file mapped into memory, read only. Pages are read as they are touched. Throws for what is no regular file.
+Blob map_file(const std::filesystem::path& path);
+
+// A folder as a FileTree; files are mapped when opened. With the root folder "/" it answers for the whole machine
+// (then only open() is of use).
+class FolderTree final : public FileTree {
+ public:
+  explicit FolderTree(std::filesystem::path root) : m_root(std::move(root)) {}
+
+  [[nodiscard]] std::vector<std::string> names() const override;
+  [[nodiscard]] std::optional<Blob> open(const std::string& name) const override;
+
+ private:
+  std::filesystem::path m_root;
+};
+
+// A folder of our own that is gone with the object.
+class TempDir {
+ public:
+  TempDir();
+  ~TempDir();
+  TempDir(const TempDir&) = delete;
+  TempDir& operator=(const TempDir&) = delete;
+
+  [[nodiscard]] const std::filesystem::path& path() const { return m_path; }
+
+ private:
+  std::filesystem::path m_path;
+};
+
+}  // namespace wheelsmith::sys

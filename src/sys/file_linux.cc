@@ -1,0 +1,97 @@
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+#include <utility>
+
+#include "base/error.h"
+#include "sys/file.h"
+
+namespace wheelsmith::sys {
+
+namespace {
+
+class Fd {
+ public:
+  explicit Fd(int fd) : m_fd(fd) {}
+  ~Fd() {
+    if (m_fd >= 0) ::close(m_fd);
+  }
+  Fd(const Fd&) = delete;
+  Fd& operator=(const Fd&) = delete;
+  [[nodiscard]] int get() const { return m_fd; }
+
+ private:
+  int m_fd;
+};
+
+bool leads_out(const std::filesystem::path& name) {
+  return name.is_absolute() || std::any_of(name.begin(), name.end(), [](const auto& part) { return part == ".."; });
+}
+
+}  // namespace
+
+void throw_sys_error(int error_number, const char* action, const std::filesystem::path& path) {
+  throw Error(fmt::format("cannot {} {}: {}", action, path.string(), std::generic_category().message(error_number)));
+}
+
+Blob map_file(const std::filesystem::path& path) {
+  const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (fd.get() < 0) throw_sys_error(errno, "open", path);
+  struct stat status {};
+  if (::fstat(fd.get(), &status) != 0) throw_sys_error(errno, "read", path);
+  if (!S_ISREG(status.st_mode)) throw Error(fmt::format("{} is no regular file", path.string()));
+  const auto size = static_cast<std::size_t>(status.st_size);
+  if (size == 0) return {};
+  void* data = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd.get(), 0);
+  if (data == MAP_FAILED) throw_sys_error(errno, "map", path);
+  return {std::shared_ptr<const void>(data, [size](const void* p) { ::munmap(const_cast<void*>(p), size); }),
+          Bytes(data, size)};
+}
+
+std::vector<std::string> FolderTree::names() const {
+  namespace fs = std::filesystem;
+  std::vector<std::string> result;
+  std::error_code error;
+  fs::recursive_directory_iterator walk(m_root, fs::directory_options::skip_permission_denied, error);
+  if (error) throw_sys_error(error.value(), "read", m_root);
+  const std::size_t prefix = m_root.string().size() + (m_root.string().ends_with('/') ? 0 : 1);
+  for (; walk != fs::recursive_directory_iterator(); walk.increment(error)) {
+    if (error) throw_sys_error(error.value(), "read", m_root);
+    std::error_code ignored;  // a link to nothing is simply no file
+    if (walk->is_regular_file(ignored)) result.push_back(walk->path().string().substr(prefix));
+  }
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
+std::optional<Blob> FolderTree::open(const std::string& name) const {
+  if (leads_out(name)) return std::nullopt;
+  const std::filesystem::path path = m_root / name;
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) return std::nullopt;
+  try {
+    return map_file(path);
+  } catch (const Error&) {
+    return std::nullopt;  // not readable is not there, as the contract says
+  }
+}
+
+TempDir::TempDir() {
+  std::string pattern = (std::filesystem::temp_directory_path() / "wheelsmith-XXXXXX").string();
+  if (::mkdtemp(pattern.data()) == nullptr) throw_sys_error(errno, "make", pattern);
+  m_path = pattern;
+}
+
+TempDir::~TempDir() {
+  std::error_code ignored;  // a leftover in the temporary folder is no reason to end the program
+  std::filesystem::remove_all(m_path, ignored);
+}
+
+}  // namespace wheelsmith::sys

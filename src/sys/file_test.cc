@@ -1,0 +1,45 @@
+#include "sys/file.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/error.h"
+
+namespace wheelsmith::sys {
+namespace {
+
+namespace fs = std::filesystem;
+
+TEST(MapFile, ReadsAndRefuses) {
+  const TempDir dir;
+  std::ofstream(dir.path() / "a") << "hello";
+  std::ofstream(dir.path() / "empty");
+  EXPECT_EQ(map_file(dir.path() / "a").bytes.text(), "hello");
+  EXPECT_TRUE(map_file(dir.path() / "empty").bytes.empty());
+  EXPECT_THROW(map_file(dir.path() / "none"), Error);
+  EXPECT_THROW(map_file(dir.path()), Error);
+  EXPECT_THROW(map_file("/dev/zero"), Error);
+}
+
+TEST(FolderTree, ListsFilesAndStaysInside) {
+  const TempDir dir;
+  fs::create_directories(dir.path() / "tree/sub");
+  std::ofstream(dir.path() / "secret") << "s";
+  std::ofstream(dir.path() / "tree/sub/b") << "b";
+  std::ofstream(dir.path() / "tree/a") << "a";
+  fs::create_symlink("a", dir.path() / "tree/link");
+  fs::create_symlink("nowhere", dir.path() / "tree/dangling");
+  fs::create_directory_symlink(".", dir.path() / "tree/loop");
+  const FolderTree tree(dir.path() / "tree");
+  EXPECT_EQ(tree.names(), (std::vector<std::string>{"a", "link", "sub/b"}));
+  EXPECT_EQ(tree.open("sub/b")->bytes.text(), "b");
+  EXPECT_FALSE(tree.open("sub").has_value());
+  EXPECT_FALSE(tree.open("../secret").has_value());
+  EXPECT_FALSE(tree.open("sub/../../secret").has_value());
+  EXPECT_FALSE(tree.open((dir.path() / "secret").string()).has_value());
+}
+
+}  // namespace
+}  // namespace wheelsmith::sys

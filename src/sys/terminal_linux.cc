@@ -1,0 +1,58 @@
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "sys/terminal.h"
+
+namespace wheelsmith::sys {
+
+namespace {
+
+std::string_view variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+bool wants_colour(bool is_terminal) {
+  if (!variable("NO_COLOR").empty()) return false;
+  for (const char* name : {"CLICOLOR_FORCE", "FORCE_COLOR"}) {
+    if (!variable(name).empty() && variable(name) != "0") return true;
+  }
+  return is_terminal && variable("TERM") != "dumb";
+}
+
+bool has_unicode() {
+  // The first that is set decides, as in the C library.
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    std::string value(variable(name));
+    if (value.empty()) continue;
+    std::transform(value.begin(), value.end(), value.begin(), [](char c) { return c >= 'a' && c <= 'z' ? c - 32 : c; });
+    return value.find("UTF-8") != std::string::npos || value.find("UTF8") != std::string::npos;
+  }
+  return false;
+}
+
+unsigned columns(bool is_terminal) {
+  const int asked = std::atoi(std::string(variable("COLUMNS")).c_str());
+  if (asked >= 20) return static_cast<unsigned>(asked);
+  winsize size{};
+  if (is_terminal && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 20) return size.ws_col;
+  return is_terminal ? 80 : 100;
+}
+
+}  // namespace
+
+Terminal standard_output(ColourChoice choice) {
+  Terminal terminal;
+  terminal.is_terminal = ::isatty(STDOUT_FILENO) != 0;
+  terminal.colour = choice == ColourChoice::automatic ? wants_colour(terminal.is_terminal) : choice == ColourChoice::always;
+  terminal.unicode = has_unicode();
+  terminal.width = columns(terminal.is_terminal);
+  return terminal;
+}
+
+}  // namespace wheelsmith::sys
