@@ -20,7 +20,7 @@ class FolderTree final : public FileTree {
  public:
   explicit FolderTree(std::filesystem::path root) : m_root(std::move(root)) {}
 
-  [[nodiscard]] std::vector<std::string> names() const override;
+  [[nodiscard]] std::vector<File> files() const override;
   [[nodiscard]] std::optional<Blob> open(const std::string& name) const override;
 
  private:

@@ -55,9 +55,9 @@ Blob map_file(const std::filesystem::path& path) {
           Bytes(data, size)};
 }
 
-std::vector<std::string> FolderTree::names() const {
+std::vector<FileTree::File> FolderTree::files() const {
   namespace fs = std::filesystem;
-  std::vector<std::string> result;
+  std::vector<File> result;
   std::error_code error;
   fs::recursive_directory_iterator walk(m_root, fs::directory_options::skip_permission_denied, error);
   if (error) throw_sys_error(error.value(), "read", m_root);
@@ -65,7 +65,9 @@ std::vector<std::string> FolderTree::names() const {
   for (; walk != fs::recursive_directory_iterator(); walk.increment(error)) {
     if (error) throw_sys_error(error.value(), "read", m_root);
     std::error_code ignored;  // a link to nothing is simply no file
-    if (walk->is_regular_file(ignored)) result.push_back(walk->path().string().substr(prefix));
+    if (!walk->is_regular_file(ignored)) continue;
+    const std::uintmax_t size = walk->file_size(ignored);
+    result.push_back({walk->path().string().substr(prefix), ignored ? 0 : size});
   }
   std::sort(result.begin(), result.end());
   return result;
@@ -76,11 +78,7 @@ std::optional<Blob> FolderTree::open(const std::string& name) const {
   const std::filesystem::path path = m_root / name;
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(path, ignored)) return std::nullopt;
-  try {
-    return map_file(path);
-  } catch (const Error&) {
-    return std::nullopt;  // not readable is not there, as the contract says
-  }
+  return map_file(path);
 }
 
 TempDir::TempDir() {

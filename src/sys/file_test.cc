@@ -33,7 +33,7 @@ TEST(FolderTree, ListsFilesAndStaysInside) {
   fs::create_symlink("nowhere", dir.path() / "tree/dangling");
   fs::create_directory_symlink(".", dir.path() / "tree/loop");
   const FolderTree tree(dir.path() / "tree");
-  EXPECT_EQ(tree.names(), (std::vector<std::string>{"a", "link", "sub/b"}));
+  EXPECT_EQ(tree.files(), (std::vector<FileTree::File>{{"a", 1}, {"link", 1}, {"sub/b", 1}}));
   EXPECT_EQ(tree.open("sub/b")->bytes.text(), "b");
   EXPECT_FALSE(tree.open("sub").has_value());
   EXPECT_FALSE(tree.open("../secret").has_value());
