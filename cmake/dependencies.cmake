@@ -10,7 +10,7 @@ find_package(ZLIB REQUIRED)
 find_package(fmt REQUIRED)  # used as headers: Debian has no static library of it
 link_libraries(fmt::fmt-header-only Threads::Threads)
 
-foreach(name deflate zstd lz4)
+foreach(name deflate zstd)
   find_library(${name}_archive ${name} REQUIRED)
   add_library(lib${name} STATIC IMPORTED)
   set_target_properties(lib${name} PROPERTIES IMPORTED_LOCATION ${${name}_archive})

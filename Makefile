@@ -1,0 +1,82 @@
+# The door to everything; CMake does the work. `make help` lists the targets.
+
+PRESET ?= dev
+PREFIX ?= /usr/local
+JOBS ?= $(shell nproc)
+SECONDS ?= 600
+# A compiler cache is used where there is one; nobody needs to have it.
+export CMAKE_CXX_COMPILER_LAUNCHER ?= $(shell command -v ccache)
+# Leaks are errors too, and a report without a stack helps nobody.
+export ASAN_OPTIONS ?= detect_leaks=1
+export UBSAN_OPTIONS ?= print_stacktrace=1
+
+all: release ## the static program, build/wheelsmith
+
+help:
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 24
+
+# Always asked for: ninja knows better than make what is out of date. Copied only when it changed, so that its time stamp
+# says something.
+release:
+	@scripts/setup.sh build
+	@scripts/configure.sh release
+	@cmake --build build/release --target wheelsmith
+	@cmp -s build/release/bin/wheelsmith build/wheelsmith || cp build/release/bin/wheelsmith build/wheelsmith
+
+# The release program is built for the tests too: one of them runs it in an empty root.
+test: ## unit tests, end-to-end scripts, corpus replay; PRESET=dev|asan|tsan
+	@scripts/setup.sh test
+	@scripts/tools.sh
+	@$(MAKE) --no-print-directory release
+	@scripts/configure.sh $(PRESET)
+	@cmake --build build/$(PRESET)
+	@ctest --test-dir build/$(PRESET) --output-on-failure --no-tests=error -j $(JOBS)
+
+demo: ## makes a wheel on the spot, inspects it, checks it, breaks it, checks again
+	@scripts/setup.sh demo
+	@$(MAKE) --no-print-directory release
+	@scripts/demo.sh
+
+bench: ## ratios against auditwheel, libdeflate and cuobjdump; WHEELS=folder of wheels
+	@scripts/setup.sh bench
+	@scripts/tools.sh
+	@$(MAKE) --no-print-directory release
+	@cmake --build build/release --target inflate_elf
+	@python3 bench/run.py
+
+proof: ## compares our answers with other tools' on many wheels of the registry
+	@scripts/setup.sh test
+	@scripts/tools.sh
+	@$(MAKE) --no-print-directory release
+	@scripts/proof.sh
+
+fuzz: ## SECONDS=600 for each target; TARGETS="zip elf"; keeps what it finds in fuzz/corpus
+	@scripts/setup.sh fuzz
+	@scripts/configure.sh fuzz
+	@cmake --build build/fuzz
+	@SECONDS_EACH=$(SECONDS) scripts/fuzz.sh $(TARGETS)
+
+sources = $(shell find src fuzz bench tests -name '*.cc' -o -name '*.h')
+
+format: ## clang-format over all sources
+	@scripts/setup.sh format
+	@clang-format-19 -i $(sources)
+
+format-check: ## fails when `make format` would change something
+	@scripts/setup.sh format
+	@clang-format-19 --dry-run -Werror $(sources)
+
+tidy: ## clang-tidy over all sources
+	@scripts/setup.sh test format
+	@scripts/configure.sh dev
+	@cmake --build build/dev
+	@run-clang-tidy-19 -quiet -p build/dev "$(CURDIR)/src/.*\.cc"
+
+install: release ## PREFIX=/usr/local, DESTDIR
+	install -D -m 755 build/wheelsmith $(DESTDIR)$(PREFIX)/bin/wheelsmith
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/doc/wheelsmith LICENSE README.md CHANGELOG.md docs/*.md
+
+clean: ## removes build/
+	rm -rf build
+
+.PHONY: all help release test demo bench proof fuzz format format-check tidy install clean

@@ -1,0 +1,61 @@
+#!/bin/bash
+# Makes sure that the Debian 12 packages for a purpose are installed; does nothing, and needs no network, when they are.
+#   scripts/setup.sh [build|demo|test|fuzz|format|bench]…
+# Installs the missing ones when it may (root, or sudo without a password); else prints the one command to run.
+set -euo pipefail
+
+build=(cmake ninja-build g++ libfmt-dev libcli11-dev libtomlplusplus-dev nlohmann-json3-dev
+  libdeflate-dev zlib1g-dev libzstd-dev libssl-dev)
+# clang, lld and llvm make and judge the HIP libraries of the end-to-end tests.
+tests=(libgtest-dev binutils unzip zip patchelf python3 python3-venv clang-19 clang-tools-19 lld-19 llvm-19)
+fuzz=(clang-19 libclang-rt-19-dev llvm-19 python3)
+format=(clang-format-19 clang-tidy-19)
+bench=(python3 python3-venv binutils)
+
+wanted=()
+for purpose in "${@:-build}"; do
+  case $purpose in
+    build) wanted+=("${build[@]}") ;;
+    demo) wanted+=("${build[@]}" python3) ;;
+    test) wanted+=("${build[@]}" "${tests[@]}") ;;
+    fuzz) wanted+=("${build[@]}" "${fuzz[@]}") ;;
+    format) wanted+=("${format[@]}") ;;
+    bench) wanted+=("${build[@]}" "${bench[@]}") ;;
+    *) echo "setup: unknown purpose $purpose; there are build, demo, test, fuzz, format, bench" >&2; exit 2 ;;
+  esac
+done
+
+if ! command -v dpkg-query >/dev/null; then
+  echo "setup: no Debian here; going on with what is installed. Debian calls it: ${wanted[*]}" >&2
+  exit 0
+fi
+
+installed=$(dpkg-query -W -f '${db:Status-Abbrev}${Package}\n' "${wanted[@]}" 2>/dev/null | sed -n 's/^ii *//p' || true)
+missing=()
+for package in "${wanted[@]}"; do
+  [[ $'\n'$installed$'\n' == *$'\n'"$package"$'\n'* ]] || missing+=("$package")
+done
+[[ ${#missing[@]} -gt 0 ]] || exit 0
+
+as_root=()
+if [[ $EUID -ne 0 ]]; then
+  as_root=(sudo -n)
+  if ! sudo -n true 2>/dev/null; then
+    echo "setup: packages are missing. Please run:" >&2
+    echo "  sudo apt-get update && sudo apt-get install -y --no-install-recommends ${missing[*]}" >&2
+    exit 1
+  fi
+fi
+
+apt() { "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 "$@"; }
+install() { apt install -y --no-install-recommends "${missing[@]}"; }
+
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+echo "setup: installing ${missing[*]}"
+# The package lists of this machine may do; when they are absent or too old, they are fetched and it is tried again.
+if ! install >"$log" 2>&1 && ! { apt update && install; } >"$log" 2>&1; then
+  cat "$log" >&2
+  echo "setup: apt-get could not install: ${missing[*]}" >&2
+  exit 1
+fi

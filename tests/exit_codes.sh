@@ -1,0 +1,55 @@
+#!/bin/bash
+# Exit status: 0 fine, 1 what was asked about is not fine, 2 usage. Errors go to standard error, in one line.
+. "$(dirname "$0")/common.inc"
+wheel=$t/demo-1.0-py3-none-any.whl
+echo 'x = 1' >"$t/init.py"
+make_wheel "$wheel" "demo/__init__.py=$t/init.py"
+echo 'no wheel' >"$t/broken-1.0-py3-none-any.whl"
+
+# wanted status, then the arguments
+while read -r wanted arguments; do
+  [[ -n $wanted ]] || continue
+  eval "run $arguments"
+  expect "$wanted" $status "wheelsmith $arguments: $(<"$t/err")"
+  [[ $wanted == 0 || -s $t/err || -s $t/out ]] || fail "wheelsmith $arguments says nothing"
+done <<'END'
+0 --help
+0 --version
+0 inspect --help
+0 check --help
+0 inspect "$wheel"
+0 check "$wheel"
+1 inspect "$t/absent.whl"
+1 check "$t/absent.whl"
+1 check "$t/broken-1.0-py3-none-any.whl"
+1 check "$wheel" "$t/broken-1.0-py3-none-any.whl"
+2
+2 nonsense
+2 inspect
+2 check
+2 check --no-such-option "$wheel"
+2 check --policy no_such_policy "$wheel"
+2 check --arch "not an arch" "$wheel"
+2 check --gpu "No Such Device" "$wheel"
+2 check --explain no-such-finding
+2 check --max-size much "$wheel"
+END
+
+run --version
+grep -qE '^wheelsmith [0-9]+\.[0-9]+' "$t/out"
+
+# A slip of the finger is answered with what was meant.
+run check --polcy manylinux_2_28 "$wheel"
+expect 2 $status
+grep -q -e --policy "$t/err"
+run inspct "$wheel"
+expect 2 $status
+grep -q inspect "$t/err"
+
+# --json is one document even when nothing could be read, and the reason stands in it.
+run_json check "$t/absent.whl"
+expect 1 "$(json 'len(items)')"
+json 'items[0].error' | grep -q 'No such file'
+
+# A reader that goes away, as in `wheelsmith inspect … | head`, is no crash.
+{ "$wheelsmith" inspect "$wheel" --json || [[ $? -eq 141 || $? -eq 1 ]]; } | true
