@@ -7,8 +7,9 @@ set(ZLIB_USE_STATIC_LIBS ON)
 find_package(Threads REQUIRED)
 find_package(OpenSSL REQUIRED)
 find_package(ZLIB REQUIRED)
-find_package(fmt REQUIRED)  # used as headers: Debian has no static library of it
-link_libraries(fmt::fmt-header-only Threads::Threads)
+# {fmt} is used as headers (Debian has no static library of it) and compiled once, in src/base/fmt_library.cc.
+find_package(fmt REQUIRED)
+link_libraries(Threads::Threads)
 
 foreach(name deflate zstd)
   find_library(${name}_archive ${name} REQUIRED)
