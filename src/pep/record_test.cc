@@ -1,0 +1,83 @@
+#include "pep/record.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace wheelsmith::pep {
+namespace {
+
+Record parse(std::string_view text) { return Record::parse(Bytes(text)); }
+
+TEST(Record, Lines) {
+  const Record record = parse(
+      "a/b.py,sha256=abc_-1,12\r\n"
+      "\"a,\"\"b\"\"\nc.py\",sha256=x=,0\n"
+      "a.dist-info/RECORD,,");
+  EXPECT_TRUE(record.problems.empty()) << record.problems[0];
+  const std::vector<RecordLine> expected = {{"a/b.py", "sha256", "abc_-1", 12, 1},
+                                            {"a,\"b\"\nc.py", "sha256", "x=", 0, 2},
+                                            {"a.dist-info/RECORD", "", "", std::nullopt, 4}};
+  EXPECT_EQ(record.lines, expected);
+  EXPECT_TRUE(parse("").lines.empty());
+  EXPECT_EQ(parse("a,,\rb,,\r").lines.size(), 2u);
+}
+
+TEST(Record, Problems) {
+  struct Row {
+    std::string_view text;
+    const char* problem;
+    std::size_t lines;
+  };
+  for (const Row& row :
+       {Row{"a", "line 1: 1 columns where 3 are needed", 1},
+        {"a,sha256=x,1,", "line 1: 4 columns where 3 are needed", 1},
+        {"a,,\n\nb,,", "line 2: the line is empty", 2},
+        {",sha256=x,1", "line 1: the path is empty", 0},
+        {"a,sha256=x,-1", "line 1: the size \"-1\" is no number", 1},
+        {"a,sha256=x,99999999999999999999", "line 1: the size \"99999999999999999999\" is no number", 1},
+        {"a,abc,1", "line 1: the hash \"abc\" is not written as algorithm=value", 1},
+        {"a,=abc,1", "line 1: the hash \"=abc\" is not written as algorithm=value", 1},
+        {"a,sha256=,1", "line 1: the hash \"sha256=\" is not written as algorithm=value", 1},
+        {"\"a\"b,,", "line 1: text follows the closing quote of a field", 1},
+        {"x,,\n\"a,,\n", "line 2: a quoted field has no end", 1},
+        {"a\\b,,", "line 1: the path \"a\\b\" has backslashes, where only \"/\" separates", 1},
+        {"a\xff,,", "line 1: the path \"a\\xff\" is not UTF-8", 1}}) {
+    const Record record = parse(row.text);
+    ASSERT_EQ(record.problems.size(), 1u) << row.text;
+    EXPECT_EQ(record.problems[0], row.problem);
+    EXPECT_EQ(record.lines.size(), row.lines) << row.text;
+  }
+}
+
+TEST(Record, AMillionProblemsAreToldInAHundred) {
+  const Record record = parse(std::string(1000000, '\n'));
+  ASSERT_EQ(record.problems.size(), 101u);
+  EXPECT_EQ(record.problems.back(), "and 999900 problems more");
+}
+
+TEST(Record, WhatIsWrittenIsRead) {
+  const unsigned seed = std::random_device{}();
+  SCOPED_TRACE(seed);
+  std::mt19937 random(seed);
+  std::string text;
+  std::vector<RecordLine> expected;
+  std::uint64_t line = 1;
+  for (int i = 0; i < 500; ++i) {
+    RecordLine entry;
+    for (std::uint64_t n = 1 + random() % 8; n > 0; --n) entry.path += "ab/,\"\r\n ="[random() % 10];
+    if (random() % 2 == 0) entry.algorithm = "sha256", entry.hash = "a,\"=_-";
+    if (random() % 2 == 0) entry.size = random();
+    entry.line = line;
+    for (const char c : entry.path) line += c == '\n' ? 1 : 0;
+    ++line;
+    text += to_csv_line(entry) + (random() % 2 == 0 ? "\n" : "\r\n");
+    expected.push_back(entry);
+  }
+  const Record record = parse(text);
+  EXPECT_TRUE(record.problems.empty()) << record.problems[0];
+  EXPECT_EQ(record.lines, expected);
+}
+
+}  // namespace
+}  // namespace wheelsmith::pep

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pep/version.h"
+
+namespace wheelsmith::pep {
+
+struct Specifier {
+  std::string op;       // "==", "!=", "<=", ">=", "<", ">", "~=", "==="
+  std::string version;  // "1.2", "1.2.*"
+  // Plain containment: a pre-release is contained wherever its place in the order is. That installers pass over
+  // pre-releases unless they are asked for is the policy of the one who chooses, not a property of the set.
+  [[nodiscard]] bool contains(const Version& candidate) const;
+  friend bool operator==(const Specifier&, const Specifier&) = default;
+};
+
+// Nothing, or why the text is no version for that operator ("1.2.*" is one for "==", but not for ">=").
+std::optional<std::string> specifier_problem(std::string_view op, std::string_view version);
+
+// ">=3.9,!=3.10.1". Throws Error for what is none; an empty text is an empty set, which contains all.
+std::vector<Specifier> parse_specifiers(std::string_view text);
+// Whether all of them contain the version.
+bool contains(const std::vector<Specifier>& specifiers, const Version& version);
+
+// A dependency by PEP 508: name [extras] (specifiers | @ url) ; marker.
+struct Requirement {
+  std::string name;
+  std::vector<std::string> extras;
+  std::vector<Specifier> specifiers;
+  std::string url;
+  std::string marker;  // as written; its grammar has been checked
+
+  // Throws Error that says where the text stops being a requirement.
+  static Requirement parse(std::string_view text);
+  [[nodiscard]] std::string to_string() const;
+  friend bool operator==(const Requirement&, const Requirement&) = default;
+};
+
+// A project's name as PEP 508 allows it: letters, digits, "-", "_" and ".", the first and last a letter or digit.
+bool is_valid_name(std::string_view name);
+
+}  // namespace wheelsmith::pep

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <compare>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/finding.h"
+
+namespace wheelsmith::pep {
+
+// One compatibility tag, "cp311-cp311-manylinux_2_28_x86_64".
+struct Tag {
+  std::string python, abi, platform;
+
+  // Throws Error unless it has three parts.
+  static Tag parse(std::string_view text);
+  // All tags that a compressed tag set stands for ("py2.py3-none-any" is two). Throws when they would be over 10,000.
+  static std::vector<Tag> expand(std::string_view text);
+  [[nodiscard]] std::string to_string() const;
+  friend auto operator<=>(const Tag&, const Tag&) = default;
+};
+
+// The words of a wheel's file name: {name}-{version}(-{build})?-{python}-{abi}-{platform}(-{label})?.whl
+struct WheelName {
+  std::string name;                   // as written
+  std::string version;                // as written
+  std::string build;                  // "" for none
+  std::string python, abi, platform;  // compressed tag sets, as written
+  std::string label;                  // variant label (PEP 825), "" for none
+
+  // From a base name. Throws Error that says which part is wrong.
+  static WheelName parse(std::string_view file_name);
+  [[nodiscard]] std::string to_string() const;
+  [[nodiscard]] std::vector<Tag> tags() const;
+  [[nodiscard]] std::vector<std::string> platforms() const;
+  friend bool operator==(const WheelName&, const WheelName&) = default;
+};
+
+// Findings for what can be read but should not be written: no PEP 440 version, characters that no name may have,
+// spellings that are not the normal ones, tag sets with empty, repeated or unsorted words, malformed labels.
+std::vector<Finding> check_wheel_name(const WheelName& name, const std::string& subject);
+
+// Lower case, runs of "-", "_" and "." become one "-" (PEP 503).
+std::string normalized_name(std::string_view name);
+// The normal form with "_" for "-", as it stands in the names of wheels and .dist-info folders.
+std::string escaped_name(std::string_view name);
+
+}  // namespace wheelsmith::pep
