@@ -1,0 +1,133 @@
+#include <fmt/format.h>
+#include <libdeflate.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "zip/check_parts.h"
+#include "zip/format.h"
+
+namespace wheelsmith::zip {
+
+namespace {
+
+constexpr std::string_view k_build_again = "Build the wheel again with a tool that writes correct ZIP files.";
+
+constexpr Rule k_name_unsafe{
+    "zip-name-unsafe", Severity::error,
+    "Tools cut, translate or refuse such names, each in its own way, so the file lands under another name or nowhere.",
+    "Rename the file; a backslash often means that the wheel was packed on Windows by a tool that kept its paths."};
+constexpr Rule k_name_utf8{"zip-name-utf8", Severity::error,
+                           "Python refuses to open an archive with a name that is not what its flag says.",
+                           k_build_again};
+constexpr Rule k_name_legacy{
+    "zip-name-legacy", Severity::warning,
+    "Without the UTF-8 flag the name is read as the old PC character set, and RECORD then names another file.",
+    "Pack the wheel with a tool that sets the UTF-8 flag, or use an ASCII name."};
+constexpr Rule k_name_override{"zip-name-override", Severity::error,
+                               "Readers that know this extra field unpack the file under the other name.",
+                               "Pack the wheel without Info-ZIP's Unicode path extra."};
+constexpr Rule k_extra{"zip-extra", Severity::error, "Python refuses to open the archive.", k_build_again};
+constexpr Rule k_zip64_extra{"zip-zip64-extra", Severity::error,
+                             "Installers disagree on the member's size and place, or refuse the archive.",
+                             k_build_again};
+constexpr Rule k_zip64_needless{"zip-zip64-needless", Severity::warning,
+                                "Strict readers and indexes refuse ZIP64 values that no field asks for.",
+                                k_build_again};
+constexpr Rule k_encrypted{"zip-encrypted", Severity::error, "No installer asks for a password.",
+                           "Pack the wheel without encryption."};
+constexpr Rule k_method{"zip-method", Severity::error,
+                        "Wheels hold stored or deflated members; installers need not know anything else.",
+                        "Pack the wheel with deflate."};
+constexpr Rule k_symlink{"zip-symlink", Severity::error,
+                         "Wheels have no links: installers write the link's target into a file instead.",
+                         "Put a copy of the file in its place, or link it when the package is first used."};
+constexpr Rule k_bomb{"zip-bomb", Severity::error,
+                      "Unpacking it can fill the disk of whoever installs it, and scanners refuse such files.",
+                      "Find out what was packed: gigabytes of one repeated byte are no part of a package."};
+constexpr Rule k_stored_size{"zip-stored-size", Severity::error,
+                             "One of the two sizes is wrong, and readers disagree on which.", k_build_again};
+constexpr Rule k_impossible_size{"zip-impossible-size", Severity::error,
+                                 "The size is a lie, and readers that reserve memory for it fail.", k_build_again};
+constexpr Rule k_folder_data{"zip-folder-data", Severity::warning,
+                             "A name that ends in '/' is a folder to every installer, so these bytes are lost.",
+                             "Remove the '/' from the name if it is a file."};
+
+bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
+
+void check_name(const Entry& entry, const Extras& extras, Report& report) {
+  const std::string& name = entry.name;
+  if (name.empty()) report.add(k_name_unsafe, name, "a member has no name");
+  if (name.find('\0') != std::string::npos) {
+    report.add(k_name_unsafe, name, "the name holds a NUL, where Python ends it: " + printable(name));
+  } else if (std::any_of(name.begin(), name.end(), is_control)) {
+    report.add(k_name_unsafe, name, "the name holds a control character: " + printable(name));
+  } else if (name.find('\\') != std::string::npos) {
+    report.add(k_name_unsafe, name, "the name holds a backslash: " + printable(name));
+  }
+  const bool ascii = std::all_of(name.begin(), name.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+  if ((entry.flags & k_flag_utf8) != 0 && !is_valid_utf8(name)) {
+    report.add(k_name_utf8, name, "the name is flagged as UTF-8 and is none: " + printable(name));
+  } else if ((entry.flags & k_flag_utf8) == 0 && !ascii) {
+    report.add(k_name_legacy, name, "the name is not ASCII and not flagged as UTF-8: " + printable(name));
+  }
+  // version:u8 crc:u32 name; it counts only while the CRC is that of the ordinary name.
+  if (!extras.unicode_path || extras.unicode_path->size() < 5) return;
+  const Bytes other = extras.unicode_path->from(5);
+  if (extras.unicode_path->get<le32>(1) == libdeflate_crc32(0, name.data(), name.size()) && other.text() != name) {
+    report.add(k_name_override, name, "an extra field gives it the name " + printable(other.text()));
+  }
+}
+
+void check_zip64(const Entry& entry, const DirectoryRecord& record, const Extras& extras, Report& report) {
+  const WideFields fields = widen(record.header, extras);
+  const std::uint64_t there = extras.zip64 ? extras.zip64->size() : 0;
+  if (fields.missing) {
+    report.add(
+        k_zip64_extra, entry.name,
+        fmt::format("fields of 0xffffffff want {} bytes of ZIP64 extra, and {} are there", fields.needed, there));
+  } else if (extras.zip64_count > 1) {
+    report.add(k_zip64_extra, entry.name, fmt::format("it has {} ZIP64 extras", extras.zip64_count));
+  } else if (there != fields.needed && there != fields.needed + 4) {  // a disk number may follow
+    report.add(k_zip64_needless, entry.name,
+               fmt::format("its ZIP64 extra holds {} bytes, and its fields ask for {}", there, fields.needed));
+  }
+}
+
+void check_sizes(const Entry& entry, Report& report) {
+  const bool stored = entry.method == static_cast<std::uint16_t>(Method::stored);
+  if (stored && entry.size != entry.packed_size && !entry.is_encrypted()) {
+    report.add(k_stored_size, entry.name,
+               fmt::format("stored, yet {} bytes packed and {} unpacked", entry.packed_size, entry.size));
+  }
+  if (entry.method == static_cast<std::uint16_t>(Method::deflated) && !can_inflate_to(entry.packed_size, entry.size)) {
+    report.add(
+        k_impossible_size, entry.name,
+        fmt::format("claims {} bytes from {} packed ones, more than deflate can hold", entry.size, entry.packed_size));
+  } else if (entry.is_bomb()) {
+    report.add(k_bomb, entry.name,
+               fmt::format("{} unpack to {}; a member over 64 MB that unpacks 200-fold is not inflated",
+                           human_bytes(entry.packed_size), human_bytes(entry.size)));
+  }
+  if (entry.is_folder() && entry.size != 0) {
+    report.add(k_folder_data, entry.name, fmt::format("a folder with {} bytes of data", entry.size));
+  }
+}
+
+}  // namespace
+
+void check_entry(const Entry& entry, const DirectoryRecord& record, Report& report) {
+  const Extras extras = parse_extras(record.extra);
+  check_name(entry, extras, report);
+  if (!extras.whole) report.add(k_extra, entry.name, "an extra field of the directory is longer than what is there");
+  check_zip64(entry, record, extras, report);
+  if (entry.is_encrypted()) report.add(k_encrypted, entry.name, "the member is encrypted");
+  if (entry.method != static_cast<std::uint16_t>(Method::stored) &&
+      entry.method != static_cast<std::uint16_t>(Method::deflated)) {
+    report.add(k_method, entry.name, fmt::format("compressed by method {}", entry.method));
+  }
+  if (entry.is_symlink()) report.add(k_symlink, entry.name, "the member is a symbolic link");
+  check_sizes(entry, report);
+}
+
+}  // namespace wheelsmith::zip

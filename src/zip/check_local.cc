@@ -1,0 +1,138 @@
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "base/text.h"
+#include "zip/check_parts.h"
+#include "zip/format.h"
+
+namespace wheelsmith::zip {
+
+namespace {
+
+constexpr std::string_view k_two_archives =
+    "Installers that read members as they come take the local header, the others the directory: not everyone gets the "
+    "same file, and indexes refuse such wheels.";
+constexpr std::string_view k_build_again = "Build the wheel again with a tool that writes correct ZIP files.";
+
+constexpr Rule k_local_header{"zip-local-header", Severity::error, "No reader can find the member's data.",
+                              "Fetch or build the wheel again: it is damaged."};
+constexpr Rule k_local_name{"zip-local-name", Severity::error, k_two_archives, k_build_again};
+constexpr Rule k_local_method{"zip-local-method", Severity::error, k_two_archives, k_build_again};
+constexpr Rule k_local_flags{"zip-local-flags", Severity::error, k_two_archives, k_build_again};
+constexpr Rule k_local_crc{"zip-local-crc", Severity::error, k_two_archives, k_build_again};
+constexpr Rule k_local_size{"zip-local-size", Severity::error, k_two_archives, k_build_again};
+constexpr Rule k_zip64_local{
+    "zip-zip64-local", Severity::error,
+    "Strict installers and indexes refuse a local header whose ZIP64 extra is not both sizes, and readers that stream "
+    "lose their place.",
+    "Build the wheel again with a current tool: some tools copied the directory's extra into the local header when "
+    "they rewrote an archive."};
+constexpr Rule k_descriptor{"zip-descriptor", Severity::error,
+                            "Readers that take members as they come cannot find where this one ends.", k_build_again};
+
+// The forms of a data descriptor; sizes of 64 bits first, since zeros behind one of 32 bits are no header.
+template <class Size>
+struct Descriptor {
+  le32 crc32;
+  Size packed_size, size;
+};
+
+template <class Size>
+bool matches(Bytes bytes, const Entry& entry) {
+  if (bytes.size() < sizeof(Descriptor<Size>)) return false;
+  const auto found = bytes.get<Descriptor<Size>>(0);
+  return found.crc32 == entry.crc32 && found.packed_size == entry.packed_size && found.size == entry.size;
+}
+
+// The length of the data descriptor at the offset, if one is there that fits the entry.
+std::optional<std::uint64_t> find_descriptor(Bytes file, std::uint64_t offset, const Entry& entry) {
+  for (const std::uint64_t signature : {4u, 0u}) {
+    const Bytes bytes = file.clamp(offset, 24);
+    if (signature != 0 && (bytes.size() < 4 || bytes.get<le32>(0) != k_descriptor_signature)) continue;
+    const Bytes body = bytes.from(signature);
+    if (matches<le64>(body, entry)) return signature + sizeof(Descriptor<le64>);
+    if (matches<le32>(body, entry)) return signature + sizeof(Descriptor<le32>);
+  }
+  return {};
+}
+
+void check_sizes(const Entry& entry, const LocalHeader& header, const WideFields& fields, Report& report) {
+  if (header.crc32 != entry.crc32) {
+    report.add(
+        k_local_crc, entry.name,
+        fmt::format("the local header has CRC {:08x}, and the directory {:08x}", header.crc32 + 0u, entry.crc32));
+  }
+  if (fields.missing) return;  // said already
+  if (fields.packed_size != entry.packed_size || fields.size != entry.size) {
+    report.add(k_local_size, entry.name,
+               fmt::format("the local header says {} bytes packed and {} unpacked, and the directory {} and {}",
+                           fields.packed_size, fields.size, entry.packed_size, entry.size));
+  }
+}
+
+void check_zip64(const Entry& entry, const LocalHeader& header, const Extras& extras, const WideFields& fields,
+                 Report& report) {
+  if (!extras.whole) {
+    report.add(k_zip64_local, entry.name, "an extra field of the local header is longer than what is there");
+  }
+  if (extras.zip64_count > 1) {
+    report.add(k_zip64_local, entry.name, fmt::format("the local header has {} ZIP64 extras", extras.zip64_count));
+  } else if (fields.missing) {
+    report.add(k_zip64_local, entry.name,
+               fmt::format("sizes of 0xffffffff in the local header want 16 bytes of ZIP64 extra, and {} are there",
+                           extras.zip64 ? extras.zip64->size() : 0));
+  } else if (extras.zip64 && extras.zip64->size() != 16) {
+    report.add(k_zip64_local, entry.name,
+               fmt::format("the ZIP64 extra of the local header holds {} bytes and not the 16 of both sizes",
+                           extras.zip64->size()));
+  } else if (extras.zip64 && !fields.widened && (header.flags & k_flag_descriptor) == 0) {
+    // With a descriptor, the extra announces that its sizes have 64 bits.
+    report.add(k_zip64_local, entry.name, "the local header has a ZIP64 extra, and no size of 0xffffffff asks for it");
+  }
+}
+
+}  // namespace
+
+Region check_local(Bytes file, const Entry& entry, Report& report) {
+  const auto header = find_at<LocalHeader>(file, entry.header_offset, k_local_signature);
+  if (!header) {
+    report.add(k_local_header, entry.name, fmt::format("no local header at offset {:#x}", entry.header_offset));
+    return {};
+  }
+  const std::uint64_t start = entry.header_offset + sizeof(LocalHeader) + header->name_size + header->extra_size;
+  if (!file.contains(start, entry.packed_size)) {
+    report.add(k_local_header, entry.name,
+               fmt::format("{} bytes of data at offset {:#x} lie outside the file", entry.packed_size, start));
+    return {};
+  }
+  const Bytes name = file.slice(entry.header_offset + sizeof(LocalHeader), header->name_size);
+  if (name.text() != entry.name) {
+    report.add(k_local_name, entry.name, "the local header calls it " + printable(name.text()));
+  }
+  if (header->method != entry.method) {
+    report.add(k_local_method, entry.name,
+               fmt::format("the local header says method {}, and the directory {}", header->method + 0u, entry.method));
+  }
+  constexpr unsigned k_level_bits = 6;  // how hard the packer tried; means nothing to a reader
+  if (((header->flags ^ entry.flags) & ~k_level_bits) != 0) {
+    report.add(
+        k_local_flags, entry.name,
+        fmt::format("the local header has flags {:#06x}, and the directory {:#06x}", header->flags + 0u, entry.flags));
+  }
+  const Extras extras =
+      parse_extras(file.slice(entry.header_offset + sizeof(LocalHeader) + header->name_size, header->extra_size));
+  const WideFields fields = widen(*header, extras);
+  check_zip64(entry, *header, extras, fields, report);
+  Region region{entry.header_offset, start + entry.packed_size, &entry};
+  if ((header->flags & k_flag_descriptor) == 0) {
+    check_sizes(entry, *header, fields, report);
+  } else if (const auto length = find_descriptor(file, region.end, entry)) {
+    region.end += *length;
+  } else {
+    report.add(k_descriptor, entry.name, "no data descriptor with its CRC and sizes follows the data");
+  }
+  return region;
+}
+
+}  // namespace wheelsmith::zip

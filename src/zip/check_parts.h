@@ -1,0 +1,61 @@
+#pragma once
+
+// The parts of Archive::check(), which share one Report. A Rule is what all findings of one id have in common.
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/finding.h"
+#include "zip/archive.h"
+
+namespace wheelsmith::zip {
+
+struct Rule {
+  std::string_view id;
+  Severity severity;
+  std::string_view why;
+  std::string_view fix;
+};
+
+inline constexpr std::string_view k_whole_archive = "archive";
+
+// Collects findings, and of each id only the first 50: an archive of 100,000 bad members is told in one screen.
+class Report {
+ public:
+  void add(const Rule& rule, std::string_view subject, std::string what);
+  // The findings, with one more for each id that had too many.
+  [[nodiscard]] std::vector<Finding> take();
+
+ private:
+  struct Count {
+    Rule rule;
+    std::size_t count = 0;
+  };
+  std::vector<Finding> m_findings;
+  std::map<std::string_view, Count> m_counts;
+};
+
+// The bytes of a member: header, data and descriptor.
+struct Region {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  const Entry* entry = nullptr;
+};
+
+// check_end.cc: the end records, against each other and against what was found.
+void check_end(Bytes file, const End& end, std::size_t entry_count, Report& report);
+
+// check_entry.cc: one record of the directory by itself. `record` is what the entry was made from.
+struct DirectoryRecord;
+void check_entry(const Entry& entry, const DirectoryRecord& record, Report& report);
+
+// check_local.cc: the local header and descriptor against the directory. Without a local header the region is empty.
+Region check_local(Bytes file, const Entry& entry, Report& report);
+
+// check_layout.cc: who owns which bytes of the file.
+void check_layout(Bytes file, const End& end, std::vector<Region> regions, Report& report);
+
+}  // namespace wheelsmith::zip

@@ -1,0 +1,163 @@
+// Members: from the place in the file to unpacked bytes.
+//
+// A size in an archive is a claim. Before memory is asked for, it is held against what deflate can do at all (1032 to
+// 1: a match of 258 bytes takes two bits), and against what no honest member does (Entry::is_bomb). After inflating,
+// the stream must have filled exactly the claimed size, have used up exactly the packed bytes, and the CRC must hold.
+//
+// Whole members go through libdeflate, which is twice as fast as zlib but wants all input and all output at once. The
+// first bytes of a member go through zlib, which can stop in between.
+
+#include <fmt/format.h>
+#include <libdeflate.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "base/error.h"
+#include "zip/archive.h"
+#include "zip/format.h"
+
+namespace wheelsmith::zip {
+
+namespace {
+
+constexpr std::uint64_t k_bomb_archive_limit = 1'000'000;
+
+struct FreeDecompressor {
+  void operator()(libdeflate_decompressor* decompressor) const { libdeflate_free_decompressor(decompressor); }
+};
+
+// A zlib stream that starts anew for every member. Making one costs 7 kB of state and, at its first use, 32 kB of
+// window; each thread therefore keeps its own between calls. It holds nothing from one call to the next but memory.
+class Inflater {
+ public:
+  Inflater() {
+    if (inflateInit2(&m_stream, -MAX_WBITS) != Z_OK) throw Error("not enough memory to inflate");
+  }
+  Inflater(const Inflater&) = delete;
+  Inflater& operator=(const Inflater&) = delete;
+  ~Inflater() { inflateEnd(&m_stream); }
+
+  // Fills `out` from the start of the packed stream and returns how much of it was filled before the stream ended.
+  std::size_t fill(Bytes packed, std::string& out) {
+    inflateReset(&m_stream);
+    std::size_t filled = 0;
+    std::uint64_t used = 0;
+    std::uint64_t portion = 1024;
+    while (filled < out.size()) {
+      const Bytes input = packed.clamp(used, portion);
+      if (input.empty()) throw Error("the deflate stream ends too early");
+      const std::size_t room = std::min<std::size_t>(out.size() - filled, 1 << 30);
+      m_stream.next_in = const_cast<Bytef*>(input.data());  // zlib does not write to it
+      m_stream.avail_in = static_cast<uInt>(input.size());
+      m_stream.next_out = reinterpret_cast<Bytef*>(out.data()) + filled;
+      m_stream.avail_out = static_cast<uInt>(room);
+      const int status = inflate(&m_stream, Z_SYNC_FLUSH);
+      used += input.size() - m_stream.avail_in;
+      filled += room - m_stream.avail_out;
+      if (status == Z_STREAM_END) break;
+      if (status == Z_MEM_ERROR) throw Error("not enough memory to inflate");
+      if (status != Z_OK) throw Error("the deflate stream is broken");
+      portion = std::min<std::uint64_t>(portion * 2, 1 << 20);
+    }
+    return filled;
+  }
+
+ private:
+  z_stream m_stream{};
+};
+
+Inflater& inflater_of_this_thread() {
+  thread_local Inflater inflater;
+  return inflater;
+}
+
+void refuse_unreadable(const Entry& entry) {
+  if (entry.is_encrypted()) throw Error("is encrypted");
+  if (entry.method == static_cast<std::uint16_t>(Method::stored)) {
+    if (entry.size != entry.packed_size) {
+      throw Error(fmt::format("is stored, yet claims {} bytes packed and {} unpacked", entry.packed_size, entry.size));
+    }
+    return;
+  }
+  if (entry.method != static_cast<std::uint16_t>(Method::deflated)) {
+    throw Error(fmt::format("is compressed by method {}, which is neither stored nor deflated", entry.method));
+  }
+  if (!can_inflate_to(entry.packed_size, entry.size)) {
+    throw Error(fmt::format("claims more than deflate can hold: {} bytes from {}", entry.size, entry.packed_size));
+  }
+}
+
+Buffer inflate_all(Bytes packed, std::uint64_t size) {
+  const std::unique_ptr<libdeflate_decompressor, FreeDecompressor> decompressor(libdeflate_alloc_decompressor());
+  if (!decompressor) throw Error("not enough memory to inflate");
+  Buffer buffer(size);
+  std::size_t used = 0;
+  std::size_t made = 0;
+  const auto status = libdeflate_deflate_decompress_ex(decompressor.get(), packed.data(), packed.size(), buffer.data(),
+                                                       buffer.size(), &used, &made);
+  if (status == LIBDEFLATE_INSUFFICIENT_SPACE)
+    throw Error(fmt::format("unpacks to more than the {} bytes that it claims", size));
+  if (status != LIBDEFLATE_SUCCESS) throw Error("the deflate stream is broken or ends too early");
+  if (made != size) throw Error(fmt::format("unpacks to {} bytes and claims {}", made, size));
+  if (used != packed.size()) {
+    throw Error(fmt::format("{} bytes follow its deflate stream inside the member", packed.size() - used));
+  }
+  return buffer;
+}
+
+void check_crc(Bytes bytes, std::uint32_t wanted) {
+  const std::uint32_t crc = libdeflate_crc32(0, bytes.data(), bytes.size());
+  if (crc != wanted) throw Error(fmt::format("has CRC {:08x}, and the directory says {:08x}", crc, wanted));
+}
+
+}  // namespace
+
+Bytes Archive::packed(const Entry& entry) const {
+  const auto header = find_at<LocalHeader>(m_file, entry.header_offset, k_local_signature);
+  if (!header) throw Error(fmt::format("no local header at offset {:#x}", entry.header_offset));
+  const std::uint64_t start = entry.header_offset + sizeof(LocalHeader) + header->name_size + header->extra_size;
+  const Bytes data = m_file.slice(start, entry.packed_size);
+  if (start + data.size() > entry.room_end) {
+    throw Error(entry.room_end > entry.header_offset
+                    ? fmt::format("its data runs over what starts at offset {:#x}", entry.room_end)
+                    : "another entry of the directory has the same data");
+  }
+  return data;
+}
+
+std::string Archive::peek(const Entry& entry, std::size_t count) const {
+  refuse_unreadable(entry);
+  const Bytes data = packed(entry);
+  const std::uint64_t wanted = std::min<std::uint64_t>(count, entry.size);
+  if (wanted == 0) return {};
+  if (entry.method == static_cast<std::uint16_t>(Method::stored)) return std::string(data.clamp(0, wanted).text());
+  std::string out(static_cast<std::size_t>(wanted), '\0');
+  if (inflater_of_this_thread().fill(data, out) < out.size()) {
+    throw Error(fmt::format("unpacks to fewer than the {} bytes that it claims", entry.size));
+  }
+  return out;
+}
+
+Blob Archive::read(const Entry& entry) const {
+  refuse_unreadable(entry);
+  if (entry.is_bomb() || (is_bomb() && entry.size > k_bomb_archive_limit)) {
+    throw Error(fmt::format("would unpack from {} to {} bytes: a bomb, not inflated", entry.packed_size, entry.size));
+  }
+  const Bytes data = packed(entry);
+  if (entry.method == static_cast<std::uint16_t>(Method::stored)) {
+    check_crc(data, entry.crc32);
+    return {nullptr, data};
+  }
+  if (data.empty() && entry.size == 0) {  // folders, by some tools: deflated, without even an empty stream
+    check_crc(data, entry.crc32);
+    return {nullptr, data};
+  }
+  auto buffer = std::make_shared<Buffer>(inflate_all(data, entry.size));
+  const Bytes bytes = buffer->bytes();
+  check_crc(bytes, entry.crc32);
+  return {std::move(buffer), bytes};
+}
+
+}  // namespace wheelsmith::zip
