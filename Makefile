@@ -72,9 +72,14 @@ tidy: ## clang-tidy over all sources
 	@cmake --build build/dev
 	@run-clang-tidy-19 -quiet -p build/dev "$(CURDIR)/src/.*\.cc"
 
+share = $(DESTDIR)$(PREFIX)/share
+
 install: release ## PREFIX=/usr/local, DESTDIR
 	install -D -m 755 build/wheelsmith $(DESTDIR)$(PREFIX)/bin/wheelsmith
-	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/doc/wheelsmith LICENSE README.md CHANGELOG.md docs/*.md
+	install -D -m 644 -t $(share)/doc/wheelsmith LICENSE README.md CHANGELOG.md docs/*.md
+	build/wheelsmith completion bash | install -D -m 644 /dev/stdin $(share)/bash-completion/completions/wheelsmith
+	build/wheelsmith completion zsh | install -D -m 644 /dev/stdin $(share)/zsh/site-functions/_wheelsmith
+	build/wheelsmith completion fish | install -D -m 644 /dev/stdin $(share)/fish/vendor_completions.d/wheelsmith.fish
 
 clean: ## removes build/
 	rm -rf build
