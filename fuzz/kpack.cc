@@ -1,0 +1,21 @@
+// module: gpu
+#include "gpu/kpack.h"
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/error.h"
+#include "gpu/device_code.h"
+#include "gpu/offload_binary.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  (void)wheelsmith::gpu::read_device_code(wheelsmith::gpu::FileKind::kpack, wheelsmith::Bytes(data, size));
+  // The small formats beside it.
+  try {
+    (void)wheelsmith::gpu::read_kpack_reference(wheelsmith::Bytes(data, size));
+  } catch (const wheelsmith::Error&) {}
+  try {
+    (void)wheelsmith::gpu::read_offload_binaries(wheelsmith::Bytes(data, size));
+  } catch (const wheelsmith::Error&) {}
+  return 0;
+}
