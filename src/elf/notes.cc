@@ -25,12 +25,12 @@ std::string to_hex(Bytes bytes) {
 
 }  // namespace
 
-// Objects have notes in sections only. Hostile segments may all cover the same bytes; those that together have more
-// bytes than the file are left out.
+// Objects have notes in sections only; and old editors moved the build id without telling the segment. Hostile segments
+// may all cover the same bytes, so no more bytes are read than twice the file has.
 template <class F>
 void Parser<F>::read_notes() {
   constexpr std::uint32_t k_section_note = 7;
-  std::uint64_t left = m_file.m_bytes.size();
+  std::uint64_t left = 2 * m_file.m_bytes.size();
   const auto read = [&](std::uint64_t offset, std::uint64_t size, std::uint64_t align) {
     const Bytes notes = m_file.m_bytes.clamp(offset, size);
     if (notes.size() < size || size > left) {
@@ -43,7 +43,7 @@ void Parser<F>::read_notes() {
   for (const Segment& segment : m_file.segments) {
     if (segment.type == k_segment_note) read(segment.offset, segment.file_size, segment.align);
   }
-  if (!m_file.segments.empty()) return;
+  if (m_file.build_id) return;
   for (const Section& section : m_file.sections) {
     if (section.type == k_section_note) read(section.offset, section.size, section.align);
   }

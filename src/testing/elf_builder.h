@@ -61,7 +61,7 @@ class ElfBuilder {
     std::string symbol = {};
     RelocationTable table = RelocationTable::rela;  // plt: RELA entries behind DT_JMPREL
     bool in_place = false;                          // rela: write the value to the place as well, as GNU ld does
-    std::optional<std::uint32_t> type;              // else: RELATIVE or absolute pointer of the machine
+    std::optional<std::uint32_t> type = {};         // else: RELATIVE or absolute pointer of the machine
   };
   enum class Hash { gnu, sysv, both, none };
 
