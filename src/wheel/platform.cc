@@ -40,14 +40,6 @@ std::vector<const pep::Policy*> candidates(const Survey& survey, const PlatformO
   return result;
 }
 
-bool satisfies(const Survey& survey, const pep::Policy& policy) {
-  // Versions first: they decide nearly always, and cost less than following libraries.
-  return std::all_of(
-             survey.versions.begin(), survey.versions.end(),
-             [&](const auto& entry) { return policy.is_linux() || policy.allows(survey.machine, entry.first); }) &&
-         violations(survey, policy).empty();
-}
-
 }  // namespace
 
 Platform deserved_platform(const std::vector<ElfFacts>& files, const PlatformOptions& options) {

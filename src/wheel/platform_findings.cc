@@ -6,6 +6,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <compare>
+#include <map>
+#include <unordered_map>
 
 #include "base/text.h"
 #include "wheel/platform.h"
@@ -15,6 +18,8 @@ namespace wheelsmith::wheel {
 namespace {
 
 constexpr std::size_t k_most_names = 3;
+
+using FilesByName = std::unordered_map<std::string_view, const ElfFacts*>;
 
 std::string some_of(const std::vector<std::string>& names) {
   const std::size_t shown = std::min(names.size(), k_most_names);
@@ -57,6 +62,16 @@ std::string limits(const Violation& violation, const pep::Policy& policy, const 
   return join(parts, ", ");
 }
 
+// "libssl.so.3, libcuda.so.1 (from the NVIDIA driver)"
+std::string libraries_with_providers(const std::vector<std::string>& sonames) {
+  std::vector<std::string> parts;
+  for (const std::string& soname : sonames) {
+    const std::string who = provided_by_others(soname);
+    parts.push_back(who.empty() ? printable(soname) : fmt::format("{} (from {})", printable(soname), who));
+  }
+  return join(parts, ", ");
+}
+
 std::string instructions_of(const ElfFacts& file) {
   return fmt::format("x86_64_v{}", (file.x86_isa_needed & 8) != 0 ? 4 : (file.x86_isa_needed & 4) != 0 ? 3 : 2);
 }
@@ -88,39 +103,50 @@ Finding version_finding(const Violation& violation, const pep::Policy& policy, c
   return finding;
 }
 
-Finding library_finding(const Violation& violation, const pep::Policy& policy, const std::string& machine,
-                        const std::vector<ElfFacts>& files) {
-  Finding finding{"platform-external-library",
-                  Severity::error,
-                  violation.file->path,
-                  describe(violation, policy, machine),
-                  "a machine without it cannot load the file: cannot open shared object file",
-                  "put it into the wheel (repair), link it statically, or exclude it if the environment provides it"};
-  if (const std::string who = provided_by_others(violation.library); !who.empty()) {
-    finding.severity = Severity::note;
-    finding.what = fmt::format("needs {}, which comes from {}", printable(violation.library), who);
-    finding.why = "it works where that is installed and can be found; the wheel itself need not carry it";
-    finding.fix = who.starts_with("the wheel ") ? fmt::format("require {} in the metadata", who.substr(10)) : "";
-    return finding;
+// Why a missing library may be missing. Libraries of one file with the same answer make one finding.
+struct Absence {
+  Severity severity = Severity::error;
+  std::string what, why, fix;
+
+  friend auto operator<=>(const Absence&, const Absence&) = default;
+};
+
+Absence absence(const Violation& violation, const std::string& soname, const pep::Policy& policy,
+                const FilesByName& own_files) {
+  if (const std::string who = provided_by_others(soname); !who.empty()) {
+    return {Severity::note, fmt::format("from {}", who),
+            "it works where that is installed and can be found; the wheel itself need not carry it",
+            who.starts_with("the wheel ") ? fmt::format("require {} in the metadata", who.substr(10)) : ""};
   }
-  for (const ElfFacts& file : files) {
-    if (file.path.substr(file.path.rfind('/') + 1) == violation.library && file.machine == machine) {
-      finding.severity = Severity::warning;
-      finding.what = fmt::format("needs {}, which is in the wheel ({}) but not on its run path",
-                                 printable(violation.library), printable(file.path));
-      finding.why = "it loads only if something else loaded that library before";
-      finding.fix = "add the library's folder to the run path, relative to $ORIGIN";
-      break;
-    }
+  if (const auto own = own_files.find(soname); own != own_files.end()) {
+    return {Severity::warning, fmt::format("in the wheel ({}), but not on its run path", printable(own->second->path)),
+            "it loads only if something else loaded that library before",
+            "add the library's folder to the run path, relative to $ORIGIN"};
   }
-  return finding;
+  const std::string what = fmt::format("neither in the wheel nor in {}", policy.name);
+  if (violation.stray) {
+    return {Severity::warning, what, "it cannot be loaded without; but nothing in the wheel needs this file either",
+            "leave the file out, or put what it needs into the wheel"};
+  }
+  return {Severity::error, what, "a machine without it cannot load the file: cannot open shared object file",
+          "put it into the wheel (repair), link it statically, or exclude it if the environment provides it"};
 }
 
-Finding to_finding(const Violation& violation, const pep::Policy& policy, const std::string& machine,
-                   const std::vector<ElfFacts>& files) {
+void add_library_findings(const Violation& violation, const pep::Policy& policy, const FilesByName& own_files,
+                          std::vector<Finding>& findings) {
+  std::map<Absence, std::vector<std::string>> groups;
+  for (const std::string& soname : violation.names) {
+    groups[absence(violation, soname, policy, own_files)].push_back(printable(soname));
+  }
+  for (const auto& [reason, sonames] : groups) {
+    findings.push_back({"platform-external-library", reason.severity, violation.file->path,
+                        fmt::format("needs {}: {}", join(sonames, ", "), reason.what), reason.why, reason.fix});
+  }
+}
+
+Finding to_finding(const Violation& violation, const pep::Policy& policy, const std::string& machine) {
   switch (violation.kind) {
     case Violation::Kind::version: return version_finding(violation, policy, machine);
-    case Violation::Kind::library: return library_finding(violation, policy, machine, files);
     case Violation::Kind::symbol:
       return {"platform-forbidden-symbol",
               Severity::error,
@@ -137,6 +163,7 @@ Finding to_finding(const Violation& violation, const pep::Policy& policy, const 
               describe(violation, policy, machine),
               "the loader refuses it, or it dies of an illegal instruction, on older processors",
               "compile without -march, and choose faster code at run time"};
+    case Violation::Kind::library:  // add_library_findings
     case Violation::Kind::fpectl: break;
   }
   return {"platform-forbidden-symbol",
@@ -153,7 +180,7 @@ void add_private_versions(const Survey& found, const pep::Policy& policy, std::v
     return;  // not there, or reported by the policy
   }
   for (const auto& [file, library] : entry->second) {
-    const Violation violation{Violation::Kind::version, file, library, {"GLIBC_PRIVATE"}};
+    const Violation violation{Violation::Kind::version, file, library, {"GLIBC_PRIVATE"}, false};
     findings.push_back({"platform-symbol-version", Severity::error, file->path,
                         fmt::format("needs {} of {}", versions_with_symbols(violation), printable(library)),
                         "glibc changes its private symbols without notice: it loads with one glibc build only",
@@ -179,11 +206,9 @@ std::string describe(const Violation& violation, const pep::Policy& policy, cons
     case Violation::Kind::version:
       return fmt::format("needs {} of {}; {} has {}", versions_with_symbols(violation), library, policy.name,
                          limits(violation, policy, machine));
-    case Violation::Kind::library: {
-      const std::string who = provided_by_others(violation.library);
-      return fmt::format("needs {}, which is neither in the wheel nor in {}{}", library, policy.name,
-                         who.empty() ? "" : fmt::format(" (it comes from {})", who));
-    }
+    case Violation::Kind::library:
+      return fmt::format("needs {}: neither in the wheel nor in {}", libraries_with_providers(violation.names),
+                         policy.name);
     case Violation::Kind::symbol:
       return fmt::format("uses {} of {}, which {} forbids", some_of(violation.names), library, policy.name);
     case Violation::Kind::instructions:
@@ -208,8 +233,16 @@ std::vector<Finding> check_policy(const std::vector<ElfFacts>& files, const pep:
   if (found.counted.empty()) {
     return findings;
   }
+  FilesByName own_files;
+  for (const ElfFacts* file : found.counted) {
+    own_files.emplace(std::string_view(file->path).substr(file->path.rfind('/') + 1), file);
+  }
   for (const Violation& violation : violations(found, policy)) {
-    findings.push_back(to_finding(violation, policy, found.machine, files));
+    if (violation.kind == Violation::Kind::library) {
+      add_library_findings(violation, policy, own_files, findings);
+    } else {
+      findings.push_back(to_finding(violation, policy, found.machine));
+    }
   }
   add_private_versions(found, policy, findings);
   return findings;

@@ -149,7 +149,8 @@ class TreeBuilder {
   }
 
   LoadTree tree(const ElfFacts& root) {
-    LoadTree result{&root, {}};
+    LoadTree result;
+    result.root = &root;
     const RunPaths& of_root = run_paths(root);
     std::unordered_set<std::string_view> seen;
     std::vector<std::pair<const ElfFacts*, std::size_t>> stack = {{&root, 0}};
@@ -281,29 +282,70 @@ void add_version_violations(const Survey& survey, const pep::Policy& policy, std
   }
 }
 
-// The libraries of a tree that neither the policy nor the wheel has. What a library of the policy needs is its own
-// affair, even if a file of the wheel has the same name.
-void add_library_violations(const LoadTree& tree, const pep::Policy& policy,
-                            std::set<std::pair<const ElfFacts*, std::string>>& seen, std::vector<Violation>& out) {
-  std::unordered_map<std::string_view, const Need*> by_soname;
+// Calls `use(file, soname)` for the libraries of a tree that neither the policy nor the wheel has, until it says stop.
+// What a library of the policy needs is its own affair, even if a file of the wheel has the same name.
+template <class Use>
+void for_each_missing(const LoadTree& tree, const pep::Policy& policy, Use use) {
+  std::unordered_map<std::string_view, const ElfFacts*> resolved;
   for (const Need& need : tree.needs) {
-    by_soname.emplace(need.soname, &need);
+    resolved.emplace(need.soname, need.resolved);
   }
   std::unordered_set<std::string_view> visited;
   std::vector<const ElfFacts*> queue = {tree.root};
   for (std::size_t i = 0; i < queue.size(); ++i) {
     for (const std::string& soname : queue[i]->needed) {
-      const auto need = by_soname.find(soname);
-      if (need == by_soname.end() || is_loader(soname) || policy.has_library(soname) ||
+      const auto found = resolved.find(soname);
+      if (found == resolved.end() || is_loader(soname) || policy.has_library(soname) ||
           !visited.insert(soname).second) {
         continue;
       }
-      if (need->second->resolved != nullptr) {
-        queue.push_back(need->second->resolved);
-      } else if (seen.emplace(queue[i], soname).second) {
-        out.push_back({Violation::Kind::library, queue[i], soname, {}});
+      if (found->second != nullptr) {
+        queue.push_back(found->second);
+      } else if (!use(*queue[i], soname)) {
+        return;
       }
     }
+  }
+}
+
+void add_library_violations(const Survey& survey, const pep::Policy& policy, std::vector<Violation>& out) {
+  std::set<std::pair<const ElfFacts*, std::string>> seen;
+  // Whatever an extension needs too is no stray matter, so stray trees come last.
+  for (const bool stray : {false, true}) {
+    std::map<std::string, Violation> by_file;
+    for (const LoadTree& tree : survey.trees) {
+      if (tree.stray == stray) {
+        for_each_missing(tree, policy, [&](const ElfFacts& file, const std::string& soname) {
+          if (seen.emplace(&file, soname).second) {
+            Violation& violation = by_file[file.path];
+            violation.kind = Violation::Kind::library;
+            violation.file = &file;
+            violation.stray = stray;
+            violation.names.push_back(soname);
+          }
+          return true;
+        });
+      }
+    }
+    for (auto& [path, violation] : by_file) {
+      out.push_back(std::move(violation));
+    }
+  }
+}
+
+void add_root_violations(const ElfFacts& root, const pep::Policy& policy, std::vector<Violation>& out) {
+  for (const auto& [library, forbidden] : policy.blacklist) {
+    std::vector<std::string> found;
+    if (std::find(root.needed.begin(), root.needed.end(), library) != root.needed.end() &&
+        breaks_symbols(root, forbidden, found)) {
+      out.push_back({Violation::Kind::symbol, &root, library, std::move(found), false});
+    }
+  }
+  if (root.machine == "x86_64" && (root.x86_isa_needed & 0xe) != 0) {
+    out.push_back({Violation::Kind::instructions, &root, "", {}, false});
+  }
+  if (root.python_extension && uses_fpectl(root)) {
+    out.push_back({Violation::Kind::fpectl, &root, "", {}, false});
   }
 }
 
@@ -327,10 +369,15 @@ Survey survey(const std::vector<ElfFacts>& files, const PlatformOptions& options
       }
     }
   }
+  const bool has_extension = std::any_of(result.counted.begin(), result.counted.end(),
+                                         [](const ElfFacts* file) { return file->python_extension; });
   TreeBuilder builder(files, options);
   for (const ElfFacts* file : result.counted) {
-    if (file->python_extension || !needed.contains(base_name(file->path))) {
-      result.trees.push_back(builder.tree(*file));
+    const std::string_view name = base_name(file->path);
+    if (file->python_extension || !needed.contains(name)) {
+      LoadTree tree = builder.tree(*file);
+      tree.stray = has_extension && !file->python_extension && glob_match("lib*.so.[0-9]*", name);
+      result.trees.push_back(std::move(tree));
     }
   }
   return result;
@@ -338,29 +385,41 @@ Survey survey(const std::vector<ElfFacts>& files, const PlatformOptions& options
 
 std::vector<Violation> violations(const Survey& survey, const pep::Policy& policy) {
   std::vector<Violation> out;
-  if (policy.is_linux()) {
-    return out;
-  }
-  add_version_violations(survey, policy, out);
-  std::set<std::pair<const ElfFacts*, std::string>> seen;
-  for (const LoadTree& tree : survey.trees) {
-    const ElfFacts& root = *tree.root;
-    add_library_violations(tree, policy, seen, out);
-    for (const auto& [library, forbidden] : policy.blacklist) {
-      std::vector<std::string> found;
-      if (std::find(root.needed.begin(), root.needed.end(), library) != root.needed.end() &&
-          breaks_symbols(root, forbidden, found)) {
-        out.push_back({Violation::Kind::symbol, &root, library, std::move(found)});
-      }
-    }
-    if (root.machine == "x86_64" && (root.x86_isa_needed & 0xe) != 0) {
-      out.push_back({Violation::Kind::instructions, &root, "", {}});
-    }
-    if (root.python_extension && uses_fpectl(root)) {
-      out.push_back({Violation::Kind::fpectl, &root, "", {}});
+  if (!policy.is_linux()) {
+    add_version_violations(survey, policy, out);
+    add_library_violations(survey, policy, out);
+    for (const LoadTree& tree : survey.trees) {
+      add_root_violations(*tree.root, policy, out);
     }
   }
   return out;
+}
+
+bool satisfies(const Survey& survey, const pep::Policy& policy) {
+  if (policy.is_linux()) {
+    return true;
+  }
+  // What decides most often and costs least comes first: some files have a hundred thousand symbols to look at.
+  for (const auto& [version, users] : survey.versions) {
+    if (!policy.allows(survey.machine, version)) {
+      return false;
+    }
+  }
+  bool missing = false;
+  for (const LoadTree& tree : survey.trees) {
+    for_each_missing(tree, policy, [&](const ElfFacts&, const std::string&) { return !(missing = true); });
+    if (missing) {
+      return false;
+    }
+  }
+  std::vector<Violation> rest;
+  for (const LoadTree& tree : survey.trees) {
+    add_root_violations(*tree.root, policy, rest);
+    if (!rest.empty()) {
+      return false;
+    }
+  }
+  return true;
 }
 
 }  // namespace wheelsmith::wheel

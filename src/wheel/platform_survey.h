@@ -23,6 +23,8 @@ struct Need {
 // A file that is loaded by itself (an extension, a program), with every library that comes along.
 struct LoadTree {
   const ElfFacts* root = nullptr;
+  // A library with a version in its name that nothing needs, in a wheel of extensions: left over, most likely.
+  bool stray = false;
   std::vector<Need> needs;  // one per soname, in the order the loader would open them
 };
 
@@ -46,11 +48,13 @@ struct Violation {
   enum class Kind { version, library, symbol, instructions, fpectl };
   Kind kind = Kind::version;
   const ElfFacts* file = nullptr;
-  std::string library;             // the soname, where the rule is about one
-  std::vector<std::string> names;  // versions or symbols, sorted
+  std::string library;             // whose versions or symbols they are
+  std::vector<std::string> names;  // versions, sonames or symbols
+  bool stray = false;              // it matters only to a stray file
 };
 
 std::vector<Violation> violations(const Survey& survey, const pep::Policy& policy);
+bool satisfies(const Survey& survey, const pep::Policy& policy);
 
 // "needs GLIBC_2.28 (fcntl64) of libc.so.6; manylinux_2_27 has GLIBC_2.27"
 std::string describe(const Violation& violation, const pep::Policy& policy, const std::string& machine);

@@ -153,7 +153,7 @@ TEST(Platform, WhatABundledLibraryNeedsCounts) {
   EXPECT_EQ(platform.tag, "linux_x86_64");
   ASSERT_EQ(platform.obstacles.size(), 1U);
   EXPECT_EQ(platform.obstacles[0].subject, "pkg.libs/liby.so");
-  EXPECT_EQ(platform.obstacles[0].what, "needs libssl.so.3, which is neither in the wheel nor in manylinux_2_41");
+  EXPECT_EQ(platform.obstacles[0].what, "needs libssl.so.3: neither in the wheel nor in manylinux_2_41");
 }
 
 TEST(Platform, LibpythonIsNeverFound) {
@@ -263,21 +263,45 @@ TEST(CheckPolicy, PrivateVersionsAreNeverRight) {
 
 TEST(CheckPolicy, LibrariesOfOthersAreNotes) {
   ElfFacts file = extension("pkg/a.so");
-  file.needed.insert(file.needed.end(), {"libssl.so.3", "libcuda.so.1", "libc10.so", "libhidden.so"});
-  auto findings = check({file, library("lib/libhidden.so")}, "manylinux_2_28");
-  ASSERT_EQ(findings.size(), 4U);
-  EXPECT_EQ(findings[0].severity, Severity::error);
-  EXPECT_EQ(findings[0].what, "needs libssl.so.3, which is neither in the wheel nor in manylinux_2_28");
-  EXPECT_EQ(findings[1].severity, Severity::note);
-  EXPECT_EQ(findings[1].what, "needs libcuda.so.1, which comes from the NVIDIA driver");
-  EXPECT_EQ(findings[2].severity, Severity::note);
-  EXPECT_EQ(findings[2].fix, "require torch in the metadata");
-  EXPECT_EQ(findings[3].severity, Severity::warning);
-  EXPECT_EQ(findings[3].what, "needs libhidden.so, which is in the wheel (lib/libhidden.so) but not on its run path");
-  for (const Finding& finding : findings) {
-    EXPECT_EQ(finding.id, "platform-external-library");
+  file.needed.insert(file.needed.end(), {"libssl.so.3", "libcuda.so.1", "libc10.so", "libtorch.so", "libhidden.so"});
+  const auto findings = check({file, library("lib/libhidden.so")}, "manylinux_2_28");
+  struct Row {
+    Severity severity;
+    const char *what, *fix;
+  };
+  const Row rows[] = {
+      {Severity::error, "needs libssl.so.3: neither in the wheel nor in manylinux_2_28",
+       "put it into the wheel (repair), link it statically, or exclude it if the environment provides it"},
+      {Severity::warning, "needs libhidden.so: in the wheel (lib/libhidden.so), but not on its run path",
+       "add the library's folder to the run path, relative to $ORIGIN"},
+      {Severity::note, "needs libcuda.so.1: from the NVIDIA driver", ""},
+      {Severity::note, "needs libc10.so, libtorch.so: from the wheel torch", "require torch in the metadata"}};
+  ASSERT_EQ(findings.size(), std::size(rows));
+  for (std::size_t i = 0; i < findings.size(); ++i) {
+    EXPECT_EQ(findings[i].id, "platform-external-library");
+    EXPECT_EQ(findings[i].subject, "pkg/a.so");
+    EXPECT_EQ(findings[i].severity, rows[i].severity);
+    EXPECT_EQ(findings[i].what, rows[i].what);
+    EXPECT_EQ(findings[i].fix, rows[i].fix);
   }
   EXPECT_EQ(tag_of({file}), "linux_x86_64");  // the tag is strict all the same
+}
+
+TEST(CheckPolicy, AStrayLibraryIsAWarning) {
+  ElfFacts stray = library("pkg/lib/libgfortran.so.5");
+  stray.needed.emplace_back("libquadmath.so.0");
+  auto findings = check({extension("pkg/a.so"), stray}, "manylinux_2_28");
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].severity, Severity::warning);
+  EXPECT_EQ(findings[0].subject, "pkg/lib/libgfortran.so.5");
+
+  ElfFacts user = extension("pkg/a.so");  // someone needs it: then it matters
+  user.needed.emplace_back("libgfortran.so.5");
+  user.rpath = {"$ORIGIN/lib"};
+  findings = check({user, stray}, "manylinux_2_28");
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].severity, Severity::error);
+  EXPECT_EQ(check({stray}, "manylinux_2_28")[0].severity, Severity::error);  // a wheel that is only libraries
 }
 
 TEST(CheckPolicy, MachinesAndForbiddenSymbols) {
