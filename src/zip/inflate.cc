@@ -4,7 +4,7 @@
 // 1: a match of 258 bytes takes two bits), and against what no honest member does (Entry::is_bomb). After inflating,
 // the stream must have filled exactly the claimed size, have used up exactly the packed bytes, and the CRC must hold.
 //
-// Whole members go through libdeflate, which is twice as fast as zlib but wants all input and all output at once. The
+// Whole members go through libdeflate, which is faster than zlib but wants all input and all output at once. The
 // first bytes of a member go through zlib, which can stop in between.
 
 #include <fmt/format.h>
