@@ -194,6 +194,17 @@ TEST(DeviceCode, ObjectsOfRelocatableHipCode) {
   EXPECT_EQ(code.sums[0].bytes, 7U);
 }
 
+TEST(DeviceCode, NothingIsWrappedInAnObject) {
+  // Section and pointer are both at 0 there, and mean nothing.
+  const DeviceCode code = read(ElfBuilder()
+                                   .type(1)
+                                   .without_dynamic()
+                                   .section(data("__nv_relfatbin", FatbinBuilder().sass(90).build()))
+                                   .section(data(".nvFatBinSegment", testing::wrapper(k_nvidia_wrapper), 3))
+                                   .build());
+  EXPECT_EQ(lines(code), Lines{"sm_90 sass __nv_relfatbin relocatable 1"});
+}
+
 TEST(FileKindTest, ByTheFirstBytes) {
   const auto kind = [](std::string_view head) { return file_kind(Bytes(head)); };
   EXPECT_EQ(kind("\x7f"

@@ -53,7 +53,8 @@ std::uint64_t pointer_value(const elf::ElfFile& file, const elf::Relocation& rel
 
 std::vector<std::uint64_t> wrapper_targets(const elf::ElfFile& file, std::string_view section, std::uint32_t magic) {
   const elf::Section* segment = file.find_section(section);
-  if (segment == nullptr) return {};
+  // In an object the addresses are yet to be given.
+  if (segment == nullptr || file.type == elf::k_type_rel) return {};
   const Bytes bytes = file.contents(*segment);
   std::map<std::uint64_t, elf::Relocation> relocations;
   for (const elf::Relocation& relocation : file.relocations_in(segment->address, segment->address + bytes.size())) {
