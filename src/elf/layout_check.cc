@@ -135,7 +135,7 @@ void LayoutCheck::check_segment(const Segment& load) {
         "Loaders refuse such a segment, or map it over what follows.", k_relink);
   }
   const std::uint64_t page = std::max<std::uint64_t>(load.align, k_page);
-  if (load.align > 1 && (!std::has_single_bit(load.align) || load.align % k_page != 0)) {
+  if (load.align != 0 && (!std::has_single_bit(load.align) || load.align % k_page != 0)) {
     add("elf-segment-misaligned", Severity::error,
         fmt::format("{} has the alignment {:#x}, which is no multiple of a page.", name(load), load.align),
         "glibc refuses it: \"ELF load command alignment not page-aligned\".", k_relink);
@@ -144,7 +144,7 @@ void LayoutCheck::check_segment(const Segment& load) {
         fmt::format("{} has the offset {:#x}: the two differ modulo its alignment {:#x}.", name(load), load.offset,
                     page),
         (load.address - load.offset) % k_page != 0
-            ? "glibc refuses it: \"ELF load command address/offset not properly aligned\"."
+            ? "glibc refuses it: \"ELF load command address/offset not page-aligned\"."
             : "glibc before 2.35 refuses it: \"ELF load command address/offset not properly aligned\".",
         k_relink);
   }
