@@ -60,7 +60,8 @@ Blob Blob::copy_of(std::string_view text) {
 }
 
 Buffer::Buffer(std::uint64_t size) : m_size(size) {
-  if (size > std::numeric_limits<std::ptrdiff_t>::max()) throw Error(fmt::format("{} bytes do not fit in memory", size));
+  if (size > std::numeric_limits<std::ptrdiff_t>::max())
+    throw Error(fmt::format("{} bytes do not fit in memory", size));
   m_data.reset(static_cast<std::uint8_t*>(std::malloc(size == 0 ? 1 : static_cast<std::size_t>(size))));
   if (!m_data) throw Error(fmt::format("not enough memory for {} bytes", size));
 }

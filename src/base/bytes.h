@@ -37,9 +37,7 @@ class Bytes {
     return {m_data + offset, size};
   }
   // All from the offset on; throws when the offset lies behind the end.
-  [[nodiscard]] Bytes from(std::uint64_t offset) const {
-    return slice(offset, offset <= m_size ? m_size - offset : 0);
-  }
+  [[nodiscard]] Bytes from(std::uint64_t offset) const { return slice(offset, offset <= m_size ? m_size - offset : 0); }
   // As much of the given part as lies inside; never throws.
   [[nodiscard]] Bytes clamp(std::uint64_t offset, std::uint64_t size) const {
     if (offset >= m_size) return {};

@@ -134,8 +134,10 @@ std::string to_valid_utf8(std::string_view text) {
   result.reserve(text.size());
   while (!text.empty()) {
     const std::size_t length = utf8_length(text);
-    if (length == 0) result += "\xef\xbf\xbd";
-    else result += text.substr(0, length);
+    if (length == 0)
+      result += "\xef\xbf\xbd";
+    else
+      result += text.substr(0, length);
     text.remove_prefix(std::max<std::size_t>(1, length));
   }
   return result;

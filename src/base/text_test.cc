@@ -10,10 +10,19 @@ TEST(Text, GlobMatch) {
     const char *pattern, *text;
     bool expected;
   };
-  for (const Row& row : {Row{"libcuda.so*", "libcuda.so.1", true}, {"lib*", "mylib", false}, {"*", "", true},
-                         {"lib?.so", "liba.so", true}, {"lib[ab].so", "libb.so", true}, {"lib[!ab].so", "libb.so", false},
-                         {"lib[a-c]*", "libcuda", true}, {"a*b*c", "axxbyyc", true}, {"a*b*c", "axxbyy", false},
-                         {"[", "[", true}, {"a[b", "a[b", true}, {"", "", true}, {"", "a", false}}) {
+  for (const Row& row : {Row{"libcuda.so*", "libcuda.so.1", true},
+                         {"lib*", "mylib", false},
+                         {"*", "", true},
+                         {"lib?.so", "liba.so", true},
+                         {"lib[ab].so", "libb.so", true},
+                         {"lib[!ab].so", "libb.so", false},
+                         {"lib[a-c]*", "libcuda", true},
+                         {"a*b*c", "axxbyyc", true},
+                         {"a*b*c", "axxbyy", false},
+                         {"[", "[", true},
+                         {"a[b", "a[b", true},
+                         {"", "", true},
+                         {"", "a", false}}) {
     EXPECT_EQ(glob_match(row.pattern, row.text), row.expected) << row.pattern << " on " << row.text;
   }
 }
@@ -26,7 +35,10 @@ TEST(Text, Utf8) {
     EXPECT_FALSE(is_valid_utf8(bad)) << bad;
     EXPECT_TRUE(is_valid_utf8(to_valid_utf8(bad)));
   }
-  EXPECT_EQ(to_valid_utf8("a\xff""b"), "a\xef\xbf\xbd""b");
+  EXPECT_EQ(to_valid_utf8("a\xff"
+                          "b"),
+            "a\xef\xbf\xbd"
+            "b");
 }
 
 TEST(Text, PrintableLeavesNothingForATerminalToObey) {

@@ -22,8 +22,12 @@ class FolderTree final : public FileTree {
 
   [[nodiscard]] std::vector<File> files() const override;
   [[nodiscard]] std::optional<Blob> open(const std::string& name) const override;
+  [[nodiscard]] std::optional<std::string> head(const std::string& name, std::size_t count) const override;
 
  private:
+  // Where the file is, or nothing if there is none inside the folder.
+  [[nodiscard]] std::optional<std::filesystem::path> locate(const std::string& name) const;
+
   std::filesystem::path m_root;
 };
 

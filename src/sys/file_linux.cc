@@ -44,7 +44,7 @@ void throw_sys_error(int error_number, const char* action, const std::filesystem
 Blob map_file(const std::filesystem::path& path) {
   const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (fd.get() < 0) throw_sys_error(errno, "open", path);
-  struct stat status {};
+  struct stat status{};
   if (::fstat(fd.get(), &status) != 0) throw_sys_error(errno, "read", path);
   if (!S_ISREG(status.st_mode)) throw Error(fmt::format("{} is no regular file", path.string()));
   const auto size = static_cast<std::size_t>(status.st_size);
@@ -73,12 +73,31 @@ std::vector<FileTree::File> FolderTree::files() const {
   return result;
 }
 
-std::optional<Blob> FolderTree::open(const std::string& name) const {
+std::optional<std::filesystem::path> FolderTree::locate(const std::string& name) const {
   if (leads_out(name)) return std::nullopt;
-  const std::filesystem::path path = m_root / name;
+  std::filesystem::path path = m_root / name;
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(path, ignored)) return std::nullopt;
-  return map_file(path);
+  return path;
+}
+
+std::optional<Blob> FolderTree::open(const std::string& name) const {
+  const std::optional<std::filesystem::path> path = locate(name);
+  if (!path) return std::nullopt;
+  return map_file(*path);
+}
+
+// A site-packages has tens of thousands of files: a read of a few bytes is much cheaper than a mapping.
+std::optional<std::string> FolderTree::head(const std::string& name, std::size_t count) const {
+  const std::optional<std::filesystem::path> path = locate(name);
+  if (!path) return std::nullopt;
+  const Fd fd(::open(path->c_str(), O_RDONLY | O_CLOEXEC));
+  if (fd.get() < 0) throw_sys_error(errno, "open", *path);
+  std::string text(count, '\0');
+  const ssize_t size = ::pread(fd.get(), text.data(), text.size(), 0);
+  if (size < 0) throw_sys_error(errno, "read", *path);
+  text.resize(static_cast<std::size_t>(size));
+  return text;
 }
 
 TempDir::TempDir() {

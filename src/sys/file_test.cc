@@ -35,6 +35,8 @@ TEST(FolderTree, ListsFilesAndStaysInside) {
   const FolderTree tree(dir.path() / "tree");
   EXPECT_EQ(tree.files(), (std::vector<FileTree::File>{{"a", 1}, {"link", 1}, {"sub/b", 1}}));
   EXPECT_EQ(tree.open("sub/b")->bytes.text(), "b");
+  EXPECT_EQ(tree.head("sub/b", 10), "b");
+  EXPECT_EQ(tree.head("../secret", 10), std::nullopt);
   EXPECT_FALSE(tree.open("sub").has_value());
   EXPECT_FALSE(tree.open("../secret").has_value());
   EXPECT_FALSE(tree.open("sub/../../secret").has_value());

@@ -49,7 +49,8 @@ unsigned columns(bool is_terminal) {
 Terminal standard_output(ColourChoice choice) {
   Terminal terminal;
   terminal.is_terminal = ::isatty(STDOUT_FILENO) != 0;
-  terminal.colour = choice == ColourChoice::automatic ? wants_colour(terminal.is_terminal) : choice == ColourChoice::always;
+  terminal.colour =
+      choice == ColourChoice::automatic ? wants_colour(terminal.is_terminal) : choice == ColourChoice::always;
   terminal.unicode = has_unicode();
   terminal.width = columns(terminal.is_terminal);
   return terminal;
