@@ -1,0 +1,60 @@
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "base/text.h"
+#include "sys/loader.h"
+
+namespace wheelsmith::sys {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+void read_conf(const fs::path& file, int depth, std::vector<std::string>& folders);
+
+// "include /etc/ld.so.conf.d/*.conf": only the last part may be a pattern, as everywhere in practice.
+void read_include(const fs::path& pattern, int depth, std::vector<std::string>& folders) {
+  std::vector<fs::path> files;
+  std::error_code ignored;  // a folder that is not there includes nothing
+  for (const fs::directory_entry& entry : fs::directory_iterator(pattern.parent_path(), ignored)) {
+    if (glob_match(pattern.filename().string(), entry.path().filename().string())) files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  for (const fs::path& file : files) read_conf(file, depth + 1, folders);
+}
+
+void read_conf(const fs::path& file, int depth, std::vector<std::string>& folders) {
+  constexpr int k_deepest = 8;  // a file that includes itself
+  if (depth > k_deepest) return;
+  std::ifstream in(file);
+  for (std::string line; std::getline(in, line);) {
+    const std::string_view text = trim(std::string_view(line).substr(0, line.find('#')));
+    if (text.starts_with("include ")) {
+      const fs::path pattern(trim(text.substr(8)));
+      read_include(pattern.is_absolute() ? pattern : file.parent_path() / pattern, depth, folders);
+    } else if (text.starts_with('/')) {
+      folders.emplace_back(text);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> loader_folders() {
+  std::vector<std::string> folders;
+  read_conf("/etc/ld.so.conf", 0, folders);
+  for (const char* folder : {"/lib", "/usr/lib", "/lib64", "/usr/lib64"}) folders.emplace_back(folder);
+  return folders;
+}
+
+std::vector<std::string> library_path() {
+  std::vector<std::string> folders;
+  const char* value = std::getenv("LD_LIBRARY_PATH");
+  if (value == nullptr || *value == '\0') return folders;
+  for (const std::string_view part : split(value, ':')) folders.emplace_back(part.empty() ? "." : part);
+  return folders;
+}
+
+}  // namespace wheelsmith::sys

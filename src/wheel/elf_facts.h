@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/finding.h"
+#include "elf/elf_file.h"
+#include "gpu/device_code.h"
+
+namespace wheelsmith::wheel {
+
+struct UndefinedSymbol {
+  std::string name;
+  std::string version;  // "GLIBC_2.17", "" for none
+  std::string file;     // the library that the version names, "" for none
+  bool weak = false;
+};
+
+enum class Cxx11Abi { unused, old_abi, new_abi, both };
+
+// What the rest of the program wants to know of one ELF file, copied out of its bytes (which are gone by then).
+struct ElfFacts {
+  std::string path;  // inside the wheel or folder
+  std::uint64_t size = 0;
+  std::string machine;  // "x86_64"
+  bool is_64bit = true;
+  std::uint16_t type = 0;
+  std::string soname;
+  std::vector<std::string> needed;
+  std::vector<std::string> rpath;  // split at ':', empty elements kept
+  std::vector<std::string> runpath;
+  std::map<std::string, std::vector<std::string>> versions_needed;  // library -> versions, sorted
+  std::vector<std::string> versions_provided;
+  bool is_dynamic = false;  // has a dynamic segment
+  bool python_extension = false;
+  std::string build_id;
+  bool stripped = true;
+  bool debug_info = false;
+  Cxx11Abi cxx11_abi = Cxx11Abi::unused;
+  std::string interpreter;
+  std::uint32_t x86_isa_needed = 0;
+  std::vector<UndefinedSymbol> undefined;
+  std::vector<std::string> exported;  // names, or name@VERSION where it has one; only collected when asked for
+  gpu::DeviceCode device_code;
+  std::vector<std::string> problems;  // what of the file could not be read, as sentences
+  std::vector<Finding> layout;        // only collected when asked for
+};
+
+}  // namespace wheelsmith::wheel
