@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "wheel/check.h"
+#include "wheel/inspect.h"
+
+// The JSON contract (docs/json.md): one document, "schema": 1, bytes that are no UTF-8 replaced.
+
+namespace wheelsmith::report {
+
+std::string to_json(const std::vector<wheel::Inspection>& items);
+std::string to_json(const std::vector<wheel::Verdict>& items);
+// The document of a command that failed before it had any items.
+std::string error_json(const std::string& message);
+
+}  // namespace wheelsmith::report
