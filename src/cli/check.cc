@@ -1,0 +1,221 @@
+#include "wheel/check.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "report/json.h"
+#include "report/text.h"
+#include "sys/file.h"
+#include "sys/loader.h"
+#include "wheel/explain.h"
+#include "wheel/scan.h"
+
+namespace wheelsmith::cli {
+
+namespace {
+
+struct CheckCommand {
+  OutputOptions output;
+  std::vector<std::string> paths;
+  unsigned threads = 0;
+  bool strict = false;
+  std::string policy;
+  std::string policy_file;
+  std::vector<std::string> excluded;
+  std::vector<std::string> against;
+  std::vector<std::string> required_symbols;
+  std::string archs;
+  std::vector<std::string> gpus;
+  std::string max_size;
+  std::string explain;
+};
+
+// "100MB", "1.5 GB", "250000000".
+std::uint64_t parse_size(const std::string& text) {
+  const std::string lower = to_lower(trim(text));
+  const std::size_t unit_at = lower.find_first_not_of("0123456789.");
+  const std::string_view unit = unit_at == lower.npos ? "" : trim(std::string_view(lower).substr(unit_at));
+  double factor = 0;
+  if (unit.empty() || unit == "b") factor = 1;
+  if (unit == "k" || unit == "kb") factor = 1e3;
+  if (unit == "m" || unit == "mb") factor = 1e6;
+  if (unit == "g" || unit == "gb") factor = 1e9;
+  if (unit == "kib") factor = 1024.0;
+  if (unit == "mib") factor = 1024.0 * 1024;
+  if (unit == "gib") factor = 1024.0 * 1024 * 1024;
+  char* end = nullptr;
+  const std::string digits = lower.substr(0, unit_at);
+  const double number = std::strtod(digits.c_str(), &end);
+  if (factor == 0 || digits.empty() || *end != '\0' || number * factor > 1e18) {
+    throw UsageError(fmt::format("--max-size {} is no size; write it like 100MB or 1.5GB", printable(text)));
+  }
+  return static_cast<std::uint64_t>(std::llround(number * factor));
+}
+
+// Runs the part that reads one option's value; what it throws becomes a usage error that names the option.
+template <class Read>
+auto for_option(const std::string& option, Read read) {
+  try {
+    return read();
+  } catch (const Error& error) {
+    throw UsageError(option + ": " + error.what());
+  }
+}
+
+void check_policy_name(const wheel::CheckOptions& options) {
+  if (options.policy.empty()) return;
+  std::vector<std::string> names;
+  const auto look_in = [&](const std::vector<pep::Policy>& policies) {
+    for (const pep::Policy& policy : policies) names.push_back(policy.name);
+    return pep::find_policy(policies, options.policy) != nullptr;
+  };
+  if (look_in(options.platform.policies) || look_in(pep::builtin_policies(pep::LibC::glibc)) ||
+      look_in(pep::builtin_policies(pep::LibC::musl))) {
+    return;
+  }
+  const auto near = nearest(options.policy, names);
+  throw UsageError(fmt::format("--policy: {} is no policy{}", printable(options.policy),
+                               near ? "; did you mean " + *near + "?" : ""));
+}
+
+wheel::CheckOptions read_options(const CheckCommand& command) {
+  wheel::CheckOptions options;
+  options.threads = thread_count(command.threads);
+  options.policy = command.policy;
+  options.platform.excluded = command.excluded;
+  options.required_symbols = command.required_symbols;
+  if (!command.policy_file.empty()) {
+    options.platform.policies = for_option("--policy-file", [&] {
+      return pep::parse_policies(sys::map_file(command.policy_file).bytes.text(), command.policy_file);
+    });
+  }
+  check_policy_name(options);
+  if (!command.archs.empty()) options.archs = for_option("--arch", [&] { return gpu::ArchList::parse(command.archs); });
+  for (const std::string& name : command.gpus) {
+    options.devices.push_back(for_option("--gpu", [&] { return gpu::find_device(name); }));
+  }
+  if (!command.max_size.empty()) options.max_size = parse_size(command.max_size);
+  for (const std::string& path : command.against) {
+    options.against.push_back(for_option("--against " + path, [&] {
+      if (std::filesystem::is_directory(path))
+        return wheel::read_provider(path, sys::FolderTree(path), options.threads);
+      return wheel::read_provider(path, sys::map_file(path).bytes, options.threads);
+    }));
+  }
+  return options;
+}
+
+wheel::LoaderMachine this_machine() {
+  wheel::LoaderMachine machine;
+  machine.library_path = sys::library_path();
+  machine.default_folders = sys::loader_folders();
+  machine.library_at = [](const std::string& path) -> std::optional<wheel::ElfFacts> {
+    std::error_code ignored;
+    if (!std::filesystem::is_regular_file(path, ignored)) return std::nullopt;
+    try {
+      const Blob file = sys::map_file(path);
+      if (!elf::ElfFile::has_magic(file.bytes)) return std::nullopt;  // a linker script
+      return wheel::elf_facts(path, file.bytes, {});
+    } catch (const Error&) {
+      return std::nullopt;  // the loader could not read it either
+    }
+  };
+  return machine;
+}
+
+wheel::Verdict check_path(const std::string& path, const wheel::CheckOptions& options) {
+  try {
+    if (std::filesystem::is_directory(path)) {
+      const std::string folder = std::filesystem::absolute(path).lexically_normal().string();
+      wheel::Verdict verdict = check_folder(folder, sys::FolderTree(path), this_machine(), options);
+      verdict.path = path;
+      return verdict;
+    }
+    const Blob file = sys::map_file(path);
+    return check_wheel(path, file.bytes, options);
+  } catch (const Error& error) {
+    wheel::Verdict verdict;
+    verdict.path = path;
+    verdict.error = error.what();
+    return verdict;
+  }
+}
+
+int explain(const std::string& id, const report::Style& style) {
+  if (const std::optional<std::string> text = wheel::explain(id)) {
+    print(style.bold(id) + "\n" + *text + "\n");
+    return k_fine;
+  }
+  const auto near = nearest(id, wheel::explained_ids());
+  throw UsageError(
+      fmt::format("--explain: there is no finding {}{}", printable(id),
+                  near ? "; did you mean " + *near + "?" : "; known are:\n  " + join(wheel::explained_ids(), "\n  ")));
+}
+
+int check(const CheckCommand& command) {
+  if (!command.explain.empty()) return explain(command.explain, command.output.style());
+  if (command.paths.empty())
+    throw UsageError("check what? Name a wheel, or --explain ID\n  try: wheelsmith check --help");
+  const wheel::CheckOptions options = read_options(command);
+  bool good = true;
+  std::vector<wheel::Verdict> items;
+  for (const std::string& path : command.paths) {
+    wheel::Verdict verdict = check_path(path, options);
+    if (command.strict) {
+      for (Finding& finding : verdict.findings) {
+        if (finding.severity == Severity::warning) finding.severity = Severity::error;
+      }
+    }
+    good = good && verdict.is_good();
+    if (command.output.json)
+      items.push_back(std::move(verdict));
+    else
+      print(report::to_text(verdict, command.output.style()));
+  }
+  if (command.output.json) print(report::to_json(items));
+  return good ? k_fine : k_not_fine;
+}
+
+}  // namespace
+
+void add_check(CLI::App& app, Outcome& outcome) {
+  auto command = std::make_shared<CheckCommand>();
+  CLI::App* sub = app.add_subcommand("check", "Say whether a wheel or an installed folder is right, and what is not");
+  sub->footer(
+      "Exit status 0 when every wheel is good (no finding with severity error), 1 when one is bad.\n\n"
+      "Examples:\n"
+      "  wheelsmith check dist/*.whl --policy manylinux_2_28\n"
+      "  wheelsmith check ext.whl --against torch-2.15.0-cp311-cp311-manylinux_2_28_x86_64.whl --arch "
+      "\"8.0;9.0a+PTX\"\n"
+      "  wheelsmith check ext.whl --gpu \"RTX 4090\" --gpu MI300X\n"
+      "  wheelsmith check --explain record-hash-mismatch");
+  sub->add_option("WHEEL", command->paths, "Wheels, or installed folders");
+  sub->add_option("--policy", command->policy, "Platform policy to judge by; default: what the file's own tag claims");
+  sub->add_option("--policy-file", command->policy_file, "TOML file with policies of your own");
+  sub->add_option("--exclude", command->excluded,
+                  "Library (shell pattern) that counts as provided by others; repeatable")
+      ->expected(1);
+  sub->add_option("--against", command->against,
+                  "Wheel, library, installed folder or sysroot whose symbols count as provided; repeatable")
+      ->expected(1);
+  sub->add_option("--require-symbol", command->required_symbols,
+                  "Symbol (mangled, or part of its C++ name) that must be exported; repeatable")
+      ->expected(1);
+  sub->add_option("--arch", command->archs,
+                  "GPU architectures it must hold, in any notation: \"8.0;9.0a+PTX\", gfx942");
+  sub->add_option("--gpu", command->gpus, "Device it must run on, by name: \"RTX 4090\", MI300X; repeatable")
+      ->expected(1);
+  sub->add_option("--max-size", command->max_size, "Largest size allowed, like 100MB; default: 100MB, as a note");
+  sub->add_flag("--strict", command->strict, "Warnings count as errors");
+  sub->add_option("--explain", command->explain, "Say more about a finding by its id");
+  sub->add_option("--threads", command->threads, "Threads to use; 0 means one for each core")->capture_default_str();
+  command->output.add_to(*sub);
+  sub->callback([command, &outcome] { outcome = [command] { return check(*command); }; });
+}
+
+}  // namespace wheelsmith::cli

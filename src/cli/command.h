@@ -1,0 +1,48 @@
+#pragma once
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include "report/style.h"
+#include "sys/terminal.h"
+
+// What the subcommands share. Each has a file and an options struct of its own.
+
+namespace wheelsmith::cli {
+
+enum : int { k_fine = 0, k_not_fine = 1, k_usage = 2, k_bug = 3, k_interrupted = 130 };
+
+// Wrong words on the command line: exit status 2.
+class UsageError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// Options that every reporting command has.
+struct OutputOptions {
+  bool json = false;
+  bool all = false;
+  std::string colour = "auto";
+
+  void add_to(CLI::App& command);
+  [[nodiscard]] report::Style style() const;
+};
+
+// The number of threads for --threads: 0 is as many as there are cores.
+unsigned thread_count(unsigned asked);
+
+// Each adds its subcommand; `outcome` is set to what the command is to do when it was chosen.
+using Outcome = std::function<int()>;
+void add_inspect(CLI::App& app, Outcome& outcome);
+void add_check(CLI::App& app, Outcome& outcome);
+void add_completion(CLI::App& app, Outcome& outcome);
+
+// Writes to standard output at once; a closed pipe is no error of ours.
+void print(const std::string& text);
+
+}  // namespace wheelsmith::cli

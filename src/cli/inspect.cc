@@ -1,0 +1,67 @@
+#include "wheel/inspect.h"
+
+#include <filesystem>
+
+#include "base/error.h"
+#include "cli/command.h"
+#include "report/json.h"
+#include "report/text.h"
+#include "sys/file.h"
+
+namespace wheelsmith::cli {
+
+namespace {
+
+struct InspectCommand {
+  OutputOptions output;
+  std::vector<std::string> paths;
+  unsigned threads = 0;
+};
+
+wheel::Inspection inspect_path(const std::string& path, const wheel::InspectOptions& options) {
+  try {
+    if (std::filesystem::is_directory(path)) return inspect_folder(path, sys::FolderTree(path), options);
+    const Blob file = sys::map_file(path);
+    return inspect_file(path, file.bytes, options);
+  } catch (const Error& error) {
+    wheel::Inspection item;
+    item.path = path;
+    item.error = error.what();
+    return item;
+  }
+}
+
+int inspect(const InspectCommand& command) {
+  const wheel::InspectOptions options{.threads = thread_count(command.threads), .platform = {}};
+  bool fine = true;
+  std::vector<wheel::Inspection> items;
+  for (const std::string& path : command.paths) {
+    items.push_back(inspect_path(path, options));
+    fine = fine && items.back().error.empty();
+    if (command.output.json) continue;
+    print((items.size() > 1 ? "\n" : "") + report::to_text(items.back(), command.output.style()));
+    items.back() = {};
+  }
+  if (command.output.json) print(report::to_json(items));
+  return fine ? k_fine : k_not_fine;
+}
+
+}  // namespace
+
+void add_inspect(CLI::App& app, Outcome& outcome) {
+  auto command = std::make_shared<InspectCommand>();
+  CLI::App* sub =
+      app.add_subcommand("inspect", "Show what is in a wheel, a library, a fat binary or an installed folder");
+  sub->footer(
+      "PATH is a wheel, an ELF file, a fat binary (NVIDIA, HIP bundle, .kpack) or a folder (an unpacked wheel or a\n"
+      "site-packages). Nothing is unpacked to disk. Exit status 1 when a path cannot be read.\n\n"
+      "Examples:\n"
+      "  wheelsmith inspect torch-2.15.0-cp311-cp311-manylinux_2_28_x86_64.whl\n"
+      "  wheelsmith inspect --json *.whl | jq '.items[] | {path, platform_tag}'");
+  sub->add_option("PATH", command->paths, "What to look at")->required();
+  sub->add_option("--threads", command->threads, "Threads to use; 0 means one for each core")->capture_default_str();
+  command->output.add_to(*sub);
+  sub->callback([command, &outcome] { outcome = [command] { return inspect(*command); }; });
+}
+
+}  // namespace wheelsmith::cli

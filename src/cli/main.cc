@@ -1,0 +1,127 @@
+#include "cli/main.h"
+
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+
+#include "base/error.h"
+#include "base/parallel.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "report/json.h"
+
+namespace wheelsmith::cli {
+
+namespace {
+
+// All words that could have been meant by an unknown one.
+std::vector<std::string> known_words(const CLI::App& app) {
+  std::vector<std::string> words;
+  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; }))
+    words.push_back(sub->get_name());
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) words.push_back("--" + name);
+  }
+  return words;
+}
+
+std::string usage_message(const CLI::App& app, const CLI::ParseError& error) {
+  const CLI::App* active = &app;
+  for (const CLI::App* sub : app.get_subcommands()) active = sub;
+  const std::string command = active == &app ? "wheelsmith" : "wheelsmith " + active->get_name();
+  const std::vector<std::string> extras = active->remaining(true);
+  std::string message = error.what();
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && !extras.empty()) {
+    const std::string word = extras.front().substr(0, extras.front().find('='));
+    message = "unknown word " + word;
+    if (const auto near = nearest(word, known_words(*active))) message += "; did you mean " + *near + "?";
+  } else if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr && active == &app) {
+    message = "what is to be done? A command is missing";
+  }
+  return printable(message) + "\n  try: " + command + " --help";
+}
+
+bool wants_json(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    if (std::strcmp(argv[i], "--json") == 0) return true;
+  }
+  return false;
+}
+
+int fail(bool json, int status, const std::string& message) {
+  if (json) print(report::error_json(message));
+  std::fprintf(stderr, "wheelsmith: error: %s\n", message.c_str());
+  return status;
+}
+
+// A signal's default action would do, but leaves the terminal's line unfinished; nothing of ours is half-written.
+extern "C" void on_interrupt(int) {
+  const char text[] = "\nwheelsmith: interrupted\n";
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text, sizeof text - 1);
+  ::_exit(k_interrupted);
+}
+
+int parse_and_run(CLI::App& app, int argc, char** argv) {
+  Outcome outcome;
+  add_inspect(app, outcome);
+  add_check(app, outcome);
+  add_completion(app, outcome);
+  const bool json = wants_json(argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& success) {  // --help and --version
+    return app.exit(success);
+  } catch (const CLI::ParseError& error) {
+    return fail(json, k_usage, usage_message(app, error));
+  }
+  try {
+    return outcome();
+  } catch (const UsageError& error) {
+    return fail(json, k_usage, error.what());
+  } catch (const Error& error) {
+    return fail(json, k_not_fine, error.what());
+  } catch (const std::exception& error) {
+    return fail(json, k_bug, std::string("this is a bug of ours: ") + error.what());
+  }
+}
+
+}  // namespace
+
+void OutputOptions::add_to(CLI::App& command) {
+  command.add_flag("--json", json, "Print one JSON document (docs/json.md) instead of text");
+  command.add_flag("--all", all, "Leave nothing out of the text");
+  command.add_option("--color,--colour", colour, "Colours in the text: auto, always or never")
+      ->check(CLI::IsMember({"auto", "always", "never"}))
+      ->capture_default_str();
+}
+
+report::Style OutputOptions::style() const {
+  const sys::ColourChoice choice = colour == "always"  ? sys::ColourChoice::always
+                                   : colour == "never" ? sys::ColourChoice::never
+                                                       : sys::ColourChoice::automatic;
+  const sys::Terminal terminal = sys::standard_output(choice);
+  return {.colour = terminal.colour, .unicode = terminal.unicode, .width = terminal.width, .details = all};
+}
+
+unsigned thread_count(unsigned asked) { return asked == 0 ? usable_threads() : std::min(asked, 256U); }
+
+void print(const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fflush(stdout);
+}
+
+int run(int argc, char** argv) {
+  std::signal(SIGINT, on_interrupt);
+  std::signal(SIGTERM, on_interrupt);
+  CLI::App app("Wheelsmith builds GPU Python packages from source into wheels that are known to work.", "wheelsmith");
+  app.set_version_flag("--version", "wheelsmith " WHEELSMITH_VERSION, "Print the version and exit");
+  app.set_help_flag("-h,--help", "Print this help and exit");
+  app.require_subcommand(1);
+  app.footer("`wheelsmith COMMAND --help` says more about a command.");
+  return parse_and_run(app, argc, argv);
+}
+
+}  // namespace wheelsmith::cli
