@@ -24,7 +24,7 @@ expect "$(dynamic RUNPATH)" "$(json '":".join(items[0].elf[0].runpath)')"
 expect "" "$(json '":".join(items[0].elf[0].rpath)')"
 
 # Symbol versions in any shape that groups them: all words of the form NAME_1.2 must be the same set.
-readelf -VW "$t/_demo.so" | sed -n '/version needs/,$p' | grep -oE 'GLIBC[A-Z]*_[0-9.]+' | sort -u >"$t/wanted"
+readelf -VW "$t/_demo.so" | sed -n '/Version needs/,$p' | grep -oE 'GLIBC[A-Z]*_[0-9.]+' | sort -u >"$t/wanted"
 [[ -s $t/wanted ]]
 json 'items[0].elf[0].symbol_versions' | grep -oE '[A-Z]+_[0-9][0-9.]*' | sort -u >"$t/got"
 diff "$t/wanted" "$t/got"

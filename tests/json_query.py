@@ -14,7 +14,7 @@ def refuse(name):
 
 with open(sys.argv[2], encoding="utf-8", errors="strict") as file:
     document = json.load(file, object_hook=Keys, parse_constant=refuse)
-answer = eval(sys.argv[1], {"document": document, **document})
+answer = eval(f"({sys.argv[1]})", {"document": document, **document})
 if isinstance(answer, str):
     print(answer)
 elif isinstance(answer, (list, tuple, set)):
