@@ -115,6 +115,19 @@ Finding loose(const ElfFacts& file, Libraries::Id id, const std::vector<std::str
       .fix = fmt::format("Link it with {}, or make sure that the package loads that first.", library_name(provider))};
 }
 
+Finding loose_system(const ElfFacts& file, std::string_view library, const std::vector<std::string_view>& names) {
+  return {.id = "symbol-loose",
+          .severity = Severity::note,
+          .subject = file.path,
+          .what = fmt::format("{} {} from the system's {}, which it does not name in NEEDED: {}",
+                              count_of(names.size(), "symbol"), names.size() == 1 ? "comes" : "come", library,
+                              examples(names)),
+          .why =
+              "It works because the interpreter has loaded that library; without a version, nothing says which "
+              "release of it is needed.",
+          .fix = fmt::format("Link it with {}.", library)};
+}
+
 }  // namespace
 
 void append_findings(const ElfFacts& file, const FileSymbols& symbols, const Libraries& libraries,
@@ -123,6 +136,7 @@ void append_findings(const ElfFacts& file, const FileSymbols& symbols, const Lib
   append_undefined(file, symbols.undefined, findings);
   if (!symbols.needs_torch.empty()) findings.push_back(needs_torch(file, symbols.needs_torch));
   for (const auto& [id, names] : symbols.loose) findings.push_back(loose(file, id, names, libraries));
+  for (const auto& [library, names] : symbols.loose_system) findings.push_back(loose_system(file, library, names));
   if (!symbols.unverified.empty()) findings.push_back(unverified(file, symbols));
 }
 

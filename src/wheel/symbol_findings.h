@@ -23,7 +23,9 @@ struct FileSymbols {
   std::vector<std::string_view> needs_torch;
   std::vector<std::string_view> unverified;
   std::map<Libraries::Id, std::vector<std::string_view>> loose;  // by the file that defines them
-  std::vector<std::string> not_given;                            // libraries of the closure
+  // By the library of glibc that has them, which the file does not name and the interpreter has loaded.
+  std::map<std::string_view, std::vector<std::string_view>> loose_system;
+  std::vector<std::string> not_given;  // libraries of the closure
 };
 
 void append_findings(const ElfFacts& file, const FileSymbols& symbols, const Libraries& libraries,

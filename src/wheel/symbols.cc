@@ -59,6 +59,7 @@ class FileJudge {
         !is_executable(m_file) || std::any_of(m_closure.missing.begin(), m_closure.missing.end(), is_libpython);
     for (const std::string_view library : m_closure.missing) {
       if (is_glibc_library(library)) m_glibc_is_missing = true;
+      if (library.starts_with("libc.musl") || library == "libc.so") m_uses_musl = true;
       if (!is_versioned_system_library(library) && !is_libpython(library)) {
         m_result.not_given.emplace_back(library);
       }
@@ -146,6 +147,7 @@ class FileJudge {
   void judge_absent(const UndefinedSymbol& symbol) {
     const bool is_torchs = m_torch != Torch::own && is_torch_name(symbol.name);
     if (is_torchs && m_torch == Torch::given) return;
+    if (judge_system(symbol)) return;
     const bool is_open = !m_result.not_given.empty() || !m_closure.complete;
     if (is_open) {
       // Without a torch the ABI check says once for the wheel that its names are not judged.
@@ -153,6 +155,18 @@ class FileJudge {
     } else {
       (is_torchs ? m_result.needs_torch : m_result.undefined).push_back(symbol.name);
     }
+  }
+
+  // Whether a library of the system that the file does not name itself has the symbol. One that it does name was there
+  // at link time and would have given it a version: the name is of a newer release, and nothing to rely on.
+  bool judge_system(const UndefinedSymbol& symbol) {
+    const std::string_view home = system_home(symbol.name);
+    if (home.empty() || m_uses_musl) return false;
+    if (std::find(m_file.needed.begin(), m_file.needed.end(), home) != m_file.needed.end()) return false;
+    if (std::binary_search(m_closure.missing.begin(), m_closure.missing.end(), home)) return true;
+    if (!m_interpreter || !is_glibc_library(home)) return false;
+    m_result.loose_system[home].push_back(symbol.name);
+    return true;
   }
 
   const Libraries& m_libraries;
@@ -166,6 +180,7 @@ class FileJudge {
   std::set<std::string_view> m_named_not_given;                       // libraries that versioned symbols name
   bool m_interpreter = true;                                          // supplies Py* to this file
   bool m_glibc_is_missing = false;
+  bool m_uses_musl = false;
   FileSymbols m_result;
 };
 

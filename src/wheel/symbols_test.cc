@@ -91,6 +91,26 @@ TEST(Symbols, MuslHasNoVersionsSoItsNamesAreUnverified) {
   EXPECT_EQ(verdicts(check_symbols(own, {})), Lines{"note symbol-unverified a.so"});
 }
 
+TEST(Symbols, PartsOfGlibcThatTheInterpreterNeedsAreLoose) {
+  // numpy and Pillow use pow and dladdr without linking libm or libdl.
+  const std::vector<ElfFacts> own = {asking(library("a.so", {"libc.so.6"}), {"pow", "dladdr", "sem_wait", "powder"})};
+  EXPECT_EQ(verdicts(check_symbols(own, {})), (Lines{"error symbol-undefined a.so", "note symbol-loose a.so",
+                                                     "note symbol-loose a.so", "note symbol-loose a.so"}));
+  // With libm in the closure, though not named by the file itself, pow is there.
+  const std::vector<ElfFacts> through = {asking(library("a.so", {"libblas.so", "libc.so.6"}), {"pow", "_Znwm"}),
+                                         library("libblas.so", {"libm.so.6", "libstdc++.so.6"})};
+  EXPECT_EQ(verdicts(check_symbols(through, {})), Lines{});
+  // Who does link libm has no version for pow only if that libm had no pow.
+  const std::vector<ElfFacts> linked = {asking(library("a.so", {"libc.so.6", "libm.so.6"}), {"pow"})};
+  EXPECT_EQ(verdicts(check_symbols(linked, {})), Lines{"error symbol-undefined a.so"});
+  // grpcio's manylinux_2_17_aarch64 wheel asks so for names of a libstdc++ that is newer than the policy's.
+  const std::vector<ElfFacts> newer = {asking(library("a.so", {"libc.so.6", "libstdc++.so.6"}), {"_ZdlPvm"})};
+  EXPECT_EQ(verdicts(check_symbols(newer, {})), Lines{"error symbol-undefined a.so"});
+  const std::vector<Provider> with = {
+      {"libstdc++.so.6", {exporting(library("libstdc++.so.6"), {"_ZdlPvm@CXXABI_1.3.9"})}}};
+  EXPECT_EQ(verdicts(check_symbols(newer, with)), Lines{});
+}
+
 TEST(Symbols, ASymbolOutsideTheClosureIsLoose) {
   const std::vector<ElfFacts> own = {asking(library("a.so", {"libc.so.6"}), {"x", "y", "z"}),
                                      exporting(library("b.so"), {"x", "y"})};
