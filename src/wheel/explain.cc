@@ -9,6 +9,9 @@ namespace wheelsmith::wheel {
 
 namespace data {
 extern const std::string_view explanations_md;
+extern const std::string_view explanations_archive_md;
+extern const std::string_view explanations_binary_md;
+extern const std::string_view explanations_metadata_md;
 extern const std::string_view explanations_symbols_md;
 }  // namespace data
 
@@ -16,7 +19,8 @@ namespace {
 
 template <class Visit>
 void each_section(Visit visit) {
-  for (std::string_view text : {data::explanations_md, data::explanations_symbols_md}) {
+  for (std::string_view text : {data::explanations_md, data::explanations_archive_md, data::explanations_metadata_md,
+                                data::explanations_binary_md, data::explanations_symbols_md}) {
     std::size_t heading = text.starts_with("## ") ? 0 : text.find("\n## ");
     while (heading != text.npos) {
       text.remove_prefix(heading + (heading == 0 && text.starts_with("## ") ? 3 : 4));

@@ -1,0 +1,26 @@
+#!/bin/bash
+# `check --explain` knows every finding that the sources can make.
+. "$(dirname "$0")/common.inc"
+src=$tests/../src
+
+# Ids are written out as literals; these beginnings are theirs alone, but for build-id, a word of ELF.
+kinds='zip|elf|metadata|wheel|record|tag|platform|symbol|torch|loader|arch|runpath|member|dist-info|name|gpu|build|size|purelib|binaries|needed'
+grep -rhoE "\"($kinds)-[a-z0-9-]+\"" "$src" --include='*.cc' --exclude='*_test.cc' --exclude-dir=testing |
+  tr -d '"' | sort -u | grep -vx build-id >"$t/ids"
+count=$(wc -l <"$t/ids")
+((count > 100)) || fail "only $count ids found: does the pattern still fit the sources?"
+
+# An id of a new kind would slip through the pattern: what stands in front of a severity is an id too.
+grep -rhozE '"[a-z0-9]+(-[a-z0-9]+)+",\s+([a-z_>.-]+ \? )?Severity::' "$src" --include='*.cc' --exclude='*_test.cc' |
+  tr '\0' '\n' | grep -oE '"[a-z0-9-]+"' | tr -d '"' | sort -u >"$t/found"
+[[ -s $t/found ]]
+expect "" "$(comm -13 "$t/ids" "$t/found")" "ids of a kind that this script does not know"
+
+unexplained=()
+while read -r id; do
+  run check --explain "$id"
+  [[ $status -eq 0 && $(wc -w <"$t/out") -gt 5 ]] || unexplained+=("$id")
+done <"$t/ids"
+expect "" "${unexplained[*]}" "findings that --explain does not know"
+
+echo "$count findings are explained"
