@@ -167,7 +167,7 @@ void judge_against(const std::vector<TorchUse>& uses, const TorchGiven& torch, s
   for (const TorchUse& use : uses) {
     const std::size_t before = findings.size();
     append_mismatch(classify(use, exports, torch), torch, findings);
-    if (findings.size() == before) fitting.push_back(&use);
+    if (findings.size() == before && !use.only_shims) fitting.push_back(&use);
   }
   append_fits(fitting, torch, findings);
 }
