@@ -63,7 +63,7 @@ class Bytes {
   }
 
   // Offset of the next place at or behind `from` that holds the needle, or size() when there is none. The needle has at
-  // least two bytes. Runs at the speed of memory as long as the first two bytes are rare.
+  // least two bytes.
   [[nodiscard]] std::uint64_t find(std::string_view needle, std::uint64_t from = 0) const;
 
  private:

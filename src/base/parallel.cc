@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -35,21 +36,6 @@ void parallel_for(std::size_t count, unsigned threads, const std::function<void(
     work();
   }
   if (failure) std::rethrow_exception(failure);
-}
-
-Gate::Hold Gate::pass(std::uint64_t bytes) {
-  std::unique_lock lock(m_mutex);
-  m_freed.wait(lock, [&] { return m_held == 0 || (m_held <= m_budget && bytes <= m_budget - m_held); });
-  m_held += bytes;
-  return Hold(*this, bytes);
-}
-
-Gate::Hold::~Hold() {
-  {
-    const std::lock_guard lock(m_gate.m_mutex);
-    m_gate.m_held -= m_bytes;
-  }
-  m_gate.m_freed.notify_all();
 }
 
 }  // namespace wheelsmith

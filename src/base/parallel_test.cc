@@ -30,23 +30,5 @@ TEST(ParallelFor, ThrowsTheFirstErrorByIndexAfterAllHaveRun) {
   EXPECT_EQ(calls, 100);
 }
 
-TEST(Gate, HoldsNoMoreThanItsBudgetButNeverStarves) {
-  Gate gate(100);
-  std::atomic<std::int64_t> held{0};
-  std::atomic<std::int64_t> most{0};
-  parallel_for(200, 8, [&](std::size_t i) {
-    const std::int64_t bytes = i % 50 == 0 ? 500 : 40;  // the large ones exceed the budget and must run alone
-    const auto hold = gate.pass(static_cast<std::uint64_t>(bytes));
-    const std::int64_t now = held += bytes;
-    if (bytes == 500) {
-      EXPECT_EQ(now, 500);
-    }
-    std::int64_t seen = most;
-    while (now > seen && !most.compare_exchange_weak(seen, now)) {}
-    held -= bytes;
-  });
-  EXPECT_EQ(most, 500);
-}
-
 }  // namespace
 }  // namespace wheelsmith

@@ -12,6 +12,7 @@
 #include "report/text.h"
 #include "sys/file.h"
 #include "sys/loader.h"
+#include "sys/page_trimmer.h"
 #include "wheel/explain.h"
 #include "wheel/scan.h"
 
@@ -104,7 +105,9 @@ wheel::CheckOptions read_options(const CheckCommand& command) {
     options.against.push_back(for_option("--against " + path, [&] {
       if (std::filesystem::is_directory(path))
         return wheel::read_provider(path, sys::FolderTree(path), options.threads);
-      return wheel::read_provider(path, sys::map_file(path).bytes, options.threads);
+      const Blob file = sys::map_file(path);
+      const sys::PageTrimmer trimmer(file.bytes);
+      return wheel::read_provider(path, file.bytes, options.threads);
     }));
   }
   return options;
@@ -137,6 +140,7 @@ wheel::Verdict check_path(const std::string& path, const wheel::CheckOptions& op
       return verdict;
     }
     const Blob file = sys::map_file(path);
+    const sys::PageTrimmer trimmer(file.bytes);
     return check_wheel(path, file.bytes, options);
   } catch (const Error& error) {
     wheel::Verdict verdict;

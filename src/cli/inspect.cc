@@ -7,6 +7,7 @@
 #include "report/json.h"
 #include "report/text.h"
 #include "sys/file.h"
+#include "sys/page_trimmer.h"
 
 namespace wheelsmith::cli {
 
@@ -22,6 +23,7 @@ wheel::Inspection inspect_path(const std::string& path, const wheel::InspectOpti
   try {
     if (std::filesystem::is_directory(path)) return inspect_folder(path, sys::FolderTree(path), options);
     const Blob file = sys::map_file(path);
+    const sys::PageTrimmer trimmer(file.bytes);
     return inspect_file(path, file.bytes, options);
   } catch (const Error& error) {
     wheel::Inspection item;

@@ -34,11 +34,13 @@ std::string usage_message(const CLI::App& app, const CLI::ParseError& error) {
   const std::string command = active == &app ? "wheelsmith" : "wheelsmith " + active->get_name();
   const std::vector<std::string> extras = active->remaining(true);
   std::string message = error.what();
-  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && !extras.empty()) {
+  // With an unknown command, CLI11 misses a command first and does not get to say that it knows no such word.
+  const bool no_command = active == &app && dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
+  if ((no_command || dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) && !extras.empty()) {
     const std::string word = extras.front().substr(0, extras.front().find('='));
     message = "unknown word " + word;
     if (const auto near = nearest(word, known_words(*active))) message += "; did you mean " + *near + "?";
-  } else if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr && active == &app) {
+  } else if (no_command) {
     message = "what is to be done? A command is missing";
   }
   return printable(message) + "\n  try: " + command + " --help";

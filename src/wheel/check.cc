@@ -139,7 +139,6 @@ void check_binaries(const Scan& found, const std::string& subject, const CheckOp
   };
   for (const ElfFacts& file : found.elf) {
     for (const Finding& finding : file.layout) findings.push_back(finding);
-    for (const std::string& problem : file.problems) malformed("elf-malformed", file.path, problem);
     for (const std::string& problem : file.device_code.problems) malformed("gpu-code-malformed", file.path, problem);
   }
   for (const DeviceFile& file : found.device_files) {

@@ -16,7 +16,6 @@ namespace wheelsmith::wheel {
 namespace {
 
 constexpr std::size_t k_magic_size = 24;
-constexpr std::uint64_t k_small_change = 32'000'000;  // room for small members beside the two largest
 
 struct Slot {
   std::optional<ElfFacts> elf;
@@ -33,13 +32,12 @@ Finding unreadable(const std::string& path, const char* what) {
           "build the wheel again, or fetch it again if it was cut off on the way"};
 }
 
-void scan_one(const FileTree& tree, const FileTree::File& file, const ScanOptions& options, Gate& gate, Slot& slot) {
+void scan_one(const FileTree& tree, const FileTree::File& file, const ScanOptions& options, Slot& slot) {
   try {
     const std::optional<std::string> head = tree.head(file.name, k_magic_size);
     if (!head) return;
     const gpu::FileKind kind = gpu::file_kind(Bytes(*head));
     if (kind == gpu::FileKind::other && !options.each) return;
-    const Gate::Hold hold = gate.pass(file.size);
     const std::optional<Blob> blob = tree.open(file.name);
     if (!blob) return;
     if (options.each) options.each(file.name, blob->bytes);
@@ -58,14 +56,8 @@ void scan_one(const FileTree& tree, const FileTree::File& file, const ScanOption
 Scan scan(const FileTree& tree, const ScanOptions& options) {
   std::vector<FileTree::File> files = tree.files();
   std::stable_sort(files.begin(), files.end(), [](const auto& a, const auto& b) { return a.size > b.size; });
-  std::uint64_t budget = k_small_change;
-  for (std::size_t i = 0; i < std::min<std::size_t>(2, files.size()); ++i) {
-    budget += std::min(files[i].size, UINT64_MAX / 4);
-  }
-  Gate gate(budget);
   std::vector<Slot> slots(files.size());
-  parallel_for(files.size(), options.threads,
-               [&](std::size_t i) { scan_one(tree, files[i], options, gate, slots[i]); });
+  parallel_for(files.size(), options.threads, [&](std::size_t i) { scan_one(tree, files[i], options, slots[i]); });
 
   Scan result;
   for (Slot& slot : slots) {

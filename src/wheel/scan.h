@@ -31,8 +31,7 @@ struct Scan {
   std::vector<Finding> unreadable;       // files that could not be read or parsed
 };
 
-// Opens each file of interest once, the largest first, several at a time, holding no more memory than the two largest
-// files and a little.
+// Opens each file of interest once, the largest first, several at a time.
 Scan scan(const FileTree& tree, const ScanOptions& options);
 
 // The facts of one ELF file.

@@ -1,14 +1,17 @@
 #pragma once
 
+#include "base/buffer_pool.h"
 #include "base/file_tree.h"
 #include "zip/archive.h"
 
 namespace wheelsmith::wheel {
 
-// The members of an archive as a FileTree; folder entries are left out. The archive must outlive it.
+// The members of an archive as a FileTree; folder entries are left out. What is unpacked at one time stays within the
+// size of the two largest members and a little, however many threads open members. The archive must outlive it, and it
+// must outlive what it opened.
 class WheelTree final : public FileTree {
  public:
-  explicit WheelTree(const zip::Archive& archive) : m_archive(archive) {}
+  explicit WheelTree(const zip::Archive& archive);
 
   [[nodiscard]] std::vector<File> files() const override;
   [[nodiscard]] std::optional<Blob> open(const std::string& name) const override;
@@ -16,6 +19,7 @@ class WheelTree final : public FileTree {
 
  private:
   const zip::Archive& m_archive;
+  mutable BufferPool m_pool;
 };
 
 }  // namespace wheelsmith::wheel

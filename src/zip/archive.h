@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -79,6 +81,9 @@ class Archive {
   // The member unpacked, with size and CRC checked. Refuses bombs, encrypted members and unknown methods. A stored
   // member is a view into the file, any other a buffer of its own.
   [[nodiscard]] Blob read(const Entry& entry) const;
+  // The same into memory that the caller provides.
+  using Allocate = std::function<std::shared_ptr<std::uint8_t>(std::uint64_t size)>;
+  [[nodiscard]] Blob read(const Entry& entry, const Allocate& allocate) const;
 
   // All that is wrong with the archive itself: local headers that disagree with the directory, wrong ZIP64 fields,
   // members that overlap, bytes that belong to nobody, duplicate names, symlinks, encryption, unknown methods, bombs.

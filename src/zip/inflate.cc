@@ -89,14 +89,13 @@ void refuse_unreadable(const Entry& entry) {
   }
 }
 
-Buffer inflate_all(Bytes packed, std::uint64_t size) {
+void inflate_all(Bytes packed, std::uint8_t* out, std::uint64_t size) {
   const std::unique_ptr<libdeflate_decompressor, FreeDecompressor> decompressor(libdeflate_alloc_decompressor());
   if (!decompressor) throw Error("not enough memory to inflate");
-  Buffer buffer(size);
   std::size_t used = 0;
   std::size_t made = 0;
-  const auto status = libdeflate_deflate_decompress_ex(decompressor.get(), packed.data(), packed.size(), buffer.data(),
-                                                       buffer.size(), &used, &made);
+  const auto status =
+      libdeflate_deflate_decompress_ex(decompressor.get(), packed.data(), packed.size(), out, size, &used, &made);
   if (status == LIBDEFLATE_INSUFFICIENT_SPACE)
     throw Error(fmt::format("unpacks to more than the {} bytes that it claims", size));
   if (status != LIBDEFLATE_SUCCESS) throw Error("the deflate stream is broken or ends too early");
@@ -104,7 +103,6 @@ Buffer inflate_all(Bytes packed, std::uint64_t size) {
   if (used != packed.size()) {
     throw Error(fmt::format("{} bytes follow its deflate stream inside the member", packed.size() - used));
   }
-  return buffer;
 }
 
 void check_crc(Bytes bytes, std::uint32_t wanted) {
@@ -141,23 +139,30 @@ std::string Archive::peek(const Entry& entry, std::size_t count) const {
 }
 
 Blob Archive::read(const Entry& entry) const {
+  return read(entry, [](std::uint64_t size) {
+    auto buffer = std::make_shared<Buffer>(size);
+    std::uint8_t* const data = buffer->data();
+    return std::shared_ptr<std::uint8_t>(std::move(buffer), data);
+  });
+}
+
+Blob Archive::read(const Entry& entry, const Allocate& allocate) const {
   refuse_unreadable(entry);
   if (entry.is_bomb() || (is_bomb() && entry.size > k_bomb_archive_limit)) {
     throw Error(fmt::format("would unpack from {} to {} bytes: a bomb, not inflated", entry.packed_size, entry.size));
   }
   const Bytes data = packed(entry);
-  if (entry.method == static_cast<std::uint16_t>(Method::stored)) {
+  const bool is_stored = entry.method == static_cast<std::uint16_t>(Method::stored);
+  // Folders, by some tools, are deflated without even an empty stream.
+  if (is_stored || (data.empty() && entry.size == 0)) {
     check_crc(data, entry.crc32);
     return {nullptr, data};
   }
-  if (data.empty() && entry.size == 0) {  // folders, by some tools: deflated, without even an empty stream
-    check_crc(data, entry.crc32);
-    return {nullptr, data};
-  }
-  auto buffer = std::make_shared<Buffer>(inflate_all(data, entry.size));
-  const Bytes bytes = buffer->bytes();
+  std::shared_ptr<std::uint8_t> memory = allocate(entry.size);
+  inflate_all(data, memory.get(), entry.size);
+  const Bytes bytes(memory.get(), entry.size);
   check_crc(bytes, entry.crc32);
-  return {std::move(buffer), bytes};
+  return {std::move(memory), bytes};
 }
 
 }  // namespace wheelsmith::zip
