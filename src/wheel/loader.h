@@ -12,7 +12,7 @@ namespace wheelsmith::wheel {
 
 // The machine as the dynamic loader sees it. Paths are absolute.
 struct LoaderMachine {
-  std::vector<std::string> library_path;    // LD_LIBRARY_PATH
+  std::vector<std::string> library_path;     // LD_LIBRARY_PATH
   std::vector<std::string> default_folders;  // the loader's own, /etc/ld.so.conf included
   // The facts of the library at an absolute path, or nothing where there is none.
   std::function<std::optional<ElfFacts>(const std::string& path)> library_at;
