@@ -189,9 +189,11 @@ TEST(DeviceCode, ObjectsOfRelocatableHipCode) {
                                    .without_dynamic()
                                    .section(data("__CLANG_OFFLOAD_BUNDLE__hip-amdgcn-amd-amdhsa--gfx90a", "bitcode", 0))
                                    .section(data("__CLANG_OFFLOAD_BUNDLE__host-x86_64-unknown-linux--", "", 0))
+                                   .section(data("__CLANG_OFFLOAD_BUNDLE__sycl-spir64", "bitcode", 0))
                                    .build());
   EXPECT_EQ(lines(code), Lines{"gfx90a hip __CLANG_OFFLOAD_BUNDLE__ relocatable 1"});
   EXPECT_EQ(code.sums[0].bytes, 7U);
+  EXPECT_TRUE(code.problems.empty());
 }
 
 TEST(DeviceCode, NothingIsWrappedInAnObject) {

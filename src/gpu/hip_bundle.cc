@@ -183,7 +183,8 @@ std::string normal_target_id(std::string_view target) {
 }
 
 std::string target_of_entry_id(std::string_view id) {
-  if (id.starts_with("host-")) return {};
+  // Bundles hold the code of other models too (SYCL, OpenMP): not ours to list.
+  if (id.starts_with("host-") || id.starts_with("sycl-") || id.starts_with("openmp-")) return {};
   // The environment between the last two dashes is empty in every id that clang writes.
   const std::size_t dashes = id.rfind("--");
   if (dashes == std::string_view::npos) throw Error(fmt::format("'{}' is no entry id", printable(id.substr(0, 128))));
