@@ -79,8 +79,11 @@ std::vector<Finding> check_tags(const std::optional<pep::WheelName>& name, const
     const bool under_purelib =
         in_data ? file.path.find(".data/purelib/") != std::string::npos : distribution.is_purelib();
     if (under_purelib) {
+      // Libraries that are loaded by path are shipped so by many (all of NVIDIA's wheels) and work; an extension module
+      // under purelib means that the build did not know that it makes one.
+      const bool harmless = !in_data && !file.python_extension && name && name->platform != "any";
       findings.push_back(
-          {"purelib-binary", Severity::error, file.path,
+          {"purelib-binary", harmless ? Severity::warning : Severity::error, file.path,
            "is a binary, but the wheel declares its files to be pure Python (Root-Is-Purelib: true)",
            "it may be installed where files for every machine lie, and shared with machines it cannot run on",
            "let the build declare its extension modules, so that Root-Is-Purelib is false"});

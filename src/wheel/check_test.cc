@@ -103,6 +103,12 @@ TEST(CheckWheel, NamesVersionsAndTagsMustAgree) {
 
 TEST(CheckWheel, BinariesMustFitTheTags) {
   expect_bad(check(binary(extension()).purelib(true)), "purelib-binary");
+  // A library that no import looks for, as in NVIDIA's own wheels.
+  const std::string library = ElfBuilder().soname("libx.so.1").needed("libc.so.6").build();
+  const Verdict plain_library = check(
+      WheelBuilder("demo", "1.0", "py3-none-manylinux_2_17_x86_64").purelib(true).add("demo/lib/libx.so.1", library));
+  EXPECT_EQ(ids(plain_library, Severity::error), std::vector<std::string>());
+  EXPECT_TRUE(has(plain_library, "purelib-binary"));
   const auto with_module = [](const std::string& tag, const std::string& file) {
     return WheelBuilder("demo", "1.0", tag).add(file, extension().build());
   };

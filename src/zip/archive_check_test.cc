@@ -60,6 +60,8 @@ TEST(check, finds_what_is_wrong_with_one_member) {
       {{"zip-zip64-local"}, {.name = "m", .local = {.extra = zip_extra(1, wide)}}},
       {{"zip-zip64-local"}, {.name = "m", .zip64 = true, .local = {.extra = zip_extra(1, zip_number(4, 8))}}},
       {{"zip-zip64-local"}, {.name = "m", .local = {.extra = zip_number(99, 2) + zip_number(50, 2)}}},
+      {{"zip-zip64-needless"},
+       {.name = "m", .data = "abcd", .deflated = false, .local = {.extra = zip_extra(1, wide)}}},
       {{"zip-zip64-needless"}, {.name = "m", .directory = {.extra = zip_extra(1, wide)}}},
       {{"zip-zip64-extra", "zip-local-header", "zip-hidden-member"},
        {.name = "m", .zip64_offset = true, .directory = {.extra = ""}}},

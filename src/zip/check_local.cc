@@ -28,6 +28,10 @@ constexpr Rule k_zip64_local{
     "lose their place.",
     "Build the wheel again with a current tool: some tools copied the directory's extra into the local header when "
     "they rewrote an archive."};
+// Bazel's packer writes every member of protobuf's wheels so, and installers take them.
+constexpr Rule k_zip64_local_needless{"zip-zip64-needless", Severity::note,
+                                      "It is harmless as long as the values are true, and only takes up room.",
+                                      k_build_again};
 constexpr Rule k_descriptor{"zip-descriptor", Severity::error,
                             "Readers that take members as they come cannot find where this one ends.", k_build_again};
 
@@ -88,7 +92,9 @@ void check_zip64(const Entry& entry, const LocalHeader& header, const Extras& ex
                            extras.zip64->size()));
   } else if (extras.zip64 && !fields.widened && (header.flags & k_flag_descriptor) == 0) {
     // With a descriptor, the extra announces that its sizes have 64 bits.
-    report.add(k_zip64_local, entry.name, "the local header has a ZIP64 extra, and no size of 0xffffffff asks for it");
+    const bool is_true = extras.zip64->get<le64>(0) == entry.size && extras.zip64->get<le64>(8) == entry.packed_size;
+    report.add(is_true ? k_zip64_local_needless : k_zip64_local, entry.name,
+               "the local header has a ZIP64 extra, and no size of 0xffffffff asks for it");
   }
 }
 
