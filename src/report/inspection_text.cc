@@ -48,17 +48,24 @@ std::string identity(const wheel::Inspection& item, const Style& style) {
 }
 
 std::string platform(const wheel::Inspection& item, const Style& style) {
-  if (!item.platform) return "";
+  if (!item.platform || !item.platform_beside_others) return "";
   std::string text = row(style, "platform", style.bold(printable(item.platform->tag)));
-  const auto& obstacles = item.platform->obstacles;
+  if (item.platform_beside_others->tag != item.platform->tag) {
+    text += row(style, "",
+                style.bold(printable(item.platform_beside_others->tag)) +
+                    " beside the packages whose libraries it uses (" + join(item.used_packages, ", ") + ")");
+  }
+  // That a CUDA wheel needs CUDA's libraries is no news; what else stands in the way is.
+  const auto& obstacles = item.platform_beside_others->obstacles;
   const std::size_t shown = style.details ? obstacles.size() : std::min(obstacles.size(), k_obstacles_shown);
   for (std::size_t i = 0; i < shown; ++i) {
     text += row(style, "",
                 style.dim("not ") + printable(obstacles[i].policy) + style.dim(": ") +
                     printable(obstacles[i].subject + " " + obstacles[i].what));
   }
-  if (shown < obstacles.size())
+  if (shown < obstacles.size()) {
     text += row(style, "", style.dim(fmt::format("and {} more (--all)", obstacles.size() - shown)));
+  }
   return text;
 }
 

@@ -128,6 +128,8 @@ Json inspection_json(const wheel::Inspection& item) {
                {"tags", item.tags},
                {"platform_tag", item.platform ? Json(item.platform->tag) : Json(nullptr)},
                {"platform_obstacles", item.platform ? platform_json(*item.platform) : Json::array()},
+               {"platform_tag_beside_others",
+                item.platform_beside_others ? Json(item.platform_beside_others->tag) : Json(nullptr)},
                {"size", item.size},
                {"unpacked_size", item.unpacked_size},
                {"file_count", item.file_count}};
@@ -135,6 +137,7 @@ Json inspection_json(const wheel::Inspection& item) {
   for (const wheel::LargeFile& file : item.largest) {
     largest.push_back({{"path", file.path}, {"size", file.size}, {"packed_size", file.packed_size}});
   }
+  json["uses_libraries_of"] = item.used_packages;
   json["largest"] = std::move(largest);
   json["distributions"] = distributions_json(item.distributions);
   json["elf"] = Json::array();

@@ -19,6 +19,7 @@ wheel::Inspection inspected() {
   item.version = "1.0";
   item.tags = {"cp311-cp311-linux_x86_64"};
   item.platform = wheel::Platform{"manylinux_2_17_x86_64", {{"manylinux_2_12", "a.so", "needs GLIBC_2.14"}}};
+  item.platform_beside_others = item.platform;
   wheel::ElfFacts file;
   file.path = "demo/a.so";
   file.needed = {"libc.so.6"};

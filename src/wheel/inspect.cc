@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "base/error.h"
@@ -25,6 +26,23 @@ std::vector<LargeFile> largest_of(std::vector<LargeFile> files) {
   return files;
 }
 
+// Who provides the libraries that the files need and do not ship.
+std::vector<std::string> used_packages(const std::vector<ElfFacts>& files) {
+  std::set<std::string> own;
+  std::set<std::string> result;
+  for (const ElfFacts& file : files) {
+    own.insert(base_name(file.path));
+    own.insert(file.soname);
+  }
+  for (const ElfFacts& file : files) {
+    for (const std::string& needed : file.needed) {
+      if (own.contains(needed)) continue;
+      if (std::string who = provided_by_others(needed); !who.empty()) result.insert(std::move(who));
+    }
+  }
+  return {result.begin(), result.end()};
+}
+
 void take_scan(Inspection& result, Scan&& scan, const InspectOptions& options) {
   result.elf = std::move(scan.elf);
   result.device_files = std::move(scan.device_files);
@@ -38,6 +56,9 @@ void take_scan(Inspection& result, Scan&& scan, const InspectOptions& options) {
     }
   }
   result.platform = deserved_platform(result.elf, platform);
+  platform.trust_others = true;
+  result.used_packages = used_packages(result.elf);
+  result.platform_beside_others = deserved_platform(result.elf, platform);
 }
 
 void take_distribution(Inspection& result, const FileTree& tree, const std::vector<FileTree::File>& files) {
@@ -129,7 +150,10 @@ Inspection inspect_file(const std::string& path, Bytes file, const InspectOption
   Scan found = scan(SingleFile(path, file), {.threads = 1});
   if (!found.unreadable.empty()) throw Error(found.unreadable[0].what);
   take_scan(result, std::move(found), options);
-  if (kind != gpu::FileKind::elf) result.platform.reset();
+  if (kind != gpu::FileKind::elf) {
+    result.platform.reset();
+    result.platform_beside_others.reset();
+  }
   return result;
 }
 

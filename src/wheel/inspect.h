@@ -38,6 +38,10 @@ struct Inspection {
   std::vector<LargeFile> largest;
 
   std::optional<Platform> platform;  // nothing where tags mean nothing (a lone fat binary)
+  // The same with the libraries of torch, the CUDA wheels, the driver and so on counted as provided: what the wheel
+  // deserves beside the packages that it requires.
+  std::optional<Platform> platform_beside_others;
+  std::vector<std::string> used_packages;  // who those others are: "the NVIDIA driver", "the wheel torch"
   std::vector<ElfFacts> elf;
   std::vector<DeviceFile> device_files;
   std::vector<gpu::CodeSum> gpu;  // over all files

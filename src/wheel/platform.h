@@ -25,6 +25,7 @@ struct PlatformOptions {
   std::vector<pep::Policy> policies;  // a user's own, tried before the built-in ones of the same libc
   std::vector<std::string> tags;      // the platform tags that the wheel claims by its name, if any
   std::vector<std::string> excluded;  // sonames (shell patterns) that count as provided by others
+  bool trust_others = false;          // libraries that others are known to provide count as provided too
 };
 
 // The widest tag that all ELF files of a wheel deserve, by auditwheel's rules. `files` in RECORD or path order. Throws

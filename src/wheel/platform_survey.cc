@@ -49,6 +49,7 @@ bool is_loader(std::string_view soname) {
 }
 
 bool is_excluded(std::string_view soname, const PlatformOptions& options) {
+  if (options.trust_others && !provided_by_others(std::string(soname)).empty()) return true;
   return std::any_of(options.excluded.begin(), options.excluded.end(),
                      [&](const std::string& pattern) { return glob_match(pattern, soname); });
 }
