@@ -44,42 +44,55 @@ bool lacks_special_code(const Coverage::Item& item) {
   return item.state == Coverage::State::compatible && item.request.binary && !item.request.arch.suffix.empty();
 }
 
-Finding missing(const std::string& subject, Severity severity, const std::string& wish, const std::string& there) {
+// What was asked for, as the user said it and as an architecture.
+struct Wish {
+  std::string name;
+  std::string arch;
+};
+
+Wish wish_of(const Coverage::Item& item, const std::string& device) {
+  const std::string arch = wish_name(item.request);
+  return {device.empty() ? arch : device, arch};
+}
+
+std::string fix_for(const Wish& wish) { return fmt::format("build it with {} in its architecture list", wish.arch); }
+
+Finding missing(const std::string& subject, Severity severity, const Wish& wish, const std::string& there) {
   return {severity == Severity::error ? "arch-missing" : "arch-missing-in-file",
           severity,
           subject,
-          fmt::format("has no code for {}: it has {}", wish, there),
+          fmt::format("has no code for {}: it has {}", wish.name, there),
           "kernels fail there with \"no kernel image is available for execution on the device\"",
-          fmt::format("build it with {} in its architecture list", wish)};
+          fix_for(wish)};
 }
 
-void judge(const Coverage& coverage, const std::string& wish_of_device, const std::string& subject,
-           const Pieces& pieces, std::vector<Finding>& findings) {
+void judge(const Coverage& coverage, const std::string& device, const std::string& subject, const Pieces& pieces,
+           std::vector<Finding>& findings) {
   for (const Coverage::Item& item : coverage.items) {
-    const std::string wish = wish_of_device.empty() ? wish_name(item.request) : wish_of_device;
+    const Wish wish = wish_of(item, device);
     if (item.state == Coverage::State::missing) {
       findings.push_back(missing(subject, Severity::error, wish, list_of(pieces)));
-    } else if (lacks_special_code(item) && wish_of_device.empty()) {
+    } else if (lacks_special_code(item) && device.empty()) {
       findings.push_back(missing(subject, Severity::error, wish, list_of(pieces)));
     } else if (item.state == Coverage::State::jit) {
       findings.push_back({"arch-jit-only", Severity::warning, subject,
-                          fmt::format("would run on {} only by just-in-time compilation of {}", wish, item.by),
+                          fmt::format("would run on {} only by just-in-time compilation of {}", wish.name, item.by),
                           "the first start takes minutes, and needs a driver that knows this PTX or SPIR-V",
-                          fmt::format("build it with {} in its architecture list", wish)});
+                          fix_for(wish)});
     } else if (item.state == Coverage::State::compatible) {
       findings.push_back({"arch-compatible", Severity::note, subject,
-                          fmt::format("has no code of its own for {}; {} runs there", wish, item.by),
+                          fmt::format("has no code of its own for {}; {} runs there", wish.name, item.by),
                           "it works, without what is special to that architecture", ""});
     }
   }
 }
 
 void judge_library(const std::string& path, const Pieces& own, const Coverage& whole, const Coverage& coverage,
-                   const std::string& wish_of_device, std::vector<Finding>& findings) {
+                   const std::string& device, std::vector<Finding>& findings) {
   for (std::size_t i = 0; i < coverage.items.size() && i < whole.items.size(); ++i) {
     const bool lacks = coverage.items[i].state == Coverage::State::missing;
     if (!lacks || whole.items[i].state == Coverage::State::missing) continue;  // the wheel as a whole was reported
-    const std::string wish = wish_of_device.empty() ? wish_name(coverage.items[i].request) : wish_of_device;
+    const Wish wish = wish_of(coverage.items[i], device);
     findings.push_back(missing(path, Severity::warning, wish, list_of(own)));
   }
 }

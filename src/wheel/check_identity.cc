@@ -80,13 +80,14 @@ void check_tags_agree(const pep::WheelName& name, const Distribution& distributi
   std::set_difference(by_name.begin(), by_name.end(), by_file.begin(), by_file.end(), std::back_inserter(only_name));
   std::set_difference(by_file.begin(), by_file.end(), by_name.begin(), by_name.end(), std::back_inserter(only_file));
   const std::string subject = distribution.dist_info + "/WHEEL";
-  if (!only_name.empty() && !by_file.empty()) {
-    findings.push_back(mismatch("tag-mismatch", subject,
-                                fmt::format("the file name claims {}, WHEEL does not", join(only_name, ", "))));
-  }
-  if (!only_file.empty()) {
-    findings.push_back(mismatch("tag-mismatch", subject,
-                                fmt::format("WHEEL claims {}, the file name does not", join(only_file, ", "))));
+  if (!by_file.empty() && (!only_name.empty() || !only_file.empty())) {  // no tag at all is for check_wheel_file
+    std::vector<std::string> parts;
+    if (!only_name.empty()) parts.push_back("the file name alone claims " + join(only_name, ", "));
+    if (!only_file.empty()) parts.push_back("WHEEL alone claims " + join(only_file, ", "));
+    findings.push_back(
+        {"tag-mismatch", Severity::error, subject, join(parts, "; "),
+         "the file name decides who installs the wheel, WHEEL is what tools read afterwards: one is wrong",
+         "retag a wheel only with a tool that rewrites its metadata too (`wheel tags`)"});
   }
   const std::string build = distribution.wheel->get("Build");
   if (build != name.build) {
