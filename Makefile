@@ -44,8 +44,8 @@ bench: ## ratios against auditwheel, libdeflate and cuobjdump; WHEELS=folder of 
 	@cmake --build build/release --target inflate_elf
 	@python3 bench/run.py
 
-proof: ## compares our answers with other tools' on many wheels of the registry
-	@scripts/setup.sh test
+proof: ## compares our answers with other tools' on many wheels of the registry; WHEELS=folder of wheels
+	@scripts/setup.sh proof
 	@scripts/tools.sh
 	@$(MAKE) --no-print-directory release
 	@scripts/proof.sh

@@ -1,20 +1,39 @@
 #!/bin/bash
-# Runs the proofs of tests/proof: long comparisons with other tools on real wheels, too heavy for `make test`.
+# Runs the proofs of tests/proof: long comparisons with other tools on real wheels, too heavy for `make test`. The wheels
+# (3 GB) are fetched once into build/proof-wheels; WHEELS=FOLDER names another folder, in which nothing is fetched.
+#   scripts/proof.sh [PROOF]…
 set -euo pipefail
 cd "$(dirname "$0")/.."
-export WHEELSMITH=$PWD/build/wheelsmith TESTS_PYTHON=$PWD/build/tools/bin/python WHEELS=${WHEELS:-$PWD/build/proof-wheels}
+export WHEELSMITH=$PWD/build/wheelsmith TESTS_PYTHON=$PWD/build/tools/bin/python AUDITWHEEL=${AUDITWHEEL:-$PWD/build/tools/bin/auditwheel}
+if [[ -z ${WHEELS:-} ]]; then
+  WHEELS=$PWD/build/proof-wheels
+  tests/proof/fetch_wheels.sh "$WHEELS"
+fi
+export WHEELS PROOF_WHEELS=$WHEELS
+
+proofs=("$@")
+[[ $# -gt 0 ]] || for script in tests/proof/*.sh; do
+  [[ $script == */fetch_wheels.sh ]] || proofs+=("$(basename "$script" .sh)")
+done
 
 failed=0
-for proof in tests/proof/*.sh; do
-  name=$(basename "$proof" .sh)
-  [[ $name == fetch_wheels ]] && continue  # a helper of the others
-  echo "== $name"
+summary=()
+mkdir -p build/proof
+for proof in "${proofs[@]}"; do
+  echo "== $proof"
   status=0
-  bash "$proof" || status=$?
+  TESTS_OUT=$PWD/build/proof/$proof.files bash "tests/proof/$proof.sh" 2>&1 | tee "build/proof/$proof.log" || status=$?
+  rm -rf "build/proof/$proof.files"
   case $status in
-    0) ;;
-    77) echo "skipped" ;;
-    *) failed=$((failed + 1)) ;;
+    0) verdict=proved ;;
+    77) verdict=skipped ;;
+    *) verdict=FAILED failed=$((failed + 1)) ;;
   esac
+  # What a proof counted: its lines with "N of M".
+  counts=$(grep -oE '[0-9]+ of [0-9]+ [a-z]+( [a-z]+)?' "build/proof/$proof.log" |
+    awk '{ unit = $4 (NF > 4 ? " " $5 : ""); n[unit] += $1; m[unit] += $3 } END { for (u in n) printf "%s%d of %d %s", s++ ? ", " : "", n[u], m[u], u }' || true)
+  summary+=("$(printf '%-9s %-16s %s' "$verdict" "$proof" "$counts")")
 done
-[[ $failed -eq 0 ]] || { echo "$failed proofs failed"; exit 1; }
+echo "== summary"
+printf '%s\n' "${summary[@]}"
+[[ $failed -eq 0 ]]

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Makes sure that the Debian 12 packages for a purpose are installed; does nothing, and needs no network, when they are.
-#   scripts/setup.sh [build|demo|test|fuzz|format|bench]…
+#   scripts/setup.sh [build|demo|test|proof|fuzz|format|bench]…
 # Installs the missing ones when it may (root, or sudo without a password); else prints the one command to run.
 set -euo pipefail
 
@@ -8,6 +8,8 @@ build=(cmake ninja-build g++ libfmt-dev libcli11-dev libtomlplusplus-dev nlohman
   libdeflate-dev zlib1g-dev libzstd-dev libssl-dev)
 # clang, lld and llvm make and judge the HIP libraries of the end-to-end tests.
 tests=(libgtest-dev binutils unzip zip patchelf python3 python3-venv clang-19 clang-tools-19 lld-19 llvm-19)
+# Python.h for a real torch extension; zstd reads HIP bundles independently of us.
+proof=(python3-dev zstd)
 fuzz=(clang-19 libclang-rt-19-dev llvm-19 python3)
 format=(clang-format-19 clang-tidy-19)
 bench=(python3 python3-venv binutils)
@@ -18,10 +20,11 @@ for purpose in "${@:-build}"; do
     build) wanted+=("${build[@]}") ;;
     demo) wanted+=("${build[@]}" python3) ;;
     test) wanted+=("${build[@]}" "${tests[@]}") ;;
+    proof) wanted+=("${build[@]}" "${tests[@]}" "${proof[@]}") ;;
     fuzz) wanted+=("${build[@]}" "${fuzz[@]}") ;;
     format) wanted+=("${format[@]}") ;;
     bench) wanted+=("${build[@]}" "${bench[@]}") ;;
-    *) echo "setup: unknown purpose $purpose; there are build, demo, test, fuzz, format, bench" >&2; exit 2 ;;
+    *) echo "setup: unknown purpose $purpose; there are build, demo, test, proof, fuzz, format, bench" >&2; exit 2 ;;
   esac
 done
 

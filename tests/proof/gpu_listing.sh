@@ -10,15 +10,6 @@ if [[ -z $folder ]]; then
   echo "skipped: needs a folder of wheels"
   exit 77
 fi
-# The wheels are fetched only when asked for by `make proof`; all together they have 1.5 GB.
-if [[ -n ${PROOF_FETCH:-} ]]; then
-  mkdir -p "$folder"
-  for wanted in torch==2.15.0 fbgemm-gpu==1.9.0 vllm==0.32.0 triton==3.9.0 bitsandbytes==0.50.2; do
-    name=${wanted%%==*}
-    compgen -G "$folder/${name//-/_}-${wanted##*==}-*.whl" > /dev/null ||
-      python3 -m pip download --quiet --no-deps -d "$folder" "$wanted"
-  done
-fi
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -9,13 +9,19 @@ need g++ nm unzip python3
 version=2.13.0
 
 if [[ -z ${PROOF_TORCH:-} ]]; then
-  home=$tests/../build/proof-torch
+  home=$(realpath -m "$tests/../build/proof-torch")
   PROOF_TORCH=$home/site
+  pip=(python3 -m pip)
+  [[ ! -x ${TESTS_PYTHON:-} ]] || pip=("$TESTS_PYTHON" -m pip)
+  install() {
+    "${pip[@]}" install --quiet --disable-pip-version-check --upgrade --only-binary :all: --target "$PROOF_TORCH" "$@" "torch==$version" \
+      typing_extensions >"$home/pip.log" 2>&1 || skip "torch $version is not to be had: $(tail -n 1 "$home/pip.log")"
+  }
   if [[ ! -e $home/complete ]]; then
     mkdir -p "$home"
-    # Only what `import torch` needs: its 5 GB of CUDA libraries are not.
-    python3 -m pip install --quiet --target "$PROOF_TORCH" --no-deps --only-binary :all: "torch==$version" typing_extensions \
-      >"$home/pip.log" 2>&1 || skip "torch $version is not to be had: $(tail -n 1 "$home/pip.log")"
+    # A build for the CPU needs nothing else; one for CUDA some gigabytes of libraries, or it does not import.
+    install --no-deps
+    PYTHONPATH=$PROOF_TORCH python3 -W ignore -c 'import torch' 2>"$home/import.log" || install
     touch "$home/complete"
   fi
 fi
