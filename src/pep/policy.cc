@@ -5,6 +5,8 @@
 
 #include "pep/policy.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <optional>
@@ -161,6 +163,42 @@ const Policy* find_policy(const std::vector<Policy>& policies, std::string_view 
     }
   }
   return nullptr;
+}
+
+std::optional<Policy> derived_policy(std::string_view name) {
+  constexpr std::uint64_t k_highest_minor = 999;
+  const auto parts = split(name, '_');
+  if (parts.size() != 3 || (parts[0] != "manylinux" && parts[0] != "musllinux")) return std::nullopt;
+  const auto major = to_number(parts[1]);
+  const auto minor = to_number(parts[2]);
+  if (!major || !minor || *minor > k_highest_minor) return std::nullopt;
+  // The newest listed one that is older: policies are listed from the widest, which is the oldest, on.
+  const Policy* older = nullptr;
+  std::uint64_t older_minor = 0;
+  for (const Policy& policy : builtin_policies(parts[0] == "musllinux" ? LibC::musl : LibC::glibc)) {
+    const auto words = split(policy.name, '_');
+    if (words.size() != 3 || to_number(words[1]) != major) continue;
+    const std::uint64_t listed = to_number(words[2]).value_or(k_highest_minor + 1);
+    if (listed < *minor && (older == nullptr || listed > older_minor)) {
+      older = &policy;
+      older_minor = listed;
+    }
+  }
+  if (older == nullptr) return std::nullopt;
+  Policy policy = *older;
+  policy.base = std::make_shared<const Policy>(*older);
+  policy.name = std::string(name);
+  policy.aliases.clear();
+  policy.grants.clear();
+  if (parts[0] == "manylinux") {
+    VersionGrant grant{{}, "GLIBC", {}};
+    for (std::uint64_t at = older_minor + 1; at <= *minor; ++at) {
+      const std::string version = fmt::format("{}.{}", *major, at);
+      grant.versions.push_back({version, version});
+    }
+    policy.grants.push_back(std::move(grant));
+  }
+  return policy;
 }
 
 }  // namespace wheelsmith::pep

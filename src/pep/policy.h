@@ -2,6 +2,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -55,6 +56,10 @@ std::vector<Policy> parse_policies(std::string_view toml, std::string_view file_
 
 // "manylinux_2_28", "manylinux2014", "manylinux_2_28_x86_64" -> the policy, or null.
 const Policy* find_policy(const std::vector<Policy>& policies, std::string_view name);
+
+// The policy for a tag of PEP 600 or PEP 656 that the data do not list, such as "manylinux_2_18" or "manylinux_2_43":
+// what the nearest older one allows, and glibc up to the version that the tag names. Nothing for other names.
+std::optional<Policy> derived_policy(std::string_view name);
 
 // "GLIBC_2.17" -> "GLIBC"; the whole text where it has no underscore.
 std::string_view version_family(std::string_view version);

@@ -170,6 +170,21 @@ GLIBC = ["2.18..2.20"]
 ACME = ["1.0"]
 )";
 
+TEST(Policy, TagsThatNoListHasAreDerived) {
+  const std::optional<Policy> between = derived_policy("manylinux_2_18");
+  ASSERT_TRUE(between.has_value());
+  EXPECT_TRUE(between->allows("x86_64", "GLIBC_2.18"));
+  EXPECT_TRUE(between->allows("x86_64", "GLIBC_2.17"));
+  EXPECT_FALSE(between->allows("x86_64", "GLIBC_2.34"));
+  EXPECT_FALSE(between->allows("x86_64", "GLIBCXX_3.4.30"));
+  EXPECT_TRUE(between->has_library("libc.so.6"));
+  EXPECT_TRUE(derived_policy("manylinux_2_77")->allows("x86_64", "GLIBC_2.76"));
+  EXPECT_TRUE(derived_policy("musllinux_1_7").has_value());
+  for (const char* none : {"manylinux_2_4", "manylinux2014", "manylinux_2", "manylinux_2_99999", "linux", "win_2_3"}) {
+    EXPECT_FALSE(derived_policy(none).has_value()) << none;
+  }
+}
+
 TEST(OwnPolicy, ExtendsABuiltInOne) {
   const auto policies = parse_policies(k_own, "fleet.toml");
   ASSERT_EQ(policies.size(), 1U);

@@ -86,6 +86,12 @@ TEST(Text, NothingFromAFileReachesTheTerminalRaw) {
   EXPECT_EQ(to_text(verdict, Style{}).find('\x1b'), std::string::npos);
 }
 
+TEST(Text, NotesAreCountedAndShownWhenAskedFor) {
+  const wheel::Verdict verdict{"a.whl", "", {{"an-id", Severity::note, "subject", "what", "why", "fix"}}};
+  EXPECT_EQ(to_text(verdict, Style{}), "a.whl: good (0 errors, 0 warnings, 1 note, shown by --all)\n");
+  EXPECT_NE(to_text(verdict, Style{.details = true}).find("an-id"), std::string::npos);
+}
+
 TEST(Text, ColoursOnlyWhereAskedFor) {
   EXPECT_EQ(to_text(inspected(), Style{}).find('\x1b'), std::string::npos);
   EXPECT_NE(to_text(inspected(), Style{.colour = true}).find('\x1b'), std::string::npos);

@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "base/text.h"
 #include "report/text.h"
 
@@ -27,11 +25,8 @@ std::string finding_text(const Finding& finding, const Style& style) {
       text += "          " + style.dim(label) + style.wrap(printable(content), 10 + label.size()) + "\n";
   };
   line("", finding.what);
-  // What is only worth knowing stays short unless all is asked for.
-  if (finding.severity != Severity::note || style.details) {
-    line("why: ", finding.why);
-    line("fix: ", finding.fix);
-  }
+  line("why: ", finding.why);
+  line("fix: ", finding.fix);
   return text;
 }
 
@@ -43,19 +38,19 @@ std::string counted(std::size_t count, std::string_view noun) {
 
 std::string to_text(const wheel::Verdict& item, const Style& style) {
   std::string text;
-  for (const Finding& finding : item.findings) text += finding_text(finding, style);
-  if (!item.error.empty()) text += "  " + style.red("error   ") + printable(item.error) + "\n";
-  const auto count = [&](Severity severity) {
-    return static_cast<std::size_t>(
-        std::count_if(item.findings.begin(), item.findings.end(),
-                      [&](const Finding& finding) { return finding.severity == severity; }));
-  };
-  const std::string verdict = item.is_good() ? style.green("good") : style.red("bad");
-  text += style.bold(printable(item.path)) + ": " + verdict +
-          style.dim(fmt::format(" ({}, {}, {})", counted(count(Severity::error), "error"),
-                                counted(count(Severity::warning), "warning"), counted(count(Severity::note), "note"))) +
-          "\n";
-  return text;
+  std::size_t counts[3] = {};
+  for (const Finding& finding : item.findings) {
+    ++counts[static_cast<std::size_t>(finding.severity)];
+    // A large GPU wheel has dozens of notes: what is only worth knowing is shown when asked for.
+    if (finding.severity != Severity::note || style.details) text += finding_text(finding, style);
+  }
+  if (!item.error.empty()) {
+    return text + style.bold(printable(item.path)) + ": " + style.red("bad") + ": " + printable(item.error) + "\n";
+  }
+  const std::string notes = counted(counts[2], "note") + (counts[2] > 0 && !style.details ? ", shown by --all" : "");
+  return text + style.bold(printable(item.path)) + ": " + (item.is_good() ? style.green("good") : style.red("bad")) +
+         style.dim(fmt::format(" ({}, {}, {})", counted(counts[0], "error"), counted(counts[1], "warning"), notes)) +
+         "\n";
 }
 
 }  // namespace wheelsmith::report

@@ -90,9 +90,12 @@ void check_tags_agree(const pep::WheelName& name, const Distribution& distributi
          "retag a wheel only with a tool that rewrites its metadata too (`wheel tags`)"});
   }
   const std::string build = distribution.wheel->get("Build");
+  // Tools that rename a wheel leave WHEEL without a build; installers go by the file name.
   if (build != name.build) {
-    findings.push_back(mismatch("build-mismatch", subject,
-                                fmt::format("says build \"{}\", the file name says \"{}\"", build, name.build)));
+    Finding finding = mismatch("build-mismatch", subject,
+                               fmt::format("says build \"{}\", the file name says \"{}\"", build, name.build));
+    if (build.empty()) finding.severity = Severity::note;
+    findings.push_back(std::move(finding));
   }
 }
 
@@ -132,7 +135,8 @@ std::vector<Finding> check_identity(const std::optional<pep::WheelName>& name,
                                     const std::vector<Distribution>& distributions) {
   std::vector<Finding> findings;
   if (distributions.empty()) {
-    findings.push_back({"dist-info-missing", Severity::error, name ? "archive" : "folder",
+    // A folder of libraries is checked as such; only an archive must be a wheel.
+    findings.push_back({"dist-info-missing", name ? Severity::error : Severity::note, name ? "archive" : "folder",
                         "there is no .dist-info folder at its top", "it is no wheel without one: installers refuse it",
                         "build it again with a PEP 517 backend"});
   }

@@ -6,6 +6,7 @@
 
 #include <set>
 
+#include "base/text.h"
 #include "wheel/check_identity.h"
 #include "wheel/inspect.h"
 
@@ -15,14 +16,30 @@ namespace {
 
 bool is_host_binary(const ElfFacts& file) { return !file.machine.starts_with("machine "); }
 
-// "311" of "pkg/x.cpython-311-x86_64-linux-gnu.so"; "313t" with free threading; "" without such a suffix.
-std::string cpython_of(const std::string& path) {
-  static constexpr std::string_view k_mark = ".cpython-";
+// What a module's file name says of who can import it: "x.cpython-313t-x86_64-linux-gnu.so" has python "cp313t" and
+// machine "x86_64-linux-gnu"; "x.pypy310-pp73-x86_64-linux-gnu.so" has python "pypy310_pp73"; "x.so" says nothing.
+struct ModuleSuffix {
+  std::string python;
+  std::string machine;
+};
+
+ModuleSuffix suffix_of(const std::string& path) {
   const std::string name = base_name(path);
-  const std::size_t mark = name.find(k_mark);
-  if (mark == std::string::npos) return "";
-  const std::size_t begin = mark + k_mark.size();
-  return name.substr(begin, name.find_first_of("-.", begin) - begin);
+  const std::size_t begin = name.find('.');
+  const std::size_t end = name.rfind(".so");
+  if (begin == std::string::npos || end == std::string::npos || end <= begin) return {};
+  const std::vector<std::string_view> words = split(std::string_view(name).substr(begin + 1, end - begin - 1), '-');
+  if (words.size() < 2) return {};
+  ModuleSuffix suffix;
+  if (words[0] == "cpython") suffix.python = "cp" + std::string(words[1]);
+  if (words[0].starts_with("pypy")) suffix.python = std::string(words[0]) + "_" + std::string(words[1]);
+  if (suffix.python.empty()) return {};
+  // Before Python 3.8 the ABI had an "m"; debug builds have a "d" that no wheel's tag repeats.
+  if (suffix.python.starts_with("cp") && (suffix.python.ends_with('m') || suffix.python.ends_with('d'))) {
+    suffix.python.pop_back();
+  }
+  for (std::size_t i = 2; i < words.size(); ++i) suffix.machine += (i > 2 ? "-" : "") + std::string(words[i]);
+  return suffix;
 }
 
 std::string module_stem(const std::string& path) {
@@ -30,39 +47,42 @@ std::string module_stem(const std::string& path) {
   return path.substr(0, path.find('.', slash));
 }
 
-// The CPythons that the wheel claims by its ABI tags ("cp311" -> "311"); empty when it claims more than those.
-std::set<std::string> claimed_cpythons(const pep::WheelName& name) {
-  std::set<std::string> result;
-  for (const pep::Tag& tag : name.tags()) {
-    if (tag.abi == "abi3" || tag.abi == "none" || !tag.abi.starts_with("cp")) return {};
-    std::string version = tag.abi.substr(2);
-    if (version.ends_with('m') || version.ends_with('d')) version.pop_back();  // cp37m: the suffix has it too
-    result.insert(version);
+// Whether some Python that the wheel's tags admit looks for a module of that suffix.
+bool is_importable(const ModuleSuffix& suffix, const std::vector<pep::Tag>& tags) {
+  if (suffix.python.empty()) return true;
+  for (const pep::Tag& tag : tags) {
+    std::string abi = tag.abi;
+    if (abi.starts_with("cp") && (abi.ends_with('m') || abi.ends_with("mu"))) abi.erase(abi.find('m'));
+    if (abi == "none") abi = suffix.python;  // the tag admits any
+    // Python calls the 32 bit machine i386; the C library of musl was called gnu before Python 3.11.
+    std::string machine = suffix.machine;
+    if (machine.starts_with("i386-")) machine.replace(0, 4, "i686");
+    if (machine.starts_with("arm-")) machine.replace(0, 3, "armv7l");
+    if (machine.starts_with("powerpc64le-")) machine.replace(0, 11, "ppc64le");
+    const std::size_t dash = machine.find('-');
+    const bool machine_fits = machine.empty() || tag.platform.find("linux") == std::string::npos ||
+                              tag.platform.ends_with("_" + machine.substr(0, dash));
+    const bool libc_fits = !machine.ends_with("-musl") || !tag.platform.starts_with("manylinux");
+    if (abi == suffix.python && machine_fits && libc_fits) return true;
   }
-  return result;
+  return false;
 }
 
 void check_suffixes(const pep::WheelName& name, const std::vector<ElfFacts>& files, std::vector<Finding>& findings) {
-  const std::set<std::string> claimed = claimed_cpythons(name);
-  const bool is_abi3 = name.abi == "abi3";
-  if (claimed.empty() && !is_abi3) return;
-  std::set<std::string> fitting;  // modules that some file provides for a claimed Python
-  const auto fits = [&](const ElfFacts& file) {
-    std::string version = cpython_of(file.path);
-    if (version.empty()) return true;
-    if (version.ends_with('m') || version.ends_with('d')) version.pop_back();
-    return claimed.contains(version);
-  };
+  const std::vector<pep::Tag> tags = name.tags();
+  std::set<std::string> importable;  // modules that some file provides
   for (const ElfFacts& file : files) {
-    if (fits(file)) fitting.insert(module_stem(file.path));
+    if (is_importable(suffix_of(file.path), tags)) importable.insert(module_stem(file.path));
   }
   for (const ElfFacts& file : files) {
-    if (!file.python_extension || fits(file) || fitting.contains(module_stem(file.path))) continue;
-    findings.push_back({"tag-extension-suffix", Severity::error, file.path,
-                        fmt::format("is a module for CPython {} only, the wheel claims {}", cpython_of(file.path),
-                                    is_abi3 ? name.python + "-abi3" : name.abi),
-                        "Python does not even look at a module with another version's suffix: the import fails",
-                        "build the wheel with the Python that its tag names"});
+    if (!file.python_extension || importable.contains(module_stem(file.path))) continue;
+    const ModuleSuffix suffix = suffix_of(file.path);
+    findings.push_back(
+        {"tag-extension-suffix", Severity::error, file.path,
+         fmt::format("is a module for {} {} only, the wheel claims {}-{}-{}", suffix.python, suffix.machine,
+                     name.python, name.abi, name.platform),
+         "Python does not even look at a module with another version's or machine's suffix: the import fails",
+         "build the wheel with the Python that its tag names"});
   }
 }
 

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "wheel/platform.h"
 #include "wheel/platform_survey.h"
+#include "wheel/symbol_names.h"
 
 namespace wheelsmith::wheel {
 namespace {
@@ -21,30 +22,17 @@ constexpr std::size_t k_most_names = 3;
 
 using FilesByName = std::unordered_map<std::string_view, const ElfFacts*>;
 
-std::string some_of(const std::vector<std::string>& names) {
-  const std::size_t shown = std::min(names.size(), k_most_names);
-  std::string text = join(std::span(names).first(shown), ", ");
-  return names.size() > shown ? fmt::format("{} and {} more", text, names.size() - shown) : text;
-}
-
-std::string readable(const std::string& symbol) {
-  constexpr std::size_t k_longest = 60;
-  const auto demangled = demangle(symbol);
-  return printable(demangled && demangled->size() <= k_longest ? *demangled : symbol);
-}
-
 // "GLIBC_2.28 (fcntl64), GLIBC_2.34 (dlopen, dlsym and 2 more)"
 std::string versions_with_symbols(const Violation& violation) {
   std::vector<std::string> parts;
   for (const std::string& version : violation.names) {
-    std::vector<std::string> symbols;
+    std::vector<std::string> symbols;  // only those that are shown are made readable
     for (const UndefinedSymbol& symbol : violation.file->undefined) {
-      if (symbol.version == version && symbol.file == violation.library) {
-        symbols.push_back(readable(symbol.name));
-      }
+      if (symbol.version != version || symbol.file != violation.library) continue;
+      symbols.push_back(symbols.size() < k_most_names ? printable(readable(symbol.name)) : "");
     }
     parts.push_back(symbols.empty() ? printable(version)
-                                    : fmt::format("{} ({})", printable(version), some_of(symbols)));
+                                    : fmt::format("{} ({})", printable(version), list_some(symbols, k_most_names)));
   }
   return join(parts, ", ");
 }
@@ -190,8 +178,10 @@ void add_private_versions(const Survey& found, const pep::Policy& policy, std::v
 
 void add_foreign_files(const Survey& found, const std::string& machine, std::vector<Finding>& findings) {
   for (const ElfFacts* file : found.foreign) {
-    // An extension of another machine cannot be imported; other files may be data for a remote target.
-    findings.push_back({"platform-machine", file->python_extension ? Severity::error : Severity::warning, file->path,
+    // An extension of another machine cannot be imported, and a wheel with nothing for its own machine is for another;
+    // beside files that fit, one that does not may be data for a remote target.
+    const bool is_wrong = file->python_extension || found.counted.empty();
+    findings.push_back({"platform-machine", is_wrong ? Severity::error : Severity::warning, file->path,
                         fmt::format("is for {}, the wheel is for {}", file->machine, machine),
                         fmt::format("a {} process cannot load it", machine),
                         fmt::format("build it for {}, or leave it out", machine)});
@@ -210,7 +200,8 @@ std::string describe(const Violation& violation, const pep::Policy& policy, cons
       return fmt::format("needs {}: neither in the wheel nor in {}", libraries_with_providers(violation.names),
                          policy.name);
     case Violation::Kind::symbol:
-      return fmt::format("uses {} of {}, which {} forbids", some_of(violation.names), library, policy.name);
+      return fmt::format("uses {} of {}, which {} forbids", list_some(violation.names, k_most_names), library,
+                         policy.name);
     case Violation::Kind::instructions:
       return fmt::format("is marked as needing {} instructions, which {} does not promise",
                          instructions_of(*violation.file), machine);
@@ -235,7 +226,7 @@ std::vector<Finding> check_policy(const std::vector<ElfFacts>& files, const pep:
   }
   FilesByName own_files;
   for (const ElfFacts* file : found.counted) {
-    own_files.emplace(std::string_view(file->path).substr(file->path.rfind('/') + 1), file);
+    own_files.emplace(base_name(file->path), file);
   }
   for (const Violation& violation : violations(found, policy)) {
     if (violation.kind == Violation::Kind::library) {

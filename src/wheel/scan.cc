@@ -32,6 +32,18 @@ Finding unreadable(const std::string& path, const char* what) {
           "build the wheel again, or fetch it again if it was cut off on the way"};
 }
 
+// The bytes are there, but what they claim to be cannot be read. A library that no loader takes is an error; other
+// files with the magic of a binary may be test data.
+Finding malformed(const std::string& path, const char* what) {
+  const bool is_library = path.find(".so") != std::string::npos;
+  return {"elf-malformed",
+          is_library ? Severity::error : Severity::warning,
+          path,
+          what,
+          "no loader can read what we cannot, and nothing in it was judged",
+          "build the file again, and do not edit it with tools that break it"};
+}
+
 void scan_one(const FileTree& tree, const FileTree::File& file, const ScanOptions& options, Slot& slot) {
   try {
     const std::optional<std::string> head = tree.head(file.name, k_magic_size);
@@ -42,7 +54,11 @@ void scan_one(const FileTree& tree, const FileTree::File& file, const ScanOption
     if (!blob) return;
     if (options.each) options.each(file.name, blob->bytes);
     if (kind == gpu::FileKind::elf) {
-      slot.elf = elf_facts(file.name, blob->bytes, options);
+      try {
+        slot.elf = elf_facts(file.name, blob->bytes, options);
+      } catch (const Error& error) {
+        slot.unreadable = malformed(file.name, error.what());
+      }
     } else if (kind != gpu::FileKind::other) {
       slot.device = DeviceFile{file.name, kind, file.size, gpu::read_device_code(kind, blob->bytes)};
     }
