@@ -9,7 +9,8 @@ namespace wheelsmith::sys {
 // built-in ones.
 std::vector<std::string> loader_folders();
 
-// LD_LIBRARY_PATH, split; an empty element stands for the current folder.
+// The folders of LD_LIBRARY_PATH, absolute. The loader takes both ':' and ';' between them, relative ones, and an empty
+// one for the current folder.
 std::vector<std::string> library_path();
 
 }  // namespace wheelsmith::sys

@@ -53,7 +53,11 @@ std::vector<std::string> library_path() {
   std::vector<std::string> folders;
   const char* value = std::getenv("LD_LIBRARY_PATH");
   if (value == nullptr || *value == '\0') return folders;
-  for (const std::string_view part : split(value, ':')) folders.emplace_back(part.empty() ? "." : part);
+  std::string parts = value;
+  std::replace(parts.begin(), parts.end(), ';', ':');
+  std::error_code ignored;  // without a current folder relative elements lead nowhere
+  const fs::path here = fs::current_path(ignored);
+  for (const std::string_view part : split(parts, ':')) folders.push_back((here / part).lexically_normal().string());
   return folders;
 }
 

@@ -1,0 +1,86 @@
+#!/bin/bash
+# An installed folder, as the loader sees it: a good one, one whose library LD_LIBRARY_PATH shadows, one with a library
+# removed, one with a damaged file. ldd is the judge of what is loaded.
+. "$(dirname "$0")/common.inc"
+need gcc ldd unzip
+site=$t/site
+mkdir -p "$site" "$t/foreign"
+
+# libdep.so.1 in two builds: the one meant defines DEP_1 and DEP_2, the foreign one only DEP_1.
+echo 'DEP_1 { global: one; local: *; }; DEP_2 { global: two; } DEP_1;' >"$t/full.map"
+echo 'DEP_1 { global: one; two; local: *; };' >"$t/old.map"
+echo 'int one(void) { return 1; } int two(void) { return 2; }' >"$t/dep.c"
+dep() { gcc -shared -fPIC "$t/dep.c" -o "$2" -Wl,-soname,libdep.so.1 "-Wl,--version-script,$t/$1.map" -Wl,--build-id; }
+dep full "$t/libdep.so.1"
+dep old "$t/foreign/libdep.so.1"
+make_extension "$t/_demo.so" 'extern int two(void); int use(void) { return two(); }' "$t/libdep.so.1" \
+  '-Wl,-rpath,$ORIGIN/../deps.libs' -Wl,--enable-new-dtags
+demo_wheel "$t/demo-1.0-cp311-cp311-linux_x86_64.whl" "$t/_demo.so"
+echo 'VALUE = 1' >"$t/value.py"
+make_wheel "$t/deps-2.0-py3-none-linux_x86_64.whl" "deps.libs/libdep.so.1=$t/libdep.so.1" "deps/__init__.py=$t/value.py"
+for wheel in "$t"/*.whl; do unzip -q "$wheel" -d "$site"; done
+extension=$site/demo/_demo.cpython-311-x86_64-linux-gnu.so
+
+# finding ID: what it says, with its severity
+finding() { json "[f'{f.severity} {f.subject} {f.what}' for f in items[0].findings if f.id == '$1']"; }
+verdict() { json 'items[0].verdict'; }
+loaded() { ldd "$extension" 2>&1 | grep -F libdep.so.1; }
+
+loaded | grep -F "$site/demo/../deps.libs/libdep.so.1"
+run_json check "$site"
+expect good "$(verdict)" "$(<"$t/out")"
+expect 0 $status
+expect "" "$(json '[f.id for f in items[0].findings if f.id.startswith(("loader-", "record-"))]')"
+
+# The foreign library comes first and the loader refuses the extension: absolute, relative and among other folders.
+shadowed() {
+  LD_LIBRARY_PATH=$1 loaded | grep -F 'DEP_2'
+  LD_LIBRARY_PATH=$1 run_json check "$site"
+  expect bad "$(verdict)" "LD_LIBRARY_PATH=$1: $(<"$t/out")"
+  finding loader-shadowed | grep -E '^error demo/_demo.*libdep\.so\.1 from .*foreign/libdep\.so\.1.*deps\.libs/libdep\.so\.1.*DEP_2'
+}
+shadowed "$t/foreign"
+shadowed "/nowhere:$t/foreign/:"
+(cd "$t" && shadowed foreign)
+(cd "$t/foreign" && shadowed /nowhere:)  # an empty element is the current folder
+
+# A foreign library with all versions is only a warning; the same library at another place is none.
+dep full "$t/foreign/libdep.so.1"
+LD_LIBRARY_PATH=$t/foreign run_json check "$site"
+expect "good " "$(verdict) $(finding loader-shadowed)" "the same library"
+echo 'int three(void) { return 3; }' >>"$t/dep.c"
+dep full "$t/foreign/libdep.so.1"
+LD_LIBRARY_PATH=$t/foreign loaded | grep -F "$t/foreign/libdep.so.1"
+LD_LIBRARY_PATH=$t/foreign run_json check "$site"
+expect good "$(verdict)" "$(<"$t/out")"
+finding loader-shadowed | grep '^warning demo/_demo'
+
+# RPATH wins over LD_LIBRARY_PATH.
+cp -r "$site" "$t/rpath"
+gcc -shared -fPIC "$t/_demo.so.c" -o "$t/rpath/demo/_demo.cpython-311-x86_64-linux-gnu.so" "$t/libdep.so.1" -lm \
+  '-Wl,-rpath,$ORIGIN/../deps.libs' -Wl,--disable-new-dtags
+(extension=$t/rpath/demo/_demo.cpython-311-x86_64-linux-gnu.so; LD_LIBRARY_PATH=$t/foreign loaded | grep -F "$t/rpath/demo/../deps.libs/libdep.so.1")
+LD_LIBRARY_PATH=$t/foreign run_json check "$t/rpath"
+expect "" "$(finding loader-shadowed)"
+
+# One damaged file is found by name, and nothing else is.
+cp -r "$site" "$t/damaged"
+echo 'VALUE = 2' >"$t/damaged/deps/__init__.py"
+run_json check "$t/damaged"
+expect bad "$(verdict)"
+expect "record-hash-mismatch deps/__init__.py" "$(json '[f"{f.id} {f.subject}" for f in items[0].findings if f.severity == "error"]')"
+
+# A removed library.
+rm "$site/deps.libs/libdep.so.1"
+loaded | grep -F 'not found'
+run_json check "$site"
+expect bad "$(verdict)"
+finding loader-not-found | grep -E '^error demo/_demo.*libdep\.so\.1'
+json '[f.subject for f in items[0].findings if f.id.startswith("record-")]' | grep -F deps.libs/libdep.so.1
+
+# What pip installs is good.
+if python3 -m pip --version >"$t/pip" 2>&1; then
+  python3 -m pip install --quiet --disable-pip-version-check --no-index --no-deps --target "$t/by_pip" "$t"/deps-2.0-*.whl
+  run_json check "$t/by_pip"
+  expect good "$(verdict)" "$(<"$t/out")"
+fi
