@@ -4,13 +4,22 @@
 #include "pep/policy_toml.h"
 
 #include <fmt/format.h>
-#include <toml++/toml.h>
 
 #include <algorithm>
 #include <limits>
 
 #include "base/error.h"
 #include "base/text.h"
+
+// toml++ 3.3 asserts what a file should be made to prove ("[:key]" is one that fails), and in release it tells the
+// compiler that it cannot fail. Here a failed assertion is an error in the file. (fuzz/corpus/policy.hex holds the
+// case.)
+namespace wheelsmith::pep {
+[[noreturn]] static void refuse_toml() { throw Error("a key or value is malformed"); }
+}  // namespace wheelsmith::pep
+#undef NDEBUG
+#define TOML_ASSERT(condition) (static_cast<bool>(condition) ? void() : ::wheelsmith::pep::refuse_toml())
+#include <toml++/toml.h>
 
 namespace wheelsmith::pep {
 namespace {
@@ -257,6 +266,8 @@ std::vector<Policy> read_policies(std::string_view toml, std::string_view file_n
     root = toml::parse(toml, file_name);
   } catch (const toml::parse_error& e) {
     throw Error(fmt::format("{}:{}: {}", file_name, e.source().begin.line, e.description()));
+  } catch (const Error& e) {
+    throw e.in(file_name);
   }
   return Reader(file_name, extendable).read(root);
 }
