@@ -43,6 +43,13 @@ shadowed "$t/foreign"
 shadowed "/nowhere:$t/foreign/:"
 (cd "$t" && shadowed foreign)
 (cd "$t/foreign" && shadowed /nowhere:)  # an empty element is the current folder
+# The folder for better processors comes before its folder, where the loader takes it.
+mkdir -p "$t/better/glibc-hwcaps/x86-64-v2"
+cp "$t/foreign/libdep.so.1" "$t/better/glibc-hwcaps/x86-64-v2/"
+if LD_LIBRARY_PATH=$t/better loaded | grep -F 'DEP_2'; then
+  LD_LIBRARY_PATH=$t/better run_json check "$site"
+  finding loader-shadowed | grep -F "$t/better/glibc-hwcaps/x86-64-v2/libdep.so.1"
+fi
 
 # A foreign library with all versions is only a warning; the same library at another place is none.
 dep full "$t/foreign/libdep.so.1"

@@ -6,7 +6,8 @@
 namespace wheelsmith::sys {
 
 // The folders that the dynamic loader of this machine searches by default: /etc/ld.so.conf with its includes, then the
-// built-in ones.
+// built-in ones. A folder's glibc-hwcaps/x86-64-v3 and the like stand before it where this processor takes them; so in
+// library_path.
 std::vector<std::string> loader_folders();
 
 // The folders of LD_LIBRARY_PATH, absolute. The loader takes both ':' and ';' between them, relative ones, and an empty

@@ -40,13 +40,38 @@ void read_conf(const fs::path& file, int depth, std::vector<std::string>& folder
   }
 }
 
+// The subfolders for better processors that the loader looks into before each folder, best first.
+std::vector<std::string> processor_folders() {
+  std::vector<std::string> names;
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("x86-64-v4")) names.emplace_back("x86-64-v4");
+  if (__builtin_cpu_supports("x86-64-v3")) names.emplace_back("x86-64-v3");
+  if (__builtin_cpu_supports("x86-64-v2")) names.emplace_back("x86-64-v2");
+#endif
+  return names;
+}
+
+std::vector<std::string> with_processor_folders(const std::vector<std::string>& folders) {
+  const std::vector<std::string> names = processor_folders();
+  std::vector<std::string> all;
+  for (const std::string& folder : folders) {
+    for (const std::string& name : names) {
+      const fs::path better = fs::path(folder) / "glibc-hwcaps" / name;
+      std::error_code ignored;  // what cannot be looked at, the loader does not find either
+      if (fs::is_directory(better, ignored)) all.push_back(better.string());
+    }
+    all.push_back(folder);
+  }
+  return all;
+}
+
 }  // namespace
 
 std::vector<std::string> loader_folders() {
   std::vector<std::string> folders;
   read_conf("/etc/ld.so.conf", 0, folders);
   for (const char* folder : {"/lib", "/usr/lib", "/lib64", "/usr/lib64"}) folders.emplace_back(folder);
-  return folders;
+  return with_processor_folders(folders);
 }
 
 std::vector<std::string> library_path() {
@@ -58,7 +83,7 @@ std::vector<std::string> library_path() {
   std::error_code ignored;  // without a current folder relative elements lead nowhere
   const fs::path here = fs::current_path(ignored);
   for (const std::string_view part : split(parts, ':')) folders.push_back((here / part).lexically_normal().string());
-  return folders;
+  return with_processor_folders(folders);
 }
 
 }  // namespace wheelsmith::sys

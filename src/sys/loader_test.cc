@@ -5,23 +5,39 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "sys/file.h"
+
 namespace wheelsmith::sys {
 namespace {
 
+using Folders = std::vector<std::string>;
+
+// The value for one call only; other tests see none.
+Folders library_path_of(const std::string& value) {
+  ::setenv("LD_LIBRARY_PATH", value.c_str(), 1);
+  Folders folders = library_path();
+  ::unsetenv("LD_LIBRARY_PATH");
+  return folders;
+}
+
 TEST(LibraryPath, IsAbsoluteAsTheLoaderSeesIt) {
   const std::string here = std::filesystem::current_path().string();
-  const auto with = [](const char* value) {
-    ::setenv("LD_LIBRARY_PATH", value, 1);
-    std::vector<std::string> folders = library_path();
-    ::unsetenv("LD_LIBRARY_PATH");
-    return folders;
-  };
-  using Folders = std::vector<std::string>;
-  EXPECT_EQ(with(""), Folders());
-  EXPECT_EQ(with("/a:/b;/c"), (Folders{"/a", "/b", "/c"}));
-  EXPECT_EQ(with("x/../y"), Folders{here + "/y"});
-  EXPECT_EQ(with("/a:"), (Folders{"/a", here + "/"}));
+  EXPECT_EQ(library_path_of(""), Folders());
+  EXPECT_EQ(library_path_of("/a:/b;/c"), (Folders{"/a", "/b", "/c"}));
+  EXPECT_EQ(library_path_of("x/../y"), Folders{here + "/y"});
+  EXPECT_EQ(library_path_of("/a:"), (Folders{"/a", here + "/"}));
   EXPECT_EQ(library_path(), Folders());
+}
+
+TEST(LibraryPath, PutsFoldersForThisProcessorFirst) {
+#if defined(__x86_64__)
+  if (!__builtin_cpu_supports("x86-64-v2")) GTEST_SKIP() << "a processor without any";
+  const TempDir dir;
+  const std::string better = (dir.path() / "glibc-hwcaps/x86-64-v2").string();
+  std::filesystem::create_directories(better);
+  std::filesystem::create_directories(dir.path() / "glibc-hwcaps/x86-64-v99");
+  EXPECT_EQ(library_path_of(dir.path().string()), (Folders{better, dir.path().string()}));
+#endif
 }
 
 }  // namespace

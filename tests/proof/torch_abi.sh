@@ -110,4 +110,4 @@ else
   verdict=$(judge other_flag "$later")
   proves "bad torch-cxx11-abi" "$verdict" "other flag, 2.15"
 fi
-echo "$proved of $proved judged as importing and nm have it"
+echo "$proved of $proved cases agree with importing and nm"
