@@ -64,7 +64,7 @@ auto for_option(const std::string& option, Read read) {
   try {
     return read();
   } catch (const Error& error) {
-    throw UsageError(option + ": " + error.what());
+    throw UsageError(printable(option + ": " + error.what()));
   }
 }
 
@@ -103,8 +103,7 @@ wheel::CheckOptions read_options(const CheckCommand& command) {
   if (!command.max_size.empty()) options.max_size = parse_size(command.max_size);
   for (const std::string& path : command.against) {
     options.against.push_back(for_option("--against " + path, [&] {
-      if (std::filesystem::is_directory(path))
-        return wheel::read_provider(path, sys::FolderTree(path), options.threads);
+      if (sys::is_folder(path)) return wheel::read_provider(path, sys::FolderTree(path), options.threads);
       const Blob file = sys::map_file(path);
       const sys::PageTrimmer trimmer(file.bytes);
       return wheel::read_provider(path, file.bytes, options.threads);
@@ -133,8 +132,11 @@ wheel::LoaderMachine this_machine() {
 
 wheel::Verdict check_path(const std::string& path, const wheel::CheckOptions& options) {
   try {
-    if (std::filesystem::is_directory(path)) {
-      const std::string folder = std::filesystem::absolute(path).lexically_normal().string();
+    if (sys::is_folder(path)) {
+      std::error_code error;
+      const std::filesystem::path absolute = std::filesystem::absolute(path, error);
+      if (error) sys::throw_sys_error(error.value(), "find", path);
+      const std::string folder = absolute.lexically_normal().string();
       wheel::Verdict verdict = check_folder(folder, sys::FolderTree(path), this_machine(), options);
       verdict.path = path;
       return verdict;
@@ -203,17 +205,17 @@ void add_check(CLI::App& app, Outcome& outcome) {
   sub->add_option("--policy-file", command->policy_file, "TOML file with policies of your own");
   sub->add_option("--exclude", command->excluded,
                   "Library (shell pattern) that counts as provided by others; repeatable")
-      ->expected(1);
+      ->allow_extra_args(false);
   sub->add_option("--against", command->against,
                   "Wheel, library, installed folder or sysroot whose symbols count as provided; repeatable")
-      ->expected(1);
+      ->allow_extra_args(false);
   sub->add_option("--require-symbol", command->required_symbols,
                   "Symbol (mangled, or part of its C++ name) that must be exported; repeatable")
-      ->expected(1);
+      ->allow_extra_args(false);
   sub->add_option("--arch", command->archs,
                   "GPU architectures it must hold, in any notation: \"8.0;9.0a+PTX\", gfx942");
   sub->add_option("--gpu", command->gpus, "Device it must run on, by name: \"RTX 4090\", MI300X; repeatable")
-      ->expected(1);
+      ->allow_extra_args(false);
   sub->add_option("--max-size", command->max_size, "Largest size allowed, like 100MB; default: 100MB, as a note");
   sub->add_flag("--strict", command->strict, "Warnings count as errors");
   sub->add_option("--explain", command->explain, "Say more about a finding by its id");

@@ -1,7 +1,5 @@
 #include "wheel/inspect.h"
 
-#include <filesystem>
-
 #include "base/error.h"
 #include "cli/command.h"
 #include "report/json.h"
@@ -21,7 +19,7 @@ struct InspectCommand {
 
 wheel::Inspection inspect_path(const std::string& path, const wheel::InspectOptions& options) {
   try {
-    if (std::filesystem::is_directory(path)) return inspect_folder(path, sys::FolderTree(path), options);
+    if (sys::is_folder(path)) return inspect_folder(path, sys::FolderTree(path), options);
     const Blob file = sys::map_file(path);
     const sys::PageTrimmer trimmer(file.bytes);
     return inspect_file(path, file.bytes, options);

@@ -84,9 +84,9 @@ int parse_and_run(CLI::App& app, int argc, char** argv) {
   } catch (const UsageError& error) {
     return fail(json, k_usage, error.what());
   } catch (const Error& error) {
-    return fail(json, k_not_fine, error.what());
+    return fail(json, k_not_fine, printable(error.what()));
   } catch (const std::exception& error) {
-    return fail(json, k_bug, std::string("this is a bug of ours: ") + error.what());
+    return fail(json, k_bug, printable(std::string("this is a bug of ours: ") + error.what()));
   }
 }
 

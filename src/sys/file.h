@@ -11,6 +11,10 @@ namespace wheelsmith::sys {
 // An Error in words: "cannot open demo.whl: No such file or directory".
 [[noreturn]] void throw_sys_error(int error_number, const char* action, const std::filesystem::path& path);
 
+// Whether a folder is there. What cannot be looked at (a loop of links, a name that is too long) is none; opening it
+// then says why.
+bool is_folder(const std::filesystem::path& path);
+
 // The file mapped into memory, read only. Pages are read as they are touched. Throws for what is no regular file.
 Blob map_file(const std::filesystem::path& path);
 

@@ -41,6 +41,11 @@ void throw_sys_error(int error_number, const char* action, const std::filesystem
   throw Error(fmt::format("cannot {} {}: {}", action, path.string(), std::generic_category().message(error_number)));
 }
 
+bool is_folder(const std::filesystem::path& path) {
+  std::error_code ignored;
+  return std::filesystem::is_directory(path, ignored);
+}
+
 Blob map_file(const std::filesystem::path& path) {
   const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (fd.get() < 0) throw_sys_error(errno, "open", path);

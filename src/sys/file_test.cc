@@ -23,6 +23,16 @@ TEST(MapFile, ReadsAndRefuses) {
   EXPECT_THROW(map_file("/dev/zero"), Error);
 }
 
+TEST(IsFolder, AnswersForWhatCannotBeLookedAt) {
+  const TempDir dir;
+  fs::create_symlink("loop", dir.path() / "loop");
+  EXPECT_TRUE(is_folder(dir.path()));
+  EXPECT_FALSE(is_folder(dir.path() / "none"));
+  EXPECT_FALSE(is_folder(dir.path() / "loop"));
+  EXPECT_FALSE(is_folder(dir.path() / std::string(300, 'a')));
+  EXPECT_THROW(map_file(dir.path() / "loop"), Error);
+}
+
 TEST(FolderTree, ListsFilesAndStaysInside) {
   const TempDir dir;
   fs::create_directories(dir.path() / "tree/sub");
