@@ -213,6 +213,9 @@ std::optional<std::string> nearest(std::string_view word, std::span<const std::s
   const std::string* best = nullptr;
   std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
   for (const std::string& candidate : candidates) {
+    // The lengths alone are that far apart: no table of 100,000 columns for a file that was given as a name.
+    const std::size_t apart = std::max(word.size(), candidate.size()) - std::min(word.size(), candidate.size());
+    if (apart >= best_distance) continue;
     const std::size_t distance = edit_distance(to_lower(word), to_lower(candidate));
     if (distance < best_distance) {
       best = &candidate;
