@@ -15,6 +15,9 @@ namespace wheelsmith::pep {
 
 namespace {
 
+// The largest real METADATA has some thousand fields. A line of three bytes costs 64 in memory.
+constexpr std::size_t k_most_fields = 20'000;
+
 // The text up to the next line end; `at` moves behind that end.
 std::string_view take_line(std::string_view text, std::size_t& at) {
   const std::size_t end = std::min(text.find_first_of("\r\n", at), text.size());
@@ -61,6 +64,9 @@ Headers Headers::parse(Bytes bytes) {
     const std::size_t colon = line.find(':');
     if (colon == std::string_view::npos || !is_field_name(line.substr(0, colon))) {
       throw Error(fmt::format("line {}: {} is no \"Name: value\" field", number, quoted(line)));
+    }
+    if (headers.fields.size() == k_most_fields) {
+      throw Error(fmt::format("line {}: more than {} fields are not read", number, k_most_fields));
     }
     headers.fields.emplace_back(line.substr(0, colon), without_leading_blanks(line.substr(colon + 1)));
   }

@@ -58,6 +58,13 @@ TEST(Headers, MalformedLinesAreNamed) {
   }
 }
 
+TEST(Headers, EndlessFieldsAreRefused) {
+  std::string text;
+  for (int i = 0; i < 20'000; ++i) text += "a:\n";
+  EXPECT_EQ(Headers::parse(Bytes(text)).fields.size(), 20'000U);
+  EXPECT_THROW(Headers::parse(Bytes(text + "a:\n")), Error);
+}
+
 TEST(Metadata, WhatIsRightIsSilent) {
   EXPECT_TRUE(check("2.1",
                     "Summary: x\nRequires-Dist: b[c] (>=1) ; extra == 'D_e'\nProvides-Extra: d-E\nRequires-Python: "

@@ -20,9 +20,11 @@ namespace wheelsmith::pep {
 namespace {
 
 constexpr std::size_t k_most_problems = 100;
+constexpr std::size_t k_most_lines = 300'000;  // three times what the largest wheels have; a line takes some 250 bytes
 
 struct Row {
-  std::vector<std::string> fields;
+  std::vector<std::string> fields;  // the first three; all that RECORD has a use for
+  std::uint64_t columns = 0;
   std::uint64_t line = 0;
   bool garbage_behind_quote = false;
   bool open_quote = false;
@@ -40,7 +42,8 @@ class CsvReader {
     row.line = m_line;
     if (take_line_end()) return row;
     do {
-      row.fields.push_back(take_field(row));
+      std::string field = take_field(row);
+      if (++row.columns <= 3) row.fields.push_back(std::move(field));
     } while (take(','));
     take_line_end();
     return row;
@@ -103,7 +106,7 @@ class RecordReader {
     if (row.fields.empty()) return problem("the line is empty");
     if (row.open_quote) return problem("a quoted field has no end");
     if (row.garbage_behind_quote) problem("text follows the closing quote of a field");
-    if (row.fields.size() != 3) problem(fmt::format("{} columns where 3 are needed", row.fields.size()));
+    if (row.columns != 3) problem(fmt::format("{} columns where 3 are needed", row.columns));
     row.fields.resize(3);
 
     RecordLine line;
@@ -160,7 +163,13 @@ std::string csv_field(std::string_view text) {
 Record Record::parse(Bytes text) {
   Record record;
   RecordReader reader(record);
-  for (CsvReader rows(text.text()); !rows.done();) reader.add(rows.next());
+  for (CsvReader rows(text.text()); !rows.done();) {
+    if (record.lines.size() == k_most_lines) {
+      record.problems.push_back(fmt::format("more than {} lines are not read", k_most_lines));
+      break;
+    }
+    reader.add(rows.next());
+  }
   reader.finish();
   return record;
 }

@@ -56,6 +56,16 @@ TEST(Record, AMillionProblemsAreToldInAHundred) {
   EXPECT_EQ(record.problems.back(), "and 999900 problems more");
 }
 
+TEST(Record, EndlessListsTakeBoundedMemory) {
+  std::string many;
+  for (int i = 0; i < 300'001; ++i) many += "a,,\n";
+  const Record record = Record::parse(Bytes(many));
+  EXPECT_EQ(record.lines.size(), 300'000U);
+  EXPECT_EQ(record.problems, std::vector<std::string>{"more than 300000 lines are not read"});
+  const Record wide = Record::parse(Bytes("a,b=c,3" + std::string(1'000'000, ',')));
+  EXPECT_EQ(wide.problems, std::vector<std::string>{"line 1: 1000003 columns where 3 are needed"});
+}
+
 TEST(Record, WhatIsWrittenIsRead) {
   const unsigned seed = std::random_device{}();
   SCOPED_TRACE(seed);
