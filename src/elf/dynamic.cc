@@ -11,6 +11,11 @@
 
 namespace wheelsmith::elf {
 
+// The longest run paths of real files have some thousand bytes, the longest lists of needed files some fifty names.
+// More is a report that nobody can read, and of a run path of ":" alone every byte costs a string.
+constexpr std::size_t k_longest_string = 65536;
+constexpr std::size_t k_most_needed = 4096;
+
 std::optional<std::uint64_t> Dynamic::value(std::uint64_t tag) const {
   const auto found = std::find_if(tags.rbegin(), tags.rend(), [&](const DynamicTag& t) { return t.tag == tag; });
   if (found == tags.rend()) return {};
@@ -74,6 +79,10 @@ std::string_view Parser<F>::dynamic_string(const DynamicTag& tag) {
         fmt::format("the dynamic tag {} names the string at {:#x}, which lies outside the {} bytes of dynamic strings",
                     tag.tag, tag.value, m_strings.size()));
   }
+  if (text->size() > k_longest_string) {
+    throw Error(fmt::format("the dynamic tag {} names a string of {} bytes at {:#x}; at most {} are read", tag.tag,
+                            text->size(), tag.value, k_longest_string));
+  }
   return *text;
 }
 
@@ -83,7 +92,11 @@ void Parser<F>::apply_tag(const DynamicTag& tag) {
   constexpr std::uint64_t k_flag_1_now = 1, k_flag_1_pie = 0x08000000;
   Dynamic& dynamic = m_file.dynamic;
   switch (tag.tag) {
-    case k_tag_needed: dynamic.needed.push_back(dynamic_string(tag)); break;
+    case k_tag_needed:
+      if (dynamic.needed.size() == k_most_needed)
+        throw Error(fmt::format("it needs more than {} files", k_most_needed));
+      dynamic.needed.push_back(dynamic_string(tag));
+      break;
     case k_tag_soname: dynamic.soname = dynamic_string(tag); break;
     case k_tag_rpath: dynamic.rpath = dynamic_string(tag); break;
     case k_tag_runpath: dynamic.runpath = dynamic_string(tag); break;

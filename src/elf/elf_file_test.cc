@@ -336,6 +336,16 @@ TEST(Elf, SharedNamesAndChainsStayLinear) {
   EXPECT_LT(total, 70 * bytes.size());
 }
 
+TEST(Elf, EndlessListsAndStringsAreRefused) {
+  ElfBuilder many;
+  for (int i = 0; i < 4096; ++i) many.needed("l" + std::to_string(i));
+  EXPECT_EQ(parse(many.build()).dynamic.needed.size(), 4096U);
+  many.needed("one.more");
+  EXPECT_THROW(parse(many.build()), Error);
+  EXPECT_NO_THROW(parse(ElfBuilder().runpath(std::string(65536, ':')).build()));
+  EXPECT_THROW(parse(ElfBuilder().runpath(std::string(65537, ':')).build()), Error);
+}
+
 TEST(Elf, DamagedFilesNeverDoWorseThanAnError) {
   const unsigned seed = std::random_device()();
   SCOPED_TRACE(::testing::Message() << "seed " << seed);

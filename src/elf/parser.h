@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -13,11 +14,13 @@
 namespace wheelsmith::elf {
 
 // Strings by offset. Many hostile offsets into one long string would cost their product to measure, so what is read is
-// bounded by a multiple of the table: linkers merge common ends, but no real table comes near it.
+// bounded by a multiple of the table, a smaller one for large tables, as all that is read is later kept in memory:
+// linkers merge common ends, but no real table comes near it.
 class Strings {
  public:
   Strings() = default;
-  explicit Strings(Bytes table) : m_table(table), m_budget(64 * table.size() + 0x10000) {}
+  explicit Strings(Bytes table)
+      : m_table(table), m_budget(std::min(64 * table.size() + 0x10000, 2 * table.size() + 0x2000000)) {}
 
   // Nothing when the offset is outside, the string has no end, or the budget is spent.
   std::optional<std::string_view> at(std::uint64_t offset);
