@@ -27,7 +27,8 @@ namespace {
 
 // A hostile folder may hold 100,000 files that all need one another.
 constexpr std::size_t k_most_lookups = 10'000'000;
-constexpr std::size_t k_most_loaded = 4096;  // for one root
+constexpr std::size_t k_most_loaded = 4096;      // for one root
+constexpr std::size_t k_most_foreign = 100'000;  // paths outside the folder, which are kept
 
 bool is_loader_itself(std::string_view library) {
   return library.starts_with("ld-linux") || library.starts_with("ld64.so") || library.starts_with("ld-musl") ||
@@ -112,9 +113,10 @@ class LoaderCheck {
     // What is loaded and of the folder itself is right by any path; only a foreign library may be the wrong one.
     if (is_loaded && (loaded->second == nullptr || loaded->second->is_own)) return;
     const std::vector<SearchFolder> folders = search_folders(*need.file, m_machine);
+    m_lookups += folders.size();
     const LoadedFile* found = is_loaded ? loaded->second : search(need, folders, process);
     if (found == nullptr) {
-      report_absent(need, folders);
+      if (m_lookups < k_most_lookups) report_absent(need, folders);
       return;
     }
     if (!found->is_own) judge_foreign(need, *found, folders, is_loaded);
@@ -153,6 +155,10 @@ class LoaderCheck {
     ++m_lookups;
     const std::string normal = normal_path(path);
     if (const auto own = m_own.find(normal); own != m_own.end()) return LoadedFile{own->second, normal, true, nullptr};
+    if (m_foreign.size() >= k_most_foreign && !m_foreign.contains(normal)) {
+      m_lookups = k_most_lookups;
+      return std::nullopt;
+    }
     auto [known, is_new] = m_foreign.try_emplace(normal);
     if (is_new && m_machine.library_at) {
       known->second = m_machine.library_at(normal);

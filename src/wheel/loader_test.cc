@@ -189,5 +189,16 @@ TEST(Loader, CyclesAndCrowdsEnd) {
   EXPECT_EQ(Machine(files).verdicts(), Lines{});
 }
 
+// Every pair of a needed file and a run path is a path that is looked up, and remembered.
+TEST(Loader, NeedsTimesRunPathsEnd) {
+  std::vector<std::string> needed;
+  std::vector<std::string> runpath;
+  for (int i = 0; i < 3000; ++i) needed.push_back("l" + std::to_string(i) + ".so");
+  for (int i = 0; i < 3000; ++i) runpath.push_back("/p" + std::to_string(i));
+  const Lines verdicts = Machine({extension("a.so", needed, runpath)}).verdicts();
+  EXPECT_LT(verdicts.size(), 300U);  // of 3000
+  EXPECT_EQ(verdicts.back(), "note loader-incomplete /site");
+}
+
 }  // namespace
 }  // namespace wheelsmith::wheel
