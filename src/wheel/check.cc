@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 #include <set>
+#include <unordered_map>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -13,6 +14,7 @@
 #include "wheel/check_names.h"
 #include "wheel/check_record.h"
 #include "wheel/check_run_paths.h"
+#include "wheel/finding_limit.h"
 #include "wheel/inspect.h"
 #include "wheel/symbols.h"
 #include "wheel/torch_abi.h"
@@ -24,6 +26,7 @@ namespace wheelsmith::wheel {
 namespace {
 
 constexpr std::uint64_t k_registry_limit = 100'000'000;
+constexpr std::size_t k_most_owners = 8;  // packages of a folder that list one file, each of which costs a hash
 
 using Findings = std::vector<Finding>;
 
@@ -31,10 +34,10 @@ void append(Findings& to, Findings&& more) {
   to.insert(to.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
-std::vector<std::string> names_of(const std::vector<FileTree::File>& files) {
-  std::vector<std::string> names;
+RecordCheck::Names names_of(const std::vector<FileTree::File>& files) {
+  RecordCheck::Names names;
   names.reserve(files.size());
-  for (const FileTree::File& file : files) names.push_back(file.name);
+  for (const FileTree::File& file : files) names.insert(file.name);
   return names;
 }
 
@@ -146,10 +149,13 @@ void check_binaries(const Scan& found, const std::string& subject, const CheckOp
   }
 }
 
-// Errors first, then warnings, then notes; within each as found.
-void sort_by_severity(Findings& findings) {
-  std::stable_sort(findings.begin(), findings.end(),
-                   [](const Finding& a, const Finding& b) { return a.severity < b.severity; });
+// Errors first, then warnings, then notes; within each as found. Sorted before the limit too, so that what is left out
+// is no worse than what is kept.
+void arrange(Findings& findings) {
+  const auto is_worse = [](const Finding& a, const Finding& b) { return a.severity < b.severity; };
+  std::stable_sort(findings.begin(), findings.end(), is_worse);
+  findings = limited(std::move(findings));
+  std::stable_sort(findings.begin(), findings.end(), is_worse);
 }
 
 std::optional<pep::WheelName> parse_name(const std::string& path, Findings& findings) {
@@ -212,7 +218,7 @@ Verdict check_wheel(const std::string& path, Bytes file, const CheckOptions& opt
   note_unjudged_binaries(tags, subject, findings);
   check_platform(tags, found.elf, options, findings);
   check_binaries(found, subject, options, findings);
-  sort_by_severity(findings);
+  arrange(findings);
   return verdict;
 }
 
@@ -222,7 +228,7 @@ Verdict check_folder(const std::string& path, const FileTree& tree, const Loader
   verdict.path = path;
   Findings& findings = verdict.findings;
   const std::vector<FileTree::File> files = tree.files();
-  const std::vector<std::string> names = names_of(files);
+  const RecordCheck::Names names = names_of(files);
   const std::vector<Distribution> distributions = find_distributions(tree, files);
   append(findings, check_identity(std::nullopt, distributions));
 
@@ -237,11 +243,17 @@ Verdict check_folder(const std::string& path, const FileTree& tree, const Loader
         std::make_unique<RecordCheck>(distribution.dist_info + "/RECORD", *records.back(),
                                       unpacked_wheel ? RecordCheck::Where::archive : RecordCheck::Where::installed));
   }
+  // Ten thousand packages with ten files each must not cost a thousand million look-ups.
+  std::unordered_multimap<std::string_view, RecordCheck*> listed_by;
+  for (const auto& check : record_checks) {
+    for (const std::string_view name : check->paths()) {
+      if (names.contains(name) && listed_by.count(name) < k_most_owners) listed_by.emplace(name, check.get());
+    }
+  }
   ScanOptions scan_options{.threads = options.threads, .exported = true, .layout = true};
   scan_options.each = [&](const std::string& member, Bytes bytes) {
-    for (const auto& check : record_checks) {
-      if (check->lists(member)) check->see(member, bytes);
-    }
+    const auto [first, last] = listed_by.equal_range(member);
+    for (auto check = first; check != last; ++check) check->second->see(member, bytes);
   };
   Scan found = scan(tree, scan_options);
   append(findings, std::move(found.unreadable));
@@ -251,7 +263,7 @@ Verdict check_folder(const std::string& path, const FileTree& tree, const Loader
   if (!options.policy.empty()) check_platform({}, found.elf, options, findings);
   append(findings, check_loading(found.elf, path, machine));
   check_binaries(found, base_name(path), options, findings);
-  sort_by_severity(findings);
+  arrange(findings);
   return verdict;
 }
 

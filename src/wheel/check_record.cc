@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <map>
-#include <unordered_set>
+#include <iterator>
 
 #include "base/hash.h"
 #include "wheel/check_names.h"
@@ -13,7 +11,7 @@ namespace wheelsmith::wheel {
 
 namespace {
 
-constexpr std::size_t k_most_per_id = 50;
+constexpr std::size_t k_most_per_id = 50;  // keeps the report readable when every file is wrong
 
 // RECORD cannot hold its own hash, nor that of its signatures.
 bool needs_no_hash(std::string_view name, std::string_view record) {
@@ -30,24 +28,6 @@ Finding problem(std::string id, Severity severity, std::string subject, std::str
 std::string without_padding(std::string hash) {
   while (hash.ends_with('=')) hash.pop_back();
   return hash;
-}
-
-// Keeps the report readable when every file of a large wheel is wrong in the same way.
-std::vector<Finding> limited(std::vector<Finding> findings) {
-  std::map<std::string, std::size_t> counts;
-  std::vector<Finding> result;
-  for (Finding& finding : findings) {
-    if (++counts[finding.id] <= k_most_per_id) result.push_back(std::move(finding));
-  }
-  for (const auto& [id, count] : counts) {
-    if (count <= k_most_per_id) continue;
-    const auto same = std::find_if(result.begin(), result.end(), [&](const Finding& f) { return f.id == id; });
-    Finding rest = *same;
-    rest.subject = "RECORD";
-    rest.what = fmt::format("{} more of the same", count - k_most_per_id);
-    result.push_back(std::move(rest));
-  }
-  return result;
 }
 
 }  // namespace
@@ -72,7 +52,10 @@ RecordCheck::RecordCheck(std::string subject, const pep::Record& record, Where w
 
 void RecordCheck::add(Finding finding) {
   const std::lock_guard lock(m_mutex);
-  m_findings.push_back(std::move(finding));
+  Same& same = m_findings[finding.id];
+  ++same.count;
+  same.first.insert(std::move(finding));
+  if (same.first.size() > k_most_per_id) same.first.erase(std::prev(same.first.end()));
 }
 
 void RecordCheck::see(const std::string& name, Bytes bytes) {
@@ -110,19 +93,26 @@ void RecordCheck::see(const std::string& name, Bytes bytes) {
   }
 }
 
-std::vector<Finding> RecordCheck::finish(const std::vector<std::string>& names) {
-  const std::unordered_set<std::string_view> there(names.begin(), names.end());
+std::vector<std::string_view> RecordCheck::paths() const {
+  std::vector<std::string_view> result;
+  result.reserve(m_lines.size());
+  for (const auto& [path, line] : m_lines) result.push_back(path);
+  return result;
+}
+
+std::vector<Finding> RecordCheck::finish(const Names& names) {
   for (const auto& [path, line] : m_lines) {
     const bool outside = m_where == Where::installed && is_unsafe_path(path);
-    if (!outside && !there.contains(path) && !path.ends_with('/')) {
+    if (!outside && !names.contains(path) && !path.ends_with('/')) {
       add(problem("record-file-missing", Severity::error, path, "RECORD lists it, but it is not there",
                   "the package is incomplete"));
     }
   }
   if (m_where == Where::archive) {
-    for (const std::string& name : names) {
+    for (const std::string_view file : names) {
+      std::string name(file);
       if (!m_lines.contains(name) && !needs_no_hash(name, m_subject)) {
-        add(problem("record-file-unlisted", Severity::error, name, "is in the wheel but not in RECORD",
+        add(problem("record-file-unlisted", Severity::error, std::move(name), "is in the wheel but not in RECORD",
                     "it is not verified, and uninstalling leaves it behind"));
       }
     }
@@ -131,10 +121,16 @@ std::vector<Finding> RecordCheck::finish(const std::vector<std::string>& names) 
                   "uninstalling leaves it behind"));
     }
   }
-  std::sort(m_findings.begin(), m_findings.end(), [](const Finding& a, const Finding& b) {
-    return std::tie(a.id, a.subject, a.what) < std::tie(b.id, b.subject, b.what);
-  });
-  return limited(std::move(m_findings));
+  std::vector<Finding> result;
+  for (auto& [id, same] : m_findings) {
+    Finding rest = *same.first.begin();
+    for (const Finding& finding : same.first) result.push_back(finding);
+    if (same.count <= k_most_per_id) continue;
+    rest.subject = m_subject;
+    rest.what = fmt::format("{} more of the same", same.count - k_most_per_id);
+    result.push_back(std::move(rest));
+  }
+  return result;
 }
 
 }  // namespace wheelsmith::wheel

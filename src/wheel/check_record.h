@@ -1,8 +1,13 @@
 #pragma once
 
+#include <map>
 #include <mutex>
+#include <set>
 #include <string>
+#include <string_view>
+#include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "base/bytes.h"
@@ -23,19 +28,31 @@ class RecordCheck {
   void see(const std::string& name, Bytes bytes);
 
   // All findings, after every file was seen: `names` are all files that are there.
-  std::vector<Finding> finish(const std::vector<std::string>& names);
+  using Names = std::unordered_set<std::string_view>;
+  std::vector<Finding> finish(const Names& names);
 
-  // Whether RECORD has a line for the file.
-  [[nodiscard]] bool lists(const std::string& name) const { return m_lines.contains(name); }
+  // The files that RECORD lists, each once.
+  [[nodiscard]] std::vector<std::string_view> paths() const;
 
  private:
+  // Findings of one id: how many, and the first of them by subject, whatever order the threads come in.
+  struct Same {
+    struct BySubject {
+      bool operator()(const Finding& a, const Finding& b) const {
+        return std::tie(a.subject, a.what) < std::tie(b.subject, b.what);
+      }
+    };
+    std::size_t count = 0;
+    std::multiset<Finding, BySubject> first;
+  };
+
   void add(Finding finding);
 
   std::string m_subject;
   Where m_where;
   std::unordered_map<std::string, const pep::RecordLine*> m_lines;
   std::mutex m_mutex;
-  std::vector<Finding> m_findings;
+  std::map<std::string, Same> m_findings;  // by id
 };
 
 }  // namespace wheelsmith::wheel

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "base/error.h"
+#include "wheel/finding_limit.h"
 #include "wheel/wheel_tree.h"
 #include "zip/archive.h"
 
@@ -46,7 +47,7 @@ std::vector<std::string> used_packages(const std::vector<ElfFacts>& files) {
 void take_scan(Inspection& result, Scan&& scan, const InspectOptions& options) {
   result.elf = std::move(scan.elf);
   result.device_files = std::move(scan.device_files);
-  result.problems = std::move(scan.unreadable);
+  result.problems = limited(std::move(scan.unreadable));
   result.gpu = sum_up(result.elf, result.device_files);
   PlatformOptions platform = options.platform;
   if (result.kind == ItemKind::wheel) {
