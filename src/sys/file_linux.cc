@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "sys/file.h"
 
 namespace wheelsmith::sys {
@@ -38,7 +39,8 @@ bool leads_out(const std::filesystem::path& name) {
 }  // namespace
 
 void throw_sys_error(int error_number, const char* action, const std::filesystem::path& path) {
-  throw Error(fmt::format("cannot {} {}: {}", action, path.string(), std::generic_category().message(error_number)));
+  throw Error(
+      fmt::format("cannot {} {}: {}", action, printable(path.string()), std::generic_category().message(error_number)));
 }
 
 bool is_folder(const std::filesystem::path& path) {
@@ -51,7 +53,7 @@ Blob map_file(const std::filesystem::path& path) {
   if (fd.get() < 0) throw_sys_error(errno, "open", path);
   struct stat status{};
   if (::fstat(fd.get(), &status) != 0) throw_sys_error(errno, "read", path);
-  if (!S_ISREG(status.st_mode)) throw Error(fmt::format("{} is no regular file", path.string()));
+  if (!S_ISREG(status.st_mode)) throw Error(fmt::format("{} is no regular file", printable(path.string())));
   const auto size = static_cast<std::size_t>(status.st_size);
   if (size == 0) return {};
   void* data = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd.get(), 0);
