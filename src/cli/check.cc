@@ -13,6 +13,7 @@
 #include "sys/file.h"
 #include "sys/loader.h"
 #include "sys/page_trimmer.h"
+#include "wheel/check_platform.h"
 #include "wheel/explain.h"
 #include "wheel/scan.h"
 
@@ -69,15 +70,11 @@ auto for_option(const std::string& option, Read read) {
 }
 
 void check_policy_name(const wheel::CheckOptions& options) {
-  if (options.policy.empty()) return;
+  if (options.policy.empty() || wheel::policy_named(options.policy, options.platform.policies)) return;
   std::vector<std::string> names;
-  const auto look_in = [&](const std::vector<pep::Policy>& policies) {
-    for (const pep::Policy& policy : policies) names.push_back(policy.name);
-    return pep::find_policy(policies, options.policy) != nullptr;
-  };
-  if (look_in(options.platform.policies) || look_in(pep::builtin_policies(pep::LibC::glibc)) ||
-      look_in(pep::builtin_policies(pep::LibC::musl))) {
-    return;
+  for (const std::vector<pep::Policy>* policies : {&options.platform.policies, &pep::builtin_policies(pep::LibC::glibc),
+                                                   &pep::builtin_policies(pep::LibC::musl)}) {
+    for (const pep::Policy& policy : *policies) names.push_back(policy.name);
   }
   const auto near = nearest(options.policy, names);
   throw UsageError(fmt::format("--policy: {} is no policy{}", printable(options.policy),
@@ -152,9 +149,9 @@ wheel::Verdict check_path(const std::string& path, const wheel::CheckOptions& op
   }
 }
 
-int explain(const std::string& id, const report::Style& style) {
+int explain(const std::string& id, const OutputOptions& output) {
   if (const std::optional<std::string> text = wheel::explain(id)) {
-    print(style.bold(id) + "\n" + *text + "\n");
+    print(output.json ? report::explanation_json(id, *text) : output.style().bold(id) + "\n" + *text + "\n");
     return k_fine;
   }
   const auto near = nearest(id, wheel::explained_ids());
@@ -164,7 +161,7 @@ int explain(const std::string& id, const report::Style& style) {
 }
 
 int check(const CheckCommand& command) {
-  if (!command.explain.empty()) return explain(command.explain, command.output.style());
+  if (!command.explain.empty()) return explain(command.explain, command.output);
   if (command.paths.empty())
     throw UsageError("check what? Name a wheel, or --explain ID\n  try: wheelsmith check --help");
   const wheel::CheckOptions options = read_options(command);

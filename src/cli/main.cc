@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -54,16 +55,26 @@ bool wants_json(int argc, char** argv) {
 }
 
 int fail(bool json, int status, const std::string& message) {
-  if (json) print(report::error_json(message));
+  try {
+    if (json) print(report::error_json(message));
+  } catch (const Error&) {  // the output is what failed; the message below still says so
+  }
   std::fprintf(stderr, "wheelsmith: error: %s\n", message.c_str());
   return status;
 }
 
-// A signal's default action would do, but leaves the terminal's line unfinished; nothing of ours is half-written.
+// Nothing of ours is half-written when a signal comes; what remains is to say so. With --json nothing has been printed
+// before the end, so the one document is this one.
 extern "C" void on_interrupt(int) {
   const char text[] = "\nwheelsmith: interrupted\n";
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text, sizeof text - 1);
   ::_exit(k_interrupted);
+}
+
+extern "C" void on_interrupt_json(int signal) {
+  const char text[] = "{\"schema\": 1, \"items\": [], \"error\": \"interrupted\"}\n";
+  [[maybe_unused]] const auto written = ::write(STDOUT_FILENO, text, sizeof text - 1);
+  on_interrupt(signal);
 }
 
 int parse_and_run(CLI::App& app, int argc, char** argv) {
@@ -111,13 +122,15 @@ report::Style OutputOptions::style() const {
 unsigned thread_count(unsigned asked) { return asked == 0 ? usable_threads() : std::min(asked, 256U); }
 
 void print(const std::string& text) {
-  std::fwrite(text.data(), 1, text.size(), stdout);
-  std::fflush(stdout);
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+  if (!written && errno != EPIPE) throw Error(std::string("cannot write the output: ") + std::strerror(errno));
 }
 
 int run(int argc, char** argv) {
-  std::signal(SIGINT, on_interrupt);
-  std::signal(SIGTERM, on_interrupt);
+  const auto interrupted = wants_json(argc, argv) ? on_interrupt_json : on_interrupt;
+  std::signal(SIGINT, interrupted);
+  std::signal(SIGTERM, interrupted);
+  std::signal(SIGPIPE, SIG_IGN);  // a reader that has seen enough (| head) ends us quietly, see print()
   CLI::App app("Wheelsmith builds GPU Python packages from source into wheels that are known to work.", "wheelsmith");
   app.set_version_flag("--version", "wheelsmith " WHEELSMITH_VERSION, "Print the version and exit");
   app.set_help_flag("-h,--help", "Print this help and exit");

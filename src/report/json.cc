@@ -173,6 +173,10 @@ std::string to_json(const std::vector<wheel::Inspection>& items) { return docume
 
 std::string to_json(const std::vector<wheel::Verdict>& items) { return document(items, verdict_json); }
 
+std::string explanation_json(const std::string& id, const std::string& text) {
+  return dump({{"schema", 1}, {"items", Json::array({Json{{"id", id}, {"text", text}}})}});
+}
+
 std::string error_json(const std::string& message) {
   return dump({{"schema", 1}, {"items", Json::array()}, {"error", message}});
 }

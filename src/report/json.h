@@ -12,6 +12,8 @@ namespace wheelsmith::report {
 
 std::string to_json(const std::vector<wheel::Inspection>& items);
 std::string to_json(const std::vector<wheel::Verdict>& items);
+// The document of `check --explain`.
+std::string explanation_json(const std::string& id, const std::string& text);
 // The document of a command that failed before it had any items.
 std::string error_json(const std::string& message);
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <set>
 #include <unordered_map>
 
 #include "base/error.h"
@@ -12,6 +11,7 @@
 #include "wheel/check_archs.h"
 #include "wheel/check_identity.h"
 #include "wheel/check_names.h"
+#include "wheel/check_platform.h"
 #include "wheel/check_record.h"
 #include "wheel/check_run_paths.h"
 #include "wheel/finding_limit.h"
@@ -63,70 +63,6 @@ void check_size(const std::string& subject, std::uint64_t size, const CheckOptio
                                                      human_bytes(size), human_bytes(k_registry_limit)),
                       "an upload is refused above the limit, and everyone who installs it waits for it",
                       "build for fewer architectures, strip debug information, or ask for a higher limit"});
-}
-
-bool is_judged_platform(const std::string& platform) {
-  return platform == "any" || platform.find("linux") != std::string::npos;
-}
-
-// The policy that a platform tag names, or the one that the user asked for; null is reported.
-const pep::Policy* policy_for(const std::string& tag, const CheckOptions& options) {
-  if (const pep::Policy* own = pep::find_policy(options.platform.policies, tag)) return own;
-  if (const pep::Policy* glibc = pep::find_policy(pep::builtin_policies(pep::LibC::glibc), tag)) return glibc;
-  return pep::find_policy(pep::builtin_policies(pep::LibC::musl), tag);
-}
-
-std::string machine_of(const std::string& platform) {
-  for (const char* machine :
-       {"x86_64", "aarch64", "i686", "armv7l", "ppc64le", "ppc64", "s390x", "riscv64", "loongarch64"}) {
-    if (platform.ends_with(std::string("_") + machine)) return machine;
-  }
-  return "";
-}
-
-std::string machine_of_binaries(const std::vector<ElfFacts>& files) {
-  for (const ElfFacts& file : files) {
-    if (file.is_dynamic && !file.machine.starts_with("machine ")) return file.machine;
-  }
-  return "x86_64";
-}
-
-void check_platform(const std::vector<std::string>& tags, const std::vector<ElfFacts>& files,
-                    const CheckOptions& options, Findings& findings) {
-  PlatformOptions platform = options.platform;
-  platform.tags = tags;
-  std::set<std::pair<std::string, std::string>> done;  // policy, machine: several tags may be one policy
-  const auto judge = [&](const std::string& tag, std::string machine) {
-    const pep::Policy* policy = policy_for(tag, options);
-    if (policy == nullptr) {
-      findings.push_back({"tag-unknown-platform", Severity::warning, tag, "is a platform that is not known here",
-                          "whether the binaries fit it could not be judged", "check the spelling of the tag"});
-      return;
-    }
-    if (machine.empty()) machine = machine_of_binaries(files);
-    if (done.emplace(policy->name, machine).second) append(findings, check_policy(files, *policy, machine, platform));
-  };
-  if (!options.policy.empty()) {
-    std::string machine = machine_of(options.policy);
-    for (const std::string& tag : tags) {
-      if (machine.empty()) machine = machine_of(tag);
-    }
-    judge(options.policy, machine);
-    return;
-  }
-  for (const std::string& tag : tags) {
-    if (tag != "any" && is_judged_platform(tag)) judge(tag, machine_of(tag));
-  }
-}
-
-void note_unjudged_binaries(const std::vector<std::string>& tags, const std::string& subject, Findings& findings) {
-  const auto foreign = std::find_if_not(tags.begin(), tags.end(), is_judged_platform);
-  if (foreign == tags.end()) return;
-  findings.push_back(
-      {"binaries-not-judged", Severity::note, subject,
-       fmt::format("is for {}: archive, metadata and tags were checked, its binaries were not", *foreign),
-       "what is wrong inside Windows and macOS libraries is not seen here",
-       "use delvewheel (Windows) or delocate (macOS) for those"});
 }
 
 void check_binaries(const Scan& found, const std::string& subject, const CheckOptions& options, Findings& findings) {
@@ -215,8 +151,7 @@ Verdict check_wheel(const std::string& path, Bytes file, const CheckOptions& opt
   const std::vector<std::string> tags = name ? name->platforms() : std::vector<std::string>();
   check_size(subject, file.size(), options, findings);
   if (!distributions.empty()) append(findings, check_tags(name, distributions[0], found.elf));
-  note_unjudged_binaries(tags, subject, findings);
-  check_platform(tags, found.elf, options, findings);
+  append(findings, check_platform(tags, options.policy, found.elf, options.platform, subject));
   check_binaries(found, subject, options, findings);
   arrange(findings);
   return verdict;
@@ -260,7 +195,7 @@ Verdict check_folder(const std::string& path, const FileTree& tree, const Loader
   for (const auto& check : record_checks) append(findings, check->finish(names));
 
   if (distributions.size() == 1) append(findings, check_tags(std::nullopt, distributions[0], found.elf));
-  if (!options.policy.empty()) check_platform({}, found.elf, options, findings);
+  append(findings, check_platform({}, options.policy, found.elf, options.platform, base_name(path)));
   append(findings, check_loading(found.elf, path, machine));
   check_binaries(found, base_name(path), options, findings);
   arrange(findings);

@@ -138,6 +138,15 @@ TEST(CheckWheel, Platform) {
   CheckOptions options;
   options.policy = "manylinux_2_34";
   EXPECT_TRUE(check(binary(new_glibc), options).is_good());
+  for (const char* tag : {"manylinux_2_18", "manylinux_2_33"}) {  // tags that no list has
+    expect_bad(check(WheelBuilder("demo", "1.0", std::string("cp311-cp311-") + tag + "_x86_64")
+                         .add("demo/ext.so", new_glibc.build())),
+               "platform-symbol-version");
+  }
+  EXPECT_TRUE(check(WheelBuilder("demo", "1.0", "cp311-cp311-manylinux_2_43_x86_64").add("ext.so", new_glibc.build()))
+                  .is_good());
+  expect_bad(check(WheelBuilder("demo", "1.0", "cp311-cp311-manylinux1_aarch64").add("ext.so", extension().build())),
+             "platform-machine");
   const ElfBuilder foreign = extension().needed("libfoo.so.3");
   expect_bad(check(binary(foreign)), "platform-external-library");
   options.policy = "";
