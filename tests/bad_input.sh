@@ -60,6 +60,6 @@ for option in --arch --gpu --policy --max-size --explain; do
   done
 done
 many=()
-for ((i = 0; i < 2000; ++i)); do many+=("$good"); done
+for ((i = 0; i < 500; ++i)); do many+=("$good"); done
 judge check "${many[@]}"
 expect 0 $status
