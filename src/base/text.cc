@@ -113,6 +113,8 @@ std::string join(std::span<const std::string> parts, std::string_view separator)
   return result;
 }
 
+std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
 std::optional<std::uint64_t> to_number(std::string_view text) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

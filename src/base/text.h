@@ -17,6 +17,9 @@ std::vector<std::string_view> split(std::string_view text, char separator);
 std::vector<std::string_view> lines(std::string_view text);
 std::string join(std::span<const std::string> parts, std::string_view separator);
 
+// The last part of a path with '/' between its parts.
+std::string_view base_name(std::string_view path);
+
 // The whole text as an unsigned number, or nothing (empty, signs, blanks, overflow).
 std::optional<std::uint64_t> to_number(std::string_view text);
 

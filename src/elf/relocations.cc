@@ -4,8 +4,7 @@
 //
 //   relr := (address bitmap*)*
 //
-// A big library has a million of them and a caller wants a handful, so one pass looks only at the addresses: 24 MB of
-// RELA take some 5 ms.
+// A big library has a million of them and a caller wants a handful, so one pass looks only at the addresses.
 
 #include <algorithm>
 

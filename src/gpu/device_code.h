@@ -16,10 +16,10 @@ struct CodeSum {
   Arch arch;
   CodeKind kind = CodeKind::sass;
   std::string section;  // ".nv_fatbin"; "" for a file that is device code itself, or that has no section headers
-  // Reached by a wrapper of .nvFatBinSegment or .hipFatBinSegment, so that the runtime registers it at load time.
-  // False: the library loads it by itself, or it is JIT-link material (__nv_relfatbin).
+  // Reached by a wrapper of .nvFatBinSegment or .hipFatBinSegment, so that the runtime is told of it at load time.
+  // False: the library loads it by itself, or nobody does.
   bool wrapped = false;
-  bool relocatable = false;          // RDC: __nv_relfatbin
+  bool relocatable = false;          // RDC (__nv_relfatbin): used only when the driver links at run time
   std::uint64_t count = 0;           // entries
   std::uint64_t bytes = 0;           // on disk, headers included; a share by unpacked size where packed together
   std::uint64_t unpacked_bytes = 0;  // in memory

@@ -85,7 +85,7 @@ std::string gpu_table(const wheel::Inspection& item, const Style& style) {
                     "   count   on disk  unpacked") +
           "\n";
   for (const gpu::CodeSum& sum : item.gpu) {
-    const std::string note = sum.wrapped ? "" : sum.relocatable ? " (link material)" : " (no wrapper)";
+    const std::string note = sum.relocatable ? " (link material)" : sum.wrapped ? "" : " (no wrapper)";
     text += "  " + style.cyan(pad_right(gpu::display_name(sum.arch, sum.kind), arch_width)) + "  " +
             pad_right(upper(gpu::to_string(sum.kind)), 5) + "  " + pad_right(printable(sum.section), section_width) +
             pad_left(std::to_string(sum.count), 8) + pad_left(human_bytes(sum.bytes), 10) +

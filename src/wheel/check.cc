@@ -15,7 +15,7 @@
 #include "wheel/check_record.h"
 #include "wheel/check_run_paths.h"
 #include "wheel/finding_limit.h"
-#include "wheel/inspect.h"
+#include "wheel/scan.h"
 #include "wheel/symbols.h"
 #include "wheel/torch_abi.h"
 #include "wheel/wheel_tree.h"
@@ -95,7 +95,7 @@ void arrange(Findings& findings) {
 }
 
 std::optional<pep::WheelName> parse_name(const std::string& path, Findings& findings) {
-  const std::string file_name = base_name(path);
+  const std::string file_name(base_name(path));
   try {
     const pep::WheelName name = pep::WheelName::parse(file_name);
     append(findings, pep::check_wheel_name(name, file_name));
@@ -147,7 +147,7 @@ Verdict check_wheel(const std::string& path, Bytes file, const CheckOptions& opt
   append(findings, std::move(found.unreadable));
   if (record_check) append(findings, record_check->finish(names_of(files)));
 
-  const std::string subject = base_name(path);
+  const std::string subject(base_name(path));
   const std::vector<std::string> tags = name ? name->platforms() : std::vector<std::string>();
   check_size(subject, file.size(), options, findings);
   if (!distributions.empty()) append(findings, check_tags(name, distributions[0], found.elf));
@@ -195,9 +195,10 @@ Verdict check_folder(const std::string& path, const FileTree& tree, const Loader
   for (const auto& check : record_checks) append(findings, check->finish(names));
 
   if (distributions.size() == 1) append(findings, check_tags(std::nullopt, distributions[0], found.elf));
-  append(findings, check_platform({}, options.policy, found.elf, options.platform, base_name(path)));
+  const std::string subject(base_name(path));
+  append(findings, check_platform({}, options.policy, found.elf, options.platform, subject));
   append(findings, check_loading(found.elf, path, machine));
-  check_binaries(found, base_name(path), options, findings);
+  check_binaries(found, subject, options, findings);
   arrange(findings);
   return verdict;
 }

@@ -35,7 +35,7 @@ struct Verdict {
   [[nodiscard]] bool is_good() const;
 };
 
-// All checks, in the order of the list: archive, metadata, platform, symbols, torch, architectures, layout.
+// All checks: archive, metadata, platform, symbols, torch, architectures, layout.
 // Never throws for what the wheel holds; goes on after each finding.
 Verdict check_wheel(const std::string& path, Bytes file, const CheckOptions& options);
 

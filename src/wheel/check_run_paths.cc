@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 #include <string>
 
 #include "base/text.h"
-#include "wheel/inspect.h"
 
 namespace wheelsmith::wheel {
 
@@ -67,7 +67,7 @@ bool is_grafted_name(std::string_view name) {
 std::vector<Finding> check_run_paths(const std::vector<ElfFacts>& files) {
   std::set<std::string> there;
   for (const ElfFacts& file : files) {
-    there.insert(base_name(file.path));
+    there.emplace(base_name(file.path));
     there.insert(file.soname);
   }
   std::vector<Finding> findings;

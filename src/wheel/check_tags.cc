@@ -8,7 +8,6 @@
 
 #include "base/text.h"
 #include "wheel/check_identity.h"
-#include "wheel/inspect.h"
 
 namespace wheelsmith::wheel {
 
@@ -24,11 +23,11 @@ struct ModuleSuffix {
 };
 
 ModuleSuffix suffix_of(const std::string& path) {
-  const std::string name = base_name(path);
+  const std::string_view name = base_name(path);
   const std::size_t begin = name.find('.');
   const std::size_t end = name.rfind(".so");
-  if (begin == std::string::npos || end == std::string::npos || end <= begin) return {};
-  const std::vector<std::string_view> words = split(std::string_view(name).substr(begin + 1, end - begin - 1), '-');
+  if (begin == name.npos || end == name.npos || end <= begin) return {};
+  const std::vector<std::string_view> words = split(name.substr(begin + 1, end - begin - 1), '-');
   if (words.size() < 2) return {};
   ModuleSuffix suffix;
   if (words[0] == "cpython") suffix.python = "cp" + std::string(words[1]);

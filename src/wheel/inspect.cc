@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "wheel/finding_limit.h"
 #include "wheel/wheel_tree.h"
 #include "zip/archive.h"
@@ -32,7 +33,7 @@ std::vector<std::string> used_packages(const std::vector<ElfFacts>& files) {
   std::set<std::string> own;
   std::set<std::string> result;
   for (const ElfFacts& file : files) {
-    own.insert(base_name(file.path));
+    own.emplace(base_name(file.path));
     own.insert(file.soname);
   }
   for (const ElfFacts& file : files) {
@@ -137,8 +138,6 @@ std::string_view to_string(ItemKind kind) {
   }
   return "wheel";
 }
-
-std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 Inspection inspect_file(const std::string& path, Bytes file, const InspectOptions& options) {
   const gpu::FileKind kind = gpu::file_kind(file.clamp(0, 64));

@@ -60,7 +60,4 @@ Inspection inspect_folder(const std::string& path, const FileTree& tree, const I
 // The device code of all files as one list.
 std::vector<gpu::CodeSum> sum_up(const std::vector<ElfFacts>& elf, const std::vector<DeviceFile>& device_files);
 
-// The last part of a path.
-std::string base_name(const std::string& path);
-
 }  // namespace wheelsmith::wheel

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "base/text.h"
 #include "wheel/symbol_names.h"
 
 namespace wheelsmith::wheel {

@@ -16,6 +16,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "base/text.h"
 #include "wheel/loader_findings.h"
 #include "wheel/loader_search.h"
 #include "wheel/symbol_index.h"

@@ -42,8 +42,6 @@ bool is_known_machine(std::string_view machine) {
   return std::find(k_machines.begin(), k_machines.end(), machine) != k_machines.end();
 }
 
-std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
-
 bool is_loader(std::string_view soname) {
   return soname.find("ld-linux") != std::string_view::npos || soname == "ld64.so.1" || soname == "ld64.so.2";
 }

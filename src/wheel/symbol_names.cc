@@ -41,8 +41,6 @@ bool contains(const Names& names, std::string_view name) {
 
 }  // namespace
 
-std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
-
 std::string_view library_name(const ElfFacts& file) {
   return file.soname.empty() ? base_name(file.path) : std::string_view(file.soname);
 }

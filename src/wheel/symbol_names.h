@@ -8,8 +8,6 @@
 
 namespace wheelsmith::wheel {
 
-std::string_view base_name(std::string_view path);
-
 // The name that other files ask for it by: its soname, or its base name where it has none.
 std::string_view library_name(const ElfFacts& file);
 
