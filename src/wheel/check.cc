@@ -120,6 +120,9 @@ Verdict check_wheel(const std::string& path, Bytes file, const CheckOptions& opt
   verdict.path = path;
   Findings& findings = verdict.findings;
   const std::optional<pep::WheelName> name = parse_name(path, findings);
+  if (gpu::file_kind(file.clamp(0, 64)) != gpu::FileKind::other) {
+    throw Error("is a binary and no wheel; `wheelsmith inspect` shows what is in it");
+  }
   const zip::Archive archive = zip::Archive::open(file);
   append(findings, archive.check());
   std::vector<std::string> raw_names;

@@ -195,6 +195,7 @@ TEST(CheckWheel, SizeAndForeignPlatforms) {
 TEST(CheckWheel, WhatIsNoArchiveIsAnError) {
   EXPECT_THROW(check_wheel("demo-1.0-py3-none-any.whl", Bytes("rubbish"), {}), Error);
   EXPECT_THROW(check_wheel("demo-1.0-py3-none-any.whl", Bytes(), {}), Error);
+  EXPECT_THROW(check_wheel("libdemo.so", Bytes("\177ELF rubbish"), {}), Error);
 }
 
 }  // namespace
