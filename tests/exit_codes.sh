@@ -33,10 +33,16 @@ done <<'END'
 2 check --gpu "No Such Device" "$wheel"
 2 check --explain no-such-finding
 2 check --max-size much "$wheel"
+0 check --exclude libfoo.so --exclude libbar.so "$wheel"
+1 check --gpu A100 --gpu MI300X "$wheel"
 END
 
 run --version
 grep -qE '^wheelsmith [0-9]+\.[0-9]+' "$t/out"
+
+# The device is refused, not the wheel behind it.
+run check --gpu "No Such Device" "$wheel"
+grep -q 'No Such Device' "$t/err"
 
 # A slip of the finger is answered with what was meant.
 run check --polcy manylinux_2_28 "$wheel"

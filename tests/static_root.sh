@@ -8,17 +8,17 @@ if ldd "$WHEELSMITH_RELEASE" >"$t/ldd" 2>&1; then grep -q 'statically linked' "$
 readelf -lW "$WHEELSMITH_RELEASE" >"$t/segments"
 ! grep -q INTERP "$t/segments" || fail "it asks for a loader"
 
-mkdir "$t/root"
-cp "$WHEELSMITH_RELEASE" "$t/root/wheelsmith"
+mkdir "$t/jail"
+cp "$WHEELSMITH_RELEASE" "$t/jail/wheelsmith"
 make_extension "$t/_demo.so"
-demo_wheel "$t/root/demo-1.0-cp311-cp311-linux_x86_64.whl" "$t/_demo.so"
+demo_wheel "$t/jail/demo-1.0-cp311-cp311-linux_x86_64.whl" "$t/_demo.so"
 
 enter=(chroot)
 [[ $EUID -eq 0 ]] || enter=(unshare -r chroot)
-"${enter[@]}" "$t/root" /wheelsmith --version >"$t/version" 2>"$t/why" || skip "no chroot here: $(<"$t/why")"
+"${enter[@]}" "$t/jail" /wheelsmith --version >"$t/version" 2>"$t/why" || skip "no chroot here: $(<"$t/why")"
 expect "$("$wheelsmith" --version)" "$(<"$t/version")"
 
-"${enter[@]}" "$t/root" /wheelsmith inspect /demo-1.0-cp311-cp311-linux_x86_64.whl --json >"$t/out"
+"${enter[@]}" "$t/jail" /wheelsmith inspect /demo-1.0-cp311-cp311-linux_x86_64.whl --json >"$t/out"
 expect demo "$(json 'items[0].name')"
-"${enter[@]}" "$t/root" /wheelsmith check /demo-1.0-cp311-cp311-linux_x86_64.whl --json >"$t/out"
+"${enter[@]}" "$t/jail" /wheelsmith check /demo-1.0-cp311-cp311-linux_x86_64.whl --json >"$t/out"
 expect good "$(json 'items[0].verdict')"
