@@ -67,12 +67,6 @@ std::uint64_t Bytes::find(std::string_view needle, std::uint64_t from) const {
   return m_size;
 }
 
-Blob Blob::copy_of(std::string_view text) {
-  auto owner = std::make_shared<const std::string>(text);
-  const Bytes bytes(*owner);
-  return {std::move(owner), bytes};
-}
-
 Buffer::Buffer(std::uint64_t size) : m_size(size) {
   if (size > std::numeric_limits<std::ptrdiff_t>::max())
     throw Error(fmt::format("{} bytes do not fit in memory", size));

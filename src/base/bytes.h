@@ -104,9 +104,6 @@ class Cursor {
 struct Blob {
   std::shared_ptr<const void> owner;
   Bytes bytes;
-
-  // Owns a copy of the text; for small things and tests.
-  static Blob copy_of(std::string_view text);
 };
 
 // Memory that is not set to zero before it is written to: the target of decompression. Move-only.
@@ -118,8 +115,6 @@ class Buffer {
   [[nodiscard]] std::uint8_t* data() { return m_data.get(); }
   [[nodiscard]] std::uint64_t size() const { return m_size; }
   [[nodiscard]] Bytes bytes() const { return {m_data.get(), m_size}; }
-  // Cuts off what was not needed; the memory stays with the buffer.
-  void shrink(std::uint64_t size) { m_size = size < m_size ? size : m_size; }
 
  private:
   struct Free {
