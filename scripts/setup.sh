@@ -5,7 +5,7 @@
 set -euo pipefail
 
 build=(cmake ninja-build g++ libfmt-dev libcli11-dev libtomlplusplus-dev nlohmann-json3-dev
-  libdeflate-dev zlib1g-dev libzstd-dev libssl-dev)
+  libdeflate-dev zlib1g-dev liblzma-dev libzstd-dev libsqlite3-dev libssl-dev)
 # clang, lld and llvm make and judge the HIP libraries of the end-to-end tests.
 tests=(libgtest-dev binutils unzip zip patchelf python3 python3-venv clang-19 clang-tools-19 lld-19 llvm-19)
 # Python.h for a real torch extension; zstd reads HIP bundles independently of us.

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+// Text documents as values: TOML and JSON in, JSON out. One type for both, with the line each value stood on, so that
+// whoever reads a recipe or a settings file can say where a mistake is. The parsers are toml++ and nlohmann-json; this is
+// the only module that includes them for reading, since each costs seconds of compile time a file.
+
+namespace wheelsmith::document {
+
+class Value;
+using Array = std::vector<Value>;
+using Member = std::pair<std::string, Value>;
+
+// Members in the order written (JSON) or sorted by line (TOML); keys are unique.
+class Table {
+ public:
+  [[nodiscard]] const Value* find(std::string_view key) const;  // null when there is none
+  Value& operator[](std::string_view key);                      // made when there is none
+  void erase(std::string_view key);
+  [[nodiscard]] bool empty() const { return m_members.empty(); }
+  [[nodiscard]] std::size_t size() const { return m_members.size(); }
+  [[nodiscard]] std::vector<Member>::const_iterator begin() const;
+  [[nodiscard]] std::vector<Member>::const_iterator end() const;
+  [[nodiscard]] std::vector<std::string> keys() const;
+  friend bool operator==(const Table& a, const Table& b);
+
+ private:
+  std::vector<Member> m_members;
+};
+
+class Value {
+ public:
+  Value() = default;  // null
+  Value(bool value) : m_value(value) {}
+  Value(std::int64_t value) : m_value(value) {}
+  Value(int value) : m_value(static_cast<std::int64_t>(value)) {}
+  Value(std::uint64_t value) : m_value(static_cast<std::int64_t>(value)) {}
+  Value(double value) : m_value(value) {}
+  Value(std::string value) : m_value(std::move(value)) {}
+  Value(std::string_view value) : m_value(std::string(value)) {}
+  Value(const char* value) : m_value(std::string(value)) {}
+  Value(Array value) : m_value(std::move(value)) {}
+  Value(Table value) : m_value(std::move(value)) {}
+
+  [[nodiscard]] bool is_null() const { return std::holds_alternative<std::monostate>(m_value); }
+  // Null when it is of another kind.
+  [[nodiscard]] const bool* boolean() const { return std::get_if<bool>(&m_value); }
+  [[nodiscard]] const std::int64_t* integer() const { return std::get_if<std::int64_t>(&m_value); }
+  [[nodiscard]] const std::string* text() const { return std::get_if<std::string>(&m_value); }
+  [[nodiscard]] const Array* array() const { return std::get_if<Array>(&m_value); }
+  [[nodiscard]] const Table* table() const { return std::get_if<Table>(&m_value); }
+  [[nodiscard]] Array* array() { return std::get_if<Array>(&m_value); }
+  [[nodiscard]] Table* table() { return std::get_if<Table>(&m_value); }
+  [[nodiscard]] bool is_number() const { return integer() != nullptr || std::holds_alternative<double>(m_value); }
+  [[nodiscard]] double number() const;  // 0 for what is none
+  // "a table", "a list", "a text", "a number", "true or false", "nothing": for messages.
+  [[nodiscard]] std::string_view kind() const;
+
+  // Short ways through documents of our own: a member's value, or the empty one.
+  [[nodiscard]] const Value& operator[](std::string_view key) const;
+  [[nodiscard]] std::string text_or(std::string_view fallback = "") const;
+  [[nodiscard]] std::int64_t integer_or(std::int64_t fallback) const;
+  [[nodiscard]] bool boolean_or(bool fallback) const;
+  [[nodiscard]] std::vector<std::string> texts() const;  // of a list of texts; others are left out
+
+  std::uint32_t line = 0;  // counted from 1; 0: not read from a text
+  friend bool operator==(const Value& a, const Value& b) { return a.m_value == b.m_value; }  // lines do not count
+
+ private:
+  std::variant<std::monostate, bool, std::int64_t, double, std::string, Array, Table> m_value;
+};
+
+// Throw Error "FILE:LINE: what is wrong". Nesting and sizes are bounded; the text may be hostile. TOML's dates become
+// texts.
+Table parse_toml(std::string_view text, std::string_view file_name);
+Value parse_json(std::string_view text, std::string_view file_name);
+
+// One document with members in order; bytes that are no UTF-8 are replaced. `indent` < 0: one line.
+std::string to_json(const Value& value, int indent = 2);
+// The same value always gives the same text: sorted keys, no blanks. What keys are hashed from.
+std::string canonical_json(const Value& value);
+// A table as TOML text that parse_toml reads back to the same value.
+std::string to_toml(const Table& table);
+
+}  // namespace wheelsmith::document
