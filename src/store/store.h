@@ -1,0 +1,116 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/finding.h"
+#include "document/value.h"
+#include "store/manifest.h"
+#include "sys/files.h"
+
+// Results and history on disk. Files are the truth: blobs/<sha256>, steps/<key>.json, downloads/<sha256>/<file name>,
+// envs/<key>, toolkits/<key>, trees/<identity>, locks/, logs/; each is written in the store's own tmp/, synced and
+// renamed. index.sqlite is an index of them for one machine; `verify(rebuild)` makes it anew. All of it may be used by
+// several processes at once.
+
+namespace wheelsmith::store {
+
+// A finished step: steps/<key>.json.
+struct StepRecord {
+  std::string key;
+  std::string identity;  // package, variant, target, Python, arch list: what trees and history belong to
+  std::string package, version;
+  Manifest manifest;
+  std::string wheel_name;    // file name
+  std::string wheel_sha256;  // the blob
+  std::uint64_t wheel_size = 0;
+  double seconds = 0;
+  std::uint64_t disk = 0;         // of the build tree
+  std::int64_t finished = 0;      // seconds since 1970
+  document::Value provenance;     // as in the wheel
+  document::Value tests;          // outcomes
+
+  [[nodiscard]] document::Value to_value() const;
+  static StepRecord from_value(const document::Value& value);  // throws Error
+};
+
+struct Cost {
+  double seconds = 0;
+  std::uint64_t wheel_size = 0, disk = 0;
+};
+
+class Store {
+ public:
+  // Made when it is not there. Throws Error in clear words when it cannot be written.
+  explicit Store(std::filesystem::path root);
+  ~Store();
+  Store(const Store&) = delete;
+  Store& operator=(const Store&) = delete;
+
+  // $WHEELSMITH_STORE, else $XDG_CACHE_HOME/wheelsmith, else $HOME/.cache/wheelsmith.
+  static std::filesystem::path default_root();
+
+  [[nodiscard]] const std::filesystem::path& root() const;
+  [[nodiscard]] std::filesystem::path folder(std::string_view name) const;  // "downloads", "envs", …; made
+  [[nodiscard]] std::filesystem::path temporary() const;                    // tmp/, made
+
+  // Blobs.
+  std::string put_blob(const std::filesystem::path& file);  // its SHA-256
+  [[nodiscard]] std::optional<std::filesystem::path> blob(std::string_view sha256) const;
+
+  // Steps.
+  void put_step(const StepRecord& record);
+  // Nothing as well when its blob is gone.
+  [[nodiscard]] std::optional<StepRecord> find_step(std::string_view key) const;
+  [[nodiscard]] std::optional<StepRecord> newest_step(std::string_view identity) const;
+  // The manifest of the newest try of an identity, finished or not: what a reason is told from.
+  void note_try(std::string_view identity, const Manifest& manifest);
+  [[nodiscard]] std::optional<Manifest> last_try(std::string_view identity) const;
+
+  // History.
+  void note_cost(std::string_view identity, const Cost& cost);
+  [[nodiscard]] std::optional<Cost> last_cost(std::string_view identity) const;
+
+  // Facts that are dear to find out and hold as long as a fingerprint does: kind ("python", "digest"), subject (a path),
+  // fingerprint (sys::stat_fingerprint and whatever else decides).
+  [[nodiscard]] std::optional<std::string> remembered(std::string_view kind, std::string_view subject,
+                                                      std::string_view fingerprint) const;
+  void remember(std::string_view kind, std::string_view subject, std::string_view fingerprint, std::string_view facts);
+
+  // Small named documents that stay until replaced: locks of requirements, choices of versions.
+  void put_note(std::string_view kind, std::string_view name, std::string_view text);
+  [[nodiscard]] std::optional<std::string> note(std::string_view kind, std::string_view name) const;
+
+  // A lock for a key, a tree, an environment; waits for other processes.
+  [[nodiscard]] sys::FileLock lock(std::string_view name) const;
+  [[nodiscard]] std::optional<sys::FileLock> try_lock(std::string_view name) const;
+
+  struct Stats {
+    struct Part {
+      std::string name;
+      std::uint64_t files = 0, bytes = 0;
+    };
+    std::vector<Part> parts;
+    std::uint64_t steps = 0;
+  };
+  [[nodiscard]] Stats stats() const;
+  // Every blob against its name, every step against its blob, leftovers in tmp/ that no process holds, environments
+  // and toolkits without their end mark. `rebuild` makes the SQLite index anew from the files.
+  std::vector<Finding> verify(bool rebuild);
+  // Removes what has not been used for so long, oldest first, until at most `keep_bytes` remain; returns bytes freed. Never
+  // what a process holds locked.
+  std::uint64_t collect(std::uint64_t keep_bytes, std::int64_t not_used_for_seconds, bool dry_run,
+                        std::vector<std::string>& removed);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> m_impl;
+};
+
+}  // namespace wheelsmith::store
