@@ -1,5 +1,7 @@
 #pragma once
 
+#include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -8,8 +10,8 @@
 #include <vector>
 
 // Text documents as values: TOML and JSON in, JSON out. One type for both, with the line each value stood on, so that
-// whoever reads a recipe or a settings file can say where a mistake is. The parsers are toml++ and nlohmann-json; this is
-// the only module that includes them for reading, since each costs seconds of compile time a file.
+// whoever reads a recipe or a settings file can say where a mistake is. The parsers are toml++ and nlohmann-json; this
+// is the only module that includes them for reading, since each costs seconds of compile time a file.
 
 namespace wheelsmith::document {
 
@@ -17,9 +19,13 @@ class Value;
 using Array = std::vector<Value>;
 using Member = std::pair<std::string, Value>;
 
-// Members in the order written (JSON) or sorted by line (TOML); keys are unique.
+// Members in the order written; keys are unique. Two tables are equal when they hold the same, in whatever order.
 class Table {
  public:
+  Table() = default;
+  // Many at once. Of a key that comes again the last value stands, at the place of the first.
+  explicit Table(std::vector<Member> members);
+
   [[nodiscard]] const Value* find(std::string_view key) const;  // null when there is none
   Value& operator[](std::string_view key);                      // made when there is none
   void erase(std::string_view key);
@@ -31,16 +37,19 @@ class Table {
   friend bool operator==(const Table& a, const Table& b);
 
  private:
+  // Where the key stands in m_by_key, or would stand.
+  [[nodiscard]] std::size_t place(std::string_view key) const;
+
   std::vector<Member> m_members;
+  std::vector<std::uint32_t> m_by_key;  // positions in m_members, sorted by key
 };
 
 class Value {
  public:
   Value() = default;  // null
   Value(bool value) : m_value(value) {}
-  Value(std::int64_t value) : m_value(value) {}
-  Value(int value) : m_value(static_cast<std::int64_t>(value)) {}
-  Value(std::uint64_t value) : m_value(static_cast<std::int64_t>(value)) {}
+  template <std::integral T>
+  Value(T value) : m_value(static_cast<std::int64_t>(value)) {}
   Value(double value) : m_value(value) {}
   Value(std::string value) : m_value(std::move(value)) {}
   Value(std::string_view value) : m_value(std::string(value)) {}
@@ -76,6 +85,12 @@ class Value {
   std::variant<std::monostate, bool, std::int64_t, double, std::string, Array, Table> m_value;
 };
 
+// What a text may hold; more is an Error. The registry's largest project pages have 20 MB and 300,000 values.
+inline constexpr std::size_t k_max_depth = 64;
+inline constexpr std::size_t k_max_values = 4'000'000;
+inline constexpr std::size_t k_max_toml_size = 4 << 20;
+inline constexpr std::size_t k_max_json_size = 128 << 20;
+
 // Throw Error "FILE:LINE: what is wrong". Nesting and sizes are bounded; the text may be hostile. TOML's dates become
 // texts.
 Table parse_toml(std::string_view text, std::string_view file_name);
@@ -85,7 +100,7 @@ Value parse_json(std::string_view text, std::string_view file_name);
 std::string to_json(const Value& value, int indent = 2);
 // The same value always gives the same text: sorted keys, no blanks. What keys are hashed from.
 std::string canonical_json(const Value& value);
-// A table as TOML text that parse_toml reads back to the same value.
+// A table as TOML text that parse_toml reads back to the same value. TOML knows no null: such members are left out.
 std::string to_toml(const Table& table);
 
 }  // namespace wheelsmith::document
