@@ -1,0 +1,244 @@
+#include "settings/settings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "sys/files.h"
+
+namespace wheelsmith::settings {
+
+namespace {
+
+const Option* option_named(std::string_view name) {
+  for (const Option& option : all_options()) {
+    if (option.name == name) return &option;
+  }
+  return nullptr;
+}
+
+std::vector<std::string> option_names() {
+  std::vector<std::string> names;
+  for (const Option& option : all_options()) names.push_back(option.name);
+  return names;
+}
+
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& known) {
+  const auto near = nearest(word, known);
+  return near ? "; did you mean " + *near + "?" : "";
+}
+
+void check_choice(const Option& option, const std::string& text) {
+  if (option.choices.empty() || std::find(option.choices.begin(), option.choices.end(), text) != option.choices.end()) return;
+  throw Error(fmt::format("{} cannot be {}{}; it is one of {}", option.name, printable(text), did_you_mean(text, option.choices),
+                          join(option.choices, ", ")));
+}
+
+bool read_flag(const Option& option, const std::string& text) {
+  const std::string lower = to_lower(trim(text));
+  if (lower == "1" || lower == "true" || lower == "yes" || lower == "on") return true;
+  if (lower.empty() || lower == "0" || lower == "false" || lower == "no" || lower == "off") return false;
+  throw Error(fmt::format("{} is a switch: {} is neither true nor false", option.name, printable(text)));
+}
+
+// "a,b" or, where a word may hold commas itself (sources, names of GPUs), one to a line.
+document::Array read_list(const std::string& text) {
+  document::Array values;
+  const char separator = text.find('\n') != text.npos ? '\n' : ',';
+  for (const std::string_view word : split(text, separator)) {
+    if (!trim(word).empty()) values.emplace_back(std::string(trim(word)));
+  }
+  return values;
+}
+
+document::Table read_table(const Option& option, const std::string& text) {
+  document::Table table;
+  for (const document::Value& pair : read_list(text)) {
+    const std::string& word = *pair.text();
+    const std::size_t equals = word.find('=');
+    if (equals == word.npos || equals == 0)
+      throw Error(fmt::format("{}: {} is not NAME=VALUE", option.name, printable(word)));
+    table[word.substr(0, equals)] = word.substr(equals + 1);
+  }
+  return table;
+}
+
+document::Value from_text(const Option& option, const std::string& text) {
+  switch (option.kind) {
+    case Kind::flag: return read_flag(option, text);
+    case Kind::list: return read_list(text);
+    case Kind::table: return read_table(option, text);
+    case Kind::text:
+    case Kind::folder: break;
+  }
+  check_choice(option, text);
+  return text;
+}
+
+[[noreturn]] void wrong_kind(const Option& option, const document::Value& value, std::string_view wanted) {
+  throw Error(fmt::format("{} must be {}, but this is {}", option.name, wanted, value.kind()));
+}
+
+std::string scalar_text(const document::Value& value) {
+  if (const std::string* text = value.text()) return *text;
+  if (const std::int64_t* number = value.integer()) return std::to_string(*number);
+  return "";
+}
+
+// A value as a settings file has it; numbers are taken for texts (jobs = 4, python = 3.11 is caught below).
+document::Value from_file(const Option& option, const document::Value& value, const std::filesystem::path& folder) {
+  switch (option.kind) {
+    case Kind::flag:
+      if (value.boolean() == nullptr) wrong_kind(option, value, "true or false");
+      return value;
+    case Kind::list: {
+      if (value.text() != nullptr) return document::Array{value};
+      if (value.array() == nullptr) wrong_kind(option, value, "a list of texts");
+      for (const document::Value& item : *value.array()) {
+        if (item.text() == nullptr) wrong_kind(option, item, "a list of texts");
+      }
+      return value;
+    }
+    case Kind::table: {
+      if (value.table() == nullptr) wrong_kind(option, value, "a table");
+      document::Table texts;
+      for (const auto& [key, item] : *value.table()) {
+        if (item.boolean() != nullptr)
+          texts[key] = *item.boolean() ? "1" : "0";
+        else if (item.text() == nullptr && item.integer() == nullptr)
+          wrong_kind(option, item, "a table of texts");
+        else
+          texts[key] = scalar_text(item);
+      }
+      return texts;
+    }
+    case Kind::text:
+    case Kind::folder: break;
+  }
+  if (value.text() == nullptr && value.integer() == nullptr) wrong_kind(option, value, "a text (in quotes)");
+  const std::string text = scalar_text(value);
+  check_choice(option, text);
+  if (option.kind == Kind::text || text.empty()) return text;
+  return (folder / text).lexically_normal().string();
+}
+
+}  // namespace
+
+std::map<std::string, Held> Settings::defaults() {
+  std::map<std::string, Held> result;
+  for (const Option& option : all_options()) {
+    if (!option.fallback.empty()) result[option.name] = Held{option.fallback, "default"};
+  }
+  return result;
+}
+
+void Settings::put(Level level, const std::string& name, Held held) { m_levels[level][name] = std::move(held); }
+
+void Settings::set_from_command_line(const std::string& name, document::Value value) {
+  const Option* option = option_named(name);
+  if (option != nullptr && value.text() != nullptr) value = from_text(*option, *value.text());
+  put(command_line, name, {std::move(value), "--" + name});
+}
+
+void Settings::read_environment(const sys::Environment& variables) {
+  constexpr std::string_view prefix = "WHEELSMITH_";
+  for (const auto& [variable, text] : variables) {
+    if (!variable.starts_with(prefix)) continue;
+    std::string name = to_lower(variable.substr(prefix.size()));
+    std::replace(name.begin(), name.end(), '_', '-');
+    const Option* option = option_named(name);
+    if (option == nullptr) {
+      throw Error(fmt::format("{} is set in the environment, but there is no setting {}{}", variable, name,
+                              did_you_mean(name, option_names())));
+    }
+    try {
+      put(environment, name, {from_text(*option, text), variable});
+    } catch (const Error& error) {
+      throw error.in(variable);
+    }
+  }
+}
+
+void Settings::read_file(const std::filesystem::path& path) {
+  const document::Table file = document::parse_toml(sys::read_file(path, 1 << 20), path.string());
+  // The user's own file is config.toml; every other is a project's.
+  const Level level = path.filename() == "config.toml" ? user : project;
+  for (const auto& [name, value] : file) {
+    const std::string place = fmt::format("{}:{}", path.string(), value.line);
+    const Option* option = option_named(name);
+    if (option == nullptr)
+      throw Error(fmt::format("{}: unknown key {}{}", place, printable(name), did_you_mean(name, option_names())));
+    try {
+      put(level, name, {from_file(*option, value, path.parent_path()), place});
+    } catch (const Error& error) {
+      throw error.in(place);
+    }
+  }
+}
+
+void Settings::read_files(const std::filesystem::path& current_folder, const sys::Environment& variables) {
+  std::error_code ignored;
+  for (std::filesystem::path folder = current_folder; !folder.empty(); folder = folder.parent_path()) {
+    const std::filesystem::path file = folder / "wheelsmith.toml";
+    if (std::filesystem::is_regular_file(file, ignored)) {
+      read_file(file);
+      break;
+    }
+    if (folder == folder.parent_path()) break;
+  }
+  const auto config = variables.find("XDG_CONFIG_HOME");
+  const auto home = variables.find("HOME");
+  std::filesystem::path folder;
+  if (config != variables.end() && !config->second.empty())
+    folder = config->second;
+  else if (home != variables.end() && !home->second.empty())
+    folder = std::filesystem::path(home->second) / ".config";
+  const std::filesystem::path file = folder / "wheelsmith" / "config.toml";
+  if (!folder.empty() && std::filesystem::is_regular_file(file, ignored)) read_file(file);
+}
+
+const Held* Settings::find(std::string_view name) const {
+  const std::string key(name);
+  for (const auto& level : m_levels) {
+    if (const auto found = level.find(key); found != level.end()) return &found->second;
+  }
+  const auto found = m_defaults.find(key);
+  return found == m_defaults.end() ? nullptr : &found->second;
+}
+
+std::string Settings::text(std::string_view name) const {
+  const Held* held = find(name);
+  return held == nullptr ? "" : held->value.text_or();
+}
+
+std::vector<std::string> Settings::list(std::string_view name) const {
+  const Held* held = find(name);
+  return held == nullptr ? std::vector<std::string>() : held->value.texts();
+}
+
+bool Settings::flag(std::string_view name) const {
+  const Held* held = find(name);
+  return held != nullptr && held->value.boolean_or(false);
+}
+
+std::map<std::string, std::string> Settings::table(std::string_view name) const {
+  std::map<std::string, std::string> result;
+  for (int level = levels - 1; level >= 0; --level) {
+    const auto found = m_levels[level].find(std::string(name));
+    if (found == m_levels[level].end() || found->second.value.table() == nullptr) continue;
+    for (const auto& [key, value] : *found->second.value.table()) result[key] = value.text_or();
+  }
+  return result;
+}
+
+std::map<std::string, Held> Settings::all() const {
+  std::map<std::string, Held> result;
+  for (const Option& option : all_options()) {
+    if (const Held* held = find(option.name)) result[option.name] = *held;
+  }
+  return result;
+}
+
+}  // namespace wheelsmith::settings
