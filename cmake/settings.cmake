@@ -11,10 +11,10 @@ option(WHEELSMITH_STATIC "Link one static executable" OFF)
 option(WHEELSMITH_FUZZ "Build the fuzz targets with libFuzzer (clang); without it they replay their corpus" OFF)
 option(WHEELSMITH_WERROR "Warnings are errors" OFF)
 
-add_library(wheelsmith_settings INTERFACE)
-target_include_directories(wheelsmith_settings INTERFACE ${PROJECT_SOURCE_DIR}/src)
-target_compile_definitions(wheelsmith_settings INTERFACE WHEELSMITH_VERSION="${PROJECT_VERSION}")
-target_compile_options(wheelsmith_settings INTERFACE
+add_library(wheelsmith_flags INTERFACE)
+target_include_directories(wheelsmith_flags INTERFACE ${PROJECT_SOURCE_DIR}/src)
+target_compile_definitions(wheelsmith_flags INTERFACE WHEELSMITH_VERSION="${PROJECT_VERSION}")
+target_compile_options(wheelsmith_flags INTERFACE
   -Wall -Wextra -Wpedantic
   -Wshadow               # a name that hides another is misread sooner or later
   -Wconversion           # sizes from files are 64 bit; losing bits silently is how bounds checks fail
@@ -23,16 +23,16 @@ target_compile_options(wheelsmith_settings INTERFACE
   $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>
   $<$<BOOL:${WHEELSMITH_WERROR}>:-Werror>)
 # base/demangle.cc uses a function that only the static libstdc++ has.
-target_link_options(wheelsmith_settings INTERFACE -static-libstdc++ -static-libgcc)
+target_link_options(wheelsmith_flags INTERFACE -static-libstdc++ -static-libgcc)
 if(WHEELSMITH_STATIC)
-  target_link_options(wheelsmith_settings INTERFACE -static)
+  target_link_options(wheelsmith_flags INTERFACE -static)
 endif()
 if(WHEELSMITH_SANITIZE)
-  target_compile_options(wheelsmith_settings INTERFACE
+  target_compile_options(wheelsmith_flags INTERFACE
     -fsanitize=${WHEELSMITH_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
-  target_link_options(wheelsmith_settings INTERFACE -fsanitize=${WHEELSMITH_SANITIZE})
+  target_link_options(wheelsmith_flags INTERFACE -fsanitize=${WHEELSMITH_SANITIZE})
 endif()
 if(WHEELSMITH_FUZZ)
-  target_compile_options(wheelsmith_settings INTERFACE -fsanitize=fuzzer-no-link)
-  target_link_options(wheelsmith_settings INTERFACE -fsanitize=fuzzer-no-link)
+  target_compile_options(wheelsmith_flags INTERFACE -fsanitize=fuzzer-no-link)
+  target_link_options(wheelsmith_flags INTERFACE -fsanitize=fuzzer-no-link)
 endif()
