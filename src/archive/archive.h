@@ -8,15 +8,15 @@
 
 #include "base/bytes.h"
 
-// tar (ustar, pax, GNU long names) read as a stream out of gzip, xz, zstd or nothing. Hostile: sizes, names, nesting and
-// ratios are bounded, nothing is trusted.
+// tar (ustar, pax, GNU long names) read as a stream out of gzip, xz, zstd or nothing. Hostile: sizes, names, nesting
+// and ratios are bounded, nothing is trusted. bzip2 is not supported and said to be so.
 
 namespace wheelsmith::archive {
 
 struct TarEntry {
   enum class Kind : std::uint8_t { file, folder, symlink, hardlink } kind = Kind::file;
-  std::string name;    // as written, checked: relative, no "..", no NUL, no leading '/'
-  std::string target;  // of links, as written
+  std::string name;    // checked and plain, see plain_name(); never ""
+  std::string target;  // of symlinks as written; of hard links a plain name
   std::uint64_t size = 0;
   unsigned mode = 0644;
   std::int64_t mtime = 0;
@@ -25,11 +25,21 @@ struct TarEntry {
 struct TarLimits {
   std::uint64_t entries = 1'000'000;
   std::uint64_t bytes = 64ull << 30;  // unpacked, all together
+  // A stream may grow to `ratio` times its packed size; the first `free_bytes` are not counted. Sources shrink 4 to 12
+  // times, and no honest one 200 times.
+  std::uint64_t ratio = 200;
+  std::uint64_t free_bytes = 1'000'000'000;
 };
 
 // Calls for every entry in order, then for its content in pieces. Devices, FIFOs and names that leave the folder throw
 // Error; so does what is cut off or corrupt. The compression is found out from the first bytes.
 void read_tar(Bytes packed, const std::function<void(const TarEntry&)>& on_entry,
               const std::function<void(Bytes)>& on_content, const TarLimits& limits = {});
+
+// The name without "." parts, doubled and trailing '/'; "" for the folder itself. Throws Error for a name that could
+// lead out of a folder or that no file system holds: absolute, with "..", with NUL, longer than 4096 bytes, deeper than
+// 128.
+// '\' is a character like any other.
+std::string plain_name(std::string_view name);
 
 }  // namespace wheelsmith::archive
