@@ -12,25 +12,13 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "sys/fd.h"
 #include "sys/file.h"
+#include "sys/files.h"
 
 namespace wheelsmith::sys {
 
 namespace {
-
-class Fd {
- public:
-  explicit Fd(int fd) : m_fd(fd) {}
-  ~Fd() {
-    if (m_fd >= 0) ::close(m_fd);
-  }
-  Fd(const Fd&) = delete;
-  Fd& operator=(const Fd&) = delete;
-  [[nodiscard]] int get() const { return m_fd; }
-
- private:
-  int m_fd;
-};
 
 bool leads_out(const std::filesystem::path& name) {
   return name.is_absolute() || std::any_of(name.begin(), name.end(), [](const auto& part) { return part == ".."; });
@@ -114,8 +102,10 @@ TempDir::TempDir() {
 }
 
 TempDir::~TempDir() {
-  std::error_code ignored;  // a leftover in the temporary folder is no reason to end the program
-  std::filesystem::remove_all(m_path, ignored);
+  try {
+    remove_tree(m_path);
+  } catch (const Error&) {  // a leftover in the temporary folder is no reason to end the program
+  }
 }
 
 }  // namespace wheelsmith::sys

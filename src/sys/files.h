@@ -74,7 +74,7 @@ std::optional<std::string> stat_fingerprint(const std::filesystem::path& path);
 // Digest of all regular files, links and modes (executable or not) below a folder; times, owners and the folder's own
 // place do not matter. `skip` names base names to leave out (".git", "__pycache__").
 struct TreeFile {
-  std::string name;       // relative, '/' between parts
+  std::string name;  // relative, '/' between parts
   bool executable = false;
   bool link = false;
   std::string link_target;

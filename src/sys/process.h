@@ -20,14 +20,15 @@ using Environment = std::map<std::string, std::string>;
 // Our own environment.
 Environment current_environment();
 
+// Every member has a default, so that {.argv = {"git"}, .folder = place} is no warning.
 struct Command {
-  std::vector<std::string> argv;           // argv[0] without '/' is looked up in PATH of `environment`
-  std::optional<Environment> environment;  // nothing: our own
-  std::filesystem::path folder;            // working directory; empty: ours
-  std::string input;                       // what it reads from standard input; empty: /dev/null
-  std::optional<std::chrono::milliseconds> timeout;
-  // In a user and network namespace of its own that has only a loopback device. Where the kernel forbids it, start()
-  // throws; can_isolate_network() tells beforehand.
+  std::vector<std::string> argv{};           // argv[0] without '/' is looked up in PATH of `environment`
+  std::optional<Environment> environment{};  // nothing: our own
+  std::filesystem::path folder{};            // working directory; empty: ours
+  std::string input{};                       // what it reads from standard input; empty: /dev/null
+  std::optional<std::chrono::milliseconds> timeout{};
+  // In a network namespace of its own (and a user namespace, unless we are root) that has only a loopback device. Where
+  // the kernel forbids it, start() throws; can_isolate_network() tells beforehand.
   bool no_network = false;
 };
 
@@ -35,9 +36,10 @@ struct Exit {
   int code = 0;    // as a shell counts: 128 + signal for one that was killed
   int signal = 0;  // what killed it, or 0
   bool timed_out = false;
+  bool stopped = false;  // because `stop` said so, or for an interruption
   std::chrono::duration<double> seconds{0};
 
-  [[nodiscard]] bool good() const { return code == 0 && !timed_out; }
+  [[nodiscard]] bool good() const { return code == 0 && !timed_out && !stopped; }
 };
 
 // "exit status 2", "killed by signal 9 (Killed)", "stopped after 300 s (timeout)".
@@ -49,7 +51,8 @@ struct Captured {
   std::string errors;  // standard error
 };
 
-// Runs to the end and keeps what it wrote. For short helpers. Throws Error when it cannot be started.
+// Runs to the end and keeps what it wrote. For short helpers. Throws Error when it cannot be started. An interruption
+// (interrupted()) ends it early.
 Captured capture(const Command& command, std::uint64_t limit = 64ull << 20);
 
 // A running program with its whole tree of descendants: in a process group of its own, killed when we die (parent-death
@@ -81,9 +84,11 @@ class Process {
 };
 
 // Makes us the one that orphans below us are handed to, so that none escapes; and, where `die_with_parent`, has the
-// kernel kill us when our parent ends.
+// kernel send us SIGTERM when our parent ends: it ends us, or sets the flag of install_interrupt_flag(), so that we can
+// end our own descendants first. For the main thread.
 void become_subreaper(bool die_with_parent);
-// Kills every descendant of ours that is left, orphans too, and reaps them.
+// Kills every descendant of ours that is left, orphans too (of a subreaper), and reaps them. Nobody may start a process
+// meanwhile.
 void kill_descendants();
 
 bool can_isolate_network();

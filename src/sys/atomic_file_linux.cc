@@ -1,0 +1,129 @@
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "sys/fd.h"
+#include "sys/file.h"
+#include "sys/files.h"
+
+// A reader must never see half a file, also not after a power cut. rename() is atomic for readers; for the power cut
+// the file's bytes must be on the disk before its name is (fsync, then rename), and the name before we say that it is
+// there (fsync of the folder).
+
+namespace wheelsmith::sys {
+
+namespace {
+
+constexpr std::uint64_t k_write_piece = 1ull << 30;  // the kernel takes no more than 2 GiB in one call
+
+std::filesystem::path folder_of(const std::filesystem::path& path) {
+  return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+}
+
+// Hidden, and told apart from all others: two programs may write the same target at the same time.
+std::string temporary_name(const std::filesystem::path& target) {
+  std::uint64_t random = 0;
+  if (::getrandom(&random, sizeof random, 0) != sizeof random) throw_sys_error(errno, "name", target);
+  return fmt::format(".{}.{:016x}.tmp", target.filename().string().substr(0, 200), random);
+}
+
+}  // namespace
+
+void throw_write_error(int error_number, std::uint64_t wanted, const std::filesystem::path& path) {
+  if (error_number == ENOSPC || error_number == EDQUOT) {
+    throw Error(fmt::format("cannot write {}: {} ({} wanted, {} free in {})", printable(path.string()),
+                            error_number == ENOSPC ? "no space left on the disk" : "the disk quota is used up",
+                            human_bytes(wanted), human_bytes(free_disk_bytes(folder_of(path))),
+                            printable(folder_of(path).string())));
+  }
+  if (error_number == EROFS) {
+    throw Error(fmt::format("cannot write {}: its disk is mounted read-only", printable(path.string())));
+  }
+  throw_sys_error(error_number, "write", path);
+}
+
+void write_all(int fd, Bytes bytes, const std::filesystem::path& path) {
+  while (!bytes.empty()) {
+    const auto piece = static_cast<std::size_t>(std::min(bytes.size(), k_write_piece));
+    const ssize_t size = ::write(fd, bytes.data(), piece);
+    if (size < 0 && errno == EINTR) continue;
+    if (size <= 0) throw_write_error(size < 0 ? errno : EIO, bytes.size(), path);
+    bytes = bytes.from(static_cast<std::uint64_t>(size));
+  }
+}
+
+void write_all_at(int fd, std::uint64_t offset, Bytes bytes, const std::filesystem::path& path) {
+  while (!bytes.empty()) {
+    const auto piece = static_cast<std::size_t>(std::min(bytes.size(), k_write_piece));
+    const ssize_t size = ::pwrite(fd, bytes.data(), piece, static_cast<off_t>(offset));
+    if (size < 0 && errno == EINTR) continue;
+    if (size <= 0) throw_write_error(size < 0 ? errno : EIO, bytes.size(), path);
+    bytes = bytes.from(static_cast<std::uint64_t>(size));
+    offset += static_cast<std::uint64_t>(size);
+  }
+}
+
+void sync_folder(const std::filesystem::path& folder) {
+  const Fd fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd.is_open()) throw_sys_error(errno, "open", folder);
+  if (::fsync(fd.get()) != 0 && errno != EINVAL && errno != ENOTSUP) throw_sys_error(errno, "sync", folder);
+}
+
+AtomicFile::AtomicFile(std::filesystem::path target, std::filesystem::path temporary_folder)
+    : m_target(std::move(target)) {
+  if (!m_target.has_filename()) throw_sys_error(EISDIR, "write", m_target);
+  const std::filesystem::path folder = temporary_folder.empty() ? folder_of(m_target) : std::move(temporary_folder);
+  do {
+    m_temporary = folder / temporary_name(m_target);
+    m_fd = ::open(m_temporary.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  } while (m_fd < 0 && errno == EEXIST);
+  if (m_fd < 0) throw_write_error(errno, 0, m_target);
+}
+
+AtomicFile::~AtomicFile() {
+  if (m_fd >= 0) ::close(m_fd);
+  if (!m_temporary.empty()) ::unlink(m_temporary.c_str());
+}
+
+void AtomicFile::write(Bytes bytes) {
+  write_all(m_fd, bytes, m_target);
+  m_size += bytes.size();
+}
+
+void AtomicFile::write_at(std::uint64_t offset, Bytes bytes) {
+  if (offset > m_size || bytes.size() > m_size - offset) {
+    throw Error(
+        fmt::format("cannot write {} at {}: only {} bytes were written", printable(m_target.string()), offset, m_size));
+  }
+  write_all_at(m_fd, offset, bytes, m_target);
+}
+
+void AtomicFile::set_mode(unsigned mode) {
+  if (::fchmod(m_fd, mode) != 0) throw_sys_error(errno, "set the mode of", m_target);
+}
+
+void AtomicFile::commit() {
+  if (m_fd < 0) throw Error(fmt::format("{} was committed twice", printable(m_target.string())));
+  if (::fsync(m_fd) != 0) throw_write_error(errno, m_size, m_target);
+  // A network disk may report a failed write only here.
+  if (::close(std::exchange(m_fd, -1)) != 0) throw_write_error(errno, m_size, m_target);
+  if (::rename(m_temporary.c_str(), m_target.c_str()) != 0) throw_write_error(errno, 0, m_target);
+  m_temporary.clear();
+  sync_folder(folder_of(m_target));
+}
+
+void write_file(const std::filesystem::path& path, std::string_view text) {
+  AtomicFile file(path);
+  file.write(text);
+  file.commit();
+}
+
+}  // namespace wheelsmith::sys

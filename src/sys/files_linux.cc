@@ -1,0 +1,102 @@
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "sys/fd.h"
+#include "sys/file.h"
+#include "sys/files.h"
+
+namespace wheelsmith::sys {
+
+namespace {
+
+bool means_absent(int error) { return error == ENOENT || error == ENOTDIR; }
+
+std::string read_open_file(const Fd& fd, const std::filesystem::path& path, std::uint64_t limit) {
+  struct stat status{};
+  if (::fstat(fd.get(), &status) != 0) throw_sys_error(errno, "read", path);
+  if (!S_ISREG(status.st_mode)) throw Error(fmt::format("{} is no regular file", printable(path.string())));
+  const auto too_large = [&] {
+    return Error(fmt::format("{} is larger than {}", printable(path.string()), human_bytes(limit)));
+  };
+  const auto expected = static_cast<std::uint64_t>(status.st_size);
+  if (expected > limit) throw too_large();
+  // Files of /proc have no size, and others may grow while they are read: the end is where read() says it is.
+  std::string text(static_cast<std::size_t>(expected) + 1, '\0');
+  std::size_t used = 0;
+  for (;;) {
+    if (used == text.size()) text.resize(std::max<std::size_t>(text.size() * 2, 4096));
+    const ssize_t size = ::read(fd.get(), text.data() + used, text.size() - used);
+    if (size < 0 && errno == EINTR) continue;
+    if (size < 0) throw_sys_error(errno, "read", path);
+    if (size == 0) break;
+    used += static_cast<std::size_t>(size);
+    if (used > limit) throw too_large();
+  }
+  text.resize(used);
+  return text;
+}
+
+// Not blocking: opening a FIFO would wait for a writer.
+Fd open_to_read(const std::filesystem::path& path) {
+  return Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+}
+
+std::int64_t nanoseconds(const timespec& time) {
+  return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
+}
+
+}  // namespace
+
+std::string read_file(const std::filesystem::path& path, std::uint64_t limit) {
+  const Fd fd = open_to_read(path);
+  if (!fd.is_open()) throw_sys_error(errno, "open", path);
+  return read_open_file(fd, path, limit);
+}
+
+std::optional<std::string> read_file_if_there(const std::filesystem::path& path, std::uint64_t limit) {
+  const Fd fd = open_to_read(path);
+  if (!fd.is_open() && means_absent(errno)) return std::nullopt;
+  if (!fd.is_open()) throw_sys_error(errno, "open", path);
+  return read_open_file(fd, path, limit);
+}
+
+void make_folders(const std::filesystem::path& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  // create_directories() calls a file in the way no error in some cases.
+  if (!error && !is_folder(path)) error = std::make_error_code(std::errc::not_a_directory);
+  if (error) throw_sys_error(error.value(), "make the folder", path);
+}
+
+std::optional<std::string> stat_fingerprint(const std::filesystem::path& path) {
+  struct stat status{};
+  if (::stat(path.c_str(), &status) != 0) {
+    if (means_absent(errno) || errno == ELOOP) return std::nullopt;
+    throw_sys_error(errno, "look at", path);
+  }
+  return fmt::format("{}:{}:{}:{}:{}", status.st_dev, status.st_ino, status.st_size, nanoseconds(status.st_mtim),
+                     nanoseconds(status.st_ctim));
+}
+
+std::uint64_t free_disk_bytes(const std::filesystem::path& path) {
+  // A folder that is not made yet will be where its nearest parent is.
+  std::error_code error;
+  std::filesystem::path place = std::filesystem::absolute(path, error);
+  struct statvfs disk{};
+  while (::statvfs(place.c_str(), &disk) != 0) {
+    if (!means_absent(errno) || place == place.parent_path()) throw_sys_error(errno, "look at the disk of", path);
+    place = place.parent_path();
+  }
+  return static_cast<std::uint64_t>(disk.f_bavail) * disk.f_frsize;
+}
+
+}  // namespace wheelsmith::sys

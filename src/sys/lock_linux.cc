@@ -1,0 +1,95 @@
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "sys/fd.h"
+#include "sys/file.h"
+#include "sys/files.h"
+#include "sys/process.h"
+
+namespace wheelsmith::sys {
+
+namespace {
+
+// flock() is declared in <sys/file.h>, and that is our own file here: src comes first among the include folders.
+int flock_file(int fd, int operation) { return static_cast<int>(::syscall(SYS_flock, fd, operation)); }
+
+Fd open_lock(const std::filesystem::path& path) {
+  Fd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+  if (!fd.is_open()) throw_sys_error(errno, "open the lock", path);
+  return fd;
+}
+
+// A file that was deleted (by a clean-up) between open and flock locks nobody out: the next one makes a new file.
+bool still_there(const Fd& fd, const std::filesystem::path& path) {
+  struct stat held{};
+  struct stat named{};
+  return ::fstat(fd.get(), &held) == 0 && ::stat(path.c_str(), &named) == 0 && held.st_dev == named.st_dev &&
+         held.st_ino == named.st_ino;
+}
+
+// False when another holds it.
+bool take_now(const Fd& fd, const std::filesystem::path& path) {
+  while (flock_file(fd.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno == EWOULDBLOCK) return false;
+    if (errno != EINTR) throw_sys_error(errno, "lock", path);
+  }
+  return true;
+}
+
+void take_waiting(const Fd& fd, const std::filesystem::path& path) {
+  while (flock_file(fd.get(), LOCK_EX) != 0) {
+    if (errno != EINTR) throw_sys_error(errno, "lock", path);
+    if (interrupted()) throw Error("interrupted while waiting for the lock " + printable(path.string()));
+  }
+}
+
+}  // namespace
+
+FileLock::FileLock(const std::filesystem::path& path, void (*on_wait)(const std::filesystem::path&)) {
+  for (bool told = false;;) {
+    Fd fd = open_lock(path);
+    if (!take_now(fd, path)) {
+      if (on_wait != nullptr && !std::exchange(told, true)) on_wait(path);
+      take_waiting(fd, path);
+    }
+    if (still_there(fd, path)) {
+      m_fd = fd.release();
+      return;
+    }
+  }
+}
+
+std::optional<FileLock> FileLock::try_take(const std::filesystem::path& path) {
+  for (;;) {
+    Fd fd = open_lock(path);
+    if (!take_now(fd, path)) return std::nullopt;
+    if (!still_there(fd, path)) continue;
+    FileLock lock;
+    lock.m_fd = fd.release();
+    return lock;
+  }
+}
+
+FileLock::~FileLock() {
+  if (m_fd < 0) return;
+  // close() alone would leave the lock to a child that another thread has forked but that has not reached exec yet.
+  flock_file(m_fd, LOCK_UN);
+  ::close(m_fd);
+}
+
+FileLock::FileLock(FileLock&& other) noexcept : m_fd(std::exchange(other.m_fd, -1)) {}
+
+FileLock& FileLock::operator=(FileLock&& other) noexcept {
+  FileLock taken(std::move(other));
+  std::swap(m_fd, taken.m_fd);
+  return *this;
+}
+
+}  // namespace wheelsmith::sys
