@@ -28,6 +28,25 @@ std::optional<Digest> digest(std::string_view algorithm, Bytes bytes) {
 
 Digest sha256(Bytes bytes) { return *digest("sha256", bytes); }
 
+struct Sha256::State {
+  SHA256_CTX context;
+};
+
+Sha256::Sha256() : m_state(std::make_unique<State>()) { SHA256_Init(&m_state->context); }
+Sha256::~Sha256() = default;
+Sha256::Sha256(Sha256&&) noexcept = default;
+Sha256& Sha256::operator=(Sha256&&) noexcept = default;
+
+void Sha256::update(Bytes bytes) {
+  if (!bytes.empty()) SHA256_Update(&m_state->context, bytes.data(), static_cast<std::size_t>(bytes.size()));
+}
+
+Digest Sha256::finish() {
+  Digest result(SHA256_DIGEST_LENGTH);
+  SHA256_Final(result.data(), &m_state->context);
+  return result;
+}
+
 std::string to_hex(const Digest& digest) {
   std::string text;
   for (const std::uint8_t byte : digest) {

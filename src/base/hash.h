@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,6 +18,24 @@ using Digest = std::vector<std::uint8_t>;
 std::optional<Digest> digest(std::string_view algorithm, Bytes bytes);
 
 Digest sha256(Bytes bytes);
+
+// SHA-256 of what comes in parts.
+class Sha256 {
+ public:
+  Sha256();
+  ~Sha256();
+  Sha256(Sha256&&) noexcept;
+  Sha256& operator=(Sha256&&) noexcept;
+
+  void update(Bytes bytes);
+  void update(std::string_view text) { update(Bytes(text)); }
+  // Once, at the end.
+  [[nodiscard]] Digest finish();
+
+ private:
+  struct State;
+  std::unique_ptr<State> m_state;
+};
 
 std::string to_hex(const Digest& digest);
 // URL-safe base64 without '=', as RECORD wants it.

@@ -14,5 +14,15 @@ TEST(Hash, KnownDigests) {
   EXPECT_EQ(digest("md5", Bytes("")), std::nullopt);
 }
 
+TEST(Hash, InPartsAsInOne) {
+  const std::string text(100'000, 'x');
+  for (const std::size_t part : {1U, 63U, 64U, 65U, 99'999U, 100'000U}) {
+    Sha256 hash;
+    for (std::size_t at = 0; at < text.size(); at += part) hash.update(std::string_view(text).substr(at, part));
+    EXPECT_EQ(hash.finish(), sha256(Bytes(text))) << part;
+  }
+  EXPECT_EQ(Sha256().finish(), sha256(Bytes()));
+}
+
 }  // namespace
 }  // namespace wheelsmith

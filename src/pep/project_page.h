@@ -7,7 +7,8 @@
 #include <string_view>
 #include <vector>
 
-// A project's page of a package index: PEP 503 (HTML) and PEP 691 (JSON), with PEP 592 (yanked), 658/714 (metadata), 700.
+// A project's page of a package index: PEP 503 (HTML) and PEP 691 (JSON), with PEP 592 (yanked), 658/714 (metadata),
+// 700.
 
 namespace wheelsmith::pep {
 
@@ -19,6 +20,8 @@ struct ProjectFile {
   std::optional<std::string> yanked;          // the reason, may be ""
   std::optional<std::uint64_t> size;
   std::string upload_time;
+  // Where the wheel's METADATA can be had by itself, at url + ".metadata": its SHA-256, "" when that is not told.
+  std::optional<std::string> core_metadata;
 
   [[nodiscard]] bool is_wheel() const;
   [[nodiscard]] bool is_sdist() const;  // .tar.gz, .zip and the older .tar.bz2, .tgz, .tar.xz
@@ -37,6 +40,11 @@ ProjectPage parse_project_json(std::string_view json, std::string_view url);
 // By RFC 3986. Used for links of pages and redirects.
 std::string resolve_url(std::string_view base, std::string_view reference);
 std::string percent_decoded(std::string_view text);
+// What no URL may hold (control characters, blanks, quotes, bytes beyond ASCII) as %XX; the rest, '%' too, as it is.
+std::string percent_encoded(std::string_view text);
+
+// Whether a name from elsewhere may name a file of ours: one part, printable, at most 255 bytes, no leading '.' or '-'.
+bool is_safe_file_name(std::string_view name);
 
 // "torch_scatter-2.1.2.tar.gz" of project "torch-scatter" -> "2.1.2"; nothing when it is another project's file.
 std::optional<std::string> sdist_version(std::string_view file_name, std::string_view project);

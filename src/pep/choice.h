@@ -1,0 +1,35 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pep/project_page.h"
+#include "pep/version.h"
+
+namespace wheelsmith::pep {
+
+struct Choice {
+  ProjectFile file;
+  std::string version;  // as in the file's name
+};
+
+// A version that was not taken, and the reason in words: "is yanked (broken build)", "wants Python >=3.10".
+struct PassedOver {
+  std::string version;
+  std::string why;
+};
+
+// The newest sdist of the page's project that the specifiers contain ("==2.1.2", ">=2,<3", "" for any) and that runs on
+// that Python. A yanked one is taken only where the specifiers pin it (==, ===); a pre-release only where it is asked
+// for, named by the specifiers, or nothing else is there. `passed_over` gets what else there was, newest first. Throws
+// Error for specifiers that are none.
+std::optional<Choice> choose_sdist(const ProjectPage& page, std::string_view specifiers, const Version& python_version,
+                                   bool allow_prereleases, std::vector<PassedOver>* passed_over = nullptr);
+
+// Why nothing was chosen, for the user: the versions there are, the nearest one, what stood against them.
+std::string why_no_sdist(const ProjectPage& page, std::string_view specifiers,
+                         const std::vector<PassedOver>& passed_over);
+
+}  // namespace wheelsmith::pep
