@@ -55,6 +55,11 @@ Environment make_environment(const toolchain::Python& python, const Lock& lock,
 std::string environment_key(const toolchain::Python& python, const Lock& lock,
                             const std::vector<std::filesystem::path>& appended_sites);
 
+// A venv of its own at `root` with nothing in it, and other environments' site-packages appended to its path: for tests of a
+// wheel, thrown away afterwards.
+Environment make_scratch_environment(const toolchain::Python& python, const std::vector<std::filesystem::path>& appended_sites,
+                                     const std::filesystem::path& root);
+
 // Puts a wheel into an environment as the standard says: purelib and platlib, .data, scripts with the right #!, entry
 // points, INSTALLER, RECORD. Refuses what would leave the environment. Replaces an installed version of the same project
 // where `replace`. Used for environments of ours, for tests, and for build --install --into ENV.

@@ -92,6 +92,7 @@ struct Step {
   std::string compiler_family;
   std::string cuda_root;             // a toolkit of the machine …
   std::string registry_cuda;         // … or the version of one made from the registry, "13.2"
+  std::string cuda_version;          // of either
   std::string rocm_root;
   std::map<std::string, std::string> programs;  // linked into the step's PATH: "cmake" -> path
 

@@ -1,0 +1,330 @@
+#include "plan/planner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "pep/wheel_name.h"
+#include "plan/choose.h"
+#include "plan/manifest_inputs.h"
+#include "plan/source_facts.h"
+#include "plan/variables.h"
+
+namespace wheelsmith::plan {
+
+namespace {
+
+std::string step_id(const std::string& package, recipe::Variant variant, const std::string& target, const std::string& abi,
+                    const gpu::ArchList& archs) {
+  std::string id = fmt::format("{}-{}", package, recipe::to_string(variant));
+  if (!target.empty()) id += "-" + target;
+  id += "-" + abi;
+  if (!archs.requests.empty()) id += "-" + archs.to_string();
+  return id;
+}
+
+bool same_project(std::string_view a, std::string_view b) { return pep::normalized_name(a) == pep::normalized_name(b); }
+
+std::string name_of(const std::string& requirement) { return pep::normalized_name(pep::Requirement::parse(requirement).name); }
+
+bool names(const std::vector<std::string>& list, const std::string& requirement) {
+  const std::string name = name_of(requirement);
+  return std::any_of(list.begin(), list.end(), [&](const std::string& other) { return pep::normalized_name(other) == name; });
+}
+
+void add_once(std::vector<std::string>& list, const std::string& word) {
+  if (std::find(list.begin(), list.end(), word) == list.end()) list.push_back(word);
+}
+
+}  // namespace
+
+Planner::Planner(const Request& request, const Workshop& workshop)
+    : m_request(request), m_workshop(workshop), m_gpus(toolchain::find_gpus(workshop.surroundings)) {}
+
+void Planner::note(const std::string& sentence) { add_once(m_plan.notes, sentence); }
+
+Plan Planner::make() {
+  if (m_request.packages.empty()) throw Error("nothing to build: name a package, or list packages in wheelsmith.toml");
+  const std::vector<toolchain::Python> pythons = choose_pythons(m_request, m_workshop);
+  for (const std::string& package : m_request.packages) {
+    const recipe::Recipe& recipe = recipe_for(package);
+    for (const toolchain::Python& python : pythons) add_package(recipe, python);
+  }
+  return std::move(m_plan);
+}
+
+void Planner::add_package(const recipe::Recipe& recipe, const toolchain::Python& python) {
+  for (const recipe::Variant variant : choose_variants(m_request, recipe, m_gpus, m_plan.notes)) {
+    (void)recipe.rules(variant, m_request.target);  // says what is legal
+    for (const gpu::ArchList& archs :
+         choose_archs(m_request, recipe, variant, m_gpus, m_workshop.surroundings.environment, m_plan.notes)) {
+      (void)add_step(recipe, variant, m_request.target, archs, python);
+    }
+  }
+  std::vector<std::string> unique;
+  for (const std::string& sentence : m_plan.notes) add_once(unique, sentence);
+  m_plan.notes = std::move(unique);
+}
+
+const std::optional<source::Override> Planner::override_for(const recipe::Recipe& recipe) const {
+  for (const source::Override& user : m_request.sources) {
+    const bool named = !user.name.empty() ? same_project(user.name, recipe.name)
+                                          : m_request.packages.size() == 1 && same_project(m_request.packages.front(), recipe.name);
+    if (named || (user.name.empty() && !user.project.empty() && same_project(user.project, recipe.project))) return user;
+  }
+  return std::nullopt;
+}
+
+const recipe::Recipe& Planner::recipe_for(const std::string& package) {
+  if (const recipe::Recipe* known = m_workshop.recipes.find(package)) return *known;
+  if (const auto broken = m_workshop.recipes.broken().find(package); broken != m_workshop.recipes.broken().end())
+    throw Error(broken->second);
+  const auto made = m_made_up.find(package);
+  if (made != m_made_up.end()) return made->second;
+  if (!pep::is_valid_name(package))
+    throw Error(fmt::format("{} is no name of a package (a folder to build from is given by --source)", printable(package)));
+
+  // A stand-in that says no more than where the source is; what is in it makes the real one.
+  m_workshop.on_progress(fmt::format("{} has no recipe; looking at its source", package));
+  recipe::Recipe stand_in;
+  stand_in.name = stand_in.project = package;
+  stand_in.source.kind = recipe::Source::Kind::sdist;
+  stand_in.source.project = package;
+  const Known& known = source_for(stand_in, choose_pythons(m_request, m_workshop).front());
+  recipe::Recipe recipe = recipe::make_up(known.facts);
+  recipe.name = package;
+  recipe.source = stand_in.source;
+  recipe.source.version = known.pin.version;
+  for (const std::string& assumption : recipe.assumptions) note(fmt::format("{} has no recipe; assumed: {}", package, assumption));
+  return m_made_up.emplace(package, std::move(recipe)).first->second;
+}
+
+const Planner::Known& Planner::source_for(const recipe::Recipe& recipe, const toolchain::Python& python) {
+  const std::string name = recipe.name + " " + python.short_version();
+  const auto found = m_sources.find(name);
+  if (found != m_sources.end()) return found->second;
+  source::PinOptions options;
+  options.python_version = python.version;
+  options.upgrade = m_request.upgrade;
+  options.offline = m_request.offline;
+  options.recipe_folder = m_workshop.recipe_folder;
+  options.example_folders = m_workshop.example_folders;
+  Known known;
+  known.pin = source::pin(recipe, override_for(recipe), m_workshop.fetcher, m_workshop.store, options);
+  if (known.pin.kind == source::Pin::Kind::folder) {
+    source::FolderDigest digest = source::folder_digest(known.pin.folder, m_workshop.store);
+    known.pin.digest = digest.digest;
+    known.files = std::move(digest.files);
+  }
+  if (known.pin.kind != source::Pin::Kind::program)
+    known.facts = remembered_facts(known.pin, recipe.source.subfolder, m_workshop);
+  if (known.pin.version.empty()) known.pin.version = known.facts.version;
+  return m_sources.emplace(name, std::move(known)).first->second;
+}
+
+std::string Planner::add_step(const recipe::Recipe& recipe, recipe::Variant variant, const std::string& target,
+                              const gpu::ArchList& archs, const toolchain::Python& python) {
+  const recipe::Rules& rules = recipe.rules(variant, target);
+  Step step;
+  step.id = step_id(recipe.name, variant, target, python.abi, archs);
+  if (m_steps.contains(step.id)) return step.id;
+  if (!m_in_progress.insert(step.id).second) throw Error(fmt::format("the recipes need each other in a circle, at {}", step.id));
+  step.identity = step.id;
+  step.package = recipe.name;
+  step.project = recipe.project.empty() ? recipe.name : recipe.project;
+  step.variant = variant;
+  step.target = target;
+  step.archs = archs;
+  step.recipe_text = recipe.to_toml();
+  step.recipe_origin = recipe.origin;
+  step.assumptions = recipe.assumptions;
+  step.python = python;
+  step.platform = m_request.platform;
+  step.build_type = m_request.build_type;
+  step.verbose = m_request.verbose;
+  step.network = m_request.network == "on" || (m_request.network == "recipe" && rules.network);
+  if (!rules.requires_versions.python.empty() &&
+      !pep::contains(pep::parse_specifiers(rules.requires_versions.python), pep::Version::parse(python.version))) {
+    throw Error(fmt::format("{} wants Python {}, but {} is {}", recipe.name, rules.requires_versions.python,
+                            python.executable.string(), python.version));
+  }
+  const Known& known = source_for(recipe, python);
+  step.source = known.pin;
+  step.version = known.pin.version;
+  step.patches = read_patches(recipe, m_workshop);
+  if (known.pin.kind != source::Pin::Kind::program) {
+    add_needs(step, rules);
+    choose_requirements(step, rules, known);
+    choose_tools(step, rules);
+    set_variables(step, recipe, rules, m_request, m_workshop);
+  }
+  fill_manifest(step, recipe, known);
+  look_up(step, rules);
+  m_in_progress.erase(step.id);
+  m_steps.emplace(step.id, m_plan.steps.size());
+  m_plan.steps.push_back(std::move(step));
+  return m_plan.steps.back().id;
+}
+
+void Planner::add_needs(Step& step, const recipe::Rules& rules) {
+  for (const recipe::Need& need : rules.needs) {
+    if (need.recipe.empty()) {
+      add_once(step.requirements, need.requirement);
+      continue;
+    }
+    const recipe::Recipe& other = recipe_for(need.recipe);
+    const std::vector<recipe::Variant> variants = other.variants();
+    // A dependency that knows no GPU is built for the CPU.
+    const bool same = std::find(variants.begin(), variants.end(), step.variant) != variants.end();
+    add_once(step.needs, add_step(other, same ? step.variant : variants.front(), "", same ? step.archs : gpu::ArchList{}, step.python));
+  }
+}
+
+void Planner::choose_requirements(Step& step, const recipe::Rules& rules, const Known& known) {
+  for (const std::string& requirement : rules.requires_) add_once(step.requirements, requirement);
+  std::vector<std::string> declared = known.facts.requires_;
+  if (!known.facts.has_pyproject || declared.empty()) declared.insert(declared.end(), {"setuptools", "wheel"});
+  const bool needs_torch = std::any_of(step.needs.begin(), step.needs.end(), [&](const std::string& id) {
+    return same_project(m_plan.steps[m_steps.at(id)].project, "torch");
+  });
+  const std::string torch_key = step.python.executable.string() + (rules.requires_versions.uses_torch ? "" : " none") + step.package;
+  if (!needs_torch && !m_torches.contains(torch_key))
+    m_torches[torch_key] = choose_torch(m_request, rules, step.variant, step.python, m_workshop, m_plan.notes);
+  if (!needs_torch) step.torch = m_torches[torch_key];
+  for (const std::string& requirement : declared) {
+    const std::string name = name_of(requirement);
+    const bool ours = name == "torch" && rules.requires_versions.uses_torch;
+    const bool overridden = std::any_of(step.requirements.begin(), step.requirements.end(),
+                                        [&](const std::string& other) { return name_of(other) == name; });
+    if (!ours && !overridden && !names(rules.drop_requires, requirement)) add_once(step.requirements, requirement);
+  }
+  if (step.torch.kind == TorchChoice::Kind::requirement) add_once(step.requirements, step.torch.requirement);
+
+  LockedTorch torch;
+  if (step.torch.kind == TorchChoice::Kind::environment) {
+    const auto found = toolchain::find_torch(step.torch.python, false, m_workshop.surroundings);
+    if (!found) throw Error(fmt::format("{} has no torch", step.torch.python.string()));
+    torch = {found->version, found->cuda, found->hip};
+  } else if (step.needs.empty()) {
+    step.lock = lock_for(step, step.requirements);
+    torch = locked_torch(step.lock);
+  }
+  step.torch_version = torch.version;
+  step.torch_cuda = torch.cuda;
+  if (step.variant == recipe::Variant::cuda && !torch.version.empty() && torch.cuda.empty()) {
+    throw Error(fmt::format("{} is to be built for CUDA, but torch {} is a CPU build; choose another with --torch "
+                            "(a version, CHANNEL/cuNNN, a wheel or an environment)",
+                            step.package, torch.version));
+  }
+  if (step.variant == recipe::Variant::cuda) choose_toolkit(step, rules);
+  if (step.torch.kind == TorchChoice::Kind::environment && step.needs.empty()) step.lock = lock_for(step, step.requirements);
+}
+
+void Planner::choose_toolkit(Step& step, const recipe::Rules& rules) {
+  if (!m_cuda_looked_for) m_cuda = toolchain::find_cuda(m_workshop.surroundings);
+  m_cuda_looked_for = true;
+  const std::string& wanted = step.torch_cuda;
+  const bool forced = !m_workshop.surroundings.cuda.empty();
+  const bool fits_recipe = m_cuda && pep::contains(pep::parse_specifiers(rules.requires_versions.cuda), pep::Version::parse(m_cuda->version));
+  const bool fits = m_cuda && (wanted.empty() ? fits_recipe : m_cuda->version == wanted);
+  if (m_cuda && (fits || forced)) {
+    step.cuda_root = m_cuda->root.string();
+    step.cuda_version = m_cuda->version;
+    return;
+  }
+  std::string version = wanted;
+  if (version.empty()) {
+    const env::Lock newest = lock_for(step, {"nvidia-cuda-nvcc" + rules.requires_versions.cuda});
+    const env::PinnedWheel* nvcc = newest.find("nvidia-cuda-nvcc");
+    const auto parts = split(nvcc == nullptr ? "" : std::string_view(nvcc->version), '.');
+    if (parts.size() < 2) throw Error("no CUDA compiler is here, and the registry has none: install a CUDA toolkit, or name it with --cuda");
+    version = std::string(parts[0]) + "." + std::string(parts[1]);
+  }
+  note(fmt::format("{}: a CUDA {} toolkit made from the registry's wheels, since {}", step.package, version,
+                   m_cuda ? fmt::format("nvcc {} of this machine is not what torch was built with", m_cuda->version)
+                          : std::string("no nvcc is here")));
+  step.registry_cuda = step.cuda_version = version;
+  for (const std::string& requirement : env::toolkit_requirements(version)) add_once(step.requirements, requirement);
+  if (step.needs.empty() && step.torch.kind != TorchChoice::Kind::environment) step.lock = lock_for(step, step.requirements);
+}
+
+void Planner::choose_tools(Step& step, const recipe::Rules& rules) {
+  if (!m_compiler) m_compiler = toolchain::find_compiler(m_workshop.surroundings);
+  if (m_compiler) {
+    step.cc = m_compiler->cc.string();
+    step.cxx = m_compiler->cxx.string();
+    step.compiler_family = m_compiler->family;
+  }
+  if (!m_programs_looked_for) {
+    m_programs_looked_for = true;
+    for (const char* name : {"cmake", "ninja", "make", "git", "patchelf", "rocm-sdk"}) {
+      if (const auto program = toolchain::find_program(name, m_workshop.surroundings)) m_programs.emplace(name, *program);
+    }
+  }
+  for (const std::string& name : rules.requires_versions.programs) {
+    const auto found = m_programs.find(name);
+    if (found != m_programs.end()) step.programs[name] = found->second.path.string();
+  }
+  if (step.variant == recipe::Variant::rocm) {
+    if (const auto rocm = toolchain::find_rocm(m_workshop.surroundings)) step.rocm_root = rocm->root.string();
+  }
+}
+
+const env::Lock& Planner::lock_for(const Step& step, const std::vector<std::string>& requirements) {
+  std::string name = step.python.executable.string();
+  for (const std::string& requirement : requirements) name += "\n" + requirement;
+  for (const std::string& url : step.torch.index_urls) name += "\n" + url;
+  for (const auto& folder : step.torch.wheelhouses) name += "\n" + folder.string();
+  const auto found = m_locks.find(name);
+  if (found != m_locks.end()) return found->second;
+  env::ResolveOptions options;
+  options.upgrade = m_request.upgrade;
+  options.offline = m_request.offline;
+  options.wheelhouses = step.torch.wheelhouses;
+  options.wheelhouses.insert(options.wheelhouses.end(), m_request.wheelhouses.begin(), m_request.wheelhouses.end());
+  options.index_urls = step.torch.index_urls;
+  options.prereleases = step.torch.prereleases;
+  m_workshop.on_progress(fmt::format("resolving the build requirements of {}", step.package));
+  return m_locks.emplace(name, env::resolve(requirements, step.python, m_workshop.fetcher, m_workshop.store, options)).first->second;
+}
+
+void Planner::fill_manifest(Step& step, const recipe::Recipe& recipe, const Known& known) {
+  ManifestInputs inputs(step);
+  inputs.add_recipe(recipe);
+  inputs.add_source(known.files);
+  if (m_compiler && !step.cc.empty()) inputs.add_tools(m_compiler->digests);
+  if (m_cuda && !step.cuda_root.empty()) inputs.add_tools(m_cuda->digests);
+  for (const auto& [name, path] : step.programs) inputs.add_tools({{name, m_programs.at(name).version + " " + m_programs.at(name).digest}});
+  if (step.torch.kind == TorchChoice::Kind::environment) {
+    if (const auto torch = toolchain::find_torch(step.torch.python, false, m_workshop.surroundings)) inputs.add_torch(*torch);
+  }
+  for (const std::string& id : step.needs) inputs.add_need(m_plan.steps[m_steps.at(id)]);
+  step.manifest = inputs.manifest();
+  step.key = step.manifest.key();
+}
+
+void Planner::look_up(Step& step, const recipe::Rules& rules) {
+  step.forecast = forecast(step, rules, m_workshop.store);
+  if (step.source.incremental) {
+    step.reason = "its source is a folder that is being worked on";
+    return;
+  }
+  if (const auto record = m_workshop.store.find_step(step.key)) {
+    step.cached = true;
+    step.reason = fmt::format("{} is in the store", record->wheel_name);
+    return;
+  }
+  const auto last = m_workshop.store.last_try(step.identity);
+  if (!last) {
+    step.reason = "it has never been built here";
+    return;
+  }
+  const std::vector<store::Change> different = store::changes(*last, step.manifest);
+  step.reason = different.empty() ? "the last try did not finish" : store::reason(different);
+}
+
+Plan make_plan(const Request& request, const Workshop& workshop) { return Planner(request, workshop).make(); }
+
+}  // namespace wheelsmith::plan

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "plan/plan.h"
+
+namespace wheelsmith::plan {
+
+// Makes one plan. What steps share (interpreters, locks, sources, compilers) is found out once and kept here.
+class Planner {
+ public:
+  Planner(const Request& request, const Workshop& workshop);
+
+  Plan make();
+
+ private:
+  struct Known {  // a source that has been looked at
+    source::Pin pin;
+    recipe::SourceFacts facts;
+    std::vector<std::pair<std::string, std::string>> files;  // of a folder: name, digest
+  };
+
+  const recipe::Recipe& recipe_for(const std::string& package);
+  const Known& source_for(const recipe::Recipe& recipe, const toolchain::Python& python);
+  const std::optional<source::Override> override_for(const recipe::Recipe& recipe) const;
+  void add_package(const recipe::Recipe& recipe, const toolchain::Python& python);
+  // Its id; made once, however many need it.
+  std::string add_step(const recipe::Recipe& recipe, recipe::Variant variant, const std::string& target,
+                       const gpu::ArchList& archs, const toolchain::Python& python);
+  void add_needs(Step& step, const recipe::Rules& rules);
+  void choose_requirements(Step& step, const recipe::Rules& rules, const Known& known);
+  void choose_toolkit(Step& step, const recipe::Rules& rules);
+  void choose_tools(Step& step, const recipe::Rules& rules);
+  const env::Lock& lock_for(const Step& step, const std::vector<std::string>& requirements);
+  void fill_manifest(Step& step, const recipe::Recipe& recipe, const Known& known);
+  void look_up(Step& step, const recipe::Rules& rules);
+  void note(const std::string& sentence);
+
+  const Request& m_request;
+  const Workshop& m_workshop;
+  Plan m_plan;
+  std::vector<toolchain::Gpu> m_gpus;
+  std::optional<toolchain::Compiler> m_compiler;
+  std::optional<toolchain::Cuda> m_cuda;
+  bool m_cuda_looked_for = false;
+  std::map<std::string, recipe::Recipe> m_made_up;
+  std::map<std::string, Known> m_sources;
+  std::map<std::string, env::Lock> m_locks;
+  std::map<std::string, TorchChoice> m_torches;
+  std::map<std::string, std::size_t> m_steps;  // id -> place in the plan
+  std::set<std::string> m_in_progress;
+  std::map<std::string, std::string> m_recipe_digests;
+  std::vector<std::pair<std::string, std::string>> m_tool_inputs;
+  std::map<std::string, toolchain::Program> m_programs;
+  bool m_programs_looked_for = false;
+};
+
+}  // namespace wheelsmith::plan

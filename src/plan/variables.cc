@@ -1,0 +1,175 @@
+// The environment of a step, made from nothing. What a user's shell happens to hold (CFLAGS of an afternoon long ago, a proxy, a
+// PYTHONPATH) decides no result of ours: only what stands here does, and it is part of the key. Paths of our own stand as
+// ${tree}, ${env} and ${toolkit}; the step's process puts the real ones in.
+
+#include "plan/variables.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/text.h"
+
+namespace wheelsmith::plan {
+
+namespace {
+
+using Variables = std::map<std::string, std::string>;
+
+constexpr std::string_view k_system_path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+// Wheels are dated by this when the user sets no SOURCE_DATE_EPOCH: 1980-01-01, the first day that ZIP knows.
+constexpr std::string_view k_first_day = "315532800";
+
+void append(std::string& text, std::string_view more) {
+  if (!text.empty() && !more.empty()) text += ' ';
+  text += more;
+}
+
+// Folder names that would end up in binaries (__FILE__, debug information) become short fixed ones.
+std::string prefix_maps() {
+  return "-ffile-prefix-map=${tree}=. -ffile-prefix-map=${env}=env -ffile-prefix-map=${toolkit}=cuda";
+}
+
+std::string optimization(const std::string& build_type) {
+  if (build_type == "debug") return "-O0 -g";
+  if (build_type == "relwithdebinfo") return "-g";
+  if (build_type == "minsizerel") return "-Os";
+  return "";
+}
+
+bool is_stripped(const std::string& build_type) { return build_type == "release" || build_type == "minsizerel"; }
+
+Variables isolation() {
+  return {
+      {"HOME", "${tree}/home"},
+      {"TMPDIR", "${tree}/tmp"},
+      {"LANG", "C.UTF-8"},
+      {"LC_ALL", "C.UTF-8"},
+      {"TZ", "UTC"},
+      {"PYTHONHASHSEED", "0"},
+      {"PYTHONNOUSERSITE", "1"},
+      {"PYTHONUNBUFFERED", "1"},
+      // A pip that a setup.py calls finds no index, and asks nobody.
+      {"PIP_NO_INDEX", "1"},
+      {"PIP_NO_INPUT", "1"},
+      {"PIP_DISABLE_PIP_VERSION_CHECK", "1"},
+      {"PIP_CONFIG_FILE", "/dev/null"},
+      // A version comes from the source, never from a repository that happens to be above the tree.
+      {"GIT_CEILING_DIRECTORIES", "${tree}"},
+      {"GIT_TERMINAL_PROMPT", "0"},
+      {"GIT_CONFIG_NOSYSTEM", "1"},
+  };
+}
+
+void add_compilers(Variables& variables, const Step& step, const Workshop& workshop) {
+  std::string flags = optimization(step.build_type);
+  append(flags, prefix_maps());
+  std::string link = is_stripped(step.build_type) ? "-Wl,-s" : "";
+  if (!workshop.surroundings.sysroot.empty()) {
+    const std::string sysroot = "--sysroot=" + workshop.surroundings.sysroot.string();
+    append(flags, sysroot);
+    append(link, sysroot);
+  }
+  variables["CC"] = "${tree}/bin/cc";
+  variables["CXX"] = "${tree}/bin/c++";
+  variables["CFLAGS"] = flags;
+  variables["CXXFLAGS"] = flags;
+  if (!link.empty()) variables["LDFLAGS"] = link;
+}
+
+void add_cuda(Variables& variables, const Step& step) {
+  for (const char* name : {"CUDA_HOME", "CUDA_PATH", "CUDAToolkit_ROOT"}) variables[name] = "${toolkit}";
+  variables["CUDACXX"] = "${toolkit}/bin/nvcc";
+  variables["CUDAHOSTCXX"] = "${tree}/bin/c++";
+  std::string host;
+  for (const std::string_view flag : split(prefix_maps(), ' ')) append(host, fmt::format("-Xcompiler {}", flag));
+  variables["NVCC_APPEND_FLAGS"] = host;
+  // nvcc takes gcc from PATH by itself; clang must be named, and must use the standard library that nvcc knows.
+  if (step.compiler_family == "clang")
+    variables["NVCC_PREPEND_FLAGS"] = "-ccbin=${tree}/bin/c++ -Xcompiler -stdlib=libstdc++";
+}
+
+std::map<std::string, std::string> placeholders(const Step& step, const recipe::Recipe& recipe, const recipe::Rules& rules,
+                                                const Request& request) {
+  std::map<std::string, std::string> values = {
+      {"version", step.version},
+      {"archs", step.archs.requests.empty() ? "" : recipe::spell(step.archs, rules.archs)},
+      {"python", "${env}/bin/python"},
+      {"source", "${tree}/source"},
+      {"tree", "${tree}"},
+      {"env", "${env}"},
+      {"toolkit", "${toolkit}"},
+      {"torch.version", step.torch_version},
+      {"torch.cuda", step.torch_cuda},
+      {"jobs", "${jobs}"},
+      {"platform", step.platform},
+      {"variant", std::string(recipe::to_string(step.variant))},
+      {"target", step.target},
+  };
+  const auto type = rules.build_type.find(step.build_type);
+  static const std::map<std::string, std::string> cmake_types = {
+      {"release", "Release"}, {"debug", "Debug"}, {"relwithdebinfo", "RelWithDebInfo"}, {"minsizerel", "MinSizeRel"}};
+  values["build-type"] = type != rules.build_type.end() ? type->second : cmake_types.at(step.build_type);
+  for (const recipe::Setting& setting : recipe.settings) {
+    const auto chosen = request.set.find(setting.name);
+    const std::string value = chosen == request.set.end() ? setting.fallback : chosen->second;
+    if (!setting.choices.empty() && std::find(setting.choices.begin(), setting.choices.end(), value) == setting.choices.end())
+      throw Error(fmt::format("--set {}={}: it is one of {}", setting.name, printable(value), join(setting.choices, ", ")));
+    values["set." + setting.name] = value;
+  }
+  return values;
+}
+
+// What each tool understands by "say more".
+Variables more_words(const recipe::Rules& rules, const Variables& values) {
+  Variables variables = {{"VERBOSE", "1"}, {"CMAKE_VERBOSE_MAKEFILE", "ON"}, {"NVCC_VERBOSE", "1"}, {"HIPCC_VERBOSE", "7"}};
+  for (const auto& [name, value] : rules.verbose) variables[name] = recipe::expand(value, values);
+  return variables;
+}
+
+}  // namespace
+
+void set_variables(Step& step, const recipe::Recipe& recipe, const recipe::Rules& rules, const Request& request,
+                   const Workshop& workshop) {
+  const Variables values = placeholders(step, recipe, rules, request);
+  Variables variables = isolation();
+  const auto date = workshop.surroundings.environment.find("SOURCE_DATE_EPOCH");
+  variables["SOURCE_DATE_EPOCH"] =
+      date != workshop.surroundings.environment.end() && to_number(date->second) ? date->second : std::string(k_first_day);
+  std::string path = "${env}/bin:${tree}/bin";
+  if (step.variant == recipe::Variant::cuda) path += ":${toolkit}/bin";
+  if (!step.rocm_root.empty()) path += ":" + step.rocm_root + "/bin";
+  variables["PATH"] = path + ":" + std::string(k_system_path);
+  add_compilers(variables, step, workshop);
+  if (step.variant == recipe::Variant::cuda) add_cuda(variables, step);
+  if (!step.rocm_root.empty()) {
+    for (const char* name : {"ROCM_HOME", "ROCM_PATH", "HIP_PATH"}) variables[name] = step.rocm_root;
+  }
+  if (!rules.archs.variable.empty() && !step.archs.requests.empty()) variables[rules.archs.variable] = values.at("archs");
+  for (const auto& [name, value] : rules.environment) variables[name] = recipe::expand(value, values);
+  for (const auto& [name, value] : request.environment) variables[name] = value;
+  step.environment.assign(variables.begin(), variables.end());
+
+  Variables loose = {{"MAX_JOBS", "${jobs}"}, {"CMAKE_BUILD_PARALLEL_LEVEL", "${jobs}"}};
+  if (step.verbose) {
+    for (const auto& [name, value] : more_words(rules, values)) loose[name] = value;
+    if (step.variant == recipe::Variant::cuda) loose["NVCC_APPEND_FLAGS"] = variables["NVCC_APPEND_FLAGS"] + " -Xptxas -v";
+  }
+  for (const auto& [name, value] : loose) {
+    // What the recipe or the user sets is theirs.
+    const bool taken = variables.contains(name) && name != "NVCC_APPEND_FLAGS";
+    if (!taken) step.volatile_environment.emplace_back(name, value);
+  }
+  for (const auto& [name, value] : rules.config) step.config.emplace_back(name, recipe::expand(value, values));
+  for (const std::string& option : rules.options) step.options.push_back(recipe::expand(option, values));
+}
+
+std::string variant_label(const Step& step) {
+  if (step.variant != recipe::Variant::cuda) return std::string(recipe::to_string(step.variant));
+  std::string version = step.cuda_version;
+  version.erase(std::remove(version.begin(), version.end(), '.'), version.end());
+  return "cu" + version;
+}
+
+}  // namespace wheelsmith::plan

@@ -1,0 +1,170 @@
+// Which command failed first. Of a parallel build the last lines say nothing: they belong to commands that were still running
+// when the first one failed, and the build systems' own farewells come after them. What is read here is structure only:
+//
+//   ninja     FAILED: out.o            then the command on a line of its own, then that command's output, up to the next
+//                                      "[12/72]" line, the next "FAILED:" or "ninja: …"
+//   make      the command's line, its output, then "make[2]: *** [rule.make:76: out.o] Error 1"
+//   distutils the command's line, its output, then "error: command '…' failed with exit code 1"
+//   Python    "Traceback (most recent call last):" up to the exception's line
+//
+// The first of them is the answer. What caused it and what mends it is for `diagnose` to say.
+
+#include <deque>
+
+#include "base/text.h"
+#include "run/run.h"
+
+namespace wheelsmith::run {
+
+namespace {
+
+constexpr std::size_t k_most_output = 64 << 10;
+constexpr std::size_t k_most_line = 64 << 10;
+// How far back a command's line may lie before the line that says that it failed.
+constexpr std::size_t k_most_lines_back = 400;
+
+std::string_view without_colours(std::string_view line, std::string& space) {
+  if (line.find('\x1b') == line.npos) return line;
+  space.clear();
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (line[i] != '\x1b') {
+      space += line[i];
+      continue;
+    }
+    if (i + 1 < line.size() && line[i + 1] == '[') {
+      i += 2;
+      while (i < line.size() && (line[i] < '@' || line[i] > '~')) ++i;
+    }
+  }
+  return space;
+}
+
+bool is_make_failure(std::string_view line) {
+  const std::size_t stars = line.find(": *** [");
+  return stars != line.npos && (line.starts_with("make") || line.starts_with("gmake")) && line.find("] Error ") != line.npos;
+}
+
+bool is_distutils_failure(std::string_view line) {
+  return line.starts_with("error: command '") && line.find("' failed") != line.npos;
+}
+
+// A line that looks as if a build system had printed a command of a compiler.
+bool is_compiler_command(std::string_view line) {
+  line = trim(line);
+  if (read_progress(line)) {
+    const std::size_t end = line.find(']');
+    line = trim(line.substr(end + 1));
+  }
+  const std::string_view word = base_name(line.substr(0, line.find(' ')));
+  for (const std::string_view name : {"gcc", "g++", "cc", "c++", "clang", "clang++", "nvcc", "hipcc", "ld", "ar", "cmake"}) {
+    if (word == name || (word.ends_with(name) && word.size() > name.size() && word[word.size() - name.size() - 1] == '-')) return true;
+    if (word.starts_with(name) && word.size() > name.size() && word[name.size()] == '-') return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+struct FailureFinder::State {
+  std::string partial;
+  std::uint64_t line = 0;
+  std::deque<std::string> recent;
+  std::optional<FirstFailure> found;
+  std::optional<FirstFailure> traceback;
+  enum class Mode { outside, ninja_command, ninja_output, in_traceback } mode = Mode::outside;
+
+  void take(std::string_view text);
+  void take_ninja_output(std::string_view text);
+  void blame_recent(std::string_view last);
+};
+
+void FailureFinder::State::take_ninja_output(std::string_view text) {
+  const bool ends = read_progress(text) || text.starts_with("FAILED: ") || text.starts_with("ninja: ");
+  if (ends) {
+    mode = Mode::outside;
+  } else if (found->output.size() < k_most_output) {
+    found->output += std::string(text) + "\n";
+  }
+}
+
+// make and distutils name the failure after the command's output: the command is the nearest one above.
+void FailureFinder::State::blame_recent(std::string_view last) {
+  FirstFailure failure;
+  failure.line = line;
+  std::size_t from = recent.size();
+  while (from > 0 && !is_compiler_command(recent[from - 1])) --from;
+  if (from > 0) {
+    failure.command = std::string(trim(recent[from - 1]));
+    failure.line = line - (recent.size() - from) - 1;
+  } else {
+    from = recent.size() > 20 ? recent.size() - 20 : 0;
+  }
+  for (std::size_t i = from; i < recent.size(); ++i) failure.output += recent[i] + "\n";
+  failure.output += std::string(last) + "\n";
+  found = std::move(failure);
+}
+
+void FailureFinder::State::take(std::string_view raw) {
+  ++line;
+  std::string space;
+  const std::string_view text = without_colours(raw, space);
+  switch (mode) {
+    case Mode::ninja_command:
+      // Newer ninjas put the exit code before the names; the command is always the next line.
+      found->command = std::string(text);
+      mode = Mode::ninja_output;
+      return;
+    case Mode::ninja_output: take_ninja_output(text); return;
+    case Mode::in_traceback:
+      traceback->output += std::string(text) + "\n";
+      if (!text.empty() && text.front() != ' ') mode = Mode::outside;
+      return;
+    case Mode::outside: break;
+  }
+  if (found) return;
+  if (text.starts_with("FAILED: ")) {
+    found = FirstFailure{};
+    found->line = line;
+    mode = Mode::ninja_command;
+  } else if (is_make_failure(text) || is_distutils_failure(text)) {
+    blame_recent(text);
+  } else if (text.starts_with("Traceback (most recent call last):") && !traceback) {
+    traceback = FirstFailure{};
+    traceback->line = line;
+    traceback->output = std::string(text) + "\n";
+    mode = Mode::in_traceback;
+  }
+  recent.emplace_back(text.substr(0, k_most_line));
+  if (recent.size() > k_most_lines_back) recent.pop_front();
+}
+
+void FailureFinder::feed(std::string_view text) {
+  if (!m_state) m_state = std::make_shared<State>();
+  State& state = *m_state;
+  for (std::size_t start = 0; start < text.size();) {
+    const std::size_t end = text.find('\n', start);
+    const std::string_view piece = text.substr(start, end == text.npos ? text.npos : end - start);
+    // A line without end is cut, not kept.
+    if (state.partial.size() < k_most_line) state.partial += piece.substr(0, k_most_line);
+    if (end == text.npos) break;
+    if (state.partial.ends_with('\r')) state.partial.pop_back();
+    state.take(state.partial);
+    state.partial.clear();
+    start = end + 1;
+  }
+}
+
+std::optional<FirstFailure> FailureFinder::first() const {
+  if (!m_state) return std::nullopt;
+  if (m_state->found) return m_state->found;
+  if (m_state->traceback) return m_state->traceback;
+  if (m_state->recent.empty()) return std::nullopt;
+  // Nothing that we know of failed: the last lines are all there is.
+  FirstFailure failure;
+  const std::size_t from = m_state->recent.size() > 20 ? m_state->recent.size() - 20 : 0;
+  failure.line = m_state->line - (m_state->recent.size() - from) + 1;
+  for (std::size_t i = from; i < m_state->recent.size(); ++i) failure.output += m_state->recent[i] + "\n";
+  return failure;
+}
+
+}  // namespace wheelsmith::run

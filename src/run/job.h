@@ -1,0 +1,33 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "document/value.h"
+#include "plan/plan.h"
+
+namespace wheelsmith::run {
+
+// A finished wheel of another step that this one needs.
+struct NeededWheel {
+  std::string project, version;
+  std::filesystem::path wheel;
+};
+
+// What a step process is given: the step, and where things are on this machine.
+struct Job {
+  plan::Step step;
+  std::filesystem::path store, out, log;
+  std::vector<NeededWheel> needs;
+  std::map<std::string, std::string> mirrors;
+  unsigned jobs = 1;
+  double silence_seconds = 0;
+  bool clean = false, offline = false;
+
+  [[nodiscard]] document::Value to_value() const;
+  static Job from_value(const document::Value& value);
+};
+
+}  // namespace wheelsmith::run

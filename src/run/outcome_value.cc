@@ -1,0 +1,95 @@
+#include "run/run.h"
+
+namespace wheelsmith::run {
+
+namespace {
+
+using document::Array;
+using document::Table;
+using document::Value;
+
+Severity severity_named(std::string_view name) {
+  return name == "error" ? Severity::error : name == "warning" ? Severity::warning : Severity::note;
+}
+
+Value finding_value(const Finding& finding) {
+  Table table;
+  table["id"] = finding.id;
+  table["severity"] = std::string(to_string(finding.severity));
+  table["subject"] = finding.subject;
+  table["what"] = finding.what;
+  table["why"] = finding.why;
+  table["fix"] = finding.fix;
+  return table;
+}
+
+Value failure_value(const FirstFailure& failure) {
+  Table table;
+  table["command"] = failure.command;
+  table["folder"] = failure.folder;
+  table["output"] = failure.output;
+  table["line"] = failure.line;
+  return table;
+}
+
+}  // namespace
+
+Value StepOutcome::to_value() const {
+  Table table;
+  table["id"] = id;
+  table["package"] = package;
+  table["key"] = key;
+  table["outcome"] = outcome;
+  table["wheel"] = wheel.string();
+  table["log"] = log.string();
+  table["seconds"] = seconds;
+  table["cause"] = cause;
+  table["phase"] = phase;
+  table["reason"] = reason;
+  if (failure) table["failure"] = failure_value(*failure);
+  if (!repeat_script.empty()) table["repeat_script"] = repeat_script.string();
+  Array all_tests;
+  for (const TestOutcome& test : tests) {
+    Table item;
+    item["id"] = test.id;
+    item["outcome"] = test.outcome;
+    item["why"] = test.why;
+    all_tests.emplace_back(std::move(item));
+  }
+  table["tests"] = std::move(all_tests);
+  Array all_findings;
+  for (const Finding& finding : findings) all_findings.push_back(finding_value(finding));
+  table["findings"] = std::move(all_findings);
+  return table;
+}
+
+StepOutcome StepOutcome::from_value(const Value& value) {
+  StepOutcome outcome;
+  outcome.id = value["id"].text_or();
+  outcome.package = value["package"].text_or();
+  outcome.key = value["key"].text_or();
+  outcome.outcome = value["outcome"].text_or();
+  outcome.wheel = value["wheel"].text_or();
+  outcome.log = value["log"].text_or();
+  outcome.seconds = value["seconds"].number();
+  outcome.cause = value["cause"].text_or();
+  outcome.phase = value["phase"].text_or();
+  outcome.reason = value["reason"].text_or();
+  if (const Value& failure = value["failure"]; failure.table() != nullptr) {
+    outcome.failure = FirstFailure{failure["command"].text_or(), failure["folder"].text_or(), failure["output"].text_or(),
+                                   static_cast<std::uint64_t>(failure["line"].integer_or(0))};
+  }
+  outcome.repeat_script = value["repeat_script"].text_or();
+  if (const Array* tests = value["tests"].array()) {
+    for (const Value& test : *tests) outcome.tests.push_back({test["id"].text_or(), test["outcome"].text_or(), test["why"].text_or()});
+  }
+  if (const Array* findings = value["findings"].array()) {
+    for (const Value& item : *findings) {
+      outcome.findings.push_back({item["id"].text_or(), severity_named(item["severity"].text_or()), item["subject"].text_or(),
+                                  item["what"].text_or(), item["why"].text_or(), item["fix"].text_or()});
+    }
+  }
+  return outcome;
+}
+
+}  // namespace wheelsmith::run

@@ -1,0 +1,257 @@
+// One step, from its source to a wheel in the store.
+//
+//   source       unpacked and patched into the step's tree; or, of a folder that is being worked on, brought up to date
+//   environment  a venv with the locked wheels; torch is asked what it is
+//   build        the backend's hook, inside the tree, in an environment made from nothing
+//   finish       tags that the binaries deserve, provenance, the archive written anew in canonical form
+//   check        our own checks on those bytes, with the plan's architectures, policy and torch
+//   test         the recipe's tests in a fresh environment outside the tree
+//   publish      into the store, then into the wheelhouse
+//
+// The tree belongs to the step's identity. Its state file says for which key it was made: with the same key a later run
+// goes on in it, with another it starts clean.
+
+#include "run/step_runner.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/text.h"
+
+namespace wheelsmith::run {
+
+namespace {
+
+toolchain::Surroundings surroundings(store::Store& store) {
+  toolchain::Surroundings where;
+  where.environment = sys::current_environment();
+  where.memo.find = [&store](std::string_view kind, std::string_view subject, std::string_view fingerprint) {
+    return store.remembered(kind, subject, fingerprint);
+  };
+  where.memo.keep = [&store](std::string_view kind, std::string_view subject, std::string_view fingerprint, std::string_view facts) {
+    store.remember(kind, subject, fingerprint, facts);
+  };
+  return where;
+}
+
+fetch::FetchOptions fetch_options(const Job& job) {
+  fetch::FetchOptions options;
+  options.index = fetch::read_pip_settings(sys::current_environment(), job.step.python.prefix);
+  options.offline = job.offline;
+  options.python = job.step.python.executable;
+  options.mirrors = job.mirrors;
+  options.stop = [] { return sys::interrupted(); };
+  options.on_progress = [](const fetch::Progress& progress) {
+    Event event;
+    event.kind = Event::Kind::progress;
+    event.text = progress.what;
+    event.done = progress.done;
+    event.total = progress.total;
+    if (progress.total != 0) emit_event(event);
+  };
+  return options;
+}
+
+}  // namespace
+
+StepRunner::StepRunner(Job job)
+    : m_job(std::move(job)),
+      m_store(m_job.store),
+      m_log(m_job.log),
+      m_recipe(recipe::parse_recipe(m_job.step.recipe_text, m_job.step.recipe_origin)),
+      m_rules(m_recipe.rules(m_job.step.variant, m_job.step.target)),
+      m_surroundings(surroundings(m_store)),
+      m_fetcher(m_store, fetch_options(m_job)),
+      m_tree(m_store.tree(m_job.step.identity)),
+      m_lock(m_job.step.lock) {
+  m_outcome.id = m_job.step.id;
+  m_outcome.package = m_job.step.package;
+  m_outcome.key = m_job.step.key;
+  m_outcome.reason = m_job.step.reason;
+  m_outcome.log = m_job.log;
+}
+
+StepOutcome StepRunner::run() {
+  try {
+    const sys::FileLock tree = m_store.lock(store::tree_lock(m_job.step.identity));
+    // Another runner may have built it while we waited.
+    if (const auto record = m_job.step.source.incremental ? std::nullopt : m_store.find_step(m_job.step.key)) {
+      m_outcome.outcome = "cached";
+    } else {
+      m_store.note_try(m_job.step.identity, m_job.step.manifest);
+      std::filesystem::path built;
+      if (m_job.step.source.kind == source::Pin::Kind::program) {
+        built = pack_program();
+      } else {
+        prepare_source();
+        prepare_environment();
+        prepare_tools();
+        built = build();
+      }
+      finish(built);
+      check();
+      test();
+      publish();
+      m_outcome.outcome = "built";
+      if (!m_job.step.source.incremental) sys::remove_tree(m_tree);
+    }
+  } catch (const CommandFailed& failed) {
+    m_outcome.failure = failed.failure;
+    write_repeat_script(failed);
+    finish_failure(failed.what());
+  } catch (const Error& error) {
+    finish_failure(error.what());
+  }
+  m_outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - m_started).count();
+  return m_outcome;
+}
+
+void StepRunner::finish_failure(const std::string& cause) {
+  m_outcome.outcome = "failed";
+  m_outcome.cause = sys::interrupted() ? "interrupted; the same command goes on from here" : cause;
+  m_log.line(fmt::format("failed in phase {}: {}", m_outcome.phase, m_outcome.cause));
+}
+
+void StepRunner::start_phase(const std::string& name) {
+  if (sys::interrupted()) throw Error("interrupted");
+  m_outcome.phase = name;
+  m_log.line("phase " + name);
+  Event event;
+  event.kind = Event::Kind::phase;
+  event.text = name;
+  emit_event(event);
+}
+
+void StepRunner::note(const std::string& text) {
+  m_log.line(text);
+  Event event;
+  event.kind = Event::Kind::note;
+  event.text = text;
+  emit_event(event);
+}
+
+void StepRunner::prepare_source() {
+  start_phase("source");
+  const plan::Step& step = m_job.step;
+  const std::filesystem::path state = m_tree / "state.json";
+  m_source = m_tree / "source";
+  std::string made_for;
+  if (const auto text = sys::read_file_if_there(state)) made_for = document::parse_json(*text, state.string())["key"].text_or();
+  const bool go_on = !m_job.clean && (step.source.incremental ? !made_for.empty() : made_for == step.key);
+  if (!go_on) {
+    if (!made_for.empty()) note(m_job.clean ? "starting clean, as asked" : "starting clean: the tree was made for other inputs");
+    sys::remove_tree(m_tree);
+    sys::make_folders(m_tree);
+    if (!step.source.incremental) {
+      source::materialize(step.source, step.patches, m_fetcher, m_source);
+      for (const std::string& pattern : m_rules.clean) {
+        for (const sys::TreeFile& file : sys::list_tree(m_source)) {
+          if (glob_match(pattern, file.name) || glob_match(pattern + "/*", file.name)) sys::remove_tree(m_source / file.name);
+        }
+      }
+    }
+  } else {
+    note("going on in the tree of the last try");
+  }
+  if (step.source.incremental) {
+    sys::make_folders(m_source);
+    source::synchronize(step.source.folder, m_source);
+  }
+  for (const char* folder : {"home", "tmp", "bin", "dist"}) sys::make_folders(m_tree / folder);
+  document::Table table;
+  table["key"] = step.key;
+  table["id"] = step.id;
+  sys::write_file(state, document::to_json(table));
+  if (!m_recipe.source.subfolder.empty()) m_source /= m_recipe.source.subfolder;
+}
+
+void StepRunner::prepare_environment() {
+  start_phase("environment");
+  const plan::Step& step = m_job.step;
+  if (!step.needs.empty()) {
+    env::ResolveOptions options;
+    options.offline = m_job.offline;
+    options.prereleases = true;
+    std::vector<std::string> requirements = step.requirements;
+    for (const NeededWheel& need : m_job.needs) {
+      requirements.push_back(need.project + "==" + need.version);
+      options.wheelhouses.push_back(need.wheel.parent_path());
+    }
+    m_lock = env::resolve(requirements, step.python, m_fetcher, m_store, options);
+  }
+  if (step.torch.kind == plan::TorchChoice::Kind::environment) {
+    const toolchain::Python other = toolchain::find_python(step.torch.python.string(), m_surroundings);
+    m_torch_sites = {other.purelib};
+    if (other.platlib != other.purelib) m_torch_sites.push_back(other.platlib);
+  }
+  m_environment = env::make_environment(step.python, m_lock, m_torch_sites, m_fetcher, m_store);
+  add_hook_requirements();
+  if (m_rules.requires_versions.uses_torch) check_torch();
+  if (!step.registry_cuda.empty()) m_toolkit = env::make_toolkit(m_environment, m_store);
+  if (!step.cuda_root.empty()) m_toolkit = step.cuda_root;
+}
+
+// What arrived, not what was asked for: an index that has no GPU build for this Python hands out a CPU build in silence.
+void StepRunner::check_torch() {
+  m_torch = toolchain::find_torch(m_environment.python, true, m_surroundings);
+  const std::string where = "the build environment";
+  if (!m_torch) throw Error("torch is not in " + where + " although the recipe builds against it");
+  if (!m_torch->problem.empty()) throw Error(fmt::format("torch {} in {} cannot be imported: {}", m_torch->version, where, m_torch->problem));
+  const std::string& wanted = m_job.step.torch_version;
+  if (!wanted.empty() && m_torch->version != wanted && !m_torch->version.starts_with(wanted + "+"))
+    throw Error(fmt::format("torch {} arrived in {}, but {} was planned", m_torch->version, where, wanted));
+  const std::string variant(recipe::to_string(m_job.step.variant));
+  if (m_job.step.variant == recipe::Variant::cuda && (m_torch->cuda.empty() || !m_torch->has_cuda_macros)) {
+    throw Error(fmt::format("torch {} in {} is a {} build without CUDA's headers; a {} build is wanted", m_torch->version, where,
+                            m_torch->variant(), variant));
+  }
+  note(fmt::format("torch {} ({})", m_torch->version, m_torch->variant()));
+}
+
+void StepRunner::publish() {
+  start_phase("publish");
+  const std::uint64_t size = std::filesystem::file_size(m_wheel);
+  const std::string name = m_wheel.filename().string();
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - m_started).count();
+  if (!m_job.step.source.incremental) {
+    store::StepRecord record;
+    record.key = m_job.step.key;
+    record.identity = m_job.step.identity;
+    record.package = m_job.step.package;
+    record.version = m_job.step.version;
+    record.manifest = m_job.step.manifest;
+    record.wheel_name = name;
+    record.wheel_sha256 = m_store.put_blob(m_wheel);
+    record.wheel_size = size;
+    record.seconds = seconds;
+    record.finished = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+    record.provenance = m_provenance;
+    record.tests = m_outcome.to_value()["tests"];
+    m_store.put_step(record);
+  }
+  m_store.note_cost(m_job.step.identity, {seconds, size, 0});
+  sys::make_folders(m_job.out);
+  sys::copy_file(m_wheel, m_job.out / name);
+  m_outcome.wheel = m_job.out / name;
+}
+
+int run_step(const std::filesystem::path& job_file) {
+  sys::become_subreaper(true);
+  sys::install_interrupt_flag();
+  StepOutcome outcome;
+  try {
+    StepRunner runner(Job::from_value(document::parse_json(sys::read_file(job_file), job_file.string())));
+    outcome = runner.run();
+  } catch (const Error& error) {  // one step becomes an outcome
+    outcome.outcome = "failed";
+    outcome.cause = error.what();
+  }
+  sys::kill_descendants();
+  Event event;
+  event.kind = Event::Kind::finished;
+  event.outcome = &outcome;
+  emit_event(event);
+  return outcome.outcome == "failed" ? 1 : 0;
+}
+
+}  // namespace wheelsmith::run

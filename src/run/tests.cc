@@ -1,0 +1,147 @@
+// Tests of a finished wheel: in a fresh environment that holds the wheel, what it requires and nothing else, started outside any
+// source tree (a test started inside one imports the source, not the wheel). A test that needs a GPU where none is reports
+// "not-run"; it never passes.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/parallel.h"
+#include "base/text.h"
+#include "pep/metadata.h"
+#include "pep/wheel_name.h"
+#include "run/step_runner.h"
+#include "sys/file.h"
+#include "wheel/check.h"
+#include "wheel/wheel_tree.h"
+#include "zip/archive.h"
+
+namespace wheelsmith::run {
+
+namespace {
+
+// The wheel's own Requires-Dist, without those of extras.
+std::vector<std::string> own_requirements(Bytes file) {
+  const zip::Archive archive = zip::Archive::open(file);
+  for (const zip::Entry& entry : archive.entries()) {
+    if (!entry.name.ends_with(".dist-info/METADATA") || entry.name.find('/') != entry.name.rfind('/')) continue;
+    std::vector<std::string> result;
+    for (const std::string& text : pep::Headers::parse(archive.read(entry).bytes).all("Requires-Dist")) {
+      if (text.find("extra") == text.npos) result.push_back(text);
+    }
+    return result;
+  }
+  return {};
+}
+
+bool has_gpu(recipe::Variant variant, const std::vector<toolchain::Gpu>& gpus) {
+  const gpu::Vendor vendor = variant == recipe::Variant::rocm ? gpu::Vendor::amd : gpu::Vendor::nvidia;
+  return variant != recipe::Variant::cpu &&
+         std::any_of(gpus.begin(), gpus.end(), [&](const toolchain::Gpu& gpu) { return gpu.arch.vendor == vendor; });
+}
+
+std::string last_words(const std::string& output) {
+  std::string_view last;
+  for (const std::string_view line : lines(output)) {
+    if (!trim(line).empty()) last = trim(line);
+  }
+  return printable(last.substr(0, 300));
+}
+
+// What of the user's environment a test may see: how to reach a GPU, nothing of Python's.
+sys::Environment test_environment(const env::Environment& environment, const std::filesystem::path& home, const sys::Environment& ours) {
+  sys::Environment result = {{"PATH", environment.root.string() + "/bin:/usr/local/bin:/usr/bin:/bin"},
+                             {"HOME", home.string()},
+                             {"TMPDIR", home.string()},
+                             {"LANG", "C.UTF-8"},
+                             {"PYTHONNOUSERSITE", "1"},
+                             {"PYTHONUNBUFFERED", "1"}};
+  for (const char* name : {"CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "LD_LIBRARY_PATH", "ROCM_PATH"}) {
+    if (const auto found = ours.find(name); found != ours.end()) result[name] = found->second;
+  }
+  return result;
+}
+
+std::vector<std::string> arguments(const recipe::Test& test) {
+  if (!test.command.empty()) return test.command;
+  std::string script;
+  for (const std::string& module : test.imports) script += "import " + module + "\n";
+  return {"-c", script + test.script};
+}
+
+std::string id_of(const recipe::Test& test, std::size_t place) {
+  if (!test.name.empty()) return test.name;
+  if (!test.imports.empty()) return "import " + test.imports.front();
+  return fmt::format("test {}", place + 1);
+}
+
+env::Environment fresh_environment(const TestBench& bench, const std::filesystem::path& folder) {
+  const Blob file = sys::map_file(bench.wheel);
+  std::vector<std::string> requirements = bench.requirements;
+  for (const std::string& text : own_requirements(file.bytes)) {
+    const std::string name = pep::normalized_name(pep::Requirement::parse(text).name);
+    // A torch that comes with an environment of the machine is not installed a second time.
+    if (name != "torch" || bench.torch_sites.empty()) requirements.push_back(text);
+  }
+  for (const recipe::Test& test : bench.rules.tests) requirements.insert(requirements.end(), test.requires_.begin(), test.requires_.end());
+  env::Lock lock;
+  if (!requirements.empty()) {
+    env::ResolveOptions options;
+    options.offline = bench.offline;
+    options.wheelhouses = bench.wheelhouses;
+    options.index_urls = bench.index_urls;
+    options.prereleases = bench.prereleases;
+    lock = env::resolve(requirements, bench.python, bench.fetcher, bench.store, options);
+  }
+  const env::Environment base = env::make_environment(bench.python, lock, bench.torch_sites, bench.fetcher, bench.store);
+  std::vector<std::filesystem::path> sites = {base.site_packages};
+  sites.insert(sites.end(), bench.torch_sites.begin(), bench.torch_sites.end());
+  env::Environment environment = env::make_scratch_environment(bench.python, sites, folder);
+  const toolchain::Python inside = toolchain::find_python(environment.python.string(), bench.surroundings);
+  env::install_wheel(bench.wheel, env::install_target(inside), false, usable_threads());
+  return environment;
+}
+
+}  // namespace
+
+std::vector<TestOutcome> run_tests(const TestBench& bench) {
+  std::vector<TestOutcome> outcomes;
+  if (bench.rules.tests.empty()) return outcomes;
+  const std::vector<toolchain::Gpu> gpus = toolchain::find_gpus(bench.surroundings);
+  sys::TempDir folder;
+  const env::Environment environment = fresh_environment(bench, folder.path() / "env");
+  const std::filesystem::path home = folder.path() / "home";
+  sys::make_folders(home);
+  for (std::size_t i = 0; i < bench.rules.tests.size(); ++i) {
+    const recipe::Test& test = bench.rules.tests[i];
+    TestOutcome outcome{id_of(test, i), "pass", ""};
+    if (test.gpu && !has_gpu(bench.variant, gpus)) {
+      outcome = {outcome.id, "not-run", "no GPU"};
+    } else {
+      sys::Command command;
+      command.argv = {environment.python.string()};
+      for (const std::string& word : arguments(test)) command.argv.push_back(word);
+      command.environment = test_environment(environment, home, bench.surroundings.environment);
+      command.folder = home;
+      command.timeout = std::chrono::minutes(30);
+      std::string output;
+      sys::Process process(command);
+      const sys::Exit exit = process.wait([&](std::string_view text) { if (output.size() < (1 << 20)) output += text; },
+                                          [] { return sys::interrupted(); });
+      bench.log(fmt::format("wheelsmith: test {}\n{}\n", outcome.id, output));
+      if (sys::interrupted()) throw Error("interrupted");
+      if (!exit.good()) outcome = {outcome.id, "fail", fmt::format("{}: {}", sys::to_string(exit), last_words(output))};
+    }
+    outcomes.push_back(std::move(outcome));
+  }
+  return outcomes;
+}
+
+bool WheelTest::good() const {
+  return error.empty() &&
+         std::none_of(tests.begin(), tests.end(), [](const TestOutcome& test) { return test.outcome == "fail"; }) &&
+         std::none_of(findings.begin(), findings.end(), [](const Finding& finding) { return finding.severity == Severity::error; });
+}
+
+}  // namespace wheelsmith::run
