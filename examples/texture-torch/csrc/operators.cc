@@ -1,15 +1,14 @@
 // The operators' schemas and their CPU side.
 #include "operators.h"
 
-#include <ATen/ATen.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
 #include <torch/library.h>
 
 #include "pixels.h"
 
 namespace texture {
 namespace {
-
-constexpr LightTable k_light = light_table();
 
 at::Tensor rgb_to_lab_cpu(const at::Tensor& image) {
   const at::Tensor rgb = checked(image, false);

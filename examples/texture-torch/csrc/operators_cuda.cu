@@ -1,8 +1,10 @@
-// The GPU's side. For ROCm torch's build translates this file itself.
-#include <ATen/ATen.h>
-#include <ATen/cuda/CUDAContext.h>
+// The GPU's side. For ROCm torch's build translates this file itself. ATen's own CUDA headers are left out: they want
+// those of cuSPARSE, cuBLAS and cuSOLVER, which a small toolkit does not have.
+#include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
 #include <c10/cuda/CUDAException.h>
 #include <c10/cuda/CUDAGuard.h>
+#include <c10/cuda/CUDAStream.h>
 #include <torch/library.h>
 
 #include "operators.h"
@@ -16,8 +18,8 @@ at::Tensor rgb_to_lab_cuda(const at::Tensor& image) {
   const c10::cuda::CUDAGuard on(rgb.device());
   at::Tensor lab = at::empty(rgb.sizes(), rgb.options().dtype(at::kFloat));
   const int64_t pixels = rgb.numel() / 3;
-  lab_kernel<<<blocks_for(pixels), k_block, 0, at::cuda::getCurrentCUDAStream()>>>(
-      rgb.const_data_ptr<uint8_t>(), lab.mutable_data_ptr<float>(), pixels);
+  lab_kernel<<<blocks_for(pixels), k_block, 0, c10::cuda::getCurrentCUDAStream()>>>(
+      k_light, rgb.const_data_ptr<uint8_t>(), lab.mutable_data_ptr<float>(), pixels);
   C10_CUDA_KERNEL_LAUNCH_CHECK();
   return lab;
 }
@@ -25,7 +27,7 @@ at::Tensor rgb_to_lab_cuda(const at::Tensor& image) {
 at::Tensor sobel_cuda(const at::Tensor& image) {
   at::Tensor grays = checked(image, true);
   const c10::cuda::CUDAGuard on(grays.device());
-  const auto stream = at::cuda::getCurrentCUDAStream();
+  const auto stream = c10::cuda::getCurrentCUDAStream();
   const int64_t height = grays.size(0), width = grays.size(1), pixels = height * width;
   if (grays.dim() == 3) {
     at::Tensor plane = at::empty({height, width}, grays.options());

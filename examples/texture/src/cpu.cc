@@ -9,8 +9,7 @@
 namespace texture::cpu {
 namespace {
 
-constexpr LightTable k_light = light_table();
-constexpr ptrdiff_t k_worth_a_thread = 1 << 17;  // pixels; some hundred microseconds of work
+constexpr ptrdiff_t k_worth_a_thread = 1 << 17;  // pixels; milliseconds of work
 
 // Calls work(first, last) for ranges that cover all rows.
 template <class Work>

@@ -58,7 +58,7 @@ std::string name(std::string& reason) {
 void rgb_to_lab(const Picture& rgb, float* lab) {
   const DeviceArray<uint8_t> in(rgb.pixels, 3 * rgb.size());
   const DeviceArray<float> out(3 * rgb.size());
-  lab_kernel<<<blocks_for(rgb.size()), k_block>>>(in.data(), out.data(), rgb.size());
+  lab_kernel<<<blocks_for(rgb.size()), k_block>>>(k_light, in.data(), out.data(), rgb.size());
   out.copy_to(lab);
 }
 

@@ -1,5 +1,7 @@
 // The arithmetic of both operations, once for the CPU, CUDA, HIP and torch.
 //
+// texture and texture-torch hold the same copy of this file, since each must build from its own folder alone.
+//
 // It is written so that each of them gets the same bits: integers where they suffice, a table for the power in sRGB,
 // and for the cube root only operations that IEEE 754 rounds in one way. Nothing here calls the mathematics library:
 // its pow carries a symbol version (GLIBC_2.29) that a wheel for older systems may not need.
@@ -22,7 +24,7 @@ struct LightTable {
   float of[256];
 };
 
-TEXTURE_ANYWHERE constexpr LightTable light_table() {
+constexpr LightTable light_table() {
   LightTable table{};
   for (int byte = 0; byte < 256; ++byte) {
     const double c = byte / 255.0, x = (c + 0.055) / 1.055;
@@ -33,6 +35,8 @@ TEXTURE_ANYWHERE constexpr LightTable light_table() {
   }
   return table;
 }
+
+inline constexpr LightTable k_light = light_table();
 
 // For x from 0 to 2. A third of the exponent is a guess within 4 %; each of Halley's steps triples the digits.
 TEXTURE_ANYWHERE inline float cube_root(float x) {
@@ -91,17 +95,20 @@ inline void edge_row(const uint8_t* gray, uint8_t* edges, ptrdiff_t width, ptrdi
 
 #if defined(__CUDACC__) || defined(__HIPCC__)
 
-constexpr int k_block = 256;  // threads; one pixel each
+constexpr int k_block = 256;  // threads, one pixel each; also the size of the light table
 
 inline unsigned blocks_for(ptrdiff_t pixels) { return static_cast<unsigned>((pixels + k_block - 1) / k_block); }
 
 __device__ inline ptrdiff_t my_pixel() { return static_cast<ptrdiff_t>(blockIdx.x) * k_block + threadIdx.x; }
 
-static __device__ const LightTable k_light = light_table();
-
-static __global__ void lab_kernel(const uint8_t* rgb, float* lab, ptrdiff_t pixels) {
+// The table comes as a parameter: nvcc puts a hash of the source's path into the name of a device variable, and two
+// builds would differ by it. It is read from shared memory, where threads that want different entries need not queue.
+static __global__ void lab_kernel(const LightTable table, const uint8_t* rgb, float* lab, ptrdiff_t pixels) {
+  __shared__ LightTable light;
+  light.of[threadIdx.x] = table.of[threadIdx.x];
+  __syncthreads();
   const ptrdiff_t i = my_pixel();
-  if (i < pixels) rgb_to_lab(k_light, rgb + 3 * i, lab + 3 * i);
+  if (i < pixels) rgb_to_lab(light, rgb + 3 * i, lab + 3 * i);
 }
 
 static __global__ void gray_kernel(const uint8_t* rgb, uint8_t* out, ptrdiff_t pixels) {
