@@ -90,7 +90,8 @@ Memory memory_below(const fs::path& root) {
   const std::uint64_t available = field(meminfo, "MemAvailable").value_or(field(meminfo, "MemFree").value_or(total));
   if (total == 0 || total > UINT64_MAX / 1024) throw Error("cannot read how much memory there is from /proc/meminfo");
   Memory memory{total * 1024, std::min(available, total) * 1024};
-  for (const std::string_view line : lines(text_of(root / "proc/self/cgroup"))) {
+  const std::string cgroups = text_of(root / "proc/self/cgroup");
+  for (const std::string_view line : lines(cgroups)) {
     const std::size_t first = line.find(':');
     const std::size_t second = first == std::string_view::npos ? first : line.find(':', first + 1);
     if (second == std::string_view::npos) continue;
