@@ -21,6 +21,20 @@
 
 namespace wheelsmith::store {
 
+// An environment, a toolkit or an unpacked source is whole when this file is in its folder; it is written last, and its
+// time is when the folder was used last.
+inline constexpr std::string_view k_complete_mark = ".wheelsmith-complete";
+
+// Any text as a file name: what can be read of it, and 16 hex digits of its SHA-256.
+std::string slug(std::string_view text);
+
+// The names for Store::lock() that users and collect() agree on.
+std::string step_lock(std::string_view key);
+std::string tree_lock(std::string_view identity);
+std::string env_lock(std::string_view key);
+std::string toolkit_lock(std::string_view key);
+std::string download_lock(std::string_view sha256);
+
 // A finished step: steps/<key>.json.
 struct StepRecord {
   std::string key;
@@ -31,10 +45,10 @@ struct StepRecord {
   std::string wheel_sha256;  // the blob
   std::uint64_t wheel_size = 0;
   double seconds = 0;
-  std::uint64_t disk = 0;         // of the build tree
-  std::int64_t finished = 0;      // seconds since 1970
-  document::Value provenance;     // as in the wheel
-  document::Value tests;          // outcomes
+  std::uint64_t disk = 0;      // of the build tree
+  std::int64_t finished = 0;   // seconds since 1970
+  document::Value provenance;  // as in the wheel
+  document::Value tests;       // outcomes
 
   [[nodiscard]] document::Value to_value() const;
   static StepRecord from_value(const document::Value& value);  // throws Error
@@ -47,7 +61,8 @@ struct Cost {
 
 class Store {
  public:
-  // Made when it is not there. Throws Error in clear words when it cannot be written.
+  // Made when it is not there; throws Error when that fails. One that is there may be read-only: lookups work, writes
+  // throw "the store ROOT cannot be written: …".
   explicit Store(std::filesystem::path root);
   ~Store();
   Store(const Store&) = delete;
@@ -57,8 +72,20 @@ class Store {
   static std::filesystem::path default_root();
 
   [[nodiscard]] const std::filesystem::path& root() const;
-  [[nodiscard]] std::filesystem::path folder(std::string_view name) const;  // "downloads", "envs", …; made
-  [[nodiscard]] std::filesystem::path temporary() const;                    // tmp/, made
+  // "downloads", "envs", …; made where that is possible.
+  [[nodiscard]] std::filesystem::path folder(std::string_view name) const;
+  // A folder in tmp/ that is this object's own, made; gone with it, and known as a leftover when we are killed.
+  [[nodiscard]] std::filesystem::path temporary() const;
+  // Where they are or will be: trees/<slug>, envs/<key>, toolkits/<key>. Not made.
+  [[nodiscard]] std::filesystem::path tree(std::string_view identity) const;
+  [[nodiscard]] std::filesystem::path env(std::string_view key) const;
+  [[nodiscard]] std::filesystem::path toolkit(std::string_view key) const;
+  // Whether the folder has its end mark; if so, it counts as used now.
+  [[nodiscard]] bool is_complete(const std::filesystem::path& folder) const;
+  // Writes the end mark: after everything else, with the folder's lock held.
+  void complete(const std::filesystem::path& folder);
+  // A file or a folder with an end mark counts as used now, so that collect() keeps it.
+  void mark_used(const std::filesystem::path& path) const;
 
   // Blobs.
   std::string put_blob(const std::filesystem::path& file);  // its SHA-256
@@ -66,7 +93,7 @@ class Store {
 
   // Steps.
   void put_step(const StepRecord& record);
-  // Nothing as well when its blob is gone.
+  // Nothing as well when it cannot be read or its blob is gone or of another size.
   [[nodiscard]] std::optional<StepRecord> find_step(std::string_view key) const;
   [[nodiscard]] std::optional<StepRecord> newest_step(std::string_view identity) const;
   // The manifest of the newest try of an identity, finished or not: what a reason is told from.
@@ -77,8 +104,8 @@ class Store {
   void note_cost(std::string_view identity, const Cost& cost);
   [[nodiscard]] std::optional<Cost> last_cost(std::string_view identity) const;
 
-  // Facts that are dear to find out and hold as long as a fingerprint does: kind ("python", "digest"), subject (a path),
-  // fingerprint (sys::stat_fingerprint and whatever else decides).
+  // Facts that are dear to find out and hold as long as a fingerprint does: kind ("python", "digest"), subject (a
+  // path), fingerprint (sys::stat_fingerprint and whatever else decides).
   [[nodiscard]] std::optional<std::string> remembered(std::string_view kind, std::string_view subject,
                                                       std::string_view fingerprint) const;
   void remember(std::string_view kind, std::string_view subject, std::string_view fingerprint, std::string_view facts);
@@ -103,8 +130,9 @@ class Store {
   // Every blob against its name, every step against its blob, leftovers in tmp/ that no process holds, environments
   // and toolkits without their end mark. `rebuild` makes the SQLite index anew from the files.
   std::vector<Finding> verify(bool rebuild);
-  // Removes what has not been used for so long, oldest first, until at most `keep_bytes` remain; returns bytes freed. Never
-  // what a process holds locked.
+  // Removes what has not been used for so long until at most `keep_bytes` remain; returns bytes freed. Leftovers go in
+  // any case, then what is cheapest to make again: blobs that no step names, logs and trees, environments and toolkits,
+  // downloads, at last the steps with their wheels; of each the oldest first. Never what a process holds locked.
   std::uint64_t collect(std::uint64_t keep_bytes, std::int64_t not_used_for_seconds, bool dry_run,
                         std::vector<std::string>& removed);
 

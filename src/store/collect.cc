@@ -1,0 +1,157 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <system_error>
+#include <tuple>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "store/impl.h"
+
+// What may go, and in which order. Everything here can be made again, so the order is by what that costs: a blob that
+// no step names costs nothing, a tree costs only what an interrupted or incremental build would have saved, an
+// environment seconds, a download the network, a wheel perhaps 90 minutes of nvcc. A folder is first renamed into our
+// scratch folder and then emptied: a kill in between leaves a leftover, never half an environment with an end mark.
+
+namespace wheelsmith::store {
+
+namespace {
+
+// Between put_blob and put_step a blob has no step yet.
+constexpr std::int64_t k_settling_seconds = 600;
+
+enum class Class { orphan, tree, environment, download, step };
+
+struct Item {
+  Class rank = Class::orphan;
+  std::int64_t used = 0;
+  std::uint64_t bytes = 0;
+  std::string subject;               // below the root
+  std::string lock;                  // "": none is needed
+  std::vector<std::string> paths{};  // what goes, in this order, below the root
+};
+
+void add_folder(const std::filesystem::path& root, const std::string& part, Class rank, const std::string& lock,
+                std::vector<Item>& items) {
+  for (const std::string& name : names_in(root / part)) {
+    const std::string subject = part + "/" + name;
+    items.push_back({rank,
+                     last_used(root / subject),
+                     usage(root / subject).bytes,
+                     subject,
+                     lock.empty() ? "" : lock + name,
+                     {subject}});
+  }
+}
+
+// Steps with the blobs that only they name; blobs that none names.
+void add_results(const std::filesystem::path& root, std::vector<Item>& items) {
+  struct Step {
+    std::string subject, key;
+    std::int64_t used = 0;
+  };
+  std::map<std::string, std::vector<Step>> by_blob;
+  for (const std::string& name : names_in(root / "steps")) {
+    const std::string subject = "steps/" + name;
+    StepRecord record;
+    try {
+      record = StepRecord::from_value(document::parse_json(sys::read_file(root / subject, 64ull << 20), name));
+    } catch (const Error&) {
+      // Of no use to anyone; it goes when it is old.
+    }
+    by_blob[record.wheel_sha256].push_back({subject, record.key, last_used(root / subject)});
+  }
+  for (const auto& [blob, steps] : by_blob) {
+    const bool shared = steps.size() > 1 || !is_sha256(blob);
+    for (const Step& step : steps) {
+      Item item{Class::step,  step.used,           usage(root / step.subject).bytes,
+                step.subject, step_lock(step.key), {step.subject}};
+      if (!shared) {
+        item.paths.push_back("blobs/" + blob);
+        item.used = std::max(item.used, last_used(root / "blobs" / blob));
+        item.bytes += usage(root / "blobs" / blob).bytes;
+      }
+      items.push_back(std::move(item));
+    }
+  }
+  for (const std::string& name : names_in(root / "blobs")) {
+    if (by_blob.contains(name)) continue;
+    const std::string subject = "blobs/" + name;
+    items.push_back({Class::orphan, last_used(root / subject), usage(root / subject).bytes, subject, "", {subject}});
+  }
+}
+
+std::vector<Item> everything(const std::filesystem::path& root) {
+  std::vector<Item> items;
+  add_results(root, items);
+  add_folder(root, "logs", Class::tree, "", items);
+  add_folder(root, "trees", Class::tree, "tree-", items);
+  add_folder(root, "envs", Class::environment, "env-", items);
+  add_folder(root, "toolkits", Class::environment, "toolkit-", items);
+  add_folder(root, "downloads", Class::download, "download-", items);
+  std::sort(items.begin(), items.end(), [](const Item& a, const Item& b) {
+    return std::tie(a.rank, a.used, a.subject) < std::tie(b.rank, b.used, b.subject);
+  });
+  return items;
+}
+
+bool is_unfinished(const std::filesystem::path& root, const Item& item) {
+  std::error_code error;
+  return item.rank == Class::environment && !std::filesystem::exists(root / item.subject / k_complete_mark, error);
+}
+
+std::int64_t newest_use(const std::filesystem::path& root, const Item& item) {
+  std::int64_t newest = 0;
+  for (const std::string& path : item.paths) newest = std::max(newest, last_used(root / path));
+  return newest;
+}
+
+void remove_whole(const std::filesystem::path& path, Scratch& scratch) {
+  const std::filesystem::path aside = scratch.next("removed");
+  sys::remove_tree(::rename(path.c_str(), aside.c_str()) == 0 ? aside : path);
+}
+
+}  // namespace
+
+std::uint64_t Store::collect(std::uint64_t keep_bytes, std::int64_t not_used_for_seconds, bool dry_run,
+                             std::vector<std::string>& removed) {
+  const std::filesystem::path& root = m_impl->root;
+  std::error_code error;
+  // A folder of a user's that was named as the store by mistake may have an "envs" of its own.
+  if (!std::filesystem::exists(root / k_tag_name, error))
+    throw Error(printable(root.string()) + " was not made by wheelsmith alone (it has no " + std::string(k_tag_name) +
+                "); nothing is removed from it");
+  if (!dry_run) m_impl->writing([&] { m_impl->scratch.folder(); });
+  std::uint64_t freed = 0;
+  for (const std::filesystem::path& path : leftovers(root / "tmp")) {
+    const std::uint64_t bytes = usage(path).bytes;
+    if (!dry_run && !remove_leftover(path)) continue;
+    removed.push_back("tmp/" + path.filename().string());
+    freed += bytes;
+  }
+
+  const std::vector<Item> items = everything(root);
+  std::uint64_t total = 0;
+  for (const Item& item : items) total += item.bytes;
+  const std::int64_t now = seconds_now();
+  for (const Item& item : items) {
+    const bool unfinished = is_unfinished(root, item);
+    const std::int64_t age =
+        item.rank == Class::orphan ? std::max(not_used_for_seconds, k_settling_seconds) : not_used_for_seconds;
+    if (!unfinished && (total <= keep_bytes || now - item.used < age)) continue;
+    std::optional<sys::FileLock> held;
+    if (!item.lock.empty() && !(held = try_lock(item.lock))) continue;
+    // Another may have finished or used it while we looked at the rest.
+    if (unfinished ? !is_unfinished(root, item) : newest_use(root, item) > item.used) continue;
+    if (!dry_run)
+      for (const std::string& path : item.paths) remove_whole(root / path, m_impl->scratch);
+    removed.push_back(item.subject);
+    freed += item.bytes;
+    total -= std::min(total, item.bytes);
+  }
+  return freed;
+}
+
+}  // namespace wheelsmith::store

@@ -1,0 +1,179 @@
+#include "store/impl.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <set>
+#include <system_error>
+
+#include "base/error.h"
+#include "base/text.h"
+
+// How the index follows the steps folder. A folder's modification time changes with each name that comes or goes, so
+// one stat() tells whether the index still fits, whoever wrote: another process, another machine, a user with rm. Only
+// when it does not are the names listed, and only those that are new are read. The kernel's clock for files ticks every
+// 1 to 10 ms: a listing of a folder that changed within the last tick may miss a change of the same tick, and is not
+// trusted again.
+
+namespace wheelsmith::store {
+
+namespace {
+
+constexpr std::int64_t k_tick_nanoseconds = 50'000'000;
+constexpr std::int64_t k_touch_seconds = 600;
+constexpr std::string_view k_extension = ".json";
+constexpr std::uint64_t k_step_limit = 64ull << 20;
+
+std::int64_t nanoseconds_now() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+std::int64_t nanoseconds(const timespec& time) {
+  return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
+}
+
+// "" for a folder that is not there or has just changed.
+std::string state_of(const std::filesystem::path& folder) {
+  struct stat status{};
+  if (::stat(folder.c_str(), &status) != 0) return "";
+  const std::int64_t changed = nanoseconds(status.st_mtim);
+  if (nanoseconds_now() - changed < k_tick_nanoseconds) return "";
+  return fmt::format("{}:{}:{}", status.st_dev, status.st_ino, changed);
+}
+
+}  // namespace
+
+Store::Impl::Impl(std::filesystem::path place)
+    : root(std::move(place)),
+      scratch(root / "tmp"),
+      index(root / "index.sqlite", root / "locks" / (slug("index") + ".lock")) {}
+
+void Store::Impl::writing(const std::function<void()>& task) const {
+  try {
+    task();
+  } catch (const std::system_error& error) {
+    throw Error(fmt::format("the store {} cannot be written: {}; name another with --store or WHEELSMITH_STORE",
+                            printable(root.string()), error.code().message()));
+  }
+}
+
+std::filesystem::path Store::Impl::writable(std::string_view name) const {
+  const std::filesystem::path folder = root / name;
+  writing([&] {
+    std::filesystem::create_directories(folder);
+    if (!std::filesystem::is_directory(folder))
+      throw std::system_error(std::make_error_code(std::errc::not_a_directory));
+  });
+  return folder;
+}
+
+void Store::Impl::write(const std::filesystem::path& target, std::string_view text) {
+  writing([&] { scratch.folder(); });
+  sys::AtomicFile file(target, scratch.folder());
+  file.write(text);
+  file.commit();
+}
+
+std::filesystem::path Store::Impl::step_file(std::string_view key) const {
+  return root / "steps" / ((is_sha256(key) ? std::string(key) : slug(key)) + std::string(k_extension));
+}
+
+std::filesystem::path Store::Impl::lock_file(std::string_view name) const {
+  return root / "locks" / (slug(name) + ".lock");
+}
+
+StepRecord Store::Impl::read_step(const std::filesystem::path& file) {
+  const std::string name = file.filename().string();
+  return StepRecord::from_value(document::parse_json(sys::read_file(file, k_step_limit), name));
+}
+
+Store::Impl::Difference Store::Impl::difference() {
+  Difference found;
+  const std::filesystem::path folder = root / "steps";
+  // Before the listing: what comes in between is then seen as a change.
+  found.state = state_of(folder);
+  std::set<std::string> known;
+  for (const Index::Row& row : index.rows()) known.insert(row.key);
+  for (const std::string& name : names_in(folder)) {
+    if (!name.ends_with(k_extension)) continue;
+    const std::string stem = name.substr(0, name.size() - k_extension.size());
+    if (known.erase(stem) > 0) continue;
+    try {
+      const StepRecord record = read_step(folder / name);
+      if (step_file(record.key).filename() != name || known.erase(record.key) > 0) continue;
+      found.added.push_back({record.key, record.identity, record.wheel_sha256, record.finished});
+    } catch (const Error&) {
+      // verify() names it; here it is no step.
+    }
+  }
+  found.gone.assign(known.begin(), known.end());
+  return found;
+}
+
+void Store::Impl::bring_index_up_to_date() {
+  const std::string state = state_of(root / "steps");
+  if (!state.empty() && index.state() == state) return;
+  const Difference found = difference();
+  if (found.added.empty() && found.gone.empty() && found.state.empty()) return;
+  index.update(found.added, found.gone, found.state);
+}
+
+bool is_sha256(std::string_view text) {
+  return text.size() == 64 &&
+         std::all_of(text.begin(), text.end(), [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
+}
+
+std::vector<std::string> names_in(const std::filesystem::path& folder) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
+    names.push_back(at->path().filename().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Usage usage(const std::filesystem::path& path) {
+  Usage sum;
+  const auto count = [&](const std::filesystem::path& file) {
+    struct stat status{};
+    if (::lstat(file.c_str(), &status) != 0 || S_ISDIR(status.st_mode)) return;
+    ++sum.files;
+    // A file with two names is freed with the last of them: each counts its share.
+    const auto links = static_cast<std::uint64_t>(status.st_nlink > 0 ? status.st_nlink : 1);
+    sum.bytes += static_cast<std::uint64_t>(status.st_size) / links;
+  };
+  std::error_code error;
+  if (!std::filesystem::is_directory(std::filesystem::symlink_status(path, error))) {
+    count(path);
+    return sum;
+  }
+  using Iterator = std::filesystem::recursive_directory_iterator;
+  for (Iterator at(path, std::filesystem::directory_options::skip_permission_denied, error), end; !error && at != end;
+       at.increment(error))
+    count(at->path());
+  return sum;
+}
+
+std::int64_t last_used(const std::filesystem::path& path) {
+  struct stat status{};
+  if (::stat((path / k_complete_mark).c_str(), &status) == 0) return status.st_mtim.tv_sec;
+  return ::lstat(path.c_str(), &status) == 0 ? status.st_mtim.tv_sec : 0;
+}
+
+std::int64_t seconds_now() { return nanoseconds_now() / 1'000'000'000; }
+
+void touch(const std::filesystem::path& path) {
+  struct stat status{};
+  // Ten minutes are near enough, and spare the disk a write for each lookup of a plan.
+  if (::stat(path.c_str(), &status) != 0 || seconds_now() - status.st_mtim.tv_sec < k_touch_seconds) return;
+  // Refused on a read-only disk, where nothing is ever collected.
+  ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0);
+}
+
+}  // namespace wheelsmith::store

@@ -1,0 +1,124 @@
+#include "store/manifest.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/text.h"
+
+// A key must tell apart any two manifests, so the hashed text is injective: each name and value stands behind its
+// length, and no choice of bytes can move the border between them. The first line names this way of writing; whoever
+// changes it changes the line, and all keys with it.
+
+namespace wheelsmith::store {
+
+namespace {
+
+constexpr std::string_view k_format = "wheelsmith manifest 1\n";
+constexpr std::size_t k_named = 3;
+
+std::string hex(std::string_view bytes) { return to_hex(Digest(bytes.begin(), bytes.end())); }
+
+std::string from_hex(const std::string& text) {
+  const auto digit = [](char c) -> int {
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    throw Error("a manifest holds raw bytes that are no hex digits");
+  };
+  if (text.size() % 2 != 0) throw Error("a manifest holds raw bytes that are no hex digits");
+  std::string bytes;
+  for (std::size_t i = 0; i < text.size(); i += 2) bytes += static_cast<char>(digit(text[i]) * 16 + digit(text[i + 1]));
+  return bytes;
+}
+
+std::string in_words(const Change& change) {
+  const std::string name = printable(change.name);
+  switch (change.kind) {
+    case Change::Kind::added: return name + " is new";
+    case Change::Kind::removed: return name + " is gone";
+    case Change::Kind::changed: break;
+  }
+  return name + " changed";
+}
+
+}  // namespace
+
+void Manifest::set(std::string_view name, std::string_view value) { m_inputs[std::string(name)] = value; }
+
+std::string Manifest::key() const {
+  std::string text(k_format);
+  for (const auto& [name, value] : m_inputs) {
+    fmt::format_to(std::back_inserter(text), "{}:", name.size());
+    text += name;
+    fmt::format_to(std::back_inserter(text), "{}:", value.size());
+    text += value;
+  }
+  return to_hex(sha256(Bytes(text)));
+}
+
+// JSON holds only UTF-8, a variable's value may hold any bytes: what is no UTF-8 goes to "raw", in hex.
+document::Value Manifest::to_value() const {
+  document::Array inputs;
+  document::Array raw;
+  for (const auto& [name, value] : m_inputs) {
+    const bool text = is_valid_utf8(name) && is_valid_utf8(value);
+    if (text)
+      inputs.emplace_back(document::Array{name, value});
+    else
+      raw.emplace_back(document::Array{hex(name), hex(value)});
+  }
+  document::Table table;
+  table["inputs"] = std::move(inputs);
+  if (!raw.empty()) table["raw"] = std::move(raw);
+  return table;
+}
+
+Manifest Manifest::from_value(const document::Value& value) {
+  Manifest manifest;
+  const auto take = [&](const document::Value& list, bool in_hex) {
+    const document::Array* pairs = list.array();
+    if (pairs == nullptr) throw Error(fmt::format("a manifest's inputs are {}, not a list", list.kind()));
+    for (const document::Value& entry : *pairs) {
+      const document::Array* pair = entry.array();
+      if (pair == nullptr || pair->size() != 2 || (*pair)[0].text() == nullptr || (*pair)[1].text() == nullptr)
+        throw Error("an input of a manifest is no pair of name and value");
+      const std::string name = in_hex ? from_hex(*(*pair)[0].text()) : *(*pair)[0].text();
+      const std::string text = in_hex ? from_hex(*(*pair)[1].text()) : *(*pair)[1].text();
+      if (!manifest.m_inputs.emplace(name, text).second)
+        throw Error(fmt::format("a manifest names {} twice", printable(name)));
+    }
+  };
+  take(value["inputs"], false);
+  if (!value["raw"].is_null()) take(value["raw"], true);
+  return manifest;
+}
+
+// What changed first, then what is new, then what is gone; by name in each.
+std::vector<Change> changes(const Manifest& before, const Manifest& after) {
+  std::vector<Change> changed;
+  std::vector<Change> added;
+  std::vector<Change> removed;
+  for (const auto& [name, value] : after.inputs()) {
+    const auto old = before.inputs().find(name);
+    if (old == before.inputs().end())
+      added.push_back({Change::Kind::added, name, "", value});
+    else if (old->second != value)
+      changed.push_back({Change::Kind::changed, name, old->second, value});
+  }
+  for (const auto& [name, value] : before.inputs())
+    if (!after.inputs().contains(name)) removed.push_back({Change::Kind::removed, name, value, ""});
+  changed.insert(changed.end(), added.begin(), added.end());
+  changed.insert(changed.end(), removed.begin(), removed.end());
+  return changed;
+}
+
+std::string reason(const std::vector<Change>& changes) {
+  if (changes.empty()) return "nothing changed";
+  std::vector<std::string> words;
+  for (std::size_t i = 0; i < changes.size() && i < k_named; ++i) words.push_back(in_words(changes[i]));
+  std::string text = join(words, ", ");
+  if (changes.size() > k_named) text += fmt::format(" and {} more", changes.size() - k_named);
+  return text;
+}
+
+}  // namespace wheelsmith::store

@@ -1,0 +1,190 @@
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/text.h"
+#include "store/impl.h"
+#include "sys/file.h"
+
+// Order is what makes a kill harmless: a blob is synced and named before the step that points to it is, and a step that
+// has no blob is no step.
+
+namespace wheelsmith::store {
+
+namespace {
+
+constexpr std::uint64_t k_file_limit = 64ull << 20;
+constexpr std::uint64_t k_history_tail = 16 << 10;
+
+[[noreturn]] void refuse() { throw std::system_error(errno, std::generic_category()); }
+
+// To the disk, with the mode of what nobody may change any more.
+void seal(const std::filesystem::path& file) {
+  const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) refuse();
+  const bool good = ::fchmod(fd, 0444) == 0 && ::fsync(fd) == 0;
+  const int error = errno;
+  ::close(fd);
+  if (!good) throw std::system_error(error, std::generic_category());
+}
+
+void sync_names(const std::filesystem::path& folder) {
+  const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) refuse();
+  ::fsync(fd);  // some network disks refuse it for folders
+  ::close(fd);
+}
+
+bool has_size(const std::filesystem::path& file, std::uint64_t size) {
+  struct stat status{};
+  return ::stat(file.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
+         static_cast<std::uint64_t>(status.st_size) == size;
+}
+
+struct RemovedAtEnd {
+  std::filesystem::path path;
+  ~RemovedAtEnd() { ::unlink(path.c_str()); }
+};
+
+}  // namespace
+
+// The copy is what is hashed, so a file that changes while it is copied still gets the name of the bytes that are kept.
+std::string Store::put_blob(const std::filesystem::path& file) {
+  const std::filesystem::path folder = m_impl->writable("blobs");
+  m_impl->writing([&] { m_impl->scratch.folder(); });
+  const RemovedAtEnd copy{m_impl->scratch.next("blob")};
+  sys::copy_file(file, copy.path);
+  m_impl->writing([&] {
+    if (::chmod(copy.path.c_str(), 0644) != 0) refuse();
+  });
+  const Blob bytes = sys::map_file(copy.path);
+  const std::string name = to_hex(sha256(bytes.bytes));
+  const std::filesystem::path target = folder / name;
+  if (has_size(target, bytes.bytes.size())) {
+    touch(target);
+    return name;
+  }
+  m_impl->writing([&] {
+    seal(copy.path);
+    if (::rename(copy.path.c_str(), target.c_str()) != 0) refuse();
+    sync_names(folder);
+  });
+  return name;
+}
+
+std::optional<std::filesystem::path> Store::blob(std::string_view sha256) const {
+  if (!is_sha256(sha256)) return std::nullopt;
+  const std::filesystem::path path = m_impl->root / "blobs" / sha256;
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return std::nullopt;
+  return path;
+}
+
+void Store::put_step(const StepRecord& record) {
+  m_impl->writable("steps");
+  m_impl->write(m_impl->step_file(record.key), document::to_json(record.to_value(), 1) + "\n");
+  m_impl->index.add({record.key, record.identity, record.wheel_sha256, record.finished});
+}
+
+std::optional<StepRecord> Store::find_step(std::string_view key) const {
+  const std::filesystem::path file = m_impl->step_file(key);
+  std::error_code error;
+  if (!std::filesystem::exists(file, error)) return std::nullopt;
+  try {
+    StepRecord record = Impl::read_step(file);
+    if (record.key != key || !is_sha256(record.wheel_sha256)) return std::nullopt;
+    const std::filesystem::path wheel = m_impl->root / "blobs" / record.wheel_sha256;
+    if (record.wheel_size == 0 ? !blob(record.wheel_sha256) : !has_size(wheel, record.wheel_size)) return std::nullopt;
+    touch(file);
+    return record;
+  } catch (const Error&) {
+    return std::nullopt;  // half of another machine's, or of another version: built anew, and verify() names it
+  }
+}
+
+std::optional<StepRecord> Store::newest_step(std::string_view identity) const {
+  m_impl->bring_index_up_to_date();
+  for (const std::string& key : m_impl->index.newest(identity)) {
+    std::optional<StepRecord> record = find_step(key);
+    if (record && record->identity == identity) return record;
+  }
+  return std::nullopt;
+}
+
+void Store::note_try(std::string_view identity, const Manifest& manifest) {
+  const std::filesystem::path folder = m_impl->writable("tries");
+  document::Table table;
+  table["schema"] = 1;
+  table["identity"] = identity;
+  table["manifest"] = manifest.to_value();
+  m_impl->write(folder / (slug(identity) + ".json"), document::to_json(table, 1) + "\n");
+}
+
+std::optional<Manifest> Store::last_try(std::string_view identity) const {
+  try {
+    const std::string name = slug(identity) + ".json";
+    const auto text = sys::read_file_if_there(m_impl->root / "tries" / name, k_file_limit);
+    if (!text) return std::nullopt;
+    const document::Value value = document::parse_json(*text, name);
+    if (value["identity"].text_or() != to_valid_utf8(identity)) return std::nullopt;
+    return Manifest::from_value(value["manifest"]);
+  } catch (const Error&) {
+    return std::nullopt;  // a reason less, no build less
+  }
+}
+
+// One line for each time it was built; appended by one write, so that two processes do not mix theirs.
+void Store::note_cost(std::string_view identity, const Cost& cost) {
+  const std::filesystem::path file = m_impl->writable("history") / (slug(identity) + ".json");
+  document::Table table;
+  table["identity"] = identity;
+  table["seconds"] = cost.seconds;
+  table["wheel_size"] = cost.wheel_size;
+  table["disk"] = cost.disk;
+  table["at"] = seconds_now();
+  const std::string line = document::to_json(table, -1) + "\n";
+  m_impl->writing([&] {
+    const int fd = ::open(file.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+    if (fd < 0) refuse();
+    const ssize_t written = ::write(fd, line.data(), line.size());
+    const int error = written < 0 ? errno : ENOSPC;
+    ::close(fd);
+    if (written != static_cast<ssize_t>(line.size())) throw std::system_error(error, std::generic_category());
+  });
+}
+
+std::optional<Cost> Store::last_cost(std::string_view identity) const {
+  const std::filesystem::path file = m_impl->root / "history" / (slug(identity) + ".json");
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(file, error) || std::filesystem::file_size(file, error) == 0)
+    return std::nullopt;
+  try {
+    const Blob whole = sys::map_file(file);
+    const std::uint64_t size = whole.bytes.size();
+    const std::vector<std::string_view> all = lines(whole.bytes.from(size - std::min(size, k_history_tail)).text());
+    for (auto line = all.rbegin(); line != all.rend(); ++line) {
+      try {
+        const document::Value value = document::parse_json(*line, "history");
+        if (value["identity"].text_or() != to_valid_utf8(identity)) continue;
+        const auto count = [&](std::string_view name) {
+          return static_cast<std::uint64_t>(std::max<std::int64_t>(value[name].integer_or(0), 0));
+        };
+        return Cost{value["seconds"].number(), count("wheel_size"), count("disk")};
+      } catch (const Error&) {
+        continue;  // cut off by a full disk
+      }
+    }
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+}  // namespace wheelsmith::store

@@ -1,0 +1,137 @@
+#include "store/scratch.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <system_error>
+
+#include "base/error.h"
+#include "base/text.h"
+
+// A process that is killed cannot clean up, so others must see that it is gone. Its folder's name holds its number and
+// start time (numbers are used again, the pair is not), and in the folder lies a file that it keeps locked. Either sign
+// of life is enough: a process in another container or on another machine has a number that means nothing here, but its
+// lock is seen; a process that has just made its folder has no lock yet, but its number is.
+
+namespace wheelsmith::store {
+
+namespace {
+
+constexpr const char* k_alive = ".alive";
+constexpr auto k_foreign_age = std::chrono::hours(24);
+
+// Field 22 of /proc/PID/stat; the second, the program's name, may hold blanks and parentheses.
+std::string start_time(std::uint64_t pid) {
+  try {
+    const auto text = sys::read_file_if_there(fmt::format("/proc/{}/stat", pid), 1 << 16);
+    if (!text) return "";
+    const std::size_t name_end = text->rfind(')');
+    if (name_end == std::string::npos) return "";
+    const auto fields = split(std::string_view(*text).substr(name_end + 1), ' ');
+    return fields.size() > 20 ? std::string(fields[20]) : "";
+  } catch (const Error&) {
+    return "";  // ended while we looked
+  }
+}
+
+// Its process number and start time, or nothing for a name that no Scratch gave.
+std::optional<std::pair<std::uint64_t, std::string>> owner(const std::filesystem::path& path) {
+  const std::string name = path.filename().string();
+  const auto parts = split(name, '-');
+  if (parts.size() != 3 || !to_number(parts[1]) || !to_number(parts[2])) return std::nullopt;
+  const auto pid = to_number(parts[0]);
+  if (!pid) return std::nullopt;
+  return std::pair(*pid, std::string(parts[1]));
+}
+
+// The lock of a dead process's folder, or nothing when there is a sign of life.
+std::optional<sys::FileLock> take_from_dead(const std::filesystem::path& folder) {
+  const auto process = owner(folder);
+  if (!process || start_time(process->first) == process->second) return std::nullopt;
+  return sys::FileLock::try_take(folder / k_alive);
+}
+
+bool is_old(const std::filesystem::path& path) {
+  std::error_code error;
+  const auto time = std::filesystem::last_write_time(path, error);
+  return !error && std::filesystem::file_time_type::clock::now() - time > k_foreign_age;
+}
+
+bool is_leftover(const std::filesystem::path& path) {
+  try {
+    if (!owner(path)) return is_old(path);
+    return take_from_dead(path).has_value();
+  } catch (const Error&) {
+    // On a read-only disk no lock can be had; the number alone must do.
+    const auto process = owner(path);
+    return process && start_time(process->first) != process->second;
+  }
+}
+
+}  // namespace
+
+Scratch::~Scratch() {
+  if (m_folder.empty()) return;
+  try {
+    sys::remove_tree(m_folder);
+  } catch (const Error&) {
+    // It stays as a leftover, which verify names.
+  }
+}
+
+bool Scratch::make(const std::filesystem::path& folder) {
+  if (::mkdir(folder.c_str(), 0777) != 0) {
+    if (errno == EEXIST) return false;
+    throw std::system_error(errno, std::generic_category());
+  }
+  m_alive.emplace(folder / k_alive);
+  return true;
+}
+
+const std::filesystem::path& Scratch::folder() {
+  const std::lock_guard guard(m_mutex);
+  if (!m_folder.empty()) return m_folder;
+  std::filesystem::create_directories(m_parent);
+  const auto pid = static_cast<std::uint64_t>(::getpid());
+  const std::string start = start_time(pid);
+  for (unsigned number = 0;; ++number) {
+    const std::filesystem::path folder = m_parent / fmt::format("{}-{}-{}", pid, start.empty() ? "0" : start, number);
+    if (!make(folder)) continue;
+    m_folder = folder;
+    return m_folder;
+  }
+}
+
+std::filesystem::path Scratch::next(std::string_view name) { return folder() / fmt::format("{}-{}", name, m_count++); }
+
+std::vector<std::filesystem::path> leftovers(const std::filesystem::path& parent) {
+  std::vector<std::filesystem::path> found;
+  std::error_code error;
+  for (std::filesystem::directory_iterator at(parent, error), end; !error && at != end; at.increment(error))
+    if (is_leftover(at->path())) found.push_back(at->path());
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+bool remove_leftover(const std::filesystem::path& path) {
+  try {
+    std::optional<sys::FileLock> held;
+    if (owner(path)) {
+      held = take_from_dead(path);
+      if (!held) return false;
+    } else if (!is_old(path)) {
+      return false;
+    }
+    sys::remove_tree(path);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+}  // namespace wheelsmith::store
