@@ -14,8 +14,8 @@
 #include "gpu/arch.h"
 #include "pep/requirement.h"
 
-// A recipe says in TOML how one package is fetched, patched, built, checked and tested, per variant. All that is special
-// about a package is here and nowhere else. docs/recipes.md describes each key.
+// A recipe says in TOML how one package is fetched, patched, built, checked and tested, per variant. All that is
+// special about a package is here and nowhere else. docs/recipes.md describes each key.
 //
 // Texts may hold {placeholders} (see expand()): {version}, {archs}, {python}, {source}, {tree}, {env}, {toolkit},
 // {torch.version}, {torch.cuda}, {jobs}, {platform}, {build-type}, {set.NAME}; "{{" is a brace.
@@ -28,14 +28,14 @@ std::optional<Variant> variant_named(std::string_view name);
 
 struct Source {
   enum class Kind : std::uint8_t { sdist, folder, git, program } kind = Kind::sdist;
-  std::string project;                 // sdist: the registry's name for it
-  std::string version;                 // sdist: the version or specifiers ("2.8.3.post2", ">=2.1"); "" is the newest
-  std::string folder;                  // folder: relative to the recipe's file; embedded recipes: below examples/
-  std::string url;                     // git
-  std::string ref;                     // git
+  std::string project;                  // sdist: the registry's name for it
+  std::string version;                  // sdist: the version or specifiers ("2.8.3.post2", ">=2.1"); "" is the newest
+  std::string folder;                   // folder: relative to the recipe's file; embedded recipes: below examples/
+  std::string url;                      // git
+  std::string ref;                      // git
   std::vector<std::string> submodules;  // git: those the build needs; empty: all
-  std::string subfolder;               // where pyproject.toml or setup.py is, below the source
-  std::vector<std::string> patches;    // file names relative to the recipe, applied in order with -p1
+  std::string subfolder;                // where pyproject.toml or setup.py is, below the source
+  std::vector<std::string> patches;     // file names relative to the recipe, applied in order with -p1
 };
 
 enum class ArchSpelling : std::uint8_t { dotted, compact, cmake, sm, gfx };
@@ -46,9 +46,10 @@ struct ArchRules {
   std::string variable;  // environment variable that takes the list; "" for none (then {archs} stands somewhere)
   ArchSpelling spelling = ArchSpelling::dotted;
   std::string separator = ";";
-  std::string fallback;                // the list when the user names none and no GPU is here
-  std::vector<std::string> legal;      // architectures the package can be built for, as written ("8.0", "gfx942"); empty: all
-  bool ptx = true;                     // whether "+PTX" can be expressed
+  std::string fallback;  // the list when the user names none and no GPU is here
+  std::vector<std::string>
+      legal;        // architectures the package can be built for, as written ("8.0", "gfx942"); empty: all
+  bool ptx = true;  // whether "+PTX" can be expressed
 };
 
 // A build requirement with the reason where it must not come from pip.
@@ -67,18 +68,18 @@ struct OptionalPart {
 
 struct Test {
   std::string name;
-  std::vector<std::string> imports;     // modules that must import
-  std::string script;                   // Python text
-  std::vector<std::string> command;     // or argv after the interpreter: ["-m", "texture", "--self-test"]
-  std::vector<std::string> requires_;   // requirements of the test environment besides the wheel and its own
-  bool gpu = false;                     // without a GPU of the variant's kind it is "not run"
+  std::vector<std::string> imports;    // modules that must import
+  std::string script;                  // Python text
+  std::vector<std::string> command;    // or argv after the interpreter: ["-m", "texture", "--self-test"]
+  std::vector<std::string> requires_;  // requirements of the test environment besides the wheel and its own
+  bool gpu = false;                    // without a GPU of the variant's kind it is "not run"
 };
 
 struct Checks {
-  std::vector<std::string> symbols;        // must be exported
-  std::vector<std::string> members;        // shell patterns, each must match a member
-  std::vector<std::string> no_members;     // must match none
-  std::vector<std::string> provided;       // libraries (shell patterns) that others bring at run time
+  std::vector<std::string> symbols;     // must be exported
+  std::vector<std::string> members;     // shell patterns, each must match a member
+  std::vector<std::string> no_members;  // must match none
+  std::vector<std::string> provided;    // libraries (shell patterns) that others bring at run time
   std::vector<std::pair<std::string, std::string>> accepted;  // finding id, and the reason why it is accepted
   std::optional<std::uint64_t> max_size;
   bool archs = true;  // whether every library with device code must hold the whole arch list
@@ -95,13 +96,13 @@ struct Known {
 
 // The limits of versions that the package sets itself.
 struct Requires {
-  std::string python;         // specifiers
-  std::string torch;          // specifiers; "" when it does not use torch
+  std::string python;  // specifiers
+  std::string torch;   // specifiers; "" when it does not use torch
   bool uses_torch = false;
   std::string cuda, rocm, cmake, gcc, clang;  // specifiers
-  int cxx_standard = 0;       // 17, 20; 0: not known
-  std::vector<std::string> programs;  // "ninja", "git", "cmake"
-  std::vector<std::string> libraries;  // "cudnn", "nccl", "nvml"
+  int cxx_standard = 0;                       // 17, 20; 0: not known
+  std::vector<std::string> programs;          // "ninja", "git", "cmake"
+  std::vector<std::string> libraries;         // "cudnn", "nccl", "nvml"
 };
 
 // Everything about building one variant and target, after the tables for all variants, the variant's and the target's
@@ -112,12 +113,12 @@ struct Rules {
   std::vector<std::pair<std::string, std::string>> config;       // PEP 517 config settings (a key may repeat)
   std::vector<std::string> options;                              // arguments of setup.py bdist_wheel
   std::vector<std::string> requires_;                            // build requirements besides pyproject's
-  std::vector<std::string> drop_requires;                        // names in pyproject's list that must not come from pip
-  bool network = false;                                          // may reach the network while it compiles
+  std::vector<std::string> drop_requires;  // names in pyproject's list that must not come from pip
+  bool network = false;                    // may reach the network while it compiles
   std::string network_why;
-  std::vector<std::string> clean;                                // globs below the source that are removed first (stale build folders)
-  std::map<std::string, std::string> build_type;                 // release/debug/… to the value of {build-type}
-  std::vector<std::pair<std::string, std::string>> verbose;      // variables that --verbose sets
+  std::vector<std::string> clean;                 // globs below the source that are removed first (stale build folders)
+  std::map<std::string, std::string> build_type;  // release/debug/… to the value of {build-type}
+  std::vector<std::pair<std::string, std::string>> verbose;  // variables that --verbose sets
   ArchRules archs;
   std::vector<Need> needs;
   std::vector<OptionalPart> optional;
@@ -137,7 +138,7 @@ class Recipe {
   std::string name;     // as people call it
   std::string project;  // the distribution's name; usually the same
   std::string summary;
-  std::string origin;   // "built in", a file's path, or "made up"
+  std::string origin;                    // "built in", a file's path, or "made up"
   std::vector<std::string> assumptions;  // of a made-up one, as sentences
   Source source;
   std::vector<Setting> settings;
@@ -163,8 +164,8 @@ Recipe parse_recipe(std::string_view toml, std::string_view file_name);
 // What fills the placeholders. Throws Error for one that is not known, with the nearest.
 std::string expand(std::string_view text, const std::map<std::string, std::string>& values);
 
-// The list as the package wants it spelled. Throws Error for what cannot be expressed (a gfx name in "dotted", PTX where the
-// rules have none).
+// The list as the package wants it spelled. Throws Error for what cannot be expressed (a gfx name in "dotted", PTX
+// where the rules have none).
 std::string spell(const gpu::ArchList& archs, const ArchRules& rules);
 // Throws Error that names the architectures that are not legal, and which are.
 void check_legal(const gpu::ArchList& archs, const ArchRules& rules, std::string_view package);
@@ -192,17 +193,17 @@ class Library {
 
 // What can be seen of a source without running it.
 struct SourceFacts {
-  std::string name, version;                 // PKG-INFO or pyproject
-  std::string backend;                       // build-backend of pyproject; "" for none
-  std::vector<std::string> requires_;        // build-system.requires
+  std::string name, version;           // PKG-INFO or pyproject
+  std::string backend;                 // build-backend of pyproject; "" for none
+  std::vector<std::string> requires_;  // build-system.requires
   std::string requires_python;
   bool has_pyproject = false, has_setup_py = false, has_cmake = false;
-  bool uses_torch = false;                   // setup.py or pyproject mention torch
-  bool uses_torch_extension = false;         // torch.utils.cpp_extension
+  bool uses_torch = false;            // setup.py or pyproject mention torch
+  bool uses_torch_extension = false;  // torch.utils.cpp_extension
   bool has_cuda_sources = false, has_hip_sources = false;
-  std::vector<std::string> imports;          // top-level modules that it seems to bring
-  std::vector<std::string> setup_imports;    // modules that setup.py imports at its top
-  std::vector<std::string> arch_variables;   // "TORCH_CUDA_ARCH_LIST", "FORCE_CUDA", … seen in its text
+  std::vector<std::string> imports;         // top-level modules that it seems to bring
+  std::vector<std::string> setup_imports;   // modules that setup.py imports at its top
+  std::vector<std::string> arch_variables;  // "TORCH_CUDA_ARCH_LIST", "FORCE_CUDA", … seen in its text
 };
 // Reads PKG-INFO, pyproject.toml and setup.py as texts; runs nothing.
 SourceFacts read_source(const FileTree& source);

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "document/value.h"
+
+// Tables laid over each other: a recipe over the one it extends, a variant's tables over those for all variants, a
+// target's over its variant's. Tables merge member by member; texts, numbers and lists replace; `more-KEY` appends to
+// the list KEY of what lies below.
+
+namespace wheelsmith::recipe {
+
+document::Table lay_over(const document::Table& below, const document::Table& above);
+// When nothing more can come from below: more-KEY becomes KEY.
+document::Table settled(const document::Table& table);
+
+}  // namespace wheelsmith::recipe

@@ -1,0 +1,190 @@
+#include "recipe/rules_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "recipe/text_checks.h"
+
+namespace wheelsmith::recipe {
+namespace {
+
+using document::Value;
+
+// config = { "cmake.define.X" = "1" }, cmake.define.X = "1", "build-option" = ["a", "b"]: dotted keys are one key, and
+// a list repeats it.
+void read_config(TableReader& in, const std::string& prefix, const TextCheck& check, Pairs& config) {
+  for (const auto& [key, value] : in.table()) {
+    (void)in.take(key);
+    const std::string name = prefix.empty() ? key : prefix + "." + key;
+    const auto add = [&](const Value& one) {
+      if (one.text() == nullptr && one.integer() == nullptr) {
+        in.fail(one, fmt::format("config {} must be a text, but is {}", in_quotes(name), one.kind()));
+        return;
+      }
+      const std::string text = one.text() != nullptr ? *one.text() : std::to_string(*one.integer());
+      const std::string complaint = text.find('\0') != std::string::npos ? "a text may hold no NUL" : check(text);
+      if (!complaint.empty()) in.fail(one, fmt::format("config {}: {}", in_quotes(name), complaint));
+      config.emplace_back(name, text);
+    };
+    if (name.empty() || name.find_first_of(std::string_view("=\n\0", 3)) != std::string::npos) {
+      in.fail(value, fmt::format("config {} is no name", in_quotes(name)));
+    } else if (value.table() != nullptr) {
+      TableReader inner(*value.table(), in.name(), value.line, in.problems());
+      read_config(inner, name, check, config);
+    } else if (value.array() != nullptr) {
+      std::for_each(value.array()->begin(), value.array()->end(), add);
+    } else {
+      add(value);
+    }
+  }
+}
+
+void read_build(TableReader& in, const TextCheck& expandable, Rules& rules) {
+  std::size_t backend = static_cast<std::size_t>(rules.backend);
+  in.choice("backend", {"pep517", "setup.py", "program"}, backend);
+  rules.backend = static_cast<Rules::Backend>(backend);
+  in.pairs("environment", rules.environment, check_variable, expandable);
+  in.within("config", [&](TableReader& config) {
+    rules.config.clear();
+    read_config(config, "", expandable, rules.config);
+    std::stable_sort(rules.config.begin(), rules.config.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+  });
+  in.texts("options", rules.options, expandable);
+  in.texts("requires", rules.requires_, check_requirement);
+  in.texts("drop-requires", rules.drop_requires, check_project_name);
+  in.flag("network", rules.network);
+  in.text("network-why", rules.network_why);
+  in.texts("clean", rules.clean, check_relative_glob);
+  in.pairs("verbose", rules.verbose, check_variable, expandable);
+  Pairs build_type;
+  if (in.pairs("build-type", build_type, check_word)) rules.build_type = {build_type.begin(), build_type.end()};
+}
+
+void read_requires(TableReader& in, Requires& requires_versions) {
+  in.text("python", requires_versions.python, check_specifiers);
+  if (const Value* torch = in.take("torch"); torch != nullptr && torch->boolean() != nullptr) {
+    requires_versions.uses_torch = *torch->boolean();
+  } else if (in.text("torch", requires_versions.torch, check_specifiers)) {
+    requires_versions.uses_torch = true;
+  }
+  in.text("cuda", requires_versions.cuda, check_specifiers);
+  in.text("rocm", requires_versions.rocm, check_specifiers);
+  in.text("cmake", requires_versions.cmake, check_specifiers);
+  in.text("gcc", requires_versions.gcc, check_specifiers);
+  in.text("clang", requires_versions.clang, check_specifiers);
+  if (const Value* standard = in.take("cxx-standard")) {
+    const std::vector<std::int64_t> known = {11, 14, 17, 20, 23, 26};
+    const std::int64_t* year = standard->integer();
+    if (year == nullptr || std::find(known.begin(), known.end(), *year) == known.end()) {
+      in.fail(*standard, "cxx-standard must be one of 11, 14, 17, 20, 23, 26");
+    } else {
+      requires_versions.cxx_standard = static_cast<int>(*year);
+    }
+  }
+  in.texts("programs", requires_versions.programs, check_word);
+  in.texts("libraries", requires_versions.libraries, check_word);
+}
+
+void read_archs(TableReader& in, ArchRules& archs) {
+  in.text("variable", archs.variable, check_variable);
+  std::size_t spelling = static_cast<std::size_t>(archs.spelling);
+  if (in.choice("spelling", {"dotted", "compact", "cmake", "sm", "gfx"}, spelling)) {
+    archs.spelling = static_cast<ArchSpelling>(spelling);
+    archs.separator = archs.spelling == ArchSpelling::sm ? "," : ";";
+  }
+  in.text("separator", archs.separator, [](const std::string& text) {
+    const bool good = text == ";" || text == "," || text == " " || text == "|";
+    return good ? std::string() : fmt::format("{} is none of \";\", \",\", \" \", \"|\"", in_quotes(text));
+  });
+  in.text("default", archs.fallback, check_architectures);
+  in.texts("legal", archs.legal, check_architectures);
+  in.flag("ptx", archs.ptx);
+}
+
+void read_need(TableReader& in, Need& need) {
+  in.text("recipe", need.recipe, check_project_name);
+  in.text("requirement", need.requirement, check_requirement);
+  in.text("why", need.why);
+  if (need.recipe.empty() == need.requirement.empty()) {
+    in.problems().add(in.line(), in.name() + " names either a recipe or a requirement");
+  }
+}
+
+void read_check(TableReader& in, Checks& checks) {
+  in.texts("symbols", checks.symbols);
+  in.texts("members", checks.members, check_glob);
+  in.texts("no-members", checks.no_members, check_glob);
+  in.texts("provided", checks.provided, check_glob);
+  if (std::uint64_t size = 0; in.size("max-size", size)) checks.max_size = size;
+  in.flag("archs", checks.archs);
+  in.pairs("accept", checks.accepted, check_word, [](const std::string& reason) {
+    return reason.empty() ? std::string("say why the finding is accepted") : std::string();
+  });
+}
+
+void read_test(TableReader& in, const TextCheck& expandable, Test& test) {
+  in.text("name", test.name, check_word);
+  in.texts("imports", test.imports, check_module);
+  in.text("script", test.script);
+  in.texts("command", test.command, expandable);
+  in.texts("requires", test.requires_, check_requirement);
+  in.flag("gpu", test.gpu);
+  if (test.imports.empty() && test.script.empty() && test.command.empty()) {
+    in.problems().add(in.line(), in.name() + " has nothing to run: give imports, a script or a command");
+  }
+}
+
+}  // namespace
+
+std::string check_placeholders(const std::string& text, const PlaceholderScope& scope) {
+  std::string problem;
+  const std::vector<std::string> names = placeholders(text, problem);
+  if (!problem.empty()) return problem;
+  std::vector<std::string> known = known_placeholders();
+  for (const std::string& name : scope.settings) known.push_back("set." + name);
+  for (const std::string& name : names) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    if (scope.any_setting && name.starts_with("set.")) continue;
+    return fmt::format("unknown placeholder {}{}", in_quotes("{" + name + "}"), suggestion(name, known));
+  }
+  return "";
+}
+
+const std::vector<std::string>& rules_tables() {
+  static const std::vector<std::string> names = {"build",    "requires", "archs", "needs",
+                                                 "optional", "check",    "test",  "known"};
+  return names;
+}
+
+void read_rules(TableReader& in, const PlaceholderScope& scope, Rules& rules) {
+  const TextCheck expandable = [&](const std::string& text) { return check_placeholders(text, scope); };
+  in.within("build", [&](TableReader& build) { read_build(build, expandable, rules); });
+  in.within("requires", [&](TableReader& limits) { read_requires(limits, rules.requires_versions); });
+  in.within("archs", [&](TableReader& archs) { read_archs(archs, rules.archs); });
+  in.each("needs", [&](TableReader& need) { read_need(need, rules.needs.emplace_back()); });
+  in.each("optional", [&](TableReader& part) {
+    OptionalPart& optional = rules.optional.emplace_back();
+    part.text("name", optional.name, check_word);
+    part.text("member", optional.member, check_glob);
+    part.text("why", optional.why);
+    if (optional.name.empty() || optional.why.empty()) {
+      part.problems().add(part.line(), part.name() + " needs a name and a why");
+    }
+  });
+  in.within("check", [&](TableReader& check) { read_check(check, rules.checks); });
+  in.each("test", [&](TableReader& test) {
+    rules.tests.emplace_back().name = fmt::format("test-{}", rules.tests.size() + 1);
+    read_test(test, expandable, rules.tests.back());
+  });
+  in.within("known", [&](TableReader& known) {
+    known.number("seconds", rules.known.seconds);
+    known.number("seconds-per-arch", rules.known.seconds_per_arch);
+    known.size("memory-per-job", rules.known.memory_per_job);
+    known.size("disk", rules.known.disk);
+    known.size("wheel-size", rules.known.wheel_size);
+  });
+}
+
+}  // namespace wheelsmith::recipe

@@ -1,0 +1,212 @@
+#include "recipe/table_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "recipe/text_checks.h"
+
+namespace wheelsmith::recipe {
+
+namespace {
+constexpr std::size_t k_most_told = 20;
+constexpr std::string_view k_more = "more-";
+}  // namespace
+
+void Problems::add(std::uint32_t line, std::string what) {
+  // A hostile file may hold a million mistakes; nobody reads them.
+  if (m_problems.size() < 1000) m_problems.emplace_back(m_lines ? line : 0, std::move(what));
+}
+
+void Problems::throw_if_any() const {
+  if (m_problems.empty()) return;
+  auto sorted = m_problems;
+  std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
+  std::string text;
+  for (std::size_t i = 0; i < std::min(sorted.size(), k_most_told); ++i) {
+    const auto& [line, what] = sorted[i];
+    text += i == 0 ? "" : "\n";
+    text += line == 0 ? fmt::format("{}: {}", m_file_name, what) : fmt::format("{}:{}: {}", m_file_name, line, what);
+  }
+  if (sorted.size() > k_most_told) text += fmt::format("\n{}: and {} more", m_file_name, sorted.size() - k_most_told);
+  throw Error(text);
+}
+
+std::string suggestion(std::string_view word, const std::vector<std::string>& known) {
+  constexpr std::size_t k_longest = 64;  // of a word that someone may have mistyped
+  const auto near = word.size() <= k_longest ? nearest(word, known) : std::nullopt;
+  return near ? fmt::format("; did you mean {}?", *near) : std::string();
+}
+
+std::string TableReader::inner_name(std::string_view key) const {
+  if (!m_name.starts_with('[')) return fmt::format("[{}]", key);
+  return fmt::format("[{}.{}]", std::string_view(m_name).substr(1, m_name.size() - 2), key);
+}
+
+void TableReader::fail(const document::Value& where, std::string what) { m_problems.add(where.line, std::move(what)); }
+
+const document::Value* TableReader::take(std::string_view key) {
+  if (std::find(m_known.begin(), m_known.end(), key) == m_known.end()) m_known.emplace_back(key);
+  return m_table.find(key);
+}
+
+void TableReader::finish() {
+  for (const auto& [key, value] : m_table) {
+    const auto known = [&](std::string_view word) {
+      return std::find(m_known.begin(), m_known.end(), word) != m_known.end();
+    };
+    if (known(key)) continue;
+    // more-KEY is only offered to those who seem to have meant it.
+    std::vector<std::string> offered;
+    for (const std::string& word : m_known) {
+      if (word.starts_with(k_more) == key.starts_with("more")) offered.push_back(word);
+    }
+    fail(value, fmt::format("unknown key {} in {}{}", printable(key.substr(0, 80)), m_name, suggestion(key, offered)));
+  }
+}
+
+bool TableReader::read_text(const document::Value& value, std::string_view what, std::string& result,
+                            const TextCheck& check) {
+  if (value.text() == nullptr) {
+    fail(value, fmt::format("{} must be a text, but is {}", what, value.kind()));
+    return false;
+  }
+  std::string complaint = value.text()->find('\0') != std::string::npos ? "a text may hold no NUL" : "";
+  if (complaint.empty() && check) complaint = check(*value.text());
+  if (!complaint.empty()) {
+    fail(value, fmt::format("{}: {}", what, complaint));
+    return false;
+  }
+  result = *value.text();
+  return true;
+}
+
+bool TableReader::text(std::string_view key, std::string& result, const TextCheck& check) {
+  const document::Value* value = take(key);
+  return value != nullptr && read_text(*value, key, result, check);
+}
+
+bool TableReader::flag(std::string_view key, bool& result) {
+  const document::Value* value = take(key);
+  if (value == nullptr) return false;
+  if (value->boolean() == nullptr) {
+    fail(*value, fmt::format("{} must be true or false, but is {}", key, value->kind()));
+    return false;
+  }
+  result = *value->boolean();
+  return true;
+}
+
+bool TableReader::number(std::string_view key, double& result) {
+  const document::Value* value = take(key);
+  if (value == nullptr) return false;
+  if (!value->is_number() || !(value->number() >= 0) || std::isinf(value->number())) {
+    fail(*value, fmt::format("{} must be a number, 0 or more", key));
+    return false;
+  }
+  result = value->number();
+  return true;
+}
+
+bool TableReader::size(std::string_view key, std::uint64_t& result) {
+  const document::Value* value = take(key);
+  if (value == nullptr) return false;
+  const std::int64_t* bytes = value->integer();
+  const auto parsed = value->text() != nullptr          ? parse_size(*value->text())
+                      : bytes != nullptr && *bytes >= 0 ? std::optional(static_cast<std::uint64_t>(*bytes))
+                                                        : std::nullopt;
+  if (!parsed) {
+    fail(*value, fmt::format("{} must be a size: \"4.7GB\", \"250MB\", or a number of bytes", key));
+    return false;
+  }
+  result = *parsed;
+  return true;
+}
+
+bool TableReader::choice(std::string_view key, const std::vector<std::string>& words, std::size_t& result) {
+  std::string word;
+  const auto check = [&](const std::string& text) -> std::string {
+    if (std::find(words.begin(), words.end(), text) != words.end()) return "";
+    return fmt::format("{} is none of {}{}", in_quotes(text), join(words, ", "), suggestion(text, words));
+  };
+  if (!text(key, word, check)) return false;
+  result = static_cast<std::size_t>(std::find(words.begin(), words.end(), word) - words.begin());
+  return true;
+}
+
+bool TableReader::texts(std::string_view key, std::vector<std::string>& result, const TextCheck& check) {
+  bool found = false;
+  std::vector<std::string> all;
+  for (const std::string& name : {std::string(key), std::string(k_more) + std::string(key)}) {
+    const document::Value* value = take(name);
+    if (value == nullptr) continue;
+    if (value->array() == nullptr) {
+      fail(*value, fmt::format("{} must be a list of texts, but is {}", name, value->kind()));
+      return false;
+    }
+    found = true;
+    for (const document::Value& element : *value->array()) {
+      std::string text;
+      if (read_text(element, "each of " + name, text, check)) all.push_back(std::move(text));
+    }
+  }
+  if (found) result = std::move(all);
+  return found;
+}
+
+bool TableReader::pairs(std::string_view key, Pairs& result, const TextCheck& check_name, const TextCheck& check) {
+  return within(key, [&](TableReader& inner) {
+    result.clear();
+    for (const auto& [name, value] : inner.table()) {
+      (void)inner.take(name);
+      if (const std::string complaint = check_name ? check_name(name) : ""; !complaint.empty()) {
+        fail(value, fmt::format("{}: {}", inner.name(), complaint));
+      } else if (const std::int64_t* whole = value.integer()) {
+        result.emplace_back(name, std::to_string(*whole));
+      } else if (std::string text; read_text(value, name, text, check)) {
+        result.emplace_back(name, std::move(text));
+      }
+    }
+    std::stable_sort(result.begin(), result.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  });
+}
+
+bool TableReader::within(std::string_view key, const std::function<void(TableReader&)>& then) {
+  const document::Value* value = take(key);
+  if (value == nullptr) return false;
+  if (value->table() == nullptr) {
+    fail(*value, fmt::format("{} must be a table, but is {}", key, value->kind()));
+    return false;
+  }
+  TableReader inner(*value->table(), inner_name(key), value->line, m_problems);
+  then(inner);
+  inner.finish();
+  return true;
+}
+
+bool TableReader::each(std::string_view key, const std::function<void(TableReader&)>& then) {
+  bool found = false;
+  for (const std::string& name : {std::string(key), std::string(k_more) + std::string(key)}) {
+    const document::Value* value = take(name);
+    if (value == nullptr) continue;
+    found = true;
+    const bool is_list = value->array() != nullptr;
+    if (!is_list) fail(*value, fmt::format("write [{}]: it is a list of tables", inner_name(name)));
+    for (const document::Value& element : is_list ? *value->array() : document::Array()) {
+      if (element.table() == nullptr) {
+        fail(element, fmt::format("write [{}]: it is a list of tables", inner_name(name)));
+        continue;
+      }
+      TableReader inner(*element.table(), fmt::format("[{}]", inner_name(name)), element.line, m_problems);
+      then(inner);
+      inner.finish();
+    }
+  }
+  return found;
+}
+
+}  // namespace wheelsmith::recipe

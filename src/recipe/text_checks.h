@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// What the texts of a recipe must be. Each check returns what is wrong, or "".
+
+namespace wheelsmith::recipe {
+
+// In quotes, shortened, safe for a terminal.
+std::string in_quotes(std::string_view text);
+
+std::string check_project_name(const std::string& text);
+std::string check_version_or_specifiers(const std::string& text);
+std::string check_specifiers(const std::string& text);
+std::string check_requirement(const std::string& text);
+std::string check_variable(const std::string& text);       // [A-Za-z_][A-Za-z0-9_]*
+std::string check_word(const std::string& text);           // of settings, targets, tests: letters, digits, - _ .
+std::string check_module(const std::string& text);         // "a.b"
+std::string check_relative_path(const std::string& text);  // stays inside
+std::string check_glob(const std::string& text);
+std::string check_relative_glob(const std::string& text);
+std::string check_architectures(const std::string& text);
+std::string check_git(
+    const std::string& text);  // a URL or a ref: nothing that git would take for an option or a program
+
+// "4.7GB", "250 MB", "16GiB", "1000"; nothing for what is no size.
+std::optional<std::uint64_t> parse_size(std::string_view text);
+
+// The names of placeholders that stand in the text; `problem` is set for braces that do not match.
+std::vector<std::string> placeholders(std::string_view text, std::string& problem);
+// All but set.NAME.
+const std::vector<std::string>& known_placeholders();
+
+}  // namespace wheelsmith::recipe
