@@ -1,0 +1,105 @@
+// curl's exit statuses in words. The numbers are from its manual, EXIT CODES.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "base/text.h"
+#include "fetch/curl.h"
+
+namespace wheelsmith::fetch {
+
+namespace {
+
+constexpr int k_no_proxy_name = 5, k_no_host_name = 6, k_no_connection = 7, k_partial = 18, k_http_status = 22;
+constexpr int k_write_failed = 23, k_timeout = 28, k_tls_connect = 35, k_too_many_redirects = 47, k_nothing_came = 52;
+constexpr int k_send_failed = 55, k_receive_failed = 56, k_client_cert = 58, k_bad_certificate = 60, k_bad_ca_file = 77;
+constexpr int k_protocol_refused = 1, k_http2 = 16, k_http2_stream = 92;
+
+constexpr int k_retries_without_network = 2;
+
+std::string status_text(int status, const std::string& shown) {
+  switch (status) {
+    case 401:
+    case 407:
+      return fmt::format(
+          "{} wants a user and a password (HTTP {}): put them into the index's URL, into ~/.netrc, or, for a "
+          "proxy, into pip's setting `proxy`",
+          shown, status);
+    case 403:
+      return fmt::format("{} may not be read (HTTP 403): the server refuses this user, or a proxy the host", shown);
+    case 404:
+    case 410: return fmt::format("{} is not there (HTTP {})", shown, status);
+    case 429: return fmt::format("{} refuses so many requests (HTTP 429): try again later", shown);
+    default: return fmt::format("{} answers with HTTP {}", shown, status);
+  }
+}
+
+}  // namespace
+
+bool is_transient(const Transferred& result) {
+  if (result.good() || result.stopped || result.too_large) return false;
+  if (result.curl == k_http_status) {
+    const int status = result.status;
+    return status == 408 || status == 425 || status == 429 || (status >= 500 && status != 501 && status != 505);
+  }
+  constexpr int k_codes[] = {k_no_proxy_name, k_no_host_name,   k_no_connection, k_http2,
+                             k_partial,       k_timeout,        k_tls_connect,   k_nothing_came,
+                             k_send_failed,   k_receive_failed, k_http2_stream};
+  return std::find(std::begin(k_codes), std::end(k_codes), result.curl) != std::end(k_codes);
+}
+
+bool wait_for_retry(int retry, const Transferred& result, const FetchOptions& options) {
+  const bool no_network =
+      result.curl == k_no_proxy_name || result.curl == k_no_host_name || result.curl == k_no_connection;
+  // A machine without a network should say so soon.
+  const int most = no_network ? std::min(options.index.retries, k_retries_without_network) : options.index.retries;
+  if (retry >= most || !is_transient(result)) return false;
+  auto left = std::chrono::milliseconds(250 << std::min(retry, 5));
+  constexpr std::chrono::milliseconds k_nap(50);
+  for (; left.count() > 0; left -= k_nap) {
+    if ((options.stop && options.stop()) || sys::interrupted()) return false;
+    std::this_thread::sleep_for(std::min(left, k_nap));
+  }
+  return true;
+}
+
+std::string failure_text(const Transferred& result, std::string_view url, const FetchOptions& options) {
+  const std::string shown = printable(without_credentials(url));
+  if (result.stopped) return fmt::format("the download of {} was stopped", shown);
+  if (result.too_large) return fmt::format("{} is larger than any such page is", shown);
+  const std::string own_words = result.message.empty() ? "" : fmt::format(" ({})", result.message);
+  switch (result.curl) {
+    case k_http_status: return status_text(result.status, shown);
+    case k_no_proxy_name: return fmt::format("no network: the proxy's name cannot be resolved{}", own_words);
+    case k_no_host_name:
+    case k_no_connection:
+      return fmt::format(
+          "no network, or the server is down: {} cannot be reached{}; `--offline` builds from what is in the "
+          "store",
+          shown, own_words);
+    case k_timeout:
+      return fmt::format("{} did not answer within {} s (pip's setting `timeout`)", shown,
+                         options.index.timeout_seconds);
+    case k_partial:
+    case k_receive_failed:
+    case k_http2_stream:
+      return fmt::format("{} broke off before its end{}; the same command goes on there", shown, own_words);
+    case k_tls_connect:
+    case k_client_cert:
+    case k_bad_certificate:
+    case k_bad_ca_file:
+      return fmt::format(
+          "the TLS connection to {} is not to be trusted{}: set pip's setting `cert` (PIP_CERT) to the file of "
+          "your certificate authority",
+          shown, own_words);
+    case k_too_many_redirects: return fmt::format("{} redirects without end", shown);
+    case k_protocol_refused:
+      return fmt::format("{} redirects to what is not as safe as https, which is not followed{}", shown, own_words);
+    case k_write_failed: return fmt::format("{} cannot be written to the store{}", shown, own_words);
+    default: return fmt::format("{} cannot be fetched: curl ends with status {}{}", shown, result.curl, own_words);
+  }
+}
+
+}  // namespace wheelsmith::fetch

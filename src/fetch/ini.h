@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// Inside this module only: .ini files as Python's configparser reads them, without interpolation.
+
+namespace wheelsmith::fetch {
+
+struct IniEntry {
+  std::string section;
+  std::string key;    // lower case
+  std::string value;  // lines of a long value with '\n' between them
+  std::size_t line = 0;
+};
+
+// In the order written; of a repeated key the last counts, where Python would give up. Throws Error "FILE:LINE: …".
+std::vector<IniEntry> parse_ini(std::string_view text, std::string_view file_name);
+
+}  // namespace wheelsmith::fetch
