@@ -152,6 +152,7 @@ Transferred transfer_once(const Transfer& transfer, const FetchOptions& options,
       },
       std::chrono::milliseconds(500));
   result.curl = exit.code;
+  result.stopped = result.stopped || (exit.stopped && !result.too_large);  // an interruption
   read_curl_output(output, result);
   result.too_large = result.too_large || result.curl == 63 ||
                      (transfer.most_bytes != 0 && size_of(transfer.output) > transfer.most_bytes);

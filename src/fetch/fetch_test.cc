@@ -202,6 +202,20 @@ TEST_F(FetchFromServer, AStalePartIsThrownAway) {
   }
 }
 
+TEST_F(FetchFromServer, TwoAtOnceFetchItOnce) {
+  fs::path paths[2];
+  const auto fetch = [&](std::size_t i) {
+    store::Store store(m_store.root());
+    paths[i] = Fetcher(store, m_options).download(url("/files/two"), "demo-1.0.tar.gz", s_server->sha256);
+  };
+  std::thread other(fetch, 1);
+  fetch(0);
+  other.join();
+  EXPECT_EQ(paths[0], paths[1]);
+  EXPECT_TRUE(fs::exists(paths[0]));
+  EXPECT_EQ(requests("/files/two").size(), 1U);
+}
+
 TEST_F(FetchFromServer, Redirects) {
   EXPECT_EQ(get(url("/redirect/simple/demo/"), m_options).url, url("/simple/demo/"));
   EXPECT_NE(download_failure("/loop").find("without end"), std::string::npos);

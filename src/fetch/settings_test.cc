@@ -192,5 +192,36 @@ TEST(CurlOutput, StatusUrlAndType) {
   EXPECT_EQ(result.message, "curl: (22) The requested URL returned error: 404");
 }
 
+TEST(CurlFailure, InWords) {
+  struct Row {
+    int curl, status;
+    const char* part;
+    bool transient;
+  };
+  for (const Row& row : {Row{6, 0, "no network", true},
+                         {7, 0, "no network", true},
+                         {5, 0, "the proxy's name", true},
+                         {28, 0, "did not answer within 15 s", true},
+                         {18, 200, "broke off before its end", true},
+                         {60, 0, "PIP_CERT", false},
+                         {77, 0, "PIP_CERT", false},
+                         {47, 302, "redirects without end", false},
+                         {23, 200, "cannot be written", false},
+                         {99, 0, "curl ends with status 99", false},
+                         {22, 401, "wants a user and a password", false},
+                         {22, 403, "may not be read", false},
+                         {22, 404, "is not there", false},
+                         {22, 429, "so many requests", true},
+                         {22, 502, "HTTP 502", true}}) {
+    Transferred result;
+    result.curl = row.curl;
+    result.status = row.status;
+    const std::string text = failure_text(result, "https://me:secret@a.example/x", {});
+    EXPECT_NE(text.find(row.part), std::string::npos) << row.curl << ": " << text;
+    EXPECT_EQ(text.find("secret"), std::string::npos);
+    EXPECT_EQ(is_transient(result), row.transient) << row.curl << " " << row.status;
+  }
+}
+
 }  // namespace
 }  // namespace wheelsmith::fetch
