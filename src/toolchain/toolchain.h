@@ -13,9 +13,9 @@
 #include "pep/version.h"
 #include "sys/process.h"
 
-// What this machine has: Pythons, compilers, CUDA, ROCm, torch, build tools, GPUs. Every fact is asked of the program itself
-// (an interpreter by its own sysconfig, a compiler by its own report), never guessed from a name, and remembered by the
-// stat fingerprints of the files it depends on, so that a second look starts no process.
+// What this machine has: Pythons, compilers, CUDA, ROCm, torch, build tools, GPUs. Every fact is asked of the program
+// itself (an interpreter by its own sysconfig, a compiler by its own report), never guessed from a name, and remembered
+// by the stat fingerprints of the files it depends on, so that a second look starts no process.
 
 namespace wheelsmith::toolchain {
 
@@ -29,11 +29,13 @@ struct Memo {
 struct Surroundings {
   sys::Environment environment;
   Memo memo;
-  std::string cc, cxx;             // --set cc=…, CC: a name or path; "" is the default
-  std::filesystem::path cuda;      // CUDA_HOME or a setting
+  std::string cc, cxx;         // --set cc=…, CC: a name or path; "" is the default
+  std::filesystem::path cuda;  // CUDA_HOME or a setting
   std::filesystem::path rocm;
-  std::filesystem::path sysroot;   // --sysroot
-  bool use_conda = false;          // the active conda environment is the toolchain
+  std::filesystem::path sysroot;  // --sysroot
+  bool use_conda = false;         // the active conda environment is the toolchain
+  std::filesystem::path machine_root =
+      "/";  // what stands before usr/local/cuda, opt/rocm, proc and sys; another in tests
 };
 
 struct Python {
@@ -45,23 +47,26 @@ struct Python {
   std::string platform;              // "linux_x86_64"
   std::string soabi;                 // ".cpython-311-x86_64-linux-gnu.so"
   std::filesystem::path prefix, base_prefix, include, purelib, platlib, stdlib;
-  bool has_headers = false;  // Python.h is really there
+  std::vector<std::filesystem::path> sites;  // where installed packages are looked for, in order
+  bool has_headers = false;                  // Python.h is really there
   bool has_venv = false, has_pip = false, has_ensurepip = false;
   std::string pip_version;
-  std::string glibc;  // of the C library it runs with, "2.36"; "" for musl
-  std::string digest;  // of the interpreter, its library and its own data
+  std::string glibc;                                // of the C library it runs with, "2.36"; "" for musl
+  std::string digest;                               // of the interpreter, its library and its own data
   [[nodiscard]] std::string short_version() const;  // "3.11"
 };
 
 struct Compiler {
   std::filesystem::path cc, cxx;
-  std::string family;   // "gcc", "clang"
-  std::string version;  // "12.2.0"
-  std::string target;   // "x86_64-linux-gnu"
-  int newest_standard = 0;  // 20, 23: the newest C++ that it really compiles
-  std::string glibcxx;      // newest GLIBCXX_ version of the libstdc++ it links, "3.4.30"
-  std::string origin;       // "system", "conda", "setting"
-  std::string standard_library;  // "libstdc++", "libc++"
+  std::string family;             // "gcc", "clang"
+  std::string version;            // "12.2.0"
+  std::string target;             // "x86_64-linux-gnu"
+  int newest_standard = 0;        // 20, 23: the newest C++ that it really compiles
+  std::string glibcxx;            // newest GLIBCXX_ version of the libstdc++ it links, "3.4.30"
+  std::string origin;             // "system", "conda", "setting"
+  std::string standard_library;   // "libstdc++", "libc++"; "" when there is none it could compile against
+  std::string glibc;              // of the C library it links against (the sysroot's, conda's), "2.36"; "" if not known
+  std::filesystem::path sysroot;  // as given, or conda's own; empty for the machine
   // Each program that takes part: ("cc", digest), ("cc/cc1plus", …), ("cc/as", …), ("cc/ld", …).
   std::vector<std::pair<std::string, std::string>> digests;
 };
@@ -69,13 +74,13 @@ struct Compiler {
 struct Cuda {
   std::filesystem::path root;  // holds bin/nvcc
   std::filesystem::path nvcc;
-  std::string version;         // "13.0"
-  std::string full_version;    // "13.0.88"
+  std::string version;             // "13.0"
+  std::string full_version;        // "13.0.88"
   std::vector<std::string> archs;  // what it compiles for: "75", "90a", "100f", as nvcc spells them
   int max_gcc = 0, max_clang = 0;  // newest major host compiler it takes; 0: not known
   std::string origin;              // "machine", "registry", "setting"
   bool has_cudart = false, has_cublas = false, has_cusparse = false, has_nvml = false, has_cccl = false;
-  std::string cudnn, nccl;  // versions of headers found there, or ""
+  std::string cudnn, nccl;                                   // versions of headers found there, or ""
   std::vector<std::pair<std::string, std::string>> digests;  // nvcc, nvcc/cicc, nvcc/ptxas, nvcc/cudafe++, …
 };
 
@@ -114,17 +119,22 @@ struct Gpu {
   std::string driver;
 };
 
-// An interpreter by path, or by version ("3.11", "3.11.7", "cp311"): PATH (python3.11, python3, python), then pyenv, uv's and
-// conda's folders. One that does not run (a pyenv shim of a version that is not active) is passed over. Throws Error that
-// names what was tried.
+// An interpreter by path, or by version ("3.11", "3.11.7", "cp311"): PATH (python3.11, python3, python), then pyenv,
+// uv's and conda's folders. One that does not run (a pyenv shim of a version that is not active) is passed over. Throws
+// Error that names what was tried.
 Python find_python(const std::string& wanted, const Surroundings& where);
+// Every interpreter in these places that runs, each once, in the order they are looked at.
 std::vector<Python> find_pythons(const Surroundings& where);
+// What an interpreter says about itself; nothing when it does not run.
+std::optional<Python> read_python(const std::filesystem::path& executable, const Surroundings& where);
 
+// Throw Error when what the user named (cc, cxx, CC, CXX, cuda, rocm) is not there: another one is never taken instead.
 std::optional<Compiler> find_compiler(const Surroundings& where);
 std::optional<Cuda> find_cuda(const Surroundings& where);
 std::optional<Cuda> read_cuda(const std::filesystem::path& root, const Surroundings& where);
 std::optional<Rocm> find_rocm(const Surroundings& where);
-std::optional<Program> find_program(std::string_view name, const Surroundings& where);  // cmake, ninja, ccache, git, uv, curl, patch
+std::optional<Program> find_program(std::string_view name,
+                                    const Surroundings& where);  // cmake, ninja, ccache, git, uv, curl, patch
 // In the environment that an interpreter belongs to, without importing anything (files only); with `import_it` the
 // import is tried too.
 std::optional<Torch> find_torch(const std::filesystem::path& python, bool import_it, const Surroundings& where);

@@ -1,0 +1,117 @@
+// Every fact is asked of the program itself, and asking is slow: an interpreter takes 30 ms, nvcc 100 ms, `import
+// torch` two seconds, and a build looks at a dozen programs. So each answer is kept together with the stat fingerprints
+// of the files that it stands on: the interpreter and the file its link leads to, its pyvenv.cfg, its sysconfig data,
+// Python.h. Which files these are only the answer tells; so the memo is asked by the one file that is known before (the
+// program), and the rest is compared afterwards. A second look costs a few dozen stat calls and starts no process.
+
+#include "toolchain/ask.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/text.h"
+#include "sys/file.h"
+#include "sys/files.h"
+
+namespace wheelsmith::toolchain {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::uint64_t k_most_output = 1u << 20;
+constexpr std::size_t k_most_files = 10'000;
+
+sys::Environment asking_environment(const Surroundings& where) {
+  sys::Environment environment = where.environment;
+  environment["LC_ALL"] = "C";
+  // Flags that a user adds to every call would be taken for the program's own nature.
+  for (const char* name : {"LANGUAGE", "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "PYTHONHOME", "PYTHONPATH"}) {
+    environment.erase(name);
+  }
+  return environment;
+}
+
+std::optional<document::Table> still_true(const std::string& text) {
+  try {
+    const document::Value value = document::parse_json(text, "memo");
+    const document::Table* files = value["files"].table();
+    const document::Table* facts = value["facts"].table();
+    if (files == nullptr || facts == nullptr) return std::nullopt;
+    for (const auto& [file, fingerprint] : *files) {
+      if (fingerprint_of(file) != fingerprint.text_or()) return std::nullopt;
+    }
+    return *facts;
+  } catch (const Error&) {
+    return std::nullopt;  // written by another version of ours, or damaged: ask again
+  }
+}
+
+}  // namespace
+
+Reply ask(const std::vector<std::string>& argv, const Surroundings& where, std::string_view input,
+          std::chrono::seconds timeout) {
+  sys::Command command;
+  command.argv = argv;
+  command.environment = asking_environment(where);
+  command.input = std::string(input);
+  command.timeout = timeout;
+  Reply reply;
+  try {
+    sys::Captured captured = sys::capture(command, k_most_output);
+    const sys::Exit& exit = captured.exit;
+    reply.ran = !exit.timed_out && exit.signal == 0 && exit.code != 126 && exit.code != 127;
+    reply.good = exit.good();
+    reply.output = std::move(captured.output);
+    reply.errors = std::move(captured.errors);
+    if (!reply.good) reply.problem = sys::to_string(exit);
+  } catch (const Error& error) {
+    reply.problem = error.what();
+  }
+  return reply;
+}
+
+std::optional<document::Table> remembered(std::string_view kind, std::string_view subject, std::string_view fingerprint,
+                                          const Surroundings& where,
+                                          const std::function<std::optional<Answer>()>& question) {
+  if (where.memo.find) {
+    if (const std::optional<std::string> text = where.memo.find(kind, subject, fingerprint)) {
+      if (std::optional<document::Table> facts = still_true(*text)) return facts;
+    }
+  }
+  std::optional<Answer> answer = question();
+  if (!answer) return std::nullopt;
+  if (where.memo.keep) {
+    document::Table files;
+    for (const fs::path& file : answer->files) {
+      if (!file.empty() && files.size() < k_most_files) files[file.string()] = fingerprint_of(file);
+    }
+    document::Table whole;
+    whole["files"] = std::move(files);
+    whole["facts"] = answer->facts;
+    where.memo.keep(kind, subject, fingerprint, document::to_json(std::move(whole), -1));
+  }
+  return std::move(answer->facts);
+}
+
+std::string fingerprint_of(const fs::path& file) { return sys::stat_fingerprint(file).value_or("absent"); }
+
+std::string file_digest(const fs::path& file, const Memo& memo) {
+  const std::string fingerprint = fingerprint_of(file);
+  if (memo.find) {
+    const std::optional<std::string> kept = memo.find("sha256", file.string(), fingerprint);
+    if (kept && kept->size() == 64) return *kept;
+  }
+  std::string digest = to_hex(sha256(sys::map_file(file).bytes));
+  if (memo.keep) memo.keep("sha256", file.string(), fingerprint, digest);
+  return digest;
+}
+
+std::string combined_digest(const std::vector<std::string>& parts) {
+  std::string text;
+  for (const std::string& part : parts) text += std::to_string(part.size()) + ":" + part + "\n";
+  return to_hex(sha256(Bytes(text)));
+}
+
+}  // namespace wheelsmith::toolchain

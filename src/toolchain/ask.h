@@ -1,0 +1,81 @@
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "document/value.h"
+#include "toolchain/toolchain.h"
+
+// How a program is asked, and how its answer is remembered (ask.cc).
+
+namespace wheelsmith::toolchain {
+
+struct Reply {
+  bool ran = false;     // it was started and ended by itself: no signal, no timeout, no "command not found"
+  bool good = false;    // and with exit status 0
+  std::string output;   // standard output, at most a megabyte
+  std::string errors;   // standard error
+  std::string problem;  // why it is not good: "exit status 2", "stopped after 20 s (timeout)"
+};
+
+// Runs the program in the surroundings' environment with the C locale. Never throws: what cannot be started is a Reply.
+Reply ask(const std::vector<std::string>& argv, const Surroundings& where, std::string_view input = "",
+          std::chrono::seconds timeout = std::chrono::seconds(20));
+
+// What an answer says, and the files that it stands on. A file that is absent may be one: has_headers is no longer
+// true of an answer once Python.h has appeared.
+struct Answer {
+  document::Table facts;
+  std::vector<std::filesystem::path> files;
+};
+
+// The facts of `kind` about `subject`: from the memo as long as `fingerprint` is the same and none of the answer's
+// files has changed, else from `question`. Nothing, and nothing kept, when the question has no answer.
+std::optional<document::Table> remembered(std::string_view kind, std::string_view subject, std::string_view fingerprint,
+                                          const Surroundings& where,
+                                          const std::function<std::optional<Answer>()>& question);
+
+// The stat fingerprint, or "absent".
+std::string fingerprint_of(const std::filesystem::path& file);
+// The value of a variable, or "".
+std::string variable(const Surroundings& where, const std::string& name);
+// The folders of PATH in order, absolute ones only, each once.
+std::vector<std::filesystem::path> path_folders(const Surroundings& where);
+// Every program of that name in PATH, in order.
+std::vector<std::filesystem::path> programs_in_path(std::string_view name, const Surroundings& where);
+
+bool is_program(const std::filesystem::path& file);
+bool is_there(const std::filesystem::path& path);
+// Base names in a folder, sorted; none where it cannot be read. At most 10,000.
+std::vector<std::string> names_in(const std::filesystem::path& folder);
+// The start of a file; "" where it cannot be read.
+std::string head_of(const std::filesystem::path& file, std::uint64_t limit);
+bool is_script(const std::filesystem::path& file);
+// With all links resolved, or the path itself where that fails.
+std::filesystem::path real_path(const std::filesystem::path& path);
+bool lies_in(const std::filesystem::path& path, const std::filesystem::path& folder);
+// A path of the machine ("usr/local/cuda") below the surroundings' root.
+std::filesystem::path on_machine(const Surroundings& where, std::string_view relative);
+
+// The first word that reads like a version: digits with dots between them ("cmake version 3.25.1" -> "3.25.1").
+std::string first_version(std::string_view text);
+// Whether a is an older version than b, number by number.
+bool version_less(std::string_view a, std::string_view b);
+
+using Digests = std::vector<std::pair<std::string, std::string>>;
+// Adds (name, digest) for a program, and (name/LIBRARY, digest) for each shared library that holds a part of the
+// compiler itself (libLLVM.so, libbfd-2.40-system.so). Adds nothing for a file that is not there.
+void add_program_digests(Digests& digests, const std::string& name, const std::filesystem::path& file,
+                         const Surroundings& where);
+// SHA-256 of texts, each ended so that no two lists give the same.
+std::string combined_digest(const std::vector<std::string>& parts);
+// The newest version with that prefix that a shared library defines: ("libc.so.6", "GLIBC_") -> "2.36"; "" if none.
+std::string newest_definition(const std::filesystem::path& library, std::string_view prefix);
+
+}  // namespace wheelsmith::toolchain

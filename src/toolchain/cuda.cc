@@ -1,0 +1,217 @@
+// A CUDA toolkit: nvcc, what it calls, and the headers and libraries beside it. Toolkits lie in many shapes: NVIDIA's
+// own with targets/x86_64-linux behind include and lib64, Debian's split over /usr, conda's below a prefix, one made
+// out of the registry's wheels with lib alone. Common to all is that nvcc knows where it is: `nvcc --dryrun` prints
+// TOP.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "toolchain/ask.h"
+#include "toolchain/cuda_limits.h"
+#include "toolchain/cuda_texts.h"
+
+namespace wheelsmith::toolchain {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::uint64_t k_most_header = 8u << 20;
+
+struct Layout {
+  std::vector<fs::path> includes, libraries;
+};
+
+Layout layout_of(const fs::path& root, const Surroundings& where) {
+  Layout layout;
+  std::vector<fs::path> bases;
+  for (const std::string& name : names_in(root / "targets")) bases.push_back(root / "targets" / name);
+  bases.insert(bases.begin(), root);
+  for (const fs::path& base : bases) {
+    if (is_there(base / "include")) layout.includes.push_back(base / "include");
+    for (const char* name : {"lib64", "lib"}) {
+      if (is_there(base / name)) layout.libraries.push_back(base / name);
+    }
+  }
+  // Debian's own package keeps only programs below its root.
+  if (layout.includes.empty()) layout.includes.push_back(on_machine(where, "usr/include"));
+  if (layout.libraries.empty()) {
+    for (const char* name : {"usr/lib/x86_64-linux-gnu", "usr/lib/aarch64-linux-gnu", "usr/lib64"}) {
+      layout.libraries.push_back(on_machine(where, name));
+    }
+  }
+  return layout;
+}
+
+std::optional<fs::path> header(const std::vector<fs::path>& folders, std::string_view name) {
+  for (const fs::path& folder : folders) {
+    if (is_there(folder / name)) return folder / name;
+  }
+  return std::nullopt;
+}
+
+// libNAME.so or libNAME.so.13: a run-time package holds the second only.
+bool has_library(const std::vector<fs::path>& folders, const std::string& name) {
+  const std::string exact = "lib" + name + ".so";
+  for (const fs::path& folder : folders) {
+    for (const fs::path& place : {folder, folder / "stubs"}) {
+      if (is_there(place / exact)) return true;
+      const std::vector<std::string> names = names_in(place);
+      const auto at = std::lower_bound(names.begin(), names.end(), exact + ".");
+      if (at != names.end() && at->starts_with(exact + ".")) return true;
+    }
+  }
+  return false;
+}
+
+std::string version_in_header(const std::vector<fs::path>& folders, std::initializer_list<std::string_view> names,
+                              std::string (*read)(std::string_view)) {
+  for (const std::string_view name : names) {
+    for (const fs::path& folder : folders) {
+      std::string version = read(head_of(folder / name, k_most_header));
+      if (!version.empty()) return version;
+    }
+  }
+  return {};
+}
+
+void read_parts(Cuda& cuda, const Surroundings& where) {
+  const Layout layout = layout_of(cuda.root, where);
+  const auto has = [&](std::string_view name, const std::string& library) {
+    return header(layout.includes, name).has_value() && has_library(layout.libraries, library);
+  };
+  cuda.has_cudart = has("cuda_runtime.h", "cudart");
+  cuda.has_cublas = has("cublas_v2.h", "cublas");
+  cuda.has_cusparse = has("cusparse.h", "cusparse");
+  cuda.has_nvml = has("nvml.h", "nvidia-ml");
+  cuda.has_cccl = header(layout.includes, "cccl/thrust/version.h") || header(layout.includes, "thrust/version.h");
+  std::vector<fs::path> folders = layout.includes;
+  for (const char* name : {"usr/include", "usr/include/x86_64-linux-gnu", "usr/include/aarch64-linux-gnu"}) {
+    folders.push_back(on_machine(where, name));
+  }
+  cuda.cudnn = version_in_header(folders, {"cudnn_version.h", "cudnn_version_v9.h", "cudnn.h"}, read_cudnn_version);
+  cuda.nccl = version_in_header(folders, {"nccl.h"}, read_nccl_version);
+}
+
+// The programs that nvcc calls, by its own folders.
+std::vector<std::pair<std::string, fs::path>> parts_of(const fs::path& root, const fs::path& nvcc) {
+  const fs::path bin = real_path(nvcc).parent_path();
+  std::vector<std::pair<std::string, fs::path>> parts = {{"nvcc", nvcc}, {"nvcc/nvcc.profile", bin / "nvcc.profile"}};
+  for (const std::string name : {"ptxas", "cudafe++", "fatbinary", "nvlink", "bin2c"}) {
+    parts.emplace_back("nvcc/" + name, bin / name);
+  }
+  for (const fs::path& folder : {root / "nvvm/bin", bin / "../nvvm/bin", bin}) {
+    if (!is_there(folder / "cicc")) continue;
+    parts.emplace_back("nvcc/cicc", folder / "cicc");
+    break;
+  }
+  for (const std::string& name : names_in(root / "nvvm/libdevice")) {
+    parts.emplace_back("nvcc/" + name, root / "nvvm/libdevice" / name);
+  }
+  return parts;
+}
+
+std::optional<Answer> ask_nvcc(const fs::path& root, const fs::path& nvcc, const Surroundings& where) {
+  const Reply version = ask({nvcc.string(), "--version"}, where);
+  const NvccVersion found = read_nvcc_version(version.output);
+  if (!version.good || found.version.empty()) return std::nullopt;
+  // --list-gpu-code leaves out the architectures with a suffix; the help has them all.
+  std::vector<std::string> archs = read_nvcc_archs(ask({nvcc.string(), "--help"}, where).output);
+  if (archs.empty()) archs = read_nvcc_archs(ask({nvcc.string(), "--list-gpu-code"}, where).output);
+  if (archs.empty()) archs = nvcc_archs(found.version);
+  const Layout layout = layout_of(root, where);
+  HostLimits limits;
+  Answer answer;
+  for (const fs::path& folder : layout.includes) {
+    const fs::path file = folder / "crt/host_config.h";
+    answer.files.push_back(file);
+    if (limits.gcc == 0 && limits.clang == 0) limits = read_host_config(head_of(file, k_most_header));
+  }
+  const CudaRow row = cuda_row(found.version).value_or(CudaRow());
+  document::Array words(archs.begin(), archs.end());
+  answer.facts["version"] = found.version;
+  answer.facts["full_version"] = found.full_version;
+  answer.facts["archs"] = std::move(words);
+  answer.facts["max_gcc"] = limits.gcc != 0 ? limits.gcc : row.max_gcc;
+  answer.facts["max_clang"] = limits.clang != 0 ? limits.clang : row.max_clang;
+  for (const auto& [name, file] : parts_of(root, nvcc)) answer.files.push_back(file);
+  return answer;
+}
+
+// The toolkit's folder, by nvcc's own word where the program found is a wrapper.
+fs::path root_of(const fs::path& nvcc, const Surroundings& where) {
+  const fs::path real = real_path(nvcc);
+  if (!is_script(real)) return real.parent_path().parent_path();
+  const std::optional<document::Table> facts =
+      remembered("nvcc-root", nvcc.string(), fingerprint_of(nvcc), where, [&]() -> std::optional<Answer> {
+        // It need not succeed: TOP is printed before the file that is not there is missed.
+        const Reply reply = ask({nvcc.string(), "--dryrun", "wheelsmith-asks.cu"}, where);
+        const std::string top = dryrun_variable(reply.errors + "\n" + reply.output, "TOP");
+        if (!fs::path(top).is_absolute()) return std::nullopt;
+        Answer answer;
+        answer.facts["root"] = real_path(top).lexically_normal().string();
+        answer.files = {nvcc, fs::path(top) / "bin/nvcc"};
+        return answer;
+      });
+  return facts ? fs::path(document::Value(*facts)["root"].text_or()) : fs::path();
+}
+
+std::optional<Cuda> read_toolkit(const fs::path& root, const fs::path& nvcc, const Surroundings& where) {
+  if (!is_program(nvcc)) return std::nullopt;
+  std::optional<document::Table> table =
+      remembered("nvcc", nvcc.string(), fingerprint_of(nvcc), where, [&] { return ask_nvcc(root, nvcc, where); });
+  if (!table) return std::nullopt;
+  const document::Value facts(std::move(*table));
+  Cuda cuda;
+  cuda.root = root;
+  cuda.nvcc = nvcc;
+  cuda.version = facts["version"].text_or();
+  cuda.full_version = facts["full_version"].text_or();
+  cuda.archs = facts["archs"].texts();
+  cuda.max_gcc = static_cast<int>(facts["max_gcc"].integer_or(0));
+  cuda.max_clang = static_cast<int>(facts["max_clang"].integer_or(0));
+  cuda.origin = "machine";
+  read_parts(cuda, where);
+  for (const auto& [name, file] : parts_of(root, nvcc)) add_program_digests(cuda.digests, name, file, where);
+  return cuda;
+}
+
+}  // namespace
+
+std::optional<Cuda> read_cuda(const fs::path& root, const Surroundings& where) {
+  std::error_code error;
+  const fs::path folder = fs::absolute(root, error);
+  return read_toolkit(folder, folder / "bin/nvcc", where);
+}
+
+std::optional<Cuda> find_cuda(const Surroundings& where) {
+  if (!where.cuda.empty()) {
+    std::optional<Cuda> cuda = read_cuda(where.cuda, where);
+    if (!cuda) {
+      throw Error(
+          fmt::format("the CUDA toolkit is to be {}, and there is no bin/nvcc that runs; correct the setting or "
+                      "leave it out",
+                      printable(where.cuda.string())));
+    }
+    cuda->origin = "setting";
+    return cuda;
+  }
+  for (const char* name : {"CUDA_HOME", "CUDA_PATH"}) {
+    const std::string root = variable(where, name);
+    if (root.empty()) continue;
+    // Images with the run-time libraries alone set these, too; so a folder without nvcc is no mistake.
+    if (std::optional<Cuda> cuda = read_cuda(root, where)) return cuda;
+  }
+  for (const fs::path& nvcc : programs_in_path("nvcc", where)) {
+    const fs::path root = root_of(nvcc, where);
+    if (root.empty()) continue;
+    if (std::optional<Cuda> cuda = read_cuda(root, where)) return cuda;
+    if (std::optional<Cuda> cuda = read_toolkit(root, nvcc, where)) return cuda;
+  }
+  return read_cuda(on_machine(where, "usr/local/cuda"), where);
+}
+
+}  // namespace wheelsmith::toolchain

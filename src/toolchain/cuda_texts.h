@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+// Texts of a CUDA toolkit to values. They are foreign: any bytes are taken.
+
+namespace wheelsmith::toolchain {
+
+struct HostLimits {
+  int gcc = 0, clang = 0;  // newest major version that is taken; 0: the text does not say
+};
+
+// From include/crt/host_config.h, which refuses compilers by #error.
+HostLimits read_host_config(std::string_view text);
+
+// From `nvcc --version`: "release 13.0, V13.0.88".
+struct NvccVersion {
+  std::string version;       // "13.0"
+  std::string full_version;  // "13.0.88"
+};
+NvccVersion read_nvcc_version(std::string_view text);
+
+// The architectures in nvcc's help ('sm_90a') or in --list-gpu-code, each once, sorted by number: "75", "90", "90a".
+std::vector<std::string> read_nvcc_archs(std::string_view text);
+
+// The number that a header defines a macro as ("#define CUDNN_MAJOR 9"), or "" when it does not.
+std::string header_number(std::string_view text, std::string_view macro);
+// cudnn_version.h, cudnn.h: "9.10.2"; nccl.h: "2.27.3". "" when there is none.
+std::string read_cudnn_version(std::string_view text);
+std::string read_nccl_version(std::string_view text);
+
+// A variable in the output of `nvcc --dryrun`: "#$ TOP=/usr/local/cuda-13.0/bin/..".
+std::string dryrun_variable(std::string_view text, std::string_view name);
+
+}  // namespace wheelsmith::toolchain

@@ -1,0 +1,70 @@
+// Build tools: which one is found, what version it is and where it came from. The last matters for cmake and ninja: pip
+// puts a script of that name before the system's into PATH, and inside an isolated environment it then runs without the
+// package it imports.
+
+#include "base/error.h"
+#include "base/text.h"
+#include "toolchain/ask.h"
+
+namespace wheelsmith::toolchain {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// A pyenv or asdf shim: a script that runs whatever version is chosen, or nothing.
+bool is_shim(const fs::path& program) { return program.parent_path().filename() == "shims"; }
+
+std::string origin_of(const fs::path& program, const Surroundings& where) {
+  if (is_shim(program)) return "pip";
+  const fs::path real = real_path(program);
+  for (const fs::path& path : {program, real}) {
+    for (const fs::path& part : path) {
+      if (part == "site-packages" || part == "dist-packages") return "pip";
+    }
+    // A program in the bin of a virtual environment was put there by an installer.
+    if (is_there(path.parent_path().parent_path() / "pyvenv.cfg")) return "pip";
+  }
+  if (is_script(real)) {
+    const std::string head = head_of(real, 512);
+    if (head.substr(0, head.find('\n')).find("python") != std::string::npos) return "pip";
+  }
+  return lies_in(program, variable(where, "CONDA_PREFIX")) ? "conda" : "system";
+}
+
+std::optional<Answer> ask_version(const fs::path& program, const Surroundings& where) {
+  const Reply reply = ask({program.string(), "--version"}, where);
+  if (!reply.ran) return std::nullopt;
+  // A script that fails is broken (its package is gone, its shim chooses nothing); a program that fails may just not
+  // know the option.
+  if (!reply.good && is_script(real_path(program))) return std::nullopt;
+  Answer answer;
+  std::string version = first_version(reply.output);
+  answer.facts["version"] = version.empty() ? first_version(reply.errors) : version;
+  answer.files = {program, real_path(program)};
+  return answer;
+}
+
+}  // namespace
+
+std::optional<Program> find_program(std::string_view name, const Surroundings& where) {
+  for (const fs::path& path : programs_in_path(name, where)) {
+    const std::optional<document::Table> facts =
+        remembered("program", path.string(), fingerprint_of(path), where, [&] { return ask_version(path, where); });
+    if (!facts) continue;
+    Program program;
+    program.name = std::string(name);
+    program.path = path;
+    program.version = document::Value(*facts)["version"].text_or();
+    program.origin = origin_of(path, where);
+    try {
+      program.digest = file_digest(real_path(path), where.memo);
+    } catch (const Error&) {
+      continue;  // may be run but not read: nothing that it makes could be keyed
+    }
+    return program;
+  }
+  return std::nullopt;
+}
+
+}  // namespace wheelsmith::toolchain

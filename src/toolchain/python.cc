@@ -1,0 +1,108 @@
+// One interpreter. What its name says is not to be believed (python3 may be a pyenv shim that runs anything or nothing,
+// a venv's link, conda's), so it is run once with a small script and asked for its own sysconfig.
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "toolchain/ask.h"
+
+namespace wheelsmith::toolchain {
+
+namespace fs = std::filesystem;
+
+namespace data {
+extern const std::string_view python_facts_py;
+}
+
+namespace {
+
+std::optional<Answer> ask_python(const fs::path& executable, const Surroundings& where) {
+  const Reply reply = ask({executable.string(), "-I", "-c", std::string(data::python_facts_py)}, where);
+  if (!reply.good) return std::nullopt;
+  try {
+    // A sitecustomize may print, too: the last line is ours.
+    const std::vector<std::string_view> all = lines(reply.output);
+    if (all.empty()) return std::nullopt;
+    const document::Value value = document::parse_json(all.back(), "the interpreter's answer");
+    const document::Table* table = value.table();
+    if (table == nullptr) return std::nullopt;
+    if (value["version"].text_or().empty() || !fs::path(value["executable"].text_or()).is_absolute()) {
+      return std::nullopt;
+    }
+    Answer answer{*table, {executable, real_path(executable)}};
+    for (const std::string& file : value["files"].texts()) answer.files.emplace_back(file);
+    return answer;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+// What a shim runs depends on more than itself: pyenv's own settings, asked from the current folder upward.
+std::string shim_state(const Surroundings& where) {
+  std::string state = variable(where, "PYENV_VERSION") + "\n" + variable(where, "ASDF_PYTHON_VERSION");
+  const std::string root = variable(where, "PYENV_ROOT");
+  state += "\n" + fingerprint_of(fs::path(root.empty() ? variable(where, "HOME") + "/.pyenv" : root) / "version");
+  std::error_code error;
+  fs::path folder = fs::current_path(error);
+  for (int depth = 0; !error && depth < 64; ++depth) {
+    for (const char* name : {".python-version", ".tool-versions"}) state += "\n" + fingerprint_of(folder / name);
+    if (folder == folder.parent_path()) break;
+    folder = folder.parent_path();
+  }
+  return state;
+}
+
+std::string python_digest(const document::Value& facts, const Surroundings& where) {
+  std::vector<std::string> parts = {facts["version"].text_or(), facts["soabi"].text_or()};
+  for (const std::string& file : {facts["executable"].text_or(), facts["library"].text_or()}) {
+    if (!file.empty()) parts.push_back(file_digest(real_path(file), where.memo));
+  }
+  return combined_digest(parts);
+}
+
+}  // namespace
+
+std::string Python::short_version() const {
+  const std::size_t first = version.find('.');
+  return first == std::string::npos ? version : version.substr(0, version.find('.', first + 1));
+}
+
+std::optional<Python> read_python(const fs::path& executable, const Surroundings& where) {
+  if (!is_program(executable)) return std::nullopt;
+  std::string fingerprint = fingerprint_of(executable);
+  if (is_script(executable)) fingerprint = combined_digest({fingerprint, shim_state(where)});
+  std::optional<document::Table> table =
+      remembered("python", executable.string(), fingerprint, where, [&] { return ask_python(executable, where); });
+  if (!table) return std::nullopt;
+  const document::Value facts(std::move(*table));
+  Python python;
+  try {
+    python.digest = python_digest(facts, where);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+  python.executable = facts["executable"].text_or();
+  python.version = facts["version"].text_or();
+  python.implementation = facts["implementation"].text_or();
+  python.tag = facts["tag"].text_or();
+  python.abi = facts["abi"].text_or();
+  python.platform = facts["platform"].text_or();
+  python.soabi = facts["soabi"].text_or();
+  python.prefix = facts["prefix"].text_or();
+  python.base_prefix = facts["base_prefix"].text_or();
+  python.include = facts["include"].text_or();
+  python.purelib = facts["purelib"].text_or();
+  python.platlib = facts["platlib"].text_or();
+  python.stdlib = facts["stdlib"].text_or();
+  for (const std::string& site : facts["sites"].texts()) python.sites.emplace_back(site);
+  python.has_headers = facts["has_headers"].boolean_or(false);
+  python.has_venv = facts["has_venv"].boolean_or(false);
+  python.has_pip = facts["has_pip"].boolean_or(false);
+  python.has_ensurepip = facts["has_ensurepip"].boolean_or(false);
+  python.pip_version = facts["pip_version"].text_or();
+  python.glibc = facts["glibc"].text_or();
+  return python;
+}
+
+}  // namespace wheelsmith::toolchain
