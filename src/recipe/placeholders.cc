@@ -42,7 +42,8 @@ void walk(std::string_view text, Literal&& literal, Name&& name) {
 const std::vector<std::string>& known_placeholders() {
   static const std::vector<std::string> names = {"version",    "archs", "python",   "source",
                                                  "tree",       "env",   "toolkit",  "torch.version",
-                                                 "torch.cuda", "jobs",  "platform", "build-type"};
+                                                 "torch.cuda", "jobs",  "platform", "build-type",
+                                                 "variant",    "target", "label"};
   return names;
 }
 

@@ -18,7 +18,7 @@
 // special about a package is here and nowhere else. docs/recipes.md describes each key.
 //
 // Texts may hold {placeholders} (see expand()): {version}, {archs}, {python}, {source}, {tree}, {env}, {toolkit},
-// {torch.version}, {torch.cuda}, {jobs}, {platform}, {build-type}, {set.NAME}; "{{" is a brace.
+// {torch.version}, {torch.cuda}, {jobs}, {platform}, {build-type}, {variant}, {target}, {label} (cpu, cu130, rocm), {set.NAME}; "{{" is a brace.
 
 namespace wheelsmith::recipe {
 
@@ -204,6 +204,8 @@ struct SourceFacts {
   std::vector<std::string> imports;         // top-level modules that it seems to bring
   std::vector<std::string> setup_imports;   // modules that setup.py imports at its top
   std::vector<std::string> arch_variables;  // "TORCH_CUDA_ARCH_LIST", "FORCE_CUDA", … seen in its text
+  std::string arch_example;                 // "80;90": a list as setup.py writes it behind such a variable
+  bool compares_with_true = false;          // setup.py takes the word TRUE for yes
 };
 // Reads PKG-INFO, pyproject.toml and setup.py as texts; runs nothing.
 SourceFacts read_source(const FileTree& source);

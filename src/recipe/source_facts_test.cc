@@ -1,0 +1,163 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "recipe/python_text.h"
+#include "recipe/recipe.h"
+
+namespace wheelsmith::recipe {
+namespace {
+
+using Names = std::vector<std::string>;
+
+using Files = std::map<std::string, std::string>;
+
+class TextTree final : public FileTree {
+ public:
+  explicit TextTree(std::map<std::string, std::string> files) : m_files(std::move(files)) {}
+  [[nodiscard]] std::vector<File> files() const override {
+    std::vector<File> result;
+    for (const auto& [name, text] : m_files) result.push_back({name, text.size()});
+    return result;
+  }
+  [[nodiscard]] std::optional<Blob> open(const std::string& name) const override {
+    const auto found = m_files.find(name);
+    if (found == m_files.end()) return std::nullopt;
+    return Blob{nullptr, Bytes(found->second)};
+  }
+
+ private:
+  std::map<std::string, std::string> m_files;
+};
+
+// Shaped like the setup.py files of torch's extensions on the registry.
+constexpr const char* k_setup = R"py(#!/usr/bin/env python
+"""import nothing
+from nowhere import this"""
+import os, sys
+import os.path as osp; import numpy
+from packaging.version import (
+    parse,
+    Version,
+)
+import torch
+from torch.utils.cpp_extension import \
+    BuildExtension, CUDAExtension
+from . import local
+try:
+    import pkg_resources
+except ImportError:
+    pass
+# import commented
+
+def late():
+    import psutil
+    text = '''
+import cmake
+'''
+class Command:
+    import yaml
+from setuptools import setup
+FORCE = os.getenv("FAST_OPS_FORCE_BUILD", "FALSE") == "TRUE"
+if os.getenv('FORCE_CUDA', '0') == '1' or os.environ["FORCE_ONLY_CPU"]:
+    define_macros = [('WITH_CUDA', None)]
+setup(name='fast_ops', version='1.0')
+)py";
+
+TEST(PythonText, SeesImportsAtTheTop) {
+  const PythonText python = read_python(k_setup);
+  EXPECT_EQ(python.imports, (Names{"os", "sys", "numpy", "packaging", "torch", "pkg_resources", "setuptools"}));
+}
+
+TEST(PythonText, BearsAnything) {
+  for (const char* text : {"", "'", "\"\"\"", "'\\", "import", "from", "import ,,;;", "(((((", "))))", "\\\n\\\n",
+                           "'a\nimport b", "\"\"\"\\\"\"\"", "#"}) {
+    EXPECT_NO_THROW((void)read_python(text)) << text;
+  }
+  EXPECT_EQ(read_python("'a\nimport b").imports, Names{"b"}) << "a string that is not closed ends with its line";
+}
+
+SourceFacts fast_ops() {
+  return read_source(
+      TextTree(Files{{"fast_ops-1.0/PKG-INFO", "Name: fast_ops\nVersion: 1.0\nRequires-Python: >=3.8\n\nName: no\n"},
+                     {"fast_ops-1.0/setup.py", k_setup},
+                     {"fast_ops-1.0/csrc/a.cu", ""},
+                     {"fast_ops-1.0/fast_ops/__init__.py", ""},
+                     {"fast_ops-1.0/fast_ops.egg-info/top_level.txt", "fast_ops\ntest\nother\n../x\n"}}));
+}
+
+TEST(SourceFacts, AreSeenInAnArchivesFolder) {
+  const SourceFacts facts = fast_ops();
+  EXPECT_EQ(facts.name, "fast_ops");
+  EXPECT_EQ(facts.version, "1.0");
+  EXPECT_EQ(facts.requires_python, ">=3.8");
+  EXPECT_TRUE(facts.has_setup_py && !facts.has_pyproject && facts.uses_torch && facts.uses_torch_extension);
+  EXPECT_TRUE(facts.has_cuda_sources && !facts.has_hip_sources);
+  EXPECT_EQ(facts.imports, Names{"fast_ops"});
+  EXPECT_EQ(facts.arch_variables, (Names{"FAST_OPS_FORCE_BUILD", "FORCE_CUDA", "FORCE_ONLY_CPU"}));
+}
+
+TEST(MakeUp, AnExtensionOfTorch) {
+  const Recipe recipe = make_up(fast_ops());
+  EXPECT_EQ(recipe.origin, "made up");
+  EXPECT_EQ(recipe.name, "fast-ops");
+  EXPECT_EQ(recipe.variants(), (std::vector<Variant>{Variant::cpu, Variant::cuda, Variant::rocm}));
+  EXPECT_GE(recipe.assumptions.size(), 4U);
+  const Rules& cpu = recipe.rules(Variant::cpu);
+  EXPECT_EQ(cpu.backend, Rules::Backend::setup_py);
+  EXPECT_EQ(cpu.requires_, (Names{"setuptools<81", "numpy", "packaging", "wheel", "ninja"}));
+  EXPECT_TRUE(cpu.requires_versions.uses_torch);
+  EXPECT_EQ(cpu.environment, (std::vector<std::pair<std::string, std::string>>{
+                                 {"FAST_OPS_FORCE_BUILD", "TRUE"}, {"FORCE_CUDA", "0"}, {"FORCE_ONLY_CPU", "1"}}));
+  const Rules& cuda = recipe.rules(Variant::cuda);
+  EXPECT_EQ(cuda.environment,
+            (std::vector<std::pair<std::string, std::string>>{{"FAST_OPS_FORCE_BUILD", "TRUE"}, {"FORCE_CUDA", "1"}}));
+  EXPECT_EQ(cuda.archs.variable, "TORCH_CUDA_ARCH_LIST");
+  EXPECT_EQ(cuda.tests.at(0).imports, Names{"fast_ops"});
+  const Recipe again = parse_recipe(recipe.to_toml(), "again.toml");
+  EXPECT_EQ(again.document, recipe.document);
+  EXPECT_EQ(again.assumptions, recipe.assumptions);
+}
+
+TEST(MakeUp, ACMakeProject) {
+  const Recipe recipe = make_up(read_source(
+      TextTree(Files{{"pyproject.toml",
+                      "[build-system]\nrequires=[\"scikit-build-core\"]\nbuild-backend=\"scikit_build_core.build\"\n"
+                      "[project]\nname=\"Grid.Ops\"\nversion=\"2\"\n"},
+                     {"CMakeLists.txt", "project(x LANGUAGES CUDA)"},
+                     {"src/grid_ops/__init__.py", ""},
+                     {"src/k.cu", ""}})));
+  EXPECT_EQ(recipe.name, "grid-ops");
+  EXPECT_EQ(recipe.variants(), (std::vector<Variant>{Variant::cpu, Variant::cuda}));
+  const Rules& cuda = recipe.rules(Variant::cuda);
+  EXPECT_EQ(cuda.config.at(0).first, "cmake.define.CMAKE_CUDA_ARCHITECTURES");
+  EXPECT_EQ(spell(gpu::ArchList::parse(cuda.archs.fallback), cuda.archs), "80-real;90-real");
+  EXPECT_EQ(cuda.tests.at(0).imports, Names{"grid_ops"});
+  EXPECT_FALSE(cuda.requires_versions.uses_torch);
+}
+
+TEST(MakeUp, TorchPinnedByPyprojectIsALimitAndNotARequirement) {
+  const Recipe recipe =
+      make_up(read_source(TextTree(Files{{"pyproject.toml",
+                                          "[build-system]\nrequires=[\"setuptools\", \"torch==2.6.0\", \"not a b\"]\n"
+                                          "build-backend=\"setuptools.build_meta\"\n[project]\nname=\"x\"\n"},
+                                         {"setup.py", "import os\nA = os.getenv('X_CUDA_ARCHS', '80;90')\n"},
+                                         {"k.cu", ""}})));
+  const Rules& cuda = recipe.rules(Variant::cuda);
+  EXPECT_EQ(cuda.requires_versions.torch, "==2.6.0");
+  EXPECT_EQ(cuda.drop_requires, Names{"torch"});
+  EXPECT_EQ(cuda.archs.variable, "X_CUDA_ARCHS");
+  EXPECT_EQ(cuda.archs.spelling, ArchSpelling::compact);
+}
+
+TEST(MakeUp, WhatCannotBeToldIsAnError) {
+  EXPECT_THROW((void)make_up(read_source(TextTree(Files{}))), Error);
+  EXPECT_THROW((void)make_up(read_source(TextTree(Files{{"setup.py", "import os"}}))), Error);
+  EXPECT_THROW((void)make_up(read_source(TextTree(Files{{"PKG-INFO", "Name: x"}}))), Error);
+  EXPECT_THROW((void)read_source(TextTree(Files{{"pyproject.toml", "[["}})), Error);
+  EXPECT_NO_THROW((void)make_up(read_source(TextTree(Files{{"setup.py", "setup(name = 'x')"}}))));
+}
+
+}  // namespace
+}  // namespace wheelsmith::recipe
