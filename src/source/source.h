@@ -28,20 +28,21 @@ Override parse_override(const std::string& text);
 // One exact source, found without fetching more than pages.
 struct Pin {
   enum class Kind { archive, folder, git, program } kind = Kind::archive;
-  std::string project, version;  // as far as known
+  std::string project, version;        // as far as known
   std::string file_name, url, sha256;  // archive
   std::filesystem::path folder;        // folder: absolute
   std::string git_url, git_ref, git_commit;
-  bool incremental = false;  // --source DIR: built in place of its own tree, goes on from the last state
-  std::string digest;        // what enters the key: "sha256:…" of the archive, "tree:…" of a folder, "git:…" of a commit
+  std::vector<std::string> submodules;  // git: those that are needed; empty: all
+  bool incremental = false;             // --source DIR: built in place of its own tree, goes on from the last state
+  std::string digest;  // what enters the key: "sha256:…" of the archive, "tree:…" of a folder, "git:…" of a commit
 };
 
 struct FolderDigest {
   std::string digest;
   std::vector<std::pair<std::string, std::string>> files;  // name, digest: what changed can be named
 };
-// All files below but VCS folders, caches and build leftovers (.git, __pycache__, *.egg-info, build, dist, .eggs; what the
-// folder's .gitignore says where git is there). File digests are remembered by stat.
+// All files below but VCS folders, caches and build leftovers (.git, __pycache__, *.egg-info, build, dist, .eggs; what
+// the folder's .gitignore says where git is there). File digests are remembered by stat.
 FolderDigest folder_digest(const std::filesystem::path& folder, store::Store& store);
 
 struct PinOptions {
@@ -63,9 +64,9 @@ struct Patch {
   std::string name, text;
 };
 
-// Unpacks (one leading folder stripped) or copies into `folder`, which must be empty or absent, then applies the patches.
-// An archive that writes outside is refused; a patch that does not apply is an Error that names it, the file and the hunk;
-// one that is already applied is told apart.
+// Unpacks (one leading folder stripped) or copies into `folder`, which must be empty or absent, then applies the
+// patches. An archive that writes outside is refused; a patch that does not apply is an Error that names it, the file
+// and the hunk; one that is already applied is told apart.
 void materialize(const Pin& pin, const std::vector<Patch>& patches, fetch::Fetcher& fetcher,
                  const std::filesystem::path& folder);
 // Unpacks a .tar.* or .zip safely.

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "base/file_tree.h"
+
+namespace wheelsmith::source {
+
+// The files of an archive in memory, its one leading folder taken away: names and sizes of all, contents of those that
+// say something about a package (up to 1 MB each and 128 MB together; to open others throws Error).
+class ArchiveTree final : public FileTree {
+ public:
+  explicit ArchiveTree(const std::filesystem::path& archive);
+
+  [[nodiscard]] std::vector<File> files() const override;
+  [[nodiscard]] std::optional<Blob> open(const std::string& name) const override;
+
+ private:
+  struct Member {
+    std::uint64_t size = 0;
+    std::shared_ptr<std::string> content;  // null when it is not kept
+  };
+  std::map<std::string, Member> m_members;
+};
+
+}  // namespace wheelsmith::source

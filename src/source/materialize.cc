@@ -1,0 +1,83 @@
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "source/archive_tree.h"
+#include "source/git.h"
+#include "source/identity.h"
+#include "source/listing.h"
+#include "source/patch.h"
+#include "source/source.h"
+#include "source/staging.h"
+#include "source/tree_copy.h"
+#include "sys/file.h"
+#include "sys/files.h"
+
+namespace wheelsmith::source {
+
+namespace {
+
+// A choice that was kept without its address, since that held a password.
+std::string url_from_page(const Pin& pin, fetch::Fetcher& fetcher) {
+  for (const pep::ProjectFile& file : fetcher.project(pin.project).files) {
+    if (file.name == pin.file_name) return file.url;
+  }
+  throw Error(fmt::format("the index has no {} any more; --upgrade chooses anew", printable(pin.file_name)));
+}
+
+}  // namespace
+
+std::filesystem::path fetch_archive(const Pin& pin, fetch::Fetcher& fetcher) {
+  if (pin.kind != Pin::Kind::archive) throw Error(fmt::format("the source of {} is no archive", pin.project));
+  if (!pin.url.empty()) return fetcher.download(pin.url, pin.file_name, pin.sha256);
+  return fetcher.download(url_from_page(pin, fetcher), pin.file_name, pin.sha256);
+}
+
+void materialize(const Pin& pin, const std::vector<Patch>& patches, fetch::Fetcher& fetcher,
+                 const std::filesystem::path& folder) {
+  Staging staging(folder);
+  const std::filesystem::path made = staging.path() / "source";
+  switch (pin.kind) {
+    case Pin::Kind::archive: {
+      unpack(fetch_archive(pin, fetcher), made, true);
+      check_version(pin.file_name, pin.version, identity_of(sys::FolderTree(made)).version);
+      break;
+    }
+    case Pin::Kind::folder: {
+      sys::make_folders(made);
+      TreeCopy copy(pin.folder, made);
+      for (const SourceFile& file : list_source(pin.folder)) copy.bring(file);
+      break;
+    }
+    case Pin::Kind::git:
+      sys::make_folders(made);
+      checkout(pin, made);
+      break;
+    case Pin::Kind::program: sys::make_folders(made); break;
+  }
+  apply_patches(made, patches);
+  staging.publish(made);
+}
+
+recipe::SourceFacts look_into(const Pin& pin, fetch::Fetcher& fetcher, store::Store& store) {
+  switch (pin.kind) {
+    case Pin::Kind::archive: {
+      const ArchiveTree tree(fetch_archive(pin, fetcher));
+      check_version(pin.file_name, pin.version, identity_of(tree).version);
+      return recipe::read_source(tree);
+    }
+    case Pin::Kind::folder: return recipe::read_source(sys::FolderTree(pin.folder));
+    case Pin::Kind::git: {
+      const std::filesystem::path folder = store.temporary() / ("look-" + pin.git_commit);
+      sys::remove_tree(folder);
+      materialize(pin, {}, fetcher, folder);
+      const recipe::SourceFacts facts = recipe::read_source(sys::FolderTree(folder));
+      sys::remove_tree(folder);
+      return facts;
+    }
+    case Pin::Kind::program: break;
+  }
+  return {};
+}
+
+}  // namespace wheelsmith::source

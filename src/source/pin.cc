@@ -1,0 +1,262 @@
+// A pin is one exact source: which file with which hash, which commit, which folder. What is chosen once (the newest
+// version, the commit of a branch) is kept in the store under all that decided it, so that the same command builds the
+// same thing tomorrow, and so that a second build asks nobody.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/text.h"
+#include "document/value.h"
+#include "pep/choice.h"
+#include "pep/project_page.h"
+#include "pep/version.h"
+#include "source/archive_tree.h"
+#include "source/git.h"
+#include "source/identity.h"
+#include "source/source.h"
+#include "sys/file.h"
+#include "sys/files.h"
+#include "sys/process.h"
+
+namespace wheelsmith::source {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view k_notes = "source";
+
+std::string file_url(const fs::path& path) {
+  std::string escaped;
+  for (const char character : path.string()) {
+    const bool special = character == '%' || character == '#' || character == '?';
+    escaped += special ? fmt::format("%{:02X}", static_cast<unsigned>(character)) : std::string(1, character);
+  }
+  return "file://" + pep::percent_encoded(escaped);
+}
+
+class Pinner {
+ public:
+  Pinner(const recipe::Recipe& recipe, fetch::Fetcher& fetcher, store::Store& store, const PinOptions& options)
+      : m_recipe(recipe), m_fetcher(fetcher), m_store(store), m_options(options) {}
+
+  Pin from_user(const Override& user) {
+    if (!user.path.empty() && sys::is_folder(user.path)) return folder(user.path, true);
+    if (!user.path.empty()) return archive_on_disk(user.path);
+    if (user.url.starts_with("git+")) {
+      const GitPlace place = parse_git_url(user.url);
+      return git(place.url, place.ref);
+    }
+    if (!user.url.empty()) return archive_url(user.url);
+    return sdist(user.project, user.specifier);
+  }
+
+  Pin from_recipe() {
+    const recipe::Source& source = m_recipe.source;
+    switch (source.kind) {
+      case recipe::Source::Kind::sdist:
+        return sdist(source.project.empty() ? m_recipe.project : source.project, source.version);
+      case recipe::Source::Kind::folder: return folder(recipe_folder(), false);
+      case recipe::Source::Kind::git: return git(source.url, source.ref);
+      case recipe::Source::Kind::program: break;
+    }
+    Pin pin;
+    pin.kind = Pin::Kind::program;
+    pin.project = m_recipe.project;
+    pin.digest = "sha256:" + file_digest(sys::own_executable());
+    return pin;
+  }
+
+ private:
+  std::string file_digest(const fs::path& path) {
+    return remembered("digest", path, [&] { return to_hex(sha256(sys::map_file(path).bytes)); });
+  }
+
+  // What the archive says of itself; to find it, all of it must be unpacked once.
+  Identity archive_identity(const fs::path& path) {
+    const std::string text = remembered("identity", path, [&] {
+      const Identity found = identity_of(ArchiveTree(path));
+      return found.name + '\n' + found.version;
+    });
+    const std::size_t end = std::min(text.find('\n'), text.size() - 1);
+    return {text.substr(0, end), text.substr(end + 1)};
+  }
+
+  std::string remembered(std::string_view kind, const fs::path& path, const std::function<std::string()>& find_out) {
+    const std::string fingerprint = sys::stat_fingerprint(path).value_or("");
+    if (const auto known = m_store.remembered(kind, path.string(), fingerprint); known && !known->empty())
+      return *known;
+    const std::string fact = find_out();
+    try {
+      m_store.remember(kind, path.string(), fingerprint, fact);
+    } catch (const Error&) {  // a store that cannot be written costs time, nothing else
+    }
+    return fact;
+  }
+
+  fs::path recipe_folder() const {
+    std::vector<fs::path> places;
+    if (!m_options.recipe_folder.empty()) places.push_back(m_options.recipe_folder);
+    places.insert(places.end(), m_options.example_folders.begin(), m_options.example_folders.end());
+    std::vector<std::string> tried;
+    for (const fs::path& place : places) {
+      const fs::path found = fs::absolute(place / m_recipe.source.folder).lexically_normal();
+      if (sys::is_folder(found)) return found;
+      tried.push_back(found.string());
+    }
+    throw Error(fmt::format("the source of {} is not there: no folder {}; --source {}=FOLDER names it", m_recipe.name,
+                            tried.empty() ? m_recipe.source.folder : join(tried, " or "), m_recipe.name));
+  }
+
+  Pin folder(const fs::path& path, bool incremental) {
+    Pin pin;
+    pin.kind = Pin::Kind::folder;
+    pin.folder = fs::absolute(path / "").lexically_normal().parent_path();
+    pin.project = m_recipe.project;
+    pin.version = identity_of(sys::FolderTree(pin.folder)).version;
+    pin.incremental = incremental;
+    pin.digest = folder_digest(pin.folder, m_store).digest;
+    return pin;
+  }
+
+  Pin archive_on_disk(const fs::path& path) {
+    Pin pin;
+    pin.project = m_recipe.project;
+    pin.file_name = path.filename().string();
+    pin.url = file_url(path);
+    pin.sha256 = file_digest(path);
+    pin.digest = "sha256:" + pin.sha256;
+    const Identity inside = archive_identity(path);
+    if (pin.project.empty()) pin.project = inside.name;
+    pin.version = pep::sdist_version(pin.file_name, pin.project).value_or("");
+    check_version(pin.file_name, pin.version, inside.version);
+    if (pin.version.empty()) pin.version = inside.version;
+    return pin;
+  }
+
+  Pin archive_url(const std::string& url) {
+    Pin pin;
+    pin.project = m_recipe.project;
+    const std::size_t hash = url.find('#');
+    pin.url = url.substr(0, hash);
+    pin.file_name = pep::percent_decoded(base_name(pin.url.substr(0, pin.url.find('?'))));
+    if (!pep::is_safe_file_name(pin.file_name)) {
+      throw Error(fmt::format("{} names no file", printable(fetch::without_credentials(pin.url))));
+    }
+    constexpr std::string_view k_sha256 = "sha256=";
+    const std::size_t given = hash == std::string::npos ? hash : url.find(k_sha256, hash);
+    if (given != std::string::npos) pin.sha256 = to_lower(url.substr(given + k_sha256.size(), 64));
+    if (pin.sha256.empty()) pin.sha256 = file_digest(m_fetcher.download(pin.url, pin.file_name, ""));
+    pin.digest = "sha256:" + pin.sha256;
+    if (!pin.project.empty()) pin.version = pep::sdist_version(pin.file_name, pin.project).value_or("");
+    return pin;
+  }
+
+  Pin git(const std::string& url, const std::string& ref) {
+    Pin pin;
+    pin.kind = Pin::Kind::git;
+    pin.project = m_recipe.project;
+    pin.git_url = url;
+    pin.git_ref = ref;
+    pin.submodules = m_recipe.source.submodules;
+    const std::string name = fmt::format("git {} {}", fetch::without_credentials(url), ref);
+    const std::optional<std::string> kept = m_options.upgrade ? std::nullopt : m_store.note(k_notes, name);
+    if (kept && is_commit(*kept)) {
+      pin.git_commit = *kept;
+    } else {
+      const bool local = url.starts_with("file:") || url.starts_with('/');
+      if (m_options.offline && !local && !is_commit(ref)) {
+        throw Error(fmt::format("{} has never been asked for {}, and --offline forbids it now",
+                                printable(fetch::without_credentials(url)),
+                                ref.empty() ? "its branch" : printable(ref)));
+      }
+      pin.git_commit = resolve_ref(url, ref);
+      m_store.put_note(k_notes, name, pin.git_commit);
+    }
+    pin.digest = "git:" + pin.git_commit;
+    for (const std::string& submodule : pin.submodules) pin.digest += "," + submodule;
+    return pin;
+  }
+
+  // All that decides which file is chosen.
+  std::string note_name(const std::string& project, const std::string& specifier) const {
+    const fetch::IndexSettings& index = m_fetcher.options().index;
+    std::string name = fmt::format("{} {} python {} index {}", project, specifier, m_options.python_version,
+                                   index.no_index ? "none" : fetch::without_credentials(index.index_url));
+    for (const std::string& url : index.extra_index_urls) name += " " + fetch::without_credentials(url);
+    for (const std::string& link : index.find_links) name += " " + fetch::without_credentials(link);
+    return name;
+  }
+
+  std::optional<Pin> kept_choice(const std::string& name) const {
+    const std::optional<std::string> text = m_options.upgrade ? std::nullopt : m_store.note(k_notes, name);
+    if (!text) return {};
+    try {
+      const document::Value value = document::parse_json(*text, "the kept choice");
+      Pin pin;
+      pin.project = value["project"].text_or();
+      pin.version = value["version"].text_or();
+      pin.file_name = value["file"].text_or();
+      pin.url = value["url"].text_or();
+      pin.sha256 = value["sha256"].text_or();
+      pin.digest = "sha256:" + pin.sha256;
+      if (pin.sha256.size() == 64 && !pin.file_name.empty()) return pin;
+    } catch (const Error&) {  // choosing anew mends it
+    }
+    return {};
+  }
+
+  void keep(const std::string& name, const Pin& pin) {
+    document::Table table;
+    table["project"] = pin.project;
+    table["version"] = pin.version;
+    table["file"] = pin.file_name;
+    // A password is not written down; the page gives the address again.
+    if (fetch::without_credentials(pin.url) == pin.url) table["url"] = pin.url;
+    table["sha256"] = pin.sha256;
+    m_store.put_note(k_notes, name, document::to_json(table));
+  }
+
+  Pin sdist(const std::string& project, const std::string& wanted) {
+    const bool plain_version = !wanted.empty() && pep::Version::try_parse(wanted).has_value();
+    const std::string specifier = plain_version ? "==" + wanted : wanted;
+    const std::string name = note_name(project, specifier);
+    if (const std::optional<Pin> kept = kept_choice(name)) return *kept;
+    const pep::ProjectPage& page = m_fetcher.project(project);
+    const pep::Version python =
+        pep::Version::parse(m_options.python_version.empty() ? "3.11" : m_options.python_version);
+    std::vector<pep::PassedOver> passed_over;
+    const std::optional<pep::Choice> choice = pep::choose_sdist(page, specifier, python, false, &passed_over);
+    if (!choice) throw Error(pep::why_no_sdist(page, specifier, passed_over));
+    Pin pin;
+    pin.project = project;
+    pin.version = choice->version;
+    pin.file_name = choice->file.name;
+    pin.url = choice->file.url;
+    const auto hash = choice->file.hashes.find("sha256");
+    pin.sha256 =
+        hash != choice->file.hashes.end() ? hash->second : file_digest(m_fetcher.download(pin.url, pin.file_name, ""));
+    pin.digest = "sha256:" + pin.sha256;
+    keep(name, pin);
+    return pin;
+  }
+
+  const recipe::Recipe& m_recipe;
+  fetch::Fetcher& m_fetcher;
+  store::Store& m_store;
+  const PinOptions& m_options;
+};
+
+}  // namespace
+
+Pin pin(const recipe::Recipe& recipe, const std::optional<Override>& user, fetch::Fetcher& fetcher, store::Store& store,
+        const PinOptions& options) {
+  Pinner pinner(recipe, fetcher, store, options);
+  return user ? pinner.from_user(*user) : pinner.from_recipe();
+}
+
+}  // namespace wheelsmith::source
