@@ -63,6 +63,7 @@ Reply ask(const std::vector<std::string>& argv, const Surroundings& where, std::
     const sys::Exit& exit = captured.exit;
     reply.ran = !exit.timed_out && exit.signal == 0 && exit.code != 126 && exit.code != 127;
     reply.good = exit.good();
+    if (!exit.timed_out && exit.signal == 0) reply.code = exit.code;
     reply.output = std::move(captured.output);
     reply.errors = std::move(captured.errors);
     if (!reply.good) reply.problem = sys::to_string(exit);

@@ -19,6 +19,7 @@ namespace wheelsmith::toolchain {
 struct Reply {
   bool ran = false;     // it was started and ended by itself: no signal, no timeout, no "command not found"
   bool good = false;    // and with exit status 0
+  int code = -1;        // its exit status; -1 for one that was stopped, killed or never started
   std::string output;   // standard output, at most a megabyte
   std::string errors;   // standard error
   std::string problem;  // why it is not good: "exit status 2", "stopped after 20 s (timeout)"
@@ -57,6 +58,10 @@ std::vector<std::string> names_in(const std::filesystem::path& folder);
 // The start of a file; "" where it cannot be read.
 std::string head_of(const std::filesystem::path& file, std::uint64_t limit);
 bool is_script(const std::filesystem::path& file);
+// A pyenv or asdf shim: a script that runs whatever version is chosen, or nothing. What it does depends on
+// shim_state().
+bool is_shim(const std::filesystem::path& program);
+std::string shim_state(const Surroundings& where);
 // With all links resolved, or the path itself where that fails.
 std::filesystem::path real_path(const std::filesystem::path& path);
 bool lies_in(const std::filesystem::path& path, const std::filesystem::path& folder);

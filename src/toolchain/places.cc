@@ -74,6 +74,24 @@ std::string head_of(const fs::path& file, std::uint64_t limit) {
 
 bool is_script(const fs::path& file) { return head_of(file, 2) == "#!"; }
 
+bool is_shim(const fs::path& program) { return program.parent_path().filename() == "shims"; }
+
+// pyenv's own settings and versions, and what is chosen from the current folder upward.
+std::string shim_state(const Surroundings& where) {
+  std::string state = variable(where, "PYENV_VERSION") + "\n" + variable(where, "ASDF_PYTHON_VERSION");
+  const std::string root = variable(where, "PYENV_ROOT");
+  const fs::path pyenv(root.empty() ? variable(where, "HOME") + "/.pyenv" : root);
+  state += "\n" + fingerprint_of(pyenv / "version") + "\n" + fingerprint_of(pyenv / "versions");
+  std::error_code error;
+  fs::path folder = fs::current_path(error);
+  for (int depth = 0; !error && depth < 64; ++depth) {
+    for (const char* name : {".python-version", ".tool-versions"}) state += "\n" + fingerprint_of(folder / name);
+    if (folder == folder.parent_path()) break;
+    folder = folder.parent_path();
+  }
+  return state;
+}
+
 fs::path real_path(const fs::path& path) {
   std::error_code error;
   fs::path real = fs::canonical(path, error);

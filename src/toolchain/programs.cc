@@ -12,9 +12,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// A pyenv or asdf shim: a script that runs whatever version is chosen, or nothing.
-bool is_shim(const fs::path& program) { return program.parent_path().filename() == "shims"; }
-
 std::string origin_of(const fs::path& program, const Surroundings& where) {
   if (is_shim(program)) return "pip";
   const fs::path real = real_path(program);
@@ -34,6 +31,12 @@ std::string origin_of(const fs::path& program, const Surroundings& where) {
 
 std::optional<Answer> ask_version(const fs::path& program, const Surroundings& where) {
   const Reply reply = ask({program.string(), "--version"}, where);
+  if (reply.code > 0 && is_shim(program)) {
+    Answer none;
+    none.facts["none"] = true;
+    none.files = {program};
+    return none;
+  }
   if (!reply.ran) return std::nullopt;
   // A script that fails is broken (its package is gone, its shim chooses nothing); a program that fails may just not
   // know the option.
@@ -49,9 +52,11 @@ std::optional<Answer> ask_version(const fs::path& program, const Surroundings& w
 
 std::optional<Program> find_program(std::string_view name, const Surroundings& where) {
   for (const fs::path& path : programs_in_path(name, where)) {
+    std::string fingerprint = fingerprint_of(path);
+    if (is_shim(path)) fingerprint = combined_digest({fingerprint, shim_state(where)});
     const std::optional<document::Table> facts =
-        remembered("program", path.string(), fingerprint_of(path), where, [&] { return ask_version(path, where); });
-    if (!facts) continue;
+        remembered("program", path.string(), fingerprint, where, [&] { return ask_version(path, where); });
+    if (!facts || document::Value(*facts)["none"].boolean_or(false)) continue;
     Program program;
     program.name = std::string(name);
     program.path = path;

@@ -19,6 +19,13 @@ namespace {
 
 std::optional<Answer> ask_python(const fs::path& executable, const Surroundings& where) {
   const Reply reply = ask({executable.string(), "-I", "-c", std::string(data::python_facts_py)}, where);
+  // A shim that chooses nothing, and Python 2, which knows no -I, will say the same again.
+  if ((reply.code == 2 || is_shim(executable)) && reply.code > 0) {
+    Answer none;
+    none.facts["none"] = true;
+    none.files = {executable};
+    return none;
+  }
   if (!reply.good) return std::nullopt;
   try {
     // A sitecustomize may print, too: the last line is ours.
@@ -36,21 +43,6 @@ std::optional<Answer> ask_python(const fs::path& executable, const Surroundings&
   } catch (const Error&) {
     return std::nullopt;
   }
-}
-
-// What a shim runs depends on more than itself: pyenv's own settings, asked from the current folder upward.
-std::string shim_state(const Surroundings& where) {
-  std::string state = variable(where, "PYENV_VERSION") + "\n" + variable(where, "ASDF_PYTHON_VERSION");
-  const std::string root = variable(where, "PYENV_ROOT");
-  state += "\n" + fingerprint_of(fs::path(root.empty() ? variable(where, "HOME") + "/.pyenv" : root) / "version");
-  std::error_code error;
-  fs::path folder = fs::current_path(error);
-  for (int depth = 0; !error && depth < 64; ++depth) {
-    for (const char* name : {".python-version", ".tool-versions"}) state += "\n" + fingerprint_of(folder / name);
-    if (folder == folder.parent_path()) break;
-    folder = folder.parent_path();
-  }
-  return state;
 }
 
 std::string python_digest(const document::Value& facts, const Surroundings& where) {
@@ -71,11 +63,12 @@ std::string Python::short_version() const {
 std::optional<Python> read_python(const fs::path& executable, const Surroundings& where) {
   if (!is_program(executable)) return std::nullopt;
   std::string fingerprint = fingerprint_of(executable);
-  if (is_script(executable)) fingerprint = combined_digest({fingerprint, shim_state(where)});
+  if (is_shim(executable)) fingerprint = combined_digest({fingerprint, shim_state(where)});
   std::optional<document::Table> table =
       remembered("python", executable.string(), fingerprint, where, [&] { return ask_python(executable, where); });
   if (!table) return std::nullopt;
   const document::Value facts(std::move(*table));
+  if (facts["none"].boolean_or(false)) return std::nullopt;
   Python python;
   try {
     python.digest = python_digest(facts, where);

@@ -125,8 +125,21 @@ TEST(ReadPython, IsAskedOnceUntilSomethingItStandsOnChanges) {
   EXPECT_EQ(machine.starts(), 3U);
 }
 
+TEST(ReadPython, RemembersShimsThatChooseNothing) {
+  TestMachine machine;
+  const fs::path shim = machine.script("shims/python3", "[ \"$PYENV_VERSION\" = 3.11.4 ] || exit 127; echo '" +
+                                                            json_of("/usr/bin/env", "3.11.4", "cp311") + "'");
+  EXPECT_FALSE(read_python(shim, machine.where));
+  EXPECT_FALSE(read_python(shim, machine.where));
+  EXPECT_EQ(machine.starts(), 1U);
+  machine.where.environment["PYENV_VERSION"] = "3.11.4";
+  EXPECT_TRUE(read_python(shim, machine.where));
+  EXPECT_EQ(machine.starts(), 2U);
+}
+
 TEST(RealPython, SaysWhatItIs) {
-  Surroundings where;
+  TestMachine machine;
+  Surroundings where = machine.where;
   where.environment = sys::current_environment();
   const std::vector<Python> pythons = find_pythons(where);
   if (pythons.empty()) GTEST_SKIP() << "no Python here";
