@@ -40,6 +40,9 @@ unsigned thread_count(unsigned asked);
 using Outcome = std::function<int()>;
 void add_inspect(CLI::App& app, Outcome& outcome);
 void add_check(CLI::App& app, Outcome& outcome);
+void add_build(CLI::App& app, Outcome& outcome);
+void add_step(CLI::App& app, Outcome& outcome);
+void add_test(CLI::App& app, Outcome& outcome);
 void add_completion(CLI::App& app, Outcome& outcome);
 
 // Writes to standard output at once; a closed pipe is no error of ours.

@@ -81,6 +81,9 @@ int parse_and_run(CLI::App& app, int argc, char** argv) {
   Outcome outcome;
   add_inspect(app, outcome);
   add_check(app, outcome);
+  add_build(app, outcome);
+  add_test(app, outcome);
+  add_step(app, outcome);
   add_completion(app, outcome);
   const bool json = wants_json(argc, argv);
   try {

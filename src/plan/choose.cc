@@ -50,7 +50,8 @@ std::optional<std::filesystem::path> torch_wheel_in(const std::filesystem::path&
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
     const std::string name = entry.path().filename().string();
-    if (name.starts_with("torch-") && name.ends_with(".whl") && (!newest || newest->filename() < name)) newest = entry.path();
+    if (name.starts_with("torch-") && name.ends_with(".whl") && (!newest || newest->filename() < name))
+      newest = entry.path();
   }
   return newest;
 }
@@ -71,8 +72,9 @@ TorchChoice of_path(const std::filesystem::path& path) {
     return choice;
   }
   if (const auto wheel = torch_wheel_in(path)) return of_wheel(std::filesystem::absolute(*wheel));
-  throw Error(fmt::format("--torch {}: the folder is neither an environment (bin/python) nor does it hold a torch wheel",
-                          printable(path.string())));
+  throw Error(
+      fmt::format("--torch {}: the folder is neither an environment (bin/python) nor does it hold a torch wheel",
+                  printable(path.string())));
 }
 
 TorchChoice of_channel(const std::string& text, const Request& request, Variant variant) {
@@ -84,14 +86,16 @@ TorchChoice of_channel(const std::string& text, const Request& request, Variant 
     throw Error(fmt::format("--torch {}: say for which CUDA or ROCm, like {}/{}", channel, channel,
                             variant == Variant::cuda ? "cu130" : "rocm7.1"));
   if (request.torch_index.empty()) {
-    throw Error(fmt::format("--torch {}: the index of torch's channels is not set; put torch-index = \"https://…/{{channel}}/{{variant}}\" "
-                            "into wheelsmith.toml, or set WHEELSMITH_TORCH_INDEX",
-                            text));
+    throw Error(fmt::format(
+        "--torch {}: the index of torch's channels is not set; put torch-index = \"https://…/{{channel}}/{{variant}}\" "
+        "into wheelsmith.toml, or set WHEELSMITH_TORCH_INDEX",
+        text));
   }
   TorchChoice choice;
   choice.kind = TorchChoice::Kind::requirement;
   choice.requirement = "torch";
-  choice.index_urls = {recipe::expand(request.torch_index, {{"channel", channel == "release" ? "" : channel}, {"variant", flavour}})};
+  choice.index_urls = {
+      recipe::expand(request.torch_index, {{"channel", channel == "release" ? "" : channel}, {"variant", flavour}})};
   choice.prereleases = channel != "release";
   return choice;
 }
@@ -104,8 +108,9 @@ TorchChoice of_version(const std::string& text) {
   try {
     (void)pep::Requirement::parse(choice.requirement);
   } catch (const Error&) {
-    throw Error(fmt::format("--torch {}: neither a version, a channel (release, test, nightly), a path that exists, nor a wheel",
-                            printable(text)));
+    throw Error(fmt::format(
+        "--torch {}: neither a version, a channel (release, test, nightly), a path that exists, nor a wheel",
+        printable(text)));
   }
   choice.prereleases = plain && pep::Version::parse(text).is_prerelease();
   return choice;
@@ -123,7 +128,8 @@ std::string cuda_of_label(std::string_view label) {
 
 std::vector<toolchain::Python> choose_pythons(const Request& request, const Workshop& workshop) {
   std::vector<toolchain::Python> pythons;
-  for (const std::string& wanted : request.pythons) pythons.push_back(toolchain::find_python(wanted, workshop.surroundings));
+  for (const std::string& wanted : request.pythons)
+    pythons.push_back(toolchain::find_python(wanted, workshop.surroundings));
   if (!pythons.empty()) return pythons;
   const auto path = workshop.surroundings.environment.find("PATH");
   for (const char* name : {"python3", "python"}) {
@@ -131,7 +137,9 @@ std::vector<toolchain::Python> choose_pythons(const Request& request, const Work
         path == workshop.surroundings.environment.end() ? "" : sys::find_program(name, path->second);
     if (!found.empty()) return {toolchain::find_python(found.string(), workshop.surroundings)};
   }
-  throw Error("there is no python3 in PATH; name one with --python, or install it: apt-get install python3 python3-dev python3-venv");
+  throw Error(
+      "there is no python3 in PATH; name one with --python, or install it: apt-get install python3 python3-dev "
+      "python3-venv");
 }
 
 std::vector<Variant> choose_variants(const Request& request, const recipe::Recipe& recipe,
@@ -141,7 +149,8 @@ std::vector<Variant> choose_variants(const Request& request, const recipe::Recip
   for (const toolchain::Gpu& gpu : gpus) {
     const Variant variant = gpu.arch.vendor == gpu::Vendor::amd ? Variant::rocm : Variant::cuda;
     if (!has(known, variant)) continue;
-    notes.push_back(fmt::format("{}: variant {}, since this machine has an {}", recipe.name, recipe::to_string(variant), gpu.name));
+    notes.push_back(
+        fmt::format("{}: variant {}, since this machine has an {}", recipe.name, recipe::to_string(variant), gpu.name));
     return {variant};
   }
   if (known.empty()) throw Error(fmt::format("the recipe {} has no variant", recipe.name));
@@ -171,14 +180,15 @@ std::vector<gpu::ArchList> choose_archs(const Request& request, const recipe::Re
     const auto family = environment.find("ROCM_SDK_TARGET_FAMILY");
     if (variant == Variant::rocm && family != environment.end() && !family->second.empty()) {
       lists.push_back(gpu::ArchList::parse(family->second));
-      notes.push_back(fmt::format("{}: architectures {} of ROCM_SDK_TARGET_FAMILY", recipe.name, lists.back().to_string()));
+      notes.push_back(
+          fmt::format("{}: architectures {} of ROCM_SDK_TARGET_FAMILY", recipe.name, lists.back().to_string()));
     } else if (gpu::ArchList here = archs_of(gpus, vendor_of(variant)); !here.requests.empty()) {
       notes.push_back(fmt::format("{}: architectures {} of the GPUs that are here", recipe.name, here.to_string()));
       lists.push_back(std::move(here));
     } else if (!rules.fallback.empty()) {
       lists.push_back(gpu::ArchList::parse(rules.fallback));
-      notes.push_back(fmt::format("{}: architectures {} of the recipe, since no GPU is here; --arch chooses others", recipe.name,
-                                  lists.back().to_string()));
+      notes.push_back(fmt::format("{}: architectures {} of the recipe, since no GPU is here; --arch chooses others",
+                                  recipe.name, lists.back().to_string()));
     } else {
       lists.push_back({});
     }
@@ -187,8 +197,8 @@ std::vector<gpu::ArchList> choose_archs(const Request& request, const recipe::Re
   return lists;
 }
 
-TorchChoice choose_torch(const Request& request, const recipe::Rules& rules, Variant variant, const toolchain::Python& python,
-                         const Workshop& workshop, std::vector<std::string>& notes) {
+TorchChoice choose_torch(const Request& request, const recipe::Rules& rules, Variant variant,
+                         const toolchain::Python& python, const Workshop& workshop, std::vector<std::string>& notes) {
   if (!rules.requires_versions.uses_torch) return {};
   const std::string& text = request.torch;
   std::error_code ignored;

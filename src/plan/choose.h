@@ -15,8 +15,8 @@ std::vector<toolchain::Python> choose_pythons(const Request& request, const Work
 std::vector<recipe::Variant> choose_variants(const Request& request, const recipe::Recipe& recipe,
                                              const std::vector<toolchain::Gpu>& gpus, std::vector<std::string>& notes);
 
-// Those asked for, else the GPUs that are here (for rocm: ROCM_SDK_TARGET_FAMILY first), else the recipe's own list. One
-// empty list for the CPU and for packages that take none.
+// Those asked for, else the GPUs that are here (for rocm: ROCM_SDK_TARGET_FAMILY first), else the recipe's own list.
+// One empty list for the CPU and for packages that take none.
 std::vector<gpu::ArchList> choose_archs(const Request& request, const recipe::Recipe& recipe, recipe::Variant variant,
                                         const std::vector<toolchain::Gpu>& gpus, const sys::Environment& environment,
                                         std::vector<std::string>& notes);

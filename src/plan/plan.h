@@ -17,10 +17,10 @@
 #include "store/store.h"
 #include "toolchain/toolchain.h"
 
-// From what was asked for to a graph of steps. A step is one package for one Python, variant and arch list, with all that
-// decides its result written down: that is its key. Whatever has to be found out for it (the version of a source, the wheels of a
-// build environment, the torch, the toolkit) is found out here, without running anything that a recipe or a source brings,
-// and remembered, so that the same plan made again starts no process.
+// From what was asked for to a graph of steps. A step is one package for one Python, variant and arch list, with all
+// that decides its result written down: that is its key. Whatever has to be found out for it (the version of a source,
+// the wheels of a build environment, the torch, the toolkit) is found out here, without running anything that a recipe
+// or a source brings, and remembered, so that the same plan made again starts no process.
 
 namespace wheelsmith::plan {
 
@@ -28,7 +28,8 @@ struct Request {
   std::vector<std::string> packages;
   std::vector<recipe::Variant> variants;  // empty: as the GPUs that are here
   std::string target;
-  std::vector<gpu::ArchList> archs;  // each list is a wheel of its own; empty: the GPUs that are here, else the recipe's
+  std::vector<gpu::ArchList>
+      archs;  // each list is a wheel of its own; empty: the GPUs that are here, else the recipe's
   std::vector<std::string> pythons;  // empty: the python3 of PATH
   std::string torch;                 // version, CHANNEL/VARIANT, path of a wheel, folder or interpreter; "": the newest
   std::string torch_index;           // of channels, with {channel} and {variant}
@@ -90,9 +91,9 @@ struct Step {
   std::string torch_version, torch_cuda;  // as the lock says, "" when not known yet
   std::string cc, cxx;
   std::string compiler_family;
-  std::string cuda_root;             // a toolkit of the machine …
-  std::string registry_cuda;         // … or the version of one made from the registry, "13.2"
-  std::string cuda_version;          // of either
+  std::string cuda_root;      // a toolkit of the machine …
+  std::string registry_cuda;  // … or the version of one made from the registry, "13.2"
+  std::string cuda_version;   // of either
   std::string rocm_root;
   std::map<std::string, std::string> programs;  // linked into the step's PATH: "cmake" -> path
 

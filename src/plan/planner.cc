@@ -16,8 +16,8 @@ namespace wheelsmith::plan {
 
 namespace {
 
-std::string step_id(const std::string& package, recipe::Variant variant, const std::string& target, const std::string& abi,
-                    const gpu::ArchList& archs) {
+std::string step_id(const std::string& package, recipe::Variant variant, const std::string& target,
+                    const std::string& abi, const gpu::ArchList& archs) {
   std::string id = fmt::format("{}-{}", package, recipe::to_string(variant));
   if (!target.empty()) id += "-" + target;
   id += "-" + abi;
@@ -27,11 +27,14 @@ std::string step_id(const std::string& package, recipe::Variant variant, const s
 
 bool same_project(std::string_view a, std::string_view b) { return pep::normalized_name(a) == pep::normalized_name(b); }
 
-std::string name_of(const std::string& requirement) { return pep::normalized_name(pep::Requirement::parse(requirement).name); }
+std::string name_of(const std::string& requirement) {
+  return pep::normalized_name(pep::Requirement::parse(requirement).name);
+}
 
 bool names(const std::vector<std::string>& list, const std::string& requirement) {
   const std::string name = name_of(requirement);
-  return std::any_of(list.begin(), list.end(), [&](const std::string& other) { return pep::normalized_name(other) == name; });
+  return std::any_of(list.begin(), list.end(),
+                     [&](const std::string& other) { return pep::normalized_name(other) == name; });
 }
 
 void add_once(std::vector<std::string>& list, const std::string& word) {
@@ -70,9 +73,11 @@ void Planner::add_package(const recipe::Recipe& recipe, const toolchain::Python&
 
 const std::optional<source::Override> Planner::override_for(const recipe::Recipe& recipe) const {
   for (const source::Override& user : m_request.sources) {
-    const bool named = !user.name.empty() ? same_project(user.name, recipe.name)
-                                          : m_request.packages.size() == 1 && same_project(m_request.packages.front(), recipe.name);
-    if (named || (user.name.empty() && !user.project.empty() && same_project(user.project, recipe.project))) return user;
+    const bool named = !user.name.empty()
+                           ? same_project(user.name, recipe.name)
+                           : m_request.packages.size() == 1 && same_project(m_request.packages.front(), recipe.name);
+    if (named || (user.name.empty() && !user.project.empty() && same_project(user.project, recipe.project)))
+      return user;
   }
   return std::nullopt;
 }
@@ -84,7 +89,8 @@ const recipe::Recipe& Planner::recipe_for(const std::string& package) {
   const auto made = m_made_up.find(package);
   if (made != m_made_up.end()) return made->second;
   if (!pep::is_valid_name(package))
-    throw Error(fmt::format("{} is no name of a package (a folder to build from is given by --source)", printable(package)));
+    throw Error(
+        fmt::format("{} is no name of a package (a folder to build from is given by --source)", printable(package)));
 
   // A stand-in that says no more than where the source is; what is in it makes the real one.
   m_workshop.on_progress(fmt::format("{} has no recipe; looking at its source", package));
@@ -97,7 +103,8 @@ const recipe::Recipe& Planner::recipe_for(const std::string& package) {
   recipe.name = package;
   recipe.source = stand_in.source;
   recipe.source.version = known.pin.version;
-  for (const std::string& assumption : recipe.assumptions) note(fmt::format("{} has no recipe; assumed: {}", package, assumption));
+  for (const std::string& assumption : recipe.assumptions)
+    note(fmt::format("{} has no recipe; assumed: {}", package, assumption));
   return m_made_up.emplace(package, std::move(recipe)).first->second;
 }
 
@@ -130,7 +137,8 @@ std::string Planner::add_step(const recipe::Recipe& recipe, recipe::Variant vari
   Step step;
   step.id = step_id(recipe.name, variant, target, python.abi, archs);
   if (m_steps.contains(step.id)) return step.id;
-  if (!m_in_progress.insert(step.id).second) throw Error(fmt::format("the recipes need each other in a circle, at {}", step.id));
+  if (!m_in_progress.insert(step.id).second)
+    throw Error(fmt::format("the recipes need each other in a circle, at {}", step.id));
   step.identity = step.id;
   step.package = recipe.name;
   step.project = recipe.project.empty() ? recipe.name : recipe.project;
@@ -178,7 +186,8 @@ void Planner::add_needs(Step& step, const recipe::Rules& rules) {
     const std::vector<recipe::Variant> variants = other.variants();
     // A dependency that knows no GPU is built for the CPU.
     const bool same = std::find(variants.begin(), variants.end(), step.variant) != variants.end();
-    add_once(step.needs, add_step(other, same ? step.variant : variants.front(), "", same ? step.archs : gpu::ArchList{}, step.python));
+    add_once(step.needs, add_step(other, same ? step.variant : variants.front(), "",
+                                  same ? step.archs : gpu::ArchList{}, step.python));
   }
 }
 
@@ -189,7 +198,8 @@ void Planner::choose_requirements(Step& step, const recipe::Rules& rules, const 
   const bool needs_torch = std::any_of(step.needs.begin(), step.needs.end(), [&](const std::string& id) {
     return same_project(m_plan.steps[m_steps.at(id)].project, "torch");
   });
-  const std::string torch_key = step.python.executable.string() + (rules.requires_versions.uses_torch ? "" : " none") + step.package;
+  const std::string torch_key =
+      step.python.executable.string() + (rules.requires_versions.uses_torch ? "" : " none") + step.package;
   if (!needs_torch && !m_torches.contains(torch_key))
     m_torches[torch_key] = choose_torch(m_request, rules, step.variant, step.python, m_workshop, m_plan.notes);
   if (!needs_torch) step.torch = m_torches[torch_key];
@@ -214,12 +224,14 @@ void Planner::choose_requirements(Step& step, const recipe::Rules& rules, const 
   step.torch_version = torch.version;
   step.torch_cuda = torch.cuda;
   if (step.variant == recipe::Variant::cuda && !torch.version.empty() && torch.cuda.empty()) {
-    throw Error(fmt::format("{} is to be built for CUDA, but torch {} is a CPU build; choose another with --torch "
-                            "(a version, CHANNEL/cuNNN, a wheel or an environment)",
-                            step.package, torch.version));
+    throw Error(
+        fmt::format("{} is to be built for CUDA, but torch {} is a CPU build; choose another with --torch "
+                    "(a version, CHANNEL/cuNNN, a wheel or an environment)",
+                    step.package, torch.version));
   }
   if (step.variant == recipe::Variant::cuda) choose_toolkit(step, rules);
-  if (step.torch.kind == TorchChoice::Kind::environment && step.needs.empty()) step.lock = lock_for(step, step.requirements);
+  if (step.torch.kind == TorchChoice::Kind::environment && step.needs.empty())
+    step.lock = lock_for(step, step.requirements);
 }
 
 void Planner::choose_toolkit(Step& step, const recipe::Rules& rules) {
@@ -227,7 +239,8 @@ void Planner::choose_toolkit(Step& step, const recipe::Rules& rules) {
   m_cuda_looked_for = true;
   const std::string& wanted = step.torch_cuda;
   const bool forced = !m_workshop.surroundings.cuda.empty();
-  const bool fits_recipe = m_cuda && pep::contains(pep::parse_specifiers(rules.requires_versions.cuda), pep::Version::parse(m_cuda->version));
+  const bool fits_recipe = m_cuda && pep::contains(pep::parse_specifiers(rules.requires_versions.cuda),
+                                                   pep::Version::parse(m_cuda->version));
   const bool fits = m_cuda && (wanted.empty() ? fits_recipe : m_cuda->version == wanted);
   if (m_cuda && (fits || forced)) {
     step.cuda_root = m_cuda->root.string();
@@ -239,7 +252,9 @@ void Planner::choose_toolkit(Step& step, const recipe::Rules& rules) {
     const env::Lock newest = lock_for(step, {"nvidia-cuda-nvcc" + rules.requires_versions.cuda});
     const env::PinnedWheel* nvcc = newest.find("nvidia-cuda-nvcc");
     const auto parts = split(nvcc == nullptr ? "" : std::string_view(nvcc->version), '.');
-    if (parts.size() < 2) throw Error("no CUDA compiler is here, and the registry has none: install a CUDA toolkit, or name it with --cuda");
+    if (parts.size() < 2)
+      throw Error(
+          "no CUDA compiler is here, and the registry has none: install a CUDA toolkit, or name it with --cuda");
     version = std::string(parts[0]) + "." + std::string(parts[1]);
   }
   note(fmt::format("{}: a CUDA {} toolkit made from the registry's wheels, since {}", step.package, version,
@@ -247,7 +262,8 @@ void Planner::choose_toolkit(Step& step, const recipe::Rules& rules) {
                           : std::string("no nvcc is here")));
   step.registry_cuda = step.cuda_version = version;
   for (const std::string& requirement : env::toolkit_requirements(version)) add_once(step.requirements, requirement);
-  if (step.needs.empty() && step.torch.kind != TorchChoice::Kind::environment) step.lock = lock_for(step, step.requirements);
+  if (step.needs.empty() && step.torch.kind != TorchChoice::Kind::environment)
+    step.lock = lock_for(step, step.requirements);
 }
 
 void Planner::choose_tools(Step& step, const recipe::Rules& rules) {
@@ -260,7 +276,8 @@ void Planner::choose_tools(Step& step, const recipe::Rules& rules) {
   if (!m_programs_looked_for) {
     m_programs_looked_for = true;
     for (const char* name : {"cmake", "ninja", "make", "git", "patchelf", "rocm-sdk"}) {
-      if (const auto program = toolchain::find_program(name, m_workshop.surroundings)) m_programs.emplace(name, *program);
+      if (const auto program = toolchain::find_program(name, m_workshop.surroundings))
+        m_programs.emplace(name, *program);
     }
   }
   for (const std::string& name : rules.requires_versions.programs) {
@@ -287,7 +304,8 @@ const env::Lock& Planner::lock_for(const Step& step, const std::vector<std::stri
   options.index_urls = step.torch.index_urls;
   options.prereleases = step.torch.prereleases;
   m_workshop.on_progress(fmt::format("resolving the build requirements of {}", step.package));
-  return m_locks.emplace(name, env::resolve(requirements, step.python, m_workshop.fetcher, m_workshop.store, options)).first->second;
+  return m_locks.emplace(name, env::resolve(requirements, step.python, m_workshop.fetcher, m_workshop.store, options))
+      .first->second;
 }
 
 void Planner::fill_manifest(Step& step, const recipe::Recipe& recipe, const Known& known) {
@@ -296,9 +314,11 @@ void Planner::fill_manifest(Step& step, const recipe::Recipe& recipe, const Know
   inputs.add_source(known.files);
   if (m_compiler && !step.cc.empty()) inputs.add_tools(m_compiler->digests);
   if (m_cuda && !step.cuda_root.empty()) inputs.add_tools(m_cuda->digests);
-  for (const auto& [name, path] : step.programs) inputs.add_tools({{name, m_programs.at(name).version + " " + m_programs.at(name).digest}});
+  for (const auto& [name, path] : step.programs)
+    inputs.add_tools({{name, m_programs.at(name).version + " " + m_programs.at(name).digest}});
   if (step.torch.kind == TorchChoice::Kind::environment) {
-    if (const auto torch = toolchain::find_torch(step.torch.python, false, m_workshop.surroundings)) inputs.add_torch(*torch);
+    if (const auto torch = toolchain::find_torch(step.torch.python, false, m_workshop.surroundings))
+      inputs.add_torch(*torch);
   }
   for (const std::string& id : step.needs) inputs.add_need(m_plan.steps[m_steps.at(id)]);
   step.manifest = inputs.manifest();

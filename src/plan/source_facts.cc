@@ -76,7 +76,9 @@ std::vector<source::Patch> read_patches(const recipe::Recipe& recipe, const Work
       workshop.recipe_folder.empty() ? std::filesystem::path(recipe.origin).parent_path() : workshop.recipe_folder;
   for (const std::string& name : recipe.source.patches) {
     const auto text = sys::read_file_if_there(folder / name, 64 << 20);
-    if (!text) throw Error(fmt::format("the recipe {} names the patch {}, which is not in {}", recipe.name, name, folder.string()));
+    if (!text)
+      throw Error(
+          fmt::format("the recipe {} names the patch {}, which is not in {}", recipe.name, name, folder.string()));
     patches.push_back({name, *text});
   }
   return patches;

@@ -108,7 +108,8 @@ Value source_value(const source::Pin& pin) {
 source::Pin source_from(const Value& value) {
   source::Pin pin;
   const std::int64_t kind = value["kind"].integer_or(0);
-  if (kind < 0 || kind > static_cast<std::int64_t>(source::Pin::Kind::program)) throw Error("a job names a source of an unknown kind");
+  if (kind < 0 || kind > static_cast<std::int64_t>(source::Pin::Kind::program))
+    throw Error("a job names a source of an unknown kind");
   pin.kind = static_cast<source::Pin::Kind>(kind);
   pin.project = value["project"].text_or();
   pin.version = value["version"].text_or();
@@ -138,7 +139,8 @@ Value torch_value(const TorchChoice& torch) {
 TorchChoice torch_from(const Value& value) {
   TorchChoice torch;
   const std::int64_t kind = value["kind"].integer_or(0);
-  if (kind < 0 || kind > static_cast<std::int64_t>(TorchChoice::Kind::environment)) throw Error("a job names a torch of an unknown kind");
+  if (kind < 0 || kind > static_cast<std::int64_t>(TorchChoice::Kind::environment))
+    throw Error("a job names a torch of an unknown kind");
   torch.kind = static_cast<TorchChoice::Kind>(kind);
   torch.requirement = value["requirement"].text_or();
   torch.index_urls = value["index_urls"].texts();

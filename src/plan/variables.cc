@@ -1,5 +1,6 @@
-// The environment of a step, made from nothing. What a user's shell happens to hold (CFLAGS of an afternoon long ago, a proxy, a
-// PYTHONPATH) decides no result of ours: only what stands here does, and it is part of the key. Paths of our own stand as
+// The environment of a step, made from nothing. What a user's shell happens to hold (CFLAGS of an afternoon long ago, a
+// proxy, a PYTHONPATH) decides no result of ours: only what stands here does, and it is part of the key. Paths of our
+// own stand as
 // ${tree}, ${env} and ${toolkit}; the step's process puts the real ones in.
 
 #include "plan/variables.h"
@@ -27,8 +28,10 @@ void append(std::string& text, std::string_view more) {
 }
 
 // Folder names that would end up in binaries (__FILE__, debug information) become short fixed ones.
-std::string prefix_maps() {
-  return "-ffile-prefix-map=${tree}=. -ffile-prefix-map=${env}=env -ffile-prefix-map=${toolkit}=cuda";
+std::string prefix_maps(const Step& step) {
+  std::string maps = "-ffile-prefix-map=${tree}=. -ffile-prefix-map=${env}=env";
+  if (step.variant == recipe::Variant::cuda) maps += " -ffile-prefix-map=${toolkit}=cuda";
+  return maps;
 }
 
 std::string optimization(const std::string& build_type) {
@@ -64,7 +67,7 @@ Variables isolation() {
 
 void add_compilers(Variables& variables, const Step& step, const Workshop& workshop) {
   std::string flags = optimization(step.build_type);
-  append(flags, prefix_maps());
+  append(flags, prefix_maps(step));
   std::string link = is_stripped(step.build_type) ? "-Wl,-s" : "";
   if (!workshop.surroundings.sysroot.empty()) {
     const std::string sysroot = "--sysroot=" + workshop.surroundings.sysroot.string();
@@ -83,15 +86,16 @@ void add_cuda(Variables& variables, const Step& step) {
   variables["CUDACXX"] = "${toolkit}/bin/nvcc";
   variables["CUDAHOSTCXX"] = "${tree}/bin/c++";
   std::string host;
-  for (const std::string_view flag : split(prefix_maps(), ' ')) append(host, fmt::format("-Xcompiler {}", flag));
+  const std::string maps = prefix_maps(step);
+  for (const std::string_view flag : split(maps, ' ')) append(host, fmt::format("-Xcompiler {}", flag));
   variables["NVCC_APPEND_FLAGS"] = host;
   // nvcc takes gcc from PATH by itself; clang must be named, and must use the standard library that nvcc knows.
   if (step.compiler_family == "clang")
     variables["NVCC_PREPEND_FLAGS"] = "-ccbin=${tree}/bin/c++ -Xcompiler -stdlib=libstdc++";
 }
 
-std::map<std::string, std::string> placeholders(const Step& step, const recipe::Recipe& recipe, const recipe::Rules& rules,
-                                                const Request& request) {
+std::map<std::string, std::string> placeholders(const Step& step, const recipe::Recipe& recipe,
+                                                const recipe::Rules& rules, const Request& request) {
   std::map<std::string, std::string> values = {
       {"version", step.version},
       {"archs", step.archs.requests.empty() ? "" : recipe::spell(step.archs, rules.archs)},
@@ -106,6 +110,7 @@ std::map<std::string, std::string> placeholders(const Step& step, const recipe::
       {"platform", step.platform},
       {"variant", std::string(recipe::to_string(step.variant))},
       {"target", step.target},
+      {"label", variant_label(step)},
   };
   const auto type = rules.build_type.find(step.build_type);
   static const std::map<std::string, std::string> cmake_types = {
@@ -114,8 +119,10 @@ std::map<std::string, std::string> placeholders(const Step& step, const recipe::
   for (const recipe::Setting& setting : recipe.settings) {
     const auto chosen = request.set.find(setting.name);
     const std::string value = chosen == request.set.end() ? setting.fallback : chosen->second;
-    if (!setting.choices.empty() && std::find(setting.choices.begin(), setting.choices.end(), value) == setting.choices.end())
-      throw Error(fmt::format("--set {}={}: it is one of {}", setting.name, printable(value), join(setting.choices, ", ")));
+    if (!setting.choices.empty() &&
+        std::find(setting.choices.begin(), setting.choices.end(), value) == setting.choices.end())
+      throw Error(
+          fmt::format("--set {}={}: it is one of {}", setting.name, printable(value), join(setting.choices, ", ")));
     values["set." + setting.name] = value;
   }
   return values;
@@ -123,7 +130,8 @@ std::map<std::string, std::string> placeholders(const Step& step, const recipe::
 
 // What each tool understands by "say more".
 Variables more_words(const recipe::Rules& rules, const Variables& values) {
-  Variables variables = {{"VERBOSE", "1"}, {"CMAKE_VERBOSE_MAKEFILE", "ON"}, {"NVCC_VERBOSE", "1"}, {"HIPCC_VERBOSE", "7"}};
+  Variables variables = {
+      {"VERBOSE", "1"}, {"CMAKE_VERBOSE_MAKEFILE", "ON"}, {"NVCC_VERBOSE", "1"}, {"HIPCC_VERBOSE", "7"}};
   for (const auto& [name, value] : rules.verbose) variables[name] = recipe::expand(value, values);
   return variables;
 }
@@ -135,8 +143,9 @@ void set_variables(Step& step, const recipe::Recipe& recipe, const recipe::Rules
   const Variables values = placeholders(step, recipe, rules, request);
   Variables variables = isolation();
   const auto date = workshop.surroundings.environment.find("SOURCE_DATE_EPOCH");
-  variables["SOURCE_DATE_EPOCH"] =
-      date != workshop.surroundings.environment.end() && to_number(date->second) ? date->second : std::string(k_first_day);
+  variables["SOURCE_DATE_EPOCH"] = date != workshop.surroundings.environment.end() && to_number(date->second)
+                                       ? date->second
+                                       : std::string(k_first_day);
   std::string path = "${env}/bin:${tree}/bin";
   if (step.variant == recipe::Variant::cuda) path += ":${toolkit}/bin";
   if (!step.rocm_root.empty()) path += ":" + step.rocm_root + "/bin";
@@ -146,7 +155,8 @@ void set_variables(Step& step, const recipe::Recipe& recipe, const recipe::Rules
   if (!step.rocm_root.empty()) {
     for (const char* name : {"ROCM_HOME", "ROCM_PATH", "HIP_PATH"}) variables[name] = step.rocm_root;
   }
-  if (!rules.archs.variable.empty() && !step.archs.requests.empty()) variables[rules.archs.variable] = values.at("archs");
+  if (!rules.archs.variable.empty() && !step.archs.requests.empty())
+    variables[rules.archs.variable] = values.at("archs");
   for (const auto& [name, value] : rules.environment) variables[name] = recipe::expand(value, values);
   for (const auto& [name, value] : request.environment) variables[name] = value;
   step.environment.assign(variables.begin(), variables.end());
@@ -154,7 +164,8 @@ void set_variables(Step& step, const recipe::Recipe& recipe, const recipe::Rules
   Variables loose = {{"MAX_JOBS", "${jobs}"}, {"CMAKE_BUILD_PARALLEL_LEVEL", "${jobs}"}};
   if (step.verbose) {
     for (const auto& [name, value] : more_words(rules, values)) loose[name] = value;
-    if (step.variant == recipe::Variant::cuda) loose["NVCC_APPEND_FLAGS"] = variables["NVCC_APPEND_FLAGS"] + " -Xptxas -v";
+    if (step.variant == recipe::Variant::cuda)
+      loose["NVCC_APPEND_FLAGS"] = variables["NVCC_APPEND_FLAGS"] + " -Xptxas -v";
   }
   for (const auto& [name, value] : loose) {
     // What the recipe or the user sets is theirs.

@@ -40,10 +40,9 @@ void walk(std::string_view text, Literal&& literal, Name&& name) {
 }  // namespace
 
 const std::vector<std::string>& known_placeholders() {
-  static const std::vector<std::string> names = {"version",    "archs", "python",   "source",
-                                                 "tree",       "env",   "toolkit",  "torch.version",
-                                                 "torch.cuda", "jobs",  "platform", "build-type",
-                                                 "variant",    "target", "label"};
+  static const std::vector<std::string> names = {"version",  "archs",      "python",        "source",     "tree",
+                                                 "env",      "toolkit",    "torch.version", "torch.cuda", "jobs",
+                                                 "platform", "build-type", "variant",       "target",     "label"};
   return names;
 }
 

@@ -18,7 +18,8 @@
 // special about a package is here and nowhere else. docs/recipes.md describes each key.
 //
 // Texts may hold {placeholders} (see expand()): {version}, {archs}, {python}, {source}, {tree}, {env}, {toolkit},
-// {torch.version}, {torch.cuda}, {jobs}, {platform}, {build-type}, {variant}, {target}, {label} (cpu, cu130, rocm), {set.NAME}; "{{" is a brace.
+// {torch.version}, {torch.cuda}, {jobs}, {platform}, {build-type}, {variant}, {target}, {label} (cpu, cu130, rocm),
+// {set.NAME}; "{{" is a brace.
 
 namespace wheelsmith::recipe {
 

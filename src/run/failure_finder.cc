@@ -1,7 +1,9 @@
-// Which command failed first. Of a parallel build the last lines say nothing: they belong to commands that were still running
-// when the first one failed, and the build systems' own farewells come after them. What is read here is structure only:
+// Which command failed first. Of a parallel build the last lines say nothing: they belong to commands that were still
+// running when the first one failed, and the build systems' own farewells come after them. What is read here is
+// structure only:
 //
-//   ninja     FAILED: out.o            then the command on a line of its own, then that command's output, up to the next
+//   ninja     FAILED: out.o            then the command on a line of its own, then that command's output, up to the
+//   next
 //                                      "[12/72]" line, the next "FAILED:" or "ninja: …"
 //   make      the command's line, its output, then "make[2]: *** [rule.make:76: out.o] Error 1"
 //   distutils the command's line, its output, then "error: command '…' failed with exit code 1"
@@ -41,7 +43,8 @@ std::string_view without_colours(std::string_view line, std::string& space) {
 
 bool is_make_failure(std::string_view line) {
   const std::size_t stars = line.find(": *** [");
-  return stars != line.npos && (line.starts_with("make") || line.starts_with("gmake")) && line.find("] Error ") != line.npos;
+  return stars != line.npos && (line.starts_with("make") || line.starts_with("gmake")) &&
+         line.find("] Error ") != line.npos;
 }
 
 bool is_distutils_failure(std::string_view line) {
@@ -56,8 +59,11 @@ bool is_compiler_command(std::string_view line) {
     line = trim(line.substr(end + 1));
   }
   const std::string_view word = base_name(line.substr(0, line.find(' ')));
-  for (const std::string_view name : {"gcc", "g++", "cc", "c++", "clang", "clang++", "nvcc", "hipcc", "ld", "ar", "cmake"}) {
-    if (word == name || (word.ends_with(name) && word.size() > name.size() && word[word.size() - name.size() - 1] == '-')) return true;
+  for (const std::string_view name :
+       {"gcc", "g++", "cc", "c++", "clang", "clang++", "nvcc", "hipcc", "ld", "ar", "cmake"}) {
+    if (word == name ||
+        (word.ends_with(name) && word.size() > name.size() && word[word.size() - name.size() - 1] == '-'))
+      return true;
     if (word.starts_with(name) && word.size() > name.size() && word[name.size()] == '-') return true;
   }
   return false;

@@ -76,17 +76,20 @@ StepOutcome StepOutcome::from_value(const Value& value) {
   outcome.phase = value["phase"].text_or();
   outcome.reason = value["reason"].text_or();
   if (const Value& failure = value["failure"]; failure.table() != nullptr) {
-    outcome.failure = FirstFailure{failure["command"].text_or(), failure["folder"].text_or(), failure["output"].text_or(),
-                                   static_cast<std::uint64_t>(failure["line"].integer_or(0))};
+    outcome.failure =
+        FirstFailure{failure["command"].text_or(), failure["folder"].text_or(), failure["output"].text_or(),
+                     static_cast<std::uint64_t>(failure["line"].integer_or(0))};
   }
   outcome.repeat_script = value["repeat_script"].text_or();
   if (const Array* tests = value["tests"].array()) {
-    for (const Value& test : *tests) outcome.tests.push_back({test["id"].text_or(), test["outcome"].text_or(), test["why"].text_or()});
+    for (const Value& test : *tests)
+      outcome.tests.push_back({test["id"].text_or(), test["outcome"].text_or(), test["why"].text_or()});
   }
   if (const Array* findings = value["findings"].array()) {
     for (const Value& item : *findings) {
-      outcome.findings.push_back({item["id"].text_or(), severity_named(item["severity"].text_or()), item["subject"].text_or(),
-                                  item["what"].text_or(), item["why"].text_or(), item["fix"].text_or()});
+      outcome.findings.push_back({item["id"].text_or(), severity_named(item["severity"].text_or()),
+                                  item["subject"].text_or(), item["what"].text_or(), item["why"].text_or(),
+                                  item["fix"].text_or()});
     }
   }
   return outcome;

@@ -17,7 +17,8 @@ std::string_view skip_blanks(std::string_view text) {
 // "[12/72] Building CUDA object …" of ninja, "[ 16%] Building CXX object …" of CMake's makefiles.
 std::optional<Progress> read_progress(std::string_view line) {
   // ninja on a terminal rewrites its line; the last state is what counts.
-  if (const std::size_t start = line.rfind('\r'); start != line.npos && start + 1 < line.size()) line.remove_prefix(start + 1);
+  if (const std::size_t start = line.rfind('\r'); start != line.npos && start + 1 < line.size())
+    line.remove_prefix(start + 1);
   line = skip_blanks(line);
   const std::size_t end = line.find(']');
   if (line.empty() || line.front() != '[' || end == line.npos || end > 24) return std::nullopt;

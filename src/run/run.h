@@ -13,9 +13,9 @@
 #include "plan/plan.h"
 #include "store/store.h"
 
-// From a plan to outcomes. Every step runs in a process of its own (`wheelsmith step JOB.json`), which reports by lines of
-// JSON on its standard output and writes its own log; the runner starts steps as soon as what they need is there, the
-// longest chain first.
+// From a plan to outcomes. Every step runs in a process of its own (`wheelsmith step JOB.json`), which reports by lines
+// of JSON on its standard output and writes its own log; the runner starts steps as soon as what they need is there,
+// the longest chain first.
 
 namespace wheelsmith::run {
 
@@ -55,7 +55,7 @@ struct StepOutcome {
 struct Event {
   enum class Kind { started, phase, progress, note, output, finished } kind = Kind::note;
   std::string step;
-  std::string text;           // phase: "build"; note, output: the text
+  std::string text;  // phase: "build"; note, output: the text
   std::uint64_t done = 0, total = 0;
   const StepOutcome* outcome = nullptr;  // finished
 };
@@ -67,8 +67,8 @@ struct RunOptions {
   bool install = false;
   std::filesystem::path install_into;  // interpreter or environment; empty: the step's own interpreter
   unsigned steps_at_once = 1;
-  unsigned jobs = 0;            // 0: as cores and memory allow
-  double silence_seconds = 0;   // a build that prints nothing for so long is stopped; 0: never
+  unsigned jobs = 0;           // 0: as cores and memory allow
+  double silence_seconds = 0;  // a build that prints nothing for so long is stopped; 0: never
   bool offline = false;
   fetch::FetchOptions fetch;
   std::function<void(const Event&)> on_event = [](const Event&) {};

@@ -20,7 +20,8 @@ extern const std::string_view backend_py;
 namespace {
 
 void replace_all(std::string& text, std::string_view from, std::string_view to) {
-  for (std::size_t at = text.find(from); at != text.npos; at = text.find(from, at + to.size())) text.replace(at, from.size(), to);
+  for (std::size_t at = text.find(from); at != text.npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
 }
 
 void link(const std::filesystem::path& target, const std::filesystem::path& name) {
@@ -76,13 +77,14 @@ sys::Environment StepRunner::tool_environment() const {
   for (const auto& [name, value] : m_job.step.environment) environment[name] = with_paths(value);
   for (const auto& [name, value] : m_job.step.volatile_environment) environment[name] = with_paths(value);
   if (!m_job.step.network && !m_network_isolated) {
-    // The kernel forbids namespaces here. A proxy that answers nobody stops what honours proxies; the provenance says so.
+    // The kernel forbids namespaces here. A proxy that answers nobody stops what honours proxies; the provenance says
+    // so.
     for (const char* name : {"http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"})
       environment[name] = "http://127.0.0.1:9";
   }
   if (m_job.step.network) {
-    for (const char* name : {"http_proxy", "https_proxy", "all_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY",
-                             "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE"}) {
+    for (const char* name : {"http_proxy", "https_proxy", "all_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY",
+                             "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE"}) {
       const auto found = m_surroundings.environment.find(name);
       if (found != m_surroundings.environment.end()) environment[name] = found->second;
     }
@@ -161,11 +163,13 @@ void StepRunner::run_tool(sys::Command command, const std::string& what) {
   sys::kill_descendants();
   if (sys::interrupted()) throw Error("interrupted");
   if (silent) {
-    throw CommandFailed(fmt::format("{} printed nothing for {:.0f} s and was stopped; --timeout sets how long it may be silent", what,
-                                    m_job.silence_seconds),
-                        finder.first(), command);
+    throw CommandFailed(
+        fmt::format("{} printed nothing for {:.0f} s and was stopped; --timeout sets how long it may be silent", what,
+                    m_job.silence_seconds),
+        finder.first(), command);
   }
-  if (!exit.good()) throw CommandFailed(fmt::format("{} failed: {}", what, sys::to_string(exit)), finder.first(), command);
+  if (!exit.good())
+    throw CommandFailed(fmt::format("{} failed: {}", what, sys::to_string(exit)), finder.first(), command);
 }
 
 document::Value StepRunner::call_hook(const std::string& hook) {
@@ -203,9 +207,9 @@ void StepRunner::add_hook_requirements() {
   std::vector<std::string> more;
   for (const std::string& requirement : call_hook("get_requires_for_build_wheel").texts()) {
     const pep::Requirement parsed = pep::Requirement::parse(requirement);
-    const bool dropped = std::any_of(m_rules.drop_requires.begin(), m_rules.drop_requires.end(), [&](const std::string& name) {
-      return pep::normalized_name(name) == pep::normalized_name(parsed.name);
-    });
+    const bool dropped = std::any_of(
+        m_rules.drop_requires.begin(), m_rules.drop_requires.end(),
+        [&](const std::string& name) { return pep::normalized_name(name) == pep::normalized_name(parsed.name); });
     if (!dropped && m_lock.find(parsed.name) == nullptr) more.push_back(requirement);
   }
   if (more.empty()) return;
@@ -237,20 +241,26 @@ std::filesystem::path StepRunner::build() {
   }
   const std::vector<std::filesystem::path> wheels = wheels_in(dist);
   if (wheels.size() == 1) return wheels.front();
-  throw Error(wheels.empty() ? "the build ended well but left no wheel" : fmt::format("the build left {} wheels instead of one", wheels.size()));
+  throw Error(wheels.empty() ? "the build ended well but left no wheel"
+                             : fmt::format("the build left {} wheels instead of one", wheels.size()));
 }
 
 void StepRunner::write_repeat_script(const CommandFailed& failed) {
   const bool known = failed.failure && !failed.failure->command.empty();
   std::string script = "#!/bin/bash\n# Repeats the first command that failed, in the environment it had.\n";
-  const std::filesystem::path folder = failed.failure && !failed.failure->folder.empty() ? std::filesystem::path(failed.failure->folder)
-                                                                                        : failed.command_run.folder;
+  const std::filesystem::path folder = failed.failure && !failed.failure->folder.empty()
+                                           ? std::filesystem::path(failed.failure->folder)
+                                           : failed.command_run.folder;
   script += "cd " + sys::shell_quoted(folder.string()) + " || exit\n";
   script += "exec env -i \\\n";
   if (failed.command_run.environment) {
-    for (const auto& [name, value] : *failed.command_run.environment) script += "  " + sys::shell_quoted(name + "=" + value) + " \\\n";
+    for (const auto& [name, value] : *failed.command_run.environment)
+      script += "  " + sys::shell_quoted(name + "=" + value) + " \\\n";
   }
-  script += "  " + (known ? "bash -c " + sys::shell_quoted(failed.failure->command) : sys::shell_quoted(failed.command_run.argv)) + "\n";
+  script +=
+      "  " +
+      (known ? "bash -c " + sys::shell_quoted(failed.failure->command) : sys::shell_quoted(failed.command_run.argv)) +
+      "\n";
   const std::filesystem::path path = m_tree / "repeat.sh";
   try {
     sys::write_file(path, script);

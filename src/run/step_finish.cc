@@ -1,4 +1,5 @@
-// After the build: tags, provenance and archive first; then the very bytes that will be published are checked and tested.
+// After the build: tags, provenance and archive first; then the very bytes that will be published are checked and
+// tested.
 
 #include <fmt/format.h>
 
@@ -96,7 +97,9 @@ Value StepRunner::provenance(const wheel::Inspection& inspection) const {
   }
   table["tools"] = std::move(tools);
   table["build_requirements"] = wheels_value(m_lock);
-  table["network"] = step.network ? "open" : m_network_isolated || step.source.kind == source::Pin::Kind::program ? "none" : "dead proxy";
+  table["network"] = step.network                                                           ? "open"
+                     : m_network_isolated || step.source.kind == source::Pin::Kind::program ? "none"
+                                                                                            : "dead proxy";
   Array libraries;
   for (const wheel::ElfFacts& file : inspection.elf) libraries.emplace_back(file.path);
   table["libraries"] = std::move(libraries);
@@ -106,15 +109,16 @@ Value StepRunner::provenance(const wheel::Inspection& inspection) const {
 void StepRunner::check_identity(const std::string& file_name) const {
   const pep::WheelName name = pep::WheelName::parse(file_name);
   if (pep::normalized_name(name.name) != pep::normalized_name(m_job.step.project)) {
-    throw WheelRefused(fmt::format("the build made {}, a wheel of {}, but the recipe says that the project is {}", file_name, name.name,
-                                   m_job.step.project));
+    throw WheelRefused(fmt::format("the build made {}, a wheel of {}, but the recipe says that the project is {}",
+                                   file_name, name.name, m_job.step.project));
   }
   const auto made = pep::Version::try_parse(name.version);
   const auto planned = pep::Version::try_parse(m_job.step.version);
   if (made && planned && made->public_version() != planned->public_version()) {
-    throw WheelRefused(fmt::format("the build made version {}, but the source is {}: the package takes its version from somewhere else "
-                                   "(a tag, the date); set the variable that fixes it in the recipe's environment",
-                                   name.version, m_job.step.version));
+    throw WheelRefused(fmt::format(
+        "the build made version {}, but the source is {}: the package takes its version from somewhere else "
+        "(a tag, the date); set the variable that fixes it in the recipe's environment",
+        name.version, m_job.step.version));
   }
 }
 
@@ -126,7 +130,8 @@ void StepRunner::finish(const std::filesystem::path& built) {
   inspect_options.threads = usable_threads();
   inspect_options.platform.excluded = m_rules.checks.provided;
   const wheel::Inspection inspection = wheel::inspect_file(built.string(), file.bytes, inspect_options);
-  if (!inspection.error.empty()) throw WheelRefused("the wheel that the build made cannot be read: " + inspection.error);
+  if (!inspection.error.empty())
+    throw WheelRefused("the wheel that the build made cannot be read: " + inspection.error);
   const pep::WheelName claimed = pep::WheelName::parse(built.filename().string());
   const wheel::TrueTags tags = wheel::true_tags(inspection.elf, m_job.step.python.abi, claimed);
   wheel::WheelEdit edit;
@@ -158,23 +163,26 @@ void StepRunner::finish(const std::filesystem::path& built) {
 
 void StepRunner::check_members(const std::vector<std::string>& members, std::vector<Finding>& findings) const {
   const auto any = [&](const std::string& pattern) {
-    return std::any_of(members.begin(), members.end(), [&](const std::string& name) { return glob_match(pattern, name); });
+    return std::any_of(members.begin(), members.end(),
+                       [&](const std::string& name) { return glob_match(pattern, name); });
   };
   for (const std::string& pattern : m_rules.checks.members) {
     if (any(pattern)) continue;
-    findings.push_back({"recipe-member-missing", Severity::error, pattern, "no member of the wheel matches " + pattern,
-                        "the recipe says that the wheel must have it; builds leave parts out in silence when something is not found",
-                        "see in the log why that part was not built"});
+    findings.push_back(
+        {"recipe-member-missing", Severity::error, pattern, "no member of the wheel matches " + pattern,
+         "the recipe says that the wheel must have it; builds leave parts out in silence when something is not found",
+         "see in the log why that part was not built"});
   }
   for (const std::string& pattern : m_rules.checks.no_members) {
     if (!any(pattern)) continue;
     findings.push_back({"recipe-member-unwanted", Severity::error, pattern, "a member of the wheel matches " + pattern,
-                        "the recipe says that the wheel must not have it", "see in the log how it came into the wheel"});
+                        "the recipe says that the wheel must not have it",
+                        "see in the log how it came into the wheel"});
   }
   for (const recipe::OptionalPart& part : m_rules.optional) {
     if (part.member.empty() || any(part.member)) continue;
-    findings.push_back({"recipe-optional-missing", Severity::note, part.name, fmt::format("the optional part {} was not built", part.name),
-                        part.why, ""});
+    findings.push_back({"recipe-optional-missing", Severity::note, part.name,
+                        fmt::format("the optional part {} was not built", part.name), part.why, ""});
   }
 }
 
@@ -186,7 +194,8 @@ void StepRunner::check() {
   options.required_symbols = m_rules.checks.symbols;
   options.max_size = m_rules.checks.max_size;
   if (m_rules.checks.archs && !m_job.step.archs.requests.empty()) options.archs = m_job.step.archs;
-  if (m_torch) options.against.push_back(wheel::read_provider("torch", sys::FolderTree(m_torch->folder), options.threads));
+  if (m_torch)
+    options.against.push_back(wheel::read_provider("torch", sys::FolderTree(m_torch->folder), options.threads));
   const Blob file = sys::map_file(m_wheel);
   wheel::Verdict verdict = wheel::check_wheel(m_wheel.filename().string(), file.bytes, options);
   if (!verdict.error.empty()) throw WheelRefused("the finished wheel cannot be read: " + verdict.error);
@@ -239,7 +248,9 @@ void StepRunner::test() {
   }
   if (const env::PinnedWheel* torch = m_lock.find("torch")) bench.requirements.push_back("torch==" + torch->version);
   m_outcome.tests = run_tests(bench);
-  for (const TestOutcome& outcome : m_outcome.tests) note(fmt::format("test {}: {}{}", outcome.id, outcome.outcome, outcome.why.empty() ? "" : " (" + outcome.why + ")"));
+  for (const TestOutcome& outcome : m_outcome.tests)
+    note(
+        fmt::format("test {}: {}{}", outcome.id, outcome.outcome, outcome.why.empty() ? "" : " (" + outcome.why + ")"));
   for (const TestOutcome& outcome : m_outcome.tests) {
     if (outcome.outcome == "fail") throw WheelRefused(fmt::format("the test {} failed: {}", outcome.id, outcome.why));
   }
@@ -257,8 +268,8 @@ std::filesystem::path StepRunner::pack_program() {
   wheel.name.python = "py3";
   wheel.name.abi = "none";
   wheel.name.platform = m_job.step.python.platform;
-  wheel.metadata = fmt::format("Metadata-Version: 2.1\nName: {}\nVersion: {}\nSummary: {}\nRequires-Python: >=3.8\n", m_job.step.project, version,
-                               m_recipe.summary);
+  wheel.metadata = fmt::format("Metadata-Version: 2.1\nName: {}\nVersion: {}\nSummary: {}\nRequires-Python: >=3.8\n",
+                               m_job.step.project, version, m_recipe.summary);
   zip::NewMember member;
   member.name = fmt::format("{}-{}.data/scripts/wheelsmith", wheel.name.name, version);
   member.mode = 0755;

@@ -28,9 +28,8 @@ toolchain::Surroundings surroundings(store::Store& store) {
   where.memo.find = [&store](std::string_view kind, std::string_view subject, std::string_view fingerprint) {
     return store.remembered(kind, subject, fingerprint);
   };
-  where.memo.keep = [&store](std::string_view kind, std::string_view subject, std::string_view fingerprint, std::string_view facts) {
-    store.remember(kind, subject, fingerprint, facts);
-  };
+  where.memo.keep = [&store](std::string_view kind, std::string_view subject, std::string_view fingerprint,
+                             std::string_view facts) { store.remember(kind, subject, fingerprint, facts); };
   return where;
 }
 
@@ -73,8 +72,7 @@ StepRunner::StepRunner(Job job)
 
 StepOutcome StepRunner::run() {
   try {
-    const sys::FileLock tree = m_store.lock(store::tree_lock(m_job.step.identity));
-    // Another runner may have built it while we waited.
+    // Another runner may have built it while we waited for the tree.
     if (const auto record = m_job.step.source.incremental ? std::nullopt : m_store.find_step(m_job.step.key)) {
       m_outcome.outcome = "cached";
     } else {
@@ -136,17 +134,20 @@ void StepRunner::prepare_source() {
   const std::filesystem::path state = m_tree / "state.json";
   m_source = m_tree / "source";
   std::string made_for;
-  if (const auto text = sys::read_file_if_there(state)) made_for = document::parse_json(*text, state.string())["key"].text_or();
+  if (const auto text = sys::read_file_if_there(state))
+    made_for = document::parse_json(*text, state.string())["key"].text_or();
   const bool go_on = !m_job.clean && (step.source.incremental ? !made_for.empty() : made_for == step.key);
   if (!go_on) {
-    if (!made_for.empty()) note(m_job.clean ? "starting clean, as asked" : "starting clean: the tree was made for other inputs");
+    if (!made_for.empty())
+      note(m_job.clean ? "starting clean, as asked" : "starting clean: the tree was made for other inputs");
     sys::remove_tree(m_tree);
     sys::make_folders(m_tree);
     if (!step.source.incremental) {
       source::materialize(step.source, step.patches, m_fetcher, m_source);
       for (const std::string& pattern : m_rules.clean) {
         for (const sys::TreeFile& file : sys::list_tree(m_source)) {
-          if (glob_match(pattern, file.name) || glob_match(pattern + "/*", file.name)) sys::remove_tree(m_source / file.name);
+          if (glob_match(pattern, file.name) || glob_match(pattern + "/*", file.name))
+            sys::remove_tree(m_source / file.name);
         }
       }
     }
@@ -191,19 +192,21 @@ void StepRunner::prepare_environment() {
   if (!step.cuda_root.empty()) m_toolkit = step.cuda_root;
 }
 
-// What arrived, not what was asked for: an index that has no GPU build for this Python hands out a CPU build in silence.
+// What arrived, not what was asked for: an index that has no GPU build for this Python hands out a CPU build in
+// silence.
 void StepRunner::check_torch() {
   m_torch = toolchain::find_torch(m_environment.python, true, m_surroundings);
   const std::string where = "the build environment";
   if (!m_torch) throw Error("torch is not in " + where + " although the recipe builds against it");
-  if (!m_torch->problem.empty()) throw Error(fmt::format("torch {} in {} cannot be imported: {}", m_torch->version, where, m_torch->problem));
+  if (!m_torch->problem.empty())
+    throw Error(fmt::format("torch {} in {} cannot be imported: {}", m_torch->version, where, m_torch->problem));
   const std::string& wanted = m_job.step.torch_version;
   if (!wanted.empty() && m_torch->version != wanted && !m_torch->version.starts_with(wanted + "+"))
     throw Error(fmt::format("torch {} arrived in {}, but {} was planned", m_torch->version, where, wanted));
   const std::string variant(recipe::to_string(m_job.step.variant));
   if (m_job.step.variant == recipe::Variant::cuda && (m_torch->cuda.empty() || !m_torch->has_cuda_macros)) {
-    throw Error(fmt::format("torch {} in {} is a {} build without CUDA's headers; a {} build is wanted", m_torch->version, where,
-                            m_torch->variant(), variant));
+    throw Error(fmt::format("torch {} in {} is a {} build without CUDA's headers; a {} build is wanted",
+                            m_torch->version, where, m_torch->variant(), variant));
   }
   note(fmt::format("torch {} ({})", m_torch->version, m_torch->variant()));
 }
@@ -224,7 +227,8 @@ void StepRunner::publish() {
     record.wheel_sha256 = m_store.put_blob(m_wheel);
     record.wheel_size = size;
     record.seconds = seconds;
-    record.finished = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+    record.finished =
+        std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
     record.provenance = m_provenance;
     record.tests = m_outcome.to_value()["tests"];
     m_store.put_step(record);
@@ -240,7 +244,15 @@ int run_step(const std::filesystem::path& job_file) {
   sys::install_interrupt_flag();
   StepOutcome outcome;
   try {
-    StepRunner runner(Job::from_value(document::parse_json(sys::read_file(job_file), job_file.string())));
+    Job job = Job::from_value(document::parse_json(sys::read_file(job_file), job_file.string()));
+    // One at a time in a tree and in its log, whoever started it.
+    const store::Store store(job.store);
+    std::optional<sys::FileLock> tree = store.try_lock(store::tree_lock(job.step.identity));
+    if (!tree) {
+      emit_event({.kind = Event::Kind::phase, .step = "", .text = "waiting for another build of the same step"});
+      tree = store.lock(store::tree_lock(job.step.identity));
+    }
+    StepRunner runner(std::move(job));
     outcome = runner.run();
   } catch (const Error& error) {  // one step becomes an outcome
     outcome.outcome = "failed";

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "run/job.h"
 #include "run/run.h"
 #include "wheel/inspect.h"
@@ -103,7 +104,7 @@ struct TestBench {
   const toolchain::Python& python;
   recipe::Variant variant;
   std::filesystem::path wheel;
-  std::vector<std::string> requirements;            // more than the wheel's own: the torch it was built with
+  std::vector<std::string> requirements;  // more than the wheel's own: the torch it was built with
   std::vector<std::filesystem::path> wheelhouses, torch_sites;
   std::vector<std::string> index_urls;
   bool prereleases = false, offline = false;

@@ -1,6 +1,6 @@
-// Tests of a finished wheel: in a fresh environment that holds the wheel, what it requires and nothing else, started outside any
-// source tree (a test started inside one imports the source, not the wheel). A test that needs a GPU where none is reports
-// "not-run"; it never passes.
+// Tests of a finished wheel: in a fresh environment that holds the wheel, what it requires and nothing else, started
+// outside any source tree (a test started inside one imports the source, not the wheel). A test that needs a GPU where
+// none is reports "not-run"; it never passes.
 
 #include <fmt/format.h>
 
@@ -50,14 +50,16 @@ std::string last_words(const std::string& output) {
 }
 
 // What of the user's environment a test may see: how to reach a GPU, nothing of Python's.
-sys::Environment test_environment(const env::Environment& environment, const std::filesystem::path& home, const sys::Environment& ours) {
+sys::Environment test_environment(const env::Environment& environment, const std::filesystem::path& home,
+                                  const sys::Environment& ours) {
   sys::Environment result = {{"PATH", environment.root.string() + "/bin:/usr/local/bin:/usr/bin:/bin"},
                              {"HOME", home.string()},
                              {"TMPDIR", home.string()},
                              {"LANG", "C.UTF-8"},
                              {"PYTHONNOUSERSITE", "1"},
                              {"PYTHONUNBUFFERED", "1"}};
-  for (const char* name : {"CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "LD_LIBRARY_PATH", "ROCM_PATH"}) {
+  for (const char* name :
+       {"CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "LD_LIBRARY_PATH", "ROCM_PATH"}) {
     if (const auto found = ours.find(name); found != ours.end()) result[name] = found->second;
   }
   return result;
@@ -84,7 +86,8 @@ env::Environment fresh_environment(const TestBench& bench, const std::filesystem
     // A torch that comes with an environment of the machine is not installed a second time.
     if (name != "torch" || bench.torch_sites.empty()) requirements.push_back(text);
   }
-  for (const recipe::Test& test : bench.rules.tests) requirements.insert(requirements.end(), test.requires_.begin(), test.requires_.end());
+  for (const recipe::Test& test : bench.rules.tests)
+    requirements.insert(requirements.end(), test.requires_.begin(), test.requires_.end());
   env::Lock lock;
   if (!requirements.empty()) {
     env::ResolveOptions options;
@@ -94,7 +97,8 @@ env::Environment fresh_environment(const TestBench& bench, const std::filesystem
     options.prereleases = bench.prereleases;
     lock = env::resolve(requirements, bench.python, bench.fetcher, bench.store, options);
   }
-  const env::Environment base = env::make_environment(bench.python, lock, bench.torch_sites, bench.fetcher, bench.store);
+  const env::Environment base =
+      env::make_environment(bench.python, lock, bench.torch_sites, bench.fetcher, bench.store);
   std::vector<std::filesystem::path> sites = {base.site_packages};
   sites.insert(sites.end(), bench.torch_sites.begin(), bench.torch_sites.end());
   env::Environment environment = env::make_scratch_environment(bench.python, sites, folder);
@@ -127,8 +131,11 @@ std::vector<TestOutcome> run_tests(const TestBench& bench) {
       command.timeout = std::chrono::minutes(30);
       std::string output;
       sys::Process process(command);
-      const sys::Exit exit = process.wait([&](std::string_view text) { if (output.size() < (1 << 20)) output += text; },
-                                          [] { return sys::interrupted(); });
+      const sys::Exit exit = process.wait(
+          [&](std::string_view text) {
+            if (output.size() < (1 << 20)) output += text;
+          },
+          [] { return sys::interrupted(); });
       bench.log(fmt::format("wheelsmith: test {}\n{}\n", outcome.id, output));
       if (sys::interrupted()) throw Error("interrupted");
       if (!exit.good()) outcome = {outcome.id, "fail", fmt::format("{}: {}", sys::to_string(exit), last_words(output))};
@@ -141,7 +148,8 @@ std::vector<TestOutcome> run_tests(const TestBench& bench) {
 bool WheelTest::good() const {
   return error.empty() &&
          std::none_of(tests.begin(), tests.end(), [](const TestOutcome& test) { return test.outcome == "fail"; }) &&
-         std::none_of(findings.begin(), findings.end(), [](const Finding& finding) { return finding.severity == Severity::error; });
+         std::none_of(findings.begin(), findings.end(),
+                      [](const Finding& finding) { return finding.severity == Severity::error; });
 }
 
 }  // namespace wheelsmith::run

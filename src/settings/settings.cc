@@ -31,9 +31,10 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
 }
 
 void check_choice(const Option& option, const std::string& text) {
-  if (option.choices.empty() || std::find(option.choices.begin(), option.choices.end(), text) != option.choices.end()) return;
-  throw Error(fmt::format("{} cannot be {}{}; it is one of {}", option.name, printable(text), did_you_mean(text, option.choices),
-                          join(option.choices, ", ")));
+  if (option.choices.empty() || std::find(option.choices.begin(), option.choices.end(), text) != option.choices.end())
+    return;
+  throw Error(fmt::format("{} cannot be {}{}; it is one of {}", option.name, printable(text),
+                          did_you_mean(text, option.choices), join(option.choices, ", ")));
 }
 
 bool read_flag(const Option& option, const std::string& text) {
@@ -43,10 +44,8 @@ bool read_flag(const Option& option, const std::string& text) {
   throw Error(fmt::format("{} is a switch: {} is neither true nor false", option.name, printable(text)));
 }
 
-// "a,b" or, where a word may hold commas itself (sources, names of GPUs), one to a line.
-document::Array read_list(const std::string& text) {
+document::Array read_list(const std::string& text, char separator) {
   document::Array values;
-  const char separator = text.find('\n') != text.npos ? '\n' : ',';
   for (const std::string_view word : split(text, separator)) {
     if (!trim(word).empty()) values.emplace_back(std::string(trim(word)));
   }
@@ -55,7 +54,7 @@ document::Array read_list(const std::string& text) {
 
 document::Table read_table(const Option& option, const std::string& text) {
   document::Table table;
-  for (const document::Value& pair : read_list(text)) {
+  for (const document::Value& pair : read_list(text, ',')) {
     const std::string& word = *pair.text();
     const std::size_t equals = word.find('=');
     if (equals == word.npos || equals == 0)
@@ -68,7 +67,8 @@ document::Table read_table(const Option& option, const std::string& text) {
 document::Value from_text(const Option& option, const std::string& text) {
   switch (option.kind) {
     case Kind::flag: return read_flag(option, text);
-    case Kind::list: return read_list(text);
+    case Kind::list: return read_list(text, ',');
+    case Kind::texts: return read_list(text, '\n');
     case Kind::table: return read_table(option, text);
     case Kind::text:
     case Kind::folder: break;
@@ -93,6 +93,7 @@ document::Value from_file(const Option& option, const document::Value& value, co
     case Kind::flag:
       if (value.boolean() == nullptr) wrong_kind(option, value, "true or false");
       return value;
+    case Kind::texts:
     case Kind::list: {
       if (value.text() != nullptr) return document::Array{value};
       if (value.array() == nullptr) wrong_kind(option, value, "a list of texts");

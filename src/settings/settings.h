@@ -10,14 +10,15 @@
 #include "document/value.h"
 #include "sys/process.h"
 
-// Settings: one name for an option everywhere. What the command line calls --arch is WHEELSMITH_ARCH in the environment and
-// `arch` in wheelsmith.toml. The first of these that says something holds: the command line, the environment, the nearest
-// wheelsmith.toml (this folder or one above it), the user's own config.toml. Lists are replaced, tables (set, mirrors) merged
-// key by key. Where each value came from is kept: `config show` prints it.
+// Settings: one name for an option everywhere. What the command line calls --arch is WHEELSMITH_ARCH in the environment
+// and `arch` in wheelsmith.toml. The first of these that says something holds: the command line, the environment, the
+// nearest wheelsmith.toml (this folder or one above it), the user's own config.toml. Lists are replaced, tables (set,
+// mirrors) merged key by key. Where each value came from is kept: `config show` prints it.
 
 namespace wheelsmith::settings {
 
-enum class Kind { text, list, flag, folder, table };
+// texts: a list whose items may hold commas (arch lists, sources); one to a line in the environment.
+enum class Kind { text, list, texts, flag, folder, table };
 
 struct Option {
   std::string name;  // "torch-index"
@@ -62,7 +63,8 @@ class Settings {
   static std::map<std::string, Held> defaults();
 };
 
-// Lines "NAME=VALUE" of an --env-file; '#' comments, quotes as a shell has them, "export" allowed. Throws with the line.
+// Lines "NAME=VALUE" of an --env-file; '#' comments, quotes as a shell has them, "export" allowed. Throws with the
+// line.
 std::map<std::string, std::string> parse_env_file(std::string_view text, std::string_view file_name);
 
 }  // namespace wheelsmith::settings

@@ -15,4 +15,7 @@ struct Terminal {
 // Honours NO_COLOR, CLICOLOR_FORCE, FORCE_COLOR, TERM=dumb and COLUMNS; `choice` (from --color) overrides.
 Terminal standard_output(ColourChoice choice);
 
+// Whether status lines that are drawn over each other make sense.
+bool standard_error_is_terminal();
+
 }  // namespace wheelsmith::sys

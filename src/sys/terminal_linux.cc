@@ -56,4 +56,6 @@ Terminal standard_output(ColourChoice choice) {
   return terminal;
 }
 
+bool standard_error_is_terminal() { return ::isatty(STDERR_FILENO) == 1 && variable("TERM") != "dumb"; }
+
 }  // namespace wheelsmith::sys

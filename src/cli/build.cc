@@ -1,0 +1,168 @@
+#include "report/build.h"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <thread>
+
+#include "base/error.h"
+#include "base/parallel.h"
+#include "base/text.h"
+#include "cli/session.h"
+#include "env/env.h"
+#include "run/run.h"
+
+namespace wheelsmith::cli {
+
+namespace {
+
+struct BuildCommand {
+  OutputOptions output;
+  SettingWords settings;
+  std::vector<std::string> packages;
+  bool upgrade = false, clean = false, install = false;
+  std::string into;
+};
+
+// Status goes to standard error: standard output is for the answer.
+void say(const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  std::fflush(stderr);
+}
+
+// What the finished wheels are installed into: an environment's folder, an interpreter, or the one they were built for.
+void install_wheels(const std::vector<run::StepOutcome>& outcomes, const plan::Plan& plan, const std::string& into,
+                    Session& session) {
+  for (const run::StepOutcome& outcome : outcomes) {
+    if (outcome.wheel.empty()) continue;
+    toolchain::Python python = plan.find(outcome.id)->python;
+    if (!into.empty()) {
+      std::error_code ignored;
+      const std::filesystem::path folder = into;
+      const bool is_environment = std::filesystem::exists(folder / "bin" / "python", ignored);
+      python =
+          toolchain::find_python(is_environment ? std::filesystem::absolute(folder / "bin" / "python").string() : into,
+                                 session.surroundings());
+    }
+    env::install_wheel(outcome.wheel, env::install_target(python), true, usable_threads());
+    say(fmt::format("installed {} into {}\n", outcome.wheel.filename().string(), python.prefix.string()));
+  }
+}
+
+bool all_good(const std::vector<run::StepOutcome>& outcomes) {
+  for (const run::StepOutcome& outcome : outcomes) {
+    if (outcome.outcome != "built" && outcome.outcome != "cached") return false;
+  }
+  return true;
+}
+
+// Keeps the status lines' clocks going while nothing happens.
+class Redrawer {
+ public:
+  Redrawer(report::BuildStatus& status, std::mutex& mutex)
+      : m_thread([this, &status, &mutex] {
+          while (!m_done) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(250));
+            const std::lock_guard guard(mutex);
+            if (!m_done) say(status.redraw());
+          }
+        }) {}
+  ~Redrawer() {
+    m_done = true;
+    m_thread.join();
+  }
+  Redrawer(const Redrawer&) = delete;
+  Redrawer& operator=(const Redrawer&) = delete;
+
+ private:
+  std::atomic<bool> m_done = false;
+  std::thread m_thread;
+};
+
+int build(const BuildCommand& command) {
+  const settings::Settings settings = command.settings.read(command.packages);
+  sys::install_interrupt_flag();
+  Session session(settings, command.upgrade);
+  const plan::Request request = session.request();
+  const bool live = sys::standard_error_is_terminal() && !command.output.json;
+  const report::Style style = command.output.style();
+  plan::Workshop workshop = session.workshop();
+  if (!command.output.json) workshop.on_progress = [](const std::string& text) { say(text + "\n"); };
+  const plan::Plan plan = plan::make_plan(request, workshop);
+  if (!command.output.json) {
+    for (const std::string& note : plan.notes) say(style.dim(printable(note)) + "\n");
+    for (const plan::Step& step : plan.steps) {
+      if (!step.cached) say(fmt::format("{} {}: {}\n", style.cyan("build"), step.id, step.reason));
+    }
+  }
+  run::RunOptions options;
+  options.out = settings.text("out");
+  options.keep_going = settings.flag("keep-going");
+  options.clean = command.clean;
+  options.steps_at_once = number_setting(settings, "steps", std::max(1u, usable_threads() / 4));
+  options.jobs = number_setting(settings, "jobs", 0);
+  options.silence_seconds = number_setting(settings, "timeout", 0);
+  options.offline = request.offline;
+  options.fetch = session.fetch_options();
+  report::BuildStatus status(plan, style, live, request.verbose);
+  std::mutex mutex;
+  if (!command.output.json) {
+    options.on_event = [&](const run::Event& event) {
+      const std::lock_guard guard(mutex);
+      say(status.on_event(event));
+    };
+  }
+  std::vector<run::StepOutcome> outcomes;
+  {
+    std::optional<Redrawer> redrawer;
+    if (live) redrawer.emplace(status, mutex);
+    outcomes = run::run_plan(plan, session.store(), options);
+  }
+  say(live ? status.clear() : "");
+  if (command.output.json)
+    print(report::build_json(outcomes, plan.notes));
+  else
+    print(report::build_text(outcomes, style));
+  if (sys::interrupted()) return k_interrupted;
+  if (command.install && all_good(outcomes)) install_wheels(outcomes, plan, command.into, session);
+  return all_good(outcomes) ? k_fine : k_not_fine;
+}
+
+}  // namespace
+
+void add_build(CLI::App& app, Outcome& outcome) {
+  auto command = std::make_shared<BuildCommand>();
+  CLI::App* sub = app.add_subcommand("build", "Build packages from source into wheels that are checked and tested");
+  sub->footer(
+      "NAME is a recipe (see `wheelsmith recipes`) or any project of the registry that has an sdist. Wheels go into "
+      "the\n"
+      "wheelhouse (--out) only when they have passed their checks and tests. Killed at any moment, the same command "
+      "goes on.\n"
+      "Every option is also a line of wheelsmith.toml and a variable WHEELSMITH_NAME; `config show` says which one "
+      "holds.\n\n"
+      "Examples:\n"
+      "  wheelsmith build texture --variant cuda --arch \"8.0;9.0\"\n"
+      "  wheelsmith build torch-scatter --torch 2.13.0 --python 3.11,3.12\n"
+      "  wheelsmith build flash-attn --gpu H100 --platform manylinux_2_34 --out wheels\n"
+      "  wheelsmith build mypackage --source mypackage=. --install");
+  sub->add_option("NAME", command->packages, "What to build; default: the packages of wheelsmith.toml");
+  command->settings.add_to(*sub);
+  sub->add_flag("--upgrade", command->upgrade, "Choose versions of sources and build requirements anew");
+  sub->add_flag("--clean", command->clean, "Start from an empty build tree");
+  sub->add_flag("--install", command->install, "Install what was built");
+  sub->add_option("--into", command->into,
+                  "With --install: environment's folder or interpreter; default: the one built for");
+  command->output.add_to(*sub);
+  sub->callback([command, &outcome] { outcome = [command] { return build(*command); }; });
+}
+
+// Not for people: the runner starts one for each step.
+void add_step(CLI::App& app, Outcome& outcome) {
+  auto job = std::make_shared<std::string>();
+  CLI::App* sub = app.add_subcommand("step", "Run one step of a plan from its job file");
+  sub->group("");
+  sub->add_option("JOB", *job, "Job file")->required();
+  sub->callback([job, &outcome] { outcome = [job] { return run::run_step(*job); }; });
+}
+
+}  // namespace wheelsmith::cli

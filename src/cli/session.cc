@@ -1,0 +1,211 @@
+#include "cli/session.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "sys/file.h"
+#include "sys/files.h"
+
+namespace wheelsmith::cli {
+
+namespace {
+
+using settings::Kind;
+
+// Exit status 2 for what a setting says wrong, whoever said it.
+template <class Read>
+auto as_usage(Read read) {
+  try {
+    return read();
+  } catch (const Error& error) {
+    throw UsageError(printable(error.what()));
+  }
+}
+
+// Where the folders of shipped recipes may be: above the working folder (a checkout), and beside the program (build/ of
+// a checkout, share/wheelsmith of an installation).
+std::vector<std::filesystem::path> example_folders() {
+  std::vector<std::filesystem::path> folders;
+  std::error_code ignored;
+  for (std::filesystem::path folder = std::filesystem::current_path(ignored); !folder.empty();
+       folder = folder.parent_path()) {
+    folders.push_back(folder);
+    if (folder == folder.parent_path()) break;
+  }
+  const std::filesystem::path program = sys::own_executable();
+  folders.push_back(program.parent_path().parent_path());
+  folders.push_back(program.parent_path().parent_path().parent_path());
+  folders.push_back(program.parent_path().parent_path() / "share" / "wheelsmith");
+  return folders;
+}
+
+std::vector<gpu::ArchList> read_archs(const settings::Settings& settings) {
+  std::vector<gpu::ArchList> lists;
+  for (const std::string& text : settings.list("arch")) lists.push_back(gpu::ArchList::parse(text));
+  gpu::ArchList devices;
+  for (const std::string& name : settings.list("gpu")) {
+    const gpu::ArchRequest request{.arch = gpu::find_device(name).arch, .binary = true, .ptx = false};
+    if (std::find(devices.requests.begin(), devices.requests.end(), request) == devices.requests.end())
+      devices.requests.push_back(request);
+  }
+  if (devices.requests.empty()) return lists;
+  if (lists.size() > 1) throw Error("--gpu adds to one --arch list, but there are several");
+  if (lists.empty()) return {devices};
+  for (const gpu::ArchRequest& request : devices.requests) {
+    if (std::find(lists[0].requests.begin(), lists[0].requests.end(), request) == lists[0].requests.end())
+      lists[0].requests.push_back(request);
+  }
+  return lists;
+}
+
+std::string variable(const sys::Environment& environment, const std::string& name) {
+  const auto found = environment.find(name);
+  return found == environment.end() ? "" : found->second;
+}
+
+}  // namespace
+
+void SettingWords::add_to(CLI::App& command, const std::vector<std::string>& names) {
+  for (const settings::Option& option : settings::all_options()) {
+    const bool wanted =
+        names.empty() ? option.name != "packages" : std::find(names.begin(), names.end(), option.name) != names.end();
+    // The output options of every command bring --color themselves.
+    if (!wanted || option.name == "color") continue;
+    if (option.kind == Kind::flag) {
+      command.add_flag("--" + option.name, m_flags[option.name], option.help);
+      continue;
+    }
+    std::string help = option.help;
+    if (!option.choices.empty()) help += ": " + join(option.choices, ", ");
+    if (!option.fallback.empty()) help += " [" + option.fallback + "]";
+    const bool several = option.kind == Kind::list || option.kind == Kind::texts || option.kind == Kind::table;
+    CLI::Option* added =
+        command.add_option("--" + option.name, m_values[option.name], help + (several ? "; repeatable" : ""));
+    added->allow_extra_args(false)->type_name(option.kind == Kind::folder  ? "PATH"
+                                              : option.kind == Kind::table ? "NAME=VALUE"
+                                                                           : "TEXT");
+    if (!several) added->take_last();
+  }
+}
+
+settings::Settings SettingWords::read(const std::vector<std::string>& packages) const {
+  return as_usage([&] {
+    settings::Settings result;
+    const sys::Environment environment = sys::current_environment();
+    std::error_code ignored;
+    result.read_files(std::filesystem::current_path(ignored), environment);
+    result.read_environment(environment);
+    for (const auto& [name, values] : m_values) {
+      if (values.empty()) continue;
+      // What may stand several times is joined the way the environment would have it.
+      const bool one_to_a_line = name == "arch" || name == "source";
+      result.set_from_command_line(name, join(values, one_to_a_line ? "\n" : ","));
+    }
+    for (const auto& [name, value] : m_flags) {
+      if (value) result.set_from_command_line(name, true);
+    }
+    if (!packages.empty()) result.set_from_command_line("packages", document::Array(packages.begin(), packages.end()));
+    return result;
+  });
+}
+
+std::vector<recipe::Library::File> user_recipes(const settings::Settings& settings) {
+  std::vector<recipe::Library::File> files;
+  const std::filesystem::path folder = settings.text("recipes");
+  if (folder.empty()) return files;
+  if (!sys::is_folder(folder))
+    throw UsageError(fmt::format("--recipes {}: there is no such folder", printable(folder.string())));
+  std::vector<std::filesystem::path> paths;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() == ".toml") paths.push_back(entry.path());
+  }
+  std::sort(paths.begin(), paths.end());
+  for (const std::filesystem::path& path : paths) files.push_back({path.string(), sys::read_file(path, 4 << 20)});
+  return files;
+}
+
+unsigned number_setting(const settings::Settings& settings, const std::string& name, unsigned fallback) {
+  const std::string text = settings.text(name);
+  if (text.empty()) return fallback;
+  const auto number = to_number(text);
+  if (!number || *number > 1'000'000)
+    throw UsageError(fmt::format("{} {} is no number that makes sense here", name, printable(text)));
+  return static_cast<unsigned>(*number);
+}
+
+Session::Session(const settings::Settings& settings, bool upgrade) : m_settings(settings), m_upgrade(upgrade) {
+  m_recipes = std::make_unique<recipe::Library>(user_recipes(m_settings));
+  const std::string root = m_settings.text("store");
+  m_store =
+      std::make_unique<store::Store>(root.empty() ? store::Store::default_root() : std::filesystem::absolute(root));
+  m_surroundings.environment = sys::current_environment();
+  m_surroundings.cc = m_settings.text("cc");
+  m_surroundings.cxx = m_settings.text("cxx");
+  m_surroundings.cuda = m_settings.text("cuda");
+  m_surroundings.rocm = m_settings.text("rocm");
+  m_surroundings.sysroot = m_settings.text("sysroot");
+  m_surroundings.use_conda = m_settings.flag("conda");
+  store::Store& kept = *m_store;
+  m_surroundings.memo.find = [&kept](std::string_view kind, std::string_view subject, std::string_view fingerprint) {
+    return kept.remembered(kind, subject, fingerprint);
+  };
+  m_surroundings.memo.keep = [&kept](std::string_view kind, std::string_view subject, std::string_view fingerprint,
+                                     std::string_view facts) { kept.remember(kind, subject, fingerprint, facts); };
+  m_fetcher = std::make_unique<fetch::Fetcher>(*m_store, fetch_options());
+}
+
+fetch::FetchOptions Session::fetch_options() const {
+  fetch::FetchOptions options;
+  const std::filesystem::path python = sys::find_program("python3", variable(m_surroundings.environment, "PATH"));
+  options.index =
+      fetch::read_pip_settings(m_surroundings.environment, variable(m_surroundings.environment, "VIRTUAL_ENV"));
+  options.offline = m_settings.flag("offline");
+  options.python = python;
+  options.mirrors = m_settings.table("mirrors");
+  options.stop = [] { return sys::interrupted(); };
+  return options;
+}
+
+plan::Request Session::request() const {
+  return as_usage([&] {
+    plan::Request request;
+    request.packages = m_settings.list("packages");
+    for (const std::string& name : m_settings.list("variant")) {
+      const auto variant = recipe::variant_named(name);
+      if (!variant) throw Error(fmt::format("--variant {}: it is cpu, cuda or rocm", printable(name)));
+      request.variants.push_back(*variant);
+    }
+    request.target = m_settings.text("target");
+    request.archs = read_archs(m_settings);
+    request.pythons = m_settings.list("python");
+    request.torch = m_settings.text("torch");
+    request.torch_index = m_settings.text("torch-index");
+    for (const std::string& text : m_settings.list("source")) request.sources.push_back(source::parse_override(text));
+    request.platform = m_settings.text("platform");
+    request.build_type = m_settings.text("build-type");
+    request.set = m_settings.table("set");
+    if (const std::string file = m_settings.text("env-file"); !file.empty())
+      request.environment = settings::parse_env_file(sys::read_file(file, 1 << 20), file);
+    for (const auto& [name, value] : m_settings.table("env")) request.environment[name] = value;
+    request.network = m_settings.text("network");
+    request.verbose = m_settings.flag("verbose");
+    request.upgrade = m_upgrade;
+    request.offline = m_settings.flag("offline");
+    return request;
+  });
+}
+
+plan::Workshop Session::workshop() {
+  plan::Workshop workshop{.store = *m_store,
+                          .fetcher = *m_fetcher,
+                          .recipes = *m_recipes,
+                          .surroundings = m_surroundings,
+                          .recipe_folder = m_settings.text("recipes"),
+                          .example_folders = example_folders()};
+  return workshop;
+}
+
+}  // namespace wheelsmith::cli

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/command.h"
+#include "fetch/fetch.h"
+#include "plan/plan.h"
+#include "recipe/recipe.h"
+#include "settings/settings.h"
+#include "store/store.h"
+#include "toolchain/toolchain.h"
+
+// What the commands that plan and build share: settings from all places, the store, the recipes, the machine.
+
+namespace wheelsmith::cli {
+
+// Options that are settings too: the same names, kinds and help texts as in files and in the environment.
+class SettingWords {
+ public:
+  // Adds the named options, or all but `packages` when none is named.
+  void add_to(CLI::App& command, const std::vector<std::string>& names = {});
+  // All settings, the command line's on top.
+  [[nodiscard]] settings::Settings read(const std::vector<std::string>& packages = {}) const;
+
+ private:
+  std::map<std::string, std::vector<std::string>> m_values;
+  std::map<std::string, bool> m_flags;
+};
+
+class Session {
+ public:
+  explicit Session(const settings::Settings& settings, bool upgrade = false);
+
+  [[nodiscard]] plan::Request request() const;
+  [[nodiscard]] plan::Workshop workshop();
+  // The interpreter that pip's own settings and default index are taken from.
+  [[nodiscard]] const toolchain::Surroundings& surroundings() const { return m_surroundings; }
+  [[nodiscard]] store::Store& store() { return *m_store; }
+  [[nodiscard]] fetch::Fetcher& fetcher() { return *m_fetcher; }
+  [[nodiscard]] const recipe::Library& recipes() const { return *m_recipes; }
+  [[nodiscard]] const settings::Settings& settings() const { return m_settings; }
+  [[nodiscard]] fetch::FetchOptions fetch_options() const;
+
+ private:
+  settings::Settings m_settings;
+  bool m_upgrade;
+  std::unique_ptr<store::Store> m_store;
+  std::unique_ptr<recipe::Library> m_recipes;
+  toolchain::Surroundings m_surroundings;
+  std::unique_ptr<fetch::Fetcher> m_fetcher;
+};
+
+// The recipes of the settings' folder, over ours.
+std::vector<recipe::Library::File> user_recipes(const settings::Settings& settings);
+
+// A whole number of a setting; throws UsageError.
+unsigned number_setting(const settings::Settings& settings, const std::string& name, unsigned fallback);
+
+}  // namespace wheelsmith::cli

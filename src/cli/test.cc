@@ -1,0 +1,49 @@
+#include "base/error.h"
+#include "cli/session.h"
+#include "plan/choose.h"
+#include "report/build.h"
+#include "run/run.h"
+
+namespace wheelsmith::cli {
+
+namespace {
+
+struct TestCommand {
+  OutputOptions output;
+  SettingWords settings;
+  std::vector<std::string> paths;
+};
+
+int test(const TestCommand& command) {
+  sys::install_interrupt_flag();
+  Session session(command.settings.read());
+  const toolchain::Python python = plan::choose_pythons(session.request(), session.workshop()).front();
+  std::vector<run::WheelTest> items;
+  bool good = true;
+  for (const std::string& path : command.paths) {
+    items.push_back(run::test_wheel(path, python, session.store(), session.fetcher(), session.surroundings(),
+                                    session.settings().flag("offline")));
+    good = good && items.back().good();
+    if (!command.output.json) print(report::test_text(items.back(), command.output.style()));
+  }
+  if (command.output.json) print(report::tests_json(items));
+  return good ? k_fine : k_not_fine;
+}
+
+}  // namespace
+
+void add_test(CLI::App& app, Outcome& outcome) {
+  auto command = std::make_shared<TestCommand>();
+  CLI::App* sub = app.add_subcommand("test", "Run the tests that a wheel carries, on this machine");
+  sub->footer(
+      "Wheels built by wheelsmith carry their recipe. The tests run in a fresh environment; those that need a GPU are "
+      "`not run`\n"
+      "where there is none. The architectures in the wheel are compared with the GPUs that are here.\n\n"
+      "Example:\n  wheelsmith test wheelhouse/texture-1.0.0+cu130-cp311-abi3-manylinux_2_34_x86_64.whl");
+  sub->add_option("WHEEL", command->paths, "Wheels")->required();
+  command->settings.add_to(*sub, {"python", "store", "offline"});
+  command->output.add_to(*sub);
+  sub->callback([command, &outcome] { outcome = [command] { return test(*command); }; });
+}
+
+}  // namespace wheelsmith::cli

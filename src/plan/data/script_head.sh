@@ -1,0 +1,198 @@
+#!/bin/bash
+# What `wheelsmith build` does, by hand; printed by `wheelsmith plan --script`. The wheels are left in ./dist, everything
+# else is below ./work. They are what wheelsmith makes but for the platform tag and the provenance, which only it adds.
+#
+# May be set to something else: WORK, DIST, JOBS; where this machine is not the one that the plan was made on,
+# PYTHON_CP311 and its like (interpreters), BUILD_CC, BUILD_CXX, BUILD_CUDA, SOURCE_NAME (a package's folder).
+# Wheels for the build are taken from the index that pip is set up for, by their hashes.
+set -euo pipefail
+umask 022
+
+WORK=${WORK:-$PWD/work}
+DIST=${DIST:-$PWD/dist}
+JOBS=${JOBS:-$(nproc)}
+mkdir -p "$WORK/downloads" "$WORK/trees" "$WORK/envs" "$DIST"
+WORK=$(cd "$WORK" && pwd -P)
+DIST=$(cd "$DIST" && pwd -P)
+
+fail() { printf '%s\n' "$*" >&2; exit 1; }
+
+# fetch URL FILE SHA256: into $archive
+fetch() {
+  archive=$WORK/downloads/$2
+  if [[ ! -f $archive ]]; then
+    [[ -n $1 ]] || fail "put $2 into $WORK/downloads: where it comes from asks for a password"
+    curl --fail --location --retry 3 --silent --show-error --output "$archive.part" -- "$1"
+    mv "$archive.part" "$archive"
+  fi
+  [[ $(sha256sum <"$archive") == "$3  -" ]] || fail "$archive has another hash than $3"
+}
+
+# unpack ARCHIVE FOLDER: the one folder that sources lie in is left away.
+unpack() {
+  local staging=$2.unpacked only
+  mkdir -p "$staging"
+  case $1 in
+    *.zip) "$python" -m zipfile -e "$1" "$staging" ;;
+    *) tar --no-same-owner -xf "$1" -C "$staging" ;;
+  esac
+  only=$(find "$staging" -mindepth 1 -maxdepth 1)
+  if [[ -d $only ]]; then
+    mv "$only" "$2"
+    rmdir "$staging"
+  else
+    mv "$staging" "$2"
+  fi
+}
+
+# copy_files FOLDER TO: those named on standard input, one to a line.
+copy_files() { tar -C "$1" --no-recursion --verbatim-files-from -T - -cf - | tar -xf - -C "$2"; }
+
+# copy_folder FOLDER TO: all but what builds leave behind.
+copy_folder() {
+  tar -C "$1" --exclude-vcs --exclude=__pycache__ --exclude='*.pyc' --exclude='*.egg-info' --exclude=.eggs --exclude=.tox \
+    --exclude=.nox --exclude=.venv --exclude=.mypy_cache --exclude=.pytest_cache --exclude=.ruff_cache --exclude=./build \
+    --exclude=./dist --exclude=./_skbuild --exclude=./wheelhouse -cf - . | tar -xf - -C "$2"
+}
+
+# clone URL COMMIT FOLDER [SUBMODULE…]
+clone() {
+  local git=(git -C "$3" -c core.hooksPath=/dev/null -c advice.detachedHead=false)
+  git init -q --template= "$3"
+  "${git[@]}" remote add origin "$1"
+  "${git[@]}" fetch -q --depth=1 --no-tags origin "$2" || "${git[@]}" fetch -q origin '+refs/heads/*:refs/remotes/origin/*' '+refs/tags/*:refs/tags/*'
+  "${git[@]}" checkout -q --detach "$2"
+  if [[ -f $3/.gitmodules ]]; then
+    "${git[@]}" submodule -q update --init --recursive --recommend-shallow -- "${@:4}"
+  fi
+}
+
+# clean FOLDER PATTERN…: '*' stands for slashes too.
+clean() {
+  "$python" - "$@" <<'END_OF_PYTHON'
+import fnmatch, os, sys
+
+for folder, _, names in os.walk(sys.argv[1]):
+    for path in (os.path.join(folder, name) for name in names):
+        name = os.path.relpath(path, sys.argv[1])
+        if any(fnmatch.fnmatchcase(name, p) or fnmatch.fnmatchcase(name, p + "/*") for p in sys.argv[2:]):
+            os.remove(path)
+END_OF_PYTHON
+}
+
+# install PIP-ARGUMENT…: into $env.
+install() {
+  if [[ -n $outer_pip ]]; then
+    "$python" -m pip --python "$env/bin/python" install --quiet --disable-pip-version-check --only-binary :all: "$@"
+  else
+    "$env/bin/python" -m pip install --quiet --disable-pip-version-check --only-binary :all: "$@"
+  fi
+}
+
+# make_environment: at $env, empty but for pip, which goes when all is installed.
+make_environment() {
+  if [[ -n $outer_pip ]]; then
+    "$python" -m venv --without-pip "$env"
+  else
+    "$python" -m venv "$env"
+    "$env/bin/python" -m pip uninstall --quiet --quiet --yes --disable-pip-version-check setuptools
+  fi
+}
+
+remove_pip() { [[ -n $outer_pip ]] || "$env/bin/python" -m pip uninstall --quiet --yes --disable-pip-version-check pip; }
+
+# append_sites PYTHON: its packages are seen in $env too.
+append_sites() {
+  local site
+  site=$("$env/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+  "$1" -c 'import os, sysconfig
+paths = sysconfig.get_paths()
+for path in dict.fromkeys([paths["purelib"], paths["platlib"]]):
+    print("import os, site; site.addsitedir(os.fsdecode(%r))" % os.fsencode(path))' >"$site/_wheelsmith.pth"
+}
+
+# make_toolkit: of the CUDA wheels in $env, at $toolkit. nvcc looks beside itself, so its folder is a copy.
+make_toolkit() {
+  local site library
+  site=$("$env/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+  mkdir -p "$toolkit"
+  cp -rs "$site"/nvidia/cu[0-9]*/. "$toolkit/"
+  rm -rf "$toolkit/bin"
+  cp -r "$site"/nvidia/cu[0-9]*/bin "$toolkit/"
+  [[ -e $toolkit/lib64 ]] || ln -s lib "$toolkit/lib64"
+  for library in "$toolkit"/lib/lib*.so.*; do
+    [[ -e ${library%%.so.*}.so ]] || ln -s "${library##*/}" "${library%%.so.*}.so"
+  done
+}
+
+# link_program NAME PATH: into the step's own PATH; where it is not there, what PATH has under that name.
+link_program() {
+  local path=$2
+  [[ -x $path ]] || path=$(command -v "$1") || fail "no $1 here"
+  ln -sfn "$path" "$tree/bin/$1"
+}
+
+# in_step COMMAND…: in the source, with the step's variables and no others.
+in_step() { (cd "$source" && exec env -i -- "${variables[@]}" "$@"); }
+
+# Reads the name of the build backend out of pyproject.toml.
+read_backend() {
+  "$env/bin/python" - "$source/pyproject.toml" >"$tree/driver/backend.json" <<'END_OF_PYTHON'
+import json, os, sys
+
+try:
+    import tomllib
+except ImportError:
+    import pip._vendor.tomli as tomllib
+
+project = {}
+if os.path.exists(sys.argv[1]):
+    with open(sys.argv[1], "rb") as file:
+        project = tomllib.load(file).get("build-system", {})
+json.dump([project.get("build-backend", "setuptools.build_meta:__legacy__"), project.get("backend-path", [])], sys.stdout)
+END_OF_PYTHON
+}
+
+# hook NAME RESULT [SETTING VALUE]…: calls a hook of the build backend in the step's environment.
+hook() {
+  cat >"$tree/driver/hook.py" <<'END_OF_PYTHON'
+import importlib, json, os, sys
+from importlib import metadata
+
+here = os.path.dirname(os.path.abspath(__file__))
+sys.path[:] = [path for path in sys.path if os.path.abspath(path or ".") != here]
+with open(os.path.join(here, "backend.json"), encoding="utf-8") as file:
+    name, paths = json.load(file)
+with open(os.path.join(here, "dropped"), encoding="utf-8") as file:
+    dropped = file.read().split()
+sys.path[:0] = [os.path.abspath(path) for path in paths]
+hook, result, words = sys.argv[1], sys.argv[2], sys.argv[3:]
+del sys.argv[1:]
+config = {}
+for key, value in zip(words[::2], words[1::2]):
+    config[key] = value if key not in config else [*(config[key] if isinstance(config[key], list) else [config[key]]), value]
+module, _, attributes = name.partition(":")
+backend = importlib.import_module(module)
+for attribute in filter(None, attributes.split(".")):
+    backend = getattr(backend, attribute)
+
+
+def is_missing(requirement):
+    end = next((i for i, c in enumerate(requirement) if not (c.isalnum() or c in "-_.")), len(requirement))
+    if requirement[:end].lower().replace("_", "-").replace(".", "-") in dropped:
+        return False
+    try:
+        return metadata.version(requirement[:end]) is None
+    except metadata.PackageNotFoundError:
+        return True
+
+
+if hook == "build_wheel":
+    backend.build_wheel(result, config)
+else:
+    wanted = backend.get_requires_for_build_wheel(config) if hasattr(backend, "get_requires_for_build_wheel") else []
+    with open(result, "w", encoding="utf-8") as file:
+        file.writelines(requirement + "\n" for requirement in wanted if is_missing(requirement))
+END_OF_PYTHON
+  in_step "$env/bin/python" "$tree/driver/hook.py" "$@"
+}

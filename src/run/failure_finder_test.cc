@@ -1,0 +1,102 @@
+#include <gtest/gtest.h>
+
+#include "run/run.h"
+
+namespace wheelsmith::run {
+namespace {
+
+FirstFailure first_of(std::string_view log) {
+  FailureFinder finder;
+  // In odd pieces, as a pipe hands them on.
+  for (std::size_t i = 0; i < log.size(); i += 7) finder.feed(log.substr(i, 7));
+  return finder.first().value_or(FirstFailure{});
+}
+
+TEST(FailureFinder, TakesTheFirstOfAParallelNinjaBuild) {
+  const FirstFailure failure = first_of(
+      "[1/3] c++ -c a.cc -o a.o\n"
+      "[2/3] c++ -c b.cc -o b.o\n"
+      "FAILED: b.o \n"
+      "c++ -MMD -c b.cc -o b.o\n"
+      "b.cc:1:10: fatal error: nothing.h: No such file or directory\n"
+      "compilation terminated.\n"
+      "[3/3] c++ -c c.cc -o c.o\n"
+      "FAILED: c.o \n"
+      "c++ -MMD -c c.cc -o c.o\n"
+      "c.cc:9:1: error: later\n"
+      "ninja: build stopped: subcommand failed.\n");
+  EXPECT_EQ(failure.command, "c++ -MMD -c b.cc -o b.o");
+  EXPECT_EQ(failure.output, "b.cc:1:10: fatal error: nothing.h: No such file or directory\ncompilation terminated.\n");
+  EXPECT_EQ(failure.line, 3u);
+}
+
+TEST(FailureFinder, ReadsColoursAndCarriageReturns) {
+  const FirstFailure failure = first_of(
+      "\x1b[31mFAILED: \x1b[0mx.o\r\nnvcc x.cu\r\nx.cu(1): error: bad\r\nninja: build stopped: subcommand failed.\r\n");
+  EXPECT_EQ(failure.command, "nvcc x.cu");
+  EXPECT_EQ(failure.output, "x.cu(1): error: bad\n");
+}
+
+TEST(FailureFinder, FindsTheCommandAboveWhatDistutilsSays) {
+  const FirstFailure failure = first_of(
+      "running build_ext\n"
+      "gcc -Wall -c one.c -o build/one.o\n"
+      "gcc -Wall -c two.c -o build/two.o\n"
+      "two.c:3:5: error: expected ';'\n"
+      "error: command '/usr/bin/gcc' failed with exit code 1\n");
+  EXPECT_EQ(failure.command, "gcc -Wall -c two.c -o build/two.o");
+  EXPECT_EQ(failure.line, 3u);
+  EXPECT_NE(failure.output.find("expected ';'"), std::string::npos);
+}
+
+TEST(FailureFinder, FindsTheCommandAboveWhatMakeSays) {
+  const FirstFailure failure = first_of(
+      "[ 50%] Building CXX object a.o\n"
+      "/usr/bin/x86_64-linux-gnu-g++-12 -c a.cc\n"
+      "a.cc:1:1: error: x\n"
+      "make[2]: *** [CMakeFiles/a.dir/build.make:76: a.o] Error 1\n"
+      "make[1]: *** [CMakeFiles/Makefile2:83: all] Error 2\n");
+  EXPECT_EQ(failure.command, "/usr/bin/x86_64-linux-gnu-g++-12 -c a.cc");
+}
+
+TEST(FailureFinder, ATracebackIsTheAnswerOnlyWithoutAFailedCommand) {
+  const std::string traceback =
+      "Traceback (most recent call last):\n  File \"setup.py\", line 1, in <module>\nModuleNotFoundError: No module "
+      "named 'torch'\n";
+  EXPECT_EQ(first_of("running egg_info\n" + traceback + "more\n").output, traceback);
+  EXPECT_EQ(first_of(traceback + "FAILED: a.o\ncc -c a.c\nx\n").command, "cc -c a.c");
+}
+
+TEST(FailureFinder, WithoutAnythingKnownTheLastLinesAreShown) {
+  EXPECT_EQ(first_of("one\ntwo\n").output, "one\ntwo\n");
+  EXPECT_EQ(first_of("").output, "");
+}
+
+TEST(FailureFinder, ALineWithoutEndTakesNoMemory) {
+  FailureFinder finder;
+  const std::string rubbish(1 << 20, '\xff');
+  for (int i = 0; i < 64; ++i) finder.feed(rubbish);
+  finder.feed("\nFAILED: a\ncc a\n");
+  EXPECT_EQ(finder.first()->command, "cc a");
+}
+
+TEST(Progress, OfNinjaAndMake) {
+  const struct {
+    const char* line;
+    std::uint64_t done, total;
+  } cases[] = {{"[12/72] Building CUDA object", 12, 72},
+               {"[ 16%] Building", 16, 100},
+               {"\r[1/2] a\r[2/2] b", 2, 2},
+               {"  [3/9]", 3, 9}};
+  for (const auto& item : cases) {
+    const auto progress = read_progress(item.line);
+    ASSERT_TRUE(progress) << item.line;
+    EXPECT_EQ(progress->done, item.done) << item.line;
+    EXPECT_EQ(progress->total, item.total) << item.line;
+  }
+  for (const char* line : {"", "[", "[a/b]", "[5/3] no", "[1/0]", "[101%]", "x [1/2]", "[99999999999999999999/3]"})
+    EXPECT_FALSE(read_progress(line)) << line;
+}
+
+}  // namespace
+}  // namespace wheelsmith::run

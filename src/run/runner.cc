@@ -1,0 +1,297 @@
+// Steps in processes of their own, started as soon as what they need is there, the longest chain first.
+
+#include <fmt/format.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <csignal>
+
+#include "base/error.h"
+#include "base/parallel.h"
+#include "base/text.h"
+#include "run/job.h"
+#include "run/run.h"
+#include "sys/file.h"
+
+namespace wheelsmith::run {
+
+namespace {
+
+Event::Kind event_kind(std::string_view name) {
+  if (name == "phase") return Event::Kind::phase;
+  if (name == "progress") return Event::Kind::progress;
+  if (name == "output") return Event::Kind::output;
+  return Event::Kind::note;
+}
+
+// As many compilers as cores, but no more than memory holds.
+unsigned jobs_for(const plan::Step& step, const RunOptions& options) {
+  unsigned jobs = std::max(1u, usable_threads() / std::max(1u, options.steps_at_once));
+  const std::uint64_t each = step.forecast.memory_per_job;
+  if (each != 0) {
+    const std::uint64_t room = sys::memory().available / 10 * 9 / std::max(1u, options.steps_at_once) / each;
+    jobs = static_cast<unsigned>(std::clamp<std::uint64_t>(room, 1, jobs));
+  }
+  return options.jobs == 0 ? jobs : std::min(jobs, options.jobs);
+}
+
+std::filesystem::path log_path(const store::Store& store, const plan::Step& step) {
+  return store.folder("logs") / fmt::format("{}-{}.log", store::slug(step.id), step.key.substr(0, 12));
+}
+
+class Runner {
+ public:
+  Runner(const plan::Plan& plan, store::Store& store, const RunOptions& options)
+      : m_plan(plan), m_store(store), m_options(options), m_urgency(plan::critical_seconds(plan)) {
+    m_outcomes.resize(plan.steps.size());
+    m_states.resize(plan.steps.size(), State::waiting);
+  }
+
+  std::vector<StepOutcome> run();
+
+ private:
+  enum class State { waiting, running, done };
+  struct Running {
+    std::size_t index;
+    sys::Process process;
+    std::filesystem::path job_file;
+    std::string partial;
+    std::string strange;  // what was no event: a crash's last words
+    bool reported = false;
+  };
+
+  [[nodiscard]] std::optional<std::size_t> index_of(std::string_view id) const;
+  [[nodiscard]] bool is_ready(std::size_t index) const;
+  bool take_cached(std::size_t index);
+  void skip_hopeless();
+  void start_ready();
+  void start(std::size_t index);
+  void read_events(Running& running);
+  void take_event(Running& running, std::string_view line);
+  void finish(Running& running, const sys::Exit& exit);
+  void finished(std::size_t index, StepOutcome outcome);
+  void wait_a_little();
+
+  const plan::Plan& m_plan;
+  store::Store& m_store;
+  const RunOptions& m_options;
+  std::map<std::string, double> m_urgency;
+  std::vector<StepOutcome> m_outcomes;
+  std::vector<State> m_states;
+  std::vector<Running> m_running;
+  bool m_failed = false;
+  bool m_stopping = false;
+};
+
+std::optional<std::size_t> Runner::index_of(std::string_view id) const {
+  for (std::size_t i = 0; i < m_plan.steps.size(); ++i) {
+    if (m_plan.steps[i].id == id) return i;
+  }
+  return std::nullopt;
+}
+
+bool Runner::is_ready(std::size_t index) const {
+  if (m_states[index] != State::waiting) return false;
+  return std::all_of(m_plan.steps[index].needs.begin(), m_plan.steps[index].needs.end(), [&](const std::string& id) {
+    const auto need = index_of(id);
+    return need && m_states[*need] == State::done;
+  });
+}
+
+void Runner::finished(std::size_t index, StepOutcome outcome) {
+  const plan::Step& step = m_plan.steps[index];
+  outcome.id = step.id;
+  outcome.package = step.package;
+  outcome.key = step.key;
+  if (outcome.reason.empty()) outcome.reason = step.reason;
+  m_failed = m_failed || outcome.outcome == "failed";
+  m_states[index] = State::done;
+  m_outcomes[index] = std::move(outcome);
+  Event event;
+  event.kind = Event::Kind::finished;
+  event.step = step.id;
+  event.outcome = &m_outcomes[index];
+  m_options.on_event(event);
+}
+
+// A step whose wheel is in the store: put into the wheelhouse without starting anything.
+bool Runner::take_cached(std::size_t index) {
+  const plan::Step& step = m_plan.steps[index];
+  const auto record = step.cached ? m_store.find_step(step.key) : std::nullopt;
+  const auto blob = record ? m_store.blob(record->wheel_sha256) : std::nullopt;
+  if (!blob) return false;
+  StepOutcome outcome;
+  outcome.outcome = "cached";
+  outcome.wheel = m_options.out / record->wheel_name;
+  sys::make_folders(m_options.out);
+  // The same wheel may lie there from the last time; a blob's name is its content, so its size and time tell enough.
+  std::error_code ignored;
+  const bool same =
+      std::filesystem::file_size(outcome.wheel, ignored) == record->wheel_size &&
+      std::filesystem::last_write_time(outcome.wheel, ignored) >= std::filesystem::last_write_time(*blob, ignored) &&
+      !ignored;
+  if (!same) sys::copy_file(*blob, outcome.wheel);
+  finished(index, std::move(outcome));
+  return true;
+}
+
+void Runner::skip_hopeless() {
+  for (std::size_t i = 0; i < m_states.size(); ++i) {
+    if (m_states[i] != State::waiting) continue;
+    std::string cause;
+    for (const std::string& id : m_plan.steps[i].needs) {
+      const auto need = index_of(id);
+      if (need && m_states[*need] == State::done &&
+          (m_outcomes[*need].outcome == "failed" || m_outcomes[*need].outcome == "skipped"))
+        cause = fmt::format("it needs {}, which was not built", id);
+    }
+    if (cause.empty() && m_stopping) cause = "interrupted";
+    if (cause.empty() && m_failed && !m_options.keep_going)
+      cause = "another step failed (--keep-going builds the rest)";
+    if (cause.empty()) continue;
+    StepOutcome outcome;
+    outcome.outcome = "skipped";
+    outcome.cause = cause;
+    finished(i, std::move(outcome));
+  }
+}
+
+void Runner::start_ready() {
+  for (;;) {
+    skip_hopeless();
+    std::size_t next = m_states.size();
+    bool took_one = false;
+    for (std::size_t i = 0; i < m_states.size(); ++i) {
+      if (!is_ready(i)) continue;
+      if (take_cached(i))
+        took_one = true;
+      else if (next == m_states.size() || m_urgency[m_plan.steps[i].id] > m_urgency[m_plan.steps[next].id])
+        next = i;
+    }
+    if (took_one) continue;  // what waited for it may be ready now
+    if (next == m_states.size() || m_running.size() >= m_options.steps_at_once) return;
+    start(next);
+  }
+}
+
+void Runner::start(std::size_t index) {
+  const plan::Step& step = m_plan.steps[index];
+  Job job;
+  job.step = step;
+  job.store = m_store.root();
+  job.out = std::filesystem::absolute(m_options.out);
+  job.log = log_path(m_store, step);
+  job.jobs = jobs_for(step, m_options);
+  job.silence_seconds = m_options.silence_seconds;
+  job.clean = m_options.clean;
+  job.offline = m_options.offline;
+  job.mirrors = m_options.fetch.mirrors;
+  for (const std::string& id : step.needs) {
+    const StepOutcome& need = m_outcomes[*index_of(id)];
+    const plan::Step& other = *m_plan.find(id);
+    job.needs.push_back({other.project, other.version, std::filesystem::absolute(need.wheel)});
+  }
+  const std::filesystem::path file = m_store.temporary() / (store::slug(step.id) + ".json");
+  sys::write_file(file, document::to_json(job.to_value()));
+  sys::Command command;
+  command.argv = {sys::own_executable().string(), "step", file.string()};
+  m_states[index] = State::running;
+  m_running.push_back({index, sys::Process(command), file, "", "", false});
+  m_outcomes[index].log = job.log;
+  Event event;
+  event.kind = Event::Kind::started;
+  event.step = step.id;
+  event.text = job.log.string();
+  m_options.on_event(event);
+}
+
+void Runner::take_event(Running& running, std::string_view line) {
+  document::Value value;
+  try {
+    value = document::parse_json(line, "a step's report");
+  } catch (const Error&) {
+    if (running.strange.size() < 4096) running.strange += std::string(line) + "\n";
+    return;
+  }
+  const std::string name = value["event"].text_or();
+  if (name == "finished") {
+    running.reported = true;
+    finished(running.index, StepOutcome::from_value(value["outcome"]));
+    return;
+  }
+  Event event;
+  event.kind = event_kind(name);
+  event.step = m_plan.steps[running.index].id;
+  event.text = value["text"].text_or();
+  event.done = static_cast<std::uint64_t>(value["done"].integer_or(0));
+  event.total = static_cast<std::uint64_t>(value["total"].integer_or(0));
+  m_options.on_event(event);
+}
+
+void Runner::read_events(Running& running) {
+  for (;;) {
+    const std::optional<std::string> text = running.process.read();
+    if (!text || text->empty()) return;
+    running.partial += *text;
+    std::size_t start = 0;
+    for (std::size_t end = running.partial.find('\n'); end != std::string::npos;
+         end = running.partial.find('\n', start)) {
+      take_event(running, std::string_view(running.partial).substr(start, end - start));
+      start = end + 1;
+    }
+    running.partial.erase(0, start);
+  }
+}
+
+void Runner::finish(Running& running, const sys::Exit& exit) {
+  std::error_code ignored;
+  std::filesystem::remove(running.job_file, ignored);
+  if (running.reported) return;
+  StepOutcome outcome;
+  outcome.outcome = "failed";
+  outcome.log = m_outcomes[running.index].log;
+  outcome.cause = fmt::format("the step's process ended without a report: {}{}", sys::to_string(exit),
+                              running.strange.empty() ? "" : "\n" + printable(running.strange));
+  if (sys::interrupted()) outcome.cause = "interrupted; the same command goes on from here";
+  finished(running.index, std::move(outcome));
+}
+
+void Runner::wait_a_little() {
+  std::vector<pollfd> fds;
+  for (const Running& running : m_running) {
+    if (running.process.output_fd() >= 0) fds.push_back({running.process.output_fd(), POLLIN, 0});
+  }
+  (void)::poll(fds.data(), fds.size(), fds.empty() ? 20 : 200);
+}
+
+std::vector<StepOutcome> Runner::run() {
+  for (;;) {
+    if (sys::interrupted() && !m_stopping) {
+      m_stopping = true;
+      for (Running& running : m_running) running.process.kill(SIGINT);
+    }
+    start_ready();
+    if (m_running.empty()) break;
+    wait_a_little();
+    for (std::size_t i = 0; i < m_running.size();) {
+      read_events(m_running[i]);
+      const std::optional<sys::Exit> exit = m_running[i].process.poll();
+      if (!exit) {
+        ++i;
+        continue;
+      }
+      read_events(m_running[i]);
+      finish(m_running[i], *exit);
+      m_running.erase(m_running.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+  }
+  return std::move(m_outcomes);
+}
+
+}  // namespace
+
+std::vector<StepOutcome> run_plan(const plan::Plan& plan, store::Store& store, const RunOptions& options) {
+  return Runner(plan, store, options).run();
+}
+
+}  // namespace wheelsmith::run
