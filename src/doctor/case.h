@@ -1,0 +1,79 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "doctor/doctor.h"
+
+// What the checks share. Only src/doctor includes this.
+
+namespace wheelsmith::doctor {
+
+// The CUDA toolkit that a build would use: the machine's where it is the right one, else one made out of the registry's
+// wheels. What nvcc of that version takes is known in both cases.
+struct Toolkit {
+  enum class From : std::uint8_t { none, machine, registry } from = From::none;
+  toolchain::Cuda cuda;  // registry: version (empty when any will do), archs and limits only
+};
+
+struct Case {
+  const recipe::Recipe& recipe;
+  const recipe::Rules& rules;
+  recipe::Variant variant;
+  const gpu::ArchList& archs;
+  const toolchain::Python& python;
+  const Facts& facts;
+  Toolkit toolkit;
+};
+
+Toolkit choose_toolkit(const recipe::Rules& rules, recipe::Variant variant, const Facts& facts);
+// The first CUDA whose nvcc comes as a wheel.
+inline constexpr int k_first_registry_cuda = 13;
+// Whether the recipe has device code compiled: it names a toolkit's versions, or takes a list of architectures.
+bool compiles_device_code(const recipe::Rules& rules, recipe::Variant variant);
+
+// One check each; nothing where it does not apply.
+using Rule = std::optional<Check> (*)(const Case&);
+std::optional<Check> check_python(const Case& c);
+std::optional<Check> check_python_headers(const Case& c);
+std::optional<Check> check_python_venv(const Case& c);
+std::optional<Check> check_python_pip(const Case& c);
+std::optional<Check> check_compiler(const Case& c);
+std::optional<Check> check_cxx_standard(const Case& c);
+std::optional<Check> check_compiler_version(const Case& c);
+std::optional<Check> check_host_compiler(const Case& c);
+std::optional<Check> check_cuda(const Case& c);
+std::optional<Check> check_cuda_version(const Case& c);
+std::optional<Check> check_cuda_torch(const Case& c);
+std::optional<Check> check_cuda_archs(const Case& c);
+std::optional<Check> check_rocm(const Case& c);
+std::optional<Check> check_rocm_version(const Case& c);
+std::optional<Check> check_rocm_device_libraries(const Case& c);
+std::optional<Check> check_rocm_torch(const Case& c);
+std::optional<Check> check_archs(const Case& c);
+std::optional<Check> check_gpu(const Case& c);
+std::optional<Check> check_torch(const Case& c);
+std::optional<Check> check_torch_variant(const Case& c);
+std::optional<Check> check_memory(const Case& c);
+std::optional<Check> check_platform_glibc(const Case& c);
+std::optional<Check> check_platform_libstdcxx(const Case& c);
+std::optional<Check> check_isolation(const Case& c);
+// One for each that the recipe names.
+std::vector<Check> check_libraries(const Case& c);
+std::vector<Check> check_programs(const Case& c);
+std::vector<Check> check_places(const Case& c);
+
+// Whether the version is one of the specifiers'; nothing when it is no version.
+std::optional<bool> satisfies(std::string_view version, std::string_view specifiers);
+bool is_older(std::string_view version, std::string_view than);
+// "13.0.88" -> "13.0"; "13" stays.
+std::string major_minor(std::string_view version);
+int major_number(std::string_view version);  // 0 for what is none
+// The name behind "PyPI name and specifiers" of a list of requirements, if it is there: a build environment brings it.
+std::optional<std::string> requirement_for(const std::vector<std::string>& requirements, std::string_view name);
+// "apt-get install git"; a sentence for programs whose package is not known.
+std::string install_program(std::string_view name);
+
+}  // namespace wheelsmith::doctor

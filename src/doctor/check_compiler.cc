@@ -1,0 +1,132 @@
+// The host compiler: is there one, does it compile the C++ that the package is written in, is it one that the package
+// and nvcc take. nvcc refuses a host compiler newer than it knows, and says so only in the first file that it compiles.
+
+#include <fmt/format.h>
+
+#include <functional>
+
+#include "base/text.h"
+#include "doctor/case.h"
+
+namespace wheelsmith::doctor {
+
+namespace {
+
+// Those that Debian 12 has first, then those of Ubuntu 22.04 and 24.04.
+constexpr int k_gccs[] = {12, 11, 13, 14, 10, 9};
+constexpr int k_clangs[] = {16, 15, 14, 19, 18, 17, 13};
+
+std::string another_compiler(bool clang, const std::function<bool(int)>& fits) {
+  for (const int major : clang ? std::vector<int>(std::begin(k_clangs), std::end(k_clangs))
+                               : std::vector<int>(std::begin(k_gccs), std::end(k_gccs))) {
+    if (!fits(major)) continue;
+    if (clang) return fmt::format("apt-get install clang-{0}, then --cc clang-{0} --cxx clang++-{0}", major);
+    return fmt::format("apt-get install gcc-{0} g++-{0}, then --cc gcc-{0} --cxx g++-{0}", major);
+  }
+  return "install a compiler that fits and name it with --cc and --cxx";
+}
+
+// The first major version that compiles all of a standard that packages use.
+int first_major(bool clang, int standard) {
+  if (standard <= 14) return 5;
+  if (standard <= 17) return 8;
+  if (standard <= 20) return clang ? 14 : 11;
+  if (standard <= 23) return clang ? 17 : 13;
+  return clang ? 19 : 14;
+}
+
+std::string described(const toolchain::Compiler& compiler) {
+  return fmt::format("{} {} ({})", compiler.family, compiler.version, compiler.cxx.string());
+}
+
+}  // namespace
+
+std::optional<Check> check_compiler(const Case& c) {
+  Check check{.id = "compiler", .wanted = "a C++ compiler and its C++ library"};
+  check.why = "the package is compiled here";
+  if (!c.facts.compiler) {
+    check.state = State::bad;
+    check.found = c.facts.compiler_problem.empty() ? "none" : c.facts.compiler_problem;
+    check.fix = c.facts.compiler_problem.empty() ? "apt-get install build-essential"
+                                                 : "correct --cc and --cxx (CC, CXX), or leave them out";
+    return check;
+  }
+  check.found = described(*c.facts.compiler);
+  if (c.facts.compiler->cxx.empty() || c.facts.compiler->standard_library.empty()) {
+    check.state = State::bad;
+    check.found += c.facts.compiler->cxx.empty() ? ", for C only" : ", without a C++ library";
+    check.fix = c.facts.compiler->family == "clang" ? "apt-get install libstdc++-12-dev" : "apt-get install g++";
+    return check;
+  }
+  check.why.clear();
+  return check;
+}
+
+std::optional<Check> check_cxx_standard(const Case& c) {
+  const int standard = c.rules.requires_versions.cxx_standard;
+  if (standard == 0 || !c.facts.compiler) return std::nullopt;
+  const toolchain::Compiler& compiler = *c.facts.compiler;
+  Check check{.id = "cxx-standard",
+              .found = fmt::format("C++{} by {}", compiler.newest_standard, described(compiler)),
+              .wanted = fmt::format("C++{}", standard)};
+  if (compiler.newest_standard >= standard) return check;
+  const bool clang = compiler.family == "clang";
+  check.why = "the package's own code is written in it";
+  if (compiler.newest_standard == 0) {
+    check.state = State::unknown;
+    check.found = "not known of " + described(compiler);
+    return check;
+  }
+  check.state = State::bad;
+  check.fix = another_compiler(clang, [&](int major) { return major >= first_major(clang, standard); });
+  return check;
+}
+
+std::optional<Check> check_compiler_version(const Case& c) {
+  if (!c.facts.compiler) return std::nullopt;
+  const toolchain::Compiler& compiler = *c.facts.compiler;
+  const bool clang = compiler.family == "clang";
+  const std::string& specifiers = clang ? c.rules.requires_versions.clang : c.rules.requires_versions.gcc;
+  if (specifiers.empty()) return std::nullopt;
+  Check check{.id = "compiler-version",
+              .found = described(compiler),
+              .wanted = fmt::format("{} {}", clang ? "Clang" : "GCC", specifiers)};
+  const std::optional<bool> fits = satisfies(compiler.version, specifiers);
+  if (fits.value_or(false)) return check;
+  check.state = fits ? State::bad : State::unknown;
+  check.why = c.recipe.name + " is known to compile with these versions only";
+  if (fits) {
+    check.fix = another_compiler(
+        clang, [&](int major) { return satisfies(std::to_string(major) + ".1", specifiers).value_or(false); });
+  }
+  return check;
+}
+
+std::optional<Check> check_host_compiler(const Case& c) {
+  if (c.toolkit.from == Toolkit::From::none || !c.facts.compiler) return std::nullopt;
+  const toolchain::Compiler& compiler = *c.facts.compiler;
+  const toolchain::Cuda& cuda = c.toolkit.cuda;
+  const bool clang = compiler.family == "clang";
+  const int limit = clang ? cuda.max_clang : cuda.max_gcc;
+  Check check{.id = "host-compiler", .found = described(compiler)};
+  if (cuda.version.empty() || limit == 0) {
+    check.state = State::unknown;
+    check.wanted = "a host compiler that nvcc takes";
+    check.why = cuda.version.empty() ? "which nvcc will be used is decided with torch"
+                                     : fmt::format("the limits of nvcc {} are not known", cuda.version);
+    return check;
+  }
+  check.wanted = fmt::format("{} up to {}, for nvcc {}", clang ? "Clang" : "GCC", limit, cuda.version);
+  const std::string problem = toolchain::host_compiler_problem(cuda, compiler);
+  if (problem.empty()) return check;
+  check.state = State::bad;
+  check.why = problem;
+  const int standard = c.rules.requires_versions.cxx_standard;
+  check.fix =
+      compiler.standard_library == "libc++"
+          ? "apt-get install g++, then --cc gcc --cxx g++"
+          : another_compiler(clang, [&](int major) { return major <= limit && major >= first_major(clang, standard); });
+  return check;
+}
+
+}  // namespace wheelsmith::doctor

@@ -1,0 +1,118 @@
+// Memory, disks and the sandbox. Numbers of the recipe (`known`) are measured ones: flash-attention's largest unit
+// takes 6.43 GB, and two of them on a machine of 8 GB end in the kernel's killer, an hour into the build.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "doctor/case.h"
+
+namespace wheelsmith::doctor {
+
+namespace {
+
+constexpr std::uint64_t k_megabyte = 1'000'000, k_gigabyte = 1000 * k_megabyte;
+// Installed with its CUDA libraries a torch takes 5.4 GB, and what was downloaded stays beside it.
+constexpr std::uint64_t k_torch_gpu = 9 * k_gigabyte, k_torch_cpu = 2 * k_gigabyte;
+constexpr std::uint64_t k_toolkit = 2 * k_gigabyte;
+constexpr std::uint64_t k_little = 256 * k_megabyte;
+constexpr std::uint64_t k_most = 1ull << 60;  // a recipe may say anything; sums must not wrap
+
+std::uint64_t environment_bytes(const Case& c) {
+  std::uint64_t bytes = 0;
+  const bool fetched = !c.facts.torch || c.facts.torch->folder.empty();
+  if (c.rules.requires_versions.uses_torch && fetched)
+    bytes += c.variant == recipe::Variant::cpu ? k_torch_cpu : k_torch_gpu;
+  if (c.toolkit.from == Toolkit::From::registry) bytes += k_toolkit;
+  return bytes;
+}
+
+std::string elsewhere(const Place& place) {
+  if (place.name == "store") return "--store DIR, on a disk with more room";
+  if (place.name == "out") return "--out DIR, on a disk with more room";
+  return "TMPDIR=DIR, on a disk with more room";
+}
+
+std::uint64_t wanted_in(const Place& place, const Case& c) {
+  const recipe::Known& known = c.rules.known;
+  const std::uint64_t wheel = std::min(known.wheel_size, k_most);
+  if (place.name == "store") return std::max(std::min(known.disk, k_most) + wheel, k_little);
+  return place.name == "out" ? wheel : k_little;
+}
+
+Check check_place(const Place& place, const Case& c) {
+  const std::uint64_t needed = wanted_in(place, c);
+  const std::uint64_t perhaps = place.name == "store" ? needed + environment_bytes(c) : needed;
+  Check check{.id = "disk-" + place.name,
+              .found = fmt::format("{} free in {}", human_bytes(place.free), place.folder.string()),
+              .wanted = needed == 0 ? "a folder that can be written" : human_bytes(perhaps)};
+  if (!place.problem.empty()) {
+    check.state = State::bad;
+    check.found = place.problem;
+    check.wanted = "a folder that can be written";
+    check.why =
+        place.name == "store" ? "results, environments and build trees are kept there" : "the build writes there";
+    check.fix = place.name == "temporary" ? "TMPDIR=DIR" : fmt::format("--{} DIR", place.name);
+  } else if (place.free < needed) {
+    check.state = State::bad;
+    check.why = place.name == "store" && c.rules.known.disk != 0
+                    ? fmt::format("a build of {} is known to take {}", c.recipe.name, human_bytes(needed))
+                    : "a build needs room to work";
+    check.fix = elsewhere(place);
+  } else if (place.free < perhaps) {
+    check.state = State::unknown;
+    check.why = fmt::format("{} of it are for torch and the toolkit, if the store does not have them yet",
+                            human_bytes(environment_bytes(c)));
+    check.fix = elsewhere(place);
+  }
+  return check;
+}
+
+}  // namespace
+
+std::optional<Check> check_memory(const Case& c) {
+  const std::uint64_t per_job = std::min(c.rules.known.memory_per_job, k_most);
+  if (per_job == 0 || c.facts.memory.total == 0) return std::nullopt;
+  const sys::Memory& memory = c.facts.memory;
+  const std::uint64_t fitting = memory.total / per_job;
+  Check check{.id = "memory",
+              .found = fmt::format("{}, {} of them free", human_bytes(memory.total), human_bytes(memory.available)),
+              .wanted = human_bytes(per_job) + " for each compile job"};
+  if (fitting == 0) {
+    check.state = State::bad;
+    check.why = "not even one job fits: the kernel would end it";
+    check.fix = "fallocate -l 16G /swapfile && chmod 600 /swapfile && mkswap /swapfile && swapon /swapfile";
+  } else if (c.facts.jobs > fitting) {
+    check.state = State::bad;
+    check.why = fmt::format("{} jobs would take {}", c.facts.jobs,
+                            human_bytes(std::min(per_job, k_most / c.facts.jobs) * c.facts.jobs));
+    check.fix = fmt::format("--jobs {}", fitting);
+  } else if (memory.available < per_job) {
+    check.state = State::unknown;
+    check.why = "other programs hold the memory that a job would need";
+    check.fix = "end other programs, or wait for them";
+  } else {
+    check.why = fmt::format("{} at once", memory.available / per_job);
+  }
+  return check;
+}
+
+std::vector<Check> check_places(const Case& c) {
+  std::vector<Check> checks;
+  for (const Place& place : c.facts.places) checks.push_back(check_place(place, c));
+  return checks;
+}
+
+std::optional<Check> check_isolation(const Case& c) {
+  if (c.rules.network) return std::nullopt;
+  Check check{.id = "isolation", .found = "a network namespace of its own", .wanted = "no network while compiling"};
+  if (c.facts.isolates_network) return check;
+  check.state = State::unknown;
+  check.found = "namespaces are forbidden here";
+  check.why = "a proxy that leads nowhere is set instead; a build that ignores it could still fetch something";
+  check.fix = "sysctl -w kernel.unprivileged_userns_clone=1; in a container: --cap-add SYS_ADMIN";
+  return check;
+}
+
+}  // namespace wheelsmith::doctor

@@ -1,0 +1,89 @@
+// torch: the version that the package takes, and the variant. A silent fall back to the CPU build is common: an index
+// without the CUDA one answers with what it has, and the extension then compiles without its kernels.
+
+#include <fmt/format.h>
+
+#include "doctor/case.h"
+
+namespace wheelsmith::doctor {
+
+namespace {
+
+std::string described(const toolchain::Torch& torch) {
+  return fmt::format("torch {}{}", torch.version, torch.folder.empty() ? "" : " in " + torch.folder.string());
+}
+
+// "cpu", "cuda", "rocm", or "" when the version alone does not say it.
+std::string variant_of(const toolchain::Torch& torch) {
+  if (!torch.cuda.empty()) return "cuda";
+  if (!torch.hip.empty()) return "rocm";
+  const std::size_t plus = torch.version.find('+');
+  const std::string label = plus == std::string::npos ? "" : torch.version.substr(plus + 1);
+  if (label.starts_with("cu")) return "cuda";
+  if (label.starts_with("rocm")) return "rocm";
+  return torch.folder.empty() && !label.starts_with("cpu") ? "" : "cpu";
+}
+
+}  // namespace
+
+std::optional<Check> check_torch(const Case& c) {
+  if (!c.rules.requires_versions.uses_torch) return std::nullopt;
+  const std::string& specifiers = c.rules.requires_versions.torch;
+  Check check{.id = "torch", .wanted = "torch" + (specifiers.empty() ? "" : " " + specifiers)};
+  if (!c.facts.torch) {
+    check.state = c.facts.torch_problem.empty() ? State::unknown : State::bad;
+    check.found = c.facts.torch_problem.empty() ? "none here" : c.facts.torch_problem;
+    check.why = c.facts.torch_problem.empty() ? "it comes from the registry, in a version that is chosen while planning"
+                                              : "the package is built against it";
+    if (!c.facts.torch_problem.empty())
+      check.fix = "correct --torch: a version, a channel, a wheel or an environment's folder";
+    return check;
+  }
+  const toolchain::Torch& torch = *c.facts.torch;
+  check.found = described(torch);
+  if (!torch.problem.empty()) {
+    check.state = State::bad;
+    check.why = "it cannot be imported: " + torch.problem;
+    check.fix = "--torch VERSION takes one from the registry instead";
+    return check;
+  }
+  // 2.13.0a0+git is what a checkout calls itself; its place in the order is what counts.
+  const std::optional<bool> fits = satisfies(torch.version, specifiers);
+  if (fits.value_or(false)) return check;
+  check.state = fits ? State::bad : State::unknown;
+  check.why = c.recipe.name + " takes these versions of torch only";
+  check.fix = fmt::format("--torch \"{}\"", specifiers.empty() ? "VERSION" : specifiers);
+  return check;
+}
+
+std::optional<Check> check_torch_variant(const Case& c) {
+  if (!c.rules.requires_versions.uses_torch || !c.facts.torch) return std::nullopt;
+  const toolchain::Torch& torch = *c.facts.torch;
+  const std::string found = variant_of(torch), wanted(recipe::to_string(c.variant));
+  Check check{
+      .id = "torch-variant",
+      .found = fmt::format("{}, {}", described(torch), found.empty() ? "of a variant that is not known yet" : found),
+      .wanted = c.variant == recipe::Variant::cpu ? "any build of torch" : "a torch built for " + wanted};
+  // Code for the CPU compiles and runs with every build of torch.
+  if (c.variant == recipe::Variant::cpu || (found == wanted && found != "cuda")) return check;
+  if (found == wanted) {
+    if (torch.folder.empty() || torch.has_cuda_macros) return check;
+    check.state = State::bad;
+    check.why = "its headers are those of a build without CUDA (c10/cuda/impl/cuda_cmake_macros.h is not there)";
+    check.fix = "pip install --force-reinstall torch, or --torch VERSION to take one from the registry";
+    return check;
+  }
+  if (found.empty()) {
+    check.state = State::unknown;
+    check.why = "which build an index has shows when its wheels are resolved";
+    return check;
+  }
+  check.state = State::bad;
+  check.why = "kernels for the GPU compile and run only with a torch of their own kind";
+  check.fix =
+      fmt::format("--torch release/{} takes one from torch's own index (torch-index must be set); or --variant {}",
+                  c.variant == recipe::Variant::cuda ? "cu130" : "rocm7.1", found);
+  return check;
+}
+
+}  // namespace wheelsmith::doctor

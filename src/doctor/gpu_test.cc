@@ -1,0 +1,233 @@
+#include <gtest/gtest.h>
+
+#include "doctor/test_facts.h"
+
+// CUDA, ROCm, torch, architectures and GPUs.
+
+namespace wheelsmith::doctor {
+namespace {
+
+using recipe::Variant;
+
+constexpr const char* k_torch = "[requires]\ntorch = \">=2.6\"\n";
+
+TEST(Cuda, NoneOnTheMachineMeansTheRegistrysUnlessItHasNone) {
+  Patient patient = cuda_patient(k_torch);
+  patient.facts.cuda.reset();
+  EXPECT_EQ(patient.state("cuda"), "good");
+  EXPECT_NE(patient.find("cuda").why.find("CUDA 13.0 toolkit is made from the registry"), std::string::npos);
+  EXPECT_EQ(patient.state("cuda-torch"), "good");
+
+  patient.facts.offline = true;
+  EXPECT_EQ(patient.state("cuda"), "bad");
+  EXPECT_EQ(patient.find("cuda").fix,
+            "leave out --offline once, or apt-get install cuda-toolkit-13-0 (NVIDIA's repository), then --cuda "
+            "/usr/local/cuda-13.0");
+  patient.facts.registry_cuda = "13.0";  // planned: the store has it
+  EXPECT_EQ(patient.state("cuda"), "good");
+
+  patient.facts.registry_cuda.clear();
+  patient.facts.offline = false;
+  patient.facts.torch = torch_of("2.8.0+cu128", "12.8");
+  EXPECT_EQ(patient.state("cuda"), "bad") << "no nvcc of CUDA 12 comes as a wheel";
+  EXPECT_NE(patient.find("cuda").fix.find("cuda-toolkit-12-8"), std::string::npos);
+
+  patient.facts.cuda_problem = "there is no nvcc in /opt/none";
+  EXPECT_EQ(patient.find("cuda").found, "there is no nvcc in /opt/none");
+  EXPECT_EQ(patient.state("cuda"), "bad");
+}
+
+TEST(Cuda, TheRecipesLimits) {
+  Patient patient = cuda_patient("[variant.cuda.requires]\ncuda = \">=11.8,<13\"\n");
+  patient.facts.torch.reset();
+  EXPECT_EQ(patient.state("cuda"), "bad") << "13.0 is here, and the registry has only newer ones";
+  EXPECT_NE(patient.find("cuda").fix.find("cuda-toolkit-12-9"), std::string::npos);
+  patient.facts.cuda->version = "12.8";
+  EXPECT_EQ(patient.state("cuda"), "good");
+  EXPECT_EQ(patient.state("cuda-version"), "good");
+  patient.facts.cuda->version = "13.0";
+  patient.facts.cuda_named = true;
+  EXPECT_EQ(patient.state("cuda"), "good");
+  EXPECT_EQ(patient.state("cuda-version"), "bad");
+}
+
+TEST(Cuda, AgainstTorch) {
+  struct Row {
+    const char* here;
+    bool named;
+    const char* torch;  // its CUDA
+    const char* state;
+  };
+  const Row rows[] = {
+      {"13.0", false, "13.0", "good"}, {"13.2", false, "13.0", "good"},   {"12.8", false, "13.0", "good"},
+      {"13.0", true, "13.0", "good"},  {"13.2", true, "13.0", "unknown"}, {"12.8", true, "13.0", "bad"},
+  };
+  for (const Row& row : rows) {
+    Patient patient = cuda_patient(k_torch);
+    patient.facts.cuda->version = row.here;
+    patient.facts.cuda_named = row.named;
+    patient.facts.torch = torch_of("2.10.0", row.torch);
+    EXPECT_EQ(patient.state("cuda-torch"), row.state) << row.here << " " << row.torch;
+  }
+  Patient patient = cuda_patient(k_torch);
+  patient.facts.torch.reset();
+  EXPECT_EQ(patient.state("cuda-torch"), "unknown");
+  EXPECT_EQ(cuda_patient().state("cuda-torch"), "none") << "it does not use torch";
+}
+
+TEST(Cuda, HostCompiler) {
+  Patient patient = cuda_patient("[requires]\ncxx-standard = 17\n");
+  patient.facts.cuda->version = "12.0";
+  patient.facts.cuda->max_gcc = 12;
+  patient.facts.torch.reset();
+  EXPECT_EQ(patient.state("host-compiler"), "good");
+  patient.facts.compiler->version = "13.1.0";
+  EXPECT_EQ(patient.find("host-compiler").fix, "apt-get install gcc-12 g++-12, then --cc gcc-12 --cxx g++-12");
+  EXPECT_EQ(patient.state("host-compiler"), "bad");
+  patient.facts.cuda->max_gcc = 0;
+  EXPECT_EQ(patient.state("host-compiler"), "unknown");
+  // The limits of a toolkit that is not here yet are known, too.
+  patient.facts.compiler->version = "16.1.0";
+  patient.facts.registry_cuda = "13.2";
+  EXPECT_EQ(patient.state("host-compiler"), "bad");
+  EXPECT_EQ(patient.find("host-compiler").wanted, "GCC up to 15, for nvcc 13.2");
+  patient.facts.compiler->family = "clang";
+  patient.facts.compiler->version = "16.0.0";
+  EXPECT_EQ(patient.state("host-compiler"), "good");
+  patient.facts.compiler->standard_library = "libc++";
+  EXPECT_EQ(patient.find("host-compiler").fix, "apt-get install g++, then --cc gcc --cxx g++");
+  patient.variant = Variant::cpu;
+  patient.archs = "";
+  EXPECT_EQ(patient.state("host-compiler"), "none");
+}
+
+TEST(Archs, AgainstNvccAndThePackage) {
+  Patient patient = cuda_patient();
+  patient.archs = "7.0;9.0";
+  EXPECT_EQ(patient.state("cuda-archs"), "bad");
+  EXPECT_NE(patient.find("cuda-archs").why.find("7.0"), std::string::npos);
+  EXPECT_NE(patient.find("cuda-archs").fix.find("12.9"), std::string::npos);
+  patient.archs = "9.0a";
+  EXPECT_EQ(patient.state("cuda-archs"), "good");
+  patient.facts.cuda->version = "12.4";
+  patient.facts.torch = torch_of("2.6.0", "12.4");
+  patient.facts.cuda->archs = toolchain::nvcc_archs("12.4");
+  patient.archs = "12.0";
+  EXPECT_NE(patient.find("cuda-archs").fix.find("torch of CUDA 12.8"), std::string::npos);
+  patient.facts.cuda.reset();
+  patient.facts.torch.reset();
+  EXPECT_EQ(patient.state("cuda-archs"), "unknown");
+
+  Patient strict = cuda_patient("legal = [\"8.0\", \"9.0\"]\nptx = false\n");
+  strict.recipe =
+      "name = \"demo\"\n[source]\nsdist = \"demo\"\n[variant.cuda.archs]\ndefault = \"9.0\"\nlegal = [\"8.0\", "
+      "\"9.0\"]\nptx = false\n";
+  EXPECT_EQ(strict.state("archs"), "good");
+  strict.archs = "8.6";
+  EXPECT_EQ(strict.state("archs"), "bad");
+  EXPECT_EQ(strict.find("archs").fix, "--arch \"9.0\"");
+  strict.archs = "9.0+PTX";
+  EXPECT_EQ(strict.state("archs"), "bad");
+}
+
+TEST(Archs, AgainstTheGpusThatAreHere) {
+  struct Row {
+    const char* archs;
+    const char* state;
+  };
+  for (const Row& row : {Row{"9.0", "good"}, Row{"9.0a", "good"}, Row{"8.0", "unknown"}, Row{"8.0+PTX", "good"},
+                         Row{"10.0", "unknown"}}) {
+    Patient patient = cuda_patient();
+    patient.archs = row.archs;
+    EXPECT_EQ(patient.state("gpu"), row.state) << row.archs;
+  }
+  Patient patient = cuda_patient();
+  patient.facts.gpus = {{"MI300X", gpu::amd_arch("gfx942"), 0, ""}};
+  EXPECT_EQ(patient.find("gpu").found, "none here");
+  EXPECT_EQ(patient.state("gpu"), "unknown");
+}
+
+TEST(Torch, VersionAndVariant) {
+  struct Row {
+    Variant variant;
+    toolchain::Torch torch;
+    const char* version;
+    const char* of_variant;
+  };
+  const Row rows[] = {
+      {Variant::cuda, torch_of("2.10.0", "13.0"), "good", "good"},
+      {Variant::cuda, torch_of("2.5.1+cu130", ""), "bad", "good"},
+      {Variant::cuda, torch_of("2.13.0+cpu", ""), "good", "bad"},
+      {Variant::cuda, torch_of("2.13.0", ""), "good", "unknown"},
+      {Variant::cuda, torch_of("2.13.0", "", "7.1"), "good", "bad"},
+      {Variant::cuda, torch_of("rubbish", "13.0"), "unknown", "good"},
+      {Variant::rocm, torch_of("2.13.0", "", "7.1"), "good", "good"},
+      {Variant::rocm, torch_of("2.13.0+rocm7.1", ""), "good", "good"},
+      {Variant::rocm, torch_of("2.13.0", "13.0"), "good", "bad"},
+      {Variant::cpu, torch_of("2.13.0", "13.0"), "good", "good"},
+  };
+  for (const Row& row : rows) {
+    Patient patient;
+    patient.recipe += k_torch;
+    patient.variant = row.variant;
+    patient.facts.torch = row.torch;
+    EXPECT_EQ(patient.state("torch"), row.version) << row.torch.version;
+    EXPECT_EQ(patient.state("torch-variant"), row.of_variant) << row.torch.version;
+  }
+  Patient patient = cuda_patient(k_torch);
+  patient.facts.torch->folder = "/site/torch";
+  EXPECT_EQ(patient.state("torch-variant"), "bad") << "its headers have no CUDA macros";
+  patient.facts.torch->has_cuda_macros = true;
+  EXPECT_EQ(patient.state("torch-variant"), "good");
+  patient.facts.torch->problem = "libcudart.so.13 is missing";
+  EXPECT_EQ(patient.state("torch"), "bad");
+  patient.facts.torch.reset();
+  EXPECT_EQ(patient.state("torch"), "unknown");
+  patient.facts.torch_problem = "no torch in /venv";
+  EXPECT_EQ(patient.state("torch"), "bad");
+}
+
+TEST(Libraries, OfTheToolkit) {
+  Patient patient = cuda_patient("[requires]\nlibraries = [\"cudnn\", \"nccl\", \"nvml\", \"mpi\"]\n");
+  EXPECT_EQ(patient.state("cudnn"), "good");
+  EXPECT_EQ(patient.state("mpi"), "unknown");
+  patient.facts.cuda->cudnn.clear();
+  patient.facts.cuda->nccl.clear();
+  patient.facts.cuda->has_nvml = false;
+  EXPECT_EQ(patient.find("cudnn").fix, "apt-get install libcudnn9-dev-cuda-13 (NVIDIA's repository)");
+  EXPECT_EQ(patient.find("nccl").fix, "apt-get install libnccl-dev (NVIDIA's repository)");
+  EXPECT_EQ(patient.find("nvml").fix, "apt-get install cuda-nvml-dev-13-0 (NVIDIA's repository)");
+  patient.facts.cuda.reset();
+  EXPECT_EQ(patient.state("cudnn"), "unknown");
+  patient.variant = Variant::cpu;
+  patient.archs = "";
+  EXPECT_EQ(patient.state("cudnn"), "none");
+}
+
+TEST(Rocm, RootVersionDeviceLibrariesTorch) {
+  Patient patient;
+  patient.recipe += "[variant.rocm.requires]\nrocm = \">=6.0\"\n";
+  patient.variant = Variant::rocm;
+  patient.facts.torch = torch_of("2.13.0", "", "7.1.25424");
+  EXPECT_EQ(patient.state("rocm-torch"), "good");
+  EXPECT_EQ(patient.state("rocm-version"), "good");
+  patient.facts.rocm->version = "5.7.1";
+  EXPECT_EQ(patient.state("rocm-version"), "bad");
+  EXPECT_EQ(patient.state("rocm-torch"), "bad");
+  patient.facts.rocm->version = "7.0.2";
+  EXPECT_EQ(patient.state("rocm-torch"), "unknown");
+  patient.facts.rocm->version = "";
+  EXPECT_EQ(patient.state("rocm-version"), "unknown");
+  patient.facts.rocm->device_libraries.clear();
+  EXPECT_EQ(patient.find("rocm-device-libraries").fix, "apt-get install rocm-device-libs");
+  patient.facts.rocm.reset();
+  EXPECT_EQ(patient.state("rocm"), "bad");
+  // Kernels of Triton are compiled where they run.
+  patient.recipe = "name = \"demo\"\n[source]\nsdist = \"demo\"\n[variant.rocm]\n";
+  EXPECT_EQ(patient.state("rocm"), "unknown");
+  patient.facts.rocm_problem = "there is no bin/hipcc in /opt/none";
+  EXPECT_EQ(patient.state("rocm"), "bad");
+}
+
+}  // namespace
+}  // namespace wheelsmith::doctor

@@ -1,0 +1,103 @@
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "doctor/doctor.h"
+
+namespace wheelsmith::doctor {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::string_view k_programs[] = {"cmake", "ninja", "make", "git", "curl", "uv", "ccache", "patch"};
+
+// What a look at the machine has to say when it throws: the user named something that is not there.
+template <class Look>
+auto looked(Look look, std::string& problem) -> decltype(look()) {
+  try {
+    return look();
+  } catch (const Error& error) {
+    problem = error.what();
+    return {};
+  }
+}
+
+// The next program of that name behind the first one's folder.
+std::optional<toolchain::Program> behind(const toolchain::Program& first, const toolchain::Surroundings& where) {
+  toolchain::Surroundings rest = where;
+  std::vector<std::string> folders;
+  bool passed = false;
+  const std::string path = where.environment.contains("PATH") ? where.environment.at("PATH") : "";
+  for (const std::string_view folder : split(path, ':')) {
+    if (passed && fs::path(folder) != first.path.parent_path()) folders.emplace_back(folder);
+    passed = passed || fs::path(folder) / first.name == first.path;
+  }
+  rest.environment["PATH"] = join(folders, ":");
+  return toolchain::find_program(first.name, rest);
+}
+
+void look_for_programs(Facts& facts, const toolchain::Surroundings& where, const std::vector<std::string>& more) {
+  std::vector<std::string> names(std::begin(k_programs), std::end(k_programs));
+  for (const std::string& name : more) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  for (const std::string& name : names) {
+    const std::optional<toolchain::Program> program = toolchain::find_program(name, where);
+    if (!program) continue;
+    facts.programs.emplace(name, *program);
+    if (program->origin != "pip") continue;
+    if (const std::optional<toolchain::Program> other = behind(*program, where)) facts.shadowed.emplace(name, *other);
+  }
+}
+
+// The folder itself, or what is there of it: where it would be made.
+fs::path nearest_folder(fs::path folder) {
+  std::error_code error;
+  folder = fs::absolute(folder, error).lexically_normal();
+  while (!fs::exists(folder, error) && folder.has_relative_path()) folder = folder.parent_path();
+  return folder;
+}
+
+Place look_at_place(const std::string& name, const fs::path& folder) {
+  Place place{.name = name, .folder = folder, .free = 0, .problem = {}};
+  try {
+    const fs::path there = nearest_folder(folder);
+    std::error_code error;
+    if (!fs::is_directory(there, error)) throw Error(there.string() + " is no folder");
+    place.free = sys::free_disk_bytes(there);
+    // Permissions, read-only mounts and quotas are all told by trying; without commit() nothing stays behind.
+    sys::AtomicFile probe(there / "wheelsmith-probe");
+    probe.write("x");
+  } catch (const Error& error) {
+    place.problem = error.what();
+  }
+  return place;
+}
+
+}  // namespace
+
+Facts look_around(const toolchain::Surroundings& where, const Paths& paths, const std::vector<std::string>& programs) {
+  Facts facts;
+  facts.compiler = looked([&] { return toolchain::find_compiler(where); }, facts.compiler_problem);
+  facts.cuda = looked([&] { return toolchain::find_cuda(where); }, facts.cuda_problem);
+  facts.rocm = looked([&] { return toolchain::find_rocm(where); }, facts.rocm_problem);
+  facts.cuda_named = !where.cuda.empty();
+  look_for_programs(facts, where, programs);
+  facts.gpus = toolchain::find_gpus(where);
+  std::string ignored;
+  facts.memory = looked([] { return sys::memory(); }, ignored);
+  const std::pair<const char*, const fs::path&> places[] = {
+      {"store", paths.store}, {"temporary", paths.temporary}, {"out", paths.out}};
+  for (const auto& [name, folder] : places) {
+    if (!folder.empty()) facts.places.push_back(look_at_place(name, folder));
+  }
+  facts.isolates_network = sys::can_isolate_network();
+  return facts;
+}
+
+void look_at_torch(Facts& facts, const fs::path& python, const toolchain::Surroundings& where) {
+  facts.torch = looked([&] { return toolchain::find_torch(python, false, where); }, facts.torch_problem);
+}
+
+}  // namespace wheelsmith::doctor
