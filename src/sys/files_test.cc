@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <fstream>
 #include <thread>
@@ -151,14 +152,16 @@ TEST(FileLock, WaitsForTheHolderAndSurvivesADeletedFile) {
   const fs::path path = dir.path() / "lock";
   static int waits;
   waits = 0;
+  std::atomic<bool> released{false};
   auto first = std::make_optional<FileLock>(FileLock(path));
   std::thread second([&] {
     const FileLock lock(path, [](const fs::path&) { ++waits; });
-    EXPECT_FALSE(first.has_value());
+    EXPECT_TRUE(released);
     EXPECT_TRUE(fs::exists(path));  // the old file was deleted: a lock on it would keep nobody out
   });
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
   fs::remove(path);
+  released = true;
   first.reset();
   second.join();
   EXPECT_EQ(waits, 1);

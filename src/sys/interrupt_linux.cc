@@ -9,15 +9,15 @@ namespace wheelsmith::sys {
 namespace {
 
 // The one mutable variable of the program that is nobody's: a signal handler is handed nothing else.
-std::atomic<int> interrupts{0};  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
-static_assert(std::atomic<int>::is_always_lock_free, "a signal handler may not take a lock");
+std::atomic<bool> flag{false};  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may not take a lock");
 
-void handle(int signal) {
-  if (interrupts.fetch_add(1) == 0 || signal != SIGINT) return;
+// From here on the kernel itself answers a SIGINT.
+void handle(int) {
+  flag = true;
   struct sigaction action{};
   action.sa_handler = SIG_DFL;
   ::sigaction(SIGINT, &action, nullptr);
-  ::raise(SIGINT);  // comes when this handler has returned
 }
 
 }  // namespace
@@ -35,6 +35,6 @@ void install_interrupt_flag() {
   }
 }
 
-bool interrupted() { return interrupts.load() != 0; }
+bool interrupted() { return flag; }
 
 }  // namespace wheelsmith::sys

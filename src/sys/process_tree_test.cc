@@ -142,9 +142,13 @@ TEST(InterruptFlag, IsSetOnceAndThenEndsUs) {
     install_interrupt_flag();
     if (interrupted()) return 1;
     ::raise(SIGTERM);
+    // The thread sanitizer hands signals on only when the program waits.
+    std::this_thread::sleep_for(20ms);
     if (!interrupted()) return 2;
     ::raise(SIGHUP);
+    std::this_thread::sleep_for(20ms);
     ::raise(SIGINT);
+    std::this_thread::sleep_for(1s);
     return 3;
   });
   const int status = status_of(copy);
