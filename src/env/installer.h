@@ -1,0 +1,67 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/bytes.h"
+#include "env/env.h"
+#include "env/wheel_layout.h"
+#include "zip/archive.h"
+
+namespace wheelsmith::env {
+
+// One or many wheels on their way into one environment: all are read and judged first, then written, with the members
+// of all of them shared out to the threads, the largest first.
+class Installer {
+ public:
+  explicit Installer(InstallTarget target) : m_target(std::move(target)) {}
+
+  // Reads and judges; throws Error that names the wheel. Nothing is written.
+  void add(const std::filesystem::path& wheel);
+  // Where two wheels have the same file (namespace packages do), the one added last has it, as with pip.
+  void write(unsigned threads);
+
+  // Projects as they were added, for whoever has to remove older versions first.
+  [[nodiscard]] std::vector<std::string> projects() const;
+
+ private:
+  struct Wheel {
+    std::filesystem::path path;
+    Blob file;
+    zip::Archive archive;
+    WheelLayout layout;
+    std::filesystem::path root;  // of its .dist-info
+  };
+  struct Output {
+    std::string destination;
+    const Wheel* wheel = nullptr;
+    const LaidOutFile* member = nullptr;  // null: `text` is what is written
+    std::string text;
+    bool executable = false;
+  };
+
+  [[nodiscard]] std::filesystem::path folder_of(const Wheel& wheel, Scheme scheme) const;
+  void place(const Wheel& wheel);
+  void make_folders() const;
+  void write_member(const Output& output, const zip::Archive::Allocate& allocate) const;
+  [[nodiscard]] std::string record_of(const Wheel& wheel, std::vector<const Output*> outputs) const;
+
+  InstallTarget m_target;
+  std::vector<std::unique_ptr<Wheel>> m_wheels;
+  std::vector<Output> m_outputs;
+};
+
+// Writes a new file; one that is there is replaced, never written into: it may have other names (hard links).
+void write_new_file(const std::string& path, Bytes bytes, bool executable);
+
+// The .dist-info or .egg-info of an installed version of the project.
+std::optional<std::filesystem::path> installed_as(const std::string& project, const InstallTarget& target);
+
+// Removes what the project's RECORD names, as far as it lies in the environment. False when it is not installed.
+// Throws Error where there is no RECORD to go by.
+bool uninstall(const std::string& project, const InstallTarget& target);
+
+}  // namespace wheelsmith::env
