@@ -98,7 +98,6 @@ std::string packages(const Plan& plan, std::string_view image) {
       if (!dnf) names.insert("python" + version + "-venv");
     }
   }
-  std::vector<std::string> tools;
   for (const Step& step : plan.steps) {
     for (const auto& [name, path] : step.programs) {
       if (name == "cmake" || name == "patchelf") names.insert(name);
@@ -147,8 +146,8 @@ std::string to_containerfile(const Plan& plan, const std::string& base_image) {
     variables[script_variable("SOURCE", step.package)] = "/" + plain_name(step.package);
   }
   // Compilers of manylinux images come first in their own PATH, at a place that differs from image to image.
-  variables["BUILD_CC"] = has(image, "manylinux") ? "/opt/rh/toolset/bin/gcc" : "/usr/bin/gcc";
-  variables["BUILD_CXX"] = has(image, "manylinux") ? "/opt/rh/toolset/bin/g++" : "/usr/bin/g++";
+  variables["BUILD_CC"] = has(image, "manylinux") ? "/opt/compilers/gcc" : "/usr/bin/gcc";
+  variables["BUILD_CXX"] = has(image, "manylinux") ? "/opt/compilers/g++" : "/usr/bin/g++";
   if (cuda) variables["BUILD_CUDA"] = "/usr/local/cuda";
 
   std::string text =
@@ -162,8 +161,7 @@ std::string to_containerfile(const Plan& plan, const std::string& base_image) {
   text += fmt::format("FROM {} AS build\nARG PIP_INDEX_URL\n", image);
   text += install_line(plan, image);
   if (has(image, "manylinux"))
-    text +=
-        "RUN mkdir -p /opt/rh/toolset/bin && ln -s \"$(command -v gcc)\" \"$(command -v g++)\" /opt/rh/toolset/bin/\n";
+    text += "RUN mkdir -p /opt/compilers && ln -s \"$(command -v gcc)\" \"$(command -v g++)\" /opt/compilers/\n";
   for (const auto& [name, value] : variables) text += fmt::format("ENV {}={}\n", name, env_quoted(value));
   for (const auto& [name, folder] : contexts) text += fmt::format("COPY --from={0} . /{0}\n", name);
   text += "COPY build.sh /build/build.sh\nWORKDIR /build\nRUN bash build.sh\n\n";

@@ -8,7 +8,7 @@ namespace wheelsmith::plan {
 namespace {
 
 // Inside quotes of Graphviz's language a backslash starts a sequence (\n, \l, \N), so it is doubled.
-std::string quoted(std::string_view text) {
+std::string dot_quoted(std::string_view text) {
   std::string result = "\"";
   for (const char c : printable(text)) {
     if (c == '"' || c == '\\') result += '\\';
@@ -19,9 +19,9 @@ std::string quoted(std::string_view text) {
 
 // "a" and "b" with a line break between them.
 std::string two_lines(std::string_view first, std::string_view second) {
-  std::string label = quoted(first);
+  std::string label = dot_quoted(first);
   label.pop_back();
-  return label + "\\n" + quoted(second).substr(1);
+  return label + "\\n" + dot_quoted(second).substr(1);
 }
 
 }  // namespace
@@ -31,11 +31,12 @@ std::string to_dot(const Plan& plan) {
       "digraph plan {\n  rankdir=LR;\n  node [shape=box, style=\"rounded,filled\", fontname=\"sans-serif\"];\n";
   for (const Step& step : plan.steps) {
     const std::string state = step.cached ? "cached" : step.reason;
-    text += fmt::format("  {} [label={}, fillcolor=\"{}\"];\n", quoted(step.id), two_lines(step.id, state),
+    text += fmt::format("  {} [label={}, fillcolor=\"{}\"];\n", dot_quoted(step.id), two_lines(step.id, state),
                         step.cached ? "#d5e8d4" : "#ffe6cc");
   }
   for (const Step& step : plan.steps) {
-    for (const std::string& need : step.needs) text += fmt::format("  {} -> {};\n", quoted(need), quoted(step.id));
+    for (const std::string& need : step.needs)
+      text += fmt::format("  {} -> {};\n", dot_quoted(need), dot_quoted(step.id));
   }
   return text + "}\n";
 }
