@@ -3,6 +3,7 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <stdexcept>
@@ -36,6 +37,9 @@ struct OutputOptions {
 // The number of threads for --threads: 0 is as many as there are cores.
 unsigned thread_count(unsigned asked);
 
+// "100MB", "1.5 GB", "250000000". Throws UsageError that names the option.
+std::uint64_t parse_size(const std::string& option, const std::string& text);
+
 // Each adds its subcommand; `outcome` is set to what the command is to do when it was chosen.
 using Outcome = std::function<int()>;
 void add_inspect(CLI::App& app, Outcome& outcome);
@@ -43,6 +47,12 @@ void add_check(CLI::App& app, Outcome& outcome);
 void add_build(CLI::App& app, Outcome& outcome);
 void add_step(CLI::App& app, Outcome& outcome);
 void add_test(CLI::App& app, Outcome& outcome);
+void add_doctor(CLI::App& app, Outcome& outcome);
+void add_plan(CLI::App& app, Outcome& outcome);
+void add_recipes(CLI::App& app, Outcome& outcome);
+void add_recipe(CLI::App& app, Outcome& outcome);
+void add_config(CLI::App& app, Outcome& outcome);
+void add_store(CLI::App& app, Outcome& outcome);
 void add_completion(CLI::App& app, Outcome& outcome);
 
 // Writes to standard output at once; a closed pipe is no error of ours.

@@ -31,12 +31,16 @@ std::vector<std::string> known_words(const CLI::App& app) {
 
 std::string usage_message(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App* active = &app;
-  for (const CLI::App* sub : app.get_subcommands()) active = sub;
-  const std::string command = active == &app ? "wheelsmith" : "wheelsmith " + active->get_name();
+  std::string command = "wheelsmith";
+  while (!active->get_subcommands().empty()) {
+    active = active->get_subcommands().back();
+    command += " " + active->get_name();
+  }
   const std::vector<std::string> extras = active->remaining(true);
   std::string message = error.what();
   // With an unknown command, CLI11 misses a command first and does not get to say that it knows no such word.
-  const bool no_command = active == &app && dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
+  const bool has_commands = !active->get_subcommands([](const CLI::App*) { return true; }).empty();
+  const bool no_command = has_commands && dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
   if ((no_command || dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) && !extras.empty()) {
     const std::string word = extras.front().substr(0, extras.front().find('='));
     message = "unknown word " + word;
@@ -83,7 +87,13 @@ int parse_and_run(CLI::App& app, int argc, char** argv) {
   add_check(app, outcome);
   add_build(app, outcome);
   add_test(app, outcome);
+  add_plan(app, outcome);
+  add_recipes(app, outcome);
+  add_recipe(app, outcome);
+  add_config(app, outcome);
+  add_store(app, outcome);
   add_step(app, outcome);
+  add_doctor(app, outcome);
   add_completion(app, outcome);
   const bool json = wants_json(argc, argv);
   try {
