@@ -162,7 +162,7 @@ class RandomValues {
   Value value(int depth) {
     switch (pick(depth > 0 ? 7 : 4)) {
       case 0: return pick(2) == 0;
-      case 1: return static_cast<std::int64_t>(m_random()) * (pick(2) == 0 ? 1 : -4'000'000'000LL);
+      case 1: return static_cast<std::int64_t>(m_random()) * (pick(2) == 0 ? 1 : -2'000'000'000LL);
       case 2: return std::ldexp(static_cast<double>(m_random()), pick(80) - 60);
       case 3: return text();
       case 4: return table(depth - 1);
