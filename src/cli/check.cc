@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <filesystem>
 
 #include "base/error.h"
@@ -36,28 +35,6 @@ struct CheckCommand {
   std::string max_size;
   std::string explain;
 };
-
-// "100MB", "1.5 GB", "250000000".
-std::uint64_t parse_size(const std::string& text) {
-  const std::string lower = to_lower(trim(text));
-  const std::size_t unit_at = lower.find_first_not_of("0123456789.");
-  const std::string_view unit = unit_at == lower.npos ? "" : trim(std::string_view(lower).substr(unit_at));
-  double factor = 0;
-  if (unit.empty() || unit == "b") factor = 1;
-  if (unit == "k" || unit == "kb") factor = 1e3;
-  if (unit == "m" || unit == "mb") factor = 1e6;
-  if (unit == "g" || unit == "gb") factor = 1e9;
-  if (unit == "kib") factor = 1024.0;
-  if (unit == "mib") factor = 1024.0 * 1024;
-  if (unit == "gib") factor = 1024.0 * 1024 * 1024;
-  char* end = nullptr;
-  const std::string digits = lower.substr(0, unit_at);
-  const double number = std::strtod(digits.c_str(), &end);
-  if (factor == 0 || digits.empty() || *end != '\0' || number * factor > 1e18) {
-    throw UsageError(fmt::format("--max-size {} is no size; write it like 100MB or 1.5GB", printable(text)));
-  }
-  return static_cast<std::uint64_t>(std::llround(number * factor));
-}
 
 // Runs the part that reads one option's value; what it throws becomes a usage error that names the option.
 template <class Read>
@@ -97,7 +74,7 @@ wheel::CheckOptions read_options(const CheckCommand& command) {
   for (const std::string& name : command.gpus) {
     options.devices.push_back(for_option("--gpu", [&] { return gpu::find_device(name); }));
   }
-  if (!command.max_size.empty()) options.max_size = parse_size(command.max_size);
+  if (!command.max_size.empty()) options.max_size = parse_size("--max-size", command.max_size);
   for (const std::string& path : command.against) {
     options.against.push_back(for_option("--against " + path, [&] {
       if (sys::is_folder(path)) return wheel::read_provider(path, sys::FolderTree(path), options.threads);

@@ -179,7 +179,10 @@ class StepScript {
     if (m_step.torch.kind == TorchChoice::Kind::environment)
       line("append_sites " + shell_quoted(m_step.torch.python.string()));
     if (!m_step.cuda_root.empty()) line("toolkit=" + or_else("BUILD_CUDA", m_step.cuda_root));
-    if (!m_step.registry_cuda.empty()) line("toolkit=$tree.toolkit; rm -rf \"$toolkit\"; make_toolkit");
+    if (!m_step.registry_cuda.empty())
+      line("toolkit=$tree.toolkit; rm -rf \"$toolkit\"; make_toolkit" +
+           (m_step.torch.kind == TorchChoice::Kind::environment ? " " + shell_quoted(m_step.torch.python.string())
+                                                                : ""));
     m_pip_options = options;
   }
 

@@ -13,8 +13,8 @@ using document::Array;
 using document::Table;
 using document::Value;
 
-// Of the facts only what a plan asks for again; the rest serves to make a recipe up.
-constexpr std::string_view k_facts_version = "2";
+// Raised when facts are read differently. All of them are kept: a recipe made up from remembered ones must be the same.
+constexpr std::string_view k_facts_version = "3";
 
 Array list_of(const std::vector<std::string>& texts) { return {texts.begin(), texts.end()}; }
 
@@ -35,6 +35,8 @@ std::string to_text(const recipe::SourceFacts& facts) {
   table["imports"] = list_of(facts.imports);
   table["setup_imports"] = list_of(facts.setup_imports);
   table["arch_variables"] = list_of(facts.arch_variables);
+  table["arch_example"] = facts.arch_example;
+  table["compares_with_true"] = facts.compares_with_true;
   return document::to_json(table, -1);
 }
 
@@ -56,6 +58,8 @@ recipe::SourceFacts from_text(const std::string& text) {
   facts.imports = value["imports"].texts();
   facts.setup_imports = value["setup_imports"].texts();
   facts.arch_variables = value["arch_variables"].texts();
+  facts.arch_example = value["arch_example"].text_or();
+  facts.compares_with_true = value["compares_with_true"].boolean_or(false);
   return facts;
 }
 

@@ -111,17 +111,26 @@ for path in dict.fromkeys([paths["purelib"], paths["platlib"]]):
     print("import os, site; site.addsitedir(os.fsdecode(%r))" % os.fsencode(path))' >"$site/_wheelsmith.pth"
 }
 
-# make_toolkit: of the CUDA wheels in $env, at $toolkit. nvcc looks beside itself, so its folder is a copy.
+# make_toolkit [PYTHON]: at $toolkit, of the CUDA wheels in $env and beside that interpreter. nvcc looks for its parts beside
+# its own file, so those are copies; all else is links. Headers of CCCL lie one folder deeper than compilers look.
 make_toolkit() {
-  local site library
-  site=$("$env/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
-  mkdir -p "$toolkit"
-  cp -rs "$site"/nvidia/cu[0-9]*/. "$toolkit/"
-  rm -rf "$toolkit/bin"
-  cp -r "$site"/nvidia/cu[0-9]*/bin "$toolkit/"
-  [[ -e $toolkit/lib64 ]] || ln -s lib "$toolkit/lib64"
-  for library in "$toolkit"/lib/lib*.so.*; do
-    [[ -e ${library%%.so.*}.so ]] || ln -s "${library##*/}" "${library%%.so.*}.so"
+  local interpreter part file
+  mkdir -p "$toolkit"/{include,lib64}
+  ln -sfn lib64 "$toolkit/lib"
+  for interpreter in "$env/bin/python" "$@"; do
+    for part in "$("$interpreter" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')"/nvidia/*/; do
+      [[ ! -x $part/bin/nvcc ]] || cp -r "$part"/{bin,nvvm} "$toolkit/"
+      for file in "$part"include/* "$part"include/cccl/*; do
+        [[ ! -e $file || -e $toolkit/include/${file##*/} ]] || ln -s "$file" "$toolkit/include/"
+      done
+      for file in "$part"lib/* "$part"lib64/*; do
+        [[ -e $file ]] || continue
+        [[ -e $toolkit/lib64/${file##*/} ]] || ln -s "$file" "$toolkit/lib64/"
+        file=${file##*/}
+        [[ $file != *.so.* || -e $toolkit/lib64/${file%%.so.*}.so ]] || ln -s "$file" "$toolkit/lib64/${file%%.so.*}.so"
+      done
+      [[ ! -d $part/cuda_cccl/lib/cmake || -e $toolkit/lib64/cmake ]] || ln -s "$part/cuda_cccl/lib/cmake" "$toolkit/lib64/cmake"
+    done
   done
 }
 

@@ -1,0 +1,97 @@
+#include "report/plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "cli/session.h"
+
+namespace wheelsmith::cli {
+
+namespace {
+
+struct PlanCommand {
+  OutputOptions output;
+  SettingWords settings;
+  std::vector<std::string> packages;
+  std::string compare, base_image;
+  bool upgrade = false, script = false, containerfile = false, dot = false;
+};
+
+gpu::ArchList read_archs(const std::string& text) {
+  try {
+    return gpu::ArchList::parse(text);
+  } catch (const Error& error) {
+    throw UsageError("--compare: " + printable(error.what()));
+  }
+}
+
+int make(const PlanCommand& command) {
+  std::optional<gpu::ArchList> other_archs;
+  if (!command.compare.empty()) other_archs = read_archs(command.compare);
+  Session session(command.settings.read(command.packages), command.upgrade);
+  plan::Request request = session.request();
+  plan::Workshop workshop = session.workshop();
+  const bool to_people = !command.output.json && !command.script && !command.containerfile && !command.dot;
+  if (to_people && sys::standard_error_is_terminal())
+    workshop.on_progress = [](const std::string& text) { std::fprintf(stderr, "%s\n", printable(text).c_str()); };
+  const plan::Plan plan = plan::make_plan(request, workshop);
+  if (command.script) {
+    print(plan::to_script(plan, session.store()));
+  } else if (command.containerfile) {
+    print(plan::to_containerfile(plan, command.base_image));
+  } else if (command.dot) {
+    print(plan::to_dot(plan));
+  } else if (other_archs) {
+    request.archs = {*other_archs};
+    const plan::Plan other = plan::make_plan(request, workshop);
+    print(command.output.json ? report::plan_json(plan, &other)
+                              : report::compare_text(plan, other, command.output.style()));
+  } else {
+    print(command.output.json ? report::plan_json(plan) : report::plan_text(plan, command.output.style()));
+  }
+  return k_fine;
+}
+
+}  // namespace
+
+void add_plan(CLI::App& app, Outcome& outcome) {
+  auto command = std::make_shared<PlanCommand>();
+  CLI::App* sub = app.add_subcommand("plan", "Say what `build` would do, in which order, and why");
+  sub->footer(
+      "Takes the words of `build`, and runs nothing that a recipe or a source brings. A step that is cached is not "
+      "built again; of\n"
+      "the others the reason says what changed.\n\n"
+      "Examples:\n"
+      "  wheelsmith plan texture --variant cuda --arch \"8.0;9.0\"\n"
+      "  wheelsmith plan texture --variant cuda --arch 9.0 --compare \"8.0;9.0;10.0\"\n"
+      "  wheelsmith plan torch-scatter --torch 2.13.0 --script > build.sh\n"
+      "  wheelsmith plan texture --dot | dot -Tsvg -o plan.svg");
+  sub->add_option("NAME", command->packages, "What to build; default: the packages of wheelsmith.toml");
+  command->settings.add_to(*sub);
+  sub->add_flag("--upgrade", command->upgrade, "Choose versions of sources and build requirements anew");
+  CLI::Option* compare =
+      sub->add_option("--compare", command->compare, "Another arch list, shown side by side with the first");
+  CLI::Option* script =
+      sub->add_flag("--script", command->script, "Print a plain bash script that does the same by hand");
+  CLI::Option* container =
+      sub->add_flag("--containerfile", command->containerfile, "Print a Containerfile that runs the script");
+  CLI::Option* dot = sub->add_flag("--dot", command->dot, "Print the graph for Graphviz");
+  sub->add_option("--base-image", command->base_image,
+                  "Image for --containerfile; default: one that fits the platform and the Pythons")
+      ->needs(container);
+  command->output.add_to(*sub);
+  CLI::Option* json = sub->get_option("--json");
+  const std::vector<CLI::Option*> forms = {script, container, dot};
+  for (CLI::Option* form : forms) {
+    form->excludes(json)->excludes(compare);
+    for (CLI::Option* other : forms) {
+      if (other != form) form->excludes(other);
+    }
+  }
+  sub->callback([command, &outcome] { outcome = [command] { return make(*command); }; });
+}
+
+}  // namespace wheelsmith::cli

@@ -1,0 +1,77 @@
+#include "plan/make_up.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "pep/wheel_name.h"
+#include "plan/choose.h"
+#include "plan/source_facts.h"
+
+namespace wheelsmith::plan {
+
+namespace {
+
+using document::Array;
+using document::Table;
+
+std::optional<source::Override> override_for(const std::string& package, const Request& request) {
+  for (const source::Override& user : request.sources) {
+    if (user.name.empty() || pep::normalized_name(user.name) == pep::normalized_name(package)) return user;
+  }
+  return std::nullopt;
+}
+
+// The folder as the recipe's file may name it: below that file's own.
+std::optional<std::string> relative_folder(const std::filesystem::path& folder, const std::filesystem::path& recipes) {
+  const std::filesystem::path base = std::filesystem::absolute(recipes.empty() ? "." : recipes).lexically_normal();
+  const std::string relative = folder.lexically_relative(base).string();
+  if (relative.empty() || relative == "." || relative.starts_with("..")) return std::nullopt;
+  return relative;
+}
+
+void set_source(recipe::Recipe& recipe, const source::Pin& pin, const Workshop& workshop) {
+  Table source;
+  std::string assumption;
+  if (pin.kind == source::Pin::Kind::git) {
+    source["git"] = fetch::without_credentials(pin.git_url);
+    source["ref"] = pin.git_commit;
+  } else if (pin.kind == source::Pin::Kind::folder) {
+    if (const auto folder = relative_folder(pin.folder, workshop.recipe_folder)) {
+      source["folder"] = *folder;
+    } else {
+      source["sdist"] = recipe.project;
+      assumption = fmt::format("Its source is the registry's sdist; to build from the folder, add --source {}=FOLDER.",
+                               recipe.name);
+    }
+  } else {
+    return;
+  }
+  recipe.document["source"] = std::move(source);
+  if (assumption.empty()) return;
+  recipe.assumptions.push_back(assumption);
+  recipe.document["assumptions"] = Array(recipe.assumptions.begin(), recipe.assumptions.end());
+}
+
+}  // namespace
+
+recipe::Recipe make_up_recipe(const std::string& package, const Request& request, const Workshop& workshop) {
+  if (!pep::is_valid_name(package)) throw Error(fmt::format("{} is no name of a package", printable(package)));
+  recipe::Recipe stand_in;
+  stand_in.name = stand_in.project = stand_in.source.project = package;
+  source::PinOptions options;
+  options.python_version = choose_pythons(request, workshop).front().version;
+  options.upgrade = request.upgrade;
+  options.offline = request.offline;
+  options.recipe_folder = workshop.recipe_folder;
+  options.example_folders = workshop.example_folders;
+  const source::Pin pin =
+      source::pin(stand_in, override_for(package, request), workshop.fetcher, workshop.store, options);
+  recipe::Recipe recipe = recipe::make_up(remembered_facts(pin, "", workshop));
+  recipe.name = package;
+  recipe.document["name"] = package;
+  set_source(recipe, pin, workshop);
+  return recipe;
+}
+
+}  // namespace wheelsmith::plan

@@ -1,0 +1,186 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "report/build.h"
+#include "report/plan.h"
+
+namespace wheelsmith::report {
+
+namespace {
+
+constexpr std::size_t k_short_key = 12;
+
+std::string time_text(const plan::Forecast& forecast) {
+  return forecast.seconds > 0 ? "about " + human_seconds(forecast.seconds) : "not known";
+}
+
+std::string size_text(std::uint64_t bytes) { return bytes == 0 ? "not known" : human_bytes(bytes); }
+
+// "about 12 s, 400 MB a job, 20 MB disk, wheel 600 kB (from history)"
+std::string forecast_text(const plan::Forecast& forecast) {
+  std::vector<std::string> parts;
+  if (forecast.seconds > 0) parts.push_back(time_text(forecast));
+  if (forecast.memory_per_job != 0) parts.push_back(human_bytes(forecast.memory_per_job) + " memory a job");
+  if (forecast.disk != 0) parts.push_back(human_bytes(forecast.disk) + " disk");
+  if (forecast.wheel_size != 0) parts.push_back("wheel " + human_bytes(forecast.wheel_size));
+  if (parts.empty()) return "nothing is known of its cost";
+  return join(parts, ", ") + (forecast.from.empty() ? "" : fmt::format(" (from {})", forecast.from));
+}
+
+std::string state_text(const plan::Step& step, const Style& style, std::size_t width) {
+  const std::string word = pad_right(step.cached ? "cached" : "build", width);
+  return step.cached ? style.green(word) : style.yellow(word);
+}
+
+std::string needs_text(const plan::Plan& plan, const plan::Step& step) {
+  std::vector<std::string> numbers;
+  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+    if (std::find(step.needs.begin(), step.needs.end(), plan.steps[i].id) != step.needs.end())
+      numbers.push_back(std::to_string(i + 1));
+  }
+  return numbers.empty() ? "" : "; after " + join(numbers, ", ");
+}
+
+struct Totals {
+  std::size_t cached = 0, unknown = 0;
+  double seconds = 0, longest = 0;
+  std::uint64_t memory = 0, disk = 0, wheels = 0;
+};
+
+Totals totals_of(const plan::Plan& plan) {
+  Totals totals;
+  for (const plan::Step& step : plan.steps) {
+    totals.wheels += step.forecast.wheel_size;
+    if (step.cached) {
+      ++totals.cached;
+      continue;
+    }
+    if (step.forecast.seconds <= 0) ++totals.unknown;
+    totals.seconds += step.forecast.seconds;
+    totals.memory = std::max(totals.memory, step.forecast.memory_per_job);
+    totals.disk += step.forecast.disk;
+  }
+  for (const auto& [id, seconds] : plan::critical_seconds(plan)) totals.longest = std::max(totals.longest, seconds);
+  return totals;
+}
+
+std::string totals_text(const plan::Plan& plan) {
+  const Totals totals = totals_of(plan);
+  std::string text = fmt::format("{} step{}: {} to build, {} cached", plan.steps.size(),
+                                 plan.steps.size() == 1 ? "" : "s", plan.steps.size() - totals.cached, totals.cached);
+  if (totals.seconds > 0) {
+    text += fmt::format("; about {}", human_seconds(totals.seconds));
+    if (totals.longest < totals.seconds * 0.99)
+      text += fmt::format(", {} along the longest chain", human_seconds(totals.longest));
+  }
+  if (totals.memory != 0) text += fmt::format("; {} memory a job", human_bytes(totals.memory));
+  if (totals.disk != 0) text += fmt::format("; {} disk", human_bytes(totals.disk));
+  if (totals.unknown != 0) text += fmt::format("; {} of unknown cost", totals.unknown);
+  return text + "\n";
+}
+
+std::string notes_text(const std::vector<std::string>& notes, const Style& style) {
+  std::string text;
+  for (const std::string& note : notes) text += style.dim("note: " + style.wrap(printable(note), 6)) + "\n";
+  return text;
+}
+
+// What stays the same when only the arch list differs.
+bool is_same_but_archs(const plan::Step& a, const plan::Step& b) {
+  return a.package == b.package && a.variant == b.variant && a.target == b.target && a.python.abi == b.python.abi;
+}
+
+class Comparison {
+ public:
+  explicit Comparison(const Style& style) : m_style(style) {}
+
+  void head(const std::string& title) { m_text += m_style.bold(printable(title)) + "\n"; }
+  void row(const std::string& name, const std::string& left, const std::string& right) {
+    const std::string shown = pad_right(printable(left), 34);
+    m_text += fmt::format("  {}{}{}\n", pad_right(name, 16), shown,
+                          left == right ? m_style.dim("the same") : printable(right));
+  }
+  void add(const plan::Step& left, const plan::Step& right) {
+    head(fmt::format("{} {} {}", left.package, recipe::to_string(left.variant), left.python.abi));
+    row("architectures", left.archs.to_string(), right.archs.to_string());
+    row("time", time_text(left.forecast), time_text(right.forecast));
+    row("memory a job", size_text(left.forecast.memory_per_job), size_text(right.forecast.memory_per_job));
+    row("disk", size_text(left.forecast.disk), size_text(right.forecast.disk));
+    row("wheel", size_text(left.forecast.wheel_size), size_text(right.forecast.wheel_size));
+    row("key", left.key.substr(0, k_short_key), right.key.substr(0, k_short_key));
+    row("state", left.cached ? "cached" : "build", right.cached ? "cached" : "build");
+  }
+  [[nodiscard]] const std::string& text() const { return m_text; }
+
+ private:
+  const Style& m_style;
+  std::string m_text;
+};
+
+}  // namespace
+
+std::string plan_text(const plan::Plan& plan, const Style& style) {
+  std::size_t width = 0;
+  for (const plan::Step& step : plan.steps) width = std::max(width, columns(printable(step.id)));
+  width = std::min<std::size_t>(width, 60);
+  std::string text;
+  std::size_t number = 0;
+  for (const plan::Step& step : plan.steps) {
+    text += fmt::format("{}  {}  {}  {}\n", pad_left(std::to_string(++number), 3),
+                        style.bold(pad_right(printable(step.id), width)), state_text(step, style, 6),
+                        style.dim(style.details ? step.key : step.key.substr(0, k_short_key)));
+    text += "     " + style.wrap(printable(step.reason) + needs_text(plan, step), 5) + "\n";
+    if (!step.cached) text += "     " + style.dim(style.wrap(forecast_text(step.forecast), 5)) + "\n";
+  }
+  return text + notes_text(plan.notes, style) + totals_text(plan);
+}
+
+std::string compare_text(const plan::Plan& plan, const plan::Plan& other, const Style& style) {
+  Comparison comparison(style);
+  for (const plan::Step& step : plan.steps) {
+    const auto match = std::find_if(other.steps.begin(), other.steps.end(),
+                                    [&](const plan::Step& one) { return is_same_but_archs(step, one); });
+    if (match != other.steps.end()) comparison.add(step, *match);
+  }
+  const Totals left = totals_of(plan), right = totals_of(other);
+  const auto time = [](const Totals& totals) {
+    return totals.seconds > 0 ? "about " + human_seconds(totals.seconds) : std::string("not known");
+  };
+  comparison.head("all together");
+  comparison.row("time", time(left), time(right));
+  comparison.row("memory a job", size_text(left.memory), size_text(right.memory));
+  comparison.row("disk", size_text(left.disk), size_text(right.disk));
+  comparison.row("wheels", size_text(left.wheels), size_text(right.wheels));
+  std::vector<std::string> notes = plan.notes;
+  for (const std::string& note : other.notes) {
+    if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
+  }
+  return comparison.text() + notes_text(notes, style);
+}
+
+std::string recipes_text(const recipe::Library& library, const Style& style) {
+  std::size_t width = 0;
+  for (const std::string& name : library.names()) width = std::max(width, columns(printable(name)));
+  std::string text;
+  for (const std::string& name : library.names()) {
+    const recipe::Recipe& recipe = *library.find(name);
+    std::vector<std::string> variants;
+    for (const recipe::Variant variant : recipe.variants()) {
+      std::vector<std::string> targets = recipe.targets(variant);
+      std::erase(targets, "");
+      const std::string word(recipe::to_string(variant));
+      variants.push_back(targets.empty() ? word : fmt::format("{} ({})", word, join(targets, ", ")));
+    }
+    text += fmt::format("{}  {}\n", style.bold(pad_right(printable(name), width)),
+                        style.wrap(printable(recipe.summary), width + 2));
+    text += std::string(width + 2, ' ') +
+            style.dim(style.wrap(printable(join(variants, ", ") + "; " + recipe.origin), width + 2)) + "\n";
+  }
+  for (const auto& [name, error] : library.broken())
+    text += fmt::format("{} {}: {}\n", style.red("broken"), printable(name), style.wrap(printable(error), 4));
+  return text;
+}
+
+}  // namespace wheelsmith::report
