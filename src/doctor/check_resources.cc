@@ -93,7 +93,7 @@ std::optional<Check> check_memory(const Case& c) {
     check.why = "other programs hold the memory that a job would need";
     check.fix = "end other programs, or wait for them";
   } else {
-    check.why = fmt::format("{} at once", memory.available / per_job);
+    check.why = fmt::format("room for {} of them at once", memory.available / per_job);
   }
   return check;
 }

@@ -1,0 +1,125 @@
+#!/bin/bash
+# doctor on machines that are good and bad in one way each: the state, the command that mends it, the exit status.
+. "$(dirname "$0")/common.inc"
+need gcc python3
+export WHEELSMITH_STORE=$t/store
+unset CC CXX CUDA_HOME ROCM_PATH ROCM_HOME HIP_PATH VIRTUAL_ENV CONDA_PREFIX
+python=$(python3 -c 'import sys; print(sys.executable)')
+# The program under test sees another PATH than this script.
+export MACHINE=$PATH
+printf '#!/bin/sh\nPATH=$MACHINE\nexport PATH\nexec "%s" "$@"\n' "$wheelsmith" >"$t/in-machine"
+chmod +x "$t/in-machine"
+wheelsmith=$t/in-machine
+
+state() { json "[c.state for c in checks if c.id == '$1'][:1]"; }
+fix() { json "[c.fix for c in checks if c.id == '$1'][:1]"; }
+
+# The machine by itself: one document, every check whole, and a second look starts from what is remembered.
+run_json doctor --out "$t/out-folder"
+expect "[]" "$(json "[c.id for c in checks if set(c) < {'id', 'state', 'found', 'wanted', 'why', 'fix'}] or '[]'")"
+expect "[]" "$(json "[c.id for c in checks if c.state not in ('good', 'bad', 'unknown')] or '[]'")"
+expect good "$(state compiler)"
+expect good "$(state disk-store)"
+[[ ! -e $t/out-folder ]] || fail "a look made a folder"
+
+# A recipe of the test's own, so that it depends on no other.
+mkdir -p "$t/recipes"
+cat >"$t/recipes/demo.toml" <<'END'
+name = "demo"
+[source]
+sdist = "demo"
+[requires]
+cxx-standard = 17
+cmake = ">=3.18,<4"
+programs = ["frobnicate"]
+[known]
+memory-per-job = "1MB"
+[variant.cpu]
+[variant.cuda.archs]
+default = "9.0"
+legal = ["8.0", "9.0"]
+END
+doctor() { run_json doctor demo --recipes "$t/recipes" --python "$python" --out "$t" "$@"; }
+
+# A machine of scripts: compilers and curl as they are, cmake too old, and the program that nobody has.
+mkdir -p "$t/bin" "$t/shim"
+for tool in gcc g++ cc c++ as ld curl python3 sh; do
+  path=$(command -v "$tool") && ln -s "$path" "$t/bin/$tool"
+done
+script() { printf '#!/bin/sh\n%s\n' "$2" >"$1"; chmod +x "$1"; }
+script "$t/bin/cmake" 'echo cmake version 3.10.2'
+script "$t/bin/frobnicate" 'echo frobnicate 1.0'
+
+MACHINE=$t/bin doctor --variant cpu
+expect 1 $status
+expect bad "$(state cmake)"
+expect 'pip install "cmake>=3.18,<4"' "$(fix cmake)"
+expect good "$(state compiler)"
+expect good "$(state frobnicate)"
+expect demo "$(json 'checks[0].package')"
+
+script "$t/bin/cmake" 'echo cmake version 3.25.1'
+MACHINE=$t/bin doctor --variant cpu
+expect good "$(state cmake)"
+expect 0 $status "$(json "[c for c in checks if c.state == 'bad']")"
+
+# One of pip's before it: named, with what it shadows.
+touch "$t/shim/pyvenv.cfg"
+mkdir "$t/shim/bin"
+script "$t/shim/bin/cmake" 'echo cmake version 4.1.0'
+MACHINE=$t/shim/bin:$t/bin doctor --variant cpu
+expect bad "$(state cmake)"
+expect "pip uninstall cmake" "$(fix cmake)"
+json "[c.found for c in checks if c.id == 'cmake']" | grep -q "4.1.0 .*shadows cmake 3.25.1"
+
+# No compiler at all; no curl.
+rm "$t"/bin/{gcc,g++,cc,c++,curl}
+MACHINE=$t/bin doctor --variant cpu
+expect 1 $status
+expect "apt-get install build-essential" "$(fix compiler)"
+expect "apt-get install curl" "$(fix curl)"
+MACHINE=$t/bin run doctor demo --recipes "$t/recipes" --python "$python" --variant cpu
+expect 1 $status
+grep -q 'fix: apt-get install build-essential' "$t/out"
+# A compiler that was named and is not there.
+doctor --variant cpu --cc no-such-compiler
+expect bad "$(state compiler)"
+
+# Architectures: the package's, and nvcc's where the toolkit would come from the registry.
+doctor --variant cuda --arch 8.6
+expect bad "$(state archs)"
+expect '--arch "9.0"' "$(fix archs)"
+doctor --variant cuda --cuda "$t/no-such-toolkit"
+expect bad "$(state cuda)"
+
+# A platform tag that is none; one that only the build can decide.
+doctor --variant cpu --platform manylinux_3x
+expect bad "$(state platform)"
+doctor --variant cpu --platform manylinux_2_17
+[[ $(state platform-glibc) == unknown || $(state platform-glibc) == good ]] || fail "platform-glibc is $(state platform-glibc)"
+
+# An interpreter that is not there, and a store that cannot be: checks, not failures of doctor itself.
+run_json doctor demo --recipes "$t/recipes" --variant cpu --python 3.99
+expect 1 $status
+expect bad "$(state python)"
+touch "$t/plain"
+doctor --variant cpu --store "$t/plain/store"
+expect 1 $status
+expect bad "$(state disk-store)"
+expect "--store DIR" "$(fix disk-store)"
+
+# A variant that the recipe has not; a recipe that is broken; names that are none.
+doctor --variant rocm
+expect 1 $status
+expect bad "$(state variant)"
+echo 'name = "broken' >"$t/recipes/broken.toml"
+run doctor broken --recipes "$t/recipes"
+expect 2 $status "$(<"$t/err")"
+run doctor "no name!" --recipes "$t/recipes"
+expect 2 $status
+run doctor --no-such-option
+expect 2 $status
+# No recipe, and no source in reach.
+run_json doctor no-such-package-here --offline --recipes "$t/recipes"
+expect 1 $status
+expect bad "$(state recipe)"
