@@ -9,7 +9,9 @@
 #include "base/parallel.h"
 #include "base/text.h"
 #include "cli/session.h"
+#include "doctor/doctor.h"
 #include "env/env.h"
+#include "report/doctor_text.h"
 #include "run/run.h"
 
 namespace wheelsmith::cli {
@@ -20,7 +22,7 @@ struct BuildCommand {
   OutputOptions output;
   SettingWords settings;
   std::vector<std::string> packages;
-  bool upgrade = false, clean = false, install = false;
+  bool upgrade = false, clean = false, install = false, despite_doctor = false;
   std::string into;
 };
 
@@ -47,6 +49,38 @@ void install_wheels(const std::vector<run::StepOutcome>& outcomes, const plan::P
     env::install_wheel(outcome.wheel, env::install_target(python), true, usable_threads());
     say(fmt::format("installed {} into {}\n", outcome.wheel.filename().string(), python.prefix.string()));
   }
+}
+
+// What doctor says of the steps that are to be built, with what the plan has chosen.
+std::vector<doctor::Check> examine(const plan::Plan& plan, Session& session) {
+  std::vector<doctor::Check> bad;
+  const settings::Settings& settings = session.settings();
+  std::optional<doctor::Facts> facts;
+  for (const plan::Step& step : plan.steps) {
+    if (step.cached || step.source.kind == source::Pin::Kind::program) continue;
+    if (!facts) {
+      facts = doctor::look_around(session.surroundings(),
+                                  {.store = session.store().root(), .temporary = {}, .out = settings.text("out")});
+      facts->offline = settings.flag("offline");
+      facts->platform = settings.text("platform");
+      facts->jobs = number_setting(settings, "jobs", 0);
+      facts->cuda_named = !settings.text("cuda").empty();
+    }
+    facts->registry_cuda = step.registry_cuda;
+    facts->torch.reset();
+    if (!step.torch_version.empty()) {
+      facts->torch.emplace();
+      facts->torch->version = step.torch_version;
+      facts->torch->cuda = step.torch_cuda;
+    }
+    const recipe::Recipe recipe = recipe::parse_recipe(step.recipe_text, step.recipe_origin);
+    for (doctor::Check& check : doctor::examine(recipe, step.variant, step.target, step.archs, step.python, *facts)) {
+      if (check.state != doctor::State::bad) continue;
+      check.step = step.id;
+      bad.push_back(std::move(check));
+    }
+  }
+  return bad;
 }
 
 bool all_good(const std::vector<run::StepOutcome>& outcomes) {
@@ -94,6 +128,14 @@ int build(const BuildCommand& command) {
     for (const plan::Step& step : plan.steps) {
       if (!step.cached) say(fmt::format("{} {}: {}\n", style.cyan("build"), step.id, step.reason));
     }
+  }
+  const std::vector<doctor::Check> bad = command.despite_doctor ? std::vector<doctor::Check>() : examine(plan, session);
+  if (!bad.empty()) {
+    if (!command.output.json) say(report::doctor_text(bad, style));
+    throw Error(fmt::format(
+        "this machine cannot build it yet: {}{} (wheelsmith doctor says more; --despite-doctor builds all the same)",
+        bad.front().found.empty() ? bad.front().id : bad.front().id + ": " + bad.front().found,
+        bad.size() > 1 ? fmt::format(" and {} more", bad.size() - 1) : ""));
   }
   run::RunOptions options;
   options.out = settings.text("out");
@@ -149,6 +191,7 @@ void add_build(CLI::App& app, Outcome& outcome) {
   command->settings.add_to(*sub);
   sub->add_flag("--upgrade", command->upgrade, "Choose versions of sources and build requirements anew");
   sub->add_flag("--clean", command->clean, "Start from an empty build tree");
+  sub->add_flag("--despite-doctor", command->despite_doctor, "Build although this machine does not seem to be able to");
   sub->add_flag("--install", command->install, "Install what was built");
   sub->add_option("--into", command->into,
                   "With --install: environment's folder or interpreter; default: the one built for");

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "report/json.h"
+#include "sys/process.h"
 
 namespace wheelsmith::cli {
 
@@ -108,6 +109,7 @@ int parse_and_run(CLI::App& app, int argc, char** argv) {
   } catch (const UsageError& error) {
     return fail(json, k_usage, error.what());
   } catch (const Error& error) {
+    if (sys::interrupted()) return fail(json, k_interrupted, "interrupted; the same command goes on from here");
     return fail(json, k_not_fine, printable(error.what()));
   } catch (const std::exception& error) {
     return fail(json, k_bug, printable(std::string("this is a bug of ours: ") + error.what()));

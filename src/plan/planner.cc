@@ -84,8 +84,10 @@ const std::optional<source::Override> Planner::override_for(const recipe::Recipe
 
 const recipe::Recipe& Planner::recipe_for(const std::string& package) {
   if (const recipe::Recipe* known = m_workshop.recipes.find(package)) return *known;
-  if (const auto broken = m_workshop.recipes.broken().find(package); broken != m_workshop.recipes.broken().end())
-    throw Error(broken->second);
+  // One that could not even be read is known by its file.
+  for (const auto& [name, problem] : m_workshop.recipes.broken()) {
+    if (same_project(name, package) || same_project(std::filesystem::path(name).stem().string(), package)) throw Error(problem);
+  }
   const auto made = m_made_up.find(package);
   if (made != m_made_up.end()) return made->second;
   if (!pep::is_valid_name(package))
@@ -241,7 +243,10 @@ void Planner::choose_toolkit(Step& step, const recipe::Rules& rules) {
   const bool forced = !m_workshop.surroundings.cuda.empty();
   const bool fits_recipe = m_cuda && pep::contains(pep::parse_specifiers(rules.requires_versions.cuda),
                                                    pep::Version::parse(m_cuda->version));
-  const bool fits = m_cuda && (wanted.empty() ? fits_recipe : m_cuda->version == wanted);
+  // Torch's headers include those of the math libraries, which a compiler-only installation does not have.
+  const bool whole =
+      m_cuda && (step.torch.kind == TorchChoice::Kind::none || (m_cuda->has_cublas && m_cuda->has_cusparse));
+  const bool fits = m_cuda && whole && (wanted.empty() ? fits_recipe : m_cuda->version == wanted);
   if (m_cuda && (fits || forced)) {
     step.cuda_root = m_cuda->root.string();
     step.cuda_version = m_cuda->version;
@@ -257,9 +262,12 @@ void Planner::choose_toolkit(Step& step, const recipe::Rules& rules) {
           "no CUDA compiler is here, and the registry has none: install a CUDA toolkit, or name it with --cuda");
     version = std::string(parts[0]) + "." + std::string(parts[1]);
   }
-  note(fmt::format("{}: a CUDA {} toolkit made from the registry's wheels, since {}", step.package, version,
-                   m_cuda ? fmt::format("nvcc {} of this machine is not what torch was built with", m_cuda->version)
-                          : std::string("no nvcc is here")));
+  const std::string why =
+      !m_cuda          ? "no nvcc is here"
+      : !whole         ? fmt::format("CUDA {} of this machine has no cuBLAS and cuSPARSE headers", m_cuda->version)
+      : wanted.empty() ? fmt::format("the recipe wants CUDA {}", rules.requires_versions.cuda)
+                       : fmt::format("nvcc {} of this machine is not what torch was built with", m_cuda->version);
+  note(fmt::format("{}: a CUDA {} toolkit made from the registry's wheels, since {}", step.package, version, why));
   step.registry_cuda = step.cuda_version = version;
   for (const std::string& requirement : env::toolkit_requirements(version)) add_once(step.requirements, requirement);
   if (step.needs.empty() && step.torch.kind != TorchChoice::Kind::environment)

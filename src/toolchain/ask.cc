@@ -70,6 +70,8 @@ Reply ask(const std::vector<std::string>& argv, const Surroundings& where, std::
   } catch (const Error& error) {
     reply.problem = error.what();
   }
+  // A program that was stopped with us has not said that it does not work, and nobody may remember that it did.
+  if (sys::interrupted()) throw Error("interrupted");
   return reply;
 }
 

@@ -1,0 +1,108 @@
+#!/bin/bash
+# What goes wrong gives one clear error that says what to do, and nothing is lost.
+source "$(dirname "$0")/common.inc"
+source "$tests/small_package.inc"
+need_registry
+small_package "$t"
+cd "$t"
+run_json build small
+expect built "$(json 'steps[0].outcome')"
+
+# fails STATUS WORDS COMMAND…: the error is one, and has these words.
+fails() {
+  run "${@:3}"
+  expect "$1" "$status" "wheelsmith ${*:3}: $(cat "$t/err")"
+  grep -qF -- "$2" "$t/err" "$t/out" || { cat "$t/out" "$t/err" >&2; fail "wheelsmith ${*:3}: nothing says «$2»"; }
+}
+
+# Recipes.
+cp recipes/small.toml kept.toml
+sed -i 's/^requires = /requirse = /' recipes/small.toml
+fails 1 'small.toml:' build small
+grep -q 'did you mean requires?' "$t/err" || fail "$(cat "$t/err")"
+cp kept.toml recipes/small.toml
+fails 1 'cpu' build small --variant cuda
+fails 2 'did you mean' build small --build-type relaese
+
+# A patch that does not apply.
+sed -i 's/unpatched/never there/' recipes/small.patch
+fails 1 'small.patch' build small
+sed -i 's/never there/unpatched/' recipes/small.patch
+
+# A compile error: the first command, its own output, and a script that repeats it.
+sed -i 's/return a + b;/return a + c;/' recipes/small/small/add.c
+run_json build small
+expect "1 failed build" "$status $(json 'steps[0].outcome') $(json 'steps[0].phase')"
+[[ $(json 'steps[0].failure.command') == *add.c* ]] || fail "the command is $(json 'steps[0].failure.command')"
+[[ $(json 'steps[0].failure.output') == *undeclared* ]] || fail "the output is $(json 'steps[0].failure.output')"
+script=$(json 'steps[0].repeat_script')
+if bash "$script" >"$t/repeat" 2>&1; then fail "the command that failed does not fail again"; fi
+grep -q undeclared "$t/repeat" || fail "repeated, it says $(cat "$t/repeat")"
+sed -i 's/return a + c;/return a + b;/' recipes/small/small/add.c
+
+# A test that fails: the wheel goes nowhere.
+sed -i 's/== 5/== 6/' recipes/small.toml
+rm -rf wheelhouse
+fails 1 'the test adds failed' build small
+[[ -z $(ls wheelhouse 2>/dev/null) ]] || fail "a wheel whose test failed is in the wheelhouse"
+cp kept.toml recipes/small.toml
+
+# A platform that it does not deserve, with the symbols that say so.
+cat >recipes/small/small/add.c <<'C'
+#include <stdlib.h>
+#include <stdio.h>
+#include <unistd.h>
+long small_add(long a, long b) { char text[8]; arc4random_buf(text, 0); return a + b; }
+C
+if ldd --version | head -1 | grep -qE '2\.(3[6-9]|[4-9])'; then
+  fails 1 'GLIBC_2.36' build small --platform manylinux_2_17
+fi
+echo 'long small_add(long a, long b) { return a + b; }' >recipes/small/small/add.c
+
+# A version that lies.
+sed -i 's/version = "1.0"/dynamic = ["version"]/' recipes/small/pyproject.toml
+echo 'from setuptools import Extension, setup
+setup(version="9.9", packages=["small"], ext_modules=[Extension("small._small", ["small/add.c", "small/module.c"])])' >recipes/small/setup.py
+printf 'Metadata-Version: 2.1\nName: small\nVersion: 1.0\n' >recipes/small/PKG-INFO
+fails 1 '9.9' build small
+rm recipes/small/PKG-INFO
+sed -i 's/dynamic = \["version"\]/version = "1.0"/' recipes/small/pyproject.toml
+
+# A backend that prints rubbish and one that hangs.
+cat >recipes/small/setup.py <<'PYTHON'
+import os, sys
+sys.stdout.buffer.write(bytes(range(256)) * 4096); sys.stdout.flush()
+os.write(2, b"\x1b[31m\xff\xfe\n")
+raise SystemExit("rubbish")
+PYTHON
+run_json build small
+expect "1 failed" "$status $(json 'steps[0].outcome')"
+printf 'import time\ntime.sleep(3600)\n' >recipes/small/setup.py
+fails 1 'printed nothing' build small --timeout 2
+
+# No network: what has not been resolved before is named.
+cat >recipes/small/setup.py <<'PYTHON'
+from setuptools import Extension, setup
+setup(packages=["small"], ext_modules=[Extension("small._small", ["small/add.c", "small/module.c"])])
+PYTHON
+sed 's/80.9.0/80.8.0/' kept.toml >recipes/small.toml
+fails 1 'offline' build small --offline
+cp kept.toml recipes/small.toml
+run build small --offline
+expect 0 "$status" "offline with all in the store: $(cat "$t/err")"
+
+# A build that wants the network gets none.
+cat >recipes/small/setup.py <<'PYTHON'
+import socket
+try:
+    socket.create_connection(("192.0.2.1", 80), timeout=3)
+except OSError as error:
+    raise SystemExit("no network: %s" % error)
+PYTHON
+run build small
+expect 1 "$status"
+
+# A name that nobody has.
+fails 1 'no-such-package-of-anyone' build no-such-package-of-anyone-at-all
+run store verify
+expect 0 "$status" "$(cat "$t/out")"
