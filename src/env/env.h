@@ -30,11 +30,11 @@ struct Lock {
 
 struct ResolveOptions {
   bool upgrade = false, offline = false;
-  std::vector<std::filesystem::path> wheelhouses;  // more find-links folders
-  std::vector<std::string> index_urls;             // instead of the configured index (torch channels)
-  std::vector<std::string> constraints;
+  std::vector<std::filesystem::path> wheelhouses{};  // more find-links folders
+  std::vector<std::string> index_urls{};             // instead of the configured index (torch channels)
+  std::vector<std::string> constraints{};
   bool prereleases = false;
-  std::function<bool()> stop;
+  std::function<bool()> stop{};
 };
 // Throws Error with the resolver's own reason (no such version, conflict, no network, only an sdist there).
 Lock resolve(std::vector<std::string> requirements, const toolchain::Python& python, fetch::Fetcher& fetcher,
@@ -79,6 +79,8 @@ std::vector<std::string> toolkit_requirements(std::string_view cuda_version);
 // A folder of links to what the environment's wheels hold: bin (nvcc and friends as files of their own, since nvcc
 // looks beside itself), nvvm, include (CCCL's too), lib64 with unversioned names and stubs. The environment is not
 // touched.
-std::filesystem::path make_toolkit(const Environment& environment, store::Store& store);
+// `other_sites` are searched behind it for libraries and headers that it lacks (those of a torch elsewhere).
+std::filesystem::path make_toolkit(const Environment& environment, store::Store& store,
+                                   const std::vector<std::filesystem::path>& other_sites = {});
 
 }  // namespace wheelsmith::env

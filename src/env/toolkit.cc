@@ -86,9 +86,13 @@ void link_libraries(const fs::path& part, const fs::path& lib) {
   }
 }
 
-void write_toolkit(const Environment& environment, const fs::path& root) {
-  const std::vector<fs::path> parts = parts_in(environment.site_packages);
-  const fs::path& compiler = parts[0];
+void write_toolkit(const Environment& environment, const std::vector<fs::path>& other_sites, const fs::path& root) {
+  std::vector<fs::path> parts = parts_in(environment.site_packages);
+  const fs::path compiler = parts[0];
+  for (const fs::path& site : other_sites) {
+    const std::vector<fs::path> more = sorted_entries(site / "nvidia");
+    parts.insert(parts.end(), more.begin(), more.end());
+  }
   std::error_code error;
   if (!fs::is_directory(compiler / "nvvm", error)) {
     throw Error(fmt::format("{} has nvcc and no nvvm: its compiler is in nvidia-nvvm", compiler.string()));
@@ -129,8 +133,9 @@ std::vector<std::string> toolkit_requirements(std::string_view cuda_version) {
   return requirements;
 }
 
-fs::path make_toolkit(const Environment& environment, store::Store& store) {
-  const std::string text = fmt::format("{}\n{}\n{}\n", k_layout, environment.key, environment.root.string());
+fs::path make_toolkit(const Environment& environment, store::Store& store, const std::vector<fs::path>& other_sites) {
+  std::string text = fmt::format("{}\n{}\n{}\n", k_layout, environment.key, environment.root.string());
+  for (const fs::path& site : other_sites) text += site.string() + "\n";
   const std::string key = to_hex(sha256(Bytes(text)));
   const fs::path root = store.toolkit(key);
   if (store.is_complete(root)) return root;
@@ -138,7 +143,7 @@ fs::path make_toolkit(const Environment& environment, store::Store& store) {
   if (store.is_complete(root)) return root;
   sys::remove_tree(root);
   sys::make_folders(root);
-  write_toolkit(environment, root);
+  write_toolkit(environment, other_sites, root);
   store.complete(root);
   return root;
 }
