@@ -83,7 +83,7 @@ class StepScript {
 
   void start() {
     const std::string slug = store::slug(m_step.identity);
-    line("local archive variables more");
+    line("local archive variables more compiler");
     line("local python=" + or_else(script_variable("PYTHON", m_step.python.abi), m_step.python.executable.string()));
     line(fmt::format("local tree=$WORK/trees/{0} env=$WORK/envs/{0} toolkit= source outer_pip=", shell_quoted(slug)));
     if (!m_step.python.has_ensurepip && m_step.python.has_pip) line("outer_pip=yes");
@@ -190,8 +190,8 @@ class StepScript {
     const bool clang = m_step.compiler_family == "clang";
     const auto compiler = [&](const char* variable, const std::string& path, const char* plain, const char* own) {
       if (path.empty()) return;
-      for (const char* name : {plain, own})
-        line(fmt::format("ln -sfn {} \"$tree/bin/{}\"", or_else(variable, path), name));
+      line(fmt::format("compiler={}", or_else(variable, path)));
+      for (const char* name : {plain, own}) line(fmt::format("ln -sfn \"$compiler\" \"$tree/bin/{}\"", name));
     };
     compiler("BUILD_CC", m_step.cc, "cc", clang ? "clang" : "gcc");
     compiler("BUILD_CXX", m_step.cxx, "c++", clang ? "clang++" : "g++");

@@ -122,6 +122,17 @@ TEST(Script, IsBashWhateverThePlanHolds) {
   }
 }
 
+// A value that has blanks stays one word, whoever set it.
+TEST(Script, LinksTheCompilersThatAreNamed) {
+  const std::string script = script_of(demo());
+  const std::string function = script.substr(script.find("\nstep_1() {"));
+  const std::string helpers =
+      "WORK=$(mktemp -d) JOBS=1 DIST=$WORK BUILD_CC='/my gcc/*'\n"
+      "copy_folder() { :; }; clean() { :; }; make_environment() { :; }; ln() { printf '%s\\n' \"$2\"; }\n"
+      "read_backend() { rm -rf \"$WORK\"; exit; }\n";
+  EXPECT_EQ(bash(helpers + function), "== demo-cpu-cp311\n/my gcc/*\n/my gcc/*\n/usr/bin/g++\n/usr/bin/g++\n");
+}
+
 // Defines the step's function and no more, with the helpers replaced by ones that print their words.
 TEST(Script, HostileValuesReachCommandsWhole) {
   Step step = demo();
