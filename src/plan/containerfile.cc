@@ -36,8 +36,9 @@ std::string machine_of(const toolchain::Python& python) {
   return underscore == python.platform.npos ? "x86_64" : python.platform.substr(underscore + 1);
 }
 
+// Where the manylinux images of the Python Packaging Authority are mirrored is the user's to say (--build-arg); we name no host.
 std::string manylinux(std::string_view policy, const std::string& machine) {
-  std::string image = fmt::format("quay.io/pypa/{}", policy);
+  std::string image = fmt::format("${{MANYLINUX_IMAGES}}/{}", policy);
   return image.ends_with("_" + machine) ? image : image + "_" + machine;
 }
 
@@ -158,6 +159,7 @@ std::string to_containerfile(const Plan& plan, const std::string& base_image) {
     text += fmt::format(" --build-context {}={}", name, printable(sys::shell_quoted(folder)));
   text += " .\n# Another package index: --build-arg PIP_INDEX_URL=…\n";
   text += cuda_note(plan, image);
+  if (image.starts_with("${")) text += "ARG MANYLINUX_IMAGES\n";
   text += fmt::format("FROM {} AS build\nARG PIP_INDEX_URL\n", image);
   text += install_line(plan, image);
   if (has(image, "manylinux"))

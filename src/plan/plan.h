@@ -108,7 +108,8 @@ struct Step {
   std::string key;
   std::vector<std::string> needs;  // ids of steps
   bool cached = false;
-  std::string reason;  // why it is built, or since when it is there
+  bool unkept = false;  // it, or a step it needs, comes from a folder that is being worked on: never into the store
+  std::string reason;   // why it is built, or since when it is there
   Forecast forecast;
 
   [[nodiscard]] document::Value to_value() const;

@@ -86,7 +86,8 @@ const recipe::Recipe& Planner::recipe_for(const std::string& package) {
   if (const recipe::Recipe* known = m_workshop.recipes.find(package)) return *known;
   // One that could not even be read is known by its file.
   for (const auto& [name, problem] : m_workshop.recipes.broken()) {
-    if (same_project(name, package) || same_project(std::filesystem::path(name).stem().string(), package)) throw Error(problem);
+    if (same_project(name, package) || same_project(std::filesystem::path(name).stem().string(), package))
+      throw Error(problem);
   }
   const auto made = m_made_up.find(package);
   if (made != m_made_up.end()) return made->second;
@@ -164,6 +165,11 @@ std::string Planner::add_step(const recipe::Recipe& recipe, recipe::Variant vari
   step.source = known.pin;
   step.version = known.pin.version;
   step.patches = read_patches(recipe, m_workshop);
+  if (known.pin.incremental && !step.patches.empty()) {
+    step.patches.clear();
+    note(fmt::format("{} is built from {} as it is, without the recipe's patches", recipe.name,
+                     known.pin.folder.string()));
+  }
   if (known.pin.kind != source::Pin::Kind::program) {
     add_needs(step, rules);
     choose_requirements(step, rules, known);
@@ -335,10 +341,14 @@ void Planner::fill_manifest(Step& step, const recipe::Recipe& recipe, const Know
 
 void Planner::look_up(Step& step, const recipe::Rules& rules) {
   step.forecast = forecast(step, rules, m_workshop.store);
-  if (step.source.incremental) {
-    step.reason = "its source is a folder that is being worked on";
-    return;
+  step.unkept = step.source.incremental;
+  if (step.unkept) step.reason = "its source is a folder that is being worked on";
+  for (const std::string& id : step.needs) {
+    if (!m_plan.steps[m_steps.at(id)].unkept || step.unkept) continue;
+    step.unkept = true;
+    step.reason = fmt::format("it needs {}, whose source is a folder that is being worked on", id);
   }
+  if (step.unkept) return;
   if (const auto record = m_workshop.store.find_step(step.key)) {
     step.cached = true;
     step.reason = fmt::format("{} is in the store", record->wheel_name);

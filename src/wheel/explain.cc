@@ -9,6 +9,7 @@ namespace wheelsmith::wheel {
 
 namespace data {
 extern const std::string_view explanations_md;
+extern const std::string_view explanations_build_md;
 extern const std::string_view explanations_archive_md;
 extern const std::string_view explanations_binary_md;
 extern const std::string_view explanations_metadata_md;
@@ -19,8 +20,9 @@ namespace {
 
 template <class Visit>
 void each_section(Visit visit) {
-  for (std::string_view text : {data::explanations_md, data::explanations_archive_md, data::explanations_metadata_md,
-                                data::explanations_binary_md, data::explanations_symbols_md}) {
+  for (std::string_view text :
+       {data::explanations_md, data::explanations_archive_md, data::explanations_metadata_md,
+        data::explanations_binary_md, data::explanations_symbols_md, data::explanations_build_md}) {
     std::size_t heading = text.starts_with("## ") ? 0 : text.find("\n## ");
     while (heading != text.npos) {
       text.remove_prefix(heading + (heading == 0 && text.starts_with("## ") ? 3 : 4));
