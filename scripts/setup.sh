@@ -7,18 +7,19 @@ set -euo pipefail
 build=(cmake ninja-build g++ libfmt-dev libcli11-dev libtomlplusplus-dev nlohmann-json3-dev
   libdeflate-dev zlib1g-dev liblzma-dev libzstd-dev libsqlite3-dev libssl-dev)
 # clang, lld and llvm make and judge the HIP libraries of the end-to-end tests.
-tests=(libgtest-dev binutils unzip zip patchelf python3 python3-venv clang-19 clang-tools-19 lld-19 llvm-19)
-# Python.h for a real torch extension; zstd reads HIP bundles independently of us.
-proof=(python3-dev zstd)
+# curl, git and patch are what building calls; strace counts what it starts; ccache serves builds of a folder.
+tests=(libgtest-dev binutils unzip zip patchelf python3 python3-dev python3-venv curl git patch strace ccache clang-19 clang-tools-19 lld-19 llvm-19)
+# zstd reads HIP bundles independently of us.
+proof=(zstd)
 fuzz=(clang-19 libclang-rt-19-dev llvm-19 python3)
 format=(clang-format-19 clang-tidy-19)
-bench=(python3 python3-venv binutils)
+bench=(python3 python3-dev python3-venv curl binutils)
 
 wanted=()
 for purpose in "${@:-build}"; do
   case $purpose in
     build) wanted+=("${build[@]}") ;;
-    demo) wanted+=("${build[@]}" python3) ;;
+    demo) wanted+=("${build[@]}" python3 python3-dev python3-venv curl git) ;;
     test) wanted+=("${build[@]}" "${tests[@]}") ;;
     proof) wanted+=("${build[@]}" "${tests[@]}" "${proof[@]}") ;;
     fuzz) wanted+=("${build[@]}" "${fuzz[@]}") ;;
