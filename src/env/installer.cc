@@ -33,11 +33,10 @@ constexpr std::uint64_t k_largest_script = 64 << 20;
 
 // With '/' before every other character a folder's files follow the file of the same name at once.
 bool in_folder_order(std::string_view a, std::string_view b) {
-  const auto before = [](char x, char y) {
-    const auto rank = [](char c) { return c == '/' ? 0 : static_cast<unsigned char>(c); };
-    return rank(x) < rank(y);
-  };
-  return std::ranges::lexicographical_compare(a, b, before);
+  const auto [x, y] = std::ranges::mismatch(a, b);
+  if (x == a.end() || y == b.end()) return x == a.end() && y != b.end();
+  const auto rank = [](char c) { return c == '/' ? 0 : static_cast<unsigned char>(c); };
+  return rank(*x) < rank(*y);
 }
 
 void refuse_meetings(std::vector<std::string_view> places) {
