@@ -20,6 +20,10 @@ std::string digest_of(std::string_view text) { return to_hex(sha256(Bytes(text))
 
 }  // namespace
 
+std::string recipe_digest(const recipe::Recipe& recipe, recipe::Variant variant, const std::string& target) {
+  return digest_of(document::canonical_json(recipe.expanded(variant, target)));
+}
+
 ManifestInputs::ManifestInputs(const Step& step) : m_step(step) {
   m_manifest.set("format", k_format);
   m_manifest.set("package", step.package);
@@ -44,9 +48,7 @@ ManifestInputs::ManifestInputs(const Step& step) : m_step(step) {
   for (const std::string& option : step.options) m_manifest.set(fmt::format("option:{}", place++), option);
 }
 
-void ManifestInputs::add_recipe(const recipe::Recipe& recipe) {
-  m_manifest.set("recipe", digest_of(document::canonical_json(recipe.expanded(m_step.variant, m_step.target))));
-}
+void ManifestInputs::add_recipe(std::string_view digest) { m_manifest.set("recipe", digest); }
 
 void ManifestInputs::add_source(const std::vector<std::pair<std::string, std::string>>& files) {
   m_manifest.set("source", m_step.source.digest);

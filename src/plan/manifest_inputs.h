@@ -14,7 +14,7 @@ class ManifestInputs {
  public:
   explicit ManifestInputs(const Step& step);
 
-  void add_recipe(const recipe::Recipe& recipe);
+  void add_recipe(std::string_view digest);
   void add_source(const std::vector<std::pair<std::string, std::string>>& files);
   void add_tools(const std::vector<std::pair<std::string, std::string>>& digests);
   void add_torch(const toolchain::Torch& torch);
@@ -26,6 +26,9 @@ class ManifestInputs {
   const Step& m_step;
   store::Manifest m_manifest;
 };
+
+// Of what the recipe says for that variant and target. The same for many steps, and it takes a while.
+std::string recipe_digest(const recipe::Recipe& recipe, recipe::Variant variant, const std::string& target);
 
 // From the last build of the same identity, else from what the recipe knows.
 Forecast forecast(const Step& step, const recipe::Rules& rules, const store::Store& store);

@@ -112,7 +112,9 @@ const recipe::Recipe& Planner::recipe_for(const std::string& package) {
 }
 
 const Planner::Known& Planner::source_for(const recipe::Recipe& recipe, const toolchain::Python& python) {
-  const std::string name = recipe.name + " " + python.short_version();
+  // Only a registry's choice of a release depends on the interpreter.
+  const bool same_for_all = recipe.source.kind == recipe::Source::Kind::folder && !override_for(recipe);
+  const std::string name = recipe.name + (same_for_all ? "" : " " + python.short_version());
   const auto found = m_sources.find(name);
   if (found != m_sources.end()) return found->second;
   source::PinOptions options;
@@ -148,7 +150,9 @@ std::string Planner::add_step(const recipe::Recipe& recipe, recipe::Variant vari
   step.variant = variant;
   step.target = target;
   step.archs = archs;
-  step.recipe_text = recipe.to_toml();
+  std::string& text = m_recipe_texts[recipe.name];
+  if (text.empty()) text = recipe.to_toml();
+  step.recipe_text = text;
   step.recipe_origin = recipe.origin;
   step.assumptions = recipe.assumptions;
   step.python = python;
@@ -324,7 +328,10 @@ const env::Lock& Planner::lock_for(const Step& step, const std::vector<std::stri
 
 void Planner::fill_manifest(Step& step, const recipe::Recipe& recipe, const Known& known) {
   ManifestInputs inputs(step);
-  inputs.add_recipe(recipe);
+  std::string& digest =
+      m_recipe_digests[fmt::format("{} {} {}", recipe.name, static_cast<int>(step.variant), step.target)];
+  if (digest.empty()) digest = recipe_digest(recipe, step.variant, step.target);
+  inputs.add_recipe(digest);
   inputs.add_source(known.files);
   if (m_compiler && !step.cc.empty()) inputs.add_tools(m_compiler->digests);
   if (m_cuda && !step.cuda_root.empty()) inputs.add_tools(m_cuda->digests);

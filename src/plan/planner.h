@@ -53,7 +53,8 @@ class Planner {
   std::map<std::string, TorchChoice> m_torches;
   std::map<std::string, std::size_t> m_steps;  // id -> place in the plan
   std::set<std::string> m_in_progress;
-  std::map<std::string, std::string> m_recipe_digests;
+  std::map<std::string, std::string> m_recipe_texts;    // name -> as TOML
+  std::map<std::string, std::string> m_recipe_digests;  // name, variant, target -> of what holds for them
   std::vector<std::pair<std::string, std::string>> m_tool_inputs;
   std::map<std::string, toolchain::Program> m_programs;
   bool m_programs_looked_for = false;
