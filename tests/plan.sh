@@ -159,6 +159,26 @@ END
 run_json plan small --env "ODD=it's \"odd\" \$HOME \`id\`"
 expect true "$(json 'steps[0].cached')"
 
+# --- a slip in a name would build something else than was meant; a name of nothing here may be another package's
+run plan small --source "smalll=$t/recipes/small"
+expect 1 $status
+grep -q 'did you mean small' "$t/err"
+run plan small --set flagg=two
+expect 1 $status
+grep -q 'did you mean flag' "$t/err"
+run_json plan small --source "unrelated=$t/recipes/small"
+expect 0 $status
+json 'notes' | grep -q 'unrelated is not used'
+
+# A package may name a requirement twice, for different Pythons.
+mkdir -p "$t/twice"
+cp -r "$t/recipes/small/." "$t/twice"
+sed -i "s/requires = .*/requires = [\"setuptools<1; python_version < '3'\", \"setuptools==80.9.0; python_version >= '3'\"]/; s/\"small\"/\"twice\"/" \
+  "$t/twice/pyproject.toml"
+run_json plan twice --source "twice=$t/twice"
+[[ $status == 0 ]] || { cat "$t/err" >&2; fail "plan twice"; }
+expect 80.9.0 "$(json '[w.version for w in steps[0].locked if w.name == "setuptools"][0]')"
+
 # --- a recipe is written down once
 mkdir -p "$t/mine/thing"
 cp -r "$t/recipes/small/." "$t/mine/thing"

@@ -55,7 +55,32 @@ Plan Planner::make() {
     const recipe::Recipe& recipe = recipe_for(package);
     for (const toolchain::Python& python : pythons) add_package(recipe, python);
   }
+  look_for_slips();
   return std::move(m_plan);
+}
+
+// A project's file may hold words for packages that are not built this time; a name that is almost one of those that
+// are is a slip, and would build something else than was meant.
+void Planner::look_for_slips() {
+  std::vector<std::string> packages, settings;
+  for (const Step& step : m_plan.steps) {
+    add_once(packages, step.package);
+    for (const recipe::Setting& setting : recipe_for(step.package).settings) add_once(settings, setting.name);
+  }
+  const auto look = [&](const std::string& option, const std::string& name, const std::vector<std::string>& known) {
+    const auto same = [&](const std::string& other) { return other == name || same_project(other, name); };
+    if (std::any_of(known.begin(), known.end(), same)) return;
+    const auto near = nearest(name, known);
+    if (near && name.size() > 4 && m_workshop.recipes.find(name) == nullptr)
+      throw Error(fmt::format("{} {}: nothing here has that name; did you mean {}?", option, printable(name), *near));
+    note(fmt::format("{} {} is not used: nothing here has that name", option, printable(name)));
+  };
+  for (const source::Override& user : m_request.sources) {
+    if (!user.name.empty()) look("--source", user.name, packages);
+    if (user.name.empty() && user.project.empty() && m_request.packages.size() > 1)
+      throw Error("--source: several packages are built; say which one it is of: --source NAME=PLACE");
+  }
+  for (const auto& [name, value] : m_request.set) look("--set", name, settings);
 }
 
 void Planner::add_package(const recipe::Recipe& recipe, const toolchain::Python& python) {
@@ -211,15 +236,18 @@ void Planner::choose_requirements(Step& step, const recipe::Rules& rules, const 
     return same_project(m_plan.steps[m_steps.at(id)].project, "torch");
   });
   const std::string torch_key =
-      step.python.executable.string() + (rules.requires_versions.uses_torch ? "" : " none") + step.package;
+      fmt::format("{} {} {}{}", step.python.executable.string(), step.package, recipe::to_string(step.variant),
+                  rules.requires_versions.uses_torch ? "" : " none");
   if (!needs_torch && !m_torches.contains(torch_key))
     m_torches[torch_key] = choose_torch(m_request, rules, step.variant, step.python, m_workshop, m_plan.notes);
   if (!needs_torch) step.torch = m_torches[torch_key];
+  // A package may name a requirement twice, for different Pythons; what the recipe names replaces them all.
+  const std::vector<std::string> own = step.requirements;
   for (const std::string& requirement : declared) {
     const std::string name = name_of(requirement);
     const bool ours = name == "torch" && rules.requires_versions.uses_torch;
-    const bool overridden = std::any_of(step.requirements.begin(), step.requirements.end(),
-                                        [&](const std::string& other) { return name_of(other) == name; });
+    const bool overridden =
+        std::any_of(own.begin(), own.end(), [&](const std::string& other) { return name_of(other) == name; });
     if (!ours && !overridden && !names(rules.drop_requires, requirement)) add_once(step.requirements, requirement);
   }
   if (step.torch.kind == TorchChoice::Kind::requirement) add_once(step.requirements, step.torch.requirement);
