@@ -46,6 +46,10 @@ std::vector<std::string> checked(const std::vector<std::string>& requirements) {
     if (!requirement.url.empty() && !place.ends_with(".whl")) {
       throw Error(fmt::format("{} names a source; an environment is made of wheels only", printable(text)));
     }
+    // pip fills in ${NAME} in a file of requirements: a foreign package could send a secret to its own server.
+    if (requirement.url.find("${") != std::string::npos) {
+      throw Error(fmt::format("{}: an address with \"${{\" would be filled in from the environment", printable(text)));
+    }
     result.push_back(requirement.to_string());
   }
   std::ranges::sort(result);

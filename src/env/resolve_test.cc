@@ -60,6 +60,10 @@ TEST_F(ResolveTest, SaysWhatIsWrongInOneSentence) {
       std::string::npos);
   EXPECT_NE(error_of([&] { resolve_now({"-r /etc/passwd"}); }), "");
   EXPECT_NE(error_of([&] { resolve_now({"x @ file:///x.tar.gz"}); }).find("wheels only"), std::string::npos);
+  EXPECT_NE(error_of([&] {
+              resolve_now({"x @ http://127.0.0.1:9/${HOME}/x-1-py3-none-any.whl"});
+            }).find("would be filled in from the environment"),
+            std::string::npos);
 }
 
 TEST_F(ResolveTest, OfflineWithoutALockAndWithoutFolders) {
