@@ -52,10 +52,9 @@ document::Array read_list(const std::string& text, char separator) {
   return values;
 }
 
-document::Table read_table(const Option& option, const std::string& text) {
+document::Table read_table(const Option& option, const std::vector<std::string>& pairs) {
   document::Table table;
-  for (const document::Value& pair : read_list(text, ',')) {
-    const std::string& word = *pair.text();
+  for (const std::string& word : pairs) {
     const std::size_t equals = word.find('=');
     if (equals == word.npos || equals == 0)
       throw Error(fmt::format("{}: {} is not NAME=VALUE", option.name, printable(word)));
@@ -69,7 +68,9 @@ document::Value from_text(const Option& option, const std::string& text) {
     case Kind::flag: return read_flag(option, text);
     case Kind::list: return read_list(text, ',');
     case Kind::texts: return read_list(text, '\n');
-    case Kind::table: return read_table(option, text);
+    // Values with commas need a line each.
+    case Kind::table:
+      return read_table(option, document::Value(read_list(text, text.find('\n') == text.npos ? ',' : '\n')).texts());
     case Kind::text:
     case Kind::folder: break;
   }
@@ -127,6 +128,11 @@ document::Value from_file(const Option& option, const document::Value& value, co
 
 }  // namespace
 
+bool is_table(std::string_view name) {
+  const Option* option = option_named(name);
+  return option != nullptr && option->kind == Kind::table;
+}
+
 std::map<std::string, Held> Settings::defaults() {
   std::map<std::string, Held> result;
   for (const Option& option : all_options()) {
@@ -140,6 +146,8 @@ void Settings::put(Level level, const std::string& name, Held held) { m_levels[l
 void Settings::set_from_command_line(const std::string& name, document::Value value) {
   const Option* option = option_named(name);
   if (option != nullptr && value.text() != nullptr) value = from_text(*option, *value.text());
+  if (option != nullptr && option->kind == Kind::table && value.array() != nullptr)
+    value = read_table(*option, value.texts());
   put(command_line, name, {std::move(value), "--" + name});
 }
 

@@ -29,6 +29,7 @@ struct Option {
 };
 // Every option that may stand in a file or in the environment, sorted by name.
 const std::vector<Option>& all_options();
+bool is_table(std::string_view name);
 
 struct Held {
   document::Value value;  // a text, a list of texts, a boolean, or a table of texts
@@ -37,7 +38,7 @@ struct Held {
 
 class Settings {
  public:
-  // What the command line said; values of lists in order.
+  // What the command line said; values of lists in order; of a table "NAME=VALUE" each.
   void set_from_command_line(const std::string& name, document::Value value);
   // WHEELSMITH_* variables. Lists: ',' between words (packages, python, variant), or ';' ; flags 1/0/true/false/yes/no.
   // An unknown WHEELSMITH_ name is an Error with the nearest.

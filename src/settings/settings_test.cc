@@ -56,6 +56,17 @@ TEST(Settings, TablesAreMergedKeyByKey) {
             (std::map<std::string, std::string>{{"threads", "2"}, {"name", "b"}, {"more", "c"}}));
 }
 
+TEST(Settings, ValuesOfTablesMayHoldCommas) {
+  Settings settings;
+  settings.set_from_command_line("env", document::Array{"LDFLAGS=-Wl,-s", "MORE=a=b"});
+  EXPECT_EQ(settings.table("env"), (std::map<std::string, std::string>{{"LDFLAGS", "-Wl,-s"}, {"MORE", "a=b"}}));
+  EXPECT_EQ(what([&] { settings.set_from_command_line("env", document::Array{"LDFLAGS"}); }),
+            "env: LDFLAGS is not NAME=VALUE");
+  Settings other;
+  other.read_environment({{"WHEELSMITH_ENV", "LDFLAGS=-Wl,-s\nMORE=a=b"}});
+  EXPECT_EQ(other.table("env"), settings.table("env"));
+}
+
 TEST(Settings, FoldersAreRelativeToTheFile) {
   sys::TempDir folder;
   sys::write_file(folder.path() / "wheelsmith.toml", "out = \"wheels\"\n");
