@@ -37,18 +37,25 @@ demo: ## makes a wheel on the spot, inspects it, checks it, breaks it, checks ag
 	@$(MAKE) --no-print-directory release
 	@scripts/demo.sh
 
-bench: ## ratios against auditwheel, libdeflate and cuobjdump; WHEELS=folder of wheels
+bench: ## ratios against auditwheel, libdeflate, cuobjdump, pip and uv; WHEELS=folder of wheels
 	@scripts/setup.sh bench
 	@scripts/tools.sh
 	@$(MAKE) --no-print-directory release
-	@cmake --build build/release --target inflate_elf
+	@cmake --build build/release --target inflate_elf install_wheel
 	@python3 bench/run.py
+	@python3 bench/build.py
 
 proof: ## compares our answers with other tools' on many wheels of the registry; WHEELS=folder of wheels
 	@scripts/setup.sh proof
 	@scripts/tools.sh
 	@$(MAKE) --no-print-directory release
 	@scripts/proof.sh
+
+proof-flash: ## builds flash-attn for CUDA, stopped twice on the way; 75 to 90 minutes on two cores
+	@scripts/setup.sh proof
+	@scripts/tools.sh
+	@$(MAKE) --no-print-directory release
+	@WHEELS=none scripts/proof.sh flash_cuda
 
 fuzz: ## SECONDS=600 for each target; TARGETS="zip elf"; keeps what it finds in fuzz/corpus
 	@scripts/setup.sh fuzz
@@ -84,4 +91,4 @@ install: release ## PREFIX=/usr/local, DESTDIR
 clean: ## removes build/
 	rm -rf build
 
-.PHONY: all help release test demo bench proof fuzz format format-check tidy install clean
+.PHONY: all help release test demo bench proof proof-flash fuzz format format-check tidy install clean

@@ -1,0 +1,224 @@
+"""Benchmarks of `build`: what we add to a compile, how long a large plan takes, how fast a wheel is unpacked. All in one run.
+
+    bench/build.py [share] [plan] [install]        default: all three
+
+  share    an sdist of our own making, whose compile takes about a minute on one core, built by us and by `pip wheel`, in
+           environments that are warm. Goal: all but the phase `build` takes less than 2 % of the time.
+  plan     250 recipes x 2 Pythons x 2 arch lists, planned a second time. Goal: 1,000 steps in under 0.2 s, no process started.
+  install  the torch wheel of $WHEELS put into an empty environment by us, by pip, and by uv where it is. Goal: at least
+           3 times faster than pip.
+
+Prints a table, says which goals hold, and writes build/bench-build.json. CPU seconds stand beside the wall's: on a machine that
+others use too, they are what can be compared.
+"""
+import glob
+import json
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+BUILD = os.path.join(ROOT, "build")
+WHEELSMITH = os.environ.get("WHEELSMITH") or os.path.join(BUILD, "wheelsmith")
+INSTALLER = os.environ.get("INSTALL_WHEEL") or os.path.join(BUILD, "release/bin/install_wheel")
+PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
+SETUPTOOLS = "setuptools==80.9.0"
+
+
+class Timed:
+    """A finished command: wall seconds, CPU seconds of it and all its children, and when each line of stderr came."""
+
+    def __init__(self, command, environment=None, folder=None):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        start = time.monotonic()
+        with tempfile.TemporaryFile("w+") as output:
+            process = subprocess.Popen(command, env=environment, cwd=folder, stdout=output, stderr=subprocess.PIPE, text=True)
+            self.lines = [(time.monotonic() - start, line.rstrip("\n")) for line in process.stderr]
+            status = process.wait()
+            self.seconds = time.monotonic() - start
+            output.seek(0)
+            self.output = output.read()
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        self.cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        if status != 0:
+            sys.exit(f"bench: {' '.join(command)[:300]} ended with {status}\n" + "\n".join(t for _, t in self.lines[-20:]))
+
+
+class Goals:
+    def __init__(self):
+        self.results = []
+
+    def show(self, what, value, limit, at_least):
+        holds = value >= limit if at_least else value <= limit
+        sign = ">=" if at_least else "<="
+        print(f"  {'ok    ' if holds else 'MISSED'} {what:<52} {value:9.3f}  (goal {sign} {limit:g})", flush=True)
+        self.results.append({"what": what, "value": value, "goal": f"{sign} {limit:g}", "holds": holds})
+
+
+def write(path, text):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def settings_of(folder):
+    """An environment in which only the folder's store, recipes and wheelhouse count."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("WHEELSMITH")}
+    environment |= {"WHEELSMITH_STORE": f"{folder}/store", "WHEELSMITH_RECIPES": f"{folder}/recipes",
+                    "WHEELSMITH_OUT": f"{folder}/wheelhouse", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    return environment
+
+
+UNIT = """#include <functional>
+#include <map>
+#include <regex>
+#include <string>
+bool unit_{number}(const std::string& text) {{
+  static const std::map<std::string, std::regex> all{{{{"{number}", std::regex("a{number}+b")}}}};
+  return std::regex_search(text, all.begin()->second);
+}}
+"""
+MODULE = """#include <Python.h>
+static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_minute", 0, -1, 0};
+PyMODINIT_FUNC PyInit__minute(void) { return PyModule_Create(&module); }
+"""
+
+
+def make_minute(folder, units):
+    """An sdist of so many units of C++, each of which a compiler chews on for two seconds, one after the other."""
+    source = f"{folder}/minute-1.0"
+    files = [f"unit_{number}.cc" for number in range(units)]
+    for number, name in enumerate(files):
+        write(f"{source}/{name}", UNIT.format(number=number))
+    write(f"{source}/module.cc", MODULE)
+    write(f"{source}/PKG-INFO", "Metadata-Version: 2.1\nName: minute\nVersion: 1.0\n")
+    write(f"{source}/pyproject.toml", f'[build-system]\nrequires = ["{SETUPTOOLS}"]\nbuild-backend = "setuptools.build_meta"\n'
+                                      '[project]\nname = "minute"\nversion = "1.0"\n')
+    write(f"{source}/setup.py", "from setuptools import Extension, setup\n"
+                                f"setup(py_modules=[], ext_modules=[Extension('_minute', {['module.cc'] + files})])\n")
+    archive = f"{folder}/minute-1.0.tar.gz"
+    with tarfile.open(archive, "w:gz") as tar:
+        tar.add(source, "minute-1.0")
+    shutil.rmtree(source)
+    return archive
+
+
+def phases_of(run):
+    """Seconds of each phase, from the times at which the lines that announce them came."""
+    names = ("source", "environment", "build", "finish", "check", "test", "publish")
+    marks = [(at, name) for at, line in run.lines for name in names if line.endswith(": " + name)]
+    ends = [at for at, _ in marks[1:]] + [run.seconds]
+    return {name: round(end - at, 4) for (at, name), end in zip(marks, ends)} | {"plan": round(marks[0][0], 4) if marks else 0}
+
+
+def bench_share(folder, goals):
+    print("\nOur own share of a build", flush=True)
+    units = int(os.environ.get("UNITS", "25"))
+    # Warms the environment, and the page cache for both.
+    warm, full = make_minute(f"{folder}/warm", 1), make_minute(f"{folder}/full", units)
+    environment = settings_of(folder)
+    os.makedirs(f"{folder}/recipes", exist_ok=True)
+    command = [WHEELSMITH, "build", "minute", "--variant", "cpu", "--python", PYTHON, "--source"]
+    pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-cache-dir", "--wheel-dir", f"{folder}/pip"]
+    Timed([*command, f"minute={warm}"], environment, folder)
+    Timed([*pip, warm], environment, folder)
+    ours = Timed([*command, f"minute={full}"], environment, folder)
+    theirs = Timed([*pip, full], environment, folder)
+    phases = phases_of(ours)
+    if "build" not in phases:
+        sys.exit("bench: no phases in the output:\n" + "\n".join(line for _, line in ours.lines))
+    print(f"  ours {ours.seconds:.2f} s ({ours.cpu:.2f} s CPU), pip wheel {theirs.seconds:.2f} s ({theirs.cpu:.2f} s CPU)")
+    print("  phases: " + ", ".join(f"{name} {seconds:.2f}" for name, seconds in phases.items()), flush=True)
+    goals.show("all but the phase build, % of the build's time", (ours.seconds - phases["build"]) / ours.seconds * 100, 2, False)
+    goals.show("our time against pip wheel's", ours.seconds / theirs.seconds, 1.02, False)
+    goals.show("our CPU time against pip wheel's", ours.cpu / theirs.cpu, 1.02, False)
+    return {"ours_s": ours.seconds, "ours_cpu_s": ours.cpu, "pip_s": theirs.seconds, "pip_cpu_s": theirs.cpu, "phases": phases}
+
+
+RECIPE = """name = "{name}"
+summary = "one of many"
+[source]
+folder = "tiny"
+[build]
+requires = ["{setuptools}"]
+[build.environment]
+NUMBER = "{number}"
+[variant.cuda.archs]
+spelling = "cmake"
+"""
+
+
+def bench_plan(folder, goals):
+    print("\nA plan of many steps", flush=True)
+    environment = settings_of(folder)
+    found = [name for minor in range(13, 9, -1) if shutil.which(name := f"python3.{minor}")]
+    pythons = [name.removeprefix("python") for name in found[:2]]
+    packages = [f"p{number:03}" for number in range(500 // len(pythons))]
+    for number, name in enumerate(packages):
+        write(f"{folder}/recipes/{name}.toml", RECIPE.format(name=name, number=number, setuptools=SETUPTOOLS))
+    write(f"{folder}/recipes/tiny/pyproject.toml", '[project]\nname = "tiny"\nversion = "1.0"\n')
+    write(f"{folder}/recipes/tiny/tiny.py", "one = 1\n")
+    write(f"{folder}/wheelsmith.toml", f'packages = {json.dumps(packages)}\nvariant = ["cuda"]\narch = ["8.0", "9.0"]\n'
+                                       f"python = {json.dumps(pythons)}\n")
+    command = [WHEELSMITH, "plan", "--json"]
+    Timed(command, environment, folder)
+    runs = [Timed(command, environment, folder) for _ in range(5)]
+    best, cpu = min(run.seconds for run in runs), min(run.cpu for run in runs)
+    steps = len(json.loads(runs[0].output)["steps"])
+    print(f"  {steps} steps, {len(pythons)} Pythons: {best:.3f} s, {cpu:.3f} s CPU; the best of 5", flush=True)
+    goals.show("seconds of CPU for 1,000 steps", cpu * 1000 / steps, 0.2, False)
+    goals.show("seconds for 1,000 steps", best * 1000 / steps, 0.2, False)
+    return {"steps": steps, "plan_s": best, "plan_cpu_s": cpu}
+
+
+def bench_install(folder, goals):
+    print("\nA torch wheel into an environment", flush=True)
+    wheels = glob.glob(os.path.join(os.environ.get("WHEELS") or os.path.join(BUILD, "bench-wheels"), "torch-*.whl"))
+    wheels = [wheel for wheel in wheels if f"-cp{PYTHON.replace('.', '')}-" in wheel]
+    if not wheels or not os.path.exists(INSTALLER):
+        print(f"  left out: needs a torch wheel for Python {PYTHON} in $WHEELS, and {INSTALLER}")
+        return None
+    wheel = max(wheels, key=os.path.getsize)
+    with open(wheel, "rb") as file:  # into the page cache: disks are not what is compared
+        while file.read(1 << 24):
+            pass
+    no_pip = settings_of(folder)
+    tools = {"ours": [INSTALLER, "{python}", wheel],
+             "pip": [sys.executable, "-m", "pip", "--python", "{python}", "install", "--quiet", "--no-deps", "--no-index", wheel],
+             "pip --no-compile": [sys.executable, "-m", "pip", "--python", "{python}", "install", "--quiet", "--no-deps",
+                                  "--no-index", "--no-compile", wheel]}
+    if uv := os.environ.get("UV") or shutil.which("uv"):
+        tools["uv, nothing cached"] = [uv, "pip", "install", "--no-deps", "--offline", "--no-cache", "--python", "{python}", wheel]
+    times = {}
+    for name, command in tools.items():
+        place = f"{folder}/env"
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", place], check=True)
+        run = Timed([word.replace("{python}", f"{place}/bin/python") for word in command], no_pip, folder)
+        times[name] = {"s": run.seconds, "cpu_s": run.cpu}
+        print(f"  {name:<20} {run.seconds:7.2f} s {run.cpu:7.2f} s CPU", flush=True)
+        shutil.rmtree(place)
+    for name in list(tools)[1:]:
+        limit = 3 if name == "pip" else 1
+        goals.show(f"{name} against us", times[name]["s"] / times["ours"]["s"], limit, True)
+        goals.show(f"{name} against us, CPU", times[name]["cpu_s"] / times["ours"]["cpu_s"], limit, True)
+    return {"wheel": os.path.basename(wheel), "times": times}
+
+
+def main():
+    benches = {"share": bench_share, "plan": bench_plan, "install": bench_install}
+    goals, results = Goals(), {}
+    for name in sys.argv[1:] or benches:
+        with tempfile.TemporaryDirectory() as folder:
+            results[name] = benches[name](folder, goals)
+    with open(os.path.join(BUILD, "bench-build.json"), "w", encoding="utf-8") as file:
+        json.dump({"load": os.getloadavg()[0], "results": results, "goals": goals.results}, file, indent=1)
+    held = sum(result["holds"] for result in goals.results)
+    print(f"\n{held} of {len(goals.results)} goals hold, with a load of {os.getloadavg()[0]:.1f} from all that runs here")
+
+
+main()
