@@ -4,6 +4,7 @@
 wheel=$t/demo-1.0-py3-none-any.whl
 echo 'x = 1' >"$t/init.py"
 make_wheel "$wheel" "demo/__init__.py=$t/init.py"
+cd "$t"  # where no wheelsmith.toml names packages
 echo 'no wheel' >"$t/broken-1.0-py3-none-any.whl"
 
 # wanted status, then the arguments
@@ -33,6 +34,14 @@ done <<'END'
 2 check --gpu "No Such Device" "$wheel"
 2 check --explain no-such-finding
 2 check --max-size much "$wheel"
+2 build
+2 plan
+2 plan ../outside --store "$t/store"
+2 build demo --steps 0 --store "$t/store"
+2 build demo --jobs many --store "$t/store"
+2 build demo --into "$t/env" --store "$t/store"
+2 config show --env NAME
+0 config show --env "LDFLAGS=-Wl,-s" --set "a=1,2"
 0 check --exclude libfoo.so --exclude libbar.so "$wheel"
 1 check --gpu A100 --gpu MI300X "$wheel"
 END
@@ -56,6 +65,15 @@ grep -q inspect "$t/err"
 run_json check "$t/absent.whl"
 expect 1 "$(json 'len(items)')"
 json 'items[0].error' | grep -q 'No such file'
+
+# So it is where the command got nowhere, with the list that its reader looks for.
+for command in build plan; do
+  run_json "$command" --no-such-option
+  expect 0 "$(json 'len(steps)')"
+  json error | grep -q no-such-option
+done
+run_json doctor --no-such-option
+expect 0 "$(json 'len(checks)')"
 
 # A reader that goes away, as in `wheelsmith inspect … | head`, is no crash.
 { "$wheelsmith" inspect "$wheel" --json || [[ $? -eq 141 || $? -eq 1 ]]; } | true

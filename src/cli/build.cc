@@ -116,8 +116,13 @@ class Redrawer {
 int build(const BuildCommand& command) {
   const settings::Settings settings = command.settings.read(command.packages);
   sys::install_interrupt_flag();
+  const unsigned steps = number_setting(settings, "steps", std::max(1u, usable_threads() / 4));
+  const unsigned jobs = number_setting(settings, "jobs", 0);
+  const unsigned silence = number_setting(settings, "timeout", 0);
+  if (steps == 0) throw UsageError("steps 0: then nothing would ever start");
   Session session(settings, command.upgrade);
   const plan::Request request = session.request();
+  if (request.packages.empty()) throw UsageError(k_nothing);
   const bool live = sys::standard_error_is_terminal() && !command.output.json;
   const report::Style style = command.output.style();
   plan::Workshop workshop = session.workshop();
@@ -141,9 +146,9 @@ int build(const BuildCommand& command) {
   options.out = settings.text("out");
   options.keep_going = settings.flag("keep-going");
   options.clean = command.clean;
-  options.steps_at_once = number_setting(settings, "steps", std::max(1u, usable_threads() / 4));
-  options.jobs = number_setting(settings, "jobs", 0);
-  options.silence_seconds = number_setting(settings, "timeout", 0);
+  options.steps_at_once = steps;
+  options.jobs = jobs;
+  options.silence_seconds = silence;
   options.offline = request.offline;
   options.fetch = session.fetch_options();
   report::BuildStatus status(plan, style, live, request.verbose);
@@ -161,13 +166,23 @@ int build(const BuildCommand& command) {
     outcomes = run::run_plan(plan, session.store(), options);
   }
   say(live ? status.clear() : "");
-  if (command.output.json)
-    print(report::build_json(outcomes, plan.notes));
-  else
+  // Wheels that are built are told of even if they cannot be installed.
+  std::string not_installed;
+  try {
+    if (command.install && all_good(outcomes)) install_wheels(outcomes, plan, command.into, session);
+  } catch (const Error& error) {
+    not_installed = fmt::format("built, but not installed: {}", printable(error.what()));
+  }
+  if (command.output.json) {
+    std::vector<std::string> notes = plan.notes;
+    if (!not_installed.empty()) notes.push_back(not_installed);
+    print(report::build_json(outcomes, notes));
+  } else {
     print(report::build_text(outcomes, style));
+  }
+  if (!not_installed.empty()) say(fmt::format("wheelsmith: error: {}\n", not_installed));
   if (sys::interrupted()) return k_interrupted;
-  if (command.install && all_good(outcomes)) install_wheels(outcomes, plan, command.into, session);
-  return all_good(outcomes) ? k_fine : k_not_fine;
+  return all_good(outcomes) && not_installed.empty() ? k_fine : k_not_fine;
 }
 
 }  // namespace
@@ -192,9 +207,10 @@ void add_build(CLI::App& app, Outcome& outcome) {
   sub->add_flag("--upgrade", command->upgrade, "Choose versions of sources and build requirements anew");
   sub->add_flag("--clean", command->clean, "Start from an empty build tree");
   sub->add_flag("--despite-doctor", command->despite_doctor, "Build although this machine does not seem to be able to");
-  sub->add_flag("--install", command->install, "Install what was built");
+  CLI::Option* install = sub->add_flag("--install", command->install, "Install what was built");
   sub->add_option("--into", command->into,
-                  "With --install: environment's folder or interpreter; default: the one built for");
+                  "With --install: environment's folder or interpreter; default: the one built for")
+      ->needs(install);
   command->output.add_to(*sub);
   sub->callback([command, &outcome] { outcome = [command] { return build(*command); }; });
 }

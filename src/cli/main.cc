@@ -59,9 +59,21 @@ bool wants_json(int argc, char** argv) {
   return false;
 }
 
-int fail(bool json, int status, const std::string& message) {
+// Whoever reads the document of a command looks for its list, also when there is nothing in it.
+enum class List { none, items, steps, checks };
+
+List wanted_list(int argc, char** argv) {
+  if (!wants_json(argc, argv)) return List::none;
+  const std::string_view command = argc > 1 ? argv[1] : "";
+  if (command == "build" || command == "plan") return List::steps;
+  return command == "doctor" ? List::checks : List::items;
+}
+
+int fail(List json, int status, const std::string& message) {
   try {
-    if (json) print(report::error_json(message));
+    if (json != List::none) {
+      print(report::error_json(message, json == List::steps ? "steps" : json == List::checks ? "checks" : "items"));
+    }
   } catch (const Error&) {  // the output is what failed; the message below still says so
   }
   std::fprintf(stderr, "wheelsmith: error: %s\n", message.c_str());
@@ -76,10 +88,33 @@ extern "C" void on_interrupt(int) {
   ::_exit(k_interrupted);
 }
 
-extern "C" void on_interrupt_json(int signal) {
-  const char text[] = "{\"schema\": 1, \"items\": [], \"error\": \"interrupted\"}\n";
-  [[maybe_unused]] const auto written = ::write(STDOUT_FILENO, text, sizeof text - 1);
+void say_interrupted(std::string_view document, int signal) {
+  [[maybe_unused]] const auto written = ::write(STDOUT_FILENO, document.data(), document.size());
   on_interrupt(signal);
+}
+
+extern "C" void on_interrupt_items(int signal) {
+  say_interrupted("{\"schema\": 1, \"items\": [], \"error\": \"interrupted\"}\n", signal);
+}
+
+extern "C" void on_interrupt_steps(int signal) {
+  say_interrupted("{\"schema\": 1, \"steps\": [], \"error\": \"interrupted\"}\n", signal);
+}
+
+extern "C" void on_interrupt_checks(int signal) {
+  say_interrupted("{\"schema\": 1, \"checks\": [], \"error\": \"interrupted\"}\n", signal);
+}
+
+using Handler = void (*)(int);
+
+Handler handler_for(List json) {
+  switch (json) {
+    case List::none: break;
+    case List::items: return on_interrupt_items;
+    case List::steps: return on_interrupt_steps;
+    case List::checks: return on_interrupt_checks;
+  }
+  return on_interrupt;
 }
 
 int parse_and_run(CLI::App& app, int argc, char** argv) {
@@ -96,7 +131,7 @@ int parse_and_run(CLI::App& app, int argc, char** argv) {
   add_step(app, outcome);
   add_doctor(app, outcome);
   add_completion(app, outcome);
-  const bool json = wants_json(argc, argv);
+  const List json = wanted_list(argc, argv);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {  // --help and --version
@@ -142,7 +177,7 @@ void print(const std::string& text) {
 }
 
 int run(int argc, char** argv) {
-  const auto interrupted = wants_json(argc, argv) ? on_interrupt_json : on_interrupt;
+  const Handler interrupted = handler_for(wanted_list(argc, argv));
   std::signal(SIGINT, interrupted);
   std::signal(SIGTERM, interrupted);
   std::signal(SIGPIPE, SIG_IGN);  // a reader that has seen enough (| head) ends us quietly, see print()

@@ -33,6 +33,7 @@ int make(const PlanCommand& command) {
   if (!command.compare.empty()) other_archs = read_archs(command.compare);
   Session session(command.settings.read(command.packages), command.upgrade);
   plan::Request request = session.request();
+  if (request.packages.empty()) throw UsageError(k_nothing);
   plan::Workshop workshop = session.workshop();
   const bool to_people = !command.output.json && !command.script && !command.containerfile && !command.dot;
   if (to_people && sys::standard_error_is_terminal())

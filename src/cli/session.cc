@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "pep/requirement.h"
 #include "sys/file.h"
 #include "sys/files.h"
 
@@ -100,6 +101,10 @@ settings::Settings SettingWords::read(const std::vector<std::string>& packages) 
     result.read_environment(environment);
     for (const auto& [name, values] : m_values) {
       if (values.empty()) continue;
+      if (settings::is_table(name)) {  // a value may hold commas
+        result.set_from_command_line(name, document::Array(values.begin(), values.end()));
+        continue;
+      }
       // What may stand several times is joined the way the environment would have it.
       const bool one_to_a_line = name == "arch" || name == "source";
       result.set_from_command_line(name, join(values, one_to_a_line ? "\n" : ","));
@@ -173,6 +178,10 @@ plan::Request Session::request() const {
   return as_usage([&] {
     plan::Request request;
     request.packages = m_settings.list("packages");
+    for (const std::string& name : request.packages) {
+      if (!pep::is_valid_name(name))
+        throw Error(fmt::format("\"{}\" is no name of a package (a folder to build from is given by --source)", name));
+    }
     for (const std::string& name : m_settings.list("variant")) {
       const auto variant = recipe::variant_named(name);
       if (!variant) throw Error(fmt::format("--variant {}: it is cpu, cuda or rocm", printable(name)));

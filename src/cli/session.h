@@ -57,6 +57,8 @@ class Session {
 // The recipes of the settings' folder, over ours.
 std::vector<recipe::Library::File> user_recipes(const settings::Settings& settings);
 
+inline constexpr const char* k_nothing = "nothing to build: name a package, or list packages in wheelsmith.toml";
+
 // A whole number of a setting; throws UsageError.
 unsigned number_setting(const settings::Settings& settings, const std::string& name, unsigned fallback);
 

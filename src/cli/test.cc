@@ -25,8 +25,10 @@ int test(const TestCommand& command) {
                                     session.settings().flag("offline")));
     good = good && items.back().good();
     if (!command.output.json) print(report::test_text(items.back(), command.output.style()));
+    if (sys::interrupted()) break;
   }
   if (command.output.json) print(report::tests_json(items));
+  if (sys::interrupted()) return k_interrupted;
   return good ? k_fine : k_not_fine;
 }
 

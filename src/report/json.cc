@@ -177,8 +177,8 @@ std::string explanation_json(const std::string& id, const std::string& text) {
   return dump({{"schema", 1}, {"items", Json::array({Json{{"id", id}, {"text", text}}})}});
 }
 
-std::string error_json(const std::string& message) {
-  return dump({{"schema", 1}, {"items", Json::array()}, {"error", message}});
+std::string error_json(const std::string& message, const std::string& list) {
+  return dump({{"schema", 1}, {list, Json::array()}, {"error", message}});
 }
 
 }  // namespace wheelsmith::report

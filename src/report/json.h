@@ -15,6 +15,7 @@ std::string to_json(const std::vector<wheel::Verdict>& items);
 // The document of `check --explain`.
 std::string explanation_json(const std::string& id, const std::string& text);
 // The document of a command that failed before it had any items.
-std::string error_json(const std::string& message);
+// `list` is the name of the list that the command's document has, empty here.
+std::string error_json(const std::string& message, const std::string& list = "items");
 
 }  // namespace wheelsmith::report

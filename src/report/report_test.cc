@@ -71,6 +71,7 @@ TEST(Json, ErrorsAreItemsOrTheDocument) {
   item.error = "no such file";
   EXPECT_EQ(json::parse(to_json(std::vector<wheel::Inspection>{item}))["items"][0]["error"], "no such file");
   EXPECT_EQ(json::parse(error_json("wrong"))["error"], "wrong");
+  EXPECT_EQ(json::parse(error_json("wrong", "steps"))["steps"], json::array());
 }
 
 TEST(Text, NothingFromAFileReachesTheTerminalRaw) {
