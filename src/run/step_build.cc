@@ -264,7 +264,7 @@ void StepRunner::write_repeat_script(const CommandFailed& failed) {
   const std::filesystem::path path = m_tree / "repeat.sh";
   try {
     sys::write_file(path, script);
-    ::chmod(path.c_str(), 0755);
+    ::chmod(path.c_str(), 0700);  // the variables may hold a secret of --env
     m_outcome.repeat_script = path;
   } catch (const Error& error) {  // a full disk: the failure itself is what must be told
     m_log.line(error.what());

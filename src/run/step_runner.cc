@@ -134,8 +134,12 @@ void StepRunner::prepare_source() {
   const std::filesystem::path state = m_tree / "state.json";
   m_source = m_tree / "source";
   std::string made_for;
-  if (const auto text = sys::read_file_if_there(state))
-    made_for = document::parse_json(*text, state.string())["key"].text_or();
+  try {
+    if (const auto text = sys::read_file_if_there(state, 1 << 20))
+      made_for = document::parse_json(*text, state.string())["key"].text_or();
+  } catch (const Error& error) {  // the build can write there, too; nothing is known of such a tree
+    note(fmt::format("starting clean: {}", error.what()));
+  }
   const bool go_on = !m_job.clean && (step.source.incremental ? !made_for.empty() : made_for == step.key);
   if (!go_on) {
     if (!made_for.empty())

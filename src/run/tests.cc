@@ -28,7 +28,9 @@ std::vector<std::string> own_requirements(Bytes file) {
     if (!entry.name.ends_with(".dist-info/METADATA") || entry.name.find('/') != entry.name.rfind('/')) continue;
     std::vector<std::string> result;
     for (const std::string& text : pep::Headers::parse(archive.read(entry).bytes).all("Requires-Dist")) {
-      if (text.find("extra") == text.npos) result.push_back(text);
+      // Of an extra is what says so behind the ';', not what has the word in its name.
+      const std::size_t marker = text.find(';');
+      if (marker == text.npos || text.find("extra", marker) == text.npos) result.push_back(text);
     }
     return result;
   }
