@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "doctor/case.h"
 
 namespace wheelsmith::doctor {
@@ -64,7 +66,13 @@ std::optional<Check> check_torch_variant(const Case& c) {
       .id = "torch-variant",
       .found = fmt::format("{}, {}", described(torch), found.empty() ? "of a variant that is not known yet" : found),
       .wanted = c.variant == recipe::Variant::cpu ? "any build of torch" : "a torch built for " + wanted};
-  // Code for the CPU compiles and runs with every build of torch.
+  // Code for the CPU compiles and runs with every build of torch; and where no library is to come out (kernels that
+  // Triton compiles later), nothing is compiled against it.
+  const std::vector<std::string>& none = c.rules.checks.no_members;
+  if (std::find(none.begin(), none.end(), "*.so") != none.end()) {
+    check.wanted = "any build of torch: nothing is compiled here";
+    return check;
+  }
   if (c.variant == recipe::Variant::cpu || (found == wanted && found != "cuda")) return check;
   if (found == wanted) {
     if (torch.folder.empty() || torch.has_cuda_macros) return check;

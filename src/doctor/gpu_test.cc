@@ -174,6 +174,13 @@ TEST(Torch, VersionAndVariant) {
     EXPECT_EQ(patient.state("torch"), row.version) << row.torch.version;
     EXPECT_EQ(patient.state("torch-variant"), row.of_variant) << row.torch.version;
   }
+  // Where nothing is compiled, there is nothing that a torch of another kind could spoil.
+  Patient triton;
+  triton.recipe += std::string(k_torch) + "[check]\nno-members = [\"*.so\"]\n";
+  triton.variant = Variant::rocm;
+  triton.facts.torch = torch_of("2.13.0+cpu", "");
+  EXPECT_EQ(triton.state("torch-variant"), "good");
+
   Patient patient = cuda_patient(k_torch);
   patient.facts.torch->folder = "/site/torch";
   EXPECT_EQ(patient.state("torch-variant"), "bad") << "its headers have no CUDA macros";
