@@ -7,6 +7,7 @@
 //                                      "[12/72]" line, the next "FAILED:" or "ninja: …"
 //   make      the command's line, its output, then "make[2]: *** [rule.make:76: out.o] Error 1"
 //   distutils the command's line, its output, then "error: command '…' failed with exit code 1"
+//   folders   "ninja: Entering directory `build'", "make[1]: Entering directory '/…'", CMake's "Change Dir: '/…'"
 //   Python    "Traceback (most recent call last):" up to the exception's line
 //
 // The first of them is the answer. What caused it and what mends it is for `diagnose` to say.
@@ -24,6 +25,7 @@ constexpr std::size_t k_most_output = 64 << 10;
 constexpr std::size_t k_most_line = 64 << 10;
 // How far back a command's line may lie before the line that says that it failed.
 constexpr std::size_t k_most_lines_back = 400;
+constexpr std::size_t k_most_folder = 4096;
 
 std::string_view without_colours(std::string_view line, std::string& space) {
   if (line.find('\x1b') == line.npos) return line;
@@ -51,6 +53,26 @@ bool is_distutils_failure(std::string_view line) {
   return line.starts_with("error: command '") && line.find("' failed") != line.npos;
 }
 
+// "Entering directory `build'" and "Change Dir: /x": the folder that a build system says it works in from now on.
+std::string_view entered_folder(std::string_view line) {
+  for (const std::string_view words : {"ninja: Entering directory ", "]: Entering directory ", "Change Dir: "}) {
+    const std::size_t at = line.find(words);
+    if (at == line.npos || (at != 0 && !words.starts_with(']'))) continue;
+    std::string_view folder = trim(line.substr(at + words.size()));
+    if (!folder.empty() && (folder.front() == '`' || folder.front() == '\'')) folder.remove_prefix(1);
+    if (!folder.empty() && folder.back() == '\'') folder.remove_suffix(1);
+    return folder.substr(0, k_most_folder);
+  }
+  return {};
+}
+
+// "FAILED: [code=1] a.o b.o" -> "a.o"
+std::string_view first_product(std::string_view line) {
+  line = trim(line.substr(std::string_view("FAILED: ").size()));
+  if (line.starts_with("[code=")) line = trim(line.substr(std::min(line.size(), line.find(']') + 1)));
+  return line.substr(0, std::min(line.find(' '), k_most_folder));
+}
+
 // A line that looks as if a build system had printed a command of a compiler.
 bool is_compiler_command(std::string_view line) {
   line = trim(line);
@@ -74,6 +96,7 @@ bool is_compiler_command(std::string_view line) {
 struct FailureFinder::State {
   std::string partial;
   std::uint64_t line = 0;
+  std::string folder;
   std::deque<std::string> recent;
   std::optional<FirstFailure> found;
   std::optional<FirstFailure> traceback;
@@ -128,12 +151,16 @@ void FailureFinder::State::take(std::string_view raw) {
     case Mode::outside: break;
   }
   if (found) return;
+  if (const std::string_view entered = entered_folder(text); !entered.empty()) folder = entered;
   if (text.starts_with("FAILED: ")) {
     found = FirstFailure{};
     found->line = line;
+    found->folder = folder;
+    found->product = std::string(first_product(text));
     mode = Mode::ninja_command;
   } else if (is_make_failure(text) || is_distutils_failure(text)) {
     blame_recent(text);
+    if (is_make_failure(text)) found->folder = folder;
   } else if (text.starts_with("Traceback (most recent call last):") && !traceback) {
     traceback = FirstFailure{};
     traceback->line = line;

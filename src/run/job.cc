@@ -1,10 +1,23 @@
 #include "run/job.h"
 
+#include <fmt/format.h>
+
+#include "pep/project_page.h"
+
 namespace wheelsmith::run {
 
 using document::Array;
 using document::Table;
 using document::Value;
+
+std::string NeededWheel::requirement() const {
+  std::string path;
+  for (const char character : wheel.string()) {
+    const bool special = character == '%' || character == '#' || character == '?';
+    path += special ? fmt::format("%{:02X}", static_cast<unsigned>(character)) : std::string(1, character);
+  }
+  return fmt::format("{} @ file://{}", project, pep::percent_encoded(path));
+}
 
 Value Job::to_value() const {
   Table table;
@@ -14,7 +27,8 @@ Value Job::to_value() const {
   table["out"] = out.string();
   table["log"] = log.string();
   Array wheels;
-  for (const NeededWheel& need : needs) wheels.emplace_back(Array{need.project, need.version, need.wheel.string()});
+  for (const NeededWheel& need : needs)
+    wheels.emplace_back(Array{need.project, need.version, need.wheel.string(), need.direct ? "direct" : "indirect"});
   table["needs"] = std::move(wheels);
   Table places;
   for (const auto& [from, to] : mirrors) places[from] = to;
@@ -35,7 +49,7 @@ Job Job::from_value(const Value& value) {
   if (const Array* wheels = value["needs"].array()) {
     for (const Value& wheel : *wheels) {
       const std::vector<std::string> words = wheel.texts();
-      if (words.size() == 3) job.needs.push_back({words[0], words[1], words[2]});
+      if (words.size() == 4) job.needs.push_back({words[0], words[1], words[2], words[3] == "direct"});
     }
   }
   if (const Table* places = value["mirrors"].table()) {

@@ -14,6 +14,9 @@ namespace wheelsmith::run {
 struct NeededWheel {
   std::string project, version;
   std::filesystem::path wheel;
+  bool direct = true;  // false: only another one that is needed needs it
+
+  [[nodiscard]] std::string requirement() const;  // of exactly this file, whatever an index has of that version
 };
 
 // What a step process is given: the step, and where things are on this machine.

@@ -46,6 +46,7 @@ Value StepOutcome::to_value() const {
   table["cause"] = cause;
   table["phase"] = phase;
   table["reason"] = reason;
+  table["replaced"] = replaced;
   if (failure) table["failure"] = failure_value(*failure);
   if (!repeat_script.empty()) table["repeat_script"] = repeat_script.string();
   Array all_tests;
@@ -75,6 +76,7 @@ StepOutcome StepOutcome::from_value(const Value& value) {
   outcome.cause = value["cause"].text_or();
   outcome.phase = value["phase"].text_or();
   outcome.reason = value["reason"].text_or();
+  outcome.replaced = value["replaced"].boolean_or(false);
   if (const Value& failure = value["failure"]; failure.table() != nullptr) {
     outcome.failure =
         FirstFailure{failure["command"].text_or(), failure["folder"].text_or(), failure["output"].text_or(),

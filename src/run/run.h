@@ -31,6 +31,7 @@ struct FirstFailure {
   std::string folder;   // where it ran, as far as known
   std::string output;   // its own output, bounded
   std::uint64_t line = 0;
+  std::string product{};  // ninja: the first file that it should have made
 };
 
 struct StepOutcome {
@@ -46,6 +47,7 @@ struct StepOutcome {
   std::vector<TestOutcome> tests;
   std::vector<Finding> findings;
   std::string reason;
+  bool replaced = false;  // another wheel of that name was in the wheelhouse
 
   [[nodiscard]] document::Value to_value() const;
   static StepOutcome from_value(const document::Value& value);

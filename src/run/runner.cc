@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "base/text.h"
+#include "run/deliver.h"
 #include "run/job.h"
 #include "run/run.h"
 #include "sys/file.h"
@@ -25,11 +26,13 @@ Event::Kind event_kind(std::string_view name) {
 }
 
 // As many compilers as cores, but no more than memory holds.
-unsigned jobs_for(const plan::Step& step, const RunOptions& options) {
-  unsigned jobs = std::max(1u, usable_threads() / std::max(1u, options.steps_at_once));
+unsigned jobs_for(const plan::Step& step, const RunOptions& options, std::size_t steps_left) {
+  const auto at_once =
+      static_cast<unsigned>(std::clamp<std::size_t>(steps_left, 1, std::max(1u, options.steps_at_once)));
+  unsigned jobs = std::max(1u, usable_threads() / at_once);
   const std::uint64_t each = step.forecast.memory_per_job;
   if (each != 0) {
-    const std::uint64_t room = sys::memory().available / 10 * 9 / std::max(1u, options.steps_at_once) / each;
+    const std::uint64_t room = sys::memory().available / 10 * 9 / at_once / each;
     jobs = static_cast<unsigned>(std::clamp<std::uint64_t>(room, 1, jobs));
   }
   return options.jobs == 0 ? jobs : std::min(jobs, options.jobs);
@@ -62,6 +65,8 @@ class Runner {
 
   [[nodiscard]] std::optional<std::size_t> index_of(std::string_view id) const;
   [[nodiscard]] bool is_ready(std::size_t index) const;
+  [[nodiscard]] std::size_t steps_left() const;
+  [[nodiscard]] std::map<std::string, bool> all_needs(const plan::Step& step) const;
   bool take_cached(std::size_t index);
   void skip_hopeless();
   void start_ready();
@@ -90,12 +95,37 @@ std::optional<std::size_t> Runner::index_of(std::string_view id) const {
   return std::nullopt;
 }
 
+// Steps that are still to be compiled, this one and the running ones included.
+std::size_t Runner::steps_left() const {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < m_states.size(); ++i) {
+    if (m_states[i] != State::done && !m_plan.steps[i].cached) ++count;
+  }
+  return count;
+}
+
 bool Runner::is_ready(std::size_t index) const {
   if (m_states[index] != State::waiting) return false;
   return std::all_of(m_plan.steps[index].needs.begin(), m_plan.steps[index].needs.end(), [&](const std::string& id) {
     const auto need = index_of(id);
     return need && m_states[*need] == State::done;
   });
+}
+
+// What it needs, and what that needs, since a wheel may require at run time what it was built with: id, and whether the
+// step itself asks for it.
+std::map<std::string, bool> Runner::all_needs(const plan::Step& step) const {
+  std::map<std::string, bool> result;
+  for (const std::string& id : step.needs) result[id] = true;
+  std::vector<std::string> left = step.needs;
+  while (!left.empty()) {
+    const plan::Step* other = m_plan.find(left.back());
+    left.pop_back();
+    for (const std::string& id : other->needs) {
+      if (result.try_emplace(id, false).second) left.push_back(id);
+    }
+  }
+  return result;
 }
 
 void Runner::finished(std::size_t index, StepOutcome outcome) {
@@ -112,26 +142,20 @@ void Runner::finished(std::size_t index, StepOutcome outcome) {
   event.step = step.id;
   event.outcome = &m_outcomes[index];
   m_options.on_event(event);
+  if (!m_outcomes[index].replaced) return;
+  event.kind = Event::Kind::note;
+  event.outcome = nullptr;
+  event.text = fmt::format("another {} was there and is replaced", m_outcomes[index].wheel.filename().string());
+  m_options.on_event(event);
 }
 
 // A step whose wheel is in the store: put into the wheelhouse without starting anything.
 bool Runner::take_cached(std::size_t index) {
   const plan::Step& step = m_plan.steps[index];
-  const auto record = step.cached ? m_store.find_step(step.key) : std::nullopt;
-  const auto blob = record ? m_store.blob(record->wheel_sha256) : std::nullopt;
-  if (!blob) return false;
-  StepOutcome outcome;
-  outcome.outcome = "cached";
-  outcome.wheel = m_options.out / record->wheel_name;
-  sys::make_folders(m_options.out);
-  // The same wheel may lie there from the last time; a blob's name is its content, so its size and time tell enough.
-  std::error_code ignored;
-  const bool same =
-      std::filesystem::file_size(outcome.wheel, ignored) == record->wheel_size &&
-      std::filesystem::last_write_time(outcome.wheel, ignored) >= std::filesystem::last_write_time(*blob, ignored) &&
-      !ignored;
-  if (!same) sys::copy_file(*blob, outcome.wheel);
-  finished(index, std::move(outcome));
+  std::optional<StepOutcome> outcome;
+  if (step.cached) outcome = take_from_store(step.key, m_options.out, m_store);
+  if (!outcome) return false;
+  finished(index, std::move(*outcome));
   return true;
 }
 
@@ -181,15 +205,15 @@ void Runner::start(std::size_t index) {
   job.store = m_store.root();
   job.out = std::filesystem::absolute(m_options.out);
   job.log = log_path(m_store, step);
-  job.jobs = jobs_for(step, m_options);
+  job.jobs = jobs_for(step, m_options, steps_left());
   job.silence_seconds = m_options.silence_seconds;
   job.clean = m_options.clean;
   job.offline = m_options.offline;
   job.mirrors = m_options.fetch.mirrors;
-  for (const std::string& id : step.needs) {
-    const StepOutcome& need = m_outcomes[*index_of(id)];
+  for (const auto& [id, direct] : all_needs(step)) {
     const plan::Step& other = *m_plan.find(id);
-    job.needs.push_back({other.project, other.version, std::filesystem::absolute(need.wheel)});
+    job.needs.push_back(
+        {other.project, other.version, std::filesystem::absolute(m_outcomes[*index_of(id)].wheel), direct});
   }
   const std::filesystem::path file = m_store.temporary() / (store::slug(step.id) + ".json");
   sys::write_file(file, document::to_json(job.to_value()));

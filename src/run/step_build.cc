@@ -116,6 +116,23 @@ void StepRunner::prepare_tools() {
   for (const auto& [name, path] : step.programs) link(path, bin / name);
 }
 
+// Where the command that failed ran. ninja prints commands as they are in its folder, and seldom which folder that is:
+// then it is the one whose build.ninja makes the product.
+void StepRunner::find_folder(FirstFailure& failure) const {
+  const std::filesystem::path said = failure.folder.empty() ? std::filesystem::path() : m_source / failure.folder;
+  std::error_code ignored;
+  failure.folder = !said.empty() && std::filesystem::is_directory(said, ignored) ? said.string() : "";
+  if (failure.product.empty() || !failure.folder.empty()) return;
+  for (const sys::TreeFile& file : sys::list_tree(m_tree)) {
+    if (file.link || base_name(file.name) != "build.ninja") continue;
+    const std::filesystem::path path = m_tree / file.name;
+    const auto text = sys::read_file_if_there(path, 64 << 20);
+    if (!text || text->find("build " + failure.product) == text->npos) continue;
+    failure.folder = path.parent_path().string();
+    return;
+  }
+}
+
 void StepRunner::run_tool(sys::Command command, const std::string& what) {
   command.environment = tool_environment();
   command.folder = m_source;
@@ -162,14 +179,16 @@ void StepRunner::run_tool(sys::Command command, const std::string& what) {
   const sys::Exit exit = process.wait(on_output, stop);
   sys::kill_descendants();
   if (sys::interrupted()) throw Error("interrupted");
+  if (exit.good() && !silent) return;
+  std::optional<FirstFailure> first = finder.first();
+  if (first) find_folder(*first);
   if (silent) {
     throw CommandFailed(
         fmt::format("{} printed nothing for {:.0f} s and was stopped; --timeout sets how long it may be silent", what,
                     m_job.silence_seconds),
-        finder.first(), command);
+        std::move(first), command);
   }
-  if (!exit.good())
-    throw CommandFailed(fmt::format("{} failed: {}", what, sys::to_string(exit)), finder.first(), command);
+  throw CommandFailed(fmt::format("{} failed: {}", what, sys::to_string(exit)), std::move(first), command);
 }
 
 document::Value StepRunner::call_hook(const std::string& hook) {
@@ -219,7 +238,9 @@ void StepRunner::add_hook_requirements() {
   env::ResolveOptions options;
   options.offline = m_job.offline;
   options.wheelhouses = m_job.step.torch.wheelhouses;
-  for (const NeededWheel& need : m_job.needs) options.wheelhouses.push_back(need.wheel.parent_path());
+  for (const NeededWheel& need : m_job.needs) {
+    if (!need.direct) options.constraints.push_back(need.requirement());
+  }
   options.index_urls = m_job.step.torch.index_urls;
   options.prereleases = m_job.step.torch.prereleases;
   m_lock = env::resolve(requirements, m_job.step.python, m_fetcher, m_store, options);

@@ -80,6 +80,7 @@ Value StepRunner::provenance(const wheel::Inspection& inspection) const {
   if (!step.source.git_commit.empty()) source["commit"] = step.source.git_commit;
   if (step.source.incremental) source["incremental"] = true;
   table["source"] = std::move(source);
+  if (step.unkept) table["incremental"] = true;
   Array patches;
   for (const source::Patch& patch : step.patches) {
     Table item;
@@ -233,6 +234,7 @@ void StepRunner::test() {
                   .variant = m_job.step.variant,
                   .wheel = m_wheel,
                   .requirements = {},
+                  .constraints = {},
                   .wheelhouses = m_job.step.torch.wheelhouses,
                   .torch_sites = m_torch_sites,
                   .index_urls = m_job.step.torch.index_urls,
@@ -242,10 +244,8 @@ void StepRunner::test() {
                   .fetcher = m_fetcher,
                   .surroundings = m_surroundings,
                   .log = [this](const std::string& text) { m_log.write(text); }};
-  for (const NeededWheel& need : m_job.needs) {
-    bench.requirements.push_back(need.project + "==" + need.version);
-    bench.wheelhouses.push_back(need.wheel.parent_path());
-  }
+  for (const NeededWheel& need : m_job.needs)
+    (need.direct ? bench.requirements : bench.constraints).push_back(need.requirement());
   if (const env::PinnedWheel* torch = m_lock.find("torch")) bench.requirements.push_back("torch==" + torch->version);
   m_outcome.tests = run_tests(bench);
   for (const TestOutcome& outcome : m_outcome.tests)

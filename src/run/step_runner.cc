@@ -15,8 +15,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/text.h"
+#include "run/deliver.h"
+#include "sys/file.h"
 
 namespace wheelsmith::run {
 
@@ -51,6 +56,21 @@ fetch::FetchOptions fetch_options(const Job& job) {
   return options;
 }
 
+// What an archive carries of a build that ended long ago. A folder goes as a whole: an empty *.egg-info is one without
+// a name to setuptools, and fatal.
+void remove_matching(const std::filesystem::path& source, const std::vector<std::string>& patterns) {
+  if (patterns.empty()) return;
+  for (const sys::TreeFile& file : sys::list_tree(source)) {
+    for (std::size_t end = file.name.find('/');; end = file.name.find('/', end + 1)) {
+      const std::string part = file.name.substr(0, end);
+      const bool matches = std::any_of(patterns.begin(), patterns.end(),
+                                       [&](const std::string& pattern) { return glob_match(pattern, part); });
+      if (matches) sys::remove_tree(source / part);
+      if (matches || end == file.name.npos) break;
+    }
+  }
+}
+
 }  // namespace
 
 StepRunner::StepRunner(Job job)
@@ -72,27 +92,22 @@ StepRunner::StepRunner(Job job)
 
 StepOutcome StepRunner::run() {
   try {
-    // Another runner may have built it while we waited for the tree.
-    if (const auto record = m_job.step.source.incremental ? std::nullopt : m_store.find_step(m_job.step.key)) {
-      m_outcome.outcome = "cached";
+    m_store.note_try(m_job.step.identity, m_job.step.manifest);
+    std::filesystem::path built;
+    if (m_job.step.source.kind == source::Pin::Kind::program) {
+      built = pack_program();
     } else {
-      m_store.note_try(m_job.step.identity, m_job.step.manifest);
-      std::filesystem::path built;
-      if (m_job.step.source.kind == source::Pin::Kind::program) {
-        built = pack_program();
-      } else {
-        prepare_source();
-        prepare_environment();
-        prepare_tools();
-        built = build();
-      }
-      finish(built);
-      check();
-      test();
-      publish();
-      m_outcome.outcome = "built";
-      if (!m_job.step.source.incremental) sys::remove_tree(m_tree);
+      prepare_source();
+      prepare_environment();
+      prepare_tools();
+      built = build();
     }
+    finish(built);
+    check();
+    test();
+    publish();
+    m_outcome.outcome = "built";
+    if (!m_job.step.unkept) sys::remove_tree(m_tree);
   } catch (const CommandFailed& failed) {
     m_outcome.failure = failed.failure;
     write_repeat_script(failed);
@@ -148,12 +163,7 @@ void StepRunner::prepare_source() {
     sys::make_folders(m_tree);
     if (!step.source.incremental) {
       source::materialize(step.source, step.patches, m_fetcher, m_source);
-      for (const std::string& pattern : m_rules.clean) {
-        for (const sys::TreeFile& file : sys::list_tree(m_source)) {
-          if (glob_match(pattern, file.name) || glob_match(pattern + "/*", file.name))
-            sys::remove_tree(m_source / file.name);
-        }
-      }
+      remove_matching(m_source, m_rules.clean);
     }
   } else {
     note("going on in the tree of the last try");
@@ -176,12 +186,12 @@ void StepRunner::prepare_environment() {
   if (!step.needs.empty()) {
     env::ResolveOptions options;
     options.offline = m_job.offline;
-    options.prereleases = true;
+    options.wheelhouses = step.torch.wheelhouses;
+    options.index_urls = step.torch.index_urls;
+    options.prereleases = step.torch.prereleases;
     std::vector<std::string> requirements = step.requirements;
-    for (const NeededWheel& need : m_job.needs) {
-      requirements.push_back(need.project + "==" + need.version);
-      options.wheelhouses.push_back(need.wheel.parent_path());
-    }
+    for (const NeededWheel& need : m_job.needs)
+      (need.direct ? requirements : options.constraints).push_back(need.requirement());
     m_lock = env::resolve(requirements, step.python, m_fetcher, m_store, options);
   }
   if (step.torch.kind == plan::TorchChoice::Kind::environment) {
@@ -220,7 +230,10 @@ void StepRunner::publish() {
   const std::uint64_t size = std::filesystem::file_size(m_wheel);
   const std::string name = m_wheel.filename().string();
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - m_started).count();
-  if (!m_job.step.source.incremental) {
+  std::string sha256;
+  if (m_job.step.unkept) {
+    sha256 = to_hex(wheelsmith::sha256(sys::map_file(m_wheel).bytes));
+  } else {
     store::StepRecord record;
     record.key = m_job.step.key;
     record.identity = m_job.step.identity;
@@ -228,7 +241,7 @@ void StepRunner::publish() {
     record.version = m_job.step.version;
     record.manifest = m_job.step.manifest;
     record.wheel_name = name;
-    record.wheel_sha256 = m_store.put_blob(m_wheel);
+    record.wheel_sha256 = sha256 = m_store.put_blob(m_wheel);
     record.wheel_size = size;
     record.seconds = seconds;
     record.finished =
@@ -238,9 +251,8 @@ void StepRunner::publish() {
     m_store.put_step(record);
   }
   m_store.note_cost(m_job.step.identity, {seconds, size, 0});
-  sys::make_folders(m_job.out);
-  sys::copy_file(m_wheel, m_job.out / name);
   m_outcome.wheel = m_job.out / name;
+  m_outcome.replaced = deliver(m_wheel, sha256, m_outcome.wheel, m_store);
 }
 
 int run_step(const std::filesystem::path& job_file) {
@@ -250,14 +262,16 @@ int run_step(const std::filesystem::path& job_file) {
   try {
     Job job = Job::from_value(document::parse_json(sys::read_file(job_file), job_file.string()));
     // One at a time in a tree and in its log, whoever started it.
-    const store::Store store(job.store);
+    store::Store store(job.store);
     std::optional<sys::FileLock> tree = store.try_lock(store::tree_lock(job.step.identity));
     if (!tree) {
       emit_event({.kind = Event::Kind::phase, .step = "", .text = "waiting for another build of the same step"});
       tree = store.lock(store::tree_lock(job.step.identity));
     }
-    StepRunner runner(std::move(job));
-    outcome = runner.run();
+    // Another runner may have built it while we waited for the tree.
+    std::optional<StepOutcome> there;
+    if (!job.step.unkept) there = take_from_store(job.step.key, job.out, store);
+    outcome = there ? std::move(*there) : StepRunner(std::move(job)).run();
   } catch (const Error& error) {  // one step becomes an outcome
     outcome.outcome = "failed";
     outcome.cause = error.what();

@@ -66,6 +66,7 @@ class StepRunner {
   void note(const std::string& text);
   // Runs in the step's environment; output goes to the log, the finder and the status.
   void run_tool(sys::Command command, const std::string& what);
+  void find_folder(FirstFailure& failure) const;
   [[nodiscard]] sys::Environment tool_environment() const;
   [[nodiscard]] std::string with_paths(std::string text) const;
   document::Value call_hook(const std::string& hook);
@@ -105,6 +106,7 @@ struct TestBench {
   recipe::Variant variant;
   std::filesystem::path wheel;
   std::vector<std::string> requirements;  // more than the wheel's own: the torch it was built with
+  std::vector<std::string> constraints;
   std::vector<std::filesystem::path> wheelhouses, torch_sites;
   std::vector<std::string> index_urls;
   bool prereleases = false, offline = false;

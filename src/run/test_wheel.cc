@@ -62,6 +62,7 @@ WheelTest test_wheel(const std::filesystem::path& wheel, const toolchain::Python
                     .variant = *variant,
                     .wheel = std::filesystem::absolute(wheel),
                     .requirements = {},
+                    .constraints = {},
                     .wheelhouses = {std::filesystem::absolute(wheel).parent_path()},
                     .torch_sites = {},
                     .index_urls = {},

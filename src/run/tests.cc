@@ -95,6 +95,7 @@ env::Environment fresh_environment(const TestBench& bench, const std::filesystem
     env::ResolveOptions options;
     options.offline = bench.offline;
     options.wheelhouses = bench.wheelhouses;
+    options.constraints = bench.constraints;
     options.index_urls = bench.index_urls;
     options.prereleases = bench.prereleases;
     lock = env::resolve(requirements, bench.python, bench.fetcher, bench.store, options);

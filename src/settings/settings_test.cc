@@ -89,8 +89,8 @@ TEST(Settings, MistakesNameFileLineAndTheNearestWord) {
   EXPECT_EQ(mistake("offline = \"yes\"\n"), file.string() + ":1: offline must be true or false, but this is a text");
   EXPECT_EQ(mistake("python = [3.11]\n"), file.string() + ":1: python must be a list of texts, but this is a number");
   EXPECT_NE(mistake("arch = [\n").find(":"), std::string::npos);
-  EXPECT_EQ(what([] { Settings().read_environment({{"WHEELSMITH_ARHC", "9.0"}}); }),
-            "WHEELSMITH_ARHC is set in the environment, but there is no setting arhc; did you mean arch?");
+  EXPECT_EQ(what([] { Settings().read_environment({{"WHEELSMITH_ARCHS", "9.0"}}); }),
+            "WHEELSMITH_ARCHS is set in the environment, but there is no setting archs; did you mean arch?");
   EXPECT_EQ(what([] { Settings().read_environment({{"WHEELSMITH_OFFLINE", "maybe"}}); }),
             "WHEELSMITH_OFFLINE: offline is a switch: maybe is neither true nor false");
 }
