@@ -80,7 +80,11 @@ bool is_compiler_command(std::string_view line) {
     const std::size_t end = line.find(']');
     line = trim(line.substr(end + 1));
   }
-  const std::string_view word = base_name(line.substr(0, line.find(' ')));
+  std::string_view word = base_name(line.substr(0, line.find(' ')));
+  // "x86_64-linux-gnu-g++-12" is a g++.
+  if (const std::size_t dash = word.rfind('-');
+      dash != word.npos && dash + 1 < word.size() && word.find_first_not_of("0123456789.", dash + 1) == word.npos)
+    word = word.substr(0, dash);
   for (const std::string_view name :
        {"gcc", "g++", "cc", "c++", "clang", "clang++", "nvcc", "hipcc", "ld", "ar", "cmake"}) {
     if (word == name ||

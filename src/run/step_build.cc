@@ -146,18 +146,14 @@ void StepRunner::run_tool(sys::Command command, const std::string& what) {
     last_output = std::chrono::steady_clock::now();
     m_log.write(text);
     finder.feed(text);
-    if (m_job.step.verbose) {
-      Event event;
-      event.kind = Event::Kind::output;
-      event.text = std::string(text);
-      emit_event(event);
-    }
     partial += text;
     const std::size_t end = partial.rfind('\n');
     if (end == partial.npos) {
       if (partial.size() > (1 << 20)) partial.clear();
       return;
     }
+    // Whole lines only: a tool may write a line in many pieces.
+    if (m_job.step.verbose) emit_event({.kind = Event::Kind::output, .step = "", .text = partial.substr(0, end + 1)});
     std::optional<Progress> newest;
     for (const std::string_view line : lines(std::string_view(partial).substr(0, end))) {
       if (const auto progress = read_progress(line)) newest = progress;
@@ -247,8 +243,21 @@ void StepRunner::add_hook_requirements() {
   m_environment = env::make_environment(m_job.step.python, m_lock, m_torch_sites, m_fetcher, m_store);
 }
 
+// setuptools copies Python files into build/lib and packs what is there: what the source no longer has would stay in
+// the wheel. Libraries may stay; they are made again when what they are made of changed.
+void StepRunner::remove_stale_copies() const {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(m_source / "build", error)) {
+    if (!entry.path().filename().string().starts_with("lib") || entry.is_symlink() || !entry.is_directory()) continue;
+    for (const sys::TreeFile& file : sys::list_tree(entry.path())) {
+      if (!file.name.ends_with(".so")) sys::remove_tree(entry.path() / file.name);
+    }
+  }
+}
+
 std::filesystem::path StepRunner::build() {
   start_phase("build");
+  if (m_job.step.source.incremental) remove_stale_copies();
   const std::filesystem::path dist = m_tree / "dist";
   sys::remove_tree(dist);
   sys::make_folders(dist);

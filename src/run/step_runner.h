@@ -67,6 +67,7 @@ class StepRunner {
   // Runs in the step's environment; output goes to the log, the finder and the status.
   void run_tool(sys::Command command, const std::string& what);
   void find_folder(FirstFailure& failure) const;
+  void remove_stale_copies() const;
   [[nodiscard]] sys::Environment tool_environment() const;
   [[nodiscard]] std::string with_paths(std::string text) const;
   document::Value call_hook(const std::string& hook);
