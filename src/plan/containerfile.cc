@@ -36,7 +36,8 @@ std::string machine_of(const toolchain::Python& python) {
   return underscore == python.platform.npos ? "x86_64" : python.platform.substr(underscore + 1);
 }
 
-// Where the manylinux images of the Python Packaging Authority are mirrored is the user's to say (--build-arg); we name no host.
+// Where the manylinux images of the Python Packaging Authority are mirrored is the user's to say (--build-arg); we name
+// no host.
 std::string manylinux(std::string_view policy, const std::string& machine) {
   std::string image = fmt::format("${{MANYLINUX_IMAGES}}/{}", policy);
   return image.ends_with("_" + machine) ? image : image + "_" + machine;
