@@ -125,7 +125,10 @@ TEST(Capture, StartsWithoutOurDescriptorsAndSignals) {
   ::signal(SIGPIPE, SIG_DFL);
   ::close(leaked);
   EXPECT_EQ(descriptors.output, "0\n1\n2\n");
-  EXPECT_EQ(signals.output, "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n");
+  ASSERT_TRUE(signals.output.starts_with("SigBlk:\t0000000000000000\nSigIgn:\t")) << signals.output;
+  // 32 and 33 are the C library's own: it lets nobody set them, and passes on what it was started with.
+  const std::uint64_t ignored = std::stoull(signals.output.substr(signals.output.rfind('\t')), nullptr, 16);
+  EXPECT_EQ(ignored & ~(3ull << 31), 0u) << signals.output;
 }
 
 TEST(Capture, StartsASessionOfItsOwn) {

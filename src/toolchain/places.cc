@@ -85,7 +85,11 @@ std::string shim_state(const Surroundings& where) {
   std::error_code error;
   fs::path folder = fs::current_path(error);
   for (int depth = 0; !error && depth < 64; ++depth) {
-    for (const char* name : {".python-version", ".tool-versions"}) state += "\n" + fingerprint_of(folder / name);
+    for (const char* name : {".python-version", ".tool-versions"}) {
+      // Only what is there: how deep the current folder lies does not matter.
+      std::error_code ignored;
+      if (fs::exists(folder / name, ignored)) state += "\n" + fingerprint_of(folder / name);
+    }
     if (folder == folder.parent_path()) break;
     folder = folder.parent_path();
   }
