@@ -50,11 +50,11 @@ fi
 echo 'x = 1' >work/small/more.py
 run_json build small --source work
 built
-unzip -l "$wheel" | grep -q small/more.py || fail "a new file is not in the wheel"
+[[ $(unzip -l "$wheel") == *small/more.py* ]] || fail "a new file is not in the wheel"
 rm work/small/more.py
 run_json build small --source work
 built
-if unzip -l "$wheel" | grep -q small/more.py; then fail "a deleted file is still in the wheel"; fi
+[[ $(unzip -l "$wheel") != *small/more.py* ]] || fail "a deleted file is still in the wheel"
 tree=$(dirname store/trees/*/state.json)
 touch "$tree/source/leftover"
 run_json build small --source work --clean

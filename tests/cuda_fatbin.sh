@@ -18,7 +18,7 @@ sm_80 sass .nv_fatbin 1
 sm_90 sass .nv_fatbin 1'
 
 modes=('')
-if nvcc --help | grep -q -e --compress-mode; then
+if [[ $(nvcc --help) == *--compress-mode* ]]; then
   for mode in default size speed balance none; do modes+=("--compress-mode=$mode"); done
 fi
 for mode in "${modes[@]}"; do

@@ -34,7 +34,7 @@ grep -q texture "$t/err"
 echo 'nmae = "x"' >"$t/recipes/wrong.toml"
 run_json recipes --recipes "$t/recipes"
 expect 1 $status
-json 'broken[0].error' | grep -q 'wrong.toml:1'
+[[ $(json 'broken[0].error') == *wrong.toml:1* ]] || fail "broken: $(json broken)"
 run recipe show wrong --recipes "$t/recipes"
 expect 2 $status
 grep -q 'wrong.toml:1' "$t/err"
@@ -73,7 +73,7 @@ grep -q 'wheelsmith.toml:2: .*platform' "$t/err"
 printf 'jobs = \n' >"$t/project/wheelsmith.toml"
 run_json plan texture
 expect 2 $status
-json error | grep -q 'wheelsmith.toml:1'
+[[ $(json error) == *wheelsmith.toml:1* ]] || fail "error: $(json error)"
 rm "$t/project/wheelsmith.toml" "$XDG_CONFIG_HOME/wheelsmith/config.toml"
 
 # --- the store
@@ -168,7 +168,7 @@ expect 1 $status
 grep -q 'did you mean flag' "$t/err"
 run_json plan small --source "unrelated=$t/recipes/small"
 expect 0 $status
-json 'notes' | grep -q 'unrelated is not used'
+[[ $(json notes) == *'unrelated is not used'* ]] || fail "notes: $(json notes)"
 
 # A package may name a requirement twice, for different Pythons.
 mkdir -p "$t/twice"
