@@ -30,17 +30,9 @@ bool belongs_to(const pep::ProjectFile& file, const std::string& project) {
 }
 
 std::string file_url(const fs::path& path) {
-  std::string escaped;
   std::string plain = fs::absolute(path).lexically_normal().string();
   while (plain.size() > 1 && plain.ends_with('/')) plain.pop_back();
-  for (const char c : plain) {
-    if (c == '%' || c == '#' || c == '?') {
-      escaped += fmt::format("%{:02X}", static_cast<unsigned>(c));
-    } else {
-      escaped += c;
-    }
-  }
-  return "file://" + pep::percent_encoded(escaped);
+  return pep::file_url(plain);
 }
 
 pep::ProjectFile local_file(const fs::path& path) {

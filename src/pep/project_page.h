@@ -42,6 +42,8 @@ std::string resolve_url(std::string_view base, std::string_view reference);
 std::string percent_decoded(std::string_view text);
 // What no URL may hold (control characters, blanks, quotes, bytes beyond ASCII) as %XX; the rest, '%' too, as it is.
 std::string percent_encoded(std::string_view text);
+// "file:///…" of an absolute path; what means something in a URL is escaped.
+std::string file_url(std::string_view absolute_path);
 
 // Whether a name from elsewhere may name a file of ours: one part, printable, at most 255 bytes, no leading '.' or '-'.
 bool is_safe_file_name(std::string_view name);

@@ -64,6 +64,7 @@ TEST(Url, ExamplesOfTheRfc) {
 TEST(Url, PercentSigns) {
   EXPECT_EQ(percent_decoded("torch-2.1%2Bcu118%"), "torch-2.1+cu118%");
   EXPECT_EQ(percent_decoded("%zz%4"), "%zz%4");
+  EXPECT_EQ(file_url("/a b/50%#1?.whl"), "file:///a%20b/50%25%231%3F.whl");
   EXPECT_EQ(percent_encoded("a b\n\"%2B+\x7f\xc3"), "a%20b%0A%22%2B+%7F%C3");
 }
 

@@ -6,6 +6,8 @@
 // Nothing is refused here; a text without a scheme is a path, and what may be fetched is the business of the one who
 // fetches.
 
+#include <fmt/format.h>
+
 #include <optional>
 
 #include "base/text.h"
@@ -153,6 +155,15 @@ std::string percent_encoded(std::string_view text) {
     }
   }
   return result;
+}
+
+std::string file_url(std::string_view absolute_path) {
+  std::string escaped;
+  for (const char character : absolute_path) {
+    const bool special = character == '%' || character == '#' || character == '?';
+    escaped += special ? fmt::format("%{:02X}", static_cast<unsigned>(character)) : std::string(1, character);
+  }
+  return "file://" + percent_encoded(escaped);
 }
 
 bool is_safe_file_name(std::string_view name) {

@@ -30,15 +30,6 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view k_notes = "source";
 
-std::string file_url(const fs::path& path) {
-  std::string escaped;
-  for (const char character : path.string()) {
-    const bool special = character == '%' || character == '#' || character == '?';
-    escaped += special ? fmt::format("%{:02X}", static_cast<unsigned>(character)) : std::string(1, character);
-  }
-  return "file://" + pep::percent_encoded(escaped);
-}
-
 class Pinner {
  public:
   Pinner(const recipe::Recipe& recipe, fetch::Fetcher& fetcher, store::Store& store, const PinOptions& options)
@@ -127,7 +118,7 @@ class Pinner {
     Pin pin;
     pin.project = m_recipe.project;
     pin.file_name = path.filename().string();
-    pin.url = file_url(path);
+    pin.url = pep::file_url(path.string());
     pin.sha256 = file_digest(path);
     pin.digest = "sha256:" + pin.sha256;
     const Identity inside = archive_identity(path);
