@@ -36,11 +36,6 @@ Wanted wanted_by(const std::string& platform, const std::string& machine) {
   return wanted;
 }
 
-std::string machine_of(const toolchain::Python& python) {
-  const std::string& platform = python.platform;
-  return platform.starts_with("linux_") ? platform.substr(6) : "x86_64";
-}
-
 Check compare(const char* id, const std::string& library, const std::string& found, const std::string& newest,
               const std::string& platform) {
   Check check{.id = id,
@@ -58,7 +53,7 @@ Check compare(const char* id, const std::string& library, const std::string& fou
 std::optional<Check> check_platform_glibc(const Case& c) {
   const std::string& platform = c.facts.platform;
   if (platform.empty()) return std::nullopt;
-  const Wanted wanted = wanted_by(platform, machine_of(c.python));
+  const Wanted wanted = wanted_by(platform, c.python.machine());
   if (!wanted.problem.empty()) {
     return Check{.id = "platform",
                  .state = State::bad,
@@ -74,7 +69,7 @@ std::optional<Check> check_platform_glibc(const Case& c) {
 std::optional<Check> check_platform_libstdcxx(const Case& c) {
   const std::string& platform = c.facts.platform;
   if (platform.empty() || !c.facts.compiler) return std::nullopt;
-  const Wanted wanted = wanted_by(platform, machine_of(c.python));
+  const Wanted wanted = wanted_by(platform, c.python.machine());
   if (!wanted.problem.empty() || wanted.linux || wanted.glibcxx.empty()) return std::nullopt;
   return compare("platform-libstdc++", "GLIBCXX", c.facts.compiler->glibcxx, wanted.glibcxx, platform);
 }

@@ -197,6 +197,20 @@ std::vector<gpu::ArchList> choose_archs(const Request& request, const recipe::Re
   return lists;
 }
 
+std::optional<source::Override> choose_source(const Request& request, const std::string& package,
+                                              const std::string& project) {
+  const auto same = [](const std::string& a, const std::string& b) {
+    return pep::normalized_name(a) == pep::normalized_name(b);
+  };
+  const bool alone =
+      request.packages.empty() || (request.packages.size() == 1 && same(request.packages.front(), package));
+  for (const source::Override& user : request.sources) {
+    if (user.name.empty() ? alone || (!user.project.empty() && same(user.project, project)) : same(user.name, package))
+      return user;
+  }
+  return std::nullopt;
+}
+
 TorchChoice choose_torch(const Request& request, const recipe::Rules& rules, Variant variant,
                          const toolchain::Python& python, const Workshop& workshop, std::vector<std::string>& notes) {
   if (!rules.requires_versions.uses_torch) return {};

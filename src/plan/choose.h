@@ -21,6 +21,11 @@ std::vector<gpu::ArchList> choose_archs(const Request& request, const recipe::Re
                                         const std::vector<toolchain::Gpu>& gpus, const sys::Environment& environment,
                                         std::vector<std::string>& notes);
 
+// What --source says of a package: by its name, by the project it names, or, where only one package is asked for,
+// without a name.
+std::optional<source::Override> choose_source(const Request& request, const std::string& package,
+                                              const std::string& project);
+
 // What --torch says, or the torch that the interpreter has, or the newest that the recipe takes.
 TorchChoice choose_torch(const Request& request, const recipe::Rules& rules, recipe::Variant variant,
                          const toolchain::Python& python, const Workshop& workshop, std::vector<std::string>& notes);

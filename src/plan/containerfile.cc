@@ -31,11 +31,6 @@ bool uses_dnf(std::string_view image) {
   return false;
 }
 
-std::string machine_of(const toolchain::Python& python) {
-  const std::size_t underscore = python.platform.find('_');
-  return underscore == python.platform.npos ? "x86_64" : python.platform.substr(underscore + 1);
-}
-
 // Where the manylinux images of the Python Packaging Authority are mirrored is the user's to say (--build-arg); we name
 // no host.
 std::string manylinux(std::string_view policy, const std::string& machine) {
@@ -53,9 +48,9 @@ std::set<std::string> pythons_of(const Plan& plan) {
 std::string choose_base(const Plan& plan) {
   if (plan.steps.empty()) return std::string(k_debian);
   const Step& first = plan.steps.front();
-  if (first.platform.starts_with("manylinux")) return manylinux(first.platform, machine_of(first.python));
+  if (first.platform.starts_with("manylinux")) return manylinux(first.platform, first.python.machine());
   const std::set<std::string> pythons = pythons_of(plan);
-  if (pythons.size() > 1) return manylinux("manylinux_2_28", machine_of(first.python));
+  if (pythons.size() > 1) return manylinux("manylinux_2_28", first.python.machine());
   if (*pythons.begin() == k_debian_python) return std::string(k_debian);
   return fmt::format("python:{}-slim-bookworm", *pythons.begin());
 }

@@ -15,13 +15,6 @@ namespace {
 using document::Array;
 using document::Table;
 
-std::optional<source::Override> override_for(const std::string& package, const Request& request) {
-  for (const source::Override& user : request.sources) {
-    if (user.name.empty() || pep::normalized_name(user.name) == pep::normalized_name(package)) return user;
-  }
-  return std::nullopt;
-}
-
 // The folder as the recipe's file may name it: below that file's own.
 std::optional<std::string> relative_folder(const std::filesystem::path& folder, const std::filesystem::path& recipes) {
   const std::filesystem::path base = std::filesystem::absolute(recipes.empty() ? "." : recipes).lexically_normal();
@@ -66,7 +59,7 @@ recipe::Recipe make_up_recipe(const std::string& package, const Request& request
   options.recipe_folder = workshop.recipe_folder;
   options.example_folders = workshop.example_folders;
   const source::Pin pin =
-      source::pin(stand_in, override_for(package, request), workshop.fetcher, workshop.store, options);
+      source::pin(stand_in, choose_source(request, package, package), workshop.fetcher, workshop.store, options);
   recipe::Recipe recipe = recipe::make_up(remembered_facts(pin, "", workshop));
   recipe.name = package;
   recipe.document["name"] = package;

@@ -96,17 +96,6 @@ void Planner::add_package(const recipe::Recipe& recipe, const toolchain::Python&
   m_plan.notes = std::move(unique);
 }
 
-const std::optional<source::Override> Planner::override_for(const recipe::Recipe& recipe) const {
-  for (const source::Override& user : m_request.sources) {
-    const bool named = !user.name.empty()
-                           ? same_project(user.name, recipe.name)
-                           : m_request.packages.size() == 1 && same_project(m_request.packages.front(), recipe.name);
-    if (named || (user.name.empty() && !user.project.empty() && same_project(user.project, recipe.project)))
-      return user;
-  }
-  return std::nullopt;
-}
-
 const recipe::Recipe& Planner::recipe_for(const std::string& package) {
   if (const recipe::Recipe* known = m_workshop.recipes.find(package)) return *known;
   // One that could not even be read is known by its file.
@@ -138,7 +127,8 @@ const recipe::Recipe& Planner::recipe_for(const std::string& package) {
 
 const Planner::Known& Planner::source_for(const recipe::Recipe& recipe, const toolchain::Python& python) {
   // Only a registry's choice of a release depends on the interpreter.
-  const bool same_for_all = recipe.source.kind == recipe::Source::Kind::folder && !override_for(recipe);
+  const bool same_for_all =
+      recipe.source.kind == recipe::Source::Kind::folder && !choose_source(m_request, recipe.name, recipe.project);
   const std::string name = recipe.name + (same_for_all ? "" : " " + python.short_version());
   const auto found = m_sources.find(name);
   if (found != m_sources.end()) return found->second;
@@ -149,7 +139,8 @@ const Planner::Known& Planner::source_for(const recipe::Recipe& recipe, const to
   options.recipe_folder = m_workshop.recipe_folder;
   options.example_folders = m_workshop.example_folders;
   Known known;
-  known.pin = source::pin(recipe, override_for(recipe), m_workshop.fetcher, m_workshop.store, options);
+  known.pin = source::pin(recipe, choose_source(m_request, recipe.name, recipe.project), m_workshop.fetcher,
+                          m_workshop.store, options);
   if (known.pin.kind == source::Pin::Kind::folder) {
     source::FolderDigest digest = source::folder_digest(known.pin.folder, m_workshop.store);
     known.pin.digest = digest.digest;
@@ -370,7 +361,7 @@ void Planner::fill_manifest(Step& step, const recipe::Recipe& recipe, const Know
       inputs.add_torch(*torch);
   }
   for (const std::string& id : step.needs) inputs.add_need(m_plan.steps[m_steps.at(id)]);
-  step.manifest = inputs.manifest();
+  step.manifest = inputs.take();
   step.key = step.manifest.key();
 }
 

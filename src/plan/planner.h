@@ -26,7 +26,6 @@ class Planner {
 
   const recipe::Recipe& recipe_for(const std::string& package);
   const Known& source_for(const recipe::Recipe& recipe, const toolchain::Python& python);
-  const std::optional<source::Override> override_for(const recipe::Recipe& recipe) const;
   void look_for_slips();
   void add_package(const recipe::Recipe& recipe, const toolchain::Python& python);
   // Its id; made once, however many need it.

@@ -36,11 +36,6 @@ class FileSink final : public Sink {
   sys::AtomicFile& m_file;
 };
 
-std::string machine_of(const std::string& platform) {  // "linux_x86_64" -> "x86_64"
-  const std::size_t underscore = platform.find('_');
-  return underscore == platform.npos ? platform : platform.substr(underscore + 1);
-}
-
 // The tag asked for, with the machine where it was left out ("manylinux_2_28" -> "manylinux_2_28_x86_64").
 std::string whole_tag(const std::string& asked, const std::string& machine) {
   return asked.ends_with("_" + machine) ? asked : asked + "_" + machine;
@@ -139,7 +134,7 @@ void StepRunner::finish(const std::filesystem::path& built) {
   edit.threads = usable_threads();
   edit.python_tag = tags.python;
   edit.abi_tag = tags.abi;
-  const std::string machine = machine_of(m_job.step.python.platform);
+  const std::string machine = m_job.step.python.machine();
   if (tags.pure)
     edit.platform_tag = "any";
   else if (!m_job.step.platform.empty())

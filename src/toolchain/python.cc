@@ -55,6 +55,8 @@ std::string python_digest(const document::Value& facts, const Surroundings& wher
 
 }  // namespace
 
+std::string Python::machine() const { return platform.substr(platform.find('_') + 1); }
+
 std::string Python::short_version() const {
   const std::size_t first = version.find('.');
   return first == std::string::npos ? version : version.substr(0, version.find('.', first + 1));

@@ -54,6 +54,7 @@ struct Python {
   std::string glibc;                                // of the C library it runs with, "2.36"; "" for musl
   std::string digest;                               // of the interpreter, its library and its own data
   [[nodiscard]] std::string short_version() const;  // "3.11"
+  [[nodiscard]] std::string machine() const;        // "x86_64" of "linux_x86_64"
 };
 
 struct Compiler {
