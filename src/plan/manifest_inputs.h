@@ -20,7 +20,7 @@ class ManifestInputs {
   void add_torch(const toolchain::Torch& torch);
   void add_need(const Step& other);
 
-  [[nodiscard]] const store::Manifest& manifest() const { return m_manifest; }
+  [[nodiscard]] store::Manifest take() { return std::move(m_manifest); }
 
  private:
   const Step& m_step;

@@ -43,15 +43,20 @@ std::string in_words(const Change& change) {
 
 }  // namespace
 
-void Manifest::set(std::string_view name, std::string_view value) { m_inputs[std::string(name)] = value; }
+void Manifest::set(std::string_view name, std::string_view value) {
+  m_inputs.insert_or_assign(std::string(name), std::string(value));
+}
 
 std::string Manifest::key() const {
   std::string text(k_format);
+  const auto add = [&](const std::string& part) {
+    text += std::to_string(part.size());
+    text += ':';
+    text += part;
+  };
   for (const auto& [name, value] : m_inputs) {
-    fmt::format_to(std::back_inserter(text), "{}:", name.size());
-    text += name;
-    fmt::format_to(std::back_inserter(text), "{}:", value.size());
-    text += value;
+    add(name);
+    add(value);
   }
   return to_hex(sha256(Bytes(text)));
 }
