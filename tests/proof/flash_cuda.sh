@@ -9,13 +9,17 @@ torch=${PROOF_TORCH:-2.11.0}
 arch=${PROOF_ARCH:-9.0}
 step=${PROOF_OBJECTS:-3}
 
-tree() { find "$WHEELSMITH_STORE/trees" -maxdepth 1 -name 'flash-attn-cuda-*' 2>/dev/null | head -n 1; }
-rm -rf "$(tree)" 2>/dev/null || true
+rm -rf "$WHEELSMITH_STORE"/trees/flash-attn-cuda-*
+# The build's tree; before there is one, a path at which nothing is.
+tree() {
+  local found=("$WHEELSMITH_STORE"/trees/flash-attn-cuda-*)
+  echo "${found[0]}"
+}
 
 # The objects that ninja has noted as finished, and when each was written.
 finished() {
   local log
-  log=$(find "$(tree)" -name .ninja_log 2>/dev/null | head -n 1)
+  log=$(find "$(tree)" -name .ninja_log 2>/dev/null | head -n 1 || true)
   [[ -n $log ]] || return 0
   awk -F '\t' 'NF >= 5 { print $4 }' "$log" | sort -u | while read -r object; do
     [[ $object == /* ]] || object=$(dirname "$log")/$object
@@ -24,10 +28,15 @@ finished() {
 }
 count() { finished | wc -l; }
 
+# bash has background jobs ignore SIGINT, which a program may heed; a terminal would not tell it so.
 start_build() {
-  "$wheelsmith" build flash-attn --variant cuda --arch "$arch" --torch "$torch" --python "$python" >>"$t/build.out" 2>>"$t/build.err" &
+  python3 -c 'import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])' \
+    "$wheelsmith" build flash-attn --variant cuda --arch "$arch" --torch "$torch" --python "$python" >>"$t/build.out" 2>>"$t/build.err" &
   pid=$!
 }
+# A proof that has failed does not leave an hour of nvcc behind.
+pid=
+trap '[[ -z $pid ]] || kill "$pid" 2>/dev/null || true' EXIT
 # wait_for COUNT: until so many objects are finished, or the build has ended.
 wait_for() {
   while (($(count) < $1)); do
