@@ -9,7 +9,11 @@
 
 namespace wheelsmith {
 
-unsigned usable_threads() { return std::max(1U, std::thread::hardware_concurrency()); }
+unsigned usable_threads() {
+  // Asked once: each time opens a file of /sys.
+  static const unsigned threads = std::max(1U, std::thread::hardware_concurrency());
+  return threads;
+}
 
 void parallel_for(std::size_t count, unsigned threads, const std::function<void(std::size_t)>& task) {
   std::atomic<std::size_t> next{0};

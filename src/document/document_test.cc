@@ -124,6 +124,10 @@ TEST(Json, Writes) {
   EXPECT_EQ(to_json(table, -1), "{\"b\":[1,2.0,\"x\xef\xbf\xbd\\n\"],\"a\":{}}");
   EXPECT_EQ(canonical_json(table), "{\"a\":{},\"b\":[1,2.0,\"x\xef\xbf\xbd\\n\"]}");
   EXPECT_EQ(to_json(Value()), "null");
+  table["c"] = Array{Table(), Array(), Value(), true, "\"\\\x7f é"};
+  EXPECT_EQ(to_json(table),
+            "{\n  \"b\": [\n    1,\n    2.0,\n    \"x\xef\xbf\xbd\\n\"\n  ],\n  \"a\": {},\n"
+            "  \"c\": [\n    {},\n    [],\n    null,\n    true,\n    \"\\\"\\\\\x7f é\"\n  ]\n}");
 }
 
 TEST(TomlWriter, LooksLikeTomlThatPeopleWrite) {

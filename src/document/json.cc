@@ -1,5 +1,5 @@
-// JSON through nlohmann-json: reading event by event into our own values, so that depth, number and lines are ours to
-// count; writing through its serializer, which replaces what is no UTF-8.
+// JSON through nlohmann-json, read event by event into our own values, so that depth, number and lines are ours to
+// count.
 
 #include <fmt/format.h>
 
@@ -134,37 +134,6 @@ class Builder {
   Value m_result;
 };
 
-// Keys are unique already; ordered_json's own insert would look for each among all before it.
-void put(nlohmann::ordered_json::object_t& members, const std::string& key, nlohmann::ordered_json&& value) {
-  static_cast<nlohmann::ordered_json::object_t::Container&>(members).emplace_back(key, std::move(value));
-}
-void put(nlohmann::json::object_t& members, const std::string& key, nlohmann::json&& value) {
-  members.emplace(key, std::move(value));
-}
-
-// Json is ordered_json (members as they are) or json (sorted).
-template <class Json>
-Json to_nlohmann(const Value& value) {
-  if (const auto* truth = value.boolean()) return *truth;
-  if (const auto* whole = value.integer()) return *whole;
-  if (const auto* text = value.text()) return *text;
-  if (value.is_number()) return value.number();
-  if (const auto* list = value.array()) {
-    Json result = Json::array();
-    for (const Value& element : *list) result.push_back(to_nlohmann<Json>(element));
-    return result;
-  }
-  if (const auto* table = value.table()) {
-    Json result = Json::object();
-    auto& members = result.template get_ref<typename Json::object_t&>();
-    for (const auto& [key, member] : *table) {
-      put(members, key, to_nlohmann<Json>(member));
-    }
-    return result;
-  }
-  return nullptr;
-}
-
 }  // namespace
 
 Value parse_json(std::string_view text, std::string_view file_name) {
@@ -177,16 +146,6 @@ Value parse_json(std::string_view text, std::string_view file_name) {
   nlohmann::json::sax_parse(CountingIterator(text.data(), &lines), CountingIterator(text.data() + text.size(), &lines),
                             &builder);
   return builder.result();
-}
-
-std::string to_json(const Value& value, int indent) {
-  using Json = nlohmann::ordered_json;
-  return to_nlohmann<Json>(value).dump(indent, ' ', false, Json::error_handler_t::replace);
-}
-
-std::string canonical_json(const Value& value) {
-  using Json = nlohmann::json;
-  return to_nlohmann<Json>(value).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 }  // namespace wheelsmith::document
