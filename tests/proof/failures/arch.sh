@@ -11,14 +11,14 @@ ops = load(name='scale_ops', sources=['scale.cu'], extra_cuda_cflags=['-O3'], ve
 CODE
 }
 
-log arch-nvcc-removed arch sm_60 scale.cu
+log arch-nvcc-removed arch 60 scale.cu
 arch-nvcc-removed() {
   one_kernel
   printf 'GENCODE = -gencode arch=compute_60,code=sm_60 -gencode arch=compute_90,code=sm_90\nscale.o: scale.cu\n\tnvcc -O3 $(GENCODE) -c $< -o $@\n' >Makefile
   make
 }
 
-log arch-nvcc-unknown arch compute_200 scale.cu
+log arch-nvcc-unknown arch 200 scale.cu
 arch-nvcc-unknown() {
   one_kernel
   printf 'rule cuda\n  command = nvcc -gencode arch=compute_90,code=sm_90 -gencode arch=compute_200,code=sm_200 -c $in -o $out\nbuild scale.o: cuda scale.cu\nbuild other.o: cuda scale.cu\n' >build.ninja
@@ -33,7 +33,7 @@ arch-nvcc118-blackwell() {
   stamped make
 }
 
-log arch-nvcc-pair arch compute_100 scale.cu
+log arch-nvcc-pair arch 100 scale.cu
 arch-nvcc-pair() {
   one_kernel
   printf 'scale.o: scale.cu\n\tnvcc -gencode arch=compute_100,code=sm_90 -c $< -o $@\n' >Makefile
@@ -49,7 +49,7 @@ arch-torch-notation() { torch124_venv; torch_jit; CUDA_HOME=/usr/local/cuda TORC
 log arch-torch-none arch TORCH_CUDA_ARCH_LIST -
 arch-torch-none() { torch124_venv; torch_jit; CUDA_HOME=/usr/local/cuda python warm_up.py; }
 
-log arch-torch-nvcc-removed arch 7.0 nvcc
+log arch-torch-nvcc-removed arch 70 nvcc
 arch-torch-nvcc-removed() {
   torch124_venv
   torch_jit
@@ -63,19 +63,11 @@ arch-cmake-removed() {
   cmake -B build -DCMAKE_CUDA_COMPILER=/usr/local/cuda/bin/nvcc
 }
 
-log arch-cmake-default arch CMAKE_CUDA_ARCHITECTURES cmake
-arch-cmake-default() {
+log arch-cmake-all arch CMAKE_CUDA_ARCHITECTURES scale.cu
+arch-cmake-all() {
   one_kernel
   printf 'cmake_minimum_required(VERSION 3.18)\nproject(scale LANGUAGES CXX CUDA)\nadd_library(scale scale.cu)\n' >CMakeLists.txt
-  CUDACXX=/usr/local/cuda/bin/nvcc cmake -B build -G Ninja
-}
-
-log arch-cmake-native arch CMAKE_CUDA_ARCHITECTURES -
-arch-cmake-native() {
-  plain_venv
-  one_kernel
-  printf 'cmake_minimum_required(VERSION 3.24)\nproject(scale LANGUAGES CXX CUDA)\nadd_library(scale scale.cu)\n' >CMakeLists.txt
-  cmake -B build -G Ninja -DCMAKE_CUDA_ARCHITECTURES=native -DCMAKE_CUDA_COMPILER=/usr/local/cuda/bin/nvcc && cmake --build build
+  CUDACXX=/usr/local/cuda/bin/nvcc cmake -B build -G Ninja -DCMAKE_CUDA_ARCHITECTURES=all && ninja -C build
 }
 
 log arch-cmake-dotted arch CMAKE_CUDA_ARCHITECTURES -
@@ -93,7 +85,7 @@ arch-cmake-empty() {
   cmake -B build -DCMAKE_CUDA_ARCHITECTURES= -DCMAKE_CUDA_COMPILER=/usr/local/cuda/bin/nvcc
 }
 
-log arch-ptxas-feature arch sm_90 mma.cu
+log arch-ptxas-feature arch sm_80 mma.cu
 arch-ptxas-feature() {
   cat >mma.cu <<'CODE'
 __global__ void fence() { asm volatile("wgmma.fence.sync.aligned;\n"); }
@@ -102,7 +94,7 @@ CODE
   make
 }
 
-log arch-ptxas-suffix arch sm_90a mma.cu
+log arch-ptxas-suffix arch sm_90 mma.cu
 arch-ptxas-suffix() {
   cat >mma.cu <<'CODE'
 __global__ void fence() { asm volatile("wgmma.fence.sync.aligned;\n"); asm volatile("wgmma.commit_group.sync.aligned;\n"); }

@@ -70,7 +70,7 @@ host-compiler-configure() {
   need autoconf
   printf 'AC_INIT([codec], [1.0])\nAC_PROG_CC\nAC_PROG_CXX\nAC_OUTPUT\n' >configure.ac
   quiet autoconf
-  CC='gcc -mtune=quantum' ./configure
+  CC='gcc -mtune=quantum' ./configure || return 1
 }
 
 log host-compiler-nvcc-gcc-new host-compiler gcc scale.cu
@@ -132,7 +132,7 @@ host-compiler-meson() {
   CC=icc meson setup build
 }
 
-log host-compiler-cpp20-header host-compiler C++20 concepts.cc
+log host-compiler-cpp20-header host-compiler - concepts.cc
 host-compiler-cpp20-header() {
   printf '#include <format>\n#include <string>\nstd::string hi() { return std::format("{}", 1); }\n' >concepts.cc
   printf 'CXXFLAGS = -std=c++20 -O2\nall: concepts.o\n' >Makefile

@@ -264,3 +264,11 @@ success-keep-going() {
   printf '#ifndef FALLBACK\n#include <cuda_fast_path.h>\n#endif\nint b;\n' >b.c
   make -k
 }
+
+log success-cmake-native no-failure - -
+success-cmake-native() {
+  plain_venv
+  one_kernel
+  printf 'cmake_minimum_required(VERSION 3.24)\nproject(scale LANGUAGES CXX CUDA)\nadd_library(scale scale.cu)\n' >CMakeLists.txt
+  cmake -B build -G Ninja -DCMAKE_CUDA_ARCHITECTURES=native -DCMAKE_CUDA_COMPILER=/usr/local/cuda/bin/nvcc && cmake --build build
+}

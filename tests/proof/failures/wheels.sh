@@ -25,13 +25,10 @@ wheel-platform-glibc() { plain_venv; small_wheel kernels-1.0-cp311-cp311-manylin
 log wheel-platform-name wheel-platform name -
 wheel-platform-name() { plain_venv; small_wheel kernels-1.0-cp311-cp311-linux_x86_64.whl; mv kernels-*.whl kernels.whl; typed pip install ./kernels.whl; }
 
-log wheel-platform-version wheel-platform version -
-wheel-platform-version() { plain_venv; small_wheel kernels-1.0-cp311-cp311-linux_x86_64.whl; mv kernels-*.whl kernels-2.0-cp311-cp311-linux_x86_64.whl; pip install ./kernels-2.0-cp311-cp311-linux_x86_64.whl; }
-
 log wheel-platform-version-uv wheel-platform version -
 wheel-platform-version-uv() { plain_venv; small_wheel kernels-1.0-cp311-cp311-linux_x86_64.whl; mv kernels-*.whl kernels-2.0-cp311-cp311-linux_x86_64.whl; uv pip install ./kernels-2.0-cp311-cp311-linux_x86_64.whl; }
 
-log wheel-platform-bad-zip wheel-platform zip -
+log wheel-platform-bad-zip wheel-platform wheel -
 wheel-platform-bad-zip() { plain_venv; echo '<html>404 Not Found</html>' >kernels-1.0-py3-none-any.whl; pip install ./kernels-1.0-py3-none-any.whl; }
 
 log wheel-platform-bad-zip-uv wheel-platform zip -
@@ -43,14 +40,6 @@ wheel-platform-uv-index() {
   mkdir links
   (cd links; small_wheel kernels-1.0-cp39-cp39-win_amd64.whl)
   uv pip install --offline --no-index --find-links links kernels
-}
-
-log wheel-platform-pip-links wheel-platform kernels -
-wheel-platform-pip-links() {
-  plain_venv
-  mkdir links
-  (cd links; small_wheel kernels-1.0-cp39-cp39-win_amd64.whl)
-  pip install -v --no-index --find-links links kernels
 }
 
 audit_wheel() {
