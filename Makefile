@@ -44,6 +44,7 @@ bench: ## ratios against auditwheel, libdeflate, cuobjdump, pip and uv; WHEELS=f
 	@cmake --build build/release --target inflate_elf install_wheel
 	@python3 bench/run.py
 	@python3 bench/build.py
+	@python3 bench/diagnose.py
 
 proof: ## compares our answers with other tools' on many wheels of the registry; WHEELS=folder of wheels
 	@scripts/setup.sh proof

@@ -12,7 +12,7 @@ find_package(LibLZMA REQUIRED)
 find_package(fmt REQUIRED)
 link_libraries(Threads::Threads)
 
-foreach(name deflate zstd)
+foreach(name deflate zstd re2)
   find_library(${name}_archive ${name} REQUIRED)
   add_library(lib${name} STATIC IMPORTED)
   set_target_properties(lib${name} PROPERTIES IMPORTED_LOCATION ${${name}_archive})

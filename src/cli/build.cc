@@ -146,6 +146,7 @@ int build(const BuildCommand& command) {
   options.out = settings.text("out");
   options.keep_going = settings.flag("keep-going");
   options.clean = command.clean;
+  options.ccache = settings.text("ccache");
   options.steps_at_once = steps;
   options.jobs = jobs;
   options.silence_seconds = silence;

@@ -44,6 +44,7 @@ std::uint64_t parse_size(const std::string& option, const std::string& text);
 using Outcome = std::function<int()>;
 void add_inspect(CLI::App& app, Outcome& outcome);
 void add_check(CLI::App& app, Outcome& outcome);
+void add_diagnose(CLI::App& app, Outcome& outcome);
 void add_build(CLI::App& app, Outcome& outcome);
 void add_step(CLI::App& app, Outcome& outcome);
 void add_test(CLI::App& app, Outcome& outcome);

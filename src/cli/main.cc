@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <filesystem>
 
 #include "base/error.h"
 #include "base/parallel.h"
@@ -121,6 +122,7 @@ int parse_and_run(CLI::App& app, int argc, char** argv) {
   Outcome outcome;
   add_inspect(app, outcome);
   add_check(app, outcome);
+  add_diagnose(app, outcome);
   add_build(app, outcome);
   add_test(app, outcome);
   add_plan(app, outcome);
@@ -145,6 +147,8 @@ int parse_and_run(CLI::App& app, int argc, char** argv) {
     return fail(json, k_usage, error.what());
   } catch (const Error& error) {
     if (sys::interrupted()) return fail(json, k_interrupted, "interrupted; the same command goes on from here");
+    return fail(json, k_not_fine, printable(error.what()));
+  } catch (const std::filesystem::filesystem_error& error) {
     return fail(json, k_not_fine, printable(error.what()));
   } catch (const std::exception& error) {
     return fail(json, k_bug, printable(std::string("this is a bug of ours: ") + error.what()));

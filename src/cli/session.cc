@@ -73,8 +73,7 @@ void SettingWords::add_to(CLI::App& command, const std::vector<std::string>& nam
   for (const settings::Option& option : settings::all_options()) {
     const bool wanted =
         names.empty() ? option.name != "packages" : std::find(names.begin(), names.end(), option.name) != names.end();
-    // The output options of every command bring --color themselves.
-    if (!wanted || option.name == "color") continue;
+    if (!wanted) continue;
     if (option.kind == Kind::flag) {
       command.add_flag("--" + option.name, m_flags[option.name], option.help);
       continue;

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "document/value.h"
+#include "report/diagnosis.h"
 
 namespace wheelsmith::report {
 
@@ -14,17 +15,6 @@ using document::Table;
 using document::Value;
 
 constexpr std::size_t k_most_lines = 40;
-
-Value finding_value(const Finding& finding) {
-  Table table;
-  table["id"] = finding.id;
-  table["severity"] = std::string(to_string(finding.severity));
-  table["subject"] = finding.subject;
-  table["what"] = finding.what;
-  table["why"] = finding.why;
-  table["fix"] = finding.fix;
-  return table;
-}
 
 Value test_value(const run::TestOutcome& test) {
   Table table;
@@ -58,6 +48,7 @@ std::string failure_text(const run::StepOutcome& step, const Style& style) {
                           style.wrap(printable(step.failure->command), 4));
     text += "  it printed:\n" + shortened(step.failure->output, style);
   }
+  if (step.diagnosis) text += "  what caused it:\n" + cause_text(*step.diagnosis, style, 4);
   for (const Finding& finding : step.findings) {
     if (finding.severity != Severity::error) continue;
     text += fmt::format("  {} {}: {}\n", style.red(finding.id), printable(finding.subject),
@@ -94,7 +85,7 @@ std::string tests_json(const std::vector<run::WheelTest>& items) {
     for (const run::TestOutcome& test : item.tests) tests.push_back(test_value(test));
     table["tests"] = std::move(tests);
     Array findings;
-    for (const Finding& finding : item.findings) findings.push_back(finding_value(finding));
+    for (const Finding& finding : item.findings) findings.push_back(run::to_value(finding));
     table["findings"] = std::move(findings);
     list.emplace_back(std::move(table));
   }

@@ -15,6 +15,7 @@
 #include <deque>
 
 #include "base/text.h"
+#include "diagnose/line.h"
 #include "run/run.h"
 
 namespace wheelsmith::run {
@@ -26,22 +27,6 @@ constexpr std::size_t k_most_line = 64 << 10;
 // How far back a command's line may lie before the line that says that it failed.
 constexpr std::size_t k_most_lines_back = 400;
 constexpr std::size_t k_most_folder = 4096;
-
-std::string_view without_colours(std::string_view line, std::string& space) {
-  if (line.find('\x1b') == line.npos) return line;
-  space.clear();
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    if (line[i] != '\x1b') {
-      space += line[i];
-      continue;
-    }
-    if (i + 1 < line.size() && line[i + 1] == '[') {
-      i += 2;
-      while (i < line.size() && (line[i] < '@' || line[i] > '~')) ++i;
-    }
-  }
-  return space;
-}
 
 bool is_make_failure(std::string_view line) {
   const std::size_t stars = line.find(": *** [");
@@ -73,28 +58,6 @@ std::string_view first_product(std::string_view line) {
   return line.substr(0, std::min(line.find(' '), k_most_folder));
 }
 
-// A line that looks as if a build system had printed a command of a compiler.
-bool is_compiler_command(std::string_view line) {
-  line = trim(line);
-  if (read_progress(line)) {
-    const std::size_t end = line.find(']');
-    line = trim(line.substr(end + 1));
-  }
-  std::string_view word = base_name(line.substr(0, line.find(' ')));
-  // "x86_64-linux-gnu-g++-12" is a g++.
-  if (const std::size_t dash = word.rfind('-');
-      dash != word.npos && dash + 1 < word.size() && word.find_first_not_of("0123456789.", dash + 1) == word.npos)
-    word = word.substr(0, dash);
-  for (const std::string_view name :
-       {"gcc", "g++", "cc", "c++", "clang", "clang++", "nvcc", "hipcc", "ld", "ar", "cmake"}) {
-    if (word == name ||
-        (word.ends_with(name) && word.size() > name.size() && word[word.size() - name.size() - 1] == '-'))
-      return true;
-    if (word.starts_with(name) && word.size() > name.size() && word[name.size()] == '-') return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 struct FailureFinder::State {
@@ -112,7 +75,7 @@ struct FailureFinder::State {
 };
 
 void FailureFinder::State::take_ninja_output(std::string_view text) {
-  const bool ends = read_progress(text) || text.starts_with("FAILED: ") || text.starts_with("ninja: ");
+  const bool ends = diagnose::read_progress(text) || text.starts_with("FAILED: ") || text.starts_with("ninja: ");
   if (ends) {
     mode = Mode::outside;
   } else if (found->output.size() < k_most_output) {
@@ -125,7 +88,7 @@ void FailureFinder::State::blame_recent(std::string_view last) {
   FirstFailure failure;
   failure.line = line;
   std::size_t from = recent.size();
-  while (from > 0 && !is_compiler_command(recent[from - 1])) --from;
+  while (from > 0 && !diagnose::is_compiler_command(recent[from - 1])) --from;
   if (from > 0) {
     failure.command = std::string(trim(recent[from - 1]));
     failure.line = line - (recent.size() - from) - 1;
@@ -140,7 +103,7 @@ void FailureFinder::State::blame_recent(std::string_view last) {
 void FailureFinder::State::take(std::string_view raw) {
   ++line;
   std::string space;
-  const std::string_view text = without_colours(raw, space);
+  const std::string_view text = diagnose::without_escapes(raw, space);
   switch (mode) {
     case Mode::ninja_command:
       // Newer ninjas put the exit code before the names; the command is always the next line.

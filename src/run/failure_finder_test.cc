@@ -80,23 +80,5 @@ TEST(FailureFinder, ALineWithoutEndTakesNoMemory) {
   EXPECT_EQ(finder.first()->command, "cc a");
 }
 
-TEST(Progress, OfNinjaAndMake) {
-  const struct {
-    const char* line;
-    std::uint64_t done, total;
-  } cases[] = {{"[12/72] Building CUDA object", 12, 72},
-               {"[ 16%] Building", 16, 100},
-               {"\r[1/2] a\r[2/2] b", 2, 2},
-               {"  [3/9]", 3, 9}};
-  for (const auto& item : cases) {
-    const auto progress = read_progress(item.line);
-    ASSERT_TRUE(progress) << item.line;
-    EXPECT_EQ(progress->done, item.done) << item.line;
-    EXPECT_EQ(progress->total, item.total) << item.line;
-  }
-  for (const char* line : {"", "[", "[a/b]", "[5/3] no", "[1/0]", "[101%]", "x [1/2]", "[99999999999999999999/3]"})
-    EXPECT_FALSE(read_progress(line)) << line;
-}
-
 }  // namespace
 }  // namespace wheelsmith::run

@@ -10,14 +10,7 @@ using document::Array;
 using document::Table;
 using document::Value;
 
-std::string NeededWheel::requirement() const {
-  std::string path;
-  for (const char character : wheel.string()) {
-    const bool special = character == '%' || character == '#' || character == '?';
-    path += special ? fmt::format("%{:02X}", static_cast<unsigned>(character)) : std::string(1, character);
-  }
-  return fmt::format("{} @ file://{}", project, pep::percent_encoded(path));
-}
+std::string NeededWheel::requirement() const { return fmt::format("{} @ {}", project, pep::file_url(wheel.string())); }
 
 Value Job::to_value() const {
   Table table;
@@ -34,6 +27,7 @@ Value Job::to_value() const {
   for (const auto& [from, to] : mirrors) places[from] = to;
   table["mirrors"] = std::move(places);
   table["jobs"] = static_cast<std::int64_t>(jobs);
+  table["ccache"] = ccache;
   table["silence_seconds"] = silence_seconds;
   table["clean"] = clean;
   table["offline"] = offline;
@@ -56,6 +50,7 @@ Job Job::from_value(const Value& value) {
     for (const auto& [from, to] : *places) job.mirrors[from] = to.text_or();
   }
   job.jobs = static_cast<unsigned>(value["jobs"].integer_or(1));
+  job.ccache = value["ccache"].text_or("auto");
   job.silence_seconds = value["silence_seconds"].number();
   job.clean = value["clean"].boolean_or(false);
   job.offline = value["offline"].boolean_or(false);

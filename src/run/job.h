@@ -26,6 +26,7 @@ struct Job {
   std::vector<NeededWheel> needs;
   std::map<std::string, std::string> mirrors;
   unsigned jobs = 1;
+  std::string ccache = "auto";
   double silence_seconds = 0;
   bool clean = false, offline = false;
 

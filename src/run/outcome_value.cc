@@ -12,17 +12,6 @@ Severity severity_named(std::string_view name) {
   return name == "error" ? Severity::error : name == "warning" ? Severity::warning : Severity::note;
 }
 
-Value finding_value(const Finding& finding) {
-  Table table;
-  table["id"] = finding.id;
-  table["severity"] = std::string(to_string(finding.severity));
-  table["subject"] = finding.subject;
-  table["what"] = finding.what;
-  table["why"] = finding.why;
-  table["fix"] = finding.fix;
-  return table;
-}
-
 Value failure_value(const FirstFailure& failure) {
   Table table;
   table["command"] = failure.command;
@@ -33,6 +22,17 @@ Value failure_value(const FirstFailure& failure) {
 }
 
 }  // namespace
+
+Value to_value(const Finding& finding) {
+  Table table;
+  table["id"] = finding.id;
+  table["severity"] = std::string(to_string(finding.severity));
+  table["subject"] = finding.subject;
+  table["what"] = finding.what;
+  table["why"] = finding.why;
+  table["fix"] = finding.fix;
+  return table;
+}
 
 Value StepOutcome::to_value() const {
   Table table;
@@ -48,6 +48,7 @@ Value StepOutcome::to_value() const {
   table["reason"] = reason;
   table["replaced"] = replaced;
   if (failure) table["failure"] = failure_value(*failure);
+  if (diagnosis) table["diagnosis"] = diagnose::to_value(*diagnosis);
   if (!repeat_script.empty()) table["repeat_script"] = repeat_script.string();
   Array all_tests;
   for (const TestOutcome& test : tests) {
@@ -59,7 +60,7 @@ Value StepOutcome::to_value() const {
   }
   table["tests"] = std::move(all_tests);
   Array all_findings;
-  for (const Finding& finding : findings) all_findings.push_back(finding_value(finding));
+  for (const Finding& finding : findings) all_findings.push_back(run::to_value(finding));
   table["findings"] = std::move(all_findings);
   return table;
 }
@@ -82,6 +83,8 @@ StepOutcome StepOutcome::from_value(const Value& value) {
         FirstFailure{failure["command"].text_or(), failure["folder"].text_or(), failure["output"].text_or(),
                      static_cast<std::uint64_t>(failure["line"].integer_or(0))};
   }
+  if (const Value& cause = value["diagnosis"]; cause.table() != nullptr)
+    outcome.diagnosis = diagnose::cause_from(cause);
   outcome.repeat_script = value["repeat_script"].text_or();
   if (const Array* tests = value["tests"].array()) {
     for (const Value& test : *tests)

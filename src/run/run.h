@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "diagnose/diagnose.h"
 #include "document/value.h"
 #include "fetch/fetch.h"
 #include "plan/plan.h"
@@ -34,6 +35,11 @@ struct FirstFailure {
   std::string product{};  // ninja: the first file that it should have made
 };
 
+document::Value to_value(const Finding& finding);
+
+// What remedies may say of this machine.
+diagnose::Values machine_values();
+
 struct StepOutcome {
   std::string id, package, key;
   std::string outcome;  // "built", "cached", "failed", "skipped"
@@ -43,6 +49,7 @@ struct StepOutcome {
   std::string cause;  // of a failure: what went wrong, in one sentence
   std::string phase;  // where it failed
   std::optional<FirstFailure> failure;
+  std::optional<diagnose::Cause> diagnosis;  // what the step's log says of it, and what mends it
   std::filesystem::path repeat_script;
   std::vector<TestOutcome> tests;
   std::vector<Finding> findings;
@@ -69,8 +76,9 @@ struct RunOptions {
   bool install = false;
   std::filesystem::path install_into;  // interpreter or environment; empty: the step's own interpreter
   unsigned steps_at_once = 1;
-  unsigned jobs = 0;           // 0: as cores and memory allow
-  double silence_seconds = 0;  // a build that prints nothing for so long is stopped; 0: never
+  unsigned jobs = 0;            // 0: as cores and memory allow
+  std::string ccache = "auto";  // "auto", "on", "off": for builds of a folder
+  double silence_seconds = 0;   // a build that prints nothing for so long is stopped; 0: never
   bool offline = false;
   fetch::FetchOptions fetch;
   std::function<void(const Event&)> on_event = [](const Event&) {};
@@ -103,11 +111,5 @@ class FailureFinder {
   struct State;
   std::shared_ptr<State> m_state;
 };
-
-// ninja's "[12/72]" (and make's "[ 16%]") in a line of output.
-struct Progress {
-  std::uint64_t done = 0, total = 0;
-};
-std::optional<Progress> read_progress(std::string_view line);
 
 }  // namespace wheelsmith::run

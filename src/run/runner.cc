@@ -206,6 +206,7 @@ void Runner::start(std::size_t index) {
   job.out = std::filesystem::absolute(m_options.out);
   job.log = log_path(m_store, step);
   job.jobs = jobs_for(step, m_options, steps_left());
+  job.ccache = m_options.ccache;
   job.silence_seconds = m_options.silence_seconds;
   job.clean = m_options.clean;
   job.offline = m_options.offline;

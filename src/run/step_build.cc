@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "diagnose/line.h"
 #include "pep/wheel_name.h"
 #include "run/step_runner.h"
 #include "sys/file.h"
@@ -29,6 +30,12 @@ void link(const std::filesystem::path& target, const std::filesystem::path& name
   std::filesystem::remove(name, error);
   std::filesystem::create_symlink(target, name, error);
   if (error) sys::throw_sys_error(error.value(), "link", name);
+}
+
+// Whether ccache, called by that name, would find this very compiler: it looks the name up beside it.
+bool is_plain_compiler(const std::filesystem::path& compiler, const char* name) {
+  std::error_code error;
+  return std::filesystem::equivalent(compiler.parent_path() / name, compiler, error) && !error;
 }
 
 struct Backend {
@@ -96,9 +103,13 @@ void StepRunner::prepare_tools() {
   const plan::Step& step = m_job.step;
   const std::filesystem::path bin = m_tree / "bin";
   m_network_isolated = !step.network && sys::can_isolate_network();
-  const auto cache = toolchain::find_program("ccache", m_surroundings);
   // A folder that is being worked on is compiled through the compile cache, for backends that compile all of it again.
-  const bool cached = step.source.incremental && cache.has_value();
+  const auto cache = step.source.incremental && m_job.ccache != "off"
+                         ? toolchain::find_program("ccache", m_surroundings)
+                         : std::nullopt;
+  if (step.source.incremental && m_job.ccache == "on" && !cache)
+    throw Error("--ccache on, but there is no ccache here: apt-get install ccache");
+  const bool cached = cache && is_plain_compiler(step.cc, "cc") && is_plain_compiler(step.cxx, "c++");
   const auto compiler = [&](const std::string& real, const char* plain, const char* own) {
     if (real.empty()) return;
     const std::string target = cached ? cache->path.string() : real;
@@ -154,9 +165,9 @@ void StepRunner::run_tool(sys::Command command, const std::string& what) {
     }
     // Whole lines only: a tool may write a line in many pieces.
     if (m_job.step.verbose) emit_event({.kind = Event::Kind::output, .step = "", .text = partial.substr(0, end + 1)});
-    std::optional<Progress> newest;
+    std::optional<diagnose::Progress> newest;
     for (const std::string_view line : lines(std::string_view(partial).substr(0, end))) {
-      if (const auto progress = read_progress(line)) newest = progress;
+      if (const auto progress = diagnose::read_progress(line)) newest = progress;
     }
     partial.erase(0, end + 1);
     if (!newest) return;

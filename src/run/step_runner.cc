@@ -255,6 +255,21 @@ void StepRunner::publish() {
   m_outcome.replaced = deliver(m_wheel, sha256, m_outcome.wheel, m_store);
 }
 
+namespace {
+
+// A failed command's log says more than its exit status.
+void diagnose_failure(StepOutcome& outcome) {
+  if (outcome.outcome != "failed" || !outcome.failure || outcome.log.empty()) return;
+  try {
+    diagnose::Diagnoser diagnoser(diagnose::builtin_knowledge());
+    sys::read_pieces(outcome.log, [&](std::string_view piece) { diagnoser.feed(piece); });
+    outcome.diagnosis = diagnoser.finish(machine_values).cause;
+  } catch (const Error&) {  // the failure itself is what must be told
+  }
+}
+
+}  // namespace
+
 int run_step(const std::filesystem::path& job_file) {
   sys::become_subreaper(true);
   sys::install_interrupt_flag();
@@ -272,11 +287,15 @@ int run_step(const std::filesystem::path& job_file) {
     std::optional<StepOutcome> there;
     if (!job.step.unkept) there = take_from_store(job.step.key, job.out, store);
     outcome = there ? std::move(*there) : StepRunner(std::move(job)).run();
+  } catch (const std::filesystem::filesystem_error& error) {  // the disk, or somebody who works in our folders
+    outcome.outcome = "failed";
+    outcome.cause = error.what();
   } catch (const Error& error) {  // one step becomes an outcome
     outcome.outcome = "failed";
     outcome.cause = error.what();
   }
   sys::kill_descendants();
+  diagnose_failure(outcome);
   Event event;
   event.kind = Event::Kind::finished;
   event.outcome = &outcome;

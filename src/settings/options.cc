@@ -16,7 +16,6 @@ const std::vector<Option>& all_options() {
        {"release", "debug", "relwithdebinfo", "minsizerel"}},
       {"cc", Kind::text, "C compiler, by name or path", "", {}},
       {"ccache", Kind::text, "Compile cache for builds of --source DIR", "auto", {"auto", "on", "off"}},
-      {"color", Kind::text, "Colours", "auto", {"auto", "always", "never"}},
       {"conda", Kind::flag, "Take compilers and sysroot of the active conda environment", "", {}},
       {"cuda",
        Kind::folder,

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
+#include <string_view>
 
 #include "base/bytes.h"
 #include "base/file_tree.h"
@@ -17,6 +19,10 @@ bool is_folder(const std::filesystem::path& path);
 
 // The file mapped into memory, read only. Pages are read as they are touched. Throws for what is no regular file.
 Blob map_file(const std::filesystem::path& path);
+
+// The bytes of a file, a pipe or, for "-", of standard input, piece by piece as they come. False when an interrupt
+// (sys::interrupted()) came before the end.
+bool read_pieces(const std::filesystem::path& path, const std::function<void(std::string_view)>& take);
 
 // A folder as a FileTree; files are mapped when opened. With the root folder "/" it answers for the whole machine
 // (then only open() is of use).

@@ -15,6 +15,7 @@
 #include "sys/fd.h"
 #include "sys/file.h"
 #include "sys/files.h"
+#include "sys/process.h"
 
 namespace wheelsmith::sys {
 
@@ -48,6 +49,31 @@ Blob map_file(const std::filesystem::path& path) {
   if (data == MAP_FAILED) throw_sys_error(errno, "map", path);
   return {std::shared_ptr<const void>(data, [size](const void* p) { ::munmap(const_cast<void*>(p), size); }),
           Bytes(data, size)};
+}
+
+bool read_pieces(const std::filesystem::path& path, const std::function<void(std::string_view)>& take) {
+  const bool standard = path == "-";
+  Fd opened;
+  while (!standard && !opened.is_open()) {  // a pipe is opened when somebody writes to it
+    opened = Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (opened.is_open()) break;
+    if (errno != EINTR) throw_sys_error(errno, "open", path);
+    if (interrupted()) return false;
+  }
+  const int fd = standard ? STDIN_FILENO : opened.get();
+  std::string piece(256 << 10, '\0');
+  for (;;) {
+    const ssize_t count = ::read(fd, piece.data(), piece.size());
+    if (count == 0) return true;
+    if (count > 0) {
+      take(std::string_view(piece).substr(0, static_cast<std::size_t>(count)));
+      if (interrupted()) return false;
+    } else if (errno != EINTR) {
+      throw_sys_error(errno, "read", standard ? std::filesystem::path("standard input") : path);
+    } else if (interrupted()) {
+      return false;
+    }
+  }
 }
 
 std::vector<FileTree::File> FolderTree::files() const {

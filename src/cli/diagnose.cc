@@ -1,0 +1,111 @@
+#include "diagnose/diagnose.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/parallel.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "report/diagnosis.h"
+#include "run/run.h"
+#include "sys/file.h"
+#include "sys/files.h"
+#include "sys/process.h"
+
+namespace wheelsmith::cli {
+
+namespace {
+
+struct DiagnoseCommand {
+  OutputOptions output;
+  std::vector<std::string> logs;
+  std::vector<std::string> knowledge;
+};
+
+std::string config_folder(const sys::Environment& environment) {
+  const auto value = [&](const char* name) {
+    const auto found = environment.find(name);
+    return found == environment.end() ? std::string() : found->second;
+  };
+  if (const std::string folder = value("XDG_CONFIG_HOME"); !folder.empty()) return folder;
+  const std::string home = value("HOME");
+  return home.empty() ? home : home + "/.config";
+}
+
+// Ours, then the user's own file where there is one, then what the command line names: the last word on an id counts.
+diagnose::Knowledge all_knowledge(const std::vector<std::string>& named) {
+  std::vector<std::string> files;
+  const std::string folder = config_folder(sys::current_environment());
+  std::error_code ignored;
+  if (const std::string own = folder + "/wheelsmith/patterns.toml";
+      !folder.empty() && std::filesystem::is_regular_file(own, ignored))
+    files.push_back(own);
+  files.insert(files.end(), named.begin(), named.end());
+  if (files.empty()) return diagnose::builtin_knowledge();
+  diagnose::Knowledge knowledge;
+  for (const auto& [name, text] : diagnose::builtin_files()) knowledge.add(text, name);
+  try {
+    for (const std::string& file : files) knowledge.add(sys::map_file(file).bytes.text(), file);
+    knowledge.compile();
+  } catch (const Error& error) {
+    throw UsageError(printable(error.what()));
+  }
+  return knowledge;
+}
+
+report::DiagnosedLog diagnose_log(const std::string& path, const diagnose::Knowledge& knowledge) {
+  report::DiagnosedLog item;
+  item.path = path == "-" ? "standard input" : path;
+  try {
+    if (sys::is_folder(path)) throw Error(path + " is a folder; a log is a file, or \"-\" for standard input");
+    diagnose::Diagnoser diagnoser(knowledge);
+    item.complete = sys::read_pieces(path, [&](std::string_view piece) { diagnoser.feed(piece); });
+    item.diagnosis = diagnoser.finish(run::machine_values);
+  } catch (const Error& error) {  // one log becomes an item
+    item.error = error.what();
+  }
+  return item;
+}
+
+int diagnose_logs(const DiagnoseCommand& command) {
+  const diagnose::Knowledge knowledge = all_knowledge(command.knowledge);
+  // A log that never ends is answered when it is stopped.
+  sys::install_interrupt_flag();
+  std::vector<report::DiagnosedLog> items;
+  bool fine = true;
+  for (const std::string& path : command.logs) {
+    items.push_back(diagnose_log(path, knowledge));
+    fine &= items.back().error.empty() && !items.back().diagnosis.failed;
+    if (!command.output.json) print(report::to_text(items.back(), command.output.style()));
+    if (sys::interrupted()) break;
+  }
+  if (command.output.json) print(report::to_json(items));
+  return sys::interrupted() ? k_interrupted : fine ? k_fine : k_not_fine;
+}
+
+}  // namespace
+
+void add_diagnose(CLI::App& app, Outcome& outcome) {
+  auto command = std::make_shared<DiagnoseCommand>();
+  CLI::App* sub = app.add_subcommand("diagnose", "Say why a build failed, from its log, and what mends it");
+  sub->footer(
+      "Reads logs of pip, uv, setuptools, CMake, ninja, make, compilers, linkers and Python, of builds of ours or\n"
+      "anyone's. Exit status 0 when no failure is found, 1 when one is.\n\n"
+      "Examples:\n"
+      "  wheelsmith diagnose build.log\n"
+      "  pip install flash-attn --no-build-isolation 2>&1 | wheelsmith diagnose\n"
+      "  wheelsmith diagnose *.log --json");
+  sub->add_option("LOG", command->logs, "Log files; \"-\", the default, is standard input")
+      ->default_val(std::vector<std::string>{"-"});
+  sub->add_option(
+         "--patterns", command->knowledge,
+         "More knowledge, in the form of docs/diagnose.md; $XDG_CONFIG_HOME/wheelsmith/patterns.toml is always read")
+      ->type_name("FILE");
+  command->output.add_to(*sub);
+  sub->callback([command, &outcome] { outcome = [command] { return diagnose_logs(*command); }; });
+}
+
+}  // namespace wheelsmith::cli

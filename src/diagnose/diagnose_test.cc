@@ -1,0 +1,140 @@
+#include "diagnose/diagnose.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+namespace wheelsmith::diagnose {
+namespace {
+
+std::string noise(int count) {
+  std::string text;
+  for (int i = 0; i < count; ++i) text += "copying build/lib/package/module_" + std::to_string(i) + ".py\n";
+  return text;
+}
+
+TEST(Diagnose, TheFirstFailedCommandOfNinjaNotTheLast) {
+  const Diagnosis diagnosis = diagnose(
+      "[1/4] c++ -c ok.cc -o ok.o\n"
+      "ok.cc:1:1: warning: unused variable 'x'\n"
+      "[2/4] nvcc -gencode=arch=compute_60,code=sm_60 -gencode=arch=compute_90,code=sm_90 -c a.cu -o a.o\n"
+      "FAILED: a.o \n"
+      "nvcc -gencode=arch=compute_60,code=sm_60 -gencode=arch=compute_90,code=sm_90 -c a.cu -o a.o\n"
+      "nvcc fatal   : Unsupported gpu architecture 'compute_60'\n"
+      "[3/4] c++ -c b.cc -o b.o\n"
+      "FAILED: b.o \n"
+      "c++ -c b.cc -o b.o\n"
+      "c++: fatal error: Killed signal terminated program cc1plus\n"
+      "ninja: build stopped: subcommand failed.\n");
+  ASSERT_TRUE(diagnosis.cause);
+  EXPECT_EQ(diagnosis.cause->id, "nvcc-arch-unsupported");
+  EXPECT_EQ(diagnosis.cause->line, 6u);
+  EXPECT_TRUE(diagnosis.command.starts_with("nvcc -gencode")) << diagnosis.command;
+  EXPECT_NE(diagnosis.cause->fixes.front().find("9.0"), std::string::npos) << diagnosis.cause->fixes.front();
+  EXPECT_TRUE(std::any_of(diagnosis.further.begin(), diagnosis.further.end(),
+                          [](const Cause& cause) { return cause.kind == "oom" && cause.line == 10; }));
+  EXPECT_EQ(diagnosis.lines, 11u);
+}
+
+TEST(Diagnose, WhatAFinishedCommandPrintedIsNoCause) {
+  const Diagnosis diagnosis = diagnose(
+      "[1/2] python3 probe.py\n"
+      "fatal error: Python.h: No such file or directory\n"
+      "[2/2] c++ -c b.cc -o b.o\n"
+      "FAILED: b.o \n"
+      "c++ -c b.cc -o b.o\n"
+      "b.cc:1:10: fatal error: cublas_v2.h: No such file or directory\n"
+      "ninja: build stopped: subcommand failed.\n");
+  ASSERT_TRUE(diagnosis.cause);
+  EXPECT_EQ(diagnosis.cause->kind, "cuda-missing");
+}
+
+TEST(Diagnose, WrappedMessagesAreOne) {
+  const Diagnosis diagnosis = diagnose(
+      "      -- The CXX compiler identification is GNU 12.2.0\n"
+      "      CMake Error at CMakeLists.txt:1 (cmake_minimum_required):\n"
+      "        Compatibility with CMake < 3.5 has been\n"
+      "        removed from CMake.\n"
+      "\n"
+      "        Update the VERSION argument <min> value.\n"
+      "\n"
+      "      -- Configuring incomplete, errors occurred!\n");
+  ASSERT_TRUE(diagnosis.cause);
+  EXPECT_EQ(diagnosis.cause->id, "cmake4-policy");
+  EXPECT_EQ(diagnosis.cause->line, 2u);
+}
+
+TEST(Diagnose, SeesThroughColoursTimesAndProgressBars) {
+  for (const std::string_view line :
+       {"\x1b[01m\x1b[Kcc1plus:\x1b[m\x1b[K \x1b[01;31m\x1b[Kfatal error: \x1b[m\x1b[Kx.cc: No space left on device",
+        "2025-01-01T10:00:00.0000000Z x.cc: No space left on device", "#9 12.3 x.cc: No space left on device",
+        "10%\r20%\rx.cc: No space left on device", "No \x1b[1mspace left\x1b[0m on device"}) {
+    const Diagnosis diagnosis = diagnose(std::string(line) + "\r\n");
+    ASSERT_TRUE(diagnosis.cause) << line;
+    EXPECT_EQ(diagnosis.cause->kind, "disk") << line;
+    EXPECT_EQ(diagnosis.cause->why.front().text.find('\x1b'), std::string::npos);
+  }
+}
+
+TEST(Diagnose, ASuccessOvercomes) {
+  const std::string trouble =
+      "WARNING: Retrying (Retry(total=4, connect=None)) after connection broken by 'NewConnectionError: Failed to "
+      "establish "
+      "a new connection: [Errno -3] Temporary failure in name resolution'\n";
+  EXPECT_FALSE(diagnose(trouble + "Successfully built small\nSuccessfully installed small-1.0\n").failed);
+  const Diagnosis failed = diagnose(trouble +
+                                    "ERROR: Could not find a version that satisfies the requirement torch\n"
+                                    "ERROR: No matching distribution found for torch\n");
+  ASSERT_TRUE(failed.cause);
+  EXPECT_EQ(failed.cause->kind, "network");
+}
+
+TEST(Diagnose, NothingIsNoFailure) {
+  EXPECT_FALSE(diagnose("").failed);
+  EXPECT_FALSE(diagnose(noise(1000)).failed);
+  EXPECT_EQ(diagnose(noise(1000)).lines, 1000u);
+  EXPECT_EQ(diagnose("no end").lines, 1u);
+}
+
+TEST(Diagnose, OnlyWrappersAreUnknown) {
+  const Diagnosis diagnosis =
+      diagnose(noise(5) + "ninja: build stopped: subcommand failed.\nERROR: Failed building wheel for x\n");
+  ASSERT_TRUE(diagnosis.cause);
+  EXPECT_EQ(diagnosis.cause->kind, "unknown");
+  EXPECT_EQ(diagnosis.cause->id, "wrapper-only");
+  EXPECT_EQ(diagnosis.cause->line, 6u);
+}
+
+// However the bytes arrive, the answer is the same; and the line is counted over everything that was forgotten.
+TEST(Diagnose, InAnyPieces) {
+  const unsigned seed = std::random_device()();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937 random(seed);
+  const std::string log = noise(30000) + "CMake Error at x.cmake:3 (message):\n  Could NOT find CUDA\n\n\n" +
+                          std::string(3 << 20, 'x') + "\n" +
+                          "c++: fatal error: Killed signal terminated program cc1plus\n" + noise(30000) +
+                          "make: *** [Makefile:3: x] Error 1\n";
+  const Diagnosis whole = diagnose(log);
+  ASSERT_TRUE(whole.cause);
+  EXPECT_EQ(whole.cause->kind, "oom");
+  EXPECT_EQ(whole.cause->line, 30006u);
+  EXPECT_EQ(whole.lines, 60007u);
+  for (int round = 0; round < 5; ++round) {
+    Diagnoser diagnoser(builtin_knowledge());
+    for (std::size_t at = 0; at < log.size();) {
+      const std::size_t size = 1 + random() % (random() % 2 == 0 ? 100 : 500'000);
+      diagnoser.feed(std::string_view(log).substr(at, size));
+      at += size;
+    }
+    const Diagnosis pieces = diagnoser.finish();
+    ASSERT_TRUE(pieces.cause);
+    EXPECT_EQ(pieces.cause->id, whole.cause->id);
+    EXPECT_EQ(pieces.cause->line, whole.cause->line);
+    EXPECT_EQ(pieces.lines, whole.lines);
+    EXPECT_EQ(pieces.further.size(), whole.further.size());
+  }
+}
+
+}  // namespace
+}  // namespace wheelsmith::diagnose

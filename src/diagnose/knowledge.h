@@ -1,0 +1,93 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+// What is known about failures, as data: src/diagnose/data/*.toml, carried in the program, and files of the user's own
+// in the same form (docs/diagnose.md). A pattern says which words of a tool mean what; a fact is something worth
+// remembering from a log that is no failure in itself (a version, a path).
+
+namespace wheelsmith::diagnose {
+
+// What a pattern's line is to the build.
+enum class Role {
+  cause,     // may be why it failed
+  harmless,  // frightening words that mean nothing
+  wrapper,   // somebody reports that somebody else failed
+  success,   // it ended well
+};
+
+struct Pattern {
+  std::string id;
+  std::string where;  // "FILE:LINE"
+  std::string kind;   // the class: "oom", "cuda-missing", … (DESIGN.md), or the role's name
+  Role role = Role::cause;
+  std::string stage;
+  std::vector<std::string> match;
+  std::string unless;                     // a line that matches this too does not count
+  std::vector<std::string> seen, unseen;  // facts that must, or must not, have been seen anywhere in the log
+  int priority = 50;
+  bool weak = false;  // occurs in builds that succeed as well
+  bool hard = false;  // wrapper, success: speaks of the build as a whole
+  std::string cause;
+  std::vector<std::string> fix;
+  std::vector<std::string> sources;
+  std::string check;  // the check of `doctor` that sees it before the build
+  std::vector<std::string> samples;
+};
+
+struct Fact {
+  std::string name;
+  std::string where;
+  std::vector<std::string> match;
+  bool last = false;  // the last value counts, not the first
+  std::vector<std::string> samples;
+};
+
+// One pattern or fact that a line matched. `groups` are the named groups that took part.
+struct Match {
+  const Pattern* pattern = nullptr;
+  const Fact* fact = nullptr;
+  std::vector<std::pair<std::string, std::string>> groups;
+};
+
+class Knowledge {
+ public:
+  // Throws Error "FILE:LINE: what is wrong". A pattern whose id is known already replaces the one before.
+  void add(std::string_view toml, std::string_view file_name);
+  // Afterwards lines can be matched and nothing can be added any more. Throws Error for what is no expression.
+  void compile();
+
+  [[nodiscard]] const std::vector<Pattern>& patterns() const { return m_patterns; }
+  [[nodiscard]] const std::vector<Fact>& facts() const { return m_facts; }
+  [[nodiscard]] const Pattern* find(std::string_view id) const;
+
+  // Where the first word that any pattern needs ends, at or after `from`; npos when there is none. Lines without such a
+  // word match nothing. Escape characters and carriage returns count as such words: a line with one must be cleaned
+  // before it can be read.
+  [[nodiscard]] std::size_t find_interesting(std::string_view text, std::size_t from) const;
+  // All that a cleaned line matches, in the order of the knowledge.
+  [[nodiscard]] std::vector<Match> match(std::string_view line) const;
+  // The expressions that could not be reached through a word of their own: none, or every line would cost.
+  [[nodiscard]] const std::vector<std::string>& unreachable() const;
+
+ private:
+  struct Compiled;
+  std::vector<Pattern> m_patterns;
+  std::vector<Fact> m_facts;
+  std::shared_ptr<const Compiled> m_compiled;
+};
+
+// What the program carries, compiled.
+const Knowledge& builtin_knowledge();
+// The same as texts: file name and TOML.
+std::vector<std::pair<std::string_view, std::string_view>> builtin_files();
+
+// The classes of DESIGN.md, in its order.
+const std::vector<std::string>& all_classes();
+
+}  // namespace wheelsmith::diagnose

@@ -1,0 +1,164 @@
+#include "diagnose/knowledge.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "diagnose/diagnose.h"
+#include "diagnose/remedy.h"
+
+namespace wheelsmith::diagnose {
+namespace {
+
+std::string message_of(std::string_view toml) {
+  try {
+    Knowledge knowledge;
+    knowledge.add(toml, "own.toml");
+    knowledge.compile();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "fine";
+}
+
+constexpr std::string_view k_row = R"([[pattern]]
+id = "x"
+class = "oom"
+stage = "compile"
+match = 'out of (?P<what>[a-z]+)'
+cause = "It ran out of {what}."
+fix = ["Buy more {what}.", "Lower MAX_JOBS to {machine.jobs}."]
+)";
+
+TEST(Knowledge, SaysWhatIsWrongWithAFile) {
+  EXPECT_EQ(message_of(k_row), "fine");
+  const struct {
+    std::string_view from, to, message;
+  } cases[] = {
+      {"class = \"oom\"", "class = \"ooom\"", "own.toml:3: ooom: no such class; did you mean oom?"},
+      {"stage = \"compile\"", "stage = \"compiel\"", "own.toml:4: compiel: no such stage; did you mean compile?"},
+      {"cause =", "causes =", "own.toml:6: unknown key causes; did you mean cause?"},
+      {"'out of (?P<what>[a-z]+)'", "'out of ('", "own.toml:5: missing ): out of ( in the expression out of ("},
+      {"id = \"x\"\n", "", "own.toml:1: id: a text is wanted"},
+      {"[[pattern]]", "[[patern]]", "own.toml:1: [[pattern]] and [[fact]] are what may stand here, not patern"},
+      {"id = \"x\"", "id = \"x\"\npriority = 1000", "own.toml:3: priority: a number from 0 to 100 is wanted"},
+  };
+  for (const auto& item : cases) {
+    std::string text(k_row);
+    text.replace(text.find(item.from), item.from.size(), item.to);
+    EXPECT_EQ(message_of(text), item.message);
+  }
+}
+
+TEST(Knowledge, OfTheUserStandsBeforeOurs) {
+  Knowledge knowledge;
+  knowledge.add(k_row, "ours.toml");
+  std::string theirs(k_row);
+  theirs.replace(theirs.find("\"oom\""), 5, "\"disk\"");
+  knowledge.add(theirs, "theirs.toml");
+  knowledge.compile();
+  ASSERT_EQ(knowledge.patterns().size(), 1u);
+  const Diagnosis diagnosis = diagnose("cc: out of paper\n", knowledge, [] { return Values{{"machine.jobs", "3"}}; });
+  ASSERT_TRUE(diagnosis.cause);
+  EXPECT_EQ(diagnosis.cause->kind, "disk");
+  EXPECT_EQ(diagnosis.cause->what, "It ran out of paper.");
+  EXPECT_EQ(diagnosis.cause->fixes, (std::vector<std::string>{"Buy more paper.", "Lower MAX_JOBS to 3."}));
+  EXPECT_EQ(diagnose("cc: out of paper\n", knowledge).cause->fixes, (std::vector<std::string>{"Buy more paper."}));
+}
+
+TEST(Knowledge, EveryExpressionIsReachedThroughAWord) {
+  EXPECT_EQ(builtin_knowledge().unreachable(), std::vector<std::string>());
+}
+
+TEST(Knowledge, EveryRowIsWhole) {
+  std::set<std::string> facts;
+  for (const Fact& fact : builtin_knowledge().facts()) {
+    facts.insert(fact.name);
+    EXPECT_FALSE(fact.samples.empty()) << fact.name;
+  }
+  for (const Pattern& pattern : builtin_knowledge().patterns()) {
+    EXPECT_FALSE(pattern.samples.empty()) << pattern.id;
+    for (const std::vector<std::string>* names : {&pattern.seen, &pattern.unseen}) {
+      for (const std::string& name : *names) EXPECT_TRUE(facts.contains(name)) << pattern.id << ": no fact " << name;
+    }
+    if (pattern.role != Role::cause) continue;
+    // One remedy must hold whatever the log and the machine tell.
+    const bool any = std::any_of(pattern.fix.begin(), pattern.fix.end(), [&](const std::string& fix) {
+      return fix.find('{') == std::string::npos || fix.find("{machine") == std::string::npos;
+    });
+    EXPECT_TRUE(any) << pattern.id;
+  }
+}
+
+// The table that the knowledge brings along: each row's own words, alone in a log, give the row's class.
+TEST(Knowledge, EverySampleIsRecognised) {
+  for (const Fact& fact : builtin_knowledge().facts()) {
+    for (const std::string& sample : fact.samples) {
+      bool found = false;
+      for (const std::string_view line : lines(sample)) {
+        for (const Match& match : builtin_knowledge().match(trim(line))) found |= match.fact == &fact;
+      }
+      EXPECT_TRUE(found) << fact.name << ": " << sample;
+    }
+  }
+  for (const Pattern& pattern : builtin_knowledge().patterns()) {
+    for (const std::string& sample : pattern.samples) {
+      std::string log = sample + "\n";
+      if (pattern.role == Role::cause) {
+        // What also occurs in healthy builds needs the build's own word that it failed.
+        if (pattern.weak) log += "ninja: build stopped: subcommand failed.\n";
+        const Diagnosis diagnosis = diagnose(log);
+        if (!pattern.seen.empty()) continue;
+        EXPECT_TRUE(diagnosis.failed) << pattern.id << ": " << sample;
+        if (!diagnosis.cause) continue;
+        EXPECT_EQ(diagnosis.cause->kind, pattern.kind)
+            << pattern.id << " taken by " << diagnosis.cause->id << ": " << sample;
+        EXPECT_FALSE(diagnosis.cause->fixes.empty()) << pattern.id;
+        EXPECT_EQ(diagnosis.cause->what.find('{'), std::string::npos) << pattern.id << ": " << diagnosis.cause->what;
+        continue;
+      }
+      const Diagnosis diagnosis = diagnose(log);
+      if (pattern.role == Role::wrapper) {
+        EXPECT_TRUE(diagnosis.failed) << pattern.id << ": " << sample;
+        if (diagnosis.cause) {
+          // "collect2: error" says at least that it was the link.
+          const bool vague = diagnosis.cause->id == "wrapper-only" || diagnosis.cause->id == "link-any";
+          EXPECT_TRUE(vague) << pattern.id << " taken by " << diagnosis.cause->id << ": " << sample;
+        }
+      } else {
+        EXPECT_FALSE(diagnosis.failed) << pattern.id << " (" << pattern.kind << ") taken by "
+                                       << (diagnosis.cause ? diagnosis.cause->id : "nothing") << ": " << sample;
+      }
+    }
+  }
+}
+
+TEST(Remedy, FillsIn) {
+  const Values known = {{"nvcc", "13.0"}, {"evil", "a\x1b[31mb"}, {"empty", ""}};
+  const std::vector<const Values*> all = {&known};
+  EXPECT_EQ(filled_in("nvcc {nvcc}", all), "nvcc 13.0");
+  EXPECT_EQ(filled_in("{gcc|this GCC} {nvcc|x}", all), "this GCC 13.0");
+  EXPECT_EQ(filled_in("{gcc}", all), std::nullopt);
+  EXPECT_EQ(filled_in("{empty}", all), std::nullopt);
+  EXPECT_EQ(filled_in("awk '{ print $1 }' {open", all), "awk '{ print $1 }' {open");
+  EXPECT_EQ(filled_in("{evil}", all)->find('\x1b'), std::string::npos);
+}
+
+TEST(Remedy, ShortensTheListOfArchitectures) {
+  const std::string command =
+      "nvcc -gencode=arch=compute_60,code=sm_60 -gencode arch=compute_90a,code=sm_90a "
+      "-gencode=arch=compute_120,code=compute_120";
+  const Values none;
+  const Values known = arch_values(command, {{"nvcc", "13.0"}}, none, none);
+  EXPECT_EQ(known.at("archs"), "6.0;9.0a;12.0");
+  EXPECT_EQ(known.at("archs.known"), "9.0a;12.0");
+  EXPECT_EQ(arch_values(command, none, {{"arch", "compute_120"}}, none).at("archs.known"), "6.0;9.0a");
+  EXPECT_EQ(arch_values(command, none, none, {{"machine.nvcc", "12.4"}}).at("archs.known"), "6.0;9.0a");
+  EXPECT_TRUE(arch_values("g++ -c sm_x compute_1 compute_12345", none, none, none).empty());
+}
+
+}  // namespace
+}  // namespace wheelsmith::diagnose

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+// One line of a log: what the tool wrote, without what terminals, CI systems, docker and pip put around it.
+
+namespace wheelsmith::diagnose {
+
+// The text without terminal escape sequences; `space` holds it where some had to go.
+std::string_view without_escapes(std::string_view line, std::string& space);
+
+struct Line {
+  std::string_view text;   // trimmed; lives in the log's buffer or in the `space` of clean()
+  std::size_t indent = 0;  // blanks before it, behind what was taken away
+  bool in_tree = false;    // it stood behind a bar or a branch of pip's or uv's drawings
+};
+
+// Time stamps, "#12 34.5 ", "│ ", indentation, escapes and bytes that are no UTF-8 are taken away or replaced.
+Line clean(std::string_view raw, std::string& space);
+
+// How a line is meant by the one who wrote it.
+enum class Tone {
+  plain,
+  warning,  // "warning:", "-- Looking for …", "…Warning:": nothing that stops a build by itself
+  command,  // the echo of a command: its words are flags, not messages
+};
+Tone tone_of(std::string_view text);
+
+// ninja's "[12/72]" (and make's "[ 16%]") at the start of a line.
+struct Progress {
+  std::uint64_t done = 0, total = 0;
+};
+std::optional<Progress> read_progress(std::string_view line);
+
+// A line that looks as if a build system had printed a command of a compiler, with or without its progress before it.
+bool is_compiler_command(std::string_view line);
+
+}  // namespace wheelsmith::diagnose

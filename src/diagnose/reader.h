@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "diagnose/diagnose.h"
+
+namespace wheelsmith::diagnose {
+
+// A line that some pattern knows, with what is needed to judge it when the whole log is known.
+struct Sighting {
+  const Pattern* pattern = nullptr;
+  std::uint64_t line = 0;
+  std::string text;
+  Values groups;
+  std::string command;          // the nearest command above it, or that of the failed block it stands in
+  unsigned episode = 0;         // 0 until the first command has failed, then counted on
+  bool warning = false;         // the line's tone
+  bool weak = false;            // the pattern is, or the line's tone
+  bool in_failed = false;       // inside a block that ninja marks as failed
+  bool after_progress = false;  // in the output of a command of ninja's that is not marked so
+};
+
+struct Observations {
+  std::vector<Sighting> causes, wrappers, successes;
+  Values facts;
+  std::string failed_command;  // of the first block that ninja marks as failed
+  bool failed_blocks = false;
+  std::uint64_t lines = 0;
+};
+
+class Reader {
+ public:
+  explicit Reader(const Knowledge& knowledge) : m_knowledge(knowledge) {}
+  void feed(std::string_view bytes);
+  const Observations& finish();
+
+ private:
+  void process(std::size_t limit);
+  void line(std::size_t start, std::size_t end);
+  void segment(std::string_view raw, std::uint64_t number, std::size_t start, std::size_t end);
+  void sight(const std::vector<Match>& matches, Sighting sighting);
+  void keep_cause(Sighting sighting);
+  // The wrapped lines of a message of CMake's or uv's, joined to one; m_block_end is set to its last line.
+  [[nodiscard]] std::string joined(std::string_view first, std::size_t indent, bool tree, std::uint64_t number,
+                                   std::size_t end);
+  void find_command(Sighting& sighting, std::size_t start) const;
+  [[nodiscard]] std::string_view raw_line(std::size_t start) const;
+  std::uint64_t count_to(std::size_t offset);
+  void forget_behind();
+
+  const Knowledge& m_knowledge;
+  std::string m_buffer;
+  std::size_t m_done = 0;     // what lies before it was looked at
+  std::size_t m_counted = 0;  // up to where lines are counted
+  std::uint64_t m_lines = 0;  // how many end before m_counted
+  bool m_skipping = false;    // inside a line that was cut
+  std::uint64_t m_block_end = 0;
+  unsigned m_episode = 0;
+  bool m_episode_has_cause = false;
+  Observations m_seen;
+};
+
+}  // namespace wheelsmith::diagnose

@@ -1,0 +1,219 @@
+// The cause among all that was seen. Three questions, in this order:
+//
+// Did it fail at all? A hard wrapper says so ("ninja: build stopped"), and so does a cause in a plain line; not a
+// warning, not the output of a command that ninja counts as done, and nothing that a success comes after: packages that
+// fall back to Python, downloads that are tried again.
+//
+// What belongs to the first failure? The sightings of the first episode that has any worth naming.
+//
+// Which of those is the root? The one with the highest priority, which the knowledge gives: resources and network
+// explain everything else, specific words explain generic ones. Of equals the first. A warning stands back, and far
+// back when nothing failed soon after it.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "base/text.h"
+#include "diagnose/diagnose.h"
+#include "diagnose/reader.h"
+#include "diagnose/remedy.h"
+
+namespace wheelsmith::diagnose {
+
+namespace {
+
+constexpr int k_worth_naming = 12;
+// What a sighting loses that healthy builds have too: a warning more than a line that the knowledge calls weak, and
+// both nearly everything when nothing failed soon after it.
+constexpr int k_near_weak = 20, k_near_warning = 40, k_far = 75;
+constexpr std::uint64_t k_near = 40;  // lines
+constexpr int k_generic = 20;
+constexpr std::uint64_t k_end_of_log = 60;
+constexpr std::uint64_t k_excerpt = 8;  // lines: nobody asks about so few that are fine
+constexpr std::size_t k_most_further = 50;
+constexpr std::size_t k_most_failed_block = 8;  // what standing in a failed block is worth
+
+class Judge {
+ public:
+  explicit Judge(const Observations& seen) : m_seen(seen) {
+    for (const Sighting& sighting : seen.causes) {
+      if (holds(*sighting.pattern)) m_causes.push_back(&sighting);
+    }
+    for (const Sighting& success : seen.successes) {
+      if (success.pattern->hard && !success.weak) m_success = std::max(m_success, success.line);
+    }
+  }
+
+  Diagnosis judge(const Machine& machine) {
+    Diagnosis result;
+    result.lines = m_seen.lines;
+    result.failed = failed();
+    if (!result.failed) return result;
+    if (machine) m_machine = machine();
+    const Sighting* chosen = choose();
+    result.cause = chosen != nullptr ? describe(*chosen) : only_wrappers();
+    result.command = result.cause->command.empty() ? m_seen.failed_command : result.cause->command;
+    for (const Sighting* other : m_causes) {
+      if (other == chosen || (chosen != nullptr && other->pattern == chosen->pattern)) continue;
+      if (result.further.size() < k_most_further) result.further.push_back(describe(*other));
+    }
+    return result;
+  }
+
+ private:
+  [[nodiscard]] bool holds(const Pattern& pattern) const {
+    const auto known = [&](const std::string& fact) { return m_seen.facts.contains(fact); };
+    return std::all_of(pattern.seen.begin(), pattern.seen.end(), known) &&
+           std::none_of(pattern.unseen.begin(), pattern.unseen.end(), known);
+  }
+
+  // ninja prints a command's output after its progress line; had it failed, "FAILED:" would stand there.
+  [[nodiscard]] bool is_weak(const Sighting& sighting) const {
+    return sighting.weak || (m_seen.failed_blocks && sighting.after_progress && !sighting.in_failed);
+  }
+
+  [[nodiscard]] bool is_overcome(const Sighting& wrapper) const {
+    if (wrapper.line > m_success) return false;
+    const auto package = wrapper.groups.find("package");
+    if (package == wrapper.groups.end() || package->second.empty()) return true;
+    // One package's success says nothing of another's failure.
+    return std::any_of(m_seen.successes.begin(), m_seen.successes.end(), [&](const Sighting& success) {
+      return success.line > wrapper.line && success.text.find(package->second) != std::string::npos;
+    });
+  }
+
+  [[nodiscard]] bool failed() const {
+    for (const Sighting& wrapper : m_seen.wrappers) {
+      if (wrapper.pattern->hard && !is_overcome(wrapper)) return true;
+    }
+    if (m_seen.lines <= k_excerpt && m_success == 0 && !m_causes.empty()) return true;
+    const bool near_wrapper = !m_seen.wrappers.empty();
+    for (const Sighting* cause : m_causes) {
+      if (is_weak(*cause) || cause->line < m_success) continue;
+      if (cause->pattern->priority > k_generic || near_wrapper || cause->line + k_end_of_log > m_seen.lines)
+        return true;
+    }
+    return std::any_of(m_seen.wrappers.begin(), m_seen.wrappers.end(), [&](const Sighting& wrapper) {
+      return wrapper.line > m_success && wrapper.line + k_end_of_log > m_seen.lines;
+    });
+  }
+
+  // The next line after this one that says that something failed.
+  [[nodiscard]] std::uint64_t next_failure(std::uint64_t line) const {
+    std::uint64_t next = std::numeric_limits<std::uint64_t>::max();
+    for (const Sighting& wrapper : m_seen.wrappers) {
+      if (wrapper.line >= line) next = std::min(next, wrapper.line);
+    }
+    for (const Sighting* cause : m_causes) {
+      if (cause->line >= line && !is_weak(*cause)) next = std::min(next, cause->line);
+    }
+    return next;
+  }
+
+  [[nodiscard]] int score(const Sighting& sighting) const {
+    int score = sighting.pattern->priority;
+    if (is_weak(sighting)) {
+      const std::uint64_t next = m_seen.lines <= k_excerpt ? sighting.line : next_failure(sighting.line);
+      score -= next - sighting.line > k_near                 ? k_far
+               : sighting.warning || sighting.after_progress ? k_near_warning
+                                                             : k_near_weak;
+    } else if (sighting.in_failed) {
+      score += static_cast<int>(k_most_failed_block);
+    }
+    return score;
+  }
+
+  [[nodiscard]] const Sighting* choose() const {
+    std::vector<const Sighting*> candidates;
+    for (const Sighting* cause : m_causes) {
+      if (cause->line > m_success) candidates.push_back(cause);
+    }
+    if (candidates.empty()) candidates = m_causes;
+    const Sighting* best = nullptr;
+    int best_score = std::numeric_limits<int>::min();
+    unsigned episode = candidates.empty() ? 0 : candidates.front()->episode;
+    for (const Sighting* candidate : candidates) {
+      if (candidate->episode != episode && best_score >= k_worth_naming) break;
+      episode = candidate->episode;
+      const int one = score(*candidate);
+      if (one > best_score) {
+        best = candidate;
+        best_score = one;
+      }
+    }
+    // What healthy builds have too, and nothing failed after it, is no cause.
+    return best_score > 0 || m_seen.lines <= k_excerpt ? best : nullptr;
+  }
+
+  [[nodiscard]] Cause describe(const Sighting& sighting) const {
+    const Pattern& pattern = *sighting.pattern;
+    Cause cause;
+    cause.id = pattern.id;
+    cause.kind = pattern.kind;
+    cause.stage = pattern.stage;
+    cause.line = sighting.line;
+    cause.command = sighting.command;
+    cause.sources = pattern.sources;
+    cause.check = pattern.check;
+    const Values archs = arch_values(sighting.command, m_seen.facts, sighting.groups, m_machine);
+    const std::vector<const Values*> known = {&sighting.groups, &archs, &m_seen.facts, &m_machine};
+    cause.what = filled_in(pattern.cause, known).value_or(pattern.cause);
+    for (const std::string& fix : pattern.fix) {
+      if (auto filled = filled_in(fix, known)) cause.fixes.push_back(std::move(*filled));
+    }
+    cause.why.push_back({sighting.line, sighting.text});
+    for (const Sighting& wrapper : m_seen.wrappers) {
+      if (wrapper.line <= sighting.line || !wrapper.pattern->hard) continue;
+      cause.why.push_back({wrapper.line, wrapper.text});
+      break;
+    }
+    const bool weak = is_weak(sighting);
+    cause.sure = pattern.priority >= 50 && !weak ? "certain" : pattern.priority >= 30 ? "likely" : "a guess";
+    return cause;
+  }
+
+  [[nodiscard]] Cause only_wrappers() const {
+    Cause cause;
+    cause.id = "wrapper-only";
+    cause.kind = "unknown";
+    cause.stage = "any";
+    cause.sure = "a guess";
+    cause.what =
+        "Only the words of tools that report another's failure are here; what failed stands above them, outside this "
+        "log.";
+    cause.fixes = {
+        "Take the log from its beginning: wheelsmith build writes all of it, `pip -v` and `ninja -v` print it.",
+        "Build with one job (MAX_JOBS=1), so that the first error is the last thing printed."};
+    for (const Sighting& wrapper : m_seen.wrappers) {
+      if (cause.line == 0 && wrapper.line > 0) cause.line = wrapper.line;
+      if (cause.why.size() < 3) cause.why.push_back({wrapper.line, wrapper.text});
+    }
+    return cause;
+  }
+
+  const Observations& m_seen;
+  Values m_machine;
+  std::vector<const Sighting*> m_causes;
+  std::uint64_t m_success = 0;  // the last line that says that all ended well
+};
+
+}  // namespace
+
+Diagnoser::Diagnoser(const Knowledge& knowledge) : m_reader(std::make_unique<Reader>(knowledge)) {}
+Diagnoser::~Diagnoser() = default;
+Diagnoser::Diagnoser(Diagnoser&&) noexcept = default;
+Diagnoser& Diagnoser::operator=(Diagnoser&&) noexcept = default;
+
+void Diagnoser::feed(std::string_view bytes) { m_reader->feed(bytes); }
+
+Diagnosis Diagnoser::finish(const Machine& machine) { return Judge(m_reader->finish()).judge(machine); }
+
+Diagnosis diagnose(std::string_view log, const Knowledge& knowledge, const Machine& machine) {
+  Diagnoser diagnoser(knowledge);
+  diagnoser.feed(log);
+  return diagnoser.finish(machine);
+}
+
+}  // namespace wheelsmith::diagnose

@@ -1,0 +1,147 @@
+#include "diagnose/word_finder.h"
+
+#include <algorithm>
+#include <map>
+
+namespace wheelsmith::diagnose {
+
+namespace {
+
+constexpr unsigned k_rows_to_depth = 3;
+
+unsigned char lower(unsigned char byte) {
+  return byte >= 'A' && byte <= 'Z' ? static_cast<unsigned char>(byte + 32) : byte;
+}
+
+}  // namespace
+
+// While it is made; nodes in the order of their making.
+struct WordFinder::Trie {
+  struct Node {
+    std::map<std::uint8_t, std::uint32_t> children{};
+    std::uint32_t failure = 0;
+    unsigned depth = 0;
+    std::vector<int> ends{};
+  };
+  std::vector<Node> nodes = std::vector<Node>(1);
+  std::vector<std::uint32_t> state_of;  // by node
+
+  // Where the automaton goes from a node, with the failure links that are there.
+  [[nodiscard]] std::uint32_t go(std::uint32_t node, std::uint8_t column) const {
+    for (;;) {
+      const auto found = nodes[node].children.find(column);
+      if (found != nodes[node].children.end()) return found->second;
+      if (node == 0) return 0;
+      node = nodes[node].failure;
+    }
+  }
+};
+
+WordFinder::WordFinder(const std::vector<std::string>& words) {
+  for (const std::string& word : words) {
+    for (const char c : word) {
+      const unsigned char byte = lower(static_cast<unsigned char>(c));
+      if (m_column[byte] == 0) m_column[byte] = static_cast<std::uint8_t>(m_columns++);
+    }
+  }
+  for (unsigned byte = 'A'; byte <= 'Z'; ++byte) m_column[byte] = m_column[byte + 32];
+
+  Trie trie;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    std::uint32_t node = 0;
+    for (const char c : words[i]) {
+      const auto [child, is_new] = trie.nodes[node].children.emplace(m_column[static_cast<unsigned char>(c)],
+                                                                     static_cast<std::uint32_t>(trie.nodes.size()));
+      const unsigned depth = trie.nodes[node].depth + 1;
+      node = child->second;
+      if (is_new) {
+        trie.nodes.emplace_back();
+        trie.nodes.back().depth = depth;
+      }
+    }
+    if (node != 0) trie.nodes[node].ends.push_back(static_cast<int>(i));
+  }
+  // Breadth first, so that a node's failure link, which is shorter, is there before it is needed.
+  std::vector<std::uint32_t> order = {0};
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const std::uint32_t node = order[i];
+    for (const auto& [column, child] : trie.nodes[node].children) {
+      const std::uint32_t failure = node == 0 ? 0 : trie.go(trie.nodes[node].failure, column);
+      trie.nodes[child].failure = failure;
+      const std::vector<int>& shorter = trie.nodes[failure].ends;
+      trie.nodes[child].ends.insert(trie.nodes[child].ends.end(), shorter.begin(), shorter.end());
+      order.push_back(child);
+    }
+  }
+  number(trie, order);
+}
+
+void WordFinder::number(Trie& trie, const std::vector<std::uint32_t>& order) {
+  const auto is_row = [&](std::uint32_t node) { return trie.nodes[node].depth <= k_rows_to_depth; };
+  const auto rank = [&](std::uint32_t node) { return !is_row(node) ? 2 : trie.nodes[node].ends.empty() ? 0 : 1; };
+  std::vector<std::uint32_t> sorted = order;
+  std::stable_sort(sorted.begin(), sorted.end(), [&](std::uint32_t a, std::uint32_t b) { return rank(a) < rank(b); });
+  trie.state_of.resize(sorted.size());
+  for (std::uint32_t state = 0; state < sorted.size(); ++state) {
+    trie.state_of[sorted[state]] = state;
+    m_plain += rank(sorted[state]) == 0 ? 1 : 0;
+    m_rows += rank(sorted[state]) < 2 ? 1 : 0;
+  }
+  m_ends_from.push_back(0);
+  for (std::uint32_t state = 0; state < sorted.size(); ++state) {
+    const Trie::Node& node = trie.nodes[sorted[state]];
+    m_ends.insert(m_ends.end(), node.ends.begin(), node.ends.end());
+    m_ends_from.push_back(static_cast<std::uint32_t>(m_ends.size()));
+    if (state < m_rows) {
+      for (std::uint32_t column = 0; column < m_columns; ++column)
+        m_next.push_back(trie.state_of[trie.go(sorted[state], static_cast<std::uint8_t>(column))]);
+      continue;
+    }
+    m_deep.push_back({static_cast<std::uint32_t>(m_children.size()), static_cast<std::uint32_t>(node.children.size()),
+                      trie.state_of[node.failure]});
+    for (const auto& [column, child] : node.children) m_children.push_back({column, trie.state_of[child]});
+  }
+}
+
+std::uint32_t WordFinder::step(std::uint32_t state, std::uint8_t column) const {
+  while (state >= m_rows) {
+    const Deep& deep = m_deep[state - m_rows];
+    for (std::uint32_t i = deep.first_child; i < deep.first_child + deep.children; ++i) {
+      if (m_children[i].column == column) return m_children[i].state;
+    }
+    state = deep.failure;
+  }
+  return m_next[state * m_columns + column];
+}
+
+std::size_t WordFinder::find(std::string_view text, std::size_t from) const {
+  if (m_next.empty()) return text.npos;
+  const std::uint32_t* next = m_next.data();
+  std::uint32_t state = 0;
+  for (std::size_t i = from; i < text.size(); ++i) {
+    const std::uint8_t column = m_column[static_cast<unsigned char>(text[i])];
+    state = state < m_rows ? next[state * m_columns + column] : step(state, column);
+    if (state >= m_plain && is_end(state)) return i + 1;
+  }
+  return text.npos;
+}
+
+void WordFinder::all(std::string_view text, std::vector<int>& result) const {
+  if (m_next.empty()) return;
+  const auto before = static_cast<std::ptrdiff_t>(result.size());
+  const auto once = [&] {
+    std::sort(result.begin() + before, result.end());
+    result.erase(std::unique(result.begin() + before, result.end()), result.end());
+  };
+  std::uint32_t state = 0;
+  for (const char c : text) {
+    state = step(state, m_column[static_cast<unsigned char>(c)]);
+    if (state < m_plain) continue;
+    for (std::uint32_t i = m_ends_from[state]; i < m_ends_from[state + 1]; ++i) result.push_back(m_ends[i]);
+    // A long line of the same words over and over must not fill the memory.
+    if (result.size() > static_cast<std::size_t>(before) + (1 << 16)) once();
+  }
+  once();
+}
+
+}  // namespace wheelsmith::diagnose
