@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -141,11 +142,7 @@ const Planner::Known& Planner::source_for(const recipe::Recipe& recipe, const to
   Known known;
   known.pin = source::pin(recipe, choose_source(m_request, recipe.name, recipe.project), m_workshop.fetcher,
                           m_workshop.store, options);
-  if (known.pin.kind == source::Pin::Kind::folder) {
-    source::FolderDigest digest = source::folder_digest(known.pin.folder, m_workshop.store);
-    known.pin.digest = digest.digest;
-    known.files = std::move(digest.files);
-  }
+  known.files = std::exchange(known.pin.files, {});  // the pin is copied into every step
   if (known.pin.kind != source::Pin::Kind::program)
     known.facts = remembered_facts(known.pin, recipe.source.subfolder, m_workshop);
   if (known.pin.version.empty()) known.pin.version = known.facts.version;

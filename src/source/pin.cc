@@ -110,7 +110,9 @@ class Pinner {
     pin.project = m_recipe.project;
     pin.version = identity_of(sys::FolderTree(pin.folder)).version;
     pin.incremental = incremental;
-    pin.digest = folder_digest(pin.folder, m_store).digest;
+    FolderDigest digest = folder_digest(pin.folder, m_store);
+    pin.digest = std::move(digest.digest);
+    pin.files = std::move(digest.files);
     return pin;
   }
 

@@ -142,6 +142,7 @@ TEST_F(Pins, AFolderOfTheUsersIsIncremental) {
   EXPECT_TRUE(mine.incremental);
   EXPECT_EQ(mine.version, "5");
   EXPECT_EQ(mine.digest, folder_digest(folder, m_store).digest);
+  EXPECT_EQ(mine.files, folder_digest(folder, m_store).files);
   m_recipe.source.kind = recipe::Source::Kind::folder;
   m_recipe.source.folder = "mine";
   m_options.example_folders = {m_temporary.path() / "absent", m_temporary.path()};

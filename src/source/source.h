@@ -35,6 +35,7 @@ struct Pin {
   std::vector<std::string> submodules;  // git: those that are needed; empty: all
   bool incremental = false;             // --source DIR: built in place of its own tree, goes on from the last state
   std::string digest;  // what enters the key: "sha256:…" of the archive, "tree:…" of a folder, "git:…" of a commit
+  std::vector<std::pair<std::string, std::string>> files;  // folder: those of folder_digest; left out of documents
 };
 
 struct FolderDigest {
