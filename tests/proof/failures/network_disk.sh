@@ -105,8 +105,8 @@ server.serve_forever()
 CODE
 }
 
-log network-503-pip network 503 -
-network-503-pip() { plain_venv; status_server 503; pip install --retries 1 --index-url http://127.0.0.1:$port/simple einops; }
+log network-503-uv network 503 -
+network-503-uv() { plain_venv; status_server 503; UV_HTTP_RETRIES=1 uv pip install --index-url http://127.0.0.1:$port/simple einops; }
 
 log network-404-url network 404 -
 network-404-url() { plain_venv; status_server 404; pip install http://127.0.0.1:$port/wheels/kernels-1.0-py3-none-any.whl; }
@@ -174,25 +174,6 @@ CMAKE
   cmake -S . -B build
 }
 
-log network-truncated network download -
-network-truncated() {
-  plain_venv
-  serve_with <<'CODE'
-import http.server
-class Handler(http.server.BaseHTTPRequestHandler):
-    def do_GET(self):
-        self.send_response(200)
-        self.send_header('Content-Length', '5000000')
-        self.send_header('Content-Type', 'application/octet-stream')
-        self.end_headers()
-        self.wfile.write(b'PK\3\4' * 2000)
-server = http.server.HTTPServer(('127.0.0.1', 0), Handler)
-print(server.server_port, flush=True)
-server.serve_forever()
-CODE
-  pip install http://127.0.0.1:$port/wheels/kernels-1.0-py3-none-any.whl
-}
-
 log disk-gcc disk space tables
 disk-gcc() {
   small_disk 2m /home/me/small
@@ -206,7 +187,7 @@ disk-gcc() {
 log disk-tmp-gcc disk TMPDIR big
 disk-tmp-gcc() {
   small_disk 100k /home/me/tmp
-  { seq -f 'int f%g(int x) { return x * %g; }' 1 4000; } >big.c
+  seq 1 4000 | sed 's/.*/int f&(int x) { return x * &; }/' >big.c
   printf 'big.o: big.c\n\tgcc -g -c $< -o $@\n' >Makefile
   TMPDIR=/home/me/tmp make
 }

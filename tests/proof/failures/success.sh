@@ -55,7 +55,7 @@ AC
   printf 'all: codec.o\n' >Makefile.in
   echo 'int codec;' >codec.c
   quiet autoconf
-  ./configure && make && echo '--- config.log' && grep -E 'error|failed' config.log
+  ./configure && grep -E 'error|failed' config.log && make
 }
 
 log success-pip-verbose no-failure - -

@@ -82,7 +82,7 @@ NINJA
   return "${PIPESTATUS[0]}"
 }
 
-log unknown-make-only unknown - generate
+log unknown-make-only unknown - -
 unknown-make-only() { printf 'all:\n\t@./generate --quiet\n' >Makefile; printf '#!/bin/sh\nexit 3\n' >generate; chmod +x generate; make; }
 
 log unknown-pip-tail unknown - -
