@@ -56,7 +56,7 @@ arch-torch-nvcc-removed() {
   CUDA_HOME=/usr/local/cuda TORCH_CUDA_ARCH_LIST='7.0;9.0' python warm_up.py
 }
 
-log arch-cmake-removed arch 60 cmake
+log arch-cmake-removed arch 60 -
 arch-cmake-removed() {
   one_kernel
   printf 'cmake_minimum_required(VERSION 3.18)\nset(CMAKE_CUDA_ARCHITECTURES 60 70 80)\nproject(scale LANGUAGES CXX CUDA)\nadd_library(scale scale.cu)\n' >CMakeLists.txt
@@ -78,7 +78,7 @@ arch-cmake-dotted() {
   cmake -B build -DCMAKE_CUDA_ARCHITECTURES='9.0' -DCMAKE_CUDA_COMPILER=/usr/local/cuda/bin/nvcc
 }
 
-log arch-cmake-empty arch CMAKE_CUDA_ARCHITECTURES cmake
+log arch-cmake-empty arch CMAKE_CUDA_ARCHITECTURES -
 arch-cmake-empty() {
   one_kernel
   printf 'cmake_minimum_required(VERSION 3.24)\nproject(scale LANGUAGES CXX CUDA)\n' >CMakeLists.txt

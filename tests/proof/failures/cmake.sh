@@ -29,7 +29,7 @@ CODE
   pip install --no-build-isolation .
 }
 
-log cmake-too-old cmake 3.29 cmake
+log cmake-too-old cmake 3.29 -
 cmake-too-old() { old_project 3.29; cmake -S . -B build; }
 
 log cmake-too-old-scikit cmake CMake -
@@ -56,7 +56,7 @@ cmake-cache-moved() {
   typed cmake -B build
 }
 
-log cmake-ninja-missing cmake ninja cmake
+log cmake-ninja-missing cmake ninja -
 cmake-ninja-missing() {
   changeable /usr/bin /usr/local
   rm -f /usr/bin/ninja /usr/local/bin/ninja
@@ -74,40 +74,40 @@ cmake-make-program-stale() {
   typed cmake --build build
 }
 
-log cmake-findcuda-removed cmake FindCUDA cmake
+log cmake-findcuda-removed cmake FindCUDA -
 cmake-findcuda-removed() {
   cmake4_venv
   printf 'cmake_minimum_required(VERSION 3.28...4.1)\nproject(engine CXX)\nfind_package(CUDA REQUIRED)\n' >CMakeLists.txt
   cmake -B build
 }
 
-log cmake-findpythoninterp cmake FindPython cmake
+log cmake-findpythoninterp cmake FindPython -
 cmake-findpythoninterp() {
   cmake4_venv
   printf 'cmake_minimum_required(VERSION 3.28...4.1)\nproject(engine CXX)\ncmake_policy(SET CMP0148 NEW)\nfind_package(PythonInterp 3.8 REQUIRED)\n' >CMakeLists.txt
   cmake -B build
 }
 
-log cmake-torch-package cmake torch cmake
+log cmake-torch-package cmake torch -
 cmake-torch-package() {
   printf 'cmake_minimum_required(VERSION 3.18)\nproject(ops LANGUAGES CXX)\nfind_package(Torch REQUIRED)\nadd_library(ops ops.cc)\n' >CMakeLists.txt
   cmake -S . -B build
 }
 
-log cmake-package-missing cmake pybind11 cmake
+log cmake-package-missing cmake pybind11 -
 cmake-package-missing() {
   printf 'cmake_minimum_required(VERSION 3.18)\nproject(ops LANGUAGES CXX)\nfind_package(pybind11 CONFIG REQUIRED)\n' >CMakeLists.txt
   buildkit cmake -S . -B build
 }
 
-log cmake-policy-old cmake policy cmake
+log cmake-policy-old cmake policy -
 cmake-policy-old() {
   cmake4_venv
   printf 'cmake_minimum_required(VERSION 3.20)\nproject(engine CXX)\ncmake_policy(SET CMP0022 OLD)\n' >CMakeLists.txt
   cmake -B build
 }
 
-log isolation-cmake-shim isolation cmake cmake
+log isolation-cmake-shim isolation cmake -
 isolation-cmake-shim() {
   # The program that pip's cmake package left behind when its environment went.
   printf '#!%s\nfrom cmake import cmake\nraise SystemExit(cmake())\n' "$(python_of 3.11)" >/home/me/cmake

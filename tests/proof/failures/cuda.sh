@@ -61,17 +61,17 @@ cuda-missing-script() {
 log cuda-missing-cmake-language cuda-missing CUDA cmake
 cuda-missing-cmake-language() { hide_cuda; cmake_cuda_project; typed cmake -B build; }
 
-log cuda-missing-cudacxx cuda-missing CUDACXX cmake
+log cuda-missing-cudacxx cuda-missing CUDACXX -
 cuda-missing-cudacxx() { hide_cuda; cmake_cuda_project; CUDACXX=/usr/local/cuda-12.4/bin/nvcc cmake -S . -B build -G Ninja; }
 
-log cuda-missing-cmake-toolkit cuda-missing toolkit cmake
+log cuda-missing-cmake-toolkit cuda-missing toolkit -
 cuda-missing-cmake-toolkit() {
   hide_cuda
   printf 'cmake_minimum_required(VERSION 3.18)\nproject(runtime LANGUAGES C CXX)\nfind_package(Threads REQUIRED)\nfind_package(CUDAToolkit REQUIRED)\n' >CMakeLists.txt
   cmake -B build
 }
 
-log cuda-missing-cmake-target cuda-missing cublas cmake
+log cuda-missing-cmake-target cuda-missing cublas -
 cuda-missing-cmake-target() {
   cmake_cuda_project
   printf 'find_package(CUDAToolkit REQUIRED)\ntarget_link_libraries(fastnorm PRIVATE CUDA::cudart CUDA::cublas CUDA::cusparse)\n' >>CMakeLists.txt
@@ -161,7 +161,7 @@ cuda-missing-vllm() {
   VLLM_TARGET_DEVICE=cuda pip install --no-build-isolation --no-deps .
 }
 
-log cuda-missing-meson cuda-missing nvcc meson
+log cuda-missing-meson cuda-missing nvcc -
 cuda-missing-meson() {
   venv meson 3.11 meson meson-python ninja 'pip<26'
   hide_cuda
@@ -171,7 +171,7 @@ cuda-missing-meson() {
   pip install --no-build-isolation .
 }
 
-log cuda-missing-scikit-build cuda-missing CUDA cmake
+log cuda-missing-scikit-build cuda-missing CUDA -
 cuda-missing-scikit-build() {
   plain_venv
   hide_cuda
@@ -228,7 +228,7 @@ cuda-mismatch-cccl() {
   return "${PIPESTATUS[0]}"
 }
 
-log cuda-mismatch-cmake-version cuda-mismatch version cmake
+log cuda-mismatch-cmake-version cuda-mismatch version -
 cuda-mismatch-cmake-version() {
   printf 'cmake_minimum_required(VERSION 3.18)\nproject(engine LANGUAGES CXX)\nset(CUDAToolkit_ROOT /usr/local/cuda)\nfind_package(CUDAToolkit 12.4 EXACT REQUIRED)\n' >CMakeLists.txt
   cmake -B build

@@ -51,10 +51,6 @@ driver-torch-cuda() { torch124_venv; python -c 'import torch
 print(torch.__version__)
 torch.zeros(2, device="cuda")'; }
 
-log driver-torch-cpu-build driver CUDA -
-driver-torch-cpu-build() { torch_venv; python -c 'import torch
-torch.zeros(2).cuda()'; }
-
 log driver-triton driver driver -
 driver-triton() {
   venv triton 3.11 triton==3.5.1 numpy torch==2.13.0 'pip<26'
@@ -87,7 +83,7 @@ rocm-opt-hipcc() {
   ninja
 }
 
-log rocm-cmake-language rocm HIP cmake
+log rocm-cmake-language rocm HIP -
 rocm-cmake-language() {
   changeable /usr/bin /usr/local
   rm -f /usr/bin/clang++* /usr/local/bin/clang++*
@@ -95,13 +91,13 @@ rocm-cmake-language() {
   cmake -S . -B build -G Ninja
 }
 
-log rocm-cmake-hip-lang rocm hip cmake
+log rocm-cmake-hip-lang rocm hip -
 rocm-cmake-hip-lang() {
   printf 'cmake_minimum_required(VERSION 3.21)\nproject(kernels LANGUAGES CXX HIP)\n' >CMakeLists.txt
   cmake -S . -B build -DCMAKE_HIP_COMPILER=/usr/bin/clang++-19 -DCMAKE_HIP_ARCHITECTURES=gfx942
 }
 
-log rocm-cmake-hip-package rocm hip cmake
+log rocm-cmake-hip-package rocm hip -
 rocm-cmake-hip-package() {
   printf 'cmake_minimum_required(VERSION 3.18)\nproject(kernels LANGUAGES CXX)\nlist(APPEND CMAKE_PREFIX_PATH /opt/rocm)\nfind_package(hip REQUIRED)\nfind_package(rocblas REQUIRED)\n' >CMakeLists.txt
   stamped cmake -S . -B build

@@ -35,19 +35,19 @@ host-compiler-gcc-missing-pip() {
   pip install --no-build-isolation .
 }
 
-log host-compiler-cxx-absent-cmake host-compiler g++-14 cmake
+log host-compiler-cxx-absent-cmake host-compiler g++-14 -
 host-compiler-cxx-absent-cmake() {
   printf 'cmake_minimum_required(VERSION 3.18)\nproject(engine LANGUAGES CXX)\n' >CMakeLists.txt
   cmake -S . -B build -DCMAKE_CXX_COMPILER=g++-14
 }
 
-log host-compiler-cxx-env-cmake host-compiler CXX cmake
+log host-compiler-cxx-env-cmake host-compiler CXX -
 host-compiler-cxx-env-cmake() {
   printf 'cmake_minimum_required(VERSION 3.18)\nproject(engine LANGUAGES CXX)\n' >CMakeLists.txt
-  CXX=/opt/rh/gcc-toolset-13/root/usr/bin/g++ stamped cmake -S . -B build -G Ninja
+  CXX=/opt/gcc-13/bin/g++ stamped cmake -S . -B build -G Ninja
 }
 
-log host-compiler-cc1plus-missing host-compiler cc1plus answer
+log host-compiler-cc1plus-missing host-compiler cc1plus answer.cpp
 host-compiler-cc1plus-missing() {
   plain_venv
   hello
@@ -57,7 +57,7 @@ host-compiler-cc1plus-missing() {
   typed uv pip install --no-build-isolation .
 }
 
-log host-compiler-as-missing host-compiler compiler cmake
+log host-compiler-as-missing host-compiler compiler -
 host-compiler-as-missing() {
   changeable /usr/bin
   rm -f /usr/bin/as /usr/bin/x86_64-linux-gnu-as
@@ -65,7 +65,7 @@ host-compiler-as-missing() {
   cmake -S . -B build
 }
 
-log host-compiler-configure host-compiler compiler configure
+log host-compiler-configure host-compiler compiler -
 host-compiler-configure() {
   need autoconf
   printf 'AC_INIT([codec], [1.0])\nAC_PROG_CC\nAC_PROG_CXX\nAC_OUTPUT\n' >configure.ac
@@ -81,7 +81,7 @@ host-compiler-nvcc-gcc-new() {
   make
 }
 
-log host-compiler-nvcc-gcc-new-cmake host-compiler gcc cmake
+log host-compiler-nvcc-gcc-new-cmake host-compiler gcc -
 host-compiler-nvcc-gcc-new-cmake() {
   cuda118
   one_kernel
@@ -112,20 +112,20 @@ host-compiler-std-unknown() {
   make
 }
 
-log host-compiler-cmake-standard host-compiler C++ cmake
+log host-compiler-cmake-standard host-compiler C++ -
 host-compiler-cmake-standard() {
   hello
   printf 'cmake_minimum_required(VERSION 3.25)\nproject(engine LANGUAGES CXX)\nadd_library(engine answer.cpp)\nset_target_properties(engine PROPERTIES CXX_STANDARD 26 CXX_STANDARD_REQUIRED ON)\n' >CMakeLists.txt
   CXX=g++-11 cmake -S . -B build
 }
 
-log host-compiler-project-minimum host-compiler GCC cmake
+log host-compiler-project-minimum host-compiler GCC -
 host-compiler-project-minimum() {
   printf 'cmake_minimum_required(VERSION 3.18)\nproject(engine LANGUAGES CXX)\nif(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 12)\n  message(FATAL_ERROR "engine requires GCC 12 or newer, but ${CMAKE_CXX_COMPILER} is ${CMAKE_CXX_COMPILER_VERSION}")\nendif()\n' >CMakeLists.txt
   CXX=g++-11 cmake -S . -B build
 }
 
-log host-compiler-meson host-compiler compiler meson
+log host-compiler-meson host-compiler compiler -
 host-compiler-meson() {
   venv meson 3.11 meson meson-python ninja 'pip<26'
   printf "project('codec', 'c', version: '0.1')\n" >meson.build

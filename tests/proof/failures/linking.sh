@@ -64,7 +64,7 @@ linker-not-pic-lld() {
   ninja
 }
 
-log linker-duplicate linker multiple app
+log linker-duplicate linker multiple -
 linker-duplicate() {
   echo 'int verbose = 1;' >config.h
   printf '#include "config.h"\nint main(void) { return verbose; }\n' >main.c
@@ -74,14 +74,14 @@ linker-duplicate() {
   cmake --build build
 }
 
-log linker-undefined linker undefined app
+log linker-undefined linker undefined '-o app'
 linker-undefined() {
   echo 'int decode(int); int main() { return decode(1); }' >main.cpp
   printf 'app: main.cpp\n\tg++ -o $@ $<\n' >Makefile
   make
 }
 
-log linker-undefined-order linker undefined app
+log linker-undefined-order linker undefined '-o app'
 linker-undefined-order() {
   echo '#include <zlib.h>
 int main() { return crc32(0, 0, 0) != 0; }' >main.c
@@ -89,7 +89,7 @@ int main() { return crc32(0, 0, 0) != 0; }' >main.c
   make
 }
 
-log linker-undefined-lto linker undefined app
+log linker-undefined-lto linker undefined '-o app'
 linker-undefined-lto() {
   need clang++-19
   echo 'int decode(int); int main() { return decode(1); }' >main.cpp
@@ -97,7 +97,7 @@ linker-undefined-lto() {
   stamped make
 }
 
-log linker-ld-missing linker ld app
+log linker-ld-missing linker ld '-o app'
 linker-ld-missing() {
   changeable /usr/bin /usr/local
   rm -f /usr/bin/ld /usr/bin/ld.* /usr/bin/x86_64-linux-gnu-ld* /usr/bin/gold /usr/local/bin/ld
@@ -106,13 +106,13 @@ linker-ld-missing() {
   make
 }
 
-log linker-mold-missing linker mold cmake
+log linker-mold-missing linker mold -
 linker-mold-missing() {
   printf 'cmake_minimum_required(VERSION 3.18)\nproject(app CXX)\n' >CMakeLists.txt
   cmake -B build -DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=mold
 }
 
-log linker-lld-missing-clang linker lld app
+log linker-lld-missing-clang linker lld '-o app'
 linker-lld-missing-clang() {
   need clang-19
   echo 'int main(void) { return 0; }' >main.c
@@ -137,14 +137,14 @@ linker-nvlink-undefined() {
   make
 }
 
-log linker-relocation linker mcmodel app
+log linker-relocation linker mcmodel '-o app'
 linker-relocation() {
   printf 'static char huge[3000000000u]; static char more[3000000000u]; int last[10]; int main(int n, char** v) { huge[n] = 1; return more[n] + last[n]; }\n' >main.c
   printf 'app: main.c\n\tgcc -O0 -no-pie -fno-pie -o $@ $<\n' >Makefile
   make
 }
 
-log linker-wrong-format linker arch app
+log linker-wrong-format linker arch '-o app'
 linker-wrong-format() {
   need clang-19
   echo 'int f(void) { return 1; }' >f.c
@@ -266,7 +266,7 @@ glibcxx-missing() {
   python -c 'import ops'
 }
 
-log glibc-tool glibc GLIBC ptxas
+log glibc-tool glibc GLIBC ./ninja
 glibc-tool() {
   cp "$(command -v ninja)" ninja
   bend_version "$(objdump -p ninja | grep -o 'GLIBC_2\.3[0-9]' | sort -V | tail -1)" GLIBC_2.39 ninja

@@ -111,7 +111,7 @@ network-503-uv() { plain_venv; status_server 503; UV_HTTP_RETRIES=1 uv pip insta
 log network-404-url network 404 -
 network-404-url() { plain_venv; status_server 404; pip install http://127.0.0.1:$port/wheels/kernels-1.0-py3-none-any.whl; }
 
-log network-404-cmake network download cmake
+log network-404-cmake network download -
 network-404-cmake() {
   plain_venv
   status_server 404
@@ -125,7 +125,7 @@ CMAKE
   cmake -S . -B build
 }
 
-log network-fetchcontent-git network clone cmake
+log network-fetchcontent-git network clone -
 network-fetchcontent-git() {
   cat >CMakeLists.txt <<'CMAKE'
 cmake_minimum_required(VERSION 3.24)
@@ -162,7 +162,7 @@ network-hash-mismatch() {
   pip install --require-hashes --no-deps -r requirements.txt
 }
 
-log network-hash-cmake network hash cmake
+log network-hash-cmake network hash -
 network-hash-cmake() {
   mkdir files
   echo data >files/json.tar
@@ -192,7 +192,7 @@ disk-tmp-gcc() {
   TMPDIR=/home/me/tmp make
 }
 
-log disk-ld disk space ld
+log disk-ld disk space libblob.so
 disk-ld() {
   small_disk 12m /home/me/small
   cd /home/me/small
@@ -272,7 +272,7 @@ disk-wheel-zip() {
 log disk-quota-inodes disk space -
 disk-quota-inodes() {
   mkdir -p /home/me/small
-  mount -t tmpfs -o nr_inodes=60 none /home/me/small
+  mount -t tmpfs -o nr_inodes=25 none /home/me/small
   cd /home/me/small
   printf 'cmake_minimum_required(VERSION 3.18)\nproject(codec C CXX)\n' >CMakeLists.txt
   cmake -B build

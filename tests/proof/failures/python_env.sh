@@ -29,8 +29,8 @@ isolation-packaging-no-isolation() {
   pip install --no-build-isolation .
 }
 
-log isolation-wheel-missing isolation wheel bdist_wheel
-isolation-wheel-missing() {
+log python-env-bdist-wheel python-env wheel bdist_wheel
+python-env-bdist-wheel() {
   venv bare 3.11 'setuptools==65.5.0' 'pip<26'
   setup_importing os
   typed python setup.py bdist_wheel
@@ -155,7 +155,7 @@ python-env-python-h() {
   pip install --no-build-isolation .
 }
 
-log python-env-python-h-cmake python-env Development cmake
+log python-env-python-h-cmake python-env Development -
 python-env-python-h-cmake() {
   printf 'cmake_minimum_required(VERSION 3.18)\nproject(ops LANGUAGES CXX)\nfind_package(Python 3.11 REQUIRED COMPONENTS Interpreter Development.Module)\n' >CMakeLists.txt
   mount -t tmpfs none /usr/include/python3.11 2>/dev/null

@@ -61,7 +61,7 @@ double f(double x) { pthread_create(0, 0, 0, 0); return pow(x, x); }' >k.c
   typed auditwheel repair --plat manylinux2014_x86_64 kernels-1.0-cp311-cp311-linux_x86_64.whl
 }
 
-log wheel-platform-auditwheel-library wheel-platform libmissing auditwheel
+log wheel-platform-auditwheel-library wheel-platform libmissing -
 wheel-platform-auditwheel-library() {
   echo 'int g(void) { return 1; }' >g.c
   quiet gcc -shared -fPIC -Wl,-soname,libmissing.so.3 -o libmissing.so g.c
