@@ -83,7 +83,7 @@ for name in "${wanted[@]}"; do
   verdict=
   case $status:$class in
     77:*) verdict=skipped ;;
-    124:* | 0:[!n]* | [!0]*:no-failure) verdict="NOT AS EXPECTED" ;;
+    124:* | 143:* | 0:[!n]* | [!0]*:no-failure) verdict="NOT AS EXPECTED" ;;
   esac
   if [[ -z $verdict ]]; then
     neutral <"$state/run/$name/raw" >"$state/run/$name/log"

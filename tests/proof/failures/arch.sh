@@ -63,13 +63,6 @@ arch-cmake-removed() {
   cmake -B build -DCMAKE_CUDA_COMPILER=/usr/local/cuda/bin/nvcc
 }
 
-log arch-cmake-all arch CMAKE_CUDA_ARCHITECTURES scale.cu
-arch-cmake-all() {
-  one_kernel
-  printf 'cmake_minimum_required(VERSION 3.18)\nproject(scale LANGUAGES CXX CUDA)\nadd_library(scale scale.cu)\n' >CMakeLists.txt
-  CUDACXX=/usr/local/cuda/bin/nvcc cmake -B build -G Ninja -DCMAKE_CUDA_ARCHITECTURES=all && ninja -C build
-}
-
 log arch-cmake-dotted arch CMAKE_CUDA_ARCHITECTURES -
 arch-cmake-dotted() {
   plain_venv

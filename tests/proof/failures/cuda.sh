@@ -134,6 +134,7 @@ log cuda-missing-cuda-home-wrong cuda-missing CUDA_HOME nvcc
 cuda-missing-cuda-home-wrong() {
   torch124_venv
   torch_cuda_project
+  sed -i "s#'csrc/scale.cpp', ##" setup.py
   CUDA_HOME=/usr/local/cuda-12.4 pip install -v --no-build-isolation .
 }
 
@@ -141,6 +142,7 @@ log cuda-missing-cuda-home-colon cuda-missing CUDA_HOME nvcc
 cuda-missing-cuda-home-colon() {
   torch124_venv
   torch_cuda_project
+  sed -i "s#'csrc/scale.cpp', ##" setup.py
   CUDA_HOME=:/usr/local/cuda python setup.py install
 }
 

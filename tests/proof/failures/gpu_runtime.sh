@@ -91,12 +91,6 @@ rocm-cmake-language() {
   cmake -S . -B build -G Ninja
 }
 
-log rocm-cmake-hip-lang rocm hip -
-rocm-cmake-hip-lang() {
-  printf 'cmake_minimum_required(VERSION 3.21)\nproject(kernels LANGUAGES CXX HIP)\n' >CMakeLists.txt
-  cmake -S . -B build -DCMAKE_HIP_COMPILER=/usr/bin/clang++-19 -DCMAKE_HIP_ARCHITECTURES=gfx942
-}
-
 log rocm-cmake-hip-package rocm hip -
 rocm-cmake-hip-package() {
   printf 'cmake_minimum_required(VERSION 3.18)\nproject(kernels LANGUAGES CXX)\nlist(APPEND CMAKE_PREFIX_PATH /opt/rocm)\nfind_package(hip REQUIRED)\nfind_package(rocblas REQUIRED)\n' >CMakeLists.txt
@@ -124,13 +118,6 @@ rocm-library-missing() {
   echo 'int main() { return 0; }' >main.cpp
   printf 'app: main.cpp\n\tg++ -o $@ $< -L/opt/rocm/lib -lamdhip64 -lrocblas\n' >Makefile
   make
-}
-
-log rocm-flash-attn rocm ROCm -
-rocm-flash-attn() {
-  torch_venv
-  sdist flash-attn 2.8.3
-  BUILD_TARGET=rocm FLASH_ATTENTION_FORCE_BUILD=TRUE pip install --no-build-isolation --no-deps .
 }
 
 log rocm-torch-home rocm ROCM_HOME -

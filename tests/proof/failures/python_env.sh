@@ -136,20 +136,10 @@ python-env-use-2to3() {
   typed pip install .
 }
 
-log python-env-python2-print python-env Python -
-python-env-python2-print() {
-  plain_venv
-  printf 'from setuptools import setup\nprint "configuring"\nsetup(name="ancient", version="0.2")\n' >setup.py
-  pip install .
-}
-
 log python-env-python-h python-env Python.h answer.c
 python-env-python-h() {
   plain_venv
-  mkdir -p /home/me/headers/{upper,work}
-  mount -t overlay overlay -o "lowerdir=/home/me/.pyenv/versions/3.11.7/include,upperdir=$run/change,workdir=$run/tmp" /home/me/.pyenv/versions/3.11.7/include 2>/dev/null ||
-    mount -t tmpfs none "$(dirname "$(dirname "$(python_of 3.11)")")/include"
-  rm -rf /home/me/.pyenv/versions/3.11.*/include/python3.11
+  mount -t tmpfs none "$(dirname "$(dirname "$(python_of 3.11)")")/include"
   printf '#include <Python.h>\nint x;\n' >answer.c
   printf "from setuptools import Extension, setup\nsetup(name='answer', version='1', ext_modules=[Extension('answer', ['answer.c'])])\n" >setup.py
   pip install --no-build-isolation .
