@@ -102,7 +102,7 @@ mixed-recursive-make() {
 log mixed-optional-then-fail python-env Python.h answer
 mixed-optional-then-fail() {
   plain_venv
-  mount -t tmpfs none "$(dirname "$(dirname "$(python_of 3.11)")")/include"
+  hide_python_headers
   printf '#include <cudnn.h>\n' >probe.c
   printf '#include <Python.h>\n' >answer.c
   cat >setup.py <<'CODE'

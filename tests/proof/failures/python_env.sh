@@ -139,7 +139,7 @@ python-env-use-2to3() {
 log python-env-python-h python-env Python.h answer.c
 python-env-python-h() {
   plain_venv
-  mount -t tmpfs none "$(dirname "$(dirname "$(python_of 3.11)")")/include"
+  hide_python_headers
   printf '#include <Python.h>\nint x;\n' >answer.c
   printf "from setuptools import Extension, setup\nsetup(name='answer', version='1', ext_modules=[Extension('answer', ['answer.c'])])\n" >setup.py
   pip install --no-build-isolation .
