@@ -2,8 +2,8 @@
 
     bench/build.py [share] [plan] [install]        default: all three
 
-  share    an sdist of our own making, whose compile takes about a minute on one core, built by us and by `pip wheel`, in
-           environments that are warm. Goal: all but the phase `build` takes less than 2 % of the time.
+  share    an sdist of our own making, whose compile takes about a minute, built by us and by `pip wheel` in turn, in
+           environments that are ready. Goal: all but the phase `build` takes less than 2 % of the time.
   plan     250 recipes x 2 Pythons x 2 arch lists, planned a second time. Goal: 1,000 steps in under 0.2 s, no process started.
   install  the torch wheel of $WHEELS put into an empty environment by us, by pip, and by uv where it is. Goal: at least
            3 times faster than pip.
@@ -116,28 +116,48 @@ def phases_of(run):
     return {name: round(end - at, 4) for (at, name), end in zip(marks, ends)} | {"plan": round(marks[0][0], 4) if marks else 0}
 
 
+def units_for(folder, seconds):
+    """So many units that compiling them takes about that long here and now, on a machine that others use, too."""
+    write(f"{folder}/unit.cc", UNIT.format(number=0))
+    took = Timed(["c++", "-O2", "-fPIC", "-c", "unit.cc", "-o", "unit.o"], None, folder).seconds
+    return max(4, min(40, round(seconds / took)))
+
+
 def bench_share(folder, goals):
     print("\nOur own share of a build", flush=True)
-    units = int(os.environ.get("UNITS", "25"))
-    # Warms the environment, and the page cache for both.
+    units = int(os.environ.get("UNITS") or units_for(folder, 55))
     warm, full = make_minute(f"{folder}/warm", 1), make_minute(f"{folder}/full", units)
-    environment = settings_of(folder)
+    # The same work for both: no compile cache, and the same flags, which each would choose differently.
+    environment = settings_of(folder) | {"WHEELSMITH_CCACHE": "off", "CFLAGS": "-O2", "CXXFLAGS": "-O2"}
     os.makedirs(f"{folder}/recipes", exist_ok=True)
-    command = [WHEELSMITH, "build", "minute", "--variant", "cpu", "--python", PYTHON, "--source"]
-    pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-cache-dir", "--wheel-dir", f"{folder}/pip"]
-    Timed([*command, f"minute={warm}"], environment, folder)
-    Timed([*pip, warm], environment, folder)
-    ours = Timed([*command, f"minute={full}"], environment, folder)
-    theirs = Timed([*pip, full], environment, folder)
-    phases = phases_of(ours)
-    if "build" not in phases:
-        sys.exit("bench: no phases in the output:\n" + "\n".join(line for _, line in ours.lines))
-    print(f"  ours {ours.seconds:.2f} s ({ours.cpu:.2f} s CPU), pip wheel {theirs.seconds:.2f} s ({theirs.cpu:.2f} s CPU)")
-    print("  phases: " + ", ".join(f"{name} {seconds:.2f}" for name, seconds in phases.items()), flush=True)
-    goals.show("all but the phase build, % of the build's time", (ours.seconds - phases["build"]) / ours.seconds * 100, 2, False)
-    goals.show("our time against pip wheel's", ours.seconds / theirs.seconds, 1.02, False)
-    goals.show("our CPU time against pip wheel's", ours.cpu / theirs.cpu, 1.02, False)
-    return {"ours_s": ours.seconds, "ours_cpu_s": ours.cpu, "pip_s": theirs.seconds, "pip_cpu_s": theirs.cpu, "phases": phases}
+    # Pip gets an environment that is ready, too.
+    subprocess.run([sys.executable, "-m", "venv", f"{folder}/env"], check=True)
+    subprocess.run([f"{folder}/env/bin/python", "-m", "pip", "install", "--quiet", SETUPTOOLS], check=True, env=environment)
+    pip = [f"{folder}/env/bin/python", "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-cache-dir", "--no-build-isolation",
+           "--wheel-dir", f"{folder}/pip"]
+    build = [WHEELSMITH, "build", "minute", "--variant", "cpu", "--python", PYTHON, "--env", "CFLAGS=-O2", "--env", "CXXFLAGS=-O2"]
+    ours, theirs = [], []
+    for number, archive in enumerate([warm, full, full]):
+        # A variable of another value makes it another build.
+        ours.append(Timed([*build, "--env", f"ROUND={number}", "--source", f"minute={archive}"], environment, folder))
+        theirs.append(Timed([*pip, archive], environment, folder))
+        if number != 0:
+            print(f"  {units} units: ours {ours[-1].seconds:.2f} s ({ours[-1].cpu:.2f} s CPU), "
+                  f"pip wheel {theirs[-1].seconds:.2f} s ({theirs[-1].cpu:.2f} s CPU)", flush=True)
+    results = []
+    for run in ours[1:]:
+        phases = phases_of(run)
+        if "build" not in phases:
+            sys.exit("bench: no phases in the output:\n" + "\n".join(line for _, line in run.lines))
+        print("  phases: " + ", ".join(f"{name} {seconds:.3f}" for name, seconds in phases.items()), flush=True)
+        results.append({"s": run.seconds, "cpu_s": run.cpu, "phases": phases,
+                        "share": (run.seconds - phases["build"]) / run.seconds * 100})
+    goals.show("all but the phase build, % of the build's time", min(result["share"] for result in results), 2, False)
+    # The quicker of two: what others do here meanwhile only ever adds.
+    quicker = {"s": min(run.seconds for run in theirs[1:]), "cpu_s": min(run.cpu for run in theirs[1:])}
+    goals.show("our time against pip wheel's", min(result["s"] for result in results) / quicker["s"], 1.02, False)
+    goals.show("our CPU time against pip wheel's", min(result["cpu_s"] for result in results) / quicker["cpu_s"], 1.02, False)
+    return {"units": units, "ours": results, "pip": [{"s": run.seconds, "cpu_s": run.cpu} for run in theirs[1:]]}
 
 
 RECIPE = """name = "{name}"
