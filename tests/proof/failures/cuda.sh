@@ -130,7 +130,7 @@ CODE
   MAX_JOBS=1 python setup.py build_ext --inplace
 }
 
-log cuda-missing-cuda-home-wrong cuda-missing CUDA_HOME nvcc
+log cuda-missing-cuda-home-wrong cuda-missing CUDA_HOME -
 cuda-missing-cuda-home-wrong() {
   torch124_venv
   torch_cuda_project
@@ -138,7 +138,7 @@ cuda-missing-cuda-home-wrong() {
   CUDA_HOME=/usr/local/cuda-12.4 pip install -v --no-build-isolation .
 }
 
-log cuda-missing-cuda-home-colon cuda-missing CUDA_HOME nvcc
+log cuda-missing-cuda-home-colon cuda-missing CUDA_HOME -
 cuda-missing-cuda-home-colon() {
   torch124_venv
   torch_cuda_project
@@ -154,14 +154,6 @@ cuda-missing-mamba() { torch_venv; hide_cuda; sdist mamba-ssm 2.2.4; MAMBA_FORCE
 
 log cuda-missing-causal-conv1d cuda-missing nvcc -
 cuda-missing-causal-conv1d() { torch_venv; hide_cuda; sdist causal-conv1d 1.5.0.post8; CAUSAL_CONV1D_FORCE_BUILD=TRUE stamped pip install --no-build-isolation --no-deps .; }
-
-log cuda-missing-vllm cuda-missing CUDA -
-cuda-missing-vllm() {
-  venv vllm 3.11 torch==2.13.0 'setuptools<81' setuptools-scm wheel ninja packaging numpy 'cmake<4' jinja2 'pip<26'
-  hide_cuda
-  sdist vllm 0.9.2
-  VLLM_TARGET_DEVICE=cuda pip install --no-build-isolation --no-deps .
-}
 
 log cuda-missing-meson cuda-missing nvcc -
 cuda-missing-meson() {

@@ -100,7 +100,7 @@ log oom-pip-signal oom memory -
 oom-pip-signal() { torch_ninja_project 150000; MAX_JOBS=2 memory_limit 450M pip wheel --no-build-isolation --no-deps -v .; }
 
 log oom-torch-ninja oom MAX_JOBS forward
-oom-torch-ninja() { torch_ninja_project 500000; MAX_JOBS=2 memory_limit 650M python setup.py build_ext; }
+oom-torch-ninja() { torch_ninja_project 400000; MAX_JOBS=2 memory_limit 400M python setup.py build_ext; }
 
 torch_ninja_project() {
   torch_venv

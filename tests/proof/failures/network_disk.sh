@@ -214,14 +214,6 @@ disk-nvcc() {
   TMPDIR=/home/me/tmp make
 }
 
-log disk-pip-install disk space -
-disk-pip-install() {
-  plain_venv
-  mkdir -p /home/me/target
-  small_disk 3m /home/me/target
-  pip install --target /home/me/target --no-deps ninja==1.11.1.1 'pygments==2.18.0'
-}
-
 log disk-pip-tmp disk space -
 disk-pip-tmp() {
   plain_venv

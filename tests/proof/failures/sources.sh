@@ -210,16 +210,15 @@ CODE
   return "${PIPESTATUS[0]}"
 }
 
-log source-bug-cstdint source-bug cstdint ids.cc
-source-bug-cstdint() {
-  printf '#include <string>\nstruct Id {\n  uint64_t value;\n  std::uint8_t kind;\n};\nuint32_t hash(Id id) { return id.value; }\n' >ids.cc
-  cat >CMakeLists.txt <<'CMAKE'
-cmake_minimum_required(VERSION 3.18)
-project(ids LANGUAGES CXX)
-add_library(ids ids.cc)
-CMAKE
-  CXX=clang++-19 cmake -B build -DCMAKE_CXX_FLAGS='-fcolor-diagnostics -stdlib=libstdc++'
-  cmake --build build -- -j2
+log source-bug-limits source-bug limits ids.cc
+source-bug-limits() {
+  printf '#include <vector>\nint largest(const std::vector<int>& v) { return v.empty() ? std::numeric_limits<int>::max() : v[0]; }\n' >ids.cc
+  cat >build.ninja <<'NINJA'
+rule cxx
+  command = g++ -std=c++17 -fdiagnostics-color=always -c $in -o $out
+build ids.o: cxx ids.cc
+NINJA
+  ninja
 }
 
 log source-bug-numpy-api source-bug numpy legacy.c
@@ -263,8 +262,8 @@ CMAKE
   ninja -C build -j2
 }
 
-log source-bug-old-psutil source-bug Python cext
-source-bug-old-psutil() {
+log source-bug-old-gevent source-bug Python -
+source-bug-old-gevent() {
   venv py312 3.12 'setuptools<81' wheel 'pip<26'
   sdist gevent 21.12.0
   pip install --no-build-isolation --no-deps . 2>&1 | head -c 50000
