@@ -33,7 +33,7 @@ arch-nvcc118-blackwell() {
   stamped make
 }
 
-log arch-nvcc-pair arch 100 scale.cu
+log arch-nvcc-pair arch gencode scale.cu
 arch-nvcc-pair() {
   one_kernel
   printf 'scale.o: scale.cu\n\tnvcc -gencode arch=compute_100,code=sm_90 -c $< -o $@\n' >Makefile
@@ -78,7 +78,7 @@ arch-cmake-empty() {
   cmake -B build -DCMAKE_CUDA_ARCHITECTURES= -DCMAKE_CUDA_COMPILER=/usr/local/cuda/bin/nvcc
 }
 
-log arch-ptxas-feature arch sm_80 mma.cu
+log arch-ptxas-feature arch arch mma.cu
 arch-ptxas-feature() {
   cat >mma.cu <<'CODE'
 __global__ void fence() { asm volatile("wgmma.fence.sync.aligned;\n"); }
@@ -87,7 +87,7 @@ CODE
   make
 }
 
-log arch-ptxas-suffix arch sm_90 mma.cu
+log arch-ptxas-suffix arch arch mma.cu
 arch-ptxas-suffix() {
   cat >mma.cu <<'CODE'
 __global__ void fence() { asm volatile("wgmma.fence.sync.aligned;\n"); asm volatile("wgmma.commit_group.sync.aligned;\n"); }

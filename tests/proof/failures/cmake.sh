@@ -29,7 +29,7 @@ CODE
   pip install --no-build-isolation .
 }
 
-log cmake-too-old cmake 3.29 -
+log cmake-too-old cmake cmake -
 cmake-too-old() { old_project 3.29; cmake -S . -B build; }
 
 log cmake-too-old-scikit cmake CMake -
@@ -45,7 +45,7 @@ cmake-too-old-scikit() {
 log cmake-generator-changed cmake generator cmake
 cmake-generator-changed() { old_project 3.18; typed cmake -B build -G 'Unix Makefiles'; typed cmake -B build -G Ninja; }
 
-log cmake-cache-moved cmake CMakeCache.txt cmake
+log cmake-cache-moved cmake cache cmake
 cmake-cache-moved() {
   mkdir -p /home/me/old
   cd /home/me/old

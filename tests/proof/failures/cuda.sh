@@ -149,13 +149,13 @@ cuda-missing-cuda-home-colon() {
 log cuda-missing-flash-attn cuda-missing nvcc -
 cuda-missing-flash-attn() { torch_venv; hide_cuda; sdist flash-attn 2.8.3; FLASH_ATTENTION_FORCE_BUILD=TRUE pip install --no-build-isolation .; }
 
-log cuda-missing-mamba cuda-missing nvcc -
+log cuda-missing-mamba cuda-missing CUDA -
 cuda-missing-mamba() { torch_venv; hide_cuda; sdist mamba-ssm 2.2.4; MAMBA_FORCE_BUILD=TRUE pip install --no-build-isolation --no-deps .; }
 
-log cuda-missing-causal-conv1d cuda-missing nvcc -
+log cuda-missing-causal-conv1d cuda-missing CUDA -
 cuda-missing-causal-conv1d() { torch_venv; hide_cuda; sdist causal-conv1d 1.5.0.post8; CAUSAL_CONV1D_FORCE_BUILD=TRUE stamped pip install --no-build-isolation --no-deps .; }
 
-log cuda-missing-meson cuda-missing nvcc -
+log cuda-missing-meson cuda-missing CUDA -
 cuda-missing-meson() {
   venv meson 3.11 meson meson-python ninja 'pip<26'
   hide_cuda

@@ -2,7 +2,7 @@
 
 hello() { echo 'int answer() { return 42; }' >"${1:-answer.cpp}"; }
 
-log host-compiler-gpp-missing-make host-compiler g++ g++
+log host-compiler-gpp-missing-make host-compiler compiler g++
 host-compiler-gpp-missing-make() {
   hello
   changeable /usr/bin
@@ -47,7 +47,7 @@ host-compiler-cxx-env-cmake() {
   CXX=/opt/gcc-13/bin/g++ stamped cmake -S . -B build -G Ninja
 }
 
-log host-compiler-cc1plus-missing host-compiler cc1plus answer.cpp
+log host-compiler-cc1plus-missing host-compiler g++ answer.cpp
 host-compiler-cc1plus-missing() {
   plain_venv
   hello
@@ -105,7 +105,7 @@ host-compiler-ccbin-wrong() {
   make
 }
 
-log host-compiler-std-unknown host-compiler c++26 answer.cpp
+log host-compiler-std-unknown host-compiler C++ answer.cpp
 host-compiler-std-unknown() {
   hello
   printf 'CXX = g++-11\nCXXFLAGS = -std=c++26 -O2\nanswer.o:\n' >Makefile

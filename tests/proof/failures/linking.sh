@@ -15,7 +15,7 @@ linker-lcuda() {
   make
 }
 
-log linker-lcudart-nvcc linker cudart kernel
+log linker-lcudart-nvcc linker CUDA kernel
 linker-lcudart-nvcc() {
   echo '__global__ void k() {} int main() { k<<<1, 1>>>(); }' >kernel.cu
   cat >build.ninja <<'NINJA'
@@ -64,7 +64,7 @@ linker-not-pic-lld() {
   ninja
 }
 
-log linker-duplicate linker multiple -
+log linker-duplicate linker - -
 linker-duplicate() {
   echo 'int verbose = 1;' >config.h
   printf '#include "config.h"\nint main(void) { return verbose; }\n' >main.c
@@ -74,14 +74,14 @@ linker-duplicate() {
   cmake --build build
 }
 
-log linker-undefined linker undefined '-o app'
+log linker-undefined linker - '-o app'
 linker-undefined() {
   echo 'int decode(int); int main() { return decode(1); }' >main.cpp
   printf 'app: main.cpp\n\tg++ -o $@ $<\n' >Makefile
   make
 }
 
-log linker-undefined-order linker undefined '-o app'
+log linker-undefined-order linker - '-o app'
 linker-undefined-order() {
   echo '#include <zlib.h>
 int main() { return crc32(0, 0, 0) != 0; }' >main.c
@@ -89,7 +89,7 @@ int main() { return crc32(0, 0, 0) != 0; }' >main.c
   make
 }
 
-log linker-undefined-lto linker undefined '-o app'
+log linker-undefined-lto linker - '-o app'
 linker-undefined-lto() {
   need clang++-19
   echo 'int decode(int); int main() { return decode(1); }' >main.cpp
@@ -130,7 +130,7 @@ linker-device-symbols() {
   make
 }
 
-log linker-nvlink-undefined linker twice nvcc
+log linker-nvlink-undefined linker rdc nvcc
 linker-nvlink-undefined() {
   printf 'extern __device__ float twice(float);\n__global__ void k(float* x) { *x = twice(*x); }\nint main() { k<<<1, 1>>>(nullptr); }\n' >kernel.cu
   printf 'app: kernel.o\n\tnvcc -arch=sm_90 -o $@ $^\nkernel.o: kernel.cu\n\tnvcc -arch=sm_90 -dc $< -o $@\n' >Makefile

@@ -99,7 +99,7 @@ mixed-recursive-make() {
   buildkit make
 }
 
-log mixed-optional-then-fail python-env Python.h answer
+log mixed-optional-then-fail python-env dev answer
 mixed-optional-then-fail() {
   plain_venv
   hide_python_headers

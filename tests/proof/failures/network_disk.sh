@@ -67,7 +67,7 @@ network-certificate-git() { plain_venv; self_signed_server; typed git clone --re
 log network-certificate-curl network certificate curl
 network-certificate-curl() { plain_venv; self_signed_server; echo "curl -fsSL https://localhost:$port/cutlass.tar.gz | tar -xz" >fetch.sh; bash -exo pipefail fetch.sh; }
 
-log network-timeout-pip network 'time' -
+log network-timeout-pip network - -
 network-timeout-pip() {
   plain_venv
   serve_with <<'CODE'
@@ -80,7 +80,7 @@ CODE
   pip install --timeout 1 --retries 1 --index-url http://127.0.0.1:$port/simple einops
 }
 
-log network-timeout-uv network 'time' -
+log network-timeout-uv network - -
 network-timeout-uv() {
   plain_venv
   serve_with <<'CODE'
@@ -105,13 +105,13 @@ server.serve_forever()
 CODE
 }
 
-log network-503-uv network 503 -
+log network-503-uv network - -
 network-503-uv() { plain_venv; status_server 503; UV_HTTP_RETRIES=1 uv pip install --index-url http://127.0.0.1:$port/simple einops; }
 
 log network-404-url network 404 -
 network-404-url() { plain_venv; status_server 404; pip install http://127.0.0.1:$port/wheels/kernels-1.0-py3-none-any.whl; }
 
-log network-404-cmake network download -
+log network-404-cmake network - -
 network-404-cmake() {
   plain_venv
   status_server 404
@@ -125,7 +125,7 @@ CMAKE
   cmake -S . -B build
 }
 
-log network-fetchcontent-git network clone -
+log network-fetchcontent-git network - -
 network-fetchcontent-git() {
   cat >CMakeLists.txt <<'CMAKE'
 cmake_minimum_required(VERSION 3.24)
@@ -137,7 +137,7 @@ CMAKE
   unshare -n cmake -S . -B build -G Ninja
 }
 
-log network-git-refused network connect git
+log network-git-refused network - git
 network-git-refused() { typed git clone --depth 1 https://127.0.0.1:9/engine.git; }
 
 log network-git-dns network resolve -
@@ -155,14 +155,14 @@ CODE
   unshare -n pip install --no-build-isolation .
 }
 
-log network-hash-mismatch network hash -
+log network-hash-mismatch network - -
 network-hash-mismatch() {
   plain_venv
   printf 'einops==0.8.0 --hash=sha256:%064d\n' 7 >requirements.txt
   pip install --require-hashes --no-deps -r requirements.txt
 }
 
-log network-hash-cmake network hash -
+log network-hash-cmake network - -
 network-hash-cmake() {
   mkdir files
   echo data >files/json.tar
@@ -174,7 +174,7 @@ CMAKE
   cmake -S . -B build
 }
 
-log disk-gcc disk space tables
+log disk-gcc disk df tables
 disk-gcc() {
   small_disk 2m /home/me/small
   cd /home/me/small
@@ -192,7 +192,7 @@ disk-tmp-gcc() {
   TMPDIR=/home/me/tmp make
 }
 
-log disk-ld disk space libblob.so
+log disk-ld disk df libblob.so
 disk-ld() {
   small_disk 12m /home/me/small
   cd /home/me/small
@@ -206,7 +206,7 @@ NINJA
   ninja
 }
 
-log disk-nvcc disk space kernel.cu
+log disk-nvcc disk df kernel.cu
 disk-nvcc() {
   small_disk 500k /home/me/tmp
   printf '#include <cuda_fp16.h>\n__global__ void k(__half* x) { *x = __hadd(*x, *x); }\n' >kernel.cu
@@ -214,21 +214,21 @@ disk-nvcc() {
   TMPDIR=/home/me/tmp make
 }
 
-log disk-pip-tmp disk space -
+log disk-pip-tmp disk df -
 disk-pip-tmp() {
   plain_venv
   small_disk 1m /home/me/tmp
   TMPDIR=/home/me/tmp pip install --no-cache-dir --force-reinstall --no-deps 'pygments==2.18.0'
 }
 
-log disk-uv disk space -
+log disk-uv disk df -
 disk-uv() {
   plain_venv
   small_disk 2m /home/me/.cache
   uv pip install --no-deps --reinstall 'pygments==2.18.0'
 }
 
-log disk-git-clone disk space git
+log disk-git-clone disk df git
 disk-git-clone() {
   quiet git config --global user.name me
   quiet git config --global user.email me@example.com
@@ -242,7 +242,7 @@ disk-git-clone() {
   typed git clone file:///home/me/origin engine
 }
 
-log disk-tar disk space tar
+log disk-tar disk df tar
 disk-tar() {
   head -c 3000000 /dev/urandom >blob
   tar -cf blob.tar blob
@@ -250,7 +250,7 @@ disk-tar() {
   typed tar -xf blob.tar -C /home/me/small
 }
 
-log disk-wheel-zip disk space -
+log disk-wheel-zip disk df -
 disk-wheel-zip() {
   plain_venv
   mkdir kernels
@@ -261,7 +261,7 @@ disk-wheel-zip() {
   typed python setup.py bdist_wheel
 }
 
-log disk-quota-inodes disk space -
+log disk-quota-inodes disk df -
 disk-quota-inodes() {
   mkdir -p /home/me/small
   mount -t tmpfs -o nr_inodes=25 none /home/me/small

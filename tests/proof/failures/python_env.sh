@@ -136,7 +136,7 @@ python-env-use-2to3() {
   typed pip install .
 }
 
-log python-env-python-h python-env Python.h answer.c
+log python-env-python-h python-env dev answer.c
 python-env-python-h() {
   plain_venv
   hide_python_headers
@@ -174,7 +174,7 @@ python-env-pin-absent() { plain_venv; pyproject kernels setuptools.build_meta '"
 log python-env-pin-absent-uv python-env setuptools -
 python-env-pin-absent-uv() { plain_venv; pyproject kernels setuptools.build_meta '"setuptools==999.0"' 1.0; uv pip install .; }
 
-log python-env-pin-conflict python-env conflict -
+log python-env-pin-conflict python-env - -
 python-env-pin-conflict() {
   plain_venv
   printf 'packaging==24.0\nblack==24.10.0\npackaging<22\n' >requirements.txt
