@@ -88,14 +88,6 @@ python-env-imp() {
   pip install .
 }
 
-log python-env-impimporter python-env setuptools -
-python-env-impimporter() {
-  venv bare312b 3.12 'pip<26'
-  pyproject kernels setuptools.build_meta '"setuptools==59.6.0", "wheel"'
-  setup_importing os
-  pip install .
-}
-
 log python-env-cython3 python-env Cython fast.pyx
 python-env-cython3() {
   venv cython3 3.11 'cython>=3' 'setuptools<81' wheel 'pip<26'
