@@ -31,6 +31,8 @@ run build --verbose
 [[ $status == 0 ]] || { cat "$t/out" "$t/err" >&2; fail "build ended with $status"; }
 grep -q 'FLAG from-file MORE two words JOBS 1' "$t/err" || fail "--verbose does not show what the build prints: $(cat "$t/err")"
 grep -q 'add\.c' "$t/err" || fail "--verbose does not show the compiler's command"
+# Newer setuptools takes CFLAGS instead of the interpreter's own flags.
+grep -qE -- '-O3 .*add\.c' "$t/err" || fail "a release is compiled without optimisation: $(grep 'add\.c' "$t/err")"
 ls "$t"/project/wheels/small-1.0-*.whl >/dev/null || fail "the wheel is not in the folder that wheelsmith.toml names"
 log=$(echo "$t"/store/logs/small-*.log)
 grep -q 'FLAG from-file' $log || fail "the log has not what the build printed"

@@ -34,11 +34,13 @@ std::string prefix_maps(const Step& step) {
   return maps;
 }
 
+// Newer setuptools lets CFLAGS stand in place of the interpreter's own flags, not behind them: what the interpreter would
+// have said (-O3 -DNDEBUG -fwrapv) must be in it, or a release is compiled without any optimisation.
 std::string optimization(const std::string& build_type) {
-  if (build_type == "debug") return "-O0 -g";
-  if (build_type == "relwithdebinfo") return "-g";
-  if (build_type == "minsizerel") return "-Os";
-  return "";
+  if (build_type == "debug") return "-O0 -g -fwrapv";
+  if (build_type == "relwithdebinfo") return "-O2 -g -DNDEBUG -fwrapv";
+  if (build_type == "minsizerel") return "-Os -DNDEBUG -fwrapv";
+  return "-O3 -DNDEBUG -fwrapv";
 }
 
 bool is_stripped(const std::string& build_type) { return build_type == "release" || build_type == "minsizerel"; }
