@@ -10,6 +10,8 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/text.h"
+#include "diagnose/line.h"
 #include "diagnose/word_finder.h"
 
 namespace wheelsmith::diagnose {
@@ -77,6 +79,7 @@ void Knowledge::compile() {
   compiled->expressions.Compile(&words);
   compiled->expression_words = static_cast<int>(words.size());
   words.insert(words.end(), {"\x1b", "\r"});
+  for (const auto& [foreign, english] : translations()) words.push_back(to_lower(foreign));
   compiled->words = WordFinder(words);
   std::vector<int> always;
   compiled->expressions.AllPotentials({}, &always);

@@ -18,6 +18,7 @@ enum class Role {
   cause,     // may be why it failed
   harmless,  // frightening words that mean nothing
   wrapper,   // somebody reports that somebody else failed
+  fallback,  // what just failed was expected, and something else is done instead
   success,   // it ended well
 };
 
@@ -86,6 +87,9 @@ class Knowledge {
 const Knowledge& builtin_knowledge();
 // The same as texts: file name and TOML.
 std::vector<std::pair<std::string_view, std::string_view>> builtin_files();
+
+// The ids of our patterns whose failure a check of `doctor` sees beforehand, the weightiest first.
+std::vector<std::string> failures_seen_by(std::string_view check);
 
 // The classes of DESIGN.md, in its order.
 const std::vector<std::string>& all_classes();

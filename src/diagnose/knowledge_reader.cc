@@ -88,15 +88,16 @@ class RowReader {
 
 Pattern read_pattern(const RowReader& row) {
   std::vector<std::string> kinds = all_classes();
-  kinds.insert(kinds.end(), {"harmless", "wrapper", "success"});
+  kinds.insert(kinds.end(), {"harmless", "wrapper", "fallback", "success"});
   Pattern pattern;
   pattern.id = row.text("id", true);
   pattern.where = row.where("match");
   pattern.kind = row.word("class", kinds);
-  pattern.role = pattern.kind == "harmless"  ? Role::harmless
-                 : pattern.kind == "wrapper" ? Role::wrapper
-                 : pattern.kind == "success" ? Role::success
-                                             : Role::cause;
+  pattern.role = pattern.kind == "harmless"   ? Role::harmless
+                 : pattern.kind == "wrapper"  ? Role::wrapper
+                 : pattern.kind == "fallback" ? Role::fallback
+                 : pattern.kind == "success"  ? Role::success
+                                              : Role::cause;
   pattern.stage = row.word("stage", k_stages);
   pattern.match = row.texts("match", true);
   const std::vector<std::string> unless = row.texts("unless", false);
@@ -181,14 +182,36 @@ std::vector<std::pair<std::string_view, std::string_view>> builtin_files() {
           {"structure.toml", structure_toml}};
 }
 
+namespace {
+
+Knowledge read_builtin() {
+  Knowledge all;
+  for (const auto& [name, text] : builtin_files()) all.add(text, name);
+  return all;
+}
+
+}  // namespace
+
 const Knowledge& builtin_knowledge() {
   static const Knowledge knowledge = [] {
-    Knowledge all;
-    for (const auto& [name, text] : builtin_files()) all.add(text, name);
+    Knowledge all = read_builtin();
     all.compile();
     return all;
   }();
   return knowledge;
+}
+
+std::vector<std::string> failures_seen_by(std::string_view check) {
+  static const Knowledge knowledge = read_builtin();
+  std::vector<const Pattern*> seen;
+  for (const Pattern& pattern : knowledge.patterns()) {
+    if (pattern.check == check) seen.push_back(&pattern);
+  }
+  std::stable_sort(seen.begin(), seen.end(),
+                   [](const Pattern* a, const Pattern* b) { return a->priority > b->priority; });
+  std::vector<std::string> ids;
+  for (const Pattern* pattern : seen) ids.push_back(pattern->id);
+  return ids;
 }
 
 }  // namespace wheelsmith::diagnose

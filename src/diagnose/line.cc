@@ -86,6 +86,14 @@ void skip_annotation(std::string_view& text) {
   }
 }
 
+std::string in_english(std::string text) {
+  for (const auto& [words, english] : translations()) {
+    for (std::size_t at = text.find(words); at != text.npos; at = text.find(words, at + english.size()))
+      text.replace(at, words.size(), english);
+  }
+  return text;
+}
+
 // GCC quotes as the locale has it; a pattern knows one quote.
 std::string with_plain_quotes(std::string text) {
   for (const auto& [quote, plain] : {std::pair("\xe2\x80\x98", '\''), std::pair("\xe2\x80\x99", '\''),
@@ -180,8 +188,13 @@ std::string_view without_escapes(std::string_view line, std::string& space) {
 Line clean(std::string_view raw, std::string& space) {
   std::string without;
   std::string_view text = without_escapes(raw, without);
-  if (std::any_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x80; })) {
-    space = with_plain_quotes(to_valid_utf8(text));
+  const bool foreign =
+      std::any_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
+  // German, French and others do without foreign letters in some of their words.
+  if (foreign || text.find("Fehler: ") != text.npos || text.find("erreur") != text.npos ||
+      text.find("nicht gefunden") != text.npos || text.find("Aucun fichier") != text.npos ||
+      text.find("No existe el") != text.npos || text.find("non esistente") != text.npos) {
+    space = in_english(with_plain_quotes(to_valid_utf8(text)));
     text = space;
   } else if (text.data() == without.data()) {
     space = std::move(without);
@@ -208,8 +221,18 @@ Line clean(std::string_view raw, std::string& space) {
   return line;
 }
 
+// "   12 | int x;", "      |   ^~~", and the line of a traceback that raises: its message comes again as the
+// exception's.
+bool is_quoted_source(std::string_view text) {
+  if (text.starts_with("raise ") || text.starts_with("| ") || text.starts_with('"')) return true;
+  const std::size_t digits = digits_at(text, 0);
+  return digits > 0 && text.substr(digits, 2) == " |";
+}
+
 Tone tone_of(std::string_view text) {
-  if (is_compiler_command(text)) return Tone::command;
+  if (!echoed_command(text).empty()) return Tone::command;
+  if (is_quoted_source(text)) return Tone::quote;
+  if (text.starts_with("-- Configuring incomplete")) return Tone::plain;
   if (std::any_of(std::begin(k_warning_starts), std::end(k_warning_starts),
                   [&](std::string_view start) { return text.starts_with(start); }))
     return Tone::warning;
@@ -244,6 +267,63 @@ std::optional<Progress> read_progress(std::string_view line) {
   const auto total = to_number(inside.substr(slash + 1));
   if (!done || !total || *total == 0 || *done > *total) return std::nullopt;
   return Progress{*done, *total};
+}
+
+const std::vector<std::pair<std::string_view, std::string_view>>& translations() {
+  static const std::vector<std::pair<std::string_view, std::string_view>> all = {
+      {"致命错误：", "fatal error: "},
+      {"错误：", "error: "},
+      {"警告：", "warning: "},
+      {"附注：", "note: "},
+      {"没有那个文件或目录", "No such file or directory"},
+      {"设备上没有空间", "No space left on device"},
+      {"权限不够", "Permission denied"},
+      {"已杀死", "Killed"},
+      {"未找到命令", "command not found"},
+      {"無此檔案或目錄", "No such file or directory"},
+      {"沒有此一檔案或目錄", "No such file or directory"},
+      {"錯誤：", "error: "},
+      {"致命的エラー: ", "fatal error: "},
+      {"エラー: ", "error: "},
+      {"そのようなファイルやディレクトリはありません", "No such file or directory"},
+      {"デバイスに空き領域がありません", "No space left on device"},
+      {"강제 종료됨", "Killed"},
+      {"오류: ", "error: "},
+      {"그런 파일이나 디렉터리가 없습니다", "No such file or directory"},
+      {"фатальная ошибка: ", "fatal error: "},
+      {"ошибка: ", "error: "},
+      {"Нет такого файла или каталога", "No such file or directory"},
+      {"На устройстве не осталось свободного места", "No space left on device"},
+      {"Убито", "Killed"},
+      {"erreur fatale: ", "fatal error: "},
+      {"erreur fatale : ", "fatal error: "},
+      {"erreur: ", "error: "},
+      {"erreur : ", "error: "},
+      {"Aucun fichier ou dossier de ce type", "No such file or directory"},
+      {"schwerwiegender Fehler: ", "fatal error: "},
+      {"Fehler: ", "error: "},
+      {"Datei oder Verzeichnis nicht gefunden", "No such file or directory"},
+      {"Auf dem Gerät ist kein Speicherplatz mehr verfügbar", "No space left on device"},
+      {"error fatal: ", "fatal error: "},
+      {"No existe el fichero o el directorio", "No such file or directory"},
+      {"No existe el archivo o el directorio", "No such file or directory"},
+      {"errore fatale: ", "fatal error: "},
+      {"errore: ", "error: "},
+      {"File o directory non esistente", "No such file or directory"},
+      {"erro fatal: ", "fatal error: "},
+      {"Arquivo ou diretório inexistente", "No such file or directory"},
+  };
+  return all;
+}
+
+std::string_view echoed_command(std::string_view line) {
+  line = trim(line);
+  if (is_compiler_command(line)) return line;
+  for (const std::string_view prompt : {"$ ", "+ ", "++ ", "> $ ", "Running command ", "RUN "}) {
+    std::string_view rest = line;
+    if (skip(rest, prompt) && !trim(rest).empty()) return trim(rest);
+  }
+  return {};
 }
 
 bool is_compiler_command(std::string_view line) {

@@ -4,6 +4,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 // One line of a log: what the tool wrote, without what terminals, CI systems, docker and pip put around it.
 
@@ -26,6 +28,7 @@ enum class Tone {
   plain,
   warning,  // "warning:", "-- Looking for …", "…Warning:": nothing that stops a build by itself
   command,  // the echo of a command: its words are flags, not messages
+  quote,    // a line of source that a compiler or a traceback shows
 };
 Tone tone_of(std::string_view text);
 
@@ -37,5 +40,10 @@ std::optional<Progress> read_progress(std::string_view line);
 
 // A line that looks as if a build system had printed a command of a compiler, with or without its progress before it.
 bool is_compiler_command(std::string_view line);
+// The command that a line echoes: a compiler's, or any behind a shell's "$ " or "+ ". "" when it is none.
+std::string_view echoed_command(std::string_view line);
+
+// Words of compilers and of the C library in other languages; clean() says them in English.
+const std::vector<std::pair<std::string_view, std::string_view>>& translations();
 
 }  // namespace wheelsmith::diagnose

@@ -27,7 +27,7 @@ constexpr std::size_t k_kept_text = 600;
 constexpr std::size_t k_kept_command = 4000;
 constexpr std::size_t k_most_sightings = 2000;
 constexpr unsigned k_most_episodes = 64;
-constexpr std::uint64_t k_most_block_lines = 60;
+constexpr std::uint64_t k_most_block_lines = 300;
 // What is no more than "something is wrong here" does not stand against a wrapper's or a success's own words.
 constexpr int k_generic = 20;
 
@@ -132,7 +132,7 @@ void Reader::segment(std::string_view raw, std::uint64_t number, std::size_t sta
   const Tone tone = tone_of(text);
   std::vector<Match> matches = m_knowledge.match(text);
   if (tone == Tone::command) std::erase_if(matches, [](const Match& match) { return match.fact == nullptr; });
-  sighting.weak = tone == Tone::warning;
+  sighting.weak = tone == Tone::warning || tone == Tone::quote;
   sighting.text = std::string(text.substr(0, k_kept_text));
   if (text.starts_with("FAILED: ")) {
     if (m_episode_has_cause && m_episode < k_most_episodes) {
@@ -146,10 +146,10 @@ void Reader::segment(std::string_view raw, std::uint64_t number, std::size_t sta
     m_seen.failed_blocks = true;
   }
   // Where it stands in the buffer is needed to look back from it.
-  const bool any_cause = std::any_of(matches.begin(), matches.end(), [](const Match& m) {
-    return m.pattern != nullptr && m.pattern->role == Role::cause;
+  const bool belongs = std::any_of(matches.begin(), matches.end(), [](const Match& m) {
+    return m.pattern != nullptr && (m.pattern->role == Role::cause || m.pattern->role == Role::wrapper);
   });
-  if (any_cause) find_command(sighting, start);
+  if (belongs) find_command(sighting, start);
   sight(matches, std::move(sighting));
 }
 
@@ -190,10 +190,13 @@ void Reader::sight(const std::vector<Match>& matches, Sighting sighting) {
     if (pattern.role == Role::cause) {
       keep_cause(std::move(one));
     } else if (pattern.role == Role::wrapper) {
-      closes |= pattern.hard && !weak_line;
+      closes |= pattern.hard && !weak_line && !one.tolerated;
       if (m_seen.wrappers.size() < k_most_sightings && !weak_line) m_seen.wrappers.push_back(std::move(one));
+    } else if (pattern.role == Role::fallback) {
+      if (m_seen.fallbacks.size() < k_most_sightings) m_seen.fallbacks.push_back(std::move(one));
     } else if (pattern.role == Role::success) {
       if (m_seen.successes.size() >= k_most_sightings) m_seen.successes.erase(m_seen.successes.begin());
+      one.weak = pattern.weak;  // CMake's "-- Configuring done" is no warning
       m_seen.successes.push_back(std::move(one));
     }
   }
@@ -205,7 +208,9 @@ void Reader::sight(const std::vector<Match>& matches, Sighting sighting) {
 
 // The first of each pattern in each episode is enough; a weak one is replaced by one that is not.
 void Reader::keep_cause(Sighting sighting) {
-  if (!sighting.weak && sighting.pattern->priority > 5) m_episode_has_cause = true;
+  const bool of_finished = sighting.after_progress && !sighting.in_failed && m_seen.failed_blocks;
+  if (!sighting.weak && !sighting.tolerated && !of_finished && sighting.pattern->priority > 5)
+    m_episode_has_cause = true;
   for (auto known = m_seen.causes.rbegin(); known != m_seen.causes.rend() && known->episode == sighting.episode;
        ++known) {
     if (known->pattern != sighting.pattern) continue;
@@ -235,7 +240,7 @@ std::string Reader::joined(std::string_view first, std::size_t indent, bool tree
     const Line line = clean(raw, space);
     at += std::min(m_buffer.find('\n', at), m_buffer.size()) - at + 1;
     if (line.text.empty()) {
-      if (tree || ++blank > 1) break;
+      if (tree || ++blank > 3) break;
       continue;
     }
     // A wrapped branch goes on below its words; CMake's text is indented below "CMake Error at …".
@@ -275,8 +280,10 @@ void Reader::find_command(Sighting& sighting, std::size_t start) const {
       if (!passed_progress) sighting.after_progress = true;
       passed_progress = true;
     }
-    if (sighting.command.empty() && is_compiler_command(text))
-      sighting.command = std::string(text.substr(0, k_kept_command));
+    if (sighting.command.empty()) {
+      sighting.command = std::string(echoed_command(text).substr(0, k_kept_command));
+      sighting.tolerated = sighting.command.find(" || ") != std::string::npos;
+    }
     if (passed_progress && !sighting.command.empty()) return;
     end = begin;
   }

@@ -17,6 +17,7 @@ struct Sighting {
   Values groups;
   std::string command;          // the nearest command above it, or that of the failed block it stands in
   unsigned episode = 0;         // 0 until the first command has failed, then counted on
+  bool tolerated = false;       // its command says what is done when it fails: "a || b"
   bool warning = false;         // the line's tone
   bool weak = false;            // the pattern is, or the line's tone
   bool in_failed = false;       // inside a block that ninja marks as failed
@@ -25,6 +26,7 @@ struct Sighting {
 
 struct Observations {
   std::vector<Sighting> causes, wrappers, successes;
+  std::vector<Sighting> fallbacks;
   Values facts;
   std::string failed_command;  // of the first block that ninja marks as failed
   bool failed_blocks = false;

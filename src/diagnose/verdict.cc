@@ -31,6 +31,7 @@ constexpr int k_near_weak = 20, k_near_warning = 40, k_far = 75;
 constexpr std::uint64_t k_near = 40;  // lines
 constexpr int k_generic = 20;
 constexpr std::uint64_t k_end_of_log = 60;
+constexpr std::uint64_t k_before_fallback = 60;
 constexpr std::uint64_t k_excerpt = 8;  // lines: nobody asks about so few that are fine
 constexpr std::size_t k_most_further = 50;
 constexpr std::size_t k_most_failed_block = 8;  // what standing in a failed block is worth
@@ -55,6 +56,7 @@ class Judge {
     const Sighting* chosen = choose();
     result.cause = chosen != nullptr ? describe(*chosen) : only_wrappers();
     result.command = result.cause->command.empty() ? m_seen.failed_command : result.cause->command;
+    if (result.command.empty()) result.command = command_of_make();
     for (const Sighting* other : m_causes) {
       if (other == chosen || (chosen != nullptr && other->pattern == chosen->pattern)) continue;
       if (result.further.size() < k_most_further) result.further.push_back(describe(*other));
@@ -71,10 +73,23 @@ class Judge {
 
   // ninja prints a command's output after its progress line; had it failed, "FAILED:" would stand there.
   [[nodiscard]] bool is_weak(const Sighting& sighting) const {
-    return sighting.weak || (m_seen.failed_blocks && sighting.after_progress && !sighting.in_failed);
+    return sighting.weak || sighting.tolerated || is_answered(sighting) ||
+           (m_seen.failed_blocks && sighting.after_progress && !sighting.in_failed);
+  }
+
+  // "Precompiled wheel not found. Building from source": what failed just before is over.
+  [[nodiscard]] bool is_answered(const Sighting& sighting) const {
+    return std::any_of(m_seen.fallbacks.begin(), m_seen.fallbacks.end(), [&](const Sighting& fallback) {
+      if (fallback.line < sighting.line || fallback.line - sighting.line > k_before_fallback) return false;
+      // One for a download says nothing of the compiler.
+      const std::string &stage = sighting.pattern->stage, &of = fallback.pattern->stage;
+      return of == "any" || stage == of || stage == "any" || sighting.pattern->role == Role::wrapper ||
+             (of == "configure" && stage != "fetch") || (of == "compile" && stage == "link");
+    });
   }
 
   [[nodiscard]] bool is_overcome(const Sighting& wrapper) const {
+    if (wrapper.tolerated || is_answered(wrapper)) return true;
     if (wrapper.line > m_success) return false;
     const auto package = wrapper.groups.find("package");
     if (package == wrapper.groups.end() || package->second.empty()) return true;
@@ -88,16 +103,21 @@ class Judge {
     for (const Sighting& wrapper : m_seen.wrappers) {
       if (wrapper.pattern->hard && !is_overcome(wrapper)) return true;
     }
-    if (m_seen.lines <= k_excerpt && m_success == 0 && !m_causes.empty()) return true;
+    if (m_seen.lines <= k_excerpt && m_success == 0 &&
+        std::any_of(m_causes.begin(), m_causes.end(), [&](const Sighting* cause) {
+          return !cause->tolerated && !is_answered(*cause) && (!cause->warning || m_seen.lines <= 2);
+        }))
+      return true;
     const bool near_wrapper = !m_seen.wrappers.empty();
     for (const Sighting* cause : m_causes) {
       if (is_weak(*cause) || cause->line < m_success) continue;
       if (cause->pattern->priority > k_generic || near_wrapper || cause->line + k_end_of_log > m_seen.lines)
         return true;
     }
-    return std::any_of(m_seen.wrappers.begin(), m_seen.wrappers.end(), [&](const Sighting& wrapper) {
-      return wrapper.line > m_success && wrapper.line + k_end_of_log > m_seen.lines;
-    });
+    return m_causes.empty() &&
+           std::any_of(m_seen.wrappers.begin(), m_seen.wrappers.end(), [&](const Sighting& wrapper) {
+             return wrapper.line > m_success && wrapper.line + k_end_of_log > m_seen.lines;
+           });
   }
 
   // The next line after this one that says that something failed.
@@ -116,9 +136,8 @@ class Judge {
     int score = sighting.pattern->priority;
     if (is_weak(sighting)) {
       const std::uint64_t next = m_seen.lines <= k_excerpt ? sighting.line : next_failure(sighting.line);
-      score -= next - sighting.line > k_near                 ? k_far
-               : sighting.warning || sighting.after_progress ? k_near_warning
-                                                             : k_near_weak;
+      const bool doubtful = sighting.warning || sighting.after_progress || sighting.tolerated;
+      score -= next - sighting.line > k_near || is_answered(sighting) ? k_far : doubtful ? k_near_warning : k_near_weak;
     } else if (sighting.in_failed) {
       score += static_cast<int>(k_most_failed_block);
     }
@@ -130,7 +149,13 @@ class Judge {
     for (const Sighting* cause : m_causes) {
       if (cause->line > m_success) candidates.push_back(cause);
     }
-    if (candidates.empty()) candidates = m_causes;
+    // One package's success after another's failure: pip builds what it can.
+    const Sighting* best = best_of(candidates);
+    if (best == nullptr || score(*best) < k_worth_naming) best = best_of(m_causes);
+    return best;
+  }
+
+  [[nodiscard]] const Sighting* best_of(const std::vector<const Sighting*>& candidates) const {
     const Sighting* best = nullptr;
     int best_score = std::numeric_limits<int>::min();
     unsigned episode = candidates.empty() ? 0 : candidates.front()->episode;
@@ -172,6 +197,19 @@ class Judge {
     const bool weak = is_weak(sighting);
     cause.sure = pattern.priority >= 50 && !weak ? "certain" : pattern.priority >= 30 ? "likely" : "a guess";
     return cause;
+  }
+
+  // "make: *** [Makefile:3: solver.tab] Error 2" names what can be made again.
+  [[nodiscard]] std::string command_of_make() const {
+    for (const Sighting& wrapper : m_seen.wrappers) {
+      const std::size_t open = wrapper.text.find(": *** [");
+      const std::size_t close = open == std::string::npos ? open : wrapper.text.find("] Error ", open);
+      if (close == std::string::npos || wrapper.text.find("make") > open) continue;
+      const std::string inside = wrapper.text.substr(open + 7, close - open - 7);
+      const std::size_t colon = inside.rfind(": ");
+      return "make " + (colon == std::string::npos ? inside : inside.substr(colon + 2));
+    }
+    return {};
   }
 
   [[nodiscard]] Cause only_wrappers() const {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "diagnose/knowledge.h"
 #include "document/value.h"
 
 namespace wheelsmith::report {
@@ -36,6 +37,8 @@ std::string check_text(const Check& check, const Style& style) {
   if (check.state != State::good || style.details) line("wanted: ", check.wanted);
   line("", check.why);
   line("fix: ", check.fix);
+  if (check.state == State::bad && style.details)
+    line("prevents (see wheelsmith diagnose): ", join(diagnose::failures_seen_by(check.id), ", "));
   return text;
 }
 
@@ -53,6 +56,11 @@ std::string doctor_json(const std::vector<Check>& checks) {
     table["fix"] = check.fix;
     table["package"] = check.package;
     table["step"] = check.step;
+    document::Array prevents;
+    if (check.state == State::bad) {
+      for (const std::string& id : diagnose::failures_seen_by(check.id)) prevents.emplace_back(id);
+    }
+    table["prevents"] = std::move(prevents);
     list.emplace_back(std::move(table));
   }
   document::Table document;

@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
+#include "diagnose/knowledge.h"
+#include "doctor/test_facts.h"
+
 namespace wheelsmith::report {
 namespace {
 
@@ -41,6 +46,36 @@ TEST(DoctorText, JsonHasEveryKeyAndIsUtf8) {
                           "\"wanted\"", "\"why\"", "\"fix\"", "\"package\": \"demo\"", "\"step\": \"demo-cpu-cp311\""})
     EXPECT_NE(json.find(key), std::string::npos) << key;
   EXPECT_EQ(json.find('\xff'), std::string::npos);
+}
+
+// What the knowledge says that doctor sees beforehand, doctor really looks at.
+TEST(Doctor, MakesTheChecksThatTheKnowledgeNames) {
+  std::set<std::string> made;
+  for (const char* platform : {"", "manylinux_2_28", "manylinux_9_9"}) {
+    for (const recipe::Variant variant : {recipe::Variant::cpu, recipe::Variant::cuda, recipe::Variant::rocm}) {
+      doctor::Patient patient;
+      patient.recipe +=
+          "[requires]\ntorch = \">=2\"\ncmake = \">=3\"\ncuda = \">=11\"\nrocm = \">=6\"\ngcc = \">=9\"\ncxx-standard "
+          "= 20\n"
+          "libraries = [\"cudnn\", \"nccl\", \"nvml\"]\nprograms = [\"git\", \"ninja\"]\n[known]\nmemory-per-job = "
+          "\"4GB\"\ndisk = \"1GB\"\n";
+      patient.variant = variant;
+      patient.archs = variant == recipe::Variant::cuda ? "9.0" : variant == recipe::Variant::rocm ? "gfx942" : "";
+      patient.facts.platform = platform;
+      if (variant == recipe::Variant::rocm) patient.facts.torch = doctor::torch_of("2.13.0", "", "7.1");
+      for (const Check& check : patient.all()) made.insert(check.id);
+    }
+  }
+  for (const diagnose::Pattern& pattern : diagnose::builtin_knowledge().patterns()) {
+    if (pattern.check.empty()) continue;
+    EXPECT_TRUE(made.contains(pattern.check)) << pattern.id << ": " << pattern.check;
+  }
+}
+
+TEST(Doctor, SaysWhichFailuresABadCheckPrevents) {
+  const std::string json = doctor_json({{.id = "host-compiler", .state = State::bad}, {.id = "cuda"}});
+  EXPECT_NE(json.find("\"nvcc-gcc-too-new\""), std::string::npos) << json;
+  EXPECT_EQ(json.find("\"nvcc-not-found\""), std::string::npos) << json;
 }
 
 }  // namespace
