@@ -23,7 +23,7 @@ def healthy_log(path):
                 f"-I/opt/src/package/csrc -I/opt/src/package/third_party/include -I/usr/lib/python3.11/site-packages/torch/include "
                 f"-c -c /opt/src/package/csrc/unit_{number}.cu -o build/temp/unit_{number}.o -D__CUDA_NO_HALF_OPERATORS__ "
                 f"--expt-relaxed-constexpr -O3 -std=c++17 -gencode arch=compute_90,code=sm_90 -DTORCH_EXTENSION_NAME=_C\n"
-                f"copying build/lib.linux-x86_64-cpython-311/package/module_{number}.py -> build/bdist/wheel/package\n"
+                f"copying build/lib.linux-x86_64-cpython-311/package/module_{number}.py -> build/bdist.linux-x86_64/wheel/package\n"
                 f"  Building CXX object CMakeFiles/package.dir/csrc/unit_{number}.cc.o\n"
                 f"csrc/unit_{number}.cu(42): warning #177-D: variable \"x\" was declared but never referenced\n"
                 f"ptxas info    : Used {number % 255} registers, 400 bytes cmem[0]\n"

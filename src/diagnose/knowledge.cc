@@ -8,6 +8,7 @@
 #include <re2/filtered_re2.h>
 
 #include <algorithm>
+#include <map>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -42,52 +43,165 @@ std::string unbounded(const std::string& expression) {
   return result;
 }
 
-}  // namespace
-
-struct Knowledge::Compiled {
-  re2::FilteredRE2 expressions{k_shortest_word};
-  WordFinder words;        // of the expressions, and those that make a line interesting by themselves
-  std::vector<int> owner;  // of an expression: the pattern's index, or ~index of the fact
-  std::vector<std::unique_ptr<re2::RE2>> unless;  // by pattern; null where there is none
-  int expression_words = 0;
-  std::vector<std::string> unreachable;
-
-  void add(const std::vector<std::string>& match, int belongs_to, const std::string& where) {
+// Expressions, reached through the words that they need. Each owner's have a filter of their own: RE2 drops words that
+// many expressions of one filter share, and those are the telling ones ("no such file", "undefined reference to").
+class Expressions {
+ public:
+  void add(const std::vector<std::string>& match, const std::string& where) {
+    re2::FilteredRE2& filter = m_filters.emplace_back(k_shortest_word);
     for (const std::string& expression : match) {
       int id = 0;
-      if (expressions.Add(unbounded(expression), options(), &id) != re2::RE2::NoError) fail(where, expression);
-      owner.push_back(belongs_to);
+      if (filter.Add(unbounded(expression), options(), &id) != re2::RE2::NoError) fail(where, expression);
+    }
+    std::vector<std::string> words;
+    filter.Compile(&words);
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      const auto [word, is_new] = m_numbers.emplace(words[i], m_words.size());
+      if (is_new) {
+        m_words.push_back(words[i]);
+        m_uses.emplace_back();
+      }
+      m_uses[word->second].push_back({m_filters.size() - 1, static_cast<int>(i)});
     }
   }
+
+  void compile() { m_finder = WordFinder(m_words); }
 
   [[noreturn]] static void fail(const std::string& where, const std::string& expression) {
     throw Error(where + ": " + re2::RE2(expression, options()).error() + " in the expression " + expression);
   }
+
+  // Those that no word leads to.
+  [[nodiscard]] std::vector<std::string> unreachable() const {
+    std::vector<std::string> result;
+    for (const re2::FilteredRE2& filter : m_filters) {
+      for (const int id : potential(filter, {})) result.push_back(filter.GetRE2(id).pattern());
+    }
+    return result;
+  }
+
+  // Words of which every line that could match holds at least one, and healthy lines as few as can be: a word that bulk
+  // text has too is left out wherever an expression needs another beside it.
+  [[nodiscard]] std::vector<std::string> telling_words(std::string_view healthy) const {
+    std::vector<int> common;
+    m_finder.all(healthy, common);
+    std::vector<bool> tells(m_words.size(), true);
+    for (const int word : common) tells[static_cast<std::size_t>(word)] = false;
+    std::vector<std::vector<std::pair<int, std::size_t>>> of_filter(
+        m_filters.size());  // its common words: own number, ours
+    for (const int word : common) {
+      for (const Use& use : m_uses[static_cast<std::size_t>(word)])
+        of_filter[use.filter].emplace_back(use.word, static_cast<std::size_t>(word));
+    }
+    for (std::size_t i = 0; i < m_filters.size(); ++i) {
+      std::vector<int> quiet;  // in the order of their lengths: the shortest is the last to be made telling
+      auto& words = of_filter[i];
+      std::erase_if(words, [&](const auto& word) { return tells[word.second]; });
+      std::sort(words.begin(), words.end(),
+                [&](const auto& a, const auto& b) { return m_words[a.second].size() < m_words[b.second].size(); });
+      for (const auto& [own, ours] : words) quiet.push_back(own);
+      while (!quiet.empty() && !potential(m_filters[i], quiet).empty()) {
+        tells[words[quiet.size() - 1].second] = true;
+        quiet.pop_back();
+      }
+    }
+    std::vector<std::string> telling;
+    for (std::size_t i = 0; i < m_words.size(); ++i) {
+      if (tells[i]) telling.push_back(m_words[i]);
+    }
+    return telling;
+  }
+
+  // Calls `take` with the owner and an expression for each that matches, in order.
+  template <class Take>
+  void match(std::string_view line, Take take) const {
+    std::vector<int> words;
+    m_finder.all(line, words);
+    std::vector<Use> uses;
+    for (const int word : words) {
+      const std::vector<Use>& more = m_uses[static_cast<std::size_t>(word)];
+      uses.insert(uses.end(), more.begin(), more.end());
+    }
+    std::sort(uses.begin(), uses.end(), [](const Use& a, const Use& b) { return a.filter < b.filter; });
+    std::vector<int> own, ids;
+    for (std::size_t i = 0; i < uses.size();) {
+      const std::size_t filter = uses[i].filter;
+      own.clear();
+      for (; i < uses.size() && uses[i].filter == filter; ++i) own.push_back(uses[i].word);
+      m_filters[filter].AllMatches(line, own, &ids);
+      std::sort(ids.begin(), ids.end());
+      for (const int id : ids) take(filter, m_filters[filter].GetRE2(id));
+    }
+  }
+
+ private:
+  struct Use {
+    std::size_t filter;
+    int word;  // as the filter numbers it
+  };
+
+  static std::vector<int> potential(const re2::FilteredRE2& filter, const std::vector<int>& words) {
+    std::vector<int> ids;
+    filter.AllPotentials(words, &ids);
+    return ids;
+  }
+
+  std::vector<re2::FilteredRE2> m_filters;  // by owner
+  std::vector<std::string> m_words;
+  std::vector<std::vector<Use>> m_uses;  // by word
+  std::map<std::string, std::size_t> m_numbers;
+  WordFinder m_finder;
+};
+
+std::vector<std::pair<std::string, std::string>> named_groups(const re2::RE2& expression, std::string_view line) {
+  std::vector<std::pair<std::string, std::string>> result;
+  if (expression.NamedCapturingGroups().empty()) return result;
+  std::vector<re2::StringPiece> groups(static_cast<std::size_t>(expression.NumberOfCapturingGroups()) + 1);
+  expression.Match(line, 0, line.size(), re2::RE2::UNANCHORED, groups.data(), static_cast<int>(groups.size()));
+  for (const auto& [name, number] : expression.NamedCapturingGroups()) {
+    const re2::StringPiece& group = groups[static_cast<std::size_t>(number)];
+    if (group.data() != nullptr) result.emplace_back(name, std::string(group));
+  }
+  return result;
+}
+
+}  // namespace
+
+namespace data {
+extern const std::string_view healthy_txt;
+}
+
+struct Knowledge::Compiled {
+  Expressions patterns, facts;
+  std::vector<std::unique_ptr<re2::RE2>> unless;  // by pattern; null where there is none
+  WordFinder telling;                             // words that make a line worth reading
 };
 
 void Knowledge::compile() {
   auto compiled = std::make_shared<Compiled>();
   for (std::size_t i = 0; i < m_patterns.size(); ++i) {
-    compiled->add(m_patterns[i].match, static_cast<int>(i), m_patterns[i].where);
+    compiled->patterns.add(m_patterns[i].match, m_patterns[i].where);
     const std::string& unless = m_patterns[i].unless;
     compiled->unless.push_back(unless.empty() ? nullptr : std::make_unique<re2::RE2>(unbounded(unless), options()));
-    if (!unless.empty() && !compiled->unless.back()->ok()) Compiled::fail(m_patterns[i].where, unless);
+    if (!unless.empty() && !compiled->unless.back()->ok()) Expressions::fail(m_patterns[i].where, unless);
   }
-  for (std::size_t i = 0; i < m_facts.size(); ++i)
-    compiled->add(m_facts[i].match, ~static_cast<int>(i), m_facts[i].where);
-  std::vector<std::string> words;
-  compiled->expressions.Compile(&words);
-  compiled->expression_words = static_cast<int>(words.size());
+  for (std::size_t i = 0; i < m_facts.size(); ++i) compiled->facts.add(m_facts[i].match, m_facts[i].where);
+  compiled->patterns.compile();
+  compiled->facts.compile();
+  std::vector<std::string> words = compiled->patterns.telling_words(data::healthy_txt);
+  const std::vector<std::string> of_facts = compiled->facts.telling_words(data::healthy_txt);
+  words.insert(words.end(), of_facts.begin(), of_facts.end());
   words.insert(words.end(), {"\x1b", "\r"});
   for (const auto& [foreign, english] : translations()) words.push_back(to_lower(foreign));
-  compiled->words = WordFinder(words);
-  std::vector<int> always;
-  compiled->expressions.AllPotentials({}, &always);
-  for (const int id : always) compiled->unreachable.push_back(compiled->expressions.GetRE2(id).pattern());
+  compiled->telling = WordFinder(words);
   m_compiled = std::move(compiled);
 }
 
-const std::vector<std::string>& Knowledge::unreachable() const { return m_compiled->unreachable; }
+std::vector<std::string> Knowledge::unreachable() const {
+  std::vector<std::string> all = m_compiled->patterns.unreachable(), more = m_compiled->facts.unreachable();
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
 
 const Pattern* Knowledge::find(std::string_view id) const {
   const auto found = std::find_if(m_patterns.begin(), m_patterns.end(), [&](const Pattern& p) { return p.id == id; });
@@ -95,41 +209,29 @@ const Pattern* Knowledge::find(std::string_view id) const {
 }
 
 std::size_t Knowledge::find_interesting(std::string_view text, std::size_t from) const {
-  return m_compiled->words.find(text, from);
+  return m_compiled->telling.find(text, from);
 }
 
-std::vector<Match> Knowledge::match(std::string_view line) const {
-  std::vector<int> words, ids;
-  m_compiled->words.all(line, words);
-  std::erase_if(words, [&](int word) { return word >= m_compiled->expression_words; });
+std::vector<Match> Knowledge::match_patterns(std::string_view line) const {
   std::vector<Match> result;
-  if (words.empty()) return result;
-  m_compiled->expressions.AllMatches(line, words, &ids);
-  std::sort(ids.begin(), ids.end());
-  int before = -1;
-  for (const int id : ids) {
-    const int owner = m_compiled->owner[static_cast<std::size_t>(id)];
-    if (owner == before && id != ids.front()) continue;  // another expression of the same pattern
-    Match match;
-    if (owner >= 0) {
-      const re2::RE2* unless = m_compiled->unless[static_cast<std::size_t>(owner)].get();
-      if (unless != nullptr && re2::RE2::PartialMatch(line, *unless)) continue;
-      match.pattern = &m_patterns[static_cast<std::size_t>(owner)];
-    } else {
-      match.fact = &m_facts[static_cast<std::size_t>(~owner)];
-    }
-    before = owner;
-    const re2::RE2& expression = m_compiled->expressions.GetRE2(id);
-    if (!expression.NamedCapturingGroups().empty()) {
-      std::vector<re2::StringPiece> groups(static_cast<std::size_t>(expression.NumberOfCapturingGroups()) + 1);
-      expression.Match(line, 0, line.size(), re2::RE2::UNANCHORED, groups.data(), static_cast<int>(groups.size()));
-      for (const auto& [name, number] : expression.NamedCapturingGroups()) {
-        const re2::StringPiece& group = groups[static_cast<std::size_t>(number)];
-        if (group.data() != nullptr) match.groups.emplace_back(name, std::string(group));
-      }
-    }
-    result.push_back(std::move(match));
-  }
+  const Pattern* before = nullptr;
+  m_compiled->patterns.match(line, [&](std::size_t owner, const re2::RE2& expression) {
+    const Pattern* pattern = &m_patterns[owner];
+    if (pattern == before) return;  // another expression of the same pattern
+    const re2::RE2* unless = m_compiled->unless[owner].get();
+    if (unless != nullptr && re2::RE2::PartialMatch(line, *unless)) return;
+    before = pattern;
+    result.push_back({pattern, nullptr, named_groups(expression, line)});
+  });
+  return result;
+}
+
+std::vector<Match> Knowledge::match_facts(std::string_view line) const {
+  std::vector<Match> result;
+  m_compiled->facts.match(line, [&](std::size_t owner, const re2::RE2& expression) {
+    if (result.empty() || result.back().fact != &m_facts[owner])
+      result.push_back({nullptr, &m_facts[owner], named_groups(expression, line)});
+  });
   return result;
 }
 

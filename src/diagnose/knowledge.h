@@ -72,9 +72,10 @@ class Knowledge {
   // before it can be read.
   [[nodiscard]] std::size_t find_interesting(std::string_view text, std::size_t from) const;
   // All that a cleaned line matches, in the order of the knowledge.
-  [[nodiscard]] std::vector<Match> match(std::string_view line) const;
+  [[nodiscard]] std::vector<Match> match_patterns(std::string_view line) const;
+  [[nodiscard]] std::vector<Match> match_facts(std::string_view line) const;
   // The expressions that could not be reached through a word of their own: none, or every line would cost.
-  [[nodiscard]] const std::vector<std::string>& unreachable() const;
+  [[nodiscard]] std::vector<std::string> unreachable() const;
 
  private:
   struct Compiled;

@@ -99,7 +99,7 @@ TEST(Knowledge, EverySampleIsRecognised) {
     for (const std::string& sample : fact.samples) {
       bool found = false;
       for (const std::string_view line : lines(sample)) {
-        for (const Match& match : builtin_knowledge().match(trim(line))) found |= match.fact == &fact;
+        for (const Match& match : builtin_knowledge().match_facts(trim(line))) found |= match.fact == &fact;
       }
       EXPECT_TRUE(found) << fact.name << ": " << sample;
     }
@@ -117,7 +117,7 @@ TEST(Knowledge, EverySampleIsRecognised) {
         EXPECT_EQ(diagnosis.cause->kind, pattern.kind)
             << pattern.id << " taken by " << diagnosis.cause->id << ": " << sample;
         EXPECT_FALSE(diagnosis.cause->fixes.empty()) << pattern.id;
-        EXPECT_EQ(diagnosis.cause->what.find('{'), std::string::npos) << pattern.id << ": " << diagnosis.cause->what;
+        EXPECT_TRUE(filled_in(diagnosis.cause->what, {})) << pattern.id << ": " << diagnosis.cause->what;
         continue;
       }
       const Diagnosis diagnosis = diagnose(log);

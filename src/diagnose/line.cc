@@ -312,6 +312,7 @@ const std::vector<std::pair<std::string_view, std::string_view>>& translations()
       {"File o directory non esistente", "No such file or directory"},
       {"erro fatal: ", "fatal error: "},
       {"Arquivo ou diretório inexistente", "No such file or directory"},
+      {"：", ": "},
   };
   return all;
 }
@@ -339,7 +340,7 @@ bool is_compiler_command(std::string_view line) {
   if (!is_compiler(line.substr(0, blank))) return false;
   // "nvcc fatal   : …" is what it says, not what it was told.
   const std::string_view second = trim(line.substr(blank));
-  for (const std::string_view word : {"fatal", "error", "warning", "info", "terminated", "returned", "failed"}) {
+  for (const std::string_view word : {"(", "fatal", "error", "warning", "info", "terminated", "returned", "failed"}) {
     if (second.starts_with(word)) return false;
   }
   // "cc is a compiler" is prose, "gcc -c x.c" is none.

@@ -27,9 +27,20 @@ constexpr std::size_t k_kept_text = 600;
 constexpr std::size_t k_kept_command = 4000;
 constexpr std::size_t k_most_sightings = 2000;
 constexpr unsigned k_most_episodes = 64;
+// Looking back costs up to k_behind bytes; a log of a hundred thousand errors has been understood before that.
+constexpr unsigned k_most_lookups = 500;
 constexpr std::uint64_t k_most_block_lines = 300;
 // What is no more than "something is wrong here" does not stand against a wrapper's or a success's own words.
 constexpr int k_generic = 20;
+
+// "kernel.cpp" of "src/kernel.cpp:3:5: error: …" and "src/kernel.cpp(3): error: …".
+std::string_view file_named(std::string_view message) {
+  const std::size_t end = message.find_first_of(":( ");
+  if (end == message.npos || end == 0 || message[end] == ' ') return {};
+  const std::string_view name = base_name(message.substr(0, end));
+  const std::size_t dot = name.rfind('.');
+  return dot == name.npos || dot == 0 || dot + 1 == name.size() ? std::string_view() : name;
+}
 
 bool starts_cmake_block(std::string_view text) {
   return text.starts_with("CMake Error") || text.starts_with("CMake Warning") ||
@@ -130,9 +141,13 @@ void Reader::segment(std::string_view raw, std::uint64_t number, std::size_t sta
     text = block;
   }
   const Tone tone = tone_of(text);
-  std::vector<Match> matches = m_knowledge.match(text);
-  if (tone == Tone::command) std::erase_if(matches, [](const Match& match) { return match.fact == nullptr; });
-  sighting.weak = tone == Tone::warning || tone == Tone::quote;
+  std::vector<Match> matches = m_knowledge.match_facts(text);
+  if (tone != Tone::command) {
+    std::vector<Match> more = m_knowledge.match_patterns(text);
+    matches.insert(matches.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+  }
+  sighting.warning = tone == Tone::warning;
+  sighting.weak = sighting.warning || tone == Tone::quote;
   sighting.text = std::string(text.substr(0, k_kept_text));
   if (text.starts_with("FAILED: ")) {
     if (m_episode_has_cause && m_episode < k_most_episodes) {
@@ -149,7 +164,7 @@ void Reader::segment(std::string_view raw, std::uint64_t number, std::size_t sta
   const bool belongs = std::any_of(matches.begin(), matches.end(), [](const Match& m) {
     return m.pattern != nullptr && (m.pattern->role == Role::cause || m.pattern->role == Role::wrapper);
   });
-  if (belongs) find_command(sighting, start);
+  if (belongs && m_lookups++ < k_most_lookups) find_command(sighting, start);
   sight(matches, std::move(sighting));
 }
 
@@ -163,7 +178,7 @@ void Reader::sight(const std::vector<Match>& matches, Sighting sighting) {
     known_as_weak |= match.pattern->weak && match.pattern->priority > k_generic;
   }
   bool closes = false;
-  const bool weak_line = sighting.weak;
+  const bool weak_line = sighting.weak, warning = sighting.warning;
   for (const Match& match : matches) {
     if (match.fact != nullptr) {
       std::string value = "yes";
@@ -184,7 +199,7 @@ void Reader::sight(const std::vector<Match>& matches, Sighting sighting) {
     one.pattern = &pattern;
     // Who knows a line says how much it weighs; who only sees that something is wrong does not know better.
     one.weak = weak_line || pattern.weak || (known_as_weak && pattern.priority <= k_generic);
-    one.warning = weak_line;
+    one.warning = warning;
     one.episode = m_episode;
     one.groups = Values(match.groups.begin(), match.groups.end());
     if (pattern.role == Role::cause) {
@@ -264,6 +279,8 @@ void Reader::find_command(Sighting& sighting, std::size_t start) const {
   std::string space;
   std::size_t end = start;
   bool passed_progress = false;
+  // Of parallel jobs the nearest command may be another's: the one that names the file is better.
+  const std::string_view file = file_named(sighting.text);
   while (end > 0) {
     const std::size_t before = end < 2 ? std::string::npos : m_buffer.rfind('\n', end - 2);
     const std::size_t begin = before == std::string::npos ? 0 : before + 1;
@@ -280,11 +297,13 @@ void Reader::find_command(Sighting& sighting, std::size_t start) const {
       if (!passed_progress) sighting.after_progress = true;
       passed_progress = true;
     }
-    if (sighting.command.empty()) {
-      sighting.command = std::string(echoed_command(text).substr(0, k_kept_command));
+    if (const std::string_view command = echoed_command(text); !command.empty()) {
+      const bool about = !file.empty() && command.find(file) != command.npos;
+      if (sighting.command.empty() || about) sighting.command = std::string(command.substr(0, k_kept_command));
       sighting.tolerated = sighting.command.find(" || ") != std::string::npos;
+      if (about) return;
     }
-    if (passed_progress && !sighting.command.empty()) return;
+    if (passed_progress && !sighting.command.empty() && file.empty()) return;
     end = begin;
   }
 }

@@ -61,6 +61,7 @@ class Reader {
   bool m_skipping = false;    // inside a line that was cut
   std::uint64_t m_block_end = 0;
   unsigned m_episode = 0;
+  unsigned m_lookups = 0;
   bool m_episode_has_cause = false;
   Observations m_seen;
 };

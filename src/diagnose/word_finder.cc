@@ -1,7 +1,6 @@
 #include "diagnose/word_finder.h"
 
 #include <algorithm>
-#include <map>
 
 namespace wheelsmith::diagnose {
 
@@ -18,7 +17,7 @@ unsigned char lower(unsigned char byte) {
 // While it is made; nodes in the order of their making.
 struct WordFinder::Trie {
   struct Node {
-    std::map<std::uint8_t, std::uint32_t> children{};
+    std::vector<Child> children{};
     std::uint32_t failure = 0;
     unsigned depth = 0;
     std::vector<int> ends{};
@@ -29,11 +28,18 @@ struct WordFinder::Trie {
   // Where the automaton goes from a node, with the failure links that are there.
   [[nodiscard]] std::uint32_t go(std::uint32_t node, std::uint8_t column) const {
     for (;;) {
-      const auto found = nodes[node].children.find(column);
-      if (found != nodes[node].children.end()) return found->second;
+      if (const std::uint32_t child = child_of(node, column); child != 0) return child;
       if (node == 0) return 0;
       node = nodes[node].failure;
     }
+  }
+
+  // 0, the root, is nobody's child.
+  [[nodiscard]] std::uint32_t child_of(std::uint32_t node, std::uint8_t column) const {
+    for (const Child& child : nodes[node].children) {
+      if (child.column == column) return child.state;
+    }
+    return 0;
   }
 };
 
@@ -50,14 +56,14 @@ WordFinder::WordFinder(const std::vector<std::string>& words) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     std::uint32_t node = 0;
     for (const char c : words[i]) {
-      const auto [child, is_new] = trie.nodes[node].children.emplace(m_column[static_cast<unsigned char>(c)],
-                                                                     static_cast<std::uint32_t>(trie.nodes.size()));
-      const unsigned depth = trie.nodes[node].depth + 1;
-      node = child->second;
-      if (is_new) {
-        trie.nodes.emplace_back();
-        trie.nodes.back().depth = depth;
+      const std::uint8_t column = m_column[static_cast<unsigned char>(c)];
+      std::uint32_t child = trie.child_of(node, column);
+      if (child == 0) {
+        child = static_cast<std::uint32_t>(trie.nodes.size());
+        trie.nodes[node].children.push_back({column, child});
+        trie.nodes.emplace_back().depth = trie.nodes[node].depth + 1;
       }
+      node = child;
     }
     if (node != 0) trie.nodes[node].ends.push_back(static_cast<int>(i));
   }
@@ -135,7 +141,8 @@ void WordFinder::all(std::string_view text, std::vector<int>& result) const {
   };
   std::uint32_t state = 0;
   for (const char c : text) {
-    state = step(state, m_column[static_cast<unsigned char>(c)]);
+    const std::uint8_t column = m_column[static_cast<unsigned char>(c)];
+    state = state < m_rows ? m_next[state * m_columns + column] : step(state, column);
     if (state < m_plain) continue;
     for (std::uint32_t i = m_ends_from[state]; i < m_ends_from[state + 1]; ++i) result.push_back(m_ends[i]);
     // A long line of the same words over and over must not fill the memory.

@@ -6,7 +6,7 @@ cmake4_venv() { venv cmake4 3.11 'cmake==4.1.*' ninja 'pip<26' 'setuptools<81' w
 log cmake-4-minimum cmake CMAKE_POLICY_VERSION_MINIMUM cmake
 cmake-4-minimum() { cmake4_venv; old_project 2.8.12; typed cmake -S . -B build; }
 
-log cmake-4-minimum-pip cmake CMAKE_POLICY_VERSION_MINIMUM cmake
+log cmake-4-minimum-pip cmake CMAKE_POLICY_VERSION_MINIMUM -
 cmake-4-minimum-pip() {
   cmake4_venv
   mkdir third_party

@@ -50,7 +50,7 @@ cuda-missing-make() {
   make
 }
 
-log cuda-missing-script cuda-missing nvcc nvcc
+log cuda-missing-script cuda-missing nvcc -
 cuda-missing-script() {
   hide_cuda
   printf '#!/bin/bash\nset -e\necho "Building the extension"\nCUDA_VERSION=$(nvcc --version | tail -n1)\nnvcc -shared -o libk.so k.cu\n' >build.sh
@@ -91,7 +91,7 @@ NINJA
   ninja -k 0
 }
 
-log cuda-missing-curand-header cuda-missing curand sampling.cu
+log cuda-missing-curand-header cuda-missing curand -
 cuda-missing-curand-header() {
   printf '#include <curand_kernel.h>\n__global__ void sample(curandState* s) {}\n' >sampling.cu
   printf '#include <curand.h>\nint x;\n' >host.cpp

@@ -140,7 +140,7 @@ rocm-hip-sdk-import() {
 ctypes.CDLL('libamdhip64.so.6')"
 }
 
-log rocm-hipconfig rocm hipconfig hipconfig
+log rocm-hipconfig rocm hipconfig -
 rocm-hipconfig() {
   cat >setup.py <<'CODE'
 import subprocess

@@ -266,7 +266,7 @@ glibcxx-missing() {
   python -c 'import ops'
 }
 
-log glibc-tool glibc GLIBC ./ninja
+log glibc-tool glibc GLIBC -
 glibc-tool() {
   cp "$(command -v ninja)" ninja
   bend_version "$(objdump -p ninja | grep -o 'GLIBC_2\.3[0-9]' | sort -V | tail -1)" GLIBC_2.39 ninja

@@ -168,7 +168,7 @@ CODE
   memory_limit 250M bash build.sh
 }
 
-log oom-memory-error oom memory generate.py
+log oom-memory-error oom memory -
 oom-memory-error() {
   plain_venv
   cat >generate.py <<'CODE'

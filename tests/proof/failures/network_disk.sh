@@ -64,7 +64,7 @@ network-certificate-pip() { plain_venv; self_signed_server; PIP_RETRIES=1 pip in
 log network-certificate-git network certificate git
 network-certificate-git() { plain_venv; self_signed_server; typed git clone --recursive https://localhost:$port/engine.git; }
 
-log network-certificate-curl network certificate curl
+log network-certificate-curl network certificate -
 network-certificate-curl() { plain_venv; self_signed_server; echo "curl -fsSL https://localhost:$port/cutlass.tar.gz | tar -xz" >fetch.sh; bash -exo pipefail fetch.sh; }
 
 log network-timeout-pip network - -

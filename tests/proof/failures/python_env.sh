@@ -88,7 +88,7 @@ python-env-imp() {
   pip install .
 }
 
-log python-env-cython3 python-env Cython fast.pyx
+log python-env-cython3 python-env Cython -
 python-env-cython3() {
   venv cython3 3.11 'cython>=3' 'setuptools<81' wheel 'pip<26'
   printf 'from libc.math cimport sin\ncdef extern from "math.h":\n    double cos(double) except? -1 nogil\ndef f(long n):\n    cdef long i\n    return unicode(n) + u"x" + long(n).__str__()\ncdef inline double g(double x) nogil except -1:\n    return x\ndef h(x):\n    exec "x" in {}\n' >fast.pyx

@@ -123,7 +123,7 @@ submodule-update-fails() {
   typed git submodule update --init --recursive
 }
 
-log source-bug-cub-sum source-bug CUDA reduce.cu
+log source-bug-cub-sum cuda-mismatch CUDA reduce.cu
 source-bug-cub-sum() {
   cat >reduce.cu <<'CODE'
 #include <cub/cub.cuh>
@@ -177,7 +177,7 @@ CODE
   python setup.py build_ext
 }
 
-log source-bug-torch-cpp-minimum source-bug C++ ops.cpp
+log source-bug-torch-cpp-minimum host-compiler C++ ops.cpp
 source-bug-torch-cpp-minimum() {
   torch_venv
   printf '#include <torch/extension.h>\nint f() { return 0; }\n' >ops.cpp
@@ -238,7 +238,7 @@ CODE
   pip install --no-build-isolation .
 }
 
-log source-bug-python-api source-bug Python frame.c
+log source-bug-python-api python-env Python frame.c
 source-bug-python-api() {
   venv py312 3.12 'setuptools<81' wheel 'pip<26'
   printf '#include <Python.h>\n#include <longintrepr.h>\nint depth(void) { return PyThreadState_GET()->recursion_depth; }\n' >frame.c
@@ -262,7 +262,7 @@ CMAKE
   ninja -C build -j2
 }
 
-log source-bug-old-gevent source-bug Python -
+log source-bug-old-gevent python-env Python -
 source-bug-old-gevent() {
   venv py312 3.12 'setuptools<81' wheel 'pip<26'
   sdist gevent 21.12.0

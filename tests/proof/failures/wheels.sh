@@ -93,7 +93,7 @@ unknown-pip-tail() {
   return "${PIPESTATUS[0]}"
 }
 
-log unknown-called-process unknown - codegen
+log unknown-called-process unknown - -
 unknown-called-process() {
   plain_venv
   printf 'import subprocess\nfrom setuptools import setup\nsubprocess.run(["./codegen", "--all"], check=True)\nsetup(name="k", version="1")\n' >setup.py
