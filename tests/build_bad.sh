@@ -35,6 +35,8 @@ run_json build small
 expect "1 failed build" "$status $(json 'steps[0].outcome') $(json 'steps[0].phase')"
 [[ $(json 'steps[0].failure.command') == *add.c* ]] || fail "the command is $(json 'steps[0].failure.command')"
 [[ $(json 'steps[0].failure.output') == *undeclared* ]] || fail "the output is $(json 'steps[0].failure.output')"
+expect source-bug "$(json 'steps[0].diagnosis.class')" "what diagnose makes of the log"
+[[ $(json 'steps[0].diagnosis.why[0].text') == *undeclared* ]] || fail "the cause is $(json 'steps[0].diagnosis')"
 script=$(json 'steps[0].repeat_script')
 if bash "$script" >"$t/repeat" 2>&1; then fail "the command that failed does not fail again"; fi
 grep -q undeclared "$t/repeat" || fail "repeated, it says $(cat "$t/repeat")"

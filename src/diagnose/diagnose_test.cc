@@ -37,6 +37,17 @@ TEST(Diagnose, TheFirstFailedCommandOfNinjaNotTheLast) {
   EXPECT_EQ(diagnosis.lines, 11u);
 }
 
+TEST(Diagnose, TheCommandThatNamesTheFile) {
+  const Diagnosis diagnosis = diagnose(
+      "g++ -c src/one.cpp -o one.o\n"
+      "g++ -c src/two.cpp -o two.o\n"
+      "src/one.cpp:3:10: fatal error: cublas_v2.h: No such file or directory\n"
+      "make: *** [Makefile:3: one.o] Error 1\n");
+  EXPECT_EQ(diagnosis.command, "g++ -c src/one.cpp -o one.o");
+  EXPECT_EQ(diagnose("tabulate: error: grid is singular\nmake: *** [Makefile:3: solver.tab] Error 2\n").command,
+            "make solver.tab");
+}
+
 TEST(Diagnose, WhatAFinishedCommandPrintedIsNoCause) {
   const Diagnosis diagnosis = diagnose(
       "[1/2] python3 probe.py\n"
@@ -88,6 +99,14 @@ TEST(Diagnose, ASuccessOvercomes) {
                                     "ERROR: No matching distribution found for torch\n");
   ASSERT_TRUE(failed.cause);
   EXPECT_EQ(failed.cause->kind, "network");
+}
+
+TEST(Diagnose, NamesFewerJobsThanFailed) {
+  const Machine machine = [] { return Values{{"machine.jobs", "16"}}; };
+  const std::string killed = "c++: fatal error: Killed signal terminated program cc1plus\n";
+  EXPECT_EQ(diagnose(killed, builtin_knowledge(), machine).cause->fixes.front(), "export MAX_JOBS=16");
+  EXPECT_EQ(diagnose("ninja -v -j 8\n" + killed, builtin_knowledge(), machine).cause->fixes.front(),
+            "export MAX_JOBS=4");
 }
 
 TEST(Diagnose, NothingIsNoFailure) {

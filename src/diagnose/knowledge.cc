@@ -11,6 +11,7 @@
 #include <map>
 
 #include "base/error.h"
+#include "base/parallel.h"
 #include "base/text.h"
 #include "diagnose/line.h"
 #include "diagnose/word_finder.h"
@@ -47,25 +48,32 @@ std::string unbounded(const std::string& expression) {
 // many expressions of one filter share, and those are the telling ones ("no such file", "undefined reference to").
 class Expressions {
  public:
-  void add(const std::vector<std::string>& match, const std::string& where) {
-    re2::FilteredRE2& filter = m_filters.emplace_back(k_shortest_word);
-    for (const std::string& expression : match) {
-      int id = 0;
-      if (filter.Add(unbounded(expression), options(), &id) != re2::RE2::NoError) fail(where, expression);
-    }
-    std::vector<std::string> words;
-    filter.Compile(&words);
-    for (std::size_t i = 0; i < words.size(); ++i) {
-      const auto [word, is_new] = m_numbers.emplace(words[i], m_words.size());
-      if (is_new) {
-        m_words.push_back(words[i]);
-        m_uses.emplace_back();
+  // One filter for each owner; making them is most of a start, and they do not know of each other.
+  template <class Owner>
+  void compile(const std::vector<Owner>& owners) {
+    std::vector<std::vector<std::string>> words(owners.size());
+    for (std::size_t i = 0; i < owners.size(); ++i) m_filters.emplace_back(k_shortest_word);
+    parallel_for(owners.size(), usable_threads(), [&](std::size_t i) {
+      for (const std::string& expression : owners[i].match) {
+        int id = 0;
+        if (m_filters[i].Add(unbounded(expression), options(), &id) != re2::RE2::NoError)
+          fail(owners[i].where, expression);
       }
-      m_uses[word->second].push_back({m_filters.size() - 1, static_cast<int>(i)});
+      m_filters[i].Compile(&words[i]);
+    });
+    std::map<std::string, std::size_t> numbers;
+    for (std::size_t i = 0; i < owners.size(); ++i) {
+      for (std::size_t own = 0; own < words[i].size(); ++own) {
+        const auto [word, is_new] = numbers.emplace(words[i][own], m_words.size());
+        if (is_new) {
+          m_words.push_back(words[i][own]);
+          m_uses.emplace_back();
+        }
+        m_uses[word->second].push_back({i, static_cast<int>(own)});
+      }
     }
+    m_finder = WordFinder(m_words);
   }
-
-  void compile() { m_finder = WordFinder(m_words); }
 
   [[noreturn]] static void fail(const std::string& where, const std::string& expression) {
     throw Error(where + ": " + re2::RE2(expression, options()).error() + " in the expression " + expression);
@@ -149,7 +157,6 @@ class Expressions {
   std::vector<re2::FilteredRE2> m_filters;  // by owner
   std::vector<std::string> m_words;
   std::vector<std::vector<Use>> m_uses;  // by word
-  std::map<std::string, std::size_t> m_numbers;
   WordFinder m_finder;
 };
 
@@ -179,15 +186,13 @@ struct Knowledge::Compiled {
 
 void Knowledge::compile() {
   auto compiled = std::make_shared<Compiled>();
-  for (std::size_t i = 0; i < m_patterns.size(); ++i) {
-    compiled->patterns.add(m_patterns[i].match, m_patterns[i].where);
-    const std::string& unless = m_patterns[i].unless;
-    compiled->unless.push_back(unless.empty() ? nullptr : std::make_unique<re2::RE2>(unbounded(unless), options()));
-    if (!unless.empty() && !compiled->unless.back()->ok()) Expressions::fail(m_patterns[i].where, unless);
+  compiled->patterns.compile(m_patterns);
+  compiled->facts.compile(m_facts);
+  for (const Pattern& pattern : m_patterns) {
+    auto unless = pattern.unless.empty() ? nullptr : std::make_unique<re2::RE2>(unbounded(pattern.unless), options());
+    if (unless && !unless->ok()) Expressions::fail(pattern.where, pattern.unless);
+    compiled->unless.push_back(std::move(unless));
   }
-  for (std::size_t i = 0; i < m_facts.size(); ++i) compiled->facts.add(m_facts[i].match, m_facts[i].where);
-  compiled->patterns.compile();
-  compiled->facts.compile();
   std::vector<std::string> words = compiled->patterns.telling_words(data::healthy_txt);
   const std::vector<std::string> of_facts = compiled->facts.telling_words(data::healthy_txt);
   words.insert(words.end(), of_facts.begin(), of_facts.end());

@@ -27,8 +27,9 @@ constexpr std::size_t k_kept_text = 600;
 constexpr std::size_t k_kept_command = 4000;
 constexpr std::size_t k_most_sightings = 2000;
 constexpr unsigned k_most_episodes = 64;
-// Looking back costs up to k_behind bytes; a log of a hundred thousand errors has been understood before that.
-constexpr unsigned k_most_lookups = 500;
+// Looking back costs up to 400 lines; a log of a hundred thousand errors has been understood before that.
+constexpr unsigned k_most_lookups = 2000;
+constexpr unsigned k_most_lines_back = 400;
 constexpr std::uint64_t k_most_block_lines = 300;
 // What is no more than "something is wrong here" does not stand against a wrapper's or a success's own words.
 constexpr int k_generic = 20;
@@ -164,7 +165,7 @@ void Reader::segment(std::string_view raw, std::uint64_t number, std::size_t sta
   const bool belongs = std::any_of(matches.begin(), matches.end(), [](const Match& m) {
     return m.pattern != nullptr && (m.pattern->role == Role::cause || m.pattern->role == Role::wrapper);
   });
-  if (belongs && m_lookups++ < k_most_lookups) find_command(sighting, start);
+  if (belongs && !sighting.warning && m_lookups++ < k_most_lookups) find_command(sighting, start);
   sight(matches, std::move(sighting));
 }
 
@@ -277,33 +278,31 @@ std::string Reader::joined(std::string_view first, std::size_t indent, bool tree
 
 void Reader::find_command(Sighting& sighting, std::size_t start) const {
   std::string space;
-  std::size_t end = start;
-  bool passed_progress = false;
+  bool passed_progress = false, names_file = false;
   // Of parallel jobs the nearest command may be another's: the one that names the file is better.
   const std::string_view file = file_named(sighting.text);
-  while (end > 0) {
+  std::size_t end = start;
+  for (unsigned lines = 0; end > 0 && lines < k_most_lines_back; ++lines) {
     const std::size_t before = end < 2 ? std::string::npos : m_buffer.rfind('\n', end - 2);
     const std::size_t begin = before == std::string::npos ? 0 : before + 1;
     const std::string_view text = clean(raw_line(begin), space).text;
     if (text.starts_with("FAILED: ")) {
-      std::string next_space;
-      const std::string_view next = raw_line(end);
       sighting.in_failed = !passed_progress;
-      if (!passed_progress && end < start)
-        sighting.command = std::string(clean(next, next_space).text.substr(0, k_kept_command));
+      std::string next_space;
+      if (sighting.in_failed && end < start)
+        sighting.command = std::string(clean(raw_line(end), next_space).text.substr(0, k_kept_command));
       return;
     }
     if (read_progress(text)) {
       if (!passed_progress) sighting.after_progress = true;
       passed_progress = true;
     }
-    if (const std::string_view command = echoed_command(text); !command.empty()) {
-      const bool about = !file.empty() && command.find(file) != command.npos;
-      if (sighting.command.empty() || about) sighting.command = std::string(command.substr(0, k_kept_command));
+    if (const std::string_view command = echoed_command(text); !command.empty() && !names_file) {
+      names_file = !file.empty() && command.find(file) != command.npos;
+      if (sighting.command.empty() || names_file) sighting.command = std::string(command.substr(0, k_kept_command));
       sighting.tolerated = sighting.command.find(" || ") != std::string::npos;
-      if (about) return;
     }
-    if (passed_progress && !sighting.command.empty() && file.empty()) return;
+    if (passed_progress && !sighting.command.empty() && (file.empty() || names_file)) return;
     end = begin;
   }
 }

@@ -53,6 +53,7 @@ class Judge {
     result.failed = failed();
     if (!result.failed) return result;
     if (machine) m_machine = machine();
+    fewer_jobs();
     const Sighting* chosen = choose();
     result.cause = chosen != nullptr ? describe(*chosen) : only_wrappers();
     result.command = result.cause->command.empty() ? m_seen.failed_command : result.cause->command;
@@ -170,6 +171,16 @@ class Judge {
     }
     // What healthy builds have too, and nothing failed after it, is no cause.
     return best_score > 0 || m_seen.lines <= k_excerpt ? best : nullptr;
+  }
+
+  // As many jobs as failed already are no remedy, whatever this machine could hold.
+  void fewer_jobs() {
+    const auto used = m_seen.facts.find("jobs");
+    const auto fit = m_machine.find("machine.jobs");
+    if (used == m_seen.facts.end() || fit == m_machine.end()) return;
+    const auto before = to_number(used->second), now = to_number(fit->second);
+    if (before && now && *before > 0 && *now >= *before)
+      fit->second = fmt::format("{}", std::max<std::uint64_t>(1, *before / 2));
   }
 
   [[nodiscard]] Cause describe(const Sighting& sighting) const {

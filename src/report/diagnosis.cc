@@ -14,6 +14,7 @@ using document::Table;
 using document::Value;
 
 constexpr std::size_t k_longest_command = 500;
+constexpr std::size_t k_most_sources = 3;
 
 }  // namespace
 
@@ -59,8 +60,14 @@ std::string cause_text(const Cause& cause, const Style& style, std::size_t inden
   for (const std::string& fix : cause.fixes) {
     text += blanks + style.green("fix: ") + style.wrap(printable(fix), indent + 5) + "\n";
   }
-  if (style.details && !cause.sources.empty())
-    text += blanks + style.dim("met by: ") + style.wrap(printable(join(cause.sources, ", ")), indent + 8) + "\n";
+  // Where others met it: the first few, all with --all. What is no thread or page of others is for us to know.
+  std::vector<std::string> met;
+  for (const std::string& source : cause.sources) {
+    const bool elsewhere =
+        source.find('#') != source.npos || source.find("PR ") != source.npos || source.starts_with("http");
+    if (style.details || (elsewhere && met.size() < k_most_sources)) met.push_back(source);
+  }
+  if (!met.empty()) text += blanks + style.dim("met in: ") + style.wrap(printable(join(met, ", ")), indent + 8) + "\n";
   if (style.details && !cause.check.empty())
     text += blanks + style.dim("seen beforehand by: ") + "wheelsmith doctor, check " + printable(cause.check) + "\n";
   return text;
