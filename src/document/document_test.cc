@@ -75,6 +75,18 @@ TEST(Toml, SaysWhereAMistakeIs) {
   EXPECT_EQ(parse("a = \"\xff\"").rfind("f.toml:1: ", 0), 0U);
 }
 
+TEST(Toml, OtherAlphabetsStandInQuotes) {
+  const auto parse = [](const std::string& text) { return error_of([&] { (void)parse_toml(text, "f.toml"); }); };
+  const std::string refused = ": a character outside ASCII must stand in quotes";
+  EXPECT_EQ(parse("a = 1\n\xc3\xa9 = 1"), "f.toml:2" + refused);
+  EXPECT_EQ(parse("\xef\xbb\xbbtle\nld1"), "f.toml:1" + refused);
+  EXPECT_EQ(parse("a = \"x\" \xc2\xa0"), "f.toml:1" + refused);
+  EXPECT_EQ(parse("\xef\xbb\xbf"
+                  "a = \"\\\"\xc3\xa9\" # \xc3\xa9\n'\xc3\xa9' = '\xc3\xa9'\n"
+                  "b = \"\"\"\n\"\xc3\xa9\\\"\"\"\"\"\nc = '''\xc3\xa9''''\nd = \"\xc3\xa9\""),
+            "no error");
+}
+
 TEST(Toml, RefusesWhatNestsWithoutEnd) {
   std::string dots = "a";
   for (int i = 0; i < 500'000; ++i) dots += ".a";

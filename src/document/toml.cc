@@ -103,10 +103,61 @@ void check_size(std::string_view text, std::string_view file_name) {
   }
 }
 
+// Outside of quotes and comments TOML is ASCII. toml++ 3.3 tells the compiler that some other characters cannot be
+// there
+// ("é = 1" is one that can), so they are refused before it looks.
+class CharacterCheck {
+ public:
+  CharacterCheck(std::string_view text, std::string_view file_name) : m_text(text), m_file_name(file_name) {}
+
+  void run() {
+    if (m_text.starts_with("\xef\xbb\xbf")) m_at = 3;
+    while (m_at < m_text.size()) {
+      const char c = m_text[m_at];
+      if (c == '#') {
+        m_at = std::min(m_text.find('\n', m_at), m_text.size());
+      } else if (c == '"' || c == '\'') {
+        skip_string(c);
+      } else if (static_cast<unsigned char>(c) >= 0x80) {
+        const auto line = 1 + std::count(m_text.begin(), m_text.begin() + static_cast<std::ptrdiff_t>(m_at), '\n');
+        throw Error(fmt::format("{}:{}: a character outside ASCII must stand in quotes", m_file_name, line));
+      } else {
+        ++m_at;
+      }
+    }
+  }
+
+ private:
+  // From the quote to behind its end: three quotes go over lines, one does not.
+  void skip_string(char quote) {
+    const std::string three(3, quote);
+    const bool many = m_text.substr(m_at, 3) == three;
+    m_at += many ? 3 : 1;
+    while (m_at < m_text.size()) {
+      if (m_text[m_at] == '\\' && quote == '"') {
+        m_at += 2;
+      } else if (many ? m_text.substr(m_at, 3) == three : m_text[m_at] == quote) {
+        m_at += many ? 3 : 1;
+        // Up to two more belong to the text: """"a"""" is "a".
+        for (int more = 0; many && more < 2 && m_at < m_text.size() && m_text[m_at] == quote; ++more) ++m_at;
+        return;
+      } else if (!many && m_text[m_at] == '\n') {
+        return;  // malformed; the parser says so
+      } else {
+        ++m_at;
+      }
+    }
+  }
+
+  std::string_view m_text, m_file_name;
+  std::size_t m_at = 0;
+};
+
 }  // namespace
 
 Table parse_toml(std::string_view text, std::string_view file_name) {
   check_size(text, file_name);
+  CharacterCheck(text, file_name).run();
   toml::table root;
   try {
     root = toml::parse(text, file_name);

@@ -29,8 +29,8 @@ class Table {
   [[nodiscard]] const Value* find(std::string_view key) const;  // null when there is none
   Value& operator[](std::string_view key);                      // made when there is none
   void erase(std::string_view key);
-  [[nodiscard]] bool empty() const { return m_members.empty(); }
-  [[nodiscard]] std::size_t size() const { return m_members.size(); }
+  [[nodiscard]] bool empty() const;
+  [[nodiscard]] std::size_t size() const;
   [[nodiscard]] std::vector<Member>::const_iterator begin() const;
   [[nodiscard]] std::vector<Member>::const_iterator end() const;
   [[nodiscard]] std::vector<std::string> keys() const;
@@ -84,6 +84,10 @@ class Value {
  private:
   std::variant<std::monostate, bool, std::int64_t, double, std::string, Array, Table> m_value;
 };
+
+// Here, where a Value is whole: clang wants a vector's element complete before it is asked anything.
+inline bool Table::empty() const { return m_members.empty(); }
+inline std::size_t Table::size() const { return m_members.size(); }
 
 // What a text may hold; more is an Error. The registry's largest project pages have 20 MB and 300,000 values.
 inline constexpr std::size_t k_max_depth = 64;
