@@ -14,6 +14,7 @@
 #include "base/parallel.h"
 #include "base/text.h"
 #include "diagnose/line.h"
+#include "diagnose/quick_scan.h"
 #include "diagnose/word_finder.h"
 
 namespace wheelsmith::diagnose {
@@ -181,7 +182,8 @@ extern const std::string_view healthy_txt;
 struct Knowledge::Compiled {
   Expressions patterns, facts;
   std::vector<std::unique_ptr<re2::RE2>> unless;  // by pattern; null where there is none
-  WordFinder telling;                             // words that make a line worth reading
+  QuickScan quick;                                // where words that make a line worth reading may be
+  WordFinder telling;                             // where they are
 };
 
 void Knowledge::compile() {
@@ -196,8 +198,9 @@ void Knowledge::compile() {
   std::vector<std::string> words = compiled->patterns.telling_words(data::healthy_txt);
   const std::vector<std::string> of_facts = compiled->facts.telling_words(data::healthy_txt);
   words.insert(words.end(), of_facts.begin(), of_facts.end());
-  words.insert(words.end(), {"\x1b", "\r"});
   for (const auto& [foreign, english] : translations()) words.push_back(to_lower(foreign));
+  std::erase_if(words, [](const std::string& word) { return word.size() < k_shortest_word; });
+  compiled->quick = QuickScan(words, data::healthy_txt);
   compiled->telling = WordFinder(words);
   m_compiled = std::move(compiled);
 }
@@ -214,7 +217,20 @@ const Pattern* Knowledge::find(std::string_view id) const {
 }
 
 std::size_t Knowledge::find_interesting(std::string_view text, std::size_t from) const {
-  return m_compiled->telling.find(text, from);
+  // A word that the bytes of a quick find are part of lies around them.
+  const std::size_t around = m_compiled->quick.longest_word();
+  for (std::size_t at = from; at < text.size();) {
+    const std::size_t maybe = std::min(m_compiled->quick.find(text, at), text.size());
+    const std::string_view before = text.substr(0, maybe);
+    const std::size_t special = std::min(before.find('\x1b', at), before.find('\r', at));
+    if (special != text.npos) return special + 1;
+    if (maybe == text.size()) break;
+    const std::size_t start = std::max(from, maybe - std::min(maybe, around));
+    const std::size_t found = m_compiled->telling.find(text.substr(0, maybe + around), start);
+    if (found != text.npos) return found;
+    at = maybe + 1;
+  }
+  return text.npos;
 }
 
 std::vector<Match> Knowledge::match_patterns(std::string_view line) const {

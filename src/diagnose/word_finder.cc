@@ -88,19 +88,22 @@ void WordFinder::number(Trie& trie, const std::vector<std::uint32_t>& order) {
   std::vector<std::uint32_t> sorted = order;
   std::stable_sort(sorted.begin(), sorted.end(), [&](std::uint32_t a, std::uint32_t b) { return rank(a) < rank(b); });
   trie.state_of.resize(sorted.size());
-  for (std::uint32_t state = 0; state < sorted.size(); ++state) {
-    trie.state_of[sorted[state]] = state;
-    m_plain += rank(sorted[state]) == 0 ? 1 : 0;
-    m_rows += rank(sorted[state]) < 2 ? 1 : 0;
+  std::uint32_t rows = 0;
+  for (const std::uint32_t node : sorted) {
+    if (rank(node) == 0) m_plain_to += m_columns;
+    if (rank(node) < 2) ++rows;
   }
+  m_deep_from = rows * m_columns;
+  for (std::uint32_t number = 0; number < sorted.size(); ++number)
+    trie.state_of[sorted[number]] = number < rows ? number * m_columns : number - rows + m_deep_from;
   m_ends_from.push_back(0);
-  for (std::uint32_t state = 0; state < sorted.size(); ++state) {
-    const Trie::Node& node = trie.nodes[sorted[state]];
+  for (std::uint32_t number = 0; number < sorted.size(); ++number) {
+    const Trie::Node& node = trie.nodes[sorted[number]];
     m_ends.insert(m_ends.end(), node.ends.begin(), node.ends.end());
     m_ends_from.push_back(static_cast<std::uint32_t>(m_ends.size()));
-    if (state < m_rows) {
+    if (number < rows) {
       for (std::uint32_t column = 0; column < m_columns; ++column)
-        m_next.push_back(trie.state_of[trie.go(sorted[state], static_cast<std::uint8_t>(column))]);
+        m_next.push_back(trie.state_of[trie.go(sorted[number], static_cast<std::uint8_t>(column))]);
       continue;
     }
     m_deep.push_back({static_cast<std::uint32_t>(m_children.size()), static_cast<std::uint32_t>(node.children.size()),
@@ -110,14 +113,14 @@ void WordFinder::number(Trie& trie, const std::vector<std::uint32_t>& order) {
 }
 
 std::uint32_t WordFinder::step(std::uint32_t state, std::uint8_t column) const {
-  while (state >= m_rows) {
-    const Deep& deep = m_deep[state - m_rows];
+  while (state >= m_deep_from) {
+    const Deep& deep = m_deep[state - m_deep_from];
     for (std::uint32_t i = deep.first_child; i < deep.first_child + deep.children; ++i) {
       if (m_children[i].column == column) return m_children[i].state;
     }
     state = deep.failure;
   }
-  return m_next[state * m_columns + column];
+  return m_next[state + column];
 }
 
 std::size_t WordFinder::find(std::string_view text, std::size_t from) const {
@@ -126,8 +129,8 @@ std::size_t WordFinder::find(std::string_view text, std::size_t from) const {
   std::uint32_t state = 0;
   for (std::size_t i = from; i < text.size(); ++i) {
     const std::uint8_t column = m_column[static_cast<unsigned char>(text[i])];
-    state = state < m_rows ? next[state * m_columns + column] : step(state, column);
-    if (state >= m_plain && is_end(state)) return i + 1;
+    state = state < m_deep_from ? next[state + column] : step(state, column);
+    if (state >= m_plain_to && is_end(state)) return i + 1;
   }
   return text.npos;
 }
@@ -142,9 +145,10 @@ void WordFinder::all(std::string_view text, std::vector<int>& result) const {
   std::uint32_t state = 0;
   for (const char c : text) {
     const std::uint8_t column = m_column[static_cast<unsigned char>(c)];
-    state = state < m_rows ? m_next[state * m_columns + column] : step(state, column);
-    if (state < m_plain) continue;
-    for (std::uint32_t i = m_ends_from[state]; i < m_ends_from[state + 1]; ++i) result.push_back(m_ends[i]);
+    state = state < m_deep_from ? m_next[state + column] : step(state, column);
+    if (state < m_plain_to) continue;
+    const std::uint32_t number = number_of(state);
+    for (std::uint32_t i = m_ends_from[number]; i < m_ends_from[number + 1]; ++i) result.push_back(m_ends[i]);
     // A long line of the same words over and over must not fill the memory.
     if (result.size() > static_cast<std::size_t>(before) + (1 << 16)) once();
   }

@@ -36,16 +36,23 @@ class WordFinder {
 
   void number(Trie& trie, const std::vector<std::uint32_t>& order);
   [[nodiscard]] std::uint32_t step(std::uint32_t state, std::uint8_t column) const;
-  [[nodiscard]] bool is_end(std::uint32_t state) const { return m_ends_from[state] != m_ends_from[state + 1]; }
+  [[nodiscard]] std::uint32_t number_of(std::uint32_t state) const {
+    return state < m_deep_from ? state / m_columns : state - m_deep_from + m_deep_from / m_columns;
+  }
+  [[nodiscard]] bool is_end(std::uint32_t state) const {
+    const std::uint32_t number = number_of(state);
+    return m_ends_from[number] != m_ends_from[number + 1];
+  }
 
-  // States are numbered so that two comparisons tell what one is: plain rows, rows that end a word, deep ones.
+  // Two comparisons tell what a state is: a plain row, a row that ends a word, or a deep one. A row is named by its
+  // place in m_next, so that a step is one addition and one load.
   std::array<std::uint8_t, 256> m_column{};
   std::uint32_t m_columns = 1;
-  std::uint32_t m_plain = 0, m_rows = 0;
+  std::uint32_t m_plain_to = 0, m_deep_from = 0;
   std::vector<std::uint32_t> m_next;  // rows
   std::vector<Deep> m_deep;
   std::vector<Child> m_children;
-  std::vector<std::uint32_t> m_ends_from;  // by state: where its words start in m_ends
+  std::vector<std::uint32_t> m_ends_from;  // by number: where its words start in m_ends
   std::vector<int> m_ends;                 // the words that end in a state, suffixes included
 };
 

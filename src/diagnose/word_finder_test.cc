@@ -5,6 +5,7 @@
 #include <random>
 
 #include "base/text.h"
+#include "diagnose/quick_scan.h"
 
 namespace wheelsmith::diagnose {
 namespace {
@@ -54,6 +55,33 @@ TEST(WordFinder, AgreesWithThePlainSearch) {
     ASSERT_EQ(all_of(finder, text), expected) << text;
     ASSERT_EQ(finder.find(text, 0), first_end) << text;
   }
+}
+
+// Four bytes of each word are in every text that holds the word.
+TEST(QuickScan, MissesNothing) {
+  const unsigned seed = std::random_device()();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937 random(seed);
+  const auto text_of = [&](std::size_t length) {
+    std::string text;
+    for (std::size_t i = 0; i < length; ++i) text += "abcA\xff"[random() % 5];
+    return text;
+  };
+  for (int round = 0; round < 300; ++round) {
+    std::vector<std::string> words;
+    for (unsigned i = 0; i < 1 + random() % 4; ++i) words.push_back(to_lower(text_of(4 + random() % 6)));
+    const QuickScan scan(words, text_of(30));
+    const WordFinder finder(words);
+    const std::string text = text_of(random() % 200);
+    const std::size_t end = finder.find(text, 0);
+    if (end == text.npos) continue;
+    const std::size_t maybe = scan.find(text, 0);
+    ASSERT_NE(maybe, text.npos) << text;
+    ASSERT_LE(maybe + 4, end) << text;
+  }
+  EXPECT_EQ(QuickScan().find("text", 0), std::string::npos);
+  EXPECT_EQ(QuickScan({"abc"}, "").find("abc", 0), std::string::npos);
+  EXPECT_EQ(QuickScan({"signal 9"}, "sign ignal gnal").find("Died of Signal 9", 0), 12u);
 }
 
 }  // namespace

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace wheelsmith::diagnose {
+
+// Where any of many words may be. An automaton must know where it was before it can look at the next byte, which costs
+// six cycles a byte and more where it strays into words; here every place is looked at by itself: the four bytes there
+// are hashed into a table of bits. For each word four bytes of it stand for all of it, chosen so that healthy text does
+// not hold them. What is found this way holds those four bytes, not yet the word.
+class QuickScan {
+ public:
+  QuickScan() = default;
+  // Words of at least four bytes; shorter ones are not looked for. Case does not count.
+  QuickScan(const std::vector<std::string>& words, std::string_view healthy);
+
+  // The first place at or after `from` where four bytes that stand for a word begin; npos when there is none.
+  [[nodiscard]] std::size_t find(std::string_view text, std::size_t from) const;
+  [[nodiscard]] std::size_t longest_word() const { return m_longest; }
+
+ private:
+  static constexpr unsigned k_bits = 19;
+  [[nodiscard]] static std::uint32_t hash(std::uint32_t four) { return four * 2654435761U >> (32 - k_bits); }
+  [[nodiscard]] bool is_exact(std::uint32_t four) const;
+
+  std::vector<std::uint64_t> m_bits;
+  std::vector<std::uint32_t> m_fours;  // sorted
+  std::size_t m_longest = 0;
+};
+
+}  // namespace wheelsmith::diagnose
