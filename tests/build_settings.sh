@@ -41,6 +41,8 @@ grep -q 'FLAG from-file' $log || fail "the log has not what the build printed"
 export WHEELSMITH_OUT=$t/elsewhere WHEELSMITH_JOBS=2
 run_json config show --jobs 3
 expect "3 --jobs" "$(json 'settings.jobs.value + " " + settings.jobs.origin')"
+run_json config show --jobs 4 --jobs 3 --python 3.11 --python 3.12
+expect "3 3.11,3.12" "$(json 'settings.jobs.value + " " + ",".join(settings.python.value)')" "the last word holds, and lists grow"
 expect "$t/elsewhere WHEELSMITH_OUT" "$(json 'settings.out.value + " " + settings.out.origin')"
 [[ $(json 'settings.packages.origin') == *wheelsmith.toml:1 ]] || fail "packages come from $(json 'settings.packages.origin')"
 run_json build
@@ -94,3 +96,21 @@ name=$(json 'steps[0].wheel.split("/")[-1]')
 [[ $name == small-1.0-py3-none-manylinux*.whl ]] || fail "a library without Python's API became $name"
 env/bin/python -m pip install -q --disable-pip-version-check --no-index --force-reinstall "$(json 'steps[0].wheel')"
 (cd / && "$t/env/bin/python" -c 'import small; assert small.add(2, 2) == 4')
+
+# A program that only the recipe names, and that lies where a build's PATH does not look. What the user's variables say may be
+# a secret: the build sees it, and neither the wheel nor the store keeps it.
+mkdir -p tools
+printf '#!/bin/sh\necho "odd-tool 1.0"\n' >tools/odd-tool
+chmod +x tools/odd-tool
+printf '\n[requires]\nprograms = ["odd-tool"]\n' >>recipes/small.toml
+sed -i '1i import subprocess; print("SAID", subprocess.check_output(["odd-tool"]), "TOKEN", __import__("os").environ["MY_TOKEN"][::-1])' \
+  recipes/small/setup.py
+printf 'MY_TOKEN=abc-123-secret\n' >secret.env
+PATH=$t/tools:$PATH run build small --env-file secret.env --verbose
+expect 0 "$status" "$(cat "$t/err")"
+[[ $(cat "$t/err") == *"odd-tool 1.0"*"TOKEN terces-321-cba"* ]] || fail "the build has not what it was given: $(cat "$t/err")"
+kept=$(grep -rlaF abc-123-secret "$t/store" || true)
+expect "" "$kept" "the store keeps the value of a variable"
+run build small --env-file secret.env
+expect 1 "$status" "without odd-tool"
+[[ $(cat "$t/err") == *odd-tool* ]] || fail "$(cat "$t/err")"

@@ -56,11 +56,16 @@ std::vector<doctor::Check> examine(const plan::Plan& plan, Session& session) {
   std::vector<doctor::Check> bad;
   const settings::Settings& settings = session.settings();
   std::optional<doctor::Facts> facts;
+  std::vector<std::string> programs;
+  for (const plan::Step& step : plan.steps) {
+    for (const auto& [name, path] : step.programs) programs.push_back(name);
+  }
   for (const plan::Step& step : plan.steps) {
     if (step.cached || step.source.kind == source::Pin::Kind::program) continue;
     if (!facts) {
       facts = doctor::look_around(session.surroundings(),
-                                  {.store = session.store().root(), .temporary = {}, .out = settings.text("out")});
+                                  {.store = session.store().root(), .temporary = {}, .out = settings.text("out")},
+                                  programs);
       facts->offline = settings.flag("offline");
       facts->platform = settings.text("platform");
       facts->jobs = number_setting(settings, "jobs", 0);
@@ -121,8 +126,7 @@ int build(const BuildCommand& command) {
   const unsigned silence = number_setting(settings, "timeout", 0);
   if (steps == 0) throw UsageError("steps 0: then nothing would ever start");
   Session session(settings, command.upgrade);
-  const plan::Request request = session.request();
-  if (request.packages.empty()) throw UsageError(k_nothing);
+  const plan::Request request = session.build_request();
   const bool live = sys::standard_error_is_terminal() && !command.output.json;
   const report::Style style = command.output.style();
   plan::Workshop workshop = session.workshop();

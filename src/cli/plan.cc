@@ -32,8 +32,7 @@ int make(const PlanCommand& command) {
   std::optional<gpu::ArchList> other_archs;
   if (!command.compare.empty()) other_archs = read_archs(command.compare);
   Session session(command.settings.read(command.packages), command.upgrade);
-  plan::Request request = session.request();
-  if (request.packages.empty()) throw UsageError(k_nothing);
+  plan::Request request = session.build_request();
   plan::Workshop workshop = session.workshop();
   const bool to_people = !command.output.json && !command.script && !command.containerfile && !command.dot;
   if (to_people && sys::standard_error_is_terminal())

@@ -9,6 +9,7 @@
 #include "pep/requirement.h"
 #include "sys/file.h"
 #include "sys/files.h"
+#include "wheel/check_platform.h"
 
 namespace wheelsmith::cli {
 
@@ -62,6 +63,28 @@ std::vector<gpu::ArchList> read_archs(const settings::Settings& settings) {
   return lists;
 }
 
+// A tag that nobody defines is a slip of the pen, and is said before anything is fetched. Whether a wheel built here
+// can have a tag that exists is the doctor's to say.
+void check_platform_word(const std::string& platform) {
+  if (platform.empty() || wheel::policy_named(platform, {})) return;
+  std::vector<std::string> names;
+  for (const pep::Policy& policy : pep::builtin_policies(pep::LibC::glibc)) {
+    names.push_back(policy.name);
+    names.insert(names.end(), policy.aliases.begin(), policy.aliases.end());
+  }
+  const auto near = nearest(platform, names);
+  throw UsageError(fmt::format("--platform {}: there is no such platform tag; {}", printable(platform),
+                               near ? "did you mean " + *near + "?" : "it is one like manylinux_2_28, or linux"));
+}
+
+// A compiler with a root that is not there finds no headers, and would be blamed for it.
+std::filesystem::path read_sysroot(const settings::Settings& settings) {
+  const std::string folder = settings.text("sysroot");
+  if (!folder.empty() && !sys::is_folder(folder))
+    throw UsageError(fmt::format("--sysroot {}: there is no such folder", printable(folder)));
+  return folder;
+}
+
 std::string variable(const sys::Environment& environment, const std::string& name) {
   const auto found = environment.find(name);
   return found == environment.end() ? "" : found->second;
@@ -87,7 +110,7 @@ void SettingWords::add_to(CLI::App& command, const std::vector<std::string>& nam
     added->allow_extra_args(false)->type_name(option.kind == Kind::folder  ? "PATH"
                                               : option.kind == Kind::table ? "NAME=VALUE"
                                                                            : "TEXT");
-    if (!several) added->take_last();
+    if (!several) added->expected(1)->take_last();
   }
 }
 
@@ -150,7 +173,7 @@ Session::Session(const settings::Settings& settings, bool upgrade) : m_settings(
   m_surroundings.cxx = m_settings.text("cxx");
   m_surroundings.cuda = m_settings.text("cuda");
   m_surroundings.rocm = m_settings.text("rocm");
-  m_surroundings.sysroot = m_settings.text("sysroot");
+  m_surroundings.sysroot = read_sysroot(m_settings);
   m_surroundings.use_conda = m_settings.flag("conda");
   store::Store& kept = *m_store;
   m_surroundings.memo.find = [&kept](std::string_view kind, std::string_view subject, std::string_view fingerprint) {
@@ -204,6 +227,14 @@ plan::Request Session::request() const {
     request.offline = m_settings.flag("offline");
     return request;
   });
+}
+
+plan::Request Session::build_request() const {
+  plan::Request result = request();
+  if (result.packages.empty())
+    throw UsageError("nothing to build: name a package, or list packages in wheelsmith.toml");
+  check_platform_word(result.platform);
+  return result;
 }
 
 plan::Workshop Session::workshop() {

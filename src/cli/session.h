@@ -36,6 +36,8 @@ class Session {
   explicit Session(const settings::Settings& settings, bool upgrade = false);
 
   [[nodiscard]] plan::Request request() const;
+  // The same for what plans: with packages, and with no word that only the doctor could make something of.
+  [[nodiscard]] plan::Request build_request() const;
   [[nodiscard]] plan::Workshop workshop();
   // The interpreter that pip's own settings and default index are taken from.
   [[nodiscard]] const toolchain::Surroundings& surroundings() const { return m_surroundings; }
@@ -56,8 +58,6 @@ class Session {
 
 // The recipes of the settings' folder, over ours.
 std::vector<recipe::Library::File> user_recipes(const settings::Settings& settings);
-
-inline constexpr const char* k_nothing = "nothing to build: name a package, or list packages in wheelsmith.toml";
 
 // A whole number of a setting; throws UsageError.
 unsigned number_setting(const settings::Settings& settings, const std::string& name, unsigned fallback);

@@ -24,7 +24,7 @@ std::string recipe_digest(const recipe::Recipe& recipe, recipe::Variant variant,
   return digest_of(document::canonical_json(recipe.expanded(variant, target)));
 }
 
-ManifestInputs::ManifestInputs(const Step& step) : m_step(step) {
+ManifestInputs::ManifestInputs(const Step& step, const std::map<std::string, std::string>& own) : m_step(step) {
   m_manifest.set("format", k_format);
   m_manifest.set("package", step.package);
   m_manifest.set("variant", recipe::to_string(step.variant));
@@ -41,7 +41,8 @@ ManifestInputs::ManifestInputs(const Step& step) : m_step(step) {
   if (!step.needs.empty()) {
     for (const std::string& requirement : step.requirements) m_manifest.set("requires:" + requirement, "as resolved");
   }
-  for (const auto& [name, value] : step.environment) m_manifest.set("env:" + name, value);
+  for (const auto& [name, value] : step.environment)
+    m_manifest.set("env:" + name, own.contains(name) ? "sha256 " + digest_of(value) : value);
   std::size_t place = 0;
   for (const auto& [name, value] : step.config) m_manifest.set(fmt::format("config:{}:{}", place++, name), value);
   place = 0;

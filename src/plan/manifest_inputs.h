@@ -12,7 +12,8 @@ namespace wheelsmith::plan {
 // "tool:nvcc/cicc", "requires:setuptools".
 class ManifestInputs {
  public:
-  explicit ManifestInputs(const Step& step);
+  // `own`: variables that the user sets. They may be secrets, so the manifest, which is kept, has only their digests.
+  explicit ManifestInputs(const Step& step, const std::map<std::string, std::string>& own = {});
 
   void add_recipe(std::string_view digest);
   void add_source(const std::vector<std::pair<std::string, std::string>>& files);

@@ -315,8 +315,13 @@ void Planner::choose_tools(Step& step, const recipe::Rules& rules) {
     }
   }
   for (const std::string& name : rules.requires_versions.programs) {
-    const auto found = m_programs.find(name);
-    if (found != m_programs.end()) step.programs[name] = found->second.path.string();
+    auto found = m_programs.find(name);
+    if (found == m_programs.end()) {
+      const auto program = toolchain::find_program(name, m_workshop.surroundings);
+      if (!program) continue;
+      found = m_programs.emplace(name, *program).first;
+    }
+    step.programs[name] = found->second.path.string();
   }
   if (step.variant == recipe::Variant::rocm) {
     if (const auto rocm = toolchain::find_rocm(m_workshop.surroundings)) step.rocm_root = rocm->root.string();
@@ -343,7 +348,7 @@ const env::Lock& Planner::lock_for(const Step& step, const std::vector<std::stri
 }
 
 void Planner::fill_manifest(Step& step, const recipe::Recipe& recipe, const Known& known) {
-  ManifestInputs inputs(step);
+  ManifestInputs inputs(step, m_request.environment);
   std::string& digest =
       m_recipe_digests[fmt::format("{} {} {}", recipe.name, static_cast<int>(step.variant), step.target)];
   if (digest.empty()) digest = recipe_digest(recipe, step.variant, step.target);

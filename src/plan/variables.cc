@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "sys/file.h"
 
 namespace wheelsmith::plan {
 
@@ -34,8 +35,8 @@ std::string prefix_maps(const Step& step) {
   return maps;
 }
 
-// Newer setuptools lets CFLAGS stand in place of the interpreter's own flags, not behind them: what the interpreter would
-// have said (-O3 -DNDEBUG -fwrapv) must be in it, or a release is compiled without any optimisation.
+// Newer setuptools lets CFLAGS stand in place of the interpreter's own flags, not behind them: what the interpreter
+// would have said (-O3 -DNDEBUG -fwrapv) must be in it, or a release is compiled without any optimisation.
 std::string optimization(const std::string& build_type) {
   if (build_type == "debug") return "-O0 -g -fwrapv";
   if (build_type == "relwithdebinfo") return "-O2 -g -DNDEBUG -fwrapv";
@@ -164,6 +165,15 @@ void set_variables(Step& step, const recipe::Recipe& recipe, const recipe::Rules
   step.environment.assign(variables.begin(), variables.end());
 
   Variables loose = {{"MAX_JOBS", "${jobs}"}, {"CMAKE_BUILD_PARALLEL_LEVEL", "${jobs}"}};
+  // rustup's cargo looks for the real one in the home folder, which is another one while a step runs.
+  if (step.programs.contains("cargo")) {
+    const sys::Environment& around = workshop.surroundings.environment;
+    const auto said = around.find("RUSTUP_HOME"), home = around.find("HOME");
+    if (said != around.end())
+      loose["RUSTUP_HOME"] = said->second;
+    else if (home != around.end() && sys::is_folder(home->second + "/.rustup"))
+      loose["RUSTUP_HOME"] = home->second + "/.rustup";
+  }
   if (step.verbose) {
     for (const auto& [name, value] : more_words(rules, values)) loose[name] = value;
     if (step.variant == recipe::Variant::cuda)
