@@ -71,6 +71,13 @@ class Maker {
     return std::find(seen.begin(), seen.end(), variable) != seen.end();
   }
 
+  [[nodiscard]] bool is_rust() const {
+    const auto brings_rust = [](const std::string& requirement) {
+      return name_of(requirement) == "maturin" || name_of(requirement) == "setuptools-rust";
+    };
+    return std::any_of(m_facts.requires_.begin(), m_facts.requires_.end(), brings_rust);
+  }
+
   static Table& inner(Table& table, std::string_view key) {
     Value& value = table[key];
     if (value.table() == nullptr) value = Table();
@@ -118,6 +125,9 @@ class Maker {
     }
     table["requires"] = more;
     if (std::find(named.begin(), named.end(), "torch") != named.end()) table["drop-requires"] = Array{"torch"};
+    // These compile in a temporary folder unless told, and a build that was stopped would begin anew.
+    if (m_facts.backend == "mesonpy" || m_facts.backend.starts_with("scikit_build_core"))
+      inner(table, "config")["build-dir"] = "build/wheelsmith";
     Table environment;
     for (const std::string& variable : m_facts.arch_variables) {
       if (!variable.ends_with("FORCE_BUILD")) continue;
@@ -137,6 +147,10 @@ class Maker {
     Table table;
     if (!m_facts.requires_python.empty() && check_specifiers(m_facts.requires_python).empty()) {
       table["python"] = m_facts.requires_python;
+    }
+    if (is_rust()) {
+      table["programs"] = Array{"cargo", "rustc"};
+      assume("It is written in Rust, so cargo and rustc must be here; --network on lets cargo fetch its crates.");
     }
     if (m_facts.uses_torch) {
       table["torch"] = true;

@@ -204,16 +204,24 @@ class SourceReader {
     }
   }
 
+  // Packages at the top, or in a folder that is known to hold them. What has the project's own name (a package or one
+  // file) is believed in any folder of the top: lib, pysrc and their like are too many to know.
   [[nodiscard]] Names packages_on_disk() const {
+    const std::string own = pep::escaped_name(m_facts.name);
     Names found;
     for (const FileTree::File& file : m_files) {
-      if (!file.name.starts_with(m_root) || !file.name.ends_with("/__init__.py")) continue;
+      if (!file.name.starts_with(m_root)) continue;
       std::string name = file.name.substr(m_root.size());
-      for (const std::string folder : {"src/", "python/"}) {
-        if (name.starts_with(folder)) name.erase(0, folder.size());
-      }
-      name.resize(name.size() - std::string_view("/__init__.py").size());
-      if (name.find('/') == std::string::npos) add_once(found, name);
+      const bool package = name.ends_with("/__init__.py");
+      if (!package && !name.ends_with(".py")) continue;
+      name.resize(name.size() - std::string_view(package ? "/__init__.py" : ".py").size());
+      const std::size_t slash = name.rfind('/');
+      const std::string folder = slash == std::string::npos ? "" : name.substr(0, slash);
+      const std::string last = name.substr(folder.empty() ? 0 : slash + 1);
+      const bool usual = folder.empty() || folder == "src" || folder == "python";
+      const bool deep = folder.find('/') != std::string::npos;
+      const bool named = to_lower(last) == own && !deep && folder != own && (usual || !is_beside_the_point(folder));
+      if (named || (package && usual)) add_once(found, last);
     }
     return found;
   }

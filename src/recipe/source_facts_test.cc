@@ -120,6 +120,40 @@ TEST(MakeUp, AnExtensionOfTorch) {
   EXPECT_EQ(again.assumptions, recipe.assumptions);
 }
 
+TEST(SourceFacts, TheProjectsOwnNameIsBelievedInAnyFolder) {
+  const auto imports = [](const Files& files) {
+    Files all = files;
+    all.emplace("pyproject.toml", "[project]\nname=\"Own-Name\"\n");
+    return read_source(TextTree(all)).imports;
+  };
+  EXPECT_EQ(imports({{"lib/own_name/__init__.py", ""}, {"lib/other/__init__.py", ""}}), Names{"own_name"});
+  EXPECT_EQ(imports({{"src/Own_Name.py", ""}, {"setup.py", ""}, {"src/other.py", ""}}), Names{"Own_Name"});
+  EXPECT_EQ(imports({{"tests/own_name/__init__.py", ""}, {"a/b/own_name/__init__.py", ""}}), Names{});
+  EXPECT_EQ(imports({{"tests/own_name.py", ""}, {"x/own_name/own_name.py", ""}}), Names{});
+}
+
+Rules made_up_for(const std::string& backend, const std::string& requirement) {
+  return make_up(read_source(TextTree(
+                     Files{{"pyproject.toml", "[build-system]\nrequires=[\"" + requirement + "\"]\nbuild-backend=\"" +
+                                                  backend + "\"\n[project]\nname=\"demo\"\n"}})))
+      .rules(Variant::cpu);
+}
+
+TEST(MakeUp, ARustProjectNeedsCargo) {
+  for (const char* requirement : {"maturin>=1,<2", "setuptools-rust"}) {
+    EXPECT_EQ(made_up_for("x", requirement).requires_versions.programs, (Names{"cargo", "rustc"})) << requirement;
+  }
+  EXPECT_EQ(made_up_for("x", "setuptools").requires_versions.programs, Names{});
+}
+
+TEST(MakeUp, BackendsThatThrowTheirBuildFolderAwayKeepIt) {
+  using Pairs = std::vector<std::pair<std::string, std::string>>;
+  for (const char* backend : {"mesonpy", "scikit_build_core.build"}) {
+    EXPECT_EQ(made_up_for(backend, "x").config, (Pairs{{"build-dir", "build/wheelsmith"}})) << backend;
+  }
+  EXPECT_EQ(made_up_for("setuptools.build_meta", "x").config, Pairs{});
+}
+
 TEST(MakeUp, ACMakeProject) {
   const Recipe recipe = make_up(read_source(
       TextTree(Files{{"pyproject.toml",
@@ -131,7 +165,7 @@ TEST(MakeUp, ACMakeProject) {
   EXPECT_EQ(recipe.name, "grid-ops");
   EXPECT_EQ(recipe.variants(), (std::vector<Variant>{Variant::cpu, Variant::cuda}));
   const Rules& cuda = recipe.rules(Variant::cuda);
-  EXPECT_EQ(cuda.config.at(0).first, "cmake.define.CMAKE_CUDA_ARCHITECTURES");
+  EXPECT_EQ(cuda.config.at(1).first, "cmake.define.CMAKE_CUDA_ARCHITECTURES");
   EXPECT_EQ(spell(gpu::ArchList::parse(cuda.archs.fallback), cuda.archs), "80-real;90-real");
   EXPECT_EQ(cuda.tests.at(0).imports, Names{"grid_ops"});
   EXPECT_FALSE(cuda.requires_versions.uses_torch);
