@@ -23,6 +23,10 @@ grep -q 'did you mean requires?' "$t/err" || fail "$(cat "$t/err")"
 cp kept.toml recipes/small.toml
 fails 1 'cpu' build small --variant cuda
 fails 2 'did you mean' build small --build-type relaese
+for command in plan build; do
+  fails 2 'no such platform tag; did you mean manylinux2014?' $command small --platform manylinux2O14
+  fails 2 "--sysroot $t/nowhere: there is no such folder" $command small --sysroot "$t/nowhere"
+done
 
 # A patch that does not apply.
 sed -i 's/unpatched/never there/' recipes/small.patch
@@ -35,12 +39,20 @@ run_json build small
 expect "1 failed build" "$status $(json 'steps[0].outcome') $(json 'steps[0].phase')"
 [[ $(json 'steps[0].failure.command') == *add.c* ]] || fail "the command is $(json 'steps[0].failure.command')"
 [[ $(json 'steps[0].failure.output') == *undeclared* ]] || fail "the output is $(json 'steps[0].failure.output')"
-expect source-bug "$(json 'steps[0].diagnosis.class')" "what diagnose makes of the log"
+expect source-bug "$(json 'steps[0].diagnosis["class"]')" "what diagnose makes of the log"
 [[ $(json 'steps[0].diagnosis.why[0].text') == *undeclared* ]] || fail "the cause is $(json 'steps[0].diagnosis')"
 script=$(json 'steps[0].repeat_script')
 if bash "$script" >"$t/repeat" 2>&1; then fail "the command that failed does not fail again"; fi
 grep -q undeclared "$t/repeat" || fail "repeated, it says $(cat "$t/repeat")"
 sed -i 's/return a + c;/return a + b;/' recipes/small/small/add.c
+
+# A build that wants the network: it was ours to close, so it is not the machine's name server that is blamed.
+cp recipes/small/setup.py kept.py
+sed -i '1i import urllib.request; urllib.request.urlopen("https://sources.invalid")' recipes/small/setup.py
+run_json build small
+expect "1 network" "$status $(json 'steps[0].diagnosis["class"]')"
+[[ $(json 'steps[0].diagnosis.fix') == *"--network on"* ]] || fail "the remedy is $(json 'steps[0].diagnosis.fix')"
+cp kept.py recipes/small/setup.py
 
 # A test that fails: the wheel goes nowhere.
 sed -i 's/== 5/== 6/' recipes/small.toml

@@ -155,6 +155,13 @@ void StepRunner::finish(const std::filesystem::path& built) {
   m_wheel = folder / edited.file_name;
   std::filesystem::rename(folder / "finished.whl", m_wheel);
   note(fmt::format("{} ({}): {}", edited.file_name, human_bytes(edited.size), tags.why));
+  // The tag that no index takes is not given in silence.
+  const auto& deserved = inspection.platform_beside_others;
+  if (deserved && edit.platform_tag == deserved->tag && deserved->tag.starts_with("linux_") &&
+      m_job.step.platform.empty() && !deserved->obstacles.empty()) {
+    const wheel::Obstacle& first = deserved->obstacles.front();
+    note(fmt::format("no manylinux tag: {} {}", first.subject, first.what));
+  }
 }
 
 void StepRunner::check_members(const std::vector<std::string>& members, std::vector<Finding>& findings) const {
@@ -215,7 +222,14 @@ void StepRunner::check() {
     platform = platform || is_platform_finding(finding);
     if (wrong.size() < 5) wrong.push_back(fmt::format("{}: {}", finding.subject, finding.what));
   }
-  if (wrong.empty()) return;
+  if (wrong.empty()) {
+    const auto is_warning = [](const Finding& finding) { return finding.severity == Severity::warning; };
+    const auto warnings = std::count_if(verdict.findings.begin(), verdict.findings.end(), is_warning);
+    if (warnings != 0)
+      note(fmt::format("{} warning{}; wheelsmith check shows {}", warnings, warnings == 1 ? "" : "s",
+                       warnings == 1 ? "it" : "them"));
+    return;
+  }
   const std::string list = join(wrong, "; ");
   throw WheelRefused(platform && !m_job.step.platform.empty()
                          ? fmt::format("the wheel does not deserve the tag {}: {}", m_job.step.platform, list)

@@ -257,13 +257,23 @@ void StepRunner::publish() {
 
 namespace {
 
+// The log of a build that was kept from the network reads like that of a machine that has none.
+void explain_closed_network(diagnose::Cause& cause) {
+  cause.what =
+      "The build wanted the network, and has none while it compiles unless its recipe or --network asks for it.";
+  cause.fixes = {"the same command with --network on",
+                 "or say in its recipe: [build] network = true and network-why = \"…\""};
+}
+
 // A failed command's log says more than its exit status.
-void diagnose_failure(StepOutcome& outcome) {
+void diagnose_failure(StepOutcome& outcome, bool network) {
   if (outcome.outcome != "failed" || !outcome.failure || outcome.log.empty()) return;
   try {
     diagnose::Diagnoser diagnoser(diagnose::builtin_knowledge());
     sys::read_pieces(outcome.log, [&](std::string_view piece) { diagnoser.feed(piece); });
     outcome.diagnosis = diagnoser.finish(machine_values).cause;
+    if (!network && outcome.phase != "test" && outcome.diagnosis && outcome.diagnosis->kind == "network")
+      explain_closed_network(*outcome.diagnosis);
   } catch (const Error&) {  // the failure itself is what must be told
   }
 }
@@ -274,8 +284,10 @@ int run_step(const std::filesystem::path& job_file) {
   sys::become_subreaper(true);
   sys::install_interrupt_flag();
   StepOutcome outcome;
+  bool network = true;
   try {
     Job job = Job::from_value(document::parse_json(sys::read_file(job_file), job_file.string()));
+    network = job.step.network;
     // One at a time in a tree and in its log, whoever started it.
     store::Store store(job.store);
     std::optional<sys::FileLock> tree = store.try_lock(store::tree_lock(job.step.identity));
@@ -295,7 +307,7 @@ int run_step(const std::filesystem::path& job_file) {
     outcome.cause = error.what();
   }
   sys::kill_descendants();
-  diagnose_failure(outcome);
+  diagnose_failure(outcome, network);
   Event event;
   event.kind = Event::Kind::finished;
   event.outcome = &outcome;
