@@ -33,8 +33,27 @@ sys.exit(wrong > 0)
 PYTHON
 ) || fail "wrong answers"
 
+# One line is a log too.
+mkdir "$t/words"
+while IFS=$'\t' read -r id kind words; do
+  [[ $id != '#'* ]] || continue
+  printf '%s\n' "$words" >"$t/words/$id"
+done <"$tests/logs/first_words.tsv"
+run_json diagnose "$t"/words/*
+python3 - "$tests/logs/first_words.tsv" "$t/out" <<'PYTHON' || fail "wrong answers"
+import json, os, sys
+
+got = {}
+for item in json.load(open(sys.argv[2]))["items"]:
+    got[os.path.basename(item["path"])] = item["cause"]["class"] if item["verdict"] == "failed" else item["verdict"]
+rows = [line.split("\t") for line in open(sys.argv[1]) if not line.startswith("#")]
+wrong = [f"{row[0]}: {row[1]} wanted, {got[row[0]]} got: {row[2]}" for row in rows if got[row[0]] != row[1]]
+print(*wrong, f"{len(rows) - len(wrong)} of {len(rows)} right", sep="\n")
+sys.exit(len(rows) != 147 or bool(wrong))
+PYTHON
+
 # From standard input, and as text.
-log=$tests/logs/${names[0]}
+log=$tests/logs/mixed-parallel-make.log
 "$wheelsmith" diagnose <"$log" >"$t/out" 2>"$t/err" && fail "a failure is exit status 1" || expect 1 $?
 grep -q 'standard input: failed' "$t/out" || fail "$(cat "$t/out")"
 grep -q '  fix: ' "$t/out" || fail "$(cat "$t/out")"

@@ -30,7 +30,7 @@ source "$proof/failures/tools.inc"
 for file in "$proof"/failures/*.sh; do source "$file"; done
 
 print_answers() {
-  printf 'file\tclass\tfix\tcommand\n'
+  printf '# file\tclass\tfix\tcommand\n'
   for name in "${names[@]}"; do
     printf '%s.log\t%s\t%s\t%s\n' "$name" "${answer_class[$name]}" "${answer_fix[$name]}" "${answer_command[$name]}"
   done | sort

@@ -137,7 +137,7 @@ python-env-python-h() {
   pip install --no-build-isolation .
 }
 
-log python-env-python-h-cmake python-env Development -
+log python-env-python-h-cmake cmake Development -
 python-env-python-h-cmake() {
   printf 'cmake_minimum_required(VERSION 3.18)\nproject(ops LANGUAGES CXX)\nfind_package(Python 3.11 REQUIRED COMPONENTS Interpreter Development.Module)\n' >CMakeLists.txt
   mount -t tmpfs none /usr/include/python3.11 2>/dev/null
