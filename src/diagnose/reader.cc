@@ -96,11 +96,10 @@ void Reader::process(std::size_t limit) {
 }
 
 std::uint64_t Reader::count_to(std::size_t offset) {
-  if (offset > m_counted) {
-    m_lines += static_cast<std::uint64_t>(std::count(m_buffer.begin() + static_cast<std::ptrdiff_t>(m_counted),
-                                                     m_buffer.begin() + static_cast<std::ptrdiff_t>(offset), '\n'));
-    m_counted = offset;
-  }
+  // From end to end is far quicker than byte by byte.
+  const std::string_view text = std::string_view(m_buffer).substr(0, offset);
+  for (std::size_t end = text.find('\n', m_counted); end != text.npos; end = text.find('\n', end + 1)) ++m_lines;
+  m_counted = std::max(m_counted, offset);
   return m_lines;
 }
 
