@@ -17,7 +17,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     knowledge.add(text, "fuzz.toml");
     knowledge.compile();
     (void)diagnose::diagnose(text, knowledge);
-  } catch (const Error&) {
-  }
+  } catch (const Error&) {}
   return 0;
 }
