@@ -17,7 +17,7 @@ seconds=$(json 'steps[0].seconds')
 
 export WHEELSMITH_STORE=$t/store2 WHEELSMITH_OUT=$t/wheelhouse2
 for i in 0 1 2 3 4 5 6 7 8 9; do
-  # bash has background jobs ignore SIGINT, and a program that is told to ignore it does; a terminal would not tell it so.
+  # bash has background jobs ignore SIGINT, which a program may heed; a terminal would not tell it so.
   python3 -c 'import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])' \
     "$wheelsmith" build small >"$t/out" 2>"$t/err" </dev/null &
   pid=$!

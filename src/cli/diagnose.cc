@@ -1,18 +1,14 @@
 #include "diagnose/diagnose.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <filesystem>
 
 #include "base/error.h"
-#include "base/parallel.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "report/diagnosis.h"
 #include "run/run.h"
+#include "settings/settings.h"
 #include "sys/file.h"
-#include "sys/files.h"
 #include "sys/process.h"
 
 namespace wheelsmith::cli {
@@ -25,24 +21,13 @@ struct DiagnoseCommand {
   std::vector<std::string> knowledge;
 };
 
-std::string config_folder(const sys::Environment& environment) {
-  const auto value = [&](const char* name) {
-    const auto found = environment.find(name);
-    return found == environment.end() ? std::string() : found->second;
-  };
-  if (const std::string folder = value("XDG_CONFIG_HOME"); !folder.empty()) return folder;
-  const std::string home = value("HOME");
-  return home.empty() ? home : home + "/.config";
-}
-
 // Ours, then the user's own file where there is one, then what the command line names: the last word on an id counts.
 diagnose::Knowledge all_knowledge(const std::vector<std::string>& named) {
   std::vector<std::string> files;
-  const std::string folder = config_folder(sys::current_environment());
+  const std::filesystem::path own = settings::user_folder(sys::current_environment());
   std::error_code ignored;
-  if (const std::string own = folder + "/wheelsmith/patterns.toml";
-      !folder.empty() && std::filesystem::is_regular_file(own, ignored))
-    files.push_back(own);
+  if (!own.empty() && std::filesystem::is_regular_file(own / "patterns.toml", ignored))
+    files.push_back((own / "patterns.toml").string());
   files.insert(files.end(), named.begin(), named.end());
   if (files.empty()) return diagnose::builtin_knowledge();
   diagnose::Knowledge knowledge;
@@ -63,7 +48,7 @@ report::DiagnosedLog diagnose_log(const std::string& path, const diagnose::Knowl
     if (sys::is_folder(path)) throw Error(path + " is a folder; a log is a file, or \"-\" for standard input");
     diagnose::Diagnoser diagnoser(knowledge);
     item.complete = sys::read_pieces(path, [&](std::string_view piece) { diagnoser.feed(piece); });
-    item.diagnosis = diagnoser.finish(run::machine_values);
+    item.diagnosis = diagnoser.finish(run::machine_for_remedies());
   } catch (const Error& error) {  // one log becomes an item
     item.error = error.what();
   }

@@ -18,8 +18,12 @@ namespace wheelsmith::diagnose {
 
 // What remedies may name: named groups of a match, facts of the log, "machine.jobs" -> "3".
 using Values = std::map<std::string, std::string>;
-// What this machine has, asked only where something failed.
-using Machine = std::function<Values()>;
+// Who is asked, only where something failed, for what lies beyond the log.
+struct Machine {
+  std::function<Values()> values;  // what this machine has
+  // What nvcc of a version compiles for: "75", "90a"; empty when it is not known.
+  std::function<std::vector<std::string>(std::string_view version)> nvcc_archs;
+};
 
 struct Quote {
   std::uint64_t line = 0;

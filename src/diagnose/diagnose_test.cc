@@ -102,7 +102,7 @@ TEST(Diagnose, ASuccessOvercomes) {
 }
 
 TEST(Diagnose, NamesFewerJobsThanFailed) {
-  const Machine machine = [] { return Values{{"machine.jobs", "16"}}; };
+  const Machine machine = {.values = [] { return Values{{"machine.jobs", "16"}}; }, .nvcc_archs = {}};
   const std::string killed = "c++: fatal error: Killed signal terminated program cc1plus\n";
   EXPECT_EQ(diagnose(killed, builtin_knowledge(), machine).cause->fixes.front(), "export MAX_JOBS=16");
   EXPECT_EQ(diagnose("ninja -v -j 8\n" + killed, builtin_knowledge(), machine).cause->fixes.front(),

@@ -43,7 +43,8 @@ bool is_compiler_command(std::string_view line);
 // The command that a line echoes: a compiler's, or any behind a shell's "$ " or "+ ". "" when it is none.
 std::string_view echoed_command(std::string_view line);
 
-// Words of compilers and of the C library in other languages; clean() says them in English.
+// Words of compilers and of the C library in other languages, each with what it is in English.
 const std::vector<std::pair<std::string_view, std::string_view>>& translations();
+std::string in_english(std::string_view line);
 
 }  // namespace wheelsmith::diagnose

@@ -31,8 +31,6 @@ constexpr unsigned k_most_episodes = 64;
 constexpr unsigned k_most_lookups = 2000;
 constexpr unsigned k_most_lines_back = 400;
 constexpr std::uint64_t k_most_block_lines = 300;
-// What is no more than "something is wrong here" does not stand against a wrapper's or a success's own words.
-constexpr int k_generic = 20;
 
 // "kernel.cpp" of "src/kernel.cpp:3:5: error: …" and "src/kernel.cpp(3): error: …".
 std::string_view file_named(std::string_view message) {
@@ -133,8 +131,8 @@ void Reader::segment(std::string_view raw, std::uint64_t number, std::size_t sta
   if (cleaned.text.empty()) return;
   Sighting sighting;
   sighting.line = number;
-  std::string_view text = cleaned.text;
-  std::string block;
+  std::string block = in_english(cleaned.text);
+  std::string_view text = block;
   // pip announces a whole output behind its branch: "╰─> [20 lines of output]".
   if (starts_cmake_block(text) || (cleaned.in_tree && !text.starts_with('['))) {
     block = joined(text, cleaned.indent, cleaned.in_tree, number, end);

@@ -13,8 +13,9 @@ namespace wheelsmith::diagnose {
 // log gave is made printable and short: it ends up on a terminal, and in commands that people paste.
 std::optional<std::string> filled_in(std::string_view text, const std::vector<const Values*>& known);
 
-// {archs} and {archs.known}: the architectures of a compiler's command or of a list in the log, and those of them that
-// this nvcc knows, where the log tells its version.
-Values arch_values(std::string_view command, const Values& facts, const Values& groups, const Values& machine);
+// {archs} and {archs.known}: the architectures that a compiler's command names, and those of them that remain without
+// the refused one (a text that names it, or "") and without those that nvcc does not know (`known` empty: nobody can
+// tell).
+Values arch_values(std::string_view command, std::string_view refused, const std::vector<std::string>& known);
 
 }  // namespace wheelsmith::diagnose

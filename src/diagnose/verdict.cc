@@ -29,12 +29,11 @@ constexpr int k_worth_naming = 12;
 // both nearly everything when nothing failed soon after it.
 constexpr int k_near_weak = 20, k_near_warning = 40, k_far = 75;
 constexpr std::uint64_t k_near = 40;  // lines
-constexpr int k_generic = 20;
 constexpr std::uint64_t k_end_of_log = 60;
 constexpr std::uint64_t k_before_fallback = 60;
 constexpr std::uint64_t k_excerpt = 8;  // lines: nobody asks about so few that are fine
 constexpr std::size_t k_most_further = 50;
-constexpr std::size_t k_most_failed_block = 8;  // what standing in a failed block is worth
+constexpr int k_in_failed = 8;  // what standing in a block that ninja marks as failed is worth
 
 class Judge {
  public:
@@ -52,7 +51,8 @@ class Judge {
     result.lines = m_seen.lines;
     result.failed = failed();
     if (!result.failed) return result;
-    if (machine) m_machine = machine();
+    if (machine.values) m_machine = machine.values();
+    if (machine.nvcc_archs) m_nvcc_archs = machine.nvcc_archs(nvcc_version());
     fewer_jobs();
     const Sighting* chosen = choose();
     result.cause = chosen != nullptr ? describe(*chosen) : only_wrappers();
@@ -140,7 +140,7 @@ class Judge {
       const bool doubtful = sighting.warning || sighting.after_progress || sighting.tolerated;
       score -= next - sighting.line > k_near || is_answered(sighting) ? k_far : doubtful ? k_near_warning : k_near_weak;
     } else if (sighting.in_failed) {
-      score += static_cast<int>(k_most_failed_block);
+      score += k_in_failed;
     }
     return score;
   }
@@ -173,6 +173,12 @@ class Judge {
     return best_score > 0 || m_seen.lines <= k_excerpt ? best : nullptr;
   }
 
+  // The log's own, else this machine's.
+  [[nodiscard]] std::string nvcc_version() const {
+    const auto said = m_seen.facts.find("nvcc"), here = m_machine.find("machine.nvcc");
+    return said != m_seen.facts.end() ? said->second : here != m_machine.end() ? here->second : "";
+  }
+
   // As many jobs as failed already are no remedy, whatever this machine could hold.
   void fewer_jobs() {
     const auto used = m_seen.facts.find("jobs");
@@ -193,7 +199,9 @@ class Judge {
     cause.command = sighting.command;
     cause.sources = pattern.sources;
     cause.check = pattern.check;
-    const Values archs = arch_values(sighting.command, m_seen.facts, sighting.groups, m_machine);
+    const auto refused = sighting.groups.find("arch");
+    const Values archs =
+        arch_values(sighting.command, refused == sighting.groups.end() ? "" : refused->second, m_nvcc_archs);
     const std::vector<const Values*> known = {&sighting.groups, &archs, &m_seen.facts, &m_machine};
     cause.what = filled_in(pattern.cause, known).value_or(pattern.cause);
     for (const std::string& fix : pattern.fix) {
@@ -244,6 +252,7 @@ class Judge {
 
   const Observations& m_seen;
   Values m_machine;
+  std::vector<std::string> m_nvcc_archs;
   std::vector<const Sighting*> m_causes;
   std::uint64_t m_success = 0;  // the last line that says that all ended well
 };

@@ -10,6 +10,13 @@
 namespace wheelsmith::diagnose {
 namespace {
 
+// A random text of few letters, so that words are in it.
+std::string text_of(std::mt19937& random, std::size_t length) {
+  std::string text;
+  for (std::size_t i = 0; i < length; ++i) text += "abcA\xff"[random() % 5];
+  return text;
+}
+
 std::vector<int> all_of(const WordFinder& finder, std::string_view text) {
   std::vector<int> result;
   finder.all(text, result);
@@ -33,16 +40,11 @@ TEST(WordFinder, AgreesWithThePlainSearch) {
   const unsigned seed = std::random_device()();
   SCOPED_TRACE("seed " + std::to_string(seed));
   std::mt19937 random(seed);
-  const auto text_of = [&](std::size_t length) {
-    std::string text;
-    for (std::size_t i = 0; i < length; ++i) text += "abcA\xff"[random() % 5];
-    return text;
-  };
   for (int round = 0; round < 300; ++round) {
     std::vector<std::string> words;
-    for (unsigned i = 0; i < 1 + random() % 6; ++i) words.push_back(to_lower(text_of(1 + random() % 4)));
+    for (unsigned i = 0; i < 1 + random() % 6; ++i) words.push_back(to_lower(text_of(random, 1 + random() % 4)));
     const WordFinder finder(words);
-    const std::string text = text_of(random() % 40);
+    const std::string text = text_of(random, random() % 40);
     const std::string lower = to_lower(text);
     std::vector<int> expected;
     std::size_t first_end = std::string::npos;
@@ -62,17 +64,12 @@ TEST(QuickScan, MissesNothing) {
   const unsigned seed = std::random_device()();
   SCOPED_TRACE("seed " + std::to_string(seed));
   std::mt19937 random(seed);
-  const auto text_of = [&](std::size_t length) {
-    std::string text;
-    for (std::size_t i = 0; i < length; ++i) text += "abcA\xff"[random() % 5];
-    return text;
-  };
   for (int round = 0; round < 300; ++round) {
     std::vector<std::string> words;
-    for (unsigned i = 0; i < 1 + random() % 4; ++i) words.push_back(to_lower(text_of(4 + random() % 6)));
-    const QuickScan scan(words, text_of(30));
+    for (unsigned i = 0; i < 1 + random() % 4; ++i) words.push_back(to_lower(text_of(random, 4 + random() % 6)));
+    const QuickScan scan(words, text_of(random, 30));
     const WordFinder finder(words);
-    const std::string text = text_of(random() % 200);
+    const std::string text = text_of(random, random() % 200);
     const std::size_t end = finder.find(text, 0);
     if (end == text.npos) continue;
     const std::size_t maybe = scan.find(text, 0);

@@ -37,8 +37,8 @@ struct FirstFailure {
 
 document::Value to_value(const Finding& finding);
 
-// What remedies may say of this machine.
-diagnose::Values machine_values();
+// What remedies may say of this machine, and what is known of nvcc.
+diagnose::Machine machine_for_remedies();
 
 struct StepOutcome {
   std::string id, package, key;

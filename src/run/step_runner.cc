@@ -271,7 +271,7 @@ void diagnose_failure(StepOutcome& outcome, bool network) {
   try {
     diagnose::Diagnoser diagnoser(diagnose::builtin_knowledge());
     sys::read_pieces(outcome.log, [&](std::string_view piece) { diagnoser.feed(piece); });
-    outcome.diagnosis = diagnoser.finish(machine_values).cause;
+    outcome.diagnosis = diagnoser.finish(machine_for_remedies()).cause;
     if (!network && outcome.phase != "test" && outcome.diagnosis && outcome.diagnosis->kind == "network")
       explain_closed_network(*outcome.diagnosis);
   } catch (const Error&) {  // the failure itself is what must be told

@@ -197,15 +197,18 @@ void Settings::read_files(const std::filesystem::path& current_folder, const sys
     }
     if (folder == folder.parent_path()) break;
   }
+  const std::filesystem::path folder = user_folder(variables);
+  if (!folder.empty() && std::filesystem::is_regular_file(folder / "config.toml", ignored))
+    read_file(folder / "config.toml");
+}
+
+std::filesystem::path user_folder(const sys::Environment& variables) {
   const auto config = variables.find("XDG_CONFIG_HOME");
+  if (config != variables.end() && !config->second.empty()) return std::filesystem::path(config->second) / "wheelsmith";
   const auto home = variables.find("HOME");
-  std::filesystem::path folder;
-  if (config != variables.end() && !config->second.empty())
-    folder = config->second;
-  else if (home != variables.end() && !home->second.empty())
-    folder = std::filesystem::path(home->second) / ".config";
-  const std::filesystem::path file = folder / "wheelsmith" / "config.toml";
-  if (!folder.empty() && std::filesystem::is_regular_file(file, ignored)) read_file(file);
+  if (home != variables.end() && !home->second.empty())
+    return std::filesystem::path(home->second) / ".config" / "wheelsmith";
+  return {};
 }
 
 const Held* Settings::find(std::string_view name) const {

@@ -68,4 +68,8 @@ class Settings {
 // line.
 std::map<std::string, std::string> parse_env_file(std::string_view text, std::string_view file_name);
 
+// Where the user's own files for us lie: $XDG_CONFIG_HOME/wheelsmith or ~/.config/wheelsmith; empty where neither is
+// set.
+std::filesystem::path user_folder(const sys::Environment& variables);
+
 }  // namespace wheelsmith::settings

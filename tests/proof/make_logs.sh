@@ -38,7 +38,7 @@ print_answers() {
 
 # What the log must not tell: where this was run, and which registry answered.
 neutral() {
-  sed -E -e "s#${proof}/[a-z_/]+\.(inc|sh): line [0-9]+: +#bash: #g" -e "s#${state}/run/[^/ ]+/home#/home/me#g; s#${state}#/home/me/.cache/build#g; s#(^|[^a-z0-9_.-])${HOME_OUTSIDE}(/|\b)#\1/home/me\2#g" \
+  sed -E -e "s#${proof}/[a-z_/]+\.(inc|sh): line [0-9]+: +#bash: #g" -e "s#${state}/run/[^/ ]+/home#/home/me#g; s#${state}#/home/me/.cache/build#g; s#(^|[^a-z0-9_.-])${HOME_OUTSIDE}(/|\b)#\1/home/me\2#g; s#/home/me/[.]pyenv/versions/([0-9]+[.][0-9]+)[0-9.]*#/opt/python/\1#g" \
     -e "s#\b$(uname -n)\b#builder#g" \
     -e 's#https?://[A-Za-z0-9.-]+\.[a-z]+/(simple|packages|pypi)(/|\b)#https://pypi.example/\1\2#g' \
     -e "s#(host=')[a-z0-9-]+(\.[a-z0-9-]+)*\.(org|com|net)(')#\1pypi.example\4#g"

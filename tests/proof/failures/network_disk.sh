@@ -70,26 +70,14 @@ network-certificate-curl() { plain_venv; self_signed_server; echo "curl -fsSL ht
 log network-timeout-pip network - -
 network-timeout-pip() {
   plain_venv
-  serve_with <<'CODE'
-import socket, time
-listener = socket.create_server(('127.0.0.1', 0))
-print(listener.getsockname()[1], flush=True)
-held = []
-while True: held.append(listener.accept())
-CODE
+  silent_server
   pip install --timeout 1 --retries 1 --index-url http://127.0.0.1:$port/simple einops
 }
 
 log network-timeout-uv network - -
 network-timeout-uv() {
   plain_venv
-  serve_with <<'CODE'
-import socket
-listener = socket.create_server(('127.0.0.1', 0))
-print(listener.getsockname()[1], flush=True)
-held = []
-while True: held.append(listener.accept())
-CODE
+  silent_server
   UV_HTTP_TIMEOUT=2 UV_HTTP_RETRIES=0 uv pip install --index-url http://127.0.0.1:$port/simple einops
 }
 

@@ -9,6 +9,7 @@
 #include "sys/file.h"
 #include "sys/files.h"
 #include "sys/process.h"
+#include "toolchain/toolchain.h"
 
 namespace wheelsmith::run {
 
@@ -50,8 +51,6 @@ std::string cuda_version(const std::filesystem::path& folder) {
   }
 }
 
-}  // namespace
-
 diagnose::Values machine_values() {
   diagnose::Values values;
   const sys::Memory memory = sys::memory();
@@ -67,5 +66,9 @@ diagnose::Values machine_values() {
   values["machine.python"] = sys::find_program("python3").string();
   return values;
 }
+
+}  // namespace
+
+diagnose::Machine machine_for_remedies() { return {machine_values, toolchain::nvcc_archs}; }
 
 }  // namespace wheelsmith::run
