@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <cstdlib>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -34,11 +32,6 @@ std::string complaint_of(Parse&& parse) {
 }
 
 }  // namespace
-
-std::string in_quotes(std::string_view text) {
-  constexpr std::size_t k_longest = 80;
-  return fmt::format("\"{}{}\"", printable(text.substr(0, k_longest)), text.size() > k_longest ? "…" : "");
-}
 
 std::string check_project_name(const std::string& text) {
   return pep::is_valid_name(text) ? "" : fmt::format("{} is no project name", in_quotes(text));
@@ -108,34 +101,6 @@ std::string check_git(const std::string& text) {
     return fmt::format("{} is nothing to hand to git", in_quotes(text));
   }
   return "";
-}
-
-std::optional<std::uint64_t> parse_size(std::string_view text) {
-  static const std::vector<std::pair<std::string_view, double>> k_units = {{"", 1},
-                                                                           {"b", 1},
-                                                                           {"kb", 1e3},
-                                                                           {"mb", 1e6},
-                                                                           {"gb", 1e9},
-                                                                           {"tb", 1e12},
-                                                                           {"kib", 1024},
-                                                                           {"mib", 1024 * 1024},
-                                                                           {"gib", 1024.0 * 1024 * 1024},
-                                                                           {"tib", 1024.0 * 1024 * 1024 * 1024}};
-  const std::string_view trimmed = trim(text);
-  const std::size_t end = std::min(trimmed.find_first_not_of("0123456789."), trimmed.size());
-  const std::string digits(trimmed.substr(0, end));
-  if (digits.empty() || digits.size() > 20 || !is_digit(digits.back()) || !is_digit(digits.front()) ||
-      std::count(digits.begin(), digits.end(), '.') > 1) {
-    return std::nullopt;
-  }
-  const std::string unit = to_lower(trim(trimmed.substr(end)));
-  for (const auto& [name, factor] : k_units) {
-    if (unit != name) continue;
-    const double bytes = std::strtod(digits.c_str(), nullptr) * factor;
-    if (bytes > 1e18) return std::nullopt;
-    return static_cast<std::uint64_t>(std::llround(bytes));
-  }
-  return std::nullopt;
 }
 
 }  // namespace wheelsmith::recipe

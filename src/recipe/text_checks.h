@@ -1,17 +1,17 @@
 #pragma once
 
-#include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "document/table_reader.h"
 
 // What the texts of a recipe must be. Each check returns what is wrong, or "".
 
 namespace wheelsmith::recipe {
 
-// In quotes, shortened, safe for a terminal.
-std::string in_quotes(std::string_view text);
+using document::in_quotes;
+using document::parse_size;
 
 std::string check_project_name(const std::string& text);
 std::string check_version_or_specifiers(const std::string& text);
@@ -26,9 +26,6 @@ std::string check_relative_glob(const std::string& text);
 std::string check_architectures(const std::string& text);
 std::string check_git(
     const std::string& text);  // a URL or a ref: nothing that git would take for an option or a program
-
-// "4.7GB", "250 MB", "16GiB", "1000"; nothing for what is no size.
-std::optional<std::uint64_t> parse_size(std::string_view text);
 
 // The names of placeholders that stand in the text; `problem` is set for braces that do not match.
 std::vector<std::string> placeholders(std::string_view text, std::string& problem);

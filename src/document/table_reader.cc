@@ -1,20 +1,55 @@
-#include "recipe/table_reader.h"
+#include "document/table_reader.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 #include "base/error.h"
 #include "base/text.h"
-#include "recipe/text_checks.h"
 
-namespace wheelsmith::recipe {
+namespace wheelsmith::document {
 
 namespace {
 constexpr std::size_t k_most_told = 20;
 constexpr std::string_view k_more = "more-";
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
 }  // namespace
+
+std::string in_quotes(std::string_view text) {
+  constexpr std::size_t k_longest = 80;
+  return fmt::format("\"{}{}\"", printable(text.substr(0, k_longest)), text.size() > k_longest ? "…" : "");
+}
+
+std::optional<std::uint64_t> parse_size(std::string_view text) {
+  static const std::vector<std::pair<std::string_view, double>> k_units = {{"", 1},
+                                                                           {"b", 1},
+                                                                           {"kb", 1e3},
+                                                                           {"mb", 1e6},
+                                                                           {"gb", 1e9},
+                                                                           {"tb", 1e12},
+                                                                           {"kib", 1024},
+                                                                           {"mib", 1024 * 1024},
+                                                                           {"gib", 1024.0 * 1024 * 1024},
+                                                                           {"tib", 1024.0 * 1024 * 1024 * 1024}};
+  const std::string_view trimmed = trim(text);
+  const std::size_t end = std::min(trimmed.find_first_not_of("0123456789."), trimmed.size());
+  const std::string digits(trimmed.substr(0, end));
+  if (digits.empty() || digits.size() > 20 || !is_digit(digits.back()) || !is_digit(digits.front()) ||
+      std::count(digits.begin(), digits.end(), '.') > 1) {
+    return std::nullopt;
+  }
+  const std::string unit = to_lower(trim(trimmed.substr(end)));
+  for (const auto& [name, factor] : k_units) {
+    if (unit != name) continue;
+    const double bytes = std::strtod(digits.c_str(), nullptr) * factor;
+    if (bytes > 1e18) return std::nullopt;
+    return static_cast<std::uint64_t>(std::llround(bytes));
+  }
+  return std::nullopt;
+}
 
 void Problems::add(std::uint32_t line, std::string what) {
   // A hostile file may hold a million mistakes; nobody reads them.
@@ -47,9 +82,9 @@ std::string TableReader::inner_name(std::string_view key) const {
   return fmt::format("[{}.{}]", std::string_view(m_name).substr(1, m_name.size() - 2), key);
 }
 
-void TableReader::fail(const document::Value& where, std::string what) { m_problems.add(where.line, std::move(what)); }
+void TableReader::fail(const Value& where, std::string what) { m_problems.add(where.line, std::move(what)); }
 
-const document::Value* TableReader::take(std::string_view key) {
+const Value* TableReader::take(std::string_view key) {
   if (std::find(m_known.begin(), m_known.end(), key) == m_known.end()) m_known.emplace_back(key);
   return m_table.find(key);
 }
@@ -69,8 +104,7 @@ void TableReader::finish() {
   }
 }
 
-bool TableReader::read_text(const document::Value& value, std::string_view what, std::string& result,
-                            const TextCheck& check) {
+bool TableReader::read_text(const Value& value, std::string_view what, std::string& result, const TextCheck& check) {
   if (value.text() == nullptr) {
     fail(value, fmt::format("{} must be a text, but is {}", what, value.kind()));
     return false;
@@ -86,12 +120,12 @@ bool TableReader::read_text(const document::Value& value, std::string_view what,
 }
 
 bool TableReader::text(std::string_view key, std::string& result, const TextCheck& check) {
-  const document::Value* value = take(key);
+  const Value* value = take(key);
   return value != nullptr && read_text(*value, key, result, check);
 }
 
 bool TableReader::flag(std::string_view key, bool& result) {
-  const document::Value* value = take(key);
+  const Value* value = take(key);
   if (value == nullptr) return false;
   if (value->boolean() == nullptr) {
     fail(*value, fmt::format("{} must be true or false, but is {}", key, value->kind()));
@@ -102,7 +136,7 @@ bool TableReader::flag(std::string_view key, bool& result) {
 }
 
 bool TableReader::number(std::string_view key, double& result) {
-  const document::Value* value = take(key);
+  const Value* value = take(key);
   if (value == nullptr) return false;
   if (!value->is_number() || !(value->number() >= 0) || std::isinf(value->number())) {
     fail(*value, fmt::format("{} must be a number, 0 or more", key));
@@ -113,7 +147,7 @@ bool TableReader::number(std::string_view key, double& result) {
 }
 
 bool TableReader::size(std::string_view key, std::uint64_t& result) {
-  const document::Value* value = take(key);
+  const Value* value = take(key);
   if (value == nullptr) return false;
   const std::int64_t* bytes = value->integer();
   const auto parsed = value->text() != nullptr          ? parse_size(*value->text())
@@ -142,14 +176,14 @@ bool TableReader::texts(std::string_view key, std::vector<std::string>& result, 
   bool found = false;
   std::vector<std::string> all;
   for (const std::string& name : {std::string(key), std::string(k_more) + std::string(key)}) {
-    const document::Value* value = take(name);
+    const Value* value = take(name);
     if (value == nullptr) continue;
     if (value->array() == nullptr) {
       fail(*value, fmt::format("{} must be a list of texts, but is {}", name, value->kind()));
       return false;
     }
     found = true;
-    for (const document::Value& element : *value->array()) {
+    for (const Value& element : *value->array()) {
       std::string text;
       if (read_text(element, "each of " + name, text, check)) all.push_back(std::move(text));
     }
@@ -176,7 +210,7 @@ bool TableReader::pairs(std::string_view key, Pairs& result, const TextCheck& ch
 }
 
 bool TableReader::within(std::string_view key, const std::function<void(TableReader&)>& then) {
-  const document::Value* value = take(key);
+  const Value* value = take(key);
   if (value == nullptr) return false;
   if (value->table() == nullptr) {
     fail(*value, fmt::format("{} must be a table, but is {}", key, value->kind()));
@@ -191,12 +225,12 @@ bool TableReader::within(std::string_view key, const std::function<void(TableRea
 bool TableReader::each(std::string_view key, const std::function<void(TableReader&)>& then) {
   bool found = false;
   for (const std::string& name : {std::string(key), std::string(k_more) + std::string(key)}) {
-    const document::Value* value = take(name);
+    const Value* value = take(name);
     if (value == nullptr) continue;
     found = true;
     const bool is_list = value->array() != nullptr;
     if (!is_list) fail(*value, fmt::format("write [{}]: it is a list of tables", inner_name(name)));
-    for (const document::Value& element : is_list ? *value->array() : document::Array()) {
+    for (const Value& element : is_list ? *value->array() : Array()) {
       if (element.table() == nullptr) {
         fail(element, fmt::format("write [{}]: it is a list of tables", inner_name(name)));
         continue;
@@ -209,4 +243,4 @@ bool TableReader::each(std::string_view key, const std::function<void(TableReade
   return found;
 }
 
-}  // namespace wheelsmith::recipe
+}  // namespace wheelsmith::document
