@@ -40,9 +40,42 @@ void walk(std::string_view text, Literal&& literal, Name&& name) {
 }  // namespace
 
 const std::vector<std::string>& known_placeholders() {
-  static const std::vector<std::string> names = {"version",  "archs",      "python",        "source",     "tree",
-                                                 "env",      "toolkit",    "torch.version", "torch.cuda", "jobs",
-                                                 "platform", "build-type", "variant",       "target",     "label"};
+  static const std::vector<std::string> names = {"version",
+                                                 "version.public",
+                                                 "source",
+                                                 "source.commit",
+                                                 "source.commit8",
+                                                 "source.ref",
+                                                 "archs",
+                                                 "archs.comma",
+                                                 "archs.space",
+                                                 "hsa.version",
+                                                 "python",
+                                                 "python.nodot",
+                                                 "tree",
+                                                 "env",
+                                                 "toolkit",
+                                                 "torch.version",
+                                                 "torch.cuda",
+                                                 "torch.hip",
+                                                 "torch.folder",
+                                                 "jobs",
+                                                 "platform",
+                                                 "build-type",
+                                                 "variant",
+                                                 "target",
+                                                 "label",
+                                                 "rocm",
+                                                 "rocm.version",
+                                                 "rocm.minor",
+                                                 "rocm.suffix",
+                                                 "cuda.version",
+                                                 "cc",
+                                                 "cxx",
+                                                 "cudnn.root",
+                                                 "nccl.root",
+                                                 "platform.machine",
+                                                 "nvml.library"};
   return names;
 }
 

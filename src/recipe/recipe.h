@@ -19,7 +19,7 @@
 //
 // Texts may hold {placeholders} (see expand()): {version}, {archs}, {python}, {source}, {tree}, {env}, {toolkit},
 // {torch.version}, {torch.cuda}, {jobs}, {platform}, {build-type}, {variant}, {target}, {label} (cpu, cu130, rocm),
-// {set.NAME}; "{{" is a brace.
+// {set.NAME}, {fetch.NAME} and more (known_placeholders()); "{{" is a brace.
 
 namespace wheelsmith::recipe {
 
@@ -37,6 +37,24 @@ struct Source {
   std::vector<std::string> submodules;  // git: those the build needs; empty: all
   std::string subfolder;                // where pyproject.toml or setup.py is, below the source
   std::vector<std::string> patches;     // file names relative to the recipe, applied in order with -p1
+  std::string version_file;             // git: the version stands in this file; "" for tags alone
+  std::string tag_prefix;               // git: a tag is this and the version
+  std::map<std::string, std::string> refs;  // git: torch's MAJOR.MINOR -> the ref that belongs to it
+
+  // Another recipe's checkout decides the commit: its related_commits or its pin files.
+  struct PinnedBy {
+    std::string recipe, record;
+    std::vector<std::string> files;
+  } pinned_by;
+
+  // Which origin and which patches belong to which refs; the first that fits is meant.
+  struct Family {
+    std::vector<std::string> refs;  // shell patterns
+    std::string git, patchset, why;
+    std::vector<std::string> variants;  // empty: all
+  };
+  std::vector<Family> families;
+  [[nodiscard]] const Family* family(std::string_view wanted_ref, std::string_view variant) const;
 };
 
 enum class ArchSpelling : std::uint8_t { dotted, compact, cmake, sm, gfx };
@@ -58,6 +76,68 @@ struct Need {
   std::string recipe;       // another recipe, built as a step of its own …
   std::string requirement;  // … or a published wheel ("torch>=2.6")
   std::string why;
+  std::string target{};     // of the recipe
+  std::string published{};  // a project whose published wheel at the pinned version is preferred to building it
+  bool optional = false;    // its failure or refusal stops nothing
+  bool companion = false;   // built before and delivered with it, but no part of its build environment
+};
+
+// Which part of a repository a variant needs, and what is done to it before it is compiled.
+struct Checkout {
+  std::optional<std::vector<std::string>> submodules;  // nothing: all
+  std::string hipify;                                  // a Python script below the source
+  bool commit_hipify = true;
+};
+
+// What the package's own CMake would clone while it is configured; brought before, by commit and through mirrors.
+struct Fetch {
+  std::string name, git, ref;
+  std::string ref_file, ref_pattern;  // where the source itself says the ref: an expression whose group 1 it is
+  std::string variable, subfolder, why;
+  std::optional<std::vector<std::string>> submodules;
+};
+
+// ROCm libraries that must be loaded before the package's own; the module that does it is generated.
+struct Preload {
+  std::string module;
+  std::vector<std::string> libraries;
+};
+
+struct Prepare {
+  std::vector<std::string> command;
+  std::string why;
+};
+
+// What a package cannot be built for, and the setting that tries it nevertheless.
+struct Refusal {
+  std::vector<std::string> archs;  // shell patterns; empty: always
+  std::string why, override_by;
+};
+
+// A variable that matters when the package runs.
+struct RuntimeVariable {
+  std::string variable, value, why;
+};
+
+// One item of the verdict that closes a build.
+struct ChecklistItem {
+  std::string id, why, fix;
+  std::string program, not_from;       // a program that is in use, and where it must not come from
+  std::vector<std::string> command;    // a program of the environment that must end well
+  std::vector<std::string> installed;  // distributions
+  std::vector<std::string> variables;  // set while it was built
+  std::vector<std::string> folders;    // there
+  std::vector<std::string> wheels;     // in the wheelhouse
+};
+
+// What holds on another operating system: shown by plan, since builds run on Linux.
+struct OtherPlatform {
+  struct Rule {
+    std::string id, what, why, fix;
+  };
+  std::string match, tag;  // a shell pattern of --platform; the tag that wheels get
+  std::vector<Rule> rules;
+  std::vector<std::pair<std::string, std::string>> environment;
 };
 
 // What may be missing in the result, and why that is no failure.
@@ -100,10 +180,10 @@ struct Requires {
   std::string python;  // specifiers
   std::string torch;   // specifiers; "" when it does not use torch
   bool uses_torch = false;
-  std::string cuda, rocm, cmake, gcc, clang;  // specifiers
-  int cxx_standard = 0;                       // 17, 20; 0: not known
-  std::vector<std::string> programs;          // "ninja", "git", "cmake"
-  std::vector<std::string> libraries;         // "cudnn", "nccl", "nvml"
+  std::string cuda, rocm, cmake, gcc, clang, cudnn, nccl;  // specifiers
+  int cxx_standard = 0;                                    // 17, 20; 0: not known
+  std::vector<std::string> programs;                       // "ninja", "git", "cmake"
+  std::vector<std::string> libraries;                      // "cudnn", "nccl", "nvml"
 };
 
 // Everything about building one variant and target, after the tables for all variants, the variant's and the target's
@@ -115,7 +195,11 @@ struct Rules {
   std::vector<std::string> options;                              // arguments of setup.py bdist_wheel
   std::vector<std::string> requires_;                            // build requirements besides pyproject's
   std::vector<std::string> drop_requires;  // names in pyproject's list that must not come from pip
-  bool network = false;                    // may reach the network while it compiles
+  std::vector<std::pair<std::string, std::string>> not_from_pip;  // the same with the reason; programs of the machine
+  std::string project;           // the distribution's name where the variant has one of its own
+  std::vector<Prepare> prepare;  // commands in the source before the backend is called
+  std::vector<std::pair<std::string, std::string>> files;  // written into the source before: path, text
+  bool network = false;                                    // may reach the network while it compiles
   std::string network_why;
   std::vector<std::string> clean;                 // globs below the source that are removed first (stale build folders)
   std::map<std::string, std::string> build_type;  // release/debug/… to the value of {build-type}
@@ -127,6 +211,23 @@ struct Rules {
   Checks checks;
   std::vector<Test> tests;
   Known known;
+  Checkout checkout;
+  std::vector<Fetch> fetches;
+  Preload preload;
+  std::vector<Refusal> refusals;
+  std::vector<RuntimeVariable> runtime;
+  std::vector<ChecklistItem> checklist;
+  std::vector<OtherPlatform> platforms;
+};
+
+// What [[when]] tables ask about. What is not known yet fulfils no condition.
+struct Circumstances {
+  std::string ref, version, python, platform, build_type;
+  std::string compiler_family, compiler_version;
+  std::optional<std::string> torch, cuda, rocm;
+  std::vector<std::string> archs;  // "9.0a", "gfx1151"
+  std::vector<std::string> needs;  // recipes that are built before
+  std::map<std::string, std::string> settings;
 };
 
 struct Setting {  // what --set NAME=VALUE may change
@@ -149,6 +250,13 @@ class Recipe {
   [[nodiscard]] std::vector<std::string> targets(Variant variant) const;
   // Throws Error that names what is legal (and the nearest).
   [[nodiscard]] const Rules& rules(Variant variant, const std::string& target = "") const;
+
+  // Whether [[when]] tables may change the rules of that variant and target.
+  [[nodiscard]] bool depends_on_circumstances(Variant variant, const std::string& target) const;
+  // The recipe for one variant and target with the [[when]] tables that hold laid over; their reasons are added to
+  // `reasons`.
+  [[nodiscard]] Recipe under(Variant variant, const std::string& target, const Circumstances& circumstances,
+                             std::vector<std::string>& reasons) const;
 
   // As TOML, extensions merged; what `recipe show` and `recipe init` print.
   [[nodiscard]] std::string to_toml() const;

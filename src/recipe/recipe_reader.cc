@@ -43,6 +43,28 @@ void read_source(TableReader& in, const PlaceholderScope& scope, Source& source)
   in.texts("submodules", source.submodules, check_relative_path);
   in.text("subfolder", source.subfolder, check_relative_path);
   in.texts("patches", source.patches, check_relative_path);
+  in.text("version-file", source.version_file, check_relative_path);
+  in.text("tag-prefix", source.tag_prefix, check_git);
+  Pairs refs;
+  in.pairs("refs", refs, check_version_or_specifiers, check_git);
+  source.refs = {refs.begin(), refs.end()};
+  in.within("pinned-by", [&](TableReader& by) {
+    by.text("recipe", source.pinned_by.recipe, check_project_name);
+    by.text("record", source.pinned_by.record, check_word);
+    by.texts("files", source.pinned_by.files, check_relative_path);
+    if (source.pinned_by.recipe.empty()) by.problems().add(by.line(), by.name() + " needs a recipe");
+  });
+  in.each("family", [&](TableReader& one) {
+    Source::Family& family = source.families.emplace_back();
+    one.texts("refs", family.refs, check_glob);
+    one.text("git", family.git, check_git);
+    one.text("patchset", family.patchset, check_word);
+    one.text("why", family.why);
+    one.texts("variants", family.variants, [](const std::string& name) {
+      return variant_named(name) ? std::string() : fmt::format("{} is no variant", in_quotes(name));
+    });
+    if (family.refs.empty()) one.problems().add(one.line(), one.name() + " needs refs");
+  });
 }
 
 void read_setting(TableReader& in, Setting& setting) {

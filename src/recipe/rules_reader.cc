@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "recipe/field_reader.h"
 #include "recipe/text_checks.h"
+#include "recipe/when.h"
 
 namespace wheelsmith::recipe {
 namespace {
@@ -54,6 +56,15 @@ void read_build(TableReader& in, const TextCheck& expandable, Rules& rules) {
   in.texts("options", rules.options, expandable);
   in.texts("requires", rules.requires_, check_requirement);
   in.texts("drop-requires", rules.drop_requires, check_project_name);
+  in.pairs("not-from-pip", rules.not_from_pip, check_project_name, say_why);
+  in.text("project", rules.project, check_project_name);
+  in.pairs("files", rules.files, check_relative_path, expandable);
+  in.each("prepare", [&](TableReader& one) {
+    Prepare& prepare = rules.prepare.emplace_back();
+    one.texts("command", prepare.command, expandable);
+    one.text("why", prepare.why);
+    if (prepare.command.empty()) one.problems().add(one.line(), one.name() + " has no command");
+  });
   in.flag("network", rules.network);
   in.text("network-why", rules.network_why);
   in.texts("clean", rules.clean, check_relative_glob);
@@ -74,6 +85,8 @@ void read_requires(TableReader& in, Requires& requires_versions) {
   in.text("cmake", requires_versions.cmake, check_specifiers);
   in.text("gcc", requires_versions.gcc, check_specifiers);
   in.text("clang", requires_versions.clang, check_specifiers);
+  in.text("cudnn", requires_versions.cudnn, check_specifiers);
+  in.text("nccl", requires_versions.nccl, check_specifiers);
   if (const Value* standard = in.take("cxx-standard")) {
     const std::vector<std::int64_t> known = {11, 14, 17, 20, 23, 26};
     const std::int64_t* year = standard->integer();
@@ -107,6 +120,11 @@ void read_need(TableReader& in, Need& need) {
   in.text("recipe", need.recipe, check_project_name);
   in.text("requirement", need.requirement, check_requirement);
   in.text("why", need.why);
+  in.text("target", need.target, check_word);
+  in.text("published", need.published, check_project_name);
+  in.flag("optional", need.optional);
+  in.flag("companion", need.companion);
+  if (need.optional && need.why.empty()) in.problems().add(in.line(), in.name() + " is optional: say why");
   if (need.recipe.empty() == need.requirement.empty()) {
     in.problems().add(in.line(), in.name() + " names either a recipe or a requirement");
   }
@@ -119,9 +137,7 @@ void read_check(TableReader& in, Checks& checks) {
   in.texts("provided", checks.provided, check_glob);
   if (std::uint64_t size = 0; in.size("max-size", size)) checks.max_size = size;
   in.flag("archs", checks.archs);
-  in.pairs("accept", checks.accepted, check_word, [](const std::string& reason) {
-    return reason.empty() ? std::string("say why the finding is accepted") : std::string();
-  });
+  in.pairs("accept", checks.accepted, check_word, say_why);
 }
 
 void read_test(TableReader& in, const TextCheck& expandable, Test& test) {
@@ -147,14 +163,16 @@ std::string check_placeholders(const std::string& text, const PlaceholderScope& 
   for (const std::string& name : names) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
     if (scope.any_setting && name.starts_with("set.")) continue;
+    if (name.starts_with("fetch.")) continue;  // known when all layers are together
     return fmt::format("unknown placeholder {}{}", in_quotes("{" + name + "}"), suggestion(name, known));
   }
   return "";
 }
 
 const std::vector<std::string>& rules_tables() {
-  static const std::vector<std::string> names = {"build",    "requires", "archs", "needs",
-                                                 "optional", "check",    "test",  "known"};
+  static const std::vector<std::string> names = {"build",   "requires", "archs",   "needs",     "optional",
+                                                 "check",   "test",     "known",   "checkout",  "fetch",
+                                                 "preload", "refuse",   "runtime", "checklist", "platform"};
   return names;
 }
 
@@ -184,6 +202,12 @@ void read_rules(TableReader& in, const PlaceholderScope& scope, Rules& rules) {
     known.size("memory-per-job", rules.known.memory_per_job);
     known.size("disk", rules.known.disk);
     known.size("wheel-size", rules.known.wheel_size);
+  });
+  read_fields(in, expandable, rules);
+  in.each("when", [&](TableReader& when) {
+    Rules over;
+    (void)read_condition(when);
+    read_rules(when, scope, over);
   });
 }
 

@@ -1,0 +1,216 @@
+#include "recipe/when.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "pep/requirement.h"
+#include "recipe/layers.h"
+#include "recipe/recipe_reader.h"
+#include "recipe/rules_reader.h"
+#include "recipe/text_checks.h"
+
+namespace wheelsmith::recipe {
+namespace {
+
+using document::Table;
+using document::Value;
+using Patterns = std::vector<std::string>;
+
+bool any_matches(const Patterns& patterns, const std::string& text) {
+  return std::any_of(patterns.begin(), patterns.end(),
+                     [&](const std::string& pattern) { return glob_match(pattern, text); });
+}
+
+bool any_matches(const Patterns& patterns, const std::vector<std::string>& texts) {
+  return std::any_of(texts.begin(), texts.end(), [&](const std::string& text) { return any_matches(patterns, text); });
+}
+
+bool fits(const std::string& specifiers, const std::optional<std::string>& version) {
+  if (!version) return false;
+  const auto parsed = pep::Version::try_parse(*version);
+  return parsed && pep::contains(pep::parse_specifiers(specifiers), *parsed);
+}
+
+// A text, or several of which one must fit.
+bool patterns(TableReader& in, std::string_view key, Patterns& result) {
+  const Value* value = in.table().find(key);
+  if (value != nullptr && value->array() != nullptr) return in.texts(key, result, check_glob);
+  std::string one;
+  if (!in.text(key, one, check_glob)) return false;
+  result = {one};
+  return true;
+}
+
+using Part = std::function<bool(const Circumstances&)>;
+
+void read_if(TableReader& in, Condition& condition) {
+  const auto version = [&](const char* key, std::function<std::optional<std::string>(const Circumstances&)> of) {
+    std::string specifiers;
+    if (in.text(key, specifiers, check_specifiers))
+      condition.add([specifiers, of = std::move(of)](const Circumstances& c) { return fits(specifiers, of(c)); });
+  };
+  const auto text = [&](const char* key, std::function<std::vector<std::string>(const Circumstances&)> of,
+                        bool wanted) {
+    Patterns words;
+    if (patterns(in, key, words)) {
+      condition.add(
+          [words, wanted, of = std::move(of)](const Circumstances& c) { return any_matches(words, of(c)) == wanted; });
+    }
+  };
+  const auto known = [](const std::string& value) {
+    return value.empty() ? std::optional<std::string>() : std::optional(value);
+  };
+  version("version", [known](const Circumstances& c) { return known(c.version); });
+  version("python", [known](const Circumstances& c) { return known(c.python); });
+  version("torch", [](const Circumstances& c) { return c.torch; });
+  version("cuda", [](const Circumstances& c) { return c.cuda; });
+  version("rocm", [](const Circumstances& c) { return c.rocm; });
+  text("ref", [](const Circumstances& c) { return Patterns{c.ref}; }, true);
+  text("platform", [](const Circumstances& c) { return Patterns{c.platform}; }, true);
+  text("build-type", [](const Circumstances& c) { return Patterns{c.build_type}; }, true);
+  text("archs", [](const Circumstances& c) { return c.archs; }, true);
+  text("no-archs", [](const Circumstances& c) { return c.archs; }, false);
+  text("need", [](const Circumstances& c) { return c.needs; }, true);
+  text("no-need", [](const Circumstances& c) { return c.needs; }, false);
+  std::string compiler;
+  if (in.text("compiler", compiler, [](const std::string& words) {
+        const std::size_t end = std::min(words.find_first_of("<>=!~"), words.size());
+        const std::string family = words.substr(0, end);
+        return family == "gcc" || family == "clang" ? check_specifiers(words.substr(end))
+                                                    : fmt::format("{} is neither gcc nor clang", in_quotes(family));
+      })) {
+    const std::size_t end = std::min(compiler.find_first_of("<>=!~"), compiler.size());
+    condition.add([family = compiler.substr(0, end), limits = compiler.substr(end)](const Circumstances& c) {
+      return c.compiler_family == family && (limits.empty() || fits(limits, c.compiler_version));
+    });
+  }
+  in.within("set", [&](TableReader& settings) {
+    for (const auto& [name, value] : settings.table()) {
+      Patterns words;
+      if (!patterns(settings, name, words)) continue;
+      condition.add([name = name, words](const Circumstances& c) {
+        const auto chosen = c.settings.find(name);
+        return chosen != c.settings.end() && any_matches(words, chosen->second);
+      });
+    }
+  });
+}
+
+bool has_when(const Value& table) { return !table["when"].is_null() || !table["more-when"].is_null(); }
+
+// The condition that hold, in order, with the tables that they bring.
+void lay_when(Table& layers, const Value& layer, const Circumstances& circumstances,
+              std::vector<std::string>& reasons) {
+  for (const char* key : {"when", "more-when"}) {
+    const Value& list = layer[key];
+    if (list.array() == nullptr) continue;
+    for (const Value& one : *list.array()) {
+      Problems ignored("");
+      TableReader in(*one.table(), "[[when]]", one.line, ignored);
+      if (!read_condition(in).holds(circumstances)) continue;
+      Table rules;
+      for (const std::string& name : rules_tables()) {
+        for (const std::string& word : {name, "more-" + name}) {
+          if (const Value* value = one.table()->find(word)) rules[word] = *value;
+        }
+      }
+      layers = lay_over(layers, rules);
+      if (const std::string why = one["why"].text_or(); !why.empty()) reasons.push_back(why);
+    }
+  }
+}
+
+Table rules_of(const Table& table) {
+  Table rules;
+  for (const std::string& name : rules_tables()) {
+    for (const std::string& key : {name, "more-" + name}) {
+      if (const Value* value = table.find(key)) rules[key] = *value;
+    }
+  }
+  return rules;
+}
+
+}  // namespace
+
+bool Condition::holds(const Circumstances& circumstances) const {
+  return std::all_of(m_parts.begin(), m_parts.end(), [&](const Part& part) { return part(circumstances); });
+}
+
+Condition read_condition(TableReader& when) {
+  Condition condition;
+  std::string why;
+  when.text("why", why);
+  if (!when.within("if", [&](TableReader& in) { read_if(in, condition); }))
+    when.problems().add(when.line(), when.name() + " needs an if");
+  return condition;
+}
+
+namespace {
+
+struct Layers {
+  const Value* variant;
+  const Value* target;  // null for recipes without targets
+  std::string target_name;
+};
+
+Layers layers_of(const Recipe& recipe, Variant variant, const std::string& target) {
+  static const Value k_none;
+  const Value* variants = recipe.document.find("variant");
+  const Value* of_variant = variants == nullptr ? &k_none : &(*variants)[to_string(variant)];
+  const Value& targets = (*of_variant)["target"];
+  if (targets.table() == nullptr || targets.table()->empty()) return {of_variant, nullptr, ""};
+  const std::string name = target.empty() ? "default" : target;
+  return {of_variant, &targets[name], name};
+}
+
+}  // namespace
+
+bool Recipe::depends_on_circumstances(Variant variant, const std::string& target) const {
+  const Layers layers = layers_of(*this, variant, target);
+  return document.find("when") != nullptr || document.find("more-when") != nullptr || has_when(*layers.variant) ||
+         (layers.target != nullptr && has_when(*layers.target));
+}
+
+Recipe Recipe::under(Variant variant, const std::string& target, const Circumstances& circumstances,
+                     std::vector<std::string>& reasons) const {
+  (void)rules(variant, target);  // says what is legal
+  const Layers layers = layers_of(*this, variant, target);
+  // First all layers as they stand, then the conditions: what holds only now is more exact than what holds always.
+  Table merged = rules_of(document);
+  if (layers.variant->table() != nullptr) merged = lay_over(merged, rules_of(*layers.variant->table()));
+  if (layers.target != nullptr && layers.target->table() != nullptr)
+    merged = lay_over(merged, rules_of(*layers.target->table()));
+  lay_when(merged, Value(document), circumstances, reasons);
+  lay_when(merged, *layers.variant, circumstances, reasons);
+  if (layers.target != nullptr) lay_when(merged, *layers.target, circumstances, reasons);
+
+  Table whole;
+  for (const char* key : {"name", "project", "summary", "assumptions", "source", "settings"}) {
+    if (const Value* value = document.find(key)) whole[key] = *value;
+  }
+  Table of_variant;
+  if (layers.target != nullptr) {
+    Table targets;
+    targets[layers.target_name] = settled(merged);
+    of_variant["target"] = std::move(targets);
+  } else {
+    of_variant = settled(merged);
+  }
+  Table variants;
+  variants[to_string(variant)] = std::move(of_variant);
+  whole["variant"] = std::move(variants);
+  return recipe_from(std::move(whole), origin, false);
+}
+
+const Source::Family* Source::family(std::string_view wanted_ref, std::string_view variant) const {
+  for (const Family& one : families) {
+    const bool meant =
+        one.variants.empty() || std::find(one.variants.begin(), one.variants.end(), variant) != one.variants.end();
+    if (meant && any_matches(one.refs, std::string(wanted_ref))) return &one;
+  }
+  return nullptr;
+}
+
+}  // namespace wheelsmith::recipe
