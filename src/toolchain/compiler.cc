@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "toolchain/ask.h"
 #include "toolchain/compiler_choice.h"
+#include "toolchain/description.h"
 
 namespace wheelsmith::toolchain {
 
@@ -151,6 +152,7 @@ fs::path sub_program(const std::string& answer, const Surroundings& where) {
 }  // namespace
 
 std::optional<Compiler> find_compiler(const Surroundings& where) {
+  if (where.described) return find_described_compiler(where);
   const std::optional<CompilerChoice> choice = choose_compiler(where);
   if (!choice) return std::nullopt;
   const std::string fingerprint =

@@ -12,6 +12,7 @@
 #include "toolchain/ask.h"
 #include "toolchain/cuda_limits.h"
 #include "toolchain/cuda_texts.h"
+#include "toolchain/description.h"
 
 namespace wheelsmith::toolchain {
 
@@ -182,12 +183,14 @@ std::optional<Cuda> read_toolkit(const fs::path& root, const fs::path& nvcc, con
 }  // namespace
 
 std::optional<Cuda> read_cuda(const fs::path& root, const Surroundings& where) {
+  if (where.described) return read_described_cuda(root, *where.described);
   std::error_code error;
   const fs::path folder = fs::absolute(root, error);
   return read_toolkit(folder, folder / "bin/nvcc", where);
 }
 
 std::optional<Cuda> find_cuda(const Surroundings& where) {
+  if (where.described) return find_described_cuda(where);
   if (!where.cuda.empty()) {
     std::optional<Cuda> cuda = read_cuda(where.cuda, where);
     if (!cuda) {

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "toolchain/ask.h"
+#include "toolchain/description.h"
 #include "toolchain/wanted_python.h"
 
 namespace wheelsmith::toolchain {
@@ -96,6 +97,7 @@ Python python_at(const fs::path& given, const Surroundings& where) {
 }  // namespace
 
 Python find_python(const std::string& wanted_text, const Surroundings& where) {
+  if (where.described) return find_described_python(wanted_text, *where.described);
   if (wanted_text.find('/') != std::string::npos) return python_at(wanted_text, where);
   const WantedPython wanted = WantedPython::parse(wanted_text);
   std::vector<fs::path> folders;
@@ -127,6 +129,7 @@ Python find_python(const std::string& wanted_text, const Surroundings& where) {
 }
 
 std::vector<Python> find_pythons(const Surroundings& where) {
+  if (where.described) return where.described->pythons;
   std::vector<fs::path> folders = path_folders(where);
   for (fs::path& folder : version_folders(where)) folders.push_back(std::move(folder));
   std::vector<Python> pythons;

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "sys/files.h"
 #include "toolchain/ask.h"
+#include "toolchain/description.h"
 
 namespace wheelsmith::toolchain {
 
@@ -172,6 +173,7 @@ std::optional<std::uint64_t> kfd_property(std::string_view text, std::string_vie
 }
 
 std::vector<Gpu> find_gpus(const Surroundings& where) {
+  if (where.described) return where.described->gpus;
   std::vector<Gpu> gpus = nvidia_gpus(where);
   for (Gpu& gpu : amd_gpus(where)) gpus.push_back(std::move(gpu));
   return gpus;

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "toolchain/ask.h"
+#include "toolchain/description.h"
 
 namespace wheelsmith::toolchain {
 
@@ -51,6 +52,7 @@ std::optional<Answer> ask_version(const fs::path& program, const Surroundings& w
 }  // namespace
 
 std::optional<Program> find_program(std::string_view name, const Surroundings& where) {
+  if (where.described) return find_described_program(name, *where.described);
   for (const fs::path& path : programs_in_path(name, where)) {
     std::string fingerprint = fingerprint_of(path);
     if (is_shim(path)) fingerprint = combined_digest({fingerprint, shim_state(where)});

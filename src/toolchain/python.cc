@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "toolchain/ask.h"
+#include "toolchain/description.h"
 
 namespace wheelsmith::toolchain {
 
@@ -63,6 +64,7 @@ std::string Python::short_version() const {
 }
 
 std::optional<Python> read_python(const fs::path& executable, const Surroundings& where) {
+  if (where.described) return read_described_python(executable, *where.described);
   if (!is_program(executable)) return std::nullopt;
   std::string fingerprint = fingerprint_of(executable);
   if (is_shim(executable)) fingerprint = combined_digest({fingerprint, shim_state(where)});

@@ -1,18 +1,28 @@
-// ROCm: a folder (/opt/rocm, or one that a variable names) or the rocm-sdk wheels, whose own program says where they
-// lie. hipcc's C++ compiler looks for the device libraries (amdgcn/bitcode) in several places by version and packaging;
-// a build without them fails only when the first kernel is compiled, so they are looked for here.
+// ROCm: a folder (/opt/rocm, or one that a variable names) or the rocm-sdk wheels of an environment, whose own module
+// says where they lie. hipcc's C++ compiler looks for the device libraries (amdgcn/bitcode) in several places by
+// version and packaging; a build without them fails only when the first kernel is compiled, so they are looked for
+// here.
+//
+// An environment with the wheels has a bin/hipcc, too, a small Python script that starts the real one. Its folder is no
+// ROCm: neither headers nor libraries are below it. So where rocm-sdk stands beside hipcc, the module is asked.
 
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "base/error.h"
 #include "base/text.h"
 #include "toolchain/ask.h"
+#include "toolchain/description.h"
 
 namespace wheelsmith::toolchain {
 
 namespace fs = std::filesystem;
 
 namespace {
+
+// The first question unpacks the devel package: gigabytes, on a slow disk.
+constexpr std::chrono::seconds k_patience(600);
 
 std::string version_of(const fs::path& root) {
   for (const char* name :
@@ -22,17 +32,21 @@ std::string version_of(const fs::path& root) {
   }
   // HIP's own, in a tree that was never installed by a package manager.
   const std::string text = head_of(root / "share/hip/version", 4096);
-  std::string major, minor, patch;
+  std::string major, minor;
   for (const std::string_view line : lines(text)) {
     const auto take = [&](std::string_view name, std::string& into) {
       if (line.starts_with(name)) into = first_version(std::string(line.substr(name.size())) + ".0");
     };
     take("HIP_VERSION_MAJOR=", major);
     take("HIP_VERSION_MINOR=", minor);
-    take("HIP_VERSION_PATCH=", patch);
   }
   const auto number = [](const std::string& dotted) { return dotted.substr(0, dotted.find('.')); };
   return major.empty() || minor.empty() ? std::string() : number(major) + "." + number(minor);
+}
+
+bool has_bitcode(const fs::path& folder) {
+  const std::vector<std::string> names = names_in(folder);
+  return std::any_of(names.begin(), names.end(), [](const std::string& name) { return name.ends_with(".bc"); });
 }
 
 fs::path device_libraries_of(const fs::path& root) {
@@ -45,9 +59,21 @@ fs::path device_libraries_of(const fs::path& root) {
     }
   }
   for (const fs::path& place : places) {
-    for (const std::string& name : names_in(root / place)) {
-      if (name.ends_with(".bc")) return root / place;
-    }
+    if (has_bitcode(root / place)) return root / place;
+  }
+  return {};
+}
+
+fs::path clang_of(const fs::path& root) {
+  for (const char* folder : {"lib/llvm/bin", "llvm/bin"}) {
+    if (is_program(root / folder / "clang++")) return root / folder;
+  }
+  return {};
+}
+
+fs::path cmake_of(const fs::path& root) {
+  for (const char* folder : {"lib/cmake", "lib64/cmake"}) {
+    if (is_there(root / folder / "hip/hip-config.cmake")) return root / folder;
   }
   return {};
 }
@@ -62,10 +88,110 @@ std::string folder_digest(const fs::path& folder, const Surroundings& where) {
   return combined_digest(parts);
 }
 
+void add_digests(Rocm& rocm, const Surroundings& where) {
+  add_program_digests(rocm.digests, "hipcc", rocm.hipcc, where);
+  if (!rocm.clang.empty()) {
+    for (const std::string name : {"clang", "clang++", "lld", "clang-offload-bundler", "clang-linker-wrapper"})
+      add_program_digests(rocm.digests, "hipcc/" + name, rocm.clang / name, where);
+  }
+  if (!rocm.device_libraries.empty())
+    rocm.digests.emplace_back("hipcc/bitcode", folder_digest(rocm.device_libraries, where));
+  // Thousands of headers are known by the versions that they name, and the runtime by itself.
+  for (const char* name : {".info/version", "include/hip/hip_version.h", "include/rocm-core/rocm_version.h",
+                           "share/hip/version", "lib/libamdhip64.so"}) {
+    if (is_there(rocm.root / name))
+      rocm.digests.emplace_back("rocm/" + std::string(base_name(name)),
+                                file_digest(real_path(rocm.root / name), where.memo));
+  }
+}
+
+// The start of an environment's interpreter, where the folder is an environment with rocm-sdk in it.
+fs::path environment_python(const fs::path& folder) {
+  for (const char* name : {"bin/python", "bin/python3"}) {
+    if (is_program(folder / "bin/rocm-sdk") && is_program(folder / name)) return folder / name;
+  }
+  return {};
+}
+
+std::string last_line(const std::string& output) {
+  std::string_view last;
+  for (const std::string_view line : lines(output)) {
+    if (!trim(line).empty()) last = trim(line);
+  }
+  return is_valid_utf8(last) ? std::string(last) : std::string();
+}
+
+struct Question {
+  std::vector<std::string> words;  // "rocm-sdk", or "python -m rocm_sdk"
+  fs::path program;                // what the answer is remembered by
+  std::vector<fs::path> files;     // and what it stands on besides
+};
+
+std::optional<Rocm> ask_rocm_sdk(const Question& question, const Surroundings& where, std::string* problem) {
+  const auto answer = [&](std::vector<std::string> more) {
+    std::vector<std::string> words = question.words;
+    words.insert(words.end(), more.begin(), more.end());
+    return ask(words, where, "", k_patience);
+  };
+  const std::optional<document::Table> facts = remembered(
+      "rocm-sdk", join(question.words, " "), fingerprint_of(question.program), where, [&]() -> std::optional<Answer> {
+        const Reply reply = answer({"path", "--root"});
+        const fs::path root = last_line(reply.output);
+        if (!reply.good || !root.is_absolute()) {
+          const std::string said = last_line(reply.errors);
+          if (problem != nullptr)
+            *problem =
+                fmt::format("{} path --root: {}", join(question.words, " "), said.empty() ? reply.problem : said);
+          return std::nullopt;
+        }
+        Answer result;
+        result.facts["root"] = root.string();
+        const Reply version = answer({"version"});
+        if (version.good) result.facts["version"] = last_line(version.output);
+        // Separated by ';' or blanks, by version.
+        const Reply targets = answer({"targets"});
+        if (targets.good && is_valid_utf8(targets.output)) result.facts["targets"] = targets.output;
+        result.files = question.files;
+        result.files.push_back(question.program);
+        result.files.push_back(root / "bin/hipcc");
+        return result;
+      });
+  if (!facts) return std::nullopt;
+  const document::Value value(*facts);
+  const fs::path root = value["root"].text_or();
+  std::optional<Rocm> rocm = read_rocm(root, "rocm-sdk", where);
+  if (!rocm) {
+    if (problem != nullptr) *problem = fmt::format("rocm-sdk names {}, and there is no bin/hipcc", root.string());
+    return std::nullopt;
+  }
+  rocm->python = question.program;
+  if (const std::string version = value["version"].text_or(); pep::Version::try_parse(version)) rocm->version = version;
+  std::string targets = value["targets"].text_or();
+  std::replace_if(targets.begin(), targets.end(), [](char c) { return c == ';' || c == ',' || c == '\n'; }, ' ');
+  for (const std::string_view target : split(targets, ' ')) {
+    if (target.starts_with("gfx")) rocm->targets.emplace_back(target);
+  }
+  return rocm;
+}
+
+std::optional<Rocm> from_program(const fs::path& program, const Surroundings& where) {
+  return ask_rocm_sdk({{program.string()}, program, {}}, where, nullptr);
+}
+
+// A folder as a user or a variable names it: of ROCm, of HIP inside it, or of an environment.
+std::optional<Rocm> from_folder(const fs::path& folder, const Surroundings& where) {
+  if (const fs::path python = environment_python(folder); !python.empty())
+    return ask_rocm_sdk({{python.string(), "-m", "rocm_sdk"}, folder / "bin/rocm-sdk", {python}}, where, nullptr);
+  return read_rocm(folder, "folder", where);
+}
+
+}  // namespace
+
 std::optional<Rocm> read_rocm(const fs::path& given, const std::string& origin, const Surroundings& where) {
   std::error_code error;
   Rocm rocm;
   rocm.root = fs::absolute(given, error).lexically_normal();
+  if (!rocm.root.has_filename()) rocm.root = rocm.root.parent_path();
   rocm.hipcc = rocm.root / "bin/hipcc";
   // HIP_PATH of old names a folder inside: /opt/rocm/hip.
   if (rocm.root.filename() == "hip" && is_program(rocm.root.parent_path() / "bin/hipcc")) {
@@ -75,58 +201,46 @@ std::optional<Rocm> read_rocm(const fs::path& given, const std::string& origin, 
   if (!is_program(rocm.hipcc)) return std::nullopt;
   rocm.version = version_of(rocm.root);
   rocm.device_libraries = device_libraries_of(rocm.root);
+  rocm.clang = clang_of(rocm.root);
+  rocm.cmake = cmake_of(rocm.root);
   rocm.origin = origin;
-  add_program_digests(rocm.digests, "hipcc", rocm.hipcc, where);
-  for (const char* folder : {"lib/llvm/bin", "llvm/bin"}) {
-    if (!is_program(rocm.root / folder / "clang")) continue;
-    for (const std::string name : {"clang", "lld", "clang-offload-bundler", "clang-linker-wrapper"}) {
-      add_program_digests(rocm.digests, "hipcc/" + name, rocm.root / folder / name, where);
-    }
-    break;
-  }
-  if (!rocm.device_libraries.empty()) {
-    rocm.digests.emplace_back("hipcc/bitcode", folder_digest(rocm.device_libraries, where));
-  }
+  add_digests(rocm, where);
   return rocm;
 }
 
-std::optional<Rocm> from_rocm_sdk(const Surroundings& where) {
-  for (const fs::path& program : programs_in_path("rocm-sdk", where)) {
-    const std::optional<document::Table> facts =
-        remembered("rocm-sdk", program.string(), fingerprint_of(program), where, [&]() -> std::optional<Answer> {
-          const Reply reply = ask({program.string(), "path", "--root"}, where, "", std::chrono::seconds(60));
-          const std::vector<std::string_view> all = lines(reply.output);
-          if (!reply.good || all.empty() || !is_valid_utf8(all.back())) return std::nullopt;
-          const fs::path root(trim(all.back()));
-          if (!root.is_absolute()) return std::nullopt;
-          Answer answer;
-          answer.facts["root"] = root.string();
-          answer.files = {program, root / "bin/hipcc"};
-          return answer;
-        });
-    if (!facts) continue;
-    if (std::optional<Rocm> rocm = read_rocm(document::Value(*facts)["root"].text_or(), "rocm-sdk", where)) return rocm;
+std::optional<Rocm> read_rocm_sdk(const Python& python, const Surroundings& where, std::string* problem) {
+  // Files first: an interpreter without the module is not started.
+  for (const fs::path& site : python.sites) {
+    const fs::path module = site / "rocm_sdk/__init__.py";
+    if (!is_there(module)) continue;
+    return ask_rocm_sdk({{python.executable.string(), "-m", "rocm_sdk"}, module, {python.executable}}, where, problem);
   }
   return std::nullopt;
 }
 
-}  // namespace
-
-std::optional<Rocm> find_rocm(const Surroundings& where) {
+std::optional<Rocm> find_rocm(const Surroundings& where, const Python* python) {
+  if (where.described) return find_described_rocm(where);
   if (!where.rocm.empty()) {
-    if (std::optional<Rocm> rocm = read_rocm(where.rocm, "folder", where)) return rocm;
+    if (std::optional<Rocm> rocm = from_folder(where.rocm, where)) return rocm;
     throw Error(fmt::format("ROCm is to be {}, and there is no bin/hipcc; correct the setting or leave it out",
                             printable(where.rocm.string())));
   }
   for (const char* name : {"ROCM_PATH", "ROCM_HOME", "HIP_PATH"}) {
     const std::string root = variable(where, name);
     if (root.empty()) continue;
-    if (std::optional<Rocm> rocm = read_rocm(root, "folder", where)) return rocm;
+    if (std::optional<Rocm> rocm = from_folder(root, where)) return rocm;
   }
-  if (std::optional<Rocm> rocm = from_rocm_sdk(where)) return rocm;
+  if (python != nullptr) {
+    if (std::optional<Rocm> rocm = read_rocm_sdk(*python, where)) return rocm;
+  }
+  for (const fs::path& program : programs_in_path("rocm-sdk", where)) {
+    if (std::optional<Rocm> rocm = from_program(program, where)) return rocm;
+  }
   if (std::optional<Rocm> rocm = read_rocm(on_machine(where, "opt/rocm"), "folder", where)) return rocm;
   for (const fs::path& hipcc : programs_in_path("hipcc", where)) {
+    // A link to the real one; or the script of an environment, which has been asked above if it can answer.
     const fs::path root = real_path(hipcc).parent_path().parent_path();
+    if (!environment_python(hipcc.parent_path().parent_path()).empty()) continue;
     if (std::optional<Rocm> rocm = read_rocm(root, "folder", where)) return rocm;
   }
   return std::nullopt;

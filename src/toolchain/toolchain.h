@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,8 +26,12 @@ struct Memo {
   std::function<void(std::string_view, std::string_view, std::string_view, std::string_view)> keep;
 };
 
+struct Description;  // description.h
+
 // What is looked at: our environment and PATH, and the user's choices.
 struct Surroundings {
+  // Another machine, by its description: it answers instead of the one we run on.
+  std::shared_ptr<const Description> described;
   sys::Environment environment;
   Memo memo;
   std::string cc, cxx;         // --set cc=…, CC: a name or path; "" is the default
@@ -90,7 +95,11 @@ struct Rocm {
   std::filesystem::path hipcc;
   std::string version;
   std::filesystem::path device_libraries;  // …/amdgcn/bitcode; empty when absent
-  std::string origin;                      // "folder", "rocm-sdk"
+  std::filesystem::path clang;             // the folder of its clang++, lib/llvm/bin; empty when absent
+  std::filesystem::path cmake;             // lib/cmake, where find_package looks for hip; empty when hip is not there
+  std::vector<std::string> targets;        // what it was made for, as rocm-sdk says it; empty: not known
+  std::string origin;                      // "folder", "rocm-sdk", "registry"
+  std::filesystem::path python;            // rocm-sdk: the interpreter or program that was asked
   std::vector<std::pair<std::string, std::string>> digests;
 };
 
@@ -133,7 +142,13 @@ std::optional<Python> read_python(const std::filesystem::path& executable, const
 std::optional<Compiler> find_compiler(const Surroundings& where);
 std::optional<Cuda> find_cuda(const Surroundings& where);
 std::optional<Cuda> read_cuda(const std::filesystem::path& root, const Surroundings& where);
-std::optional<Rocm> find_rocm(const Surroundings& where);
+// The setting, ROCM_PATH and its like, the rocm-sdk of that interpreter's environment, the one in PATH, /opt/rocm,
+// hipcc in PATH.
+std::optional<Rocm> find_rocm(const Surroundings& where, const Python* python = nullptr);
+std::optional<Rocm> read_rocm(const std::filesystem::path& root, const std::string& origin, const Surroundings& where);
+// What `python -m rocm_sdk` says of itself; asking it unpacks its devel package, once. Nothing where the environment
+// has none, or cannot tell (`problem` then says why).
+std::optional<Rocm> read_rocm_sdk(const Python& python, const Surroundings& where, std::string* problem = nullptr);
 std::optional<Program> find_program(std::string_view name,
                                     const Surroundings& where);  // cmake, ninja, ccache, git, uv, curl, patch
 // In the environment that an interpreter belongs to, without importing anything (files only); with `import_it` the

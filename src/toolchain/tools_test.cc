@@ -88,14 +88,64 @@ TEST(FindRocm, AsksRocmSdkOnce) {
   const std::string root = (machine.root() / "sdk/_rocm_sdk_devel").string();
   machine.script("sdk/_rocm_sdk_devel/bin/hipcc", "");
   machine.file("sdk/_rocm_sdk_devel/share/hip/version", "HIP_VERSION_MAJOR=7\nHIP_VERSION_MINOR=2\n");
-  machine.script("bin/rocm-sdk", "echo '" + root + "'");
+  machine.script("bin/rocm-sdk", "[ $1 != path ] || echo '" + root + "'");
   const std::optional<Rocm> rocm = find_rocm(machine.where);
   ASSERT_TRUE(rocm);
   EXPECT_EQ(rocm->origin, "rocm-sdk");
   EXPECT_EQ(rocm->version, "7.2");
-  EXPECT_EQ(machine.starts(), 1U);
+  EXPECT_EQ(machine.starts(), 3U);  // path, version, targets
   EXPECT_TRUE(find_rocm(machine.where));
-  EXPECT_EQ(machine.starts(), 1U);
+  EXPECT_EQ(machine.starts(), 3U);
+}
+
+// An environment with the wheels has a bin/hipcc that only starts the real one: its folder is no ROCm.
+TEST(FindRocm, AnEnvironmentIsAskedAndNotTakenForRocm) {
+  TestMachine machine;
+  machine.only_own_path();
+  const std::string root = (machine.root() / "venv/site/_rocm_sdk_devel").string();
+  machine.script("venv/site/_rocm_sdk_devel/bin/hipcc", "");
+  machine.script("venv/site/_rocm_sdk_devel/lib/llvm/bin/clang++", "");
+  machine.file("venv/site/_rocm_sdk_devel/lib/cmake/hip/hip-config.cmake", "");
+  machine.script("venv/bin/hipcc", "");
+  machine.script("venv/bin/rocm-sdk", "exit 1");
+  machine.script("venv/bin/python", "case $3 in path) echo '" + root +
+                                        "';; version) echo 7.10.0a20251124;; targets) echo 'gfx1151;gfx942';; esac");
+  for (const bool by_setting : {true, false}) {
+    machine.where.rocm = by_setting ? machine.root() / "venv" : fs::path();
+    if (!by_setting) machine.where.environment["ROCM_PATH"] = (machine.root() / "venv").string();
+    const std::optional<Rocm> rocm = find_rocm(machine.where);
+    ASSERT_TRUE(rocm);
+    EXPECT_EQ(rocm->root, root);
+    EXPECT_EQ(rocm->version, "7.10.0a20251124");
+    EXPECT_EQ(rocm->targets, (std::vector<std::string>{"gfx1151", "gfx942"}));
+    EXPECT_EQ(rocm->clang, root + "/lib/llvm/bin");
+    EXPECT_EQ(rocm->cmake, root + "/lib/cmake");
+  }
+  // Nor is it when its hipcc is the first in PATH and the module cannot answer.
+  machine.where.environment.erase("ROCM_PATH");
+  machine.where.environment["PATH"] = (machine.root() / "venv/bin").string();
+  EXPECT_FALSE(find_rocm(machine.where));
+}
+
+TEST(FindRocm, AsksTheChosenInterpretersEnvironment) {
+  TestMachine machine;
+  machine.only_own_path();
+  const std::string root = (machine.root() / "site/_rocm_sdk_devel").string();
+  machine.script("site/_rocm_sdk_devel/bin/hipcc", "");
+  Python python;
+  python.executable = machine.script("python", "[ $3 != path ] || echo '" + root + "'");
+  python.sites = {machine.root() / "site"};
+  EXPECT_FALSE(find_rocm(machine.where, &python));
+  EXPECT_EQ(machine.starts(), 0U);  // no module, so nothing is started
+  machine.file("site/rocm_sdk/__init__.py", "");
+  const std::optional<Rocm> rocm = find_rocm(machine.where, &python);
+  ASSERT_TRUE(rocm);
+  EXPECT_EQ(rocm->root, root);
+  // What the module says instead of an answer is told.
+  python.executable = machine.script("broken", "echo 'no devel package' >&2; exit 1");
+  std::string problem;
+  EXPECT_FALSE(read_rocm_sdk(python, machine.where, &problem));
+  EXPECT_NE(problem.find("no devel package"), std::string::npos) << problem;
 }
 
 TEST(TorchFiles, Version) {

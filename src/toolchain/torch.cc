@@ -12,6 +12,7 @@
 #include "elf/elf_file.h"
 #include "sys/file.h"
 #include "toolchain/ask.h"
+#include "toolchain/description.h"
 #include "toolchain/torch_files.h"
 
 namespace wheelsmith::toolchain {
@@ -153,6 +154,7 @@ void try_import(Torch& torch, const Python& python, const Surroundings& where) {
 std::string Torch::variant() const { return !hip.empty() ? "rocm" : !cuda.empty() ? "cuda" : "cpu"; }
 
 std::optional<Torch> find_torch(const fs::path& executable, bool import_it, const Surroundings& where) {
+  if (where.described) return find_described_torch(executable, *where.described);
   const std::optional<Python> python = read_python(executable, where);
   if (!python) return std::nullopt;
   const std::optional<fs::path> folder = torch_folder(*python);

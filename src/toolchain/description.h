@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "sys/files.h"
+#include "toolchain/toolchain.h"
+
+// A machine as a text. What a plan and a doctor want to know of a machine is little: which Pythons, compilers, CUDA,
+// ROCm and programs it has, how much memory. Written down as TOML once (`doctor --describe`), it lets a node of a fleet
+// be planned for on a laptop, and every recipe be tried on machines that nobody here owns. With a description in the
+// Surroundings nothing of the machine we run on is looked at: no process is started, no file is read.
+//
+// docs/machines.md tells the keys. What is left out is as on an ordinary machine where that can be told from the rest
+// (the include folder of a Python from its prefix, nvcc's architectures from its version), else it is not there.
+
+namespace wheelsmith::toolchain {
+
+// A source as far as planning looks into it.
+struct DescribedSource {
+  std::string version;                                // of an sdist, or in the source itself; "": as the ref says
+  std::string commit;                                 // of every ref that is not in `refs`
+  std::map<std::string, std::string> refs;            // tag, branch or abbreviated commit -> commit
+  std::map<std::string, std::string> files;           // path -> text: pyproject.toml, version.txt, …
+  std::optional<std::string> backend;                 // instead of pyproject's
+  std::optional<std::vector<std::string>> requires_;  // likewise
+};
+
+struct DescribedPlace {
+  std::string name;  // "store", "temporary", "out"
+  std::filesystem::path folder;
+  std::uint64_t free = 0;
+};
+
+struct Description {
+  std::string name;      // "h100-node"
+  std::string platform;  // "linux_x86_64"
+  std::string glibc;     // "2.36"
+  unsigned cores = 1;
+  sys::Memory memory;
+  bool isolates_network = true;
+  sys::Environment environment;          // all of it
+  std::vector<Python> pythons;           // the first is the one in PATH
+  std::map<std::string, Torch> torches;  // of the interpreter with that path
+  std::vector<Compiler> compilers;       // the first of each is taken unless the user names another
+  std::vector<Cuda> cudas;
+  std::vector<Rocm> rocms;
+  std::map<std::string, Program, std::less<>> programs;
+  std::map<std::string, Program, std::less<>> shadowed;  // behind one of pip's
+  std::vector<Gpu> gpus;
+  std::vector<DescribedPlace> places;
+  std::map<std::string, std::string> wheels;                     // what resolving finds: normalized name -> version
+  std::vector<std::pair<std::string, DescribedSource>> sources;  // by project or URL, or a pattern of those
+
+  // The first that names it exactly, else the first whose pattern fits one of the names; null for none.
+  [[nodiscard]] const DescribedSource* source(const std::vector<std::string>& names) const;
+};
+
+// Throws Error "FILE:LINE: unknown key pyhton; did you mean python?"; all problems at once.
+Description read_description(std::string_view toml, std::string_view file_name);
+std::string to_toml(const Description& description);
+
+// What stands for a tool's digest: it names the tool, and can be no real one's.
+std::string described_digest(std::string_view name, std::string_view version);
+
+// The answers of a described machine to the questions of toolchain.h.
+Python find_described_python(const std::string& wanted, const Description& machine);
+std::optional<Python> read_described_python(const std::filesystem::path& executable, const Description& machine);
+std::optional<Compiler> find_described_compiler(const Surroundings& where);
+std::optional<Cuda> find_described_cuda(const Surroundings& where);
+std::optional<Cuda> read_described_cuda(const std::filesystem::path& root, const Description& machine);
+std::optional<Rocm> find_described_rocm(const Surroundings& where);
+std::optional<Program> find_described_program(std::string_view name, const Description& machine);
+std::optional<Torch> find_described_torch(const std::filesystem::path& python, const Description& machine);
+
+// An interpreter with everything that follows from its path and version filled in where it is empty.
+void fill_python(Python& python, const Description& machine);
+
+}  // namespace wheelsmith::toolchain
