@@ -100,7 +100,10 @@ class StepScript {
       case source::Pin::Kind::git: {
         const std::string url = fetch::without_credentials(pin.git_url);
         line(fmt::format("clone {} {} \"$source\"{}", shell_quoted(url), shell_quoted(pin.git_commit),
-                         pin.submodules.empty() ? "" : " " + shell_quoted(pin.submodules)));
+                         !pin.submodules           ? ""
+                         : pin.submodules->empty() ? " -"
+                                                   : " " + shell_quoted(*pin.submodules)));
+        if (!pin.git_tag.empty()) line("git -C \"$source\" tag -- " + shell_quoted(pin.git_tag));
         break;
       }
       case source::Pin::Kind::program: break;

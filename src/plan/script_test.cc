@@ -117,7 +117,8 @@ TEST(Script, IsBashWhateverThePlanHolds) {
     EXPECT_EQ(syntax_errors(script_of(archive)), "");
     archive.source.kind = source::Pin::Kind::git;
     archive.source.git_url = archive.source.git_commit = k_hostile;
-    archive.source.submodules = {k_hostile, "b"};
+    archive.source.submodules = std::vector<std::string>{k_hostile, "b"};
+    archive.source.git_tag = k_hostile;
     EXPECT_EQ(syntax_errors(script_of(archive)), "");
   }
 }

@@ -100,6 +100,8 @@ Value source_value(const source::Pin& pin) {
   table["git_url"] = pin.git_url;
   table["git_ref"] = pin.git_ref;
   table["git_commit"] = pin.git_commit;
+  table["git_tag"] = pin.git_tag;
+  if (pin.submodules) table["submodules"] = list_of(*pin.submodules);
   table["incremental"] = pin.incremental;
   table["digest"] = pin.digest;
   return table;
@@ -120,6 +122,8 @@ source::Pin source_from(const Value& value) {
   pin.git_url = value["git_url"].text_or();
   pin.git_ref = value["git_ref"].text_or();
   pin.git_commit = value["git_commit"].text_or();
+  pin.git_tag = value["git_tag"].text_or();
+  if (value["submodules"].array() != nullptr) pin.submodules = value["submodules"].texts();
   pin.incremental = value["incremental"].boolean_or(false);
   pin.digest = value["digest"].text_or();
   return pin;

@@ -162,7 +162,7 @@ void StepRunner::prepare_source() {
     sys::remove_tree(m_tree);
     sys::make_folders(m_tree);
     if (!step.source.incremental) {
-      source::materialize(step.source, step.patches, m_fetcher, m_source);
+      source::materialize(step.source, step.patches, m_fetcher, m_store, m_source);
       remove_matching(m_source, m_rules.clean);
     }
   } else {

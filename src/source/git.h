@@ -1,8 +1,10 @@
 #pragma once
 
-#include <filesystem>
 #include <string>
+#include <string_view>
 
+#include "source/git_command.h"
+#include "source/repositories.h"
 #include "source/source.h"
 
 namespace wheelsmith::source {
@@ -13,13 +15,10 @@ struct GitPlace {
 // "git+https://host/x.git@v1.2" to the URL and the ref ("" for the default branch).
 GitPlace parse_git_url(const std::string& text);
 
-bool is_commit(std::string_view ref);
+// The version that a tag names: "v1.2", "NAME-v1.2", "release-1.2"; "" for other tags. In its normal form.
+std::string version_of_tag(std::string_view tag, std::string_view project);
 
-// The commit that a branch or tag stands for now; asks the remote. A full commit stands for itself. Messages hold no
-// credentials.
-std::string resolve_ref(const std::string& url, const std::string& ref);
-
-// The files of the pin's commit with its submodules, without history, into an empty folder.
-void checkout(const Pin& pin, const std::filesystem::path& folder);
+Repositories repositories_for(fetch::Fetcher& fetcher, store::Store& store);
+GitTree tree_of(const Pin& pin);
 
 }  // namespace wheelsmith::source

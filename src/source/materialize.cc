@@ -33,7 +33,7 @@ std::filesystem::path fetch_archive(const Pin& pin, fetch::Fetcher& fetcher) {
   return fetcher.download(url_from_page(pin, fetcher), pin.file_name, pin.sha256);
 }
 
-void materialize(const Pin& pin, const std::vector<Patch>& patches, fetch::Fetcher& fetcher,
+void materialize(const Pin& pin, const std::vector<Patch>& patches, fetch::Fetcher& fetcher, store::Store& store,
                  const std::filesystem::path& folder) {
   Staging staging(folder);
   const std::filesystem::path made = staging.path() / "source";
@@ -49,10 +49,7 @@ void materialize(const Pin& pin, const std::vector<Patch>& patches, fetch::Fetch
       for (const SourceFile& file : list_source(pin.folder)) copy.bring(file);
       break;
     }
-    case Pin::Kind::git:
-      sys::make_folders(made);
-      checkout(pin, made);
-      break;
+    case Pin::Kind::git: repositories_for(fetcher, store).checkout(tree_of(pin), made); break;
     case Pin::Kind::program: sys::make_folders(made); break;
   }
   apply_patches(made, patches);
@@ -68,13 +65,24 @@ recipe::SourceFacts look_into(const Pin& pin, fetch::Fetcher& fetcher, store::St
     }
     case Pin::Kind::folder: return recipe::read_source(sys::FolderTree(pin.folder));
     case Pin::Kind::git: {
-      const std::filesystem::path folder = store.temporary() / ("look-" + pin.git_commit);
-      sys::remove_tree(folder);
-      materialize(pin, {}, fetcher, folder);
-      const recipe::SourceFacts facts = recipe::read_source(sys::FolderTree(folder));
-      sys::remove_tree(folder);
-      return facts;
+      Repositories repositories = repositories_for(fetcher, store);
+      return recipe::read_source(*repositories.files(pin.git_url, pin.git_commit, pin.git_ref));
     }
+    case Pin::Kind::program: break;
+  }
+  return {};
+}
+
+std::optional<std::string> file_at(const Pin& pin, const std::string& path, fetch::Fetcher& fetcher,
+                                   store::Store& store) {
+  const auto text_of = [&](const FileTree& tree) -> std::optional<std::string> {
+    const std::optional<Blob> blob = tree.open(path);
+    return blob ? std::optional(std::string(blob->bytes.text())) : std::nullopt;
+  };
+  switch (pin.kind) {
+    case Pin::Kind::archive: return text_of(ArchiveTree(fetch_archive(pin, fetcher)));
+    case Pin::Kind::folder: return text_of(sys::FolderTree(pin.folder));
+    case Pin::Kind::git: return repositories_for(fetcher, store).file(pin.git_url, pin.git_commit, path);
     case Pin::Kind::program: break;
   }
   return {};

@@ -13,11 +13,19 @@ namespace wheelsmith::source {
 // Whether git reads it from this machine: a path or a file: URL.
 bool is_local(std::string_view url);
 
+// The folder behind it.
+std::filesystem::path local_folder(const std::string& url);
+// What is the same for all spellings of a URL: no credentials, no '/' and no ".git" at the end.
+std::string repository_name(std::string_view url);
+
 // Where a repository is really asked.
 struct Place {
   std::string address;  // what git is told: a URL, or a folder that holds a repository
   std::string prefix;   // of the mirror that stands for it; "" when it is asked itself
   bool local = false;
+
+  // Those that git may speak with it, as GIT_ALLOW_PROTOCOL has them.
+  [[nodiscard]] std::string protocols() const;
 };
 
 // [mirrors]: URL prefix to URL or folder. The longest prefix wins; it ends where a part of the path does, and ".git" at

@@ -30,6 +30,17 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view k_notes = "source";
 
+// Packages make their version out of the tag, so it decides the result as well.
+std::string git_digest(const Pin& pin) {
+  std::string digest = "git:" + pin.git_commit;
+  if (!pin.git_tag.empty()) digest += "@" + pin.git_tag;
+  if (pin.submodules && pin.submodules->empty()) digest += ",none";
+  if (pin.submodules) {
+    for (const std::string& submodule : *pin.submodules) digest += "," + submodule;
+  }
+  return digest;
+}
+
 class Pinner {
  public:
   Pinner(const recipe::Recipe& recipe, fetch::Fetcher& fetcher, store::Store& store, const PinOptions& options)
@@ -156,22 +167,11 @@ class Pinner {
     pin.git_url = url;
     pin.git_ref = ref;
     pin.submodules = m_recipe.source.submodules;
-    const std::string name = fmt::format("git {} {}", fetch::without_credentials(url), ref);
-    const std::optional<std::string> kept = m_options.upgrade ? std::nullopt : m_store.note(k_notes, name);
-    if (kept && is_commit(*kept)) {
-      pin.git_commit = *kept;
-    } else {
-      const bool local = url.starts_with("file:") || url.starts_with('/');
-      if (m_options.offline && !local && !is_commit(ref)) {
-        throw Error(fmt::format("{} has never been asked for {}, and --offline forbids it now",
-                                printable(fetch::without_credentials(url)),
-                                ref.empty() ? "its branch" : printable(ref)));
-      }
-      pin.git_commit = resolve_ref(url, ref);
-      m_store.put_note(k_notes, name, pin.git_commit);
-    }
-    pin.digest = "git:" + pin.git_commit;
-    for (const std::string& submodule : pin.submodules) pin.digest += "," + submodule;
+    const Commit commit = repositories_for(m_fetcher, m_store).resolve(url, ref, m_options.upgrade);
+    pin.git_commit = commit.id;
+    if (commit.ref_kind == "tag") pin.git_tag = commit.name;
+    pin.version = version_of_tag(pin.git_tag, pin.project);
+    pin.digest = git_digest(pin);
     return pin;
   }
 

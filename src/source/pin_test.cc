@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "source/git.h"
 #include "source/source.h"
+#include "source/test_repositories.h"
 #include "sys/file.h"
 #include "sys/files.h"
 #include "sys/process.h"
@@ -17,15 +18,6 @@ namespace {
 namespace fs = std::filesystem;
 using testing::gzip;
 using testing::TarBuilder;
-
-std::string error_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 std::string sdist(const std::string& version, const std::string& inside) {
   return gzip(TarBuilder()
@@ -54,7 +46,7 @@ class Pins : public ::testing::Test {
   std::string materialized(const Pin& what, const std::vector<Patch>& patches = {}) {
     fetch::Fetcher own = fetcher();
     fs::remove_all(m_tree);
-    return error_of([&] { materialize(what, patches, own, m_tree); });
+    return error_of([&] { materialize(what, patches, own, m_store, m_tree); });
   }
   void git(const fs::path& folder, std::vector<std::string> arguments) const {
     std::vector<std::string> argv = {
@@ -164,8 +156,12 @@ TEST_F(Pins, GitRefsStayUntilUpgrade) {
   EXPECT_EQ(branch.git_commit.size(), 40u);
   EXPECT_EQ(branch.digest, "git:" + branch.git_commit);
   // An annotated tag stands for its commit, not for itself.
-  EXPECT_EQ(resolve_ref(url, "v1"), branch.git_commit);
-  EXPECT_EQ(resolve_ref(url, ""), branch.git_commit);
+  const Pin tag = pinned(parse_override("git+" + url + "@v1"));
+  EXPECT_EQ(tag.git_commit, branch.git_commit);
+  EXPECT_EQ(tag.git_tag, "v1");
+  EXPECT_EQ(tag.version, "1");
+  EXPECT_EQ(tag.digest, "git:" + branch.git_commit + "@v1");
+  EXPECT_EQ(pinned(parse_override("git+" + url)).digest, branch.digest);
   sys::write_file(repository / "setup.py", "two\n");
   git(repository, {"commit", "-q", "-a", "-m", "two"});
   EXPECT_EQ(pinned(parse_override("git+" + url + "@main")).git_commit, branch.git_commit);
@@ -173,8 +169,9 @@ TEST_F(Pins, GitRefsStayUntilUpgrade) {
   EXPECT_EQ(sys::read_file(m_tree / "setup.py"), "one\n");
   m_options.upgrade = true;
   EXPECT_NE(pinned(parse_override("git+" + url + "@main")).git_commit, branch.git_commit);
-  EXPECT_NE(error_of([&] { (void)resolve_ref(url, "absent"); }).find("has no branch or tag absent"), std::string::npos);
-  EXPECT_NE(error_of([&] { (void)resolve_ref("ext::sh -c id", "x"); }).find("cannot be asked"), std::string::npos);
+  EXPECT_NE(
+      error_of([&] { (void)pinned(parse_override("git+" + url + "@absent")); }).find("has no branch or tag absent"),
+      std::string::npos);
 }
 
 TEST_F(Pins, GitBringsSubmodulesAndNoEscapes) {

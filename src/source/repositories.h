@@ -53,7 +53,7 @@ class Repositories {
 
   // Where it is really asked.
   [[nodiscard]] std::string address(const std::string& url) const { return m_mirrors.place(url).address; }
-  // For git below a build: the mirrors, and that their folders may belong to others.
+  // For git below a build that this process runs: the mirrors, and that their folders may belong to others.
   [[nodiscard]] sys::Environment build_variables() const;
 
   // A tag, a branch, a full ref, a commit, the beginning of one (7 digits or more, where the repository is on this
@@ -87,10 +87,9 @@ class Repositories {
   // Calls `use` with the repository that has the commit, which nobody removes or changes meanwhile.
   void with(const std::string& url, const std::string& commit, const std::string& ref, const Use& use);
   [[nodiscard]] std::filesystem::path cache(const std::string& url) const;
-  [[nodiscard]] std::string lock_name(const std::string& url) const;
-  std::string list_refs(const std::string& url, const std::vector<std::string>& arguments);
+  std::string list_refs(const std::string& url, const std::string& ref, const std::vector<std::string>& patterns);
   Commit ask(const std::string& url, const std::string& ref);
-  Commit ask_default(const std::string& url);
+  // The commit whose name begins so.
   std::optional<std::string> complete(const std::string& url, const std::string& digits);
   void tell(const std::string& sentence) const;
 

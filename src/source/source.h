@@ -32,8 +32,9 @@ struct Pin {
   std::string file_name, url, sha256;  // archive
   std::filesystem::path folder;        // folder: absolute
   std::string git_url, git_ref, git_commit;
-  std::vector<std::string> submodules;  // git: those that are needed; empty: all
-  bool incremental = false;             // --source DIR: built in place of its own tree, goes on from the last state
+  std::string git_tag;                                 // git: the tag that was asked for; "" for other refs
+  std::optional<std::vector<std::string>> submodules;  // git: folders of those that are needed; nothing: all
+  bool incremental = false;  // --source DIR: built in place of its own tree, goes on from the last state
   std::string digest;  // what enters the key: "sha256:…" of the archive, "tree:…" of a folder, "git:…" of a commit
   std::vector<std::pair<std::string, std::string>> files;  // folder: those of folder_digest; left out of documents
 };
@@ -59,6 +60,10 @@ Pin pin(const recipe::Recipe& recipe, const std::optional<Override>& user, fetch
 // For a name that no recipe has: the sdist of the registry, fetched (not run), and what can be seen in it.
 std::filesystem::path fetch_archive(const Pin& pin, fetch::Fetcher& fetcher);
 recipe::SourceFacts look_into(const Pin& pin, fetch::Fetcher& fetcher, store::Store& store);
+// The text of one file of the source, without unpacking or checking out the rest; nothing where there is none. Of an
+// archive only small files can be read.
+std::optional<std::string> file_at(const Pin& pin, const std::string& path, fetch::Fetcher& fetcher,
+                                   store::Store& store);
 
 // A patch by its text, so that it can be hashed and applied.
 struct Patch {
@@ -68,7 +73,7 @@ struct Patch {
 // Unpacks (one leading folder stripped) or copies into `folder`, which must be empty or absent, then applies the
 // patches. An archive that writes outside is refused; a patch that does not apply is an Error that names it, the file
 // and the hunk; one that is already applied is told apart.
-void materialize(const Pin& pin, const std::vector<Patch>& patches, fetch::Fetcher& fetcher,
+void materialize(const Pin& pin, const std::vector<Patch>& patches, fetch::Fetcher& fetcher, store::Store& store,
                  const std::filesystem::path& folder);
 // Unpacks a .tar.* or .zip safely.
 void unpack(const std::filesystem::path& archive, const std::filesystem::path& folder, bool strip_first);

@@ -91,6 +91,7 @@ std::vector<Item> everything(const std::filesystem::path& root) {
   add_folder(root, "envs", Class::environment, "env-", items);
   add_folder(root, "toolkits", Class::environment, "toolkit-", items);
   add_folder(root, "downloads", Class::download, "download-", items);
+  add_folder(root, "git", Class::download, "git-", items);
   std::sort(items.begin(), items.end(), [](const Item& a, const Item& b) {
     return std::tie(a.rank, a.used, a.subject) < std::tie(b.rank, b.used, b.subject);
   });

@@ -55,14 +55,14 @@ copy_folder() {
     --exclude=./dist --exclude=./_skbuild --exclude=./wheelhouse -cf - . | tar -xf - -C "$2"
 }
 
-# clone URL COMMIT FOLDER [SUBMODULE…]
+# clone URL COMMIT FOLDER [- | SUBMODULE…]: '-' for no submodules, nothing for all.
 clone() {
   local git=(git -C "$3" -c core.hooksPath=/dev/null -c advice.detachedHead=false)
   git init -q --template= "$3"
   "${git[@]}" remote add origin "$1"
   "${git[@]}" fetch -q --depth=1 --no-tags origin "$2" || "${git[@]}" fetch -q origin '+refs/heads/*:refs/remotes/origin/*' '+refs/tags/*:refs/tags/*'
   "${git[@]}" checkout -q --detach "$2"
-  if [[ -f $3/.gitmodules ]]; then
+  if [[ -f $3/.gitmodules && ${4-} != - ]]; then
     "${git[@]}" submodule -q update --init --recursive --recommend-shallow -- "${@:4}"
   fi
 }
