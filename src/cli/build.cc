@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "base/text.h"
+#include "cli/checklist.h"
 #include "cli/session.h"
 #include "doctor/doctor.h"
 #include "env/env.h"
@@ -32,20 +33,21 @@ void say(const std::string& text) {
   std::fflush(stderr);
 }
 
+// The interpreter of --into, which is one or an environment's folder.
+std::filesystem::path environment_python(const std::string& into) {
+  std::error_code ignored;
+  const std::filesystem::path python = std::filesystem::path(into) / "bin" / "python";
+  if (!into.empty() && std::filesystem::exists(python, ignored)) return std::filesystem::absolute(python);
+  return into;
+}
+
 // What the finished wheels are installed into: an environment's folder, an interpreter, or the one they were built for.
 void install_wheels(const std::vector<run::StepOutcome>& outcomes, const plan::Plan& plan, const std::string& into,
                     Session& session) {
   for (const run::StepOutcome& outcome : outcomes) {
     if (outcome.wheel.empty()) continue;
     toolchain::Python python = plan.find(outcome.id)->python;
-    if (!into.empty()) {
-      std::error_code ignored;
-      const std::filesystem::path folder = into;
-      const bool is_environment = std::filesystem::exists(folder / "bin" / "python", ignored);
-      python =
-          toolchain::find_python(is_environment ? std::filesystem::absolute(folder / "bin" / "python").string() : into,
-                                 session.surroundings());
-    }
+    if (!into.empty()) python = toolchain::find_python(environment_python(into).string(), session.surroundings());
     env::install_wheel(outcome.wheel, env::install_target(python), true, usable_threads());
     say(fmt::format("installed {} into {}\n", outcome.wheel.filename().string(), python.prefix.string()));
   }
@@ -61,7 +63,7 @@ std::vector<doctor::Check> examine(const plan::Plan& plan, Session& session) {
     for (const auto& [name, path] : step.programs) programs.push_back(name);
   }
   for (const plan::Step& step : plan.steps) {
-    if (step.cached || step.source.kind == source::Pin::Kind::program) continue;
+    if (step.cached || !step.skipped.empty() || step.source.kind == source::Pin::Kind::program) continue;
     if (!facts) {
       facts = doctor::look_around(session.surroundings(),
                                   {.store = session.store().root(), .temporary = {}, .out = settings.text("out")},
@@ -72,6 +74,8 @@ std::vector<doctor::Check> examine(const plan::Plan& plan, Session& session) {
       facts->cuda_named = !settings.text("cuda").empty();
     }
     facts->registry_cuda = step.registry_cuda;
+    facts->registry_rocm = step.registry_rocm;
+    if (step.variant == recipe::Variant::rocm) doctor::look_at_rocm(*facts, step.python, session.surroundings());
     facts->torch.reset();
     if (!step.torch_version.empty()) {
       facts->torch.emplace();
@@ -90,7 +94,7 @@ std::vector<doctor::Check> examine(const plan::Plan& plan, Session& session) {
 
 bool all_good(const std::vector<run::StepOutcome>& outcomes) {
   for (const run::StepOutcome& outcome : outcomes) {
-    if (outcome.outcome != "built" && outcome.outcome != "cached") return false;
+    if (outcome.outcome != "built" && outcome.outcome != "cached" && !outcome.optional) return false;
   }
   return true;
 }
@@ -120,6 +124,8 @@ class Redrawer {
 
 int build(const BuildCommand& command) {
   const settings::Settings settings = command.settings.read(command.packages);
+  if (!settings.text("machine").empty())
+    throw UsageError("--machine: a plan for another machine cannot be built here; `plan` and `doctor` take it");
   sys::install_interrupt_flag();
   const unsigned steps = number_setting(settings, "steps", std::max(1u, usable_threads() / 4));
   const unsigned jobs = number_setting(settings, "jobs", 0);
@@ -127,6 +133,9 @@ int build(const BuildCommand& command) {
   if (steps == 0) throw UsageError("steps 0: then nothing would ever start");
   Session session(settings, command.upgrade);
   const plan::Request request = session.build_request();
+  if (request.platform.starts_with("win") || request.platform.starts_with("macosx"))
+    throw UsageError(fmt::format("--platform {}: builds run on Linux; `plan` shows what the recipe knows of it",
+                                 printable(request.platform)));
   const bool live = sys::standard_error_is_terminal() && !command.output.json;
   const report::Style style = command.output.style();
   plan::Workshop workshop = session.workshop();
@@ -135,7 +144,8 @@ int build(const BuildCommand& command) {
   if (!command.output.json) {
     for (const std::string& note : plan.notes) say(style.dim(printable(note)) + "\n");
     for (const plan::Step& step : plan.steps) {
-      if (!step.cached) say(fmt::format("{} {}: {}\n", style.cyan("build"), step.id, step.reason));
+      if (!step.cached)
+        say(fmt::format("{} {}: {}\n", style.cyan(step.skipped.empty() ? "build" : "skip"), step.id, step.reason));
     }
   }
   const std::vector<doctor::Check> bad = command.despite_doctor ? std::vector<doctor::Check>() : examine(plan, session);
@@ -178,16 +188,24 @@ int build(const BuildCommand& command) {
   } catch (const Error& error) {
     not_installed = fmt::format("built, but not installed: {}", printable(error.what()));
   }
+  report::Closing closing;
+  if (all_good(outcomes) && not_installed.empty()) {
+    closing.checklist = closing_checklist(plan, outcomes, command.install, environment_python(command.into), session);
+    for (const plan::Step& step : plan.steps) {
+      if (step.asked_for) closing.runtime.insert(closing.runtime.end(), step.runtime.begin(), step.runtime.end());
+    }
+  }
   if (command.output.json) {
     std::vector<std::string> notes = plan.notes;
     if (!not_installed.empty()) notes.push_back(not_installed);
-    print(report::build_json(outcomes, notes));
+    print(report::build_json(outcomes, notes, closing));
   } else {
-    print(report::build_text(outcomes, style));
+    print(report::build_text(outcomes, style) + report::closing_text(closing, style));
   }
   if (!not_installed.empty()) say(fmt::format("wheelsmith: error: {}\n", not_installed));
   if (sys::interrupted()) return k_interrupted;
-  return all_good(outcomes) && not_installed.empty() ? k_fine : k_not_fine;
+  const bool good = all_good(outcomes) && not_installed.empty() && !doctor::any_bad(closing.checklist);
+  return good ? k_fine : k_not_fine;
 }
 
 }  // namespace

@@ -53,7 +53,11 @@ void add_plan(CLI::App& app, Outcome& outcome);
 void add_recipes(CLI::App& app, Outcome& outcome);
 void add_recipe(CLI::App& app, Outcome& outcome);
 void add_config(CLI::App& app, Outcome& outcome);
+void add_checkout(CLI::App& app, Outcome& outcome);
+void add_patches(CLI::App& app, Outcome& outcome);
+void add_manifest(CLI::App& app, Outcome& outcome);
 void add_store(CLI::App& app, Outcome& outcome);
+void add_rocm(CLI::App& app, Outcome& outcome);
 void add_completion(CLI::App& app, Outcome& outcome);
 
 // Writes to standard output at once; a closed pipe is no error of ours.

@@ -6,6 +6,7 @@
 #include "plan/choose.h"
 #include "report/doctor_text.h"
 #include "sys/file.h"
+#include "toolchain/description.h"
 
 namespace wheelsmith::cli {
 
@@ -18,6 +19,7 @@ struct DoctorCommand {
   OutputOptions output;
   SettingWords settings;
   std::vector<std::string> packages;
+  bool describe = false;
 };
 
 // A session also where the store is what is bad: facts are then remembered in a folder that goes with us.
@@ -54,7 +56,7 @@ Facts look(const Clinic& clinic, const plan::Request& request, const std::vector
                                      .temporary = variable(where.environment, "TMPDIR", "/tmp"),
                                      .out = settings.text("out")},
                                     programs);
-  if (!clinic.store_problem.empty())
+  if (!clinic.store_problem.empty() && !where.described)
     facts.places.insert(facts.places.begin(), {"store", clinic.store, 0, clinic.store_problem});
   facts.platform = request.platform;
   facts.offline = request.offline;
@@ -99,8 +101,13 @@ std::vector<std::string> programs_of(const recipe::Library& recipes) {
 int doctor_command(const DoctorCommand& command) {
   Clinic clinic(command.settings.read(command.packages));
   const plan::Request request = clinic.session->request();
-  Facts facts = look(clinic, request,
-                     command.packages.empty() ? std::vector<std::string>() : programs_of(clinic.session->recipes()));
+  const bool all_programs = command.describe || !command.packages.empty();
+  Facts facts =
+      look(clinic, request, all_programs ? programs_of(clinic.session->recipes()) : std::vector<std::string>());
+  if (command.describe) {
+    print(toolchain::to_toml(doctor::describe(clinic.session->surroundings(), facts)));
+    return k_fine;
+  }
   std::vector<Check> checks;
   if (command.packages.empty()) {
     const std::vector<toolchain::Python> pythons = toolchain::find_pythons(clinic.session->surroundings());
@@ -109,6 +116,8 @@ int doctor_command(const DoctorCommand& command) {
   } else {
     for (const auto& [python, problem] : find_pythons(request, clinic.session->workshop())) {
       facts.python_problem = problem;
+      facts.rocm_index = request.rocm_index;
+      doctor::look_at_rocm(facts, python, clinic.session->surroundings());
       Examiner examiner(*clinic.session, request, facts);
       for (const std::string& package : command.packages) examiner.examine(package, python);
       checks.insert(checks.end(), examiner.checks.begin(), examiner.checks.end());
@@ -131,12 +140,18 @@ void add_doctor(CLI::App& app, Outcome& outcome) {
       "Examples:\n"
       "  wheelsmith doctor\n"
       "  wheelsmith doctor flash-attn --variant cuda --gpu H100\n"
-      "  wheelsmith doctor texture --python 3.11,3.12 --platform manylinux_2_28 --json");
+      "  wheelsmith doctor texture --python 3.11,3.12 --platform manylinux_2_28 --json\n"
+      "  wheelsmith doctor --describe > node.toml    (there)\n"
+      "  wheelsmith doctor flash-attn --machine node.toml    (here)");
   sub->add_option("NAME", command->packages, "Recipes, or projects of the registry");
-  command->settings.add_to(*sub, {"arch",    "cc",      "conda",   "cuda",     "cxx",    "gpu",         "jobs",
-                                  "mirrors", "offline", "out",     "platform", "python", "recipes",     "rocm",
-                                  "source",  "store",   "sysroot", "target",   "torch",  "torch-index", "variant"});
+  command->settings.add_to(
+      *sub, {"arch",    "cc",      "conda",   "cuda",     "cxx",    "gpu",         "jobs",   "machine",
+             "mirrors", "offline", "out",     "platform", "python", "recipes",     "rocm",   "rocm-index",
+             "source",  "store",   "sysroot", "target",   "torch",  "torch-index", "variant"});
+  CLI::Option* describe = sub->add_flag("--describe", command->describe,
+                                        "Print the machine as a description that --machine takes elsewhere");
   command->output.add_to(*sub);
+  describe->excludes("NAME")->excludes("--json");
   sub->callback([command, &outcome] { outcome = [command] { return doctor_command(*command); }; });
 }
 

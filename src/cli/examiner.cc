@@ -8,6 +8,8 @@
 #include "base/text.h"
 #include "pep/wheel_name.h"
 #include "plan/choose.h"
+#include "plan/described.h"
+#include "plan/source_facts.h"
 
 namespace wheelsmith::cli {
 
@@ -110,8 +112,8 @@ recipe::Recipe Examiner::made_up(const std::string& package, const toolchain::Py
   options.offline = m_request.offline;
   options.recipe_folder = m_workshop.recipe_folder;
   options.example_folders = m_workshop.example_folders;
-  const source::Pin pin = source::pin(stand_in, user, m_session.fetcher(), m_session.store(), options);
-  recipe::Recipe made = recipe::make_up(source::look_into(pin, m_session.fetcher(), m_session.store()));
+  const source::Pin pin = plan::pin_source(stand_in, user, m_workshop, options);
+  recipe::Recipe made = recipe::make_up(plan::remembered_facts(pin, "", m_workshop));
   made.name = package;
   return made;
 }

@@ -126,12 +126,16 @@ int parse_and_run(CLI::App& app, int argc, char** argv) {
   add_build(app, outcome);
   add_test(app, outcome);
   add_plan(app, outcome);
+  add_checkout(app, outcome);
+  add_patches(app, outcome);
+  add_manifest(app, outcome);
   add_recipes(app, outcome);
   add_recipe(app, outcome);
   add_config(app, outcome);
   add_store(app, outcome);
   add_step(app, outcome);
   add_doctor(app, outcome);
+  add_rocm(app, outcome);
   add_completion(app, outcome);
   const List json = wanted_list(argc, argv);
   try {

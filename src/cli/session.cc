@@ -9,6 +9,7 @@
 #include "pep/requirement.h"
 #include "sys/file.h"
 #include "sys/files.h"
+#include "toolchain/description.h"
 #include "wheel/check_platform.h"
 
 namespace wheelsmith::cli {
@@ -66,6 +67,8 @@ std::vector<gpu::ArchList> read_archs(const settings::Settings& settings) {
 // A tag that nobody defines is a slip of the pen, and is said before anything is fetched. Whether a wheel built here
 // can have a tag that exists is the doctor's to say.
 void check_platform_word(const std::string& platform) {
+  // What recipes know of other systems is shown by `plan`; the builder refuses them.
+  if (platform.starts_with("win") || platform.starts_with("macosx")) return;
   if (platform.empty() || wheel::policy_named(platform, {})) return;
   std::vector<std::string> names;
   for (const pep::Policy& policy : pep::builtin_policies(pep::LibC::glibc)) {
@@ -77,12 +80,29 @@ void check_platform_word(const std::string& platform) {
                                near ? "did you mean " + *near + "?" : "it is one like manylinux_2_28, or linux"));
 }
 
+// "NAME=REF", or a ref alone for the only package.
+std::pair<std::string, std::string> read_ref(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  const std::string name = equals == std::string::npos ? "" : text.substr(0, equals);
+  const std::string ref = equals == std::string::npos ? text : text.substr(equals + 1);
+  if (ref.empty() || ref.starts_with('-') || (!name.empty() && !pep::is_valid_name(name)))
+    throw Error(fmt::format("--ref {}: it is [NAME=]REF, like pytorch=release/2.9", printable(text)));
+  return {name, ref};
+}
+
 // A compiler with a root that is not there finds no headers, and would be blamed for it.
 std::filesystem::path read_sysroot(const settings::Settings& settings) {
   const std::string folder = settings.text("sysroot");
   if (!folder.empty() && !sys::is_folder(folder))
     throw UsageError(fmt::format("--sysroot {}: there is no such folder", printable(folder)));
   return folder;
+}
+
+std::shared_ptr<const toolchain::Description> read_machine(const std::string& file) {
+  return as_usage([&] {
+    return std::make_shared<const toolchain::Description>(
+        toolchain::read_description(sys::read_file(file, document::k_max_toml_size), file));
+  });
 }
 
 std::string variable(const sys::Environment& environment, const std::string& name) {
@@ -128,7 +148,7 @@ settings::Settings SettingWords::read(const std::vector<std::string>& packages) 
         continue;
       }
       // What may stand several times is joined the way the environment would have it.
-      const bool one_to_a_line = name == "arch" || name == "source";
+      const bool one_to_a_line = name == "arch" || name == "source" || name == "ref";
       result.set_from_command_line(name, join(values, one_to_a_line ? "\n" : ","));
     }
     for (const auto& [name, value] : m_flags) {
@@ -154,6 +174,17 @@ std::vector<recipe::Library::File> user_recipes(const settings::Settings& settin
   return files;
 }
 
+std::string version_specifiers(const std::string& name, const std::string& text) {
+  if (text.empty()) return "";
+  if (pep::Version::try_parse(text)) return "==" + text;
+  try {
+    (void)pep::parse_specifiers(text);
+  } catch (const Error&) {
+    throw UsageError(fmt::format("--{} {}: neither a version nor specifiers like >=7,<8", name, printable(text)));
+  }
+  return text;
+}
+
 unsigned number_setting(const settings::Settings& settings, const std::string& name, unsigned fallback) {
   const std::string text = settings.text(name);
   if (text.empty()) return fallback;
@@ -175,6 +206,10 @@ Session::Session(const settings::Settings& settings, bool upgrade) : m_settings(
   m_surroundings.rocm = m_settings.text("rocm");
   m_surroundings.sysroot = read_sysroot(m_settings);
   m_surroundings.use_conda = m_settings.flag("conda");
+  if (const std::string file = m_settings.text("machine"); !file.empty()) {
+    m_surroundings.described = read_machine(file);
+    m_surroundings.environment = m_surroundings.described->environment;
+  }
   store::Store& kept = *m_store;
   m_surroundings.memo.find = [&kept](std::string_view kind, std::string_view subject, std::string_view fingerprint) {
     return kept.remembered(kind, subject, fingerprint);
@@ -186,9 +221,10 @@ Session::Session(const settings::Settings& settings, bool upgrade) : m_settings(
 
 fetch::FetchOptions Session::fetch_options() const {
   fetch::FetchOptions options;
-  const std::filesystem::path python = sys::find_program("python3", variable(m_surroundings.environment, "PATH"));
-  options.index =
-      fetch::read_pip_settings(m_surroundings.environment, variable(m_surroundings.environment, "VIRTUAL_ENV"));
+  // It is this machine that fetches, whichever is planned for.
+  const sys::Environment environment = sys::current_environment();
+  const std::filesystem::path python = sys::find_program("python3", variable(environment, "PATH"));
+  options.index = fetch::read_pip_settings(environment, variable(environment, "VIRTUAL_ENV"));
   options.offline = m_settings.flag("offline");
   options.python = python;
   options.mirrors = m_settings.table("mirrors");
@@ -214,7 +250,11 @@ plan::Request Session::request() const {
     request.pythons = m_settings.list("python");
     request.torch = m_settings.text("torch");
     request.torch_index = m_settings.text("torch-index");
+    request.rocm_index = m_settings.text("rocm-index");
+    request.rocm_channel = m_settings.text("rocm-channel");
+    request.rocm_requirement = version_specifiers("rocm-version", m_settings.text("rocm-version"));
     for (const std::string& text : m_settings.list("source")) request.sources.push_back(source::parse_override(text));
+    for (const std::string& text : m_settings.list("ref")) request.refs.push_back(read_ref(text));
     request.platform = m_settings.text("platform");
     request.build_type = m_settings.text("build-type");
     request.set = m_settings.table("set");

@@ -59,6 +59,9 @@ class Session {
 // The recipes of the settings' folder, over ours.
 std::vector<recipe::Library::File> user_recipes(const settings::Settings& settings);
 
+// "==7.10.0" of "7.10.0"; specifiers stay as they are. Throws UsageError.
+std::string version_specifiers(const std::string& name, const std::string& text);
+
 // A whole number of a setting; throws UsageError.
 unsigned number_setting(const settings::Settings& settings, const std::string& name, unsigned fallback);
 

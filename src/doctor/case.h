@@ -51,6 +51,8 @@ std::optional<Check> check_cuda_archs(const Case& c);
 std::optional<Check> check_rocm(const Case& c);
 std::optional<Check> check_rocm_version(const Case& c);
 std::optional<Check> check_rocm_device_libraries(const Case& c);
+std::optional<Check> check_rocm_cmake(const Case& c);
+std::optional<Check> check_rocm_family(const Case& c);
 std::optional<Check> check_rocm_torch(const Case& c);
 std::optional<Check> check_archs(const Case& c);
 std::optional<Check> check_gpu(const Case& c);

@@ -105,6 +105,32 @@ Check check_program(const Case& c, const std::string& name, const std::string& w
   return check;
 }
 
+bool is_known_program(std::string_view name) {
+  return std::any_of(std::begin(k_packages), std::end(k_packages),
+                     [&](const auto& known) { return known.first == name; });
+}
+
+// One that must not be pip's, whatever PATH says.
+Check check_system_program(const Case& c, const std::string& name, const std::string& why) {
+  const std::string& specifiers = c.rules.requires_versions.cmake;
+  const bool limited = name == "cmake" && !specifiers.empty();
+  Check check{.id = name, .wanted = fmt::format("{}{} of the operating system", name, limited ? " " + specifiers : "")};
+  const toolchain::Program* first = find(c.facts.programs, name);
+  const toolchain::Program* behind = find(c.facts.shadowed, name);
+  check.found = first == nullptr ? "none" : described(*first);
+  if (first != nullptr && behind != nullptr) check.found += ", which shadows " + described(*behind);
+  if (first != nullptr && first->origin != "pip") {
+    if (!limited || satisfies(first->version, specifiers).value_or(true)) return check;
+    check.why = c.recipe.name + " takes these versions only";
+    check.fix = "install another " + name + " than the operating system's and put it into PATH";
+  } else {
+    check.why = why;
+    check.fix = behind != nullptr ? "pip uninstall " + name : install_program(name);
+  }
+  check.state = State::bad;
+  return check;
+}
+
 struct Library {
   std::string_view name;
   std::string (*found)(const Facts& facts);  // "" when it is not there
@@ -185,6 +211,9 @@ std::vector<Check> check_programs(const Case& c) {
   if (!limits.cmake.empty()) checks.push_back(check_cmake(c));
   for (const std::string& name : limits.programs) {
     if (!have(name)) checks.push_back(name == "cmake" ? check_cmake(c) : check_program(c, name, "the build calls it"));
+  }
+  for (const auto& [name, why] : c.rules.not_from_pip) {
+    if (!have(name) && is_known_program(name)) checks.push_back(check_system_program(c, name, why));
   }
   if (c.recipe.source.kind == recipe::Source::Kind::git && !have("git"))
     checks.push_back(check_program(c, "git", "the source is a git repository"));

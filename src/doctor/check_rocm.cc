@@ -1,14 +1,62 @@
-// ROCm: hipcc, its version, and the device libraries, without which only the first kernel's compile fails.
+// ROCm: hipcc, its version, HIP's CMake files, and the device libraries, without which only the first kernel's compile
+// fails. Where there is no ROCm at all each part is named with what brings it, since systems and wheels cut it up
+// differently: a machine with hipcc alone is common.
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "base/text.h"
 #include "doctor/case.h"
+#include "gpu/arch_words.h"
 
 namespace wheelsmith::doctor {
 
 namespace {
 
 bool wanted_here(const Case& c) { return c.variant == recipe::Variant::rocm; }
+bool is_missing(const Case& c) { return !c.facts.rocm && c.facts.registry_rocm.empty(); }
+
+State without(const Case& c) { return compiles_device_code(c.rules, c.variant) ? State::bad : State::unknown; }
+
+std::vector<std::string> targets_of(const gpu::ArchList& archs) {
+  std::vector<std::string> targets;
+  for (const gpu::ArchRequest& request : archs.requests) {
+    std::string name = gpu::to_string(request);
+    name.erase(std::min(name.find(':'), name.size()));
+    if (std::find(targets.begin(), targets.end(), name) == targets.end()) targets.push_back(name);
+  }
+  return targets;
+}
+
+// Families that have all of them, the smallest first.
+std::vector<std::string> families_of(const std::vector<std::string>& targets) {
+  std::vector<const gpu::NamedTargets*> fitting;
+  for (const gpu::NamedTargets& family : gpu::amd_families()) {
+    const bool all = std::all_of(targets.begin(), targets.end(), [&](const std::string& target) {
+      return std::find(family.members.begin(), family.members.end(), target) != family.members.end();
+    });
+    if (all && !targets.empty()) fitting.push_back(&family);
+  }
+  std::stable_sort(fitting.begin(), fitting.end(),
+                   [](const auto* a, const auto* b) { return a->members.size() < b->members.size(); });
+  std::vector<std::string> names;
+  if (targets.size() == 1) names.push_back(targets.front());
+  for (const gpu::NamedTargets* family : fitting) names.push_back(family->name);
+  return names;
+}
+
+// Without a family that has them all, one after the other.
+std::string wheels_command(const Case& c) {
+  const std::vector<std::string> targets = targets_of(c.archs);
+  const std::string place = c.facts.rocm_index.empty() ? "--index-url URL " : "";
+  return fmt::format("wheelsmith rocm install {}--family {}", place, targets.empty() ? "FAMILY" : join(targets, ","));
+}
+
+std::string system_command(const Case& c, std::string_view packages) {
+  const std::string& manager = c.facts.package_manager;
+  return manager == "pacman" ? fmt::format("pacman -S {}", packages) : fmt::format("{} install {}", manager, packages);
+}
 
 }  // namespace
 
@@ -16,33 +64,50 @@ std::optional<Check> check_rocm(const Case& c) {
   if (!wanted_here(c)) return std::nullopt;
   const std::string& specifiers = c.rules.requires_versions.rocm;
   Check check{.id = "rocm", .wanted = "hipcc of ROCm" + (specifiers.empty() ? "" : " " + specifiers)};
+  if (!c.facts.registry_rocm.empty()) {
+    check.found = fmt::format("ROCm {} is made from an index' wheels", c.facts.registry_rocm);
+    return check;
+  }
   if (c.facts.rocm) {
     check.found = fmt::format("ROCm {} in {} ({})", c.facts.rocm->version.empty() ? "?" : c.facts.rocm->version,
                               c.facts.rocm->root.string(), c.facts.rocm->origin);
     return check;
   }
   check.found = c.facts.rocm_problem.empty() ? "none" : c.facts.rocm_problem;
+  if (c.facts.rocm_problem.find("rocm_sdk") != std::string::npos) {
+    check.state = without(c);
+    check.why = "the environment has rocm-sdk, and it cannot say where ROCm is: mostly its devel package is missing";
+    check.fix = wheels_command(c);
+    return check;
+  }
   if (!c.facts.rocm_problem.empty()) {
     check.state = State::bad;
     check.why = "the folder that was named is not one of ROCm, and another one is never taken instead";
     check.fix = "correct --rocm, or leave it out";
     return check;
   }
-  const bool compiles = compiles_device_code(c.rules, c.variant);
-  check.state = compiles ? State::bad : State::unknown;
-  check.why = compiles ? "its kernels are compiled by hipcc" : "the recipe does not say that it compiles kernels";
-  if (compiles) {
-    check.fix =
-        "apt-get install rocm-hip-sdk (AMD's repository), or name the folder of a ROCm with --rocm; rocm-sdk in PATH "
-        "is "
-        "found by itself";
+  if (!c.facts.rocm_index.empty()) {
+    check.state = State::unknown;
+    check.found = "none; --rocm-index is set, and its wheels are used";
+    check.why = "whether they are there is known when the plan is made";
+    return check;
   }
+  check.state = without(c);
+  if (check.state != State::bad) {
+    check.why = "the recipe does not say that it compiles kernels";
+    return check;
+  }
+  check.why = "its kernels are compiled by hipcc";
+  check.fix = fmt::format(
+      "{}; or, of AMD's repository, amdgpu-install --usecase=hiplibsdk,rocm,rocmdevtools --no-dkms and {}; or name the "
+      "folder of a ROCm with --rocm",
+      wheels_command(c), system_command(c, "hipify-clang miopen-hip"));
   return check;
 }
 
 std::optional<Check> check_rocm_version(const Case& c) {
   const std::string& specifiers = c.rules.requires_versions.rocm;
-  if (!wanted_here(c) || !c.facts.rocm || specifiers.empty()) return std::nullopt;
+  if (!wanted_here(c) || !c.facts.rocm || specifiers.empty() || !c.facts.registry_rocm.empty()) return std::nullopt;
   Check check{.id = "rocm-version",
               .found = "ROCm " + c.facts.rocm->version,
               .wanted = "ROCm " + specifiers,
@@ -56,15 +121,53 @@ std::optional<Check> check_rocm_version(const Case& c) {
 }
 
 std::optional<Check> check_rocm_device_libraries(const Case& c) {
-  if (!wanted_here(c) || !c.facts.rocm) return std::nullopt;
-  Check check{
-      .id = "rocm-device-libraries", .found = c.facts.rocm->device_libraries.string(), .wanted = "amdgcn/bitcode/*.bc"};
+  if (!wanted_here(c) || !c.facts.registry_rocm.empty()) return std::nullopt;
+  Check check{.id = "rocm-device-libraries", .wanted = "amdgcn/bitcode/*.bc"};
+  if (c.facts.rocm) check.found = c.facts.rocm->device_libraries.string();
   if (!check.found.empty()) return check;
-  const bool compiles = compiles_device_code(c.rules, c.variant);
-  check.state = compiles ? State::bad : State::unknown;
-  check.found = "none below " + c.facts.rocm->root.string();
+  check.state = c.facts.rocm_index.empty() || c.facts.rocm ? without(c) : State::unknown;
+  check.found = c.facts.rocm ? "none below " + c.facts.rocm->root.string() : "none";
   check.why = "every kernel is linked with them";
-  check.fix = "apt-get install rocm-device-libs";
+  if (check.state != State::unknown) check.fix = system_command(c, "rocm-device-libs");
+  return check;
+}
+
+// A package without CMake does not miss them, so it is never bad by itself.
+std::optional<Check> check_rocm_cmake(const Case& c) {
+  if (!wanted_here(c) || !c.facts.registry_rocm.empty()) return std::nullopt;
+  Check check{.id = "rocm-cmake", .wanted = "lib/cmake/hip/hip-config.cmake"};
+  if (c.facts.rocm) check.found = c.facts.rocm->cmake.string();
+  if (!check.found.empty()) return check;
+  check.state = is_missing(c) && c.facts.rocm_index.empty() ? without(c) : State::unknown;
+  check.found = c.facts.rocm ? "none below " + c.facts.rocm->root.string() : "none";
+  check.why = "find_package(hip) and CMake's HIP language look for it";
+  check.fix = system_command(c, "hip-dev");
+  return check;
+}
+
+// What the wheels of that GPU are called; and whether those that are here have its code.
+std::optional<Check> check_rocm_family(const Case& c) {
+  const std::vector<std::string> targets = targets_of(c.archs);
+  if (!wanted_here(c) || targets.empty()) return std::nullopt;
+  Check check{.id = "rocm-family", .wanted = "libraries for " + join(targets, ", ")};
+  if (is_missing(c)) {
+    const std::vector<std::string> families = families_of(targets);
+    check.state = State::unknown;
+    check.found = families.empty() ? "no family has them all: a wheel for each" : "family " + join(families, " or ");
+    check.why = "wheels of ROCm's libraries hold the code of one family, or come with a wheel for each GPU";
+    return check;
+  }
+  if (!c.facts.rocm || c.facts.rocm->targets.empty() || !c.facts.registry_rocm.empty()) return std::nullopt;
+  std::vector<std::string> absent;
+  for (const std::string& target : targets) {
+    const auto& all = c.facts.rocm->targets;
+    if (std::find(all.begin(), all.end(), target) == all.end()) absent.push_back(target);
+  }
+  check.found = join(c.facts.rocm->targets, ", ");
+  if (absent.empty()) return check;
+  check.state = State::unknown;
+  check.why = fmt::format("kernels can be compiled, but the libraries were made without {}", join(absent, ", "));
+  check.fix = wheels_command(c);
   return check;
 }
 

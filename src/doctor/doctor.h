@@ -54,6 +54,9 @@ struct Facts {
   std::string python_problem, compiler_problem, cuda_problem, rocm_problem, torch_problem;
   bool cuda_named = false;    // the user named the toolkit: it is taken even where torch was built with another
   std::string registry_cuda;  // "13.2": a plan has chosen a toolkit out of the registry's wheels
+  std::string registry_rocm;  // "7.10.0": likewise a ROCm out of an index' wheels
+  std::string rocm_index;     // the setting: a plan would look there
+  std::string package_manager{"apt-get"};  // of the operating system: apt-get, dnf, zypper, …
   // The torch to build against, as far as it is known. One that is not installed yet has no folder; its variant is
   // known when cuda or hip say it, or the version's label does ("2.13.0+cpu").
   std::optional<toolchain::Torch> torch;
@@ -76,6 +79,8 @@ struct Paths {
 // settings say, and torch, are the caller's to fill in.
 Facts look_around(const toolchain::Surroundings& where, const Paths& paths,
                   const std::vector<std::string>& programs = {});
+// The ROCm that a build for this interpreter would take: its environment may bring one.
+void look_at_rocm(Facts& facts, const toolchain::Python& python, const toolchain::Surroundings& where);
 // The torch of an environment, or why it cannot be told.
 void look_at_torch(Facts& facts, const std::filesystem::path& python, const toolchain::Surroundings& where);
 
@@ -83,6 +88,9 @@ void look_at_torch(Facts& facts, const std::filesystem::path& python, const tool
 // not found (facts.python_problem). A variant or target that the recipe does not have is a bad check, not a throw.
 std::vector<Check> examine(const recipe::Recipe& recipe, recipe::Variant variant, const std::string& target,
                            const gpu::ArchList& archs, const toolchain::Python& python, const Facts& facts);
+
+// What was found, as a description that another machine can plan for. Of the environment it holds what steers builds.
+toolchain::Description describe(const toolchain::Surroundings& where, const Facts& facts);
 
 // The machine by itself: bad is only what every build needs.
 std::vector<Check> survey(const std::vector<toolchain::Python>& pythons, const Facts& facts);

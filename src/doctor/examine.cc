@@ -32,6 +32,8 @@ constexpr Entry k_rules[] = {
     {check_rocm, true},
     {check_rocm_version, true},
     {check_rocm_device_libraries, true},
+    {check_rocm_cmake, true},
+    {check_rocm_family, true},
     {check_rocm_torch, true},
     {check_archs, true},
     {check_cuda_archs, true},

@@ -227,6 +227,10 @@ TEST(Rocm, RootVersionDeviceLibrariesTorch) {
   EXPECT_EQ(patient.state("rocm-version"), "unknown");
   patient.facts.rocm->device_libraries.clear();
   EXPECT_EQ(patient.find("rocm-device-libraries").fix, "apt-get install rocm-device-libs");
+  patient.facts.rocm->cmake.clear();
+  EXPECT_EQ(patient.state("rocm-cmake"), "unknown");  // setup.py calls hipcc and misses nothing
+  patient.facts.rocm->targets = {"gfx1100"};
+  EXPECT_EQ(patient.state("rocm-family"), "unknown");
   patient.facts.rocm.reset();
   EXPECT_EQ(patient.state("rocm"), "bad");
   // Kernels of Triton are compiled where they run.
@@ -234,6 +238,50 @@ TEST(Rocm, RootVersionDeviceLibrariesTorch) {
   EXPECT_EQ(patient.state("rocm"), "unknown");
   patient.facts.rocm_problem = "there is no bin/hipcc in /opt/none";
   EXPECT_EQ(patient.state("rocm"), "bad");
+}
+
+// Each part that is missing, and what brings it.
+TEST(Rocm, NoneIsHere) {
+  Patient patient;
+  patient.variant = Variant::rocm;
+  patient.archs = "gfx942";
+  patient.facts.rocm.reset();
+  patient.facts.package_manager = "dnf";
+  for (const char* id : {"rocm", "rocm-device-libraries", "rocm-cmake"}) EXPECT_EQ(patient.state(id), "bad") << id;
+  const std::string fix = patient.find("rocm").fix;
+  for (const char* words :
+       {"wheelsmith rocm install --index-url URL --family gfx942", "dnf install hipify-clang miopen-hip",
+        "amdgpu-install --usecase=hiplibsdk,rocm,rocmdevtools --no-dkms"})
+    EXPECT_NE(fix.find(words), std::string::npos) << fix;
+  EXPECT_EQ(patient.find("rocm-family").found, "family gfx942 or gfx94X-all or gfx94X-dcgpu");
+  EXPECT_EQ(patient.find("rocm-device-libraries").fix, "dnf install rocm-device-libs");
+  // With an index of its wheels nothing has to be here.
+  patient.facts.rocm_index = "https://example.invalid/";
+  for (const char* id : {"rocm", "rocm-device-libraries", "rocm-cmake"}) EXPECT_EQ(patient.state(id), "unknown") << id;
+  patient.facts.registry_rocm = "7.10.0";
+  EXPECT_EQ(patient.state("rocm"), "good");
+  EXPECT_EQ(patient.state("rocm-device-libraries"), "none");
+  // One that is there and cannot answer.
+  patient.facts.registry_rocm.clear();
+  patient.facts.rocm_index.clear();
+  patient.facts.rocm_problem = "python -m rocm_sdk path --root: no devel package";
+  EXPECT_EQ(patient.find("rocm").fix, "wheelsmith rocm install --index-url URL --family gfx942");
+}
+
+TEST(Programs, NotFromPip) {
+  Patient patient;
+  patient.recipe += "[build.not-from-pip]\ncmake = \"pip's does not find ROCm\"\ntorch = \"the user's own\"\n";
+  patient.facts.programs["cmake"] = {"cmake", "/usr/bin/cmake", "3.25.1", "system", ""};
+  EXPECT_EQ(patient.state("cmake"), "good");
+  EXPECT_EQ(patient.state("torch"), "none");  // no program
+  patient.facts.shadowed["cmake"] = patient.facts.programs["cmake"];
+  patient.facts.programs["cmake"] = {"cmake", "/venv/bin/cmake", "4.1.0", "pip", ""};
+  EXPECT_EQ(patient.find("cmake").fix, "pip uninstall cmake");
+  EXPECT_EQ(patient.find("cmake").why, "pip's does not find ROCm");
+  patient.facts.shadowed.clear();
+  EXPECT_EQ(patient.find("cmake").fix, "apt-get install cmake");
+  patient.facts.programs.erase("cmake");
+  EXPECT_EQ(patient.state("cmake"), "bad");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "doctor/doctor.h"
+#include "toolchain/description.h"
 
 namespace wheelsmith::doctor {
 
@@ -46,6 +47,11 @@ void look_for_programs(Facts& facts, const toolchain::Surroundings& where, const
     const std::optional<toolchain::Program> program = toolchain::find_program(name, where);
     if (!program) continue;
     facts.programs.emplace(name, *program);
+    if (where.described) {
+      const auto other = where.described->shadowed.find(name);
+      if (other != where.described->shadowed.end()) facts.shadowed.emplace(name, other->second);
+      continue;
+    }
     if (program->origin != "pip") continue;
     if (const std::optional<toolchain::Program> other = behind(*program, where)) facts.shadowed.emplace(name, *other);
   }
@@ -84,7 +90,19 @@ Facts look_around(const toolchain::Surroundings& where, const Paths& paths, cons
   facts.rocm = looked([&] { return toolchain::find_rocm(where); }, facts.rocm_problem);
   facts.cuda_named = !where.cuda.empty();
   look_for_programs(facts, where, programs);
+  for (const char* name : {"apt-get", "dnf", "zypper", "pacman"}) {
+    if (where.described || !toolchain::find_program(name, where)) continue;
+    facts.package_manager = name;
+    break;
+  }
   facts.gpus = toolchain::find_gpus(where);
+  if (where.described) {
+    for (const toolchain::DescribedPlace& place : where.described->places)
+      facts.places.push_back({.name = place.name, .folder = place.folder, .free = place.free, .problem = {}});
+    facts.memory = where.described->memory;
+    facts.isolates_network = where.described->isolates_network;
+    return facts;
+  }
   std::string ignored;
   facts.memory = looked([] { return sys::memory(); }, ignored);
   const std::pair<const char*, const fs::path&> places[] = {
@@ -94,6 +112,15 @@ Facts look_around(const toolchain::Surroundings& where, const Paths& paths, cons
   }
   facts.isolates_network = sys::can_isolate_network();
   return facts;
+}
+
+void look_at_rocm(Facts& facts, const toolchain::Python& python, const toolchain::Surroundings& where) {
+  if (python.executable.empty()) return;
+  facts.rocm_problem.clear();
+  facts.rocm = looked([&] { return toolchain::find_rocm(where, &python); }, facts.rocm_problem);
+  if (facts.rocm || !facts.rocm_problem.empty() || where.described) return;
+  // One that is there and cannot answer (its devel package is missing) is worth a word.
+  (void)toolchain::read_rocm_sdk(python, where, &facts.rocm_problem);
 }
 
 void look_at_torch(Facts& facts, const fs::path& python, const toolchain::Surroundings& where) {

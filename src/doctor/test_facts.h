@@ -63,6 +63,8 @@ inline toolchain::Rocm good_rocm() {
   rocm.root = "/opt/rocm";
   rocm.version = "7.1.0";
   rocm.device_libraries = "/opt/rocm/amdgcn/bitcode";
+  rocm.clang = "/opt/rocm/lib/llvm/bin";
+  rocm.cmake = "/opt/rocm/lib/cmake";
   rocm.origin = "folder";
   return rocm;
 }

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-// Words for architectures that are tables, not rules. Shared by arch.cc and arch_list.cc; nobody else needs them.
+// Words for architectures that are tables, not rules.
 
 namespace wheelsmith::gpu {
 

@@ -131,6 +131,7 @@ std::vector<toolchain::Python> choose_pythons(const Request& request, const Work
   for (const std::string& wanted : request.pythons)
     pythons.push_back(toolchain::find_python(wanted, workshop.surroundings));
   if (!pythons.empty()) return pythons;
+  if (workshop.surroundings.described) return {toolchain::find_python("", workshop.surroundings)};
   const auto path = workshop.surroundings.environment.find("PATH");
   for (const char* name : {"python3", "python"}) {
     const std::filesystem::path found =
@@ -229,7 +230,16 @@ TorchChoice choose_torch(const Request& request, const recipe::Rules& rules, Var
     notes.push_back("torch: the newest that the registry has; --torch chooses another");
     return choice;
   }
-  if (std::filesystem::exists(text, ignored)) return of_path(text);
+  if (workshop.surroundings.described) {
+    if (const auto there = toolchain::read_python(text, workshop.surroundings)) {
+      TorchChoice choice;
+      choice.kind = TorchChoice::Kind::environment;
+      choice.python = there->executable;
+      return choice;
+    }
+  } else if (std::filesystem::exists(text, ignored)) {
+    return of_path(text);
+  }
   if (is_channel(text.substr(0, text.find('/')))) return of_channel(text, request, variant);
   return of_version(text);
 }

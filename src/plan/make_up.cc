@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "pep/wheel_name.h"
 #include "plan/choose.h"
+#include "plan/described.h"
 #include "plan/source_facts.h"
 
 namespace wheelsmith::plan {
@@ -58,8 +59,7 @@ recipe::Recipe make_up_recipe(const std::string& package, const Request& request
   options.offline = request.offline;
   options.recipe_folder = workshop.recipe_folder;
   options.example_folders = workshop.example_folders;
-  const source::Pin pin =
-      source::pin(stand_in, choose_source(request, package, package), workshop.fetcher, workshop.store, options);
+  const source::Pin pin = pin_source(stand_in, choose_source(request, package, package), workshop, options);
   recipe::Recipe recipe = recipe::make_up(remembered_facts(pin, "", workshop));
   recipe.name = package;
   recipe.document["name"] = package;

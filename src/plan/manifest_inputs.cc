@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "base/parallel.h"
+#include "base/text.h"
 
 namespace wheelsmith::plan {
 
@@ -45,6 +46,11 @@ ManifestInputs::ManifestInputs(const Step& step, const std::map<std::string, std
     m_manifest.set("env:" + name, own.contains(name) ? "sha256 " + digest_of(value) : value);
   std::size_t place = 0;
   for (const auto& [name, value] : step.config) m_manifest.set(fmt::format("config:{}:{}", place++, name), value);
+  for (const FetchedSource& fetched : step.fetches) m_manifest.set("fetch:" + fetched.name, fetched.pin.digest);
+  for (const auto& [path, text] : step.files) m_manifest.set("file:" + path, digest_of(text));
+  place = 0;
+  for (const std::vector<std::string>& command : step.prepare)
+    m_manifest.set(fmt::format("prepare:{}", place++), join(command, " "));
   place = 0;
   for (const std::string& option : step.options) m_manifest.set(fmt::format("option:{}", place++), option);
 }
@@ -67,22 +73,27 @@ void ManifestInputs::add_torch(const toolchain::Torch& torch) {
 
 void ManifestInputs::add_need(const Step& other) { m_manifest.set("step:" + other.id, other.key); }
 
-Forecast forecast(const Step& step, const recipe::Rules& rules, const store::Store& store) {
+Forecast known_forecast(const Step& step, const recipe::Rules& rules, unsigned cores) {
   Forecast result;
   result.memory_per_job = rules.known.memory_per_job;
-  if (const auto cost = store.last_cost(step.identity)) {
-    result.seconds = cost->seconds;
-    result.disk = cost->disk;
-    result.wheel_size = cost->wheel_size;
-    result.from = "history";
-    return result;
-  }
   if (rules.known.seconds <= 0) return result;
   const double more = static_cast<double>(step.archs.requests.empty() ? 0 : step.archs.requests.size() - 1);
-  result.seconds = (rules.known.seconds + more * rules.known.seconds_per_arch) / std::max(1u, usable_threads());
+  result.seconds = (rules.known.seconds + more * rules.known.seconds_per_arch) / std::max(1u, cores);
   result.disk = rules.known.disk;
   result.wheel_size = rules.known.wheel_size;
   result.from = "recipe";
+  return result;
+}
+
+Forecast forecast(const Step& step, const recipe::Rules& rules, const store::Store& store) {
+  const auto cost = store.last_cost(step.identity);
+  if (!cost) return known_forecast(step, rules, usable_threads());
+  Forecast result;
+  result.memory_per_job = rules.known.memory_per_job;
+  result.seconds = cost->seconds;
+  result.disk = cost->disk;
+  result.wheel_size = cost->wheel_size;
+  result.from = "history";
   return result;
 }
 

@@ -31,6 +31,8 @@ class ManifestInputs {
 // Of what the recipe says for that variant and target. The same for many steps, and it takes a while.
 std::string recipe_digest(const recipe::Recipe& recipe, recipe::Variant variant, const std::string& target);
 
+// From what the recipe knows, for a machine with so many cores.
+Forecast known_forecast(const Step& step, const recipe::Rules& rules, unsigned cores);
 // From the last build of the same identity, else from what the recipe knows.
 Forecast forecast(const Step& step, const recipe::Rules& rules, const store::Store& store);
 

@@ -33,8 +33,11 @@ struct Request {
   std::vector<std::string> pythons;  // empty: the python3 of PATH
   std::string torch;                 // version, CHANNEL/VARIANT, path of a wheel, folder or interpreter; "": the newest
   std::string torch_index;           // of channels, with {channel} and {variant}
+  // Of ROCm's wheels, with {channel} and {family}; "": none is asked. The version as specifiers.
+  std::string rocm_index, rocm_channel, rocm_requirement;
   std::vector<source::Override> sources;
-  std::string platform;  // "manylinux_2_28"; "": the best that the wheel deserves
+  std::vector<std::pair<std::string, std::string>> refs;  // --ref: recipe ("" for the only package), ref
+  std::string platform;                                   // "manylinux_2_28"; "": the best that the wheel deserves
   std::string build_type = "release";
   std::map<std::string, std::string> set;          // recipe settings
   std::map<std::string, std::string> environment;  // --env, --env-file
@@ -69,6 +72,13 @@ struct Forecast {
   std::string from;  // "history", "recipe", "" (nothing is known)
 };
 
+// What the package's own configuration would clone: brought beside the source before, at this commit.
+struct FetchedSource {
+  std::string name;
+  source::Pin pin;
+  std::string variable, subfolder;
+};
+
 // Everything a step process needs; also a document (to_value), since a step may run on another machine. Paths of ours
 // stand as ${tree}, ${env}, ${toolkit}, ${store} in it, so that the key does not depend on where the store is.
 struct Step {
@@ -85,17 +95,24 @@ struct Step {
   toolchain::Python python;
   source::Pin source;
   std::vector<source::Patch> patches;
-  std::vector<std::string> requirements;  // of the build environment
-  env::Lock lock;                         // of those, unless the step needs the wheels of others
+  std::vector<FetchedSource> fetches;
+  std::vector<std::pair<std::string, std::string>> files;  // written into the source: path, text
+  std::vector<std::vector<std::string>> prepare;           // commands before the backend is called
+  std::vector<std::string> requirements;                   // of the build environment
+  env::Lock lock;                                          // of those, unless the step needs the wheels of others
   TorchChoice torch;
-  std::string torch_version, torch_cuda;  // as the lock says, "" when not known yet
+  std::string torch_version, torch_cuda, torch_hip;  // as the lock says, "" when not known yet
   std::string cc, cxx;
   std::string compiler_family;
   std::string cuda_root;      // a toolkit of the machine …
   std::string registry_cuda;  // … or the version of one made from the registry, "13.2"
   std::string cuda_version;   // of either
-  std::string rocm_root;
-  std::map<std::string, std::string> programs;  // linked into the step's PATH: "cmake" -> path
+  // ROCm: the machine's folder, or the version of one made from an index' wheels. The rest is relative to its root.
+  std::string rocm_root, registry_rocm, rocm_version;
+  std::string rocm_index;                         // where those wheels come from,
+  env::Lock rocm_lock;                            // and which they are: an environment beside the step's own
+  std::string rocm_clang, rocm_device_libraries;  // "lib/llvm/bin", "lib/llvm/amdgcn/bitcode"
+  std::map<std::string, std::string> programs;    // linked into the step's PATH: "cmake" -> path
 
   std::vector<std::pair<std::string, std::string>> environment;           // decides the result
   std::vector<std::pair<std::string, std::string>> volatile_environment;  // does not: jobs, verbosity
@@ -106,11 +123,19 @@ struct Step {
 
   store::Manifest manifest;
   std::string key;
-  std::vector<std::string> needs;  // ids of steps
+  std::vector<std::string> needs;       // ids of steps
+  std::vector<std::string> companions;  // of those: no part of the build environment
+  std::vector<std::string> optional;    // of those: it is built without them where they fail
+  std::vector<std::string> published;   // recipes whose published wheel is taken instead of a step
+  bool asked_for = false;               // by name, not as a need of another
+  std::string skipped;                  // why it is not built at all; "" for what is
   bool cached = false;
   bool unkept = false;  // it, or a step it needs, comes from a folder that is being worked on: never into the store
   std::string reason;   // why it is built, or since when it is there
   Forecast forecast;
+  std::vector<recipe::RuntimeVariable> runtime;    // expanded
+  std::vector<recipe::ChecklistItem> checklist;    // expanded
+  std::vector<recipe::OtherPlatform> other_rules;  // of the platform asked for, where it is none of Linux
 
   [[nodiscard]] document::Value to_value() const;
   static Step from_value(const document::Value& value);

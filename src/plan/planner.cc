@@ -9,9 +9,12 @@
 #include "base/text.h"
 #include "pep/wheel_name.h"
 #include "plan/choose.h"
+#include "plan/described.h"
 #include "plan/manifest_inputs.h"
+#include "plan/rocm.h"
 #include "plan/source_facts.h"
 #include "plan/variables.h"
+#include "toolchain/description.h"
 
 namespace wheelsmith::plan {
 
@@ -89,7 +92,7 @@ void Planner::add_package(const recipe::Recipe& recipe, const toolchain::Python&
     (void)recipe.rules(variant, m_request.target);  // says what is legal
     for (const gpu::ArchList& archs :
          choose_archs(m_request, recipe, variant, m_gpus, m_workshop.surroundings.environment, m_plan.notes)) {
-      (void)add_step(recipe, variant, m_request.target, archs, python);
+      m_plan.steps[m_steps.at(add_step(recipe, variant, m_request.target, archs, python))].asked_for = true;
     }
   }
   std::vector<std::string> unique;
@@ -116,7 +119,7 @@ const recipe::Recipe& Planner::recipe_for(const std::string& package) {
   stand_in.name = stand_in.project = package;
   stand_in.source.kind = recipe::Source::Kind::sdist;
   stand_in.source.project = package;
-  const Known& known = source_for(stand_in, choose_pythons(m_request, m_workshop).front());
+  const Known& known = source_for(stand_in, recipe::Variant::cpu, "", choose_pythons(m_request, m_workshop).front());
   recipe::Recipe recipe = recipe::make_up(known.facts);
   recipe.name = package;
   recipe.source = stand_in.source;
@@ -126,61 +129,71 @@ const recipe::Recipe& Planner::recipe_for(const std::string& package) {
   return m_made_up.emplace(package, std::move(recipe)).first->second;
 }
 
-const Planner::Known& Planner::source_for(const recipe::Recipe& recipe, const toolchain::Python& python) {
-  // Only a registry's choice of a release depends on the interpreter.
-  const bool same_for_all =
-      recipe.source.kind == recipe::Source::Kind::folder && !choose_source(m_request, recipe.name, recipe.project);
-  const std::string name = recipe.name + (same_for_all ? "" : " " + python.short_version());
-  const auto found = m_sources.find(name);
-  if (found != m_sources.end()) return found->second;
-  source::PinOptions options;
-  options.python_version = python.version;
-  options.upgrade = m_request.upgrade;
-  options.offline = m_request.offline;
-  options.recipe_folder = m_workshop.recipe_folder;
-  options.example_folders = m_workshop.example_folders;
-  Known known;
-  known.pin = source::pin(recipe, choose_source(m_request, recipe.name, recipe.project), m_workshop.fetcher,
-                          m_workshop.store, options);
-  known.files = std::exchange(known.pin.files, {});  // the pin is copied into every step
-  if (known.pin.kind != source::Pin::Kind::program)
-    known.facts = remembered_facts(known.pin, recipe.source.subfolder, m_workshop);
-  if (known.pin.version.empty()) known.pin.version = known.facts.version;
-  return m_sources.emplace(name, std::move(known)).first->second;
-}
-
-std::string Planner::add_step(const recipe::Recipe& recipe, recipe::Variant variant, const std::string& target,
-                              const gpu::ArchList& archs, const toolchain::Python& python) {
-  const recipe::Rules& rules = recipe.rules(variant, target);
+std::string Planner::add_step(const recipe::Recipe& given, recipe::Variant variant, const std::string& target,
+                              const gpu::ArchList& archs, const toolchain::Python& python, bool optional) {
+  (void)given.rules(variant, target);  // says what is legal
   Step step;
-  step.id = step_id(recipe.name, variant, target, python.abi, archs);
+  step.id = step_id(given.name, variant, target, python.abi, archs);
   if (m_steps.contains(step.id)) return step.id;
   if (!m_in_progress.insert(step.id).second)
     throw Error(fmt::format("the recipes need each other in a circle, at {}", step.id));
   step.identity = step.id;
-  step.package = recipe.name;
-  step.project = recipe.project.empty() ? recipe.name : recipe.project;
+  step.package = given.name;
   step.variant = variant;
   step.target = target;
   step.archs = archs;
-  std::string& text = m_recipe_texts[recipe.name];
-  if (text.empty()) text = recipe.to_toml();
-  step.recipe_text = text;
-  step.recipe_origin = recipe.origin;
-  step.assumptions = recipe.assumptions;
+  step.recipe_origin = given.origin;
+  step.assumptions = given.assumptions;
   step.python = python;
   step.platform = m_request.platform;
   step.build_type = m_request.build_type;
   step.verbose = m_request.verbose;
+  if (!m_compiler) m_compiler = toolchain::find_compiler(m_workshop.surroundings);
+
+  if (refuse(step, given, given.rules(variant, target), optional)) {
+    step.project = given.project.empty() ? given.name : given.project;
+    step.reason = step.skipped;
+    step.key = step.manifest.key();
+    return add(std::move(step));
+  }
+  const Known& known = source_for(given, variant, target, python);
+  step.source = known.pin;
+  step.version = known.pin.version;
+
+  // What a recipe says may depend on what it makes us choose (the torch, the toolkit): then it is asked again.
+  const bool depends = given.depends_on_circumstances(variant, target);
+  std::optional<recipe::Recipe> under;
+  std::vector<std::string> reasons;
+  if (depends) under = given.under(variant, target, circumstances(step, given), reasons);
+  const auto current = [&]() -> const recipe::Recipe& { return under ? *under : given; };
+  if (known.pin.kind != source::Pin::Kind::program) {
+    const Step before = step;
+    choose_what_it_needs(step, current().rules(variant, target), known);
+    if (depends) {
+      reasons.clear();
+      recipe::Recipe later = given.under(variant, target, circumstances(step, given), reasons);
+      if (later.document != under->document) {
+        under = std::move(later);
+        step = before;
+        choose_what_it_needs(step, under->rules(variant, target), known);
+      }
+    }
+  }
+  for (const std::string& reason : reasons) note(fmt::format("{}: {}", given.name, reason));
+
+  const recipe::Recipe& recipe = current();
+  const recipe::Rules& rules = recipe.rules(variant, target);
+  step.project = !rules.project.empty() ? rules.project : recipe.project.empty() ? recipe.name : recipe.project;
+  std::string own_text;
+  std::string& text = depends ? own_text : m_recipe_texts[recipe.name];
+  if (text.empty()) text = recipe.to_toml();
+  step.recipe_text = text;
   step.network = m_request.network == "on" || (m_request.network == "recipe" && rules.network);
   if (!rules.requires_versions.python.empty() &&
       !pep::contains(pep::parse_specifiers(rules.requires_versions.python), pep::Version::parse(python.version))) {
     throw Error(fmt::format("{} wants Python {}, but {} is {}", recipe.name, rules.requires_versions.python,
                             python.executable.string(), python.version));
   }
-  const Known& known = source_for(recipe, python);
-  step.source = known.pin;
-  step.version = known.pin.version;
   step.patches = read_patches(recipe, m_workshop);
   if (known.pin.incremental && !step.patches.empty()) {
     step.patches.clear();
@@ -188,41 +201,40 @@ std::string Planner::add_step(const recipe::Recipe& recipe, recipe::Variant vari
                      known.pin.folder.string()));
   }
   if (known.pin.kind != source::Pin::Kind::program) {
-    add_needs(step, rules);
-    choose_requirements(step, rules, known);
+    add_fetches(step, rules);
     choose_tools(step, rules);
     set_variables(step, recipe, rules, m_request, m_workshop);
   }
-  fill_manifest(step, recipe, known);
+  fill_manifest(step, recipe, known, depends);
   look_up(step, rules);
+  return add(std::move(step));
+}
+
+std::string Planner::add(Step step) {
   m_in_progress.erase(step.id);
   m_steps.emplace(step.id, m_plan.steps.size());
   m_plan.steps.push_back(std::move(step));
   return m_plan.steps.back().id;
 }
 
-void Planner::add_needs(Step& step, const recipe::Rules& rules) {
-  for (const recipe::Need& need : rules.needs) {
-    if (need.recipe.empty()) {
-      add_once(step.requirements, need.requirement);
-      continue;
-    }
-    const recipe::Recipe& other = recipe_for(need.recipe);
-    const std::vector<recipe::Variant> variants = other.variants();
-    // A dependency that knows no GPU is built for the CPU.
-    const bool same = std::find(variants.begin(), variants.end(), step.variant) != variants.end();
-    add_once(step.needs, add_step(other, same ? step.variant : variants.front(), "",
-                                  same ? step.archs : gpu::ArchList{}, step.python));
-  }
+void Planner::choose_what_it_needs(Step& step, const recipe::Rules& rules, const Known& known) {
+  add_needs(step, rules);
+  if (step.variant == recipe::Variant::rocm) choose_rocm(step, rules, m_request, m_workshop, m_plan.notes);
+  choose_requirements(step, rules, known);
 }
 
 void Planner::choose_requirements(Step& step, const recipe::Rules& rules, const Known& known) {
   for (const std::string& requirement : rules.requires_) add_once(step.requirements, requirement);
   std::vector<std::string> declared = known.facts.requires_;
   if (!known.facts.has_pyproject || declared.empty()) declared.insert(declared.end(), {"setuptools", "wheel"});
-  const bool needs_torch = std::any_of(step.needs.begin(), step.needs.end(), [&](const std::string& id) {
+  std::vector<std::string> built_in;  // steps whose wheels are part of the environment
+  for (const std::string& id : step.needs) {
+    if (std::find(step.companions.begin(), step.companions.end(), id) == step.companions.end()) built_in.push_back(id);
+  }
+  const auto torch_step = std::find_if(built_in.begin(), built_in.end(), [&](const std::string& id) {
     return same_project(m_plan.steps[m_steps.at(id)].project, "torch");
   });
+  const bool needs_torch = torch_step != built_in.end();
   const std::string torch_key =
       fmt::format("{} {} {}{}", step.python.executable.string(), step.package, recipe::to_string(step.variant),
                   rules.requires_versions.uses_torch ? "" : " none");
@@ -236,7 +248,10 @@ void Planner::choose_requirements(Step& step, const recipe::Rules& rules, const 
     const bool ours = name == "torch" && rules.requires_versions.uses_torch;
     const bool overridden =
         std::any_of(own.begin(), own.end(), [&](const std::string& other) { return name_of(other) == name; });
-    if (!ours && !overridden && !names(rules.drop_requires, requirement)) add_once(step.requirements, requirement);
+    const bool dropped = names(rules.drop_requires, requirement) ||
+                         std::any_of(rules.not_from_pip.begin(), rules.not_from_pip.end(),
+                                     [&](const auto& pair) { return pep::normalized_name(pair.first) == name; });
+    if (!ours && !overridden && !dropped) add_once(step.requirements, requirement);
   }
   if (step.torch.kind == TorchChoice::Kind::requirement) add_once(step.requirements, step.torch.requirement);
 
@@ -245,12 +260,16 @@ void Planner::choose_requirements(Step& step, const recipe::Rules& rules, const 
     const auto found = toolchain::find_torch(step.torch.python, false, m_workshop.surroundings);
     if (!found) throw Error(fmt::format("{} has no torch", step.torch.python.string()));
     torch = {found->version, found->cuda, found->hip};
-  } else if (step.needs.empty()) {
+  } else if (built_in.empty()) {
     step.lock = lock_for(step, step.requirements);
     torch = locked_torch(step.lock);
+  } else if (needs_torch) {
+    const Step& built = m_plan.steps[m_steps.at(*torch_step)];
+    torch = {built.version, built.cuda_version, built.rocm_version};
   }
   step.torch_version = torch.version;
   step.torch_cuda = torch.cuda;
+  step.torch_hip = torch.hip;
   if (step.variant == recipe::Variant::cuda && !torch.version.empty() && torch.cuda.empty()) {
     throw Error(
         fmt::format("{} is to be built for CUDA, but torch {} is a CPU build; choose another with --torch "
@@ -258,7 +277,7 @@ void Planner::choose_requirements(Step& step, const recipe::Rules& rules, const 
                     step.package, torch.version));
   }
   if (step.variant == recipe::Variant::cuda) choose_toolkit(step, rules);
-  if (step.torch.kind == TorchChoice::Kind::environment && step.needs.empty())
+  if (step.torch.kind == TorchChoice::Kind::environment && built_in.empty())
     step.lock = lock_for(step, step.requirements);
 }
 
@@ -296,12 +315,11 @@ void Planner::choose_toolkit(Step& step, const recipe::Rules& rules) {
   note(fmt::format("{}: a CUDA {} toolkit made from the registry's wheels, since {}", step.package, version, why));
   step.registry_cuda = step.cuda_version = version;
   for (const std::string& requirement : env::toolkit_requirements(version)) add_once(step.requirements, requirement);
-  if (step.needs.empty() && step.torch.kind != TorchChoice::Kind::environment)
+  if (step.needs.size() == step.companions.size() && step.torch.kind != TorchChoice::Kind::environment)
     step.lock = lock_for(step, step.requirements);
 }
 
 void Planner::choose_tools(Step& step, const recipe::Rules& rules) {
-  if (!m_compiler) m_compiler = toolchain::find_compiler(m_workshop.surroundings);
   if (m_compiler) {
     step.cc = m_compiler->cc.string();
     step.cxx = m_compiler->cxx.string();
@@ -314,7 +332,9 @@ void Planner::choose_tools(Step& step, const recipe::Rules& rules) {
         m_programs.emplace(name, *program);
     }
   }
-  for (const std::string& name : rules.requires_versions.programs) {
+  std::vector<std::string> wanted = rules.requires_versions.programs;
+  for (const auto& [name, why] : rules.not_from_pip) add_once(wanted, name);
+  for (const std::string& name : wanted) {
     auto found = m_programs.find(name);
     if (found == m_programs.end()) {
       const auto program = toolchain::find_program(name, m_workshop.surroundings);
@@ -322,9 +342,6 @@ void Planner::choose_tools(Step& step, const recipe::Rules& rules) {
       found = m_programs.emplace(name, *program).first;
     }
     step.programs[name] = found->second.path.string();
-  }
-  if (step.variant == recipe::Variant::rocm) {
-    if (const auto rocm = toolchain::find_rocm(m_workshop.surroundings)) step.rocm_root = rocm->root.string();
   }
 }
 
@@ -335,6 +352,9 @@ const env::Lock& Planner::lock_for(const Step& step, const std::vector<std::stri
   for (const auto& folder : step.torch.wheelhouses) name += "\n" + folder.string();
   const auto found = m_locks.find(name);
   if (found != m_locks.end()) return found->second;
+  if (m_workshop.surroundings.described)
+    return m_locks.emplace(name, described_lock(requirements, step.python, *m_workshop.surroundings.described))
+        .first->second;
   env::ResolveOptions options;
   options.upgrade = m_request.upgrade;
   options.offline = m_request.offline;
@@ -347,15 +367,16 @@ const env::Lock& Planner::lock_for(const Step& step, const std::vector<std::stri
       .first->second;
 }
 
-void Planner::fill_manifest(Step& step, const recipe::Recipe& recipe, const Known& known) {
+void Planner::fill_manifest(Step& step, const recipe::Recipe& recipe, const Known& known, bool depends) {
   ManifestInputs inputs(step, m_request.environment);
-  std::string& digest =
-      m_recipe_digests[fmt::format("{} {} {}", recipe.name, static_cast<int>(step.variant), step.target)];
+  std::string& digest = m_recipe_digests[fmt::format("{} {} {} {}", recipe.name, static_cast<int>(step.variant),
+                                                     step.target, depends ? step.recipe_text : "")];
   if (digest.empty()) digest = recipe_digest(recipe, step.variant, step.target);
   inputs.add_recipe(digest);
   inputs.add_source(known.files);
   if (m_compiler && !step.cc.empty()) inputs.add_tools(m_compiler->digests);
   if (m_cuda && !step.cuda_root.empty()) inputs.add_tools(m_cuda->digests);
+  if (step.variant == recipe::Variant::rocm) inputs.add_tools(rocm_inputs(step, m_workshop));
   for (const auto& [name, path] : step.programs)
     inputs.add_tools({{name, m_programs.at(name).version + " " + m_programs.at(name).digest}});
   if (step.torch.kind == TorchChoice::Kind::environment) {
@@ -368,6 +389,12 @@ void Planner::fill_manifest(Step& step, const recipe::Recipe& recipe, const Know
 }
 
 void Planner::look_up(Step& step, const recipe::Rules& rules) {
+  if (m_workshop.surroundings.described) {
+    // What was built here says nothing of another machine.
+    step.forecast = known_forecast(step, rules, m_workshop.surroundings.described->cores);
+    step.reason = fmt::format("it is planned for {}", m_workshop.surroundings.described->name);
+    return;
+  }
   step.forecast = forecast(step, rules, m_workshop.store);
   step.unkept = step.source.incremental;
   if (step.unkept) step.reason = "its source is a folder that is being worked on";

@@ -186,7 +186,22 @@ class StepScript {
       line("toolkit=$tree.toolkit; rm -rf \"$toolkit\"; make_toolkit" +
            (m_step.torch.kind == TorchChoice::Kind::environment ? " " + shell_quoted(m_step.torch.python.string())
                                                                 : ""));
+    if (m_step.variant == recipe::Variant::rocm) link_rocm();
     m_pip_options = options;
+  }
+
+  // What the plan found; or, where it found none, what the user names when the script runs.
+  void link_rocm() {
+    if (!m_step.rocm_lock.wheels.empty()) {
+      std::string requirements;
+      for (const env::PinnedWheel& wheel : m_step.rocm_lock.wheels)
+        requirements += fmt::format("{}=={} --hash=sha256:{}\n", wheel.name, wheel.version, wheel.sha256);
+      block(with_input("  make_rocm --index-url " + shell_quoted(m_step.rocm_index), requirements));
+    } else if (m_step.rocm_root.empty()) {
+      line("link_rocm \"${BUILD_ROCM:-}\"");
+    } else {
+      line("link_rocm " + or_else("BUILD_ROCM", m_step.rocm_root));
+    }
   }
 
   void link_tools() {
@@ -266,7 +281,8 @@ std::string script_variable(std::string_view prefix, std::string_view name) {
 }
 
 std::string script_word(std::string_view text) {
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 5> k_places = {{
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 6> k_places = {{
+      {"${rocm}", "\"$tree/rocm\""},
       {"${tree}", "\"$tree\""},
       {"${env}", "\"$env\""},
       {"${toolkit}", "\"$toolkit\""},

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "plan/described.h"
 #include "sys/files.h"
 
 namespace wheelsmith::plan {
@@ -14,7 +15,7 @@ using document::Table;
 using document::Value;
 
 // Raised when facts are read differently. All of them are kept: a recipe made up from remembered ones must be the same.
-constexpr std::string_view k_facts_version = "4";
+constexpr std::string_view k_facts_version = "5";
 
 Array list_of(const std::vector<std::string>& texts) { return {texts.begin(), texts.end()}; }
 
@@ -66,10 +67,11 @@ recipe::SourceFacts from_text(const std::string& text) {
 }  // namespace
 
 recipe::SourceFacts remembered_facts(const source::Pin& pin, const std::string& subfolder, const Workshop& workshop) {
+  if (auto described = described_facts(pin, subfolder, workshop)) return *described;
   const std::string subject = pin.digest + " " + subfolder;
   if (const auto known = workshop.store.remembered("source-facts", subject, k_facts_version)) return from_text(*known);
   workshop.on_progress(fmt::format("looking into the source of {}", pin.project));
-  const recipe::SourceFacts facts = source::look_into(pin, workshop.fetcher, workshop.store);
+  const recipe::SourceFacts facts = source::look_into(pin, subfolder, workshop.fetcher, workshop.store);
   workshop.store.remember("source-facts", subject, k_facts_version, to_text(facts));
   return facts;
 }

@@ -180,6 +180,42 @@ Array patches_value(const std::vector<source::Patch>& patches) {
   return result;
 }
 
+Array fetches_value(const std::vector<FetchedSource>& fetches) {
+  Array result;
+  for (const FetchedSource& fetched : fetches) {
+    Table table;
+    table["name"] = fetched.name;
+    table["source"] = source_value(fetched.pin);
+    table["variable"] = fetched.variable;
+    table["subfolder"] = fetched.subfolder;
+    result.emplace_back(std::move(table));
+  }
+  return result;
+}
+
+std::vector<FetchedSource> fetches_from(const Value& value) {
+  std::vector<FetchedSource> result;
+  if (value.array() == nullptr) return result;
+  for (const Value& one : *value.array()) {
+    result.push_back(
+        {one["name"].text_or(), source_from(one["source"]), one["variable"].text_or(), one["subfolder"].text_or()});
+  }
+  return result;
+}
+
+Array commands_value(const std::vector<std::vector<std::string>>& commands) {
+  Array result;
+  for (const std::vector<std::string>& command : commands) result.emplace_back(list_of(command));
+  return result;
+}
+
+std::vector<std::vector<std::string>> commands_from(const Value& value) {
+  std::vector<std::vector<std::string>> result;
+  if (value.array() == nullptr) return result;
+  for (const Value& command : *value.array()) result.push_back(command.texts());
+  return result;
+}
+
 }  // namespace
 
 Value Step::to_value() const {
@@ -198,11 +234,15 @@ Value Step::to_value() const {
   table["python"] = python_value(python);
   table["source"] = source_value(source);
   table["patches"] = patches_value(patches);
+  table["fetches"] = fetches_value(fetches);
+  table["files"] = list_of(files);
+  table["prepare"] = commands_value(prepare);
   table["requirements"] = list_of(requirements);
   table["lock"] = lock.to_value();
   table["torch"] = torch_value(torch);
   table["torch_version"] = torch_version;
   table["torch_cuda"] = torch_cuda;
+  table["torch_hip"] = torch_hip;
   table["cc"] = cc;
   table["cxx"] = cxx;
   table["compiler_family"] = compiler_family;
@@ -210,6 +250,12 @@ Value Step::to_value() const {
   table["registry_cuda"] = registry_cuda;
   table["cuda_version"] = cuda_version;
   table["rocm_root"] = rocm_root;
+  table["registry_rocm"] = registry_rocm;
+  table["rocm_version"] = rocm_version;
+  table["rocm_index"] = rocm_index;
+  table["rocm_lock"] = rocm_lock.to_value();
+  table["rocm_clang"] = rocm_clang;
+  table["rocm_device_libraries"] = rocm_device_libraries;
   table["programs"] = list_of(Pairs(programs.begin(), programs.end()));
   table["environment"] = list_of(environment);
   table["volatile_environment"] = list_of(volatile_environment);
@@ -223,6 +269,8 @@ Value Step::to_value() const {
   table["manifest"] = manifest.to_value();
   table["key"] = key;
   table["needs"] = list_of(needs);
+  table["companions"] = list_of(companions);
+  table["optional"] = list_of(optional);
   table["reason"] = reason;
   table["forecast"] = forecast_value(forecast);
   return table;
@@ -246,11 +294,15 @@ Step Step::from_value(const Value& value) {
   step.python = python_from(value["python"]);
   step.source = source_from(value["source"]);
   for (const auto& [name, text] : pairs(value["patches"])) step.patches.push_back({name, text});
+  step.fetches = fetches_from(value["fetches"]);
+  step.files = pairs(value["files"]);
+  step.prepare = commands_from(value["prepare"]);
   step.requirements = value["requirements"].texts();
   step.lock = env::Lock::from_value(value["lock"]);
   step.torch = torch_from(value["torch"]);
   step.torch_version = value["torch_version"].text_or();
   step.torch_cuda = value["torch_cuda"].text_or();
+  step.torch_hip = value["torch_hip"].text_or();
   step.cc = value["cc"].text_or();
   step.cxx = value["cxx"].text_or();
   step.compiler_family = value["compiler_family"].text_or();
@@ -258,6 +310,12 @@ Step Step::from_value(const Value& value) {
   step.registry_cuda = value["registry_cuda"].text_or();
   step.cuda_version = value["cuda_version"].text_or();
   step.rocm_root = value["rocm_root"].text_or();
+  step.registry_rocm = value["registry_rocm"].text_or();
+  step.rocm_version = value["rocm_version"].text_or();
+  step.rocm_index = value["rocm_index"].text_or();
+  step.rocm_lock = env::Lock::from_value(value["rocm_lock"]);
+  step.rocm_clang = value["rocm_clang"].text_or();
+  step.rocm_device_libraries = value["rocm_device_libraries"].text_or();
   for (const auto& [name, path] : pairs(value["programs"])) step.programs[name] = path;
   step.environment = pairs(value["environment"]);
   step.volatile_environment = pairs(value["volatile_environment"]);
@@ -271,6 +329,8 @@ Step Step::from_value(const Value& value) {
   step.manifest = store::Manifest::from_value(value["manifest"]);
   step.key = value["key"].text_or();
   step.needs = value["needs"].texts();
+  step.companions = value["companions"].texts();
+  step.optional = value["optional"].texts();
   step.reason = value["reason"].text_or();
   step.forecast = forecast_from(value["forecast"]);
   return step;

@@ -1,7 +1,7 @@
 // The environment of a step, made from nothing. What a user's shell happens to hold (CFLAGS of an afternoon long ago, a
 // proxy, a PYTHONPATH) decides no result of ours: only what stands here does, and it is part of the key. Paths of our
 // own stand as
-// ${tree}, ${env} and ${toolkit}; the step's process puts the real ones in.
+// ${tree}, ${env}, ${toolkit} and ${rocm}; the step's process puts the real ones in.
 
 #include "plan/variables.h"
 
@@ -11,6 +11,10 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "pep/version.h"
+#include "plan/placeholder_values.h"
+#include "plan/rocm.h"
+#include "source/mirrors.h"
 #include "sys/file.h"
 
 namespace wheelsmith::plan {
@@ -97,38 +101,49 @@ void add_cuda(Variables& variables, const Step& step) {
     variables["NVCC_PREPEND_FLAGS"] = "-ccbin=${tree}/bin/c++ -Xcompiler -stdlib=libstdc++";
 }
 
-std::map<std::string, std::string> placeholders(const Step& step, const recipe::Recipe& recipe,
-                                                const recipe::Rules& rules, const Request& request) {
-  std::map<std::string, std::string> values = {
-      {"version", step.version},
-      {"archs", step.archs.requests.empty() ? "" : recipe::spell(step.archs, rules.archs)},
-      {"python", "${env}/bin/python"},
-      {"source", "${tree}/source"},
-      {"tree", "${tree}"},
-      {"env", "${env}"},
-      {"toolkit", "${toolkit}"},
-      {"torch.version", step.torch_version},
-      {"torch.cuda", step.torch_cuda},
-      {"jobs", "${jobs}"},
-      {"platform", step.platform},
-      {"variant", std::string(recipe::to_string(step.variant))},
-      {"target", step.target},
-      {"label", variant_label(step)},
-  };
-  const auto type = rules.build_type.find(step.build_type);
-  static const std::map<std::string, std::string> cmake_types = {
-      {"release", "Release"}, {"debug", "Debug"}, {"relwithdebinfo", "RelWithDebInfo"}, {"minsizerel", "MinSizeRel"}};
-  values["build-type"] = type != rules.build_type.end() ? type->second : cmake_types.at(step.build_type);
-  for (const recipe::Setting& setting : recipe.settings) {
-    const auto chosen = request.set.find(setting.name);
-    const std::string value = chosen == request.set.end() ? setting.fallback : chosen->second;
-    if (!setting.choices.empty() &&
-        std::find(setting.choices.begin(), setting.choices.end(), value) == setting.choices.end())
-      throw Error(
-          fmt::format("--set {}={}: it is one of {}", setting.name, printable(value), join(setting.choices, ", ")));
-    values["set." + setting.name] = value;
+// A text that is nothing once its placeholders are filled says nothing: a setting was left empty.
+std::optional<std::string> expand_or_nothing(const std::string& text, const Variables& values) {
+  std::string expanded = recipe::expand(text, values);
+  if (expanded.empty() && !text.empty()) return std::nullopt;
+  return expanded;
+}
+
+// The module that loads ROCm's libraries before the package's own, as frameworks call it.
+std::string preload_module(const recipe::Preload& preload, const std::string& version) {
+  std::string text =
+      "# Made by wheelsmith: loads ROCm's libraries out of its Python packages.\n\n\ndef initialize():\n";
+  text += "    import rocm_sdk\n\n    rocm_sdk.initialize_process(\n        preload_shortnames=[\n";
+  for (const std::string& library : preload.libraries) text += fmt::format("            \"{}\",\n", library);
+  text += fmt::format("        ],\n        check_version=\"{}\",\n    )\n", version);
+  return text;
+}
+
+void set_files(Step& step, const recipe::Rules& rules, const Variables& values) {
+  for (const auto& [path, text] : rules.files) step.files.emplace_back(path, recipe::expand(text, values));
+  if (!rules.preload.module.empty() && step.variant == recipe::Variant::rocm)
+    step.files.emplace_back(rules.preload.module, preload_module(rules.preload, step.rocm_version));
+  if (!rules.checkout.hipify.empty() && !step.source.incremental)
+    step.prepare.push_back({"${env}/bin/python", rules.checkout.hipify});
+  for (const recipe::Prepare& prepare : rules.prepare) {
+    std::vector<std::string>& command = step.prepare.emplace_back();
+    for (const std::string& word : prepare.command) {
+      if (const auto expanded = expand_or_nothing(word, values)) command.push_back(*expanded);
+    }
   }
-  return values;
+}
+
+void set_closing_words(Step& step, const recipe::Rules& rules, const Variables& values) {
+  for (recipe::RuntimeVariable variable : rules.runtime) {
+    variable.value = recipe::expand(variable.value, values);
+    if (!variable.value.empty()) step.runtime.push_back(std::move(variable));
+  }
+  for (recipe::ChecklistItem item : rules.checklist) {
+    for (std::string& folder : item.folders) folder = recipe::expand(folder, values);
+    step.checklist.push_back(std::move(item));
+  }
+  for (const recipe::OtherPlatform& other : rules.platforms) {
+    if (!step.platform.empty() && glob_match(other.match, step.platform)) step.other_rules.push_back(other);
+  }
 }
 
 // What each tool understands by "say more".
@@ -143,7 +158,7 @@ Variables more_words(const recipe::Rules& rules, const Variables& values) {
 
 void set_variables(Step& step, const recipe::Recipe& recipe, const recipe::Rules& rules, const Request& request,
                    const Workshop& workshop) {
-  const Variables values = placeholders(step, recipe, rules, request);
+  const Variables values = placeholder_values(step, recipe, rules, request);
   Variables variables = isolation();
   const auto date = workshop.surroundings.environment.find("SOURCE_DATE_EPOCH");
   variables["SOURCE_DATE_EPOCH"] = date != workshop.surroundings.environment.end() && to_number(date->second)
@@ -151,16 +166,19 @@ void set_variables(Step& step, const recipe::Recipe& recipe, const recipe::Rules
                                        : std::string(k_first_day);
   std::string path = "${env}/bin:${tree}/bin";
   if (step.variant == recipe::Variant::cuda) path += ":${toolkit}/bin";
-  if (!step.rocm_root.empty()) path += ":" + step.rocm_root + "/bin";
+  if (step.variant == recipe::Variant::rocm) path += rocm_search_path(step);
   variables["PATH"] = path + ":" + std::string(k_system_path);
   add_compilers(variables, step, workshop);
   if (step.variant == recipe::Variant::cuda) add_cuda(variables, step);
-  if (!step.rocm_root.empty()) {
-    for (const char* name : {"ROCM_HOME", "ROCM_PATH", "HIP_PATH"}) variables[name] = step.rocm_root;
-  }
+  if (step.variant == recipe::Variant::rocm) add_rocm_variables(variables, step, prefix_maps(step));
   if (!rules.archs.variable.empty() && !step.archs.requests.empty())
     variables[rules.archs.variable] = values.at("archs");
-  for (const auto& [name, value] : rules.environment) variables[name] = recipe::expand(value, values);
+  for (const FetchedSource& fetched : step.fetches) {
+    if (!fetched.variable.empty()) variables[fetched.variable] = fetched_folder(fetched);
+  }
+  for (const auto& [name, value] : rules.environment) {
+    if (const auto expanded = expand_or_nothing(value, values)) variables[name] = *expanded;
+  }
   for (const auto& [name, value] : request.environment) variables[name] = value;
   step.environment.assign(variables.begin(), variables.end());
 
@@ -179,13 +197,25 @@ void set_variables(Step& step, const recipe::Recipe& recipe, const recipe::Rules
     if (step.variant == recipe::Variant::cuda)
       loose["NVCC_APPEND_FLAGS"] = variables["NVCC_APPEND_FLAGS"] + " -Xptxas -v";
   }
+  for (const auto& [name, value] : source::Mirrors(workshop.fetcher.options().mirrors).git_variables())
+    loose[name] = value;
   for (const auto& [name, value] : loose) {
     // What the recipe or the user sets is theirs.
     const bool taken = variables.contains(name) && name != "NVCC_APPEND_FLAGS";
     if (!taken) step.volatile_environment.emplace_back(name, value);
   }
-  for (const auto& [name, value] : rules.config) step.config.emplace_back(name, recipe::expand(value, values));
-  for (const std::string& option : rules.options) step.options.push_back(recipe::expand(option, values));
+  for (const auto& [name, value] : rules.config) {
+    if (const auto expanded = expand_or_nothing(value, values)) step.config.emplace_back(name, *expanded);
+  }
+  for (const std::string& option : rules.options) {
+    if (const auto expanded = expand_or_nothing(option, values)) step.options.push_back(*expanded);
+  }
+  set_files(step, rules, values);
+  set_closing_words(step, rules, values);
+}
+
+std::string fetched_folder(const FetchedSource& fetched) {
+  return "${tree}/fetched/" + fetched.name + (fetched.subfolder.empty() ? "" : "/" + fetched.subfolder);
 }
 
 std::string variant_label(const Step& step) {

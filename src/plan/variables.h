@@ -9,6 +9,9 @@ namespace wheelsmith::plan {
 void set_variables(Step& step, const recipe::Recipe& recipe, const recipe::Rules& rules, const Request& request,
                    const Workshop& workshop);
 
+// Where a step finds what was brought beside its source.
+std::string fetched_folder(const FetchedSource& fetched);
+
 // The label of a variant for local versions: "cpu", "cu130", "rocm6.4".
 std::string variant_label(const Step& step);
 

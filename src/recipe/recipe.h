@@ -34,7 +34,7 @@ struct Source {
   std::string folder;                   // folder: relative to the recipe's file; embedded recipes: below examples/
   std::string url;                      // git
   std::string ref;                      // git
-  std::vector<std::string> submodules;  // git: those the build needs; empty: all
+  std::optional<std::vector<std::string>> submodules;  // git: those the build needs; nothing: all
   std::string subfolder;                // where pyproject.toml or setup.py is, below the source
   std::vector<std::string> patches;     // file names relative to the recipe, applied in order with -p1
   std::string version_file;             // git: the version stands in this file; "" for tags alone
@@ -76,8 +76,9 @@ struct Need {
   std::string recipe;       // another recipe, built as a step of its own …
   std::string requirement;  // … or a published wheel ("torch>=2.6")
   std::string why;
-  std::string target{};     // of the recipe
-  std::string published{};  // a project whose published wheel at the pinned version is preferred to building it
+  std::string target{};             // of the recipe
+  std::string published{};          // a project whose published wheel is preferred to building it …
+  std::string published_version{};  // … of the version that this file of the source says
   bool optional = false;    // its failure or refusal stops nothing
   bool companion = false;   // built before and delivered with it, but no part of its build environment
 };

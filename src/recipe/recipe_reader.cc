@@ -40,7 +40,8 @@ void read_source(TableReader& in, const PlaceholderScope& scope, Source& source)
     const std::string complaint = check_git(text);
     return complaint.empty() ? check_placeholders(text, scope) : complaint;
   });
-  in.texts("submodules", source.submodules, check_relative_path);
+  std::vector<std::string> submodules;
+  if (in.texts("submodules", submodules, check_relative_path)) source.submodules = std::move(submodules);
   in.text("subfolder", source.subfolder, check_relative_path);
   in.texts("patches", source.patches, check_relative_path);
   in.text("version-file", source.version_file, check_relative_path);

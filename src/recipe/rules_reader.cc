@@ -122,6 +122,7 @@ void read_need(TableReader& in, Need& need) {
   in.text("why", need.why);
   in.text("target", need.target, check_word);
   in.text("published", need.published, check_project_name);
+  in.text("published-version", need.published_version, check_relative_path);
   in.flag("optional", need.optional);
   in.flag("companion", need.companion);
   if (need.optional && need.why.empty()) in.problems().add(in.line(), in.name() + " is optional: say why");

@@ -62,7 +62,10 @@ void read_if(TableReader& in, Condition& condition) {
   const auto known = [](const std::string& value) {
     return value.empty() ? std::optional<std::string>() : std::optional(value);
   };
-  version("version", [known](const Circumstances& c) { return known(c.version); });
+  // A branch or a commit that is no release is newer than all of them.
+  version("version", [known](const Circumstances& c) {
+    return c.version.empty() && !c.ref.empty() ? std::optional<std::string>("9999") : known(c.version);
+  });
   version("python", [known](const Circumstances& c) { return known(c.python); });
   version("torch", [](const Circumstances& c) { return c.torch; });
   version("cuda", [](const Circumstances& c) { return c.cuda; });

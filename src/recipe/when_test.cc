@@ -112,6 +112,16 @@ TEST(When, EachConditionIsAsked) {
   EXPECT_EQ(recipe.under(Variant::rocm, "", now, reasons).rules(Variant::rocm).requires_, Names{"a"});
 }
 
+TEST(When, ARefThatIsNoReleaseIsTheNewest) {
+  const Recipe recipe = parse_recipe(k_recipe, "r.toml");
+  Circumstances now;
+  now.ref = "main";
+  now.compiler_family = "gcc";
+  now.compiler_version = "12.2.0";
+  std::vector<std::string> reasons;
+  EXPECT_EQ(recipe.under(Variant::cpu, "", now, reasons).rules(Variant::cpu).requires_, (Names{"a", "b"}));
+}
+
 TEST(When, WhatWasSettledIsARecipeAgain) {
   const Recipe recipe = parse_recipe(k_recipe, "r.toml");
   std::vector<std::string> reasons;

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "document/value.h"
 #include "report/diagnosis.h"
+#include "report/doctor_text.h"
 
 namespace wheelsmith::report {
 
@@ -62,13 +63,34 @@ std::string failure_text(const run::StepOutcome& step, const Style& style) {
 
 }  // namespace
 
-std::string build_json(const std::vector<run::StepOutcome>& steps, const std::vector<std::string>& notes) {
+std::string build_json(const std::vector<run::StepOutcome>& steps, const std::vector<std::string>& notes,
+                       const Closing& closing) {
   Table document;
   document["schema"] = 1;
   Array items;
   for (const run::StepOutcome& step : steps) items.push_back(step.to_value());
   document["steps"] = std::move(items);
   document["notes"] = Array(notes.begin(), notes.end());
+  Array checklist, runtime;
+  for (const doctor::Check& check : closing.checklist) {
+    Table table;
+    table["id"] = check.id;
+    table["state"] = std::string(doctor::to_string(check.state));
+    table["found"] = check.found;
+    table["wanted"] = check.wanted;
+    table["why"] = check.why;
+    table["fix"] = check.fix;
+    checklist.emplace_back(std::move(table));
+  }
+  for (const recipe::RuntimeVariable& variable : closing.runtime) {
+    Table table;
+    table["variable"] = variable.variable;
+    table["value"] = variable.value;
+    table["why"] = variable.why;
+    runtime.emplace_back(std::move(table));
+  }
+  document["checklist"] = std::move(checklist);
+  document["runtime"] = std::move(runtime);
   return document::to_json(document) + "\n";
 }
 
@@ -110,6 +132,17 @@ std::string build_text(const std::vector<run::StepOutcome>& steps, const Style& 
     if (counts[word] != 0) sum += fmt::format("{}{} {}", sum.empty() ? "" : ", ", counts[word], word);
   }
   return text + sum + "\n";
+}
+
+std::string closing_text(const Closing& closing, const Style& style) {
+  std::string text;
+  if (!closing.checklist.empty()) text += style.bold("checklist") + "\n" + doctor_text(closing.checklist, style);
+  if (!closing.runtime.empty()) text += style.bold("when it runs") + "\n";
+  for (const recipe::RuntimeVariable& variable : closing.runtime) {
+    text += fmt::format("  {}={}  {}\n", variable.variable, printable(variable.value),
+                        style.dim(style.wrap(printable(variable.why), 4)));
+  }
+  return text;
 }
 
 std::string test_text(const run::WheelTest& item, const Style& style) {

@@ -5,13 +5,22 @@
 #include <string>
 #include <vector>
 
+#include "doctor/doctor.h"
+#include "recipe/recipe.h"
 #include "report/style.h"
 #include "run/run.h"
 
 namespace wheelsmith::report {
 
 // {"schema":1,"steps":[{"id","package","key","outcome","wheel","log","seconds","cause",…}],"notes":[…]}
-std::string build_json(const std::vector<run::StepOutcome>& steps, const std::vector<std::string>& notes);
+// What a build is closed with besides its outcomes.
+struct Closing {
+  std::vector<doctor::Check> checklist{};
+  std::vector<recipe::RuntimeVariable> runtime{};  // variables that matter when the packages run
+};
+std::string build_json(const std::vector<run::StepOutcome>& steps, const std::vector<std::string>& notes,
+                       const Closing& closing);
+std::string closing_text(const Closing& closing, const Style& style);
 std::string tests_json(const std::vector<run::WheelTest>& items);
 
 // What is printed at the end: each step's outcome, and of failures the command, its output and how to repeat it.

@@ -41,6 +41,7 @@ Value source_value(const source::Pin& pin) {
       table["url"] = fetch::without_credentials(pin.git_url);
       table["ref"] = pin.git_ref;
       table["commit"] = pin.git_commit;
+      table["submodules"] = pin.submodules ? Value(list_of(*pin.submodules)) : Value();
       break;
     case source::Pin::Kind::program: table["kind"] = "program"; break;
   }
@@ -59,6 +60,84 @@ Value cuda_value(const plan::Step& step) {
   return table;
 }
 
+Value rocm_value(const plan::Step& step) {
+  if (step.rocm_root.empty() && step.registry_rocm.empty()) return {};
+  Table table;
+  table["version"] = step.rocm_version;
+  table["root"] = text_or_null(step.rocm_root);
+  table["from"] = step.registry_rocm.empty() ? "machine" : "registry";
+  return table;
+}
+
+using Pairs = std::vector<std::pair<std::string, std::string>>;
+
+// A key of config settings may repeat; then the values are a list, as PEP 517's frontends hand them over.
+Value pairs_value(const Pairs& pairs) {
+  Table table;
+  for (const auto& [name, value] : pairs) {
+    Value& place = table[name];
+    if (place.is_null())
+      place = value;
+    else if (place.array() != nullptr)
+      place.array()->emplace_back(value);
+    else
+      place = Array{place, value};
+  }
+  return table;
+}
+
+Value checks_value(const recipe::Checks& checks) {
+  Table table;
+  table["symbols"] = list_of(checks.symbols);
+  table["members"] = list_of(checks.members);
+  table["no_members"] = list_of(checks.no_members);
+  table["provided"] = list_of(checks.provided);
+  table["accepted"] = pairs_value(checks.accepted);
+  return table;
+}
+
+// What the step's process will do, from the recipe as it holds for this step.
+void add_work(Table& table, const plan::Step& step) {
+  table["environment"] = pairs_value(step.environment);
+  table["volatile_environment"] = pairs_value(step.volatile_environment);
+  table["config"] = pairs_value(step.config);
+  table["options"] = list_of(step.options);
+  table["programs"] = pairs_value(Pairs(step.programs.begin(), step.programs.end()));
+  table["compiler"] = text_or_null(step.cxx);
+  Array fetches, prepare, tests, runtime, checklist;
+  for (const plan::FetchedSource& fetch : step.fetches) {
+    Value one = source_value(fetch.pin);
+    (*one.table())["name"] = fetch.name;
+    (*one.table())["variable"] = text_or_null(fetch.variable);
+    fetches.push_back(std::move(one));
+  }
+  for (const std::vector<std::string>& command : step.prepare) prepare.emplace_back(list_of(command));
+  for (const recipe::RuntimeVariable& one : step.runtime) {
+    Table item;
+    item["variable"] = one.variable;
+    item["value"] = one.value;
+    item["why"] = one.why;
+    runtime.emplace_back(std::move(item));
+  }
+  for (const recipe::ChecklistItem& one : step.checklist) checklist.emplace_back(one.id);
+  if (!step.recipe_text.empty()) {
+    const recipe::Recipe own = recipe::parse_recipe(step.recipe_text, step.recipe_origin);
+    const recipe::Rules& rules = own.rules(step.variant, step.target);
+    for (const recipe::Test& test : rules.tests) tests.emplace_back(test.name);
+    table["checks"] = checks_value(rules.checks);
+  }
+  std::vector<std::string> patches, files;
+  for (const source::Patch& patch : step.patches) patches.push_back(patch.name);
+  for (const auto& [path, text] : step.files) files.push_back(path);
+  table["patches"] = list_of(patches);
+  table["files"] = list_of(files);
+  table["fetches"] = std::move(fetches);
+  table["prepare"] = std::move(prepare);
+  table["tests"] = std::move(tests);
+  table["runtime"] = std::move(runtime);
+  table["checklist"] = std::move(checklist);
+}
+
 Value step_value(const plan::Step& step) {
   Table table;
   table["id"] = step.id;
@@ -69,6 +148,9 @@ Value step_value(const plan::Step& step) {
   table["cached"] = step.cached;
   table["reason"] = step.reason;
   table["needs"] = list_of(step.needs);
+  table["companions"] = list_of(step.companions);
+  table["optional"] = list_of(step.optional);
+  table["skipped"] = text_or_null(step.skipped);
   table["variant"] = std::string(recipe::to_string(step.variant));
   table["target"] = step.target;
   table["archs"] = step.archs.to_string();
@@ -80,6 +162,7 @@ Value step_value(const plan::Step& step) {
   table["source"] = source_value(step.source);
   table["torch"] = text_or_null(step.torch_version);
   table["cuda"] = cuda_value(step);
+  table["rocm"] = rocm_value(step);
   table["requirements"] = list_of(step.requirements);
   Array locked;
   for (const env::PinnedWheel& wheel : step.lock.wheels) {
@@ -92,6 +175,7 @@ Value step_value(const plan::Step& step) {
   table["locked"] = std::move(locked);
   table["assumptions"] = list_of(step.assumptions);
   table["forecast"] = forecast_value(step.forecast);
+  add_work(table, step);
   return table;
 }
 

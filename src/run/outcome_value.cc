@@ -47,6 +47,7 @@ Value StepOutcome::to_value() const {
   table["phase"] = phase;
   table["reason"] = reason;
   table["replaced"] = replaced;
+  table["optional"] = optional;
   if (failure) table["failure"] = failure_value(*failure);
   if (diagnosis) table["diagnosis"] = diagnose::to_value(*diagnosis);
   if (!repeat_script.empty()) table["repeat_script"] = repeat_script.string();
@@ -78,6 +79,7 @@ StepOutcome StepOutcome::from_value(const Value& value) {
   outcome.phase = value["phase"].text_or();
   outcome.reason = value["reason"].text_or();
   outcome.replaced = value["replaced"].boolean_or(false);
+  outcome.optional = value["optional"].boolean_or(false);
   if (const Value& failure = value["failure"]; failure.table() != nullptr) {
     outcome.failure =
         FirstFailure{failure["command"].text_or(), failure["folder"].text_or(), failure["output"].text_or(),

@@ -55,6 +55,7 @@ struct StepOutcome {
   std::vector<Finding> findings;
   std::string reason;
   bool replaced = false;  // another wheel of that name was in the wheelhouse
+  bool optional = false;  // what needs it does without it: its failure is no failure of the whole
 
   [[nodiscard]] document::Value to_value() const;
   static StepOutcome from_value(const document::Value& value);

@@ -48,6 +48,8 @@ class Runner {
       : m_plan(plan), m_store(store), m_options(options), m_urgency(plan::critical_seconds(plan)) {
     m_outcomes.resize(plan.steps.size());
     m_states.resize(plan.steps.size(), State::waiting);
+    m_optional.resize(plan.steps.size());
+    for (std::size_t i = 0; i < plan.steps.size(); ++i) m_optional[i] = is_optional(plan.steps[i]);
   }
 
   std::vector<StepOutcome> run();
@@ -65,6 +67,7 @@ class Runner {
 
   [[nodiscard]] std::optional<std::size_t> index_of(std::string_view id) const;
   [[nodiscard]] bool is_ready(std::size_t index) const;
+  [[nodiscard]] bool is_optional(const plan::Step& step) const;
   [[nodiscard]] std::size_t steps_left() const;
   [[nodiscard]] std::map<std::string, bool> all_needs(const plan::Step& step) const;
   bool take_cached(std::size_t index);
@@ -83,6 +86,7 @@ class Runner {
   std::map<std::string, double> m_urgency;
   std::vector<StepOutcome> m_outcomes;
   std::vector<State> m_states;
+  std::vector<bool> m_optional;
   std::vector<Running> m_running;
   bool m_failed = false;
   bool m_stopping = false;
@@ -93,6 +97,22 @@ std::optional<std::size_t> Runner::index_of(std::string_view id) const {
     if (m_plan.steps[i].id == id) return i;
   }
   return std::nullopt;
+}
+
+bool names(const std::vector<std::string>& ids, const std::string& id) {
+  return std::find(ids.begin(), ids.end(), id) != ids.end();
+}
+
+// Nobody asked for it by name, and whoever needs it does without it if need be: its failure is no failure.
+bool Runner::is_optional(const plan::Step& step) const {
+  if (step.asked_for) return false;
+  bool needed = false;
+  for (const plan::Step& other : m_plan.steps) {
+    if (!names(other.needs, step.id)) continue;
+    if (!names(other.optional, step.id)) return false;
+    needed = true;
+  }
+  return needed;
 }
 
 // Steps that are still to be compiled, this one and the running ones included.
@@ -116,14 +136,19 @@ bool Runner::is_ready(std::size_t index) const {
 // step itself asks for it.
 std::map<std::string, bool> Runner::all_needs(const plan::Step& step) const {
   std::map<std::string, bool> result;
-  for (const std::string& id : step.needs) result[id] = true;
-  std::vector<std::string> left = step.needs;
-  while (!left.empty()) {
-    const plan::Step* other = m_plan.find(left.back());
-    left.pop_back();
-    for (const std::string& id : other->needs) {
-      if (result.try_emplace(id, false).second) left.push_back(id);
+  std::vector<std::string> left;
+  const auto add = [&](const plan::Step& one, bool direct) {
+    for (const std::string& id : one.needs) {
+      const bool built = !m_outcomes[*index_of(id)].wheel.empty();
+      if (!built || names(one.companions, id)) continue;
+      if (result.try_emplace(id, direct).second) left.push_back(id);
     }
+  };
+  add(step, true);
+  while (!left.empty()) {
+    const std::string id = left.back();
+    left.pop_back();
+    add(*m_plan.find(id), false);
   }
   return result;
 }
@@ -134,7 +159,8 @@ void Runner::finished(std::size_t index, StepOutcome outcome) {
   outcome.package = step.package;
   outcome.key = step.key;
   if (outcome.reason.empty()) outcome.reason = step.reason;
-  m_failed = m_failed || outcome.outcome == "failed";
+  outcome.optional = m_optional[index];
+  m_failed = m_failed || (outcome.outcome == "failed" && !outcome.optional);
   m_states[index] = State::done;
   m_outcomes[index] = std::move(outcome);
   Event event;
@@ -162,9 +188,10 @@ bool Runner::take_cached(std::size_t index) {
 void Runner::skip_hopeless() {
   for (std::size_t i = 0; i < m_states.size(); ++i) {
     if (m_states[i] != State::waiting) continue;
-    std::string cause;
+    std::string cause = m_plan.steps[i].skipped;
     for (const std::string& id : m_plan.steps[i].needs) {
       const auto need = index_of(id);
+      if (names(m_plan.steps[i].optional, id)) continue;
       if (need && m_states[*need] == State::done &&
           (m_outcomes[*need].outcome == "failed" || m_outcomes[*need].outcome == "skipped"))
         cause = fmt::format("it needs {}, which was not built", id);

@@ -71,9 +71,11 @@ std::vector<std::filesystem::path> wheels_in(const std::filesystem::path& folder
 }  // namespace
 
 std::string StepRunner::with_paths(std::string text) const {
+  replace_all(text, "${rocm}", (m_tree / "rocm").string());
   replace_all(text, "${tree}", m_tree.string());
   replace_all(text, "${env}", m_environment.root.string());
   replace_all(text, "${toolkit}", m_toolkit.string());
+  replace_all(text, "${torch}", m_torch ? m_torch->folder.string() : "");
   replace_all(text, "${store}", m_store.root().string());
   replace_all(text, "${jobs}", std::to_string(m_job.jobs));
   return text;
@@ -266,7 +268,32 @@ void StepRunner::remove_stale_copies() const {
   }
 }
 
+// What the recipe writes into the source and runs there, once for a tree: such commands rewrite it (hipify), and a
+// second time would touch what was compiled since.
+void StepRunner::prepare_build() {
+  for (const auto& [name, text] : m_job.step.files) {
+    const std::filesystem::path path = m_source / name;
+    const std::string wanted = with_paths(text);
+    if (sys::read_file_if_there(path, 16 << 20) == wanted) continue;
+    sys::make_folders(path.parent_path());
+    sys::write_file(path, wanted);
+    note("wrote " + name);
+  }
+  std::string done;
+  const std::filesystem::path mark = m_tree / "prepared";
+  for (const std::vector<std::string>& words : m_job.step.prepare) done += join(words, " ") + "\n";
+  if (m_job.step.prepare.empty() || sys::read_file_if_there(mark, 1 << 20) == done) return;
+  start_phase("prepare");
+  for (const std::vector<std::string>& words : m_job.step.prepare) {
+    sys::Command command;
+    for (const std::string& word : words) command.argv.push_back(with_paths(word));
+    run_tool(command, join(words, " "));
+  }
+  sys::write_file(mark, done);
+}
+
 std::filesystem::path StepRunner::build() {
+  prepare_build();
   start_phase("build");
   if (m_job.step.source.incremental) remove_stale_copies();
   const std::filesystem::path dist = m_tree / "dist";

@@ -163,7 +163,7 @@ void StepRunner::prepare_source() {
     sys::make_folders(m_tree);
     if (!step.source.incremental) {
       source::materialize(step.source, step.patches, m_fetcher, m_store, m_source);
-      remove_matching(m_source, m_rules.clean);
+      remove_matching(m_source / m_recipe.source.subfolder, m_rules.clean);
     }
   } else {
     note("going on in the tree of the last try");
@@ -173,6 +173,7 @@ void StepRunner::prepare_source() {
     source::synchronize(step.source.folder, m_source);
   }
   for (const char* folder : {"home", "tmp", "bin", "dist"}) sys::make_folders(m_tree / folder);
+  fetch_companions();
   document::Table table;
   table["key"] = step.key;
   table["id"] = step.id;
@@ -180,10 +181,20 @@ void StepRunner::prepare_source() {
   if (!m_recipe.source.subfolder.empty()) m_source /= m_recipe.source.subfolder;
 }
 
+// What the package's configuration would clone by itself. Each is whole or not there: a checkout is renamed into place.
+void StepRunner::fetch_companions() {
+  for (const plan::FetchedSource& fetched : m_job.step.fetches) {
+    const std::filesystem::path folder = m_tree / "fetched" / fetched.name;
+    if (sys::is_folder(folder)) continue;
+    note(fmt::format("bringing {} {}", fetched.name, fetched.pin.git_ref));
+    source::materialize(fetched.pin, {}, m_fetcher, m_store, folder);
+  }
+}
+
 void StepRunner::prepare_environment() {
   start_phase("environment");
   const plan::Step& step = m_job.step;
-  if (!step.needs.empty()) {
+  if (step.needs.size() > step.companions.size()) {
     env::ResolveOptions options;
     options.offline = m_job.offline;
     options.wheelhouses = step.torch.wheelhouses;
@@ -199,6 +210,7 @@ void StepRunner::prepare_environment() {
     m_torch_sites = {other.purelib};
     if (other.platlib != other.purelib) m_torch_sites.push_back(other.platlib);
   }
+  prepare_rocm();
   m_environment = env::make_environment(step.python, m_lock, m_torch_sites, m_fetcher, m_store);
   add_hook_requirements();
   if (m_rules.requires_versions.uses_torch) check_torch();

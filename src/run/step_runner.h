@@ -52,9 +52,12 @@ class StepRunner {
  private:
   // Phases, in order.
   void prepare_source();
+  void fetch_companions();
   void prepare_environment();
+  void prepare_rocm();
   void check_torch();
   void prepare_tools();
+  void prepare_build();
   std::filesystem::path build();
   std::filesystem::path pack_program();
   void finish(const std::filesystem::path& built);

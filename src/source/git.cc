@@ -49,7 +49,10 @@ std::string version_of_tag(std::string_view tag, std::string_view project) {
 
 Repositories repositories_for(fetch::Fetcher& fetcher, store::Store& store) {
   const fetch::FetchOptions& options = fetcher.options();
-  return {store, options.mirrors, options.offline, options.stop};
+  Repositories repositories(store, options.mirrors, options.offline, options.stop);
+  if (const auto& told = options.on_progress)
+    repositories.on_progress([told](const std::string& sentence) { told({sentence, 0, 0}); });
+  return repositories;
 }
 
 GitTree tree_of(const Pin& pin) { return {pin.git_url, pin.git_commit, pin.git_ref, pin.git_tag, pin.submodules}; }

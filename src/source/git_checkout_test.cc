@@ -173,7 +173,7 @@ TEST_F(Checkouts, StandInForPins) {
   materialize(made, {}, fetcher, m_store, m_tree);
   EXPECT_EQ(git(m_tree, {"describe", "--tags"}), "other-2.0");
   EXPECT_EQ(files(), (std::vector<std::string>{".gitmodules", "lone/lone.txt", "setup.py"}));
-  EXPECT_TRUE(look_into(made, fetcher, m_store).has_setup_py);
+  EXPECT_TRUE(look_into(made, "", fetcher, m_store).has_setup_py);
 }
 
 }  // namespace

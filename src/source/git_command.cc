@@ -47,10 +47,11 @@ std::string quoted(const std::string& text) {
 
 // Gone with the store's temporary folder; what is included and is not there does not matter to git.
 fs::path write_config(store::Store& store) {
-  std::string text = "[safe]\n\tdirectory = *\n";
+  std::string text;
   for (const std::string& file : user_configs(sys::current_environment())) {
     if (file.starts_with('/')) text += "[include]\n\tpath = " + quoted(file) + "\n";
   }
+  text += "[safe]\n\tdirectory = *\n\tbareRepository = all\n";
   try {
     const fs::path path = store.temporary() / "gitconfig";
     sys::write_file(path, text);
@@ -112,9 +113,9 @@ sys::Captured GitCommand::run(const std::vector<std::string>& arguments, const f
   // success.
   for (const char* setting :
        {"core.hooksPath=/dev/null", "core.fsmonitor=false", "core.autocrlf=false", "core.attributesFile=/dev/null",
-        "core.protectNTFS=false", "advice.detachedHead=false", "gc.auto=0", "maintenance.auto=false",
-        "fetch.unpackLimit=1", "fetch.recurseSubmodules=false", "protocol.version=2", "init.defaultBranch=main",
-        "submodule.recurse=false", "commit.gpgSign=false", "fetch.fsckObjects=false", "transfer.fsckObjects=false"}) {
+        "advice.detachedHead=false", "gc.auto=0", "maintenance.auto=false", "fetch.unpackLimit=1",
+        "fetch.recurseSubmodules=false", "submodule.recurse=false", "protocol.version=2", "init.defaultBranch=main",
+        "http.lowSpeedLimit=1", "http.lowSpeedTime=120"}) {
     command.argv.insert(command.argv.end(), {"-c", setting});
   }
   command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());

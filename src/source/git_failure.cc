@@ -81,6 +81,8 @@ std::string shown(const std::string& url, const Place& place) {
 
 std::string unreachable(const std::string& url, const Place& place, std::string_view for_what,
                         const sys::Captured& result) {
+  if (result.errors.find("No space left on device") != std::string::npos)
+    return fmt::format("{} could not be fetched: no space is left on the disk of the store", shown(url, place));
   return fmt::format("{} cannot be asked for {}: {}; {}", shown(url, place), for_what, git_message(result), k_mends);
 }
 

@@ -11,6 +11,8 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "source/patch_reason.h"
+#include "sys/file.h"
 #include "sys/process.h"
 
 namespace wheelsmith::source {
@@ -46,52 +48,19 @@ sys::Captured run(Tool tool, const std::filesystem::path& folder, const std::str
   return sys::capture(command);
 }
 
-// Where it failed, as "setup.py, hunk 2 (line 40)".
-struct Failure {
-  std::string file, where;
-};
-
-// git says "error: patch failed: setup.py:40" with the hunk's first line, "error: setup.py: No such file or directory".
-Failure git_failure(const std::string& errors, const std::vector<PatchedFile>& files) {
-  constexpr std::string_view k_failed = "error: patch failed: ";
-  constexpr std::string_view k_error = "error: ";
-  for (std::string_view line : lines(errors)) {
-    if (line.starts_with(k_failed)) {
-      line.remove_prefix(k_failed.size());
-      const std::size_t colon = line.rfind(':');
-      if (colon == std::string_view::npos) continue;
-      const std::string file(line.substr(0, colon));
-      const auto at = to_number(line.substr(colon + 1));
-      for (const PatchedFile& touched : files) {
-        const auto found = touched.name == file && at ? std::find(touched.hunks.begin(), touched.hunks.end(), *at)
-                                                      : touched.hunks.end();
-        if (found == touched.hunks.end()) continue;
-        return {file, fmt::format("hunk {} (line {})", found - touched.hunks.begin() + 1, *at)};
-      }
-      return {file, fmt::format("line {}", line.substr(colon + 1))};
-    }
-    if (!line.starts_with(k_error)) continue;
-    line.remove_prefix(k_error.size());
-    const std::size_t colon = line.find(": ");
-    if (colon != std::string_view::npos)
-      return {std::string(line.substr(0, colon)), std::string(line.substr(colon + 2))};
-  }
-  return {"", std::string(trim(errors))};
-}
-
 // patch says "checking file setup.py", then "Hunk #2 FAILED at 40.", or "can't find file to patch at input line 3".
-Failure patch_failure(const std::string& output) {
+PatchFailure patch_failure(const std::string& output) {
   std::string file;
   for (const std::string_view line : lines(output)) {
     constexpr std::string_view k_file = "checking file ";
     if (line.starts_with(k_file)) file = line.substr(k_file.size());
-    if (line.starts_with("can't find file to patch")) return {"", std::string(line)};
+    if (line.starts_with("can't find file to patch")) return {"", std::string(line), {}};
     const std::size_t failed = line.find(" FAILED at ");
     if (!line.starts_with("Hunk #") || failed == std::string_view::npos) continue;
     const std::string_view at = line.substr(failed + 11, line.substr(failed + 11).find_first_not_of("0123456789"));
-    return {file, fmt::format("hunk {} (line {})", line.substr(6, failed - 6), at)};
+    return {file, fmt::format("hunk {} (line {})", line.substr(6, failed - 6), at), to_number(at)};
   }
-  return {file, std::string(trim(output))};
+  return {file, std::string(trim(output)), {}};
 }
 
 void apply_one(Tool tool, const std::filesystem::path& folder, const Patch& patch,
@@ -109,10 +78,17 @@ void apply_one(Tool tool, const std::filesystem::path& folder, const Patch& patc
                     "that it was made for",
                     name));
   }
-  Failure failure = tool == Tool::git ? git_failure(check.errors, files) : patch_failure(check.output + check.errors);
+  PatchFailure failure =
+      tool == Tool::git ? git_failure(check.errors, files) : patch_failure(check.output + check.errors);
   if (failure.file.empty() && files.size() == 1) failure.file = files.front().name;
   const std::string place = failure.file.empty() ? "" : printable(failure.file) + ", ";
-  throw Error(fmt::format("patch {} does not apply: {}{}", name, place, printable(failure.where)));
+  std::string there;
+  if (failure.line && !failure.file.empty()) {
+    if (const std::optional<Blob> blob = sys::FolderTree(folder).open(failure.file))
+      there = what_is_there(patch.text, failure, blob->bytes.text());
+  }
+  throw Error(fmt::format("patch {} does not apply: {}{}{}{}", name, place, printable(failure.where),
+                          there.empty() ? "" : ": ", there));
 }
 
 }  // namespace

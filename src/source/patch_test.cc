@@ -101,7 +101,8 @@ TEST_F(Patches, AreAppliedInOrder) {
 TEST_F(Patches, ThatDoNotApplySayWhere) {
   sys::write_file(m_folder / "src/a.txt", k_text);
   EXPECT_EQ(apply({{"bad.patch", diff_of("src/a.txt", k_second_fails)}}),
-            "patch bad.patch does not apply: src/a.txt, hunk 2 (line 7)");
+            "patch bad.patch does not apply: src/a.txt, hunk 2 (line 7): it expects \"acht\", but line 8 is "
+            "\"eight\"");
   EXPECT_EQ(text(), k_text);
   EXPECT_EQ(apply({{"gone.patch", diff_of("src/b.txt", k_hunk)}}),
             "patch gone.patch does not apply: src/b.txt, No such file or directory");
@@ -136,7 +137,9 @@ TEST_F(Patches, ByPatchWhereGitIsAbsent) {
   const std::string first = apply({good});
   const std::string second = apply({good});
   ::setenv("PATH", path.c_str(), 1);
-  EXPECT_EQ(bad, "patch bad.patch does not apply: src/a.txt, hunk 2 (line 7)");
+  EXPECT_EQ(bad,
+            "patch bad.patch does not apply: src/a.txt, hunk 2 (line 7): it expects \"acht\", but line 8 is "
+            "\"eight\"");
   EXPECT_EQ(first, "no error");
   EXPECT_NE(second.find("is already applied"), std::string::npos) << second;
   EXPECT_EQ(text().substr(0, 15), "one\nzwei\nthree\n");

@@ -106,7 +106,7 @@ TEST_F(Pins, ANameThatLiesAboutItsVersionIsFoundOut) {
   EXPECT_EQ(materialized(pinned()), lie);
   EXPECT_EQ(error_of([&] { (void)pinned(parse_override((m_links / "demo-1.0.tar.gz").string())); }), lie);
   fetch::Fetcher own = fetcher();
-  EXPECT_EQ(error_of([&] { (void)look_into(pinned(), own, m_store); }), lie);
+  EXPECT_EQ(error_of([&] { (void)look_into(pinned(), "", own, m_store); }), lie);
 }
 
 TEST_F(Pins, AnArchiveOnDiskAndAUrl) {

@@ -59,7 +59,9 @@ Pin pin(const recipe::Recipe& recipe, const std::optional<Override>& user, fetch
         const PinOptions& options);
 // For a name that no recipe has: the sdist of the registry, fetched (not run), and what can be seen in it.
 std::filesystem::path fetch_archive(const Pin& pin, fetch::Fetcher& fetcher);
-recipe::SourceFacts look_into(const Pin& pin, fetch::Fetcher& fetcher, store::Store& store);
+// `subfolder` is where the package is in it.
+recipe::SourceFacts look_into(const Pin& pin, const std::string& subfolder, fetch::Fetcher& fetcher,
+                              store::Store& store);
 // The text of one file of the source, without unpacking or checking out the rest; nothing where there is none. Of an
 // archive only small files can be read.
 std::optional<std::string> file_at(const Pin& pin, const std::string& path, fetch::Fetcher& fetcher,

@@ -12,6 +12,7 @@
 #include "wheel/check_identity.h"
 #include "wheel/check_names.h"
 #include "wheel/check_platform.h"
+#include "wheel/check_preload.h"
 #include "wheel/check_record.h"
 #include "wheel/check_run_paths.h"
 #include "wheel/finding_limit.h"
@@ -156,6 +157,7 @@ Verdict check_wheel(const std::string& path, Bytes file, const CheckOptions& opt
   if (!distributions.empty()) append(findings, check_tags(name, distributions[0], found.elf));
   append(findings, check_platform(tags, options.policy, found.elf, options.platform, subject));
   check_binaries(found, subject, options, findings);
+  append(findings, check_preload(tree, files, found.elf));
   arrange(findings);
   return verdict;
 }
@@ -202,6 +204,7 @@ Verdict check_folder(const std::string& path, const FileTree& tree, const Loader
   append(findings, check_platform({}, options.policy, found.elf, options.platform, subject));
   append(findings, check_loading(found.elf, path, machine));
   check_binaries(found, subject, options, findings);
+  append(findings, check_preload(tree, files, found.elf));
   arrange(findings);
   return verdict;
 }

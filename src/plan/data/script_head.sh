@@ -3,7 +3,7 @@
 # else is below ./work. They are what wheelsmith makes but for the platform tag and the provenance, which only it adds.
 #
 # May be set to something else: WORK, DIST, JOBS; where this machine is not the one that the plan was made on,
-# PYTHON_CP311 and its like (interpreters), BUILD_CC, BUILD_CXX, BUILD_CUDA, SOURCE_NAME (a package's folder).
+# PYTHON_CP311 and its like (interpreters), BUILD_CC, BUILD_CXX, BUILD_CUDA, BUILD_ROCM, SOURCE_NAME (a package's folder).
 # Wheels for the build are taken from the index that pip is set up for, by their hashes.
 set -euo pipefail
 umask 022
@@ -132,6 +132,29 @@ make_toolkit() {
       [[ ! -d $part/cuda_cccl/lib/cmake || -e $toolkit/lib64/cmake ]] || ln -s "$part/cuda_cccl/lib/cmake" "$toolkit/lib64/cmake"
     done
   done
+}
+
+# link_rocm FOLDER: the step sees it at $tree/rocm, wherever it lies.
+link_rocm() {
+  [[ -n $1 ]] || fail "no ROCm was here when the plan was made: name the folder of one (with bin/hipcc) in BUILD_ROCM"
+  [[ -x $1/bin/hipcc ]] || fail "$1 has no bin/hipcc: name the folder of a ROCm in BUILD_ROCM"
+  ln -sfn "$1" "$tree/rocm"
+}
+
+# make_rocm PIP-ARGUMENT…: of wheels by their hashes (standard input), in an environment beside the step's own. What
+# a compile needs lies in a tar inside, mostly links into the other folders; links to files become files, since
+# compilers look for their parts beside their own.
+make_rocm() {
+  local site
+  rm -rf "$env.rocm"
+  "$python" -m venv "$env.rocm"
+  "$env.rocm/bin/python" -m pip install --quiet --disable-pip-version-check --only-binary :all: --no-deps --require-hashes "$@" -r /dev/stdin
+  site=$("$env.rocm/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+  tar --no-same-owner -xf "$site"/rocm_sdk_devel/_devel.tar* -C "$site"
+  find "$site/_rocm_sdk_devel" -type l -not -path '*/bin/amd*' -print0 | while IFS= read -r -d '' link; do
+    [[ ! -f $link ]] || ln -f "$(readlink -f "$link")" "$link"
+  done
+  link_rocm "$site/_rocm_sdk_devel"
 }
 
 # link_program NAME PATH: into the step's own PATH; where it is not there, what PATH has under that name.

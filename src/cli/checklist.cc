@@ -1,0 +1,238 @@
+// The end of a build is not the end of the work: is what was built the thing that will run? A recipe lists what its
+// users check by hand (which cmake was it, are all packages installed, does the program start, are ROCm's folders
+// there), and each item becomes a verdict of ours, in the words of the doctor.
+
+#include "cli/checklist.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "pep/wheel_name.h"
+#include "sys/file.h"
+#include "sys/process.h"
+
+namespace wheelsmith::cli {
+
+namespace {
+
+using doctor::Check;
+using doctor::State;
+
+bool same_name(std::string_view a, std::string_view b) { return pep::normalized_name(a) == pep::normalized_name(b); }
+
+// The versions of installed distributions, by normalized name, as their folders' names say.
+std::map<std::string, std::string> installed_in(const toolchain::Python& python) {
+  std::map<std::string, std::string> found;
+  std::vector<std::filesystem::path> sites = python.sites;
+  sites.push_back(python.purelib);
+  sites.push_back(python.platlib);
+  for (const std::filesystem::path& site : sites) {
+    std::error_code ignored;
+    for (const auto& entry : std::filesystem::directory_iterator(site, ignored)) {
+      const std::string name = entry.path().filename().string();
+      if (!name.ends_with(".dist-info")) continue;
+      const std::size_t dash = name.find('-');
+      if (dash == std::string::npos) continue;
+      found.emplace(pep::normalized_name(name.substr(0, dash)),
+                    name.substr(dash + 1, name.size() - dash - 1 - std::string_view(".dist-info").size()));
+    }
+  }
+  return found;
+}
+
+class Examination {
+ public:
+  Examination(const plan::Plan& plan, const plan::Step& step, const std::vector<run::StepOutcome>& outcomes,
+              toolchain::Python python, bool was_installed, Session& session)
+      : m_plan(plan),
+        m_step(step),
+        m_outcomes(outcomes),
+        m_python(std::move(python)),
+        m_absent(was_installed ? State::bad : State::unknown),
+        m_session(session) {}
+
+  void examine(const recipe::ChecklistItem& item, std::vector<Check>& checks) {
+    if (!item.program.empty()) checks.push_back(finished(item, program(item)));
+    if (!item.installed.empty()) checks.push_back(finished(item, installed(item)));
+    if (!item.command.empty()) checks.push_back(finished(item, command(item)));
+    if (!item.variables.empty()) checks.push_back(finished(item, variables(item)));
+    if (!item.folders.empty()) checks.push_back(finished(item, folders(item)));
+    if (!item.wheels.empty()) checks.push_back(finished(item, wheels(item)));
+  }
+
+ private:
+  [[nodiscard]] Check finished(const recipe::ChecklistItem& item, Check check) const {
+    check.id = item.id;
+    check.why = item.why;
+    if (check.state != State::good) check.fix = item.fix;
+    check.package = m_step.package;
+    check.step = m_step.id;
+    return check;
+  }
+
+  Check program(const recipe::ChecklistItem& item) const {
+    Check check;
+    check.wanted = item.not_from.empty() ? item.program : fmt::format("{} not from {}", item.program, item.not_from);
+    // One of pip in the build environment comes first in PATH, whatever the machine has.
+    const env::PinnedWheel* shadow = m_step.lock.find(item.program);
+    if (shadow != nullptr) {
+      check.found = fmt::format("{} {} of pip", item.program, shadow->version);
+      check.state = item.not_from == "pip" ? State::bad : State::good;
+      return check;
+    }
+    const auto linked = m_step.programs.find(item.program);
+    const auto program = toolchain::find_program(item.program, m_session.surroundings());
+    const std::string path = linked != m_step.programs.end() ? linked->second : program ? program->path.string() : "";
+    check.found = path.empty() ? "none"
+                  : program    ? fmt::format("{} {} ({})", path, program->version, program->origin)
+                               : path;
+    const bool wrong = program && !item.not_from.empty() && program->origin == item.not_from && program->path == path;
+    check.state = path.empty() || wrong ? State::bad : State::good;
+    return check;
+  }
+
+  Check installed(const recipe::ChecklistItem& item) const {
+    Check check;
+    check.wanted = join(item.installed, ", ") + " in " + m_python.prefix.string();
+    const std::map<std::string, std::string> there = installed_in(m_python);
+    std::vector<std::string> found, missing;
+    for (const std::string& name : item.installed) {
+      const auto one = there.find(pep::normalized_name(name));
+      if (one != there.end())
+        found.push_back(fmt::format("{} {}", name, one->second));
+      else if (was_skipped(name))
+        found.push_back(name + " (skipped)");
+      else
+        missing.push_back(name);
+    }
+    check.found = join(found, ", ");
+    if (!missing.empty()) {
+      check.state = m_absent;
+      check.found = fmt::format("{}{}not installed: {}", check.found, found.empty() ? "" : "; ", join(missing, ", "));
+    }
+    return check;
+  }
+
+  Check command(const recipe::ChecklistItem& item) const {
+    Check check;
+    check.wanted = join(item.command, " ") + " ends well";
+    const std::filesystem::path program = m_python.executable.parent_path() / item.command.front();
+    std::error_code ignored;
+    if (!std::filesystem::exists(program, ignored)) {
+      check.state = m_absent;
+      check.found = fmt::format("there is no {} in {}", item.command.front(), m_python.prefix.string());
+      return check;
+    }
+    sys::Command run;
+    run.argv = {program.string()};
+    run.argv.insert(run.argv.end(), item.command.begin() + 1, item.command.end());
+    run.folder = std::filesystem::temp_directory_path();
+    const sys::Captured result = sys::capture(run);
+    check.state = result.exit.good() ? State::good : State::bad;
+    const std::vector<std::string_view> said = lines(trim(result.errors));
+    check.found = result.exit.good() ? "it does"
+                                     : fmt::format("{}{}{}", sys::to_string(result.exit), said.empty() ? "" : ": ",
+                                                   said.empty() ? "" : printable(said.back()));
+    return check;
+  }
+
+  Check variables(const recipe::ChecklistItem& item) const {
+    Check check;
+    check.wanted = join(item.variables, ", ") + " set";
+    std::vector<std::string> found, missing;
+    for (const std::string& name : item.variables) {
+      const auto set = std::find_if(m_step.environment.begin(), m_step.environment.end(),
+                                    [&](const auto& pair) { return pair.first == name; });
+      if (set == m_step.environment.end())
+        missing.push_back(name);
+      else
+        found.push_back(fmt::format("{}={}", name, with_rocm(set->second)));
+    }
+    check.found = join(found, ", ");
+    if (!missing.empty()) {
+      check.state = State::bad;
+      check.found += fmt::format("{}not set: {}", found.empty() ? "" : "; ", join(missing, ", "));
+    }
+    return check;
+  }
+
+  Check folders(const recipe::ChecklistItem& item) const {
+    Check check;
+    std::vector<std::string> wanted, missing;
+    for (const std::string& folder : item.folders) {
+      const std::string path = with_rocm(folder);
+      wanted.push_back(path);
+      if (!sys::is_folder(path)) missing.push_back(path);
+    }
+    check.wanted = join(wanted, ", ");
+    check.state = missing.empty() ? State::good : State::bad;
+    check.found = missing.empty() ? "there" : "not there: " + join(missing, ", ");
+    return check;
+  }
+
+  Check wheels(const recipe::ChecklistItem& item) const {
+    Check check;
+    check.wanted = "wheels of " + join(item.wheels, ", ");
+    std::vector<std::string> found, missing;
+    for (const std::string& name : item.wheels) {
+      const auto of = std::find_if(m_outcomes.begin(), m_outcomes.end(), [&](const run::StepOutcome& outcome) {
+        std::error_code ignored;
+        return same_name(m_plan.find(outcome.id)->project, name) && !outcome.wheel.empty() &&
+               std::filesystem::exists(outcome.wheel, ignored);
+      });
+      if (of != m_outcomes.end())
+        found.push_back(of->wheel.filename().string());
+      else if (was_skipped(name))
+        found.push_back(name + " (skipped)");
+      else
+        missing.push_back(name);
+    }
+    check.found = join(found, ", ");
+    if (!missing.empty()) {
+      check.state = State::bad;
+      check.found += fmt::format("{}no wheel of {}", found.empty() ? "" : "; ", join(missing, ", "));
+    }
+    return check;
+  }
+
+  [[nodiscard]] bool was_skipped(const std::string& name) const {
+    return std::any_of(m_outcomes.begin(), m_outcomes.end(), [&](const run::StepOutcome& outcome) {
+      return outcome.optional && outcome.outcome == "skipped" && same_name(m_plan.find(outcome.id)->project, name);
+    });
+  }
+
+  [[nodiscard]] std::string with_rocm(std::string text) const {
+    const std::string word = "${rocm}";
+    for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + m_step.rocm_root.size()))
+      text.replace(at, word.size(), m_step.rocm_root);
+    return text;
+  }
+
+  const plan::Plan& m_plan;
+  const plan::Step& m_step;
+  const std::vector<run::StepOutcome>& m_outcomes;
+  toolchain::Python m_python;
+  State m_absent;  // what it means that something is not in the environment
+  Session& m_session;
+};
+
+}  // namespace
+
+std::vector<Check> closing_checklist(const plan::Plan& plan, const std::vector<run::StepOutcome>& outcomes,
+                                     bool installed, const std::filesystem::path& into, Session& session) {
+  std::vector<Check> checks;
+  for (const plan::Step& step : plan.steps) {
+    if (!step.asked_for || step.checklist.empty()) continue;
+    // Files may have come since the interpreter was asked; its folders are the same.
+    const toolchain::Python python =
+        into.empty() ? step.python : toolchain::find_python(into.string(), session.surroundings());
+    Examination examination(plan, step, outcomes, python, installed, session);
+    for (const recipe::ChecklistItem& item : step.checklist) examination.examine(item, checks);
+  }
+  return checks;
+}
+
+}  // namespace wheelsmith::cli

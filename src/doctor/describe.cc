@@ -1,0 +1,47 @@
+#include "base/parallel.h"
+#include "doctor/doctor.h"
+#include "toolchain/description.h"
+
+namespace wheelsmith::doctor {
+
+namespace {
+
+// Variables by which a build is steered. All others stay out: a description is handed around, and they may be secrets.
+constexpr const char* k_variables[] = {"ROCM_SDK_TARGET_FAMILY", "SOURCE_DATE_EPOCH"};
+
+}  // namespace
+
+toolchain::Description describe(const toolchain::Surroundings& where, const Facts& facts) {
+  if (where.described) return *where.described;
+  toolchain::Description machine;
+  machine.name = "machine";
+  if (const auto host = where.environment.find("HOSTNAME"); host != where.environment.end())
+    machine.name = host->second;
+  machine.platform = "linux_x86_64";
+  machine.cores = usable_threads();
+  machine.memory = facts.memory;
+  machine.isolates_network = facts.isolates_network;
+  for (const char* name : k_variables) {
+    if (const auto found = where.environment.find(name); found != where.environment.end())
+      machine.environment.insert(*found);
+  }
+  machine.pythons = toolchain::find_pythons(where);
+  if (!machine.pythons.empty()) {
+    machine.platform = machine.pythons.front().platform;
+    machine.glibc = machine.pythons.front().glibc;
+  }
+  for (const toolchain::Python& python : machine.pythons) {
+    if (auto torch = toolchain::find_torch(python.executable, false, where))
+      machine.torches[python.executable.string()] = std::move(*torch);
+  }
+  if (facts.compiler) machine.compilers = {*facts.compiler};
+  if (facts.cuda) machine.cudas = {*facts.cuda};
+  if (facts.rocm) machine.rocms = {*facts.rocm};
+  machine.programs = facts.programs;
+  machine.shadowed = facts.shadowed;
+  machine.gpus = facts.gpus;
+  for (const Place& place : facts.places) machine.places.push_back({place.name, place.folder, place.free});
+  return machine;
+}
+
+}  // namespace wheelsmith::doctor

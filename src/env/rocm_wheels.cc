@@ -1,0 +1,130 @@
+// Which wheels of an index are a ROCm.
+//
+// What users install is `rocm[libraries,devel]`, and that is a source distribution: its setup.py chooses, while pip
+// asks it for metadata, which wheels it requires, by the GPU that it sees or a variable. To resolve it foreign code
+// would have to run, and pip would keep the wheel with the choice baked in. So the wheels behind it are asked for
+// directly; all of them are of one version:
+//
+//   rocm-sdk-core             compiler, HIP, runtimes
+//   rocm-sdk-devel            headers, CMake files, links to all the rest, in a tar
+//   rocm-sdk-libraries        host libraries, with the device code in
+//   rocm-sdk-device-gfx1151     one wheel for each processor; or
+//   rocm-sdk-libraries-FAMILY host libraries with the device code of one family (older indexes)
+
+#include "env/rocm_wheels.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "pep/requirement.h"
+#include "pep/version.h"
+#include "pep/wheel_name.h"
+
+namespace wheelsmith::env {
+
+namespace {
+
+bool has(const std::vector<std::string>& list, std::string_view word) {
+  return std::find(list.begin(), list.end(), word) != list.end();
+}
+
+class Chooser {
+ public:
+  Chooser(const RocmWanted& wanted, fetch::Fetcher& index) : m_wanted(wanted), m_index(index) {}
+
+  RocmWheels choose() {
+    const std::vector<pep::Version> versions = candidates();
+    std::string lacking;
+    for (auto version = versions.rbegin(); version != versions.rend(); ++version) {
+      std::string lack;
+      if (auto wheels = of_version(*version, lack)) return *wheels;
+      if (lacking.empty()) lacking = fmt::format("{} {}", version->to_string(), lack);
+    }
+    throw Error(versions.empty() ? fmt::format("the index has no rocm-sdk-core{}{}", m_wanted.specifiers,
+                                               m_wanted.prereleases ? "" : " that is no pre-release")
+                                 : fmt::format("no ROCm of the index is whole: {}", lacking));
+  }
+
+ private:
+  // Versions of a project's wheels; none for a project that is not there.
+  const std::set<pep::Version>& versions_of(const std::string& project, bool must = false) {
+    const auto known = m_versions.find(project);
+    if (known != m_versions.end()) return known->second;
+    std::set<pep::Version> versions;
+    try {
+      for (const pep::ProjectFile& file : m_index.project(project).files) {
+        if (!file.is_wheel() || file.yanked) continue;
+        if (const auto version = pep::Version::try_parse(pep::WheelName::parse(file.name).version))
+          versions.insert(*version);
+      }
+    } catch (const Error&) {
+      if (must) throw;
+    }
+    return m_versions.emplace(project, std::move(versions)).first->second;
+  }
+
+  std::vector<pep::Version> candidates() {
+    const auto specifiers = pep::parse_specifiers(m_wanted.specifiers);
+    std::vector<pep::Version> result;
+    for (const pep::Version& version : versions_of("rocm-sdk-core", true)) {
+      if (version.is_prerelease() && !m_wanted.prereleases) continue;
+      if (pep::contains(specifiers, version)) result.push_back(version);
+    }
+    return result;
+  }
+
+  bool take(RocmWheels& wheels, const std::string& project, const pep::Version& version) {
+    if (!versions_of(project).contains(version)) return false;
+    wheels.requirements.push_back(project + "==" + wheels.version);
+    return true;
+  }
+
+  std::optional<RocmWheels> of_version(const pep::Version& version, std::string& lack) {
+    RocmWheels wheels;
+    wheels.version = version.to_string();
+    take(wheels, "rocm-sdk-core", version);
+    for (const std::string& extra : m_wanted.extras) {
+      if (extra == "libraries" || extra.starts_with("device")) continue;
+      const std::string project = extra == "profiler" ? "rocm-profiler" : "rocm-sdk-" + extra;
+      if (take(wheels, project, version)) continue;
+      lack = "has no " + project;
+      return std::nullopt;
+    }
+    if (!has(m_wanted.extras, "libraries")) return wheels;
+    RocmWheels split = wheels;
+    bool whole = take(split, "rocm-sdk-libraries", version);
+    std::vector<std::string> absent;
+    for (const std::string& target : m_wanted.targets) {
+      if (!whole || take(split, "rocm-sdk-device-" + target, version)) continue;
+      absent.push_back("rocm-sdk-device-" + target);
+    }
+    if (whole && absent.empty()) return split;
+    for (const std::string& family : m_wanted.families) {
+      if (!take(wheels, "rocm-sdk-libraries-" + family, version)) continue;
+      wheels.family = family;
+      return wheels;
+    }
+    lack = whole
+               ? "has no " + join(absent, ", ")
+               : fmt::format("has neither rocm-sdk-libraries nor rocm-sdk-libraries-FAMILY for {}",
+                             m_wanted.families.empty() ? join(m_wanted.targets, ", ") : join(m_wanted.families, ", "));
+    return std::nullopt;
+  }
+
+  const RocmWanted& m_wanted;
+  fetch::Fetcher& m_index;
+  std::map<std::string, std::set<pep::Version>> m_versions;
+};
+
+}  // namespace
+
+RocmWheels choose_rocm_wheels(const RocmWanted& wanted, fetch::Fetcher& index) {
+  return Chooser(wanted, index).choose();
+}
+
+}  // namespace wheelsmith::env

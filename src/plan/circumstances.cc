@@ -1,0 +1,160 @@
+// What a step's [[when]] tables are asked about, what it is refused for, and what it needs from other recipes.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "pep/wheel_name.h"
+#include "plan/choose.h"
+#include "plan/planner.h"
+
+namespace wheelsmith::plan {
+
+namespace {
+
+bool same_name(std::string_view a, std::string_view b) { return pep::normalized_name(a) == pep::normalized_name(b); }
+
+void add_once(std::vector<std::string>& list, const std::string& word) {
+  if (std::find(list.begin(), list.end(), word) == list.end()) list.push_back(word);
+}
+
+bool is_on(std::string_view value) {
+  const std::string word = to_lower(value);
+  return word == "on" || word == "yes" || word == "true" || word == "1";
+}
+
+}  // namespace
+
+std::map<std::string, std::string> chosen_settings(const recipe::Recipe& recipe, const Request& request) {
+  std::map<std::string, std::string> chosen;
+  for (const recipe::Setting& setting : recipe.settings) {
+    const auto wanted = request.set.find(setting.name);
+    chosen[setting.name] = wanted == request.set.end() ? setting.fallback : wanted->second;
+  }
+  return chosen;
+}
+
+recipe::Circumstances Planner::circumstances(const Step& step, const recipe::Recipe& recipe) const {
+  recipe::Circumstances now;
+  now.ref = step.source.git_ref;
+  now.version = step.version;
+  now.python = step.python.version;
+  now.platform = step.platform.empty() ? step.python.platform : step.platform;
+  now.build_type = step.build_type;
+  if (m_compiler) {
+    now.compiler_family = m_compiler->family;
+    now.compiler_version = m_compiler->version;
+  }
+  for (const gpu::ArchRequest& request : step.archs.requests) now.archs.push_back(gpu::to_string(request));
+  now.settings = chosen_settings(recipe, m_request);
+  const auto known = [](const std::string& text) {
+    return text.empty() ? std::optional<std::string>() : std::optional(text);
+  };
+  now.torch = known(step.torch_version);
+  now.cuda = known(step.cuda_version);
+  now.rocm = known(step.rocm_version);
+  for (const std::string& id : step.needs) {
+    const Step& other = m_plan.steps[m_steps.at(id)];
+    if (other.skipped.empty()) now.needs.push_back(other.package);
+  }
+  now.needs.insert(now.needs.end(), step.published.begin(), step.published.end());
+  return now;
+}
+
+bool Planner::refuse(Step& step, const recipe::Recipe& recipe, const recipe::Rules& rules, bool optional) {
+  const std::map<std::string, std::string> settings = chosen_settings(recipe, m_request);
+  const auto refused = [&](const std::string& why) {
+    if (!optional) throw Error(why);
+    step.skipped = why;
+    return true;
+  };
+  for (const recipe::Refusal& refusal : rules.refusals) {
+    std::vector<std::string> hit;
+    for (const gpu::ArchRequest& request : step.archs.requests) {
+      const std::string name = gpu::to_string(request);
+      if (std::any_of(refusal.archs.begin(), refusal.archs.end(),
+                      [&](const std::string& pattern) { return glob_match(pattern, name); }))
+        hit.push_back(name);
+    }
+    if (hit.empty() && !refusal.archs.empty()) continue;
+    const auto setting = settings.find(refusal.override_by);
+    if (setting != settings.end() && is_on(setting->second)) {
+      note(fmt::format("{} is built nevertheless (--set {}={}): {}", recipe.name, setting->first, setting->second,
+                       refusal.why));
+      continue;
+    }
+    return refused(fmt::format(
+        "{} is not built{}: {}{}", recipe.name, hit.empty() ? "" : " for " + join(hit, ", "), refusal.why,
+        refusal.override_by.empty() ? "" : fmt::format("; --set {}=on tries it nevertheless", refusal.override_by)));
+  }
+  if (!optional) return false;
+  try {
+    recipe::check_legal(step.archs, rules.archs, recipe.name);
+  } catch (const Error& error) {
+    return refused(error.what());
+  }
+  return false;
+}
+
+// The recipe of torch itself, where it is built in this plan: what uses torch is built against that one.
+const recipe::Recipe* Planner::torch_recipe(const recipe::Recipe& besides) const {
+  if (!m_request.torch.empty()) return nullptr;
+  for (const std::string& package : m_request.packages) {
+    const recipe::Recipe* recipe = m_workshop.recipes.find(package);
+    if (recipe != nullptr && recipe->name != besides.name && same_name(recipe->project, "torch")) return recipe;
+  }
+  return nullptr;
+}
+
+// Whether a wheel of the version that the source names is there for this interpreter: then nobody has to build it.
+bool Planner::is_published(const Step& step, const recipe::Need& need) {
+  if (need.published.empty()) return false;
+  std::string wanted = need.published;
+  if (!need.published_version.empty()) {
+    const auto text = text_of(step.source, need.published_version);
+    if (!text) return false;
+    wanted += "==" + std::string(trim(*text));
+  }
+  try {
+    (void)lock_for(step, {wanted});
+  } catch (const Error& error) {
+    note(fmt::format("{} is built: {} is not to be had ({})", need.recipe, wanted, error.what()));
+    return false;
+  }
+  note(fmt::format("{} is not built: {} is published", need.recipe, wanted));
+  return true;
+}
+
+void Planner::add_needs(Step& step, const recipe::Rules& rules) {
+  for (const recipe::Need& need : rules.needs) {
+    if (need.recipe.empty()) {
+      if (!need.companion) add_once(step.requirements, need.requirement);
+      continue;
+    }
+    if (is_published(step, need)) {
+      add_once(step.published, need.recipe);
+      continue;
+    }
+    const recipe::Recipe& other = recipe_for(need.recipe);
+    const std::vector<recipe::Variant> variants = other.variants();
+    // A dependency that knows no GPU is built for the CPU.
+    const bool same = std::find(variants.begin(), variants.end(), step.variant) != variants.end();
+    const recipe::Variant variant = same ? step.variant : variants.front();
+    const std::string id =
+        add_step(other, variant, need.target, same ? step.archs : gpu::ArchList{}, step.python, need.optional);
+    add_once(step.needs, id);
+    if (need.companion) add_once(step.companions, id);
+    if (need.optional) add_once(step.optional, id);
+  }
+  const recipe::Recipe* torch = rules.requires_versions.uses_torch ? torch_recipe(recipe_for(step.package)) : nullptr;
+  if (torch == nullptr) return;
+  Request of_torch = m_request;
+  of_torch.target.clear();
+  const gpu::ArchList archs =
+      choose_archs(of_torch, *torch, step.variant, m_gpus, m_workshop.surroundings.environment, m_plan.notes).front();
+  add_once(step.needs, add_step(*torch, step.variant, "", archs, step.python));
+}
+
+}  // namespace wheelsmith::plan

@@ -1,0 +1,222 @@
+#include "plan/described.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/file_tree.h"
+#include "base/text.h"
+#include "pep/marker.h"
+#include "pep/wheel_name.h"
+#include "toolchain/description.h"
+
+namespace wheelsmith::plan {
+
+namespace {
+
+using toolchain::DescribedSource;
+using toolchain::Description;
+
+constexpr std::string_view k_described = "described:";
+
+// The files of a description below one folder of the source.
+class DescribedTree final : public FileTree {
+ public:
+  DescribedTree(const std::map<std::string, std::string>& files, const std::string& subfolder) {
+    const std::string prefix = subfolder.empty() ? "" : subfolder + "/";
+    for (const auto& [name, text] : files) {
+      if (name.starts_with(prefix)) m_files.emplace(name.substr(prefix.size()), text);
+    }
+  }
+  [[nodiscard]] std::vector<File> files() const override {
+    std::vector<File> result;
+    for (const auto& [name, text] : m_files) result.push_back({name, text.size()});
+    return result;
+  }
+  [[nodiscard]] std::optional<Blob> open(const std::string& name) const override {
+    const auto found = m_files.find(name);
+    if (found == m_files.end()) return std::nullopt;
+    return Blob{nullptr, Bytes(found->second)};
+  }
+
+ private:
+  std::map<std::string, std::string> m_files;
+};
+
+const DescribedSource* find_source(const std::vector<std::string>& names, const Workshop& workshop) {
+  return workshop.surroundings.described ? workshop.surroundings.described->source(names) : nullptr;
+}
+
+const DescribedSource* find_source(const source::Pin& pin, const Workshop& workshop) {
+  if (pin.kind == source::Pin::Kind::git) return find_source({pin.git_url, pin.project}, workshop);
+  return pin.digest.starts_with(k_described) ? find_source({pin.project}, workshop) : nullptr;
+}
+
+// The lowest version that the specifiers name.
+std::string lowest(const std::vector<pep::Specifier>& specifiers) {
+  std::string best;
+  for (const pep::Specifier& one : specifiers) {
+    if (one.op == "!=" || one.op == "<" || one.op == "<=") continue;
+    std::string version = one.version;
+    if (version.ends_with(".*")) version.resize(version.size() - 2);
+    const auto parsed = pep::Version::try_parse(version);
+    if (parsed && (best.empty() || pep::Version::parse(best) < *parsed)) best = version;
+  }
+  return best;
+}
+
+std::string commit_in(const DescribedSource& source, const std::string& name, const std::string& ref,
+                      const Description& machine) {
+  const auto found = source.refs.find(ref);
+  if (found != source.refs.end()) return found->second;
+  const bool is_commit = ref.size() == 40 && ref.find_first_not_of("0123456789abcdef") == ref.npos;
+  if (is_commit) return ref;
+  if (!source.commit.empty()) return source.commit;
+  std::vector<std::string> known;
+  for (const auto& [other, commit] : source.refs) known.push_back(other);
+  throw Error(fmt::format("the description of {} gives {} no ref {}; it has {}", machine.name, printable(name),
+                          printable(ref), known.empty() ? "none" : join(known, ", ")));
+}
+
+// "git+URL@REF" of --source, apart.
+std::pair<std::string, std::string> parts_of_git(const std::string& url) {
+  const std::string plain = url.substr(std::string_view("git+").size());
+  const std::size_t at = plain.rfind('@'), slash = plain.rfind('/');
+  if (at == plain.npos || (slash != plain.npos && at < slash)) return {plain, ""};
+  return {plain.substr(0, at), plain.substr(at + 1)};
+}
+
+source::Pin git_pin(const recipe::Recipe& recipe, const std::string& url, const std::string& ref,
+                    const DescribedSource& described, const Description& machine) {
+  source::Pin pin;
+  pin.kind = source::Pin::Kind::git;
+  pin.project = recipe.project;
+  pin.version = described.version;
+  pin.git_url = url;
+  pin.git_ref = ref;
+  pin.submodules = recipe.source.submodules;
+  pin.git_commit = commit_in(described, url, ref, machine);
+  pin.digest = "git:" + pin.git_commit;
+  return pin;
+}
+
+source::Pin file_pin(const recipe::Recipe& recipe, const std::string& project, const std::string& wanted,
+                     const DescribedSource& described) {
+  source::Pin pin;
+  pin.project = project;
+  pin.version = described.version;
+  if (pin.version.empty() && pep::Version::try_parse(wanted)) pin.version = wanted;
+  if (pin.version.empty()) pin.version = lowest(pep::parse_specifiers(wanted));
+  if (pin.version.empty()) pin.version = "0";
+  pin.digest = toolchain::described_digest(project, pin.version);
+  switch (recipe.source.kind) {
+    case recipe::Source::Kind::program: pin.kind = source::Pin::Kind::program; break;
+    case recipe::Source::Kind::folder:
+      pin.kind = source::Pin::Kind::folder;
+      pin.folder = "/" + recipe.source.folder;
+      break;
+    default: pin.file_name = fmt::format("{}-{}.tar.gz", project, pin.version); pin.sha256 = "described";
+  }
+  return pin;
+}
+
+std::string python_variable(const toolchain::Python& python, const std::string& name) {
+  if (name == "python_version") return python.short_version();
+  if (name == "python_full_version" || name == "implementation_version") return python.version;
+  if (name == "implementation_name") return python.implementation;
+  if (name == "platform_python_implementation") return python.implementation == "pypy" ? "PyPy" : "CPython";
+  if (name == "platform_machine") return python.machine();
+  if (name == "sys_platform") return "linux";
+  if (name == "platform_system") return "Linux";
+  return name == "os_name" ? "posix" : "";
+}
+
+bool is_wanted(const pep::Requirement& requirement, const toolchain::Python& python) {
+  if (requirement.marker.empty()) return true;
+  pep::MarkerEnvironment environment;
+  for (const char* name : {"python_version", "python_full_version", "implementation_version", "implementation_name",
+                           "platform_python_implementation", "platform_machine", "sys_platform", "platform_system",
+                           "os_name", "platform_release", "platform_version"})
+    environment[name] = python_variable(python, name);
+  return pep::Marker::parse(requirement.marker).evaluate(environment);
+}
+
+std::string version_for(const pep::Requirement& requirement, const Description& machine) {
+  const auto listed = machine.wheels.find(pep::normalized_name(requirement.name));
+  std::string version = lowest(requirement.specifiers);
+  if (listed == machine.wheels.end()) return version.empty() ? "0" : version;
+  if (version.empty() || pep::contains(requirement.specifiers, pep::Version::parse(listed->second)))
+    return listed->second;
+  const std::size_t label = listed->second.find('+');
+  if (label != std::string::npos && version.find('+') == std::string::npos) version += listed->second.substr(label);
+  return version;
+}
+
+}  // namespace
+
+source::Pin pin_source(const recipe::Recipe& recipe, const std::optional<source::Override>& user,
+                       const Workshop& workshop, const source::PinOptions& options) {
+  const auto real = [&] { return source::pin(recipe, user, workshop.fetcher, workshop.store, options); };
+  if (!workshop.surroundings.described) return real();
+  const Description& machine = *workshop.surroundings.described;
+  const std::string project = recipe.project.empty() ? recipe.name : recipe.project;
+  const bool other_git = user && user->url.starts_with("git+");
+  if (other_git || (!user && recipe.source.kind == recipe::Source::Kind::git)) {
+    const auto [url, ref] = other_git ? parts_of_git(user->url) : std::pair(recipe.source.url, recipe.source.ref);
+    const DescribedSource* described = find_source({url, project}, workshop);
+    return described == nullptr ? real() : git_pin(recipe, url, ref, *described, machine);
+  }
+  // A folder, an archive and a URL of the user's are real.
+  if (user && user->project.empty()) return real();
+  const DescribedSource* described = find_source({project}, workshop);
+  if (described == nullptr) return real();
+  return file_pin(recipe, project, user ? user->specifier : recipe.source.version, *described);
+}
+
+std::optional<std::string> described_commit(const std::string& url, const std::string& project, const std::string& ref,
+                                            const Workshop& workshop) {
+  const DescribedSource* described = find_source({url, project}, workshop);
+  if (described == nullptr) return std::nullopt;
+  return commit_in(*described, url, ref, *workshop.surroundings.described);
+}
+
+std::optional<recipe::SourceFacts> described_facts(const source::Pin& pin, const std::string& subfolder,
+                                                   const Workshop& workshop) {
+  const DescribedSource* described = find_source(pin, workshop);
+  if (described == nullptr) return std::nullopt;
+  recipe::SourceFacts facts = recipe::read_source(DescribedTree(described->files, subfolder));
+  if (facts.name.empty()) facts.name = pin.project;
+  if (!described->version.empty()) facts.version = described->version;
+  if (described->backend) facts.backend = *described->backend;
+  if (described->requires_) facts.requires_ = *described->requires_;
+  facts.has_pyproject = facts.has_pyproject || described->backend || described->requires_;
+  return facts;
+}
+
+std::optional<DescribedFile> described_file(const source::Pin& pin, const std::string& path, const Workshop& workshop) {
+  const DescribedSource* described = find_source(pin, workshop);
+  if (described == nullptr) return std::nullopt;
+  const auto found = described->files.find(path);
+  return DescribedFile{found == described->files.end() ? std::nullopt : std::optional(found->second)};
+}
+
+env::Lock described_lock(const std::vector<std::string>& requirements, const toolchain::Python& python,
+                         const Description& machine) {
+  env::Lock lock;
+  lock.requirements = requirements;
+  std::map<std::string, std::string> versions;
+  for (const std::string& text : requirements) {
+    const pep::Requirement requirement = pep::Requirement::parse(text);
+    if (!is_wanted(requirement, python)) continue;
+    // Of a name that comes twice the stricter wish stands, as far as that can be told.
+    std::string& version = versions[pep::normalized_name(requirement.name)];
+    const std::string wanted = version_for(requirement, machine);
+    if (version.empty() || pep::Version::parse(version) < pep::Version::parse(wanted)) version = wanted;
+  }
+  for (const auto& [name, version] : versions)
+    lock.wheels.push_back({name, version, fmt::format("{}-{}-py3-none-any.whl", name, version), "", "described"});
+  return lock;
+}
+
+}  // namespace wheelsmith::plan

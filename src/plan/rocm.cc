@@ -1,0 +1,174 @@
+// ROCm for a step.
+//
+// Wherever it lies, the step sees it at one place: ${rocm}, a link in the step's own tree. So no path of the machine
+// stands in a key, nor in what CMake writes down, and packages that look for a fixed folder (/opt/rocm) are pointed
+// there by the variables they have for it; /opt itself is nobody's to write to. What decides the result is the content:
+// the digests of the compiler, of the device libraries and of the version headers, or the hashes of the wheels.
+
+#include "plan/rocm.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "env/rocm_wheels.h"
+#include "gpu/arch_words.h"
+#include "pep/requirement.h"
+#include "pep/version.h"
+
+namespace wheelsmith::plan {
+
+namespace {
+
+// In the SDK's wheels, and in a ROCm that nobody has seen yet.
+constexpr std::string_view k_clang = "lib/llvm/bin";
+constexpr std::string_view k_device_libraries = "lib/llvm/amdgcn/bitcode";
+
+std::string below(const std::filesystem::path& path, const std::filesystem::path& root) {
+  return path.empty() ? "" : path.lexically_relative(root).string();
+}
+
+bool fits(const toolchain::Rocm& rocm, const std::string& specifiers) {
+  const auto version = pep::Version::try_parse(rocm.version);
+  return specifiers.empty() || !version || pep::contains(pep::parse_specifiers(specifiers), *version);
+}
+
+std::vector<std::string> targets_of(const gpu::ArchList& archs) {
+  std::vector<std::string> targets;
+  for (const gpu::ArchRequest& request : archs.requests) {
+    std::string name = gpu::to_string(request);
+    name.erase(std::min(name.find(':'), name.size()));  // "gfx90a:xnack-" is code of gfx90a's wheel
+    if (std::find(targets.begin(), targets.end(), name) == targets.end()) targets.push_back(name);
+  }
+  return targets;
+}
+
+// Names of wheels that would do: the processor's own, then each family that has them all.
+std::vector<std::string> families_of(const std::vector<std::string>& targets) {
+  std::vector<std::string> names;
+  if (targets.size() == 1) names.push_back(targets.front());
+  for (const gpu::NamedTargets& family : gpu::amd_families()) {
+    const bool has_all = std::all_of(targets.begin(), targets.end(), [&](const std::string& target) {
+      return std::find(family.members.begin(), family.members.end(), target) != family.members.end();
+    });
+    if (has_all && !targets.empty()) names.push_back(family.name);
+  }
+  return names;
+}
+
+struct Found {
+  env::RocmWheels wheels;
+  std::string url;
+};
+
+Found look_in_index(const Step& step, const recipe::Rules& rules, const Request& request, const Workshop& workshop) {
+  env::RocmWanted wanted;
+  wanted.specifiers = request.rocm_requirement.empty() ? rules.requires_versions.rocm : request.rocm_requirement;
+  wanted.targets = targets_of(step.archs);
+  wanted.families = families_of(wanted.targets);
+  const bool by_family = request.rocm_index.find("{family}") != std::string::npos;
+  std::string problem;
+  for (const std::string& family : by_family ? wanted.families : std::vector<std::string>{""}) {
+    const std::string url = rocm_index_url(request.rocm_index, request.rocm_channel, family);
+    fetch::FetchOptions options = workshop.fetcher.options();
+    options.index = {};
+    options.index.index_url = url;
+    fetch::Fetcher index(workshop.store, options);
+    try {
+      return {env::choose_rocm_wheels(wanted, index), url};
+    } catch (const Error& error) {
+      if (problem.empty()) problem = error.what();
+    }
+  }
+  if (by_family && wanted.families.empty())
+    problem =
+        fmt::format("no family of ROCm's wheels has {} together; build for one at a time", join(wanted.targets, ", "));
+  throw Error(fmt::format("{}: no ROCm is here, and none can be made from {}: {}", step.package,
+                          fetch::without_credentials(request.rocm_index), problem));
+}
+
+}  // namespace
+
+std::string rocm_index_url(const std::string& index, const std::string& channel, const std::string& family) {
+  if (!channel.empty() && index.find("{channel}") == index.npos)
+    throw Error(
+        fmt::format("channel {}: the index of ROCm's channels is not set; put rocm-index = "
+                    "\"https://…/{{channel}}/{{family}}\" into "
+                    "wheelsmith.toml, or set WHEELSMITH_ROCM_INDEX",
+                    printable(channel)));
+  if (channel.empty() && index.find("{channel}") != index.npos)
+    throw Error("the index of ROCm's wheels has {channel} in it: say which, nightly or dev");
+  return recipe::expand(index, {{"channel", channel}, {"family", family}});
+}
+
+void choose_rocm(Step& step, const recipe::Rules& rules, const Request& request, const Workshop& workshop,
+                 std::vector<std::string>& notes) {
+  step.rocm_clang = k_clang;
+  step.rocm_device_libraries = k_device_libraries;
+  const std::string& specifiers = rules.requires_versions.rocm;
+  const auto here = toolchain::find_rocm(workshop.surroundings, &step.python);
+  const bool forced = !workshop.surroundings.rocm.empty();
+  if (here && (forced || request.rocm_index.empty() || fits(*here, specifiers))) {
+    step.rocm_root = here->root.string();
+    step.rocm_version = here->version;
+    step.rocm_clang = below(here->clang, here->root);
+    step.rocm_device_libraries = below(here->device_libraries, here->root);
+    return;
+  }
+  if (request.rocm_index.empty() || workshop.surroundings.described) {
+    notes.push_back(fmt::format(
+        "{}: no ROCm is here, so it cannot be built yet; name one with --rocm, or --rocm-index for its wheels; "
+        "`wheelsmith doctor {} --variant rocm` says all that is missing",
+        step.package, step.package));
+    return;
+  }
+  const Found found = look_in_index(step, rules, request, workshop);
+  env::ResolveOptions options;
+  options.upgrade = request.upgrade;
+  options.offline = request.offline;
+  options.index_urls = {found.url};
+  options.prereleases = true;  // the version is chosen already
+  step.rocm_lock = env::resolve(found.wheels.requirements, step.python, workshop.fetcher, workshop.store, options);
+  step.rocm_version = step.registry_rocm = found.wheels.version;
+  step.rocm_index = fetch::without_credentials(found.url);
+  notes.push_back(fmt::format("{}: ROCm {} made from the wheels of {}, since {}", step.package, step.rocm_version,
+                              step.rocm_index,
+                              here ? fmt::format("the recipe wants ROCm {}", specifiers) : "no ROCm is here"));
+}
+
+std::vector<std::pair<std::string, std::string>> rocm_inputs(const Step& step, const Workshop& workshop) {
+  std::vector<std::pair<std::string, std::string>> inputs;
+  for (const env::PinnedWheel& wheel : step.rocm_lock.wheels)
+    inputs.emplace_back(wheel.name, fmt::format("{} {}", wheel.version, wheel.sha256));
+  if (step.rocm_root.empty()) return inputs;
+  if (const auto rocm = toolchain::find_rocm(workshop.surroundings, &step.python)) inputs = rocm->digests;
+  return inputs;
+}
+
+void add_rocm_variables(std::map<std::string, std::string>& variables, const Step& step, const std::string& flags) {
+  for (const char* name : {"ROCM_HOME", "ROCM_PATH", "HIP_PATH", "HIP_ROOT_DIR", "ROCM_ROOT_DIR", "CMAKE_PREFIX_PATH"})
+    variables[name] = "${rocm}";
+  variables["HIP_PLATFORM"] = "amd";
+  if (!step.rocm_device_libraries.empty()) {
+    // The second is read by the compilers of old.
+    for (const char* name : {"HIP_DEVICE_LIB_PATH", "DEVICE_LIB_PATH"})
+      variables[name] = "${rocm}/" + step.rocm_device_libraries;
+  }
+  // CMake refuses hipcc as its HIP compiler and wants the clang behind it.
+  if (!step.rocm_clang.empty()) {
+    variables["HIP_CLANG_PATH"] = "${rocm}/" + step.rocm_clang;
+    variables["HIPCXX"] = "${rocm}/" + step.rocm_clang + "/clang++";
+  }
+  variables["HIPFLAGS"] = "--rocm-path=${rocm} " + flags;
+  variables["HIPCC_COMPILE_FLAGS_APPEND"] = flags;
+}
+
+std::string rocm_search_path(const Step& step) {
+  std::string path = ":${rocm}/bin";
+  if (!step.rocm_clang.empty()) path += ":${rocm}/" + step.rocm_clang;
+  return path;
+}
+
+}  // namespace wheelsmith::plan

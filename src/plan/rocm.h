@@ -1,0 +1,28 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "plan/plan.h"
+
+namespace wheelsmith::plan {
+
+// The ROCm of a step: the machine's where it is the right one, else one made out of the wheels of --rocm-index, else
+// none and a note of what is missing; a plan can be made without.
+void choose_rocm(Step& step, const recipe::Rules& rules, const Request& request, const Workshop& workshop,
+                 std::vector<std::string>& notes);
+
+// What of it decides the result, for the key.
+std::vector<std::pair<std::string, std::string>> rocm_inputs(const Step& step, const Workshop& workshop);
+
+// Its variables; `flags` are those of every compiler. ${rocm} stands for the link in the step's own tree.
+void add_rocm_variables(std::map<std::string, std::string>& variables, const Step& step, const std::string& flags);
+// The part of PATH, with a ':' before each folder.
+std::string rocm_search_path(const Step& step);
+
+// Where a channel's or a family's wheels are: the index with {channel} and {family} filled in. Throws Error where a
+// channel is asked for and the index does not know the word.
+std::string rocm_index_url(const std::string& index, const std::string& channel, const std::string& family);
+
+}  // namespace wheelsmith::plan
