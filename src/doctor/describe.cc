@@ -40,7 +40,10 @@ toolchain::Description describe(const toolchain::Surroundings& where, const Fact
   machine.programs = facts.programs;
   machine.shadowed = facts.shadowed;
   machine.gpus = facts.gpus;
-  for (const Place& place : facts.places) machine.places.push_back({place.name, place.folder, place.free});
+  for (const Place& place : facts.places) {
+    std::error_code ignored;
+    machine.places.push_back({place.name, std::filesystem::absolute(place.folder, ignored), place.free});
+  }
   return machine;
 }
 
