@@ -70,7 +70,7 @@ TEST(RelatedCommits, ThatAreMalformedAreRefusedWithTheirLine) {
       3U);
 }
 
-TEST(Pins, AreTheRecordThenTheFirstFile) {
+TEST(TorchPins, AreTheRecordThenTheFirstFile) {
   const std::string records = record("centos", "torchaudio", k_b) + record("ubuntu", "torchaudio", k_a);
   const struct {
     std::string name;
@@ -109,7 +109,7 @@ TEST(Pins, AreTheRecordThenTheFirstFile) {
   EXPECT_FALSE(pinned_by("", {}, files({{"related_commits", records}})));
 }
 
-TEST(Pins, ThatAreNoneAreRefused) {
+TEST(TorchPins, ThatAreNoneAreRefused) {
   const std::map<std::string, std::string> table = {
       {"", "holds no commit or tag"},
       {"a b\n", "holds no commit or tag"},
