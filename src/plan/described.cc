@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "pep/marker.h"
 #include "pep/wheel_name.h"
+#include "source/git.h"
 #include "toolchain/description.h"
 
 namespace wheelsmith::plan {
@@ -79,14 +80,6 @@ std::string commit_in(const DescribedSource& source, const std::string& name, co
                           printable(ref), known.empty() ? "none" : join(known, ", ")));
 }
 
-// "git+URL@REF" of --source, apart.
-std::pair<std::string, std::string> parts_of_git(const std::string& url) {
-  const std::string plain = url.substr(std::string_view("git+").size());
-  const std::size_t at = plain.rfind('@'), slash = plain.rfind('/');
-  if (at == plain.npos || (slash != plain.npos && at < slash)) return {plain, ""};
-  return {plain.substr(0, at), plain.substr(at + 1)};
-}
-
 source::Pin git_pin(const recipe::Recipe& recipe, const std::string& url, const std::string& ref,
                     const DescribedSource& described, const Description& machine) {
   source::Pin pin;
@@ -97,7 +90,11 @@ source::Pin git_pin(const recipe::Recipe& recipe, const std::string& url, const 
   pin.git_ref = ref;
   pin.submodules = recipe.source.submodules;
   pin.git_commit = commit_in(described, url, ref, machine);
-  pin.digest = "git:" + pin.git_commit;
+  // What names a version is a tag.
+  const std::string version = source::version_of_tag(ref, recipe.project);
+  if (!version.empty()) pin.git_tag = ref;
+  if (pin.version.empty()) pin.version = version;
+  pin.digest = source::git_digest(pin);
   return pin;
 }
 
@@ -163,9 +160,10 @@ source::Pin pin_source(const recipe::Recipe& recipe, const std::optional<source:
   const std::string project = recipe.project.empty() ? recipe.name : recipe.project;
   const bool other_git = user && user->url.starts_with("git+");
   if (other_git || (!user && recipe.source.kind == recipe::Source::Kind::git)) {
-    const auto [url, ref] = other_git ? parts_of_git(user->url) : std::pair(recipe.source.url, recipe.source.ref);
-    const DescribedSource* described = find_source({url, project}, workshop);
-    return described == nullptr ? real() : git_pin(recipe, url, ref, *described, machine);
+    const source::GitPlace place =
+        other_git ? source::parse_git_url(user->url) : source::GitPlace{recipe.source.url, recipe.source.ref};
+    const DescribedSource* described = find_source({place.url, project}, workshop);
+    return described == nullptr ? real() : git_pin(recipe, place.url, place.ref, *described, machine);
   }
   // A folder, an archive and a URL of the user's are real.
   if (user && user->project.empty()) return real();

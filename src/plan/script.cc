@@ -164,7 +164,7 @@ class StepScript {
     line("make_environment");
     std::string options = shell_quoted(pip_options());
     if (!options.empty()) options = " " + options;
-    if (m_step.needs.empty()) {
+    if (m_step.needs.size() == m_step.companions.size()) {
       std::string requirements;
       for (const env::PinnedWheel& wheel : m_step.lock.wheels)
         requirements += fmt::format("{}=={} --hash=sha256:{}\n", wheel.name, wheel.version, wheel.sha256);
@@ -174,7 +174,10 @@ class StepScript {
       // What it needs is made by this script, so its hashes are not known yet.
       std::vector<std::string> wanted = m_step.requirements;
       for (const std::string& id : m_step.needs) {
-        if (const Step* need = m_plan.find(id)) wanted.push_back(need->project + "==" + need->version);
+        const auto& beside = m_step.companions;
+        if (std::find(beside.begin(), beside.end(), id) != beside.end()) continue;
+        const Step* need = m_plan.find(id);
+        if (need != nullptr && need->skipped.empty()) wanted.push_back(need->project + "==" + need->version);
       }
       options += " --pre --find-links \"$DIST\"";
       line("install" + options + " -- " + shell_quoted(wanted));
@@ -313,7 +316,9 @@ std::string script_word(std::string_view text) {
 std::string to_script(const Plan& plan, const store::Store&) {
   std::string script(data::script_head_sh);
   std::size_t number = 0;
-  for (const Step& step : plan.steps) script += StepScript(plan, step).function(++number);
+  for (const Step& step : plan.steps) {
+    if (step.skipped.empty()) script += StepScript(plan, step).function(++number);
+  }
   script += '\n';
   for (std::size_t i = 1; i <= number; ++i) script += fmt::format("step_{}\n", i);
   return script + "printf 'wheels are in %s\\n' \"$DIST\"\n";

@@ -138,6 +138,22 @@ void add_work(Table& table, const plan::Step& step) {
   table["checklist"] = std::move(checklist);
 }
 
+// What the recipe knows of a system that is none of Linux.
+Array platform_rules_value(const std::vector<recipe::OtherPlatform>& platforms) {
+  Array rules;
+  for (const recipe::OtherPlatform& platform : platforms) {
+    for (const recipe::OtherPlatform::Rule& rule : platform.rules) {
+      Table table;
+      table["id"] = rule.id;
+      table["what"] = rule.what;
+      table["why"] = rule.why;
+      table["fix"] = rule.fix;
+      rules.emplace_back(std::move(table));
+    }
+  }
+  return rules;
+}
+
 Value step_value(const plan::Step& step) {
   Table table;
   table["id"] = step.id;
@@ -157,6 +173,7 @@ Value step_value(const plan::Step& step) {
   table["python"] = step.python.version;
   table["python_tag"] = step.python.abi;
   table["platform"] = text_or_null(step.platform);
+  table["platform_rules"] = platform_rules_value(step.other_rules);
   table["build_type"] = step.build_type;
   table["network"] = step.network;
   table["source"] = source_value(step.source);

@@ -30,8 +30,8 @@ std::string forecast_text(const plan::Forecast& forecast) {
 }
 
 std::string state_text(const plan::Step& step, const Style& style, std::size_t width) {
-  const std::string word = pad_right(step.cached ? "cached" : "build", width);
-  return step.cached ? style.green(word) : style.yellow(word);
+  const std::string word = pad_right(!step.skipped.empty() ? "skip" : step.cached ? "cached" : "build", width);
+  return step.cached ? style.green(word) : step.skipped.empty() ? style.yellow(word) : style.dim(word);
 }
 
 std::string needs_text(const plan::Plan& plan, const plan::Step& step) {
@@ -44,7 +44,7 @@ std::string needs_text(const plan::Plan& plan, const plan::Step& step) {
 }
 
 struct Totals {
-  std::size_t cached = 0, unknown = 0;
+  std::size_t cached = 0, skipped = 0, unknown = 0;
   double seconds = 0, longest = 0;
   std::uint64_t memory = 0, disk = 0, wheels = 0;
 };
@@ -55,6 +55,10 @@ Totals totals_of(const plan::Plan& plan) {
     totals.wheels += step.forecast.wheel_size;
     if (step.cached) {
       ++totals.cached;
+      continue;
+    }
+    if (!step.skipped.empty()) {
+      ++totals.skipped;
       continue;
     }
     if (step.forecast.seconds <= 0) ++totals.unknown;
@@ -68,8 +72,10 @@ Totals totals_of(const plan::Plan& plan) {
 
 std::string totals_text(const plan::Plan& plan) {
   const Totals totals = totals_of(plan);
-  std::string text = fmt::format("{} step{}: {} to build, {} cached", plan.steps.size(),
-                                 plan.steps.size() == 1 ? "" : "s", plan.steps.size() - totals.cached, totals.cached);
+  std::string text =
+      fmt::format("{} step{}: {} to build, {} cached", plan.steps.size(), plan.steps.size() == 1 ? "" : "s",
+                  plan.steps.size() - totals.cached - totals.skipped, totals.cached);
+  if (totals.skipped != 0) text += fmt::format(", {} skipped", totals.skipped);
   if (totals.seconds > 0) {
     text += fmt::format("; about {}", human_seconds(totals.seconds));
     if (totals.longest < totals.seconds * 0.99)
@@ -121,6 +127,26 @@ class Comparison {
 
 }  // namespace
 
+namespace {
+
+std::string platform_text(const plan::Step& step, const Style& style) {
+  std::string text;
+  for (const recipe::OtherPlatform& platform : step.other_rules) {
+    text += fmt::format("     on {}{}:\n", printable(step.platform),
+                        platform.tag.empty() ? "" : fmt::format(" (tag {})", printable(platform.tag)));
+    for (const recipe::OtherPlatform::Rule& rule : platform.rules) {
+      text += fmt::format("       {}: {}{}{}\n", style.bold(printable(rule.id)), style.wrap(printable(rule.what), 9),
+                          rule.why.empty() ? "" : ", since " + style.wrap(printable(rule.why), 9),
+                          rule.fix.empty() ? "" : "; " + style.wrap(printable(rule.fix), 9));
+    }
+    for (const auto& [name, value] : platform.environment)
+      text += fmt::format("       {}={}\n", name, printable(value));
+  }
+  return text;
+}
+
+}  // namespace
+
 std::string plan_text(const plan::Plan& plan, const Style& style) {
   std::size_t width = 0;
   for (const plan::Step& step : plan.steps) width = std::max(width, columns(printable(step.id)));
@@ -132,7 +158,9 @@ std::string plan_text(const plan::Plan& plan, const Style& style) {
                         style.bold(pad_right(printable(step.id), width)), state_text(step, style, 6),
                         style.dim(style.details ? step.key : step.key.substr(0, k_short_key)));
     text += "     " + style.wrap(printable(step.reason) + needs_text(plan, step), 5) + "\n";
-    if (!step.cached) text += "     " + style.dim(style.wrap(forecast_text(step.forecast), 5)) + "\n";
+    if (!step.cached && step.skipped.empty())
+      text += "     " + style.dim(style.wrap(forecast_text(step.forecast), 5)) + "\n";
+    text += platform_text(step, style);
   }
   return text + notes_text(plan.notes, style) + totals_text(plan);
 }

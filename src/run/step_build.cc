@@ -228,19 +228,22 @@ document::Value StepRunner::call_hook(const std::string& hook) {
   return document::parse_json(*result, "the answer of the build backend")["value"];
 }
 
-// Requirements that only the backend knows (setup_requires, a cmake that scikit-build-core misses).
-void StepRunner::add_hook_requirements() {
-  if (m_rules.backend != recipe::Rules::Backend::pep517) return;
-  prepare_tools();
+// Requirements that only the backend knows (setup_requires, a cmake that scikit-build-core misses). Whether there were
+// any, and the environment is another one now.
+bool StepRunner::add_hook_requirements() {
+  if (m_rules.backend != recipe::Rules::Backend::pep517) return false;
   std::vector<std::string> more;
   for (const std::string& requirement : call_hook("get_requires_for_build_wheel").texts()) {
     const pep::Requirement parsed = pep::Requirement::parse(requirement);
-    const bool dropped = std::any_of(
-        m_rules.drop_requires.begin(), m_rules.drop_requires.end(),
-        [&](const std::string& name) { return pep::normalized_name(name) == pep::normalized_name(parsed.name); });
+    const auto same = [&](const std::string& name) {
+      return pep::normalized_name(name) == pep::normalized_name(parsed.name);
+    };
+    const bool dropped = std::any_of(m_rules.drop_requires.begin(), m_rules.drop_requires.end(), same) ||
+                         std::any_of(m_rules.not_from_pip.begin(), m_rules.not_from_pip.end(),
+                                     [&](const auto& pair) { return same(pair.first); });
     if (!dropped && m_lock.find(parsed.name) == nullptr) more.push_back(requirement);
   }
-  if (more.empty()) return;
+  if (more.empty()) return false;
   note("the backend also wants " + join(more, ", "));
   std::vector<std::string> requirements = m_lock.requirements.empty() ? m_job.step.requirements : m_lock.requirements;
   requirements.insert(requirements.end(), more.begin(), more.end());
@@ -254,6 +257,7 @@ void StepRunner::add_hook_requirements() {
   options.prereleases = m_job.step.torch.prereleases;
   m_lock = env::resolve(requirements, m_job.step.python, m_fetcher, m_store, options);
   m_environment = env::make_environment(m_job.step.python, m_lock, m_torch_sites, m_fetcher, m_store);
+  return true;
 }
 
 // setuptools copies Python files into build/lib and packs what is there: what the source no longer has would stay in
@@ -293,7 +297,6 @@ void StepRunner::prepare_build() {
 }
 
 std::filesystem::path StepRunner::build() {
-  prepare_build();
   start_phase("build");
   if (m_job.step.source.incremental) remove_stale_copies();
   const std::filesystem::path dist = m_tree / "dist";

@@ -99,7 +99,6 @@ StepOutcome StepRunner::run() {
     } else {
       prepare_source();
       prepare_environment();
-      prepare_tools();
       built = build();
     }
     finish(built);
@@ -212,7 +211,15 @@ void StepRunner::prepare_environment() {
   }
   prepare_rocm();
   m_environment = env::make_environment(step.python, m_lock, m_torch_sites, m_fetcher, m_store);
-  add_hook_requirements();
+  look_at_environment();
+  prepare_tools();
+  prepare_build();
+  if (add_hook_requirements()) look_at_environment();
+}
+
+// What follows from the wheels that the environment has.
+void StepRunner::look_at_environment() {
+  const plan::Step& step = m_job.step;
   if (m_rules.requires_versions.uses_torch) check_torch();
   if (!step.registry_cuda.empty()) m_toolkit = env::make_toolkit(m_environment, m_store);
   if (!step.cuda_root.empty()) m_toolkit = step.cuda_root;

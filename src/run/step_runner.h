@@ -55,6 +55,7 @@ class StepRunner {
   void fetch_companions();
   void prepare_environment();
   void prepare_rocm();
+  void look_at_environment();
   void check_torch();
   void prepare_tools();
   void prepare_build();
@@ -74,7 +75,7 @@ class StepRunner {
   [[nodiscard]] sys::Environment tool_environment() const;
   [[nodiscard]] std::string with_paths(std::string text) const;
   document::Value call_hook(const std::string& hook);
-  void add_hook_requirements();
+  bool add_hook_requirements();
   [[nodiscard]] document::Value provenance(const wheel::Inspection& inspection) const;
   void check_identity(const std::string& file_name) const;
   void check_members(const std::vector<std::string>& members, std::vector<Finding>& findings) const;

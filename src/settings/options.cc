@@ -49,6 +49,7 @@ const std::vector<Option>& all_options() {
        {}},
       {"python", Kind::list, "Pythons to build for: versions or paths", "", {}},
       {"recipes", Kind::folder, "Folder of recipes of your own", "", {}},
+      {"ref", Kind::texts, "[NAME=]REF: branch, tag or commit of a git source, instead of the recipe's", "", {}},
       {"rocm",
        Kind::folder,
        "ROCm's folder, or an environment with rocm-sdk; default: ROCM_PATH, rocm-sdk, /opt/rocm, else --rocm-index",
