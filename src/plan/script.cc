@@ -72,6 +72,7 @@ class StepScript {
     make_environment();
     link_tools();
     set_variables();
+    prepare();
     build();
     return m_text + "}\n";
   }
@@ -98,20 +99,48 @@ class StepScript {
       case source::Pin::Kind::archive: get_archive(); break;
       case source::Pin::Kind::folder: get_folder(); break;
       case source::Pin::Kind::git: {
-        const std::string url = fetch::without_credentials(pin.git_url);
-        line(fmt::format("clone {} {} \"$source\"{}", shell_quoted(url), shell_quoted(pin.git_commit),
-                         !pin.submodules           ? ""
-                         : pin.submodules->empty() ? " -"
-                                                   : " " + shell_quoted(*pin.submodules)));
-        if (!pin.git_tag.empty()) line("git -C \"$source\" tag -- " + shell_quoted(pin.git_tag));
+        clone(pin, "$source");
         break;
       }
       case source::Pin::Kind::program: break;
     }
-    for (const source::Patch& patch : m_step.patches)
-      block(with_input("  patch -p1 --fuzz=0 --no-backup-if-mismatch --silent -d \"$source\"", patch.text));
-    if (!m_rules.clean.empty()) line("clean \"$source\" " + shell_quoted(m_rules.clean));
+    apply(false);
+    for (const FetchedSource& fetched : m_step.fetches) clone(fetched.pin, "$tree/fetched/" + fetched.name);
     if (!m_recipe.source.subfolder.empty()) line("source+=/" + shell_quoted(m_recipe.source.subfolder));
+    if (!m_rules.clean.empty()) line("clean \"$source\" " + shell_quoted(m_rules.clean));
+  }
+
+  void clone(const source::Pin& pin, const std::string& folder) {
+    line(fmt::format("clone {} {} \"{}\"{}", shell_quoted(fetch::without_credentials(pin.git_url)),
+                     shell_quoted(pin.git_commit), folder,
+                     !pin.submodules           ? ""
+                     : pin.submodules->empty() ? " -"
+                                               : " " + shell_quoted(*pin.submodules)));
+    if (!pin.git_tag.empty()) line(fmt::format("git -C \"{}\" tag -- {}", folder, shell_quoted(pin.git_tag)));
+  }
+
+  void apply(bool late) {
+    for (const source::Patch& patch : m_step.patches) {
+      if (patch.late != late) continue;
+      block(with_input(fmt::format("  patch -p1 --fuzz=0 --no-backup-if-mismatch --silent -d \"$tree/source\"{}",
+                                   patch.folder.empty() ? "" : "/" + shell_quoted(patch.folder)),
+                       patch.text));
+    }
+  }
+
+  // What is written into the source and run there before the backend is called.
+  void prepare() {
+    for (const auto& [name, text] : m_step.files) {
+      line(fmt::format("mkdir -p \"$(dirname \"$source\"/{0})\"", shell_quoted(name)));
+      line(fmt::format("printf %s {} >\"$source\"/{}", script_word(text), shell_quoted(name)));
+    }
+    bool hipify = !m_rules.checkout.hipify.empty();
+    for (const std::vector<std::string>& command : m_step.prepare) {
+      std::string words;
+      for (const std::string& word : command) words += " " + script_word(word);
+      line("in_step" + words);
+      if (std::exchange(hipify, false)) apply(true);
+    }
   }
 
   void get_archive() {
@@ -253,6 +282,7 @@ class StepScript {
       for (const std::string& option : m_step.options) config += " --build-option " + script_word(option);
       std::vector<std::string> dropped;
       for (const std::string& name : m_rules.drop_requires) dropped.push_back(pep::normalized_name(name));
+      for (const auto& [name, why] : m_rules.not_from_pip) dropped.push_back(pep::normalized_name(name));
       line(dropped.empty() ? ": >\"$tree/driver/dropped\""
                            : "printf '%s\\n' " + shell_quoted(dropped) + " >\"$tree/driver/dropped\"");
       line("read_backend");
@@ -284,8 +314,9 @@ std::string script_variable(std::string_view prefix, std::string_view name) {
 }
 
 std::string script_word(std::string_view text) {
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 6> k_places = {{
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 7> k_places = {{
       {"${rocm}", "\"$tree/rocm\""},
+      {"${torch}", "\"$(torch_folder)\""},
       {"${tree}", "\"$tree\""},
       {"${env}", "\"$env\""},
       {"${toolkit}", "\"$toolkit\""},

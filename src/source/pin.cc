@@ -30,17 +30,6 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view k_notes = "source";
 
-// Packages make their version out of the tag, so it decides the result as well.
-std::string git_digest(const Pin& pin) {
-  std::string digest = "git:" + pin.git_commit;
-  if (!pin.git_tag.empty()) digest += "@" + pin.git_tag;
-  if (pin.submodules && pin.submodules->empty()) digest += ",none";
-  if (pin.submodules) {
-    for (const std::string& submodule : *pin.submodules) digest += "," + submodule;
-  }
-  return digest;
-}
-
 class Pinner {
  public:
   Pinner(const recipe::Recipe& recipe, fetch::Fetcher& fetcher, store::Store& store, const PinOptions& options)
@@ -245,6 +234,16 @@ class Pinner {
 };
 
 }  // namespace
+
+std::string git_digest(const Pin& pin) {
+  std::string digest = "git:" + pin.git_commit;
+  if (!pin.git_tag.empty()) digest += "@" + pin.git_tag;
+  if (pin.submodules && pin.submodules->empty()) digest += ",none";
+  if (pin.submodules) {
+    for (const std::string& submodule : *pin.submodules) digest += "," + submodule;
+  }
+  return digest;
+}
 
 Pin pin(const recipe::Recipe& recipe, const std::optional<Override>& user, fetch::Fetcher& fetcher, store::Store& store,
         const PinOptions& options) {
