@@ -81,6 +81,20 @@ TEST_F(Fetching, GoesOnAfterAKill) {
   EXPECT_EQ(repositories().file(k_url, id, "f"), "1");
 }
 
+TEST_F(Fetching, TheStoreMayDropIt) {
+  const std::string id = commit(origin("a"), "f", "1");
+  const fs::path repository = repositories().ensure(k_url, id);
+  std::vector<std::string> removed;
+  {
+    const sys::FileLock held = m_store.lock("git-" + repository.filename().string());
+    m_store.collect(0, 0, false, removed);
+    EXPECT_TRUE(fs::exists(repository));
+  }
+  m_store.collect(0, 0, false, removed);
+  EXPECT_FALSE(fs::exists(repository));
+  EXPECT_EQ(repositories().file(k_url, id, "f"), "1");
+}
+
 TEST_F(Fetching, AMirrorThatLiesIsNamed) {
   const std::string id = commit(origin("a"), "f", "1");
   const std::string absent(40, 'e');
