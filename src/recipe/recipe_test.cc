@@ -267,8 +267,8 @@ TEST(Spell, LegalArchitectures) {
 TEST(Library, BuiltInRecipesAreAllGood) {
   const Library library;
   EXPECT_TRUE(library.broken().empty()) << library.broken().begin()->second;
-  EXPECT_EQ(library.names(), (Names{"aiter", "fbgemm_gpu", "flash-attn", "flash-attn-rocm", "texture", "texture-torch",
-                                    "vllm", "wheelsmith"}));
+  EXPECT_EQ(library.names(), (Names{"aiter", "fbgemm_gpu", "flash-attn", "flash-attn-rocm", "pytorch", "texture",
+                                    "texture-torch", "torchaudio", "torchvision", "triton", "vllm", "wheelsmith"}));
   for (const auto& [file, text] : builtin_recipes()) {
     const Recipe* recipe = library.find(file.substr(0, file.find(".toml")));
     ASSERT_NE(recipe, nullptr) << "a file is named after its recipe: " << file;
