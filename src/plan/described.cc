@@ -90,8 +90,9 @@ source::Pin git_pin(const recipe::Recipe& recipe, const std::string& url, const 
   pin.git_ref = ref;
   pin.submodules = recipe.source.submodules;
   pin.git_commit = commit_in(described, url, ref, machine);
-  // What names a version is a tag.
-  const std::string version = source::version_of_tag(ref, recipe.project);
+  // What names a version is a tag, unless it is in a folder as branches are ("release/2.7").
+  const bool branch = ref.find('/') != ref.npos;
+  const std::string version = branch ? "" : source::version_of_tag(ref, recipe.project);
   if (!version.empty()) pin.git_tag = ref;
   if (pin.version.empty()) pin.version = version;
   pin.digest = source::git_digest(pin);

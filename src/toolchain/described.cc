@@ -49,12 +49,11 @@ std::string described_digest(std::string_view name, std::string_view version) {
 }
 
 const DescribedSource* Description::source(const std::vector<std::string>& names) const {
-  for (const auto& [pattern, described] : sources) {
-    if (std::find(names.begin(), names.end(), pattern) != names.end()) return &described;
-  }
-  for (const auto& [pattern, described] : sources) {
+  for (const bool exact : {true, false}) {
     for (const std::string& word : names) {
-      if (glob_match(pattern, word)) return &described;
+      for (const auto& [pattern, described] : sources) {
+        if (exact ? pattern == word : glob_match(pattern, word)) return &described;
+      }
     }
   }
   return nullptr;

@@ -58,7 +58,7 @@ struct Description {
   std::map<std::string, std::string> wheels;                     // what resolving finds: normalized name -> version
   std::vector<std::pair<std::string, DescribedSource>> sources;  // by project or URL, or a pattern of those
 
-  // The first that names it exactly, else the first whose pattern fits one of the names; null for none.
+  // By the first of the names that is told of exactly, else by the first that a pattern fits; null for none.
   [[nodiscard]] const DescribedSource* source(const std::vector<std::string>& names) const;
 };
 

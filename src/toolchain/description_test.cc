@@ -207,6 +207,9 @@ TEST(Description, SourcesByNameThenByPattern) {
       read_description("[sources.\"*\"]\nversion = \"1\"\n[sources.torch]\nversion = \"2\"\n", "node.toml");
   EXPECT_EQ(machine.source({"https://example.org/pytorch.git", "torch"})->version, "2");
   EXPECT_EQ(machine.source({"numpy"})->version, "1");
+  const Description two = read_description(
+      "[sources.torch]\nversion = \"2\"\n[sources.\"https://example.org/torch.git\"]\nversion = \"3\"\n", "two.toml");
+  EXPECT_EQ(two.source({"https://example.org/torch.git", "torch"})->version, "3");
   EXPECT_EQ(read_description(k_node, "").source({"https://example.org/b/c"}), nullptr);
 }
 
