@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "cli/checkout_choice.h"
 #include "pep/requirement.h"
 #include "sys/file.h"
 #include "sys/files.h"
@@ -283,6 +284,7 @@ plan::Workshop Session::workshop() {
                           .recipes = *m_recipes,
                           .surroundings = m_surroundings,
                           .recipe_folder = m_settings.text("recipes"),
+                          .patch_folder = patch_folder("", m_settings),
                           .example_folders = example_folders()};
   return workshop;
 }

@@ -53,6 +53,7 @@ struct Workshop {
   const recipe::Library& recipes;
   toolchain::Surroundings surroundings;
   std::filesystem::path recipe_folder;                 // of the user's recipes, for their patches
+  std::filesystem::path patch_folder{};                // of patch sets, by package
   std::vector<std::filesystem::path> example_folders;  // where the folders of shipped recipes may be
   std::function<void(const std::string&)> on_progress = [](const std::string&) {};
 };

@@ -16,6 +16,7 @@
 #include "plan/planner.h"
 #include "plan/source_facts.h"
 #include "source/torch_pins.h"
+#include "sys/file.h"
 
 namespace wheelsmith::plan {
 
@@ -37,10 +38,13 @@ std::optional<std::string> user_ref(const Request& request, const std::string& p
   return std::nullopt;
 }
 
-// A version as it stands in a file of its own, "2.13.0a0\n".
+// A version as it stands in a file of its own ("2.13.0a0\n") or in a Python module (__version__ = "2.8.0").
 std::string version_in(const std::string& text) {
+  std::string word;
+  if (RE2::PartialMatch(text, R"((?m)^__version__\s*=\s*["']([^"']+)["'])", &word))
+    return pep::Version::try_parse(word) ? word : "";
   for (const std::string_view line : lines(text)) {
-    const std::string word(trim(line));
+    word = trim(line);
     if (pep::Version::try_parse(word)) return word;
   }
   return "";
@@ -53,25 +57,32 @@ std::optional<std::string> Planner::text_of(const source::Pin& pin, const std::s
   return source::file_at(pin, path, m_workshop.fetcher, m_workshop.store);
 }
 
-// The MAJOR.MINOR of the torch that a step will be built with, "" where that is not known before all is resolved.
-std::string Planner::torch_series(const recipe::Rules& rules, recipe::Variant variant,
+LockedTorch Planner::torch_before(const recipe::Rules& rules, recipe::Variant variant,
                                   const toolchain::Python& python) {
   std::vector<std::string> notes;
   const TorchChoice torch = choose_torch(m_request, rules, variant, python, m_workshop, notes);
+  if (torch.kind == TorchChoice::Kind::none) return {};
   if (torch.kind == TorchChoice::Kind::environment) {
     const auto found = toolchain::find_torch(torch.python, false, m_workshop.surroundings);
-    return found ? series_of(found->version) : "";
-  }
-  if (torch.kind == TorchChoice::Kind::none) return "";
-  const pep::Requirement wanted = pep::Requirement::parse(torch.requirement);
-  for (const pep::Specifier& one : wanted.specifiers) {
-    if (one.op == "==" || one.op == "===") return series_of(one.version);
+    return found ? LockedTorch{found->version, found->cuda, found->hip} : LockedTorch{};
   }
   Step step;
   step.package = "torch";
   step.python = python;
   step.torch = torch;
-  return series_of(locked_torch(lock_for(step, {torch.requirement})).version);
+  return locked_torch(lock_for(step, {torch.requirement}));
+}
+
+std::string Planner::torch_series(const recipe::Rules& rules, recipe::Variant variant,
+                                  const toolchain::Python& python) {
+  std::vector<std::string> notes;
+  const TorchChoice torch = choose_torch(m_request, rules, variant, python, m_workshop, notes);
+  if (torch.kind == TorchChoice::Kind::requirement) {  // a version that is said need not be looked for
+    for (const pep::Specifier& one : pep::Requirement::parse(torch.requirement).specifiers) {
+      if (one.op == "==" || one.op == "===") return series_of(one.version);
+    }
+  }
+  return series_of(torch_before(rules, variant, python).version);
 }
 
 std::optional<Planner::Place> Planner::pinned_place(const recipe::Recipe& recipe, recipe::Variant variant,
@@ -154,7 +165,13 @@ const Planner::Known& Planner::source_for(const recipe::Recipe& recipe, recipe::
       Place place = place_of(recipe, variant, target, python);
       located.source.url = place.url;
       located.source.ref = place.ref;
-      known.patchset = place.patchset;
+      // A set of the family's name, else one of the ref's own.
+      const auto there = [&](const std::string& set) {
+        return !set.empty() && sys::is_folder(m_workshop.patch_folder / recipe.name / set);
+      };
+      if (!m_workshop.patch_folder.empty())
+        known.patchset = there(place.patchset) ? place.patchset : there(place.ref) ? place.ref : "";
+      if (!known.patchset.empty()) note(fmt::format("{}: patch set {}", recipe.name, known.patchset));
     }
     located.source.submodules = rules.checkout.submodules ? rules.checkout.submodules : recipe.source.submodules;
     known.pin = pin_source(located, user, m_workshop, options);

@@ -90,14 +90,42 @@ void Planner::look_for_slips() {
 void Planner::add_package(const recipe::Recipe& recipe, const toolchain::Python& python) {
   for (const recipe::Variant variant : choose_variants(m_request, recipe, m_gpus, m_plan.notes)) {
     (void)recipe.rules(variant, m_request.target);  // says what is legal
-    for (const gpu::ArchList& archs :
-         choose_archs(m_request, recipe, variant, m_gpus, m_workshop.surroundings.environment, m_plan.notes)) {
+    for (const gpu::ArchList& archs : archs_for(recipe, variant, python)) {
       m_plan.steps[m_steps.at(add_step(recipe, variant, m_request.target, archs, python))].asked_for = true;
     }
   }
   std::vector<std::string> unique;
   for (const std::string& sentence : m_plan.notes) add_once(unique, sentence);
   m_plan.notes = std::move(unique);
+}
+
+// A recipe's own list may depend on the toolkit, which is not chosen before the list is: what can be known by then is
+// the toolkit of torch, or of the machine.
+std::vector<gpu::ArchList> Planner::archs_for(const recipe::Recipe& recipe, recipe::Variant variant,
+                                              const toolchain::Python& python) {
+  std::optional<recipe::Recipe> under;
+  if (m_request.archs.empty() && variant != recipe::Variant::cpu &&
+      recipe.depends_on_circumstances(variant, m_request.target)) {
+    Step step;
+    step.package = recipe.name;
+    step.python = python;
+    step.variant = variant;
+    step.build_type = m_request.build_type;
+    step.platform = m_request.platform;
+    if (variant == recipe::Variant::rocm) {
+      if (const auto rocm = toolchain::find_rocm(m_workshop.surroundings)) step.rocm_version = rocm->version;
+    } else if (!m_cuda_looked_for) {
+      m_cuda_looked_for = true;
+      m_cuda = toolchain::find_cuda(m_workshop.surroundings);
+    }
+    const recipe::Rules& rules = recipe.rules(variant, m_request.target);
+    if (variant == recipe::Variant::cuda) step.cuda_version = torch_before(rules, variant, python).cuda;
+    if (step.cuda_version.empty() && m_cuda) step.cuda_version = m_cuda->version;
+    std::vector<std::string> reasons;
+    under = recipe.under(variant, m_request.target, circumstances(step, recipe), reasons);
+  }
+  return choose_archs(m_request, under ? *under : recipe, variant, m_gpus, m_workshop.surroundings.environment,
+                      m_plan.notes);
 }
 
 const recipe::Recipe& Planner::recipe_for(const std::string& package) {
@@ -194,7 +222,7 @@ std::string Planner::add_step(const recipe::Recipe& given, recipe::Variant varia
     throw Error(fmt::format("{} wants Python {}, but {} is {}", recipe.name, rules.requires_versions.python,
                             python.executable.string(), python.version));
   }
-  step.patches = read_patches(recipe, m_workshop);
+  step.patches = read_patches(recipe, known.patchset, m_workshop);
   if (known.pin.incremental && !step.patches.empty()) {
     step.patches.clear();
     note(fmt::format("{} is built from {} as it is, without the recipe's patches", recipe.name,

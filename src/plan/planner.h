@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "plan/choose.h"
 #include "plan/plan.h"
 #include "source/repositories.h"
 
@@ -41,7 +42,11 @@ class Planner {
                  const toolchain::Python& python);
   std::optional<Place> pinned_place(const recipe::Recipe& recipe, recipe::Variant variant,
                                     const toolchain::Python& python);
+  // The torch that a step will be built with, as far as that is known before all is resolved.
+  LockedTorch torch_before(const recipe::Rules& rules, recipe::Variant variant, const toolchain::Python& python);
   std::string torch_series(const recipe::Rules& rules, recipe::Variant variant, const toolchain::Python& python);
+  std::vector<gpu::ArchList> archs_for(const recipe::Recipe& recipe, recipe::Variant variant,
+                                       const toolchain::Python& python);
   const Known& source_for(const recipe::Recipe& recipe, recipe::Variant variant, const std::string& target,
                           const toolchain::Python& python);
   void look_for_slips();

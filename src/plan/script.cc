@@ -91,6 +91,8 @@ class StepScript {
     line("source=$tree/source");
     line("rm -rf \"$tree\" \"$env\"");
     line("mkdir -p \"$tree\"/{home,tmp,bin,dist,driver}");
+    // First of all, since nothing is worth its time without it.
+    if (m_step.variant == recipe::Variant::rocm) link_rocm();
   }
 
   void get_source() {
@@ -218,7 +220,6 @@ class StepScript {
       line("toolkit=$tree.toolkit; rm -rf \"$toolkit\"; make_toolkit" +
            (m_step.torch.kind == TorchChoice::Kind::environment ? " " + shell_quoted(m_step.torch.python.string())
                                                                 : ""));
-    if (m_step.variant == recipe::Variant::rocm) link_rocm();
     m_pip_options = options;
   }
 

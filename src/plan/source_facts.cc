@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "plan/described.h"
+#include "source/patch_set.h"
 #include "sys/files.h"
 
 namespace wheelsmith::plan {
@@ -76,7 +77,8 @@ recipe::SourceFacts remembered_facts(const source::Pin& pin, const std::string& 
   return facts;
 }
 
-std::vector<source::Patch> read_patches(const recipe::Recipe& recipe, const Workshop& workshop) {
+std::vector<source::Patch> read_patches(const recipe::Recipe& recipe, const std::string& patchset,
+                                        const Workshop& workshop) {
   std::vector<source::Patch> patches;
   const std::filesystem::path folder =
       workshop.recipe_folder.empty() ? std::filesystem::path(recipe.origin).parent_path() : workshop.recipe_folder;
@@ -87,6 +89,11 @@ std::vector<source::Patch> read_patches(const recipe::Recipe& recipe, const Work
           fmt::format("the recipe {} names the patch {}, which is not in {}", recipe.name, name, folder.string()));
     patches.push_back({name, *text});
   }
+  if (patchset.empty() || workshop.patch_folder.empty()) return patches;
+  const std::filesystem::path of_set = workshop.patch_folder / recipe.name / patchset;
+  const source::PatchSet set(patchset, of_set, recipe.name);
+  for (const source::PatchFile& patch : set.files())
+    patches.push_back({patch.name, patch.text, patch.part, patch.hipified});
   return patches;
 }
 

@@ -11,6 +11,7 @@ namespace wheelsmith::plan {
 recipe::SourceFacts remembered_facts(const source::Pin& pin, const std::string& subfolder, const Workshop& workshop);
 
 // The recipe's patches with their texts. Throws Error for one that is not there.
-std::vector<source::Patch> read_patches(const recipe::Recipe& recipe, const Workshop& workshop);
+std::vector<source::Patch> read_patches(const recipe::Recipe& recipe, const std::string& patchset,
+                                        const Workshop& workshop);
 
 }  // namespace wheelsmith::plan

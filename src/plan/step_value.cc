@@ -176,7 +176,18 @@ Forecast forecast_from(const Value& value) {
 
 Array patches_value(const std::vector<source::Patch>& patches) {
   Array result;
-  for (const source::Patch& patch : patches) result.emplace_back(Array{patch.name, patch.text});
+  for (const source::Patch& patch : patches)
+    result.emplace_back(Array{patch.name, patch.text, patch.folder, patch.late ? "late" : "early"});
+  return result;
+}
+
+std::vector<source::Patch> patches_from(const Value& value) {
+  std::vector<source::Patch> result;
+  if (value.array() == nullptr) return result;
+  for (const Value& patch : *value.array()) {
+    const std::vector<std::string> words = patch.texts();
+    if (words.size() == 4) result.push_back({words[0], words[1], words[2], words[3] == "late"});
+  }
   return result;
 }
 
@@ -293,7 +304,7 @@ Step Step::from_value(const Value& value) {
   step.assumptions = value["assumptions"].texts();
   step.python = python_from(value["python"]);
   step.source = source_from(value["source"]);
-  for (const auto& [name, text] : pairs(value["patches"])) step.patches.push_back({name, text});
+  step.patches = patches_from(value["patches"]);
   step.fetches = fetches_from(value["fetches"]);
   step.files = pairs(value["files"]);
   step.prepare = commands_from(value["prepare"]);

@@ -10,6 +10,8 @@
 #include "diagnose/line.h"
 #include "pep/wheel_name.h"
 #include "run/step_runner.h"
+#include "source/git.h"
+#include "source/patch.h"
 #include "sys/file.h"
 
 namespace wheelsmith::run {
@@ -85,6 +87,7 @@ sys::Environment StepRunner::tool_environment() const {
   sys::Environment environment;
   for (const auto& [name, value] : m_job.step.environment) environment[name] = with_paths(value);
   for (const auto& [name, value] : m_job.step.volatile_environment) environment[name] = with_paths(value);
+  for (const auto& [name, value] : m_git_variables) environment[name] = value;
   if (!m_job.step.network && !m_network_isolated) {
     // The kernel forbids namespaces here. A proxy that answers nobody stops what honours proxies; the provenance says
     // so.
@@ -105,6 +108,7 @@ void StepRunner::prepare_tools() {
   const plan::Step& step = m_job.step;
   const std::filesystem::path bin = m_tree / "bin";
   m_network_isolated = !step.network && sys::can_isolate_network();
+  if (!m_job.mirrors.empty()) m_git_variables = source::repositories_for(m_fetcher, m_store).build_variables();
   // A folder that is being worked on is compiled through the compile cache, for backends that compile all of it again.
   const auto cache = step.source.incremental && m_job.ccache != "off"
                          ? toolchain::find_program("ccache", m_surroundings)
@@ -288,10 +292,15 @@ void StepRunner::prepare_build() {
   for (const std::vector<std::string>& words : m_job.step.prepare) done += join(words, " ") + "\n";
   if (m_job.step.prepare.empty() || sys::read_file_if_there(mark, 1 << 20) == done) return;
   start_phase("prepare");
+  std::vector<source::Patch> late;
+  std::copy_if(m_job.step.patches.begin(), m_job.step.patches.end(), std::back_inserter(late),
+               [](const source::Patch& patch) { return patch.late; });
+  bool hipify = !m_rules.checkout.hipify.empty();  // the first command
   for (const std::vector<std::string>& words : m_job.step.prepare) {
     sys::Command command;
     for (const std::string& word : words) command.argv.push_back(with_paths(word));
-    run_tool(command, join(words, " "));
+    run_tool(command, words.front().find('/') == std::string::npos ? words.front() : join(words, " "));
+    if (std::exchange(hipify, false)) source::apply_patches(m_tree / "source", late);
   }
   sys::write_file(mark, done);
 }

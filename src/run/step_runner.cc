@@ -161,7 +161,10 @@ void StepRunner::prepare_source() {
     sys::remove_tree(m_tree);
     sys::make_folders(m_tree);
     if (!step.source.incremental) {
-      source::materialize(step.source, step.patches, m_fetcher, m_store, m_source);
+      std::vector<source::Patch> early;
+      std::copy_if(step.patches.begin(), step.patches.end(), std::back_inserter(early),
+                   [](const source::Patch& patch) { return !patch.late; });
+      source::materialize(step.source, early, m_fetcher, m_store, m_source);
       remove_matching(m_source / m_recipe.source.subfolder, m_rules.clean);
     }
   } else {

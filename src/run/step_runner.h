@@ -95,7 +95,8 @@ class StepRunner {
   std::vector<std::filesystem::path> m_torch_sites;
   std::optional<toolchain::Torch> m_torch;
   bool m_network_isolated = false;
-  std::filesystem::path m_wheel;  // finished, not yet published
+  sys::Environment m_git_variables;  // by which a git below the build finds the mirrors
+  std::filesystem::path m_wheel;     // finished, not yet published
   StepOutcome m_outcome;
   document::Value m_provenance;
   std::chrono::steady_clock::time_point m_started = std::chrono::steady_clock::now();

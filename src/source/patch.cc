@@ -106,7 +106,7 @@ void apply_patches(const std::filesystem::path& folder, const std::vector<Patch>
     } catch (const Error& error) {
       throw error.in("patch " + printable(patch.name));
     }
-    apply_one(tool, folder, patch, files);
+    apply_one(tool, folder / patch.folder, patch, files);
   }
 }
 

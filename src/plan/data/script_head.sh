@@ -167,6 +167,9 @@ link_program() {
 # in_step COMMAND…: in the source, with the step's variables and no others.
 in_step() { (cd "$source" && exec env -i -- "${variables[@]}" "$@"); }
 
+# Where the torch is that the step is built against.
+torch_folder() { "$env/bin/python" -c 'import importlib.util, os; print(os.path.dirname(importlib.util.find_spec("torch").origin))'; }
+
 # Reads the name of the build backend out of pyproject.toml.
 read_backend() {
   "$env/bin/python" - "$source/pyproject.toml" >"$tree/driver/backend.json" <<'END_OF_PYTHON'
