@@ -52,25 +52,29 @@ int write(const WriteCommand& command) {
   return k_fine;
 }
 
-std::string last_part(std::string url) {
+std::string plain_url(std::string url) {
   if (url.ends_with('/')) url.pop_back();
   if (url.ends_with(".git")) url.resize(url.size() - 4);
-  return to_lower(base_name(url));
+  return to_lower(url);
 }
 
 // By its name, else the only one that comes from a repository of that name: manifests of others call torchaudio
 // pytorch_audio.
 const recipe::Recipe* recipe_of(const source::ManifestProject& project, const recipe::Library& library) {
   if (const recipe::Recipe* found = library.find(project.recipe.empty() ? project.name : project.recipe)) return found;
-  const recipe::Recipe* only = nullptr;
-  for (const std::string& name : library.names()) {
-    const recipe::Recipe* one = library.find(name);
-    if (one->source.kind != recipe::Source::Kind::git || last_part(one->source.url) != last_part(project.repo))
-      continue;
-    if (only != nullptr) return nullptr;
-    only = one;
+  // The very repository tells more than its name, which forks share.
+  for (const bool whole : {true, false}) {
+    std::vector<const recipe::Recipe*> found;
+    for (const std::string& name : library.names()) {
+      const recipe::Recipe* one = library.find(name);
+      if (one->source.kind != recipe::Source::Kind::git) continue;
+      const bool same = whole ? plain_url(one->source.url) == plain_url(project.repo)
+                              : base_name(plain_url(one->source.url)) == base_name(plain_url(project.repo));
+      if (same) found.push_back(one);
+    }
+    if (found.size() == 1) return found.front();
   }
-  return only;
+  return nullptr;
 }
 
 struct Chosen {

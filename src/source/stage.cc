@@ -121,6 +121,14 @@ void run_hipify(const fs::path& root, const std::string& script, const fs::path&
   }
 }
 
+void hide_submodules(const GitFolder& git) {
+  for (const GitFolder::Module& module : git.modules()) {
+    if (!module.present) continue;
+    git.text({"config", "submodule." + module.name + ".ignore", "all"});
+    git.text({"update-index", "--skip-worktree", "--", module.path});
+  }
+}
+
 WorkState stage(const CheckoutRequest& request, const std::string& commit, const Commit& found,
                 Repositories& repositories, const fs::path& folder, std::vector<std::string>& notes) {
   GitTree tree;
@@ -143,10 +151,6 @@ WorkState stage(const CheckoutRequest& request, const std::string& commit, const
     made.name = part.name;
     made.upstream = part.git.head();
     part.git.tag(k_upstream_tag, made.upstream);
-    // Patches move a submodule away from the pin of its parent, which is no change of the user's.
-    for (const GitFolder::Module& module : part.git.modules()) {
-      if (module.present) part.git.text({"config", "submodule." + module.name + ".ignore", "all"});
-    }
   }
   const std::set<std::string> patched = patched_parts(request, parts, notes);
   apply_all(folder, request.patches, false, patched);
@@ -166,6 +170,7 @@ WorkState stage(const CheckoutRequest& request, const std::string& commit, const
     parts[i].git.text({"update-ref", "refs/wheelsmith/worked", head});
     parts[i].git.text({"reset", "-q", "--mixed", state.parts[i].made});
   }
+  for (const Part& part : parts) hide_submodules(part.git);
   state.recipe = request.recipe;
   state.variant = request.variant;
   state.origin = fetch::without_credentials(request.origin);

@@ -221,8 +221,8 @@ class Mover {
     root.text({"config", "remote.origin.url", m_state.origin});
     const GitFolder staged = patient(m_staged);
     for (const std::string space : {"refs/tags/", "refs/remotes/origin/"}) {
-      for (const std::string_view name :
-           lines(staged.text({"for-each-ref", "--format=%(refname) %(objectname)", space}))) {
+      const std::string all = staged.text({"for-each-ref", "--format=%(refname) %(objectname)", space});
+      for (const std::string_view name : lines(all)) {
         const std::size_t blank = name.find(' ');
         const std::string ref(name.substr(0, blank));
         if (ref.starts_with("refs/tags/WHEELSMITH_")) continue;
@@ -238,7 +238,8 @@ class Mover {
     remove_files(folder, git.files_of(entry.worked.empty() ? entry.commit : entry.worked));
     fs::remove(folder / ".git");
     std::error_code ignored;
-    fs::remove(folder, ignored);  // unless something of the user's is in it
+    // Unless something of the user's is in it.
+    for (fs::path empty = folder; empty != m_root && fs::remove(empty, ignored);) empty = empty.parent_path();
   }
 
   void go(const Entry& entry) const {
@@ -287,6 +288,7 @@ class Mover {
 
   void mark(const PartState& part) const {
     const GitFolder git = patient(m_root / part.path);
+    hide_submodules(git);
     git.tag(k_upstream_tag, part.upstream);
     const GitFolder staged = patient(m_staged / part.path);
     if (fs::exists(m_staged / part.path / ".git")) {
@@ -300,7 +302,6 @@ class Mover {
       if (inner.path.empty() || inner.path == part.path || parent_of(inner.path, m_state) != part.path) continue;
       const std::string url = patient(m_root / inner.path).run({"config", "remote.origin.url"}).output;
       const std::string key = "submodule." + inner.name;
-      git.text({"config", key + ".ignore", "all"});
       git.text({"config", key + ".active", "true"});
       if (!trim(url).empty()) git.text({"config", key + ".url", std::string(trim(url))});
     }

@@ -49,6 +49,10 @@ void refuse_changes(const std::filesystem::path& root, const std::string& advice
 // Brings a folder whose move was cut off (power, kill -9) back to where it was; nothing otherwise.
 void recover(const std::filesystem::path& root);
 
+// Patches and hipify move a submodule away from the pin of its parent. That is no change of the user's: it is hidden
+// from `git status`, and `git commit -a` leaves the pin alone.
+void hide_submodules(const GitFolder& git);
+
 // The steps, for one another.
 WorkState stage(const CheckoutRequest& request, const std::string& commit, const Commit& found,
                 Repositories& repositories, const std::filesystem::path& folder, std::vector<std::string>& notes);
