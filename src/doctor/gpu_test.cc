@@ -229,6 +229,7 @@ TEST(Rocm, RootVersionDeviceLibrariesTorch) {
   EXPECT_EQ(patient.find("rocm-device-libraries").fix, "apt-get install rocm-device-libs");
   patient.facts.rocm->cmake.clear();
   EXPECT_EQ(patient.state("rocm-cmake"), "unknown");  // setup.py calls hipcc and misses nothing
+  patient.archs = "gfx942";
   patient.facts.rocm->targets = {"gfx1100"};
   EXPECT_EQ(patient.state("rocm-family"), "unknown");
   patient.facts.rocm.reset();
@@ -253,7 +254,7 @@ TEST(Rocm, NoneIsHere) {
        {"wheelsmith rocm install --index-url URL --family gfx942", "dnf install hipify-clang miopen-hip",
         "amdgpu-install --usecase=hiplibsdk,rocm,rocmdevtools --no-dkms"})
     EXPECT_NE(fix.find(words), std::string::npos) << fix;
-  EXPECT_EQ(patient.find("rocm-family").found, "family gfx942 or gfx94X-all or gfx94X-dcgpu");
+  EXPECT_EQ(patient.find("rocm-family").found, "family gfx942 or gfx94X-all or gfx94X-dcgpu or dcgpu-all");
   EXPECT_EQ(patient.find("rocm-device-libraries").fix, "dnf install rocm-device-libs");
   // With an index of its wheels nothing has to be here.
   patient.facts.rocm_index = "https://example.invalid/";
