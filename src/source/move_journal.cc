@@ -66,6 +66,12 @@ void remove_files(const fs::path& folder, const std::vector<std::string>& names)
   }
 }
 
+void MoveJournal::remove_empty(fs::path folder) const {
+  std::error_code ignored;
+  while (folder != m_root && (!fs::exists(folder, ignored) || fs::remove(folder, ignored)))
+    folder = folder.parent_path();
+}
+
 fs::path MoveJournal::file() const { return patient(m_root).git_folder() / "wheelsmith-move.json"; }
 
 void MoveJournal::write() const {
@@ -117,10 +123,12 @@ void MoveJournal::refuse_edits() const {
   std::vector<std::string> edited;
   for (const Entry& entry : entries) {
     const fs::path folder = m_root / entry.path;
-    if (entry.kind != Entry::Kind::moved || !GitFolder::is_one(folder)) continue;
+    if (entry.kind == Entry::Kind::removed || !GitFolder::is_one(folder)) continue;
     const GitFolder git = patient(folder);
-    const std::string old = entry.worked.empty() ? entry.commit : entry.worked;
+    const bool added = entry.kind == Entry::Kind::added;
+    const std::string old = added ? entry.target : entry.worked.empty() ? entry.commit : entry.worked;
     std::vector<std::string> names = difference(git.files_of(entry.target), git.files_of(old));
+    if (added) names = git.names({"ls-files", "-z", "--others", "--exclude-standard"});
     for (const std::string& name : git.names(
              {"diff", "--name-only", "-z", "--ignore-submodules=all", "--no-renames", "--no-ext-diff", old, "--"}))
       names.push_back(name);
@@ -173,12 +181,17 @@ void MoveJournal::undo() const {
     if (!entry.had_history) {
       sys::remove_tree(folder);
       sys::remove_tree(entry.git_folder);
-      fs::create_directory(folder, ignored);
     } else if (fs::exists(folder / ".git", ignored)) {
-      remove_files(folder, patient(folder).files_of(entry.target));
-      fs::remove(folder / ".git", ignored);
+      std::vector<Part> parts = parts_of(folder, GitFolder::Patience::to_the_end);
+      for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
+        fs::remove(part->git.git_folder() / "index.lock", ignored);
+        remove_files(part->git.folder(), part->git.files_of("HEAD"));
+        fs::remove(part->git.folder() / ".git", ignored);
+        remove_empty(part->git.folder());
+      }
       sys::write_file(entry.git_folder / "HEAD", entry.commit + "\n");
     }
+    remove_empty(folder);
   }
   for (const Entry& entry : entries) {
     if (entry.kind == Entry::Kind::moved) undo_files(entry);

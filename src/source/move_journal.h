@@ -37,6 +37,8 @@ class MoveJournal {
  private:
   [[nodiscard]] std::filesystem::path file() const;
   void undo_files(const Entry& entry) const;
+  // And folders above it that are empty then.
+  void remove_empty(std::filesystem::path folder) const;
 
   std::filesystem::path m_root;
 };
