@@ -140,6 +140,7 @@ git = "https://example.org/owner/nowhere.git"
 [settings.force]
 help = "try it"
 default = "off"
+choices = ["off", "on"]
 [[refuse]]
 why = "it has no code for the CPU"
 override = "force"
@@ -150,7 +151,7 @@ good() { [[ $status == 0 ]] || { cat "$t/out" "$t/err" >&2; fail "$1 ended with 
 run_json build big
 good "build big"
 expect "extra skipped,big built" "$(json '[s.package + " " + s.outcome for s in steps]' | paste -sd, -)"
-[[ $(json 'steps[0].cause') == *"no code for the CPU; --set force=on"* ]] || fail "$(json 'steps[0].cause')"
+[[ $(json 'steps[0].cause') == *"no code for the CPU; --set force=on builds"* ]] || fail "$(json 'steps[0].cause')"
 [[ $(json 'steps[1].wheel') == */big_cpu-1.2.0-cp3*.whl ]] || fail "$(json 'steps[1].wheel')"
 expect pass "$(json 'steps[1].tests[0].outcome')"
 [[ $(json notes) == *"new compilers are strict"*"names no later"* ]] || fail "notes: $(json notes)"

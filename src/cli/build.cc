@@ -83,6 +83,7 @@ std::vector<doctor::Check> examine(const plan::Plan& plan, Session& session) {
       facts->torch->cuda = step.torch_cuda;
     }
     const recipe::Recipe recipe = recipe::parse_recipe(step.recipe_text, step.recipe_origin);
+    facts->settings = session.settings().table("set");
     for (doctor::Check& check : doctor::examine(recipe, step.variant, step.target, step.archs, step.python, *facts)) {
       if (check.state != doctor::State::bad) continue;
       check.step = step.id;

@@ -9,7 +9,9 @@
 #include "pep/wheel_name.h"
 #include "plan/choose.h"
 #include "plan/described.h"
+#include "plan/planner.h"
 #include "plan/source_facts.h"
+#include "source/git.h"
 
 namespace wheelsmith::cli {
 
@@ -39,36 +41,105 @@ Examiner::Examiner(Session& session, const plan::Request& request, Facts facts)
 
 void Examiner::examine(const std::string& package, const toolchain::Python& python) {
   Needed needed;
-  examine_one(package, python, std::nullopt, needed);
+  examine_one(package, python, std::nullopt, false, needed);
   // needed grows while it is walked; what was seen is not looked at again.
   for (std::size_t i = 0; i < needed.size(); ++i) {
-    const auto [name, variant] = needed[i];
-    if (m_seen.insert(name + "\n" + python.executable.string()).second) examine_one(name, python, variant, needed);
+    const Need need = needed[i];
+    if (m_seen.insert(need.recipe + "\n" + python.executable.string()).second)
+      examine_one(need.recipe, python, need.variant, need.optional, needed);
   }
 }
 
+recipe::Recipe Examiner::settled(const recipe::Recipe& recipe, recipe::Variant variant, const std::string& target,
+                                 const gpu::ArchList& archs, const toolchain::Python& python) const {
+  if (!recipe.all_rules.contains({variant, target}) && !recipe.all_rules.contains({variant, "default"})) return recipe;
+  if (!recipe.depends_on_circumstances(variant, target)) return recipe;
+  recipe::Circumstances now;
+  now.ref = recipe.source.ref;
+  for (const auto& [name, ref] : m_request.refs) {
+    if (name.empty() || pep::normalized_name(name) == pep::normalized_name(recipe.name)) now.ref = ref;
+  }
+  const std::string tag =
+      now.ref.substr(now.ref.starts_with(recipe.source.tag_prefix) ? recipe.source.tag_prefix.size() : 0);
+  now.version = recipe.source.kind == recipe::Source::Kind::sdist ? recipe.source.version
+                : pep::Version::try_parse(tag)                    ? tag
+                                                                  : "";
+  now.python = python.version;
+  now.platform = m_request.platform.empty() ? python.platform : m_request.platform;
+  now.build_type = m_request.build_type;
+  if (m_facts.compiler) {
+    now.compiler_family = m_facts.compiler->family;
+    now.compiler_version = m_facts.compiler->version;
+  }
+  if (m_facts.torch) now.torch = m_facts.torch->version;
+  if (m_facts.torch && !m_facts.torch->cuda.empty())
+    now.cuda = m_facts.torch->cuda;
+  else if (m_facts.cuda)
+    now.cuda = m_facts.cuda->version;
+  if (m_facts.rocm) now.rocm = m_facts.rocm->version;
+  for (const gpu::ArchRequest& request : archs.requests) now.archs.push_back(gpu::to_string(request));
+  now.settings = plan::chosen_settings(recipe, m_request);
+  std::vector<std::string> reasons;
+  return recipe.under(variant, target, now, reasons);
+}
+
+// Whether there is a repository to build from. A network that is not there is what people find out last.
+void Examiner::examine_source(const recipe::Recipe& recipe, recipe::Variant variant, const std::string& step,
+                              bool optional) {
+  if (recipe.source.kind != recipe::Source::Kind::git || m_workshop.surroundings.described ||
+      plan::choose_source(m_request, recipe.name, recipe.project))
+    return;
+  std::string url = recipe.source.url, ref = recipe.source.ref;
+  for (const auto& [name, wanted] : m_request.refs) {
+    if (name.empty() || pep::normalized_name(name) == pep::normalized_name(recipe.name)) ref = wanted;
+  }
+  const recipe::Source::Family* family = recipe.source.family(ref, recipe::to_string(variant));
+  if (family != nullptr && !family->git.empty()) url = family->git;
+  Check check{.id = "source", .wanted = fmt::format("{} {}", fetch::without_credentials(url), ref)};
+  check.package = recipe.name;
+  check.step = step;
+  try {
+    source::Repositories repositories = source::repositories_for(m_session.fetcher(), m_session.store());
+    check.found = repositories.resolve(url, ref).id;
+  } catch (const Error& error) {
+    check.state = optional ? doctor::State::unknown : doctor::State::bad;
+    check.found = "not to be had";
+    check.why = error.what();
+    check.fix = fmt::format("name a mirror of it under [mirrors] in wheelsmith.toml, or a checkout: --source {}=FOLDER",
+                            recipe.name);
+  }
+  checks.push_back(std::move(check));
+}
+
 void Examiner::examine_one(const std::string& package, const toolchain::Python& python,
-                           std::optional<recipe::Variant> forced, Needed& needed) {
-  const std::optional<recipe::Recipe> recipe = recipe_for(package, python);
-  if (!recipe) return;
-  for (const recipe::Variant variant : variants_of(*recipe, forced)) {
+                           std::optional<recipe::Variant> forced, bool optional, Needed& needed) {
+  const std::optional<recipe::Recipe> given = recipe_for(package, python);
+  if (!given) return;
+  for (const recipe::Variant variant : variants_of(*given, forced)) {
     const std::string target = forced ? "" : m_request.target;
-    for (const gpu::ArchList& archs : archs_of(*recipe, variant)) {
-      find_torch(*recipe, variant, target, python);
+    for (const gpu::ArchList& archs : archs_of(*given, variant)) {
+      find_torch(*given, variant, target, python);
       std::string step =
-          fmt::format("{}-{}{}", recipe->name, recipe::to_string(variant), target.empty() ? "" : "-" + target);
+          fmt::format("{}-{}{}", given->name, recipe::to_string(variant), target.empty() ? "" : "-" + target);
       if (!python.abi.empty()) step += "-" + python.abi;
       if (!archs.requests.empty()) step += "-" + archs.to_string();
-      for (Check& check : doctor::examine(*recipe, variant, target, archs, python, m_facts)) {
+      const recipe::Recipe recipe = settled(*given, variant, target, archs, python);
+      m_facts.settings = plan::chosen_settings(recipe, m_request);
+      examine_source(recipe, variant, step, optional);
+      for (Check& check : doctor::examine(recipe, variant, target, archs, python, m_facts)) {
         check.step = step;
+        if (optional && check.state == doctor::State::bad) {
+          check.state = doctor::State::unknown;
+          check.why += check.why.empty() ? "the rest is built without it" : "; the rest is built without it";
+        }
         checks.push_back(std::move(check));
       }
-    }
-    try {
-      for (const recipe::Need& need : recipe->rules(variant, target).needs) {
-        if (!need.recipe.empty()) needed.emplace_back(need.recipe, variant);
+      try {
+        for (const recipe::Need& need : recipe.rules(variant, target).needs) {
+          if (!need.recipe.empty()) needed.push_back({need.recipe, variant, optional || need.optional});
+        }
+      } catch (const Error&) {  // the check "variant" has said it
       }
-    } catch (const Error&) {  // the check "variant" has said it
     }
   }
 }

@@ -25,10 +25,19 @@ class Examiner {
   std::vector<doctor::Check> checks;
 
  private:
-  using Needed = std::vector<std::pair<std::string, recipe::Variant>>;
+  struct Need {
+    std::string recipe;
+    recipe::Variant variant;
+    bool optional = false;  // or needed by what is: nothing about it is bad for the whole
+  };
+  using Needed = std::vector<Need>;
 
   void examine_one(const std::string& package, const toolchain::Python& python, std::optional<recipe::Variant> forced,
-                   Needed& needed);
+                   bool optional, Needed& needed);
+  // With the [[when]] tables that hold, as far as that can be known without a plan.
+  recipe::Recipe settled(const recipe::Recipe& recipe, recipe::Variant variant, const std::string& target,
+                         const gpu::ArchList& archs, const toolchain::Python& python) const;
+  void examine_source(const recipe::Recipe& recipe, recipe::Variant variant, const std::string& step, bool optional);
   std::optional<recipe::Recipe> recipe_for(const std::string& package, const toolchain::Python& python);
   recipe::Recipe made_up(const std::string& package, const toolchain::Python& python);
   std::vector<recipe::Variant> variants_of(const recipe::Recipe& recipe, std::optional<recipe::Variant> forced);

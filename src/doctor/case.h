@@ -55,6 +55,7 @@ std::optional<Check> check_rocm_cmake(const Case& c);
 std::optional<Check> check_rocm_family(const Case& c);
 std::optional<Check> check_rocm_torch(const Case& c);
 std::optional<Check> check_archs(const Case& c);
+std::optional<Check> check_refusals(const Case& c);
 std::optional<Check> check_gpu(const Case& c);
 std::optional<Check> check_torch(const Case& c);
 std::optional<Check> check_torch_variant(const Case& c);

@@ -48,6 +48,22 @@ std::optional<Check> check_archs(const Case& c) {
   return check;
 }
 
+std::optional<Check> check_refusals(const Case& c) {
+  for (const recipe::Refusal& refusal : c.rules.refusals) {
+    const std::vector<std::string> hit = refusal.hits(c.archs);
+    if (hit.empty() && !refusal.archs.empty()) continue;
+    Check check{.id = "refused", .wanted = "what " + c.recipe.name + " can be built for"};
+    check.found = hit.empty() ? "it is refused" : "refused for " + join(hit, ", ");
+    check.why = refusal.why;
+    const bool overridden = refusal.is_overridden(c.facts.settings);
+    check.state = overridden ? State::unknown : State::bad;
+    if (overridden) check.found += ", and overridden by --set " + refusal.override_by;
+    if (!overridden) check.fix = c.recipe.override_words(refusal);
+    return check;
+  }
+  return std::nullopt;
+}
+
 std::optional<Check> check_gpu(const Case& c) {
   if (c.variant == recipe::Variant::cpu || c.archs.requests.empty()) return std::nullopt;
   const gpu::Vendor vendor = c.variant == recipe::Variant::rocm ? gpu::Vendor::amd : gpu::Vendor::nvidia;

@@ -74,6 +74,7 @@ std::string cuda_that_knows(const gpu::ArchList& archs, const std::string& chose
 bool compiles_device_code(const recipe::Rules& rules, recipe::Variant variant) {
   if (variant == recipe::Variant::cpu) return false;
   const recipe::Requires& limits = rules.requires_versions;
+  if (variant == recipe::Variant::rocm && !limits.needs_rocm) return false;
   const std::string& toolkit = variant == recipe::Variant::cuda ? limits.cuda : limits.rocm;
   return !toolkit.empty() || !rules.archs.variable.empty() || !rules.archs.fallback.empty();
 }

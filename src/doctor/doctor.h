@@ -69,6 +69,7 @@ struct Facts {
   unsigned jobs = 0;     // --jobs; 0 for what memory and cores allow
   bool offline = false;
   bool isolates_network = false;
+  std::map<std::string, std::string> settings{};  // of the recipe, as chosen
 };
 
 struct Paths {

@@ -36,6 +36,7 @@ constexpr Entry k_rules[] = {
     {check_rocm_family, true},
     {check_rocm_torch, true},
     {check_archs, true},
+    {check_refusals, true},
     {check_cuda_archs, true},
     {check_gpu, true},
     {check_memory, true},

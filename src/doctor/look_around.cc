@@ -24,20 +24,6 @@ auto looked(Look look, std::string& problem) -> decltype(look()) {
   }
 }
 
-// The next program of that name behind the first one's folder.
-std::optional<toolchain::Program> behind(const toolchain::Program& first, const toolchain::Surroundings& where) {
-  toolchain::Surroundings rest = where;
-  std::vector<std::string> folders;
-  bool passed = false;
-  const std::string path = where.environment.contains("PATH") ? where.environment.at("PATH") : "";
-  for (const std::string_view folder : split(path, ':')) {
-    if (passed && fs::path(folder) != first.path.parent_path()) folders.emplace_back(folder);
-    passed = passed || fs::path(folder) / first.name == first.path;
-  }
-  rest.environment["PATH"] = join(folders, ":");
-  return toolchain::find_program(first.name, rest);
-}
-
 void look_for_programs(Facts& facts, const toolchain::Surroundings& where, const std::vector<std::string>& more) {
   std::vector<std::string> names(std::begin(k_programs), std::end(k_programs));
   for (const std::string& name : more) {
@@ -47,13 +33,7 @@ void look_for_programs(Facts& facts, const toolchain::Surroundings& where, const
     const std::optional<toolchain::Program> program = toolchain::find_program(name, where);
     if (!program) continue;
     facts.programs.emplace(name, *program);
-    if (where.described) {
-      const auto other = where.described->shadowed.find(name);
-      if (other != where.described->shadowed.end()) facts.shadowed.emplace(name, other->second);
-      continue;
-    }
-    if (program->origin != "pip") continue;
-    if (const std::optional<toolchain::Program> other = behind(*program, where)) facts.shadowed.emplace(name, *other);
+    if (const auto other = toolchain::program_behind(*program, where)) facts.shadowed.emplace(name, *other);
   }
 }
 

@@ -20,11 +20,6 @@ void add_once(std::vector<std::string>& list, const std::string& word) {
   if (std::find(list.begin(), list.end(), word) == list.end()) list.push_back(word);
 }
 
-bool is_on(std::string_view value) {
-  const std::string word = to_lower(value);
-  return word == "on" || word == "yes" || word == "true" || word == "1";
-}
-
 }  // namespace
 
 std::map<std::string, std::string> chosen_settings(const recipe::Recipe& recipe, const Request& request) {
@@ -71,23 +66,16 @@ bool Planner::refuse(Step& step, const recipe::Recipe& recipe, const recipe::Rul
     return true;
   };
   for (const recipe::Refusal& refusal : rules.refusals) {
-    std::vector<std::string> hit;
-    for (const gpu::ArchRequest& request : step.archs.requests) {
-      const std::string name = gpu::to_string(request);
-      if (std::any_of(refusal.archs.begin(), refusal.archs.end(),
-                      [&](const std::string& pattern) { return glob_match(pattern, name); }))
-        hit.push_back(name);
-    }
+    const std::vector<std::string> hit = refusal.hits(step.archs);
     if (hit.empty() && !refusal.archs.empty()) continue;
-    const auto setting = settings.find(refusal.override_by);
-    if (setting != settings.end() && is_on(setting->second)) {
-      note(fmt::format("{} is built nevertheless (--set {}={}): {}", recipe.name, setting->first, setting->second,
-                       refusal.why));
+    if (refusal.is_overridden(settings)) {
+      note(fmt::format("{}: --set {}={}, although {}", recipe.name, refusal.override_by,
+                       settings.at(refusal.override_by), refusal.why));
       continue;
     }
-    return refused(fmt::format(
-        "{} is not built{}: {}{}", recipe.name, hit.empty() ? "" : " for " + join(hit, ", "), refusal.why,
-        refusal.override_by.empty() ? "" : fmt::format("; --set {}=on tries it nevertheless", refusal.override_by)));
+    const std::string words = recipe.override_words(refusal);
+    return refused(fmt::format("{} is not built{}: {}{}", recipe.name, hit.empty() ? "" : " for " + join(hit, ", "),
+                               refusal.why, words.empty() ? "" : "; " + words + " builds it nevertheless"));
   }
   if (!optional) return false;
   try {
@@ -109,7 +97,7 @@ const recipe::Recipe* Planner::torch_recipe(const recipe::Recipe& besides) const
 }
 
 // Whether a wheel of the version that the source names is there for this interpreter: then nobody has to build it.
-bool Planner::is_published(const Step& step, const recipe::Need& need) {
+bool Planner::is_published(Step& step, const recipe::Need& need) {
   if (need.published.empty()) return false;
   std::string wanted = need.published;
   if (!need.published_version.empty()) {
@@ -118,7 +106,8 @@ bool Planner::is_published(const Step& step, const recipe::Need& need) {
     wanted += "==" + std::string(trim(*text));
   }
   try {
-    (void)lock_for(step, {wanted});
+    const env::PinnedWheel* wheel = lock_for(step, {wanted}).find(need.published);
+    if (wheel != nullptr) step.need_versions[need.recipe] = wheel->version;
   } catch (const Error& error) {
     note(fmt::format("{} is built: {} is not to be had ({})", need.recipe, wanted, error.what()));
     return false;
@@ -145,6 +134,8 @@ void Planner::add_needs(Step& step, const recipe::Rules& rules) {
     const std::string id =
         add_step(other, variant, need.target, same ? step.archs : gpu::ArchList{}, step.python, need.optional);
     add_once(step.needs, id);
+    if (const Step& built = m_plan.steps[m_steps.at(id)]; built.skipped.empty())
+      step.need_versions[need.recipe] = built.version;
     if (need.companion) add_once(step.companions, id);
     if (need.optional) add_once(step.optional, id);
   }

@@ -46,6 +46,12 @@ std::string rocm_suffix(std::string version) {
   return (version.find("dev") != std::string::npos ? "+devrocm" : "+rocm") + version;
 }
 
+// The one that is meant where none is named.
+std::string target_name(const Step& step, const recipe::Recipe& recipe) {
+  const bool by_default = step.target.empty() && recipe.all_rules.contains({step.variant, "default"});
+  return by_default ? "default" : step.target;
+}
+
 std::string first_two(const std::string& version) {
   const auto parts = split(version, '.');
   return parts.size() < 2 ? version : fmt::format("{}.{}", parts[0], parts[1]);
@@ -83,6 +89,8 @@ std::map<std::string, std::string> placeholder_values(const Step& step, const re
       {"rocm.version", step.rocm_version},
       {"rocm.minor", first_two(step.rocm_version)},
       {"rocm.suffix", rocm_suffix(step.rocm_version)},
+      {"rocm.label", step.rocm_version.empty() ? "" : rocm_suffix(step.rocm_version).substr(1)},
+      {"torch.public", step.torch_version.substr(0, step.torch_version.find('+'))},
       {"torch.version", step.torch_version},
       {"torch.cuda", step.torch_cuda},
       {"torch.hip", step.torch_hip},
@@ -93,7 +101,7 @@ std::map<std::string, std::string> placeholder_values(const Step& step, const re
       {"platform", step.platform},
       {"platform.machine", step.python.machine()},
       {"variant", std::string(recipe::to_string(step.variant))},
-      {"target", step.target},
+      {"target", target_name(step, recipe)},
       {"label", variant_label(step)},
   };
   const auto type = rules.build_type.find(step.build_type);
@@ -109,6 +117,8 @@ std::map<std::string, std::string> placeholder_values(const Step& step, const re
           fmt::format("--set {}={}: it is one of {}", setting.name, printable(value), join(setting.choices, ", ")));
     values["set." + setting.name] = value;
   }
+  for (const recipe::Need& need : rules.needs) values["need." + need.recipe + ".version"] = "";
+  for (const auto& [name, needed] : step.need_versions) values["need." + name + ".version"] = needed;
   for (const recipe::Fetch& fetch : rules.fetches) values["fetch." + fetch.name] = "";
   for (const FetchedSource& fetched : step.fetches) values["fetch." + fetched.name] = fetched_folder(fetched);
   return values;

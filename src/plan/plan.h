@@ -124,12 +124,13 @@ struct Step {
 
   store::Manifest manifest;
   std::string key;
-  std::vector<std::string> needs;       // ids of steps
-  std::vector<std::string> companions;  // of those: no part of the build environment
-  std::vector<std::string> optional;    // of those: it is built without them where they fail
-  std::vector<std::string> published;   // recipes whose published wheel is taken instead of a step
-  bool asked_for = false;               // by name, not as a need of another
-  std::string skipped;                  // why it is not built at all; "" for what is
+  std::vector<std::string> needs;                    // ids of steps
+  std::vector<std::string> companions;               // of those: no part of the build environment
+  std::vector<std::string> optional;                 // of those: it is built without them where they fail
+  std::vector<std::string> published;                // recipes whose published wheel is taken instead of a step
+  std::map<std::string, std::string> need_versions;  // of what it needs, by recipe, as far as known
+  bool asked_for = false;                            // by name, not as a need of another
+  std::string skipped;                               // why it is not built at all; "" for what is
   bool cached = false;
   bool unkept = false;  // it, or a step it needs, comes from a folder that is being worked on: never into the store
   std::string reason;   // why it is built, or since when it is there

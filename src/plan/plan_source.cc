@@ -117,7 +117,10 @@ Planner::Place Planner::place_of(const recipe::Recipe& recipe, recipe::Variant v
     place = std::move(*pinned);
     note(fmt::format("{}: {}, since {}", recipe.name, place.ref, place.why));
   } else if (!recipe.source.refs.empty()) {
-    const std::string series = torch_series(rules, variant, python);
+    const recipe::Recipe* torch = torch_recipe(recipe);
+    const std::string series = torch != nullptr && rules.requires_versions.uses_torch
+                                   ? series_of(source_for(*torch, variant, "", python).pin.version)
+                                   : torch_series(rules, variant, python);
     const auto found = recipe.source.refs.find(series);
     if (found != recipe.source.refs.end()) {
       place.ref = found->second;

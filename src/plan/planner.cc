@@ -14,6 +14,7 @@
 #include "plan/rocm.h"
 #include "plan/source_facts.h"
 #include "plan/variables.h"
+#include "source/git.h"
 #include "toolchain/description.h"
 
 namespace wheelsmith::plan {
@@ -211,6 +212,12 @@ std::string Planner::add_step(const recipe::Recipe& given, recipe::Variant varia
 
   const recipe::Recipe& recipe = current();
   const recipe::Rules& rules = recipe.rules(variant, target);
+  if (depends && refuse(step, recipe, rules, optional)) {
+    step.project = recipe.project;
+    step.reason = step.skipped;
+    step.key = step.manifest.key();
+    return add(std::move(step));
+  }
   step.project = !rules.project.empty() ? rules.project : recipe.project.empty() ? recipe.name : recipe.project;
   std::string own_text;
   std::string& text = depends ? own_text : m_recipe_texts[recipe.name];
@@ -221,6 +228,12 @@ std::string Planner::add_step(const recipe::Recipe& given, recipe::Variant varia
       !pep::contains(pep::parse_specifiers(rules.requires_versions.python), pep::Version::parse(python.version))) {
     throw Error(fmt::format("{} wants Python {}, but {} is {}", recipe.name, rules.requires_versions.python,
                             python.executable.string(), python.version));
+  }
+  // Which submodules are needed may depend on the version.
+  if (step.source.kind == source::Pin::Kind::git && rules.checkout.submodules &&
+      step.source.submodules != rules.checkout.submodules) {
+    step.source.submodules = rules.checkout.submodules;
+    step.source.digest = source::git_digest(step.source);
   }
   step.patches = read_patches(recipe, known.patchset, m_workshop);
   if (known.pin.incremental && !step.patches.empty()) {
@@ -368,6 +381,13 @@ void Planner::choose_tools(Step& step, const recipe::Rules& rules) {
       const auto program = toolchain::find_program(name, m_workshop.surroundings);
       if (!program) continue;
       found = m_programs.emplace(name, *program).first;
+    }
+    // One of pip's is not what is meant by the machine's own.
+    const bool own = std::any_of(rules.not_from_pip.begin(), rules.not_from_pip.end(),
+                                 [&](const auto& pair) { return pair.first == name; });
+    if (own && found->second.origin == "pip") {
+      if (const auto behind = toolchain::program_behind(found->second, m_workshop.surroundings))
+        found->second = *behind;
     }
     step.programs[name] = found->second.path.string();
   }

@@ -62,7 +62,7 @@ class Planner {
   void add_fetches(Step& step, const recipe::Rules& rules);
   // A file of a source, nothing where it has none.
   [[nodiscard]] std::optional<std::string> text_of(const source::Pin& pin, const std::string& path) const;
-  bool is_published(const Step& step, const recipe::Need& need);
+  bool is_published(Step& step, const recipe::Need& need);
   const recipe::Recipe* torch_recipe(const recipe::Recipe& besides) const;
   void add_needs(Step& step, const recipe::Rules& rules);
   void choose_requirements(Step& step, const recipe::Rules& rules, const Known& known);

@@ -120,11 +120,20 @@ std::string preload_module(const recipe::Preload& preload, const std::string& ve
 
 void set_files(Step& step, const recipe::Rules& rules, const Variables& values) {
   for (const auto& [path, text] : rules.files) step.files.emplace_back(path, recipe::expand(text, values));
-  if (!rules.preload.module.empty() && step.variant == recipe::Variant::rocm)
+  if (!rules.preload.module.empty() && !rules.preload.libraries.empty() && step.variant == recipe::Variant::rocm)
     step.files.emplace_back(rules.preload.module, preload_module(rules.preload, step.rocm_version));
   if (!rules.checkout.hipify.empty() && !step.source.incremental)
     step.prepare.push_back({"${env}/bin/python", rules.checkout.hipify});
+  // A command that takes what was not fetched has nothing to do.
+  const auto lacks = [&](const recipe::Prepare& prepare) {
+    return std::any_of(prepare.command.begin(), prepare.command.end(), [&](const std::string& word) {
+      return std::any_of(rules.fetches.begin(), rules.fetches.end(), [&](const recipe::Fetch& fetch) {
+        return word.find("{fetch." + fetch.name + "}") != word.npos && values.at("fetch." + fetch.name).empty();
+      });
+    });
+  };
   for (const recipe::Prepare& prepare : rules.prepare) {
+    if (lacks(prepare)) continue;
     std::vector<std::string>& command = step.prepare.emplace_back();
     for (const std::string& word : prepare.command) {
       if (const auto expanded = expand_or_nothing(word, values)) command.push_back(*expanded);
@@ -179,6 +188,7 @@ void set_variables(Step& step, const recipe::Recipe& recipe, const recipe::Rules
   for (const auto& [name, value] : rules.environment) {
     if (const auto expanded = expand_or_nothing(value, values)) variables[name] = *expanded;
   }
+  for (const auto& [name, value] : rules.append) append(variables[name], recipe::expand(value, values));
   for (const auto& [name, value] : request.environment) variables[name] = value;
   step.environment.assign(variables.begin(), variables.end());
 

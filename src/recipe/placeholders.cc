@@ -75,7 +75,9 @@ const std::vector<std::string>& known_placeholders() {
                                                  "cudnn.root",
                                                  "nccl.root",
                                                  "platform.machine",
-                                                 "nvml.library"};
+                                                 "nvml.library",
+                                                 "rocm.label",
+                                                 "torch.public"};
   return names;
 }
 

@@ -29,17 +29,17 @@ std::optional<Variant> variant_named(std::string_view name);
 
 struct Source {
   enum class Kind : std::uint8_t { sdist, folder, git, program } kind = Kind::sdist;
-  std::string project;                  // sdist: the registry's name for it
-  std::string version;                  // sdist: the version or specifiers ("2.8.3.post2", ">=2.1"); "" is the newest
-  std::string folder;                   // folder: relative to the recipe's file; embedded recipes: below examples/
-  std::string url;                      // git
-  std::string ref;                      // git
+  std::string project;  // sdist: the registry's name for it
+  std::string version;  // sdist: the version or specifiers ("2.8.3.post2", ">=2.1"); "" is the newest
+  std::string folder;   // folder: relative to the recipe's file; embedded recipes: below examples/
+  std::string url;      // git
+  std::string ref;      // git
   std::optional<std::vector<std::string>> submodules;  // git: those the build needs; nothing: all
-  std::string subfolder;                // where pyproject.toml or setup.py is, below the source
-  std::vector<std::string> patches;     // file names relative to the recipe, applied in order with -p1
-  std::string version_file;             // git: the version stands in this file; "" for tags alone
-  std::string tag_prefix;               // git: a tag is this and the version
-  std::map<std::string, std::string> refs;  // git: torch's MAJOR.MINOR -> the ref that belongs to it
+  std::string subfolder;                               // where pyproject.toml or setup.py is, below the source
+  std::vector<std::string> patches;                    // file names relative to the recipe, applied in order with -p1
+  std::string version_file;                            // git: the version stands in this file; "" for tags alone
+  std::string tag_prefix;                              // git: a tag is this and the version
+  std::map<std::string, std::string> refs;             // git: torch's MAJOR.MINOR -> the ref that belongs to it
 
   // Another recipe's checkout decides the commit: its related_commits or its pin files.
   struct PinnedBy {
@@ -79,8 +79,8 @@ struct Need {
   std::string target{};             // of the recipe
   std::string published{};          // a project whose published wheel is preferred to building it …
   std::string published_version{};  // … of the version that this file of the source says
-  bool optional = false;    // its failure or refusal stops nothing
-  bool companion = false;   // built before and delivered with it, but no part of its build environment
+  bool optional = false;            // its failure or refusal stops nothing
+  bool companion = false;           // built before and delivered with it, but no part of its build environment
 };
 
 // Which part of a repository a variant needs, and what is done to it before it is compiled.
@@ -113,6 +113,10 @@ struct Prepare {
 struct Refusal {
   std::vector<std::string> archs;  // shell patterns; empty: always
   std::string why, override_by;
+
+  [[nodiscard]] std::vector<std::string> hits(const gpu::ArchList& list) const;  // which of them
+  // Its setting is neither empty nor a no.
+  [[nodiscard]] bool is_overridden(const std::map<std::string, std::string>& settings) const;
 };
 
 // A variable that matters when the package runs.
@@ -182,6 +186,7 @@ struct Requires {
   std::string torch;   // specifiers; "" when it does not use torch
   bool uses_torch = false;
   std::string cuda, rocm, cmake, gcc, clang, cudnn, nccl;  // specifiers
+  bool needs_rocm = true;                                  // variant rocm: to be built, not only to run
   int cxx_standard = 0;                                    // 17, 20; 0: not known
   std::vector<std::string> programs;                       // "ninja", "git", "cmake"
   std::vector<std::string> libraries;                      // "cudnn", "nccl", "nvml"
@@ -197,10 +202,11 @@ struct Rules {
   std::vector<std::string> requires_;                            // build requirements besides pyproject's
   std::vector<std::string> drop_requires;  // names in pyproject's list that must not come from pip
   std::vector<std::pair<std::string, std::string>> not_from_pip;  // the same with the reason; programs of the machine
-  std::string project;           // the distribution's name where the variant has one of its own
-  std::vector<Prepare> prepare;  // commands in the source before the backend is called
-  std::vector<std::pair<std::string, std::string>> files;  // written into the source before: path, text
-  bool network = false;                                    // may reach the network while it compiles
+  std::string project;  // the distribution's name where the variant has one of its own
+  std::vector<std::pair<std::string, std::string>> append;  // behind what a variable holds already
+  std::vector<Prepare> prepare;                             // commands in the source before the backend is called
+  std::vector<std::pair<std::string, std::string>> files;   // written into the source before: path, text
+  bool network = false;                                     // may reach the network while it compiles
   std::string network_why;
   std::vector<std::string> clean;                 // globs below the source that are removed first (stale build folders)
   std::map<std::string, std::string> build_type;  // release/debug/… to the value of {build-type}
@@ -238,6 +244,9 @@ struct Setting {  // what --set NAME=VALUE may change
 
 class Recipe {
  public:
+  // The words by which what is refused is built nevertheless; "" where there are none.
+  [[nodiscard]] std::string override_words(const Refusal& refusal) const;
+
   std::string name;     // as people call it
   std::string project;  // the distribution's name; usually the same
   std::string summary;

@@ -194,6 +194,8 @@ class WholeReader {
   void read_one(Variant variant, const std::string& target, const Table& layers, const Value& where) {
     const Table merged = settled(layers);
     Rules rules;
+    // Only one notation has names for AMD's.
+    if (variant == Variant::rocm) rules.archs.spelling = ArchSpelling::gfx;
     TableReader in(merged, "the recipe", where.line, m_problems);
     read_rules(in, m_scope, rules);
     const std::string name = target.empty() ? fmt::format("[variant.{}]", to_string(variant))

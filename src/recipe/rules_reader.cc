@@ -58,6 +58,7 @@ void read_build(TableReader& in, const TextCheck& expandable, Rules& rules) {
   in.texts("drop-requires", rules.drop_requires, check_project_name);
   in.pairs("not-from-pip", rules.not_from_pip, check_project_name, say_why);
   in.text("project", rules.project, check_project_name);
+  in.pairs("append", rules.append, check_variable, expandable);
   in.pairs("files", rules.files, check_relative_path, expandable);
   in.each("prepare", [&](TableReader& one) {
     Prepare& prepare = rules.prepare.emplace_back();
@@ -81,7 +82,11 @@ void read_requires(TableReader& in, Requires& requires_versions) {
     requires_versions.uses_torch = true;
   }
   in.text("cuda", requires_versions.cuda, check_specifiers);
-  in.text("rocm", requires_versions.rocm, check_specifiers);
+  if (const Value* rocm = in.take("rocm"); rocm != nullptr && rocm->boolean() != nullptr) {
+    requires_versions.needs_rocm = *rocm->boolean();
+  } else {
+    in.text("rocm", requires_versions.rocm, check_specifiers);
+  }
   in.text("cmake", requires_versions.cmake, check_specifiers);
   in.text("gcc", requires_versions.gcc, check_specifiers);
   in.text("clang", requires_versions.clang, check_specifiers);
@@ -164,7 +169,7 @@ std::string check_placeholders(const std::string& text, const PlaceholderScope& 
   for (const std::string& name : names) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
     if (scope.any_setting && name.starts_with("set.")) continue;
-    if (name.starts_with("fetch.")) continue;  // known when all layers are together
+    if (name.starts_with("fetch.") || name.starts_with("need.")) continue;  // known when all layers are together
     return fmt::format("unknown placeholder {}{}", in_quotes("{" + name + "}"), suggestion(name, known));
   }
   return "";

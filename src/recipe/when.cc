@@ -207,6 +207,30 @@ Recipe Recipe::under(Variant variant, const std::string& target, const Circumsta
   return recipe_from(std::move(whole), origin, false);
 }
 
+std::vector<std::string> Refusal::hits(const gpu::ArchList& list) const {
+  std::vector<std::string> names;
+  for (const gpu::ArchRequest& request : list.requests) {
+    const std::string name = gpu::to_string(request);
+    if (any_matches(archs, name)) names.push_back(name);
+  }
+  return names;
+}
+
+bool Refusal::is_overridden(const std::map<std::string, std::string>& settings) const {
+  const auto found = settings.find(override_by);
+  const std::string word = found == settings.end() ? "" : to_lower(found->second);
+  return !word.empty() && word != "off" && word != "no" && word != "false" && word != "0";
+}
+
+std::string Recipe::override_words(const Refusal& refusal) const {
+  if (refusal.override_by.empty()) return "";
+  for (const Setting& setting : settings) {
+    if (setting.name == refusal.override_by && setting.choices.empty())
+      return fmt::format("--set {}=… ({})", setting.name, setting.help);
+  }
+  return fmt::format("--set {}=on", refusal.override_by);
+}
+
 const Source::Family* Source::family(std::string_view wanted_ref, std::string_view variant) const {
   for (const Family& one : families) {
     const bool meant =

@@ -74,4 +74,22 @@ std::optional<Program> find_program(std::string_view name, const Surroundings& w
   return std::nullopt;
 }
 
+std::optional<Program> program_behind(const Program& first, const Surroundings& where) {
+  if (where.described) {
+    const auto other = where.described->shadowed.find(first.name);
+    return other == where.described->shadowed.end() ? std::nullopt : std::optional(other->second);
+  }
+  if (first.origin != "pip") return std::nullopt;
+  Surroundings rest = where;
+  std::vector<std::string> folders;
+  bool passed = false;
+  const std::string path = where.environment.contains("PATH") ? where.environment.at("PATH") : "";
+  for (const std::string_view folder : split(path, ':')) {
+    if (passed && fs::path(folder) != first.path.parent_path()) folders.emplace_back(folder);
+    passed = passed || fs::path(folder) / first.name == first.path;
+  }
+  rest.environment["PATH"] = join(folders, ":");
+  return find_program(first.name, rest);
+}
+
 }  // namespace wheelsmith::toolchain

@@ -151,6 +151,8 @@ std::optional<Rocm> read_rocm(const std::filesystem::path& root, const std::stri
 std::optional<Rocm> read_rocm_sdk(const Python& python, const Surroundings& where, std::string* problem = nullptr);
 std::optional<Program> find_program(std::string_view name,
                                     const Surroundings& where);  // cmake, ninja, ccache, git, uv, curl, patch
+// The one that a program of pip's stands before in PATH.
+std::optional<Program> program_behind(const Program& first, const Surroundings& where);
 // In the environment that an interpreter belongs to, without importing anything (files only); with `import_it` the
 // import is tried too.
 std::optional<Torch> find_torch(const std::filesystem::path& python, bool import_it, const Surroundings& where);
