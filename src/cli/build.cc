@@ -81,6 +81,7 @@ std::vector<doctor::Check> examine(const plan::Plan& plan, Session& session) {
       facts->torch.emplace();
       facts->torch->version = step.torch_version;
       facts->torch->cuda = step.torch_cuda;
+      facts->torch->hip = step.torch_hip;
     }
     const recipe::Recipe recipe = recipe::parse_recipe(step.recipe_text, step.recipe_origin);
     facts->settings = session.settings().table("set");

@@ -84,13 +84,22 @@ class Examination {
       return check;
     }
     const auto linked = m_step.programs.find(item.program);
-    const auto program = toolchain::find_program(item.program, m_session.surroundings());
-    const std::string path = linked != m_step.programs.end() ? linked->second : program ? program->path.string() : "";
-    check.found = path.empty() ? "none"
-                  : program    ? fmt::format("{} {} ({})", path, program->version, program->origin)
-                               : path;
-    const bool wrong = program && !item.not_from.empty() && program->origin == item.not_from && program->path == path;
-    check.state = path.empty() || wrong ? State::bad : State::good;
+    auto program = toolchain::find_program(item.program, m_session.surroundings());
+    if (!program) {
+      check.state = State::bad;
+      check.found = "none";
+      return check;
+    }
+    // The plan takes the one behind pip's, where there is one.
+    std::string passed;
+    if (linked != m_step.programs.end() && program->path != linked->second) {
+      passed = fmt::format("; {} {} of {} stands before it in PATH and was not used", program->path.string(),
+                           program->version, program->origin);
+      const auto behind = toolchain::program_behind(*program, m_session.surroundings());
+      if (behind && behind->path == linked->second) program = behind;
+    }
+    check.found = fmt::format("{} {} ({}){}", program->path.string(), program->version, program->origin, passed);
+    if (!item.not_from.empty() && program->origin == item.not_from) check.state = State::bad;
     return check;
   }
 
@@ -146,10 +155,15 @@ class Examination {
     for (const std::string& name : item.variables) {
       const auto set = std::find_if(m_step.environment.begin(), m_step.environment.end(),
                                     [&](const auto& pair) { return pair.first == name; });
-      if (set == m_step.environment.end())
+      if (set == m_step.environment.end()) {
         missing.push_back(name);
-      else
-        found.push_back(fmt::format("{}={}", name, with_rocm(set->second)));
+        continue;
+      }
+      const std::string value = with_rocm(set->second);
+      // One that names a folder of ROCm promises that something is in it.
+      const bool promises = set->second.starts_with("${rocm}") && !m_step.rocm_root.empty();
+      if (promises && is_empty(value)) check.state = State::bad;
+      found.push_back(fmt::format("{}={}{}", name, value, promises && is_empty(value) ? " (nothing is there)" : ""));
     }
     check.found = join(found, ", ");
     if (!missing.empty()) {
@@ -202,6 +216,14 @@ class Examination {
     return std::any_of(m_outcomes.begin(), m_outcomes.end(), [&](const run::StepOutcome& outcome) {
       return outcome.optional && outcome.outcome == "skipped" && same_name(m_plan.find(outcome.id)->project, name);
     });
+  }
+
+  // A folder without files, or none at all.
+  static bool is_empty(const std::filesystem::path& path) {
+    std::error_code error;
+    if (std::filesystem::is_regular_file(path, error)) return false;
+    const std::filesystem::directory_iterator first(path, error);
+    return error || first == std::filesystem::directory_iterator();
   }
 
   [[nodiscard]] std::string with_rocm(std::string text) const {

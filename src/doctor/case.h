@@ -76,6 +76,14 @@ std::string major_minor(std::string_view version);
 int major_number(std::string_view version);  // 0 for what is none
 // The name behind "PyPI name and specifiers" of a list of requirements, if it is there: a build environment brings it.
 std::optional<std::string> requirement_for(const std::vector<std::string>& requirements, std::string_view name);
+// A library of the operating system: what shows that it can be compiled against, and the package that brings it.
+struct SystemLibrary {
+  std::string_view name, header;
+  std::string_view apt, dnf, zypper, pacman;
+};
+inline constexpr SystemLibrary k_system_libraries[] = {
+    {"numa", "numa.h", "libnuma-dev", "numactl-devel", "libnuma-devel", "numactl"},
+};
 // "apt-get install git"; a sentence for programs whose package is not known.
 std::string install_program(std::string_view name);
 

@@ -117,17 +117,16 @@ Check check_system_program(const Case& c, const std::string& name, const std::st
   Check check{.id = name, .wanted = fmt::format("{}{} of the operating system", name, limited ? " " + specifiers : "")};
   const toolchain::Program* first = find(c.facts.programs, name);
   const toolchain::Program* behind = find(c.facts.shadowed, name);
-  check.found = first == nullptr ? "none" : described(*first);
-  if (first != nullptr && behind != nullptr) check.found += ", which shadows " + described(*behind);
-  if (first != nullptr && first->origin != "pip") {
-    if (!limited || satisfies(first->version, specifiers).value_or(true)) return check;
-    check.why = c.recipe.name + " takes these versions only";
-    check.fix = "install another " + name + " than the operating system's and put it into PATH";
-  } else {
-    check.why = why;
-    check.fix = behind != nullptr ? "pip uninstall " + name : install_program(name);
-  }
+  const bool shadowed = first != nullptr && first->origin == "pip";
+  const toolchain::Program* taken = shadowed ? behind : first;  // as a plan takes it
+  check.found = taken == nullptr ? (shadowed ? described(*first) : "none") : described(*taken);
+  if (taken != nullptr && shadowed) check.found += ", and not " + described(*first);
+  const bool fits = taken != nullptr && (!limited || satisfies(taken->version, specifiers).value_or(true));
+  if (fits) return check;
   check.state = State::bad;
+  check.why = taken == nullptr ? why : c.recipe.name + " takes these versions of it only";
+  check.fix = taken == nullptr ? install_program(name)
+                               : fmt::format("install {} {} (not by pip) and put it first into PATH", name, specifiers);
   return check;
 }
 
@@ -154,7 +153,29 @@ constexpr Library k_libraries[] = {
      "apt-get install cuda-cccl-{}-{} (NVIDIA's repository)"},
 };
 
+// Of the operating system: its header is there or it is not.
+std::optional<Check> check_system_library(const Case& c, const std::string& name) {
+  const auto found = c.facts.headers.find(to_lower(name));
+  if (found == c.facts.headers.end()) return std::nullopt;
+  const auto* known = std::find_if(std::begin(k_system_libraries), std::end(k_system_libraries),
+                                   [&](const SystemLibrary& library) { return library.name == found->first; });
+  if (known == std::end(k_system_libraries)) return std::nullopt;
+  Check check{.id = name, .found = found->second, .wanted = std::string(known->header)};
+  if (!check.found.empty()) return check;
+  check.state = State::bad;
+  check.found = "none";
+  check.why = "the recipe names it as needed";
+  const std::string& manager = c.facts.package_manager;
+  const std::string_view package = manager == "dnf"      ? known->dnf
+                                   : manager == "zypper" ? known->zypper
+                                   : manager == "pacman" ? known->pacman
+                                                         : known->apt;
+  check.fix = fmt::format("{} {} {}", manager, manager == "pacman" ? "-S" : "install", package);
+  return check;
+}
+
 std::optional<Check> check_library(const Case& c, const std::string& name) {
+  if (std::optional<Check> system = check_system_library(c, name)) return system;
   Check check{.id = name, .wanted = name, .why = "the recipe names it as needed"};
   const auto* known = std::find_if(std::begin(k_libraries), std::end(k_libraries),
                                    [&](const Library& library) { return library.name == to_lower(name); });
@@ -208,12 +229,13 @@ std::vector<Check> check_programs(const Case& c) {
   };
   const recipe::Requires& limits = c.rules.requires_versions;
   const bool program = c.rules.backend == recipe::Rules::Backend::program;
-  if (!limits.cmake.empty()) checks.push_back(check_cmake(c));
+  // Pip's may be of the right version, and is none of those that are meant.
+  for (const auto& [name, why] : c.rules.not_from_pip) {
+    if (is_known_program(name)) checks.push_back(check_system_program(c, name, why));
+  }
+  if (!limits.cmake.empty() && !have("cmake")) checks.push_back(check_cmake(c));
   for (const std::string& name : limits.programs) {
     if (!have(name)) checks.push_back(name == "cmake" ? check_cmake(c) : check_program(c, name, "the build calls it"));
-  }
-  for (const auto& [name, why] : c.rules.not_from_pip) {
-    if (!have(name) && is_known_program(name)) checks.push_back(check_system_program(c, name, why));
   }
   if (c.recipe.source.kind == recipe::Source::Kind::git && !have("git"))
     checks.push_back(check_program(c, "git", "the source is a git repository"));

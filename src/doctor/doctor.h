@@ -62,6 +62,8 @@ struct Facts {
   std::optional<toolchain::Torch> torch;
   std::map<std::string, toolchain::Program, std::less<>> programs;
   std::map<std::string, toolchain::Program, std::less<>> shadowed;  // those behind one of pip's in PATH
+  // Where the headers of the system's libraries are, "" for one that is not here; not known of a described machine.
+  std::map<std::string, std::string, std::less<>> headers;
   std::vector<toolchain::Gpu> gpus;
   sys::Memory memory;  // total 0: not known
   std::vector<Place> places;

@@ -211,6 +211,18 @@ TEST(Libraries, OfTheToolkit) {
   EXPECT_EQ(patient.state("cudnn"), "none");
 }
 
+TEST(Libraries, OfTheSystem) {
+  Patient patient;
+  patient.recipe += "[requires]\nlibraries = [\"numa\"]\n";
+  EXPECT_EQ(patient.state("numa"), "unknown");  // a described machine
+  patient.facts.headers["numa"] = "";
+  EXPECT_EQ(patient.find("numa").fix, "apt-get install libnuma-dev");
+  patient.facts.package_manager = "dnf";
+  EXPECT_EQ(patient.find("numa").fix, "dnf install numactl-devel");
+  patient.facts.headers["numa"] = "/usr/include/numa.h";
+  EXPECT_EQ(patient.state("numa"), "good");
+}
+
 TEST(Rocm, RootVersionDeviceLibrariesTorch) {
   Patient patient;
   patient.recipe += "[variant.rocm.requires]\nrocm = \">=6.0\"\n";
@@ -277,9 +289,16 @@ TEST(Programs, NotFromPip) {
   EXPECT_EQ(patient.state("torch"), "none");  // no program
   patient.facts.shadowed["cmake"] = patient.facts.programs["cmake"];
   patient.facts.programs["cmake"] = {"cmake", "/venv/bin/cmake", "4.1.0", "pip", ""};
-  EXPECT_EQ(patient.find("cmake").fix, "pip uninstall cmake");
-  EXPECT_EQ(patient.find("cmake").why, "pip's does not find ROCm");
+  // A plan takes the one behind it.
+  EXPECT_EQ(patient.find("cmake").found,
+            "cmake 3.25.1 (/usr/bin/cmake), and not cmake 4.1.0 (/venv/bin/cmake, installed by pip)");
+  EXPECT_EQ(patient.state("cmake"), "good");
+  // The right version does not make pip's the right one.
+  patient.recipe += "[requires]\ncmake = \">=3.26\"\n";
+  EXPECT_EQ(patient.state("cmake"), "bad");
+  EXPECT_EQ(patient.find("cmake").fix, "install cmake >=3.26 (not by pip) and put it first into PATH");
   patient.facts.shadowed.clear();
+  EXPECT_EQ(patient.find("cmake").why, "pip's does not find ROCm");
   EXPECT_EQ(patient.find("cmake").fix, "apt-get install cmake");
   patient.facts.programs.erase("cmake");
   EXPECT_EQ(patient.state("cmake"), "bad");

@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "doctor/doctor.h"
+#include "doctor/case.h"
 #include "toolchain/description.h"
 
 namespace wheelsmith::doctor {
@@ -34,6 +34,18 @@ void look_for_programs(Facts& facts, const toolchain::Surroundings& where, const
     if (!program) continue;
     facts.programs.emplace(name, *program);
     if (const auto other = toolchain::program_behind(*program, where)) facts.shadowed.emplace(name, *other);
+  }
+}
+
+// Where a compiler looks that is told nothing.
+void look_for_headers(Facts& facts, const fs::path& sysroot) {
+  for (const SystemLibrary& library : k_system_libraries) {
+    std::string& found = facts.headers[std::string(library.name)];
+    for (const char* folder : {"usr/local/include", "usr/include"}) {
+      const fs::path header = (sysroot.empty() ? fs::path("/") : sysroot) / folder / library.header;
+      std::error_code ignored;
+      if (found.empty() && fs::exists(header, ignored)) found = header.string();
+    }
   }
 }
 
@@ -83,6 +95,7 @@ Facts look_around(const toolchain::Surroundings& where, const Paths& paths, cons
     facts.isolates_network = where.described->isolates_network;
     return facts;
   }
+  look_for_headers(facts, where.sysroot);
   std::string ignored;
   facts.memory = looked([] { return sys::memory(); }, ignored);
   const std::pair<const char*, const fs::path&> places[] = {

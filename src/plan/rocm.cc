@@ -117,6 +117,7 @@ void choose_rocm(Step& step, const recipe::Rules& rules, const Request& request,
     step.rocm_device_libraries = below(here->device_libraries, here->root);
     return;
   }
+  if (!rules.requires_versions.needs_rocm) return;  // what runs there needs one, and nothing here
   if (request.rocm_index.empty() || workshop.surroundings.described) {
     notes.push_back(fmt::format(
         "{}: no ROCm is here, so it cannot be built yet; name one with --rocm, or --rocm-index for its wheels; "
