@@ -180,6 +180,21 @@ sed -i '/^\[\[fetch\]\]$/{N;/\n\[\[needs/s/^\[\[fetch\]\]\n//}' recipes/big.toml
 run_json plan big
 [[ $(json 'steps[1].key') != "$key" && $(json 'steps[1].reason') == *companion* ]] || fail "$(json 'steps[1].reason')"
 
+# All sources of the plan in one file: another store, without mirrors or network, plans and builds the same.
+sed -i 's/companion == 40/companion == 41/' recipes/big.toml
+run plan big --bundle sources.tar
+good "plan --bundle"
+mv wheelsmith.toml mirrors.toml
+(
+  export WHEELSMITH_STORE=$t/other-store
+  run checkout --unbundle sources.tar
+  good "checkout --unbundle"
+  run_json build big --out other
+  good "build from a bundle"
+  expect built "$(json 'steps[1].outcome')"
+)
+mv mirrors.toml wheelsmith.toml
+
 # Another system: what the recipe knows is shown, nothing is built.
 run_json plan big --platform win_amd64
 good "plan for Windows"

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/session.h"
+#include "cli/source_file.h"
 
 namespace wheelsmith::cli {
 
@@ -16,7 +17,7 @@ struct PlanCommand {
   OutputOptions output;
   SettingWords settings;
   std::vector<std::string> packages;
-  std::string compare, base_image;
+  std::string compare, base_image, bundle;
   bool upgrade = false, script = false, containerfile = false, dot = false;
 };
 
@@ -38,6 +39,7 @@ int make(const PlanCommand& command) {
   if (to_people && sys::standard_error_is_terminal())
     workshop.on_progress = [](const std::string& text) { std::fprintf(stderr, "%s\n", printable(text).c_str()); };
   const plan::Plan plan = plan::make_plan(request, workshop);
+  if (!command.bundle.empty()) return bundle_plan(plan, command.bundle, session, command.output);
   if (command.script) {
     print(plan::to_script(plan, session.store()));
   } else if (command.containerfile) {
@@ -82,6 +84,13 @@ void add_plan(CLI::App& app, Outcome& outcome) {
   sub->add_option("--base-image", command->base_image,
                   "Image for --containerfile; default: one that fits the platform and the Pythons")
       ->needs(container);
+  sub->add_option(
+         "--bundle", command->bundle,
+         "Write all sources of the plan into this file, for `checkout --unbundle` on a machine without network")
+      ->excludes(script)
+      ->excludes(container)
+      ->excludes(dot)
+      ->excludes(compare);
   command->output.add_to(*sub);
   CLI::Option* json = sub->get_option("--json");
   const std::vector<CLI::Option*> forms = {script, container, dot};

@@ -41,19 +41,46 @@ class Collector {
     }
   }
 
-  source::SourceBundle& bundle() { return m_bundle; }
+  // All that a plan has pinned, whatever led to it.
+  void add(const plan::Plan& plan) {
+    for (const plan::Step& step : plan.steps) {
+      if (!step.skipped.empty()) continue;
+      add_pin(step.source);
+      for (const plan::FetchedSource& fetched : step.fetches) add_pin(fetched.pin);
+    }
+  }
+
+  source::SourceBundle& bundle() {
+    for (const source::ImportedNote& note : source::imported_notes(m_sdists))
+      m_bundle.add_note({"source", note.name, note.text});
+    m_sdists.clear();
+    return m_bundle;
+  }
 
  private:
+  void add_pin(const source::Pin& pin) {
+    if (pin.kind == source::Pin::Kind::git) m_bundle.add(pin.git_url, pin.git_ref, pin.submodules);
+    if (pin.kind == source::Pin::Kind::archive) add_archive(pin);
+  }
+
+  void add_archive(const source::Pin& pin) {
+    const auto same = [&](const source::BundledDownload& other) { return other.sha256 == pin.sha256; };
+    const auto& there = m_bundle.downloads();
+    if (std::any_of(there.begin(), there.end(), same)) return;
+    m_bundle.add_download({.file_name = pin.file_name,
+                           .url = pin.url,
+                           .sha256 = pin.sha256,
+                           .path = source::fetch_archive(pin, m_session.fetcher())});
+    m_sdists.push_back(pin);
+  }
+
   void add_sdist(const recipe::Recipe& recipe) {
     source::PinOptions options;
     options.offline = m_session.settings().flag("offline");
     const std::vector<std::string> pythons = m_session.settings().list("python");
     if (!pythons.empty()) options.python_version = pythons.front();
     const source::Pin pin = source::pin(recipe, {}, m_session.fetcher(), m_session.store(), options);
-    m_bundle.add_download({.file_name = pin.file_name,
-                           .url = pin.url,
-                           .sha256 = pin.sha256,
-                           .path = source::fetch_archive(pin, m_session.fetcher())});
+    add_archive(pin);
   }
 
   void add_rules(const BundleWish& wish, const recipe::Rules& rules, recipe::Variant variant,
@@ -90,6 +117,7 @@ class Collector {
   source::Repositories& m_repositories;
   source::SourceBundle m_bundle;
   std::vector<std::string> m_done;
+  std::vector<source::Pin> m_sdists;
 };
 
 int tell(const std::vector<std::string>& repositories, const std::vector<std::string>& downloads,
@@ -112,11 +140,9 @@ int tell(const std::vector<std::string>& repositories, const std::vector<std::st
 
 }  // namespace
 
-int bundle_sources(const std::vector<BundleWish>& wishes, const std::string& file, Session& session,
-                   source::Repositories& repositories, const OutputOptions& output) {
-  Collector collector(session, repositories);
-  for (const BundleWish& wish : wishes) collector.add(wish);
-  source::SourceBundle& bundle = collector.bundle();
+namespace {
+
+int write(source::SourceBundle& bundle, const std::string& file, const OutputOptions& output) {
   if (bundle.repositories().empty() && bundle.downloads().empty())
     throw Error("these packages have no sources to fetch: there is nothing to bundle");
   bundle.write(file);
@@ -125,6 +151,22 @@ int bundle_sources(const std::vector<BundleWish>& wishes, const std::string& fil
   std::vector<std::string> names;
   for (const source::BundledDownload& download : bundle.downloads()) names.push_back(download.file_name);
   return tell(urls, names, file, "wrote", output);
+}
+
+}  // namespace
+
+int bundle_sources(const std::vector<BundleWish>& wishes, const std::string& file, Session& session,
+                   source::Repositories& repositories, const OutputOptions& output) {
+  Collector collector(session, repositories);
+  for (const BundleWish& wish : wishes) collector.add(wish);
+  return write(collector.bundle(), file, output);
+}
+
+int bundle_plan(const plan::Plan& plan, const std::string& file, Session& session, const OutputOptions& output) {
+  const auto repositories = make_repositories(session);
+  Collector collector(session, *repositories);
+  collector.add(plan);
+  return write(collector.bundle(), file, output);
 }
 
 int unbundle_sources(const std::string& file, Session& session, const OutputOptions& output) {

@@ -7,7 +7,7 @@
 #include "cli/session.h"
 #include "source/repositories.h"
 
-// `checkout --bundle` and `--unbundle`.
+// `checkout --bundle` and `--unbundle`, `plan --bundle`.
 
 namespace wheelsmith::cli {
 
@@ -21,6 +21,7 @@ struct BundleWish {
 
 int bundle_sources(const std::vector<BundleWish>& wishes, const std::string& file, Session& session,
                    source::Repositories& repositories, const OutputOptions& output);
+int bundle_plan(const plan::Plan& plan, const std::string& file, Session& session, const OutputOptions& output);
 int unbundle_sources(const std::string& file, Session& session, const OutputOptions& output);
 
 }  // namespace wheelsmith::cli

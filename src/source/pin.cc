@@ -14,6 +14,7 @@
 #include "pep/choice.h"
 #include "pep/project_page.h"
 #include "pep/version.h"
+#include "pep/wheel_name.h"
 #include "source/archive_tree.h"
 #include "source/git.h"
 #include "source/identity.h"
@@ -29,6 +30,31 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view k_notes = "source";
+
+std::string imported_name(std::string_view project) { return "imported " + pep::normalized_name(project); }
+
+document::Table choice_value(const Pin& pin) {
+  document::Table table;
+  table["project"] = pin.project;
+  table["version"] = pin.version;
+  table["file"] = pin.file_name;
+  // A password is not written down; the page gives the address again.
+  if (fetch::without_credentials(pin.url) == pin.url) table["url"] = pin.url;
+  table["sha256"] = pin.sha256;
+  return table;
+}
+
+std::optional<Pin> choice_from(const document::Value& value) {
+  Pin pin;
+  pin.project = value["project"].text_or();
+  pin.version = value["version"].text_or();
+  pin.file_name = value["file"].text_or();
+  pin.url = value["url"].text_or();
+  pin.sha256 = value["sha256"].text_or();
+  pin.digest = "sha256:" + pin.sha256;
+  if (pin.sha256.size() != 64 || pin.file_name.empty()) return {};
+  return pin;
+}
 
 class Pinner {
  public:
@@ -178,29 +204,33 @@ class Pinner {
     const std::optional<std::string> text = m_options.upgrade ? std::nullopt : m_store.note(k_notes, name);
     if (!text) return {};
     try {
-      const document::Value value = document::parse_json(*text, "the kept choice");
-      Pin pin;
-      pin.project = value["project"].text_or();
-      pin.version = value["version"].text_or();
-      pin.file_name = value["file"].text_or();
-      pin.url = value["url"].text_or();
-      pin.sha256 = value["sha256"].text_or();
-      pin.digest = "sha256:" + pin.sha256;
-      if (pin.sha256.size() == 64 && !pin.file_name.empty()) return pin;
+      return choice_from(document::parse_json(*text, "the kept choice"));
     } catch (const Error&) {  // choosing anew mends it
     }
     return {};
   }
 
+  // The newest that fits of those that were brought here without an index.
+  std::optional<Pin> imported_choice(const std::string& project, const std::string& specifier) const {
+    const std::optional<std::string> text = m_store.note(k_notes, imported_name(project));
+    if (!text) return {};
+    std::optional<Pin> newest;
+    try {
+      const document::Value list = document::parse_json(*text, "what was imported");
+      if (list.array() == nullptr) return {};
+      for (const document::Value& item : *list.array()) {
+        const std::optional<Pin> pin = choice_from(item);
+        const auto version = pep::Version::try_parse(pin ? pin->version : "");
+        if (!version || !pep::contains(pep::parse_specifiers(specifier), *version)) continue;
+        if (!newest || pep::Version::parse(newest->version) < *version) newest = pin;
+      }
+    } catch (const Error&) {  // then it is asked for as if nothing had been imported
+    }
+    return newest;
+  }
+
   void keep(const std::string& name, const Pin& pin) {
-    document::Table table;
-    table["project"] = pin.project;
-    table["version"] = pin.version;
-    table["file"] = pin.file_name;
-    // A password is not written down; the page gives the address again.
-    if (fetch::without_credentials(pin.url) == pin.url) table["url"] = pin.url;
-    table["sha256"] = pin.sha256;
-    m_store.put_note(k_notes, name, document::to_json(table));
+    m_store.put_note(k_notes, name, document::to_json(choice_value(pin)));
   }
 
   Pin sdist(const std::string& project, const std::string& wanted) {
@@ -208,6 +238,9 @@ class Pinner {
     const std::string specifier = plain_version ? "==" + wanted : wanted;
     const std::string name = note_name(project, specifier);
     if (const std::optional<Pin> kept = kept_choice(name)) return *kept;
+    if (m_options.offline) {
+      if (const std::optional<Pin> imported = imported_choice(project, specifier)) return *imported;
+    }
     const pep::ProjectPage& page = m_fetcher.project(project);
     const pep::Version python =
         pep::Version::parse(m_options.python_version.empty() ? "3.11" : m_options.python_version);
@@ -234,6 +267,14 @@ class Pinner {
 };
 
 }  // namespace
+
+std::vector<ImportedNote> imported_notes(const std::vector<Pin>& sdists) {
+  std::map<std::string, document::Array> by_project;
+  for (const Pin& pin : sdists) by_project[imported_name(pin.project)].emplace_back(choice_value(pin));
+  std::vector<ImportedNote> notes;
+  for (const auto& [name, pins] : by_project) notes.push_back({name, document::to_json(pins)});
+  return notes;
+}
 
 std::string git_digest(const Pin& pin) {
   std::string digest = "git:" + pin.git_commit;

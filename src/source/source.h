@@ -57,6 +57,12 @@ struct PinOptions {
 // The choice of a version is kept in the store until `upgrade`, so that the same command builds the same thing.
 Pin pin(const recipe::Recipe& recipe, const std::optional<Override>& user, fetch::Fetcher& fetcher, store::Store& store,
         const PinOptions& options);
+// What is kept of sdists that came by hand: the note (kind "source") by which pin() finds them without an index.
+struct ImportedNote {
+  std::string name, text;
+};
+std::vector<ImportedNote> imported_notes(const std::vector<Pin>& sdists);
+
 // For a name that no recipe has: the sdist of the registry, fetched (not run), and what can be seen in it.
 std::filesystem::path fetch_archive(const Pin& pin, fetch::Fetcher& fetcher);
 // `subfolder` is where the package is in it.
