@@ -5,7 +5,7 @@
 source "$(dirname "$0")/common.inc"
 source "$tests/small_package.inc"
 need_registry
-need git
+need git cmake
 cd "$t"
 export WHEELSMITH_STORE=$t/store WHEELSMITH_OUT=$t/wheelhouse WHEELSMITH_RECIPES=$t/recipes
 export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@example.org GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@example.org
@@ -41,6 +41,15 @@ assert pathlib.Path("../third/needed/needed.h").exists()
 assert not pathlib.Path("../third/unneeded/file").exists()
 assert pathlib.Path("prepared.txt").read_text() == "1.2.0 cpu\n"
 assert "BIG_EMPTY" not in os.environ
+# What the recipe does not bring, CMake's FetchContent finds through the mirrors, without a network.
+if "GIT_CONFIG_COUNT" in os.environ and not pathlib.Path("fetched.cmake").exists():
+    pathlib.Path("fetched.cmake").write_text(f"""
+include(FetchContent)
+FetchContent_Populate(companion GIT_REPOSITORY https://example.org/owner/companion.git GIT_TAG c1.0 QUIET
+  SOURCE_DIR {os.getcwd()}/cloned BINARY_DIR {os.getcwd()}/cloned-build SUBBUILD_DIR {os.getcwd()}/cloned-subbuild)
+""")
+    subprocess.run(["cmake", "-P", "fetched.cmake"], check=True)
+    assert "40" in pathlib.Path("cloned/companion.h").read_text()
 setup(name="big-cpu", version=tag.removeprefix("v"), packages=["big"],
       ext_modules=[Extension("big._big", ["big/module.c"], include_dirs=[os.environ["COMPANION_DIR"]])])
 PYTHON
