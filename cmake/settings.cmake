@@ -7,7 +7,7 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 
 set(WHEELSMITH_SANITIZE "" CACHE STRING "Sanitizers for all of our code: address,undefined or thread")
-option(WHEELSMITH_STATIC "Link one static executable" OFF)
+option(WHEELSMITH_STATIC "Link the program as one static executable" OFF)
 option(WHEELSMITH_FUZZ "Build the fuzz targets with libFuzzer (clang); without it they replay their corpus" OFF)
 option(WHEELSMITH_WERROR "Warnings are errors" OFF)
 
@@ -26,9 +26,6 @@ target_compile_options(wheelsmith_flags INTERFACE
   $<$<BOOL:${WHEELSMITH_WERROR}>:-Werror>)
 # base/demangle.cc uses a function that only the static libstdc++ has.
 target_link_options(wheelsmith_flags INTERFACE -static-libstdc++ -static-libgcc)
-if(WHEELSMITH_STATIC)
-  target_link_options(wheelsmith_flags INTERFACE -static)
-endif()
 if(WHEELSMITH_SANITIZE)
   target_compile_options(wheelsmith_flags INTERFACE
     -fsanitize=${WHEELSMITH_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)

@@ -76,8 +76,8 @@ expect 0 "$status"
 grep -q 'no failure found' "$t/out"
 
 # In bounded memory, whatever the line's length: the static program, since sanitizers have a memory of their own.
-if [[ -x ${TESTS_RELEASE:-} ]]; then
-  python3 - "$TESTS_RELEASE" "$t/one_line" "$log" <<'PYTHON'
+if [[ -x ${TESTS_STATIC:-} ]]; then
+  python3 - "$TESTS_STATIC" "$t/one_line" "$log" <<'PYTHON'
 import resource, subprocess, sys
 
 subprocess.run([sys.argv[1], "diagnose", *sys.argv[2:]], stdout=subprocess.DEVNULL)

@@ -4,7 +4,7 @@
 src=$tests/../src
 
 # Ids are written out as literals; these beginnings are theirs alone, but for build-id, a word of ELF, and dist-info-metadata, one of project pages.
-kinds='zip|elf|metadata|wheel|record|tag|platform|symbol|torch|loader|arch|runpath|member|dist-info|name|gpu|build|size|purelib|binaries|needed|recipe|store'
+kinds='zip|elf|metadata|wheel|record|tag|platform|symbol|torch|loader|arch|runpath|member|dist-info|name|gpu|build|size|purelib|binaries|needed|recipe|store|preload'
 # Only where findings are made: elsewhere such words are settings, packages and checks of doctor.
 makers=("$src"/{zip,elf,pep,gpu,wheel,store} "$src/run/step_finish.cc")
 grep -rhoE "\"($kinds)-[a-z0-9-]+\"" "${makers[@]}" --include='*.cc' --exclude='*_test.cc' --exclude-dir=testing |

@@ -1,15 +1,15 @@
 #!/bin/bash
-# The release program is one static file: it runs in a root that holds nothing but itself and a wheel.
+# The program is one static file: it runs in a root that holds nothing but itself and a wheel.
 . "$(dirname "$0")/common.inc"
-[[ -x ${TESTS_RELEASE:-} ]] || skip "no release program; make builds it"
+[[ -x ${TESTS_STATIC:-} ]] || skip "no static program; make builds one"
 
 # ldd of a static program fails, and says so in one of two ways.
-if ldd "$TESTS_RELEASE" >"$t/ldd" 2>&1; then grep -q 'statically linked' "$t/ldd"; else grep -q 'not a dynamic' "$t/ldd"; fi
-readelf -lW "$TESTS_RELEASE" >"$t/segments"
+if ldd "$TESTS_STATIC" >"$t/ldd" 2>&1; then grep -q 'statically linked' "$t/ldd"; else grep -q 'not a dynamic' "$t/ldd"; fi
+readelf -lW "$TESTS_STATIC" >"$t/segments"
 ! grep -q INTERP "$t/segments" || fail "it asks for a loader"
 
 mkdir "$t/jail"
-cp "$TESTS_RELEASE" "$t/jail/wheelsmith"
+cp "$TESTS_STATIC" "$t/jail/wheelsmith"
 make_extension "$t/_demo.so"
 demo_wheel "$t/jail/demo-1.0-cp311-cp311-linux_x86_64.whl" "$t/_demo.so"
 

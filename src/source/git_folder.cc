@@ -37,6 +37,22 @@ sys::Environment environment_of(const GitMore& more) {
   return environment;
 }
 
+// The user's settings do not reach our git, but for one: folders of others that he trusts. What belongs to somebody
+// else and is not among them is refused by git, whose settings could run programs in our name.
+const std::vector<std::string>& trusted_folders() {
+  static const std::vector<std::string> folders = [] {
+    sys::Command command;
+    command.argv = {"git", "config", "--global", "--get-all", "safe.directory"};
+    std::vector<std::string> found;
+    const sys::Captured answer = sys::capture(command);
+    for (const std::string_view line : lines(answer.output)) {
+      if (!line.empty()) found.emplace_back(line);
+    }
+    return found;
+  }();
+  return folders;
+}
+
 std::string without_end(std::string text) {
   while (text.ends_with('\n')) text.pop_back();
   return text;
@@ -75,9 +91,9 @@ sys::Captured GitFolder::run(const std::vector<std::string>& arguments, const Gi
                   "-c",
                   "maintenance.auto=false",
                   "-c",
-                  "advice.detachedHead=false",
-                  "-c",
-                  "safe.directory=*"};
+                  "advice.detachedHead=false"};
+  for (const std::string& folder : trusted_folders())
+    command.argv.insert(command.argv.end(), {"-c", "safe.directory=" + folder});
   command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
   command.folder = m_folder;
   command.environment = environment_of(more);
