@@ -112,8 +112,8 @@ class Examination {
       const auto one = there.find(pep::normalized_name(name));
       if (one != there.end())
         found.push_back(fmt::format("{} {}", name, one->second));
-      else if (was_skipped(name))
-        found.push_back(name + " (skipped)");
+      else if (const std::string how = not_needed(name); !how.empty())
+        found.push_back(fmt::format("{} ({}, and optional)", name, how));
       else
         missing.push_back(name);
     }
@@ -199,8 +199,8 @@ class Examination {
       });
       if (of != m_outcomes.end())
         found.push_back(of->wheel.filename().string());
-      else if (was_skipped(name))
-        found.push_back(name + " (skipped)");
+      else if (const std::string how = not_needed(name); !how.empty())
+        found.push_back(fmt::format("{} ({}, and optional)", name, how));
       else
         missing.push_back(name);
     }
@@ -212,10 +212,13 @@ class Examination {
     return check;
   }
 
-  [[nodiscard]] bool was_skipped(const std::string& name) const {
-    return std::any_of(m_outcomes.begin(), m_outcomes.end(), [&](const run::StepOutcome& outcome) {
-      return outcome.optional && outcome.outcome == "skipped" && same_name(m_plan.find(outcome.id)->project, name);
-    });
+  // What became of an optional package that is not there: "skipped", "failed"; "" for one that must be there.
+  [[nodiscard]] std::string not_needed(const std::string& name) const {
+    for (const run::StepOutcome& outcome : m_outcomes) {
+      const bool made = outcome.outcome == "built" || outcome.outcome == "cached";
+      if (outcome.optional && !made && same_name(m_plan.find(outcome.id)->project, name)) return outcome.outcome;
+    }
+    return "";
   }
 
   // A folder without files, or none at all.

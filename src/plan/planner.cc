@@ -431,7 +431,11 @@ void Planner::fill_manifest(Step& step, const recipe::Recipe& recipe, const Know
     if (const auto torch = toolchain::find_torch(step.torch.python, false, m_workshop.surroundings))
       inputs.add_torch(*torch);
   }
-  for (const std::string& id : step.needs) inputs.add_need(m_plan.steps[m_steps.at(id)]);
+  // A companion is no part of what it is built with: another one makes no other wheel.
+  for (const std::string& id : step.needs) {
+    if (std::find(step.companions.begin(), step.companions.end(), id) == step.companions.end())
+      inputs.add_need(m_plan.steps[m_steps.at(id)]);
+  }
   step.manifest = inputs.take();
   step.key = step.manifest.key();
 }
@@ -447,7 +451,8 @@ void Planner::look_up(Step& step, const recipe::Rules& rules) {
   step.unkept = step.source.incremental;
   if (step.unkept) step.reason = "its source is a folder that is being worked on";
   for (const std::string& id : step.needs) {
-    if (!m_plan.steps[m_steps.at(id)].unkept || step.unkept) continue;
+    const bool beside = std::find(step.companions.begin(), step.companions.end(), id) != step.companions.end();
+    if (beside || !m_plan.steps[m_steps.at(id)].unkept || step.unkept) continue;
     step.unkept = true;
     step.reason = fmt::format("it needs {}, whose source is a folder that is being worked on", id);
   }
