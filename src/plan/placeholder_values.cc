@@ -64,10 +64,13 @@ std::map<std::string, std::string> placeholder_values(const Step& step, const re
   const std::string archs = step.archs.requests.empty() ? "" : recipe::spell(step.archs, rules.archs);
   std::string nodot = step.python.short_version();
   nodot.erase(std::remove(nodot.begin(), nodot.end(), '.'), nodot.end());
-  const auto version = pep::Version::try_parse(step.version);
+  // A commit that no tag names has no version. What asks us for one gets one that comes before every release.
+  const std::string version = step.version.empty() && !step.source.git_commit.empty()
+                                  ? "0.0.dev0+g" + step.source.git_commit.substr(0, 8)
+                                  : step.version;
   std::map<std::string, std::string> values = {
-      {"version", step.version},
-      {"version.public", version ? step.version.substr(0, step.version.find('+')) : step.version},
+      {"version", version},
+      {"version.public", pep::Version::try_parse(version) ? version.substr(0, version.find('+')) : version},
       {"source.commit", step.source.git_commit},
       {"source.commit8", step.source.git_commit.substr(0, 8)},
       {"source.ref", step.source.git_ref},

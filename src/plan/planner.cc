@@ -245,6 +245,11 @@ std::string Planner::add_step(const recipe::Recipe& given, recipe::Variant varia
     add_fetches(step, rules);
     choose_tools(step, rules);
     set_variables(step, recipe, rules, m_request, m_workshop);
+    const bool asks = std::any_of(rules.environment.begin(), rules.environment.end(),
+                                  [](const auto& pair) { return pair.second.find("{version") != std::string::npos; });
+    if (step.version.empty() && !step.source.git_commit.empty() && asks)
+      note(fmt::format("{}: commit {} is no release, and is called 0.0.dev0; --ref a tag, or --env, gives it another",
+                       step.package, step.source.git_commit.substr(0, 8)));
   }
   fill_manifest(step, recipe, known, depends);
   look_up(step, rules);
