@@ -1,11 +1,11 @@
-# wheelsmith_module(NAME USES module… LIBRARIES library…): src/NAME/*.cc becomes the library wheelsmith_NAME, and
+# wheelsmith_module(NAME USES module… LIBRARIES library… SOURCES generated source…): src/NAME/*.cc becomes the library wheelsmith_NAME, and
 # src/NAME/*_test.cc the test program NAME_test, which links the whole module and only what USES names.
 # Text files under src/NAME/data become C++ string constants (see embed.cmake).
 
 include(${CMAKE_CURRENT_LIST_DIR}/embed.cmake)
 
 function(wheelsmith_module name)
-  cmake_parse_arguments(arg "" "" "USES;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(arg "" "" "USES;LIBRARIES;SOURCES" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS src/${name}/*.cc)
   set(tests ${sources})
   list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
@@ -13,6 +13,7 @@ function(wheelsmith_module name)
   if(NOT sources)
     return()
   endif()
+  list(APPEND sources ${arg_SOURCES})
   file(GLOB data CONFIGURE_DEPENDS src/${name}/data/*)
   foreach(file IN LISTS data)
     wheelsmith_embed(${name} ${file} generated)

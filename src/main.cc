@@ -1,3 +1,8 @@
 #include "cli/main.h"
 
-int main(int argc, char** argv) { return wheelsmith::cli::run(argc, argv); }
+#include "governor/governor.h"
+
+int main(int argc, char** argv) {
+  if (const auto status = wheelsmith::governor::run_as_shim(argc, argv)) return *status;
+  return wheelsmith::cli::run(argc, argv);
+}

@@ -47,6 +47,8 @@ void add_check(CLI::App& app, Outcome& outcome);
 void add_diagnose(CLI::App& app, Outcome& outcome);
 void add_build(CLI::App& app, Outcome& outcome);
 void add_step(CLI::App& app, Outcome& outcome);
+void add_run(CLI::App& app, Outcome& outcome);
+void add_governor(CLI::App& app, Outcome& outcome);
 void add_test(CLI::App& app, Outcome& outcome);
 void add_doctor(CLI::App& app, Outcome& outcome);
 void add_plan(CLI::App& app, Outcome& outcome);

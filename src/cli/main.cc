@@ -124,6 +124,8 @@ int parse_and_run(CLI::App& app, int argc, char** argv) {
   add_check(app, outcome);
   add_diagnose(app, outcome);
   add_build(app, outcome);
+  add_run(app, outcome);
+  add_governor(app, outcome);
   add_test(app, outcome);
   add_plan(app, outcome);
   add_checkout(app, outcome);

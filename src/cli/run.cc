@@ -1,0 +1,79 @@
+// Any build of anyone's under the governor.
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "cli/session.h"
+#include "governor/governor.h"
+#include "sys/files.h"
+
+namespace wheelsmith::cli {
+
+namespace {
+
+struct RunCommand {
+  SettingWords settings;
+  std::string memory, log, json;
+  unsigned cores = 0;
+  bool quiet = false;
+  std::vector<std::string> command;
+};
+
+int run_governed(const RunCommand& command) {
+  const settings::Settings settings = command.settings.read();
+  const std::string root = settings.text("store");
+  const store::Store store(root.empty() ? store::Store::default_root() : std::filesystem::absolute(root));
+  governor::Options options;
+  options.name = join(command.command, " ");
+  options.jobs = number_setting(settings, "jobs", 0);
+  options.cores = command.cores;
+  if (!command.memory.empty()) options.memory = parse_size("--memory", command.memory);
+  options.record = command.log;
+  sys::Environment environment = sys::current_environment();
+  governor::GovernedBuild governed(store, options);
+  governed.govern(environment);
+  const int status = governor::run_command(command.command, environment, governed);
+  const governor::Summary summary = governed.finish();
+  if (!command.quiet) std::fprintf(stderr, "wheelsmith: %s\n", summary.to_text().c_str());
+  if (!command.json.empty()) {
+    document::Value document = summary.to_value();
+    (*document.table())["record"] = governed.record().string();
+    (*document.table())["exit"] = status;
+    sys::write_file(command.json, document::to_json(document) + "\n");
+  }
+  return status;
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, Outcome& outcome) {
+  const auto command = std::make_shared<RunCommand>();
+  CLI::App* sub = app.add_subcommand("run", "Run any build so that it does not run out of memory");
+  sub->footer(
+      "Every compiler and linker of the command starts when there is memory and a core for it; one that the kernel "
+      "ended\n"
+      "for lack of memory is run again, alone. The exit status is the command's.\n"
+      "Examples:\n"
+      "  wheelsmith run -- pip wheel --no-build-isolation flash-attn\n"
+      "  wheelsmith run --memory 12GB -- ninja -j16");
+  command->settings.add_to(*sub, {"store", "jobs"});
+  sub->add_option("--memory", command->memory, "The most memory for all compilers together, like 12GB");
+  sub->add_option("--cores", command->cores, "Cores to plan with; default: those of the machine");
+  sub->add_option("--log", command->log, "The file for the record of all compiles; default: one in the store");
+  sub->add_option("--summary", command->json, "A file for the summary as JSON");
+  sub->add_flag("--quiet", command->quiet, "No summary on standard error");
+  sub->add_option("command", command->command, "The command and its words, after --")->required();
+  sub->positionals_at_end();
+  sub->callback([command, &outcome] { outcome = [command] { return run_governed(*command); }; });
+}
+
+// Not for people: the first that needs a governor starts it.
+void add_governor(CLI::App& app, Outcome& outcome) {
+  const auto runtime = std::make_shared<std::string>();
+  CLI::App* sub = app.add_subcommand("governor", "Admit compilers until nobody asks any more");
+  sub->group("");
+  sub->add_option("--runtime", *runtime, "The folder of the lock and the socket")->required();
+  sub->callback([runtime, &outcome] { outcome = [runtime] { return governor::run_governor(*runtime); }; });
+}
+
+}  // namespace wheelsmith::cli

@@ -1,0 +1,184 @@
+#include "governor/admission.h"
+
+#include <algorithm>
+
+// A compile starts when a core is free and when, in every pool it takes memory from, what is available exceeds what it
+// will need, what those that run will still grow by, and a margin. "Available" is read from the system, so that other
+// people's processes count, and so do those of ours that are larger than was thought.
+//
+// With nothing running in a pool its next compile starts whatever the numbers say: waiting would not make more memory.
+//
+// Long compiles go first: the last one to end decides when the build ends. One that does not fit is passed by smaller
+// ones, but not for ever: after a while nothing else starts until it does.
+//
+// What runs may turn out larger than its reservation. Then the reservation grows with it, so that fewer start. When the
+// growth to come exceeds what is available and little is left, the youngest is paused (hold_down): it keeps what it has
+// and takes no more, while older ones end. When even that does not help, the youngest is set back: ended by us and run
+// again later, which costs its work but not the build. The oldest always runs on, so something always ends.
+
+namespace wheelsmith::governor {
+
+namespace {
+
+constexpr std::uint64_t k_MB = 1'000'000;
+
+std::uint64_t growth(const Admission::Running& running) {
+  return running.reserved - std::min(running.reserved, running.used);
+}
+
+std::uint64_t low_water(const Pool& pool) { return std::max(pool.limit / 8, 96 * k_MB); }
+std::uint64_t danger(const Pool& pool) { return std::max(pool.limit / 25, 48 * k_MB); }
+
+}  // namespace
+
+std::uint64_t margin(const Pool& pool) { return std::max(pool.limit / 33, 32 * k_MB); }
+
+std::string_view to_string(Why why) {
+  switch (why) {
+    case Why::nothing: break;
+    case Why::cores: return "cores";
+    case Why::jobs: return "jobs";
+    case Why::memory: return "memory";
+    case Why::pressure: return "pressure";
+    case Why::alone: return "alone";
+  }
+  return "";
+}
+
+void Admission::ask(const Ask& ask, double now) {
+  Waiting& waiting = m_waiting[ask.id];
+  waiting.ask = ask;
+  waiting.since = waiting.looked_at = now;
+}
+
+void Admission::adopt(const Ask& ask, double now) {
+  Running& running = m_running[ask.id];
+  running.ask = ask;
+  running.reserved = ask.memory;
+  running.started = now;
+}
+
+void Admission::expect(std::uint64_t id, std::uint64_t memory, double seconds) {
+  const auto found = m_waiting.find(id);
+  if (found == m_waiting.end()) return;
+  found->second.ask.memory = memory;
+  found->second.ask.seconds = seconds;
+}
+
+void Admission::finish(std::uint64_t id) {
+  m_waiting.erase(id);
+  m_running.erase(id);
+}
+
+void Admission::set_used(std::uint64_t id, std::uint64_t bytes) {
+  const auto found = m_running.find(id);
+  if (found == m_running.end()) return;
+  found->second.used = bytes;
+  found->second.peak = std::max(found->second.peak, bytes);
+}
+
+std::uint64_t Admission::reserved(const std::string& pool) const {
+  std::uint64_t sum = 0;
+  for (const auto& [id, running] : m_running) {
+    const auto& pools = running.ask.pools;
+    if (std::find(pools.begin(), pools.end(), pool) != pools.end()) sum += std::max(running.reserved, running.used);
+  }
+  return sum;
+}
+
+Admission::Group Admission::in_pool(const std::string& pool) {
+  Group group;
+  for (auto& [id, running] : m_running) {
+    const auto& pools = running.ask.pools;
+    if (std::find(pools.begin(), pools.end(), pool) != pools.end()) group.push_back(&running);
+  }
+  std::stable_sort(group.begin(), group.end(),
+                   [](const Running* a, const Running* b) { return a->started < b->started; });
+  return group;
+}
+
+std::vector<Action> Admission::decide(double now) {
+  std::vector<Action> actions;
+  for (auto& [id, running] : m_running) {
+    // Nobody knows how far one goes that has gone too far.
+    if (running.used > running.reserved) running.reserved = running.used + std::max(running.used / 4, 64 * k_MB);
+  }
+  for (const auto& [name, pool] : m_pools) hold_down(name, now, actions);
+  resume(now, actions);
+  start(now, actions);
+  return actions;
+}
+
+void Admission::hold_down(const std::string& name, double now, std::vector<Action>& actions) {
+  const Pool& pool = m_pools[name];
+  Group group = in_pool(name);
+  if (group.size() < 2 || pool.available >= low_water(pool)) return;
+
+  const auto to_come = [&group] {
+    std::uint64_t sum = 0;
+    for (const Running* running : group) sum += running->paused || running->set_back ? 0 : growth(*running);
+    return sum;
+  };
+  for (std::size_t i = group.size(); i-- > 1 && to_come() + danger(pool) > pool.available;) {
+    if (group[i]->paused || group[i]->set_back) continue;
+    group[i]->paused = true;
+    group[i]->paused_at = now;
+    actions.push_back({Action::Kind::pause, group[i]->ask.id});
+  }
+  if (pool.available >= danger(pool)) return;
+  // One at a time: what it gives back is seen at the next look.
+  if (std::any_of(group.begin(), group.end(), [](const Running* running) { return running->set_back; })) return;
+  for (std::size_t i = group.size(); i-- > 1;) {
+    if (group[i]->used < 24 * k_MB) continue;
+    group[i]->set_back = true;
+    actions.push_back({Action::Kind::set_back, group[i]->ask.id});
+    return;
+  }
+}
+
+void Admission::resume(double now, std::vector<Action>& actions) {
+  std::vector<Running*> paused;
+  for (auto& [id, running] : m_running) {
+    if (running.paused && !running.set_back) paused.push_back(&running);
+  }
+  std::stable_sort(paused.begin(), paused.end(),
+                   [](const Running* a, const Running* b) { return a->started < b->started; });
+  for (Running* candidate : paused) {
+    const bool possible =
+        std::all_of(candidate->ask.pools.begin(), candidate->ask.pools.end(), [&](const std::string& name) {
+          const auto found = m_pools.find(name);
+          if (found == m_pools.end()) return true;
+          std::uint64_t sum = growth(*candidate) + margin(found->second);
+          bool others = false;
+          for (const Running* other : in_pool(name)) {
+            if (other == candidate || other->paused || other->set_back) continue;
+            others = true;
+            sum += growth(*other);
+          }
+          return !others || sum <= found->second.available;
+        });
+    if (!possible) continue;
+    candidate->paused = false;
+    candidate->paused_for += now - candidate->paused_at;
+    actions.push_back({Action::Kind::resume, candidate->ask.id});
+  }
+}
+
+bool Admission::fits(const Ask& ask, unsigned threads) const {
+  const std::uint64_t wanted = ask.memory + ask.memory_per_thread * (threads - 1);
+  return std::all_of(ask.pools.begin(), ask.pools.end(), [&](const std::string& name) {
+    const auto pool = m_pools.find(name);
+    if (pool == m_pools.end()) return true;
+    std::uint64_t sum = wanted + margin(pool->second);
+    bool empty = true;
+    for (const auto& [id, running] : m_running) {
+      const auto& pools = running.ask.pools;
+      if (std::find(pools.begin(), pools.end(), name) == pools.end()) continue;
+      empty = false;
+      sum += growth(running);
+    }
+    return empty || sum <= pool->second.available;
+  });
+}
+
+}  // namespace wheelsmith::governor

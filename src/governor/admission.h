@@ -1,0 +1,108 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// Who may compile now. A state machine without clock, files or processes: it is told what is there and what happens,
+// and answers with what is to be done. The essay is in admission.cc.
+
+namespace wheelsmith::governor {
+
+// Memory that several processes share and that ends somewhere: the machine, a cgroup, what a user allowed a build.
+struct Pool {
+  std::uint64_t limit = 0;
+  std::uint64_t available = 0;  // what can still be had: free, or given back when asked for (page cache)
+  bool pressed = false;         // processes wait for memory now, whosever they are
+};
+
+enum class Why { nothing, cores, jobs, memory, pressure, alone };
+inline constexpr std::size_t k_reasons = 6;
+std::string_view to_string(Why why);
+
+struct Ask {
+  std::uint64_t id = 0;
+  std::string build;
+  std::vector<std::string> pools;
+  std::uint64_t memory = 0;             // what it will need
+  std::uint64_t memory_per_thread = 0;  // and for each thread more than one
+  double seconds = 0;                   // how long it will take
+  unsigned threads = 1;                 // the most that it can use
+  bool alone = false;                   // nothing else may run in its pools
+};
+
+struct Action {
+  enum class Kind { start, pause, resume, set_back };
+  Kind kind = Kind::start;
+  std::uint64_t id = 0;
+  std::uint64_t memory = 0;  // start: what is reserved
+  unsigned threads = 1;
+  friend bool operator==(const Action&, const Action&) = default;
+};
+
+class Admission {
+ public:
+  explicit Admission(unsigned cores) : m_cores(cores) {}
+
+  void set_cores(unsigned cores) { m_cores = cores; }
+  void set_pool(const std::string& name, const Pool& pool) { m_pools[name] = pool; }
+  void remove_pool(const std::string& name) { m_pools.erase(name); }
+  // The most compiles of a build at one time; 0: as many as cores.
+  void set_jobs(const std::string& build, unsigned jobs) { m_jobs[build] = jobs; }
+
+  void ask(const Ask& ask, double now);
+  // One that was granted by a governor that is no more: it runs, whatever the numbers say.
+  void adopt(const Ask& ask, double now);
+  // More is known now about one that waits.
+  void expect(std::uint64_t id, std::uint64_t memory, double seconds);
+  // It is done, or gone, or no longer wants.
+  void finish(std::uint64_t id);
+  // The memory that a running one holds.
+  void set_used(std::uint64_t id, std::uint64_t bytes);
+
+  // What is to be done now. Everything in it counts as done.
+  std::vector<Action> decide(double now);
+
+  struct Waiting {
+    Ask ask;
+    double since = 0, looked_at = 0;
+    Why why = Why::nothing;
+    std::array<double, k_reasons> waited{};  // seconds for each reason
+  };
+  struct Running {
+    Ask ask;
+    std::uint64_t reserved = 0, used = 0, peak = 0;
+    double started = 0, waited = 0, paused_at = 0, paused_for = 0;
+    Why why = Why::nothing;  // what it waited for longest
+    unsigned threads = 1;
+    bool paused = false, set_back = false;
+  };
+  [[nodiscard]] const std::map<std::uint64_t, Running>& running() const { return m_running; }
+  [[nodiscard]] const std::map<std::uint64_t, Waiting>& waiting() const { return m_waiting; }
+  [[nodiscard]] std::uint64_t reserved(const std::string& pool) const;
+
+ private:
+  using Group = std::vector<Running*>;
+
+  [[nodiscard]] Group in_pool(const std::string& pool);  // the oldest first
+  void hold_down(const std::string& name, double now, std::vector<Action>& actions);
+  void resume(double now, std::vector<Action>& actions);
+  void start(double now, std::vector<Action>& actions);
+  [[nodiscard]] Why obstacle(const Ask& ask, unsigned threads, unsigned free_cores) const;
+  [[nodiscard]] bool fits(const Ask& ask, unsigned threads) const;
+  [[nodiscard]] std::vector<Waiting*> in_order(double now);
+
+  unsigned m_cores;
+  std::map<std::string, Pool> m_pools;
+  std::map<std::string, unsigned> m_jobs;
+  std::map<std::uint64_t, Waiting> m_waiting;
+  std::map<std::uint64_t, Running> m_running;
+};
+
+// Kept free for what nobody foresaw.
+std::uint64_t margin(const Pool& pool);
+
+}  // namespace wheelsmith::governor

@@ -1,0 +1,222 @@
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "base/error.h"
+#include "base/parallel.h"
+#include "base/text.h"
+#include "governor/connection.h"
+#include "governor/governor.h"
+#include "governor/shim_folder.h"
+#include "sys/file.h"
+
+namespace wheelsmith::governor {
+
+namespace {
+
+std::string new_id() {
+  timespec time{};
+  ::clock_gettime(CLOCK_REALTIME, &time);
+  tm utc{};
+  ::gmtime_r(&time.tv_sec, &utc);
+  std::array<char, 32> text{};
+  ::strftime(text.data(), text.size(), "%Y%m%d-%H%M%S", &utc);
+  return fmt::format("{}-{:03}-{}", text.data(), time.tv_nsec / 1'000'000, ::getpid());
+}
+
+// "-j8", "-j 8", "--jobs=8" among make's words; nothing when it says nothing, 0 for -j without a number.
+std::optional<unsigned> jobs_in_makeflags(std::string_view text) {
+  const std::vector<std::string_view> words = split(text, ' ');
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    std::string_view number;
+    if (words[i].starts_with("--jobs=")) {
+      number = words[i].substr(7);
+    } else if (words[i] == "-j" && i + 1 < words.size()) {
+      number = words[i + 1];
+    } else if (words[i].starts_with("-j")) {
+      number = words[i].substr(2);
+    } else {
+      continue;
+    }
+    return static_cast<unsigned>(std::min<std::uint64_t>(to_number(number).value_or(0), 1 << 20));
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+struct GovernedBuild::State {
+  Options options;
+  RunFile run;
+  std::filesystem::path shims, run_file;
+  Connection connection;
+  Message status;
+  double tried_at = 0;
+
+  bool connect(double seconds) {
+    tried_at = now();
+    connection = seconds > 0 ? connect_or_start(run, seconds) : connect_to(run.runtime);
+    return connection.is_open() && connection.send({"hello", {{"run", run_file.string()}}});
+  }
+};
+
+GovernedBuild::GovernedBuild(const store::Store& store, Options options) : m_state(std::make_unique<State>()) {
+  State& state = *m_state;
+  const std::string id = new_id();
+  state.options = std::move(options);
+  state.run.id = id;
+  state.run.jobs = state.options.jobs;
+  state.run.cores = state.options.cores;
+  state.run.memory = state.options.memory;
+  const std::filesystem::path logs = store.folder("logs");
+  state.run.record = std::filesystem::absolute(
+      state.options.record.empty() ? logs / fmt::format("compiles-{}.jsonl", id) : state.options.record);
+  state.run.units = store.folder("units");
+  state.run.runtime = runtime_folder();
+  state.run.program = state.options.program.empty() ? sys::own_executable() : state.options.program;
+  state.shims = store.folder("shims");
+  state.run_file = state.run.runtime / fmt::format("run-{}", id);
+  state.run.write(state.run_file);
+  document::Table line;
+  line["event"] = "build";
+  line["schema"] = 1;
+  line["id"] = id;
+  line["name"] = state.options.name;
+  line["jobs"] = state.run.jobs;
+  line["cores"] = state.run.cores == 0 ? usable_threads() : state.run.cores;
+  line["memory"] = state.run.memory;
+  ::unlink(state.run.record.c_str());  // of another build
+  if (!append_record(state.run.record, line)) {
+    throw Error(fmt::format("cannot write the record of compiles {}", printable(state.run.record.string())));
+  }
+  if (!state.connect(10)) throw Error("the governor does not start; is " + state.run.runtime.string() + " writable?");
+}
+
+GovernedBuild::~GovernedBuild() { ::unlink(m_state->run_file.c_str()); }
+
+void GovernedBuild::govern(sys::Environment& environment) {
+  State& state = *m_state;
+  const ShimFolder folder(state.shims, environment, state.run.program);
+  folder.enter(environment);
+  environment[k_run_variable] = state.run_file.string();
+
+  // What a user has set is the most there may be; without it build systems are told a number that leaves the governor
+  // always several to choose from.
+  unsigned most = state.run.jobs;
+  const auto bound = [&most](unsigned jobs) {
+    if (jobs != 0) most = most == 0 ? jobs : std::min(most, jobs);
+  };
+  for (const char* name : {"MAX_JOBS", "CMAKE_BUILD_PARALLEL_LEVEL"}) {
+    if (const auto found = environment.find(name); found != environment.end())
+      bound(static_cast<unsigned>(std::min<std::uint64_t>(to_number(found->second).value_or(0), 1 << 20)));
+  }
+  const auto flags = environment.find("MAKEFLAGS");
+  const auto make_jobs = flags == environment.end() ? std::nullopt : jobs_in_makeflags(flags->second);
+  if (make_jobs) bound(*make_jobs);
+  const unsigned cores = state.run.cores == 0 ? usable_threads() : state.run.cores;
+  const unsigned offered = most != 0 ? most : 2 * cores + 14;
+  environment["MAX_JOBS"] = environment["CMAKE_BUILD_PARALLEL_LEVEL"] = std::to_string(offered);
+  if (!make_jobs) {
+    std::string& words = environment["MAKEFLAGS"];
+    words += fmt::format("{}-j{}", words.empty() ? "" : " ", offered);
+  }
+  if (most != state.run.jobs) {
+    state.run.jobs = most;
+    state.run.write(state.run_file);
+    state.connection.send({"hello", {{"run", state.run_file.string()}}});
+  }
+}
+
+const Message& GovernedBuild::status() {
+  State& state = *m_state;
+  Message message;
+  for (;;) {
+    const Connection::Got got = state.connection.receive(message, 0);
+    if (got == Connection::Got::message) {
+      if (message.word == "status") state.status = message;
+    } else if (got == Connection::Got::nothing) {
+      break;
+    } else {
+      // It was killed. Shims start the next one when they need it; without any, we do.
+      const double since = now() - state.tried_at;
+      if (since > 0.5) state.connect(since > 3 ? 1 : 0);
+      break;
+    }
+  }
+  return state.status;
+}
+
+int GovernedBuild::status_fd() const { return m_state->connection.fd(); }
+const std::filesystem::path& GovernedBuild::record() const { return m_state->run.record; }
+
+Summary GovernedBuild::finish() {
+  State& state = *m_state;
+  if (state.connection.send({"end", {}})) {
+    Message message;
+    const double until = now() + 2;
+    while (now() < until && message.word != "ended" && state.connection.receive(message, 200) != Connection::Got::end) {
+    }
+  }
+  state.connection.close();
+  return summarize(state.run.record);
+}
+
+int run_command(const std::vector<std::string>& argv, const sys::Environment& environment, GovernedBuild& governed) {
+  const auto path = environment.find("PATH");
+  const std::filesystem::path program =
+      sys::find_program(argv.front(), path == environment.end() ? "/bin:/usr/bin" : path->second);
+  if (program.empty()) {
+    std::fprintf(stderr, "wheelsmith: error: there is no program %s\n", printable(argv.front()).c_str());
+    return 127;
+  }
+  std::vector<std::string> variables;
+  for (const auto& [name, value] : environment) variables.push_back(name + "=" + value);
+  std::vector<char*> words;
+  std::vector<char*> entries;
+  for (const std::string& word : argv) words.push_back(const_cast<char*>(word.c_str()));
+  for (const std::string& entry : variables) entries.push_back(const_cast<char*>(entry.c_str()));
+  words.push_back(nullptr);
+  entries.push_back(nullptr);
+  // A keyboard's interrupt goes to the command as well, and the command decides what comes of it.
+  std::array<sighandler_t, 2> before{::signal(SIGINT, SIG_IGN), ::signal(SIGQUIT, SIG_IGN)};
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    ::signal(SIGINT, before[0] == SIG_IGN ? SIG_IGN : SIG_DFL);
+    ::signal(SIGQUIT, before[1] == SIG_IGN ? SIG_IGN : SIG_DFL);
+    ::signal(SIGTERM, SIG_DFL);
+    ::signal(SIGPIPE, SIG_DFL);
+    ::execve(program.c_str(), words.data(), entries.data());
+    std::fprintf(stderr, "wheelsmith: error: cannot start %s: %s\n", program.c_str(), std::strerror(errno));
+    ::_exit(126);
+  }
+  if (pid < 0) throw Error(std::string("cannot start a process: ") + std::strerror(errno));
+  sys::install_interrupt_flag();
+  ::signal(SIGINT, SIG_IGN);
+  int status = 0;
+  bool told = false;
+  const int pidfd = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0U));
+  for (;;) {
+    const pid_t ended = ::waitpid(pid, &status, WNOHANG);
+    if (ended == pid || (ended < 0 && errno == ECHILD)) break;
+    if (sys::interrupted() && !told) {
+      ::kill(pid, SIGTERM);
+      told = true;
+    }
+    std::array<pollfd, 2> fds{{{pidfd, POLLIN, 0}, {governed.status_fd(), POLLIN, 0}}};
+    ::poll(fds.data(), fds.size(), pidfd < 0 ? 20 : 500);
+    governed.status();
+  }
+  if (pidfd >= 0) ::close(pidfd);
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+}  // namespace wheelsmith::governor

@@ -1,0 +1,230 @@
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "governor/oom_signs.h"
+#include "governor/pools.h"
+#include "governor/record.h"
+#include "governor/run_file.h"
+#include "governor/sampler.h"
+#include "governor/shim.h"
+#include "governor/shim_folder.h"
+#include "governor/wire.h"
+#include "sys/file.h"
+#include "sys/files.h"
+#include "sys/process.h"
+
+namespace wheelsmith::governor {
+namespace {
+
+namespace fs = std::filesystem;
+
+TEST(WireTest, WhatIsSentIsRead) {
+  const Message message{"ask", {{"name", "a\tb\n%c"}, {"empty", ""}, {"size", "17"}, {"share", "0.5"}}};
+  const std::string line = to_line(message);
+  EXPECT_EQ(line.find('\n'), line.size() - 1);
+  const auto read = parse_message(line.substr(0, line.size() - 1));
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->fields, message.fields);
+  EXPECT_EQ(read->number("size"), 17U);
+  EXPECT_EQ(read->number("name", 3), 3U);
+  EXPECT_EQ(read->real("share"), 0.5);
+}
+
+TEST(WireTest, NonsenseIsNone) {
+  for (const char* line : {"", "\t", "Ask", "ask\tx", "ask\tx=%", "ask\tx=%zz", "ask\t=1", "ask\tx=%4"}) {
+    EXPECT_FALSE(parse_message(line)) << line;
+  }
+}
+
+TEST(OomSignsTest, Table) {
+  struct {
+    int exit, signal;
+    const char* output;
+    bool memory;
+  } const rows[] = {
+      {137, 9, "", true},
+      {137, 0, "", true},
+      {1, 0, "c++: fatal error: Killed signal terminated program cc1plus\ncompilation terminated.", true},
+      {1, 0, "nvcc error   : 'cicc' died due to signal 9 (Kill signal)", true},
+      {1, 0, "collect2: fatal error: ld terminated with signal 9 [Killed]", true},
+      {1, 0, "clang: error: unable to execute command: Killed", true},
+      {1, 0, "a.cc:3: error: 'Killed' was not declared", false},
+      {139, 11, "", false},
+      {0, 0, "warning: terminated with signal 9", false},
+  };
+  for (const auto& row : rows) EXPECT_EQ(ended_for_memory(row.exit, row.signal, row.output), row.memory) << row.output;
+}
+
+TEST(ShimTest, BelowAGrantNothingLeadsToShims) {
+  const std::vector<std::string> below = environment_below(
+      {"A=1", "PATH=/s/1/bin:/usr/bin:/bin", "LD_PRELOAD=/s/1/exec_hook.so:/x.so", "_WHEELSMITH_GRANT=3"}, "/s/1",
+      "_WHEELSMITH_GRANT=77");
+  EXPECT_EQ(below, (std::vector<std::string>{"A=1", "PATH=/usr/bin:/bin", "LD_PRELOAD=/x.so", "_WHEELSMITH_GRANT=77"}));
+  EXPECT_EQ(environment_below({"LD_PRELOAD=/s/1/exec_hook.so"}, "/s/1", "X=1"), std::vector<std::string>{"X=1"});
+}
+
+TEST(ShimTest, WhatItStandsFor) {
+  EXPECT_EQ(note_of_real("/s/1", "gcc"), "/s/1/real/gcc");
+  EXPECT_EQ(note_of_real("/s/1", "/s/1/bin/gcc"), "/s/1/real/gcc");
+  EXPECT_EQ(note_of_real("/s/1", "/s/1/cuda/bin/nvcc"), "/s/1/real/cuda/nvcc");
+}
+
+void put(const fs::path& path, const std::string& text) {
+  fs::create_directories(path.parent_path());
+  sys::write_file(path, text);
+}
+
+TEST(PoolsTest, EveryLimitAboveAProcessCounts) {
+  const sys::TempDir root;
+  put(root.path() / "proc/meminfo", "MemTotal: 64000000 kB\nMemAvailable: 60000000 kB\n");
+  put(root.path() / "proc/7/cgroup", "4:memory:/a/b\n3:cpuset:/x\n0::/\n");
+  const fs::path memory = root.path() / "sys/fs/cgroup/memory";
+  put(memory / "memory.limit_in_bytes", "9223372036854771712\n");
+  put(memory / "a/memory.limit_in_bytes", "8000000000\n");
+  put(memory / "a/memory.usage_in_bytes", "7000000000\n");
+  put(memory / "a/memory.stat",
+      "inactive_file 1\ntotal_inactive_file 2000000000\ntotal_active_file 1000000000\ntotal_dirty 500000000\n");
+  put(memory / "a/memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 3\n");
+  put(memory / "a/b/memory.limit_in_bytes", "9223372036854771712\n");
+  const std::vector<std::string> pools = pools_in(cgroups_of(7, root.path()), root.path());
+  ASSERT_EQ(pools, (std::vector<std::string>{k_machine, "1:sys/fs/cgroup/memory/a"}));
+  const PoolReading reading = read_pool(pools[1], root.path());
+  EXPECT_EQ(reading.pool.limit, 8'000'000'000U);
+  EXPECT_EQ(reading.pool.available, 3'500'000'000U) << "clean page cache can be had";
+  EXPECT_EQ(reading.kills, 3U);
+  EXPECT_EQ(read_pool(k_machine, root.path()).pool.available, 60'000'000ULL * 1024);
+}
+
+TEST(PoolsTest, SecondVersion) {
+  const sys::TempDir root;
+  put(root.path() / "proc/meminfo", "MemTotal: 64000000 kB\nMemAvailable: 60000000 kB\n");
+  put(root.path() / "proc/7/cgroup", "0::/user/session\n");
+  const fs::path place = root.path() / "sys/fs/cgroup";
+  put(place / "user/memory.max", "4000000000\n");
+  put(place / "user/memory.current", "3000000000\n");
+  put(place / "user/memory.stat", "anon 1\ninactive_file 1000000000\nslab_reclaimable 100\nfile_dirty 0\n");
+  put(place / "user/memory.events", "low 0\noom 2\noom_kill 2\n");
+  put(place / "user/session/memory.max", "max\n");
+  put(place / "user/session/memory.high", "2000000000\n");
+  const std::vector<std::string> pools = pools_in(cgroups_of(7, root.path()), root.path());
+  ASSERT_EQ(pools.size(), 3U);
+  EXPECT_EQ(read_pool(pools[1], root.path()).pool.limit, 2'000'000'000U) << "memory.high slows down until it hangs";
+  EXPECT_EQ(read_pool(pools[2], root.path()).pool.available, 2'000'000'100U);
+  EXPECT_EQ(read_pool(pools[2], root.path()).kills, 2U);
+  EXPECT_EQ(read_pool("2:sys/fs/cgroup/gone", root.path()).pool.limit, UINT64_MAX);
+}
+
+TEST(PoolsTest, PressureIsAShareOfTime) {
+  const sys::TempDir root;
+  const fs::path file = root.path() / "proc/pressure/memory";
+  put(file, "some avg10=0.00 total=9000000\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=1000000\n");
+  Pressure pressure(root.path());
+  EXPECT_FALSE(pressure.look(10)) << "what was before us does not count";
+  put(file, "some total=9\nfull avg10=0.00 total=1100000\n");
+  EXPECT_FALSE(pressure.look(11));
+  put(file, "some total=9\nfull avg10=0.00 total=1700000\n");
+  EXPECT_FALSE(pressure.look(11.1)) << "not again so soon";
+  EXPECT_TRUE(pressure.look(12));
+  EXPECT_FALSE(pressure.look(13));
+}
+
+TEST(RunFileTest, IsReadBack) {
+  const sys::TempDir folder;
+  RunFile run;
+  run.id = "x";
+  run.jobs = 3;
+  run.memory = 5'000'000'000;
+  run.record = "/a b/c\td";
+  run.write(folder.path() / "run");
+  const auto read = RunFile::read(folder.path() / "run");
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->jobs, 3U);
+  EXPECT_EQ(read->memory, 5'000'000'000U);
+  EXPECT_EQ(read->record, run.record);
+  EXPECT_FALSE(RunFile::read(folder.path() / "none"));
+  sys::write_file(folder.path() / "run", "nonsense");
+  EXPECT_FALSE(RunFile::read(folder.path() / "run"));
+}
+
+TEST(SamplerTest, SumsATree) {
+  const sys::Process process({.argv = {"/bin/sh", "-c", "sh -c 'sleep 5; :' & sleep 5; :"}});
+  TreeUse use;
+  for (int i = 0; i < 100 && use.pids.size() < 4; ++i) {
+    ::usleep(20'000);
+    use = tree_use(::getpid());
+  }
+  EXPECT_GE(use.pids.size(), 4U) << "two shells, two sleeps";
+  EXPECT_GT(use.bytes, 400'000U);
+  EXPECT_LT(use.bytes, 100'000'000U);
+  EXPECT_TRUE(is_ancestor(::getppid()));
+  EXPECT_FALSE(is_ancestor(process.pid()));
+}
+
+TEST(RecordTest, IsSummedUp) {
+  const sys::TempDir folder;
+  const fs::path file = folder.path() / "record";
+  sys::write_file(file, R"({"event":"build"}
+{"event":"compile","name":"a","outcome":"out-of-memory","again":true,"peak":5,"why":"","wait":0,"seconds":1}
+{"event":"compile","name":"a","outcome":"done","peak":900,"why":"alone","wait":2.5,"seconds":1,"paused":0.5}
+{"event":"compile","name":"b","outcome":"set-back","peak":7,"why":"cores","wait":1,"seconds":1}
+{"event":"memory","used":1000,"limit":3000}
+{"event":"unreached","program":"/x/gcc"}
+{"event":"unreached","program":"/x/gcc"}
+{"event":"comp)");
+  const Summary summary = summarize(file);
+  EXPECT_EQ(summary.compiles, 1U);
+  EXPECT_EQ(summary.tried_again, 1U);
+  EXPECT_EQ(summary.set_back, 1U);
+  EXPECT_EQ(summary.largest_name, "a");
+  EXPECT_EQ(summary.most_used, 1000U);
+  EXPECT_EQ(summary.waited_for_memory, 2.5);
+  EXPECT_EQ(summary.unreached, std::vector<std::string>{"/x/gcc"});
+}
+
+void put_program(const fs::path& path) {
+  put(path, "#!/bin/sh\n");
+  fs::permissions(path, fs::perms::owner_all);
+}
+
+TEST(ShimFolderTest, LeadsToShimsAndRemembersCompilers) {
+  const sys::TempDir root;
+  const fs::path at = root.path();
+  put_program(at / "one/gcc");
+  put_program(at / "two/gcc");
+  put_program(at / "two/nvcc");
+  put_program(at / "two/gcc-ar");
+  put_program(at / "cuda/bin/nvcc");
+  put_program(at / "cuda/bin/ptxas");
+  put(at / "cuda/include/cuda_runtime_api.h", "");
+  sys::Environment environment{{"PATH", (at / "one").string() + ":" + (at / "two").string() + ":relative"},
+                               {"CUDA_HOME", (at / "cuda").string()},
+                               {"CC", (at / "two/gcc").string()},
+                               {"CXX", "g++"}};
+  const ShimFolder folder(at / "shims", environment, "/bin/true");
+  EXPECT_EQ(fs::read_symlink(folder.path() / "real/gcc"), at / "one/gcc");
+  EXPECT_EQ(fs::read_symlink(folder.path() / "real/nvcc"), at / "two/nvcc");
+  EXPECT_EQ(fs::read_symlink(folder.path() / "real/cuda/nvcc"), at / "cuda/bin/nvcc");
+  EXPECT_EQ(fs::read_symlink(folder.path() / "real/CC/gcc"), at / "two/gcc");
+  EXPECT_FALSE(fs::exists(folder.path() / "bin/gcc-ar"));
+  EXPECT_TRUE(fs::equivalent(folder.path() / "cuda/bin/nvcc", folder.path() / "bin/wheelsmith-shim"));
+  EXPECT_EQ(fs::canonical(folder.path() / "cuda/bin/ptxas"), fs::canonical(at / "cuda/bin/ptxas"));
+  EXPECT_TRUE(fs::exists(folder.path() / "cuda/include/cuda_runtime_api.h"));
+
+  sys::Environment inside = environment;
+  folder.enter(inside);
+  EXPECT_EQ(inside["CUDA_HOME"], (folder.path() / "cuda").string());
+  EXPECT_EQ(inside["CC"], (folder.path() / "CC/bin/gcc").string());
+  EXPECT_EQ(inside["CXX"], "g++");
+  EXPECT_FALSE(inside.contains("CUDA_PATH"));
+  // A build inside of a build: the same compilers.
+  sys::Environment again = environment;
+  again["PATH"] = inside["PATH"];
+  const ShimFolder second(at / "shims", again, "/bin/true");
+  EXPECT_EQ(second.path(), folder.path());
+}
+
+}  // namespace
+}  // namespace wheelsmith::governor

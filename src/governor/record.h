@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "document/value.h"
+
+// A build's record: lines of JSON (docs/governor.md), appended by the governor as things happen and by a shim that
+// finds no governor.
+
+namespace wheelsmith::governor {
+
+// One line; false when it cannot be written.
+bool append_record(const std::filesystem::path& file, const document::Table& line);
+
+// What a record says as a whole.
+struct Summary {
+  std::uint64_t compiles = 0, failed = 0, tried_again = 0, set_back = 0, paused = 0, ungoverned = 0;
+  std::uint64_t largest = 0;  // peak of one compile
+  std::string largest_name;
+  std::uint64_t most_used = 0;  // by all compiles of the build at one moment
+  std::uint64_t limit = 0;      // of the tightest pool
+  double waited_for_memory = 0, waited_for_cores = 0, compile_seconds = 0;
+  std::vector<std::string> unreached;  // compilers that came through without a shim
+
+  [[nodiscard]] document::Value to_value() const;
+  // A few words for people.
+  [[nodiscard]] std::string to_text() const;
+};
+Summary summarize(const std::filesystem::path& record);
+
+}  // namespace wheelsmith::governor

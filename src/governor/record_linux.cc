@@ -1,0 +1,106 @@
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "governor/record.h"
+#include "sys/files.h"
+
+namespace wheelsmith::governor {
+
+bool append_record(const std::filesystem::path& file, const document::Table& line) {
+  if (file.empty()) return false;
+  const int fd = ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (fd < 0) return false;
+  // One write, so that lines of several processes do not mix.
+  const std::string text = document::to_json(line, -1) + "\n";
+  const bool good = ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  ::close(fd);
+  return good;
+}
+
+document::Value Summary::to_value() const {
+  document::Table table;
+  table["schema"] = 1;
+  table["compiles"] = compiles;
+  table["failed"] = failed;
+  table["tried_again"] = tried_again;
+  table["set_back"] = set_back;
+  table["paused"] = paused;
+  table["ungoverned"] = ungoverned;
+  table["largest"] = largest;
+  table["largest_name"] = largest_name;
+  table["most_used"] = most_used;
+  table["limit"] = limit;
+  table["waited_for_memory"] = waited_for_memory;
+  table["waited_for_cores"] = waited_for_cores;
+  table["compile_seconds"] = compile_seconds;
+  table["unreached"] = document::Array(unreached.begin(), unreached.end());
+  return table;
+}
+
+std::string Summary::to_text() const {
+  std::string text = fmt::format("{} compile{}", compiles, compiles == 1 ? "" : "s");
+  if (failed != 0) text += fmt::format(", {} failed", failed);
+  if (tried_again != 0) text += fmt::format(", {} tried again for lack of memory", tried_again);
+  if (set_back != 0) text += fmt::format(", {} set back", set_back);
+  if (paused != 0) text += fmt::format(", {} paused for a while", paused);
+  if (largest != 0) text += fmt::format("; largest {} ({})", human_bytes(largest), printable(largest_name));
+  if (most_used != 0) text += fmt::format("; at most {} of {} at once", human_bytes(most_used), human_bytes(limit));
+  if (waited_for_memory >= 0.5) text += fmt::format("; {:.0f} s of waiting for memory", waited_for_memory);
+  if (ungoverned != 0) text += fmt::format("; {} without a governor", ungoverned);
+  if (!unreached.empty()) {
+    std::vector<std::string> names;
+    for (const std::string& path : unreached) names.push_back(printable(path));
+    text += "; not reached: " + join(names, ", ");
+  }
+  return text;
+}
+
+Summary summarize(const std::filesystem::path& record) {
+  Summary summary;
+  const auto text = sys::read_file_if_there(record);
+  if (!text) return summary;
+  for (const std::string_view line : lines(*text)) {
+    document::Value value;
+    try {
+      value = document::parse_json(line, "record");
+    } catch (const Error&) {  // the last line of one that was killed
+      continue;
+    }
+    const std::string event = value["event"].text_or();
+    if (event == "compile") {
+      const std::string outcome = value["outcome"].text_or();
+      if (outcome == "out-of-memory" && value["again"].boolean_or(false)) ++summary.tried_again;
+      if (outcome == "set-back") ++summary.set_back;
+      if (outcome == "done" || outcome == "failed" || outcome == "lost") ++summary.compiles;
+      if (outcome == "failed" || outcome == "lost") ++summary.failed;
+      if (value["paused"].number() > 0) ++summary.paused;
+      const auto peak = static_cast<std::uint64_t>(std::max<std::int64_t>(0, value["peak"].integer_or(0)));
+      if (peak > summary.largest) {
+        summary.largest = peak;
+        summary.largest_name = value["name"].text_or();
+      }
+      const std::string why = value["why"].text_or();
+      if (why == "memory" || why == "pressure" || why == "alone") summary.waited_for_memory += value["wait"].number();
+      if (why == "cores" || why == "jobs") summary.waited_for_cores += value["wait"].number();
+      summary.compile_seconds += value["seconds"].number();
+    } else if (event == "memory") {
+      const auto used = static_cast<std::uint64_t>(std::max<std::int64_t>(0, value["used"].integer_or(0)));
+      summary.most_used = std::max(summary.most_used, used);
+      summary.limit = static_cast<std::uint64_t>(std::max<std::int64_t>(0, value["limit"].integer_or(0)));
+    } else if (event == "ungoverned") {
+      ++summary.ungoverned;
+    } else if (event == "unreached") {
+      const std::string program = value["program"].text_or();
+      if (std::find(summary.unreached.begin(), summary.unreached.end(), program) == summary.unreached.end())
+        summary.unreached.push_back(program);
+    }
+  }
+  return summary;
+}
+
+}  // namespace wheelsmith::governor

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+// What shims and the governor say to each other: one line each time, a word and then name=value, with tabs between.
+// Text and not JSON, since a shim that starts thousands of times should not bring a parser along.
+
+namespace wheelsmith::governor {
+
+struct Message {
+  std::string word;
+  std::map<std::string, std::string, std::less<>> fields;
+
+  [[nodiscard]] std::string text(std::string_view name) const;
+  [[nodiscard]] std::uint64_t number(std::string_view name, std::uint64_t fallback = 0) const;
+  [[nodiscard]] double real(std::string_view name) const;
+  [[nodiscard]] bool flag(std::string_view name) const { return number(name) != 0; }
+};
+
+inline constexpr std::size_t k_longest_line = 64 << 10;
+
+// With its line end. Tabs, line ends and '%' in values are escaped.
+std::string to_line(const Message& message);
+// Without its line end. Nothing for what is none.
+std::optional<Message> parse_message(std::string_view line);
+
+}  // namespace wheelsmith::governor
