@@ -71,6 +71,15 @@ void remove_matching(const std::filesystem::path& source, const std::vector<std:
   }
 }
 
+// What decides the result besides the source's files: a folder that is worked on keeps its tree while they change.
+std::string switches_of(const plan::Step& step) {
+  std::string text;
+  for (const auto& [name, value] : step.environment) text += fmt::format("{}={}\n", name, value);
+  for (const auto& [name, value] : step.config) text += fmt::format("{}: {}\n", name, value);
+  for (const std::string& option : step.options) text += option + "\n";
+  return to_hex(sha256(Bytes(text)));
+}
+
 }  // namespace
 
 StepRunner::StepRunner(Job job)
@@ -147,10 +156,14 @@ void StepRunner::prepare_source() {
   const plan::Step& step = m_job.step;
   const std::filesystem::path state = m_tree / "state.json";
   m_source = m_tree / "source";
-  std::string made_for;
+  const std::string switches = switches_of(step);
+  std::string made_for, switches_before;
   try {
-    if (const auto text = sys::read_file_if_there(state, 1 << 20))
-      made_for = document::parse_json(*text, state.string())["key"].text_or();
+    if (const auto text = sys::read_file_if_there(state, 1 << 20)) {
+      const document::Value before = document::parse_json(*text, state.string());
+      made_for = before["key"].text_or();
+      switches_before = before["switches"].text_or();
+    }
   } catch (const Error& error) {  // the build can write there, too; nothing is known of such a tree
     note(fmt::format("starting clean: {}", error.what()));
   }
@@ -169,6 +182,9 @@ void StepRunner::prepare_source() {
     }
   } else {
     note("going on in the tree of the last try");
+    // A configuration that is there would be taken for this one, and the new switches be ignored without a word.
+    if (step.source.incremental && switches_before != switches)
+      remove_matching(m_source / m_recipe.source.subfolder, m_rules.clean);
   }
   if (step.source.incremental) {
     sys::make_folders(m_source);
@@ -179,6 +195,7 @@ void StepRunner::prepare_source() {
   document::Table table;
   table["key"] = step.key;
   table["id"] = step.id;
+  table["switches"] = switches;
   sys::write_file(state, document::to_json(table));
   if (!m_recipe.source.subfolder.empty()) m_source /= m_recipe.source.subfolder;
 }
