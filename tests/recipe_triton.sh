@@ -1,0 +1,90 @@
+#!/bin/bash
+# Triton as far as its pinned LLVM, from a small repository: refused with its reason, then built with an LLVM that is named; and each
+# trap that its recipe steps over, entered with its handling taken away.
+source "$(dirname "$0")/common.inc"
+source "$tests/small_package.inc"
+source "$tests/small_torch.inc"
+need_registry
+need unzip ar
+small_torch "$t"
+small_llvm "$t/llvm"
+good() { [[ $status == 0 ]] || { cat "$t/out" "$t/err" >&2; fail "$1 ended with $status"; }; }
+
+# Nothing is fetched or compiled before it is said what is missing, and how it is given.
+for command in plan build; do
+  run $command triton --variant cpu
+  expect 1 "$status" "$command without LLVM"
+  [[ $(<"$t/err") == *"cmake/llvm-hash.txt"*"--set llvm="* ]] || fail "$(<"$t/err")"
+done
+[[ ! -e $t/store/trees ]] || fail "something was built"
+run_json doctor triton --variant cpu
+expect bad "$(json '[c.state for c in checks if c.id == "refused"]')"
+run_json doctor triton --variant cpu --set "llvm=$t/llvm"
+expect unknown "$(json '[c.state for c in checks if c.id == "refused"]')"
+# checkout needs no LLVM.
+run checkout triton --variant cpu --into "$t/triton"
+good checkout
+[[ -s $t/triton/cmake/llvm-hash.txt ]] || fail "no pin of LLVM"
+
+run_json build triton --variant cpu --set "llvm=$t/llvm"
+good build
+[[ $(json 'steps[0].wheel') == */triton-3.7.1-cp3*.whl ]] || fail "$(json 'steps[0].wheel')"
+expect "imports pass,version pass" "$(json '[x.id + " " + x.outcome for x in steps[0].tests]' | paste -sd, -)"
+expect TRITON_PTXAS_PATH "$(json 'runtime[0].variable')"
+
+# With the version of a commit where it is meant to be there.
+run_json build triton --variant cpu --set "llvm=$t/llvm" --set release-type=dev
+good "dev build"
+[[ $(json 'steps[0].wheel') == */triton-3.7.1+git$(git -C "$root/up/triton-lang/triton" rev-parse --short=8 v3.7.1)-*.whl ]] ||
+  fail "$(json 'steps[0].wheel')"
+
+run_json plan triton --variant cpu --set llvm=download
+good "plan with a download"
+expect true "$(json 'steps[0].network')"
+expect false "$(json '"LLVM_SYSPATH" in steps[0].environment')"
+
+trap_bites() {
+  smaller triton "${@:2}"
+  run build triton --variant cpu --set "llvm=$t/llvm"
+  expect 1 "$status" "without the handling: ${*:2}"
+  [[ $(<"$t/out")$(<"$t/err")$(cat "$(ls -t "$t"/store/logs/triton-* | head -n 1)") == *"$1"* ]] ||
+    { cat "$t/out" "$t/err" >&2; fail "no word of «$1»"; }
+}
+arguments='build.environment.TRITON_APPEND_CMAKE_ARGS ='
+trap_bites "-Werror=unused-variable" "$arguments \"-DTRITON_BUILD_UT=OFF\""
+trap_bites "googletest would be cloned" "$arguments \"-DLLVM_ENABLE_WERROR=OFF\""
+trap_bites "JSON_SYSPATH is not set" 'build.environment.TRITON_BUILD_PROTON = "on"'
+# Where git sees the repository the commit is in the version of a release.
+smaller triton '[[more-when]]' 'if = { set.release-type = "release" }' 'build.environment.GIT_DIR = "{set.nothing}"'
+rm -r "$t/wheelhouse"
+run build triton --variant cpu --set "llvm=$t/llvm"
+[[ $(ls "$t/wheelhouse") == triton-3.7.1+git* ]] || fail "$(ls "$t/wheelhouse")"
+# Not offline it goes into the network before any command runs, and there is none.
+trap_bites "in tools_of_nvidia" '[[more-when]]' 'if = { set.llvm = "/*" }' 'build.environment.TRITON_OFFLINE_BUILD = "{set.nothing}"'
+# LLVM of something else.
+rm "$t/llvm/lib/libMLIRIR.a"
+smaller triton
+run build triton --variant cpu --set "llvm=$t/llvm" --clean --set link-jobs=2
+expect 1 "$status"
+[[ $(<"$t/out")$(<"$t/err") == *MLIR* ]] || fail "$(<"$t/out")"
+
+# For NVIDIA ptxas and CUDA's headers are in the wheel, from the toolkit; one of a few files is enough for that.
+small_llvm "$t/llvm"
+rm "$t/recipes/triton.toml"
+mkdir -p "$t/cuda/bin" "$t/cuda/include/crt" "$t/cuda/lib64"
+printf '#!/bin/sh\necho "Cuda compilation tools, release 13.0, V13.0.88"\n' >"$t/cuda/bin/nvcc"
+for name in ptxas cuobjdump nvdisasm; do echo "$name" >"$t/cuda/bin/$name"; done
+chmod +x "$t"/cuda/bin/*
+echo '#define CUDA_VERSION 13000' >"$t/cuda/include/cuda.h"
+echo '// host' >"$t/cuda/include/crt/host_config.h"
+options=(--variant cuda --arch 9.0 --cuda "$t/cuda" --set "llvm=$t/llvm")
+run_json build triton "${options[@]}"
+good "build for CUDA"
+members=$(unzip -l "$(json 'steps[0].wheel')")
+for name in bin/ptxas bin/ptxas-blackwell bin/cuobjdump bin/nvdisasm include/cuda.h include/crt/host_config.h; do
+  [[ $members == *"triton/backends/nvidia/$name"* ]] || fail "$name is not in the wheel"
+done
+smaller triton 'variant.cuda.build.prepare = []'
+run build triton "${options[@]}"
+expect 1 "$status" "a wheel without ptxas"
+[[ $(<"$t/out") == *triton/backends/nvidia/bin/ptxas* ]] || fail "$(<"$t/out")"
