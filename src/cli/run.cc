@@ -33,7 +33,7 @@ int run_governed(const RunCommand& command) {
   governor::GovernedBuild governed(store, options);
   governed.govern(environment);
   const int status = governor::run_command(command.command, environment, governed);
-  const governor::Summary summary = governed.finish();
+  const governor::Summary summary = governed.finish(status);
   if (!command.quiet) std::fprintf(stderr, "wheelsmith: %s\n", summary.to_text().c_str());
   if (!command.json.empty()) {
     document::Value document = summary.to_value();

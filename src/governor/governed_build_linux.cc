@@ -23,6 +23,12 @@ namespace wheelsmith::governor {
 
 namespace {
 
+double wall_clock() {
+  timespec time{};
+  ::clock_gettime(CLOCK_REALTIME, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+}
+
 std::string new_id() {
   timespec time{};
   ::clock_gettime(CLOCK_REALTIME, &time);
@@ -88,6 +94,7 @@ GovernedBuild::GovernedBuild(const store::Store& store, Options options) : m_sta
   state.run.write(state.run_file);
   document::Table line;
   line["event"] = "build";
+  line["at"] = wall_clock();
   line["schema"] = 1;
   line["id"] = id;
   line["name"] = state.options.name;
@@ -158,7 +165,7 @@ const Message& GovernedBuild::status() {
 int GovernedBuild::status_fd() const { return m_state->connection.fd(); }
 const std::filesystem::path& GovernedBuild::record() const { return m_state->run.record; }
 
-Summary GovernedBuild::finish() {
+Summary GovernedBuild::finish(int exit) {
   State& state = *m_state;
   if (state.connection.send({"end", {}})) {
     Message message;
@@ -167,6 +174,11 @@ Summary GovernedBuild::finish() {
     }
   }
   state.connection.close();
+  document::Table line;
+  line["event"] = "end";
+  line["at"] = wall_clock();
+  line["exit"] = exit;
+  append_record(state.run.record, line);
   return summarize(state.run.record);
 }
 

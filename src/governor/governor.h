@@ -38,7 +38,7 @@ struct Options {
 //   GovernedBuild governed(store, options);
 //   governed.govern(environment);     // of the processes to come
 //   … run them, and now and then governed.status() …
-//   governed.finish();
+//   governed.finish(exit);
 class GovernedBuild {
  public:
   // Throws Error when there is no place for shims or the governor. Starts the governor when there is none.
@@ -59,8 +59,9 @@ class GovernedBuild {
   [[nodiscard]] int status_fd() const;
 
   [[nodiscard]] const std::filesystem::path& record() const;
-  // After the last process: what happened in all. Waits for the governor's last lines, not long.
-  Summary finish();
+  // After the last process, with how the build ended: what happened in all. Waits for the governor's last lines, not
+  // long.
+  Summary finish(int exit);
 
  private:
   struct State;

@@ -67,6 +67,7 @@ class Server {
   void leave(Client& client);
   void note(const Client& client, const Admission::Running& running, const std::string& outcome, bool again, int exit,
             std::uint64_t peak);
+  void note_pause(const Client& client, const Admission::Running& running);
   void estimate_again(const Build* build);
   void act(const std::vector<Action>& actions);
   void decide();

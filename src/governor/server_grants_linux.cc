@@ -106,6 +106,16 @@ void Server::note(const Client& client, const Admission::Running& running, const
   append_record(client.build->run.record, line);
 }
 
+void Server::note_pause(const Client& client, const Admission::Running& running) {
+  document::Table line;
+  line["event"] = "pause";
+  line["at"] = wall_clock() - (now() - running.paused_at);
+  line["seconds"] = now() - running.paused_at;
+  line["name"] = client.name;
+  line["why"] = "memory";
+  append_record(client.build->run.record, line);
+}
+
 // done: exit, oom (the compiler or its output says so), set_back, last (there is no further try), maxrss.
 void Server::done(Client& client, const Message& message) {
   const auto found = m_admission.running().find(client.id);
@@ -204,7 +214,10 @@ void Server::act(const std::vector<Action>& actions) {
                                   {"threads", std::to_string(action.threads)}}});
         break;
       case Action::Kind::pause: signal_tree(client->pid, SIGSTOP); break;
-      case Action::Kind::resume: signal_tree(client->pid, SIGCONT); break;
+      case Action::Kind::resume:
+        signal_tree(client->pid, SIGCONT);
+        note_pause(*client, m_admission.running().at(action.id));
+        break;
       case Action::Kind::set_back:
         // First told, then done: the shim must not take it for the kernel's work. Stopped, its processes make no more.
         client->connection.send({"setback", {}});
