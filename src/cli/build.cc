@@ -163,6 +163,9 @@ int build(const BuildCommand& command) {
   options.keep_going = settings.flag("keep-going");
   options.clean = command.clean;
   options.ccache = settings.text("ccache");
+  options.governed = settings.text("governor") != "off";
+  if (const std::string memory = settings.text("memory"); !memory.empty())
+    options.memory = parse_size("memory", memory);
   options.steps_at_once = steps;
   options.jobs = jobs;
   options.silence_seconds = silence;

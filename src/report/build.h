@@ -48,6 +48,7 @@ class BuildStatus {
     std::uint64_t done = 0, total = 0;
     std::chrono::steady_clock::time_point started;
     double estimate = 0;
+    std::string memory{};  // what the governor says
   };
   [[nodiscard]] std::string lines() const;
   [[nodiscard]] std::string finished_line(const run::StepOutcome& outcome) const;

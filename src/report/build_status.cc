@@ -41,6 +41,7 @@ std::string BuildStatus::lines() const {
                           m_style.bar(static_cast<double>(running.done) / static_cast<double>(running.total), 20),
                           running.done, running.total);
     line += "  " + human_seconds(passed);
+    if (!running.memory.empty()) line += "  " + running.memory;
     if (running.estimate > passed) line += fmt::format(" of about {}", human_seconds(running.estimate));
     // Wrapped lines could not be taken away again.
     if (columns(line) > m_style.width) line = line.substr(0, m_style.width);
@@ -75,6 +76,7 @@ std::string BuildStatus::on_event(const run::Event& event) {
       Running& running = m_running[event.step];
       running.phase = event.text;
       running.done = running.total = 0;
+      running.memory.clear();
       if (!m_live) plain = fmt::format("  {}: {}\n", event.step, event.text);
       break;
     }
@@ -89,6 +91,7 @@ std::string BuildStatus::on_event(const run::Event& event) {
         plain = fmt::format("  {}: {}/{}\n", event.step, event.done, event.total);
       break;
     }
+    case run::Event::Kind::memory: m_running[event.step].memory = printable(event.text); break;
     case run::Event::Kind::note:
       plain = m_style.dim(fmt::format("  {}: {}", event.step, printable(event.text))) + "\n";
       break;

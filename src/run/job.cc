@@ -28,6 +28,9 @@ Value Job::to_value() const {
   table["mirrors"] = std::move(places);
   table["jobs"] = static_cast<std::int64_t>(jobs);
   table["ccache"] = ccache;
+  table["governed"] = governed;
+  table["most_jobs"] = most_jobs;
+  table["memory"] = memory;
   table["silence_seconds"] = silence_seconds;
   table["clean"] = clean;
   table["offline"] = offline;
@@ -51,6 +54,9 @@ Job Job::from_value(const Value& value) {
   }
   job.jobs = static_cast<unsigned>(value["jobs"].integer_or(1));
   job.ccache = value["ccache"].text_or("auto");
+  job.governed = value["governed"].boolean_or(true);
+  job.most_jobs = static_cast<unsigned>(value["most_jobs"].integer_or(0));
+  job.memory = static_cast<std::uint64_t>(value["memory"].integer_or(0));
   job.silence_seconds = value["silence_seconds"].number();
   job.clean = value["clean"].boolean_or(false);
   job.offline = value["offline"].boolean_or(false);

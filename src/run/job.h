@@ -27,6 +27,9 @@ struct Job {
   std::map<std::string, std::string> mirrors;
   unsigned jobs = 1;
   std::string ccache = "auto";
+  bool governed = true;
+  unsigned most_jobs = 0;    // what the user allows; 0: the governor decides
+  std::uint64_t memory = 0;  // the same of memory
   double silence_seconds = 0;
   bool clean = false, offline = false;
 

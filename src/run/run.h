@@ -63,9 +63,9 @@ struct StepOutcome {
 
 // What happens, as it happens; for status lines and plain lines.
 struct Event {
-  enum class Kind { started, phase, progress, note, output, finished } kind = Kind::note;
+  enum class Kind { started, phase, progress, note, output, memory, finished } kind = Kind::note;
   std::string step;
-  std::string text;  // phase: "build"; note, output: the text
+  std::string text;  // phase: "build"; note, output, memory: the text
   std::uint64_t done = 0, total = 0;
   const StepOutcome* outcome = nullptr;  // finished
 };
@@ -79,6 +79,8 @@ struct RunOptions {
   unsigned steps_at_once = 1;
   unsigned jobs = 0;            // 0: as cores and memory allow
   std::string ccache = "auto";  // "auto", "on", "off": for builds of a folder
+  bool governed = true;         // compilers are admitted by memory and cores
+  std::uint64_t memory = 0;     // the most for all compilers of a step; 0: as much as there is
   double silence_seconds = 0;   // a build that prints nothing for so long is stopped; 0: never
   bool offline = false;
   fetch::FetchOptions fetch;

@@ -2,13 +2,16 @@
 
 #include <fmt/format.h>
 #include <poll.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 
 #include "base/error.h"
 #include "base/parallel.h"
 #include "base/text.h"
+#include "governor/governor.h"
 #include "run/deliver.h"
 #include "run/job.h"
 #include "run/run.h"
@@ -22,6 +25,7 @@ Event::Kind event_kind(std::string_view name) {
   if (name == "phase") return Event::Kind::phase;
   if (name == "progress") return Event::Kind::progress;
   if (name == "output") return Event::Kind::output;
+  if (name == "memory") return Event::Kind::memory;
   return Event::Kind::note;
 }
 
@@ -50,6 +54,11 @@ class Runner {
     m_states.resize(plan.steps.size(), State::waiting);
     m_optional.resize(plan.steps.size());
     for (std::size_t i = 0; i < plan.steps.size(); ++i) m_optional[i] = is_optional(plan.steps[i]);
+    const auto time = std::chrono::system_clock::now().time_since_epoch();
+    m_began = std::chrono::duration<double>(time).count();
+    const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
+    m_outcomes_file = store.folder("logs") / fmt::format("build-{}-{}.json", milliseconds, ::getpid());
+    keep_outcomes();
   }
 
   std::vector<StepOutcome> run();
@@ -73,11 +82,13 @@ class Runner {
   bool take_cached(std::size_t index);
   void skip_hopeless();
   void start_ready();
+  void start_governor();
   void start(std::size_t index);
   void read_events(Running& running);
   void take_event(Running& running, std::string_view line);
   void finish(Running& running, const sys::Exit& exit);
   void finished(std::size_t index, StepOutcome outcome);
+  void keep_outcomes() const;
   void wait_a_little();
 
   const plan::Plan& m_plan;
@@ -87,9 +98,13 @@ class Runner {
   std::vector<StepOutcome> m_outcomes;
   std::vector<State> m_states;
   std::vector<bool> m_optional;
+  double m_began;
+  std::filesystem::path m_outcomes_file;
   std::vector<Running> m_running;
   bool m_failed = false;
   bool m_stopping = false;
+  bool m_tried_governor = false;
+  std::optional<governor::GovernedBuild> m_governor;
 };
 
 std::optional<std::size_t> Runner::index_of(std::string_view id) const {
@@ -163,6 +178,7 @@ void Runner::finished(std::size_t index, StepOutcome outcome) {
   m_failed = m_failed || (outcome.outcome == "failed" && !outcome.optional);
   m_states[index] = State::done;
   m_outcomes[index] = std::move(outcome);
+  keep_outcomes();
   Event event;
   event.kind = Event::Kind::finished;
   event.step = step.id;
@@ -173,6 +189,24 @@ void Runner::finished(std::size_t index, StepOutcome outcome) {
   event.outcome = nullptr;
   event.text = fmt::format("another {} was there and is replaced", m_outcomes[index].wheel.filename().string());
   m_options.on_event(event);
+}
+
+// For `report`, which comes when we are gone: what has become of this build so far.
+void Runner::keep_outcomes() const {
+  document::Table table;
+  table["schema"] = 1;
+  table["started"] = m_began;
+  document::Array planned, steps;
+  for (std::size_t i = 0; i < m_states.size(); ++i) {
+    planned.emplace_back(m_plan.steps[i].id);
+    if (m_states[i] == State::done) steps.push_back(m_outcomes[i].to_value());
+  }
+  table["planned"] = std::move(planned);
+  table["steps"] = std::move(steps);
+  try {
+    sys::write_file(m_outcomes_file, document::to_json(table));
+  } catch (const Error&) {  // a store that is read-only or full fails where it matters
+  }
 }
 
 // A step whose wheel is in the store: put into the wheelhouse without starting anything.
@@ -225,7 +259,23 @@ void Runner::start_ready() {
   }
 }
 
+// The governor is ours for as long as steps run: one that a step started would end with the step.
+void Runner::start_governor() {
+  if (!m_options.governed || m_governor || m_tried_governor) return;
+  m_tried_governor = true;
+  try {
+    governor::Options options;
+    options.record = m_store.temporary() / "governor.jsonl";
+    m_governor.emplace(m_store, options);
+  } catch (const Error& error) {
+    Event event;
+    event.text = fmt::format("compilers are not governed: {}", error.what());
+    m_options.on_event(event);
+  }
+}
+
 void Runner::start(std::size_t index) {
+  start_governor();
   const plan::Step& step = m_plan.steps[index];
   Job job;
   job.step = step;
@@ -234,6 +284,9 @@ void Runner::start(std::size_t index) {
   job.log = log_path(m_store, step);
   job.jobs = jobs_for(step, m_options, steps_left());
   job.ccache = m_options.ccache;
+  job.governed = m_governor.has_value();
+  job.most_jobs = m_options.jobs;
+  job.memory = m_options.memory;
   job.silence_seconds = m_options.silence_seconds;
   job.clean = m_options.clean;
   job.offline = m_options.offline;
@@ -325,6 +378,7 @@ std::vector<StepOutcome> Runner::run() {
     start_ready();
     if (m_running.empty()) break;
     wait_a_little();
+    if (m_governor) (void)m_governor->status();
     for (std::size_t i = 0; i < m_running.size();) {
       read_events(m_running[i]);
       const std::optional<sys::Exit> exit = m_running[i].process.poll();

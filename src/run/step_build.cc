@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/parallel.h"
 #include "base/text.h"
 #include "diagnose/line.h"
 #include "pep/wheel_name.h"
@@ -79,11 +80,11 @@ std::string StepRunner::with_paths(std::string text) const {
   replace_all(text, "${toolkit}", m_toolkit.string());
   replace_all(text, "${torch}", m_torch ? m_torch->folder.string() : "");
   replace_all(text, "${store}", m_store.root().string());
-  replace_all(text, "${jobs}", std::to_string(m_job.jobs));
+  replace_all(text, "${jobs}", std::to_string(jobs()));
   return text;
 }
 
-sys::Environment StepRunner::tool_environment() const {
+sys::Environment StepRunner::plain_environment() const {
   sys::Environment environment;
   for (const auto& [name, value] : m_job.step.environment) environment[name] = with_paths(value);
   for (const auto& [name, value] : m_job.step.volatile_environment) environment[name] = with_paths(value);
@@ -104,8 +105,70 @@ sys::Environment StepRunner::tool_environment() const {
   return environment;
 }
 
+sys::Environment StepRunner::tool_environment() {
+  sys::Environment environment = plain_environment();
+  if (m_governed) m_governed->govern(environment);
+  return environment;
+}
+
+// Compilers start when there is memory for them. A build is never worse off without: then the number of jobs is what
+// the memory of this moment seems to allow.
+void StepRunner::govern() {
+  if (!m_job.governed || m_governed) return;
+  try {
+    governor::Options options;
+    options.name = m_job.step.id;
+    options.jobs = m_job.most_jobs;
+    options.memory = m_job.memory;
+    m_governed.emplace(m_store, options);
+  } catch (const Error& error) {
+    note(fmt::format("compilers are not governed: {}", error.what()));
+  }
+}
+
+// What build systems are told: enough that the governor always has several to choose from.
+unsigned StepRunner::jobs() const {
+  if (!m_governed) return m_job.jobs;
+  return m_job.most_jobs != 0 ? m_job.most_jobs : 2 * usable_threads() + 14;
+}
+
+void StepRunner::tell_memory() {
+  const auto now = std::chrono::steady_clock::now();
+  if (!m_governed || now - m_told_memory < std::chrono::seconds(1)) return;
+  m_told_memory = now;
+  const governor::Message& status = m_governed->status();
+  if (status.number("running") == 0 && status.number("waiting") == 0) return;
+  std::string text = fmt::format("{} compiling, {} used, {} reserved of {}", status.number("running"),
+                                 human_bytes(status.number("used")), human_bytes(status.number("reserved")),
+                                 human_bytes(status.number("limit")));
+  if (const std::uint64_t waiting = status.number("waiting"); waiting != 0)
+    text += fmt::format("; {} wait for {}", waiting, status.text("why").empty() ? "their turn" : status.text("why"));
+  emit_event({.kind = Event::Kind::memory, .step = "", .text = text});
+}
+
+// What the governor had to do, where it had to do something.
+void StepRunner::end_governing(int exit) {
+  if (!m_governed) return;
+  try {
+    const governor::Summary summary = m_governed->finish(exit);
+    const bool busy = summary.tried_again + summary.set_back + summary.paused + summary.ungoverned != 0 ||
+                      summary.waited_for_memory >= 1 || !summary.unreached.empty();
+    if (summary.compiles == 0) {
+      m_log.line("no compiler was seen");
+    } else if (busy) {
+      note(summary.to_text());
+    } else {
+      m_log.line(summary.to_text());
+    }
+  } catch (const Error& error) {  // it is only told
+    m_log.line(error.what());
+  }
+  m_governed.reset();
+}
+
 void StepRunner::prepare_tools() {
   const plan::Step& step = m_job.step;
+  govern();
   const std::filesystem::path bin = m_tree / "bin";
   m_network_isolated = !step.network && sys::can_isolate_network();
   if (!m_job.mirrors.empty()) m_git_variables = source::repositories_for(m_fetcher, m_store).build_variables();
@@ -184,6 +247,7 @@ void StepRunner::run_tool(sys::Command command, const std::string& what) {
     emit_event(event);
   };
   const auto stop = [&] {
+    tell_memory();
     const std::chrono::duration<double> quiet = std::chrono::steady_clock::now() - last_output;
     silent = m_job.silence_seconds > 0 && quiet.count() > m_job.silence_seconds;
     return silent || sys::interrupted();
@@ -333,10 +397,8 @@ void StepRunner::write_repeat_script(const CommandFailed& failed) {
                                            : failed.command_run.folder;
   script += "cd " + sys::shell_quoted(folder.string()) + " || exit\n";
   script += "exec env -i \\\n";
-  if (failed.command_run.environment) {
-    for (const auto& [name, value] : *failed.command_run.environment)
-      script += "  " + sys::shell_quoted(name + "=" + value) + " \\\n";
-  }
+  for (const auto& [name, value] : plain_environment())  // by hand nobody has to be asked
+    script += "  " + sys::shell_quoted(name + "=" + value) + " \\\n";
   script +=
       "  " +
       (known ? "bash -c " + sys::shell_quoted(failed.failure->command) : sys::shell_quoted(failed.command_run.argv)) +

@@ -31,7 +31,7 @@ void Log::line(std::string_view text) { write("wheelsmith: " + std::string(text)
 
 void emit_event(const Event& event) {
   document::Table table;
-  static const char* const names[] = {"started", "phase", "progress", "note", "output", "finished"};
+  static const char* const names[] = {"started", "phase", "progress", "note", "output", "memory", "finished"};
   table["event"] = names[static_cast<std::size_t>(event.kind)];
   if (!event.text.empty()) table["text"] = event.text;
   if (event.total != 0) {

@@ -110,6 +110,7 @@ StepOutcome StepRunner::run() {
       prepare_environment();
       built = build();
     }
+    end_governing(0);
     finish(built);
     check();
     test();
@@ -128,6 +129,7 @@ StepOutcome StepRunner::run() {
 }
 
 void StepRunner::finish_failure(const std::string& cause) {
+  end_governing(1);
   m_outcome.outcome = "failed";
   m_outcome.cause = sys::interrupted() ? "interrupted; the same command goes on from here" : cause;
   m_log.line(fmt::format("failed in phase {}: {}", m_outcome.phase, m_outcome.cause));

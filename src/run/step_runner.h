@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "governor/governor.h"
 #include "run/job.h"
 #include "run/run.h"
 #include "wheel/inspect.h"
@@ -70,9 +71,14 @@ class StepRunner {
   void note(const std::string& text);
   // Runs in the step's environment; output goes to the log, the finder and the status.
   void run_tool(sys::Command command, const std::string& what);
+  void govern();
+  void tell_memory();
+  void end_governing(int exit);
+  [[nodiscard]] unsigned jobs() const;
   void find_folder(FirstFailure& failure) const;
   void remove_stale_copies() const;
-  [[nodiscard]] sys::Environment tool_environment() const;
+  [[nodiscard]] sys::Environment plain_environment() const;
+  [[nodiscard]] sys::Environment tool_environment();  // the same, governed
   [[nodiscard]] std::string with_paths(std::string text) const;
   document::Value call_hook(const std::string& hook);
   bool add_hook_requirements();
@@ -95,6 +101,8 @@ class StepRunner {
   std::vector<std::filesystem::path> m_torch_sites;
   std::optional<toolchain::Torch> m_torch;
   bool m_network_isolated = false;
+  std::optional<governor::GovernedBuild> m_governed;
+  std::chrono::steady_clock::time_point m_told_memory{};
   sys::Environment m_git_variables;  // by which a git below the build finds the mirrors
   std::filesystem::path m_wheel;     // finished, not yet published
   StepOutcome m_outcome;
