@@ -38,6 +38,26 @@ expect "0 1" "$status $(record 'len(compiles)')" "by a variable"
 governed -- bash -c 'gcc --version; gcc -E a.c || true'
 expect "a compiler 0" "$(head -n 1 "$t/out") $(record 'len(compiles)')"
 
+# What no shim stood before is reported: a static program calls a compiler by its full path.
+mkdir hidden
+cp "$t/real/gcc" hidden/cc1plus
+sed "s|HERE|$t/hidden|g" >caller.c <<'END'
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(int argc, char** argv) {
+  const char* next = argc > 1 ? "HERE/cc1plus" : "HERE/gcc";
+  if (fork() == 0) { execl(next, next, "slow.c", (char*)0); _exit(9); }
+  return wait(0) < 0;
+}
+END
+/usr/bin/gcc -O1 -static caller.c -o hidden/gcc
+cp hidden/gcc caller
+echo "5 2.5 good" >slow.c
+governed -- ./caller
+expect "0 ['$t/hidden/gcc']" "$status $(json 'str(unreached)' "$t/summary")"
+[[ $(tail -n 1 "$t/err") == *"not reached: $t/hidden/gcc"* ]] || fail "$(<"$t/err")"
+
 # A shim is a compiler outside of a governed build too: CMake remembers where it was.
 shim=$("$wheelsmith" run --quiet -- bash -c 'command -v gcc')
 [[ $shim == "$t"/store/shims/*/bin/gcc ]] || fail "gcc is $shim"

@@ -74,6 +74,7 @@ class Server {
 
   // server_look_linux.cc: what is going on.
   void look();
+  void look_at_trees();
   void read_pools();
   void tell_waiting();
   void note_memory(Build& build);

@@ -14,7 +14,7 @@ namespace {
 constexpr double k_fresh = 0.02;  // how long a reading of the pools holds
 constexpr double k_limits_hold = 5;
 constexpr double k_note_every = 1;  // memory in the record, status to whoever started a build
-constexpr double k_strangers_every = 2;
+constexpr double k_strangers_every = 1;
 constexpr double k_tell_every = 5;  // a waiting shim hears that we are alive
 
 double wall_clock() {
@@ -41,8 +41,7 @@ const std::vector<std::string>& Server::pools_for(pid_t pid) {
   return known.names;
 }
 
-void Server::look() {
-  m_looked_at = now();
+void Server::look_at_trees() {
   for (Client& client : m_clients) {
     const auto running = m_admission.running().find(client.id);
     if (client.id == 0 || running == m_admission.running().end()) continue;
@@ -57,6 +56,10 @@ void Server::look() {
       estimate_again(client.build);
     }
   }
+}
+
+void Server::look() {
+  m_looked_at = now();
   m_pools_read_at = 0;
   read_pools();
   tell_waiting();
@@ -74,6 +77,9 @@ void Server::read_pools() {
   const double time = now();
   if (time - m_pools_read_at < k_fresh) return;
   m_pools_read_at = time;
+  // Both at one moment: memory that a compile has just given back would else count as free and as still to be grown
+  // into.
+  look_at_trees();
   const bool pressed = m_pressure.look(time);
   m_tight = false;
   std::set<std::string> in_use{k_machine};

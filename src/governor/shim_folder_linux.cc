@@ -189,6 +189,11 @@ void ShimFolder::enter(sys::Environment& environment) const {
   }
   const std::string preload = value_of(environment, "LD_PRELOAD");
   environment["LD_PRELOAD"] = hook().string() + (preload.empty() ? "" : ":" + preload);
+  // Programs with an address sanitizer refuse to run when another library stands before it, unless told not to mind.
+  std::string& sanitizer = environment["ASAN_OPTIONS"];
+  if (sanitizer.find("verify_asan_link_order") == sanitizer.npos) {
+    sanitizer += sanitizer.empty() ? "verify_asan_link_order=0" : ":verify_asan_link_order=0";
+  }
   environment[k_shims_variable] = m_path.string();
 }
 

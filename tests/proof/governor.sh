@@ -1,0 +1,115 @@
+#!/bin/bash
+# The governor against the kernel, with real gcc in a memory cgroup that this script makes: 24 units of which a third need
+# about 1 GB, 3 GB allowed. Every fixed number of jobs is tried without us, then ours, not knowing the units and knowing
+# them. Then 200 small units with and without us, and two builds at once. GOVERNOR_MB=400 makes all of it smaller.
+source "$(dirname "${BASH_SOURCE[0]}")/../common.inc"
+need ninja gcc pgrep
+mb=${GOVERNOR_MB:-1000}
+small=${GOVERNOR_SMALL:-200}
+source "$tests/governor.inc"
+PATH=${PATH#"$t/real:"} # the real gcc
+need_cgroup || skip "no memory cgroup may be made here"
+limit=$((mb * 3))
+cd "$t"
+
+# A few lines whose macros become a table of numbers: its size says nothing of what gcc needs, about 140 bytes a number.
+large_source() {
+  echo '#define A 1,2,3,4,5,6,7,8,9,10,'
+  local name previous=A
+  for name in B C D; do
+    echo "#define $name $previous $previous $previous $previous $previous $previous $previous $previous $previous $previous"
+    previous=$name
+  done
+  echo "int table_$1[] = {"
+  for ((i = 0; i < mb * 71 / 100; ++i)); do echo D; done # 10,000 numbers each
+  echo "$1 };"
+}
+mkdir src
+{
+  printf 'rule cc\n  command = gcc -O1 -c $in -o $out\n'
+  for i in {1..24}; do echo "build u$i.o: cc ../src/u$i.c"; done
+} >build.ninja
+for i in {1..24}; do
+  if ((i % 3 == 0)); then large_source "$i" >"src/u$i.c"; else echo "int f$i(int x) { return x * $i; }" >"src/u$i.c"; fi
+done
+
+seconds() { # seconds COMMAND…: $took, and its status
+  local start status=0
+  start=$(date +%s%N)
+  "$@" >"$t/out" 2>"$t/err" || status=$?
+  took=$(python3 -c "print(f'{($(date +%s%N) - $start) / 1e9:.1f}')")
+  return "$status"
+}
+fresh() { rm -rf "$1" && mkdir "$1" && cp build.ninja "$1"; }
+
+echo "24 units, 8 of them about $mb MB, $limit MB allowed, $(nproc) cores"
+best=
+for jobs in ${GOVERNOR_JOBS:-1 2 3 4 5 6 7 8}; do
+  fresh plain
+  before=$(kills)
+  verdict=finished
+  seconds in_limit "$limit" ninja -C plain -j "$jobs" || verdict=killed
+  echo "  ninja -j$jobs: $verdict, $took s, $(($(kills) - before)) kills"
+  if [[ $verdict == finished ]]; then
+    if [[ -z $best ]] || python3 -c "exit($took > $best)"; then best=$took best_jobs=$jobs; fi
+    [[ -d reference ]] || mv plain reference
+  fi
+  [[ $jobs != 8 || $verdict == killed ]] || fail "8 jobs are not killed: this proves nothing"
+done
+[[ -n $best ]] || fail "no fixed number of jobs finishes"
+
+# ours NAME FACTOR OPTION…: must finish, in FACTOR times the best fixed one, with the same objects.
+ours() {
+  local name=$1 factor=$2
+  fresh governed
+  before=$(kills)
+  seconds in_limit "$limit" "$wheelsmith" run --log "$t/record" --summary "$t/summary" "${@:3}" -- ninja -C governed -j 8 ||
+    fail "$name: $(<"$t/out")"
+  echo "  $name: finished, $took s ($(python3 -c "print(f'{$took / $best:.2f}')") of the best), $(($(kills) - before)) kills by the kernel; $(tail -n 1 "$t/err")"
+  for i in {1..24}; do cmp "governed/u$i.o" "reference/u$i.o" || fail "u$i.o differs"; done
+  python3 -c "exit($took > $best * $factor)" || fail "$name took $took s, the best fixed number of jobs $best s"
+}
+ours "ours, first time" "${GOVERNOR_FIRST:-1.4}"
+# In turns with the best fixed number, since nobody has a machine for himself; the best of each.
+again=1e9
+for round in 1 2 3; do
+  fresh plain
+  seconds in_limit "$limit" ninja -C plain -j "$best_jobs" || fail "this time $best_jobs jobs are killed"
+  best=$(python3 -c "print(min($best, $took))")
+  ours "ours, known, $round" 9
+  again=$(python3 -c "print(min($again, $took))")
+done
+echo "  best of ours $again s, best of -j$best_jobs $best s: $(python3 -c "print(f'{$again / $best:.2f}')")"
+python3 -c "exit($again > $best * ${GOVERNOR_SECOND:-1.15})" || fail "ours takes too long"
+kill "$(governor_pid)" # it remembers what it has learned
+rm -rf "$t/store/units"
+ours "ours, as if there were 8 cores, first time" 9 --cores 8
+ours "ours, as if there were 8 cores, known" 9 --cores 8
+
+# Two builds under one limit.
+fresh one
+fresh two
+before=$(kills)
+in_limit "$limit" bash -c '"$1" run --quiet -- ninja -C one -j 8 >/dev/null & "$1" run --quiet -- ninja -C two -j 8 >/dev/null && wait $!' _ "$wheelsmith" ||
+  fail "two builds at once do not both finish"
+[[ $(ls one/*.o two/*.o | wc -l) == 48 ]] || fail "objects are missing"
+echo "  two builds at once: both finished, $(($(kills) - before)) kills by the kernel"
+
+# Small units, enough memory: with and without us in turns, the best of each.
+mkdir little
+printf 'rule cc\n  command = g++ -O1 -c $in -o $out\n' >little/build.ninja
+for ((i = 1; i <= small; ++i)); do
+  printf '#include <string>\n#include <vector>\nint g%d(std::vector<std::string>& x) { x.push_back("a"); return %d; }\n' "$i" "$i" >"little/g$i.cc"
+  echo "build g$i.o: cc g$i.cc" >>little/build.ninja
+done
+without=1e9 with=1e9
+for round in 1 2 3; do
+  rm -f little/*.o little/.ninja*
+  seconds ninja -C little -j "$(nproc)"
+  without=$(python3 -c "print(min($without, $took))")
+  rm -f little/*.o little/.ninja*
+  seconds "$wheelsmith" run --quiet -- ninja -C little -j "$(nproc)"
+  with=$(python3 -c "print(min($with, $took))")
+done
+echo "  $small small units: $without s without, $with s with us ($(python3 -c "print(f'{($with / $without - 1) * 100:+.1f} %')"))"
+python3 -c "exit($with > $without * ${GOVERNOR_SMALL_FACTOR:-1.03} + 0.05)" || fail "governed takes too long"
