@@ -32,6 +32,12 @@ fs::path deciding_folder(const recipe::Recipe& recipe, const SourceWords& words)
   if (!words.torch_dir.empty()) {
     if (!sys::is_folder(words.torch_dir))
       throw UsageError(fmt::format("--torch-dir {}: there is no such folder", printable(words.torch_dir)));
+    source::GitFolder::refuse_locked(words.torch_dir);
+    const auto state = source::GitFolder::is_one(words.torch_dir) ? source::read_work_state(words.torch_dir)
+                                                                  : std::optional<source::WorkState>();
+    if (state && state->recipe != recipe.source.pinned_by.recipe)
+      throw UsageError(fmt::format("--torch-dir {}: it is a checkout of {}, not of {}", printable(words.torch_dir),
+                                   printable(state->recipe), recipe.source.pinned_by.recipe));
     return words.torch_dir;
   }
   const fs::path beside = recipe.source.pinned_by.recipe;
@@ -63,6 +69,10 @@ std::optional<source::PinnedRef> find_pin(const recipe::Recipe& recipe, const So
   if (words.require_related_commit && (!pin || !pin->where.starts_with("related_commits")))
     throw Error(fmt::format("{} has no record of {} in related_commits, and --require-related-commit asks for one",
                             printable(folder.string()), by.record.empty() ? recipe.name : by.record));
+  if (!pin && !words.torch_dir.empty() &&
+      !(source::GitFolder::is_one(folder) && source::read_work_state(folder).has_value()))
+    throw UsageError(fmt::format("--torch-dir {}: it is no checkout of {}: it has neither related_commits nor {}",
+                                 printable(words.torch_dir), by.recipe, join(by.files, ", ")));
   if (pin) pin->where = (folder / pin->where).string();
   return pin;
 }
@@ -170,7 +180,9 @@ SourceChoice choose_source(const recipe::Recipe& recipe, const std::optional<rec
   choice.origin = words.origin;
   choice.ref = words.ref;
   choice.why = words.ref.empty() ? "" : "--ref";
-  if (words.ref.empty() || words.require_related_commit) {
+  // A torch that is named counts more than a checkout that happens to be here.
+  const bool torch_named = !settings.text("torch").empty() && words.torch_dir.empty();
+  if ((words.ref.empty() && !torch_named) || words.require_related_commit) {
     if (const auto pin = find_pin(recipe, words); pin && words.ref.empty()) {
       choice.ref = pin->ref;
       choice.why = pin->where;
@@ -183,7 +195,7 @@ SourceChoice choose_source(const recipe::Recipe& recipe, const std::optional<rec
       choice.ref = known->second;
       choice.why = fmt::format("recipe, for torch {}", known->first);
     } else {
-      choice.ref = recipe.source.ref;
+      choice.ref = recipe::expand(recipe.source.ref, {{"version", recipe.source.version}});
       choice.why = "recipe";
     }
   }

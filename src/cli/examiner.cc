@@ -55,7 +55,7 @@ recipe::Recipe Examiner::settled(const recipe::Recipe& recipe, recipe::Variant v
   if (!recipe.all_rules.contains({variant, target}) && !recipe.all_rules.contains({variant, "default"})) return recipe;
   if (!recipe.depends_on_circumstances(variant, target)) return recipe;
   recipe::Circumstances now;
-  now.ref = recipe.source.ref;
+  now.ref = recipe::expand(recipe.source.ref, {{"version", recipe.source.version}});
   for (const auto& [name, ref] : m_request.refs) {
     if (name.empty() || pep::normalized_name(name) == pep::normalized_name(recipe.name)) now.ref = ref;
   }
@@ -89,7 +89,8 @@ void Examiner::examine_source(const recipe::Recipe& recipe, recipe::Variant vari
   if (recipe.source.kind != recipe::Source::Kind::git || m_workshop.surroundings.described ||
       plan::choose_source(m_request, recipe.name, recipe.project))
     return;
-  std::string url = recipe.source.url, ref = recipe.source.ref;
+  std::string url = recipe.source.url;
+  std::string ref = recipe::expand(recipe.source.ref, {{"version", recipe.source.version}});
   for (const auto& [name, wanted] : m_request.refs) {
     if (name.empty() || pep::normalized_name(name) == pep::normalized_name(recipe.name)) ref = wanted;
   }
@@ -224,8 +225,9 @@ void Examiner::find_torch(const recipe::Recipe& recipe, recipe::Variant variant,
   if (python.executable.empty()) return;
   try {
     std::vector<std::string> notes;
-    const plan::TorchChoice choice =
+    plan::TorchChoice choice =
         plan::choose_torch(m_request, recipe.rules(variant, target), variant, python, m_workshop, notes);
+    plan::prefer_torch_of_ref(choice, recipe, m_request, notes);
     if (choice.kind == plan::TorchChoice::Kind::environment) {
       doctor::look_at_torch(m_facts, choice.python, m_workshop.surroundings);
       if (!m_facts.torch && m_facts.torch_problem.empty())

@@ -93,8 +93,11 @@ class Resolver {
     }
     if (m_offline) {
       if (m_options.wheelhouses.empty() && !m_index.no_index) {
-        throw Error(fmt::format("offline, and {} has not been resolved before; run once without --offline",
-                                join(m_requirements, ", ")));
+        throw Error(
+            fmt::format("offline, and {} has not been resolved before; run once without --offline, or give a folder of "
+                        "wheels to pip instead "
+                        "(PIP_NO_INDEX=1 PIP_FIND_LINKS=FOLDER, without --offline)",
+                        join(m_requirements, ", ")));
       }
       m_index.no_index = true;
     }

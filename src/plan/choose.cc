@@ -244,6 +244,27 @@ TorchChoice choose_torch(const Request& request, const recipe::Rules& rules, Var
   return of_version(text);
 }
 
+void prefer_torch_of_ref(TorchChoice& torch, const recipe::Recipe& recipe, const Request& request,
+                         std::vector<std::string>& notes) {
+  if (torch.kind != TorchChoice::Kind::requirement || !request.torch.empty() || recipe.source.refs.empty()) return;
+  std::string ref = recipe.source.ref;
+  for (const auto& [name, wanted] : request.refs) {
+    if (name.empty() || pep::normalized_name(name) == pep::normalized_name(recipe.name)) ref = wanted;
+  }
+  std::optional<pep::Version> newest;
+  for (const auto& [series, of_series] : recipe.source.refs) {
+    const auto version = pep::Version::try_parse(series);
+    if (of_series == ref && version && (!newest || *newest < *version)) {
+      newest = version;
+      torch.requirement = fmt::format("torch=={}.*", series);
+    }
+  }
+  if (!newest) return;
+  std::erase_if(notes, [](const std::string& note) { return note.starts_with("torch: the newest"); });
+  notes.push_back(
+      fmt::format("{}: {}, which belongs to {}; --torch chooses another", recipe.name, torch.requirement, ref));
+}
+
 LockedTorch locked_torch(const env::Lock& lock) {
   LockedTorch torch;
   const env::PinnedWheel* wheel = lock.find("torch");

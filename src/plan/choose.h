@@ -30,6 +30,11 @@ std::optional<source::Override> choose_source(const Request& request, const std:
 TorchChoice choose_torch(const Request& request, const recipe::Rules& rules, recipe::Variant variant,
                          const toolchain::Python& python, const Workshop& workshop, std::vector<std::string>& notes);
 
+// Where nobody named a torch: the one that belongs to the ref that is built, if the recipe knows it. The newest is
+// often one that the ref has never seen.
+void prefer_torch_of_ref(TorchChoice& torch, const recipe::Recipe& recipe, const Request& request,
+                         std::vector<std::string>& notes);
+
 // What a lock's torch is: its version, and the CUDA it was built with ("13.0"; "" for a CPU build).
 struct LockedTorch {
   std::string version, cuda, hip;

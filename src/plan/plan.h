@@ -144,8 +144,9 @@ struct Step {
 };
 
 struct Plan {
-  std::vector<Step> steps;         // each behind what it needs
-  std::vector<std::string> notes;  // what was chosen or assumed, as sentences
+  std::vector<Step> steps;           // each behind what it needs
+  std::vector<std::string> notes;    // what was chosen or assumed, as sentences
+  sys::Environment git_variables{};  // by which git finds the mirrors; those with a password are left out
   [[nodiscard]] const Step* find(std::string_view id) const;
 };
 

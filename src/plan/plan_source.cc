@@ -57,10 +57,11 @@ std::optional<std::string> Planner::text_of(const source::Pin& pin, const std::s
   return source::file_at(pin, path, m_workshop.fetcher, m_workshop.store);
 }
 
-LockedTorch Planner::torch_before(const recipe::Rules& rules, recipe::Variant variant,
+LockedTorch Planner::torch_before(const recipe::Recipe& recipe, const recipe::Rules& rules, recipe::Variant variant,
                                   const toolchain::Python& python) {
   std::vector<std::string> notes;
-  const TorchChoice torch = choose_torch(m_request, rules, variant, python, m_workshop, notes);
+  TorchChoice torch = choose_torch(m_request, rules, variant, python, m_workshop, notes);
+  prefer_torch_of_ref(torch, recipe, m_request, notes);
   if (torch.kind == TorchChoice::Kind::none) return {};
   if (torch.kind == TorchChoice::Kind::environment) {
     const auto found = toolchain::find_torch(torch.python, false, m_workshop.surroundings);
@@ -73,16 +74,17 @@ LockedTorch Planner::torch_before(const recipe::Rules& rules, recipe::Variant va
   return locked_torch(lock_for(step, {torch.requirement}));
 }
 
-std::string Planner::torch_series(const recipe::Rules& rules, recipe::Variant variant,
+std::string Planner::torch_series(const recipe::Recipe& recipe, const recipe::Rules& rules, recipe::Variant variant,
                                   const toolchain::Python& python) {
   std::vector<std::string> notes;
-  const TorchChoice torch = choose_torch(m_request, rules, variant, python, m_workshop, notes);
+  TorchChoice torch = choose_torch(m_request, rules, variant, python, m_workshop, notes);
+  prefer_torch_of_ref(torch, recipe, m_request, notes);
   if (torch.kind == TorchChoice::Kind::requirement) {  // a version that is said need not be looked for
     for (const pep::Specifier& one : pep::Requirement::parse(torch.requirement).specifiers) {
       if (one.op == "==" || one.op == "===") return series_of(one.version);
     }
   }
-  return series_of(torch_before(rules, variant, python).version);
+  return series_of(torch_before(recipe, rules, variant, python).version);
 }
 
 std::optional<Planner::Place> Planner::pinned_place(const recipe::Recipe& recipe, recipe::Variant variant,
@@ -110,7 +112,7 @@ Planner::Place Planner::place_of(const recipe::Recipe& recipe, recipe::Variant v
   const recipe::Rules& rules = recipe.rules(variant, target);
   Place place;
   place.url = recipe.source.url;
-  place.ref = recipe.source.ref;
+  place.ref = recipe::expand(recipe.source.ref, {{"version", recipe.source.version}});
   if (const auto wanted = user_ref(m_request, recipe.name)) {
     place.ref = *wanted;
   } else if (auto pinned = pinned_place(recipe, variant, python)) {
@@ -120,7 +122,7 @@ Planner::Place Planner::place_of(const recipe::Recipe& recipe, recipe::Variant v
     const recipe::Recipe* torch = torch_recipe(recipe);
     const std::string series = torch != nullptr && rules.requires_versions.uses_torch
                                    ? series_of(source_for(*torch, variant, "", python).pin.version)
-                                   : torch_series(rules, variant, python);
+                                   : torch_series(recipe, rules, variant, python);
     const auto found = recipe.source.refs.find(series);
     if (found != recipe.source.refs.end()) {
       place.ref = found->second;

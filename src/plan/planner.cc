@@ -15,6 +15,7 @@
 #include "plan/source_facts.h"
 #include "plan/variables.h"
 #include "source/git.h"
+#include "source/mirrors.h"
 #include "toolchain/description.h"
 
 namespace wheelsmith::plan {
@@ -61,6 +62,11 @@ Plan Planner::make() {
     for (const toolchain::Python& python : pythons) add_package(recipe, python);
   }
   look_for_slips();
+  std::map<std::string, std::string> open;
+  for (const auto& [from, to] : m_workshop.fetcher.options().mirrors) {
+    if (fetch::without_credentials(to) == to) open.emplace(from, to);
+  }
+  m_plan.git_variables = source::Mirrors(open).git_variables();
   return std::move(m_plan);
 }
 
@@ -85,7 +91,21 @@ void Planner::look_for_slips() {
     if (user.name.empty() && user.project.empty() && m_request.packages.size() > 1)
       throw Error("--source: several packages are built; say which one it is of: --source NAME=PLACE");
   }
-  for (const auto& [name, value] : m_request.set) look("--set", name, settings);
+  // A project's file may set words of recipes that are not built now; a word of no recipe at all is a slip.
+  std::vector<std::string> of_any = settings;
+  for (const std::string& name : m_workshop.recipes.names()) {
+    for (const recipe::Setting& setting : m_workshop.recipes.find(name)->settings) add_once(of_any, setting.name);
+  }
+  for (const auto& [name, value] : m_request.set) {
+    if (std::find(of_any.begin(), of_any.end(), name) == of_any.end()) {
+      const auto near = nearest(name, settings.empty() ? of_any : settings);
+      throw Error(fmt::format("--set {}: no recipe has such a setting; {}", printable(name),
+                              near               ? "did you mean " + *near + "?"
+                              : settings.empty() ? "those that are built have none"
+                                                 : "there are " + join(settings, ", ")));
+    }
+    look("--set", name, settings);
+  }
 }
 
 void Planner::add_package(const recipe::Recipe& recipe, const toolchain::Python& python) {
@@ -120,7 +140,7 @@ std::vector<gpu::ArchList> Planner::archs_for(const recipe::Recipe& recipe, reci
       m_cuda = toolchain::find_cuda(m_workshop.surroundings);
     }
     const recipe::Rules& rules = recipe.rules(variant, m_request.target);
-    if (variant == recipe::Variant::cuda) step.cuda_version = torch_before(rules, variant, python).cuda;
+    if (variant == recipe::Variant::cuda) step.cuda_version = torch_before(recipe, rules, variant, python).cuda;
     if (step.cuda_version.empty() && m_cuda) step.cuda_version = m_cuda->version;
     std::vector<std::string> reasons;
     under = recipe.under(variant, m_request.target, circumstances(step, recipe), reasons);
@@ -284,8 +304,11 @@ void Planner::choose_requirements(Step& step, const recipe::Rules& rules, const 
   const std::string torch_key =
       fmt::format("{} {} {}{}", step.python.executable.string(), step.package, recipe::to_string(step.variant),
                   rules.requires_versions.uses_torch ? "" : " none");
-  if (!needs_torch && !m_torches.contains(torch_key))
-    m_torches[torch_key] = choose_torch(m_request, rules, step.variant, step.python, m_workshop, m_plan.notes);
+  if (!needs_torch && !m_torches.contains(torch_key)) {
+    TorchChoice& torch_choice = m_torches[torch_key];
+    torch_choice = choose_torch(m_request, rules, step.variant, step.python, m_workshop, m_plan.notes);
+    prefer_torch_of_ref(torch_choice, recipe_for(step.package), m_request, m_plan.notes);
+  }
   if (!needs_torch) step.torch = m_torches[torch_key];
   // A package may name a requirement twice, for different Pythons; what the recipe names replaces them all.
   const std::vector<std::string> own = step.requirements;
@@ -318,9 +341,9 @@ void Planner::choose_requirements(Step& step, const recipe::Rules& rules, const 
   step.torch_hip = torch.hip;
   if (step.variant == recipe::Variant::cuda && !torch.version.empty() && torch.cuda.empty()) {
     throw Error(
-        fmt::format("{} is to be built for CUDA, but torch {} is a CPU build; choose another with --torch "
+        fmt::format("{} is to be built for CUDA, but torch {} is a {} build; choose another with --torch "
                     "(a version, CHANNEL/cuNNN, a wheel or an environment)",
-                    step.package, torch.version));
+                    step.package, torch.version, torch.hip.empty() ? "CPU" : "ROCm"));
   }
   if (step.variant == recipe::Variant::cuda) choose_toolkit(step, rules);
   if (step.torch.kind == TorchChoice::Kind::environment && built_in.empty())

@@ -43,8 +43,10 @@ class Planner {
   std::optional<Place> pinned_place(const recipe::Recipe& recipe, recipe::Variant variant,
                                     const toolchain::Python& python);
   // The torch that a step will be built with, as far as that is known before all is resolved.
-  LockedTorch torch_before(const recipe::Rules& rules, recipe::Variant variant, const toolchain::Python& python);
-  std::string torch_series(const recipe::Rules& rules, recipe::Variant variant, const toolchain::Python& python);
+  LockedTorch torch_before(const recipe::Recipe& recipe, const recipe::Rules& rules, recipe::Variant variant,
+                           const toolchain::Python& python);
+  std::string torch_series(const recipe::Recipe& recipe, const recipe::Rules& rules, recipe::Variant variant,
+                           const toolchain::Python& python);
   std::vector<gpu::ArchList> archs_for(const recipe::Recipe& recipe, recipe::Variant variant,
                                        const toolchain::Python& python);
   const Known& source_for(const recipe::Recipe& recipe, recipe::Variant variant, const std::string& target,

@@ -253,6 +253,7 @@ class StepScript {
     std::map<std::string, std::string> variables;
     for (const auto& [name, value] : m_step.environment) variables[name] = value;
     for (const auto& [name, value] : m_step.volatile_environment) variables[name] = value;
+    for (const auto& [name, value] : m_plan.git_variables) variables[name] = value;
     line("variables=(");
     for (const auto& [name, value] : variables) line("  " + script_word(name + "=" + value));
     line(")");
@@ -347,6 +348,9 @@ std::string script_word(std::string_view text) {
 
 std::string to_script(const Plan& plan, const store::Store&) {
   std::string script(data::script_head_sh);
+  if (!plan.git_variables.empty()) script += "\n# The mirrors.\n";
+  for (const auto& [name, value] : plan.git_variables)
+    script += fmt::format("export {}={}\n", name, shell_quoted(value));
   std::size_t number = 0;
   for (const Step& step : plan.steps) {
     if (step.skipped.empty()) script += StepScript(plan, step).function(++number);

@@ -207,8 +207,6 @@ void set_variables(Step& step, const recipe::Recipe& recipe, const recipe::Rules
     if (step.variant == recipe::Variant::cuda)
       loose["NVCC_APPEND_FLAGS"] = variables["NVCC_APPEND_FLAGS"] + " -Xptxas -v";
   }
-  for (const auto& [name, value] : source::Mirrors(workshop.fetcher.options().mirrors).git_variables())
-    loose[name] = value;
   for (const auto& [name, value] : loose) {
     // What the recipe or the user sets is theirs.
     const bool taken = variables.contains(name) && name != "NVCC_APPEND_FLAGS";

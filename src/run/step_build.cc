@@ -88,7 +88,6 @@ sys::Environment StepRunner::plain_environment() const {
   sys::Environment environment;
   for (const auto& [name, value] : m_job.step.environment) environment[name] = with_paths(value);
   for (const auto& [name, value] : m_job.step.volatile_environment) environment[name] = with_paths(value);
-  for (const auto& [name, value] : m_git_variables) environment[name] = value;
   if (!m_job.step.network && !m_network_isolated) {
     // The kernel forbids namespaces here. A proxy that answers nobody stops what honours proxies; the provenance says
     // so.
@@ -107,6 +106,7 @@ sys::Environment StepRunner::plain_environment() const {
 
 sys::Environment StepRunner::tool_environment() {
   sys::Environment environment = plain_environment();
+  for (const auto& [name, value] : m_git_variables) environment[name] = value;
   if (m_governed) m_governed->govern(environment);
   return environment;
 }

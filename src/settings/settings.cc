@@ -113,6 +113,10 @@ document::Value from_file(const Option& option, const document::Value& value, co
           wrong_kind(option, item, "a table of texts");
         else
           texts[key] = scalar_text(item);
+        // A folder counts from the file that names it.
+        const std::string text = texts[key].text_or();
+        if (option.name == "mirrors" && !text.empty() && text.find(':') == text.npos && text[0] != '~')
+          texts[key] = (folder / text).lexically_normal().string();
       }
       return texts;
     }

@@ -99,7 +99,7 @@ TEST_F(Checkouts, TakeOnlyTheSubmodulesThatAreWanted) {
   EXPECT_EQ(files(), (std::vector<std::string>{".gitmodules", "setup.py"}));
   EXPECT_EQ(git(m_tree, {"status", "--porcelain"}), "");
   EXPECT_EQ(checkout(std::vector<std::string>{"third_party/on"}),
-            "there is no submodule third_party/on; did you mean third_party/one?");
+            "there is no submodule third_party/on at this ref; did you mean third_party/one?");
   EXPECT_TRUE(
       has(checkout(std::vector<std::string>{"third_party/one/nothing"}), "no submodule third_party/one/nothing"));
 }

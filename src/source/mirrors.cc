@@ -101,8 +101,11 @@ std::string Place::protocols() const {
 
 Mirrors::Mirrors(const std::map<std::string, std::string>& map) {
   for (const auto& [from, to] : map) {
+    if (from.empty() || to.empty())
+      throw Error(fmt::format("[mirrors]: \"{}\" = \"{}\" says nothing; it is a URL prefix and a URL or folder",
+                              printable(from), printable(fetch::without_credentials(to))));
     const bool folder = is_local(to);
-    Mirror mirror{without_slashes(from), folder ? folder_of(to).string() : to, folder};
+    Mirror mirror{without_slashes(fetch::without_credentials(from)), folder ? folder_of(to).string() : to, folder};
     mirror.to = without_slashes(mirror.to);
     if (!mirror.prefix.empty() && !mirror.to.empty()) m_mirrors.push_back(std::move(mirror));
   }
@@ -112,7 +115,7 @@ Mirrors::Mirrors(const std::map<std::string, std::string>& map) {
 }
 
 const Mirrors::Mirror* Mirrors::mirror_of(const std::string& url) const {
-  const std::string plain = without_git(without_slashes(url));
+  const std::string plain = repository_name(url);  // a password is for the original
   for (const Mirror& mirror : m_mirrors) {
     if (plain == without_git(mirror.prefix)) return &mirror;
     const std::string& prefix = mirror.prefix;
@@ -129,11 +132,11 @@ Place Mirrors::place(const std::string& url) const {
     if (is_local(url) && to_lower(url.substr(0, 5)) != "file:") return {folder_of(url).string(), "", true};
     return {url, "", is_local(url)};
   }
-  const std::string plain = without_git(without_slashes(url));
+  const std::string plain = repository_name(url);
   const bool itself = plain == without_git(mirror->prefix);
   if (!mirror->folder) {
     // As it was written, but for the prefix.
-    const std::string rest = itself ? "" : url.substr(mirror->prefix.size());
+    const std::string rest = itself ? "" : fetch::without_credentials(url).substr(mirror->prefix.size());
     return {mirror->to + (rest.empty() || rest.starts_with('/') ? "" : "/") + rest, mirror->prefix, false};
   }
   std::string rest = itself ? "" : pep::percent_decoded(plain.substr(mirror->prefix.size()));

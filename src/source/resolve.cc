@@ -182,7 +182,7 @@ Commit Repositories::resolve(const std::string& url, const std::string& ref, boo
   if (url.empty() || url.starts_with('-')) throw Error(fmt::format("{} is no repository", printable(url)));
   if (ref.starts_with('-')) throw Error(fmt::format("{} is no name of a branch or tag", printable(ref)));
   if (is_commit(to_lower(ref))) return {to_lower(ref), "commit", "", {}};
-  const std::string name = fmt::format("git {} {}", fetch::without_credentials(url), ref);
+  const std::string name = fmt::format("git {} {}", repository_name(url), ref);
   if (!upgrade) {
     if (const auto kept = from_note(m_store.note(k_notes, name))) return *kept;
   }

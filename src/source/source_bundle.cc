@@ -11,6 +11,7 @@
 #include "document/value.h"
 #include "fetch/fetch.h"
 #include "source/git_folder.h"
+#include "source/mirrors.h"
 #include "source/submodules.h"
 #include "sys/file.h"
 #include "sys/files.h"
@@ -75,15 +76,16 @@ std::string SourceBundle::add(const std::string& url, const std::string& ref,
   (void)m_repositories.ensure(url, found.id, ref);
   walk(url, found.id, "", wanted, 0);
   wanted.check(true);
-  m_found[url].refs.push_back({ref, found.ref_kind, found.name, found.id});
+  m_found[repository_name(url)].refs.push_back({ref, found.ref_kind, found.name, found.id});
   return found.id;
 }
 
 void SourceBundle::walk(const std::string& url, const std::string& commit, const std::string& path,
                         WantedFolders& wanted, int depth) {
   if (depth > 10) throw Error("submodules are nested too deep");
-  BundledRepository& repository = m_found[url];
-  repository.url = url;
+  // Written with and without ".git", it is one repository.
+  BundledRepository& repository = m_found[repository_name(url)];
+  if (repository.url.empty()) repository.url = url;
   repository.commits.insert(commit);
   for (const Submodule& one : m_repositories.submodules(url, commit)) {
     const std::string below = path.empty() ? one.path : path + "/" + one.path;
@@ -103,8 +105,9 @@ void SourceBundle::write(const fs::path& file) {
   index["kind"] = "wheelsmith sources";
   Array repositories;
   std::vector<std::pair<std::string, fs::path>> members;
-  for (const auto& [url, repository] : m_found) {
-    const std::string slug = store::slug(url);
+  for (const auto& [name, repository] : m_found) {
+    const std::string& url = repository.url;
+    const std::string slug = store::slug(name);
     const fs::path bundle = place.path() / (slug + ".bundle");
     make_bundle(m_repositories.ensure(url, *repository.commits.begin()), repository, place.path() / slug, bundle);
     Table item;

@@ -152,7 +152,7 @@ void WantedFolders::check(bool last) const {
                                                [&](const std::string& path) { return is_below(folder, path); });
     if (m_found.contains(folder) || may_come) continue;
     const auto near = nearest(folder, m_seen);
-    throw Error(fmt::format("there is no submodule {}{}", printable(folder),
+    throw Error(fmt::format("there is no submodule {} at this ref{}", printable(folder),
                             near             ? "; did you mean " + printable(*near) + "?"
                             : m_seen.empty() ? "; the repository has none"
                                              : ""));
