@@ -101,6 +101,8 @@ void MemoryModel::learn(const Observation& observation) {
   const UnitFacts& facts = observation.facts;
   Unit& unit = m_units[facts.unit];
   const bool known = unit.peak != 0;
+  // A compile cache had it: that says nothing of what compiling it takes.
+  if (known && observation.peak < unit.peak / 2 && observation.seconds < unit.seconds / 4) return;
   // A peak that was sampled is at most the truth; one that is lower today may be luck.
   unit.peak =
       !known || observation.peak >= unit.peak ? observation.peak : unit.peak - (unit.peak - observation.peak) / 2;

@@ -42,6 +42,15 @@ TEST(MemoryModelTest, MoreIsBelievedAtOnceLessSlowly) {
   EXPECT_LE(model.estimate(cuda("a")).memory, 2200 * k_MB);
 }
 
+TEST(MemoryModelTest, HitsOfACompileCacheTeachNothing) {
+  MemoryModel model;
+  model.learn(seen(cuda("a"), 4000, 100));
+  const std::uint64_t before = model.estimate(cuda("a")).memory;
+  for (int i = 0; i < 5; ++i) model.learn(seen(cuda("a"), 20, 0.1));
+  EXPECT_EQ(model.estimate(cuda("a")).memory, before);
+  EXPECT_EQ(model.estimate(cuda("a")).seconds, 100);
+}
+
 TEST(MemoryModelTest, RelativesResembleEachOther) {
   MemoryModel model;
   model.learn(seen(cuda("hdim64"), 3000, 60));

@@ -219,6 +219,17 @@ TEST(ShimFolderTest, LeadsToShimsAndRemembersCompilers) {
   EXPECT_EQ(inside["CC"], (folder.path() / "CC/bin/gcc").string());
   EXPECT_EQ(inside["CXX"], "g++");
   EXPECT_FALSE(inside.contains("CUDA_PATH"));
+  // A compile cache sees another compiler when the compiler is another one, and only then.
+  const std::string bytes = sys::read_file(folder.path() / "bin/wheelsmith-shim");
+  EXPECT_EQ(sys::read_file("/bin/true"), bytes.substr(0, fs::file_size("/bin/true")));
+  put(at / "one/gcc", "#!/bin/sh\n# newer\n");
+  fs::permissions(at / "one/gcc", fs::perms::owner_all);
+  const ShimFolder later(at / "shims", environment, "/bin/true");
+  EXPECT_EQ(later.path(), folder.path());
+  EXPECT_NE(sys::read_file(folder.path() / "bin/wheelsmith-shim"), bytes);
+  sys::Environment changed = environment;
+  later.enter(changed);
+  EXPECT_NE(changed["CCACHE_COMPILERCHECK"], inside["CCACHE_COMPILERCHECK"]);
   // A build inside of a build: the same compilers.
   sys::Environment again = environment;
   again["PATH"] = inside["PATH"];

@@ -100,7 +100,7 @@ void Server::read_pools() {
       reading = read_pool(name);
     }
     reading.pool.pressed = pressed;
-    m_tight = m_tight || reading.pool.available < reading.pool.limit / 3;
+    m_tight = m_tight || reading.pool.available < reading.pool.limit / 5;
     m_admission.set_pool(name, reading.pool);
   }
   for (auto pool = m_pools.begin(); pool != m_pools.end();) {

@@ -12,6 +12,7 @@ namespace wheelsmith::governor {
 // compilers down, so the folder has a place that depends on these alone, and stays; called outside of a governed build
 // its shims are the compilers themselves.
 //
+//   identity              what bin/wheelsmith-shim was made of
 //   bin/wheelsmith-shim   our program; bin/gcc, bin/nvcc, …: links to it
 //   real/gcc              a link to the compiler that is meant
 //   cuda/…                a view of CUDA_HOME whose bin/nvcc is the shim; real/cuda/nvcc what it stands for
@@ -41,6 +42,7 @@ class ShimFolder {
   void make_view(const View& view) const;
 
   std::filesystem::path m_path;
+  std::string m_identity;  // which files the compilers are, as they are now
   std::map<std::string, std::filesystem::path> m_compilers;
   std::vector<View> m_views;
 };

@@ -37,6 +37,10 @@ bool is_program(const fs::path& path) {
 
 bool is_compiler(const fs::path& path) { return ws_tool_of(path.filename().c_str()) != WS_NONE && is_program(path); }
 
+std::string fingerprint(const std::string& name, const fs::path& compiler) {
+  return name + "\t" + compiler.string() + "\t" + sys::stat_fingerprint(compiler).value_or("") + "\n";
+}
+
 // Several builds make the same folder at the same time: a link is there or is not, and is never half.
 void link(const fs::path& target, const fs::path& name) {
   std::error_code error;
@@ -48,27 +52,26 @@ void link(const fs::path& target, const fs::path& name) {
   }
 }
 
-// The same file where that is possible: the kernel then keeps its pages once. The program under the shim's name is how
-// a shim knows what it is.
-void put_program(const fs::path& program, const fs::path& name) {
-  struct stat from{};
-  struct stat there{};
-  if (::stat(program.c_str(), &from) != 0) sys::throw_sys_error(errno, "look at", program);
-  if (::stat(name.c_str(), &there) == 0 && from.st_size == there.st_size &&
-      from.st_mtim.tv_sec == there.st_mtim.tv_sec && from.st_mtim.tv_nsec == there.st_mtim.tv_nsec) {
-    return;
-  }
+// Our program under the shim's name, which is how a shim knows what it is. Compile caches take the bytes of a compiler
+// for its identity, and would mix up what two compilers made if their shims were the same file: so what the shims stand
+// for is written behind the program's end, where no loader looks.
+void put_program(const fs::path& program, const std::string& identity, const fs::path& folder) {
+  const std::string wanted = identity + "program " + sys::stat_fingerprint(program).value_or("") + "\n";
+  if (sys::read_file_if_there(folder / "identity", 1 << 20) == wanted) return;
+  const fs::path name = folder / "bin/wheelsmith-shim";
   const fs::path beside = name.string() + "." + std::to_string(::getpid());
   ::unlink(beside.c_str());
-  if (::link(program.c_str(), beside.c_str()) != 0) {
-    sys::copy_file(program, beside);
-    const std::array<timespec, 2> times{from.st_atim, from.st_mtim};
-    ::utimensat(AT_FDCWD, beside.c_str(), times.data(), 0);
-    ::chmod(beside.c_str(), 0755);
+  sys::copy_file(program, beside);
+  const int fd = ::open(beside.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  const bool written =
+      fd >= 0 && ::write(fd, identity.data(), identity.size()) == static_cast<ssize_t>(identity.size());
+  if (fd >= 0) ::close(fd);
+  if (!written || ::chmod(beside.c_str(), 0755) != 0 || ::rename(beside.c_str(), name.c_str()) != 0) {
+    const int error = errno;
+    ::unlink(beside.c_str());
+    sys::throw_sys_error(error, "write", name);
   }
-  // rename() of two names of one file does nothing and leaves both.
-  if (::rename(beside.c_str(), name.c_str()) != 0) sys::throw_sys_error(errno, "write", name);
-  ::unlink(beside.c_str());
+  sys::write_file(folder / "identity", wanted);
 }
 
 }  // namespace
@@ -139,6 +142,11 @@ ShimFolder::ShimFolder(const fs::path& parent, const sys::Environment& environme
   std::string text;
   for (const auto& [name, real] : m_compilers) text += name + "\t" + real.string() + "\n";
   for (const View& view : m_views) text += view.name + "\t" + view.root.string() + "\t" + view.compiler.string() + "\n";
+  for (const auto& [name, real] : m_compilers) m_identity += fingerprint(name, real);
+  for (const View& view : m_views) {
+    if (view.root.empty()) m_identity += fingerprint(view.name, view.compiler);
+    for (const std::string& name : view.compilers) m_identity += fingerprint(view.name, view.root / "bin" / name);
+  }
   m_path = fs::absolute(parent) / to_hex(sha256(Bytes(text))).substr(0, 16);
   make(program);
 }
@@ -146,7 +154,7 @@ ShimFolder::ShimFolder(const fs::path& parent, const sys::Environment& environme
 void ShimFolder::make(const fs::path& program) const {
   sys::make_folders(m_path / "bin");
   sys::make_folders(m_path / "real");
-  put_program(program, m_path / "bin/wheelsmith-shim");
+  put_program(program, m_identity, m_path);
   for (const auto& [name, real] : m_compilers) {
     link(real, m_path / "real" / name);
     link("wheelsmith-shim", m_path / "bin" / name);
@@ -194,6 +202,8 @@ void ShimFolder::enter(sys::Environment& environment) const {
   if (sanitizer.find("verify_asan_link_order") == sanitizer.npos) {
     sanitizer += sanitizer.empty() ? "verify_asan_link_order=0" : ":verify_asan_link_order=0";
   }
+  // ccache would begin anew with every version of ours.
+  environment.try_emplace("CCACHE_COMPILERCHECK", "string:" + to_hex(sha256(Bytes(m_identity))));
   environment[k_shims_variable] = m_path.string();
 }
 
