@@ -204,6 +204,24 @@ mv wheelsmith.toml mirrors.toml
 )
 mv mirrors.toml wheelsmith.toml
 
+# The script clones through the mirrors; a password among them is nowhere.
+run plan big --script
+good "plan --script"
+[[ $(<"$t/out") == *"export GIT_CONFIG_COUNT="* && $(<"$t/out") == *"$t/git"* ]] || fail "no mirrors in the script"
+cp "$t/out" by_hand.sh
+run_json plan big --mirrors "https://example.org/=$t/git" --mirrors https://other.example/=https://bob:TOPSECRET@host.example/
+good "plan with a password"
+[[ $(<"$t/out") != *TOPSECRET* ]] || fail "the password is in the plan"
+run plan big --script --mirrors "https://example.org/=$t/git" --mirrors https://other.example/=https://bob:TOPSECRET@host.example/
+[[ $(<"$t/out") != *TOPSECRET* ]] || fail "the password is in the script"
+# A user in a URL does not hide it from the mirrors; a setting that no recipe has is no setting.
+run_json plan big --source big=git+https://bob:TOPSECRET@example.org/owner/big.git@v1.2.0
+good "a URL with a user"
+[[ $(<"$t/out") != *TOPSECRET* ]] || fail "the password is in the plan"
+run plan big --set emtpy=1
+expect 1 "$status"
+[[ $(<"$t/err") == *"no recipe has such a setting"* ]] || fail "$(<"$t/err")"
+
 # Another system: what the recipe knows is shown, nothing is built.
 run_json plan big --platform win_amd64
 good "plan for Windows"
