@@ -9,8 +9,8 @@ build=(cmake ninja-build g++ libfmt-dev libcli11-dev libtomlplusplus-dev nlohman
 # clang, lld and llvm make and judge the HIP libraries of the end-to-end tests.
 # curl, git and patch are what building calls; strace counts what it starts; ccache serves builds of a folder.
 tests=(libgtest-dev binutils unzip zip patchelf python3 python3-dev python3-venv curl git patch strace ccache clang-19 clang-tools-19 lld-19 llvm-19)
-# zstd reads HIP bundles independently of us.
-proof=(zstd)
+# zstd reads HIP bundles independently of us; chromium opens reports.
+proof=(zstd chromium)
 fuzz=(clang-19 libclang-rt-19-dev llvm-19 python3)
 format=(clang-format-19 clang-tidy-19)
 bench=(python3 python3-dev python3-venv curl binutils)

@@ -49,6 +49,7 @@ void add_build(CLI::App& app, Outcome& outcome);
 void add_step(CLI::App& app, Outcome& outcome);
 void add_run(CLI::App& app, Outcome& outcome);
 void add_governor(CLI::App& app, Outcome& outcome);
+void add_report(CLI::App& app, Outcome& outcome);
 void add_test(CLI::App& app, Outcome& outcome);
 void add_doctor(CLI::App& app, Outcome& outcome);
 void add_plan(CLI::App& app, Outcome& outcome);

@@ -126,6 +126,7 @@ int parse_and_run(CLI::App& app, int argc, char** argv) {
   add_build(app, outcome);
   add_run(app, outcome);
   add_governor(app, outcome);
+  add_report(app, outcome);
   add_test(app, outcome);
   add_plan(app, outcome);
   add_checkout(app, outcome);
