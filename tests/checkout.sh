@@ -147,6 +147,82 @@ run checkout tiny --ref v1.9 --offline --into off2
 expect 1 $status
 [[ ! -e off2 ]] || fail "off2"
 
+# --- a submodule that moves and gets another name, there and back again, also where an older run left the old name
+upstream tiny checkout -q -b renamed v1.0
+sed -i 's#lib"#other/lib"#; s#path = third_party/lib#path = vendor/lib#' "$up/tiny/.gitmodules"
+upstream tiny update-index --force-remove third_party/lib
+rm -rf "$up/tiny/third_party/lib"
+pin tiny vendor/lib "$lib2"
+commit tiny renamed >/dev/null
+upstream tiny tag v1.1-renamed
+upstream tiny checkout -q main
+publish tiny
+run checkout tiny --variant cpu --into away
+echo mine >>away/third_party/lib/lib.c && git -C away/third_party/lib commit -qam mine
+for round in 1 2; do
+  run checkout tiny --variant cpu --ref v1.1-renamed --into away
+  expect 0 $status "$(cat "$t/err")"
+  expect "$lib2" "$(git -C away/vendor/lib rev-parse HEAD)"
+  expect mine "$(git --git-dir away/.git/modules/lib log -1 --format=%s wheelsmith/saved-1)"
+  [[ $round == 1 ]] || git config -f away/.git/modules/lib/config core.worktree ../../../third_party/lib
+  run checkout tiny --variant cpu --into away
+  expect 0 $status "$(cat "$t/err")"
+  expect "$lib" "$(git -C away/third_party/lib rev-parse HEAD)"
+  expect "" "$(git -C away status --porcelain)$(git -C away/third_party/lib status --porcelain)"
+done
+
+# --- another package's folder
+printf 'name = "twin"\n[source]\ngit = "https://git.example/acme/tiny.git"\nref = "v1.0"\n[build]\nbackend = "setup.py"\n[variant.cpu]\n' >"$root/recipes/twin.toml"
+run checkout twin --into tiny
+expect 1 $status
+[[ $(cat "$t/err") == *"is a checkout of tiny, not of twin"* ]] || fail "$(cat "$t/err")"
+
+# --- line ends that the user's git makes are no changes
+git config -f "$t/crlf" core.autocrlf true
+run checkout tiny --variant cpu --into ends
+rm ends/src/a.c ends/version.txt
+GIT_CONFIG_GLOBAL=$t/crlf git -C ends checkout -q -- .
+[[ $(head -1 ends/version.txt) == *$'\r' ]] || fail "git made no line ends"
+touch -d 2001-01-01 ends/src/a.c
+GIT_CONFIG_GLOBAL=$t/crlf run checkout tiny --variant cpu --ref v1.1 --into ends
+expect 0 $status "$(cat "$t/err")"
+expect "$v11" "$(git -C ends rev-parse HEAD)"
+echo user >>ends/src/a.c
+GIT_CONFIG_GLOBAL=$t/crlf run checkout tiny --variant cpu --into ends
+expect 1 $status
+[[ $(cat "$t/err") == *"not committed: src/a.c;"* ]] || fail "$(cat "$t/err")"
+
+# --- what may not be read or written (root may, unless it gives that up)
+bare=()
+if [[ $(id -u) == 0 ]] && setpriv --bounding-set=-all --inh-caps=-all -- true 2>/dev/null; then
+  bare=(setpriv --bounding-set=-all --inh-caps=-all --)
+fi
+if [[ $(id -u) != 0 || ${#bare[@]} != 0 ]]; then
+  printf '#!/bin/bash\nexec %s "%s" "$@"\n' "${bare[*]}" "$wheelsmith" >"$t/bare" && chmod +x "$t/bare"
+  run checkout tiny --variant cpu --into locked
+  for place in locked locked/src; do
+    picture locked >"$t/before"
+    chmod 500 $place
+    wheelsmith=$t/bare run checkout tiny --variant cpu --ref v1.1 --into locked
+    chmod 700 $place
+    expect 1 $status "$place: $(cat "$t/out")"
+    [[ $(cat "$t/err") == *locked* ]] || fail "$(cat "$t/err")"
+    picture locked | diff "$t/before" - || fail "$place: the folder has changed"
+    [[ ! -e locked/.git/wheelsmith-move.json ]] || fail "$place: the journal is left"
+  done
+  chmod 0 locked/.git
+  wheelsmith=$t/bare run checkout tiny --variant cpu --into locked
+  chmod 700 locked/.git
+  [[ $(cat "$t/err") == *"locked/.git may not be read by this user"* ]] || fail "$(cat "$t/err")"
+  run checkout tiny --variant cpu --ref v1.1 --into locked
+  expect 0 $status "$(cat "$t/err")"
+fi
+if [[ $(id -u) == 0 ]] && chown 65534 locked/.git locked 2>/dev/null; then
+  run checkout tiny --variant cpu --into locked
+  expect 1 $status
+  [[ $(cat "$t/err") == *"repository of another user"* ]] || fail "$(cat "$t/err")"
+fi
+
 # --- a mirror that lies: a commit that is another one
 mkdir -p "$t/lie/acme"
 git clone -q --bare "$up/extra" "$t/lie/acme/tiny.git" 2>/dev/null

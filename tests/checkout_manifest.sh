@@ -47,6 +47,11 @@ run checkout vision --torch-dir pytorch --into v4
 expect 1 $status
 grep -q 'related_commits:4: 4 fields' "$t/err"
 [[ ! -e v4 ]] || fail v4
+for place in v1 "$up"; do
+  run checkout vision --torch-dir "$place" --into v5
+  expect 2 $status
+  [[ $(cat "$t/err") == *"--torch-dir $place: it is "*"of pytorch"* ]] || fail "$(cat "$t/err")"
+done
 
 # --- manifest
 mkdir -p patches/tiny/stable/tiny/base

@@ -124,6 +124,23 @@ run checkout tiny --variant rocm --ref v1.0 --into loose
 expect 0 $status "$(cat "$t/err")"
 expect "$wanted" "$(trees loose)"
 
+# Also where it made new files only; beside what the user has there.
+upstream tiny checkout -q -b new-only v1.1
+sed -i '/seen by hipify/d' "$up/tiny/tools/hipify.py" && commit tiny new-only >/dev/null
+upstream tiny tag v1.1-new && upstream tiny checkout -q main && publish tiny
+run checkout tiny --variant rocm --no-commit-hipify --no-patches --ref v1.1-new --into fresh
+expect 0 $status "$(cat "$t/err")"
+expect "hip code" "$(cat fresh/src/x_hip.txt)"
+echo user >fresh/mine.txt
+echo user >>fresh/src/x_hip.txt
+run checkout tiny --variant rocm --no-commit-hipify --no-patches --ref v1.1 --into fresh
+expect 1 $status
+[[ $(cat "$t/err") == *"not committed: src/x_hip.txt;"* ]] || fail "$(cat "$t/err")"
+sed -i '$d' fresh/src/x_hip.txt
+run checkout tiny --variant rocm --no-patches --ref v1.1 --into fresh
+expect 0 $status "$(cat "$t/err")"
+expect "?? mine.txt" "$(git -C fresh status --porcelain)"
+
 # --- bad input
 echo "not committed" >>hip3/src/a.c
 run patches save --dir hip3

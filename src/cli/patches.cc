@@ -36,6 +36,7 @@ Place place_of(const PatchesCommand& command) {
     throw UsageError("name the recipe whose checkout is in the folder of that name, or --dir DIR");
   Place place;
   place.folder = command.folder.empty() ? command.recipe : command.folder;
+  source::GitFolder::refuse_locked(place.folder);
   if (!source::GitFolder::is_one(place.folder))
     throw UsageError(
         fmt::format("{} is no checkout; `wheelsmith checkout` makes one", printable(place.folder.string())));

@@ -67,6 +67,25 @@ bool GitFolder::is_one(const fs::path& folder) {
   return top.exit.good() && fs::equivalent(without_end(top.output), folder, ignored);
 }
 
+void GitFolder::refuse_locked(const fs::path& folder) {
+  for (const fs::path& place : {folder, folder / ".git"}) {
+    std::error_code error;
+    const fs::directory_iterator entries(place, error);
+    if (error == std::errc::permission_denied)
+      throw Error(fmt::format("{} may not be read by this user", printable(place.string())));
+    if (error) return;
+    (void)fs::exists(place / "HEAD", error);
+    if (error == std::errc::permission_denied)
+      throw Error(fmt::format("{} may not be entered by this user", printable(place.string())));
+  }
+  const sys::Captured top = GitFolder(folder).run({"rev-parse", "--show-toplevel"});
+  if (!top.exit.good() && top.errors.find("dubious ownership") != std::string::npos)
+    throw Error(
+        fmt::format("{} is a repository of another user, and git refuses it; if you trust him: git config --global "
+                    "--add safe.directory {}",
+                    printable(folder.string()), printable(fs::absolute(folder).string())));
+}
+
 fs::path GitFolder::git_folder() const { return text({"rev-parse", "--absolute-git-dir"}); }
 
 sys::Captured GitFolder::run(const std::vector<std::string>& arguments, const GitMore& more) const {
@@ -149,22 +168,61 @@ std::string GitFolder::tree(const std::string& commit) const {
   return text({"rev-parse", "--verify", commit + "^{tree}"});
 }
 
-std::string GitFolder::tree_of_files(const std::string& base) const {
-  const sys::TempDir place;
-  const GitMore with_index{.variables = {{"GIT_INDEX_FILE", (place.path() / "index").string()}}};
-  text({"read-tree", base}, with_index);
-  std::vector<std::string> add = {"add", "-A", "--", "."};
-  for (const Module& module : modules()) add.push_back(":(exclude,literal)" + module.path);
-  text(add, with_index);
-  return text({"write-tree"}, with_index);
+std::vector<std::string> GitFolder::line_ends() const {
+  std::vector<std::string> words;
+  for (const char* key : {"core.autocrlf", "core.eol"}) {
+    sys::Command command;
+    command.argv = {"git", "config", "--get", key};
+    command.folder = m_folder;
+    const sys::Captured value = sys::capture(command);
+    if (!value.exit.good() || trim(value.output).empty()) continue;
+    words.insert(words.end(), {"-c", fmt::format("{}={}", key, trim(value.output))});
+  }
+  return words;
+}
+
+std::vector<std::string> GitFolder::changed_by(std::vector<std::string> words) const {
+  // Unlike diff-index, status looks at the content of files whose times alone have changed.
+  words.insert(words.end(),
+               {"status", "--porcelain", "-z", "--untracked-files=no", "--ignore-submodules=all", "--no-renames"});
+  std::vector<std::string> found = names(words);
+  for (std::string& line : found) line = line.substr(std::min<std::size_t>(3, line.size()));
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+void GitFolder::drop_line_ends() const {
+  const std::vector<std::string> words = line_ends();
+  if (words.empty()) return;
+  const std::vector<std::string> ours = changed_by({});
+  const std::vector<std::string> theirs = changed_by(words);
+  GitMore more;
+  for (const std::string& name : ours) {
+    if (!std::binary_search(theirs.begin(), theirs.end(), name)) more.input += name + '\0';
+  }
+  if (!more.input.empty()) text({"checkout-index", "-q", "-f", "-u", "-z", "--stdin"}, more);
 }
 
 std::vector<std::string> GitFolder::changed_files() const {
-  // Unlike diff-index, status looks at the content of files whose times alone have changed.
-  std::vector<std::string> lines_of_status =
-      names({"status", "--porcelain", "-z", "--untracked-files=no", "--ignore-submodules=all", "--no-renames"});
-  for (std::string& line : lines_of_status) line = line.substr(std::min<std::size_t>(3, line.size()));
-  return lines_of_status;
+  std::vector<std::string> ours = changed_by({});
+  const std::vector<std::string> words = ours.empty() ? std::vector<std::string>() : line_ends();
+  if (words.empty()) return ours;
+  const std::vector<std::string> theirs = changed_by(words);
+  std::erase_if(ours, [&](const std::string& name) { return !std::binary_search(theirs.begin(), theirs.end(), name); });
+  return ours;
+}
+
+std::vector<std::string> GitFolder::changed_since(const std::string& commit) const {
+  const sys::TempDir place;
+  const GitMore with_index{.variables = {{"GIT_INDEX_FILE", (place.path() / "index").string()}}};
+  text({"read-tree", commit}, with_index);
+  (void)run({"update-index", "-q", "--refresh"}, with_index);
+  const std::string all = text({"diff-files", "--name-only", "-z", "--ignore-submodules=all"}, with_index);
+  std::vector<std::string> result;
+  for (const std::string_view name : split(all, '\0')) {
+    if (!name.empty()) result.emplace_back(name);
+  }
+  return result;
 }
 
 std::vector<std::string> GitFolder::files_of(const std::string& commit) const {

@@ -28,6 +28,8 @@ class GitFolder {
 
   // Whether the folder is the top of a repository's files (not somewhere below it).
   [[nodiscard]] static bool is_one(const std::filesystem::path& folder);
+  // Throws Error when the folder may be one, but this user may not look, or git does not trust its owner.
+  static void refuse_locked(const std::filesystem::path& folder);
 
   [[nodiscard]] const std::filesystem::path& folder() const { return m_folder; }
   // Where its history is; absolute.
@@ -46,11 +48,13 @@ class GitFolder {
   // "refs/heads/x" while HEAD is a branch; "" when it is detached.
   [[nodiscard]] std::string branch() const;
   [[nodiscard]] std::string tree(const std::string& commit) const;
-  // The tree that the files make now, measured from `base`: what is tracked there, as it is, and new files that are not
-  // ignored.
-  [[nodiscard]] std::string tree_of_files(const std::string& base) const;
-  // Tracked files that are not as HEAD has them, whether staged or not; submodules do not count.
+  // Tracked files that are not as HEAD has them, whether staged or not; submodules do not count, nor do line ends that
+  // the user's git makes and takes away.
   [[nodiscard]] std::vector<std::string> changed_files() const;
+  // Files of a commit that are not as it has them, whatever HEAD and the index say.
+  [[nodiscard]] std::vector<std::string> changed_since(const std::string& commit) const;
+  // Files that differ from HEAD in nothing but such line ends get those of HEAD: git would not move away from them.
+  void drop_line_ends() const;
   // Without submodules.
   [[nodiscard]] std::vector<std::string> files_of(const std::string& commit) const;
   void tag(const std::string& name, const std::string& commit) const;
@@ -64,6 +68,10 @@ class GitFolder {
   [[nodiscard]] std::vector<Module> modules() const;
 
  private:
+  // Words that give our git the line ends of the user's; none where he has no such setting.
+  [[nodiscard]] std::vector<std::string> line_ends() const;
+  [[nodiscard]] std::vector<std::string> changed_by(std::vector<std::string> words) const;
+
   std::filesystem::path m_folder;
   Patience m_patience;
 };

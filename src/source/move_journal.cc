@@ -56,6 +56,11 @@ void link_folders(const fs::path& files, const fs::path& history) {
             real_files.lexically_relative(real_history).string()});
 }
 
+void unlink_folders(const fs::path& history) {
+  // Fails when there is none, and that is as good.
+  (void)patient(history.parent_path()).run({"config", "-f", (history / "config").string(), "--unset", "core.worktree"});
+}
+
 void remove_files(const fs::path& folder, const std::vector<std::string>& names) {
   std::error_code ignored;
   for (const std::string& name : names) {
@@ -162,6 +167,7 @@ void MoveJournal::undo_files(const Entry& entry) const {
     }
   }
   git.text({"update-ref", "--no-deref", "HEAD", old});
+  git.text({"reset", "-q", "--mixed"});  // files that never changed are not written, perhaps they cannot be
   git.text({"reset", "-q", "--hard"});
   if (!entry.worked.empty()) git.text({"reset", "-q", "--mixed", entry.commit});
   if (!entry.branch.empty()) git.text({"symbolic-ref", "HEAD", entry.branch});
@@ -184,9 +190,11 @@ void MoveJournal::undo() const {
     } else if (fs::exists(folder / ".git", ignored)) {
       std::vector<Part> parts = parts_of(folder, GitFolder::Patience::to_the_end);
       for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
-        fs::remove(part->git.git_folder() / "index.lock", ignored);
+        const fs::path history = part->git.git_folder();
+        fs::remove(history / "index.lock", ignored);
         remove_files(part->git.folder(), part->git.files_of("HEAD"));
         fs::remove(part->git.folder() / ".git", ignored);
+        unlink_folders(history);
         remove_empty(part->git.folder());
       }
       sys::write_file(entry.git_folder / "HEAD", entry.commit + "\n");

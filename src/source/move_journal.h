@@ -45,6 +45,8 @@ class MoveJournal {
 
 // Ties a submodule's files and its history together, by relative paths as git does.
 void link_folders(const std::filesystem::path& files, const std::filesystem::path& history);
+// A history whose files are gone: git goes nowhere with the name of a folder that is not there.
+void unlink_folders(const std::filesystem::path& history);
 // Removes files that are there, and folders that get empty by it.
 void remove_files(const std::filesystem::path& folder, const std::vector<std::string>& names);
 

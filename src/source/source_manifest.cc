@@ -162,6 +162,7 @@ std::string to_json(const std::vector<ManifestProject>& projects) {
 
 ManifestProject project_of(const std::filesystem::path& root) {
   const std::string shown = printable(root.string());
+  GitFolder::refuse_locked(root);
   if (!GitFolder::is_one(root)) throw Error(fmt::format("{} is no checkout", shown));
   const std::optional<WorkState> state = read_work_state(root);
   if (!state) throw Error(fmt::format("{} was not made by `wheelsmith checkout`", shown));

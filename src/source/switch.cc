@@ -59,6 +59,7 @@ class Mover {
     try {
       save_commits();
       act();
+      verify();
       write_work_state(m_old.front().git.git_folder(), m_state);
     } catch (const std::exception&) {
       m_journal.undo();
@@ -82,7 +83,7 @@ class Mover {
     entry.branch = part.git.branch();
     entry.commit = part.git.head();
     const PartState* before = m_before ? m_before->part(part.path) : nullptr;
-    if (before != nullptr && !before->worked.empty() && !part.git.changed_files().empty())
+    if (before != nullptr && !before->worked.empty() && part.git.changed_since(before->worked).empty())
       entry.worked = before->worked;
     entry.upstream_tag = tag_of(part.git, k_upstream_tag);
     entry.hipify_tag = tag_of(part.git, k_hipify_tag);
@@ -161,7 +162,8 @@ class Mover {
       std::error_code ignored;
       entry.had_history = fs::exists(entry.git_folder, ignored);
       if (entry.had_history)
-        entry.commit = old_part("")->git.text({"--git-dir", entry.git_folder.string(), "rev-parse", "HEAD"});
+        entry.commit = old_part("")->git.text(  // its own folder of files may be gone
+            {"--git-dir", entry.git_folder.string(), "--work-tree", m_root.string(), "rev-parse", "HEAD"});
       const Part& above = *old_part(parent);
       const std::vector<std::string> tracked = above.git.files_of("HEAD");
       const std::set<std::string> before(tracked.begin(), tracked.end());
@@ -232,11 +234,27 @@ class Mover {
     }
   }
 
+  // git may say that all is well where it could not write a file.
+  void verify() const {
+    std::vector<std::string> wrong;
+    for (const PartState& part : m_state.parts) {
+      const GitFolder git = patient(m_root / part.path);
+      if (git.head() != part.made)
+        throw Error(fmt::format("{} did not arrive at {}", shown_part(part.path), part.made.substr(0, 12)));
+      for (const std::string& name : part.worked.empty() ? git.changed_files() : git.changed_since(part.worked))
+        wrong.push_back(printable(part.path.empty() ? name : part.path + "/" + name));
+    }
+    if (!wrong.empty())
+      throw Error(fmt::format("{} could not be moved to {}: {} cannot be written; all is as it was",
+                              printable(m_root.string()), printable(m_state.ref), list_of(wrong)));
+  }
+
   void take_away(const Entry& entry) const {
     const fs::path folder = m_root / entry.path;
     const GitFolder git = patient(folder);
     remove_files(folder, git.files_of(entry.worked.empty() ? entry.commit : entry.worked));
     fs::remove(folder / ".git");
+    unlink_folders(entry.git_folder);
     std::error_code ignored;
     // Unless something of the user's is in it.
     for (fs::path empty = folder; empty != m_root && fs::remove(empty, ignored);) empty = empty.parent_path();
@@ -248,6 +266,7 @@ class Mover {
       git.text({"update-ref", "--no-deref", "HEAD", entry.worked});
       git.text({"reset", "-q"});
     }
+    git.drop_line_ends();
     git.text({"checkout", "-q", "--no-overwrite-ignore", "--detach", entry.target});
     const PartState& wanted = *m_state.part(entry.path);
     if (!wanted.worked.empty()) git.text({"reset", "-q", "--mixed", wanted.made});

@@ -57,11 +57,17 @@ bool look_at_folder(const CheckoutRequest& request) {
   if (!fs::exists(fs::symlink_status(folder, ignored))) return false;
   if (!sys::is_folder(folder)) throw Error(fmt::format("{} is there, and is no folder", printable(folder.string())));
   if (has_nothing(folder)) return false;
+  GitFolder::refuse_locked(folder);
   if (!GitFolder::is_one(folder))
     throw Error(fmt::format("{} is not empty and no git repository; it stays as it is (--into names another folder)",
                             printable(folder.string())));
   recover(folder);
-  if (read_work_state(folder)) return true;
+  if (const auto state = read_work_state(folder)) {
+    if (state->recipe != request.recipe)
+      throw Error(fmt::format("{} is a checkout of {}, not of {}; it stays as it is (--into names another folder)",
+                              printable(folder.string()), printable(state->recipe), printable(request.recipe)));
+    return true;
+  }
   const GitFolder git(folder);
   const std::string origin(trim(git.run({"config", "remote.origin.url"}).output));
   const auto plain = [](std::string url) {
@@ -118,12 +124,13 @@ void refuse_changes(const fs::path& root, const std::string& advice) {
   const std::optional<WorkState> state = read_work_state(root);
   std::vector<std::string> changed;
   for (const Part& part : parts_of(root)) {
-    const std::vector<std::string> files = part.git.changed_files();
-    if (files.empty()) continue;
+    std::vector<std::string> files = part.git.changed_files();
     const PartState* before = state ? state->part(part.path) : nullptr;
-    if (before != nullptr && !before->worked.empty() &&
-        part.git.tree_of_files(before->worked) == part.git.tree(before->worked))
-      continue;  // hipify, as we left it
+    if (before != nullptr && !before->worked.empty()) {
+      // Hipify's files as we left them are no changes; those that he edited are, also where git does not know them.
+      const std::vector<std::string> since = part.git.changed_since(before->worked);
+      if (since.empty() || part.git.head() == before->made) files = since;
+    }
     for (const std::string& name : files) changed.push_back(part.path.empty() ? name : part.path + "/" + name);
   }
   if (changed.empty()) return;
