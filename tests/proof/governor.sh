@@ -102,14 +102,23 @@ for ((i = 1; i <= small; ++i)); do
   printf '#include <string>\n#include <vector>\nint g%d(std::vector<std::string>& x) { x.push_back("a"); return %d; }\n' "$i" "$i" >"little/g$i.cc"
   echo "build g$i.o: cc g$i.cc" >>little/build.ninja
 done
-without=1e9 with=1e9
+# On a machine that others use too, the processors' time says more than the clock's.
+cpu_seconds() { # cpu_seconds COMMAND…: $cpu and $took
+  local TIMEFORMAT='%U %S %R' times
+  times=$({ time "$@" >/dev/null 2>&1; } 2>&1)
+  read -r user system took <<<"$times"
+  cpu=$(python3 -c "print(f'{$user + $system:.2f}')")
+}
+without=1e9 with=1e9 cpu_without=1e9 cpu_with=1e9
 for round in 1 2 3; do
   rm -f little/*.o little/.ninja*
-  seconds ninja -C little -j "$(nproc)"
-  without=$(python3 -c "print(min($without, $took))")
+  cpu_seconds ninja -C little -j "$(nproc)"
+  without=$(python3 -c "print(min($without, $took))") cpu_without=$(python3 -c "print(min($cpu_without, $cpu))")
   rm -f little/*.o little/.ninja*
-  seconds "$wheelsmith" run --quiet -- ninja -C little -j "$(nproc)"
-  with=$(python3 -c "print(min($with, $took))")
+  cpu_seconds "$wheelsmith" run --quiet -- ninja -C little -j "$(nproc)"
+  with=$(python3 -c "print(min($with, $took))") cpu_with=$(python3 -c "print(min($cpu_with, $cpu))")
+  [[ $(ls little/*.o | wc -l) == "$small" ]] || fail "objects are missing"
 done
-echo "  $small small units: $without s without, $with s with us ($(python3 -c "print(f'{($with / $without - 1) * 100:+.1f} %')"))"
-python3 -c "exit($with > $without * ${GOVERNOR_SMALL_FACTOR:-1.03} + 0.05)" || fail "governed takes too long"
+percent() { python3 -c "print(f'{($2 / $1 - 1) * 100:+.1f} %')"; }
+echo "  $small small units: $without s without, $with s with us ($(percent "$without" "$with")); of the processors $cpu_without s and $cpu_with s ($(percent "$cpu_without" "$cpu_with"))"
+python3 -c "exit($with > $without * 1.03 and $cpu_with > $cpu_without * 1.03)" || fail "governed takes too long"
