@@ -30,6 +30,7 @@ mine=$(git -C tiny rev-parse HEAD)
 run_json checkout tiny --variant cpu
 expect kept "$(json 'items[0].outcome')"
 [[ $(json 'items[0].notes[0]') == *"1 commit of yours"* ]] || fail "$(cat "$t/out")"
+expect "$mine $v10" "$(json 'items[0].head + " " + items[0].commit')"
 expect "$mine" "$(git -C tiny rev-parse HEAD)"
 
 # --- another ref: own commits (also in submodules, also unpushed branches) are kept, ignored files stay, lib moves
@@ -132,6 +133,10 @@ run checkout tiny --ref main --submodules none --full-history --into deep
 expect 2 "$(git -C deep rev-list --count HEAD)"
 run checkout tiny --ref main --submodules none --into shallow
 expect 1 "$(git -C shallow rev-list --count HEAD)"
+run_json checkout tiny --ref main --submodules none --full-history --into shallow
+expect "0 deepened 2" "$status $(json 'items[0].outcome') $(git -C shallow rev-list --count HEAD)"
+run_json checkout tiny --ref main --submodules none --depth 2 --into shallow
+expect unchanged "$(json 'items[0].outcome')"
 run checkout tiny --ref main --submodules none --depth 2 --into two
 expect 2 "$(git -C two rev-list --count HEAD)"
 # A deep one stays deep when it moves.

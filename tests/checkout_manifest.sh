@@ -69,6 +69,9 @@ expect 1 "$(json schema_version m.json)"
 expect "$v10 https://git.example/acme/tiny.git v1.0 1.0" "$(json 'tiny.commit + " " + tiny.repo + " " + tiny.branch + " " + tiny.version' m.json)"
 expect "$lib" "$(json 'tiny.submodules["third_party/lib"]' m.json)"
 expect "$(git -C tiny rev-parse 'HEAD^{tree}')" "$(json tiny.tree m.json)"
+run_json manifest write tiny --dir v1 -o m2.json
+expect m2.json "$(json file)"
+cmp m.json m2.json
 run_json manifest checkout m.json --into again
 expect 0 $status "$(cat "$t/err")"
 expect "$(git -C tiny rev-parse 'HEAD^{tree}')" "$(git -C again/tiny rev-parse 'HEAD^{tree}')"

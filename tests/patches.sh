@@ -210,5 +210,18 @@ mkdir -p bad/tiny/set3 && cp bad/tiny/set/tiny/base/* bad/tiny/set3/
 run checkout tiny --variant cpu --patch-dir bad --patchset set3 --into nothing
 expect 1 $status
 grep -q 'in no folder base or hipified' "$t/err"
+# Messages that a mail cannot tell, and a commit that is none.
+run checkout tiny --variant cpu --no-patches --into words
+for message in "[PATCH] rename" $'fine\n\n--- text\nmore' empty; do
+  [[ $message == empty ]] || sed -i 's/^6$/six/' words/src/a.c
+  git -C words commit -q --allow-empty -am "$message"
+  run patches save --dir words --patchset words
+  expect 1 $status "$message"
+  [[ $(cat "$t/err") == *"lose a part of the "* || $message$(cat "$t/err") == "empty"*"is empty"* ]] || fail "$message: $(cat "$t/err")"
+  [[ ! -e patches/tiny/words ]] || fail "$message was written"
+  git -C words reset -q --hard HEAD^
+done
+run patches list nonesuch
+expect 2 $status
 run patches save --dir other
 expect 2 $status

@@ -42,6 +42,7 @@ Value checkout_value(const CheckoutItem& item) {
   result["ref_kind"] = state.ref_kind;
   result["ref_by"] = item.why;
   result["commit"] = state.commit;
+  result["head"] = item.result.heads.empty() ? "" : item.result.heads.front();
   result["version"] = state.version;
   result["patchset"] = state.patchset;
   Array patches;
@@ -61,6 +62,7 @@ Value checkout_value(const CheckoutItem& item) {
     part["path"] = state.parts[i].path;
     part["upstream"] = state.parts[i].upstream;
     part["commit"] = state.parts[i].made;
+    part["head"] = i < item.result.heads.size() ? item.result.heads[i] : "";
     part["tree"] = i < item.result.trees.size() ? item.result.trees[i] : "";
     parts.emplace_back(std::move(part));
   }

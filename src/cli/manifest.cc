@@ -20,6 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct WriteCommand {
+  OutputOptions output;
   std::vector<std::string> recipes, folders;
   std::string out = "-";
 };
@@ -48,6 +49,21 @@ int write(const WriteCommand& command) {
     print(text);
   } else {
     sys::write_file(command.out, text);
+    if (command.output.json) {
+      document::Table document;
+      document["schema"] = 1;
+      document["file"] = command.out;
+      document::Array items;
+      for (const source::ManifestProject& project : projects) {
+        document::Table item;
+        item["name"] = project.name;
+        item["commit"] = project.commit;
+        item["tree"] = project.tree;
+        items.emplace_back(std::move(item));
+      }
+      document["items"] = std::move(items);
+      print(document::to_json(document) + "\n");
+    }
   }
   return k_fine;
 }
@@ -187,6 +203,7 @@ void add_manifest(CLI::App& app, Outcome& outcome) {
   write_command->add_option("RECIPE", written->recipes, "Packages, checked out in folders of their names");
   write_command->add_option("--dir", written->folders, "Folder of a checkout; repeatable")->allow_extra_args(false);
   write_command->add_option("-o,--output", written->out, "File; - is standard output")->capture_default_str();
+  written->output.add_to(*write_command);
   write_command->callback([written, &outcome] { outcome = [written] { return write(*written); }; });
 
   auto read = std::make_shared<CheckoutManifest>();

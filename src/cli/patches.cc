@@ -90,6 +90,8 @@ int list(const PatchesCommand& command) {
   const fs::path patches = patch_folder(command.patch_dir, settings);
   std::vector<std::string> names = source::PatchSet::names(patches, package);
   if (!command.patchset.empty()) names = {patch_set_named(patches, package, command.patchset).name()};
+  // Nothing of a package that nobody knows is a slip of the pen.
+  if (names.empty() && !state) (void)recipe_named(Session(settings).recipes(), package);
   Array sets;
   std::string text;
   for (const std::string& name : names) {

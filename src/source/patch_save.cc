@@ -32,9 +32,56 @@ bool is_ancestor(const GitFolder& git, const std::string& older, const std::stri
   return git.run({"merge-base", "--is-ancestor", older, newer}).exit.good();
 }
 
+// Lines that say something, without blanks at their ends: all that `git am` keeps of a message.
+std::vector<std::string> said(std::string_view text) {
+  std::vector<std::string> result;
+  for (const std::string_view line : lines(text)) {
+    const std::size_t end = line.find_last_not_of(" \t\r");
+    if (end != std::string_view::npos) result.emplace_back(line.substr(0, end + 1));
+  }
+  return result;
+}
+
+// Mails cannot tell every message: "[PATCH] x" is x to them, and a line that begins with "---" ends the text.
+void check_message(const Part& part, const std::string& commit, const std::string& mail, const fs::path& place) {
+  const std::string subject = part.git.text({"log", "-1", "--encoding=UTF-8", "--format=%s", commit});
+  const std::string body = part.git.text({"log", "-1", "--encoding=UTF-8", "--format=%b", commit});
+  const std::string head = part.git.text({"-c", "mailinfo.scissors=false", "mailinfo", "-b", "--encoding=UTF-8",
+                                          (place / "message").string(), (place / "diff").string()},
+                                         {.input = mail});
+  std::string told;
+  for (const std::string_view line : lines(head)) {
+    if (line.starts_with("Subject: ")) told = line.substr(9);
+  }
+  const bool same_subject = said(told) == said(subject);
+  if (same_subject && said(sys::read_file(place / "message")) == said(body)) return;
+  throw Error(
+      fmt::format("{}: a patch would lose a part of the {} of commit {} \"{}\" ({}); `git rebase -i` can "
+                  "reword it; nothing was written",
+                  shown_part(part.path), same_subject ? "message" : "subject", commit.substr(0, 12), printable(subject),
+                  same_subject ? "a line that reads like the beginning of a diff or of a mail"
+                               : "[PATCH] at its beginning is taken away"));
+}
+
+void refuse_empty(const Part& part, const std::vector<std::string>& commits) {
+  for (const std::string& commit : commits) {
+    if (part.git.tree(commit) != part.git.tree(commit + "^")) continue;
+    throw Error(fmt::format(
+        "{}: commit {} \"{}\" is empty: it changes no file, so there is no patch of it; drop it with "
+        "`git rebase -i`; nothing was written",
+        shown_part(part.path), commit.substr(0, 12), printable(part.git.text({"log", "-1", "--format=%s", commit}))));
+  }
+}
+
 Series format_range(const Part& part, const std::string& from, const std::string& to, bool hipified) {
   Series series{.part = part.path, .hipified = hipified, .patches = {}};
   const sys::TempDir place;
+  const std::string listed = part.git.text({"rev-list", "--reverse", "--max-parents=1", from + ".." + to});
+  std::vector<std::string> commits;
+  for (const std::string_view line : lines(listed)) {
+    if (!line.empty()) commits.emplace_back(line);
+  }
+  refuse_empty(part, commits);
   part.git.text({"-c",
                  "diff.noprefix=false",
                  "-c",
@@ -85,6 +132,11 @@ Series format_range(const Part& part, const std::string& from, const std::string
         fmt::format("{}: the commits since {} cannot be written as patches that give the same tree (is there a "
                     "merge among them? `git rebase` makes them straight); nothing was written",
                     shown_part(part.path), from.substr(0, 12)));
+  if (commits.size() != series.patches.size())
+    throw Error(fmt::format("{}: {} commits gave {} patches; nothing was written", shown_part(part.path),
+                            commits.size(), series.patches.size()));
+  for (std::size_t i = 0; i < commits.size(); ++i)
+    check_message(part, commits[i], series.patches[i].second, place.path());
   return series;
 }
 

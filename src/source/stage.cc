@@ -39,21 +39,6 @@ std::string last_words(const std::string& output) {
   return join(kept, " / ");
 }
 
-void deepen(const CheckoutRequest& request, const std::string& commit, Repositories& repositories,
-            const fs::path& folder) {
-  if (request.depth == 1) return;
-  if (request.offline)
-    throw Error(
-        "more history than one commit has to be fetched, and --offline forbids it: leave out --depth and "
-        "--full-history");
-  std::vector<std::string> fetch = {"fetch", "-q", "--no-tags", "--no-recurse-submodules"};
-  fetch.push_back(request.depth == 0 ? "--unshallow" : fmt::format("--depth={}", request.depth));
-  fetch.insert(fetch.end(), {"--", repositories.address(request.origin), commit});
-  const sys::Captured result = repositories.git().run(fetch, folder, "https:ssh:file");
-  if (!result.exit.good())
-    throw Error(fmt::format("the history of {} cannot be fetched ({})", printable(request.ref), git_message(result)));
-}
-
 void apply_all(const fs::path& root, const PatchSet& set, bool hipified, const std::set<std::string>& parts) {
   for (const PatchFile& patch : set.files()) {
     if (patch.hipified == hipified && parts.contains(patch.part)) apply_patch(GitFolder(root / patch.part), patch);
@@ -90,6 +75,26 @@ std::set<std::string> patched_parts(const CheckoutRequest& request, const std::v
 }
 
 }  // namespace
+
+bool deepen(const CheckoutRequest& request, const std::string& commit, Repositories& repositories,
+            const fs::path& folder) {
+  if (request.depth == 1) return false;
+  const GitFolder git(folder);
+  if (git.text({"rev-parse", "--is-shallow-repository"}) != "true") return false;
+  const auto there = to_number(git.text({"rev-list", "--first-parent", "--count", commit}));
+  if (request.depth != 0 && there && *there >= request.depth) return false;
+  if (request.offline)
+    throw Error(
+        "more history than one commit has to be fetched, and --offline forbids it: leave out --depth and "
+        "--full-history");
+  std::vector<std::string> fetch = {"fetch", "-q", "--no-tags", "--no-recurse-submodules"};
+  fetch.push_back(request.depth == 0 ? "--unshallow" : fmt::format("--depth={}", request.depth));
+  fetch.insert(fetch.end(), {"--", repositories.address(request.origin), commit});
+  const sys::Captured result = repositories.git().run(fetch, folder, "https:ssh:file");
+  if (!result.exit.good())
+    throw Error(fmt::format("the history of {} cannot be fetched ({})", printable(request.ref), git_message(result)));
+  return true;
+}
 
 void run_hipify(const fs::path& root, const std::string& script, const fs::path& python) {
   if (!sys::is_folder(root) || !fs::is_regular_file(root / script))
@@ -138,7 +143,7 @@ WorkState stage(const CheckoutRequest& request, const std::string& commit, const
   if (found.ref_kind == "tag") tree.tag = found.name;
   tree.submodules = request.submodules;
   repositories.checkout(tree, folder);
-  deepen(request, commit, repositories, folder);
+  (void)deepen(request, commit, repositories, folder);
   const GitFolder root(folder);
   // The usual place of submodules' histories, where they outlive the submodule's files.
   root.text({"submodule", "absorbgitdirs"});

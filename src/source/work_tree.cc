@@ -104,8 +104,11 @@ bool stands_on(const fs::path& root, const WorkState& state, std::vector<std::st
 }
 
 void add_trees(const fs::path& root, CheckoutResult& result) {
-  for (const PartState& part : result.state.parts)
-    result.trees.push_back(GitFolder(root / part.path).tree(part.worked.empty() ? "HEAD" : part.worked));
+  for (const PartState& part : result.state.parts) {
+    const GitFolder git(root / part.path);
+    result.heads.push_back(git.head());
+    result.trees.push_back(git.tree(part.worked.empty() ? "HEAD" : part.worked));
+  }
 }
 
 }  // namespace
@@ -116,6 +119,7 @@ std::string_view to_string(CheckoutResult::Outcome outcome) {
     case CheckoutResult::Outcome::moved: return "moved";
     case CheckoutResult::Outcome::unchanged: return "unchanged";
     case CheckoutResult::Outcome::kept: return "kept";
+    case CheckoutResult::Outcome::deepened: return "deepened";
   }
   return "";
 }
@@ -166,6 +170,11 @@ CheckoutResult check_out(const CheckoutRequest& given, Repositories& repositorie
     if (before && before->same_request(wanted)) {
       if (stands_on(request.folder, *before, result.notes)) {
         result.outcome = result.notes.empty() ? CheckoutResult::Outcome::unchanged : CheckoutResult::Outcome::kept;
+        if (deepen(request, found.id, repositories, request.folder)) {
+          if (result.notes.empty()) result.outcome = CheckoutResult::Outcome::deepened;
+          result.notes.push_back(fmt::format("{} commits of history are there now",
+                                             GitFolder(request.folder).text({"rev-list", "--count", found.id})));
+        }
         result.state = *before;
         add_trees(request.folder, result);
         return result;

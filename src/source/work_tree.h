@@ -32,8 +32,9 @@ struct CheckoutRequest {
 };
 
 struct CheckoutResult {
-  enum class Outcome { made, moved, unchanged, kept } outcome = Outcome::made;
+  enum class Outcome { made, moved, unchanged, kept, deepened } outcome = Outcome::made;
   WorkState state;
+  std::vector<std::string> heads;  // of state.parts: HEAD, with commits of the user's
   std::vector<std::string> trees;  // of state.parts: what HEAD's files hash to
   std::vector<std::string> notes;  // sentences: what was saved where, what was left out
 };
@@ -58,6 +59,9 @@ WorkState stage(const CheckoutRequest& request, const std::string& commit, const
                 Repositories& repositories, const std::filesystem::path& folder, std::vector<std::string>& notes);
 void switch_to(const std::filesystem::path& root, const std::filesystem::path& staged, const WorkState& state,
                std::vector<std::string>& notes);
+// Fetches as much of the root's history as is asked for; false when it is there already.
+bool deepen(const CheckoutRequest& request, const std::string& commit, Repositories& repositories,
+            const std::filesystem::path& folder);
 // A tag for hipify in every part; a commit where there is something to commit.
 void run_hipify(const std::filesystem::path& root, const std::string& script, const std::filesystem::path& python);
 
