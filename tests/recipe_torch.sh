@@ -5,6 +5,7 @@ source "$(dirname "$0")/common.inc"
 source "$tests/small_package.inc"
 source "$tests/small_torch.inc"
 need_registry
+need_disk 17
 need unzip
 small_torch "$t"
 good() { [[ $status == 0 ]] || { cat "$t/out" "$t/err" >&2; fail "$1 ended with $status"; }; }

@@ -5,6 +5,7 @@ source "$(dirname "$0")/common.inc"
 source "$tests/small_package.inc"
 source "$tests/small_torch.inc"
 need_registry
+need_disk 12
 need unzip ar
 small_torch "$t"
 small_llvm "$t/llvm"

@@ -5,6 +5,7 @@ source "$(dirname "$0")/common.inc"
 source "$tests/small_package.inc"
 source "$tests/small_torch.inc"
 need_registry
+need_disk 3
 need unzip libpng-config
 [[ -e /usr/include/jpeglib.h ]] || skip "no jpeglib.h here"
 small_torch "$t"

@@ -7,6 +7,7 @@ source "$tests/rocm_small_sdk.inc"
 source "$tests/small_vllm.inc"
 need_rocm_tools
 need_registry
+need_disk 16
 need git unzip gcc
 [[ ! -e /opt/rocm ]] || skip "this machine has a ROCm"
 unset ROCM_PATH ROCM_HOME HIP_PATH VIRTUAL_ENV VLLM_ROCM_USE_AITER || true

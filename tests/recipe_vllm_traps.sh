@@ -7,6 +7,7 @@ source "$tests/rocm_small_sdk.inc"
 source "$tests/small_vllm.inc"
 need_rocm_tools
 need_registry
+need_disk 16
 need git unzip gcc
 unset ROCM_PATH ROCM_HOME HIP_PATH VIRTUAL_ENV || true
 # Finished wheels of FlashAttention, which nobody has checked: on loopback.
@@ -18,7 +19,7 @@ make_wheel "$t/release/flash_attn-2.8.0.post2-py3-none-any.whl" "flash_attn/_see
 : >"$t/server.log"
 python3 -u -m http.server --bind 127.0.0.1 --directory "$t/release" 0 >"$t/server.log" 2>&1 &
 server=$!
-trap 'kill $server 2>/dev/null' EXIT
+trap 'ended=$?; kill $server 2>/dev/null; leave $ended' EXIT
 for ((i = 0; i < 100; i++)); do
   port=$(sed -n 's/.*port \([0-9]*\).*/\1/p' "$t/server.log")
   [[ -z $port ]] || break

@@ -88,7 +88,7 @@ python3 "$tests/rocm_index.py" "$t/sdk" "$t/index/nightly" 7.9.0 gfx1151 gfx90a
 python3 "$tests/rocm_index.py" "$t/sdk" "$t/index/family/gfx94X-dcgpu" 7.9.0 --family gfx94X-dcgpu gfx942
 python3 -u -m http.server --bind 127.0.0.1 --directory "$t/index" 0 >"$t/server.log" 2>&1 &
 server=$!
-trap 'kill $server 2>/dev/null' EXIT
+trap 'ended=$?; kill $server 2>/dev/null; leave $ended' EXIT
 for ((i = 0; i < 100; i++)); do
   port=$(sed -n 's/.*port \([0-9]*\).*/\1/p' "$t/server.log")
   [[ -z $port ]] || break
