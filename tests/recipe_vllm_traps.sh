@@ -16,17 +16,8 @@ printf '{"origin": "downloaded"}\n' >"$t/release/_seen.json"
 : >"$t/release/interface.py"
 make_wheel "$t/release/flash_attn-2.8.0.post2-py3-none-any.whl" "flash_attn/_seen.json=$t/release/_seen.json" \
   "flash_attn/flash_attn_interface.py=$t/release/interface.py"
-: >"$t/server.log"
-python3 -u -m http.server --bind 127.0.0.1 --directory "$t/release" 0 >"$t/server.log" 2>&1 &
-server=$!
-trap 'ended=$?; kill $server 2>/dev/null; leave $ended' EXIT
-for ((i = 0; i < 100; i++)); do
-  port=$(sed -n 's/.*port \([0-9]*\).*/\1/p' "$t/server.log")
-  [[ -z $port ]] || break
-  sleep 0.1
-done
-[[ -n $port ]] || fail "no server"
-echo "http://127.0.0.1:$port/flash_attn-2.8.0.post2-py3-none-any.whl" >"$t/wheel_url"
+serve_folder "$t/release"
+echo "$base/flash_attn-2.8.0.post2-py3-none-any.whl" >"$t/wheel_url"
 small_vllm "$t"
 rocm_sdk "$t/sdk"
 export HOME=$t/home WHEELSMITH_STORE=$t/store WHEELSMITH_OUT=$t/wheels PATH=$t/bin:$PATH
