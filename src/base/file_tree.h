@@ -3,8 +3,10 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/bytes.h"
@@ -37,6 +39,51 @@ class FileTree {
     if (!blob) return std::nullopt;
     return std::string(blob->bytes.clamp(0, count).text());
   }
+};
+
+// Texts by name. What is opened is theirs: the tree must live as long.
+class TextTree final : public FileTree {
+ public:
+  explicit TextTree(std::map<std::string, std::string> texts) : m_texts(std::move(texts)) {}
+
+  [[nodiscard]] std::vector<File> files() const override {
+    std::vector<File> result;
+    for (const auto& [name, text] : m_texts) result.push_back({name, text.size()});
+    return result;
+  }
+  [[nodiscard]] std::optional<Blob> open(const std::string& name) const override {
+    const auto found = m_texts.find(name);
+    if (found == m_texts.end()) return std::nullopt;
+    return Blob{nullptr, Bytes(found->second)};
+  }
+
+ private:
+  std::map<std::string, std::string> m_texts;
+};
+
+// What lies in one folder of a tree ("" for all of it), as a tree of its own.
+class SubTree final : public FileTree {
+ public:
+  SubTree(const FileTree& whole, const std::string& folder)
+      : m_whole(whole), m_prefix(folder.empty() ? "" : folder + "/") {}
+
+  [[nodiscard]] std::vector<File> files() const override {
+    std::vector<File> result;
+    for (const File& file : m_whole.files()) {
+      if (file.name.starts_with(m_prefix)) result.push_back({file.name.substr(m_prefix.size()), file.size});
+    }
+    return result;
+  }
+  [[nodiscard]] std::optional<Blob> open(const std::string& name) const override {
+    return m_whole.open(m_prefix + name);
+  }
+  [[nodiscard]] std::optional<std::string> head(const std::string& name, std::size_t count) const override {
+    return m_whole.head(m_prefix + name, count);
+  }
+
+ private:
+  const FileTree& m_whole;
+  std::string m_prefix;
 };
 
 }  // namespace wheelsmith

@@ -21,8 +21,6 @@ namespace {
 using doctor::Check;
 using doctor::State;
 
-bool same_name(std::string_view a, std::string_view b) { return pep::normalized_name(a) == pep::normalized_name(b); }
-
 // The versions of installed distributions, by normalized name, as their folders' names say.
 std::map<std::string, std::string> installed_in(const toolchain::Python& python) {
   std::map<std::string, std::string> found;
@@ -194,7 +192,7 @@ class Examination {
     for (const std::string& name : item.wheels) {
       const auto of = std::find_if(m_outcomes.begin(), m_outcomes.end(), [&](const run::StepOutcome& outcome) {
         std::error_code ignored;
-        return same_name(m_plan.find(outcome.id)->project, name) && !outcome.wheel.empty() &&
+        return pep::same_name(m_plan.find(outcome.id)->project, name) && !outcome.wheel.empty() &&
                std::filesystem::exists(outcome.wheel, ignored);
       });
       if (of != m_outcomes.end())
@@ -216,7 +214,7 @@ class Examination {
   [[nodiscard]] std::string not_needed(const std::string& name) const {
     for (const run::StepOutcome& outcome : m_outcomes) {
       const bool made = outcome.outcome == "built" || outcome.outcome == "cached";
-      if (outcome.optional && !made && same_name(m_plan.find(outcome.id)->project, name)) return outcome.outcome;
+      if (outcome.optional && !made && pep::same_name(m_plan.find(outcome.id)->project, name)) return outcome.outcome;
     }
     return "";
   }

@@ -55,10 +55,9 @@ recipe::Recipe Examiner::settled(const recipe::Recipe& recipe, recipe::Variant v
   if (!recipe.all_rules.contains({variant, target}) && !recipe.all_rules.contains({variant, "default"})) return recipe;
   if (!recipe.depends_on_circumstances(variant, target)) return recipe;
   recipe::Circumstances now;
-  now.ref = recipe::expand(recipe.source.ref, {{"version", recipe.source.version}});
-  for (const auto& [name, ref] : m_request.refs) {
-    if (name.empty() || pep::normalized_name(name) == pep::normalized_name(recipe.name)) now.ref = ref;
-  }
+  now.ref = plan::ref_of(recipe, m_request);
+  // A package that another one pins goes along with it: main with main.
+  if (const auto pinning = plan::user_ref(m_request, recipe.source.pinned_by.recipe)) now.ref = *pinning;
   const std::string tag =
       now.ref.substr(now.ref.starts_with(recipe.source.tag_prefix) ? recipe.source.tag_prefix.size() : 0);
   now.version = recipe.source.kind == recipe::Source::Kind::sdist ? recipe.source.version
@@ -89,11 +88,8 @@ void Examiner::examine_source(const recipe::Recipe& recipe, recipe::Variant vari
   if (recipe.source.kind != recipe::Source::Kind::git || m_workshop.surroundings.described ||
       plan::choose_source(m_request, recipe.name, recipe.project))
     return;
+  const std::string ref = plan::ref_of(recipe, m_request);
   std::string url = recipe.source.url;
-  std::string ref = recipe::expand(recipe.source.ref, {{"version", recipe.source.version}});
-  for (const auto& [name, wanted] : m_request.refs) {
-    if (name.empty() || pep::normalized_name(name) == pep::normalized_name(recipe.name)) ref = wanted;
-  }
   const recipe::Source::Family* family = recipe.source.family(ref, recipe::to_string(variant));
   if (family != nullptr && !family->git.empty()) url = family->git;
   Check check{.id = "source", .wanted = fmt::format("{} {}", fetch::without_credentials(url), ref)};
@@ -177,7 +173,7 @@ recipe::Recipe Examiner::made_up(const std::string& package, const toolchain::Py
   std::optional<source::Override> user;
   for (const source::Override& one : m_request.sources) {
     const bool only = one.name.empty() && m_request.packages.size() == 1;
-    if (only || pep::normalized_name(one.name) == pep::normalized_name(package)) user = one;
+    if (only || pep::same_name(one.name, package)) user = one;
   }
   source::PinOptions options;
   options.python_version = python.version;

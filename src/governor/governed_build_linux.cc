@@ -60,6 +60,8 @@ std::optional<unsigned> jobs_in_makeflags(std::string_view text) {
 
 }  // namespace
 
+unsigned offered_jobs(unsigned cores) { return 2 * cores + 14; }
+
 struct GovernedBuild::State {
   Options options;
   RunFile run;
@@ -130,7 +132,7 @@ void GovernedBuild::govern(sys::Environment& environment) {
   const auto make_jobs = flags == environment.end() ? std::nullopt : jobs_in_makeflags(flags->second);
   if (make_jobs) bound(*make_jobs);
   const unsigned cores = state.run.cores == 0 ? usable_threads() : state.run.cores;
-  const unsigned offered = most != 0 ? most : 2 * cores + 14;
+  const unsigned offered = most != 0 ? most : offered_jobs(cores);
   environment["MAX_JOBS"] = environment["CMAKE_BUILD_PARALLEL_LEVEL"] = std::to_string(offered);
   if (!make_jobs) {
     std::string& words = environment["MAKEFLAGS"];

@@ -24,6 +24,9 @@ std::optional<int> run_as_shim(int argc, char** argv);
 // The process `wheelsmith governor`. Returns at once when there is one already.
 int run_governor(const std::filesystem::path& runtime);
 
+// What build systems are told where nobody set a number: enough that the governor always has several to choose from.
+unsigned offered_jobs(unsigned cores);
+
 struct Options {
   std::string name;                 // for people who look at records: a step's id, a command
   unsigned jobs = 0;                // the most compiles at once; 0: as many as cores

@@ -141,6 +141,8 @@ std::string normalized_name(std::string_view name) {
   return result;
 }
 
+bool same_name(std::string_view a, std::string_view b) { return normalized_name(a) == normalized_name(b); }
+
 std::string escaped_name(std::string_view name) {
   std::string result = normalized_name(name);
   std::replace(result.begin(), result.end(), '-', '_');

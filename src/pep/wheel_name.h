@@ -44,6 +44,8 @@ std::vector<Finding> check_wheel_name(const WheelName& name, const std::string& 
 
 // Lower case, runs of "-", "_" and "." become one "-" (PEP 503).
 std::string normalized_name(std::string_view name);
+// Whether both are names of one project.
+bool same_name(std::string_view a, std::string_view b);
 // The normal form with "_" for "-", as it stands in the names of wheels and .dist-info folders.
 std::string escaped_name(std::string_view name);
 

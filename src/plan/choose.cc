@@ -200,16 +200,28 @@ std::vector<gpu::ArchList> choose_archs(const Request& request, const recipe::Re
 
 std::optional<source::Override> choose_source(const Request& request, const std::string& package,
                                               const std::string& project) {
-  const auto same = [](const std::string& a, const std::string& b) {
-    return pep::normalized_name(a) == pep::normalized_name(b);
-  };
   const bool alone =
-      request.packages.empty() || (request.packages.size() == 1 && same(request.packages.front(), package));
+      request.packages.empty() || (request.packages.size() == 1 && pep::same_name(request.packages.front(), package));
   for (const source::Override& user : request.sources) {
-    if (user.name.empty() ? alone || (!user.project.empty() && same(user.project, project)) : same(user.name, package))
+    if (user.name.empty() ? alone || (!user.project.empty() && pep::same_name(user.project, project))
+                          : pep::same_name(user.name, package))
       return user;
   }
   return std::nullopt;
+}
+
+std::optional<std::string> user_ref(const Request& request, const std::string& package) {
+  const bool alone =
+      request.packages.empty() || (request.packages.size() == 1 && pep::same_name(request.packages.front(), package));
+  for (const auto& [name, ref] : request.refs) {
+    if (name.empty() ? alone : pep::same_name(name, package)) return ref;
+  }
+  return std::nullopt;
+}
+
+std::string ref_of(const recipe::Recipe& recipe, const Request& request) {
+  if (const auto wanted = user_ref(request, recipe.name)) return *wanted;
+  return recipe::expand(recipe.source.ref, {{"version", recipe.source.version}});
 }
 
 TorchChoice choose_torch(const Request& request, const recipe::Rules& rules, Variant variant,
@@ -247,10 +259,7 @@ TorchChoice choose_torch(const Request& request, const recipe::Rules& rules, Var
 void prefer_torch_of_ref(TorchChoice& torch, const recipe::Recipe& recipe, const Request& request,
                          std::vector<std::string>& notes) {
   if (torch.kind != TorchChoice::Kind::requirement || !request.torch.empty() || recipe.source.refs.empty()) return;
-  std::string ref = recipe.source.ref;
-  for (const auto& [name, wanted] : request.refs) {
-    if (name.empty() || pep::normalized_name(name) == pep::normalized_name(recipe.name)) ref = wanted;
-  }
+  const std::string ref = ref_of(recipe, request);
   std::optional<pep::Version> newest;
   for (const auto& [series, of_series] : recipe.source.refs) {
     const auto version = pep::Version::try_parse(series);

@@ -26,6 +26,11 @@ std::vector<gpu::ArchList> choose_archs(const Request& request, const recipe::Re
 std::optional<source::Override> choose_source(const Request& request, const std::string& package,
                                               const std::string& project);
 
+// The ref that --ref names for it; a name may be left out where only one package is asked for.
+std::optional<std::string> user_ref(const Request& request, const std::string& package);
+// That one, or the recipe's own.
+std::string ref_of(const recipe::Recipe& recipe, const Request& request);
+
 // What --torch says, or the torch that the interpreter has, or the newest that the recipe takes.
 TorchChoice choose_torch(const Request& request, const recipe::Rules& rules, recipe::Variant variant,
                          const toolchain::Python& python, const Workshop& workshop, std::vector<std::string>& notes);

@@ -12,16 +12,6 @@
 
 namespace wheelsmith::plan {
 
-namespace {
-
-bool same_name(std::string_view a, std::string_view b) { return pep::normalized_name(a) == pep::normalized_name(b); }
-
-void add_once(std::vector<std::string>& list, const std::string& word) {
-  if (std::find(list.begin(), list.end(), word) == list.end()) list.push_back(word);
-}
-
-}  // namespace
-
 std::map<std::string, std::string> chosen_settings(const recipe::Recipe& recipe, const Request& request) {
   std::map<std::string, std::string> chosen;
   for (const recipe::Setting& setting : recipe.settings) {
@@ -91,7 +81,7 @@ const recipe::Recipe* Planner::torch_recipe(const recipe::Recipe& besides) const
   if (!m_request.torch.empty()) return nullptr;
   for (const std::string& package : m_request.packages) {
     const recipe::Recipe* recipe = m_workshop.recipes.find(package);
-    if (recipe != nullptr && recipe->name != besides.name && same_name(recipe->project, "torch")) return recipe;
+    if (recipe != nullptr && recipe->name != besides.name && pep::same_name(recipe->project, "torch")) return recipe;
   }
   return nullptr;
 }

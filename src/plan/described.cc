@@ -21,30 +21,6 @@ using toolchain::Description;
 
 constexpr std::string_view k_described = "described:";
 
-// The files of a description below one folder of the source.
-class DescribedTree final : public FileTree {
- public:
-  DescribedTree(const std::map<std::string, std::string>& files, const std::string& subfolder) {
-    const std::string prefix = subfolder.empty() ? "" : subfolder + "/";
-    for (const auto& [name, text] : files) {
-      if (name.starts_with(prefix)) m_files.emplace(name.substr(prefix.size()), text);
-    }
-  }
-  [[nodiscard]] std::vector<File> files() const override {
-    std::vector<File> result;
-    for (const auto& [name, text] : m_files) result.push_back({name, text.size()});
-    return result;
-  }
-  [[nodiscard]] std::optional<Blob> open(const std::string& name) const override {
-    const auto found = m_files.find(name);
-    if (found == m_files.end()) return std::nullopt;
-    return Blob{nullptr, Bytes(found->second)};
-  }
-
- private:
-  std::map<std::string, std::string> m_files;
-};
-
 const DescribedSource* find_source(const std::vector<std::string>& names, const Workshop& workshop) {
   return workshop.surroundings.described ? workshop.surroundings.described->source(names) : nullptr;
 }
@@ -184,7 +160,7 @@ std::optional<recipe::SourceFacts> described_facts(const source::Pin& pin, const
                                                    const Workshop& workshop) {
   const DescribedSource* described = find_source(pin, workshop);
   if (described == nullptr) return std::nullopt;
-  recipe::SourceFacts facts = recipe::read_source(DescribedTree(described->files, subfolder));
+  recipe::SourceFacts facts = recipe::read_source(SubTree(TextTree(described->files), subfolder));
   if (facts.name.empty()) facts.name = pin.project;
   if (!described->version.empty()) facts.version = described->version;
   if (described->backend) facts.backend = *described->backend;

@@ -22,20 +22,10 @@ namespace wheelsmith::plan {
 
 namespace {
 
-bool same_name(std::string_view a, std::string_view b) { return pep::normalized_name(a) == pep::normalized_name(b); }
-
 // "2.13" of "2.13.0+cpu".
 std::string series_of(const std::string& version) {
   const auto parts = split(version, '.');
   return parts.size() < 2 ? std::string() : fmt::format("{}.{}", parts[0], parts[1]);
-}
-
-std::optional<std::string> user_ref(const Request& request, const std::string& package) {
-  const bool alone = request.packages.size() == 1 && same_name(request.packages.front(), package);
-  for (const auto& [name, ref] : request.refs) {
-    if (name.empty() ? alone : same_name(name, package)) return ref;
-  }
-  return std::nullopt;
 }
 
 // A version as it stands in a file of its own ("2.13.0a0\n") or in a Python module (__version__ = "2.8.0").
@@ -90,8 +80,8 @@ std::string Planner::torch_series(const recipe::Recipe& recipe, const recipe::Ru
 std::optional<Planner::Place> Planner::pinned_place(const recipe::Recipe& recipe, recipe::Variant variant,
                                                     const toolchain::Python& python) {
   const recipe::Source::PinnedBy& by = recipe.source.pinned_by;
-  if (by.recipe.empty() || same_name(by.recipe, recipe.name)) return std::nullopt;
-  const auto asked = [&](const std::string& package) { return same_name(package, by.recipe); };
+  if (by.recipe.empty() || pep::same_name(by.recipe, recipe.name)) return std::nullopt;
+  const auto asked = [&](const std::string& package) { return pep::same_name(package, by.recipe); };
   if (std::none_of(m_request.packages.begin(), m_request.packages.end(), asked)) return std::nullopt;
   const recipe::Recipe& pinning = recipe_for(by.recipe);
   const std::vector<recipe::Variant> variants = pinning.variants();
@@ -112,9 +102,8 @@ Planner::Place Planner::place_of(const recipe::Recipe& recipe, recipe::Variant v
   const recipe::Rules& rules = recipe.rules(variant, target);
   Place place;
   place.url = recipe.source.url;
-  place.ref = recipe::expand(recipe.source.ref, {{"version", recipe.source.version}});
-  if (const auto wanted = user_ref(m_request, recipe.name)) {
-    place.ref = *wanted;
+  place.ref = ref_of(recipe, m_request);
+  if (user_ref(m_request, recipe.name)) {  // then nothing else counts
   } else if (auto pinned = pinned_place(recipe, variant, python)) {
     place = std::move(*pinned);
     note(fmt::format("{}: {}, since {}", recipe.name, place.ref, place.why));

@@ -13,6 +13,9 @@
 
 namespace wheelsmith::plan {
 
+// A list without repetitions, in the order in which its words came.
+void add_once(std::vector<std::string>& list, const std::string& word);
+
 // What --set says, or the recipe.
 std::map<std::string, std::string> chosen_settings(const recipe::Recipe& recipe, const Request& request);
 
@@ -61,6 +64,7 @@ class Planner {
   bool refuse(Step& step, const recipe::Recipe& recipe, const recipe::Rules& rules, bool optional);
   void choose_what_it_needs(Step& step, const recipe::Rules& rules, const Known& known);
   std::string add(Step step);
+  std::string add_skipped(Step step, const recipe::Recipe& recipe);
   void add_fetches(Step& step, const recipe::Rules& rules);
   // A file of a source, nothing where it has none.
   [[nodiscard]] std::optional<std::string> text_of(const source::Pin& pin, const std::string& path) const;
@@ -92,8 +96,7 @@ class Planner {
   std::map<std::string, std::string> m_recipe_texts;    // name -> as TOML
   std::map<std::string, std::string> m_recipe_digests;  // name, variant, target -> of what holds for them
   std::vector<std::pair<std::string, std::string>> m_tool_inputs;
-  std::map<std::string, toolchain::Program> m_programs;
-  bool m_programs_looked_for = false;
+  std::map<std::string, toolchain::Program> m_programs;  // by path
 };
 
 }  // namespace wheelsmith::plan

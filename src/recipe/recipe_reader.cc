@@ -140,16 +140,6 @@ void read_document(const Table& document, Problems& problems, Recipe& recipe) {
   in.finish();
 }
 
-Table only_rules(const Table& table) {
-  Table rules;
-  for (const std::string& name : rules_tables()) {
-    for (const std::string& key : {name, "more-" + name}) {
-      if (const Value* value = table.find(key)) rules[key] = *value;
-    }
-  }
-  return rules;
-}
-
 const Table& table_or_empty(const Value& value) {
   static const Table k_empty;
   return value.table() != nullptr ? *value.table() : k_empty;

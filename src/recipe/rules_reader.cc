@@ -182,6 +182,16 @@ const std::vector<std::string>& rules_tables() {
   return names;
 }
 
+document::Table only_rules(const document::Table& table) {
+  document::Table rules;
+  for (const std::string& name : rules_tables()) {
+    for (const std::string& key : {name, "more-" + name}) {
+      if (const Value* value = table.find(key)) rules[key] = *value;
+    }
+  }
+  return rules;
+}
+
 void read_rules(TableReader& in, const PlaceholderScope& scope, Rules& rules) {
   const TextCheck expandable = [&](const std::string& text) { return check_placeholders(text, scope); };
   in.within("build", [&](TableReader& build) { read_build(build, expandable, rules); });

@@ -21,5 +21,7 @@ void read_rules(TableReader& in, const PlaceholderScope& scope, Rules& rules);
 
 // The names of those tables.
 const std::vector<std::string>& rules_tables();
+// Those of a table, with what is to be added to them (more-NAME).
+document::Table only_rules(const document::Table& table);
 
 }  // namespace wheelsmith::recipe

@@ -13,24 +13,6 @@ using Names = std::vector<std::string>;
 
 using Files = std::map<std::string, std::string>;
 
-class TextTree final : public FileTree {
- public:
-  explicit TextTree(std::map<std::string, std::string> files) : m_files(std::move(files)) {}
-  [[nodiscard]] std::vector<File> files() const override {
-    std::vector<File> result;
-    for (const auto& [name, text] : m_files) result.push_back({name, text.size()});
-    return result;
-  }
-  [[nodiscard]] std::optional<Blob> open(const std::string& name) const override {
-    const auto found = m_files.find(name);
-    if (found == m_files.end()) return std::nullopt;
-    return Blob{nullptr, Bytes(found->second)};
-  }
-
- private:
-  std::map<std::string, std::string> m_files;
-};
-
 // Shaped like the setup.py files of torch's extensions on the registry.
 constexpr const char* k_setup = R"py(#!/usr/bin/env python
 """import nothing

@@ -103,7 +103,7 @@ void read_if(TableReader& in, Condition& condition) {
 
 bool has_when(const Value& table) { return !table["when"].is_null() || !table["more-when"].is_null(); }
 
-// The condition that hold, in order, with the tables that they bring.
+// Lays over what the conditions that hold bring, in order.
 void lay_when(Table& layers, const Value& layer, const Circumstances& circumstances,
               std::vector<std::string>& reasons) {
   for (const char* key : {"when", "more-when"}) {
@@ -113,26 +113,10 @@ void lay_when(Table& layers, const Value& layer, const Circumstances& circumstan
       Problems ignored("");
       TableReader in(*one.table(), "[[when]]", one.line, ignored);
       if (!read_condition(in).holds(circumstances)) continue;
-      Table rules;
-      for (const std::string& name : rules_tables()) {
-        for (const std::string& word : {name, "more-" + name}) {
-          if (const Value* value = one.table()->find(word)) rules[word] = *value;
-        }
-      }
-      layers = lay_over(layers, rules);
+      layers = lay_over(layers, only_rules(*one.table()));
       if (const std::string why = one["why"].text_or(); !why.empty()) reasons.push_back(why);
     }
   }
-}
-
-Table rules_of(const Table& table) {
-  Table rules;
-  for (const std::string& name : rules_tables()) {
-    for (const std::string& key : {name, "more-" + name}) {
-      if (const Value* value = table.find(key)) rules[key] = *value;
-    }
-  }
-  return rules;
 }
 
 }  // namespace
@@ -181,10 +165,10 @@ Recipe Recipe::under(Variant variant, const std::string& target, const Circumsta
   (void)rules(variant, target);  // says what is legal
   const Layers layers = layers_of(*this, variant, target);
   // First all layers as they stand, then the conditions: what holds only now is more exact than what holds always.
-  Table merged = rules_of(document);
-  if (layers.variant->table() != nullptr) merged = lay_over(merged, rules_of(*layers.variant->table()));
+  Table merged = only_rules(document);
+  if (layers.variant->table() != nullptr) merged = lay_over(merged, only_rules(*layers.variant->table()));
   if (layers.target != nullptr && layers.target->table() != nullptr)
-    merged = lay_over(merged, rules_of(*layers.target->table()));
+    merged = lay_over(merged, only_rules(*layers.target->table()));
   lay_when(merged, Value(document), circumstances, reasons);
   lay_when(merged, *layers.variant, circumstances, reasons);
   if (layers.target != nullptr) lay_when(merged, *layers.target, circumstances, reasons);

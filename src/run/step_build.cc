@@ -28,19 +28,6 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
     text.replace(at, from.size(), to);
 }
 
-void link(const std::filesystem::path& target, const std::filesystem::path& name) {
-  std::error_code error;
-  std::filesystem::remove(name, error);
-  std::filesystem::create_symlink(target, name, error);
-  if (error) sys::throw_sys_error(error.value(), "link", name);
-}
-
-// Whether ccache, called by that name, would find this very compiler: it looks the name up beside it.
-bool is_plain_compiler(const std::filesystem::path& compiler, const char* name) {
-  std::error_code error;
-  return std::filesystem::equivalent(compiler.parent_path() / name, compiler, error) && !error;
-}
-
 struct Backend {
   std::string name = "setuptools.build_meta:__legacy__";
   std::vector<std::string> path;
@@ -109,91 +96,6 @@ sys::Environment StepRunner::tool_environment() {
   for (const auto& [name, value] : m_git_variables) environment[name] = value;
   if (m_governed) m_governed->govern(environment);
   return environment;
-}
-
-// Compilers start when there is memory for them. A build is never worse off without: then the number of jobs is what
-// the memory of this moment seems to allow.
-void StepRunner::govern() {
-  if (!m_job.governed || m_governed) return;
-  try {
-    governor::Options options;
-    options.name = m_job.step.id;
-    options.jobs = m_job.most_jobs;
-    options.memory = m_job.memory;
-    m_governed.emplace(m_store, options);
-  } catch (const Error& error) {
-    note(fmt::format("compilers are not governed: {}", error.what()));
-  }
-}
-
-// What build systems are told: enough that the governor always has several to choose from.
-unsigned StepRunner::jobs() const {
-  if (!m_governed) return m_job.jobs;
-  return m_job.most_jobs != 0 ? m_job.most_jobs : 2 * usable_threads() + 14;
-}
-
-void StepRunner::tell_memory() {
-  const auto now = std::chrono::steady_clock::now();
-  if (!m_governed || now - m_told_memory < std::chrono::seconds(1)) return;
-  m_told_memory = now;
-  const governor::Message& status = m_governed->status();
-  if (status.number("running") == 0 && status.number("waiting") == 0) return;
-  std::string text = fmt::format("{} compiling, {} used, {} reserved of {}", status.number("running"),
-                                 human_bytes(status.number("used")), human_bytes(status.number("reserved")),
-                                 human_bytes(status.number("limit")));
-  if (const std::uint64_t waiting = status.number("waiting"); waiting != 0)
-    text += fmt::format("; {} wait for {}", waiting, status.text("why").empty() ? "their turn" : status.text("why"));
-  emit_event({.kind = Event::Kind::memory, .step = "", .text = text});
-}
-
-// What the governor had to do, where it had to do something.
-void StepRunner::end_governing(int exit) {
-  if (!m_governed) return;
-  try {
-    const governor::Summary summary = m_governed->finish(exit);
-    const bool busy = summary.tried_again + summary.set_back + summary.paused + summary.ungoverned != 0 ||
-                      summary.waited_for_memory >= 1 || !summary.unreached.empty();
-    if (summary.compiles == 0) {
-      m_log.line("no compiler was seen");
-    } else if (busy) {
-      note(summary.to_text());
-    } else {
-      m_log.line(summary.to_text());
-    }
-  } catch (const Error& error) {  // it is only told
-    m_log.line(error.what());
-  }
-  m_governed.reset();
-}
-
-void StepRunner::prepare_tools() {
-  const plan::Step& step = m_job.step;
-  govern();
-  const std::filesystem::path bin = m_tree / "bin";
-  m_network_isolated = !step.network && sys::can_isolate_network();
-  if (!m_job.mirrors.empty()) m_git_variables = source::repositories_for(m_fetcher, m_store).build_variables();
-  // A folder that is being worked on is compiled through the compile cache, for backends that compile all of it again.
-  const auto cache = step.source.incremental && m_job.ccache != "off"
-                         ? toolchain::find_program("ccache", m_surroundings)
-                         : std::nullopt;
-  if (step.source.incremental && m_job.ccache == "on" && !cache)
-    throw Error("--ccache on, but there is no ccache here: apt-get install ccache");
-  const bool cached = cache && is_plain_compiler(step.cc, "cc") && is_plain_compiler(step.cxx, "c++");
-  const auto compiler = [&](const std::string& real, const char* plain, const char* own) {
-    if (real.empty()) return;
-    const std::string target = cached ? cache->path.string() : real;
-    link(target, bin / plain);
-    link(target, bin / own);
-  };
-  const bool clang = step.compiler_family == "clang";
-  compiler(step.cc, "cc", clang ? "clang" : "gcc");
-  compiler(step.cxx, "c++", clang ? "clang++" : "g++");
-  if (cached) {
-    m_job.step.volatile_environment.emplace_back("CCACHE_DIR", "${store}/ccache");
-    m_job.step.volatile_environment.emplace_back("CCACHE_BASEDIR", "${tree}");
-    m_job.step.volatile_environment.emplace_back("CCACHE_PATH", std::filesystem::path(step.cxx).parent_path().string());
-  }
-  for (const auto& [name, path] : step.programs) link(path, bin / name);
 }
 
 // Where the command that failed ran. ninja prints commands as they are in its folder, and seldom which folder that is:
@@ -303,9 +205,7 @@ bool StepRunner::add_hook_requirements() {
   std::vector<std::string> more;
   for (const std::string& requirement : call_hook("get_requires_for_build_wheel").texts()) {
     const pep::Requirement parsed = pep::Requirement::parse(requirement);
-    const auto same = [&](const std::string& name) {
-      return pep::normalized_name(name) == pep::normalized_name(parsed.name);
-    };
+    const auto same = [&](const std::string& name) { return pep::same_name(name, parsed.name); };
     const bool dropped = std::any_of(m_rules.drop_requires.begin(), m_rules.drop_requires.end(), same) ||
                          std::any_of(m_rules.not_from_pip.begin(), m_rules.not_from_pip.end(),
                                      [&](const auto& pair) { return same(pair.first); });
@@ -326,47 +226,6 @@ bool StepRunner::add_hook_requirements() {
   m_lock = env::resolve(requirements, m_job.step.python, m_fetcher, m_store, options);
   m_environment = env::make_environment(m_job.step.python, m_lock, m_torch_sites, m_fetcher, m_store);
   return true;
-}
-
-// setuptools copies Python files into build/lib and packs what is there: what the source no longer has would stay in
-// the wheel. Libraries may stay; they are made again when what they are made of changed.
-void StepRunner::remove_stale_copies() const {
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(m_source / "build", error)) {
-    if (!entry.path().filename().string().starts_with("lib") || entry.is_symlink() || !entry.is_directory()) continue;
-    for (const sys::TreeFile& file : sys::list_tree(entry.path())) {
-      if (!file.name.ends_with(".so")) sys::remove_tree(entry.path() / file.name);
-    }
-  }
-}
-
-// What the recipe writes into the source and runs there, once for a tree: such commands rewrite it (hipify), and a
-// second time would touch what was compiled since.
-void StepRunner::prepare_build() {
-  for (const auto& [name, text] : m_job.step.files) {
-    const std::filesystem::path path = m_source / name;
-    const std::string wanted = with_paths(text);
-    if (sys::read_file_if_there(path, 16 << 20) == wanted) continue;
-    sys::make_folders(path.parent_path());
-    sys::write_file(path, wanted);
-    note("wrote " + name);
-  }
-  std::string done;
-  const std::filesystem::path mark = m_tree / "prepared";
-  for (const std::vector<std::string>& words : m_job.step.prepare) done += join(words, " ") + "\n";
-  if (m_job.step.prepare.empty() || sys::read_file_if_there(mark, 1 << 20) == done) return;
-  start_phase("prepare");
-  std::vector<source::Patch> late;
-  std::copy_if(m_job.step.patches.begin(), m_job.step.patches.end(), std::back_inserter(late),
-               [](const source::Patch& patch) { return patch.late; });
-  bool hipify = !m_rules.checkout.hipify.empty();  // the first command
-  for (const std::vector<std::string>& words : m_job.step.prepare) {
-    sys::Command command;
-    for (const std::string& word : words) command.argv.push_back(with_paths(word));
-    run_tool(command, words.front().find('/') == std::string::npos ? words.front() : join(words, " "));
-    if (std::exchange(hipify, false)) source::apply_patches(m_tree / "source", late);
-  }
-  sys::write_file(mark, done);
 }
 
 std::filesystem::path StepRunner::build() {

@@ -56,35 +56,6 @@ void materialize(const Pin& pin, const std::vector<Patch>& patches, fetch::Fetch
   staging.publish(made);
 }
 
-namespace {
-
-// What lies in one folder of a tree, as a tree of its own.
-class SubTree final : public FileTree {
- public:
-  SubTree(const FileTree& whole, const std::string& folder)
-      : m_whole(whole), m_prefix(folder.empty() ? "" : folder + "/") {}
-
-  [[nodiscard]] std::vector<File> files() const override {
-    std::vector<File> result;
-    for (const File& file : m_whole.files()) {
-      if (file.name.starts_with(m_prefix)) result.push_back({file.name.substr(m_prefix.size()), file.size});
-    }
-    return result;
-  }
-  [[nodiscard]] std::optional<Blob> open(const std::string& name) const override {
-    return m_whole.open(m_prefix + name);
-  }
-  [[nodiscard]] std::optional<std::string> head(const std::string& name, std::size_t count) const override {
-    return m_whole.head(m_prefix + name, count);
-  }
-
- private:
-  const FileTree& m_whole;
-  std::string m_prefix;
-};
-
-}  // namespace
-
 recipe::SourceFacts look_into(const Pin& pin, const std::string& subfolder, fetch::Fetcher& fetcher,
                               store::Store& store) {
   switch (pin.kind) {

@@ -2,32 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include <map>
-
 namespace wheelsmith::wheel {
 namespace {
 
-class Texts : public FileTree {
- public:
-  explicit Texts(std::map<std::string, std::string> texts) : m_texts(std::move(texts)) {}
-  [[nodiscard]] std::vector<File> files() const override {
-    std::vector<File> result;
-    for (const auto& [name, text] : m_texts) result.push_back({name, text.size()});
-    return result;
-  }
-  [[nodiscard]] std::optional<Blob> open(const std::string& name) const override {
-    const auto found = m_texts.find(name);
-    if (found == m_texts.end()) return std::nullopt;
-    return Blob{{}, Bytes(found->second)};
-  }
-
- private:
-  std::map<std::string, std::string> m_texts;
-};
-
 // The libraries that are said to be missing, when a library of the wheel needs these.
 std::vector<std::string> missing(const std::string& module, const std::vector<std::string>& needed) {
-  const Texts tree({{"torch/_rocm_init.py", module}});
+  const TextTree tree({{"torch/_rocm_init.py", module}});
   ElfFacts hip;
   hip.path = "torch/lib/libtorch_hip.so";
   hip.needed = needed;
