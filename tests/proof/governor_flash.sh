@@ -1,0 +1,90 @@
+#!/bin/bash
+# Twelve units of the real flash-attn, forward and backward with head sizes 64 to 256, for one architecture: the package's
+# own rule for MAX_JOBS, MAX_JOBS=1 and 2, and ours, not knowing the units and knowing them; in a memory cgroup of 9 GB and
+# then without a limit. Over an hour of nvcc on two cores.
+#   PROOF_LIMITS="9000 0" (MB; 0: none), PROOF_RUNS="own 1 2 first second"
+#   PROOF_ENV, PROOF_TOOLKIT, PROOF_SOURCE: an environment with torch, a CUDA toolkit and the unpacked sdist, where they are at hand
+source "$(dirname "$0")/build.inc"
+torch=${PROOF_TORCH:-2.11.0}
+arch=${PROOF_ARCH:-9.0}
+store=$WHEELSMITH_STORE
+source "$tests/governor.inc" # a store of its own: nothing is known of these units
+need pgrep
+PATH=${PATH#"$t/real:"} # the real gcc
+need_cgroup || skip "no memory cgroup may be made here"
+
+# What wheelsmith makes for the package, up to its first compile, is what all runs are made with.
+if [[ -z ${PROOF_ENV:-} ]]; then
+  rm -rf "$store"/trees/flash-attn-cuda-*
+  WHEELSMITH_STORE=$store "$wheelsmith" build flash-attn --variant cuda --arch "$arch" --torch "$torch" --python "$python" >"$t/build.log" 2>&1 &
+  building=$!
+  until pgrep -f "$store.*flash_.*cicc|cicc.*flash_" >/dev/null; do
+    kill -0 "$building" || { cat "$t/build.log" >&2; fail "flash-attn did not come to its first compile"; }
+    sleep 1
+  done
+  kill "$building"
+  wait "$building" || true
+  PROOF_ENV=$(ls -td "$store"/envs/*/ | head -n 1) PROOF_TOOLKIT=$(ls -td "$store"/toolkits/*/ | head -n 1)
+  PROOF_SOURCE=$(dirname "$(find "$store"/trees/flash-attn-cuda-* -name setup.py -path '*flash_attn*' | head -n 1)")
+fi
+
+units=()
+for head in 64 96 128 192 256; do units+=("fwd_hdim${head}_bf16" "bwd_hdim${head}_bf16"); done
+units+=(fwd_hdim128_bf16_causal bwd_hdim128_bf16_causal)
+# The sources that setup.py names, less all but these.
+fresh() {
+  rm -rf "$t/tree"
+  mkdir "$t/tree"
+  cp -r "$PROOF_SOURCE"/{setup.py,flash_attn,csrc,README.md} "$t/tree"
+  python3 - "$t/tree/setup.py" "${units[@]}" <<'END'
+import re, sys
+text = open(sys.argv[1]).read()
+kept = {f"csrc/flash_attn/src/flash_{unit}_sm80.cu" for unit in sys.argv[2:]}
+named = re.findall(r'"(csrc/flash_attn/(?:src/\w+\.cu|flash_api\.cpp))",\n', text)
+assert kept <= set(named), kept - set(named)
+for name in set(named) - kept:
+    text = re.sub(r' *"%s",\n' % re.escape(name), "", text)
+open(sys.argv[1], "w").write(text)
+END
+}
+export CUDA_HOME=$PROOF_TOOLKIT FLASH_ATTENTION_FORCE_BUILD=TRUE NVCC_THREADS=1 FLASH_ATTN_CUDA_ARCHS=${arch//./}
+export PATH=$PROOF_ENV/bin:$PATH PYTHONDONTWRITEBYTECODE=1
+# The package asks for psutil; its answer is the machine's, whatever the cgroup allows.
+"$PROOF_ENV/bin/python" -c 'import psutil' 2>/dev/null || {
+  mkdir "$t/psutil"
+  "$interpreter" -m pip install -q --target "$t/psutil" --only-binary :all: --python-version "$("$PROOF_ENV/bin/python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')" psutil
+  export PYTHONPATH=$t/psutil
+}
+
+build_ext() { cd "$t/tree" && python setup.py build_ext; }
+export -f build_ext
+export t
+# one NAME LIMIT COMMAND…
+one() {
+  local name=$1 limit=$2 start before verdict=finished
+  fresh
+  start=$(date +%s%N) before=$(kills)
+  echo 0 >"$cgroup/memory.max_usage_in_bytes"
+  in_limit "$limit" "${@:3}" >"$t/$name.log" 2>&1 || verdict="failed with $?"
+  [[ $verdict == finished ]] || tail -n 3 "$t/$name.log" >&2
+  local objects
+  objects=$(find "$t/tree/build" -name 'flash_*.o' | wc -l)
+  echo "$name: $verdict, $(python3 -c "print(f'{($(date +%s%N) - $start) / 6e10:.1f}')") min, $objects of ${#units[@]} objects, $(($(kills) - before)) kills by the kernel, at most $(($(<"$cgroup/memory.max_usage_in_bytes") / 1000000)) MB with the page cache, load $(cut -d ' ' -f 1 /proc/loadavg)"
+  grep '^wheelsmith: ' "$t/$name.log" | tail -n 1 || true
+}
+for limit in ${PROOF_LIMITS:-9000 0}; do
+  echo "limit: $limit MB (0: none), $(nproc) cores"
+  ((limit > 0)) || limit=1000000
+  rm -rf "$WHEELSMITH_STORE/units"
+  for run in ${PROOF_RUNS:-first second 2 own 1}; do
+    case $run in
+      own) one "own-rule" "$limit" bash -c build_ext ;;
+      1 | 2) MAX_JOBS=$run one "MAX_JOBS=$run" "$limit" bash -c build_ext ;;
+      first | second)
+        one "ours-$run" "$limit" "$wheelsmith" run --log "$t/record-$limit-$run" -- bash -c build_ext
+        pid=$(governor_pid)
+        [[ -z $pid ]] || kill "$pid" # it remembers what it has learned
+        ;;
+    esac
+  done
+done
