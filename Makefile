@@ -52,11 +52,11 @@ proof: ## compares our answers with other tools' on many wheels of the registry;
 	@$(MAKE) --no-print-directory release
 	@scripts/proof.sh
 
-proof-flash: ## builds flash-attn for CUDA, stopped twice on the way; 75 to 90 minutes on two cores
+proof-flash: ## flash-attn for CUDA, stopped twice on the way, and twelve of its units under the governor; three hours on two cores
 	@scripts/setup.sh proof
 	@scripts/tools.sh
 	@$(MAKE) --no-print-directory release
-	@WHEELS=none scripts/proof.sh flash_cuda
+	@WHEELS=none scripts/proof.sh flash_cuda governor_flash
 
 fuzz: ## SECONDS=600 for each target; TARGETS="zip elf"; keeps what it finds in fuzz/corpus
 	@scripts/setup.sh fuzz

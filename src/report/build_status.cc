@@ -41,8 +41,8 @@ std::string BuildStatus::lines() const {
                           m_style.bar(static_cast<double>(running.done) / static_cast<double>(running.total), 20),
                           running.done, running.total);
     line += "  " + human_seconds(passed);
-    if (!running.memory.empty()) line += "  " + running.memory;
     if (running.estimate > passed) line += fmt::format(" of about {}", human_seconds(running.estimate));
+    if (!running.memory.empty()) line += "  " + running.memory;
     // Wrapped lines could not be taken away again.
     if (columns(line) > m_style.width) line = line.substr(0, m_style.width);
     text += line + "\n";

@@ -86,6 +86,29 @@ rm -rf "$t/store/units"
 ours "ours, as if there were 8 cores, first time" 9 --cores 8
 ours "ours, as if there were 8 cores, known" 9 --cores 8
 
+# A unit that lies: what it includes has grown since it was learned, from 0.3 to 2.5 of the third of what is allowed. Beside it
+# others run that are what they were. The build system sees nothing of a kill, and the objects are those of a build without us.
+mkdir lie
+{
+  printf 'rule cc\n  command = gcc -O1 -I. -c $in -o $out\n'
+  for i in {1..6}; do echo "build l$i.o: cc l$i.c"; done
+} >lie/build.ninja
+for i in {1..6}; do printf '#include "table%d.h"\n' "$i" >"lie/l$i.c"; done
+table() { mb=$2 large_source "$1" >"lie/table$1.h"; }
+for i in {1..6}; do table "$i" $((mb * 3 / 10)); done
+before=$(kills)
+in_limit "$limit" "$wheelsmith" run --quiet -- ninja -C lie -j 6 >/dev/null || fail "units that are to be learned do not compile"
+table 3 $((mb * 25 / 10))
+rm -f lie/*.o lie/.ninja*
+in_limit "$limit" "$wheelsmith" run --log "$t/record" -- ninja -C lie -j 6 >"$t/out" 2>"$t/err" || fail "a unit that lies: $(<"$t/out")"
+[[ $(<"$t/out") != *FAILED* ]] || fail "the build system saw the first try"
+echo "  a unit that lies: finished, $(($(kills) - before)) kills by the kernel; $(tail -n 1 "$t/err")"
+mkdir lie/ours
+mv lie/*.o lie/ours
+rm -f lie/.ninja*
+ninja -C lie -j 1 >/dev/null
+for i in {1..6}; do cmp "lie/l$i.o" "lie/ours/l$i.o" || fail "l$i.o differs"; done
+
 # Two builds under one limit.
 fresh one
 fresh two
