@@ -163,9 +163,7 @@ void Writer::put(Bytes bytes) {
   m_offset += bytes.size();
 }
 
-void Writer::write(const std::string& name, std::uint32_t mode, const Packed& member) {
-  const std::uint64_t offset = m_offset;
-  const std::uint64_t packed_size = member.data.bytes.size();
+std::string Writer::local_header(const std::string& name, const Packed& member, std::uint64_t packed_size) const {
   const bool wide = needs_zip64(member.size) || needs_zip64(packed_size);
   const std::string extra = wide ? zip64_extra({member.size, packed_size}) : std::string();
   LocalHeader header{};
@@ -182,13 +180,19 @@ void Writer::write(const std::string& name, std::uint32_t mode, const Packed& me
   header.extra_size = static_cast<std::uint16_t>(extra.size());
   std::string bytes;
   append(bytes, header);
-  put(Bytes(bytes + name + extra));
-  if (packed_size != 0) put(member.data.bytes);
-  add_to_directory(name, mode, member, offset);
+  return bytes + name + extra;
 }
 
-void Writer::add_to_directory(const std::string& name, std::uint32_t mode, const Packed& member, std::uint64_t offset) {
+void Writer::write(const std::string& name, std::uint32_t mode, const Packed& member) {
+  const std::uint64_t offset = m_offset;
   const std::uint64_t packed_size = member.data.bytes.size();
+  put(Bytes(local_header(name, member, packed_size)));
+  if (packed_size != 0) put(member.data.bytes);
+  add_to_directory(name, mode, member, packed_size, offset);
+}
+
+void Writer::add_to_directory(const std::string& name, std::uint32_t mode, const Packed& member,
+                              std::uint64_t packed_size, std::uint64_t offset) {
   std::vector<std::uint64_t> wide;
   for (const std::uint64_t value : {member.size, packed_size, offset}) {
     if (needs_zip64(value)) wide.push_back(value);

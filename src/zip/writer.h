@@ -30,6 +30,16 @@ struct NewMember {
   std::function<Blob()> open;  // called once, from any thread
 };
 
+// A member that is packed in pieces, several at a time, and so never lies in memory whole.
+struct PiecedMember {
+  std::string name;
+  std::uint32_t mode = 0644;
+  std::uint64_t size = 0;  // exactly
+  Packing packing = Packing::smaller;
+  std::function<Blob(std::uint64_t offset, std::uint64_t size)> open;  // a part of it; from any thread
+  std::function<void(Bytes)> seen;  // may be empty; its contents in order, never two parts of a member at one time
+};
+
 // Writes an archive that depends on nothing but names, contents, modes and the time given: members in the order added,
 // no data descriptors, no extra fields but ZIP64's, and that only where a value does not fit.
 class Writer {
@@ -47,6 +57,11 @@ class Writer {
   // All of them in this order, deflated side by side.
   void add_all(const std::vector<NewMember>& members);
 
+  // All of them in this order. Where a member has several pieces, its header is written again when its sizes are known:
+  // `write_at` changes what the sink has got already.
+  void add_pieces(const std::vector<PiecedMember>& members,
+                  const std::function<void(std::uint64_t offset, Bytes bytes)>& write_at);
+
   // The directory; nothing can be added any more. Returns the size of the whole archive.
   std::uint64_t finish();
 
@@ -58,11 +73,15 @@ class Writer {
     Blob data;
   };
   class Line;
+  class PieceLine;
   [[nodiscard]] static Packed pack(Blob contents, int level, Packing packing);
   void claim(const std::string& name);
   void write(const std::string& name, std::uint32_t mode, const Packed& member);
   void put(Bytes bytes);
-  void add_to_directory(const std::string& name, std::uint32_t mode, const Packed& member, std::uint64_t offset);
+  [[nodiscard]] std::string local_header(const std::string& name, const Packed& member,
+                                         std::uint64_t packed_size) const;
+  void add_to_directory(const std::string& name, std::uint32_t mode, const Packed& member, std::uint64_t packed_size,
+                        std::uint64_t offset);
 
   Sink& m_sink;
   WriterOptions m_options;
