@@ -1,0 +1,21 @@
+# wheelsmith_exec_stub(OUT): the relative-exec stub (src/rocm/stub/exec_stub.c) as a static program without a C library, whose
+# bytes become
+#   extern const std::string_view wheelsmith::rocm::data::exec_stub;
+# OUT is set to the generated source.
+
+function(wheelsmith_exec_stub out)
+  add_executable(wheelsmith_exec_stub src/rocm/stub/exec_stub.c)
+  set_target_properties(wheelsmith_exec_stub PROPERTIES OUTPUT_NAME exec_stub LINK_LIBRARIES "" POSITION_INDEPENDENT_CODE OFF
+    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/hook)
+  target_compile_options(wheelsmith_exec_stub PRIVATE -Os -g0 -Wall -Wextra -ffreestanding -fno-builtin -fno-stack-protector
+    -fno-pie -fno-asynchronous-unwind-tables -fno-tree-loop-distribute-patterns -U_FORTIFY_SOURCE
+    $<$<BOOL:${WHEELSMITH_WERROR}>:-Werror>)
+  target_link_options(wheelsmith_exec_stub PRIVATE -nostdlib -static -no-pie -Wl,--build-id=none -Wl,-z,noseparate-code
+    -Wl,-z,noexecstack -Wl,-s)
+  set(generated ${PROJECT_BINARY_DIR}/generated/rocm_exec_stub.cc)
+  add_custom_command(OUTPUT ${generated}
+    COMMAND ${CMAKE_COMMAND} -DINPUT=$<TARGET_FILE:wheelsmith_exec_stub> -DOUTPUT=${generated} -DMODULE=rocm
+            -DSYMBOL=exec_stub -P ${wheelsmith_embed_script}
+    DEPENDS wheelsmith_exec_stub ${wheelsmith_embed_script} VERBATIM)
+  set(${out} ${generated} PARENT_SCOPE)
+endfunction()

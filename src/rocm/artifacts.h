@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/finding.h"
+
+namespace wheelsmith::rocm {
+
+// "blas_lib_gfx942": what was built, which slice of it, for which GPUs ("generic": for all).
+struct ArtifactName {
+  std::string name, component, target;
+
+  // The target without its features: "gfx942" of "gfx942:xnack+".
+  [[nodiscard]] std::string base_target() const { return target.substr(0, target.find(':')); }
+  [[nodiscard]] std::string to_string() const { return name + "_" + component + "_" + target; }
+};
+
+// Three words without '_', of a folder or (with .tar.zst, .tar.xz) of an archive; nothing for any other name. Throws
+// Error for words that cannot be part of a package's name.
+std::optional<ArtifactName> parse_artifact_name(std::string_view text);
+
+// A file or a link of an artifact.
+struct Entry {
+  std::filesystem::path place;  // of a file in a folder
+  std::string artifact;
+  std::string link_target;  // of a link, as written
+  std::uint64_t size = 0;
+  bool link = false;
+  bool executable = false;
+  std::shared_ptr<const Blob> unpacked;  // of a file in an archive: the contents of all its files, one behind the other
+  std::uint64_t offset = 0;              // in there
+
+  // Mapped, not read.
+  [[nodiscard]] Blob open() const;
+};
+
+using Entries = std::map<std::string, Entry>;  // by path below the install prefix
+
+struct Artifact {
+  ArtifactName name;
+  Entries entries;
+};
+
+// Artifacts in a fixed order (by name), all their base folders laid over one another.
+struct Artifacts {
+  std::vector<Artifact> all;
+  std::vector<Finding> findings;
+};
+
+// All that lie in the folder. Archives are unpacked once, into a file in `scratch` that is gone with the last entry;
+// folders are not copied. Throws Error for what leads out of its artifact, for broken archives and for manifests that
+// cannot be right.
+Artifacts read_artifacts(const std::filesystem::path& folder, const std::filesystem::path& scratch, unsigned threads);
+
+// Lays the newer entries over the others. The same path with different contents is a finding; the newer one stands.
+void merge(Entries& into, const Entries& newer, std::vector<Finding>& findings);
+
+// Where a path leads when the links on the way are followed inside the entries.
+struct Resolved {
+  enum class Kind : std::uint8_t { nothing, file, folder } kind = Kind::nothing;
+  std::string path;
+};
+
+// The folders between, made once: they have no entries of their own.
+class Tree {
+ public:
+  explicit Tree(const Entries& entries);
+  [[nodiscard]] const Entries& entries() const { return m_entries; }
+  [[nodiscard]] Resolved resolve(const std::string& path) const;
+
+ private:
+  const Entries& m_entries;
+  std::map<std::string, bool> m_folders;
+};
+
+}  // namespace wheelsmith::rocm

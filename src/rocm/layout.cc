@@ -1,0 +1,319 @@
+#include "rocm/layout.h"
+
+// From artifacts to the files of a package. A wheel holds files only, and pip makes no links, so every link is decided
+// upon:
+//
+//   a library whose SONAME is its name, or that has none   shipped
+//   a link whose name is the SONAME of what it leads to    shipped, with that file's contents
+//   any other name of a library                            not shipped; an alias: the devel tree has it as a link
+//   a library whose SONAME is the name of nothing          shipped under its SONAME; its own name is an alias
+//   a link to a program, or to a script elsewhere          a small program that runs that one (stub.h)
+//   another link to a file                                 shipped, with that file's contents
+//   a link to a folder or to nothing                       left out, and told
+//
+// So there is one file for each library, under the one name that the loader asks for. A script that is reached by a
+// link from another folder is run in its own place: it finds its modules beside itself.
+//
+// Run paths lead from a file's own place up to site-packages and down into the sibling package. The devel tree mirrors
+// the packages at the same depth, so a hard link there finds the same folders by the same words.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+
+#include "base/error.h"
+#include "base/parallel.h"
+#include "base/text.h"
+#include "rocm/look.h"
+#include "rocm/stub.h"
+
+namespace wheelsmith::rocm {
+
+namespace {
+
+std::string folder_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == path.npos ? "" : path.substr(0, slash + 1);
+}
+
+Entries held(const PackageRow& row, const Entries& entries) {
+  Entries result;
+  for (const auto& [path, entry] : entries) {
+    if (row.holds(path)) result.emplace_hint(result.end(), path, entry);
+  }
+  return result;
+}
+
+Finding left_out(const std::string& path, const Entry& entry, std::string_view why) {
+  return {"rocm-link-left-out",
+          Severity::note,
+          path,
+          fmt::format("the link to {} is left out: {}", printable(entry.link_target), why),
+          "wheels hold no links, and this one cannot become a file",
+          "nothing, unless a program looks for that name"};
+}
+
+// The runtime rules, one entry after the other.
+class RuntimeLayout {
+ public:
+  RuntimeLayout(const PackageRow& row, const Entries& all, unsigned threads)
+      : m_entries(held(row, all)), m_tree(m_entries), m_looks(look_at_all(m_entries, threads)) {
+    // The entries live in the caller's map: what is laid out points into that one.
+    for (const auto& [path, entry] : m_entries) {
+      const Entry& original = all.find(path)->second;
+      entry.link ? link(path, original, all) : file(path, original);
+    }
+    ship_unnamed();
+    add_unversioned(row);
+  }
+
+  Layout finish(const Place& place, unsigned threads);
+
+ private:
+  void ship(const std::string& path, const Entry& entry, const Look* look) { m_shipped[path] = {&entry, look}; }
+
+  void file(const std::string& path, const Entry& entry) {
+    const Look& look = m_looks.at(path);
+    if (look.kind != Look::Kind::library || look.soname.empty() || look.soname == base_name(path)) {
+      ship(path, entry, &look);
+    } else {
+      alias(path, path, entry, look);
+    }
+  }
+
+  void link(const std::string& path, const Entry& entry, const Entries& all) {
+    const Resolved end = m_tree.resolve(path);
+    if (end.kind == Resolved::Kind::nothing) {
+      m_layout.findings.push_back(left_out(path, entry, "it leads to nothing in this package"));
+    } else if (end.kind == Resolved::Kind::folder) {
+      m_layout.findings.push_back(left_out(path, entry, "it leads to a folder"));
+    } else {
+      const Entry& target = all.find(end.path)->second;
+      const Look& look = m_looks.at(end.path);
+      const bool elsewhere = folder_of(end.path) != folder_of(path);
+      if (look.kind == Look::Kind::library && !look.soname.empty() && look.soname != base_name(path)) {
+        alias(path, end.path, target, look);
+      } else if (look.kind == Look::Kind::program || (look.kind == Look::Kind::script && elsewhere)) {
+        m_layout.files.push_back({path, {nullptr, nullptr, exec_stub(relative_target(path, end.path))}, true});
+      } else {
+        ship(path, target, &look);
+      }
+    }
+  }
+
+  // A name that is not the SONAME. Where nothing has the SONAME for its name, the file itself will.
+  void alias(const std::string& path, const std::string& file_path, const Entry& entry, const Look& look) {
+    const std::string wanted = folder_of(path) + look.soname;
+    const bool is_file = path == file_path;
+    if (m_tree.resolve(wanted).kind == Resolved::Kind::file) {
+      m_layout.aliases[path] = look.soname;
+    } else if (is_file) {
+      m_layout.aliases[path] = look.soname;
+      const auto [at, is_new] = m_unnamed.try_emplace(wanted, std::pair(&entry, &look));
+      if (!is_new) {
+        m_layout.findings.push_back({"rocm-conflict", Severity::warning, path,
+                                     fmt::format("two libraries here have the SONAME {}", look.soname),
+                                     "only one of them can be in the package", "remove one of them"});
+      }
+    } else if (folder_of(path) == folder_of(file_path)) {
+      m_layout.aliases[path] = look.soname;  // beside the file that gets the name
+    } else {
+      m_layout.findings.push_back(left_out(path, entry, "the library it leads to has another name"));
+    }
+  }
+
+  void ship_unnamed() {
+    for (const auto& [path, what] : m_unnamed) ship(path, *what.first, what.second);
+  }
+
+  // Programs ask the loader for these by their plain name too.
+  void add_unversioned(const PackageRow& row) {
+    std::vector<std::pair<std::string, std::string>> more;
+    for (const auto& [path, what] : m_shipped) {
+      const bool wanted =
+          std::any_of(row.unversioned.begin(), row.unversioned.end(),
+                      [&path = path](const std::string& pattern) { return path_matches(pattern, path); });
+      if (!wanted || what.look == nullptr || what.look->kind != Look::Kind::library) continue;
+      std::string plain = path.substr(0, path.rfind(".so.") + 3);
+      m_layout.aliases.erase(plain);
+      if (!m_shipped.contains(plain)) more.emplace_back(std::move(plain), path);
+    }
+    for (const auto& [plain, path] : more) m_shipped[plain] = m_shipped.at(path);
+  }
+
+  struct What {
+    const Entry* entry = nullptr;
+    const Look* look = nullptr;
+  };
+
+  const Entries m_entries;
+  const Tree m_tree;
+  const std::map<std::string, Look> m_looks;
+  std::map<std::string, What> m_shipped;
+  std::map<std::string, std::pair<const Entry*, const Look*>> m_unnamed;
+  Layout m_layout;
+};
+
+// What is laid out before its run path is changed, which is the work that is worth threads.
+struct Draft {
+  std::string path;
+  const Entry* entry = nullptr;
+  const Look* look = nullptr;
+};
+
+void edit_all(const std::vector<Draft>& drafts, const Place& place, unsigned threads, std::vector<LaidFile>& files,
+              std::vector<wheel::ElfFacts>& elf, std::vector<Finding>& findings) {
+  std::vector<LaidFile> made(drafts.size());
+  std::vector<std::vector<Finding>> told(drafts.size());
+  parallel_for(drafts.size(), threads, [&](std::size_t i) {
+    const Draft& draft = drafts[i];
+    LaidFile& file = made[i];
+    file.path = draft.path;
+    file.executable = draft.entry->executable;
+    file.content.entry = draft.entry;
+    if (draft.look == nullptr) return;
+    const std::string whole = place.folder + "/" + draft.path;
+    file.content.edited = with_run_path(whole, *draft.entry, *draft.look, place.searched, told[i]);
+  });
+  for (std::size_t i = 0; i < drafts.size(); ++i) {
+    files.push_back(std::move(made[i]));
+    findings.insert(findings.end(), told[i].begin(), told[i].end());
+    if (drafts[i].look != nullptr && drafts[i].look->facts) {
+      elf.push_back(*drafts[i].look->facts);
+      elf.back().path = place.folder + "/" + drafts[i].path;
+    }
+  }
+}
+
+void sort_by_path(std::vector<LaidFile>& files) {
+  std::sort(files.begin(), files.end(), [](const LaidFile& a, const LaidFile& b) { return a.path < b.path; });
+}
+
+// Lays `over`, which begins at `at`, over those bytes of `into` that it covers; `into` begins at `offset`.
+void lay_over(std::uint64_t at, Bytes over, std::uint64_t offset, Buffer& into) {
+  const std::uint64_t begin = std::max(at, offset), end = std::min(at + over.size(), offset + into.size());
+  if (begin < end) std::memcpy(into.data() + (begin - offset), over.data() + (begin - at), end - begin);
+}
+
+Blob edited_piece(const elf::Edited& edited, const Blob& whole, std::uint64_t offset, std::uint64_t size) {
+  const auto touches = [&](const elf::Patch& patch) {
+    return patch.offset < offset + size && offset < patch.offset + patch.bytes.size();
+  };
+  if (whole.bytes.contains(offset, size) && std::none_of(edited.patches.begin(), edited.patches.end(), touches))
+    return {whole.owner, whole.bytes.slice(offset, size)};
+  auto buffer = std::make_shared<Buffer>(size);
+  std::memset(buffer->data(), 0, size);
+  lay_over(0, whole.bytes, offset, *buffer);
+  for (const elf::Patch& patch : edited.patches)
+    lay_over(patch.offset, {patch.bytes.data(), patch.bytes.size()}, offset, *buffer);
+  lay_over(edited.tail_offset, {edited.tail.data(), edited.tail.size()}, offset, *buffer);
+  const Bytes bytes = buffer->bytes();
+  return {std::move(buffer), bytes};
+}
+
+Layout RuntimeLayout::finish(const Place& place, unsigned threads) {
+  std::vector<Draft> drafts;
+  for (const auto& [path, what] : m_shipped) drafts.push_back({path, what.entry, what.look});
+  edit_all(drafts, place, threads, m_layout.files, m_layout.elf, m_layout.findings);
+  sort_by_path(m_layout.files);
+  return std::move(m_layout);
+}
+
+}  // namespace
+
+std::uint64_t Content::size() const {
+  if (entry == nullptr) return text.size();
+  return edited ? edited->size : entry->size;
+}
+
+Blob Content::piece(std::uint64_t offset, std::uint64_t size) const {
+  if (entry == nullptr) return {nullptr, Bytes(text).slice(offset, size)};
+  const Blob whole = entry->open();
+  if (whole.bytes.size() != entry->size) {
+    throw Error(fmt::format("{} changed while it was packaged", printable(entry->place.string())));
+  }
+  if (!edited) return {whole.owner, whole.bytes.slice(offset, size)};
+  return edited_piece(*edited, whole, offset, size);
+}
+
+bool Layout::ships(const std::string& path) const {
+  const auto at = std::lower_bound(files.begin(), files.end(), path,
+                                   [](const LaidFile& file, const std::string& wanted) { return file.path < wanted; });
+  return at != files.end() && at->path == path;
+}
+
+Layout lay_out_runtime(const PackageRow& row, const Entries& entries, const Place& place, unsigned threads) {
+  return RuntimeLayout(row, entries, threads).finish(place, threads);
+}
+
+Layout lay_out_device(const PackageRow& row, const Entries& entries, const Place& place, unsigned threads) {
+  Layout layout;
+  const Entries own = held(row, entries);
+  const Tree tree(own);
+  const std::map<std::string, Look> looks = look_at_all(own, threads);
+  std::vector<Draft> drafts;
+  for (const auto& [path, entry] : own) {
+    const Resolved end = tree.resolve(path);
+    if (end.kind != Resolved::Kind::file) {
+      layout.findings.push_back(left_out(
+          path, entry,
+          end.kind == Resolved::Kind::folder ? "it leads to a folder" : "it leads to nothing in this package"));
+    } else {
+      drafts.push_back({path, &entries.find(end.path)->second, &looks.at(end.path)});
+    }
+  }
+  edit_all(drafts, place, threads, layout.files, layout.elf, layout.findings);
+  sort_by_path(layout.files);
+  return layout;
+}
+
+DevelLayout lay_out_devel(const PackageRow& row, const Entries& entries, const Place& place,
+                          const std::vector<Shipped>& shipped, unsigned threads) {
+  DevelLayout result;
+  const Entries own = held(row, entries);
+  const Tree tree(own);
+  std::map<std::string, std::string> links;  // path -> target
+  const auto into_package = [](const std::string& path, const std::string& folder) {
+    std::string target;
+    for (std::ptrdiff_t i = std::count(path.begin(), path.end(), '/'); i >= 0; --i) target += "../";
+    return target + folder + "/" + path;
+  };
+  // A library that is shipped under a name that no artifact has is in the devel tree too.
+  for (const Shipped& package : shipped) {
+    for (const auto& [path, soname] : package.layout->aliases) {
+      const std::string wanted = folder_of(path) + soname;
+      if (own.contains(path) && !own.contains(wanted) && package.layout->ships(wanted))
+        links[wanted] = into_package(wanted, package.folder);
+    }
+  }
+  Entries rest;
+  for (const auto& [path, entry] : own) {
+    const auto in = std::find_if(shipped.begin(), shipped.end(), [&path = path](const Shipped& package) {
+      return package.layout->ships(path) || package.layout->aliases.contains(path);
+    });
+    if (in != shipped.end()) {
+      const auto alias = in->layout->aliases.find(path);
+      links[path] = alias != in->layout->aliases.end() ? alias->second : into_package(path, in->folder);
+    } else if (!entry.link) {
+      rest.emplace_hint(rest.end(), path, entry);
+    } else if (entry.link_target.starts_with('/') || tree.resolve(path).kind == Resolved::Kind::nothing) {
+      result.findings.push_back(left_out(path, entry, "it leads to nothing in this package"));
+    } else {
+      links[path] = entry.link_target;
+    }
+  }
+  const std::map<std::string, Look> looks = look_at_all(rest, threads);
+  std::vector<Draft> drafts;
+  for (const auto& [path, entry] : rest) drafts.push_back({path, &entries.find(path)->second, &looks.at(path)});
+  std::vector<LaidFile> files;
+  edit_all(drafts, place, threads, files, result.elf, result.findings);
+  for (LaidFile& file : files) result.items.push_back({file.path, std::move(file.content), "", file.executable});
+  for (auto& [path, target] : links) result.items.push_back({path, {}, target, false});
+  std::sort(result.items.begin(), result.items.end(),
+            [](const DevelItem& a, const DevelItem& b) { return a.path < b.path; });
+  return result;
+}
+
+}  // namespace wheelsmith::rocm
