@@ -62,6 +62,15 @@ TEST(MemoryModelTest, RelativesResembleEachOther) {
   EXPECT_EQ(model.estimate(cuda("other", "cuda/1/other")).from, Estimate::From::prior);
 }
 
+TEST(MemoryModelTest, OneThatTookMoreIsBelievedAtOnceOneThatTookLessIsNot) {
+  MemoryModel more;
+  more.learn(seen(cuda("a", "cuda/1/a"), 6400));
+  EXPECT_GE(more.estimate(cuda("b", "cuda/1/b")).memory, 6000 * k_MB);
+  MemoryModel less;
+  less.learn(seen(cuda("a", "cuda/1/a"), 200));
+  EXPECT_GE(less.estimate(cuda("b", "cuda/1/b")).memory, 2000 * k_MB);
+}
+
 TEST(MemoryModelTest, PriorsAreCorrectedWhileABuildRuns) {
   MemoryModel model;
   const auto unit = [](int i) {
