@@ -1,0 +1,125 @@
+"""ROCm as Python packages: where its libraries are, and loading them before a framework needs them.
+
+    import rocm_sdk
+    rocm_sdk.initialize_process(preload_shortnames=["amdhip64", "hipblas"], check_version="7.10.0")
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+import warnings
+from pathlib import Path
+
+from . import _dist_info
+from ._dist_info import __version__
+
+__all__ = ["__version__", "find_libraries", "initialize_process", "preload_libraries"]
+
+# What this process has loaded, by short name. A handle that is dropped may unload its library.
+_ALL_CDLLS: dict[str, ctypes.CDLL] = {}
+
+
+def _entry(shortname: str) -> _dist_info.LibraryEntry:
+    name = _dist_info.LIBRARY_ALIASES.get(shortname, shortname)
+    entry = _dist_info.ALL_LIBRARIES.get(name)
+    if entry is None:
+        known = ", ".join(sorted(_dist_info.ALL_LIBRARIES))
+        raise ModuleNotFoundError(f"ROCm has no library by the short name {shortname}; it has {known}")
+    return entry
+
+
+def _find(entry: _dist_info.LibraryEntry) -> Path | None:
+    """The library's file; None for one that may be absent and is."""
+    windows = os.name == "nt"
+    pattern = entry.dll_pattern if windows else entry.so_pattern
+    if not pattern:
+        return None
+    package = entry.package
+    target = _dist_info.determine_target_family() if "{target_family}" in package.platform_template else None
+    folder = package.get_py_package_folder(target)
+    if folder is None:
+        raise ModuleNotFoundError(
+            f"the library {entry.shortname} is in {package.get_dist_package_name(target)}, which is not installed; "
+            f"install it: {package.install_command(target)}",
+            name=package.get_py_package_name(target),
+        )
+    place = folder / (entry.windows_relpath if windows else entry.posix_relpath)
+    found = sorted(place.glob(pattern))
+    if found:
+        return found[0]
+    if entry.optional:
+        return None
+    raise FileNotFoundError(
+        f"the library {entry.shortname} ({pattern}) is not in {place}: "
+        f"{package.get_dist_package_name(target)} is damaged or of another release; "
+        f"install it again: pip install --force-reinstall --no-deps {package.get_dist_package_require(target)}"
+    )
+
+
+def find_libraries(*shortnames: str) -> list[Path]:
+    """The files of these libraries. Those that may be absent, or are not made for this system, are left out."""
+    paths = (_find(_entry(name)) for name in shortnames)
+    return [path for path in paths if path is not None]
+
+
+def preload_libraries(*shortnames: str, rtld_global: bool = True) -> None:
+    """Loads these libraries, in this order. With rtld_global their symbols are seen by what is loaded later."""
+    mode = ctypes.RTLD_GLOBAL if rtld_global else ctypes.RTLD_LOCAL
+    for shortname in shortnames:
+        if shortname in _ALL_CDLLS:
+            continue
+        path = _find(_entry(shortname))
+        if path is not None:
+            _ALL_CDLLS[shortname] = ctypes.CDLL(str(path), mode=mode)
+
+
+def _is_version(wanted: str | re.Pattern) -> bool:
+    if isinstance(wanted, re.Pattern):
+        return wanted.match(__version__) is not None
+    pattern = ".*".join(re.escape(part) for part in wanted.split("*"))
+    return re.fullmatch(pattern, __version__, re.DOTALL) is not None
+
+
+def _check_version(wanted: str | re.Pattern, fail: bool) -> None:
+    if _is_version(wanted):
+        return
+    text = wanted.pattern if isinstance(wanted, re.Pattern) else wanted
+    # The first words are looked for by programs.
+    message = (
+        f"The program was compiled against a ROCm version matching '{text}', and {__version__} is installed. "
+        f'To have that one: pip install "rocm=={text}"'
+    )
+    if fail:
+        raise RuntimeError(message)
+    warnings.warn(message, UserWarning, stacklevel=3)
+
+
+def initialize_process(
+    preload_shortnames=(),
+    rtld_global: bool = True,
+    env_override: bool = True,
+    check_version: str | re.Pattern | None = None,
+    fail_on_version_mismatch: bool = False,
+    **kwargs,
+) -> None:
+    """What a framework calls before its own libraries are loaded.
+
+    The version is a text, in which `*` stands for anything, or a compiled pattern; another one that is installed is a
+    warning, or a RuntimeError with fail_on_version_mismatch. The libraries of the variable ROCM_SDK_PRELOAD_LIBRARIES
+    (short names with `,` or `;` between them) are loaded last, unless env_override is false. Further keywords are for
+    later releases, and change nothing.
+    """
+    # First: what does not fit may not load either, and this is the better message.
+    if check_version is not None:
+        _check_version(check_version, fail_on_version_mismatch)
+    preload_libraries(*preload_shortnames, rtld_global=rtld_global)
+    if not env_override:
+        return
+    text = os.environ.get("ROCM_SDK_PRELOAD_LIBRARIES", "")
+    names = [name.strip() for name in re.split("[,;]", text) if name.strip()]
+    try:
+        preload_libraries(*names, rtld_global=rtld_global)
+    except (OSError, ImportError) as error:
+        raise RuntimeError(f"ROCM_SDK_PRELOAD_LIBRARIES={text}: {error}") from error

@@ -1,0 +1,319 @@
+"""The devel package on disk: where it is, whether it is whole, and how it becomes so.
+
+The wheel brings an archive, rocm_sdk_devel/_devel.tar. On first use it becomes the folder `_rocm_sdk_devel`:
+
+  1. the lock is taken, and the question asked again: another process may have done it meanwhile;
+  2. `_rocm_sdk_devel.new`, noted in RECORD first, is filled, and what is in it counted;
+  3. `.devel_tree.json`, which lists everything, is written into it: this is what makes a folder whole;
+  4. all names go into RECORD, and the folder is renamed: from here on it is there for others;
+  5. the archive is deleted.
+
+Whoever is killed in between leaves a folder that is not `_rocm_sdk_devel`, or an archive that is not needed any more;
+the next one starts anew. A folder without `.devel_tree.json`, or beside an archive, is a leftover and is replaced.
+
+Device packages bring files of their own below `_rocm_sdk_libraries`, and a list of them in `.devel_links`. They are
+linked into the folder, too, and written into the RECORD of the device package; its list is linked last, as
+`.devel_links_TARGET.json`, and says that the others are there.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import json
+import os
+import re
+import shutil
+import sys
+from pathlib import Path
+
+from . import _dist_info
+from ._expand import DevelError, Tree, hard_link
+from ._lock import held
+from ._record import Installed, find_installed, installed_in
+
+LIST = ".devel_tree.json"
+PENDING = ".devel_pending.json"
+SCRATCH = ".devel_scratch"
+_OURS = (LIST, PENDING, SCRATCH)
+
+
+def _missing() -> ModuleNotFoundError:
+    entry = _dist_info.ALL_PACKAGES["devel"]
+    return ModuleNotFoundError(
+        f"{entry.get_dist_package_name()} is not installed, and headers, CMake files and the compiler's tree are in it; "
+        f"install it: {entry.install_command()}",
+        name="rocm_sdk_devel",
+    )
+
+
+def same_release(a: str, b: str) -> bool:
+    """A package that was built once more (.post1) is of the same release."""
+    return re.sub(r"\.post\d+", "", a) == re.sub(r"\.post\d+", "", b)
+
+
+def same_file(a: str, b: str) -> bool:
+    try:
+        return os.path.samefile(a, b)
+    except OSError:
+        return False
+
+
+class Devel:
+    """The devel package of this environment."""
+
+    def __init__(self, quiet: bool = True):
+        importlib.invalidate_caches()
+        spec = importlib.util.find_spec(_dist_info.ALL_PACKAGES["devel"].pure_py_package_name)
+        if spec is None or spec.origin is None:
+            raise _missing()
+        self.quiet = quiet
+        self.code = Path(spec.origin).parent
+        self.site = self.code.parent
+        self.name = _dist_info.ALL_PACKAGES["devel"].get_py_package_name()
+        self.root = self.site / self.name
+        self.new = self.site / (self.name + ".new")
+        self.done: list[str] = []  # what was done, for people
+
+    # What is there.
+
+    def archive(self) -> Path | None:
+        for name in ("_devel.tar.xz", "_devel.tar"):
+            if (self.code / name).exists():
+                return self.code / name
+        return None
+
+    def is_whole(self) -> bool:
+        return self.archive() is None and (self.root / LIST).exists()
+
+    def package(self) -> Installed:
+        package = find_installed(self.site, _dist_info.ALL_PACKAGES["devel"].get_dist_package_name())
+        if package is None or not package.record.exists():
+            raise DevelError(
+                f"{self.code} was not installed by pip or uv (there is no RECORD for it in {self.site}), so nobody could "
+                "uninstall what it expands to; install it into a virtual environment"
+            )
+        return package
+
+    def lists(self) -> dict[str, Path]:
+        """The lists of the device packages, by target."""
+        entry = _dist_info.ALL_PACKAGES["libraries"]
+        result: dict[str, Path] = {}
+        targets = [None] if not entry.is_target_specific else _dist_info.AVAILABLE_TARGET_FAMILIES
+        for target in targets:
+            folder = self.site / entry.get_py_package_name(target) / ".devel_links"
+            if folder.is_dir():
+                result.update((path.stem, path) for path in sorted(folder.glob("*.json")))
+        return result
+
+    def mark(self, target: str) -> Path:
+        return self.root / f".devel_links_{target}.json"
+
+    def missing_devices(self) -> list[str]:
+        return [target for target in self.lists() if not self.mark(target).exists()]
+
+    def _read(self, name: str) -> dict:
+        with open(self.root / name, encoding="utf-8") as file:
+            return json.load(file)
+
+    def ready_links(self) -> dict[str, str]:
+        """Links that could not be made when the folder was, and can be now."""
+        if not (self.root / PENDING).exists():
+            return {}
+        ready = {}
+        for name, target in self._read(PENDING)["links"].items():
+            place = os.path.normpath(os.path.join(self.root, os.path.dirname(name), target))
+            if os.path.exists(place):
+                ready[name] = target
+        return ready
+
+    def is_current(self) -> bool:
+        return self.is_whole() and not self.missing_devices() and not self.ready_links()
+
+    # What is made.
+
+    def update(self, verify: bool = False) -> Path:
+        """Expands and links what is not yet; with `verify` every file is looked at."""
+        if not verify and self.is_current():
+            return self.root
+        try:
+            with held(self.code / "__init__.py", self.quiet):
+                if not self.is_whole():
+                    self._expand()
+                if verify:
+                    self._verify()
+                self._link_ready()
+                for target in self.lists() if verify else self.missing_devices():
+                    self._link_device(target)
+        except OSError as error:
+            raise DevelError(
+                f"cannot write the devel package's folder {self.root}: {error}. "
+                f"{shutil.disk_usage(self.site).free // 1000000} MB are free there; whoever may write to {self.site} runs: "
+                "rocm-sdk init"
+            ) from error
+        importlib.invalidate_caches()
+        return self.root
+
+    def _expand(self) -> None:
+        package = self.package()
+        archive = self.archive()
+        if archive is None:
+            raise DevelError(
+                f"the devel package in {self.site} is damaged: neither its archive nor a whole {self.name} is there; "
+                f"install it again: {self._again(package)}"
+            )
+        rows = {row[0]: row for row in package.rows()}
+        size = (rows.get(f"{self.code.name}/{archive.name}") or ["", "", ""])[2]
+        if size.isdigit() and int(size) != archive.stat().st_size:
+            raise DevelError(
+                f"{archive} has {archive.stat().st_size} bytes of {size}; install it again: {self._again(package)}"
+            )
+        scratch = self.code / SCRATCH  # the wheel brings one, so RECORD knows it
+        shutil.rmtree(self.new, ignore_errors=True)
+        package.change(scratch, add=[self.new.name])
+        try:
+            tree = self._fill(archive, package.version)
+            self._remove_old()
+            names = [*tree.files, *tree.links, *_OURS]
+            package.change(scratch, add=[f"{self.name}/{name}" for name in names])
+            os.rename(self.new, self.root)
+        except BaseException:
+            shutil.rmtree(self.new, ignore_errors=True)
+            raise
+        archive.unlink()
+        package.change(scratch, remove=[self.new.name, f"{self.code.name}/{archive.name}"])
+        copied = f", {tree.copies} of them copies, since no hard links can be made here" if tree.copies else ""
+        self.done.append(f"expanded {len(tree.files)} files and {len(tree.links) - len(tree.pending)} links{copied}")
+
+    def _fill(self, archive: Path, version: str) -> Tree:
+        if not self.quiet:
+            print(f"rocm-sdk: expanding the devel package into {self.root}", file=sys.stderr)
+        self.new.mkdir()
+        tree = Tree(self.new, self.name)
+        tree.expand(archive)
+        expected = len(tree.files) + len(tree.links) - len(tree.pending)
+        if tree.count() != expected:
+            raise DevelError(f"{self.new} has {tree.count()} files where {expected} were written; is someone else at it?")
+        if tree.pending:
+            self._write(self.new, PENDING, {"schema": 1, "links": tree.pending})
+        self._write(self.new, LIST, {"schema": 1, "version": version, "files": tree.files, "links": tree.links})
+        return tree
+
+    @staticmethod
+    def _write(folder: Path, name: str, value: dict) -> None:
+        with open(folder / SCRATCH, "w", encoding="utf-8") as file:
+            json.dump(value, file)
+        os.replace(folder / SCRATCH, folder / name)
+
+    def _remove_old(self) -> None:
+        """What an older one left. Its list goes first: a folder that is half gone is not whole."""
+        if self.root.is_symlink():
+            self.root.unlink()
+        if not self.root.exists():
+            return
+        if (self.root / LIST).exists():
+            (self.root / LIST).unlink()
+        shutil.rmtree(self.root)
+        self.done.append(f"removed what an older package had left in {self.name}")
+
+    def _link_ready(self) -> None:
+        ready = self.ready_links()
+        if not ready:
+            return
+        tree = Tree(self.root, self.name)
+        rest = tree.make_links(ready)
+        pending = {
+            name: target
+            for name, target in self._read(PENDING)["links"].items()
+            if name in rest or name not in ready
+        }
+        if pending:
+            self._write(self.root, PENDING, {"schema": 1, "links": pending})
+        else:
+            (self.root / PENDING).unlink()
+        self.done.append(f"made {len(ready) - len(rest)} links to packages that came later")
+
+    def _verify(self) -> None:
+        """Every file of the list is there, and every link is the file that it leads to: a package that was installed
+        again has other files by the same names."""
+        known = self._read(LIST)
+        pending = self._read(PENDING)["links"] if (self.root / PENDING).exists() else {}
+        lost = [
+            name
+            for name, size in known["files"].items()
+            if not (self.root / name).is_file() or (self.root / name).stat().st_size != size
+        ]
+        if lost:
+            raise DevelError(
+                f"{len(lost)} files of {self.root} are missing or changed ({', '.join(sorted(lost)[:3])}…); "
+                f"install the package again: {self._again(self.package())}"
+            )
+        tree = Tree(self.root, self.name)
+        wrong = {}
+        for name, target in known["links"].items():
+            path = os.path.join(self.root, name)
+            if name not in pending and not same_file(path, os.path.join(os.path.dirname(path), target)):
+                wrong[name] = target
+        rest = tree.make_links(wrong)
+        if tree.copies == len(wrong) - len(rest) and wrong and not rest:
+            return  # where no hard links can be made every link is a copy
+        if wrong:
+            self.done.append(f"made {len(wrong) - len(rest)} links again")
+        if rest:
+            self._write(self.root, PENDING, {"schema": 1, "links": {**pending, **rest}})
+
+    def _again(self, package: Installed) -> str:
+        return f"pip install --force-reinstall --no-deps {package.name}=={package.version}"
+
+    # Device packages.
+
+    def _link_device(self, target: str) -> None:
+        path = self.lists()[target]
+        own = f"{path.parent.parent.name}/.devel_links/{path.name}"
+        owner = next((p for p in installed_in(self.site, "rocm-sdk-device") if own in p.paths()), None)
+        if owner is None:
+            return  # a leftover of a package that is gone
+        with open(path, encoding="utf-8") as file:
+            manifest = json.load(file)
+        version = self._read(LIST)["version"]
+        if not same_release(manifest["version"], version):
+            print(
+                f"rocm-sdk: {owner.name} {manifest['version']} is not of the release of rocm-sdk-devel, {version}; its files "
+                f"are left out. To mend it: pip install {owner.name}=={version}",
+                file=sys.stderr,
+            )
+            return
+        links = {}
+        for link in manifest["links"]:
+            source = os.path.normpath(self.site / self.name / os.path.dirname(link["relpath"]) / link["target"])
+            place = os.path.normpath(self.root / link["relpath"])
+            if not place.startswith(str(self.root) + os.sep) or not source.startswith(str(self.site) + os.sep + "_rocm"):
+                raise DevelError(f"{path} holds a link that leads out: {link['relpath']} to {link['target']}")
+            if not os.path.isfile(source):
+                raise DevelError(f"{source} is missing; install its package again: {self._again(owner)}")
+            links[place] = source
+        names = [os.path.relpath(place, self.site).replace(os.sep, "/") for place in [*links, str(self.mark(target))]]
+        if not owner.paths().issuperset(names):
+            owner.change(self.root / SCRATCH, add=names)
+        made = 0
+        for place, source in links.items():
+            if same_file(place, source) and not os.path.islink(place):
+                continue
+            os.makedirs(os.path.dirname(place), exist_ok=True)
+            if os.path.lexists(place):
+                os.unlink(place)
+            hard_link(source, place)
+            made += 1
+        if not same_file(str(self.mark(target)), str(path)):
+            if os.path.lexists(self.mark(target)):
+                self.mark(target).unlink()
+            hard_link(str(path), str(self.mark(target)))
+        if made:
+            self.done.append(f"linked {made} files of {owner.name}")
+
+
+def get_devel_root() -> Path:
+    """The folder of the whole SDK, with headers and CMake files; expanded when it is asked for the first time.
+
+    ModuleNotFoundError when the devel package is not installed, DevelError when its folder cannot be made."""
+    return Devel().update()

@@ -1,0 +1,158 @@
+"""The devel package's archive, put on disk.
+
+The archive holds a folder `_rocm_sdk_devel`: headers, CMake files, and links to the files of the packages beside it. Its
+files are written first; then links are made, in as many rounds as links to links need. A link to a file becomes a hard
+link: compilers ask the system for the path of their own file, and look for headers from there; through a symbolic link
+they would arrive in the core package, which has none. Links to folders stay links, and so do the compiler's drivers in
+bin, which look at the link itself.
+
+A link into a package that is not installed cannot be made yet. It is remembered, and made when the package comes.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import tarfile
+from pathlib import Path
+
+_DRIVERS = {"amdclang", "amdclang++", "amdclang-cl", "amdclang-cpp", "amdflang", "amdlld", "amdllvm"}
+# Another file system, too many links, or one that knows no hard links.
+_NO_HARD_LINK = {errno.EXDEV, errno.EMLINK, errno.EPERM, errno.EACCES, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP}
+
+
+class DevelError(RuntimeError):
+    """Something that the user has to mend; the text says how."""
+
+
+def is_driver(name: str) -> bool:
+    folder, _, base = name.rpartition("/")
+    return os.name != "nt" and folder == "bin" and base in _DRIVERS
+
+
+def hard_link(source: str, path: str) -> bool:
+    """False where it became a copy."""
+    source = os.path.realpath(source)
+    try:
+        os.link(source, path)
+        return True
+    except OSError as error:
+        if error.errno not in _NO_HARD_LINK:
+            raise
+    shutil.copy2(source, path)
+    return False
+
+
+def symbolic_link(target: str, path: str, is_folder: bool) -> None:
+    try:
+        os.symlink(target, path, target_is_directory=is_folder)
+    except (OSError, NotImplementedError) as error:
+        raise DevelError(
+            f"cannot make the link {path}: {error}. The devel package needs symbolic links; on Windows they need "
+            "the developer mode, or an administrator"
+        ) from error
+
+
+class Tree:
+    """What an archive became, or is becoming. Names are relative to the folder."""
+
+    def __init__(self, root: Path, archive_root: str):
+        self.root = root
+        self.archive_root = archive_root  # "_rocm_sdk_devel"
+        self.files: dict[str, int] = {}  # the archive's own, with sizes
+        self.links: dict[str, str] = {}
+        self.pending: dict[str, str] = {}
+        self.copies = 0
+
+    def expand(self, archive: Path) -> None:
+        try:
+            with tarfile.open(archive) as tar:
+                for member in tar:
+                    self._add(tar, member)
+        except DevelError:
+            raise
+        except Exception as error:  # each kind of compression has errors of its own
+            if isinstance(error, OSError) and error.errno is not None:
+                raise  # a disk that is full is no broken archive
+            raise DevelError(f"{archive} is damaged: {error}") from error
+        if not (self.root / "__init__.py").exists():
+            (self.root / "__init__.py").write_bytes(b"")
+            self.files["__init__.py"] = 0
+        self._check_links()
+        self.pending = self.make_links(self.links)
+
+    def _add(self, tar: tarfile.TarFile, member: tarfile.TarInfo) -> None:
+        top, _, name = member.name.rstrip("/").partition("/")
+        parts = name.split("/") if name else []
+        if top != self.archive_root or any(part in ("", ".", "..") or "\\" in part for part in parts):
+            raise DevelError(f"the devel package holds a file outside its folder: {member.name}")
+        path = self.root.joinpath(*parts)
+        if member.isdir():
+            path.mkdir(parents=True, exist_ok=True)
+        elif member.issym():
+            self.links[name] = member.linkname
+        elif member.islnk():
+            inner = member.linkname.partition("/")[2]
+            self.links[name] = os.path.relpath(inner, os.path.dirname(name) or ".").replace(os.sep, "/")
+        elif member.isreg():
+            self._write(tar, member, path)
+            self.files[name] = member.size
+        else:
+            raise DevelError(f"the devel package holds {member.name}, which is neither a file nor a link")
+
+    def _write(self, tar: tarfile.TarFile, member: tarfile.TarInfo, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        source = tar.extractfile(member)
+        with open(path, "wb") as file:
+            shutil.copyfileobj(source, file, 1 << 20)
+            written = file.tell()
+        if written != member.size:
+            raise DevelError(f"the devel package is damaged: {member.name} has {written} bytes of {member.size}")
+        os.chmod(path, 0o755 if member.mode & 0o111 else 0o644)
+
+    def _check_links(self) -> None:
+        for name, target in self.links.items():
+            # Up to the folder in which all packages lie, and into none but ROCm's.
+            place = os.path.normpath(os.path.join(self.archive_root, os.path.dirname(name), target)).replace(os.sep, "/")
+            if os.path.isabs(target) or not place.startswith("_rocm"):
+                raise DevelError(f"the devel package holds a link that leads out: {name} to {target}")
+        for name in (*self.links, *self.files):
+            above = name
+            while "/" in above:
+                above = above.rpartition("/")[0]
+                if above in self.links:
+                    raise DevelError(f"the devel package holds {name} below the link {above}")
+
+    def make_links(self, links: dict[str, str]) -> dict[str, str]:
+        """Makes those that can be made; the rest is returned."""
+        rest = dict(links)
+        while rest:
+            later = {name: target for name, target in rest.items() if not self._make_link(name, target)}
+            if len(later) == len(rest):
+                break
+            rest = later
+        return rest
+
+    def _make_link(self, name: str, target: str) -> bool:
+        path = os.path.join(self.root, name)
+        source = os.path.normpath(os.path.join(os.path.dirname(path), target))
+        is_folder = os.path.isdir(source)
+        if not is_folder and not os.path.isfile(source):
+            return False
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        if os.path.lexists(path):
+            os.unlink(path)
+        if is_folder or is_driver(name):
+            symbolic_link(target, path, is_folder)
+        elif not hard_link(source, path):
+            self.copies += 1
+        return True
+
+    def count(self) -> int:
+        """Files and links that are on disk."""
+        total = 0
+        for folder, folders, names in os.walk(self.root):
+            total += len(names)
+            total += sum(1 for name in folders if os.path.islink(os.path.join(folder, name)))
+        return total

@@ -1,0 +1,1 @@
+"""Checks of an installed ROCm, run by `rocm-sdk test`."""

@@ -1,0 +1,128 @@
+// Versions of the packages of one build.
+//
+//   type               wheel                     deb                       rpm
+//   release            X.Y.Z                     X.Y.Z                     X.Y.Z
+//   prerelease N       X.Y.ZrcN                  X.Y.Z~preN                X.Y.Z~rcN
+//   nightly            X.Y.ZaDATE                X.Y.Z~DATE                X.Y.Z~DATE
+//   nightly-bkc        X.Y.ZaBASE+bkc.DATE       X.Y.Z~BASE.bkc.DATE       X.Y.Z~BASE.bkc.DATE
+//   ci, dev, dev-bkc   X.Y.Z.dev0+SHA            X.Y.Z~devDATE             X.Y.Z~DATEgSHA8
+//
+// A bkc build is of a nightly and comes after it, before the next one: so it has that nightly's date, and its own
+// behind the plus. What installers would write differently is refused: a version is compared as text in many places.
+
+#include "rocm/version_rules.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "pep/version.h"
+
+namespace wheelsmith::rocm {
+
+namespace {
+
+bool all_of(std::string_view text, std::string_view digits) {
+  return !text.empty() && text.find_first_not_of(digits) == text.npos;
+}
+
+void check_date(std::string_view what, const std::string& date) {
+  constexpr int k_days[] = {31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+  bool good = date.size() == 8 && all_of(date, "0123456789");
+  if (good) {
+    const int year = std::stoi(date.substr(0, 4)), month = std::stoi(date.substr(4, 2)),
+              day = std::stoi(date.substr(6));
+    const bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    good = year >= 2000 && month >= 1 && month <= 12 && day >= 1 && day <= k_days[month - 1] &&
+           (month != 2 || day < 29 || leap);
+  }
+  if (!good)
+    throw Error(date.empty() ? fmt::format("{} is missing: a date like 20261115", what)
+                             : fmt::format("{} is \"{}\", and no date like 20261115", what, printable(date)));
+}
+
+void check_sha(const std::string& sha) {
+  if (sha.empty()) throw Error("a build of this type is named by its git commit, and none is given");
+  if (sha.size() != 40 || !all_of(sha, "0123456789abcdef"))
+    throw Error(fmt::format("\"{}\" is no git commit of 40 digits", printable(sha)));
+}
+
+// What the installer's own spelling would be, which must be ours.
+std::string checked(const std::string& version) {
+  const auto parsed = pep::Version::try_parse(version);
+  if (!parsed) throw Error(fmt::format("\"{}\" is no version of a Python package", printable(version)));
+  if (parsed->to_string() != version)
+    throw Error(fmt::format("the version \"{}\" is written {} by installers", printable(version), parsed->to_string()));
+  return version;
+}
+
+void check_base(const std::string& base) {
+  const auto parts = split(base, '.');
+  const bool good = parts.size() == 3 && std::all_of(parts.begin(), parts.end(), [](std::string_view part) {
+                      return all_of(part, "0123456789") && part.size() <= 9;
+                    });
+  if (!good)
+    throw Error(base.empty()
+                    ? "the base version is missing: three numbers like 7.10.0"
+                    : fmt::format("the base version is \"{}\", and not three numbers like 7.10.0", printable(base)));
+}
+
+PackageVersions of_type(const VersionWanted& wanted) {
+  const std::string& base = wanted.base_version;
+  const std::string& type = wanted.release_type;
+  if (type == "release") return {base, base, base};
+  if (type == "prerelease") {
+    const std::string& number = wanted.prerelease_version;
+    if (!all_of(number, "0123456789") || number.size() > 9)
+      throw Error(number.empty() ? "a prerelease needs its number: --prerelease-version N"
+                                 : fmt::format("the prerelease version is \"{}\", and no number", printable(number)));
+    return {base + "rc" + number, base + "~pre" + number, base + "~rc" + number};
+  }
+  check_date("the date of the build", wanted.date);
+  if (type == "nightly") {
+    const std::string native = base + "~" + wanted.date;
+    return {base + "a" + wanted.date, native, native};
+  }
+  if (type.ends_with("-bkc")) check_date("the base date, which a bkc build needs,", wanted.base_date);
+  if (type == "nightly-bkc") {
+    const std::string native = fmt::format("{}~{}.bkc.{}", base, wanted.base_date, wanted.date);
+    return {fmt::format("{}a{}+bkc.{}", base, wanted.base_date, wanted.date), native, native};
+  }
+  check_sha(wanted.git_sha);
+  return {base + ".dev0+" + wanted.git_sha, base + "~dev" + wanted.date,
+          fmt::format("{}~{}g{}", base, wanted.date, wanted.git_sha.substr(0, 8))};
+}
+
+}  // namespace
+
+const std::vector<std::string>& release_types() {
+  static const std::vector<std::string> types = {"ci",          "dev",        "dev-bkc", "nightly",
+                                                 "nightly-bkc", "prerelease", "release"};
+  return types;
+}
+
+PackageVersions package_versions(const VersionWanted& wanted) {
+  const std::string& type = wanted.release_type;
+  check_base(wanted.base_version);
+  if (type.empty() == wanted.custom_suffix.empty())
+    throw Error("a version is made by a release type or by a suffix: give one of them");
+  if (type.empty()) {
+    const std::string version = checked(wanted.base_version + wanted.custom_suffix);
+    return {version, version, version};
+  }
+  const auto& types = release_types();
+  if (std::find(types.begin(), types.end(), type) == types.end()) {
+    const auto near = nearest(type, types);
+    throw Error(fmt::format("the release type \"{}\" is not known{}", printable(type),
+                            near ? "; did you mean " + *near + "?" : "; they are " + join(types, ", ")));
+  }
+  if (type != "prerelease" && !wanted.prerelease_version.empty())
+    throw Error(fmt::format("--prerelease-version is for the release type prerelease, and this is {}", type));
+  PackageVersions versions = of_type(wanted);
+  versions.wheel = checked(versions.wheel);
+  return versions;
+}
+
+}  // namespace wheelsmith::rocm

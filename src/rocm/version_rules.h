@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+// How a version says what kind of build it is.
+
+namespace wheelsmith::rocm {
+
+// Dates and hashes are handed in: the same question always has the same answer.
+struct VersionWanted {
+  std::string release_type;        // one of release_types(); "" with custom_suffix
+  std::string base_version;        // "7.10.0"
+  std::string prerelease_version;  // of a prerelease: "2"
+  std::string base_date;           // of the nightly that a bkc build is of: YYYYMMDD
+  std::string date;                // of the build: YYYYMMDD
+  std::string git_sha;             // 40 digits
+  std::string custom_suffix;       // put behind the base version as it is
+};
+
+struct PackageVersions {
+  std::string wheel, deb, rpm;
+};
+
+// ci, dev, dev-bkc, nightly, nightly-bkc, prerelease, release
+const std::vector<std::string>& release_types();
+// Throws Error for what does not fit together.
+PackageVersions package_versions(const VersionWanted& wanted);
+
+}  // namespace wheelsmith::rocm

@@ -1,0 +1,112 @@
+#include "rocm/version_rules.h"
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "pep/version.h"
+
+namespace wheelsmith::rocm {
+namespace {
+
+const std::string k_sha = "0123456789abcdef0123456789abcdef01234567";
+
+VersionWanted wanted(const std::string& type) {
+  VersionWanted result;
+  result.release_type = type;
+  result.base_version = "7.10.0";
+  result.base_date = "20261101";
+  result.date = "20261115";
+  result.git_sha = k_sha;
+  if (type == "prerelease") result.prerelease_version = "2";
+  return result;
+}
+
+std::string error_of(const VersionWanted& value) {
+  try {
+    return "no error, but " + package_versions(value).wheel;
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+TEST(VersionRules, EachType) {
+  const struct {
+    std::string type, wheel, deb, rpm;
+  } rows[] = {
+      {"release", "7.10.0", "7.10.0", "7.10.0"},
+      {"prerelease", "7.10.0rc2", "7.10.0~pre2", "7.10.0~rc2"},
+      {"nightly", "7.10.0a20261115", "7.10.0~20261115", "7.10.0~20261115"},
+      {"nightly-bkc", "7.10.0a20261101+bkc.20261115", "7.10.0~20261101.bkc.20261115", "7.10.0~20261101.bkc.20261115"},
+      {"ci", "7.10.0.dev0+" + k_sha, "7.10.0~dev20261115", "7.10.0~20261115g01234567"},
+      {"dev", "7.10.0.dev0+" + k_sha, "7.10.0~dev20261115", "7.10.0~20261115g01234567"},
+      {"dev-bkc", "7.10.0.dev0+" + k_sha, "7.10.0~dev20261115", "7.10.0~20261115g01234567"},
+  };
+  EXPECT_EQ(std::size(rows), release_types().size());
+  for (const auto& row : rows) {
+    const PackageVersions versions = package_versions(wanted(row.type));
+    EXPECT_EQ(versions.wheel, row.wheel);
+    EXPECT_EQ(versions.deb, row.deb) << row.type;
+    EXPECT_EQ(versions.rpm, row.rpm) << row.type;
+    EXPECT_EQ(pep::Version::parse(versions.wheel).to_string(), versions.wheel);
+  }
+}
+
+TEST(VersionRules, TheyStandInOrder) {
+  std::vector<VersionWanted> order = {wanted("dev"),     wanted("nightly"),    wanted("nightly-bkc"),
+                                      wanted("nightly"), wanted("prerelease"), wanted("release")};
+  order[1].date = "20261101";  // the nightly that the bkc build is of, and the one after it
+  order[3].date = "20261102";
+  for (std::size_t i = 1; i < order.size(); ++i)
+    EXPECT_LT(pep::Version::parse(package_versions(order[i - 1]).wheel),
+              pep::Version::parse(package_versions(order[i]).wheel))
+        << i;
+}
+
+TEST(VersionRules, ASuffixOfOnesOwn) {
+  VersionWanted value = wanted("");
+  value.custom_suffix = ".dev0+mine";
+  EXPECT_EQ(package_versions(value).wheel, "7.10.0.dev0+mine");
+  value.custom_suffix = "-Alpha";
+  EXPECT_EQ(error_of(value), "the version \"7.10.0-Alpha\" is written 7.10.0a0 by installers");
+  value.custom_suffix = " b";
+  EXPECT_EQ(error_of(value), "\"7.10.0 b\" is no version of a Python package");
+  value.release_type = "nightly";
+  EXPECT_EQ(error_of(value), "a version is made by a release type or by a suffix: give one of them");
+  EXPECT_EQ(error_of(wanted("")), "a version is made by a release type or by a suffix: give one of them");
+}
+
+TEST(VersionRules, WhatIsWrongIsSaid) {
+  const auto with = [](const std::string& type, std::string VersionWanted::* member, const std::string& text) {
+    VersionWanted value = wanted(type);
+    value.*member = text;
+    return error_of(value);
+  };
+  EXPECT_EQ(with("nighty", &VersionWanted::date, "20261115"),
+            "the release type \"nighty\" is not known; did you mean nightly?");
+  EXPECT_EQ(with("release", &VersionWanted::base_version, "7.10"),
+            "the base version is \"7.10\", and not three numbers like 7.10.0");
+  EXPECT_EQ(with("release", &VersionWanted::base_version, ""),
+            "the base version is missing: three numbers like 7.10.0");
+  EXPECT_EQ(with("release", &VersionWanted::base_version, "07.10.0"),
+            "the version \"07.10.0\" is written 7.10.0 by installers");
+  EXPECT_EQ(with("release", &VersionWanted::prerelease_version, "1"),
+            "--prerelease-version is for the release type prerelease, and this is release");
+  EXPECT_EQ(with("prerelease", &VersionWanted::prerelease_version, ""),
+            "a prerelease needs its number: --prerelease-version N");
+  EXPECT_EQ(with("prerelease", &VersionWanted::prerelease_version, "x"),
+            "the prerelease version is \"x\", and no number");
+  EXPECT_EQ(with("nightly", &VersionWanted::date, "20260230"),
+            "the date of the build is \"20260230\", and no date like 20261115");
+  EXPECT_EQ(with("nightly", &VersionWanted::date, "20240229"), "no error, but 7.10.0a20240229");
+  EXPECT_EQ(with("nightly", &VersionWanted::date, "20230229"),
+            "the date of the build is \"20230229\", and no date like 20261115");
+  EXPECT_EQ(with("nightly", &VersionWanted::date, ""), "the date of the build is missing: a date like 20261115");
+  EXPECT_EQ(with("dev-bkc", &VersionWanted::base_date, ""),
+            "the base date, which a bkc build needs, is missing: a date like 20261115");
+  EXPECT_EQ(with("ci", &VersionWanted::git_sha, ""),
+            "a build of this type is named by its git commit, and none is given");
+  EXPECT_EQ(with("ci", &VersionWanted::git_sha, "abc"), "\"abc\" is no git commit of 40 digits");
+}
+
+}  // namespace
+}  // namespace wheelsmith::rocm
