@@ -1,0 +1,86 @@
+#include "elf/edit_room.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "elf/elf_format.h"
+
+namespace wheelsmith::elf {
+
+std::uint64_t Rooms::page(const ElfFile& file) {
+  const bool small = file.machine == k_machine_x86_64 || file.machine == k_machine_386;
+  return small ? 0x1000 : 0x10000;
+}
+
+bool Rooms::is_free(std::uint64_t offset, std::uint64_t size, bool inside_loads) const {
+  if (size == 0) return true;
+  if (inside_loads && m_file.sections.empty()) return false;
+  if (size > std::numeric_limits<std::uint64_t>::max() - offset) return false;
+  const auto hits = [&](std::uint64_t other, std::uint64_t other_size) {
+    return other_size > 0 && other < offset + size && offset < other + std::min(other_size, ~other);
+  };
+  const std::uint64_t header = m_file.is_64bit ? sizeof(Elf64Le::Header) : sizeof(Elf32Le::Header);
+  const std::uint64_t program_header =
+      m_file.is_64bit ? sizeof(Elf64Le::ProgramHeader) : sizeof(Elf32Le::ProgramHeader);
+  const std::uint64_t section_header =
+      m_file.is_64bit ? sizeof(Elf64Le::SectionHeader) : sizeof(Elf32Le::SectionHeader);
+  if (hits(0, header) || hits(m_file.program_headers_offset, m_file.program_header_count * program_header) ||
+      hits(m_file.section_headers_offset, m_file.sections.size() * section_header))
+    return false;
+  for (const Section& section : m_file.sections) {
+    if (section.type != 0 && section.type != k_section_nobits && hits(section.offset, section.size)) return false;
+  }
+  for (const Segment& segment : m_file.segments) {
+    const bool may_hold_it = inside_loads && (segment.type == k_segment_load || segment.type == k_segment_phdr ||
+                                              segment.type == k_segment_gnu_relro);
+    if (segment.type != k_segment_null && !may_hold_it && hits(segment.offset, segment.file_size)) return false;
+  }
+  // What nobody claims but is not zero is somebody's whom we do not know. Behind the end nothing is yet, but what
+  // stands there now (up to the end) must be nobody's too.
+  const Bytes there = m_file.bytes().clamp(offset, size);
+  return std::all_of(there.data(), there.data() + there.size(), [](std::uint8_t byte) { return byte == 0; });
+}
+
+// The loader maps whole pages: the next segment's first page must stay its own.
+std::uint64_t Rooms::free_memory_behind(const Segment& load) const {
+  const std::uint64_t end = load.address + load.memory_size;
+  std::uint64_t limit = m_file.is_64bit ? std::numeric_limits<std::int64_t>::max() : 0xffff0000ULL;
+  for (const Segment& other : m_file.segments) {
+    if (other.type != k_segment_load || other.address <= load.address) continue;
+    limit = std::min(limit, other.address / page(m_file) * page(m_file));
+  }
+  return limit > end ? limit - end : 0;
+}
+
+bool Rooms::grow(std::size_t load, std::uint64_t size) {
+  const Segment& segment = m_file.segments[load];
+  const auto known = m_grown.find(load);
+  const std::uint64_t before = known == m_grown.end() ? 0 : known->second;
+  // Behind the file's part come zeros in memory, unless there are none.
+  if (segment.type != k_segment_load || segment.file_size != segment.memory_size || segment.file_size == 0)
+    return false;
+  if (size > free_memory_behind(segment) || before > free_memory_behind(segment) - size) return false;
+  const std::uint64_t end = segment.offset + segment.file_size;
+  if (!is_free(end, before + size, false)) return false;
+  // Two segments that end at one place cannot both have the bytes behind it.
+  for (const auto& [other, other_size] : m_grown) {
+    const std::uint64_t other_end = m_file.segments[other].offset + m_file.segments[other].file_size;
+    if (other != load && end < other_end + other_size && other_end < end + before + size) return false;
+  }
+  m_grown[load] = before + size;
+  return true;
+}
+
+std::optional<Place> Rooms::take(std::uint32_t flags, std::uint64_t size, std::uint64_t align) {
+  for (std::size_t i = 0; i < m_file.segments.size(); ++i) {
+    const Segment& segment = m_file.segments[i];
+    if (segment.type != k_segment_load || segment.flags != flags) continue;
+    const auto known = m_grown.find(i);
+    const std::uint64_t used = segment.file_size + (known == m_grown.end() ? 0 : known->second);
+    const std::uint64_t padding = (align - (segment.address + used) % align) % align;
+    if (grow(i, padding + size)) return Place{segment.offset + used + padding, segment.address + used + padding};
+  }
+  return {};
+}
+
+}  // namespace wheelsmith::elf
