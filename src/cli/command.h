@@ -61,6 +61,8 @@ void add_patches(CLI::App& app, Outcome& outcome);
 void add_manifest(CLI::App& app, Outcome& outcome);
 void add_store(CLI::App& app, Outcome& outcome);
 void add_rocm(CLI::App& app, Outcome& outcome);
+void add_index(CLI::App& app, Outcome& outcome);
+void add_serve(CLI::App& app, Outcome& outcome);
 void add_completion(CLI::App& app, Outcome& outcome);
 
 // Writes to standard output at once; a closed pipe is no error of ours.

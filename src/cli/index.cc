@@ -1,0 +1,175 @@
+// A folder of wheels as a package index.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "document/value.h"
+#include "index/publish.h"
+#include "sys/file.h"
+
+namespace wheelsmith::cli {
+
+namespace {
+
+using document::Array;
+using document::Table;
+
+struct IndexCommand {
+  OutputOptions output;
+  index::PublishOptions options;
+  std::string folder, out, snippet;
+  std::vector<std::string> sub_indexes;
+  std::string upload_time = "none";
+  bool no_html = false, no_json = false, no_sidecars = false;
+  unsigned threads = 0;
+};
+
+std::string_view severity_word(Severity severity) { return to_string(severity); }
+
+Table to_value(const index::Published& done) {
+  Table document;
+  document["schema"] = 1;
+  document["projects"] = done.indexes.front().projects;
+  document["files"] = done.indexes.front().files;
+  document["hashed"] = done.hashed;
+  document["hashed_bytes"] = done.hashed_bytes;
+  document["pages"] = done.pages;
+  document["written"] = done.written;
+  document["removed"] = done.removed;
+  Array indexes;
+  for (const index::Published::Place& place : done.indexes) {
+    Table item;
+    item["place"] = place.place;
+    item["projects"] = place.projects;
+    item["files"] = place.files;
+    indexes.emplace_back(std::move(item));
+  }
+  document["indexes"] = std::move(indexes);
+  Array findings;
+  for (const Finding& finding : done.findings) {
+    Table item;
+    item["id"] = finding.id;
+    item["severity"] = severity_word(finding.severity);
+    item["subject"] = finding.subject;
+    item["what"] = finding.what;
+    item["why"] = finding.why;
+    item["fix"] = finding.fix;
+    findings.emplace_back(std::move(item));
+  }
+  document["findings"] = std::move(findings);
+  return document;
+}
+
+std::string plural(std::uint64_t count, std::string_view what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+std::string to_text(const index::Published& done, const report::Style& style) {
+  std::string text;
+  constexpr std::size_t k_most = 20;
+  std::size_t shown = 0;
+  for (const Finding& finding : done.findings) {
+    if (finding.severity == Severity::note && !style.details) continue;
+    if (++shown > k_most && !style.details) continue;
+    const std::string word = finding.severity == Severity::error ? style.red("error") : style.yellow("warning");
+    text += fmt::format("{} {}: {}\n  {}; {}\n", finding.severity == Severity::note ? "note" : word, finding.subject,
+                        finding.what, finding.why, finding.fix);
+  }
+  if (shown > k_most && !style.details) text += fmt::format("… {} more; --all shows them\n", shown - k_most);
+  text += fmt::format("{} of {}: {} hashed ({}), {} of {} pages written, {} removed\n",
+                      plural(done.indexes.front().files, "file"), plural(done.indexes.front().projects, "project"),
+                      done.hashed, human_bytes(done.hashed_bytes), done.written, done.pages, done.removed);
+  for (const index::Published::Place& place : done.indexes) {
+    if (place.place.empty()) continue;
+    text += fmt::format("  {}: {} of {}\n", printable(place.place), plural(place.files, "file"),
+                        plural(place.projects, "project"));
+  }
+  return text;
+}
+
+int make_index(IndexCommand& command) {
+  if (!sys::is_folder(command.folder)) throw Error(printable(command.folder) + " is no folder");
+  index::PublishOptions& options = command.options;
+  options.folder = command.folder;
+  options.out = command.out;
+  options.look.threads = thread_count(command.threads);
+  options.look.times_of_files = command.upload_time == "mtime";
+  options.pages.html = !command.no_html;
+  options.pages.json = !command.no_json;
+  options.sidecars = !command.no_sidecars;
+  if (command.no_html && command.no_json) throw UsageError("--no-html and --no-json leave no pages to write");
+  std::string& url = options.pages.base_url;
+  if (!url.empty()) {
+    if (url.find_first_of(" \t\r\n\"<>") != std::string::npos || url.find('#') != std::string::npos)
+      throw UsageError("--base-url is no address");
+    if (!url.ends_with('/')) url += '/';
+  }
+  for (const std::string& word : command.sub_indexes) {
+    if (word == "family") options.indexes.by_family = true;
+    if (word == "variant") options.indexes.by_variant = true;
+  }
+  try {
+    (void)index::Filter(options.look.filter);
+  } catch (const Error& error) {
+    throw UsageError(std::string("--filter: ") + error.what());
+  }
+  const index::Published done = index::publish(options);
+  print(command.output.json ? document::to_json(to_value(done)) + "\n" : to_text(done, command.output.style()));
+  const bool bad = std::any_of(done.findings.begin(), done.findings.end(),
+                               [](const Finding& finding) { return finding.severity == Severity::error; });
+  return bad ? k_not_fine : k_fine;
+}
+
+}  // namespace
+
+void add_index(CLI::App& app, Outcome& outcome) {
+  const auto command = std::make_shared<IndexCommand>();
+  CLI::App* sub = app.add_subcommand("index", "Make a folder of wheels a package index for pip and uv");
+  sub->footer(
+      "Writes pages for installers and people (index.html), JSON (index.v1_json) and the wheels' metadata beside\n"
+      "them. Only what changed since the last run is read and written. Wheels may lie flat, in one folder for each\n"
+      "project, or as CI uploads them ({run}-{platform}/python/{group}). index.toml in the folder says what is "
+      "yanked.\n"
+      "Exit status 1: some file is broken and was left out.\n\n"
+      "Examples:\n"
+      "  wheelsmith index wheelhouse\n"
+      "  wheelsmith index wheelhouse --sub-indexes variant --filter '!*-cp39-*' --title 'Nightly wheels'\n"
+      "  wheelsmith index wheelhouse --out pages --base-url https://files.example.org/wheels/");
+  index::PublishOptions& options = command->options;
+  sub->add_option("DIR", command->folder, "The folder of wheels and source distributions")->required();
+  sub->add_option("--out", command->out, "Write the pages there instead of into DIR")->type_name("DIR");
+  sub->add_option("--base-url", options.pages.base_url, "Where DIR is published; default: links are relative")
+      ->type_name("URL");
+  sub->add_option("--filter", options.look.filter,
+                  "Only these: a pattern of file or project names, !PATTERN for all others, or a requirement "
+                  "(torch>=2.9); may be given again")
+      ->type_name("EXPR")
+      ->take_all()
+      ->expected(1)
+      ->allow_extra_args(false);
+  sub->add_option("--title", options.pages.title, "Heading of the first page")->capture_default_str();
+  sub->add_flag("--find-links", options.pages.find_links, "Also write find-links.html, one page with all files");
+  sub->add_option("--sub-indexes", command->sub_indexes,
+                  "Also an index for each GPU family (by-family/gfx942) or variant (by-variant/cu130): family, "
+                  "variant, none; a list with commas")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"family", "variant", "none"}));
+  sub->add_option("--upload-time", command->upload_time,
+                  "Where upload times come from that index.toml does not tell: mtime (of the file) or none")
+      ->check(CLI::IsMember({"mtime", "none"}))
+      ->capture_default_str();
+  sub->add_flag("--no-html", command->no_html, "Write no HTML");
+  sub->add_flag("--no-json", command->no_json, "Write no JSON pages");
+  sub->add_flag("--no-sidecars", command->no_sidecars, "Write no FILE.whl.metadata");
+  sub->add_flag("--rehash", options.look.rehash, "Read every file again, and say which changed in secret");
+  sub->add_flag("--force", options.force, "Replace pages that wheelsmith did not write");
+  sub->add_option("--threads", command->threads, "Threads; 0 is as many as there are cores")->capture_default_str();
+  command->output.add_to(*sub);
+  sub->callback([command, &outcome] { outcome = [command] { return make_index(*command); }; });
+}
+
+}  // namespace wheelsmith::cli

@@ -1,0 +1,119 @@
+// A folder of wheels as a package index over HTTP.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <mutex>
+
+#include "base/error.h"
+#include "base/parallel.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "document/value.h"
+#include "index/server.h"
+#include "sys/file.h"
+#include "sys/process.h"
+
+namespace wheelsmith::cli {
+
+namespace {
+
+struct ServeCommand {
+  index::ServeOptions options;
+  std::string folder;
+  std::string listen = "127.0.0.1:8080";
+  std::vector<std::string> sub_indexes;
+  index::ServerLimits limits;
+  unsigned threads = 0;
+  bool json = false, quiet = false;
+};
+
+index::AccessLog access_log(const ServeCommand& command) {
+  if (command.quiet) return {};
+  // One line, one write: lines of several threads do not mix.
+  return [json = command.json](const index::Access& access) {
+    std::string line;
+    if (json) {
+      document::Table item;
+      item["client"] = access.client;
+      item["method"] = access.method;
+      item["target"] = access.target;
+      item["status"] = access.status;
+      item["size"] = access.size;
+      item["seconds"] = access.seconds.count();
+      line = document::to_json(item, -1) + "\n";
+    } else {
+      line = fmt::format("{} {} {} {} {} {:.1f} ms\n", access.client, access.status, printable(access.method),
+                         printable(access.target), human_bytes(access.size), access.seconds.count() * 1000);
+    }
+    std::fwrite(line.data(), 1, line.size(), stderr);
+  };
+}
+
+int serve(ServeCommand& command) {
+  if (!sys::is_folder(command.folder)) throw Error(printable(command.folder) + " is no folder");
+  command.options.folder = command.folder;
+  command.options.look.threads = thread_count(command.threads);
+  for (const std::string& word : command.sub_indexes) {
+    if (word == "family") command.options.indexes.by_family = true;
+    if (word == "variant") command.options.indexes.by_variant = true;
+  }
+  // Hashing a new wheel keeps a thread busy, and somebody has to answer meanwhile.
+  command.limits.threads = std::max(4U, thread_count(command.threads));
+  sys::install_interrupt_flag();
+  const index::Responder responder(command.options);
+  index::Server server(command.listen, responder, command.limits, access_log(command));
+  if (command.json) {
+    document::Table document;
+    document["schema"] = 1;
+    document["url"] = server.url();
+    document["pages"] = responder.is_live() ? "live" : "files";
+    print(document::to_json(document) + "\n");
+  } else {
+    print(fmt::format("serving {} at {} ({}); Ctrl+C ends it\n  pip install --index-url {} PROJECT\n",
+                      printable(command.folder), server.url(),
+                      responder.is_live() ? "pages made in memory" : "pages as `wheelsmith index` wrote them",
+                      server.url()));
+  }
+  server.run([] { return sys::interrupted(); });
+  return k_fine;
+}
+
+}  // namespace
+
+void add_serve(CLI::App& app, Outcome& outcome) {
+  const auto command = std::make_shared<ServeCommand>();
+  CLI::App* sub = app.add_subcommand("serve", "Serve a folder of wheels as a package index over HTTP");
+  sub->footer(
+      "A folder that `wheelsmith index` has indexed is served as it is. Of any other folder the pages are made in\n"
+      "memory, and again when wheels come and go; nothing is written to it. HTML or JSON as the client asks, parts of\n"
+      "files, nothing outside of the folder. There is no encryption and no password: put a proxy in front of it "
+      "before\n"
+      "you open it to a network.\n\n"
+      "Examples:\n"
+      "  wheelsmith serve wheelhouse\n"
+      "  wheelsmith serve wheelhouse --listen 0.0.0.0:8080 --quiet\n"
+      "  wheelsmith serve wheelhouse --listen 127.0.0.1:0 --json");
+  sub->add_option("DIR", command->folder, "The folder of wheels and source distributions")->required();
+  sub->add_option("--listen", command->listen, "Numeric address and port; port 0 takes a free one and prints it")
+      ->type_name("ADDRESS")
+      ->capture_default_str();
+  sub->add_flag("--live", command->options.live, "Make the pages in memory, even where the folder has been indexed");
+  sub->add_option("--title", command->options.pages.title, "Heading of the first page of a live index")
+      ->capture_default_str();
+  sub->add_option("--sub-indexes", command->sub_indexes,
+                  "Also a live index for each GPU family (by-family/gfx942) or variant (by-variant/cu130)")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"family", "variant", "none"}));
+  sub->add_option("--max-connections", command->limits.connections, "More than so many clients are told to come again")
+      ->check(CLI::Range(1U, 100'000U))
+      ->capture_default_str();
+  sub->add_option("--threads", command->threads, "Threads; 0 is as many as there are cores, at least 4")
+      ->capture_default_str();
+  sub->add_flag("--quiet", command->quiet, "Do not log requests on standard error");
+  sub->add_flag("--json", command->json, "Print the address as one JSON document, and log as one JSON object a line");
+  sub->callback([command, &outcome] { outcome = [command] { return serve(*command); }; });
+}
+
+}  // namespace wheelsmith::cli

@@ -1,0 +1,199 @@
+// What a folder holds. The walk costs one look at each file; only what is new or changed is read.
+//
+// A file counts as unchanged when inode, size and both its times are as they were. One that changed just before it was
+// hashed may change once more within the same tick of the kernel's clock and look the same afterwards, so such a file
+// is remembered as one that must be read again.
+
+#include "index/catalogue.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/error.h"
+#include "base/parallel.h"
+#include "base/text.h"
+
+namespace wheelsmith::index {
+
+namespace {
+
+constexpr unsigned k_deepest = 12;
+constexpr std::int64_t k_tick = 20'000'000;  // the kernel stamps files at most every 10 ms
+
+std::int64_t now() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+Finding finding(std::string id, Severity severity, std::string subject, std::string what, std::string why,
+                std::string fix) {
+  return {std::move(id), severity, printable(subject), printable(what), std::move(why), std::move(fix)};
+}
+
+bool is_wanted(std::string_view name) {
+  return looks_like_distribution(name) || name.ends_with(".metadata") || name.ends_with(".provenance");
+}
+
+class Look {
+ public:
+  Look(const sys::OpenFolder& folder, std::unordered_map<std::string, State::Known> known, const LookOptions& options)
+      : m_folder(folder), m_known(std::move(known)), m_options(options), m_filter(options.filter) {}
+
+  Catalogue take() {
+    if (const auto text = m_folder.read_file(k_control_file, 4 << 20)) m_result.control = Control::parse(*text);
+    walk("", 0);
+    read_new();
+    finish();
+    return std::move(m_result);
+  }
+
+ private:
+  void walk(const std::string& folder, unsigned depth) {
+    // Its time first: what comes while it is read makes it differ afterwards.
+    m_result.folders.emplace_back(folder, m_folder.folder_stat(folder));
+    const std::vector<sys::OpenFolder::Entry> entries = m_folder.entries(folder, is_wanted);
+    using Kind = sys::OpenFolder::Entry::Kind;
+    for (const sys::OpenFolder::Entry& entry : entries) {
+      if (entry.name.starts_with('.')) continue;
+      if (entry.kind == Kind::folder) {
+        if (depth < k_deepest) walk(folder.empty() ? entry.name : folder + "/" + entry.name, depth + 1);
+      } else if (looks_like_distribution(entry.name) && entry.kind != Kind::other) {
+        add(folder, entry, entries);
+      }
+    }
+  }
+
+  void add(const std::string& folder, const sys::OpenFolder::Entry& entry,
+           const std::vector<sys::OpenFolder::Entry>& beside) {
+    File file;
+    file.folder = folder;
+    file.name = entry.name;
+    file.stat = entry.stat;
+    try {
+      file.parts = parse_file_name(entry.name);
+    } catch (const Error& error) {
+      // An archive that is no distribution may lie in a folder for a reason of its own; a wheel may not.
+      const bool wheel = entry.name.ends_with(".whl");
+      m_result.findings.push_back(finding("bad-file-name", wheel ? Severity::error : Severity::note, file.path(),
+                                          error.what(), "no installer could choose it by its name",
+                                          "rename it as its METADATA says, or move it elsewhere"));
+      return;
+    }
+    if (!m_filter.takes(file.name, file.parts)) return;
+    if (entry.kind == sys::OpenFolder::Entry::Kind::link) {
+      const auto stat = m_folder.stat_of(file.path());
+      if (!stat) {
+        m_result.findings.push_back(finding("link-outside", Severity::warning, file.path(),
+                                            "it is a link to nothing, or to something outside of the folder",
+                                            "what lies outside is not served, so it is left out",
+                                            "put the file itself there (a hard link will do)"));
+        return;
+      }
+      file.stat = *stat;
+    }
+    const auto named = [&](const std::string& name) -> const sys::OpenFolder::Entry* {
+      const auto place = std::lower_bound(beside.begin(), beside.end(), name,
+                                          [](const auto& a, const std::string& b) { return a.name < b; });
+      const bool found = place != beside.end() && place->name == name;
+      return found && place->kind == sys::OpenFolder::Entry::Kind::file ? &*place : nullptr;
+    };
+    file.has_provenance = named(file.name + ".provenance") != nullptr;
+    if (const auto* sidecar = named(file.name + ".metadata")) file.sidecar = sidecar->stat;
+    m_result.files.push_back(std::move(file));
+  }
+
+  void read_new() {
+    std::vector<std::size_t> fresh;
+    std::vector<const Facts*> before(m_result.files.size());
+    for (std::size_t i = 0; i < m_result.files.size(); ++i) {
+      File& file = m_result.files[i];
+      const auto known = m_known.find(file.path());
+      if (known != m_known.end() && known->second.stat == file.stat) {
+        if (!m_options.rehash) {
+          file.facts = known->second.facts;
+          m_result.known.insert(m_known.extract(known));
+          continue;
+        }
+        before[i] = &known->second.facts;
+      }
+      fresh.push_back(i);
+    }
+    // The largest first: the last ones then end together.
+    std::stable_sort(fresh.begin(), fresh.end(), [&](std::size_t a, std::size_t b) {
+      return m_result.files[a].stat.size > m_result.files[b].stat.size;
+    });
+    std::vector<std::int64_t> read_at(m_result.files.size());
+    std::vector<std::string> trouble(m_result.files.size());
+    parallel_for(fresh.size(), m_options.threads, [&](std::size_t n) {
+      File& file = m_result.files[fresh[n]];
+      read_at[fresh[n]] = now();
+      try {
+        const auto opened = m_folder.open_file(file.path());
+        if (!opened) throw Error("it is gone, or cannot be opened");
+        file.stat = opened->stat();
+        file.facts = read_facts(*opened, file.parts);
+      } catch (const Error& error) {  // one input becomes a finding
+        trouble[fresh[n]] = error.what();
+      }
+    });
+    for (const std::size_t i : fresh) {
+      File& file = m_result.files[i];
+      if (!trouble[i].empty()) {
+        file.facts.problem = trouble[i];
+        continue;
+      }
+      ++m_result.hashed;
+      m_result.hashed_bytes += file.stat.size;
+      if (before[i] != nullptr && before[i]->sha256 != file.facts.sha256)
+        m_result.findings.push_back(finding(
+            "changed-in-secret", Severity::error, file.path(), "its bytes changed, and its size and times did not",
+            "the pages told a wrong hash until now", "see what wrote to it; a failing disk does so, too"));
+      State::Known known{file.stat, file.facts};
+      if (std::max(file.stat.changed, file.stat.modified) + k_tick >= read_at[i]) known.stat.inode = 0;
+      m_result.known.insert_or_assign(file.path(), std::move(known));
+    }
+  }
+
+  void finish() {
+    for (File& file : m_result.files) {
+      if (!file.facts.problem.empty())
+        m_result.findings.push_back(finding("broken-file", Severity::error, file.path(), file.facts.problem,
+                                            "who installs it would fail, so it is left out of the index",
+                                            "build it again, or remove it (`wheelsmith check` says more)"));
+      if (!file.facts.remark.empty())
+        m_result.findings.push_back(finding("bad-requires-python", Severity::warning, file.path(), file.facts.remark,
+                                            "installers offer it to every Python", "mend the package's metadata"));
+      for (const Control::Rule& rule : m_result.control.yanked) {
+        if (glob_match(rule.pattern, file.name)) file.yanked = rule.text;
+      }
+      if (m_options.times_of_files) {
+        const auto seconds = static_cast<std::time_t>(file.stat.modified / 1'000'000'000);
+        file.upload_time = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(seconds));
+      }
+      for (const Control::Rule& rule : m_result.control.upload_times) {
+        if (glob_match(rule.pattern, file.name)) file.upload_time = rule.text;
+      }
+    }
+    std::erase_if(m_result.files, [](const File& file) { return !file.facts.problem.empty(); });
+    std::sort(m_result.files.begin(), m_result.files.end(),
+              [](const File& a, const File& b) { return std::tie(a.folder, a.name) < std::tie(b.folder, b.name); });
+  }
+
+  const sys::OpenFolder& m_folder;
+  std::unordered_map<std::string, State::Known> m_known;
+  const LookOptions& m_options;
+  Filter m_filter;
+  Catalogue m_result;
+};
+
+}  // namespace
+
+Catalogue look(const sys::OpenFolder& folder, std::unordered_map<std::string, State::Known> known,
+               const LookOptions& options) {
+  return Look(folder, std::move(known), options).take();
+}
+
+}  // namespace wheelsmith::index

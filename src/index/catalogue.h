@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/finding.h"
+#include "index/control.h"
+#include "index/file.h"
+#include "index/state.h"
+
+namespace wheelsmith::index {
+
+struct LookOptions {
+  unsigned threads = 1;
+  bool rehash = false;              // trust no hash of the last run
+  bool times_of_files = false;      // upload-time is the time of the file's last change
+  std::vector<std::string> filter;  // see Filter
+};
+
+// All that a folder holds for an index.
+struct Catalogue {
+  std::vector<File> files;  // sorted by path; none that is left out
+  Control control;
+  std::vector<Finding> findings;
+  std::unordered_map<std::string, State::Known> known;                        // what the next look need not read again
+  std::vector<std::pair<std::string, std::optional<sys::FileStat>>> folders;  // all that were walked through
+  std::uint64_t hashed = 0;                                                   // files
+  std::uint64_t hashed_bytes = 0;
+};
+
+// Walks the folder (hidden names and links to folders are passed over) and reads what is new or changed since `known`,
+// several files at a time. Throws Error when the folder cannot be read; what is wrong with a file is a finding.
+Catalogue look(const sys::OpenFolder& folder, std::unordered_map<std::string, State::Known> known,
+               const LookOptions& options);
+
+}  // namespace wheelsmith::index

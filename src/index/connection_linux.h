@@ -1,0 +1,60 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "index/server.h"
+
+// Inside this module only: one client.
+
+namespace wheelsmith::index {
+
+// A socket that never blocks, and where its conversation stands: bytes of a request come in, an answer goes out, again.
+class Connection {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  Connection(int fd, std::string client, const Responder& responder, const ServerLimits& limits, const AccessLog& log);
+  ~Connection();
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  [[nodiscard]] int fd() const { return m_fd; }
+  enum class Next : std::uint8_t { read, write, close };
+  // Goes on as far as it can without waiting, and says for what to wait.
+  Next proceed();
+  // The server is to end: no further request is taken. Whether there is nothing to wait for.
+  bool finish();
+  [[nodiscard]] bool is_late(Clock::time_point now) const { return now >= m_deadline; }
+
+ private:
+  enum class Sent : std::uint8_t { all, some, lost };
+  // False at the end of the stream.
+  bool receive();
+  bool take_request();
+  void begin(const Response& response, bool head_only, bool keep_alive);
+  Sent send();
+  Sent send_text(const char* data, std::size_t size, std::uint64_t& at, bool more);
+  Sent send_file();
+
+  int m_fd;
+  std::string m_client;
+  const Responder& m_responder;
+  const ServerLimits& m_limits;
+  const AccessLog& m_log;
+  Clock::time_point m_deadline;
+
+  std::string m_in;
+  bool m_answering = false;
+  bool m_close = false;
+  std::string m_head;
+  std::uint64_t m_head_sent = 0;
+  std::shared_ptr<const std::string> m_text;
+  std::shared_ptr<const sys::OpenFile> m_file;
+  std::uint64_t m_at = 0;
+  std::uint64_t m_end = 0;
+};
+
+}  // namespace wheelsmith::index

@@ -1,0 +1,167 @@
+// A file is read once: piece by piece through the hash, and the few places that matter (the ZIP's directory, METADATA)
+// into an image of the file that has memory only where something was put. No mapping of the file itself: one that
+// shrinks while it is mapped would end the program, and `serve` looks at folders that others write to.
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/text.h"
+#include "document/value.h"
+#include "index/file.h"
+#include "pep/metadata.h"
+#include "pep/requirement.h"
+#include "pep/wheel_name.h"
+#include "zip/archive.h"
+
+namespace wheelsmith::index {
+
+namespace {
+
+constexpr std::uint64_t k_piece = 1 << 20;
+constexpr std::uint64_t k_first_tail = 256 << 10;
+constexpr std::uint64_t k_most_metadata = 16 << 20;
+
+// Memory as large as the file; what was never filled is zero and takes no room.
+class Image {
+ public:
+  explicit Image(const sys::OpenFile& file) : m_file(file), m_size(file.stat().size) {
+    if (m_size == 0) throw Error("it is empty");
+    m_data = ::mmap(nullptr, m_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (m_data == MAP_FAILED) throw Error("there is no memory for it");
+  }
+  ~Image() { ::munmap(m_data, m_size); }
+  Image(const Image&) = delete;
+  Image& operator=(const Image&) = delete;
+
+  void fill(std::uint64_t offset, std::uint64_t size) {
+    offset = std::min(offset, m_size);
+    size = std::min(size, m_size - offset);
+    const std::span<std::uint8_t> into(static_cast<std::uint8_t*>(m_data) + offset, size);
+    if (m_file.read_at(offset, into) != size) throw Error("it became shorter while it was read");
+  }
+  [[nodiscard]] Bytes bytes() const { return {m_data, m_size}; }
+  [[nodiscard]] std::uint64_t size() const { return m_size; }
+
+ private:
+  const sys::OpenFile& m_file;
+  std::uint64_t m_size;
+  void* m_data;
+};
+
+// The directory lies at the end, and only its end says how long it is: more and more of the tail is filled in until the
+// directory can be read, or all of the file is there and it cannot.
+zip::Archive open_archive(Image& image) {
+  for (std::uint64_t tail = k_first_tail;; tail *= 16) {
+    const bool all = tail >= image.size();
+    image.fill(all ? 0 : image.size() - tail, tail);
+    try {
+      return zip::Archive::open(image.bytes());
+    } catch (const Error&) {
+      if (all) throw;
+    }
+  }
+}
+
+std::string read_member(const zip::Archive& archive, const zip::Entry& entry, Image& image) {
+  if (entry.size > k_most_metadata) throw Error(fmt::format("{} has {}", entry.name, human_bytes(entry.size)));
+  image.fill(entry.header_offset, entry.room_end - std::min(entry.room_end, entry.header_offset));
+  return std::string(archive.read(entry).bytes.text());
+}
+
+// The one .dist-info folder at the top that is the package's own.
+const zip::Entry* find_in_dist_info(const zip::Archive& archive, const FileName& name, std::string_view member) {
+  const zip::Entry* found = nullptr;
+  for (const zip::Entry& entry : archive.entries()) {
+    const std::string_view path = entry.name;
+    if (!path.ends_with(member) || path.size() <= member.size()) continue;
+    const std::size_t slash = path.find('/');
+    if (slash != path.size() - member.size() - 1) continue;
+    std::string_view folder = path.substr(0, slash);
+    if (!folder.ends_with(".dist-info")) continue;
+    folder.remove_suffix(10);
+    if (pep::normalized_name(folder.substr(0, folder.rfind('-'))) == name.project) found = &entry;
+  }
+  return found;
+}
+
+void read_variant(const zip::Archive& archive, const FileName& name, Image& image, Facts& facts) {
+  const zip::Entry* member = find_in_dist_info(archive, name, "variant.json");
+  if (name.label.empty() && member == nullptr) return;
+  if (member == nullptr) throw Error("its name has a variant's label, and its .dist-info has no variant.json");
+  const document::Value value = document::parse_json(read_member(archive, *member, image), member->name);
+  const document::Table* variants = value["variants"].table();
+  if (variants == nullptr || variants->size() != 1 || variants->begin()->first != name.label)
+    throw Error(fmt::format("its variant.json is not that of the label \"{}\"", name.label));
+  facts.variant = document::canonical_json(value);
+}
+
+void read_wheel(Image& image, const FileName& name, Facts& facts) {
+  const zip::Archive archive = open_archive(image);
+  const zip::Entry* member = find_in_dist_info(archive, name, "METADATA");
+  if (member == nullptr) throw Error(fmt::format("it has no .dist-info/METADATA of {}", name.project));
+  const std::string text = read_member(archive, *member, image);
+  const pep::Headers metadata = pep::Headers::parse(Bytes(text));
+  if (pep::normalized_name(metadata.get("Name")) != name.project)
+    throw Error(fmt::format("its METADATA is that of \"{}\"", metadata.get("Name")));
+  const auto version = pep::Version::try_parse(metadata.get("Version"));
+  if (!version || *version != name.parsed)
+    throw Error(fmt::format("its METADATA is of version \"{}\"", metadata.get("Version")));
+  facts.metadata_sha256 = to_hex(sha256(Bytes(text)));
+  const std::string wanted(trim(metadata.get("Requires-Python")));
+  try {
+    (void)pep::parse_specifiers(wanted);
+    facts.requires_python = wanted;
+  } catch (const Error&) {
+    facts.remark = fmt::format("its Requires-Python \"{}\" is no list of specifiers and is not told", wanted);
+  }
+  read_variant(archive, name, image, facts);
+}
+
+}  // namespace
+
+Facts read_facts(const sys::OpenFile& file, const FileName& name) {
+  Facts facts;
+  Sha256 hash;
+  std::vector<std::uint8_t> piece(static_cast<std::size_t>(std::clamp<std::uint64_t>(file.stat().size, 1, k_piece)));
+  std::uint64_t at = 0;
+  while (const std::size_t size = file.read_at(at, piece)) {
+    hash.update(Bytes(piece.data(), size));
+    at += size;
+  }
+  facts.sha256 = to_hex(hash.finish());
+  if (name.kind == FileKind::wheel) {
+    try {
+      Image image(file);
+      read_wheel(image, name, facts);
+    } catch (const Error& error) {  // one input becomes an item with an error
+      facts = {.sha256 = facts.sha256,
+               .metadata_sha256 = {},
+               .requires_python = {},
+               .variant = {},
+               .problem = error.what(),
+               .remark = {}};
+    }
+  } else if (file.stat().size == 0) {
+    facts.problem = "it is empty";
+  }
+  if (at != file.stat().size || file.stat_now() != file.stat()) throw Error("it changed while it was read");
+  return facts;
+}
+
+std::optional<std::string> read_metadata(const sys::OpenFile& file, const FileName& name) {
+  try {
+    Image image(file);
+    const zip::Archive archive = open_archive(image);
+    const zip::Entry* member = find_in_dist_info(archive, name, "METADATA");
+    if (member == nullptr) return std::nullopt;
+    return read_member(archive, *member, image);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace wheelsmith::index

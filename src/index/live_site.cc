@@ -1,0 +1,110 @@
+// A folder that others put wheels into while it is served. Whoever asks for a page after a wheel was put there sees it:
+// a new, renamed or removed file changes its folder's time, and looking at the folders costs next to nothing. What that
+// does not tell (a file written to in place, a copy that is still going on) is found by looking at all files, every few
+// seconds and only while somebody asks; sooner after something new or broken was seen.
+
+#include "index/live_site.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/hash.h"
+
+namespace wheelsmith::index {
+
+namespace {
+
+using namespace std::chrono_literals;
+constexpr auto k_glance_every = 100ms;
+constexpr auto k_unsettled_every = 500ms;
+constexpr auto k_look_every = 5s;
+
+std::int64_t now() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+}  // namespace
+
+Snapshot::Snapshot(Catalogue catalogue, const ServeOptions& options) : m_catalogue(std::move(catalogue)) {
+  m_indexes = make_indexes(m_catalogue, options.indexes, m_catalogue.findings);
+  m_pages = make_pages(m_indexes, m_catalogue, options.pages, nullptr);
+  for (const Page& page : m_pages) m_by_path.emplace(page.path, &page);
+  const std::int64_t recent = now() - 3'000'000'000;
+  for (const File& file : m_catalogue.files) {
+    m_files.emplace(file.path(), &file);
+    m_unsettled = m_unsettled || file.stat.changed > recent;
+  }
+  for (const Finding& finding : m_catalogue.findings) m_unsettled = m_unsettled || finding.id == "broken-file";
+}
+
+std::optional<RenderedPage> Snapshot::page(const std::string& path) const {
+  const auto found = m_by_path.find(path);
+  if (found == m_by_path.end()) return std::nullopt;
+  {
+    const std::lock_guard lock(m_mutex);
+    if (const auto made = m_rendered.find(found->second); made != m_rendered.end()) return made->second;
+  }
+  RenderedPage page;
+  page.text = std::make_shared<const std::string>(found->second->render());
+  page.etag = "\"" + to_hex(sha256(Bytes(*page.text))).substr(0, 32) + "\"";
+  const std::lock_guard lock(m_mutex);
+  return m_rendered.emplace(found->second, std::move(page)).first->second;
+}
+
+const File* Snapshot::file(const std::string& path) const {
+  const auto found = m_files.find(path);
+  return found == m_files.end() ? nullptr : found->second;
+}
+
+LiveSite::LiveSite(const sys::OpenFolder& folder, const ServeOptions& options) : m_folder(folder), m_options(options) {
+  // What `index` knows of the folder need not be read again.
+  std::unordered_map<std::string, State::Known> known;
+  if (const auto text = folder.read_file(k_state_file, 4ull << 30)) known = State::parse(*text).files;
+  m_snapshot = std::make_shared<const Snapshot>(look(folder, std::move(known), m_options.look), m_options);
+  m_last_glance = m_last_look = Clock::now();
+}
+
+std::shared_ptr<const Snapshot> LiveSite::snapshot() const {
+  const std::lock_guard lock(m_mutex);
+  return m_snapshot;
+}
+
+bool LiveSite::folders_changed() const {
+  const std::shared_ptr<const Snapshot> last = snapshot();
+  return std::any_of(last->catalogue().folders.begin(), last->catalogue().folders.end(),
+                     [&](const auto& folder) { return m_folder.folder_stat(folder.first) != folder.second; });
+}
+
+void LiveSite::look_again() {
+  m_last_look = Clock::now();
+  try {
+    auto fresh =
+        std::make_shared<const Snapshot>(look(m_folder, snapshot()->catalogue().known, m_options.look), m_options);
+    const std::lock_guard lock(m_mutex);
+    m_snapshot = std::move(fresh);
+  } catch (const Error&) {  // a half-written index.toml, a folder that cannot be read now: what was there stays
+  }
+}
+
+std::shared_ptr<const Snapshot> LiveSite::current() {
+  m_asked = true;
+  // Only one looks; the others take what there is.
+  if (const std::unique_lock lock(m_looking, std::try_to_lock); lock.owns_lock()) {
+    const auto time = Clock::now();
+    if (time - m_last_glance >= k_glance_every) {
+      m_last_glance = time;
+      const bool due = time - m_last_look >= k_unsettled_every && snapshot()->is_unsettled();
+      if (due || folders_changed()) look_again();
+    }
+  }
+  return snapshot();
+}
+
+void LiveSite::tick() {
+  if (const std::unique_lock lock(m_looking, std::try_to_lock); lock.owns_lock()) {
+    if (Clock::now() - m_last_look >= k_look_every && m_asked.exchange(false)) look_again();
+  }
+}
+
+}  // namespace wheelsmith::index

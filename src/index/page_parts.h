@@ -1,0 +1,55 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "index/pages.h"
+#include "index/variants.h"
+
+// Inside this module only: what pages are made of.
+
+namespace wheelsmith::index {
+
+// A file as a page lists it: all texts are still to be escaped for the page's language.
+struct Link {
+  std::string name;
+  std::string url;  // without fragment
+  std::string sha256;
+  std::uint64_t size = 0;
+  const File* file = nullptr;  // null: a variants.json
+};
+
+struct ProjectView {
+  const Project* project = nullptr;
+  const Control::Status* status = nullptr;
+  std::vector<Link> links;
+  unsigned depth = 1;  // of the page's folder below its index
+};
+
+struct RootView {
+  std::string title;
+  const Index* index = nullptr;
+  std::vector<std::string> sub_indexes;  // places, for people
+  std::vector<Link> links;               // for find-links pages
+  bool lists_projects = true;
+};
+
+std::string project_html(const ProjectView& view);
+std::string project_json(const ProjectView& view);
+std::string root_html(const RootView& view);
+std::string root_json(const Index& index);
+
+std::string html_escaped(std::string_view text);
+// Everything but letters, digits and "-._~" as %XX; '/' stays.
+std::string url_escaped(std::string_view path);
+
+// The frame of a page: head with style and policy, heading, body, script. `meta` and `body` are HTML.
+std::string html_page(std::string_view title, std::string_view meta, std::string_view body);
+// The anchor of a file, as the standards want it.
+std::string file_anchor(const Link& link);
+// What makes pages of another version of this program differ: style, script and a number.
+std::string page_version();
+
+}  // namespace wheelsmith::index
