@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "base/text.h"
+#include "cli/rocm_commands.h"
 #include "cli/session.h"
 #include "env/env.h"
 #include "env/rocm_wheels.h"
@@ -303,6 +304,7 @@ void add_rocm(CLI::App& app, Outcome& outcome) {
   command->settings.add_to(*sub, {"mirrors", "offline", "store"});
   command->output.add_to(*sub);
   sub->callback([command, &outcome] { outcome = [command] { return install(*command); }; });
+  add_rocm_package(*group, outcome);
 }
 
 }  // namespace wheelsmith::cli

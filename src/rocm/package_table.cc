@@ -175,8 +175,8 @@ std::vector<PackageRow> package_table(std::string_view toml, std::string_view fi
       }
     }
     if (!row.rest.names.empty()) row.row.take.push_back(std::move(row.rest));
-    result.push_back(std::move(row.row));
   }
+  for (ReadRow& row : rows) result.push_back(std::move(row.row));
   return result;
 }
 

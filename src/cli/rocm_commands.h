@@ -1,0 +1,11 @@
+#pragma once
+
+#include "cli/command.h"
+
+// The subcommands of `wheelsmith rocm` that have files of their own.
+
+namespace wheelsmith::cli {
+
+void add_rocm_package(CLI::App& group, Outcome& outcome);
+
+}  // namespace wheelsmith::cli

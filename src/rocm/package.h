@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/finding.h"
+#include "rocm/wheel_writer.h"
+
+namespace wheelsmith::rocm {
+
+struct PackageOptions {
+  std::filesystem::path artifacts;    // the folder of artifacts
+  std::filesystem::path destination;  // wheels go into its folder dist
+  // The version of all packages, by the base version that the artifacts tell ("" where they tell none).
+  std::function<std::string(const std::string& base)> version;
+  std::string suffix;  // behind the platform folders' names
+  // Families that a release is to have, by platform; nothing where it was not said. Those of this platform must be
+  // there.
+  std::optional<std::vector<std::string>> linux_families, windows_families;
+  bool wheel_compression = true;
+  bool devel_compression = false;
+  std::string platform_tag;  // "": the one that each wheel's binaries deserve
+  std::int64_t time = 315'532'800;
+  unsigned threads = 1;
+  std::function<void(const std::string&)> on_progress;  // may be empty
+};
+
+struct Packaged {
+  bool kpack = true;  // else per family
+  std::string version;
+  std::vector<std::string> targets;    // ISAs, or families
+  std::vector<WrittenWheel> packages;  // the sdist too, in the order written
+  std::vector<Finding> findings;
+};
+
+// The `rocm` sdist and all wheels. Throws Error where an artifact or a target is missing that there must be.
+Packaged package(const PackageOptions& options);
+
+}  // namespace wheelsmith::rocm
