@@ -91,7 +91,7 @@ class Proof {
   std::vector<std::string> m_said;
 };
 
-// All of it but where the two tables of headers are and how many program headers there are.
+// All of it but where the two tables of headers are, how many program headers there are, and which section has names.
 void Proof::compare_header() {
   std::string a(m_a.bytes().slice(0, m_a.is_64bit ? sizeof(Elf64Le::Header) : sizeof(Elf32Le::Header)).text());
   std::string b(m_b.bytes().slice(0, a.size()).text());
@@ -103,6 +103,7 @@ void Proof::compare_header() {
     forget(offsetof(typename F::Header, program_headers), sizeof(typename F::Word));
     forget(offsetof(typename F::Header, section_headers), sizeof(typename F::Word));
     forget(offsetof(typename F::Header, program_header_count), 2);
+    forget(offsetof(typename F::Header, section_names), 2);
   };
   m_a.is_64bit ? level(Elf64Le()) : level(Elf32Le());
   if (a != b) say("the file header says something else");
@@ -207,11 +208,11 @@ void Proof::compare_section(const Section& a, const Section& b) {
   switch (a.type) {
     case k_section_strtab:
     case k_section_dynamic:
+    case k_section_dynsym:
     case k_section_verneed:
-    case k_section_verdef: break;
+    case k_section_verdef: break;  // compared as values
     case k_section_hash:
     case k_section_gnu_hash:
-    case k_section_dynsym:
     case k_section_versym:
     case k_section_note:
     case k_section_rela:
@@ -227,18 +228,23 @@ void Proof::compare_section(const Section& a, const Section& b) {
   m_bytes.pass_over(a.address, a.size);
 }
 
-// Symbols of what moved may tell the new place.
+// Symbols of what moved tell the new place, by the new number of its section where headers were sorted.
 void Proof::compare_symbol_table(const Section& a, const Section& b) {
   if (!m_a.bytes().contains(a.offset, a.size) || m_bytes.are_equal(a.offset, b.offset, a.size)) return;
+  const auto home = [](const ElfFile& file, std::uint16_t index) {
+    return index != 0 && index < file.sections.size() ? &file.sections[index] : nullptr;
+  };
   const auto compare = [&]<class F>(F) {
     using Raw = typename F::Symbol;
     for (std::uint64_t at = 0; at + sizeof(Raw) <= a.size; at += sizeof(Raw)) {
       const auto x = m_a.bytes().get<Raw>(a.offset + at);
       auto y = m_b.bytes().get<Raw>(b.offset + at);
-      const auto moved = std::find_if(m_a.sections.begin(), m_a.sections.end(), [&](const Section& section) {
-        return section.address == x.value && (section.type == k_section_dynamic || section.type == k_section_strtab);
-      });
-      if (moved != m_a.sections.end()) y.value = x.value;
+      const Section* old_home = home(m_a, x.section);
+      const Section* new_home = home(m_b, y.section);
+      if (old_home != nullptr && new_home != nullptr && old_home->name == new_home->name) {
+        y.section = x.section;
+        if (x.value == old_home->address && y.value == new_home->address) y.value = x.value;
+      }
       if (std::memcmp(&x, &y, sizeof x) != 0)
         return say(fmt::format("entry {} of {} is another", at / sizeof(Raw), printable(a.name)));
     }
@@ -271,9 +277,12 @@ void Proof::compare_tags() {
   if (a.size() != b.size())
     return say(fmt::format("there are {} other dynamic tags instead of {}", b.size(), a.size()));
   for (std::size_t i = 0; i < a.size(); ++i) compare_tag(a[i], b[i]);
-  const Bytes strings = m_b.mapped_from(m_b.dynamic.value(k_tag_strings).value_or(0))
-                            .clamp(0, m_b.dynamic.value(k_tag_strings_size).value_or(0));
-  if (strings.empty() || strings.u8(strings.size() - 1) != 0) say("the dynamic strings do not end with a NUL");
+  const auto ends_well = [](const ElfFile& file) {
+    const Bytes strings = file.mapped_from(file.dynamic.value(k_tag_strings).value_or(0))
+                              .clamp(0, file.dynamic.value(k_tag_strings_size).value_or(0));
+    return !strings.empty() && strings.u8(strings.size() - 1) == 0;
+  };
+  if (ends_well(m_a) && !ends_well(m_b)) say("the dynamic strings do not end with a NUL");
   // A relocation table that moved; else its bytes are compared where they are.
   for (const std::uint64_t tag : {k_tag_rela, k_tag_rel, k_tag_relr, k_tag_plt}) {
     if (m_a.dynamic.value(tag) == m_b.dynamic.value(tag)) continue;

@@ -1,0 +1,173 @@
+// `elf`: the editor of run paths by itself, for files outside of wheels, and its proof for files that others edited.
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "document/value.h"
+#include "elf/edit.h"
+#include "elf/elf_file.h"
+#include "sys/file.h"
+#include "sys/files.h"
+
+namespace wheelsmith::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct EditCommand {
+  bool json = false;
+  std::vector<std::string> files;
+  std::string run_path, kind = "same", soname, out;
+  bool no_run_path = false;
+  std::vector<std::string> rename, add, remove;
+};
+
+struct ProveCommand {
+  bool json = false;
+  std::string original, edited;
+};
+
+elf::Edit edit_for(const EditCommand& command, const elf::ElfFile& file) {
+  elf::Edit edit;
+  if (!command.run_path.empty() || command.no_run_path) {
+    edit.run_path.emplace();
+    edit.run_path->runpath = command.kind == "runpath" || (command.kind == "same" && file.dynamic.runpath.has_value());
+    for (const std::string_view entry : split(command.run_path, ':'))
+      if (!command.run_path.empty()) edit.run_path->entries.emplace_back(entry);
+  }
+  for (const std::string& pair : command.rename) {
+    const std::size_t at = pair.find('=');
+    if (at == pair.npos) throw UsageError(fmt::format("--rename-needed {}: write OLD=NEW", printable(pair)));
+    edit.rename_needed[pair.substr(0, at)] = pair.substr(at + 1);
+  }
+  edit.add_needed = command.add;
+  edit.remove_needed = command.remove;
+  if (!command.soname.empty()) edit.soname = command.soname;
+  if (edit.empty()) throw UsageError("what is to be changed? Give --run-path, --soname or one of the --…-needed");
+  return edit;
+}
+
+struct Done {
+  std::uint64_t size = 0;
+  std::uint64_t old_size = 0;
+  bool changed = false;
+};
+
+Done edit_file(const EditCommand& command, const std::string& name) {
+  const Blob blob = sys::map_file(name);
+  if (!elf::ElfFile::has_magic(blob.bytes)) throw Error("not an ELF file");
+  const elf::Edited edited = elf::edit(blob.bytes, edit_for(command, elf::ElfFile::parse(blob.bytes)));
+  const fs::path target = command.out.empty() ? fs::canonical(name) : fs::path(command.out);
+  if (edited.changed || !command.out.empty()) {
+    struct stat status{};
+    if (::stat(name.c_str(), &status) != 0) throw Error("cannot be looked at");
+    sys::AtomicFile file(target);
+    struct FileSink final : Sink {
+      explicit FileSink(sys::AtomicFile& f) : m_file(f) {}
+      void write(Bytes bytes) override { m_file.write(bytes); }
+      sys::AtomicFile& m_file;
+    } sink(file);
+    elf::write(edited, blob.bytes, sink);
+    file.set_mode(status.st_mode & 07777);
+    file.commit();
+  }
+  return {edited.size, blob.bytes.size(), edited.changed};
+}
+
+int edit_files(const EditCommand& command) {
+  if (!command.out.empty() && command.files.size() != 1) throw UsageError("--out names one file: give one to edit");
+  if (!command.run_path.empty() && command.no_run_path) throw UsageError("--run-path or --no-run-path?");
+  document::Array items;
+  bool fine = true;
+  std::string text;
+  for (const std::string& name : command.files) {
+    document::Table item;
+    item["path"] = name;
+    try {
+      const Done done = edit_file(command, name);
+      item["changed"] = done.changed;
+      item["size"] = static_cast<std::int64_t>(done.size);
+      text += !done.changed ? fmt::format("{}: as it was\n", printable(name))
+              : done.size == done.old_size
+                  ? fmt::format("{}: edited in place\n", printable(name))
+                  : fmt::format("{}: edited, {} bytes larger\n", printable(name), done.size - done.old_size);
+    } catch (const Error& error) {
+      fine = false;
+      item["error"] = error.what();
+      if (!command.json)
+        std::fprintf(stderr, "wheelsmith: error: %s: %s\n", printable(name).c_str(), printable(error.what()).c_str());
+    }
+    items.emplace_back(std::move(item));
+  }
+  if (command.json) {
+    document::Table document;
+    document["schema"] = 1;
+    document["items"] = std::move(items);
+    text = document::to_json(document) + "\n";
+  }
+  print(text);
+  return fine ? k_fine : k_not_fine;
+}
+
+int prove_file(const ProveCommand& command) {
+  const Blob original = sys::map_file(command.original);
+  const Blob edited = sys::map_file(command.edited);
+  std::vector<std::string> differences;
+  try {
+    differences = elf::prove(original.bytes, edited.bytes);
+  } catch (const Error& error) {
+    throw error.in(command.original);
+  }
+  if (command.json) {
+    document::Table document;
+    document["schema"] = 1;
+    document["differences"] = document::Array(differences.begin(), differences.end());
+    print(document::to_json(document) + "\n");
+  } else {
+    std::string text;
+    for (const std::string& difference : differences) text += fmt::format("{}\n", printable(difference));
+    print(text.empty() ? "the same program\n" : text);
+  }
+  return differences.empty() ? k_fine : k_not_fine;
+}
+
+}  // namespace
+
+void add_elf(CLI::App& app, Outcome& outcome) {
+  CLI::App* group = app.add_subcommand("elf", "Change run path, needed files or name of shared libraries and programs");
+  group->require_subcommand(1);
+  auto edit = std::make_shared<EditCommand>();
+  CLI::App* sub = group->add_subcommand("edit", "Edit files, in place where it fits, and prove each of them");
+  sub->footer(
+      "Nothing that is loaded moves; what cannot be done safely is refused and the file stays as it was.\n\n"
+      "Examples:\n"
+      "  wheelsmith elf edit libdemo.so --run-path '$ORIGIN/../lib'\n"
+      "  wheelsmith elf edit libdemo.so --rename-needed libold.so.1=libnew.so.1 --out edited.so");
+  sub->add_option("FILE", edit->files, "Shared libraries and programs")->required();
+  sub->add_option("--run-path", edit->run_path, "Folders with ':' between, like $ORIGIN/../lib");
+  sub->add_flag("--no-run-path", edit->no_run_path, "Remove the run path");
+  sub->add_option("--kind", edit->kind, "rpath, runpath, or same: as it is now (rpath where there is none)")
+      ->check(CLI::IsMember({"same", "rpath", "runpath"}))
+      ->capture_default_str();
+  sub->add_option("--rename-needed", edit->rename, "OLD=NEW: a needed file, with the versions asked of it");
+  sub->add_option("--add-needed", edit->add, "Name of a file to load too, behind the others");
+  sub->add_option("--remove-needed", edit->remove, "Name of a file that is not to be loaded");
+  sub->add_option("--soname", edit->soname, "The file's own name");
+  sub->add_option("--out", edit->out, "Write the result here instead of over the file");
+  sub->add_flag("--json", edit->json, "Print one JSON document (docs/elf.md) instead of text");
+  sub->callback([edit, &outcome] { outcome = [edit] { return edit_files(*edit); }; });
+  auto prove = std::make_shared<ProveCommand>();
+  CLI::App* proof =
+      group->add_subcommand("prove", "Whether an edited file is still the same program, whoever edited it");
+  proof->footer("Example:\n  wheelsmith elf prove original.so edited.so");
+  proof->add_option("ORIGINAL", prove->original, "The file as it was linked")->required();
+  proof->add_option("EDITED", prove->edited, "The file after the edit")->required();
+  proof->add_flag("--json", prove->json, "Print one JSON document (docs/elf.md) instead of text");
+  proof->callback([prove, &outcome] { outcome = [prove] { return prove_file(*prove); }; });
+}
+
+}  // namespace wheelsmith::cli
