@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-wanted=(auditwheel==6.8.2 packaging)
+wanted=(auditwheel==6.8.2 packaging uv)
 stamp=build/tools/stamp
 [[ -f $stamp && $(<"$stamp") == "${wanted[*]}" ]] && exit 0
 

@@ -10,6 +10,7 @@
 #include "document/value.h"
 #include "index/publish.h"
 #include "sys/file.h"
+#include "sys/process.h"
 
 namespace wheelsmith::cli {
 
@@ -21,7 +22,7 @@ using document::Table;
 struct IndexCommand {
   OutputOptions output;
   index::PublishOptions options;
-  std::string folder, out, snippet;
+  std::string folder, out;
   std::vector<std::string> sub_indexes;
   std::string upload_time = "none";
   bool no_html = false, no_json = false, no_sidecars = false;
@@ -117,6 +118,7 @@ int make_index(IndexCommand& command) {
   } catch (const Error& error) {
     throw UsageError(std::string("--filter: ") + error.what());
   }
+  sys::install_interrupt_flag();
   const index::Published done = index::publish(options);
   print(command.output.json ? document::to_json(to_value(done)) + "\n" : to_text(done, command.output.style()));
   const bool bad = std::any_of(done.findings.begin(), done.findings.end(),

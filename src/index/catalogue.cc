@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "base/text.h"
+#include "sys/process.h"
 
 namespace wheelsmith::index {
 
@@ -54,7 +55,14 @@ class Look {
   void walk(const std::string& folder, unsigned depth) {
     // Its time first: what comes while it is read makes it differ afterwards.
     m_result.folders.emplace_back(folder, m_folder.folder_stat(folder));
-    const std::vector<sys::OpenFolder::Entry> entries = m_folder.entries(folder, is_wanted);
+    std::vector<sys::OpenFolder::Entry> entries;
+    try {
+      entries = m_folder.entries(folder, is_wanted);
+    } catch (const Error& error) {
+      if (folder.empty()) throw;
+      m_result.findings.push_back(finding("unreadable-folder", Severity::error, folder, error.what(),
+                                          "what is in it is left out", "let the one who indexes read it"));
+    }
     using Kind = sys::OpenFolder::Entry::Kind;
     for (const sys::OpenFolder::Entry& entry : entries) {
       if (entry.name.starts_with('.')) continue;
@@ -129,16 +137,21 @@ class Look {
     std::vector<std::string> trouble(m_result.files.size());
     parallel_for(fresh.size(), m_options.threads, [&](std::size_t n) {
       File& file = m_result.files[fresh[n]];
+      if (sys::interrupted()) {
+        trouble[fresh[n]] = "interrupted";
+        return;
+      }
       read_at[fresh[n]] = now();
       try {
         const auto opened = m_folder.open_file(file.path());
         if (!opened) throw Error("it is gone, or cannot be opened");
         file.stat = opened->stat();
-        file.facts = read_facts(*opened, file.parts);
+        file.facts = read_facts(*opened, file.parts, file.name);
       } catch (const Error& error) {  // one input becomes a finding
         trouble[fresh[n]] = error.what();
       }
     });
+    m_result.interrupted = sys::interrupted();
     for (const std::size_t i : fresh) {
       File& file = m_result.files[i];
       if (!trouble[i].empty()) {
@@ -159,6 +172,7 @@ class Look {
 
   void finish() {
     for (File& file : m_result.files) {
+      m_result.newest_change = std::max(m_result.newest_change, file.stat.changed);
       if (!file.facts.problem.empty())
         m_result.findings.push_back(finding("broken-file", Severity::error, file.path(), file.facts.problem,
                                             "who installs it would fail, so it is left out of the index",

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "archive/archive.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/text.h"
@@ -15,6 +16,7 @@
 #include "pep/metadata.h"
 #include "pep/requirement.h"
 #include "pep/wheel_name.h"
+#include "sys/process.h"
 #include "zip/archive.h"
 
 namespace wheelsmith::index {
@@ -24,6 +26,7 @@ namespace {
 constexpr std::uint64_t k_piece = 1 << 20;
 constexpr std::uint64_t k_first_tail = 256 << 10;
 constexpr std::uint64_t k_most_metadata = 16 << 20;
+constexpr std::uint64_t k_most_sdist = 1ull << 30;  // of a larger one only the hash is told
 
 // Memory as large as the file; what was never filled is zero and takes no room.
 class Image {
@@ -99,6 +102,16 @@ void read_variant(const zip::Archive& archive, const FileName& name, Image& imag
   facts.variant = document::canonical_json(value);
 }
 
+void read_requires_python(const pep::Headers& metadata, Facts& facts) {
+  const std::string wanted(trim(metadata.get("Requires-Python")));
+  try {
+    (void)pep::parse_specifiers(wanted);
+    facts.requires_python = wanted;
+  } catch (const Error&) {
+    facts.remark = fmt::format("its Requires-Python \"{}\" is no list of specifiers and is not told", wanted);
+  }
+}
+
 void read_wheel(Image& image, const FileName& name, Facts& facts) {
   const zip::Archive archive = open_archive(image);
   const zip::Entry* member = find_in_dist_info(archive, name, "METADATA");
@@ -111,42 +124,77 @@ void read_wheel(Image& image, const FileName& name, Facts& facts) {
   if (!version || *version != name.parsed)
     throw Error(fmt::format("its METADATA is of version \"{}\"", metadata.get("Version")));
   facts.metadata_sha256 = to_hex(sha256(Bytes(text)));
-  const std::string wanted(trim(metadata.get("Requires-Python")));
-  try {
-    (void)pep::parse_specifiers(wanted);
-    facts.requires_python = wanted;
-  } catch (const Error&) {
-    facts.remark = fmt::format("its Requires-Python \"{}\" is no list of specifiers and is not told", wanted);
-  }
+  read_requires_python(metadata, facts);
   read_variant(archive, name, image, facts);
+}
+
+// PKG-INFO at the top of a source distribution, or "" when there is none; what is behind it is not unpacked.
+std::string read_pkg_info(Image& image, std::string_view file_name) {
+  const auto is_it = [](std::string_view path) {
+    return path.ends_with("/PKG-INFO") && path.find('/') == path.size() - 9;
+  };
+  image.fill(0, image.size());
+  if (file_name.ends_with(".zip")) {
+    const zip::Archive archive = zip::Archive::open(image.bytes());
+    for (const zip::Entry& entry : archive.entries()) {
+      if (is_it(entry.name)) return read_member(archive, entry, image);
+    }
+    return "";
+  }
+  struct Enough {};
+  std::string text;
+  bool inside = false;
+  try {
+    archive::read_tar(
+        image.bytes(),
+        [&](const archive::TarEntry& entry) {
+          if (inside) throw Enough();
+          inside = entry.kind == archive::TarEntry::Kind::file && is_it(entry.name);
+        },
+        [&](Bytes piece) {
+          if (!inside) return;
+          text += piece.text();
+          if (text.size() > k_most_metadata) throw Error("its PKG-INFO has no end");
+        });
+  } catch (const Enough&) {}
+  return text;
+}
+
+void read_sdist(Image& image, const FileName& name, std::string_view file_name, Facts& facts) {
+  if (image.size() > k_most_sdist) return;
+  const std::string text = read_pkg_info(image, file_name);
+  if (text.empty()) return;  // the archive of some repository; installers take it, too
+  const pep::Headers metadata = pep::Headers::parse(Bytes(text));
+  if (pep::normalized_name(metadata.get("Name")) != name.project)
+    throw Error(fmt::format("its PKG-INFO is that of \"{}\"", metadata.get("Name")));
+  read_requires_python(metadata, facts);
 }
 
 }  // namespace
 
-Facts read_facts(const sys::OpenFile& file, const FileName& name) {
+Facts read_facts(const sys::OpenFile& file, const FileName& name, std::string_view file_name) {
   Facts facts;
   Sha256 hash;
   std::vector<std::uint8_t> piece(static_cast<std::size_t>(std::clamp<std::uint64_t>(file.stat().size, 1, k_piece)));
   std::uint64_t at = 0;
   while (const std::size_t size = file.read_at(at, piece)) {
+    if (sys::interrupted()) throw Error("interrupted");
     hash.update(Bytes(piece.data(), size));
     at += size;
   }
   facts.sha256 = to_hex(hash.finish());
-  if (name.kind == FileKind::wheel) {
-    try {
-      Image image(file);
+  try {
+    Image image(file);
+    if (name.kind == FileKind::wheel) {
       read_wheel(image, name, facts);
-    } catch (const Error& error) {  // one input becomes an item with an error
-      facts = {.sha256 = facts.sha256,
-               .metadata_sha256 = {},
-               .requires_python = {},
-               .variant = {},
-               .problem = error.what(),
-               .remark = {}};
+    } else {
+      read_sdist(image, name, file_name, facts);
     }
-  } else if (file.stat().size == 0) {
-    facts.problem = "it is empty";
+  } catch (const Error& error) {  // one input becomes an item with an error
+    Facts broken;
+    broken.sha256 = facts.sha256;
+    broken.problem = error.what();
+    facts = std::move(broken);
   }
   if (at != file.stat().size || file.stat_now() != file.stat()) throw Error("it changed while it was read");
   return facts;

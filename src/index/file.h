@@ -59,7 +59,7 @@ struct File {
 
 // Reads the file once from its beginning to its end. Whatever is wrong with it is told in the facts; throws Error only
 // when it cannot be read or changes meanwhile.
-Facts read_facts(const sys::OpenFile& file, const FileName& name);
+Facts read_facts(const sys::OpenFile& file, const FileName& name, std::string_view file_name);
 
 // METADATA of a wheel, or nothing when it has none that can be read.
 std::optional<std::string> read_metadata(const sys::OpenFile& file, const FileName& name);

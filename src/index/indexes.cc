@@ -71,6 +71,8 @@ class Collector {
       std::sort(members.begin(), members.end(), [](const File* a, const File* b) {
         const auto order = a->parts.parsed <=> b->parts.parsed;
         if (order != 0) return order > 0;
+        // 1.0 and 1.0.0 are equal, but the page has a part for each.
+        if (a->parts.version != b->parts.version) return a->parts.version < b->parts.version;
         return a->name != b->name ? a->name < b->name : holds_before(*a, *b);
       });
       drop_doubles(members, findings);

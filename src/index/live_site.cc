@@ -30,12 +30,8 @@ Snapshot::Snapshot(Catalogue catalogue, const ServeOptions& options) : m_catalog
   m_indexes = make_indexes(m_catalogue, options.indexes, m_catalogue.findings);
   m_pages = make_pages(m_indexes, m_catalogue, options.pages, nullptr);
   for (const Page& page : m_pages) m_by_path.emplace(page.path, &page);
-  const std::int64_t recent = now() - 3'000'000'000;
-  for (const File& file : m_catalogue.files) {
-    m_files.emplace(file.path(), &file);
-    m_unsettled = m_unsettled || file.stat.changed > recent;
-  }
-  for (const Finding& finding : m_catalogue.findings) m_unsettled = m_unsettled || finding.id == "broken-file";
+  for (const File& file : m_catalogue.files) m_files.emplace(file.path(), &file);
+  m_unsettled = m_catalogue.newest_change > now() - 3'000'000'000;
 }
 
 std::optional<RenderedPage> Snapshot::page(const std::string& path) const {

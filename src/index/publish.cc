@@ -15,10 +15,12 @@
 #include <unordered_set>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/parallel.h"
 #include "base/text.h"
 #include "index/page_parts.h"
 #include "sys/files.h"
+#include "sys/process.h"
 
 namespace wheelsmith::index {
 
@@ -46,6 +48,11 @@ class Publisher {
     if (const auto text = m_out.read_file(k_state_file, 4ull << 30)) m_old = State::parse(*text);
     const std::size_t known = m_old.files.size();
     Catalogue catalogue = look(m_folder, std::move(m_old.files), m_options.look);
+    if (catalogue.interrupted) {
+      m_old.files = std::move(catalogue.known);
+      save(m_old);
+      throw Error("interrupted");
+    }
     m_result.hashed = catalogue.hashed;
     m_result.hashed_bytes = catalogue.hashed_bytes;
     m_changed = catalogue.hashed > 0 || catalogue.known.size() != known;
@@ -114,7 +121,8 @@ class Publisher {
       const auto render = [this, &file] {
         const auto opened = m_folder.open_file(file.path());
         const auto text = opened ? read_metadata(*opened, file.parts) : std::nullopt;
-        if (!text) throw Error(fmt::format("{} changed while it was indexed", printable(file.path())));
+        if (!text || to_hex(sha256(Bytes(*text))) != file.facts.metadata_sha256)
+          throw Error(fmt::format("{} changed while it was indexed", printable(file.path())));
         return *text;
       };
       m_jobs.push_back({&m_folder, path, digest, render, true, claimed});
@@ -160,6 +168,7 @@ class Publisher {
     const bool few = m_jobs.size() <= k_few;
     parallel_for(m_jobs.size(), m_options.look.threads, [&](std::size_t i) {
       const Job& job = m_jobs[i];
+      if (sys::interrupted()) throw Error("interrupted");
       const std::string text = job.render();
       if (const auto there = job.folder->open_file(job.path); there && there->stat().size == text.size()) {
         std::string old(text.size(), '\0');
