@@ -12,33 +12,35 @@ std::uint64_t Rooms::page(const ElfFile& file) {
   return small ? 0x1000 : 0x10000;
 }
 
-bool Rooms::is_free(std::uint64_t offset, std::uint64_t size, bool inside_loads) const {
-  if (size == 0) return true;
-  if (inside_loads && m_file.sections.empty()) return false;
-  if (size > std::numeric_limits<std::uint64_t>::max() - offset) return false;
-  const auto hits = [&](std::uint64_t other, std::uint64_t other_size) {
-    return other_size > 0 && other < offset + size && offset < other + std::min(other_size, ~other);
+std::uint64_t Rooms::free_from(std::uint64_t offset, std::uint64_t wanted, bool inside_loads) const {
+  if (inside_loads && m_file.sections.empty()) return 0;
+  std::uint64_t size = std::min(wanted, std::numeric_limits<std::uint64_t>::max() - offset);
+  const auto claim = [&](std::uint64_t other, std::uint64_t other_size) {
+    if (other_size == 0 || offset >= other + std::min(other_size, ~other)) return;
+    size = std::min(size, other > offset ? other - offset : 0);
   };
   const std::uint64_t header = m_file.is_64bit ? sizeof(Elf64Le::Header) : sizeof(Elf32Le::Header);
   const std::uint64_t program_header =
       m_file.is_64bit ? sizeof(Elf64Le::ProgramHeader) : sizeof(Elf32Le::ProgramHeader);
   const std::uint64_t section_header =
       m_file.is_64bit ? sizeof(Elf64Le::SectionHeader) : sizeof(Elf32Le::SectionHeader);
-  if (hits(0, header) || hits(m_file.program_headers_offset, m_file.program_header_count * program_header) ||
-      hits(m_file.section_headers_offset, m_file.sections.size() * section_header))
-    return false;
+  claim(0, header);
+  claim(m_file.program_headers_offset, m_file.program_header_count * program_header);
+  claim(m_file.section_headers_offset, m_file.sections.size() * section_header);
   for (const Section& section : m_file.sections) {
-    if (section.type != 0 && section.type != k_section_nobits && hits(section.offset, section.size)) return false;
+    if (section.type != 0 && section.type != k_section_nobits) claim(section.offset, section.size);
   }
   for (const Segment& segment : m_file.segments) {
     const bool may_hold_it = inside_loads && (segment.type == k_segment_load || segment.type == k_segment_phdr ||
                                               segment.type == k_segment_gnu_relro);
-    if (segment.type != k_segment_null && !may_hold_it && hits(segment.offset, segment.file_size)) return false;
+    if (segment.type != k_segment_null && !may_hold_it) claim(segment.offset, segment.file_size);
   }
-  // What nobody claims but is not zero is somebody's whom we do not know. Behind the end nothing is yet, but what
-  // stands there now (up to the end) must be nobody's too.
+  // What nobody claims but is not zero is somebody's whom we do not know.
   const Bytes there = m_file.bytes().clamp(offset, size);
-  return std::all_of(there.data(), there.data() + there.size(), [](std::uint8_t byte) { return byte == 0; });
+  const std::uint8_t* taken =
+      std::find_if(there.data(), there.data() + there.size(), [](std::uint8_t byte) { return byte != 0; });
+  const auto zeros = static_cast<std::uint64_t>(taken - there.data());
+  return zeros == there.size() ? size : zeros;
 }
 
 // The loader maps whole pages: the next segment's first page must stay its own.
@@ -61,7 +63,7 @@ bool Rooms::grow(std::size_t load, std::uint64_t size) {
     return false;
   if (size > free_memory_behind(segment) || before > free_memory_behind(segment) - size) return false;
   const std::uint64_t end = segment.offset + segment.file_size;
-  if (!is_free(end, before + size, false)) return false;
+  if (free_from(end, before + size, false) < before + size) return false;
   // Two segments that end at one place cannot both have the bytes behind it.
   for (const auto& [other, other_size] : m_grown) {
     const std::uint64_t other_end = m_file.segments[other].offset + m_file.segments[other].file_size;

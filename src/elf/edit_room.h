@@ -20,9 +20,10 @@ class Rooms {
  public:
   explicit Rooms(const ElfFile& file) : m_file(file) {}
 
-  // Whether [offset, offset + size) is nobody's: in no section, table or segment, all zeros, or behind the file's end.
-  // With `inside_loads` it may lie in a LOAD segment; then the section headers must be there to tell.
-  [[nodiscard]] bool is_free(std::uint64_t offset, std::uint64_t size, bool inside_loads) const;
+  // How many bytes from the offset on are nobody's: in no section, table or segment, and zeros; at most `wanted`.
+  // Behind the file's end there is room without end. With `inside_loads` they may lie in a LOAD segment; then the
+  // section headers must be there to tell.
+  [[nodiscard]] std::uint64_t free_from(std::uint64_t offset, std::uint64_t wanted, bool inside_loads) const;
 
   // Takes `size` bytes right behind what a LOAD has, which grows by them. False when they are not free, in the file or
   // in memory.
