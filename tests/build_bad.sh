@@ -18,10 +18,10 @@ fails() {
 # Recipes.
 cp recipes/small.toml kept.toml
 sed -i 's/^requires = /requirse = /' recipes/small.toml
-fails 1 'small.toml:' build small
+fails 2 'small.toml:' build small
 grep -q 'did you mean requires?' "$t/err" || fail "$(cat "$t/err")"
 cp kept.toml recipes/small.toml
-fails 1 'cpu' build small --variant cuda
+fails 2 'cpu' build small --variant cuda
 fails 2 'did you mean' build small --build-type relaese
 for command in plan build; do
   fails 2 'no such platform tag; did you mean manylinux2014?' $command small --platform manylinux2O14

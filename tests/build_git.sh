@@ -219,7 +219,7 @@ run_json plan big --source big=git+https://bob:TOPSECRET@example.org/owner/big.g
 good "a URL with a user"
 [[ $(<"$t/out") != *TOPSECRET* ]] || fail "the password is in the plan"
 run plan big --set emtpy=1
-expect 1 "$status"
+expect 2 "$status"
 [[ $(<"$t/err") == *"no recipe has such a setting"* ]] || fail "$(<"$t/err")"
 
 # Another system: what the recipe knows is shown, nothing is built.

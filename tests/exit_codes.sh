@@ -40,6 +40,8 @@ done <<'END'
 2 build demo --steps 0 --store "$t/store"
 2 build demo --jobs many --store "$t/store"
 2 build demo --into "$t/env" --store "$t/store"
+2 plan texture --target nonsense --store "$t/store"
+2 plan texture --variant cuda --arch gfx90a --store "$t/store"
 2 config show --env NAME
 0 config show --env "LDFLAGS=-Wl,-s" --set "a=1,2"
 0 check --exclude libfoo.so --exclude libbar.so "$wheel"

@@ -161,10 +161,10 @@ expect true "$(json 'steps[0].cached')"
 
 # --- a slip in a name would build something else than was meant; a name of nothing here may be another package's
 run plan small --source "smalll=$t/recipes/small"
-expect 1 $status
+expect 2 $status
 grep -q 'did you mean small' "$t/err"
 run plan small --set flagg=two
-expect 1 $status
+expect 2 $status
 grep -q 'did you mean flag' "$t/err"
 run_json plan small --source "unrelated=$t/recipes/small"
 expect 0 $status

@@ -151,7 +151,7 @@ sm_80,sm_90a 8.0;9.0a
 80;120+PTX 8.0;12.0+PTX
 ARCHS
 run plan pytorch --variant cuda --machine "$t/cuda.toml" --arch 10.0f
-expect 1 "$status" "an f suffix"
+expect 2 "$status" "an f suffix"
 [[ $(<"$t/err") == *10.0f* ]] || fail "$(<"$t/err")"
 sed '/^\[\[gpu\]\]/,/^$/d' "$t/cuda.toml" >"$t/no-gpu.toml"
 machine=$t/no-gpu.toml

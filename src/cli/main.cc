@@ -9,8 +9,8 @@
 #include <exception>
 #include <filesystem>
 
-#include "base/error.h"
 #include "base/parallel.h"
+#include "base/request_error.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "report/json.h"
@@ -155,6 +155,8 @@ int parse_and_run(CLI::App& app, int argc, char** argv) {
     return outcome();
   } catch (const UsageError& error) {
     return fail(json, k_usage, error.what());
+  } catch (const RequestError& error) {
+    return fail(json, k_usage, printable(error.what()));
   } catch (const Error& error) {
     if (sys::interrupted()) return fail(json, k_interrupted, "interrupted; the same command goes on from here");
     return fail(json, k_not_fine, printable(error.what()));

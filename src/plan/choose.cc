@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/request_error.h"
 #include "base/text.h"
 #include "pep/version.h"
 #include "pep/wheel_name.h"
@@ -72,7 +73,7 @@ TorchChoice of_path(const std::filesystem::path& path) {
     return choice;
   }
   if (const auto wheel = torch_wheel_in(path)) return of_wheel(std::filesystem::absolute(*wheel));
-  throw Error(
+  throw RequestError(
       fmt::format("--torch {}: the folder is neither an environment (bin/python) nor does it hold a torch wheel",
                   printable(path.string())));
 }
@@ -83,10 +84,10 @@ TorchChoice of_channel(const std::string& text, const Request& request, Variant 
   std::string flavour = slash == text.npos ? "" : text.substr(slash + 1);
   if (flavour.empty() && variant == Variant::cpu) flavour = "cpu";
   if (flavour.empty())
-    throw Error(fmt::format("--torch {}: say for which CUDA or ROCm, like {}/{}", channel, channel,
-                            variant == Variant::cuda ? "cu130" : "rocm7.1"));
+    throw RequestError(fmt::format("--torch {}: say for which CUDA or ROCm, like {}/{}", channel, channel,
+                                   variant == Variant::cuda ? "cu130" : "rocm7.1"));
   if (request.torch_index.empty()) {
-    throw Error(fmt::format(
+    throw RequestError(fmt::format(
         "--torch {}: the index of torch's channels is not set; put torch-index = \"https://…/{{channel}}/{{variant}}\" "
         "into wheelsmith.toml, or set WHEELSMITH_TORCH_INDEX",
         text));
@@ -108,7 +109,7 @@ TorchChoice of_version(const std::string& text) {
   try {
     (void)pep::Requirement::parse(choice.requirement);
   } catch (const Error&) {
-    throw Error(fmt::format(
+    throw RequestError(fmt::format(
         "--torch {}: neither a version, a channel (release, test, nightly), a path that exists, nor a wheel",
         printable(text)));
   }
@@ -176,7 +177,8 @@ std::vector<gpu::ArchList> choose_archs(const Request& request, const recipe::Re
     if (!part.requests.empty()) lists.push_back(part);
   }
   if (!request.archs.empty() && lists.empty())
-    throw Error(fmt::format("none of the architectures asked for is one of variant {}", recipe::to_string(variant)));
+    throw RequestError(
+        fmt::format("none of the architectures asked for is one of variant {}", recipe::to_string(variant)));
   if (lists.empty()) {
     const auto family = environment.find("ROCM_SDK_TARGET_FAMILY");
     if (variant == Variant::rocm && family != environment.end() && !family->second.empty()) {

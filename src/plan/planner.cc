@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/request_error.h"
 #include "base/text.h"
 #include "pep/wheel_name.h"
 #include "plan/choose.h"
@@ -43,7 +44,8 @@ Planner::Planner(const Request& request, const Workshop& workshop)
 void Planner::note(const std::string& sentence) { add_once(m_plan.notes, sentence); }
 
 Plan Planner::make() {
-  if (m_request.packages.empty()) throw Error("nothing to build: name a package, or list packages in wheelsmith.toml");
+  if (m_request.packages.empty())
+    throw RequestError("nothing to build: name a package, or list packages in wheelsmith.toml");
   const std::vector<toolchain::Python> pythons = choose_pythons(m_request, m_workshop);
   for (const std::string& package : m_request.packages) {
     const recipe::Recipe& recipe = recipe_for(package);
@@ -71,13 +73,14 @@ void Planner::look_for_slips() {
     if (std::any_of(known.begin(), known.end(), same)) return;
     const auto near = nearest(name, known);
     if (near && name.size() > 4 && m_workshop.recipes.find(name) == nullptr)
-      throw Error(fmt::format("{} {}: nothing here has that name; did you mean {}?", option, printable(name), *near));
+      throw RequestError(
+          fmt::format("{} {}: nothing here has that name; did you mean {}?", option, printable(name), *near));
     note(fmt::format("{} {} is not used: nothing here has that name", option, printable(name)));
   };
   for (const source::Override& user : m_request.sources) {
     if (!user.name.empty()) look("--source", user.name, packages);
     if (user.name.empty() && user.project.empty() && m_request.packages.size() > 1)
-      throw Error("--source: several packages are built; say which one it is of: --source NAME=PLACE");
+      throw RequestError("--source: several packages are built; say which one it is of: --source NAME=PLACE");
   }
   // A project's file may set words of recipes that are not built now; a word of no recipe at all is a slip.
   std::vector<std::string> of_any = settings;
@@ -87,10 +90,10 @@ void Planner::look_for_slips() {
   for (const auto& [name, value] : m_request.set) {
     if (std::find(of_any.begin(), of_any.end(), name) == of_any.end()) {
       const auto near = nearest(name, settings.empty() ? of_any : settings);
-      throw Error(fmt::format("--set {}: no recipe has such a setting; {}", printable(name),
-                              near               ? "did you mean " + *near + "?"
-                              : settings.empty() ? "those that are built have none"
-                                                 : "there are " + join(settings, ", ")));
+      throw RequestError(fmt::format("--set {}: no recipe has such a setting; {}", printable(name),
+                                     near               ? "did you mean " + *near + "?"
+                                     : settings.empty() ? "those that are built have none"
+                                                        : "there are " + join(settings, ", ")));
     }
     look("--set", name, settings);
   }
@@ -142,12 +145,12 @@ const recipe::Recipe& Planner::recipe_for(const std::string& package) {
   // One that could not even be read is known by its file.
   for (const auto& [name, problem] : m_workshop.recipes.broken()) {
     if (pep::same_name(name, package) || pep::same_name(std::filesystem::path(name).stem().string(), package))
-      throw Error(problem);
+      throw RequestError(problem);
   }
   const auto made = m_made_up.find(package);
   if (made != m_made_up.end()) return made->second;
   if (!pep::is_valid_name(package))
-    throw Error(
+    throw RequestError(
         fmt::format("{} is no name of a package (a folder to build from is given by --source)", printable(package)));
 
   // A stand-in that says no more than where the source is; what is in it makes the real one.

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/error.h"
+#include "base/request_error.h"
 #include "base/text.h"
 #include "recipe/recipe.h"
 
@@ -15,7 +15,7 @@ using gpu::ArchRequest;
 using gpu::Vendor;
 
 [[noreturn]] void cannot(const ArchRequest& request, std::string_view why) {
-  throw Error(fmt::format("architecture {} cannot be asked for: {}", gpu::to_string(request), why));
+  throw RequestError(fmt::format("architecture {} cannot be asked for: {}", gpu::to_string(request), why));
 }
 
 void spell_nvidia(const ArchRequest& request, ArchSpelling spelling, std::vector<std::string>& words) {
@@ -81,7 +81,7 @@ void check_legal(const gpu::ArchList& archs, const ArchRules& rules, std::string
     if (std::none_of(legal.begin(), legal.end(), fits)) refused.push_back(gpu::to_string(request));
   }
   if (refused.empty()) return;
-  throw Error(
+  throw RequestError(
       fmt::format("{} cannot be built for {}; it can for {}", package, join(refused, ", "), join(rules.legal, ", ")));
 }
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/error.h"
+#include "base/request_error.h"
 #include "base/text.h"
 #include "recipe/layers.h"
 #include "recipe/rules_reader.h"
@@ -69,15 +69,15 @@ const Rules& Recipe::rules(Variant variant, const std::string& target) const {
   if (legal.empty()) {
     std::vector<std::string> names;
     for (const Variant one : variants()) names.emplace_back(to_string(one));
-    throw Error(fmt::format("{} has no {} variant{}; it has {}", name, to_string(variant), forbidden(table),
-                            names.empty() ? "none" : join(names, ", ")));
+    throw RequestError(fmt::format("{} has no {} variant{}; it has {}", name, to_string(variant), forbidden(table),
+                                   names.empty() ? "none" : join(names, ", ")));
   }
   if (legal == std::vector<std::string>{""}) {
-    throw Error(fmt::format("{} has no targets; leave out {}", name, in_quotes(target)));
+    throw RequestError(fmt::format("{} has no targets; leave out {}", name, in_quotes(target)));
   }
-  if (target.empty()) throw Error(fmt::format("{} needs a target: {}", name, join(legal, ", ")));
-  throw Error(fmt::format("{} ({}) has no target {}{}; it has {}{}", name, to_string(variant), in_quotes(target),
-                          forbidden(table["target"][target]), join(legal, ", "), suggestion(target, legal)));
+  if (target.empty()) throw RequestError(fmt::format("{} needs a target: {}", name, join(legal, ", ")));
+  throw RequestError(fmt::format("{} ({}) has no target {}{}; it has {}{}", name, to_string(variant), in_quotes(target),
+                                 forbidden(table["target"][target]), join(legal, ", "), suggestion(target, legal)));
 }
 
 std::string Recipe::to_toml() const { return document::to_toml(document); }
