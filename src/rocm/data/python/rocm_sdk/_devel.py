@@ -217,21 +217,16 @@ class Devel:
         self.done.append(f"removed what an older package had left in {self.name}")
 
     def _link_ready(self) -> None:
-        ready = self.ready_links()
-        if not ready:
+        if not self.ready_links():
             return
-        tree = Tree(self.root, self.name)
-        rest = tree.make_links(ready)
-        pending = {
-            name: target
-            for name, target in self._read(PENDING)["links"].items()
-            if name in rest or name not in ready
-        }
-        if pending:
-            self._write(self.root, PENDING, {"schema": 1, "links": pending})
+        # All of them: a link may wait for another one.
+        pending = self._read(PENDING)["links"]
+        rest = Tree(self.root, self.name).make_links(pending)
+        if rest:
+            self._write(self.root, PENDING, {"schema": 1, "links": rest})
         else:
             (self.root / PENDING).unlink()
-        self.done.append(f"made {len(ready) - len(rest)} links to packages that came later")
+        self.done.append(f"made {len(pending) - len(rest)} links to packages that came later")
 
     def _verify(self) -> None:
         """Every file of the list is there, and every link is the file that it leads to: a package that was installed
@@ -252,7 +247,8 @@ class Devel:
         wrong = {}
         for name, target in known["links"].items():
             path = os.path.join(self.root, name)
-            if name not in pending and not same_file(path, os.path.join(os.path.dirname(path), target)):
+            place = os.path.join(os.path.dirname(path), tree.target_of(name, target))
+            if name not in pending and not same_file(path, place):
                 wrong[name] = target
         rest = tree.make_links(wrong)
         if tree.copies == len(wrong) - len(rest) and wrong and not rest:

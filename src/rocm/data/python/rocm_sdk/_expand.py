@@ -3,8 +3,8 @@
 The archive holds a folder `_rocm_sdk_devel`: headers, CMake files, and links to the files of the packages beside it. Its
 files are written first; then links are made, in as many rounds as links to links need. A link to a file becomes a hard
 link: compilers ask the system for the path of their own file, and look for headers from there; through a symbolic link
-they would arrive in the core package, which has none. Links to folders stay links, and so do the compiler's drivers in
-bin, which look at the link itself.
+they would arrive in the core package, which has none. Links to folders stay links. The compiler's drivers in bin look for
+the compiler beside their own file, so they are links to those in lib/llvm/bin, whatever the archive says.
 
 A link into a package that is not installed cannot be made yet. It is remembered, and made when the package comes.
 """
@@ -18,6 +18,7 @@ import tarfile
 from pathlib import Path
 
 _DRIVERS = {"amdclang", "amdclang++", "amdclang-cl", "amdclang-cpp", "amdflang", "amdlld", "amdllvm"}
+_DRIVER_FOLDER = "lib/llvm/bin"
 # Another file system, too many links, or one that knows no hard links.
 _NO_HARD_LINK = {errno.EXDEV, errno.EMLINK, errno.EPERM, errno.EACCES, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP}
 
@@ -126,15 +127,23 @@ class Tree:
 
     def make_links(self, links: dict[str, str]) -> dict[str, str]:
         """Makes those that can be made; the rest is returned."""
-        rest = dict(links)
+        rest = {name: target for name, target in links.items() if not is_driver(name)}
         while rest:
             later = {name: target for name, target in rest.items() if not self._make_link(name, target)}
             if len(later) == len(rest):
                 break
             rest = later
+        drivers = {name: target for name, target in links.items() if is_driver(name)}
+        rest.update((name, target) for name, target in drivers.items() if not self._make_link(name, target))
         return rest
 
+    def target_of(self, name: str, target: str) -> str:
+        """Where a link leads to: what the archive says, but for the drivers."""
+        own = f"{_DRIVER_FOLDER}/{os.path.basename(name)}"
+        return f"../{own}" if is_driver(name) and os.path.exists(os.path.join(self.root, own)) else target
+
     def _make_link(self, name: str, target: str) -> bool:
+        target = self.target_of(name, target)
         path = os.path.join(self.root, name)
         source = os.path.normpath(os.path.join(os.path.dirname(path), target))
         is_folder = os.path.isdir(source)
