@@ -8,6 +8,7 @@
 //   any other name of a library                            not shipped; an alias: the devel tree has it as a link
 //   a library whose SONAME is the name of nothing          shipped under its SONAME; its own name is an alias
 //   a link to a program, or to a script elsewhere          a small program that runs that one (stub.h)
+//   a library that is loaded without its version too       a tiny library of that name (filter_library.h)
 //   another link to a file                                 shipped, with that file's contents
 //   a link to a folder or to nothing                       left out, and told
 //
@@ -26,6 +27,8 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "base/text.h"
+#include "elf/elf_file.h"
+#include "rocm/filter_library.h"
 #include "rocm/look.h"
 #include "rocm/stub.h"
 
@@ -130,7 +133,7 @@ class RuntimeLayout {
 
   // Programs ask the loader for these by their plain name too.
   void add_unversioned(const PackageRow& row) {
-    std::vector<std::pair<std::string, std::string>> more;
+    std::map<std::string, std::string> more;  // plain name -> file; of several versions the last
     for (const auto& [path, what] : m_shipped) {
       const bool wanted =
           std::any_of(row.unversioned.begin(), row.unversioned.end(),
@@ -138,9 +141,13 @@ class RuntimeLayout {
       if (!wanted || what.look == nullptr || what.look->kind != Look::Kind::library) continue;
       std::string plain = path.substr(0, path.rfind(".so.") + 3);
       m_layout.aliases.erase(plain);
-      if (!m_shipped.contains(plain)) more.emplace_back(std::move(plain), path);
+      if (!m_shipped.contains(plain)) more[std::move(plain)] = path;
     }
-    for (const auto& [plain, path] : more) m_shipped[plain] = m_shipped.at(path);
+    for (const auto& [plain, path] : more) {
+      const std::uint16_t machine = elf::ElfFile::parse(m_shipped.at(path).entry->open().bytes).machine;
+      std::string library = filter_library(machine, base_name(path));
+      m_layout.files.push_back({plain, {nullptr, nullptr, std::move(library)}, true});
+    }
   }
 
   struct What {
