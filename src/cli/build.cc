@@ -162,8 +162,17 @@ int build(const BuildCommand& command) {
   options.out = settings.text("out");
   options.keep_going = settings.flag("keep-going");
   options.clean = command.clean;
-  options.ccache = settings.text("ccache");
   options.governed = settings.text("governor") != "off";
+  std::vector<std::string> notes = plan.notes;
+  if (settings.text("cache") == "on") {
+    options.cache = cache_options(settings, session.store());
+    const std::string without = !options.governed ? "the compile cache works behind the governor, which is off"
+                                : options.cache.program.empty()
+                                    ? "without a compile cache: there is no ccache here (apt-get install ccache)"
+                                    : "";
+    if (!without.empty()) notes.push_back(without);
+    if (!without.empty() && !command.output.json) say(style.dim(without) + "\n");
+  }
   if (const std::string memory = settings.text("memory"); !memory.empty())
     options.memory = parse_size("memory", memory);
   options.steps_at_once = steps;
@@ -201,7 +210,6 @@ int build(const BuildCommand& command) {
     }
   }
   if (command.output.json) {
-    std::vector<std::string> notes = plan.notes;
     if (!not_installed.empty()) notes.push_back(not_installed);
     print(report::build_json(outcomes, notes, closing));
   } else {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/error.h"
 #include "base/text.h"
 #include "cli/session.h"
 #include "governor/governor.h"
@@ -29,6 +30,15 @@ int run_governed(const RunCommand& command) {
   options.cores = command.cores;
   if (!command.memory.empty()) options.memory = parse_size("--memory", command.memory);
   options.record = command.log;
+  // A build of somebody's own is left as it is unless they say so: it may have a cache already.
+  const settings::Held* cache = settings.find("cache");
+  if (cache != nullptr && cache->origin != "default" && settings.text("cache") == "on") {
+    options.cache = cache_options(settings, store);
+    if (options.cache.program.empty()) throw Error("--cache on, but there is no ccache here: apt-get install ccache");
+    std::error_code error;
+    options.cache.base = std::filesystem::current_path(error);
+    if (options.cache.base == options.cache.base.root_path()) options.cache.base.clear();
+  }
   sys::Environment environment = sys::current_environment();
   governor::GovernedBuild governed(store, options);
   governed.govern(environment);
@@ -56,7 +66,8 @@ void add_run(CLI::App& app, Outcome& outcome) {
       "Examples:\n"
       "  wheelsmith run -- pip wheel --no-build-isolation flash-attn\n"
       "  wheelsmith run --memory 12GB -- ninja -j16");
-  command->settings.add_to(*sub, {"store", "jobs"});
+  command->settings.add_to(*sub,
+                           {"store", "jobs", "cache", "cache-dir", "cache-size", "cache-compression", "cache-remote"});
   sub->add_option("--memory", command->memory, "The most memory for all compilers together, like 12GB");
   sub->add_option("--cores", command->cores, "Cores to plan with; default: those of the machine");
   sub->add_option("--log", command->log, "The file for the record of all compiles; default: one in the store");

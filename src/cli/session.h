@@ -8,6 +8,7 @@
 
 #include "cli/command.h"
 #include "fetch/fetch.h"
+#include "governor/cache.h"
 #include "plan/plan.h"
 #include "recipe/recipe.h"
 #include "settings/settings.h"
@@ -61,6 +62,9 @@ std::vector<recipe::Library::File> user_recipes(const settings::Settings& settin
 
 // "==7.10.0" of "7.10.0"; specifiers stay as they are. Throws UsageError.
 std::string version_specifiers(const std::string& name, const std::string& text);
+
+// The compile cache of the settings; without ccache on this machine, its program is empty. Throws UsageError.
+governor::CacheOptions cache_options(const settings::Settings& settings, const store::Store& store);
 
 // A whole number of a setting; throws UsageError.
 unsigned number_setting(const settings::Settings& settings, const std::string& name, unsigned fallback);

@@ -18,6 +18,7 @@
 #include "governor/governor.h"
 #include "governor/shim_folder.h"
 #include "sys/file.h"
+#include "sys/files.h"
 
 namespace wheelsmith::governor {
 
@@ -58,6 +59,26 @@ std::optional<unsigned> jobs_in_makeflags(std::string_view text) {
   return std::nullopt;
 }
 
+// ccache's settings are a file that nobody else may read: the storage's address may hold a password. A cache folder
+// that cannot be made is no reason not to build: ccache would say so for every compile, and each would run without it.
+void set_up_cache(const CacheOptions& options, const std::filesystem::path& run_file, RunFile& run) {
+  if (options.program.empty()) return;
+  try {
+    sys::make_folders(options.folder);
+    const std::filesystem::path config = run_file.string() + ".ccache";
+    sys::AtomicFile file(config);
+    file.set_mode(0600);
+    file.write(cache_config(options, k_asker_name));
+    file.commit();
+    run.cache_config = config;
+    run.cache_program = options.program;
+    run.cache_base = options.base;
+  } catch (const Error&) {
+    run.cache_config.clear();
+    run.cache_program.clear();
+  }
+}
+
 }  // namespace
 
 unsigned offered_jobs(unsigned cores) { return 2 * cores + 14; }
@@ -93,6 +114,7 @@ GovernedBuild::GovernedBuild(const store::Store& store, Options options) : m_sta
   state.run.program = state.options.program.empty() ? sys::own_executable() : state.options.program;
   state.shims = store.folder("shims");
   state.run_file = state.run.runtime / fmt::format("run-{}", id);
+  set_up_cache(state.options.cache, state.run_file, state.run);
   state.run.write(state.run_file);
   document::Table line;
   line["event"] = "build";
@@ -110,7 +132,10 @@ GovernedBuild::GovernedBuild(const store::Store& store, Options options) : m_sta
   if (!state.connect(10)) throw Error("the governor does not start; is " + state.run.runtime.string() + " writable?");
 }
 
-GovernedBuild::~GovernedBuild() { ::unlink(m_state->run_file.c_str()); }
+GovernedBuild::~GovernedBuild() {
+  ::unlink(m_state->run_file.c_str());
+  if (!m_state->run.cache_config.empty()) ::unlink(m_state->run.cache_config.c_str());
+}
 
 void GovernedBuild::govern(sys::Environment& environment) {
   State& state = *m_state;
@@ -176,6 +201,12 @@ Summary GovernedBuild::finish(int exit) {
     }
   }
   state.connection.close();
+  if (!state.run.cache_program.empty()) {
+    const CacheCounts counts = summarize(state.run.record).cache;
+    document::Value cache = counts.to_value();
+    (*cache.table())["event"] = "cache";
+    if (counts.any()) append_record(state.run.record, *cache.table());
+  }
   document::Table line;
   line["event"] = "end";
   line["at"] = wall_clock();

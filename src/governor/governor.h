@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "governor/cache.h"
 #include "governor/record.h"
 #include "governor/wire.h"
 #include "store/store.h"
@@ -34,6 +35,7 @@ struct Options {
   std::uint64_t memory = 0;         // the most for all compiles together; 0: as much as there is
   std::filesystem::path record{};   // written anew; empty: a file of its own in the store's logs/
   std::filesystem::path program{};  // what the shims are made of; empty: our own executable
+  CacheOptions cache{};
 };
 
 // A build that is governed, from before its first process to after its last:

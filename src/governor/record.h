@@ -16,6 +16,19 @@ namespace wheelsmith::governor {
 // One line; false when it cannot be written.
 bool append_record(const std::filesystem::path& file, const document::Table& line);
 
+// What the compile cache did.
+struct CacheCounts {
+  std::uint64_t hits = 0, misses = 0;
+  std::uint64_t uncacheable = 0;  // ccache let them pass
+  std::uint64_t remote_hits = 0;  // of the hits
+  std::uint64_t errors = 0;       // the remote storage did not answer
+
+  [[nodiscard]] bool any() const { return hits + misses + uncacheable != 0; }
+  [[nodiscard]] document::Value to_value() const;
+  static CacheCounts from_value(const document::Value& value);
+  [[nodiscard]] std::string to_text() const;
+};
+
 // What a record says as a whole.
 struct Summary {
   std::uint64_t compiles = 0, failed = 0, tried_again = 0, set_back = 0, paused = 0, ungoverned = 0;
@@ -25,6 +38,7 @@ struct Summary {
   std::uint64_t limit = 0;      // of the tightest pool
   double waited_for_memory = 0, waited_for_cores = 0, compile_seconds = 0;
   std::vector<std::string> unreached;  // compilers that came through without a shim
+  CacheCounts cache{};
 
   [[nodiscard]] document::Value to_value() const;
   // A few words for people.

@@ -22,6 +22,31 @@ bool append_record(const std::filesystem::path& file, const document::Table& lin
   return good;
 }
 
+document::Value CacheCounts::to_value() const {
+  document::Table table;
+  table["hits"] = hits;
+  table["misses"] = misses;
+  table["uncacheable"] = uncacheable;
+  table["remote_hits"] = remote_hits;
+  table["errors"] = errors;
+  return table;
+}
+
+CacheCounts CacheCounts::from_value(const document::Value& value) {
+  const auto count = [&value](const char* name) {
+    return static_cast<std::uint64_t>(std::max<std::int64_t>(0, value[name].integer_or(0)));
+  };
+  return {count("hits"), count("misses"), count("uncacheable"), count("remote_hits"), count("errors")};
+}
+
+std::string CacheCounts::to_text() const {
+  std::string text = fmt::format("{} of {} from the cache", hits, hits + misses);
+  if (remote_hits != 0) text += fmt::format(" ({} from the remote storage)", remote_hits);
+  if (uncacheable != 0) text += fmt::format(", {} cannot be cached", uncacheable);
+  if (errors != 0) text += fmt::format(", the remote storage failed {} time{}", errors, errors == 1 ? "" : "s");
+  return text;
+}
+
 document::Value Summary::to_value() const {
   document::Table table;
   table["schema"] = 1;
@@ -39,11 +64,13 @@ document::Value Summary::to_value() const {
   table["waited_for_cores"] = waited_for_cores;
   table["compile_seconds"] = compile_seconds;
   table["unreached"] = document::Array(unreached.begin(), unreached.end());
+  if (cache.any()) table["cache"] = cache.to_value();
   return table;
 }
 
 std::string Summary::to_text() const {
   std::string text = fmt::format("{} compile{}", compiles, compiles == 1 ? "" : "s");
+  if (cache.any()) text += ", " + cache.to_text();
   if (failed != 0) text += fmt::format(", {} failed", failed);
   if (tried_again != 0) text += fmt::format(", {} tried again for lack of memory", tried_again);
   if (set_back != 0) text += fmt::format(", {} set back", set_back);
@@ -79,6 +106,14 @@ Summary summarize(const std::filesystem::path& record) {
       if (outcome == "done" || outcome == "failed" || outcome == "lost") ++summary.compiles;
       if (outcome == "failed" || outcome == "lost") ++summary.failed;
       if (value["paused"].number() > 0) ++summary.paused;
+      if (outcome == "done" || outcome == "failed") {
+        const std::string cache = value["cache"].text_or();
+        if (cache == "hit") ++summary.cache.hits;
+        if (cache == "miss") ++summary.cache.misses;
+        if (cache == "pass") ++summary.cache.uncacheable;
+        if (value["remote"].boolean_or(false)) ++summary.cache.remote_hits;
+        if (value["remote_failed"].boolean_or(false)) ++summary.cache.errors;
+      }
       const auto peak = static_cast<std::uint64_t>(std::max<std::int64_t>(0, value["peak"].integer_or(0)));
       if (peak > summary.largest) {
         summary.largest = peak;

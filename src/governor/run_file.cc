@@ -16,7 +16,10 @@ void RunFile::write(const std::filesystem::path& path) const {
                    {"record", record.string()},
                    {"units", units.string()},
                    {"runtime", runtime.string()},
-                   {"program", program.string()}}};
+                   {"program", program.string()},
+                   {"cache_program", cache_program.string()},
+                   {"cache_config", cache_config.string()},
+                   {"cache_base", cache_base.string()}}};
   sys::write_file(path, to_line(message));
 }
 
@@ -36,6 +39,9 @@ std::optional<RunFile> RunFile::read(const std::filesystem::path& path) {
   run.units = message->text("units");
   run.runtime = message->text("runtime");
   run.program = message->text("program");
+  run.cache_program = message->text("cache_program");
+  run.cache_config = message->text("cache_config");
+  run.cache_base = message->text("cache_base");
   return run;
 }
 

@@ -15,6 +15,7 @@ inline constexpr const char* k_run_variable = "_WHEELSMITH_RUN";      // the run
 inline constexpr const char* k_shims_variable = "_WHEELSMITH_SHIMS";  // the folder of the shims, for the exec hook
 inline constexpr const char* k_real_variable = "_WHEELSMITH_REAL";    // from the exec hook: the compiler that was meant
 inline constexpr const char* k_grant_variable = "_WHEELSMITH_GRANT";  // the process that holds the grant above us
+inline constexpr const char* k_cache_variable = "_WHEELSMITH_CACHE";  // the socket to the shim above ccache
 inline constexpr const char* k_passed_variable = "_WHEELSMITH_PASSED";  // let pass ungoverned: it asks something
 
 struct RunFile {
@@ -26,6 +27,7 @@ struct RunFile {
   std::filesystem::path units;    // the folder of the memory model
   std::filesystem::path runtime;  // where the governor's lock and socket are
   std::filesystem::path program;  // what is started as governor
+  std::filesystem::path cache_program{}, cache_config{}, cache_base{};  // ccache; empty: none
 
   void write(const std::filesystem::path& path) const;
   // Nothing when it is gone or broken.

@@ -44,6 +44,10 @@ class Server {
     UnitFacts facts;
     Estimate estimate;
     std::string name, output;
+    bool looks = false;  // into the compile cache: it may not have to compile
+    double looked_for = 0, waited_to_look = 0;
+    std::string cache;  // "hit", "miss", "pass", ""
+    bool remote = false, remote_failed = false;
     unsigned tries = 0;
     double told_at = 0, started = 0, granted = 0;
     std::vector<pid_t> pids;  // its compiler's processes at the last look

@@ -18,6 +18,9 @@ double wall_clock() {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
 }
 
+// What a look into the compile cache takes at most: ccache, and a preprocessor for what is not nvcc's.
+constexpr std::uint64_t k_look_memory = 256 << 20;
+
 // As a share of what was reserved or held: what a second try gets.
 constexpr double k_more = 1.5;
 
@@ -28,7 +31,15 @@ unsigned bounded(std::uint64_t value, unsigned most) {
 }  // namespace
 
 void Server::ask(Client& client, const Message& message, bool runs_already) {
-  if (client.id != 0) m_admission.finish(client.id);
+  client.looked_for = client.waited_to_look = 0;
+  if (client.id != 0) {
+    if (const auto found = m_admission.running().find(client.id);
+        client.looks && found != m_admission.running().end()) {
+      client.looked_for = now() - client.granted;
+      client.waited_to_look = found->second.waited;
+    }
+    m_admission.finish(client.id);
+  }
   const std::string run_file = message.text("run");
   client.build = find_build(run_file);
   const auto kind = kind_from(message.text("kind"));
@@ -37,6 +48,9 @@ void Server::ask(Client& client, const Message& message, bool runs_already) {
     return;
   }
   client.is_shim = true;
+  client.looks = message.flag("look");
+  client.cache.clear();
+  client.remote = client.remote_failed = false;
   client.id = m_next_id++;
   client.name = message.text("name").substr(0, 500);
   client.output = message.text("output").substr(0, 2000);
@@ -57,7 +71,8 @@ void Server::ask(Client& client, const Message& message, bool runs_already) {
   ask.pools = pools_for(client.pid);
   if (client.build->run.memory != 0) ask.pools.push_back("run:" + run_file);
   ask.memory = std::max(client.estimate.memory, message.number("need"));
-  ask.seconds = client.estimate.seconds;
+  if (client.looks) ask.memory = std::min(ask.memory, k_look_memory);
+  ask.seconds = client.estimate.seconds;  // of the compile: long ones are looked for first
   ask.threads = bounded(message.number("threads"), client.facts.archs);
   ask.alone = message.flag("alone");
   if (ask.threads > 1) {
@@ -84,7 +99,7 @@ void Server::note(const Client& client, const Admission::Running& running, const
   document::Table line;
   line["event"] = "compile";
   line["at"] = client.started;
-  line["wait"] = running.waited;
+  line["wait"] = running.waited + client.waited_to_look;
   line["why"] = std::string(to_string(running.why));
   line["seconds"] = now() - client.granted;
   line["paused"] = running.paused_for;
@@ -102,6 +117,10 @@ void Server::note(const Client& client, const Admission::Running& running, const
   line["try"] = client.tries;
   line["outcome"] = outcome;
   if (again) line["again"] = true;
+  if (!client.cache.empty()) line["cache"] = client.cache;
+  if (client.looked_for > 0) line["looked"] = client.looked_for;
+  if (client.remote) line["remote"] = true;
+  if (client.remote_failed) line["remote_failed"] = true;
   line["exit"] = exit;
   append_record(client.build->run.record, line);
 }
@@ -130,8 +149,14 @@ void Server::done(Client& client, const Message& message) {
     for (const auto& [pool, kills] : client.kills) out_of_memory = out_of_memory || read_pool(pool).kills > kills;
   }
   const bool again = out_of_memory && !message.flag("last");
+  const std::string cache = message.text("cache");
+  client.cache = cache == "hit" || cache == "miss" || cache == "pass" ? cache : "";
+  client.remote = message.flag("remote");
+  client.remote_failed = message.flag("remote_failed");
   MemoryModel& model = client.build->journal->model();
-  if (exit == 0 && !set_back) {
+  if (client.looks) {
+    // It did not compile: what it took says nothing of what its compile takes.
+  } else if (exit == 0 && !set_back) {
     UnitFacts facts = client.facts;
     facts.threads = running.threads;
     client.build->journal->add(
@@ -186,7 +211,8 @@ void Server::estimate_again(const Build* build) {
     if (client.id == 0 || client.build == nullptr || client.build->journal != build->journal) continue;
     if (waiting == m_admission.waiting().end() || waiting->second.ask.alone) continue;
     client.estimate = client.build->journal->model().estimate(client.facts);
-    m_admission.expect(client.id, client.estimate.memory, client.estimate.seconds);
+    const std::uint64_t memory = client.estimate.memory;
+    m_admission.expect(client.id, client.looks ? std::min(memory, k_look_memory) : memory, client.estimate.seconds);
   }
 }
 

@@ -60,7 +60,12 @@ void Server::run() {
   while (!m_clients.empty() || now() - m_idle_since < k_idle_seconds) {
     wait(poll_timeout());
     accept_clients();
-    for (Client& client : m_clients) read_from(client);
+    // Compiles first: what a build says of its end comes after what its last compile said.
+    for (const bool shims : {true, false}) {
+      for (Client& client : m_clients) {
+        if (client.is_shim == shims) read_from(client);
+      }
+    }
     drop_closed();
     count_cores();
     if (!m_clients.empty()) m_idle_since = now();

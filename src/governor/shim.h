@@ -1,11 +1,13 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "governor/connection.h"
 #include "governor/run_file.h"
+#include "governor/shim_cache.h"
 #include "governor/unit.h"
 
 // The shim by itself. Only src/governor includes this.
@@ -43,6 +45,10 @@ class Shim {
   void identify();
   bool get_grant();
   int watch();
+  int tick();
+  int asked();
+  void let_compile();
+  void note_ungoverned() const;
   void remove_output() const;
   int run_ungoverned();
   [[nodiscard]] std::vector<std::string> granted_argv() const;
@@ -57,6 +63,13 @@ class Shim {
   std::uint64_t m_size = 0, m_need = 0;
   unsigned m_try = 0, m_threads = 1, m_lost = 0;
   bool m_alone = false, m_set_back = false;
+  // With a compile cache: a look at it has a small grant; when there is no hit, the compile's own grant is waited for
+  // while ccache stands still.
+  enum class Phase { looking, waiting, compiling };
+  std::unique_ptr<ShimCache> m_cache;
+  Phase m_phase = Phase::compiling;
+  bool m_asked = false;  // ccache had to compile
+  double m_heard = 0;    // of a governor, while waiting
 };
 
 }  // namespace wheelsmith::governor

@@ -28,8 +28,10 @@ class ShimChild {
 
   [[nodiscard]] pid_t pid() const { return m_pid; }
   // Waits to its end. `on_readable` is called when there is something to read from `fd` (-1: nothing to watch), and
-  // `on_tick` ten times a second while `fd` is -1; both give the descriptor to watch from then on.
-  ChildEnd wait(int fd, const std::function<int()>& on_readable, const std::function<int()>& on_tick);
+  // `on_tick` ten times a second while `fd` is -1; both give the descriptor to watch from then on. `on_asked` is the
+  // same for `asker`, the socket to what it started; while there is one, `on_tick` is called every second as well.
+  ChildEnd wait(int fd, const std::function<int()>& on_readable, const std::function<int()>& on_tick, int asker = -1,
+                const std::function<int()>& on_asked = {});
   // What it wrote, as far as it was kept.
   [[nodiscard]] std::string output() const;
   // Hands it on.

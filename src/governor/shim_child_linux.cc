@@ -133,18 +133,20 @@ ShimChild::~ShimChild() {
   }
 }
 
-ChildEnd ShimChild::wait(int fd, const std::function<int()>& on_readable, const std::function<int()>& on_tick) {
+ChildEnd ShimChild::wait(int fd, const std::function<int()>& on_readable, const std::function<int()>& on_tick,
+                         int asker, const std::function<int()>& on_asked) {
   const int pidfd = static_cast<int>(::syscall(SYS_pidfd_open, m_pid, 0U));
   int status = 0;
   rusage usage{};
   for (;;) {
     const pid_t ended = ::wait4(m_pid, &status, WNOHANG, &usage);
     if (ended == m_pid || (ended < 0 && errno == ECHILD)) break;
-    std::array<pollfd, 2> fds{{{pidfd, POLLIN, 0}, {fd, POLLIN, 0}}};
-    const int timeout = pidfd < 0 ? 10 : (fd < 0 ? 100 : -1);
+    std::array<pollfd, 3> fds{{{pidfd, POLLIN, 0}, {fd, POLLIN, 0}, {asker, POLLIN, 0}}};
+    const int timeout = pidfd < 0 ? 10 : (fd < 0 ? 100 : (asker < 0 ? -1 : 1000));
     const int ready = ::poll(fds.data(), fds.size(), timeout);
     if (ready > 0 && fds[1].revents != 0) fd = on_readable();
-    if (ready == 0 && fd < 0) fd = on_tick();
+    if (ready > 0 && fds[2].revents != 0) asker = on_asked();
+    if (ready == 0 && (fd < 0 || asker >= 0)) fd = on_tick();
   }
   if (pidfd >= 0) ::close(pidfd);
   ChildEnd end;

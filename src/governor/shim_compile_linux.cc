@@ -75,6 +75,7 @@ Message Shim::question(const char* word) const {
   // nvcc takes as many threads as it is allowed; when its user has said less, that is the most.
   unsigned threads = m_command.kind == Kind::cuda ? m_command.archs : 1;
   if (m_command.threads != 0) threads = std::min(threads, m_command.threads);
+  if (m_phase == Phase::looking) threads = 1;
   return {word,
           {{"run", m_run_file},
            {"unit", m_unit},
@@ -87,6 +88,7 @@ Message Shim::question(const char* word) const {
            {"output", m_command.output},
            {"try", std::to_string(m_try)},
            {"need", std::to_string(m_need)},
+           {"look", m_phase == Phase::looking ? "1" : "0"},
            {"alone", m_alone ? "1" : "0"}}};
 }
 
@@ -122,13 +124,57 @@ int Shim::watch() {
     const Connection::Got got = m_connection.receive(message, 0);
     if (got == Connection::Got::nothing) return m_connection.fd();
     if (got == Connection::Got::message) {
+      m_heard = now();
       m_set_back = m_set_back || message.word == "setback";
+      if (m_phase == Phase::waiting && message.word == "grant") {
+        m_threads = static_cast<unsigned>(std::clamp<std::uint64_t>(message.number("threads"), 1, 1024));
+        let_compile();
+      } else if (m_phase == Phase::waiting && message.word == "refused") {
+        note_ungoverned();
+        let_compile();
+      }
       continue;
     }
     if (!m_set_back) signal_tree(::getpid(), SIGCONT);
     m_connection.close();
     return -1;
   }
+}
+
+// While nobody can be heard. A second or two after its predecessor, there is a new governor: some shim that waits has
+// started it.
+int Shim::tick() {
+  const bool waits = m_phase == Phase::waiting;
+  if (!m_connection.is_open()) {
+    if (++m_lost % 5 == 0) m_connection = waits && m_lost > 20 ? connect_or_start(m_run, 1) : connect_to(m_run.runtime);
+    if (m_connection.is_open()) m_connection.send(question(waits ? "ask" : "adopt"));
+  }
+  const double patience = m_connection.is_open() ? k_silence_ms / 1000.0 : k_patience;
+  if (waits && now() - m_heard > patience) {
+    note_ungoverned();
+    let_compile();
+  }
+  return m_connection.fd();
+}
+
+// ccache has no object for this: now it is a compile like any other.
+int Shim::asked() {
+  if (!m_cache->hear()) return -1;
+  if (!m_cache->is_asked() || m_asked) return m_cache->socket();
+  m_asked = true;
+  if (m_phase == Phase::compiling) {
+    let_compile();
+  } else {
+    m_phase = Phase::waiting;
+    m_heard = now();
+    if (m_connection.is_open()) m_connection.send(question("ask"));
+  }
+  return m_cache->socket();
+}
+
+void Shim::let_compile() {
+  m_phase = Phase::compiling;
+  m_cache->answer(granted_argv());
 }
 
 std::vector<std::string> Shim::granted_argv() const {
@@ -147,7 +193,7 @@ void Shim::remove_output() const {
   }
 }
 
-int Shim::run_ungoverned() {
+void Shim::note_ungoverned() const {
   document::Table line;
   timeval time{};
   ::gettimeofday(&time, nullptr);
@@ -156,6 +202,10 @@ int Shim::run_ungoverned() {
   line["name"] = m_command.name();
   line["why"] = "no governor answered";
   append_record(m_run.record, line);
+}
+
+int Shim::run_ungoverned() {
+  note_ungoverned();
   m_connection.close();
   std::vector<std::string> argv = m_argv;
   argv.front() = m_real;
@@ -167,33 +217,55 @@ int Shim::run_ungoverned() {
 
 int Shim::run() {
   identify();
+  m_cache = ShimCache::find(m_shims, m_real, m_argv, m_command, m_run);
   unsigned set_backs = 0;
   for (;;) {
+    // What must be alone is a compile for sure.
+    m_phase = m_cache && !m_alone ? Phase::looking : Phase::compiling;
+    m_asked = m_set_back = false;
     if (!get_grant()) return run_ungoverned();
-    m_set_back = false;
-    const auto environment =
+    auto environment =
         environment_below(own_environment(), m_shims, fmt::format("{}={}", k_grant_variable, ::getpid()));
-    ShimChild child(m_real, granted_argv(), environment);
-    const ChildEnd end = child.wait(
-        m_connection.fd(), [this] { return watch(); },
-        [this] {
-          // A second or two after its predecessor, there is a new governor: some shim that waits has started it.
-          if (++m_lost % 5 == 0) m_connection = connect_to(m_run.runtime);
-          if (m_connection.is_open()) m_connection.send(question("adopt"));
-          return m_connection.fd();
-        });
+    if (m_cache) {
+      m_cache->open();
+      environment = m_cache->environment(environment);
+    }
+    ShimChild child(m_cache ? m_cache->argv().front() : m_real, m_cache ? m_cache->argv() : granted_argv(),
+                    environment);
+    if (m_cache) m_cache->close_far_end();
+    ChildEnd end = child.wait(
+        m_connection.fd(), [this] { return watch(); }, [this] { return tick(); }, m_cache ? m_cache->socket() : -1,
+        [this] { return asked(); });
     if (m_connection.is_open()) watch();
+    if (m_cache) {
+      m_cache->hear();
+      m_cache->remove_dependencies();
+      if (end.exit_code != 0 && m_cache->signal() != 0) {
+        end.signal = m_cache->signal();
+        end.exit_code = 128 + end.signal;
+      }
+    }
+    const bool of_cache = m_cache && !m_asked;
+    if (of_cache && end.exit_code != 0 && !m_set_back) {
+      m_cache.reset();  // ccache itself could not: its folder is gone or full
+      continue;
+    }
+    const CacheOutcome cached = m_cache ? m_cache->outcome() : CacheOutcome();
     const std::string output = end.exit_code != 0 ? child.output() : std::string();
     const bool out_of_memory = !m_set_back && ended_for_memory(end.exit_code, end.signal, output);
     // What was ended by us but was done already stays done.
     const bool again = m_set_back && end.exit_code != 0;
     const bool last = m_try + 1 >= k_most_tries;
     Message verdict;
+    const char* word = !m_cache ? "" : of_cache ? "hit" : cached.miss ? "miss" : end.exit_code == 0 ? "pass" : "";
     m_connection.send({"done",
                        {{"exit", std::to_string(end.exit_code)},
                         {"oom", out_of_memory ? "1" : "0"},
                         {"set_back", again ? "1" : "0"},
                         {"last", last ? "1" : "0"},
+                        {"cache", word},
+                        {"remote", of_cache && cached.remote ? "1" : "0"},
+                        {"remote_failed", cached.remote_failed ? "1" : "0"},
                         {"maxrss", std::to_string(end.largest_process)}}});
     while (end.exit_code != 0 && m_connection.is_open() &&
            m_connection.receive(verdict, 5000) == Connection::Got::message && verdict.word != "verdict") {}

@@ -160,6 +160,8 @@ void ShimFolder::make(const fs::path& program) const {
     link("wheelsmith-shim", m_path / "bin" / name);
   }
   for (const View& view : m_views) make_view(view);
+  sys::make_folders(m_path / k_asker_folder);
+  link("../bin/wheelsmith-shim", m_path / k_asker_folder / k_asker_name);
   if (sys::read_file_if_there(hook(), 1 << 20) != data::exec_hook_so) sys::write_file(hook(), data::exec_hook_so);
 }
 

@@ -10,7 +10,9 @@
 #include "governor/governor.h"
 #include "governor/sampler.h"
 #include "governor/shim.h"
+#include "governor/shim_cache.h"
 #include "governor/shim_child.h"
+#include "governor/shim_folder.h"
 #include "sys/files.h"
 
 // The shim: our own program under a compiler's name. It asks the governor, waits, runs the real compiler and says how
@@ -48,11 +50,20 @@ std::vector<std::string> own_environment() {
   return result;
 }
 
+std::optional<std::string> read_response(const std::string& name) {
+  try {
+    return sys::read_file_if_there(name, 16 << 20);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
 std::optional<int> run_as_shim(int argc, char** argv) {
   const std::string self = link_target("/proc/self/exe");
   if (argc < 1 || base_name(self) != k_shim_name || base_name(argv[0]) == "wheelsmith") return std::nullopt;
   try {
     const std::string shims = self.substr(0, self.size() - k_shim_name.size() - std::string_view("/bin/").size());
+    if (base_name(argv[0]) == k_asker_name) return run_as_asker(shims, {argv + 1, argv + argc});
     std::string real = variable(k_real_variable);
     ::unsetenv(k_real_variable);  // NOLINT(concurrency-mt-unsafe): one thread
     if (real.empty()) real = link_target(note_of_real(shims, argv[0]));
@@ -66,13 +77,6 @@ std::optional<int> run_as_shim(int argc, char** argv) {
     if (run_file.empty()) return as_is(own_environment());
     const auto holder = to_number(variable(k_grant_variable));
     if (holder && *holder < INT32_MAX && is_ancestor(static_cast<pid_t>(*holder))) return as_is(own_environment());
-    const auto read_response = [](const std::string& name) -> std::optional<std::string> {
-      try {
-        return sys::read_file_if_there(name, 16 << 20);
-      } catch (const Error&) {
-        return std::nullopt;
-      }
-    };
     auto command = read_command(words, read_response);
     auto run = command && command->governed ? RunFile::read(run_file) : std::nullopt;
     if (!run) return as_is(environment_below(own_environment(), shims, std::string(k_passed_variable) + "=1"));

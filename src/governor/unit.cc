@@ -137,6 +137,7 @@ class Reader {
   void option(const std::string& word) {
     if (words::is_question(word, m_command.kind)) m_question = true;
     if (word == "-c" || word == "-S" || word == "-dc" || word == "--compile") m_compile_only = true;
+    if (word == "-c" || word == "-dc" || word == "--compile" || word == "--device-c") m_command.compile_only = true;
     if (word == "-o" || word == "--output-file" || word.starts_with("--output-file=")) {
       m_command.output = value(word == "-o" ? "-o" : "--output-file", word);
       return;
@@ -198,6 +199,12 @@ std::string CompilerCommand::name() const {
                             : !objects.empty() ? objects.front()
                                                : output;
   return std::string(base_name(from));
+}
+
+std::vector<std::string> split_words(std::string_view text) {
+  std::vector<std::string> words;
+  add_words(text, words);
+  return words;
 }
 
 std::optional<CompilerCommand> read_command(const std::vector<std::string>& argv, const ReadFile& read_file) {

@@ -24,6 +24,7 @@ struct CompilerCommand {
   std::vector<std::string> sources;  // as written
   std::vector<std::string> objects;  // inputs of a link
   std::string output;                // -o; "" when there is none
+  bool compile_only = false;         // -c: one object, no link
   unsigned archs = 1;                // GPU architectures that are compiled one after the other
   unsigned threads = 0;              // nvcc's --threads: 0 not given, else as given (its 0 is a large number here)
   std::vector<std::string> words;  // what decides memory and time, without paths, names of outputs and include folders
@@ -34,6 +35,10 @@ struct CompilerCommand {
 // `read_file` answers for response files (@FILE); nothing where there is none. Nothing for what is no compiler's name.
 using ReadFile = std::function<std::optional<std::string>(const std::string&)>;
 std::optional<CompilerCommand> read_command(const std::vector<std::string>& argv, const ReadFile& read_file = {});
+
+// Words of a response file, or of a variable with options: blanks between them, quotes and backslashes as compilers
+// read them.
+std::vector<std::string> split_words(std::string_view text);
 
 // The words with nvcc's --threads set to `threads` (0: taken out).
 std::vector<std::string> with_threads(const std::vector<std::string>& argv, unsigned threads);

@@ -208,6 +208,8 @@ struct Rules {
   std::vector<std::pair<std::string, std::string>> files;   // written into the source before: path, text
   bool network = false;                                     // may reach the network while it compiles
   std::string network_why;
+  bool cache = true;                              // its compiles may come from the compile cache
+  std::string cache_why;                          // they may not
   std::vector<std::string> clean;                 // globs below the source that are removed first (stale build folders)
   std::map<std::string, std::string> build_type;  // release/debug/… to the value of {build-type}
   std::vector<std::pair<std::string, std::string>> verbose;  // variables that --verbose sets

@@ -195,6 +195,7 @@ class WholeReader {
     };
     const Value merged_value(merged);
     if (rules.network && rules.network_why.empty()) fail(merged_value["build"]["network"], "say network-why");
+    if (!rules.cache && rules.cache_why.empty()) fail(merged_value["build"]["cache"], "say cache-why");
     const bool program = m_recipe.source.kind == Source::Kind::program;
     if (program != (rules.backend == Rules::Backend::program)) {
       fail(merged_value["build"]["backend"], "backend = \"program\" and [source] program = true belong together");

@@ -68,6 +68,8 @@ void read_build(TableReader& in, const TextCheck& expandable, Rules& rules) {
   });
   in.flag("network", rules.network);
   in.text("network-why", rules.network_why);
+  in.flag("cache", rules.cache);
+  in.text("cache-why", rules.cache_why);
   in.texts("clean", rules.clean, check_relative_glob);
   in.pairs("verbose", rules.verbose, check_variable, expandable);
   Pairs build_type;

@@ -27,7 +27,12 @@ Value Job::to_value() const {
   for (const auto& [from, to] : mirrors) places[from] = to;
   table["mirrors"] = std::move(places);
   table["jobs"] = static_cast<std::int64_t>(jobs);
-  table["ccache"] = ccache;
+  Table cached;
+  cached["program"] = cache.program.string();
+  cached["folder"] = cache.folder.string();
+  cached["size"] = cache.size;
+  cached["compression"] = cache.compression;
+  table["cache"] = std::move(cached);
   table["governed"] = governed;
   table["most_jobs"] = most_jobs;
   table["memory"] = memory;
@@ -53,7 +58,11 @@ Job Job::from_value(const Value& value) {
     for (const auto& [from, to] : *places) job.mirrors[from] = to.text_or();
   }
   job.jobs = static_cast<unsigned>(value["jobs"].integer_or(1));
-  job.ccache = value["ccache"].text_or("auto");
+  const Value& cached = value["cache"];
+  job.cache.program = cached["program"].text_or();
+  job.cache.folder = cached["folder"].text_or();
+  job.cache.size = static_cast<std::uint64_t>(cached["size"].integer_or(0));
+  job.cache.compression = cached["compression"].text_or("1");
   job.governed = value["governed"].boolean_or(true);
   job.most_jobs = static_cast<unsigned>(value["most_jobs"].integer_or(0));
   job.memory = static_cast<std::uint64_t>(value["memory"].integer_or(0));

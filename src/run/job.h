@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "document/value.h"
+#include "governor/cache.h"
 #include "plan/plan.h"
 
 namespace wheelsmith::run {
@@ -19,6 +20,9 @@ struct NeededWheel {
   [[nodiscard]] std::string requirement() const;  // of exactly this file, whatever an index has of that version
 };
 
+// The variable that brings a step the address of the remote storage, which may hold a password.
+inline constexpr const char* k_cache_remote_variable = "_WHEELSMITH_CACHE_REMOTE";
+
 // What a step process is given: the step, and where things are on this machine.
 struct Job {
   plan::Step step;
@@ -26,7 +30,7 @@ struct Job {
   std::vector<NeededWheel> needs;
   std::map<std::string, std::string> mirrors;
   unsigned jobs = 1;
-  std::string ccache = "auto";
+  governor::CacheOptions cache;  // its remote storage comes by the environment: a job's file may be read by others
   bool governed = true;
   unsigned most_jobs = 0;    // what the user allows; 0: the governor decides
   std::uint64_t memory = 0;  // the same of memory

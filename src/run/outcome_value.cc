@@ -48,6 +48,7 @@ Value StepOutcome::to_value() const {
   table["reason"] = reason;
   table["replaced"] = replaced;
   table["optional"] = optional;
+  if (cache.any()) table["cache"] = cache.to_value();
   if (failure) table["failure"] = failure_value(*failure);
   if (diagnosis) table["diagnosis"] = diagnose::to_value(*diagnosis);
   if (!repeat_script.empty()) table["repeat_script"] = repeat_script.string();
@@ -80,6 +81,7 @@ StepOutcome StepOutcome::from_value(const Value& value) {
   outcome.reason = value["reason"].text_or();
   outcome.replaced = value["replaced"].boolean_or(false);
   outcome.optional = value["optional"].boolean_or(false);
+  outcome.cache = governor::CacheCounts::from_value(value["cache"]);
   if (const Value& failure = value["failure"]; failure.table() != nullptr) {
     outcome.failure =
         FirstFailure{failure["command"].text_or(), failure["folder"].text_or(), failure["output"].text_or(),

@@ -11,6 +11,8 @@
 #include "diagnose/diagnose.h"
 #include "document/value.h"
 #include "fetch/fetch.h"
+#include "governor/cache.h"
+#include "governor/record.h"
 #include "plan/plan.h"
 #include "store/store.h"
 
@@ -54,8 +56,9 @@ struct StepOutcome {
   std::vector<TestOutcome> tests;
   std::vector<Finding> findings;
   std::string reason;
-  bool replaced = false;  // another wheel of that name was in the wheelhouse
-  bool optional = false;  // what needs it does without it: its failure is no failure of the whole
+  governor::CacheCounts cache;  // what the compile cache did
+  bool replaced = false;        // another wheel of that name was in the wheelhouse
+  bool optional = false;        // what needs it does without it: its failure is no failure of the whole
 
   [[nodiscard]] document::Value to_value() const;
   static StepOutcome from_value(const document::Value& value);
@@ -77,11 +80,11 @@ struct RunOptions {
   bool install = false;
   std::filesystem::path install_into;  // interpreter or environment; empty: the step's own interpreter
   unsigned steps_at_once = 1;
-  unsigned jobs = 0;            // 0: as cores and memory allow
-  std::string ccache = "auto";  // "auto", "on", "off": for builds of a folder
-  bool governed = true;         // compilers are admitted by memory and cores
-  std::uint64_t memory = 0;     // the most for all compilers of a step; 0: as much as there is
-  double silence_seconds = 0;   // a build that prints nothing for so long is stopped; 0: never
+  unsigned jobs = 0;             // 0: as cores and memory allow
+  governor::CacheOptions cache;  // for compiles; without a program there is none
+  bool governed = true;          // compilers are admitted by memory and cores
+  std::uint64_t memory = 0;      // the most for all compilers of a step; 0: as much as there is
+  double silence_seconds = 0;    // a build that prints nothing for so long is stopped; 0: never
   bool offline = false;
   fetch::FetchOptions fetch;
   std::function<void(const Event&)> on_event = [](const Event&) {};

@@ -283,7 +283,7 @@ void Runner::start(std::size_t index) {
   job.out = std::filesystem::absolute(m_options.out);
   job.log = log_path(m_store, step);
   job.jobs = jobs_for(step, m_options, steps_left());
-  job.ccache = m_options.ccache;
+  job.cache = m_options.cache;
   job.governed = m_governor.has_value();
   job.most_jobs = m_options.jobs;
   job.memory = m_options.memory;
@@ -300,6 +300,10 @@ void Runner::start(std::size_t index) {
   sys::write_file(file, document::to_json(job.to_value()));
   sys::Command command;
   command.argv = {sys::own_executable().string(), "step", file.string()};
+  if (!m_options.cache.remote.empty()) {
+    command.environment = sys::current_environment();
+    (*command.environment)[k_cache_remote_variable] = m_options.cache.remote;
+  }
   m_states[index] = State::running;
   m_running.push_back({index, sys::Process(command), file, "", "", false});
   m_outcomes[index].log = job.log;

@@ -18,10 +18,25 @@ void StepRunner::govern() {
     options.name = m_job.step.id;
     options.jobs = m_job.most_jobs;
     options.memory = m_job.memory;
+    options.cache = cache_options();
     m_governed.emplace(m_store, options);
   } catch (const Error& error) {
     note(fmt::format("compilers are not governed: {}", error.what()));
   }
+}
+
+// Trees, environments and toolkits lie in the store: made relative to it, their paths are the same in every store.
+governor::CacheOptions StepRunner::cache_options() {
+  governor::CacheOptions options = m_job.cache;
+  if (options.program.empty()) return {};
+  if (!m_rules.cache) {
+    note(fmt::format("without the compile cache: {}", m_rules.cache_why));
+    return {};
+  }
+  options.base = m_store.root();
+  const auto remote = m_surroundings.environment.find(k_cache_remote_variable);
+  if (remote != m_surroundings.environment.end()) options.remote = remote->second;
+  return options;
 }
 
 unsigned StepRunner::jobs() const {
@@ -48,8 +63,9 @@ void StepRunner::end_governing(int exit) {
   if (!m_governed) return;
   try {
     const governor::Summary summary = m_governed->finish(exit);
+    m_outcome.cache = summary.cache;
     const bool busy = summary.tried_again + summary.set_back + summary.paused + summary.ungoverned != 0 ||
-                      summary.waited_for_memory >= 1 || !summary.unreached.empty();
+                      summary.waited_for_memory >= 1 || !summary.unreached.empty() || summary.cache.any();
     if (summary.compiles == 0) {
       m_log.line("no compiler was seen");
     } else if (busy) {

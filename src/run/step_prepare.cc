@@ -25,12 +25,6 @@ void link(const std::filesystem::path& target, const std::filesystem::path& name
   if (error) sys::throw_sys_error(error.value(), "link", name);
 }
 
-// Whether ccache, called by that name, would find this very compiler: it looks the name up beside it.
-bool is_plain_compiler(const std::filesystem::path& compiler, const char* name) {
-  std::error_code error;
-  return std::filesystem::equivalent(compiler.parent_path() / name, compiler, error) && !error;
-}
-
 }  // namespace
 
 void StepRunner::prepare_tools() {
@@ -39,27 +33,14 @@ void StepRunner::prepare_tools() {
   const std::filesystem::path bin = m_tree / "bin";
   m_network_isolated = !step.network && sys::can_isolate_network();
   if (!m_job.mirrors.empty()) m_git_variables = source::repositories_for(m_fetcher, m_store).build_variables();
-  // A folder that is being worked on is compiled through the compile cache, for backends that compile all of it again.
-  const auto cache = step.source.incremental && m_job.ccache != "off"
-                         ? toolchain::find_program("ccache", m_surroundings)
-                         : std::nullopt;
-  if (step.source.incremental && m_job.ccache == "on" && !cache)
-    throw Error("--ccache on, but there is no ccache here: apt-get install ccache");
-  const bool cached = cache && is_plain_compiler(step.cc, "cc") && is_plain_compiler(step.cxx, "c++");
   const auto compiler = [&](const std::string& real, const char* plain, const char* own) {
     if (real.empty()) return;
-    const std::string target = cached ? cache->path.string() : real;
-    link(target, bin / plain);
-    link(target, bin / own);
+    link(real, bin / plain);
+    link(real, bin / own);
   };
   const bool clang = step.compiler_family == "clang";
   compiler(step.cc, "cc", clang ? "clang" : "gcc");
   compiler(step.cxx, "c++", clang ? "clang++" : "g++");
-  if (cached) {
-    m_job.step.volatile_environment.emplace_back("CCACHE_DIR", "${store}/ccache");
-    m_job.step.volatile_environment.emplace_back("CCACHE_BASEDIR", "${tree}");
-    m_job.step.volatile_environment.emplace_back("CCACHE_PATH", std::filesystem::path(step.cxx).parent_path().string());
-  }
   for (const auto& [name, path] : step.programs) link(path, bin / name);
 }
 

@@ -72,6 +72,7 @@ class StepRunner {
   // Runs in the step's environment; output goes to the log, the finder and the status.
   void run_tool(sys::Command command, const std::string& what);
   void govern();
+  [[nodiscard]] governor::CacheOptions cache_options();
   void tell_memory();
   void end_governing(int exit);
   [[nodiscard]] unsigned jobs() const;
