@@ -75,9 +75,16 @@ unsigned quality(std::string_view parameters) {
   return 1000;
 }
 
-// How much a list of media ranges wants a type: the most specific one that matches counts (RFC 9110, 12.5.1).
-unsigned wanted(std::string_view accept, std::string_view type) {
-  unsigned result = 0;
+// How much a list of media ranges wants a type: the most specific one that matches counts (RFC 9110, 12.5.1). Of
+// equally wanted ones, that which is called by its name is wanted more.
+struct Wish {
+  unsigned quality = 0;  // thousandths
+  bool named = false;
+  friend auto operator<=>(const Wish&, const Wish&) = default;
+};
+
+Wish wanted(std::string_view accept, std::string_view type) {
+  Wish result;
   int best = 0;
   for (const std::string_view item : split(accept, ',')) {
     const std::size_t semicolon = std::min(item.find(';'), item.size());
@@ -88,7 +95,7 @@ unsigned wanted(std::string_view accept, std::string_view type) {
     if (range == type) rank = 3;
     if (rank <= best) continue;
     best = rank;
-    result = quality(item.substr(semicolon));
+    result = {quality(item.substr(semicolon)), rank == 3};
   }
   return result;
 }
@@ -152,24 +159,17 @@ std::optional<PageChoice> choose_page(const std::optional<std::string>& accept, 
   }
   if (!accept || trim(*accept).empty()) return PageChoice{false, std::string(k_html_type)};
   const MediaType* best = nullptr;
-  unsigned most = 0;
+  Wish most;
   for (const MediaType& type : k_types) {
-    const unsigned value = wanted(*accept, type.name);
-    if (value > most) {
-      most = value;
+    const Wish wish = wanted(*accept, type.name);
+    // Who takes just anything (curl, an old tool) gets what everybody can read: the last one.
+    const bool plain = &type == &k_types.back() && !wish.named;
+    if (wish.quality > 0 && (wish > most || (plain && wish == most))) {
+      most = wish;
       best = &type;
     }
   }
   if (best == nullptr) return std::nullopt;
-  // Who takes just anything (a browser, curl) gets what people read.
-  const MediaType& plain = k_types.back();
-  if (wanted(*accept, plain.name) == most) {
-    bool named = false;
-    for (const MediaType& type : k_types) {
-      named = named || (&type != &plain && to_lower(*accept).find(type.name) != std::string::npos);
-    }
-    if (!named) best = &plain;
-  }
   return PageChoice{best->json, std::string(best->content_type)};
 }
 
