@@ -3,12 +3,13 @@
 . "$(dirname "$0")/common.inc"
 src=$tests/../src
 
-# Ids are written out as literals; these beginnings are theirs alone, but for build-id, a word of ELF, and dist-info-metadata, one of project pages.
-kinds='zip|elf|metadata|wheel|record|tag|platform|symbol|torch|loader|arch|runpath|member|dist-info|name|gpu|build|size|purelib|binaries|needed|recipe|store|preload'
+# Ids are written out as literals; these beginnings are theirs alone, but for build-id, a word of ELF, dist-info-metadata, one of project
+# pages, and rocm-version, one of ROCm's manifest.
+kinds='zip|elf|metadata|wheel|record|tag|platform|symbol|torch|loader|arch|runpath|member|dist-info|name|gpu|build|size|purelib|binaries|needed|recipe|store|preload|rocm'
 # Only where findings are made: elsewhere such words are settings, packages and checks of doctor.
-makers=("$src"/{zip,elf,pep,gpu,wheel,store} "$src/run/step_finish.cc")
+makers=("$src"/{zip,elf,pep,gpu,wheel,store} "$src/run/step_finish.cc" "$src"/rocm/{artifacts,layout,look,package}.cc)
 grep -rhoE "\"($kinds)-[a-z0-9-]+\"" "${makers[@]}" --include='*.cc' --exclude='*_test.cc' --exclude-dir=testing |
-  tr -d '"' | sort -u | grep -vxE 'build-id|dist-info-metadata' >"$t/ids"
+  tr -d '"' | sort -u | grep -vxE 'build-id|dist-info-metadata|rocm-version' >"$t/ids"
 count=$(wc -l <"$t/ids")
 ((count > 100)) || fail "only $count ids found: does the pattern still fit the sources?"
 
