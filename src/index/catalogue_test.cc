@@ -82,6 +82,22 @@ TEST(Words, OfFamiliesAndVariants) {
     EXPECT_EQ(variant(other), "") << other;
 }
 
+TEST(Words, OfPlatforms) {
+  struct Case {
+    const char* tags;
+    std::vector<std::string> words;
+  };
+  for (const Case& item :
+       {Case{"any", {"any"}}, Case{"linux_x86_64", {"Linux x86_64"}},
+        Case{"win_amd64.win32", {"Windows amd64", "Windows x86"}},
+        Case{"manylinux_2_34_x86_64.manylinux_2_28_x86_64", {"Linux x86_64, glibc ≥ 2.28"}},
+        Case{"manylinux2014_aarch64.manylinux_2_17_aarch64", {"Linux aarch64, glibc ≥ 2.17"}},
+        Case{"musllinux_1_2_x86_64.manylinux1_x86_64", {"Linux x86_64, musl ≥ 1.2", "Linux x86_64, glibc ≥ 2.5"}},
+        Case{"macosx_11_0_arm64", {"macOS arm64, ≥ 11.0"}}, Case{"manylinux_x", {"manylinux_x"}}, Case{"win", {"win"}},
+        Case{"", {""}}})
+    EXPECT_EQ(platform_words(item.tags), item.words) << item.tags;
+}
+
 TEST(Escapes, LeaveNothingToMisread) {
   EXPECT_EQ(html_escaped("<a href=\"x\">'&\xff"), "&lt;a href=&quot;x&quot;&gt;&#39;&amp;\xef\xbf\xbd");
   EXPECT_EQ(url_escaped("a b/c+d%#?\"\xff"), "a%20b/c%2Bd%25%23%3F%22%FF");

@@ -40,12 +40,20 @@ std::string chip(std::string_view text, std::string_view kind = "") {
   return text.empty() ? "" : fmt::format(R"(<span class="chip {}">{}</span>)", kind, html_escaped(text));
 }
 
-// "manylinux_2_28_x86_64" is for programs; people look for the processor first.
-std::string words_of_tags(std::string_view tags) {
+std::string lines_of(const std::vector<std::string>& texts) {
   std::string result;
-  for (const std::string_view tag : split(tags, '.')) result += (result.empty() ? "" : "<br>") + html_escaped(tag);
+  for (const std::string& text : texts) result += (result.empty() ? "" : "<br>") + html_escaped(text);
   return result;
 }
+
+std::string words_of_tags(std::string_view tags) {
+  const std::vector<std::string_view> parts = split(tags, '.');
+  return lines_of({parts.begin(), parts.end()});
+}
+
+constexpr std::string_view k_file_table =
+    "<table class=\"files\"><thead><tr><th>File</th><th class=\"number\">Size</th><th>Python</th><th>Platform</th>"
+    "<th>Needs Python</th></tr></thead><tbody>\n";
 
 std::string file_row(const Link& link) {
   std::string row = "<tr><td>" + file_anchor(link);
@@ -59,7 +67,8 @@ std::string file_row(const Link& link) {
   const bool wheel = file.parts.kind == FileKind::wheel;
   row += fmt::format("</td><td class=\"number\">{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
                      human_bytes(link.size), wheel ? words_of_tags(file.parts.python) : "source",
-                     wheel ? words_of_tags(file.parts.platform) : "any", html_escaped(file.facts.requires_python));
+                     wheel ? lines_of(platform_words(file.parts.platform)) : "any",
+                     html_escaped(file.facts.requires_python));
   return row;
 }
 
@@ -198,10 +207,8 @@ std::string project_html(const ProjectView& view) {
     if (&link == &view.links.front() || (version == nullptr) != (last == nullptr) ||
         (version != nullptr && *version != *last)) {
       if (&link != &view.links.front()) body += "</tbody></table></section>\n";
-      body += fmt::format(
-          "<section><h2>{}</h2><table><thead><tr><th>File</th><th class=\"number\">Size</th><th>Python</th>"
-          "<th>Platform</th><th>Needs Python</th></tr></thead><tbody>\n",
-          version != nullptr ? html_escaped(*version) : "Variants");
+      body +=
+          fmt::format("<section><h2>{}</h2>{}", version != nullptr ? html_escaped(*version) : "Variants", k_file_table);
     }
     last = version;
     body += file_row(link);
@@ -231,9 +238,7 @@ std::string root_html(const RootView& view) {
     body += project_rows(*view.index) + "</tbody></table></section>\n";
   }
   if (!view.links.empty()) {
-    body +=
-        "<section><h2>Files</h2><table><thead><tr><th>File</th><th class=\"number\">Size</th><th>Python</th>"
-        "<th>Platform</th><th>Needs Python</th></tr></thead><tbody>\n";
+    body += fmt::format("<section><h2>Files</h2>{}", k_file_table);
     for (const Link& link : view.links) body += file_row(link);
     body += "</tbody></table></section>\n";
   }

@@ -49,6 +49,8 @@ std::string url_escaped(std::string_view path);
 std::string html_page(std::string_view title, std::string_view meta, std::string_view body);
 // The anchor of a file, as the standards want it.
 std::string file_anchor(const Link& link);
+// "manylinux_2_28_x86_64.manylinux_2_34_x86_64" -> {"Linux x86_64, glibc ≥ 2.28"}.
+std::vector<std::string> platform_words(std::string_view tags);
 // What makes pages of another version of this program differ: style, script and a number.
 std::string page_version();
 
