@@ -33,7 +33,7 @@ constexpr std::size_t k_few = 32;  // so many are synced one by one, more with t
 // A page that one of our runs made, even if no state tells of it any more.
 bool looks_like_ours(std::string_view path, std::string_view text) {
   if (path.ends_with(".html")) return text.find("<meta name=\"generator\" content=\"wheelsmith\">") != text.npos;
-  return text.starts_with("{\"meta\":{\"api-version\":") || path.ends_with("-variants.json");
+  return text.starts_with("{\"meta\":{\"api-version\":\"1.4\",\"_generator\":\"wheelsmith\"}");
 }
 
 class Publisher {
@@ -166,7 +166,8 @@ class Publisher {
     std::vector<sys::FileStat> stats(m_jobs.size());
     std::atomic<std::uint64_t> written = 0;
     const bool few = m_jobs.size() <= k_few;
-    parallel_for(m_jobs.size(), m_options.look.threads, [&](std::size_t i) {
+    // A few wait for the disk one by one, and do so side by side.
+    parallel_for(m_jobs.size(), few ? k_few : m_options.look.threads, [&](std::size_t i) {
       const Job& job = m_jobs[i];
       if (sys::interrupted()) throw Error("interrupted");
       const std::string text = job.render();
@@ -208,7 +209,9 @@ class Publisher {
     }
   }
 
-  void save(const State& state) { (void)m_out.write_file(k_state_file, state.to_text(), true); }
+  // Not synced: one that a power cut takes away or cuts off is read as none, and an old one tells of pages that lie
+  // there no longer as it says.
+  void save(const State& state) { (void)m_out.write_file(k_state_file, state.to_text(), false); }
 
   struct Stale {
     Stale(bool is_sidecar, std::string where, State::Written what)
