@@ -304,6 +304,7 @@ void add_rocm(CLI::App& app, Outcome& outcome) {
   command->settings.add_to(*sub, {"mirrors", "offline", "store"});
   command->output.add_to(*sub);
   sub->callback([command, &outcome] { outcome = [command] { return install(*command); }; });
+  add_rocm_fetch(*group, outcome);
   add_rocm_package(*group, outcome);
 }
 

@@ -6,6 +6,7 @@
 
 namespace wheelsmith::cli {
 
+void add_rocm_fetch(CLI::App& group, Outcome& outcome);
 void add_rocm_package(CLI::App& group, Outcome& outcome);
 
 }  // namespace wheelsmith::cli
