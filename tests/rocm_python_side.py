@@ -295,7 +295,8 @@ def test_killed_in_the_middle():
         else:
             check(env.sdk("path", "--root").stdout == env.root + "\n")
             env.check_whole()
-            env.sdk("init")
+            check(os.path.exists(os.path.join(env.root, "lib/rocblas/library/Kernels_gfx942.co")), "no device code")
+            check(env.json("init")["done"] == [], "the folder was not whole")
     check(seen["half"] > 0, f"no round was killed while the archive was being expanded: {seen}")
     return f"{seen}, {whole:.2f} s a whole one"
 
@@ -377,6 +378,12 @@ def test_links_that_cannot_be_made():
     check(env.json("test")["good"])
     env.uninstall(*[name for name in ALL if name not in ("rocm-profiler", "rocm-sdk-device-gfx1151")])
     check(env.rocm_names() == [])
+    # An environment that is someone else's is looked at and left alone.
+    env = Env()
+    env.install("rocm[libraries,devel,device-gfx942]")
+    env.sdk("init")
+    look = "import os, errno, runpy, sys\nreal = os.open\ndef closed(path, flags, *a, **k):\n    if flags & os.O_RDWR: raise OSError(errno.EROFS, 'no')\n    return real(path, flags, *a, **k)\nos.open = closed\nsys.argv = ['rocm-sdk', 'init', '--json']\nrunpy.run_module('rocm_sdk', run_name='__main__')\n"
+    check(json.loads(env.code(look).stdout)["done"] == [])
     # A disk that is full.
     env = Env()
     env.install("rocm[devel]")
@@ -499,7 +506,9 @@ def test_family_mode():
         env.install("rocm[libraries,devel,device]")
         status = env.json("status")
         check([p["name"] for p in status["packages"]] == ["rocm", "rocm-sdk-core", "rocm-sdk-devel", "rocm-sdk-libraries-gfx94X-dcgpu"], status)
+        check("_devel.tar.xz" in os.listdir(os.path.join(env.site, "rocm_sdk_devel")), "this one is packed")
         check(env.json("test")["good"])
+        check("_devel.tar.xz" not in os.listdir(os.path.join(env.site, "rocm_sdk_devel")))
         check(os.path.isfile(os.path.join(env.site, "_rocm_sdk_libraries_gfx94X_dcgpu/lib/libhipblas.so.3")))
         set_gpus(110501)
         check("index of the family" in env.json("status", good=False)["problems"][0]["remedy"])

@@ -13,15 +13,17 @@ if [[ -z $uv && -x ${TESTS_PYTHON:-/nonexistent} ]]; then
 fi
 [[ -n $uv ]] || echo "without uv"
 
-# release FOLDER VERSION MODE TARGET…
+# release FOLDER VERSION MODE TARGET…, packed by the options in `more`
+more=()
 release() {
   python3 "$tests/rocm_python_sdk.py" "$t/artifacts.$1" "$3" "${@:4}"
-  run rocm package --artifact-dir "$t/artifacts.$1" --dest-dir "$t/$1" --version "$2"
+  run rocm package --artifact-dir "$t/artifacts.$1" --dest-dir "$t/$1" --version "$2" "${more[@]}"
   expect 0 "$status" "$(<"$t/err")"
   rm -r "$t/artifacts.$1"
 }
 release first 7.10.0a20261115 kpack gfx942 gfx1151
 release other 7.11.0 kpack gfx942
+more=(--devel-tarball-compression)
 release family 7.10.0 family gfx94X-dcgpu
 mkdir "$t/work"
 "$python" "$tests/rocm_python_side.py" "$t/work" "$t/first/dist" "$t/other/dist" "$t/family/dist" ${uv:+"$uv"}

@@ -162,8 +162,7 @@ std::vector<TextFile> pure_package_files(const DistInfo& given, std::string_view
   const std::string init = folder + "/__init__.py";
   if (std::none_of(files.begin(), files.end(), [&](const TextFile& file) { return file.path == init; }))
     files.push_back(
-        {init, fmt::format("\"\"\"{}.\"\"\"\n\nfrom ._dist_info import __version__\n\n__all__ = [\"__version__\"]\n",
-                           fill(entry.summary, target))});
+        {init, fmt::format("\"\"\"{}.\"\"\"\n\n{}", fill(entry.summary, target), python_source("package_init.py"))});
   if (entry.expands)
     files.push_back({folder + "/.devel_scratch", ""});  // so that RECORD knows the name (rocm_sdk/_devel.py)
   else if (!entry.sdist)
@@ -186,7 +185,7 @@ std::string entry_points(const DistInfo&, std::string_view package,
                          const std::function<bool(const std::string&)>& has) {
   std::string text;
   for (const PythonScript& script : python_table().scripts) {
-    if (script.package != package || !has(script.path)) continue;
+    if (script.package != package || (!has(script.path) && !has("bin/" + script.name))) continue;
     text += fmt::format("{} = {}._cli:{}\n", script.name, python_table().package(package).pure,
                         script_function(script.name));
   }

@@ -43,7 +43,8 @@ std::string platform_folder(const DistInfo& info, std::string_view package, std:
 // to the libraries alone, or uninstalling one would break them.
 std::vector<TextFile> pure_package_files(const DistInfo& info, std::string_view package, std::string_view target = "");
 std::string metadata(const DistInfo& info, std::string_view package, std::string_view target = "");
-// Console scripts of the programs that the package has: `has("bin/hipcc")` says so of its platform folder. "" for none.
+// Console scripts of the programs that the package has, where they belong or in bin: `has("bin/hipcc")` says so of its
+// platform folder. "" for none.
 std::string entry_points(const DistInfo& info, std::string_view package,
                          const std::function<bool(const std::string&)>& has);
 // What a device package has beside its files (given relative to the platform folder): the list by which they are linked

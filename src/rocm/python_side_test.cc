@@ -155,7 +155,8 @@ TEST(PythonSide, OnlyProgramsThatAreThereAreCommands) {
   const std::set<std::string> programs = {"bin/hipcc", "lib/llvm/bin/amdclang++", "bin/amdclang", "bin/other"};
   const auto has = [&](const std::string& path) { return programs.contains(path); };
   EXPECT_EQ(entry_points(release(), "core", has),
-            "[console_scripts]\namdclang++ = rocm_sdk_core._cli:amdclangpp\nhipcc = rocm_sdk_core._cli:hipcc\n");
+            "[console_scripts]\namdclang = rocm_sdk_core._cli:amdclang\namdclang++ = "
+            "rocm_sdk_core._cli:amdclangpp\nhipcc = rocm_sdk_core._cli:hipcc\n");
   EXPECT_EQ(entry_points(release(), "libraries", has), "");
   // Each has a function.
   const std::string code = text_of(pure_package_files(release(), "core"), "rocm_sdk_core/_cli.py");

@@ -11,18 +11,19 @@
 namespace wheelsmith::rocm {
 
 namespace data {
-extern const std::string_view python_dist_info_py, python_rocm_README_md, python_rocm_pyproject_toml,
-    python_rocm_rocm_selector_py, python_rocm_setup_py, python_rocm_profiler__cli_py, python_rocm_sdk___init___py,
-    python_rocm_sdk___main___py, python_rocm_sdk__checks_py, python_rocm_sdk__cli_py, python_rocm_sdk__devel_py,
-    python_rocm_sdk__expand_py, python_rocm_sdk__lock_py, python_rocm_sdk__record_py, python_rocm_sdk__status_py,
-    python_rocm_sdk_core__cli_py, python_rocm_sdk_tests___init___py, python_rocm_sdk_tests_base_test_py,
-    python_rocm_sdk_tests_core_test_py, python_rocm_sdk_tests_devel_test_py, python_rocm_sdk_tests_libraries_test_py,
-    python_rocm_sdk_tests_profiler_test_py, python_rocm_sdk_tests_utils_py;
+extern const std::string_view python_dist_info_py, python_package_init_py, python_rocm_README_md,
+    python_rocm_pyproject_toml, python_rocm_rocm_selector_py, python_rocm_setup_py, python_rocm_profiler__cli_py,
+    python_rocm_sdk___init___py, python_rocm_sdk___main___py, python_rocm_sdk__checks_py, python_rocm_sdk__cli_py,
+    python_rocm_sdk__devel_py, python_rocm_sdk__expand_py, python_rocm_sdk__lock_py, python_rocm_sdk__record_py,
+    python_rocm_sdk__status_py, python_rocm_sdk_core__cli_py, python_rocm_sdk_tests___init___py,
+    python_rocm_sdk_tests_base_test_py, python_rocm_sdk_tests_core_test_py, python_rocm_sdk_tests_devel_test_py,
+    python_rocm_sdk_tests_libraries_test_py, python_rocm_sdk_tests_profiler_test_py, python_rocm_sdk_tests_utils_py;
 }
 
 std::span<const PythonSource> python_sources() {
   static const std::array sources = {
       PythonSource{"dist_info.py", data::python_dist_info_py},
+      PythonSource{"package_init.py", data::python_package_init_py},
       PythonSource{"rocm/README.md", data::python_rocm_README_md},
       PythonSource{"rocm/pyproject.toml", data::python_rocm_pyproject_toml},
       PythonSource{"rocm/rocm_selector.py", data::python_rocm_rocm_selector_py},

@@ -34,9 +34,9 @@ def _try_lock(descriptor: int) -> bool:
 @contextlib.contextmanager
 def held(path: Path, quiet: bool = True):
     try:
-        descriptor = os.open(path, os.O_RDWR)
-    except PermissionError:
-        descriptor = os.open(path, os.O_RDONLY)
+        descriptor = os.open(path, os.O_RDWR)  # some network file systems lock nothing else
+    except OSError:
+        descriptor = os.open(path, os.O_RDONLY)  # someone else's environment, which may need nothing written
     try:
         waited = 0.0
         while not _try_lock(descriptor):

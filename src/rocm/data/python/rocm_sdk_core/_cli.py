@@ -50,12 +50,15 @@ def _root(expand):
 
 def _program(path, expand=True):
     def run():
-        program = os.path.join(_root(expand), *path.split("/"))
+        root = _root(expand)
+        program = os.path.join(root, *path.split("/"))
         if os.name == "nt":
             import subprocess
 
             sys.exit(subprocess.run([program + ".exe", *sys.argv[1:]], check=False).returncode)
         try:
+            if not os.path.exists(program):
+                program = os.path.join(root, "bin", os.path.basename(path))  # a tree without a folder of its own for LLVM
             os.execv(program, [program, *sys.argv[1:]])
         except OSError as error:
             sys.exit(f"{os.path.basename(path)}: cannot start {program}: {error.strerror}")
