@@ -46,6 +46,7 @@ lacks "$core" rocprof-sys
 cut -d' ' -f2- "$t"/one/dist/*.members | sort | uniq -d >"$t/twice"
 expect '' "$(<"$t/twice")" 'files that two wheels own'
 wants "$device" '100644 _rocm_sdk_libraries/.kpack/blas_lib_gfx90a.kpack'
+wants "$device" '100644 _rocm_sdk_libraries/.kpack/fft_lib_gfx90a:xnack-.kpack'
 wants "$device" '100644 _rocm_sdk_libraries/.devel_links/gfx90a.json'
 expect 'Requires-Dist: rocm-sdk-libraries==7.10.0' "$(unzip -p "$device" '*/METADATA' | grep ^Requires-Dist | tr -d ' ' | sed 's/:/: /')"
 expect '' "$(unzip -p "$t"/one/dist/rocm_profiler-*.whl '*/METADATA' | grep ^Requires-Dist || true)" "the profiler requires something"
@@ -151,6 +152,19 @@ run rocm package --artifact-dir "$t/archives" --dest-dir "$t/four" --version 7.1
 expect 1 $status
 [[ $(<"$t/err") == *base_lib_generic* ]] || fail "$(<"$t/err")"
 expect '' "$(find "$t/four" -type f 2>/dev/null)" "a run that failed left files"
+# Stopped in the middle of a large file, it leaves nothing.
+mkdir "$t/large"
+cp -r "$t/artifacts/base_lib_generic" "$t/artifacts/blas_lib_gfx90a" "$t/large"
+truncate -s 6G "$t/large/base_lib_generic/base/aux-overlay/stage/share/large"
+"$wheelsmith" rocm package --artifact-dir "$t/large" --dest-dir "$t/four" --version 7.10.0 --json >"$t/out" 2>"$t/err" &
+pid=$!
+sleep 1
+kill -TERM $pid
+status=0
+wait $pid || status=$?
+expect 130 $status "$(<"$t/err")"
+[[ $(json error) == interrupted* ]] || fail "$(<"$t/out")"
+expect '' "$(find "$t/four" -type f 2>/dev/null)" "a run that was stopped left files"
 # By the rules for releases; the artifacts say the base version.
 SOURCE_DATE_EPOCH=1760000000 run_json rocm package --artifact-dir "$t/artifacts" --dest-dir "$t/five" --release-type nightly --no-wheel-compression
 expect 7.10.0a20251009 "$(json version)"

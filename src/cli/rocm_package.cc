@@ -12,6 +12,7 @@
 #include "pep/version.h"
 #include "rocm/package.h"
 #include "rocm/version_rules.h"
+#include "sys/process.h"
 
 namespace wheelsmith::cli {
 
@@ -157,6 +158,7 @@ int package(const PackageCommand& command) {
   if (!command.output.json) {
     options.on_progress = [](const std::string& text) { std::fputs((printable(text) + "\n").c_str(), stderr); };
   }
+  sys::install_interrupt_flag();  // files that are only half written go
   report(command, rocm::package(options));
   return k_fine;
 }

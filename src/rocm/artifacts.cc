@@ -19,6 +19,7 @@
 #include "base/text.h"
 #include "sys/file.h"
 #include "sys/files.h"
+#include "sys/process.h"
 
 namespace wheelsmith::rocm {
 
@@ -123,6 +124,7 @@ class Unpacker {
   }
 
   void take(Bytes bytes) {
+    if (sys::interrupted()) throw Error("interrupted");
     if (m_in_manifest) {
       if (m_manifest.size() + bytes.size() > k_longest_manifest) throw Error("its manifest is too long to be one");
       m_manifest += bytes.text();

@@ -27,7 +27,6 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "base/text.h"
-#include "elf/elf_file.h"
 #include "rocm/filter_library.h"
 #include "rocm/look.h"
 #include "rocm/stub.h"
@@ -98,7 +97,8 @@ class RuntimeLayout {
       const bool elsewhere = folder_of(end.path) != folder_of(path);
       if (look.kind == Look::Kind::library && !look.soname.empty() && look.soname != base_name(path)) {
         alias(path, end.path, target, look);
-      } else if (look.kind == Look::Kind::program || (look.kind == Look::Kind::script && elsewhere)) {
+      } else if ((look.kind == Look::Kind::program && look.machine == exec_stub_machine()) ||
+                 (look.kind == Look::Kind::script && elsewhere)) {
         m_layout.files.push_back({path, {nullptr, nullptr, exec_stub(relative_target(path, end.path))}, true});
       } else {
         ship(path, target, &look);
@@ -144,8 +144,7 @@ class RuntimeLayout {
       if (!m_shipped.contains(plain)) more[std::move(plain)] = path;
     }
     for (const auto& [plain, path] : more) {
-      const std::uint16_t machine = elf::ElfFile::parse(m_shipped.at(path).entry->open().bytes).machine;
-      std::string library = filter_library(machine, base_name(path));
+      std::string library = filter_library(m_shipped.at(path).look->machine, base_name(path));
       m_layout.files.push_back({plain, {nullptr, nullptr, std::move(library)}, true});
     }
   }

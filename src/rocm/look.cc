@@ -49,6 +49,7 @@ Look look_at(const std::string& path, const Entry& entry) {
     if (!is_host_machine(file.machine)) return look;
     if (file.type != elf::k_type_exec && file.type != elf::k_type_dyn) return look;
     look.editable = elf::can_edit(blob.bytes);
+    look.machine = file.machine;
     // A library may name an interpreter (libc does, so that it can be run); only a program has no SONAME.
     const bool is_program =
         file.type == elf::k_type_exec || file.dynamic.pie || (file.interpreter && !file.dynamic.soname);

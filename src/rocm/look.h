@@ -15,8 +15,9 @@ namespace wheelsmith::rocm {
 // whole are data, and are shipped as they are.
 struct Look {
   enum class Kind : std::uint8_t { data, script, program, library } kind = Kind::data;
-  std::string soname;     // of a library; "" where it has none that a file could be called
-  bool editable = false;  // a dynamic object of the host
+  std::string soname;         // of a library; "" where it has none that a file could be called
+  bool editable = false;      // a dynamic object of the host
+  std::uint16_t machine = 0;  // ELF's number of the host, of programs and libraries
   std::vector<std::string> run_path;
   std::shared_ptr<const wheel::ElfFacts> facts;  // of the host's ELF files
 };

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "document/value.h"
+#include "elf/elf_file.h"
 #include "gpu/arch_words.h"
 #include "pep/version.h"
 #include "rocm/artifacts.h"
@@ -21,6 +22,7 @@
 #include "rocm/layout.h"
 #include "rocm/package_table.h"
 #include "rocm/python_side.h"
+#include "rocm/stub.h"
 #include "rocm/tar_xz.h"
 #include "sys/file.h"
 #include "sys/files.h"
@@ -244,7 +246,9 @@ std::string Packager::tag_of(const std::vector<wheel::ElfFacts>& elf) {
   options.excluded.assign(m_sonames.begin(), m_sonames.end());
   const std::string tag = elf.empty() ? "any" : wheel::deserved_platform(elf, options).tag;
   // Packages of the same name are made for other systems: files without binaries still belong to this one.
-  return tag == "any" ? m_core_tag : tag;
+  if (tag != "any") return tag;
+  if (!m_core_tag.empty()) return m_core_tag;
+  return exec_stub_machine() == elf::k_machine_aarch64 ? "linux_aarch64" : "linux_x86_64";
 }
 
 void Packager::write(WheelPlan plan, const fs::path& folder) {

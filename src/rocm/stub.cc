@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "elf/elf_file.h"
 
 namespace wheelsmith::rocm {
 
@@ -26,6 +27,8 @@ std::string exec_stub(std::string_view target) {
   program.replace(mark + k_mark.size(), target.size(), target);
   return program;
 }
+
+std::uint16_t exec_stub_machine() { return elf::ElfFile::parse(Bytes(data::exec_stub)).machine; }
 
 std::string relative_target(std::string_view from, std::string_view to) {
   const std::vector<std::string_view> a = split(from, '/'), b = split(to, '/');

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "sys/process.h"
 
 namespace wheelsmith::rocm {
 
@@ -29,6 +30,7 @@ void write_xz(const DevelTar& tar, unsigned threads, sys::AtomicFile& file) {
   std::vector<std::uint8_t> room(1 << 20);
   Blob piece;
   for (std::uint64_t at = 0;;) {
+    if (sys::interrupted()) throw Error("interrupted");
     if (stream.avail_in == 0 && at < tar.size()) {
       const std::uint64_t size = std::min(k_piece, tar.size() - at);
       piece = tar.piece(at, size);

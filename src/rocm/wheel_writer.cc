@@ -19,6 +19,7 @@
 #include "pep/record.h"
 #include "pep/wheel_name.h"
 #include "sys/files.h"
+#include "sys/process.h"
 #include "wheel/seal.h"
 
 namespace wheelsmith::rocm {
@@ -84,8 +85,12 @@ WrittenWheel write_wheel(const WheelPlan& plan, const std::filesystem::path& fol
     std::vector<Sha256> hashes(members.size());
     std::vector<zip::PiecedMember> pieced;
     for (std::size_t i = 0; i < members.size(); ++i) {
-      pieced.push_back({members[i].path, members[i].executable ? 0755U : 0644U, members[i].size, packing,
-                        members[i].open, [&hash = hashes[i]](Bytes bytes) { hash.update(bytes); }});
+      const auto open = [&member = members[i]](std::uint64_t offset, std::uint64_t size) {
+        if (sys::interrupted()) throw Error("interrupted");
+        return member.open(offset, size);
+      };
+      pieced.push_back({members[i].path, members[i].executable ? 0755U : 0644U, members[i].size, packing, open,
+                        [&hash = hashes[i]](Bytes bytes) { hash.update(bytes); }});
     }
     writer.add_pieces(pieced, [&](std::uint64_t offset, Bytes bytes) { file.write_at(offset, bytes); });
     std::string record;
