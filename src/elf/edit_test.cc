@@ -1,10 +1,12 @@
 #include "elf/edit.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include "base/error.h"
 #include "elf/edit_strings.h"
 #include "elf/elf_file.h"
+#include "elf/elf_format.h"
 #include "elf/layout_check.h"
 #include "testing/elf_builder.h"
 
@@ -300,6 +302,39 @@ TEST(Edit, ManyEditsDoNotGrowWithoutBound) {
       EXPECT_LT(file.size(), first + 2 * longest + 2000) << i;
     }
   }
+}
+
+// A library with 5 GB of something that nobody loads in the middle; memory that is never touched costs nothing.
+TEST(Edit, OffsetsAboveFourGigabytes) {
+  const std::string small = library().section({.name = ".big", .flags = 0, .contents = "x"}).build();
+  const ElfFile file = ElfFile::parse(Bytes(small));
+  constexpr std::uint64_t k_begin = 0x100000, k_size = 5ULL << 30;
+  const std::uint64_t table = file.section_headers_offset, table_size = small.size() - table;
+  const std::uint64_t size = k_begin + k_size + table_size;
+  void* memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) GTEST_SKIP() << "no room for 5 GB";
+  auto* bytes = static_cast<std::uint8_t*>(memory);
+  const auto put = [&](std::uint64_t offset, std::uint64_t value) {
+    std::memcpy(bytes + offset, &value, sizeof value);
+  };
+  std::memcpy(bytes, small.data(), small.size());
+  std::memcpy(bytes + k_begin + k_size, small.data() + table, table_size);
+  put(offsetof(Elf64Le::Header, section_headers), k_begin + k_size);
+  for (std::size_t i = 0; i < file.sections.size(); ++i) {
+    if (file.sections[i].name != ".big") continue;
+    const std::uint64_t header = k_begin + k_size + i * sizeof(Elf64Le::SectionHeader);
+    put(header + offsetof(Elf64Le::SectionHeader, offset), k_begin);
+    put(header + offsetof(Elf64Le::SectionHeader, size), k_size);
+  }
+  try {
+    const Edited edited = edit(Bytes(bytes, size), run_path({std::string(5000, 'x')}));
+    EXPECT_GT(edited.tail_offset, k_size);
+    EXPECT_LT(edited.size - size, 10000U);
+    EXPECT_LT(edited.patches.size(), 10U);
+  } catch (const Error& error) {
+    if (std::string(error.what()).find("no memory") == std::string::npos) throw;
+  }
+  ::munmap(memory, size);
 }
 
 // --- what is not edited ------------------------------------------------------------------------------------------

@@ -73,11 +73,13 @@ std::uint64_t Parser<F>::count_by_next_table(Bytes table, std::uint64_t address)
     const std::uint64_t other = m_file.dynamic.value(tag).value_or(0);
     if (other > address) size = std::min(size, other - address);
   }
-  std::uint64_t count = size / sizeof(typename F::Symbol);
+  // Where the strings were behind it and were moved away, what is left there is read as names that are none.
+  const std::uint64_t most = size / sizeof(typename F::Symbol);
   const auto is_plausible = [&](std::uint64_t i) {
     return table.get<typename F::Symbol>(i * sizeof(typename F::Symbol)).name < m_strings.size();
   };
-  while (count > 1 && !is_plausible(count - 1)) --count;
+  std::uint64_t count = std::min<std::uint64_t>(most, 1);
+  while (count < most && is_plausible(count)) ++count;
   return count;
 }
 
