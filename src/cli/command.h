@@ -62,6 +62,7 @@ void add_manifest(CLI::App& app, Outcome& outcome);
 void add_store(CLI::App& app, Outcome& outcome);
 void add_rocm(CLI::App& app, Outcome& outcome);
 void add_elf(CLI::App& app, Outcome& outcome);
+void add_bundle(CLI::App& app, Outcome& outcome);
 void add_index(CLI::App& app, Outcome& outcome);
 void add_serve(CLI::App& app, Outcome& outcome);
 void add_completion(CLI::App& app, Outcome& outcome);

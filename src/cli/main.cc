@@ -140,6 +140,7 @@ int parse_and_run(CLI::App& app, int argc, char** argv) {
   add_doctor(app, outcome);
   add_rocm(app, outcome);
   add_elf(app, outcome);
+  add_bundle(app, outcome);
   add_index(app, outcome);
   add_serve(app, outcome);
   add_completion(app, outcome);

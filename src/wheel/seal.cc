@@ -65,19 +65,27 @@ std::vector<zip::NewMember> hashing(const std::vector<SealedMember>& members, st
 
 void copy_raw(const std::vector<SealedMember>& members, const std::vector<zip::NewMember>& sources,
               const SealOptions& options, zip::Writer& writer) {
-  parallel_for(sources.size(), options.threads, [&](std::size_t i) {
+  std::vector<std::size_t> raw;
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    if (members[i].raw != nullptr) raw.push_back(i);
+  }
+  parallel_for(raw.size(), options.threads, [&](std::size_t i) {
     try {
-      (void)sources[i].open();
+      (void)sources[raw[i]].open();
     } catch (const Error& error) {
-      throw error.in(printable(sources[i].name));
+      throw error.in(printable(sources[raw[i]].name));
     }
   });
-  for (std::size_t i = 0; i < members.size(); ++i) {
+  for (std::size_t i = 0; i < members.size();) {
     if (members[i].raw != nullptr) {
       writer.add_raw(*options.raw_from, *members[i].raw, members[i].name, members[i].mode);
-    } else {
-      writer.add(members[i].name, members[i].open().bytes, members[i].mode);
+      ++i;
+      continue;
     }
+    // New ones that stand together are hashed and deflated side by side.
+    std::vector<zip::NewMember> together;
+    for (; i < members.size() && members[i].raw == nullptr; ++i) together.push_back(sources[i]);
+    writer.add_all(together);
   }
 }
 

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace wheelsmith::bundle {
+
+// data/companions.toml as values: which files of an SDK belong to which library.
+struct Companions {
+  struct Library {
+    std::vector<std::string> names, also, data;
+  };
+  std::vector<std::string> sdk_folders, distributions, never;
+  std::string init_module, init_list;
+  std::vector<Library> libraries;
+
+  [[nodiscard]] bool is_sdk_folder(std::string_view name) const;
+  [[nodiscard]] bool is_inside(std::string_view distribution) const;  // a requirement that a standalone wheel drops
+  [[nodiscard]] bool is_never(std::string_view library) const;
+};
+
+// Throws Error that says what is wrong where.
+Companions read_companions(std::string_view toml, std::string_view file_name);
+// The embedded one.
+const Companions& companions();
+
+}  // namespace wheelsmith::bundle

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace wheelsmith::bundle {
+
+struct MetadataEdit {
+  std::string text;
+  std::vector<std::string> dropped;  // requirements, as they were written
+};
+
+// METADATA without the requirements on the named distributions, and with another version where one is given; all else
+// stays as it is written.
+MetadataEdit edit_metadata(std::string_view text, const std::function<bool(std::string_view name)>& is_dropped,
+                           std::string_view version);
+
+// "2.9.0" and "fat" give "2.9.0+fat", "2.9.0+rocm7" and "fat" give "2.9.0+rocm7.fat". Throws Error for what is no
+// label.
+std::string with_local_label(std::string_view version, std::string_view label);
+
+}  // namespace wheelsmith::bundle
