@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
 import ctypes
+import json
 import os
 import platform
 import shlex
@@ -88,12 +90,7 @@ def find_console_script(script_name: str) -> Path | None:
     return None
 
 
-def load_problem(path, preload=()) -> str:
-    """Loads a library in a process of its own, since not all of them may be loaded into one; "" when that works."""
-    if not hasattr(os, "fork"):
-        code = f"import rocm_sdk, ctypes, sys; rocm_sdk.preload_libraries(*{list(preload)!r}); ctypes.CDLL(sys.argv[1])"
-        done = subprocess.run([*get_python_cmd(["-c", code]), str(path)], stderr=subprocess.PIPE, check=False)
-        return done.stderr.decode(errors="replace").strip() if done.returncode else ""
+def _load_in_fork(path: str, preload) -> str:
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
@@ -103,9 +100,8 @@ def load_problem(path, preload=()) -> str:
             try:
                 import rocm_sdk
 
-                rocm_sdk._ALL_CDLLS.clear()
                 rocm_sdk.preload_libraries(*preload)
-                ctypes.CDLL(str(path))
+                ctypes.CDLL(path)
                 status = 0
             except BaseException as error:
                 os.write(writer, str(error).encode(errors="replace")[:4000])
@@ -117,7 +113,51 @@ def load_problem(path, preload=()) -> str:
     _, state = os.waitpid(child, 0)
     if os.WIFSIGNALED(state):
         return f"loading it ended with signal {os.WTERMSIG(state)}"
-    return text if os.WEXITSTATUS(state) else ""
+    return (text or "loading it ended the process") if os.WEXITSTATUS(state) else ""
+
+
+def serve_loads() -> None:
+    """Answers load_problem: each line of the input is a library to load."""
+    import rocm_sdk  # noqa: F401  forks have it then
+
+    for line in sys.stdin:
+        path, preload = json.loads(line)
+        print(json.dumps(_load_in_fork(path, preload)), flush=True)
+
+
+_loader = None
+
+
+def load_problem(path, preload=()) -> str:
+    """Loads a library in a process of its own, since not all of them may be loaded into one; "" when that works.
+
+    That process is a fork of one in which nothing was loaded before. A fork of this one would have what other checks
+    loaded, and a library that does not find those by itself would seem to."""
+    global _loader
+    own = "import sys; sys.path[:] = [p for p in sys.path if p]; "  # before Python 3.11 there is no -P
+    if not hasattr(os, "fork"):
+        code = own + f"import rocm_sdk, ctypes; rocm_sdk.preload_libraries(*{list(preload)!r}); ctypes.CDLL(sys.argv[1])"
+        done = subprocess.run([*get_python_cmd(["-c", code]), str(path)], stderr=subprocess.PIPE, check=False)
+        return done.stderr.decode(errors="replace").strip() if done.returncode else ""
+    if _loader is None or _loader.poll() is not None:
+        code = own + "from rocm_sdk.tests.utils import serve_loads; serve_loads()"
+        _loader = subprocess.Popen(
+            get_python_cmd(["-c", code]), stdin=subprocess.PIPE, stdout=subprocess.PIPE, universal_newlines=True
+        )
+        atexit.register(_stop_loader, _loader)
+    try:
+        _loader.stdin.write(json.dumps([str(path), list(preload)]) + "\n")
+        _loader.stdin.flush()
+        answer = _loader.stdout.readline()
+    except OSError:
+        answer = ""
+    return json.loads(answer) if answer else "the process that loads libraries ended"
+
+
+def _stop_loader(loader) -> None:
+    loader.stdin.close()
+    loader.stdout.close()
+    loader.wait()
 
 
 def site_of(mod) -> Path:
