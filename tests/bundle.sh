@@ -2,7 +2,7 @@
 # A framework's wheel and the SDK libraries it needs become one wheel, which pip installs and Python imports without the SDK,
 # without rocm_sdk and without LD_LIBRARY_PATH. The SDK may be an installed tree, a site-packages or wheels.
 . "$(dirname "$0")/common.inc"
-need gcc readelf patchelf
+need gcc unzip
 unset LD_LIBRARY_PATH
 include=$(python3 -c 'import sysconfig; print(sysconfig.get_paths()["include"])')
 [[ -e $include/Python.h ]] || skip "no Python.h here"
@@ -38,7 +38,12 @@ int blas(void) {
   strcpy(strrchr(path, 47), "/rocblas/library/Tensile.dat");
   FILE *f = fopen(path, "r");
   return f && fscanf(f, "%d", &value) == 1 ? value : -1;
-}'
+}
+/* As the splitter leaves a library: its device code is in archives, and this (MessagePack) says where. */
+__attribute__((section(".rocm_kpack_ref"), used)) static const char reference[] =
+  "\x82\xb2" "kpack_search_paths" "\x91\xbe" "../.kpack/blas_@GFXARCH@.kpack" "\xab" "kernel_name" "\xa1" "x";'
+mkdir "$sdk/.kpack"
+touch "$sdk"/.kpack/{blas_gfx942.kpack,blas_gfx1151.kpack,fft_gfx942.kpack}
 ln -s librocblas.so.5 "$sdk/lib/librocblas.so"
 echo 70000 >"$sdk/lib/rocblas/library/Tensile.dat"
 library lib/libunused.so.1 libunused.so.1 'int unused(void) { return 0; }'
@@ -101,7 +106,7 @@ frame.libs/lib/libhsa-runtime64.so.1
 frame.libs/lib/librocblas.so.5
 frame.libs/lib/rocm_sysdeps/lib/librocm_sysdeps_drm.so.2'
 expect "$libs" "$(json '[l.path for l in libraries]')"
-expect 2 "$(json data_files)"
+expect 4 "$(json data_files)"
 expect "frame/_C$suffix" "$(json edited)"
 expect $'rocm[libraries]==7.1.0\nrocm-sdk-device-gfx942==7.1.0; extra == "device-gfx942"' "$(json dropped_requirements)"
 expect '' "$(json from_elsewhere)"
@@ -110,6 +115,12 @@ made=made/${wheel##*/}
 expect "$made" "$(json path)"
 run check "$made"
 expect 0 $status "$(<"$t/out")"
+data='frame.libs/.kpack/blas_gfx1151.kpack
+frame.libs/.kpack/blas_gfx942.kpack
+frame.libs/bundle.json
+frame.libs/lib/llvm/amdgcn/bitcode/ockl.bc
+frame.libs/lib/rocblas/library/Tensile.dat'
+expect "$data" "$(unzip -Z1 "$made" 'frame.libs/*' | grep -v '\.so' | sort)"
 
 # Members that stay are the same packed bytes; METADATA lost its requirements and nothing else.
 python3 - "$wheel" "$made" <<'END_OF_PY'
@@ -131,6 +142,7 @@ END_OF_PY
 mkdir -p site/numpy.libs site/_rocm_sdk_libraries/lib
 cp -a "$sdk" site/_rocm_sdk_core
 mv site/_rocm_sdk_core/lib/librocblas.so.5 site/_rocm_sdk_core/lib/librocblas.so site/_rocm_sdk_core/lib/rocblas site/_rocm_sdk_libraries/lib
+mv site/_rocm_sdk_core/.kpack site/_rocm_sdk_libraries
 cp "$sdk/lib/libunused.so.1" site/numpy.libs/libhsa-runtime64.so.1
 run bundle "$wheel" --from site --out from-site
 expect 0 $status "$(<"$t/err")"
