@@ -148,6 +148,7 @@ class Packager {
   std::vector<std::unique_ptr<Made>> m_made;
   std::map<std::string, std::string> m_owners;  // path in site-packages -> the package that has it, of shared folders
   std::set<std::string> m_sonames;              // of all packages so far
+  std::set<std::string> m_told;                 // findings
   std::string m_core_tag;
   Packaged m_result;
 };
@@ -229,7 +230,7 @@ Entries Packager::entries_of(const PackageRow& row, const std::string& own, bool
 // The same thing is told once, though several packages come upon it.
 void Packager::tell(std::vector<Finding>& findings) {
   for (Finding& finding : findings) {
-    if (std::find(m_result.findings.begin(), m_result.findings.end(), finding) == m_result.findings.end())
+    if (m_told.insert(finding.id + "\n" + finding.subject + "\n" + finding.what).second)
       m_result.findings.push_back(std::move(finding));
   }
 }
