@@ -63,6 +63,12 @@ TEST(LayoutCheck, Stories) {
          f.program_headers_offset = segment(f, k_segment_phdr).offset = segment(f, k_segment_phdr).address = 0x80;
        },
        {"note elf-program-headers-moved"}},
+      {"room for more program headers is counted in",
+       [](ElfFile& f) { segment(f, k_segment_phdr).file_size = segment(f, k_segment_phdr).memory_size += 2 * 56; },
+       {}},
+      {"less than all program headers is counted",
+       [](ElfFile& f) { segment(f, k_segment_phdr).file_size -= 56; },
+       {"error elf-program-headers-uncovered"}},
       {"offset and address of a segment differ within a page",
        [](ElfFile& f) { segment(f, k_segment_load, 1).offset -= 8; },
        {"error elf-segment-misaligned", "error elf-dynamic-dangling"}},
