@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "base/text.h"
+#include "governor/cache.h"
+#include "governor/shim_cache.h"
 #include "governor/unit.h"
 #include "governor/unit_journal.h"
 #include "governor/wire.h"
@@ -38,6 +40,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::string family = family_of(*command);
     if (unit_id(*command, {}).size() != 32 || family.find_first_of(" \t\n") != family.npos) std::abort();
     (void)with_threads(argv, 2);
+    // What the compile cache is told of a compile has its source in it, and no thread count.
+    const auto read = [](const std::string& name) { return std::optional(name); };
+    if (const auto cached = cached_command(*command, argv, {"NVCC_APPEND_FLAGS=" + argv.back()}, "/base", read)) {
+      if (cached->argv.size() > 100'000) std::abort();
+    }
+    (void)redirected(argv, argv);
   }
   return 0;
 }

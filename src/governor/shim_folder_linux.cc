@@ -153,6 +153,7 @@ ShimFolder::ShimFolder(const fs::path& parent, const sys::Environment& environme
 
 void ShimFolder::make(const fs::path& program) const {
   sys::make_folders(m_path / "bin");
+  ::utimensat(AT_FDCWD, m_path.c_str(), nullptr, 0);  // it is in use: `store gc` leaves it alone for a day
   sys::make_folders(m_path / "real");
   put_program(program, m_identity, m_path);
   for (const auto& [name, real] : m_compilers) {

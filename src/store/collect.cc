@@ -12,8 +12,10 @@
 
 // What may go, and in which order. Everything here can be made again, so the order is by what that costs: a blob that
 // no step names costs nothing, a tree costs only what an interrupted or incremental build would have saved, an
-// environment seconds, a download the network, a wheel perhaps 90 minutes of nvcc. A folder is first renamed into our
-// scratch folder and then emptied: a kill in between leaves a leftover, never half an environment with an end mark.
+// environment seconds, a download the network, an object in the compile cache perhaps ten minutes of nvcc, a wheel 90.
+// What compiles have needed is small, and without it builds run out of memory again: it goes last. A folder is first
+// renamed into our scratch folder and then emptied: a kill in between leaves a leftover, never half an environment with
+// an end mark.
 
 namespace wheelsmith::store {
 
@@ -21,8 +23,10 @@ namespace {
 
 // Between put_blob and put_step a blob has no step yet.
 constexpr std::int64_t k_settling_seconds = 600;
+// A build that runs holds no lock on the shims that it was started with; no build takes so long.
+constexpr std::int64_t k_shim_seconds = 86'400;
 
-enum class Class { orphan, tree, environment, download, step };
+enum class Class { orphan, shim, tree, environment, download, object, step, knowledge };
 
 struct Item {
   Class rank = Class::orphan;
@@ -83,6 +87,24 @@ void add_results(const std::filesystem::path& root, std::vector<Item>& items) {
   }
 }
 
+// The compile cache, file by file: ccache sets a file's time with every hit, and does not mind one that is gone.
+void add_objects(const std::filesystem::path& root, std::vector<Item>& items) {
+  std::error_code error;
+  using Iterator = std::filesystem::recursive_directory_iterator;
+  for (Iterator at(root / "ccache", std::filesystem::directory_options::skip_permission_denied, error), end;
+       !error && at != end; at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    std::error_code ignored;
+    if (at->is_directory(ignored)) {
+      if (at.depth() == 0 && (name == "tmp" || name == "lock")) at.disable_recursion_pending();
+      continue;
+    }
+    if (at.depth() == 0 || name == "stats" || name.ends_with(".lock")) continue;
+    const std::string subject = at->path().lexically_relative(root).string();
+    items.push_back({Class::object, last_used(at->path()), usage(at->path()).bytes, subject, "", {subject}});
+  }
+}
+
 std::vector<Item> everything(const std::filesystem::path& root) {
   std::vector<Item> items;
   add_results(root, items);
@@ -92,6 +114,9 @@ std::vector<Item> everything(const std::filesystem::path& root) {
   add_folder(root, "toolkits", Class::environment, "toolkit-", items);
   add_folder(root, "downloads", Class::download, "download-", items);
   add_folder(root, "git", Class::download, "git-", items);
+  add_folder(root, "shims", Class::shim, "", items);
+  add_folder(root, "units", Class::knowledge, "", items);
+  add_objects(root, items);
   std::sort(items.begin(), items.end(), [](const Item& a, const Item& b) {
     return std::tie(a.rank, a.used, a.subject) < std::tie(b.rank, b.used, b.subject);
   });
@@ -139,8 +164,10 @@ std::uint64_t Store::collect(std::uint64_t keep_bytes, std::int64_t not_used_for
   const std::int64_t now = seconds_now();
   for (const Item& item : items) {
     const bool unfinished = is_unfinished(root, item);
-    const std::int64_t age =
-        item.rank == Class::orphan ? std::max(not_used_for_seconds, k_settling_seconds) : not_used_for_seconds;
+    const std::int64_t least = item.rank == Class::orphan ? k_settling_seconds
+                               : item.rank == Class::shim ? k_shim_seconds
+                                                          : 0;
+    const std::int64_t age = std::max(not_used_for_seconds, least);
     if (!unfinished && (total <= keep_bytes || now - item.used < age)) continue;
     std::optional<sys::FileLock> held;
     if (!item.lock.empty() && !(held = try_lock(item.lock))) continue;

@@ -131,8 +131,9 @@ class Store {
   // and toolkits without their end mark. `rebuild` makes the SQLite index anew from the files.
   std::vector<Finding> verify(bool rebuild);
   // Removes what has not been used for so long until at most `keep_bytes` remain; returns bytes freed. Leftovers go in
-  // any case, then what is cheapest to make again: blobs that no step names, logs and trees, environments and toolkits,
-  // downloads, at last the steps with their wheels; of each the oldest first. Never what a process holds locked.
+  // any case, then what is cheapest to make again: blobs that no step names, shims of builds that ended, logs and
+  // trees, environments and toolkits, downloads, objects of the compile cache, the steps with their wheels, at last
+  // what is known of compiles; of each the oldest first. Never what a process holds locked.
   std::uint64_t collect(std::uint64_t keep_bytes, std::int64_t not_used_for_seconds, bool dry_run,
                         std::vector<std::string>& removed);
 

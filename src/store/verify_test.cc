@@ -191,6 +191,23 @@ TEST(Collect, KeepsWhatIsLockedNewOrInUse) {
   EXPECT_TRUE(at.store.blob(orphan));
 }
 
+TEST(Collect, ShimsObjectsAndKnowledge) {
+  TestStore at;
+  const std::filesystem::path root = at.store.root();
+  for (const char* name : {"shims/old/bin/gcc", "shims/of-today/bin/gcc", "ccache/a/b/objectR", "ccache/a/b/newR",
+                           "ccache/a/stats", "ccache/CACHEDIR.TAG", "ccache/tmp/x", "units/journal.tsv"}) {
+    sys::make_folders((root / name).parent_path());
+    sys::write_file(root / name, "x");
+    if (std::string_view(name) != "ccache/a/b/newR") age(root / name, 9000);
+  }
+  age(root / "shims/old", 100'000);
+  age(root / "shims/of-today", 80'000);
+  std::vector<std::string> removed;
+  at.store.collect(0, 4000, false, removed);
+  EXPECT_EQ(removed, (std::vector<std::string>{"shims/old", "ccache/a/b/objectR", "units/journal.tsv"}));
+  EXPECT_TRUE(std::filesystem::exists(root / "ccache/a/stats"));
+}
+
 TEST(Collect, AWheelOfTwoStepsStaysWithTheSecond) {
   TestStore at;
   const StepRecord one = at.step("a", "1", 1);
