@@ -82,7 +82,7 @@ def core(a, kpack, targets):
     a.program(("core-amdsmi", "run", "generic"), "bin/rocm-smi", "echo ROCm System Management")
     for name in CORE_LIBRARIES:
         a.library(("core-hip", "lib", "generic"), name)
-    # From another folder: a hard link would have other run paths.
+    # From another folder.
     a.link(("core-amdsmi", "run", "generic"), "share/amd_smi/amdsmi/libamd_smi.so", "../../../lib/libamd_smi.so")
     a.library(("sysdeps", "lib", "generic"), "rocm_sysdeps_liblzma.so.5", "lib/rocm_sysdeps/lib")
     a.library(("host-blas", "lib", "generic"), "rocm-openblas.so.0", "lib/host-math/lib")

@@ -278,6 +278,30 @@ void merge(Entries& into, const Entries& newer, std::vector<Finding>& findings) 
   }
 }
 
+void settle(Entries& entries, std::vector<Finding>& findings) {
+  std::map<std::string, std::string> gone;  // link -> what lies below it
+  for (const auto& [path, entry] : entries) {
+    for (std::size_t slash = path.find('/'); slash != path.npos; slash = path.find('/', slash + 1)) {
+      const auto above = entries.find(path.substr(0, slash));
+      if (above == entries.end()) continue;
+      if (!above->second.link) {
+        throw Error(fmt::format("{} is a file in {}, and a folder with {} in {}", printable(above->first),
+                                above->second.artifact, printable(path), entry.artifact));
+      }
+      gone.try_emplace(above->first, path);
+    }
+  }
+  for (const auto& [link, below] : gone) {
+    const Entry& entry = entries.at(link);
+    findings.push_back(
+        {"rocm-conflict", Severity::warning, link,
+         fmt::format("it is a link to {} in {}, and a folder with {} in {}; the link is left out",
+                     printable(entry.link_target), entry.artifact, printable(below), entries.at(below).artifact),
+         "a name is either a link or a folder", "build both artifacts from one tree"});
+    entries.erase(link);
+  }
+}
+
 Tree::Tree(const Entries& entries) : m_entries(entries) {
   m_folders[""] = true;
   for (const auto& [path, entry] : entries) {

@@ -63,6 +63,10 @@ Artifacts read_artifacts(const std::filesystem::path& folder, const std::filesys
 // Lays the newer entries over the others. The same path with different contents is a finding; the newer one stands.
 void merge(Entries& into, const Entries& newer, std::vector<Finding>& findings);
 
+// What was merged becomes a tree: nothing can lie below a file, which throws Error, nor below a link, which is left out
+// then and told.
+void settle(Entries& entries, std::vector<Finding>& findings);
+
 // Where a path leads when the links on the way are followed inside the entries.
 struct Resolved {
   enum class Kind : std::uint8_t { nothing, file, folder } kind = Kind::nothing;

@@ -105,6 +105,26 @@ Entries tree_of(const std::vector<std::pair<std::string, std::string>>& list) {
   return entries;
 }
 
+TEST(Settle, NothingLiesBelowAFileOrALink) {
+  Entries entries;
+  entries["share/l"].link = true;
+  entries["share/l"].link_target = "real";
+  entries["share/l"].artifact = "first";
+  entries["share/l/deep/a"].artifact = "second";
+  entries["share/l.txt"].artifact = "first";
+  entries["share/real/b"].artifact = "first";
+  std::vector<Finding> findings;
+  settle(entries, findings);
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].subject, "share/l");
+  EXPECT_FALSE(entries.contains("share/l"));
+  EXPECT_EQ(entries.size(), 3U);
+  settle(entries, findings);
+  EXPECT_EQ(findings.size(), 1U);
+  entries["share/real"].artifact = "third";
+  EXPECT_THROW(settle(entries, findings), Error);
+}
+
 TEST(Tree, FollowsLinksInsideOnly) {
   const Entries entries = tree_of({{"bin/tool", "../lib/llvm/bin/tool"},
                                    {"lib/llvm/bin/tool", "clang"},

@@ -123,7 +123,7 @@ class RuntimeLayout {
     } else if (folder_of(path) == folder_of(file_path)) {
       m_layout.aliases[path] = look.soname;  // beside the file that gets the name
     } else {
-      m_layout.findings.push_back(left_out(path, entry, "the library it leads to has another name"));
+      m_layout.findings.push_back(left_out(path, m_entries.at(path), "the library it leads to has another name"));
     }
   }
 

@@ -223,6 +223,7 @@ Entries Packager::entries_of(const PackageRow& row, const std::string& own, bool
     any = true;
     merge(entries, artifact.entries, findings);
   }
+  settle(entries, findings);
   tell(findings);
   return entries;
 }

@@ -4,9 +4,8 @@ The archive holds a folder `_rocm_sdk_devel`: headers, CMake files, and links to
 files are written first; then links are made, in as many rounds as links to links need. A link to a file becomes a hard
 link: compilers ask the system for the path of their own file, and look for headers from there; through a symbolic link
 they would arrive in the core package, which has none. Links to folders stay links, and so do links from one folder of the
-tree to a file of another: a library's run paths and a program's imports begin at the folder of the file itself. The
-compiler's drivers in bin look for the compiler beside their own file, so they are links to those in lib/llvm/bin, whatever
-the archive says.
+tree to a file of another: a program looks for what it needs from the real place of its own file. The compiler's drivers
+in bin look for the compiler there, too, so they are links to those in lib/llvm/bin, whatever the archive says.
 
 A link into a package that is not installed cannot be made yet. It is remembered, and made when the package comes.
 """
@@ -35,7 +34,7 @@ def is_driver(name: str) -> bool:
 
 
 def leads_elsewhere(name: str, target: str) -> bool:
-    """To a file of this tree, in another folder. Windows gives links to few, and has no run paths."""
+    """To a file of this tree, in another folder. Windows lets few make links."""
     folder = os.path.dirname(name)
     place = os.path.normpath(os.path.join(folder, target)).replace(os.sep, "/")
     return os.name != "nt" and not place.startswith("../") and os.path.dirname(place) != folder

@@ -77,6 +77,9 @@ def get_module_shared_libraries(mod) -> list[Path]:
 
 def is_loadable_alone(path) -> bool:
     text = Path(path).as_posix()
+    # By a link from another folder it looks for libraries from there; it is loaded by its own name anyway.
+    if os.path.islink(path) and not os.path.samefile(os.path.dirname(path), os.path.dirname(os.path.realpath(path))):
+        return False
     return not any(part in text for part in _LOADED_BY_OTHERS)
 
 
