@@ -129,7 +129,11 @@ cmake -S "$t/program" -B "$t/program/build" -DCMAKE_PREFIX_PATH="$("$t/venv/bin/
   -DCMAKE_CXX_COMPILER="$root/llvm/bin/clang++" -DCMAKE_EXE_LINKER_FLAGS=-Wl,--allow-shlib-undefined >"$t/cmake.log" 2>&1 || fail "$(<"$t/cmake.log")"
 cmake --build "$t/program/build" >"$t/cmake.log" 2>&1 || fail "$(<"$t/cmake.log")"
 expect 'rocm-openblas rocm_sysdeps_liblzma' "$("$t/program/build/small")"
-"${pip[@]}" uninstall -y rocm rocm-sdk-core rocm-sdk-libraries rocm-sdk-devel rocm-sdk-device-gfx1151
+# A device package goes alone; the libraries stay whole.
+"${pip[@]}" uninstall -y rocm-sdk-device-gfx1151
+expect libhipblas.so.3 "$("$t/venv/bin/python" -c 'import rocm_sdk; rocm_sdk.preload_libraries("hipblas"); print(rocm_sdk.find_libraries("hipblas")[0].name)')"
+[[ ! -e $site/_rocm_sdk_libraries/.kpack && ! -e $root/.kpack ]] || fail "device code stayed behind"
+"${pip[@]}" uninstall -y rocm rocm-sdk-core rocm-sdk-libraries rocm-sdk-devel
 find "$t/venv" -not -name __pycache__ -not -name '*.pyc' | sort >"$t/after"
 expect '' "$(comm -13 "$t/before" "$t/after")" "left behind by uninstalling"
 
@@ -143,6 +147,13 @@ run rocm package --artifact-dir "$t" --dest-dir "$t/four" --version 7.10.0
 expect 1 $status
 run rocm package --artifact-dir "$t/artifacts" --dest-dir "$t/four" --version seven
 expect 2 $status
+hash=$(ls "$t"/archives/*.sha256sum | head -n 1)
+cp "$hash" "$t/hash"
+tr 0-9 1-90 <"$t/hash" >"$hash"
+run rocm package --artifact-dir "$t/archives" --dest-dir "$t/four" --version 7.10.0
+expect 1 $status
+[[ $(<"$t/err") == *"not what its .sha256sum says"* ]] || fail "$(<"$t/err")"
+cp "$t/hash" "$hash"
 truncate -s -100 "$t/archives/amd-llvm_dev_generic.tar.zst"
 run rocm package --artifact-dir "$t/archives" --dest-dir "$t/four" --version 7.10.0
 expect 1 $status
