@@ -3,6 +3,7 @@
 // get beyond them; and what was read is written and read back to the same. The folder's index.toml comes from
 // strangers, too.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -28,8 +29,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (found == again.files.end() || found->second.stat != known.stat || found->second.facts != known.facts)
       std::abort();
   }
+  // TOML itself has a target of its own; here it is what the tables say.
+  const bool ascii = std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
   try {
-    (void)Control::parse(text);
+    if (ascii) (void)Control::parse(text);
   } catch (const Error&) {}
   try {
     const FileName name = parse_file_name(text);

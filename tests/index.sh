@@ -73,7 +73,8 @@ expect '<p>mine</p>' "$(<"$d/gamma/index.html")"
 run index "$d" --force
 expect 0 $status
 good=$(digest "$d")
-for damage in 'truncate -s -1' 'sed -i s/1.10/1.11/' 'sed -i 3s/[0-9a-f]/0/40' 'truncate -s 0' 'rm'; do
+flip() { python3 -c 'import sys; d = bytearray(open(sys.argv[1], "rb").read()); d[len(d) // 2] ^= 1; open(sys.argv[1], "wb").write(d)' "$1"; }
+for damage in 'truncate -s -1' 'sed -i s/1.10/1.11/' flip 'truncate -s 0' 'rm'; do
   $damage "$d/.wheelsmith-index"
   run_json index "$d"
   expect '8 0' "$(json hashed) $(json written)" "after $damage"
@@ -92,7 +93,7 @@ body = text[: text.rindex("end\t")].replace(sha, "0" * 64)
 open(sys.argv[1], "w").write(body + "end\t" + hashlib.sha256(body.encode()).hexdigest() + "\n")
 PY
 run_json index "$d" --rehash
-expect '1 changed-in-secret' "$status $(json '[f.id for f in findings]')"
+expect '1 index-changed-in-secret' "$status $(json '[f.id for f in findings]')"
 judge "$d"
 
 # --- broken, hostile and doubtful files
@@ -121,12 +122,12 @@ expect 1 $status
 rm "$b/good" "$b/odd"
 run_json index "$b"
 expect 1 $status
-expect 'broken-file cut-1.0-py3-none-any.whl
-broken-file empty-1.0-py3-none-any.whl
-broken-file inside-1.0-py3-none-any.whl
-broken-file noise-1.0.tar.gz
-broken-file wrong-1.0-py3-none-any.whl' "$(json '[f"{f.id} {f.subject}" for f in findings if f.id == "broken-file"]' | sort)"
-expect '3 1 1 1' "$(json 'len([f for f in findings if f.id == "bad-file-name" and f.severity == "error"])') $(json 'len([f for f in findings if f.id == "bad-file-name" and f.severity == "note"])') $(json 'len([f for f in findings if f.id == "link-outside"])') $(json 'len([f for f in findings if f.id == "bad-requires-python"])')"
+expect 'index-broken-file cut-1.0-py3-none-any.whl
+index-broken-file empty-1.0-py3-none-any.whl
+index-broken-file inside-1.0-py3-none-any.whl
+index-broken-file noise-1.0.tar.gz
+index-broken-file wrong-1.0-py3-none-any.whl' "$(json '[f"{f.id} {f.subject}" for f in findings if f.id == "index-broken-file"]' | sort)"
+expect '3 1 1 1' "$(json 'len([f for f in findings if f.id == "index-bad-name" and f.severity == "error"])') $(json 'len([f for f in findings if f.id == "index-bad-name" and f.severity == "note"])') $(json 'len([f for f in findings if f.id == "index-link-outside"])') $(json 'len([f for f in findings if f.id == "index-bad-requires-python"])')"
 judge "$b"
 expect 'good
 odd' "$(judged 'list(projects)')"
@@ -189,7 +190,7 @@ judge "$u"
 wheels "$t/twice/a" 'same-1-py3-none-any.whl:salt=a'
 wheels "$t/twice/b" 'same-1-py3-none-any.whl:salt=b'
 run_json index "$t/twice"
-expect '1 same-name' "$status $(json '[f.id for f in findings]')"
+expect '1 index-same-name' "$status $(json '[f.id for f in findings]')"
 
 # --- variants (PEP 825)
 v=$t/variants
@@ -208,8 +209,8 @@ print(json.dumps(d["default-priorities"]["namespace"]), json.dumps(d["variants"]
 [[ $(judged 'list(projects["deep"])') == *deep-1.0-variants.json* ]] || fail "the page does not list it"
 wheels "$v" "deep-1.0-py3-none-linux_x86_64-cu13.whl:variant=$(variant '["amd"]' cu13 '{"nvidia":{"cuda_version_lower_bound":["12.0"]}}')" "deep-2.0-py3-none-any-x.whl:variant=$(variant '["amd"]' y '{}')"
 run_json index "$v"
-expect '1 broken-file
-variants-differ' "$status $(json '[f.id for f in findings]')"
+expect '1 index-broken-file
+index-variants-differ' "$status $(json '[f.id for f in findings]')"
 
 # --- pip and uv
 pip() { "$TESTS_PYTHON" -m pip "$@"; }

@@ -60,7 +60,7 @@ class Look {
       entries = m_folder.entries(folder, is_wanted);
     } catch (const Error& error) {
       if (folder.empty()) throw;
-      m_result.findings.push_back(finding("unreadable-folder", Severity::error, folder, error.what(),
+      m_result.findings.push_back(finding("index-unreadable-folder", Severity::error, folder, error.what(),
                                           "what is in it is left out", "let the one who indexes read it"));
     }
     using Kind = sys::OpenFolder::Entry::Kind;
@@ -85,7 +85,7 @@ class Look {
     } catch (const Error& error) {
       // An archive that is no distribution may lie in a folder for a reason of its own; a wheel may not.
       const bool wheel = entry.name.ends_with(".whl");
-      m_result.findings.push_back(finding("bad-file-name", wheel ? Severity::error : Severity::note, file.path(),
+      m_result.findings.push_back(finding("index-bad-name", wheel ? Severity::error : Severity::note, file.path(),
                                           error.what(), "no installer could choose it by its name",
                                           "rename it as its METADATA says, or move it elsewhere"));
       return;
@@ -94,7 +94,7 @@ class Look {
     if (entry.kind == sys::OpenFolder::Entry::Kind::link) {
       const auto stat = m_folder.stat_of(file.path());
       if (!stat) {
-        m_result.findings.push_back(finding("link-outside", Severity::warning, file.path(),
+        m_result.findings.push_back(finding("index-link-outside", Severity::warning, file.path(),
                                             "it is a link to nothing, or to something outside of the folder",
                                             "what lies outside is not served, so it is left out",
                                             "put the file itself there (a hard link will do)"));
@@ -161,9 +161,10 @@ class Look {
       ++m_result.hashed;
       m_result.hashed_bytes += file.stat.size;
       if (before[i] != nullptr && before[i]->sha256 != file.facts.sha256)
-        m_result.findings.push_back(finding(
-            "changed-in-secret", Severity::error, file.path(), "its bytes changed, and its size and times did not",
-            "the pages told a wrong hash until now", "see what wrote to it; a failing disk does so, too"));
+        m_result.findings.push_back(finding("index-changed-in-secret", Severity::error, file.path(),
+                                            "its bytes changed, and its size and times did not",
+                                            "the pages told a wrong hash until now",
+                                            "see what wrote to it; a failing disk does so, too"));
       State::Known known{file.stat, file.facts};
       if (std::max(file.stat.changed, file.stat.modified) + k_tick >= read_at[i]) known.stat.inode = 0;
       m_result.known.insert_or_assign(file.path(), std::move(known));
@@ -174,12 +175,13 @@ class Look {
     for (File& file : m_result.files) {
       m_result.newest_change = std::max(m_result.newest_change, file.stat.changed);
       if (!file.facts.problem.empty())
-        m_result.findings.push_back(finding("broken-file", Severity::error, file.path(), file.facts.problem,
+        m_result.findings.push_back(finding("index-broken-file", Severity::error, file.path(), file.facts.problem,
                                             "who installs it would fail, so it is left out of the index",
                                             "build it again, or remove it (`wheelsmith check` says more)"));
       if (!file.facts.remark.empty())
-        m_result.findings.push_back(finding("bad-requires-python", Severity::warning, file.path(), file.facts.remark,
-                                            "installers offer it to every Python", "mend the package's metadata"));
+        m_result.findings.push_back(finding("index-bad-requires-python", Severity::warning, file.path(),
+                                            file.facts.remark, "installers offer it to every Python",
+                                            "mend the package's metadata"));
       for (const Control::Rule& rule : m_result.control.yanked) {
         if (glob_match(rule.pattern, file.name)) file.yanked = rule.text;
       }

@@ -134,7 +134,7 @@ TEST(Variants, Merge) {
     findings.clear();
     (void)make_variants(project, &findings);
     ASSERT_EQ(findings.size(), 1U) << other;
-    EXPECT_EQ(findings[0].id, "variants-differ");
+    EXPECT_EQ(findings[0].id, "index-variants-differ");
   }
 }
 

@@ -95,7 +95,7 @@ class Collector {
       const File& first = *kept.back();
       if (first.facts.sha256 == file->facts.sha256 || findings == nullptr) continue;
       const bool uploads = upload_of(first.folder) && upload_of(file->folder);
-      findings->push_back({"same-name", uploads ? Severity::note : Severity::error, printable(file->path()),
+      findings->push_back({"index-same-name", uploads ? Severity::note : Severity::error, printable(file->path()),
                            printable(fmt::format("{} has the same name and other bytes", first.path())),
                            "an index can offer only one of them; the second is left out",
                            "give each build a version or a build number of its own"});

@@ -65,7 +65,7 @@ std::vector<VariantsFile> make_variants(const Project& project, std::vector<Find
       if (merge(merged, document::parse_json(file->facts.variant, "variant.json"), false, where, "") ||
           findings == nullptr)
         continue;
-      findings->push_back({"variants-differ", Severity::error, printable(file->path()),
+      findings->push_back({"index-variants-differ", Severity::error, printable(file->path()),
                            printable(fmt::format("its variant.json and that of another wheel of {} {} say different "
                                                  "things of \"{}\"",
                                                  project.name, version, where)),

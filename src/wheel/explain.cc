@@ -12,6 +12,7 @@ extern const std::string_view explanations_md;
 extern const std::string_view explanations_build_md;
 extern const std::string_view explanations_archive_md;
 extern const std::string_view explanations_binary_md;
+extern const std::string_view explanations_index_md;
 extern const std::string_view explanations_metadata_md;
 extern const std::string_view explanations_symbols_md;
 }  // namespace data
@@ -20,9 +21,9 @@ namespace {
 
 template <class Visit>
 void each_section(Visit visit) {
-  for (std::string_view text :
-       {data::explanations_md, data::explanations_archive_md, data::explanations_metadata_md,
-        data::explanations_binary_md, data::explanations_symbols_md, data::explanations_build_md}) {
+  for (std::string_view text : {data::explanations_md, data::explanations_archive_md, data::explanations_metadata_md,
+                                data::explanations_binary_md, data::explanations_symbols_md,
+                                data::explanations_build_md, data::explanations_index_md}) {
     std::size_t heading = text.starts_with("## ") ? 0 : text.find("\n## ");
     while (heading != text.npos) {
       text.remove_prefix(heading + (heading == 0 && text.starts_with("## ") ? 3 : 4));
