@@ -46,6 +46,7 @@ bench: ## ratios against auditwheel, libdeflate, cuobjdump, pip and uv; WHEELS=f
 	@python3 bench/build.py
 	@python3 bench/diagnose.py
 	@python3 bench/index.py
+	@python3 bench/cache.py
 
 proof: ## compares our answers with other tools' on many wheels of the registry; WHEELS=folder of wheels
 	@scripts/setup.sh proof

@@ -52,6 +52,52 @@ expect "2 0" "$counts" "with another setting"
 WHEELSMITH_STORE=$t/elsewhere/store built --cache-dir "$t/store/ccache"
 expect "2 0 $without" "$counts $wheel" "in another store"
 
+# A storage that several machines share is reached from a step that may not reach the network, and nothing else is.
+mkdir storage
+echo me:secret-word >login
+python3 -u "$tests/cache_server.py" storage login >server.log &
+server=$!
+trap 'ended=$?; kill $server 2>/dev/null || true; rm -rf "$XDG_RUNTIME_DIR"; leave $ended' EXIT
+for _ in {1..100}; do [[ ! -s server.log ]] || break; sleep 0.1; done
+port=$(sed -n 's/port //p' server.log)
+export WHEELSMITH_CACHE_REMOTE=http://me:secret-word@localhost:$port/x
+cat >>recipes/small/setup.py <<PYTHON
+import socket
+try:
+    socket.create_connection(("127.0.0.1", $port), 2)
+    print("REACHED THE NETWORK")
+except OSError:
+    print("reached nothing")
+PYTHON
+forget
+built --cache-dir "$t/first"
+expect "0 2" "$counts"
+[[ -n $(ls storage) ]] || fail "nothing came to the storage: $(json 'steps[0].cache')"
+log=$(json 'steps[0].log')
+if unshare -rn true 2>/dev/null; then
+  grep -q "reached nothing" "$log" || fail "the step reached the network: $(<"$log")"
+  ! grep -q "REACHED" "$log" || fail "the step reached the network: $(<"$log")"
+fi
+forget
+built --cache-dir "$t/second"
+expect "2 0 2" "$counts $(json 'steps[0].cache.remote_hits')" "from another machine's storage"
+! grep -rq secret-word store wheelhouse "$log" || fail "the password is in a file: $(grep -rl secret-word store wheelhouse)"
+kill "$server"
+wait "$server" 2>/dev/null || true
+forget
+built --cache-dir "$t/third"
+expect "0 2" "$counts" "from a storage that is gone"
+((0 < $(json 'steps[0].cache.errors'))) || fail "$(json 'steps[0].cache')"
+# A command that fails in there fails as ever.
+cp recipes/small/small/add.c kept
+echo 'int f( {' >>recipes/small/small/add.c
+run_json build small --cache-dir "$t/third"
+expect "1 failed" "$status $(json 'steps[0].outcome')"
+[[ $(json 'steps[0].failure.output') == *"error: "* ]] || fail "$(<"$t/out")"
+[[ $(json 'steps[0].failure.command') == *add.c* ]] || fail "$(json 'steps[0].failure')"
+mv kept recipes/small/small/add.c
+unset WHEELSMITH_CACHE_REMOTE
+
 # A recipe that cannot.
 sed -i 's/^requires = /cache = false\ncache-why = "its compiler has moods"\nrequires = /' recipes/small.toml
 forget

@@ -13,6 +13,7 @@
 #include "doctor/doctor.h"
 #include "env/env.h"
 #include "report/doctor_text.h"
+#include "run/cache_relay.h"
 #include "run/run.h"
 
 namespace wheelsmith::cli {
@@ -258,6 +259,19 @@ void add_step(CLI::App& app, Outcome& outcome) {
   sub->group("");
   sub->add_option("JOB", *job, "Job file")->required();
   sub->callback([job, &outcome] { outcome = [job] { return run::run_step(*job); }; });
+
+  // Nor this: the end of a way out that a step's command is started by.
+  struct RelayCommand {
+    std::string socket;
+    std::vector<std::string> command;
+  };
+  auto relay = std::make_shared<RelayCommand>();
+  CLI::App* inner = app.add_subcommand("relay", "Run a command with a way to the compile cache's server");
+  inner->group("");
+  inner->add_option("--socket", relay->socket, "The other end")->required();
+  inner->add_option("command", relay->command, "The command and its words, after --")->required();
+  inner->positionals_at_end();
+  inner->callback([relay, &outcome] { outcome = [relay] { return run::run_relay(relay->socket, relay->command); }; });
 }
 
 }  // namespace wheelsmith::cli

@@ -154,7 +154,9 @@ void StepRunner::run_tool(sys::Command command, const std::string& what) {
     silent = m_job.silence_seconds > 0 && quiet.count() > m_job.silence_seconds;
     return silent || sys::interrupted();
   };
-  sys::Process process(command);
+  sys::Command started = command;
+  if (m_relay) started.argv = m_relay->wrapped(command.argv);
+  sys::Process process(started);
   const sys::Exit exit = process.wait(on_output, stop);
   sys::kill_descendants();
   if (sys::interrupted()) throw Error("interrupted");

@@ -36,6 +36,10 @@ governor::CacheOptions StepRunner::cache_options() {
   options.base = m_store.root();
   const auto remote = m_surroundings.environment.find(k_cache_remote_variable);
   if (remote != m_surroundings.environment.end()) options.remote = remote->second;
+  if (m_network_isolated && CacheRelay::is_needed(options.remote)) {
+    m_relay.emplace(options.remote);
+    options.remote = m_relay->inner_remote();
+  }
   return options;
 }
 

@@ -29,9 +29,9 @@ void link(const std::filesystem::path& target, const std::filesystem::path& name
 
 void StepRunner::prepare_tools() {
   const plan::Step& step = m_job.step;
+  m_network_isolated = !step.network && sys::can_isolate_network();
   govern();
   const std::filesystem::path bin = m_tree / "bin";
-  m_network_isolated = !step.network && sys::can_isolate_network();
   if (!m_job.mirrors.empty()) m_git_variables = source::repositories_for(m_fetcher, m_store).build_variables();
   const auto compiler = [&](const std::string& real, const char* plain, const char* own) {
     if (real.empty()) return;

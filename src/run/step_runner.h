@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "governor/governor.h"
+#include "run/cache_relay.h"
 #include "run/job.h"
 #include "run/run.h"
 #include "wheel/inspect.h"
@@ -102,6 +103,7 @@ class StepRunner {
   std::vector<std::filesystem::path> m_torch_sites;
   std::optional<toolchain::Torch> m_torch;
   bool m_network_isolated = false;
+  std::optional<CacheRelay> m_relay;
   std::optional<governor::GovernedBuild> m_governed;
   std::chrono::steady_clock::time_point m_told_memory{};
   sys::Environment m_git_variables;  // by which a git below the build finds the mirrors
