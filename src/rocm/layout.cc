@@ -7,6 +7,7 @@
 //   a link whose name is the SONAME of what it leads to    shipped, with that file's contents
 //   any other name of a library                            not shipped; an alias: the devel tree has it as a link
 //   a library whose SONAME is the name of nothing          shipped under its SONAME; its own name is an alias
+//   a second one of a SONAME, alone in another folder      shipped: who keeps such a copy opens it by its path
 //   a link to a program, or to a script elsewhere          a small program that runs that one (stub.h)
 //   a library that is loaded without its version too       a tiny library of that name (filter_library.h)
 //   another link to a file                                 shipped, with that file's contents
@@ -112,6 +113,8 @@ class RuntimeLayout {
     const bool is_file = path == file_path;
     if (m_tree.resolve(wanted).kind == Resolved::Kind::file) {
       m_layout.aliases[path] = look.soname;
+    } else if (is_file && elsewhere(look.soname)) {
+      ship(path, entry, &look);
     } else if (is_file) {
       m_layout.aliases[path] = look.soname;
       const auto [at, is_new] = m_unnamed.try_emplace(wanted, std::pair(&entry, &look));
@@ -125,6 +128,12 @@ class RuntimeLayout {
     } else {
       m_layout.findings.push_back(left_out(path, m_entries.at(path), "the library it leads to has another name"));
     }
+  }
+
+  [[nodiscard]] bool elsewhere(const std::string& name) const {
+    return std::any_of(m_entries.begin(), m_entries.end(), [&](const auto& one) {
+      return base_name(one.first) == name && m_tree.resolve(one.first).kind == Resolved::Kind::file;
+    });
   }
 
   void ship_unnamed() {

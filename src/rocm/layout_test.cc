@@ -58,9 +58,11 @@ TEST(Layout, LibrariesHaveOneNameAndNoLinks) {
   entries["lib/hostile.so"] = file(library("../../hostile.so"));
   entries["lib/dangling.so.2"] = link("dangling.so.2.0.0");
   entries["lib/dangling.so.2.1"] = file(library("dangling.so.2"));
+  entries["share/module/liba.so"] = file(library("liba.so.1"));
   const Layout layout = lay_out_runtime({}, entries, k_place, 2);
   EXPECT_EQ(names(layout),
-            "lib/dangling.so.2\nlib/hostile.so\nlib/liba.so.1\nlib/plugin-link.so\nlib/plugin.so\nlib/unnamed.so.3\n");
+            "lib/dangling.so.2\nlib/hostile.so\nlib/liba.so.1\nlib/plugin-link.so\nlib/plugin.so\nlib/unnamed.so.3\n"
+            "share/module/liba.so\n");
   const std::map<std::string, std::string> aliases = {{"lib/dangling.so.2.1", "dangling.so.2"},
                                                       {"lib/liba.so", "liba.so.1"},
                                                       {"lib/liba.so.1.0", "liba.so.1"},
