@@ -137,10 +137,14 @@ def main():
         runs = [ours(folder) for _ in range(5)]
         unchanged = min(seconds for seconds, _ in runs)
         assert runs[-1][1]["hashed"] == runs[-1][1]["written"] == 0, runs[-1][1]
-        with open(os.path.join(folder, "project_00007-1.3.0-py3-none-any.whl"), "wb") as out:
-            out.write(wheel_bytes("project_00007", "1.3.0", b"changed = 1\n"))
-        changed, result = ours(folder)
-        assert result["hashed"] == 1 and result["written"] > 0, result
+        changed = float("inf")
+        for turn in range(3):
+            with open(os.path.join(folder, "project_00007-1.3.0-py3-none-any.whl"), "wb") as out:
+                out.write(wheel_bytes("project_00007", "1.3.0", b"changed = %d\n" % turn))
+            time.sleep(0.1)
+            seconds, result = ours(folder)
+            changed = min(changed, seconds)
+            assert result["hashed"] == 1 and result["written"] > 0, result
         dumb = dumb_pypi(work, listed)
         print(f"  first run, {options.wheels} wheels                {first:8.3f} s")
         lines = [("none changed", unchanged, "< 10 s", unchanged < 10), ("one changed", changed, "< 0.5 s", changed < 0.5)]

@@ -102,14 +102,14 @@ class Look {
       }
       file.stat = *stat;
     }
-    const auto named = [&](const std::string& name) -> const sys::OpenFolder::Entry* {
-      const auto place = std::lower_bound(beside.begin(), beside.end(), name,
-                                          [](const auto& a, const std::string& b) { return a.name < b; });
-      const bool found = place != beside.end() && place->name == name;
-      return found && place->kind == sys::OpenFolder::Entry::Kind::file ? &*place : nullptr;
-    };
-    file.has_provenance = named(file.name + ".provenance") != nullptr;
-    if (const auto* sidecar = named(file.name + ".metadata")) file.sidecar = sidecar->stat;
+    // In the order of names, what belongs to a file comes right behind it.
+    const auto* const end = beside.data() + beside.size();
+    for (const auto* other = &entry + 1; other != end && other->name.starts_with(file.name); ++other) {
+      if (other->kind != sys::OpenFolder::Entry::Kind::file) continue;
+      const std::string_view rest = std::string_view(other->name).substr(file.name.size());
+      if (rest == ".provenance") file.has_provenance = true;
+      if (rest == ".metadata") file.sidecar = other->stat;
+    }
     m_result.files.push_back(std::move(file));
   }
 
@@ -194,8 +194,11 @@ class Look {
       }
     }
     std::erase_if(m_result.files, [](const File& file) { return !file.facts.problem.empty(); });
-    std::sort(m_result.files.begin(), m_result.files.end(),
-              [](const File& a, const File& b) { return std::tie(a.folder, a.name) < std::tie(b.folder, b.name); });
+    const auto by_path = [](const File& a, const File& b) {
+      return std::tie(a.folder, a.name) < std::tie(b.folder, b.name);
+    };
+    if (!std::is_sorted(m_result.files.begin(), m_result.files.end(), by_path))
+      std::sort(m_result.files.begin(), m_result.files.end(), by_path);
   }
 
   const sys::OpenFolder& m_folder;

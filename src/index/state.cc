@@ -1,4 +1,4 @@
-// The cache: lines of fields with tabs between them, sorted, and a last line that proves that all of it is there.
+// The cache: lines of fields with tabs between them, in no order, and a last line that proves that all of it is there.
 //
 //   wheelsmith-index 1
 //   file     PATH  INODE  SIZE  MODIFIED  CHANGED  SHA256  METADATA-SHA256  REQUIRES  VARIANT  PROBLEM  REMARK
@@ -14,7 +14,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <vector>
 
 #include "base/hash.h"
 #include "base/text.h"
@@ -28,6 +27,10 @@ constexpr std::string_view k_end = "end\t";
 
 void add_field(std::string& line, std::string_view text) {
   line += '\t';
+  if (text.find_first_of("\t\n\\") == std::string_view::npos) {
+    line += text;
+    return;
+  }
   for (const char c : text) {
     switch (c) {
       case '\t': line += "\\t"; break;
@@ -107,15 +110,6 @@ bool take_line(State& state, std::string_view line) {
   return fields.ended() && (kind == "page" ? state.pages : state.sidecars).emplace(path, std::move(written)).second;
 }
 
-template <class Map>
-std::vector<const typename Map::value_type*> sorted(const Map& map) {
-  std::vector<const typename Map::value_type*> result;
-  result.reserve(map.size());
-  for (const auto& item : map) result.push_back(&item);
-  std::sort(result.begin(), result.end(), [](const auto* a, const auto* b) { return a->first < b->first; });
-  return result;
-}
-
 }  // namespace
 
 State State::parse(std::string_view text) {
@@ -139,8 +133,7 @@ State State::parse(std::string_view text) {
 std::string State::to_text() const {
   std::string text(k_head);
   text.reserve(files.size() * 320 + (pages.size() + sidecars.size()) * 200);
-  for (const auto* item : sorted(files)) {
-    const auto& [path, known] = *item;
+  for (const auto& [path, known] : files) {
     text += "file";
     add_field(text, path);
     add_stat(text, known.stat);
@@ -150,11 +143,11 @@ std::string State::to_text() const {
     text += '\n';
   }
   for (const auto& [kind, map] : {std::pair("sidecar", &sidecars), std::pair("page", &pages)}) {
-    for (const auto* item : sorted(*map)) {
+    for (const auto& [path, written] : *map) {
       text += kind;
-      add_field(text, item->first);
-      add_stat(text, item->second.stat);
-      add_field(text, item->second.fingerprint);
+      add_field(text, path);
+      add_stat(text, written.stat);
+      add_field(text, written.fingerprint);
       text += '\n';
     }
   }
