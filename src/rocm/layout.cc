@@ -22,41 +22,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <set>
 
 #include "base/error.h"
-#include "base/parallel.h"
 #include "base/text.h"
 #include "rocm/filter_library.h"
+#include "rocm/layout_parts.h"
 #include "rocm/look.h"
 #include "rocm/stub.h"
 
 namespace wheelsmith::rocm {
 
 namespace {
-
-std::string folder_of(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  return slash == path.npos ? "" : path.substr(0, slash + 1);
-}
-
-Entries held(const PackageRow& row, const Entries& entries) {
-  Entries result;
-  for (const auto& [path, entry] : entries) {
-    if (row.holds(path)) result.emplace_hint(result.end(), path, entry);
-  }
-  return result;
-}
-
-Finding left_out(const std::string& path, const Entry& entry, std::string_view why) {
-  return {"rocm-link-left-out",
-          Severity::note,
-          path,
-          fmt::format("the link to {} is left out: {}", printable(entry.link_target), why),
-          "wheels hold no links, and this one cannot become a file",
-          "nothing, unless a program looks for that name"};
-}
 
 // The runtime rules, one entry after the other.
 class RuntimeLayout {
@@ -171,63 +148,6 @@ class RuntimeLayout {
   Layout m_layout;
 };
 
-// What is laid out before its run path is changed, which is the work that is worth threads.
-struct Draft {
-  std::string path;
-  const Entry* entry = nullptr;
-  const Look* look = nullptr;
-};
-
-void edit_all(const std::vector<Draft>& drafts, const Place& place, unsigned threads, std::vector<LaidFile>& files,
-              std::vector<wheel::ElfFacts>& elf, std::vector<Finding>& findings) {
-  std::vector<LaidFile> made(drafts.size());
-  std::vector<std::vector<Finding>> told(drafts.size());
-  parallel_for(drafts.size(), threads, [&](std::size_t i) {
-    const Draft& draft = drafts[i];
-    LaidFile& file = made[i];
-    file.path = draft.path;
-    file.executable = draft.entry->executable;
-    file.content.entry = draft.entry;
-    if (draft.look == nullptr) return;
-    const std::string whole = place.folder + "/" + draft.path;
-    file.content.edited = with_run_path(whole, *draft.entry, *draft.look, place.searched, told[i]);
-  });
-  for (std::size_t i = 0; i < drafts.size(); ++i) {
-    files.push_back(std::move(made[i]));
-    findings.insert(findings.end(), told[i].begin(), told[i].end());
-    if (drafts[i].look != nullptr && drafts[i].look->facts) {
-      elf.push_back(*drafts[i].look->facts);
-      elf.back().path = place.folder + "/" + drafts[i].path;
-    }
-  }
-}
-
-void sort_by_path(std::vector<LaidFile>& files) {
-  std::sort(files.begin(), files.end(), [](const LaidFile& a, const LaidFile& b) { return a.path < b.path; });
-}
-
-// Lays `over`, which begins at `at`, over those bytes of `into` that it covers; `into` begins at `offset`.
-void lay_over(std::uint64_t at, Bytes over, std::uint64_t offset, Buffer& into) {
-  const std::uint64_t begin = std::max(at, offset), end = std::min(at + over.size(), offset + into.size());
-  if (begin < end) std::memcpy(into.data() + (begin - offset), over.data() + (begin - at), end - begin);
-}
-
-Blob edited_piece(const elf::Edited& edited, const Blob& whole, std::uint64_t offset, std::uint64_t size) {
-  const auto touches = [&](const elf::Patch& patch) {
-    return patch.offset < offset + size && offset < patch.offset + patch.bytes.size();
-  };
-  if (whole.bytes.contains(offset, size) && std::none_of(edited.patches.begin(), edited.patches.end(), touches))
-    return {whole.owner, whole.bytes.slice(offset, size)};
-  auto buffer = std::make_shared<Buffer>(size);
-  std::memset(buffer->data(), 0, size);
-  lay_over(0, whole.bytes, offset, *buffer);
-  for (const elf::Patch& patch : edited.patches)
-    lay_over(patch.offset, {patch.bytes.data(), patch.bytes.size()}, offset, *buffer);
-  lay_over(edited.tail_offset, {edited.tail.data(), edited.tail.size()}, offset, *buffer);
-  const Bytes bytes = buffer->bytes();
-  return {std::move(buffer), bytes};
-}
-
 Layout RuntimeLayout::finish(const Place& place, unsigned threads) {
   std::vector<Draft> drafts;
   for (const auto& [path, what] : m_shipped) drafts.push_back({path, what.entry, what.look});
@@ -238,21 +158,6 @@ Layout RuntimeLayout::finish(const Place& place, unsigned threads) {
 
 }  // namespace
 
-std::uint64_t Content::size() const {
-  if (entry == nullptr) return text.size();
-  return edited ? edited->size : entry->size;
-}
-
-Blob Content::piece(std::uint64_t offset, std::uint64_t size) const {
-  if (entry == nullptr) return {nullptr, Bytes(text).slice(offset, size)};
-  const Blob whole = entry->open();
-  if (whole.bytes.size() != entry->size) {
-    throw Error(fmt::format("{} changed while it was packaged", printable(entry->place.string())));
-  }
-  if (!edited) return {whole.owner, whole.bytes.slice(offset, size)};
-  return edited_piece(*edited, whole, offset, size);
-}
-
 bool Layout::ships(const std::string& path) const {
   const auto at = std::lower_bound(files.begin(), files.end(), path,
                                    [](const LaidFile& file, const std::string& wanted) { return file.path < wanted; });
@@ -261,74 +166,6 @@ bool Layout::ships(const std::string& path) const {
 
 Layout lay_out_runtime(const PackageRow& row, const Entries& entries, const Place& place, unsigned threads) {
   return RuntimeLayout(row, entries, threads).finish(place, threads);
-}
-
-Layout lay_out_device(const PackageRow& row, const Entries& entries, const Place& place, unsigned threads) {
-  Layout layout;
-  const Entries own = held(row, entries);
-  const Tree tree(own);
-  const std::map<std::string, Look> looks = look_at_all(own, threads);
-  std::vector<Draft> drafts;
-  for (const auto& [path, entry] : own) {
-    const Resolved end = tree.resolve(path);
-    if (end.kind != Resolved::Kind::file) {
-      layout.findings.push_back(left_out(
-          path, entry,
-          end.kind == Resolved::Kind::folder ? "it leads to a folder" : "it leads to nothing in this package"));
-    } else {
-      drafts.push_back({path, &entries.find(end.path)->second, &looks.at(end.path)});
-    }
-  }
-  edit_all(drafts, place, threads, layout.files, layout.elf, layout.findings);
-  sort_by_path(layout.files);
-  return layout;
-}
-
-DevelLayout lay_out_devel(const PackageRow& row, const Entries& entries, const Place& place,
-                          const std::vector<Shipped>& shipped, unsigned threads) {
-  DevelLayout result;
-  const Entries own = held(row, entries);
-  const Tree tree(own);
-  std::map<std::string, std::string> links;  // path -> target
-  const auto into_package = [](const std::string& path, const std::string& folder) {
-    std::string target;
-    for (std::ptrdiff_t i = std::count(path.begin(), path.end(), '/'); i >= 0; --i) target += "../";
-    return target + folder + "/" + path;
-  };
-  // A library that is shipped under a name that no artifact has is in the devel tree too.
-  for (const Shipped& package : shipped) {
-    for (const auto& [path, soname] : package.layout->aliases) {
-      const std::string wanted = folder_of(path) + soname;
-      if (own.contains(path) && !own.contains(wanted) && package.layout->ships(wanted))
-        links[wanted] = into_package(wanted, package.folder);
-    }
-  }
-  Entries rest;
-  for (const auto& [path, entry] : own) {
-    const auto in = std::find_if(shipped.begin(), shipped.end(), [&path = path](const Shipped& package) {
-      return package.layout->ships(path) || package.layout->aliases.contains(path);
-    });
-    if (in != shipped.end()) {
-      const auto alias = in->layout->aliases.find(path);
-      links[path] = alias != in->layout->aliases.end() ? alias->second : into_package(path, in->folder);
-    } else if (!entry.link) {
-      rest.emplace_hint(rest.end(), path, entry);
-    } else if (entry.link_target.starts_with('/') || tree.resolve(path).kind == Resolved::Kind::nothing) {
-      result.findings.push_back(left_out(path, entry, "it leads to nothing in this package"));
-    } else {
-      links[path] = entry.link_target;
-    }
-  }
-  const std::map<std::string, Look> looks = look_at_all(rest, threads);
-  std::vector<Draft> drafts;
-  for (const auto& [path, entry] : rest) drafts.push_back({path, &entries.find(path)->second, &looks.at(path)});
-  std::vector<LaidFile> files;
-  edit_all(drafts, place, threads, files, result.elf, result.findings);
-  for (LaidFile& file : files) result.items.push_back({file.path, std::move(file.content), "", file.executable});
-  for (auto& [path, target] : links) result.items.push_back({path, {}, target, false});
-  std::sort(result.items.begin(), result.items.end(),
-            [](const DevelItem& a, const DevelItem& b) { return a.path < b.path; });
-  return result;
 }
 
 }  // namespace wheelsmith::rocm

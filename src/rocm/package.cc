@@ -13,15 +13,13 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "document/value.h"
 #include "elf/elf_file.h"
-#include "gpu/arch_words.h"
-#include "pep/version.h"
 #include "rocm/artifacts.h"
 #include "rocm/devel_tar.h"
 #include "rocm/layout.h"
 #include "rocm/package_table.h"
 #include "rocm/python_side.h"
+#include "rocm/release_facts.h"
 #include "rocm/stub.h"
 #include "rocm/tar_xz.h"
 #include "sys/file.h"
@@ -33,77 +31,6 @@ namespace wheelsmith::rocm {
 namespace fs = std::filesystem;
 
 namespace {
-
-constexpr const char* k_manifest = "share/therock/therock_manifest.json";
-constexpr const char* k_manifest_artifact = "base_lib_generic";
-
-struct Manifest {
-  bool kpack = false;
-  std::string version;  // of the SDK, "" where nothing tells
-};
-
-bool is_on(const document::Value& value) {
-  if (const bool* flag = value.boolean()) return *flag;
-  const std::string text = to_lower(value.text_or());
-  return text == "on" || text == "true" || text == "yes" || text == "1" || value.integer_or(0) == 1;
-}
-
-// "7.10.0" of "7.10.0-1" and the like; "" for what is no version.
-std::string base_version(std::string_view text) {
-  const std::string_view word = trim(text.substr(0, text.find_first_of("-\n ")));
-  return pep::Version::try_parse(word) ? std::string(word) : "";
-}
-
-Manifest read_manifest(const Artifacts& artifacts) {
-  const auto base = std::find_if(artifacts.all.begin(), artifacts.all.end(), [](const Artifact& artifact) {
-    return artifact.name.to_string() == k_manifest_artifact;
-  });
-  if (base == artifacts.all.end()) {
-    throw Error(fmt::format("there is no artifact {}, whose manifest tells how the others are to be packaged",
-                            k_manifest_artifact));
-  }
-  const auto found = base->entries.find(k_manifest);
-  if (found == base->entries.end() || found->second.link) {
-    throw Error(
-        fmt::format("{} has no {}, which tells how the artifacts are to be packaged", k_manifest_artifact, k_manifest));
-  }
-  const Blob text = found->second.open();
-  const document::Value value = document::parse_json(text.bytes.text(), k_manifest);
-  Manifest manifest;
-  manifest.kpack = is_on(value["flags"]["KPACK_SPLIT_ARTIFACTS"]);
-  for (const char* key : {"rocm-version", "rocm_version", "version"}) {
-    if (manifest.version.empty()) manifest.version = base_version(value[key].text_or());
-  }
-  const auto info = base->entries.find(".info/version");
-  if (manifest.version.empty() && info != base->entries.end() && !info->second.link)
-    manifest.version = base_version(info->second.open().bytes.clamp(0, 100).text());
-  return manifest;
-}
-
-// The targets that the families stand for, sorted, each once.
-std::vector<std::string> expanded(const std::vector<std::string>& families) {
-  std::set<std::string> targets;
-  std::vector<std::string> known;
-  for (const gpu::NamedTargets& family : gpu::amd_families()) {
-    known.push_back(family.name);
-    known.insert(known.end(), family.members.begin(), family.members.end());
-  }
-  for (const std::string& word : families) {
-    bool found = false;
-    for (const gpu::NamedTargets& family : gpu::amd_families()) {
-      const bool is_member = std::find(family.members.begin(), family.members.end(), word) != family.members.end();
-      if (family.name == word) targets.insert(family.members.begin(), family.members.end());
-      if (is_member) targets.insert(word);
-      found = found || is_member || family.name == word;
-    }
-    if (!found) {
-      const auto near = nearest(word, known);
-      throw Error(
-          fmt::format("{} is no family of GPUs{}", printable(word), near ? "; did you mean " + *near + "?" : ""));
-    }
-  }
-  return {targets.begin(), targets.end()};
-}
 
 class Packager {
  public:
@@ -166,7 +93,7 @@ void Packager::find_targets() {
   if (found.empty()) throw Error("there is no artifact with device code: nothing says for which GPUs the packages are");
   m_result.targets.assign(found.begin(), found.end());
   const auto of = [](const std::optional<std::vector<std::string>>& families) {
-    return families ? expanded(*families) : std::vector<std::string>();
+    return families ? targets_of_families(*families) : std::vector<std::string>();
   };
   const std::vector<std::string> on_linux = of(m_options.linux_families), on_windows = of(m_options.windows_families);
   if (m_info.kpack) {
@@ -398,7 +325,7 @@ Packaged Packager::run() {
   say("reading artifacts");
   m_artifacts = read_artifacts(m_options.artifacts, m_options.destination, m_options.threads);
   m_result.findings = std::move(m_artifacts.findings);
-  const Manifest manifest = read_manifest(m_artifacts);
+  const ReleaseManifest manifest = read_release_manifest(m_artifacts);
   m_result.kpack = m_info.kpack = manifest.kpack;
   m_result.version = m_info.version = m_options.version(manifest.version);
   m_info.suffix = m_options.suffix;
