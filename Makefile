@@ -47,6 +47,7 @@ bench: ## ratios against auditwheel, libdeflate, cuobjdump, pip and uv; WHEELS=f
 	@python3 bench/diagnose.py
 	@python3 bench/index.py
 	@python3 bench/cache.py
+	@python3 bench/rocm_package.py
 
 proof: ## compares our answers with other tools' on many wheels of the registry; WHEELS=folder of wheels
 	@scripts/setup.sh proof
