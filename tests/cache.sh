@@ -150,6 +150,39 @@ expect "0 ['out-of-memory', 'done']" "$status $(record '[c["outcome"] for c in c
 PATH=$t/killed:$PATH governed --cache on -- gcc -O1 -c main.c -o main.o
 expect "['hit']" "$(record '[c["cache"] for c in compiles]')" "after a second try"
 
+# A look is let in where the compile does not fit; then the compile waits, and outlives the governor that it waits for.
+mkdir large
+cat >large/gcc <<END
+#!/bin/bash
+case " \$* " in *" -E "* | *" --version "*) exec /usr/bin/gcc "\$@" ;; esac
+/usr/bin/python3 -c 'import time; x = b"x" * 400_000_000; time.sleep(4)'
+exec /usr/bin/gcc "\$@"
+END
+chmod +x large/gcc
+printf 'rule cc\n  command = gcc -c $in -o $out\nbuild l1.o: cc l1.c\nbuild l2.o: cc l2.c\n' >build.ninja
+echo 'int a;' >l1.c
+echo 'int b;' >l2.c
+PATH=$t/large:$PATH governed --cores 2 -- gcc -c l1.c -o l1.o
+rm l1.o
+(
+  PATH=$t/large:$PATH governed --cache on --cores 2 --memory 700MB -- ninja
+  echo "$status" >"$t/status"
+) &
+waits=$!
+for _ in {1..100}; do
+  [[ $(pgrep -f "$t/large/gcc -c l.*" | wc -l) -ge 1 && $(pgrep -x wheelsmith-gran | wc -l) -ge 2 ]] && break
+  sleep 0.1
+done
+sleep 0.5
+kill -9 "$(governor_pid)"
+wait "$waits"
+expect 0 "$(<"$t/status")" "$(<"$t/err")"
+[[ -s l1.o && -s l2.o ]] || fail "no objects"
+expect "2 1" "$(record 'str(len(compiles)) + " " + str(at_once(compiles))')" "$(<"$t/record")"
+rm l1.o l2.o
+PATH=$t/large:$PATH governed --cache on --cores 2 --memory 700MB -- ninja
+expect "0 ['hit', 'hit']" "$status $(record '[c["cache"] for c in compiles]')"
+
 # Another compiler of the same name is another compiler.
 mkdir other
 printf '#!/bin/sh\n[ "$1" = --version ] && { echo "gcc (other) 1.0"; exit; }\nexec /usr/bin/gcc -DOTHER "$@"\n' >other/gcc

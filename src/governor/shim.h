@@ -69,7 +69,8 @@ class Shim {
   std::unique_ptr<ShimCache> m_cache;
   Phase m_phase = Phase::compiling;
   bool m_asked = false;  // ccache had to compile
-  double m_heard = 0;    // of a governor, while waiting
+  bool m_ask_later = false;
+  double m_heard = 0;  // of a governor, while waiting
 };
 
 }  // namespace wheelsmith::governor

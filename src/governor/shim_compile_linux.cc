@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "base/hash.h"
 #include "base/text.h"
@@ -145,9 +146,13 @@ int Shim::watch() {
 // started it.
 int Shim::tick() {
   const bool waits = m_phase == Phase::waiting;
-  if (!m_connection.is_open()) {
+  if (m_connection.is_open()) {
+    if (waits && std::exchange(m_ask_later, false)) m_connection.send(question("ask"));
+  } else {
     if (++m_lost % 5 == 0) m_connection = waits && m_lost > 20 ? connect_or_start(m_run, 1) : connect_to(m_run.runtime);
-    if (m_connection.is_open()) m_connection.send(question(waits ? "ask" : "adopt"));
+    // Those that compile tell a new governor of themselves first: it would let us in beside them.
+    m_ask_later = waits;
+    if (m_connection.is_open() && !waits) m_connection.send(question("adopt"));
   }
   const double patience = m_connection.is_open() ? k_silence_ms / 1000.0 : k_patience;
   if (waits && now() - m_heard > patience) {
