@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "governor/cache.h"
@@ -16,9 +17,14 @@ namespace wheelsmith::governor {
 
 std::optional<std::string> read_response(const std::string& name);
 
-// What ccache calls instead of the compiler (`words`): asks the shim above, waits for its answer, runs the compiler, and
-// tells the shim of a signal that ended it: ccache would only say 255.
+// What ccache calls instead of the compiler (`words`): asks the shim above, waits for its answer, runs the compiler,
+// and tells the shim of a signal that ended it: ccache would only say 255.
 int run_as_asker(const std::string& shims, std::vector<std::string> words);
+
+// Its two words on the socket: may I?, and: the compiler was ended by a signal, which follows.
+inline constexpr std::string_view k_question = "?";
+inline constexpr char k_ended = '!';
+bool send_all(int fd, std::string_view text);
 
 // The compiler's words as the build gave them, but written to where ccache wants its object and its dependencies.
 std::vector<std::string> redirected(std::vector<std::string> exact, const std::vector<std::string>& by_ccache);
