@@ -240,6 +240,23 @@ expect 200 "$(code "$base/alpha/")"
 stop
 expect '' "$(<"$t/serve.err")" "--quiet"
 
+# --- a kernel without openat2: the same answers, and no link is followed at all
+if command -v strace >/dev/null && strace -o /dev/null true 2>/dev/null; then
+  real=$wheelsmith
+  printf '#!/bin/bash\nexec strace -D -f -qq -o /dev/null -e trace=openat2 -e inject=openat2:error=ENOSYS "%s" "$@"\n' "$real" >"$t/old_kernel"
+  chmod +x "$t/old_kernel"
+  for mode in '' --live; do
+    wheelsmith=$t/old_kernel
+    start "$d" --quiet $mode
+    wheelsmith=$real
+    expect '200 200 200' "$(code "$base/alpha/") $(code "$base/gamma/gamma-0.1.tar.gz") $(code "$base/alpha-1.0-py3-none-any.whl.metadata")" "$mode"
+    for path in /links/alpha-1.0-py3-none-any.whl /leaves-1.0-py3-none-any.whl /leaves-2.0-py3-none-any.whl /up/secret.whl; do
+      expect 404 "$(code "$base$path")" "$path $mode"
+    done
+    stop
+  done
+fi
+
 # --- words that are wrong
 run serve "$t/nothing"
 expect 1 $status
