@@ -104,8 +104,7 @@ void check_size(std::string_view text, std::string_view file_name) {
 }
 
 // Outside of quotes and comments TOML is ASCII. toml++ 3.3 tells the compiler that some other characters cannot be
-// there
-// ("é = 1" is one that can), so they are refused before it looks.
+// there ("é = 1" is one that can), so they are refused before it looks.
 class CharacterCheck {
  public:
   CharacterCheck(std::string_view text, std::string_view file_name) : m_text(text), m_file_name(file_name) {}

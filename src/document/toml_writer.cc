@@ -35,7 +35,7 @@ void append_escaped(std::string& out, char c) {
   }
 }
 
-std::string quoted(std::string_view raw) {
+std::string quoted_text(std::string_view raw) {
   std::string out = "\"";
   for (const char c : to_valid_utf8(raw)) append_escaped(out, c);
   return out + "\"";
@@ -57,7 +57,7 @@ std::string quoted_lines(std::string_view raw) {
   return out + "\"\"\"";
 }
 
-std::string key_text(std::string_view key) { return is_bare(key) ? std::string(key) : quoted(key); }
+std::string key_text(std::string_view key) { return is_bare(key) ? std::string(key) : quoted_text(key); }
 
 std::string real(double value) {
   if (std::isnan(value)) return "nan";
@@ -70,7 +70,7 @@ std::string real(double value) {
 std::string inline_text(const Value& value) {
   if (const auto* truth = value.boolean()) return *truth ? "true" : "false";
   if (const auto* whole = value.integer()) return fmt::format("{}", *whole);
-  if (const auto* text = value.text()) return quoted(*text);
+  if (const auto* text = value.text()) return quoted_text(*text);
   if (value.is_number()) return real(value.number());
   std::string out;
   if (const auto* list = value.array()) {

@@ -29,11 +29,13 @@ constexpr std::size_t k_longest_name = 255, k_longest_path = 2048;
 constexpr std::size_t k_most_members = 300'000;
 constexpr std::uint64_t k_largest_text = 64 << 20;
 
-std::string quoted(std::string_view name) { return "\"" + printable(name.substr(0, 300)) + "\""; }
+std::string quoted_text(std::string_view name) { return "\"" + printable(name.substr(0, 300)) + "\""; }
 
 void refuse_bad_name(const zip::Entry& entry) {
   const std::string_view name = entry.name;
-  const auto refuse = [&](std::string_view why) { throw Error(fmt::format("its member {} {}", quoted(name), why)); };
+  const auto refuse = [&](std::string_view why) {
+    throw Error(fmt::format("its member {} {}", quoted_text(name), why));
+  };
   if (entry.is_symlink()) refuse("is a link; wheels hold files only");
   if (name.empty() || name.size() > k_longest_path) refuse("has an impossible name");
   if (name[0] == '/') refuse("has an absolute name and would leave the environment");
@@ -63,7 +65,7 @@ std::string find_dist_info(const zip::Archive& archive, const pep::WheelName& na
     const std::string_view top = std::string_view(entry.name).substr(0, entry.name.find('/'));
     if (!top.ends_with(".dist-info") || top.size() == entry.name.size() || top == found) continue;
     if (!found.empty())
-      throw Error(fmt::format("it has two .dist-info folders: {} and {}", quoted(found), quoted(top)));
+      throw Error(fmt::format("it has two .dist-info folders: {} and {}", quoted_text(found), quoted_text(top)));
     found = top;
   }
   if (found.empty()) throw Error("it has no .dist-info folder");
@@ -71,7 +73,7 @@ std::string find_dist_info(const zip::Archive& archive, const pep::WheelName& na
   const std::size_t dash = stem.rfind('-');
   const std::string project(stem.substr(0, dash == std::string_view::npos ? stem.size() : dash));
   if (pep::normalized_name(project) != pep::normalized_name(name.name)) {
-    throw Error(fmt::format("its name says {}, its .dist-info folder {}", name.name, quoted(found)));
+    throw Error(fmt::format("its name says {}, its .dist-info folder {}", name.name, quoted_text(found)));
   }
   return found;
 }
@@ -79,10 +81,10 @@ std::string find_dist_info(const zip::Archive& archive, const pep::WheelName& na
 std::string text_of(const zip::Archive& archive, const std::string& name, bool needed) {
   const zip::Entry* entry = archive.find(name);
   if (entry == nullptr) {
-    if (needed) throw Error(fmt::format("it has no {}", quoted(name)));
+    if (needed) throw Error(fmt::format("it has no {}", quoted_text(name)));
     return {};
   }
-  if (entry->size > k_largest_text) throw Error(fmt::format("its {} has {} bytes", quoted(name), entry->size));
+  if (entry->size > k_largest_text) throw Error(fmt::format("its {} has {} bytes", quoted_text(name), entry->size));
   try {
     return std::string(archive.read(*entry).bytes.text());
   } catch (const Error& error) {
@@ -94,7 +96,7 @@ Scheme read_root(const std::string& wheel_file) {
   const pep::Headers headers = pep::Headers::parse(Bytes(wheel_file));
   const std::string version = headers.get("Wheel-Version");
   if (version.substr(0, version.find('.')) != "1") {
-    throw Error(fmt::format("its Wheel-Version is {}, and only 1 is known", quoted(version)));
+    throw Error(fmt::format("its Wheel-Version is {}, and only 1 is known", quoted_text(version)));
   }
   return to_lower(trim(headers.get("Root-Is-Purelib"))) == "true" ? Scheme::purelib : Scheme::platlib;
 }
@@ -127,13 +129,14 @@ class Placer {
       const std::size_t slash = rest.find('/');
       const std::optional<Scheme> scheme = scheme_of(rest.substr(0, slash));
       if (!scheme || slash == std::string_view::npos) {
-        throw Error(fmt::format("its member {} is in no folder of .data that installers know", quoted(entry.name)));
+        throw Error(
+            fmt::format("its member {} is in no folder of .data that installers know", quoted_text(entry.name)));
       }
       file.scheme = *scheme;
       file.path = rest.substr(slash + 1);
       if (*scheme == Scheme::scripts) refuse_script(file);
       if (*scheme == Scheme::data && (file.path == "pyvenv.cfg" || file.path.starts_with("bin/python"))) {
-        throw Error(fmt::format("its member {} would replace the environment's interpreter", quoted(entry.name)));
+        throw Error(fmt::format("its member {} would replace the environment's interpreter", quoted_text(entry.name)));
       }
     }
     m_layout.files.push_back(std::move(file));
@@ -143,7 +146,7 @@ class Placer {
     file.executable = true;
     const std::string_view rest = std::string_view(file.path).substr(0, 6);
     const bool interpreter = rest == "python" && file.path.find_first_not_of("0123456789.tw", 6) == std::string::npos;
-    if (interpreter) throw Error(fmt::format("its script {} would replace the interpreter", quoted(file.path)));
+    if (interpreter) throw Error(fmt::format("its script {} would replace the interpreter", quoted_text(file.path)));
   }
 
   const zip::Archive& m_archive;

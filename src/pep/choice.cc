@@ -115,7 +115,7 @@ std::string why_no_sdist(const ProjectPage& page, std::string_view specifiers,
       objections.push_back(fmt::format("{} {}", other.version, other.why));
     }
   }
-  std::string text = fmt::format("no sdist fits {}", quoted(wanted));
+  std::string text = fmt::format("no sdist fits {}", quoted_text(wanted));
   if (!objections.empty()) text += ": " + join(objections, "; ");
   const std::size_t last = specifiers.find_last_of("=<>~ ");
   const auto near = nearest(trim(specifiers.substr(last == std::string_view::npos ? 0 : last + 1)), versions);

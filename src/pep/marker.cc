@@ -78,7 +78,7 @@ Marker::Operand take_operand(Scanner& scanner) {
   if (word.empty()) scanner.fail("a variable or a string in quotes is missing");
   const auto found =
       std::find_if(k_variables.begin(), k_variables.end(), [&](const Variable& v) { return v.written == word; });
-  if (found == k_variables.end()) scanner.fail(quoted(word) + " is no variable of markers", begin);
+  if (found == k_variables.end()) scanner.fail(quoted_text(word) + " is no variable of markers", begin);
   return {true, std::string(found->name)};
 }
 
@@ -167,7 +167,7 @@ bool compare_strings(const std::string& op, const std::string& left, const std::
   if (op == "==" || op == "<=" || op == ">=") return left == right;
   if (op == "!=") return left != right;
   if (op == "<" || op == ">") return false;
-  throw Error("the marker comparison " + quoted(left + ' ' + op + ' ' + right) + " has no meaning for strings");
+  throw Error("the marker comparison " + quoted_text(left + ' ' + op + ' ' + right) + " has no meaning for strings");
 }
 
 bool compare(const Marker::Node& node, const MarkerEnvironment& environment) {

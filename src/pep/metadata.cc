@@ -63,7 +63,7 @@ Headers Headers::parse(Bytes bytes) {
     }
     const std::size_t colon = line.find(':');
     if (colon == std::string_view::npos || !is_field_name(line.substr(0, colon))) {
-      throw Error(fmt::format("line {}: {} is no \"Name: value\" field", number, quoted(line)));
+      throw Error(fmt::format("line {}: {} is no \"Name: value\" field", number, quoted_text(line)));
     }
     if (headers.fields.size() == k_most_fields) {
       throw Error(fmt::format("line {}: more than {} fields are not read", number, k_most_fields));

@@ -82,7 +82,7 @@ int check_metadata_version(const Headers& metadata, MetadataReport& report) {
   const std::optional<int> version = to_version_number(text);
   if (!version || *version < 10 || *version >= 30) {
     report.add(Severity::error, "metadata-version-unknown",
-               fmt::format("Metadata-Version is {}, which does not exist", quoted(text)),
+               fmt::format("Metadata-Version is {}, which does not exist", quoted_text(text)),
                "uv and registries refuse a major version that they do not know",
                "write the file with a current build backend");
     return k_newest;
@@ -107,7 +107,7 @@ void check_identity(const Headers& metadata, MetadataReport& report) {
   if (!is_valid_name(name)) {
     report.add(Severity::error, "metadata-name",
                name.empty() ? std::string("there is no Name field")
-                            : fmt::format("the Name {} is no name of a project", quoted(name)),
+                            : fmt::format("the Name {} is no name of a project", quoted_text(name)),
                "pip and uv refuse the wheel",
                "use letters, digits, \"-\", \"_\" and \".\", with a letter or digit at both ends");
   }
@@ -115,7 +115,7 @@ void check_identity(const Headers& metadata, MetadataReport& report) {
   if (!Version::try_parse(version)) {
     report.add(Severity::error, "metadata-version",
                version.empty() ? std::string("there is no Version field")
-                               : fmt::format("the Version {} is no version by PEP 440", quoted(version)),
+                               : fmt::format("the Version {} is no version by PEP 440", quoted_text(version)),
                "pip and uv refuse the wheel", "give the project a version such as 1.2.0 or 1.2.0+cu130");
   }
 }
@@ -133,7 +133,7 @@ void check_unknown_field(const std::string& name, MetadataReport& report) {
   for (const MetadataField& field : k_fields) known.emplace_back(field.name);
   // A name of many kilobytes is no misspelling, and comparing it costs its length for each candidate.
   const std::optional<std::string> meant = name.size() < 64 ? nearest(name, known) : std::nullopt;
-  report.add(Severity::warning, "metadata-field-unknown", fmt::format("the field {} is not defined", quoted(name)),
+  report.add(Severity::warning, "metadata-field-unknown", fmt::format("the field {} is not defined", quoted_text(name)),
              "installers pass over it, and registries may refuse the upload",
              meant ? fmt::format("was {} meant?", *meant) : "remove it");
 }

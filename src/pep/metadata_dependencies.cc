@@ -19,12 +19,13 @@ std::set<std::string> check_extras(const Headers& metadata, int version, Metadat
   for (const std::string& value : metadata.all("Provides-Extra")) {
     const std::string name(trim(value));
     if (!is_valid_name(name)) {
-      report.add(Severity::error, "metadata-extra", fmt::format("the extra {} has no valid name", quoted(name)),
+      report.add(Severity::error, "metadata-extra", fmt::format("the extra {} has no valid name", quoted_text(name)),
                  "nobody can ask for it, and registries refuse the upload",
                  "use letters, digits, \"-\", \"_\" and \".\", with a letter or digit at both ends");
     } else if (version >= 23 && name != normalized_name(name)) {
       report.add(Severity::note, "metadata-extra-spelling",
-                 fmt::format("the extra {} is not in its normal form, {}", quoted(name), quoted(normalized_name(name))),
+                 fmt::format("the extra {} is not in its normal form, {}", quoted_text(name),
+                             quoted_text(normalized_name(name))),
                  "Metadata-Version 2.3 and newer ask for the normal form", "write it with a current build backend");
     }
     extras.insert(normalized_name(name));
@@ -41,7 +42,7 @@ void check_requirement(const std::string& text, std::set<std::string>& used, Met
     }
     if (!requirement.url.empty()) {
       report.add(Severity::warning, "metadata-requires-url",
-                 fmt::format("it requires {} from a URL, {}", requirement.name, quoted(requirement.url)),
+                 fmt::format("it requires {} from a URL, {}", requirement.name, quoted_text(requirement.url)),
                  "registries refuse wheels with direct references, and installers cannot choose another version",
                  "require a version and serve that wheel from an index");
     }
@@ -60,9 +61,10 @@ void check_dependencies(const Headers& metadata, int version, MetadataReport& re
   for (const std::string& text : metadata.all("Requires-Dist")) check_requirement(text, used, report);
   for (const std::string& extra : used) {
     if (extra.empty() || extras.contains(extra)) continue;
-    report.add(Severity::note, "metadata-extra-undeclared",
-               fmt::format("a Requires-Dist belongs to the extra {}, which no Provides-Extra declares", quoted(extra)),
-               "who asks for that extra gets a warning and not its dependencies", "declare it with Provides-Extra");
+    report.add(
+        Severity::note, "metadata-extra-undeclared",
+        fmt::format("a Requires-Dist belongs to the extra {}, which no Provides-Extra declares", quoted_text(extra)),
+        "who asks for that extra gets a warning and not its dependencies", "declare it with Provides-Extra");
   }
   if (!metadata.has("Requires-Python")) return;
   try {

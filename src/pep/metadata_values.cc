@@ -15,19 +15,19 @@ std::string content_type_problem(std::string_view text) {
   const std::vector<std::string_view> parts = split(text, ';');
   const std::string type = to_lower(trim(parts[0]));
   if (type != "text/plain" && type != "text/x-rst" && type != "text/markdown") {
-    return fmt::format("{} is not one of text/plain, text/x-rst and text/markdown", quoted(type));
+    return fmt::format("{} is not one of text/plain, text/x-rst and text/markdown", quoted_text(type));
   }
   for (std::size_t i = 1; i < parts.size(); ++i) {
     const std::string_view parameter = trim(parts[i]);
     if (parameter.empty()) continue;
     const std::size_t equals = parameter.find('=');
-    if (equals == std::string_view::npos) return fmt::format("the parameter {} has no value", quoted(parameter));
+    if (equals == std::string_view::npos) return fmt::format("the parameter {} has no value", quoted_text(parameter));
     const std::string name = to_lower(trim(parameter.substr(0, equals)));
     std::string_view value = trim(parameter.substr(equals + 1));
     if (value.size() >= 2 && value.front() == '"' && value.back() == '"') value = value.substr(1, value.size() - 2);
     if (name == "charset" && to_lower(value) != "utf-8") return "the charset is not UTF-8";
     if (name == "variant" && type == "text/markdown" && value != "GFM" && value != "CommonMark") {
-      return fmt::format("the variant {} is neither GFM nor CommonMark", quoted(value));
+      return fmt::format("the variant {} is neither GFM nor CommonMark", quoted_text(value));
     }
   }
   return "";
@@ -65,8 +65,9 @@ void check_project_urls(const Headers& metadata, MetadataReport& report) {
     const auto length = std::count_if(label.begin(), label.end(), [](char c) { return (c & 0xc0) != 0x80; });
     if (problem.empty() && length > 32) problem = "has a label of more than 32 characters";
     if (problem.empty()) continue;
-    report.add(Severity::error, "metadata-project-url", fmt::format("the Project-URL {} {}", quoted(value), problem),
-               "registries refuse the upload", "write a label of up to 32 characters, a comma and the URL");
+    report.add(Severity::error, "metadata-project-url",
+               fmt::format("the Project-URL {} {}", quoted_text(value), problem), "registries refuse the upload",
+               "write a label of up to 32 characters, a comma and the URL");
   }
 }
 
@@ -91,7 +92,7 @@ void check_license(const Headers& metadata, int version, MetadataReport& report)
     const bool goes_up = std::find(parts.begin(), parts.end(), "..") != parts.end();
     if (!path.empty() && !goes_up && path.front() != '/' && path.find('\\') == std::string::npos) continue;
     report.add(Severity::error, "metadata-license-file",
-               fmt::format("the License-File {} is no path below the licenses folder", quoted(path)),
+               fmt::format("the License-File {} is no path below the licenses folder", quoted_text(path)),
                "installers and registries refuse paths that are absolute, go up or have backslashes",
                "name the file by its path inside .dist-info/licenses");
   }
@@ -102,9 +103,10 @@ void check_dynamic(const Headers& metadata, MetadataReport& report) {
     const std::string name = to_lower(trim(value));
     const bool fixed = name == "name" || name == "version" || name == "metadata-version";
     if (!fixed && find_metadata_field(name) != nullptr) continue;
-    report.add(Severity::error, "metadata-dynamic",
-               fmt::format("Dynamic names {}, which {}", quoted(value), fixed ? "may never differ" : "is no field"),
-               "registries refuse the upload", "name a field of the core metadata");
+    report.add(
+        Severity::error, "metadata-dynamic",
+        fmt::format("Dynamic names {}, which {}", quoted_text(value), fixed ? "may never differ" : "is no field"),
+        "registries refuse the upload", "name a field of the core metadata");
   }
 }
 
@@ -128,8 +130,9 @@ void check_import_names(const Headers& metadata, MetadataReport& report) {
       // One empty Import-Name says that there is nothing to import.
       const bool nothing = value.empty() && values.size() == 1 && field == "Import-Name";
       if (nothing || (private_ok && is_import_name(name))) continue;
-      report.add(Severity::error, "metadata-import-name", fmt::format("the {} {} is not valid", field, quoted(value)),
-                 "registries refuse the upload", "write a dotted name, with \"; private\" behind it if it is private");
+      report.add(Severity::error, "metadata-import-name",
+                 fmt::format("the {} {} is not valid", field, quoted_text(value)), "registries refuse the upload",
+                 "write a dotted name, with \"; private\" behind it if it is private");
     }
   }
 }

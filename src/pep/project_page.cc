@@ -54,7 +54,7 @@ void check_repository_version(std::string_view version) {
   const std::string_view major = version.substr(0, version.find('.'));
   if (major != "1") {
     throw Error(
-        fmt::format("the page is of repository version {}, and only versions 1.x can be read", quoted(version)));
+        fmt::format("the page is of repository version {}, and only versions 1.x can be read", quoted_text(version)));
   }
 }
 

@@ -113,14 +113,14 @@ class RecordReader {
     line.line = row.line;
     line.path = std::move(row.fields[0]);
     if (line.path.empty()) return problem("the path is empty");
-    if (!is_valid_utf8(line.path)) problem(fmt::format("the path {} is not UTF-8", quoted(line.path)));
+    if (!is_valid_utf8(line.path)) problem(fmt::format("the path {} is not UTF-8", quoted_text(line.path)));
     if (line.path.find('\\') != std::string::npos) {
-      problem(fmt::format("the path {} has backslashes, where only \"/\" separates", quoted(line.path)));
+      problem(fmt::format("the path {} has backslashes, where only \"/\" separates", quoted_text(line.path)));
     }
     set_hash(line, row.fields[1]);
     if (!row.fields[2].empty()) {
       line.size = to_number(row.fields[2]);
-      if (!line.size) problem(fmt::format("the size {} is no number", quoted(row.fields[2])));
+      if (!line.size) problem(fmt::format("the size {} is no number", quoted_text(row.fields[2])));
     }
     m_record.lines.push_back(std::move(line));
   }
@@ -136,7 +136,7 @@ class RecordReader {
     if (text.empty()) return;
     const std::size_t equals = text.find('=');
     if (equals == std::string_view::npos || equals == 0 || equals + 1 == text.size()) {
-      return problem(fmt::format("the hash {} is not written as algorithm=value", quoted(text)));
+      return problem(fmt::format("the hash {} is not written as algorithm=value", quoted_text(text)));
     }
     line.algorithm = text.substr(0, equals);
     line.hash = text.substr(equals + 1);

@@ -15,7 +15,7 @@ constexpr bool is_alnum(char c) { return is_digit(c) || is_alpha(c); }
 constexpr bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
 // The text in quotes for a message: control characters visible, cut after 80 bytes.
-std::string quoted(std::string_view text);
+std::string quoted_text(std::string_view text);
 
 class Scanner {
  public:

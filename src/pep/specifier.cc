@@ -73,12 +73,12 @@ bool Specifier::contains(const Version& candidate) const {
   if (op == "<=") return candidate.public_version() <= bound;
   if (op == ">=") return candidate.public_version() >= bound;
   if (op == "~=") return compatible(candidate, bound);
-  throw Error(quoted(op) + " is no comparison of versions");
+  throw Error(quoted_text(op) + " is no comparison of versions");
 }
 
 std::optional<std::string> specifier_problem(std::string_view op, std::string_view version) {
   if (std::find(k_operators.begin(), k_operators.end(), op) == k_operators.end()) {
-    return quoted(op) + " is no comparison of versions";
+    return quoted_text(op) + " is no comparison of versions";
   }
   if (version.empty()) return "a version is missing behind \"" + std::string(op) + '"';
   if (op == "===") return std::nullopt;
@@ -86,7 +86,7 @@ std::optional<std::string> specifier_problem(std::string_view op, std::string_vi
   const bool wildcard = is_wildcard(version);
   if (wildcard && !equality) return "\".*\" may only stand behind \"==\" and \"!=\"";
   const std::optional<Version> parsed = Version::try_parse(wildcard ? version.substr(0, version.size() - 2) : version);
-  if (!parsed) return quoted(version) + " is no version";
+  if (!parsed) return quoted_text(version) + " is no version";
   if (wildcard && (parsed->is_prerelease() || parsed->is_postrelease() || !parsed->local.empty())) {
     return "\".*\" may only follow release numbers";
   }

@@ -131,7 +131,7 @@ Version Version::parse(std::string_view text) {
   take_release(scanner, version);
   take_suffixes(scanner, version);
   if (scanner.accept('+')) take_local(scanner, version);
-  if (!scanner.done()) scanner.fail(fmt::format("{} does not belong there", quoted(scanner.rest())));
+  if (!scanner.done()) scanner.fail(fmt::format("{} does not belong there", quoted_text(scanner.rest())));
   return version;
 }
 

@@ -25,11 +25,11 @@ void check_wheel_version(const Headers& wheel, const std::string& subject, std::
   const auto minor = parts.size() == 2 ? to_number(parts[1]) : std::nullopt;
   if (!major || !minor || *major != 1) {
     findings.push_back({"wheel-version-unknown", Severity::error, subject,
-                        fmt::format("Wheel-Version is {}, where only 1.0 is defined", quoted(text)),
+                        fmt::format("Wheel-Version is {}, where only 1.0 is defined", quoted_text(text)),
                         "pip refuses wheels of another major version", "write \"Wheel-Version: 1.0\""});
   } else if (*minor != 0) {
     findings.push_back({"wheel-version-newer", Severity::warning, subject,
-                        fmt::format("Wheel-Version is {}, newer than 1.0", quoted(text)),
+                        fmt::format("Wheel-Version is {}, newer than 1.0", quoted_text(text)),
                         "pip warns at every installation", "write \"Wheel-Version: 1.0\""});
   }
 }
@@ -39,7 +39,7 @@ void check_purelib(const Headers& wheel, const std::string& subject, std::vector
   if (value == "true" || value == "false") return;
   findings.push_back({"wheel-root-is-purelib", Severity::error, subject,
                       value.empty() ? "there is no Root-Is-Purelib field"
-                                    : fmt::format("Root-Is-Purelib is {}, neither true nor false", quoted(value)),
+                                    : fmt::format("Root-Is-Purelib is {}, neither true nor false", quoted_text(value)),
                       "uv refuses it, and pip takes it for false: it decides the folder that the files go to",
                       "write \"Root-Is-Purelib: false\" if the wheel has compiled code, else true"});
 }
@@ -48,7 +48,7 @@ void check_tag(const std::string& text, const std::string& subject, std::vector<
   try {
     if (Tag::expand(text).size() == 1) return;
     findings.push_back({"wheel-tag-compressed", Severity::note, subject,
-                        fmt::format("the Tag {} stands for several tags", quoted(text)),
+                        fmt::format("the Tag {} stands for several tags", quoted_text(text)),
                         "the format has one Tag line per tag, and tools that compare them with the file name fail",
                         "write one Tag line for each"});
   } catch (const Error& error) {
@@ -75,7 +75,7 @@ void check_tags(const Headers& wheel, const std::string& subject, std::vector<Fi
     check_tag(text, subject, findings);
     if (seen.insert(text).second) continue;
     findings.push_back({"wheel-tag-repeated", Severity::note, subject,
-                        fmt::format("the Tag {} stands twice", quoted(text)),
+                        fmt::format("the Tag {} stands twice", quoted_text(text)),
                         "it does no harm, but shows that the file was edited by hand", "write each Tag once"});
   }
 }
@@ -89,7 +89,7 @@ void check_build(const Headers& wheel, const std::string& subject, std::vector<F
   if (valid && builds.size() <= 1) return;
   findings.push_back({"wheel-build", Severity::error, subject,
                       builds.size() > 1 ? std::string("there are several Build fields")
-                                        : fmt::format("the Build number {} is not valid", quoted(builds[0])),
+                                        : fmt::format("the Build number {} is not valid", quoted_text(builds[0])),
                       "it orders wheels of the same version; tools fail to read it",
                       "write one Build field that begins with a digit, as in the file name"});
 }

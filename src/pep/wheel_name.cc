@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t k_most_tags = 10000;
 
 [[noreturn]] void refuse(std::string_view file_name, std::string_view why) {
-  throw Error(fmt::format("{} is no name of a wheel: {}", quoted(file_name), why));
+  throw Error(fmt::format("{} is no name of a wheel: {}", quoted_text(file_name), why));
 }
 
 std::vector<Tag> expand_sets(std::string_view pythons, std::string_view abis, std::string_view platforms) {
@@ -57,7 +57,7 @@ void check_parts(const WheelName& name, std::string_view file_name) {
   if (is_digit(name.python.front())) {
     refuse(file_name, fmt::format("its Python tag {} begins with a digit (is there a \"-\" in the name or the version? "
                                   "it must be written \"_\")",
-                                  quoted(name.python)));
+                                  quoted_text(name.python)));
   }
 }
 
@@ -67,10 +67,10 @@ Tag Tag::parse(std::string_view text) {
   const std::vector<std::string_view> parts = split(text, '-');
   if (parts.size() != 3) {
     throw Error(fmt::format("{} is no compatibility tag: it has {} part{} between \"-\" where 3 are needed",
-                            quoted(text), parts.size(), parts.size() == 1 ? "" : "s"));
+                            quoted_text(text), parts.size(), parts.size() == 1 ? "" : "s"));
   }
   for (const std::string_view part : parts) {
-    if (part.empty()) throw Error(fmt::format("{} is no compatibility tag: a part of it is empty", quoted(text)));
+    if (part.empty()) throw Error(fmt::format("{} is no compatibility tag: a part of it is empty", quoted_text(text)));
   }
   return {std::string(parts[0]), std::string(parts[1]), std::string(parts[2])};
 }
@@ -107,7 +107,7 @@ WheelName WheelName::parse(std::string_view file_name) {
   if (has_label) name.label = parts.back();
 
   if (has_build && !third_is_build) {
-    refuse(file_name, fmt::format("its build number {} does not begin with a digit", quoted(name.build)));
+    refuse(file_name, fmt::format("its build number {} does not begin with a digit", quoted_text(name.build)));
   }
   check_parts(name, file_name);
   if (has_label && name.label.empty()) refuse(file_name, "its variant label is empty");

@@ -36,7 +36,7 @@ std::vector<std::string> user_configs(const sys::Environment& environment) {
   return files;
 }
 
-std::string quoted(const std::string& text) {
+std::string quoted_text(const std::string& text) {
   std::string result = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') result += '\\';
@@ -49,7 +49,7 @@ std::string quoted(const std::string& text) {
 fs::path write_config(store::Store& store) {
   std::string text;
   for (const std::string& file : user_configs(sys::current_environment())) {
-    if (file.starts_with('/')) text += "[include]\n\tpath = " + quoted(file) + "\n";
+    if (file.starts_with('/')) text += "[include]\n\tpath = " + quoted_text(file) + "\n";
   }
   text += "[safe]\n\tdirectory = *\n\tbareRepository = all\n";
   try {

@@ -48,7 +48,7 @@ std::vector<std::string_view> expected_lines(std::string_view patch, const Patch
   return result;
 }
 
-std::string quoted(std::string_view line) {
+std::string quoted_text(std::string_view line) {
   std::string shown = printable(line.substr(0, k_widest));
   if (line.size() > k_widest) shown += "…";
   return "\"" + shown + "\"";
@@ -108,10 +108,10 @@ std::string what_is_there(std::string_view patch, const PatchFailure& failure, s
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     const std::size_t at = best + i;
     if (at >= found.size())
-      return fmt::format("it expects {} at line {}, but the file ends at line {}", quoted(wanted[i]), at + 1,
+      return fmt::format("it expects {} at line {}, but the file ends at line {}", quoted_text(wanted[i]), at + 1,
                          found.size());
     if (wanted[i] != found[at])
-      return fmt::format("it expects {}, but line {} is {}", quoted(wanted[i]), at + 1, quoted(found[at]));
+      return fmt::format("it expects {}, but line {} is {}", quoted_text(wanted[i]), at + 1, quoted_text(found[at]));
   }
   return "";
 }
