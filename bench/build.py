@@ -128,7 +128,7 @@ def bench_share(folder, goals):
     units = int(os.environ.get("UNITS") or units_for(folder, 55))
     warm, full = make_minute(f"{folder}/warm", 1), make_minute(f"{folder}/full", units)
     # The same work for both: no compile cache, and the same flags, which each would choose differently.
-    environment = settings_of(folder) | {"WHEELSMITH_CCACHE": "off", "CFLAGS": "-O2", "CXXFLAGS": "-O2"}
+    environment = settings_of(folder) | {"WHEELSMITH_CACHE": "off", "CFLAGS": "-O2", "CXXFLAGS": "-O2"}
     os.makedirs(f"{folder}/recipes", exist_ok=True)
     # Pip gets an environment that is ready, too.
     subprocess.run([sys.executable, "-m", "venv", f"{folder}/env"], check=True)
