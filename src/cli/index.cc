@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "document/value.h"
+#include "document/finding_value.h"
 #include "index/publish.h"
 #include "sys/file.h"
 #include "sys/process.h"
@@ -29,8 +29,6 @@ struct IndexCommand {
   unsigned threads = 0;
 };
 
-std::string_view severity_word(Severity severity) { return to_string(severity); }
-
 Table to_value(const index::Published& done) {
   Table document;
   document["schema"] = 1;
@@ -51,16 +49,7 @@ Table to_value(const index::Published& done) {
   }
   document["indexes"] = std::move(indexes);
   Array findings;
-  for (const Finding& finding : done.findings) {
-    Table item;
-    item["id"] = finding.id;
-    item["severity"] = severity_word(finding.severity);
-    item["subject"] = finding.subject;
-    item["what"] = finding.what;
-    item["why"] = finding.why;
-    item["fix"] = finding.fix;
-    findings.emplace_back(std::move(item));
-  }
+  for (const Finding& finding : done.findings) findings.push_back(document::to_value(finding));
   document["findings"] = std::move(findings);
   return document;
 }

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/rocm_commands.h"
-#include "document/value.h"
+#include "document/finding_value.h"
 #include "pep/version.h"
 #include "rocm/package.h"
 #include "rocm/version_rules.h"
@@ -88,17 +88,6 @@ std::string version_of(const PackageCommand& command, const std::string& base) {
   return parsed->to_string();
 }
 
-document::Value finding_value(const Finding& finding) {
-  Table item;
-  item["id"] = finding.id;
-  item["severity"] = std::string(to_string(finding.severity));
-  item["subject"] = finding.subject;
-  item["what"] = finding.what;
-  item["why"] = finding.why;
-  item["fix"] = finding.fix;
-  return item;
-}
-
 void report(const PackageCommand& command, const rocm::Packaged& done) {
   if (command.output.json) {
     Table document;
@@ -117,7 +106,7 @@ void report(const PackageCommand& command, const rocm::Packaged& done) {
     }
     document["packages"] = std::move(packages);
     Array findings;
-    for (const Finding& finding : done.findings) findings.push_back(finding_value(finding));
+    for (const Finding& finding : done.findings) findings.push_back(document::to_value(finding));
     document["findings"] = std::move(findings);
     print(document::to_json(document) + "\n");
     return;

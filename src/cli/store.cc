@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "cli/session.h"
+#include "document/finding_value.h"
 #include "report/style.h"
 
 namespace wheelsmith::cli {
@@ -70,14 +71,7 @@ int verify(const StoreCommand& command) {
   const report::Style style = command.output.style();
   for (const Finding& finding : findings) {
     good = good && finding.severity != Severity::error;
-    Table item;
-    item["id"] = finding.id;
-    item["severity"] = std::string(to_string(finding.severity));
-    item["subject"] = finding.subject;
-    item["what"] = finding.what;
-    item["why"] = finding.why;
-    item["fix"] = finding.fix;
-    items.emplace_back(std::move(item));
+    items.push_back(document::to_value(finding));
     const std::string word(to_string(finding.severity));
     text += fmt::format("{} {} {}: {}\n", finding.severity == Severity::error ? style.red(word) : style.yellow(word),
                         finding.id, printable(finding.subject), style.wrap(printable(finding.what), 4));

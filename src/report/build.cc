@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "document/value.h"
+#include "document/finding_value.h"
 #include "report/diagnosis.h"
 #include "report/doctor_text.h"
 
@@ -107,7 +107,7 @@ std::string tests_json(const std::vector<run::WheelTest>& items) {
     for (const run::TestOutcome& test : item.tests) tests.push_back(test_value(test));
     table["tests"] = std::move(tests);
     Array findings;
-    for (const Finding& finding : item.findings) findings.push_back(run::to_value(finding));
+    for (const Finding& finding : item.findings) findings.push_back(document::to_value(finding));
     table["findings"] = std::move(findings);
     list.emplace_back(std::move(table));
   }

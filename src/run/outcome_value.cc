@@ -1,3 +1,4 @@
+#include "document/finding_value.h"
 #include "run/run.h"
 
 namespace wheelsmith::run {
@@ -22,17 +23,6 @@ Value failure_value(const FirstFailure& failure) {
 }
 
 }  // namespace
-
-Value to_value(const Finding& finding) {
-  Table table;
-  table["id"] = finding.id;
-  table["severity"] = std::string(to_string(finding.severity));
-  table["subject"] = finding.subject;
-  table["what"] = finding.what;
-  table["why"] = finding.why;
-  table["fix"] = finding.fix;
-  return table;
-}
 
 Value StepOutcome::to_value() const {
   Table table;
@@ -62,7 +52,7 @@ Value StepOutcome::to_value() const {
   }
   table["tests"] = std::move(all_tests);
   Array all_findings;
-  for (const Finding& finding : findings) all_findings.push_back(run::to_value(finding));
+  for (const Finding& finding : findings) all_findings.push_back(document::to_value(finding));
   table["findings"] = std::move(all_findings);
   return table;
 }

@@ -37,8 +37,6 @@ struct FirstFailure {
   std::string product{};  // ninja: the first file that it should have made
 };
 
-document::Value to_value(const Finding& finding);
-
 // What remedies may say of this machine, and what is known of nvcc.
 diagnose::Machine machine_for_remedies();
 

@@ -1,17 +1,13 @@
 // Members packed in pieces, side by side, and written in order.
 //
-// As in writer_parallel.cc each thread takes the next piece, packs it, and whoever has the one that the archive waits
-// for writes it and all that are ready behind it. Large members thus keep all threads busy and are held in memory by a
-// few pieces only. Their sizes are known when their last piece is written: the header stands before them, so it is
-// written again.
+// As members in writer_parallel.cc, so here their pieces (in_order.h). Large members thus keep all threads busy and are
+// held in memory by a few pieces only. Their sizes are known when their last piece is written: the header stands before
+// them, so it is written again.
 
 #include <libdeflate.h>
 #include <zlib.h>
 
 #include <algorithm>
-#include <condition_variable>
-#include <limits>
-#include <mutex>
 #include <optional>
 
 #include "base/error.h"
@@ -19,6 +15,7 @@
 #include "base/text.h"
 #include "zip/deflate_piece.h"
 #include "zip/format.h"
+#include "zip/in_order.h"
 #include "zip/writer.h"
 
 namespace wheelsmith::zip {
@@ -44,20 +41,22 @@ class Writer::PieceLine {
         m_pieces.push_back({i, offset, std::min(k_piece, members[i].size - offset), piece == 0, piece + 1 == count});
       }
     }
-    m_done.resize(m_pieces.size());
+    m_order.emplace(m_pieces.size(), writer.m_options.memory);
   }
 
   [[nodiscard]] std::size_t count() const { return m_pieces.size(); }
 
   void work(std::size_t i) {
-    if (!enter(i)) return;
+    const std::uint64_t cost = 2 * m_pieces[i].size;
+    if (!m_order->enter(i, cost)) return;
     try {
-      hand_over(i, fetch(i));
+      m_order->hand_over(i, fetch(i), cost, cost,
+                         [this](std::size_t next, const Done& done) { write(m_pieces[next], done); });
     } catch (const Error& error) {
-      fail(i);
+      m_order->fail(i);
       throw error.in(printable(m_members[m_pieces[i].member].name));
     } catch (...) {
-      fail(i);
+      m_order->fail(i);
       throw;
     }
   }
@@ -98,29 +97,6 @@ class Writer::PieceLine {
     return done;
   }
 
-  [[nodiscard]] std::uint64_t cost(std::size_t i) const { return 2 * m_pieces[i].size; }
-
-  bool enter(std::size_t i) {
-    std::unique_lock lock(m_mutex);
-    const std::uint64_t budget = m_writer.m_options.memory;
-    m_changed.wait(lock,
-                   [&] { return m_failed_at < i || m_next == i || (m_held <= budget && cost(i) <= budget - m_held); });
-    if (m_failed_at < i) return false;
-    m_held += cost(i);
-    return true;
-  }
-
-  void hand_over(std::size_t i, Done done) {
-    const std::lock_guard lock(m_mutex);
-    m_done[i] = std::move(done);
-    for (; m_next < m_done.size() && m_done[m_next]; ++m_next) {
-      write(m_pieces[m_next], *m_done[m_next]);
-      m_held -= cost(m_next);
-      m_done[m_next].reset();
-    }
-    m_changed.notify_all();
-  }
-
   void write(const Piece& piece, const Done& done) {
     const PiecedMember& member = m_members[piece.member];
     if (piece.whole()) return m_writer.write(member.name, member.mode, done.packed);
@@ -144,22 +120,11 @@ class Writer::PieceLine {
     }
   }
 
-  void fail(std::size_t i) {
-    const std::lock_guard lock(m_mutex);
-    m_failed_at = std::min(m_failed_at, i);
-    m_changed.notify_all();
-  }
-
   Writer& m_writer;
   const std::vector<PiecedMember>& m_members;
   const std::function<void(std::uint64_t, Bytes)>& m_write_at;
   std::vector<Piece> m_pieces;
-  std::mutex m_mutex;
-  std::condition_variable m_changed;
-  std::vector<std::optional<Done>> m_done;
-  std::size_t m_next = 0;  // the first that is not written yet
-  std::size_t m_failed_at = std::numeric_limits<std::size_t>::max();
-  std::uint64_t m_held = 0;
+  std::optional<InOrder<Done>> m_order;  // as soon as the pieces are counted
   // Of the member of several pieces that is being written:
   std::uint64_t m_header_at = 0;
   std::uint64_t m_packed_size = 0;
