@@ -11,6 +11,12 @@
 // Long compiles go first: the last one to end decides when the build ends. One that does not fit is passed by smaller
 // ones, but not for ever: after a while nothing else starts until it does.
 //
+// A compile that is past its peak needs less from then on (lower; the essay is in tail.cc).
+//
+// When nobody fits and a core is idle, one is started early, before there is room for its peak: it takes a while to
+// grow, and those that run may have ended by then. If not, it is paused on its way, which costs no more than waiting
+// would have. Only one in a pool, and only where all that run are known: the growth of the others stays covered.
+//
 // What runs may turn out larger than its reservation. Then the reservation grows with it, so that fewer start. When the
 // growth to come exceeds what is available and little is left, the youngest is paused (hold_down): it keeps what it has
 // and takes no more, while older ones end. When even that does not help, the youngest is set back: ended by us and run
@@ -26,11 +32,11 @@ std::uint64_t growth(const Admission::Running& running) {
   return running.reserved - std::min(running.reserved, running.used);
 }
 
-std::uint64_t low_water(const Pool& pool) { return std::max(pool.limit / 8, 96 * k_MB); }
 std::uint64_t danger(const Pool& pool) { return std::max(pool.limit / 25, 48 * k_MB); }
 
 }  // namespace
 
+std::uint64_t low_water(const Pool& pool) { return std::max(pool.limit / 8, 96 * k_MB); }
 std::uint64_t margin(const Pool& pool) { return std::max(pool.limit / 33, 32 * k_MB); }
 
 std::string_view to_string(Why why) {
@@ -58,16 +64,25 @@ void Admission::adopt(const Ask& ask, double now) {
   running.started = now;
 }
 
-void Admission::expect(std::uint64_t id, std::uint64_t memory, double seconds) {
+void Admission::expect(std::uint64_t id, std::uint64_t memory, double seconds, bool sure) {
   const auto found = m_waiting.find(id);
   if (found == m_waiting.end()) return;
   found->second.ask.memory = memory;
   found->second.ask.seconds = seconds;
+  found->second.ask.sure = sure;
 }
 
 void Admission::finish(std::uint64_t id) {
   m_waiting.erase(id);
   m_running.erase(id);
+}
+
+void Admission::lower(std::uint64_t id, std::uint64_t bytes) {
+  const auto found = m_running.find(id);
+  if (found == m_running.end() || bytes >= found->second.reserved) return;
+  found->second.reserved_most = std::max(found->second.reserved_most, found->second.reserved);
+  found->second.reserved = bytes;
+  found->second.early = false;
 }
 
 void Admission::set_used(std::uint64_t id, std::uint64_t bytes) {
@@ -178,6 +193,22 @@ bool Admission::fits(const Ask& ask, unsigned threads) const {
       sum += growth(running);
     }
     return empty || sum <= pool->second.available;
+  });
+}
+
+bool Admission::may_start_early(const Ask& ask) const {
+  if (!ask.sure || ask.alone) return false;
+  return std::all_of(ask.pools.begin(), ask.pools.end(), [&](const std::string& name) {
+    const auto pool = m_pools.find(name);
+    if (pool == m_pools.end()) return true;
+    std::uint64_t sum = ask.memory / 4 + low_water(pool->second);
+    for (const auto& [id, running] : m_running) {
+      const auto& pools = running.ask.pools;
+      if (std::find(pools.begin(), pools.end(), name) == pools.end()) continue;
+      if (!running.ask.sure || running.early || running.paused || running.set_back) return false;
+      sum += growth(running);
+    }
+    return sum <= pool->second.available;
   });
 }
 

@@ -32,6 +32,7 @@ struct Ask {
   double seconds = 0;                   // how long it will take
   unsigned threads = 1;                 // the most that it can use
   bool alone = false;                   // nothing else may run in its pools
+  bool sure = false;                    // what it will need was seen, of it or of its relatives
 };
 
 struct Action {
@@ -57,9 +58,11 @@ class Admission {
   // One that was granted by a governor that is no more: it runs, whatever the numbers say.
   void adopt(const Ask& ask, double now);
   // More is known now about one that waits.
-  void expect(std::uint64_t id, std::uint64_t memory, double seconds);
+  void expect(std::uint64_t id, std::uint64_t memory, double seconds, bool sure);
   // It is done, or gone, or no longer wants.
   void finish(std::uint64_t id);
+  // A running one needs no more than this from now on.
+  void lower(std::uint64_t id, std::uint64_t bytes);
   // The memory that a running one holds.
   void set_used(std::uint64_t id, std::uint64_t bytes);
 
@@ -75,10 +78,13 @@ class Admission {
   struct Running {
     Ask ask;
     std::uint64_t reserved = 0, used = 0, peak = 0;
+    std::uint64_t reserved_most = 0;  // before it came down
     double started = 0, waited = 0, paused_at = 0, paused_for = 0;
     Why why = Why::nothing;  // what it waited for longest
     unsigned threads = 1;
     bool paused = false, set_back = false;
+    bool started_early = false;  // before there was room for its peak
+    bool early = false;          // and there is none yet
   };
   [[nodiscard]] const std::map<std::uint64_t, Running>& running() const { return m_running; }
   [[nodiscard]] const std::map<std::uint64_t, Waiting>& waiting() const { return m_waiting; }
@@ -93,6 +99,8 @@ class Admission {
   void start(double now, std::vector<Action>& actions);
   [[nodiscard]] Why obstacle(const Ask& ask, unsigned threads, unsigned free_cores) const;
   [[nodiscard]] bool fits(const Ask& ask, unsigned threads) const;
+  [[nodiscard]] bool may_start_early(const Ask& ask) const;
+  void start_one(Waiting& waiting, unsigned threads, bool early, double now, std::vector<Action>& actions);
   [[nodiscard]] std::vector<Waiting*> in_order(double now);
 
   unsigned m_cores;
@@ -104,5 +112,7 @@ class Admission {
 
 // Kept free for what nobody foresaw.
 std::uint64_t margin(const Pool& pool);
+// Where holding down begins.
+std::uint64_t low_water(const Pool& pool);
 
 }  // namespace wheelsmith::governor

@@ -84,19 +84,31 @@ void Admission::start(double now, std::vector<Action>& actions) {
       if (why == Why::alone ? ask.alone : overdue) closed.insert(closed.end(), ask.pools.begin(), ask.pools.end());
       continue;
     }
-    Running running;
-    running.ask = ask;
-    running.reserved = ask.memory + ask.memory_per_thread * (threads - 1);
-    running.started = now;
-    running.waited = now - waiting->since;
-    waiting->waited[static_cast<std::size_t>(Why::nothing)] = 0;
-    running.why = longest(waiting->waited);
-    running.threads = threads;
     busy += threads;
-    actions.push_back({Action::Kind::start, ask.id, running.reserved, threads});
-    m_running[ask.id] = running;
-    m_waiting.erase(ask.id);
+    start_one(*waiting, threads, false, now, actions);
   }
+  if (busy >= m_cores) return;
+  for (Waiting* waiting : in_order(now)) {
+    if (waiting->why != Why::memory) continue;
+    if (may_start_early(waiting->ask)) return start_one(*waiting, 1, true, now, actions);
+    if (now - waiting->since > patience(waiting->ask)) return;  // nobody passes it any more
+  }
+}
+
+void Admission::start_one(Waiting& waiting, unsigned threads, bool early, double now, std::vector<Action>& actions) {
+  const Ask ask = waiting.ask;
+  Running running;
+  running.ask = ask;
+  running.reserved = ask.memory + ask.memory_per_thread * (threads - 1);
+  running.started = now;
+  running.waited = now - waiting.since;
+  waiting.waited[static_cast<std::size_t>(Why::nothing)] = 0;
+  running.why = longest(waiting.waited);
+  running.threads = threads;
+  running.early = running.started_early = early;
+  actions.push_back({Action::Kind::start, ask.id, running.reserved, threads});
+  m_running[ask.id] = running;
+  m_waiting.erase(ask.id);
 }
 
 }  // namespace wheelsmith::governor

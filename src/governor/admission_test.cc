@@ -22,6 +22,7 @@ struct Site {
     wanted.pools = {"m"};
     wanted.memory = memory * k_MB;
     wanted.seconds = seconds;
+    wanted.sure = sure;
     admission.ask(wanted, now);
   }
   void ask_alone(std::uint64_t id, std::uint64_t memory) {
@@ -50,6 +51,7 @@ struct Site {
 
   Admission admission;
   double now = 0;
+  bool sure = false;
 };
 
 TEST(AdmissionTest, NeverMoreThanCores) {
@@ -143,6 +145,66 @@ TEST(AdmissionTest, WhatOutgrowsItsReservationKeepsOthersFromStarting) {
   site.ask(2, 450);
   EXPECT_EQ(site.decide(), "") << "it will go on growing";
   EXPECT_EQ(site.admission.running().at(1).reserved, 2500 * k_MB);
+}
+
+TEST(AdmissionTest, OnePastItsPeakMakesRoom) {
+  Site site(8, 9000);
+  site.ask(1, 6500);
+  site.ask(2, 6500);
+  EXPECT_EQ(site.decide(), "start 1");
+  site.use(1, 1600);
+  site.free(9000, 7000);
+  EXPECT_EQ(site.decide(), "") << "it may grow again";
+  site.admission.lower(1, 1700 * k_MB);
+  EXPECT_EQ(site.decide(), "start 2");
+  EXPECT_EQ(site.admission.running().at(1).reserved_most, 6500 * k_MB);
+  site.admission.lower(1, 5000 * k_MB);
+  EXPECT_EQ(site.admission.running().at(1).reserved, 1700 * k_MB) << "only down";
+}
+
+TEST(AdmissionTest, OneIsStartedEarlyAndPausedWhenItGrowsTooSoon) {
+  Site site(8, 9000);
+  site.sure = true;
+  for (std::uint64_t id = 1; id <= 4; ++id) site.ask(id, 6500);
+  EXPECT_EQ(site.decide(), "start 1");
+  site.use(1, 6000);
+  site.free(9000, 2500);
+  EXPECT_EQ(site.decide(), "") << "a quarter of 2 must fit beside what 1 will grow by";
+  site.now = 50;
+  site.admission.lower(1, 2400 * k_MB);
+  site.use(1, 2300);
+  site.free(9000, 6200);
+  EXPECT_EQ(site.decide(), "start 2") << "9000 - 2400 are less than 6500, but it takes a while to grow";
+  EXPECT_EQ(site.decide(), "") << "one at a time";
+  EXPECT_TRUE(site.admission.running().at(2).early);
+  site.use(2, 5300);
+  site.free(9000, 900);
+  EXPECT_EQ(site.decide(), "pause 2");
+  EXPECT_EQ(site.decide(), "");
+  site.now = 120;
+  site.admission.lower(1, 500 * k_MB);
+  site.use(1, 400);
+  site.free(9000, 2800);
+  EXPECT_EQ(site.decide(), "resume 2");
+  // In its own tail it is early no longer.
+  site.now = 140;
+  site.admission.lower(2, 2400 * k_MB);
+  site.use(2, 2000);
+  site.free(9000, 6100);
+  EXPECT_EQ(site.decide(), "start 3");
+}
+
+TEST(AdmissionTest, NobodyIsStartedEarlyBesideWhatIsNotKnown) {
+  Site site(8, 9000);
+  site.ask(1, 6500);
+  site.sure = true;
+  site.ask(2, 6500);
+  EXPECT_EQ(site.decide(), "start 1");
+  site.admission.lower(1, 2400 * k_MB);
+  site.use(1, 2300);
+  site.free(9000, 6200);
+  EXPECT_EQ(site.decide(), "");
+  EXPECT_EQ(site.why(2), Why::memory);
 }
 
 TEST(AdmissionTest, TheYoungestIsPausedAndResumed) {

@@ -29,6 +29,8 @@ std::uint64_t bytes(double value) { return std::max(k_least, static_cast<std::ui
 
 }  // namespace
 
+std::uint64_t with_slack(std::uint64_t seen) { return seen + seen / 64 + 16'000'000; }
+
 std::string_view to_string(Estimate::From from) {
   switch (from) {
     case Estimate::From::unit: return "unit";
@@ -67,7 +69,7 @@ Estimate prior(const UnitFacts& facts) {
       seconds = 0.2 + size / 2e8;
       break;
   }
-  return {bytes(memory), seconds, Estimate::From::prior};
+  return {bytes(memory), seconds, Estimate::From::prior, 0, {}};
 }
 
 Estimate MemoryModel::estimate(const UnitFacts& facts) const {
@@ -76,11 +78,16 @@ Estimate MemoryModel::estimate(const UnitFacts& facts) const {
   const auto family = m_families.find(facts.family);
   if (unit != m_units.end()) {
     const double factor = thread_factor(facts.threads, unit->second.last.facts.threads);
-    result = {bytes(static_cast<double>(unit->second.peak) * factor * 1.03 + 8 * k_MB), unit->second.seconds,
-              Estimate::From::unit};
+    result = {bytes(static_cast<double>(with_slack(unit->second.peak)) * factor),
+              unit->second.seconds,
+              Estimate::From::unit,
+              unit->second.last.peak,
+              {}};
+    if (unit->second.last.facts.threads == 1) result.tails = unit->second.last.tails;
   } else if (family != m_families.end()) {
-    result = {bytes(static_cast<double>(family->second.peak) * 1.05 + 8 * k_MB), family->second.seconds,
-              Estimate::From::family};
+    const double memory = static_cast<double>(family->second.peak) * 1.05 + 8 * k_MB;
+    result = {bytes(memory), family->second.seconds, Estimate::From::family, family->second.peak, {}};
+    for (const auto& tail : family->second.tails) result.tails.push_back({tail.falls, bytes(memory * tail.memory)});
   } else if (const auto found = m_corrections.find(facts.kind);
              found != m_corrections.end() && (found->second.count >= k_enough || found->second.memory_sum > 0)) {
     const Correction& correction = found->second;
@@ -99,6 +106,21 @@ Estimate MemoryModel::estimate(const UnitFacts& facts) const {
   return result;
 }
 
+void MemoryModel::learn_tails(Family& family, const Observation& observation) {
+  const double peak = static_cast<double>(std::max(k_least, observation.peak));
+  for (std::size_t i = 0; i < observation.tails.size(); ++i) {
+    const Tail& seen = observation.tails[i];
+    if (!family.has_tails) family.tails.push_back({seen.falls, 0});
+    if (i == family.tails.size() || family.tails[i].falls != seen.falls) {
+      family.tails.resize(i);
+      break;
+    }
+    family.tails[i].memory = std::max(family.tails[i].memory, static_cast<double>(seen.memory) / peak);
+  }
+  family.tails.resize(std::min(family.tails.size(), observation.tails.size()));
+  family.has_tails = true;
+}
+
 void MemoryModel::learn(const Observation& observation) {
   const UnitFacts& facts = observation.facts;
   Unit& unit = m_units[facts.unit];
@@ -115,6 +137,7 @@ void MemoryModel::learn(const Observation& observation) {
   Family& family = m_families[facts.family];
   family.peak = std::max(family.peak, observation.peak);
   if (!known) family.seconds += (observation.seconds - family.seconds) / ++family.count;
+  if (facts.threads == 1) learn_tails(family, observation);  // side by side, architectures fall together
 
   if (known) return;
   const Estimate expected = prior(facts);

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "governor/tail.h"
 #include "governor/unit.h"
 
 // What a compile will need, from what compiles needed. Values in, values out; UnitJournal keeps them on disk.
@@ -27,6 +28,9 @@ struct Estimate {
   std::uint64_t memory = 0;
   double seconds = 0;
   From from = From::prior;
+  // With one thread; what was seen, without anything to be on the safe side.
+  std::uint64_t peak = 0;
+  Tails tails;
 };
 std::string_view to_string(Estimate::From from);
 
@@ -35,6 +39,7 @@ struct Observation {
   std::uint64_t peak = 0;
   double seconds = 0;
   std::int64_t when = 0;  // seconds since 1970
+  Tails tails;
 };
 
 class MemoryModel {
@@ -59,7 +64,14 @@ class MemoryModel {
     std::uint64_t peak = 0;
     double seconds = 0;  // mean
     unsigned count = 0;
+    struct TailShare {
+      unsigned falls = 0;
+      double memory = 0;  // as a share of the peak, the largest of all
+    };
+    std::vector<TailShare> tails;  // as far as all agree
+    bool has_tails = false;        // somebody's are known
   };
+  static void learn_tails(Family& family, const Observation& observation);
   // How far the prior was from the truth, as logarithms.
   struct Correction {
     double memory_sum = 0, memory_squares = 0, seconds_sum = 0;
@@ -72,6 +84,10 @@ class MemoryModel {
   std::map<std::string, std::uint64_t, std::less<>> m_family_floors;  // while a build runs
   std::map<Kind, Correction> m_corrections;
 };
+
+// What is reserved for a need that was seen: a compiler that is given the same needs the same, up to what comes and
+// goes between two looks.
+std::uint64_t with_slack(std::uint64_t seen);
 
 // What to expect of a unit that nobody has seen, nor any that resembles it.
 Estimate prior(const UnitFacts& facts);

@@ -18,7 +18,7 @@ UnitFacts cuda(const std::string& unit, const std::string& family = "cuda/1/x") 
 }
 
 Observation seen(const UnitFacts& facts, std::uint64_t peak, double seconds = 100, std::int64_t when = 1) {
-  return {facts, peak * k_MB, seconds, when};
+  return {facts, peak * k_MB, seconds, when, {}};
 }
 
 TEST(MemoryModelTest, AUnitNeedsWhatItNeeded) {
@@ -77,7 +77,7 @@ TEST(MemoryModelTest, PriorsAreCorrectedWhileABuildRuns) {
     return UnitFacts{"u" + std::to_string(i), "f" + std::to_string(i), Kind::cxx, 1000, 1, 1};
   };
   const std::uint64_t before = model.estimate(unit(9)).memory;
-  for (int i = 0; i < 4; ++i) model.learn({unit(i), before * 3, 50, 1});
+  for (int i = 0; i < 4; ++i) model.learn({unit(i), before * 3, 50, 1, {}});
   EXPECT_NEAR(static_cast<double>(model.estimate(unit(9)).memory), static_cast<double>(before) * 3, 1e6);
   EXPECT_NEAR(model.estimate(unit(9)).seconds, 50, 1);
   EXPECT_EQ(model.estimate(cuda("x")).memory, prior(cuda("x")).memory) << "each compiler for itself";
@@ -107,6 +107,36 @@ TEST(MemoryModelTest, AKilledUnitNeedsMoreThanItHad) {
   EXPECT_LT(model.estimate(cuda("a")).memory, 2500 * k_MB);
 }
 
+TEST(MemoryModelTest, WhatIsNeededAfterThePeakIsKnown) {
+  MemoryModel model;
+  EXPECT_TRUE(model.estimate(cuda("a")).tails.empty());
+  Observation observation = seen(cuda("a"), 6000);
+  observation.tails = {{1, 1500 * k_MB}, {1, 300 * k_MB}};
+  model.learn(observation);
+  const Tails known = model.estimate(cuda("a")).tails;
+  EXPECT_EQ(known, observation.tails);
+  EXPECT_EQ(model.estimate(cuda("a")).peak, 6000 * k_MB);
+
+  observation = seen(cuda("relative"), 3000);
+  observation.tails = {{1, 1500 * k_MB}, {2, 300 * k_MB}};
+  model.learn(observation);
+  const Tails relative = model.estimate(cuda("other")).tails;
+  ASSERT_EQ(relative.size(), 1U) << "as far as they agree";
+  EXPECT_GE(relative[0].memory, 3000 * k_MB) << "half of the largest, as the worst of them";
+  EXPECT_LE(relative[0].memory, 3300 * k_MB);
+  EXPECT_EQ(model.estimate(cuda("a")).tails, known);
+
+  // Several architectures side by side fall together: that says nothing of one after the other.
+  observation.facts.threads = 2;
+  observation.tails = {};
+  model.learn(observation);
+  EXPECT_TRUE(model.estimate(cuda("relative")).tails.empty());
+  EXPECT_EQ(model.estimate(cuda("other")).tails, relative);
+  // One that ends at its peak.
+  model.learn(seen(cuda("level"), 3000));
+  EXPECT_TRUE(model.estimate(cuda("other")).tails.empty());
+}
+
 TEST(UnitJournalTest, IsReadBackAndSharedWithOtherMachines) {
   const sys::TempDir folder;
   {
@@ -130,6 +160,19 @@ TEST(UnitJournalTest, StaysSmall) {
   const std::string after = sys::read_file(folder.path() / "journal.tsv");
   EXPECT_EQ(std::count(after.begin(), after.end(), '\n'), 1);
   EXPECT_EQ(after, to_line(seen(cuda("a"), 1000, 1, 2999)));
+}
+
+TEST(UnitJournalTest, TailsAreKeptAndOldLinesHaveNone) {
+  Observation observation = seen(cuda("a"), 1000);
+  observation.tails = {{2, 300 * k_MB}, {1, 90 * k_MB}};
+  std::string line = to_line(observation);
+  line.pop_back();
+  EXPECT_EQ(parse_line(line).value().tails, observation.tails);
+  const std::string old = "a\tb\tcuda\t1\t1\t1\t900\t1\t1";
+  EXPECT_TRUE(parse_line(old).value().tails.empty());
+  EXPECT_EQ(parse_line(old + "\t1:900").value().tails, Tails({{1, 900}}));
+  for (const char* end : {"\t", "\t-", "\t1", "\t1:", "\t1:901", "\t-1:1", "\t0:1", "\t1001:1", "\t1:5,", "\t1:5,1:6"})
+    EXPECT_TRUE(parse_line(old + end).value().tails.empty()) << end;
 }
 
 TEST(UnitJournalTest, LinesThatAreNoneAreLeftOut) {

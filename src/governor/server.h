@@ -13,6 +13,7 @@
 #include "governor/pools.h"
 #include "governor/run_file.h"
 #include "governor/sampler.h"
+#include "governor/tail.h"
 #include "governor/unit_journal.h"
 
 // The governor itself. The essay is in server_linux.cc. Only src/governor includes this.
@@ -51,6 +52,8 @@ class Server {
     unsigned tries = 0;
     double told_at = 0, started = 0, granted = 0;
     std::vector<pid_t> pids;  // its compiler's processes at the last look
+    MemoryCurve curve;
+    TailWatch tail_watch;
     std::map<std::string, std::uint64_t> kills;
   };
   using Clients = std::list<Client>;

@@ -64,6 +64,7 @@ void Server::ask(Client& client, const Message& message, bool runs_already) {
   client.estimate = client.build->journal->model().estimate(client.facts);
   client.told_at = now();
   client.kills.clear();
+  client.curve = {};
 
   Ask ask;
   ask.id = client.id;
@@ -75,6 +76,7 @@ void Server::ask(Client& client, const Message& message, bool runs_already) {
   ask.seconds = client.estimate.seconds;  // of the compile: long ones are looked for first
   ask.threads = bounded(message.number("threads"), client.facts.archs);
   ask.alone = message.flag("alone");
+  ask.sure = client.estimate.from != Estimate::From::prior;
   if (ask.threads > 1) {
     UnitFacts two = client.facts;
     two.threads = 2;
@@ -104,7 +106,7 @@ void Server::note(const Client& client, const Admission::Running& running, const
   line["seconds"] = now() - client.granted;
   line["paused"] = running.paused_for;
   line["peak"] = peak;
-  line["reserved"] = running.reserved;
+  line["reserved"] = std::max(running.reserved, running.reserved_most);
   line["estimate"] = client.estimate.memory;
   line["from"] = std::string(to_string(client.estimate.from));
   line["unit"] = client.facts.unit;
@@ -117,6 +119,7 @@ void Server::note(const Client& client, const Admission::Running& running, const
   line["try"] = client.tries;
   line["outcome"] = outcome;
   if (again) line["again"] = true;
+  if (running.started_early) line["early"] = true;
   if (!client.cache.empty()) line["cache"] = client.cache;
   if (client.looked_for > 0) line["looked"] = client.looked_for;
   if (client.remote) line["remote"] = true;
@@ -159,10 +162,10 @@ void Server::done(Client& client, const Message& message) {
   } else if (exit == 0 && !set_back) {
     UnitFacts facts = client.facts;
     facts.threads = running.threads;
-    client.build->journal->add(
-        {facts, peak, now() - client.granted - running.paused_for, static_cast<std::int64_t>(wall_clock())});
+    client.build->journal->add({facts, peak, now() - client.granted - running.paused_for,
+                                static_cast<std::int64_t>(wall_clock()), client.curve.tails()});
   } else if (set_back) {
-    model.needs_more_than(client.facts, running.reserved);
+    model.needs_more_than(client.facts, std::max(running.reserved, running.peak));
   } else if (out_of_memory) {
     model.needs_more_than(client.facts, static_cast<std::uint64_t>(static_cast<double>(peak) * k_more));
   }
@@ -212,7 +215,8 @@ void Server::estimate_again(const Build* build) {
     if (waiting == m_admission.waiting().end() || waiting->second.ask.alone) continue;
     client.estimate = client.build->journal->model().estimate(client.facts);
     const std::uint64_t memory = client.estimate.memory;
-    m_admission.expect(client.id, client.looks ? std::min(memory, k_look_memory) : memory, client.estimate.seconds);
+    m_admission.expect(client.id, client.looks ? std::min(memory, k_look_memory) : memory, client.estimate.seconds,
+                       client.estimate.from != Estimate::From::prior);
   }
 }
 
@@ -231,6 +235,11 @@ void Server::act(const std::vector<Action>& actions) {
       case Action::Kind::start:
         client->granted = now();
         client->started = wall_clock();
+        client->tail_watch = {};
+        if (action.threads == 1 && !client->looks) {
+          const bool roughly = client->estimate.from != Estimate::From::unit;
+          client->tail_watch = TailWatch(client->estimate.peak, client->estimate.tails, roughly);
+        }
         for (const std::string& pool : m_admission.running().at(action.id).ask.pools) {
           if (pool != k_machine && !pool.starts_with("run:")) client->kills[pool] = m_pools[pool].kills;
         }

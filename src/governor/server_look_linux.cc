@@ -49,6 +49,9 @@ void Server::look_at_trees() {
     client.pids = use.pids;
     const bool outgrown = use.bytes > running->second.reserved;
     m_admission.set_used(client.id, use.bytes);
+    client.curve.add(now(), use.bytes);
+    if (const std::uint64_t rest = client.tail_watch.look(now(), use.bytes); rest != 0)
+      m_admission.lower(client.id, with_slack(rest));
     // What was born while the others were being stopped.
     if (running->second.paused) signal_tree(client.pid, SIGSTOP);
     if (outgrown) {

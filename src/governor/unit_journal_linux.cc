@@ -23,11 +23,32 @@ bool is_word(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 127; });
 }
 
+// "1:2400000000,1:500000000"; "-" for none.
+std::string to_text(const Tails& tails) {
+  std::string text;
+  for (const Tail& tail : tails) text += fmt::format("{}{}:{}", text.empty() ? "" : ",", tail.falls, tail.memory);
+  return text.empty() ? "-" : text;
+}
+
+Tails parse_tails(std::string_view text, std::uint64_t most) {
+  Tails tails;
+  for (const std::string_view part : split(text, ',')) {
+    const std::size_t colon = std::min(part.find(':'), part.size());
+    const auto falls = to_number(part.substr(0, colon));
+    const auto memory = to_number(part.substr(std::min(colon + 1, part.size())));
+    if (!falls || !memory || *falls == 0 || *falls > 1000 || *memory > most || tails.size() == 8) return {};
+    tails.push_back({static_cast<unsigned>(*falls), *memory});
+    most = *memory;
+  }
+  return tails;
+}
+
 }  // namespace
 
 std::string to_line(const Observation& o) {
-  return fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}\t{:.3f}\t{}\n", o.facts.unit, o.facts.family, to_string(o.facts.kind),
-                     o.facts.size, o.facts.archs, o.facts.threads, o.peak, o.seconds, o.when);
+  return fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}\t{:.3f}\t{}\t{}\n", o.facts.unit, o.facts.family,
+                     to_string(o.facts.kind), o.facts.size, o.facts.archs, o.facts.threads, o.peak, o.seconds, o.when,
+                     to_text(o.tails));
 }
 
 std::optional<Observation> parse_line(std::string_view line) {
@@ -51,6 +72,7 @@ std::optional<Observation> parse_line(std::string_view line) {
   result.peak = *peak;
   result.seconds = seconds;
   result.when = static_cast<std::int64_t>(*when);
+  if (fields.size() > 9) result.tails = parse_tails(fields[9], *peak);  // older lines end before
   return result;
 }
 
