@@ -107,8 +107,9 @@ Admission::Group Admission::in_pool(const std::string& pool) {
     const auto& pools = running.ask.pools;
     if (std::find(pools.begin(), pools.end(), pool) != pools.end()) group.push_back(&running);
   }
-  std::stable_sort(group.begin(), group.end(),
-                   [](const Running* a, const Running* b) { return a->started < b->started; });
+  std::stable_sort(group.begin(), group.end(), [](const Running* a, const Running* b) {
+    return std::pair(a->early, a->started) < std::pair(b->early, b->started);
+  });
   return group;
 }
 
@@ -116,7 +117,11 @@ std::vector<Action> Admission::decide(double now) {
   std::vector<Action> actions;
   for (auto& [id, running] : m_running) {
     // Nobody knows how far one goes that has gone too far.
-    if (running.used > running.reserved) running.reserved = running.used + std::max(running.used / 4, 64 * k_MB);
+    if (running.used > running.reserved) {
+      running.reserved = running.used + std::max(running.used / 4, 64 * k_MB);
+      running.ask.sure = false;
+    }
+    running.early = running.early && !has_room(running, margin);
   }
   for (const auto& [name, pool] : m_pools) hold_down(name, now, actions);
   resume(now, actions);
@@ -127,7 +132,18 @@ std::vector<Action> Admission::decide(double now) {
 void Admission::hold_down(const std::string& name, double now, std::vector<Action>& actions) {
   const Pool& pool = m_pools[name];
   Group group = in_pool(name);
-  if (group.size() < 2 || pool.available >= low_water(pool)) return;
+  if (group.size() < 2) return;
+  // What was started early gives way before the others come near what they need.
+  if (Running& last = *group.back(); last.early && !last.paused && !last.set_back) {
+    std::uint64_t others = 0;
+    for (const Running* running : group) others += running == &last || running->paused ? 0 : growth(*running);
+    if (pool.available < low_water(pool) + others) {
+      last.paused = true;
+      last.paused_at = now;
+      actions.push_back({Action::Kind::pause, last.ask.id});
+    }
+  }
+  if (pool.available >= low_water(pool)) return;
 
   const auto to_come = [&group] {
     std::uint64_t sum = 0;
@@ -151,6 +167,26 @@ void Admission::hold_down(const std::string& name, double now, std::vector<Actio
   }
 }
 
+// More than pausing asks for, or one would be paused and resumed without end.
+std::uint64_t enough_to_resume(const Pool& pool) { return std::max(margin(pool), danger(pool)) / 4 * 5; }
+
+bool Admission::has_room(const Running& candidate, std::uint64_t (*more)(const Pool&)) const {
+  return std::all_of(candidate.ask.pools.begin(), candidate.ask.pools.end(), [&](const std::string& name) {
+    const auto found = m_pools.find(name);
+    if (found == m_pools.end()) return true;
+    std::uint64_t sum = growth(candidate) + more(found->second);
+    bool others = false;
+    for (const auto& [id, other] : m_running) {
+      const auto& pools = other.ask.pools;
+      if (&other == &candidate || other.paused || other.set_back) continue;
+      if (std::find(pools.begin(), pools.end(), name) == pools.end()) continue;
+      others = true;
+      sum += growth(other);
+    }
+    return !others || sum <= found->second.available;
+  });
+}
+
 void Admission::resume(double now, std::vector<Action>& actions) {
   std::vector<Running*> paused;
   for (auto& [id, running] : m_running) {
@@ -159,21 +195,9 @@ void Admission::resume(double now, std::vector<Action>& actions) {
   std::stable_sort(paused.begin(), paused.end(),
                    [](const Running* a, const Running* b) { return a->started < b->started; });
   for (Running* candidate : paused) {
-    const bool possible =
-        std::all_of(candidate->ask.pools.begin(), candidate->ask.pools.end(), [&](const std::string& name) {
-          const auto found = m_pools.find(name);
-          if (found == m_pools.end()) return true;
-          std::uint64_t sum = growth(*candidate) + margin(found->second);
-          bool others = false;
-          for (const Running* other : in_pool(name)) {
-            if (other == candidate || other->paused || other->set_back) continue;
-            others = true;
-            sum += growth(*other);
-          }
-          return !others || sum <= found->second.available;
-        });
-    if (!possible) continue;
+    if (!has_room(*candidate, enough_to_resume)) continue;
     candidate->paused = false;
+    candidate->early = false;
     candidate->paused_for += now - candidate->paused_at;
     actions.push_back({Action::Kind::resume, candidate->ask.id});
   }
@@ -201,11 +225,11 @@ bool Admission::may_start_early(const Ask& ask) const {
   return std::all_of(ask.pools.begin(), ask.pools.end(), [&](const std::string& name) {
     const auto pool = m_pools.find(name);
     if (pool == m_pools.end()) return true;
-    std::uint64_t sum = ask.memory / 4 + low_water(pool->second);
+    std::uint64_t sum = ask.memory / 4 + 2 * low_water(pool->second);
     for (const auto& [id, running] : m_running) {
       const auto& pools = running.ask.pools;
       if (std::find(pools.begin(), pools.end(), name) == pools.end()) continue;
-      if (!running.ask.sure || running.early || running.paused || running.set_back) return false;
+      if (!running.ask.sure || running.ask.alone || running.early || running.paused || running.set_back) return false;
       sum += growth(running);
     }
     return sum <= pool->second.available;

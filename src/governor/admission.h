@@ -93,12 +93,14 @@ class Admission {
  private:
   using Group = std::vector<Running*>;
 
-  [[nodiscard]] Group in_pool(const std::string& pool);  // the oldest first
+  [[nodiscard]] Group in_pool(const std::string& pool);  // the oldest first, one that was started early last
   void hold_down(const std::string& name, double now, std::vector<Action>& actions);
   void resume(double now, std::vector<Action>& actions);
   void start(double now, std::vector<Action>& actions);
   [[nodiscard]] Why obstacle(const Ask& ask, unsigned threads, unsigned free_cores) const;
   [[nodiscard]] bool fits(const Ask& ask, unsigned threads) const;
+  // Whether what all in its pools will grow by is there, with `more` to spare in each.
+  [[nodiscard]] bool has_room(const Running& candidate, std::uint64_t (*more)(const Pool&)) const;
   [[nodiscard]] bool may_start_early(const Ask& ask) const;
   void start_one(Waiting& waiting, unsigned threads, bool early, double now, std::vector<Action>& actions);
   [[nodiscard]] std::vector<Waiting*> in_order(double now);

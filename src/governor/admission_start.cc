@@ -87,11 +87,16 @@ void Admission::start(double now, std::vector<Action>& actions) {
     busy += threads;
     start_one(*waiting, threads, false, now, actions);
   }
-  if (busy >= m_cores) return;
+  // On the last core that is idle: on others, smaller ones that are still to come would find no memory.
+  if (busy + 1 != m_cores) return;
+  closed.clear();
   for (Waiting* waiting : in_order(now)) {
-    if (waiting->why != Why::memory) continue;
-    if (may_start_early(waiting->ask)) return start_one(*waiting, 1, true, now, actions);
-    if (now - waiting->since > patience(waiting->ask)) return;  // nobody passes it any more
+    const Ask& ask = waiting->ask;
+    if (has_pool(ask, closed)) continue;
+    if (obstacle(ask, 1, 1) == Why::memory && may_start_early(ask)) return start_one(*waiting, 1, true, now, actions);
+    // Nobody passes these.
+    if (ask.alone || now - waiting->since > patience(ask))
+      closed.insert(closed.end(), ask.pools.begin(), ask.pools.end());
   }
 }
 

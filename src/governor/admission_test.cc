@@ -163,39 +163,82 @@ TEST(AdmissionTest, OnePastItsPeakMakesRoom) {
 }
 
 TEST(AdmissionTest, OneIsStartedEarlyAndPausedWhenItGrowsTooSoon) {
-  Site site(8, 9000);
+  Site site(2, 9000);
   site.sure = true;
   for (std::uint64_t id = 1; id <= 4; ++id) site.ask(id, 6500);
   EXPECT_EQ(site.decide(), "start 1");
   site.use(1, 6000);
   site.free(9000, 2500);
-  EXPECT_EQ(site.decide(), "") << "a quarter of 2 must fit beside what 1 will grow by";
+  EXPECT_EQ(site.decide(), "") << "a part of 2 must fit beside what 1 will grow by";
   site.now = 50;
   site.admission.lower(1, 2400 * k_MB);
   site.use(1, 2300);
   site.free(9000, 6200);
   EXPECT_EQ(site.decide(), "start 2") << "9000 - 2400 are less than 6500, but it takes a while to grow";
-  EXPECT_EQ(site.decide(), "") << "one at a time";
   EXPECT_TRUE(site.admission.running().at(2).early);
-  site.use(2, 5300);
-  site.free(9000, 900);
-  EXPECT_EQ(site.decide(), "pause 2");
+  site.use(2, 5000);
+  site.free(9000, 1230);
+  EXPECT_EQ(site.decide(), "");
+  site.use(2, 5050);
+  site.free(9000, 1180);
+  EXPECT_EQ(site.decide(), "pause 2") << "before it touches what 1 may still grow by";
   EXPECT_EQ(site.decide(), "");
   site.now = 120;
   site.admission.lower(1, 500 * k_MB);
   site.use(1, 400);
   site.free(9000, 2800);
   EXPECT_EQ(site.decide(), "resume 2");
-  // In its own tail it is early no longer.
-  site.now = 140;
-  site.admission.lower(2, 2400 * k_MB);
+  EXPECT_FALSE(site.admission.running().at(2).early) << "there is room for it now";
+  EXPECT_TRUE(site.admission.running().at(2).started_early);
+}
+
+TEST(AdmissionTest, WhatWasStartedEarlyGivesWayWhateverItsNumber) {
+  Site site(2, 9000);
+  site.sure = true;
+  site.ask(1, 4700, 100);
+  site.ask(2, 4500, 200);
+  EXPECT_EQ(site.decide(), "start 2, start 1") << "in one moment";
+  site.use(1, 2000);
   site.use(2, 2000);
-  site.free(9000, 6100);
-  EXPECT_EQ(site.decide(), "start 3");
+  site.free(9000, 3500);
+  EXPECT_EQ(site.decide(), "pause 1") << "2 may still take 2500";
+  site.use(2, 4400);
+  site.free(9000, 1100);
+  EXPECT_EQ(site.decide(), "") << "nobody is set back";
+}
+
+TEST(AdmissionTest, EarlyIsNoWayAroundOtherReasons) {
+  const auto with_one_past_its_peak = [](unsigned cores) {
+    Site site(cores, 9000);
+    site.sure = true;
+    site.ask(1, 6500);
+    site.decide();
+    site.admission.lower(1, 2400 * k_MB);
+    site.use(1, 2300);
+    site.free(9000, 6200);
+    return site;
+  };
+  Site free = with_one_past_its_peak(2);
+  free.ask(3, 6500);
+  EXPECT_EQ(free.decide(), "start 3");
+
+  Site alone = with_one_past_its_peak(2);
+  alone.ask_alone(2, 6000);
+  alone.ask(3, 6500);
+  EXPECT_EQ(alone.decide(), "") << "one that must be alone is passed by nobody";
+
+  Site bounded = with_one_past_its_peak(2);
+  bounded.admission.set_jobs("b", 1);
+  bounded.ask(3, 6500);
+  EXPECT_EQ(bounded.decide(), "");
+
+  Site wide = with_one_past_its_peak(8);
+  wide.ask(3, 6500);
+  EXPECT_EQ(wide.decide(), "") << "small ones may come for the other cores";
 }
 
 TEST(AdmissionTest, NobodyIsStartedEarlyBesideWhatIsNotKnown) {
-  Site site(8, 9000);
+  Site site(2, 9000);
   site.ask(1, 6500);
   site.sure = true;
   site.ask(2, 6500);

@@ -78,16 +78,13 @@ Estimate MemoryModel::estimate(const UnitFacts& facts) const {
   const auto family = m_families.find(facts.family);
   if (unit != m_units.end()) {
     const double factor = thread_factor(facts.threads, unit->second.last.facts.threads);
-    result = {bytes(static_cast<double>(with_slack(unit->second.peak)) * factor),
-              unit->second.seconds,
-              Estimate::From::unit,
-              unit->second.last.peak,
-              {}};
-    if (unit->second.last.facts.threads == 1) result.tails = unit->second.last.tails;
+    result = {bytes(static_cast<double>(with_slack(unit->second.peak)) * factor), unit->second.seconds,
+              Estimate::From::unit, unit->second.last.peak, unit->second.tails.value_or(Tails())};
   } else if (family != m_families.end()) {
     const double memory = static_cast<double>(family->second.peak) * 1.05 + 8 * k_MB;
     result = {bytes(memory), family->second.seconds, Estimate::From::family, family->second.peak, {}};
-    for (const auto& tail : family->second.tails) result.tails.push_back({tail.falls, bytes(memory * tail.memory)});
+    for (const auto& tail : family->second.tails.value_or(std::vector<Family::TailShare>()))
+      result.tails.push_back({tail.falls, bytes(memory * tail.memory)});
   } else if (const auto found = m_corrections.find(facts.kind);
              found != m_corrections.end() && (found->second.count >= k_enough || found->second.memory_sum > 0)) {
     const Correction& correction = found->second;
@@ -106,19 +103,26 @@ Estimate MemoryModel::estimate(const UnitFacts& facts) const {
   return result;
 }
 
-void MemoryModel::learn_tails(Family& family, const Observation& observation) {
+// Where two runs differ, nothing is sure from there on.
+void MemoryModel::learn_tails(Unit& unit, Family& family, const Observation& observation) {
+  // Side by side, architectures fall together.
+  if (!observation.tails || observation.facts.threads != 1) return;
+  const Tails& seen = *observation.tails;
   const double peak = static_cast<double>(std::max(k_least, observation.peak));
-  for (std::size_t i = 0; i < observation.tails.size(); ++i) {
-    const Tail& seen = observation.tails[i];
-    if (!family.has_tails) family.tails.push_back({seen.falls, 0});
-    if (i == family.tails.size() || family.tails[i].falls != seen.falls) {
-      family.tails.resize(i);
-      break;
-    }
-    family.tails[i].memory = std::max(family.tails[i].memory, static_cast<double>(seen.memory) / peak);
+  if (!unit.tails) unit.tails = seen;
+  if (!family.tails) {
+    family.tails.emplace();
+    for (const Tail& tail : seen) family.tails->push_back({tail.falls, 0});
   }
-  family.tails.resize(std::min(family.tails.size(), observation.tails.size()));
-  family.has_tails = true;
+  const auto agree = [&seen](auto& known, const auto& raise) {
+    std::size_t i = 0;
+    for (; i < std::min(known.size(), seen.size()) && known[i].falls == seen[i].falls; ++i) raise(known[i], seen[i]);
+    known.resize(i);
+  };
+  agree(*unit.tails, [](Tail& known, const Tail& now) { known.memory = std::max(known.memory, now.memory); });
+  agree(*family.tails, [peak](Family::TailShare& known, const Tail& now) {
+    known.memory = std::max(known.memory, static_cast<double>(now.memory) / peak);
+  });
 }
 
 void MemoryModel::learn(const Observation& observation) {
@@ -137,7 +141,7 @@ void MemoryModel::learn(const Observation& observation) {
   Family& family = m_families[facts.family];
   family.peak = std::max(family.peak, observation.peak);
   if (!known) family.seconds += (observation.seconds - family.seconds) / ++family.count;
-  if (facts.threads == 1) learn_tails(family, observation);  // side by side, architectures fall together
+  learn_tails(unit, family, observation);
 
   if (known) return;
   const Estimate expected = prior(facts);
@@ -162,6 +166,7 @@ std::vector<Observation> MemoryModel::known(std::size_t most) const {
   for (const auto& [id, unit] : m_units) {
     result.push_back(unit.last);
     result.back().peak = unit.peak;
+    result.back().tails = unit.tails;
     result.back().seconds = unit.seconds;
   }
   std::sort(result.begin(), result.end(), [](const Observation& a, const Observation& b) { return a.when < b.when; });

@@ -28,7 +28,7 @@ struct Estimate {
   std::uint64_t memory = 0;
   double seconds = 0;
   From from = From::prior;
-  // With one thread; what was seen, without anything to be on the safe side.
+  // What was seen of it, or of its largest relative, with one thread; with_slack() is not in it.
   std::uint64_t peak = 0;
   Tails tails;
 };
@@ -38,8 +38,8 @@ struct Observation {
   UnitFacts facts;
   std::uint64_t peak = 0;
   double seconds = 0;
-  std::int64_t when = 0;  // seconds since 1970
-  Tails tails;
+  std::int64_t when = 0;       // seconds since 1970
+  std::optional<Tails> tails;  // nothing: it was not seen from its beginning
 };
 
 class MemoryModel {
@@ -59,6 +59,7 @@ class MemoryModel {
     Observation last;
     std::uint64_t peak = 0;
     double seconds = 0;
+    std::optional<Tails> tails;  // with one thread
   };
   struct Family {
     std::uint64_t peak = 0;
@@ -68,10 +69,9 @@ class MemoryModel {
       unsigned falls = 0;
       double memory = 0;  // as a share of the peak, the largest of all
     };
-    std::vector<TailShare> tails;  // as far as all agree
-    bool has_tails = false;        // somebody's are known
+    std::optional<std::vector<TailShare>> tails;  // as far as all agree whose are known
   };
-  static void learn_tails(Family& family, const Observation& observation);
+  static void learn_tails(Unit& unit, Family& family, const Observation& observation);
   // How far the prior was from the truth, as logarithms.
   struct Correction {
     double memory_sum = 0, memory_squares = 0, seconds_sum = 0;

@@ -114,7 +114,7 @@ TEST(MemoryModelTest, WhatIsNeededAfterThePeakIsKnown) {
   observation.tails = {{1, 1500 * k_MB}, {1, 300 * k_MB}};
   model.learn(observation);
   const Tails known = model.estimate(cuda("a")).tails;
-  EXPECT_EQ(known, observation.tails);
+  EXPECT_EQ(known, observation.tails.value());
   EXPECT_EQ(model.estimate(cuda("a")).peak, 6000 * k_MB);
 
   observation = seen(cuda("relative"), 3000);
@@ -126,14 +126,23 @@ TEST(MemoryModelTest, WhatIsNeededAfterThePeakIsKnown) {
   EXPECT_LE(relative[0].memory, 3300 * k_MB);
   EXPECT_EQ(model.estimate(cuda("a")).tails, known);
 
-  // Several architectures side by side fall together: that says nothing of one after the other.
+  // Several architectures side by side fall together: that says nothing of one after the other. Nor does one that was
+  // not seen from its beginning.
   observation.facts.threads = 2;
-  observation.tails = {};
+  observation.tails = Tails();
   model.learn(observation);
-  EXPECT_TRUE(model.estimate(cuda("relative")).tails.empty());
+  model.learn(seen(cuda("unseen"), 3000));
   EXPECT_EQ(model.estimate(cuda("other")).tails, relative);
+  EXPECT_EQ(model.estimate(cuda("relative")).tails.size(), 2U);
+  // The same unit fell otherwise.
+  observation.facts.threads = 1;
+  observation.tails = {{1, 1600 * k_MB}, {1, 300 * k_MB}};
+  model.learn(observation);
+  EXPECT_EQ(model.estimate(cuda("relative")).tails, Tails({{1, 1600 * k_MB}})) << "the larger, as far as they agree";
   // One that ends at its peak.
-  model.learn(seen(cuda("level"), 3000));
+  observation = seen(cuda("level"), 3000);
+  observation.tails = Tails();
+  model.learn(observation);
   EXPECT_TRUE(model.estimate(cuda("other")).tails.empty());
 }
 
@@ -169,10 +178,12 @@ TEST(UnitJournalTest, TailsAreKeptAndOldLinesHaveNone) {
   line.pop_back();
   EXPECT_EQ(parse_line(line).value().tails, observation.tails);
   const std::string old = "a\tb\tcuda\t1\t1\t1\t900\t1\t1";
-  EXPECT_TRUE(parse_line(old).value().tails.empty());
+  EXPECT_EQ(parse_line(old).value().tails, std::nullopt);
   EXPECT_EQ(parse_line(old + "\t1:900").value().tails, Tails({{1, 900}}));
-  for (const char* end : {"\t", "\t-", "\t1", "\t1:", "\t1:901", "\t-1:1", "\t0:1", "\t1001:1", "\t1:5,", "\t1:5,1:6"})
-    EXPECT_TRUE(parse_line(old + end).value().tails.empty()) << end;
+  EXPECT_EQ(parse_line(old + "\t-").value().tails, Tails());
+  for (const char* end : {"\t", "\t?", "\t1", "\t1:", "\t1:901", "\t-1:1", "\t0:1", "\t1001:1", "\t1:5,", "\t1:5,1:6"})
+    EXPECT_EQ(parse_line(old + end).value().tails, std::nullopt) << end;
+  EXPECT_EQ(parse_line(old + "\t" + std::string(1000, ',')).value().tails, std::nullopt);
 }
 
 TEST(UnitJournalTest, LinesThatAreNoneAreLeftOut) {

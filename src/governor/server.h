@@ -53,6 +53,7 @@ class Server {
     double told_at = 0, started = 0, granted = 0;
     std::vector<pid_t> pids;  // its compiler's processes at the last look
     MemoryCurve curve;
+    bool adopted = false;  // another governor saw its beginning
     TailWatch tail_watch;
     std::map<std::string, std::uint64_t> kills;
   };

@@ -65,6 +65,8 @@ void Server::ask(Client& client, const Message& message, bool runs_already) {
   client.told_at = now();
   client.kills.clear();
   client.curve = {};
+  client.tail_watch = {};
+  client.adopted = runs_already;
 
   Ask ask;
   ask.id = client.id;
@@ -76,7 +78,7 @@ void Server::ask(Client& client, const Message& message, bool runs_already) {
   ask.seconds = client.estimate.seconds;  // of the compile: long ones are looked for first
   ask.threads = bounded(message.number("threads"), client.facts.archs);
   ask.alone = message.flag("alone");
-  ask.sure = client.estimate.from != Estimate::From::prior;
+  ask.sure = !runs_already && client.estimate.from != Estimate::From::prior;
   if (ask.threads > 1) {
     UnitFacts two = client.facts;
     two.threads = 2;
@@ -163,7 +165,8 @@ void Server::done(Client& client, const Message& message) {
     UnitFacts facts = client.facts;
     facts.threads = running.threads;
     client.build->journal->add({facts, peak, now() - client.granted - running.paused_for,
-                                static_cast<std::int64_t>(wall_clock()), client.curve.tails()});
+                                static_cast<std::int64_t>(wall_clock()),
+                                client.adopted ? std::nullopt : std::optional(client.curve.tails())});
   } else if (set_back) {
     model.needs_more_than(client.facts, std::max(running.reserved, running.peak));
   } else if (out_of_memory) {

@@ -55,6 +55,7 @@ void Server::look_at_trees() {
     // What was born while the others were being stopped.
     if (running->second.paused) signal_tree(client.pid, SIGSTOP);
     if (outgrown) {
+      client.tail_watch = {};
       client.build->journal->model().needs_more_than(client.facts, use.bytes);
       estimate_again(client.build);
     }

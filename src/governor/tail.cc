@@ -10,32 +10,44 @@
 // So it is learned how often a compile falls from its peak (once for each architecture, if these are compiled one after
 // the other) and what it needs after the last fall; and the same again of what is left. When it has fallen that often,
 // its reservation comes down. To fall is to come from the last tenth below the peak to less than half of it. Falls are
-// counted, so that a slow machine and a pause change nothing. Time only tells a peak from the way down through what is
-// the peak of the next tail: that is not high that was not high for half a second.
+// counted, so that it does not matter how fast a machine is and whether a compile is paused.
+//
+// Both must last a moment: the way down passes what is the peak of the next tail, and looks are taken some ten times a
+// second. What is watched is held to longer moments than what is learned from. So where one sees a fall that the other
+// does not, it is the one that learns, and the reservation stays up for longer than it must.
 
 namespace wheelsmith::governor {
 
 namespace {
 
-constexpr std::size_t k_most_points = 4096;
+constexpr std::size_t k_most_points = 16384;  // 27 minutes of calm looks
 constexpr std::size_t k_most_tails = 4;
 constexpr std::uint64_t k_small = 64'000'000;  // not worth to be told from less
-constexpr double k_sustained = 0.5;
+
+constexpr FallRule k_known{0.75, 0.5, 1};
+// Relatives differ, but what comes before the peak must not be taken for it.
+constexpr FallRule k_roughly{0.75, 0.5, 0.7};
 
 }  // namespace
 
 unsigned FallCounter::look(double at, std::uint64_t bytes) {
   m_most = std::max(m_most, bytes);
-  const std::uint64_t peak = m_roughly ? std::max(m_most, m_peak / 2) : m_peak;
-  if (bytes < peak / 10 * 9) {
-    m_above_since = -1;
+  const std::uint64_t expected = static_cast<std::uint64_t>(static_cast<double>(m_peak) * m_rule.least);
+  const std::uint64_t peak = m_rule.least < 1 ? std::max(m_most, expected) : m_peak;
+  if (bytes >= peak / 10 * 9) {
+    if (m_high_since < 0) m_high_since = at;
+    m_was_high = m_was_high || at - m_high_since >= m_rule.high;
   } else {
-    if (m_above_since < 0) m_above_since = at;
-    if (at - m_above_since >= k_sustained) m_is_high = true;
+    m_high_since = -1;
   }
-  if (m_is_high && bytes < peak / 2) {
-    ++m_falls;
-    m_is_high = false;
+  if (bytes < peak / 2) {
+    if (m_low_since < 0) m_low_since = at;
+    if (m_was_high && at - m_low_since >= m_rule.low) {
+      ++m_falls;
+      m_was_high = false;
+    }
+  } else {
+    m_low_since = -1;
   }
   return m_falls;
 }
@@ -45,16 +57,18 @@ void MemoryCurve::add(double at, std::uint64_t bytes) {
   if (m_points.empty() || m_in_last == m_merged) {
     if (m_points.size() == k_most_points) {
       for (std::size_t i = 0; i < k_most_points / 2; ++i) {
-        const auto& [first, second] = std::pair(m_points[2 * i], m_points[2 * i + 1]);
-        m_points[i] = {first.at, std::max(first.bytes, second.bytes)};
+        const Point first = m_points[2 * i];
+        const Point second = m_points[2 * i + 1];
+        m_points[i] = {first.at, std::max(first.most, second.most), std::min(first.least, second.least)};
       }
       m_points.resize(k_most_points / 2);
       m_merged *= 2;
     }
-    m_points.push_back({at, 0});
+    m_points.push_back({at, bytes, bytes});
     m_in_last = 0;
   }
-  m_points.back().bytes = std::max(m_points.back().bytes, bytes);
+  m_points.back().most = std::max(m_points.back().most, bytes);
+  m_points.back().least = std::min(m_points.back().least, bytes);
   ++m_in_last;
 }
 
@@ -62,7 +76,7 @@ Tails MemoryCurve::tails() const {
   Tails tails;
   const auto most_from = [this](std::size_t begin) {
     std::uint64_t most = 0;
-    for (std::size_t i = begin; i < m_points.size(); ++i) most = std::max(most, m_points[i].bytes);
+    for (std::size_t i = begin; i < m_points.size(); ++i) most = std::max(most, m_points[i].most);
     return most;
   };
   std::size_t begin = 0;
@@ -70,7 +84,8 @@ Tails MemoryCurve::tails() const {
     FallCounter counter(peak);
     unsigned falls = 0;
     for (std::size_t i = begin; i < m_points.size(); ++i) {
-      const unsigned now = counter.look(m_points[i].at, m_points[i].bytes);
+      counter.look(m_points[i].at, m_points[i].most);
+      const unsigned now = counter.look(m_points[i].at, m_points[i].least);
       if (now != falls) begin = i;
       falls = now;
     }
@@ -81,10 +96,13 @@ Tails MemoryCurve::tails() const {
   return tails;
 }
 
+TailWatch::TailWatch(std::uint64_t peak, Tails tails, bool roughly)
+    : m_tails(std::move(tails)), m_rule(roughly ? k_roughly : k_known), m_counter(peak, m_rule) {}
+
 std::uint64_t TailWatch::look(double at, std::uint64_t bytes) {
   if (m_next == m_tails.size() || m_counter.look(at, bytes) < m_tails[m_next].falls) return 0;
   const std::uint64_t rest = m_tails[m_next++].memory;
-  m_counter = FallCounter(rest, m_roughly);
+  m_counter = FallCounter(rest, m_rule);
   m_counter.look(at, bytes);  // as the curve does, the next one begins with the end of this one
   return rest;
 }

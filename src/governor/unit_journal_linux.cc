@@ -23,20 +23,23 @@ bool is_word(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 127; });
 }
 
-// "1:2400000000,1:500000000"; "-" for none.
-std::string to_text(const Tails& tails) {
+// "1:2400000000,1:500000000"; "-" for none, "?" where nobody knows.
+std::string to_text(const std::optional<Tails>& tails) {
+  if (!tails) return "?";
   std::string text;
-  for (const Tail& tail : tails) text += fmt::format("{}{}:{}", text.empty() ? "" : ",", tail.falls, tail.memory);
+  for (const Tail& tail : *tails) text += fmt::format("{}{}:{}", text.empty() ? "" : ",", tail.falls, tail.memory);
   return text.empty() ? "-" : text;
 }
 
-Tails parse_tails(std::string_view text, std::uint64_t most) {
+std::optional<Tails> parse_tails(std::string_view text, std::uint64_t most) {
+  if (text == "-") return Tails();
+  if (text.size() > 200) return std::nullopt;
   Tails tails;
   for (const std::string_view part : split(text, ',')) {
     const std::size_t colon = std::min(part.find(':'), part.size());
     const auto falls = to_number(part.substr(0, colon));
     const auto memory = to_number(part.substr(std::min(colon + 1, part.size())));
-    if (!falls || !memory || *falls == 0 || *falls > 1000 || *memory > most || tails.size() == 8) return {};
+    if (!falls || !memory || *falls == 0 || *falls > 1000 || *memory > most || tails.size() == 8) return std::nullopt;
     tails.push_back({static_cast<unsigned>(*falls), *memory});
     most = *memory;
   }
