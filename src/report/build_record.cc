@@ -66,6 +66,7 @@ Compile compile_of(const Value& line) {
   compile.tries = count_of(line["try"]);
   compile.exit = exit_of(line["exit"]);
   compile.again = line["again"].boolean_or(false);
+  compile.early = line["early"].boolean_or(false);
   return compile;
 }
 

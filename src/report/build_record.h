@@ -26,6 +26,7 @@ struct Compile {
   unsigned threads = 1, tries = 0, slot = 0;
   int exit = 0;
   bool again = false;  // another try follows
+  bool early = false;  // started before there was room for its peak: a pause was to be expected
 
   [[nodiscard]] double end() const { return start + seconds; }
 };

@@ -41,6 +41,7 @@ Value to_value(const Compile& compile, std::size_t record, double origin) {
                                    {"try", compile.tries},
                                    {"outcome", compile.outcome},
                                    {"again", compile.again},
+                                   {"early", compile.early},
                                    {"exit", compile.exit},
                                    {"cache", compile.cache}});
 }

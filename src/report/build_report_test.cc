@@ -16,7 +16,7 @@ TEST(BuildRecord, ReadsEveryEvent) {
   const BuildRecord record = read_record(
       R"({"event":"build","schema":1,"id":"x1","name":"ninja","jobs":3,"cores":8,"memory":5000})"
       "\n"
-      R"({"event":"compile","at":110.5,"wait":1.5,"why":"memory","seconds":4,"paused":1,"peak":700,"reserved":900,"estimate":800,"from":"family","unit":"u","family":"f","kind":"cuda","name":"a.cu","output":"a.o","threads":2,"pid":7,"try":1,"outcome":"out-of-memory","again":true,"exit":137})"
+      R"({"event":"compile","at":110.5,"wait":1.5,"why":"memory","seconds":4,"paused":1,"peak":700,"reserved":900,"estimate":800,"from":"family","unit":"u","family":"f","kind":"cuda","name":"a.cu","output":"a.o","threads":2,"pid":7,"try":1,"outcome":"out-of-memory","again":true,"early":true,"exit":137})"
       "\n"
       R"({"event":"memory","at":112,"running":1,"waiting":2,"paused":1,"used":600,"reserved":900,"available":100,"limit":1000})"
       "\n"
@@ -38,7 +38,7 @@ TEST(BuildRecord, ReadsEveryEvent) {
             "memorycudaa.cua.ofamilyout-of-memory");
   EXPECT_EQ(one.peak + one.reserved + one.estimate, 2400u);
   EXPECT_EQ(one.threads + one.tries, 3u);
-  EXPECT_TRUE(one.again);
+  EXPECT_TRUE(one.again && one.early);
   EXPECT_DOUBLE_EQ(record.started, 109);  // it began to wait
   EXPECT_DOUBLE_EQ(record.ended, 120);
   EXPECT_EQ(record.exit, 2);

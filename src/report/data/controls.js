@@ -30,6 +30,7 @@ function factsOf(c) {
     ["memory", bytes(c.peak) + " of " + bytes(c.reserved) + " reserved"],
   ];
   if (c.wait > 0.05) facts.push(["waited", seconds(c.wait) + " for " + whyName(c.why)]);
+  if (c.early) facts.push(["started", "before there was room for its peak"]);
   if (c.paused > 0) facts.push(["paused", seconds(c.paused)]);
   if (c.try > 0) facts.push(["try", "number " + (c.try + 1)]);
   if (c.cache) facts.push(["cache", c.cache]);

@@ -60,7 +60,9 @@ function drawTiles() {
     const memory = sum.waits.filter((w) => ["memory", "pressure", "alone"].includes(w.why)).reduce((all, w) => all + w.seconds, 0);
     tile("Waited for memory", seconds(memory), "all compiles together");
     const retries = sum.tried_again + sum.set_back;
-    tile("Rescued", whole(retries + sum.paused), retries + sum.paused ? [[sum.tried_again, "killed and run again"], [sum.set_back, "set back"], [sum.paused, "paused"]].filter(([n]) => n).map(([n, w]) => n + " " + w).join(", ") : "no kill, no pause", retries ? "warn" : "");
+    // What was started early may be paused without anything being wrong.
+    const paused = data.compiles.filter((c) => c.paused > 0 && !c.early).length;
+    tile("Rescued", whole(retries + paused), retries + paused ? [[sum.tried_again, "killed and run again"], [sum.set_back, "set back"], [paused, "paused"]].filter(([n]) => n).map(([n, w]) => n + " " + w).join(", ") : "no kill, no pause", retries ? "warn" : "");
   }
   const cache = cacheCounts();
   if (cache) tile("Cache hits", percent(cache.hits, cache.hits + cache.misses), whole(cache.hits) + " of " + whole(cache.hits + cache.misses));
