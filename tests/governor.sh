@@ -79,7 +79,7 @@ expect "0 1 k.cu" "$status $(record 'len(compiles)') $(record 'compiles[0]["name
 # A compiler that fails, fails: its status and its words.
 units bad bad=5,0,error
 governed -- ninja -C bad
-expect 1 "$status"
+[[ $status == [13] ]] || fail "status $status" # since 1.13, ninja ends with the compiler's
 [[ $(<"$t/out") == *"bad.c: it is wrong"* ]] || fail "$(<"$t/out")"
 expect "3 failed" "$(record 'compiles[0]["exit"]') $(record 'compiles[0]["outcome"]')"
 
@@ -126,7 +126,8 @@ expect "1 1" "$(summary tried_again) $(record 'at_once([c for c in compiles if c
 # Killed every time: it fails, says why and leaves no half object.
 units never k=20,0.1,killed
 governed --cores 4 -- ninja -C never
-expect "1 3" "$status $(record 'len(compiles)')"
+[[ $status != 0 ]] || fail "it did not fail"
+expect 3 "$(record 'len(compiles)')"
 [[ $(<"$t/out") == *"k.c does not fit into memory"* ]] || fail "$(<"$t/out")"
 [[ ! -e never/k.o ]] || fail "half an object is left"
 
@@ -183,7 +184,7 @@ if need_cgroup; then
   units huge huge=700,0,fast
   status=0
   in_limit 500 "$wheelsmith" run --quiet --cores 4 --log "$t/record" -- ninja -C huge >"$t/out" 2>&1 || status=$?
-  expect 1 "$status"
+  [[ $status != 0 ]] || fail "it did not fail"
   grep -E 'huge.c does not fit into memory: alone, it was ended when it held [0-9]+ MB; 500 MB is all that it may use' "$t/out" ||
     fail "$(<"$t/out")"
 else

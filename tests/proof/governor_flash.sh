@@ -4,6 +4,7 @@
 # then without a limit. Two hours of nvcc on two cores. Where the own rule comes to a number that is measured anyhow, that is said
 # instead of measuring it twice.
 #   PROOF_LIMITS="9000 0" (MB; 0: none), PROOF_RUNS="own 1 2 first second"
+#   PROOF_UNITS: a folder of what another machine has learned; then "second" needs no "first"
 #   PROOF_ENV, PROOF_TOOLKIT, PROOF_SOURCE: an environment with torch, a CUDA toolkit and the unpacked sdist, where they are at hand
 source "$(dirname "$0")/build.inc"
 torch=${PROOF_TORCH:-2.11.0}
@@ -73,20 +74,22 @@ own_rule() {
 one() {
   local name=$1 limit=$2 start before verdict=finished
   fresh
-  start=$(date +%s%N) before=$(kills)
-  echo 0 >"$cgroup/memory.max_usage_in_bytes"
+  start=$(date +%s%N)
+  forget_peak
+  before=$(kills)
   local TIMEFORMAT='%U + %S' used
   used=$({ time in_limit "$limit" "${@:3}" >"$t/$name.log" 2>&1; } 2>&1) || verdict="failed with $?"
   [[ $verdict == finished ]] || tail -n 3 "$t/$name.log" >&2
   local objects
   objects=$(find "$t/tree/build" -name 'flash_*.o' | wc -l)
-  echo "$name: $verdict, $(python3 -c "print(f'{($(date +%s%N) - $start) / 6e10:.1f} min, {($used) / 60:.1f} min of the processors')"), $objects of ${#units[@]} objects, $(($(kills) - before)) kills by the kernel, at most $(($(<"$cgroup/memory.max_usage_in_bytes") / 1000000)) MB with the page cache, load $(cut -d ' ' -f 1 /proc/loadavg)"
+  echo "$name: $verdict, $(python3 -c "print(f'{($(date +%s%N) - $start) / 6e10:.1f} min, {($used) / 60:.1f} min of the processors')"), $objects of ${#units[@]} objects, $(($(kills) - before)) kills by the kernel, at most $(peak_MB) MB with the page cache, load $(cut -d ' ' -f 1 /proc/loadavg)"
   grep '^wheelsmith: ' "$t/$name.log" | tail -n 1 || true
 }
 for limit in ${PROOF_LIMITS:-9000 0}; do
   echo "limit: $limit MB (0: none), $(nproc) cores"
   ((limit > 0)) || limit=1000000
   rm -rf "$WHEELSMITH_STORE/units"
+  [[ -z ${PROOF_UNITS:-} ]] || install -D -m 644 "$PROOF_UNITS"/*.tsv -t "$WHEELSMITH_STORE/units"
   for run in ${PROOF_RUNS:-first second 2 1 own}; do
     case $run in
       own)
