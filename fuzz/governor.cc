@@ -28,7 +28,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (const auto observation = parse_line(text)) {
     const std::string line = to_line(*observation);
     const auto again = parse_line(std::string_view(line).substr(0, line.size() - 1));
-    if (!again || again->facts.unit != observation->facts.unit || again->peak != observation->peak) std::abort();
+    if (!again || again->facts.unit != observation->facts.unit || again->peak != observation->peak ||
+        again->tails != observation->tails)
+      std::abort();
     MemoryModel model;
     model.learn(*observation);
     (void)model.estimate(observation->facts);
