@@ -13,9 +13,9 @@
 //
 // A compile that is past its peak needs less from then on (lower; the essay is in tail.cc).
 //
-// When nobody fits and a core is idle, one is started early, before there is room for its peak: it takes a while to
-// grow, and those that run may have ended by then. If not, it is paused on its way, which costs no more than waiting
-// would have. Only one in a pool, and only where all that run are known: the growth of the others stays covered.
+// When nobody fits and one core is idle, one is started early, before there is room for its peak: it takes a while to
+// grow, and those that run may have ended by then. If not, it is paused on its way, before it touches what the others
+// will grow by, which costs no more than waiting would have. Only one in a pool, and only where all that run are known.
 //
 // What runs may turn out larger than its reservation. Then the reservation grows with it, so that fewer start. When the
 // growth to come exceeds what is available and little is left, the youngest is paused (hold_down): it keeps what it has
@@ -32,11 +32,14 @@ std::uint64_t growth(const Admission::Running& running) {
   return running.reserved - std::min(running.reserved, running.used);
 }
 
+// Where holding down begins.
+std::uint64_t low_water(const Pool& pool) { return std::max(pool.limit / 8, 96 * k_MB); }
 std::uint64_t danger(const Pool& pool) { return std::max(pool.limit / 25, 48 * k_MB); }
+// More than pausing asks for, or one would be paused and resumed without end.
+std::uint64_t enough_to_resume(const Pool& pool) { return std::max(margin(pool), danger(pool)) / 4 * 5; }
 
 }  // namespace
 
-std::uint64_t low_water(const Pool& pool) { return std::max(pool.limit / 8, 96 * k_MB); }
 std::uint64_t margin(const Pool& pool) { return std::max(pool.limit / 33, 32 * k_MB); }
 
 std::string_view to_string(Why why) {
@@ -166,9 +169,6 @@ void Admission::hold_down(const std::string& name, double now, std::vector<Actio
     return;
   }
 }
-
-// More than pausing asks for, or one would be paused and resumed without end.
-std::uint64_t enough_to_resume(const Pool& pool) { return std::max(margin(pool), danger(pool)) / 4 * 5; }
 
 bool Admission::has_room(const Running& candidate, std::uint64_t (*more)(const Pool&)) const {
   return std::all_of(candidate.ask.pools.begin(), candidate.ask.pools.end(), [&](const std::string& name) {

@@ -114,7 +114,5 @@ class Admission {
 
 // Kept free for what nobody foresaw.
 std::uint64_t margin(const Pool& pool);
-// Where holding down begins.
-std::uint64_t low_water(const Pool& pool);
 
 }  // namespace wheelsmith::governor
