@@ -32,6 +32,10 @@ std::uint64_t growth(const Admission::Running& running) {
   return running.reserved - std::min(running.reserved, running.used);
 }
 
+bool takes_from(const Admission::Running& running, const std::string& pool) {
+  return std::find(running.ask.pools.begin(), running.ask.pools.end(), pool) != running.ask.pools.end();
+}
+
 // Where holding down begins.
 std::uint64_t low_water(const Pool& pool) { return std::max(pool.limit / 8, 96 * k_MB); }
 std::uint64_t danger(const Pool& pool) { return std::max(pool.limit / 25, 48 * k_MB); }
@@ -98,8 +102,7 @@ void Admission::set_used(std::uint64_t id, std::uint64_t bytes) {
 std::uint64_t Admission::reserved(const std::string& pool) const {
   std::uint64_t sum = 0;
   for (const auto& [id, running] : m_running) {
-    const auto& pools = running.ask.pools;
-    if (std::find(pools.begin(), pools.end(), pool) != pools.end()) sum += std::max(running.reserved, running.used);
+    if (takes_from(running, pool)) sum += std::max(running.reserved, running.used);
   }
   return sum;
 }
@@ -107,8 +110,7 @@ std::uint64_t Admission::reserved(const std::string& pool) const {
 Admission::Group Admission::in_pool(const std::string& pool) {
   Group group;
   for (auto& [id, running] : m_running) {
-    const auto& pools = running.ask.pools;
-    if (std::find(pools.begin(), pools.end(), pool) != pools.end()) group.push_back(&running);
+    if (takes_from(running, pool)) group.push_back(&running);
   }
   std::stable_sort(group.begin(), group.end(), [](const Running* a, const Running* b) {
     return std::pair(a->early, a->started) < std::pair(b->early, b->started);
@@ -136,15 +138,16 @@ void Admission::hold_down(const std::string& name, double now, std::vector<Actio
   const Pool& pool = m_pools[name];
   Group group = in_pool(name);
   if (group.size() < 2) return;
+  const auto pause = [now, &actions](Running& running) {
+    running.paused = true;
+    running.paused_at = now;
+    actions.push_back({Action::Kind::pause, running.ask.id});
+  };
   // What was started early gives way before the others come near what they need.
   if (Running& last = *group.back(); last.early && !last.paused && !last.set_back) {
     std::uint64_t others = 0;
     for (const Running* running : group) others += running == &last || running->paused ? 0 : growth(*running);
-    if (pool.available < low_water(pool) + others) {
-      last.paused = true;
-      last.paused_at = now;
-      actions.push_back({Action::Kind::pause, last.ask.id});
-    }
+    if (pool.available < low_water(pool) + others) pause(last);
   }
   if (pool.available >= low_water(pool)) return;
 
@@ -154,10 +157,7 @@ void Admission::hold_down(const std::string& name, double now, std::vector<Actio
     return sum;
   };
   for (std::size_t i = group.size(); i-- > 1 && to_come() + danger(pool) > pool.available;) {
-    if (group[i]->paused || group[i]->set_back) continue;
-    group[i]->paused = true;
-    group[i]->paused_at = now;
-    actions.push_back({Action::Kind::pause, group[i]->ask.id});
+    if (!group[i]->paused && !group[i]->set_back) pause(*group[i]);
   }
   if (pool.available >= danger(pool)) return;
   // One at a time: what it gives back is seen at the next look.
@@ -177,9 +177,7 @@ bool Admission::has_room(const Running& candidate, std::uint64_t (*more)(const P
     std::uint64_t sum = growth(candidate) + more(found->second);
     bool others = false;
     for (const auto& [id, other] : m_running) {
-      const auto& pools = other.ask.pools;
-      if (&other == &candidate || other.paused || other.set_back) continue;
-      if (std::find(pools.begin(), pools.end(), name) == pools.end()) continue;
+      if (&other == &candidate || other.paused || other.set_back || !takes_from(other, name)) continue;
       others = true;
       sum += growth(other);
     }
@@ -211,8 +209,7 @@ bool Admission::fits(const Ask& ask, unsigned threads) const {
     std::uint64_t sum = wanted + margin(pool->second);
     bool empty = true;
     for (const auto& [id, running] : m_running) {
-      const auto& pools = running.ask.pools;
-      if (std::find(pools.begin(), pools.end(), name) == pools.end()) continue;
+      if (!takes_from(running, name)) continue;
       empty = false;
       sum += growth(running);
     }
@@ -227,8 +224,7 @@ bool Admission::may_start_early(const Ask& ask) const {
     if (pool == m_pools.end()) return true;
     std::uint64_t sum = ask.memory / 4 + 2 * low_water(pool->second);
     for (const auto& [id, running] : m_running) {
-      const auto& pools = running.ask.pools;
-      if (std::find(pools.begin(), pools.end(), name) == pools.end()) continue;
+      if (!takes_from(running, name)) continue;
       if (!running.ask.sure || running.ask.alone || running.early || running.paused || running.set_back) return false;
       sum += growth(running);
     }

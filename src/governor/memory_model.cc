@@ -6,7 +6,8 @@
 // Three answers, the best one first. A unit that was compiled before needs what it needed: its peak, coming down slowly
 // when it needs less, at once when it needs more. A unit with relatives needs what the largest of them needed: too much
 // holds a core back for a minute, too little gets somebody killed. For all others there is a prior by compiler,
-// architectures and source size, multiplied by how far priors of that compiler have been off here.
+// architectures and source size, multiplied by how far priors of that compiler have been off here. Beside the peak
+// stands what is needed after it (tail.cc); priors know nothing of that.
 
 namespace wheelsmith::governor {
 
