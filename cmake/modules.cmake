@@ -6,7 +6,7 @@ include(${CMAKE_CURRENT_LIST_DIR}/embed.cmake)
 
 function(wheelsmith_module name)
   cmake_parse_arguments(arg "" "" "USES;LIBRARIES;SOURCES" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS src/${name}/*.cc)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS src/${name}/*.cc)
   set(tests ${sources})
   list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")

@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "base/text.h"
-#include "governor/cache.h"
-#include "governor/shim_cache.h"
-#include "governor/unit.h"
-#include "governor/unit_journal.h"
-#include "governor/wire.h"
+#include "governor/cache/cache.h"
+#include "governor/model/unit.h"
+#include "governor/model/unit_journal.h"
+#include "governor/server/wire.h"
+#include "governor/shim/shim_cache.h"
 
 using namespace wheelsmith::governor;
 

@@ -1,7 +1,7 @@
 // module: source
 // Reads the input as a patch and sees that no name in the answer leads out of its folder.
 
-#include "source/patch.h"
+#include "source/patches/patch.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -51,7 +51,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   // Whatever the files said, what we made up of them is a recipe. A name and a build are all that may be missing.
   if (!facts.has_pyproject && !facts.has_setup_py) return 0;
-  const recipe::Recipe recipe = recipe::make_up(facts);
+  const recipe::Recipe recipe = recipe::infer(facts);
   if (recipe::parse_recipe(recipe.to_toml(), "again.toml").document != recipe.document) std::abort();
   return 0;
 }

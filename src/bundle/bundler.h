@@ -10,10 +10,10 @@
 #include "bundle/sdk_view.h"
 #include "elf/edit.h"
 #include "pep/wheel_name.h"
-#include "wheel/distribution.h"
-#include "wheel/scan.h"
-#include "wheel/seal.h"
-#include "wheel/wheel_tree.h"
+#include "wheel/read/distribution.h"
+#include "wheel/read/scan.h"
+#include "wheel/read/wheel_tree.h"
+#include "wheel/write/seal.h"
 
 // A framework's wheel and the libraries of an SDK that it needs as one wheel that needs no SDK; bundler.cc has the
 // essay.

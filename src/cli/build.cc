@@ -48,7 +48,7 @@ void install_wheels(const std::vector<run::StepOutcome>& outcomes, const plan::P
   for (const run::StepOutcome& outcome : outcomes) {
     if (outcome.wheel.empty()) continue;
     toolchain::Python python = plan.find(outcome.id)->python;
-    if (!into.empty()) python = toolchain::find_python(environment_python(into).string(), session.surroundings());
+    if (!into.empty()) python = toolchain::find_python(environment_python(into).string(), session.host());
     env::install_wheel(outcome.wheel, env::install_target(python), true, usable_threads());
     say(fmt::format("installed {} into {}\n", outcome.wheel.filename().string(), python.prefix.string()));
   }
@@ -66,9 +66,8 @@ std::vector<doctor::Check> examine(const plan::Plan& plan, Session& session) {
   for (const plan::Step& step : plan.steps) {
     if (step.cached || !step.skipped.empty() || step.source.kind == source::Pin::Kind::program) continue;
     if (!facts) {
-      facts = doctor::look_around(session.surroundings(),
-                                  {.store = session.store().root(), .temporary = {}, .out = settings.text("out")},
-                                  programs);
+      facts = doctor::look_around(
+          session.host(), {.store = session.store().root(), .temporary = {}, .out = settings.text("out")}, programs);
       facts->offline = settings.flag("offline");
       facts->platform = settings.text("platform");
       facts->jobs = number_setting(settings, "jobs", 0);
@@ -76,7 +75,7 @@ std::vector<doctor::Check> examine(const plan::Plan& plan, Session& session) {
     }
     facts->registry_cuda = step.registry_cuda;
     facts->registry_rocm = step.registry_rocm;
-    if (step.variant == recipe::Variant::rocm) doctor::look_at_rocm(*facts, step.python, session.surroundings());
+    if (step.variant == recipe::Variant::rocm) doctor::look_at_rocm(*facts, step.python, session.host());
     facts->torch.reset();
     if (!step.torch_version.empty()) {
       facts->torch.emplace();
@@ -141,9 +140,9 @@ int build(const BuildCommand& command) {
                                  printable(request.platform)));
   const bool live = sys::standard_error_is_terminal() && !command.output.json;
   const report::Style style = command.output.style();
-  plan::Workshop workshop = session.workshop();
-  if (!command.output.json) workshop.on_progress = [](const std::string& text) { say(text + "\n"); };
-  const plan::Plan plan = plan::make_plan(request, workshop);
+  plan::PlanInputs inputs = session.inputs();
+  if (!command.output.json) inputs.on_progress = [](const std::string& text) { say(text + "\n"); };
+  const plan::Plan plan = plan::make_plan(request, inputs);
   if (!command.output.json) {
     for (const std::string& note : plan.notes) say(style.dim(printable(note)) + "\n");
     for (const plan::Step& step : plan.steps) {

@@ -12,7 +12,7 @@
 #include "sys/file.h"
 #include "sys/files.h"
 #include "sys/process.h"
-#include "wheel/check.h"
+#include "wheel/check/check.h"
 
 namespace wheelsmith::cli {
 

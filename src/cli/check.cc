@@ -1,4 +1,4 @@
-#include "wheel/check.h"
+#include "wheel/check/check.h"
 
 #include <fmt/format.h>
 
@@ -12,9 +12,9 @@
 #include "sys/file.h"
 #include "sys/loader.h"
 #include "sys/page_trimmer.h"
-#include "wheel/check_platform.h"
-#include "wheel/explain.h"
-#include "wheel/scan.h"
+#include "wheel/check/claimed_platform.h"
+#include "wheel/check/explain.h"
+#include "wheel/read/scan.h"
 
 namespace wheelsmith::cli {
 

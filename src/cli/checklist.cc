@@ -82,7 +82,7 @@ class Examination {
       return check;
     }
     const auto linked = m_step.programs.find(item.program);
-    auto program = toolchain::find_program(item.program, m_session.surroundings());
+    auto program = toolchain::find_program(item.program, m_session.host());
     if (!program) {
       check.state = State::bad;
       check.found = "none";
@@ -93,7 +93,7 @@ class Examination {
     if (linked != m_step.programs.end() && program->path != linked->second) {
       passed = fmt::format("; {} {} of {} stands before it in PATH and was not used", program->path.string(),
                            program->version, program->origin);
-      const auto behind = toolchain::program_behind(*program, m_session.surroundings());
+      const auto behind = toolchain::program_behind(*program, m_session.host());
       if (behind && behind->path == linked->second) program = behind;
     }
     check.found = fmt::format("{} {} ({}){}", program->path.string(), program->version, program->origin, passed);
@@ -250,8 +250,7 @@ std::vector<Check> closing_checklist(const plan::Plan& plan, const std::vector<r
   for (const plan::Step& step : plan.steps) {
     if (!step.asked_for || step.checklist.empty()) continue;
     // Files may have come since the interpreter was asked; its folders are the same.
-    const toolchain::Python python =
-        into.empty() ? step.python : toolchain::find_python(into.string(), session.surroundings());
+    const toolchain::Python python = into.empty() ? step.python : toolchain::find_python(into.string(), session.host());
     Examination examination(plan, step, outcomes, python, installed, session);
     for (const recipe::ChecklistItem& item : step.checklist) examination.examine(item, checks);
   }

@@ -214,11 +214,11 @@ recipe::Checkout checkout_rules(const recipe::Recipe& recipe, const std::optiona
   recipe::Checkout all;
   all.submodules.emplace();
   const auto rules_of = [&](recipe::Variant one, const std::string& of_target) {
-    if (!recipe.depends_on_circumstances(one, of_target)) return recipe.rules(one, of_target).checkout;
-    recipe::Circumstances circumstances;
-    circumstances.ref = ref;
+    if (!recipe.depends_on_conditions(one, of_target)) return recipe.rules(one, of_target).checkout;
+    recipe::Conditions conditions;
+    conditions.ref = ref;
     std::vector<std::string> reasons;
-    return recipe.under(one, of_target, circumstances, reasons).rules(one, of_target).checkout;
+    return recipe.resolved_for(one, of_target, conditions, reasons).rules(one, of_target).checkout;
   };
   const auto add = [&](recipe::Variant one, const std::string& of_target) {
     const recipe::Checkout rules = rules_of(one, of_target);

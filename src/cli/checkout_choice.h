@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cli/session.h"
-#include "source/work_tree.h"
+#include "source/worktree/work_tree.h"
 
 // What `checkout`, `patches` and `manifest` share: from a recipe and the words of the command line to one exact
 // request.

@@ -6,7 +6,7 @@
 
 #include "document/value.h"
 #include "report/style.h"
-#include "source/work_tree.h"
+#include "source/worktree/work_tree.h"
 
 namespace wheelsmith::cli {
 

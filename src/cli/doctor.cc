@@ -49,7 +49,7 @@ std::string variable(const sys::Environment& environment, const std::string& nam
 }
 
 Facts look(const Clinic& clinic, const plan::Request& request, const std::vector<std::string>& programs) {
-  const toolchain::Surroundings& where = clinic.session->surroundings();
+  const toolchain::Host& where = clinic.session->host();
   const settings::Settings& settings = clinic.session->settings();
   Facts facts = doctor::look_around(where,
                                     {.store = clinic.store_problem.empty() ? clinic.store : std::filesystem::path(),
@@ -66,7 +66,7 @@ Facts look(const Clinic& clinic, const plan::Request& request, const std::vector
 
 // Each that was asked for; one without an executable, and why, for what is not found.
 std::vector<std::pair<toolchain::Python, std::string>> find_pythons(const plan::Request& request,
-                                                                    const plan::Workshop& workshop) {
+                                                                    const plan::PlanInputs& inputs) {
   std::vector<std::string> wanted = request.pythons;
   if (wanted.empty()) wanted.emplace_back();
   std::vector<std::pair<toolchain::Python, std::string>> found;
@@ -75,7 +75,7 @@ std::vector<std::pair<toolchain::Python, std::string>> find_pythons(const plan::
     one.pythons.clear();
     if (!text.empty()) one.pythons.push_back(text);
     try {
-      for (toolchain::Python& python : plan::choose_pythons(one, workshop)) found.emplace_back(std::move(python), "");
+      for (toolchain::Python& python : plan::choose_pythons(one, inputs)) found.emplace_back(std::move(python), "");
     } catch (const Error& error) {
       found.emplace_back(toolchain::Python(), error.what());
     }
@@ -105,19 +105,19 @@ int doctor_command(const DoctorCommand& command) {
   Facts facts =
       look(clinic, request, all_programs ? programs_of(clinic.session->recipes()) : std::vector<std::string>());
   if (command.describe) {
-    print(toolchain::to_toml(doctor::describe(clinic.session->surroundings(), facts)));
+    print(toolchain::to_toml(doctor::describe(clinic.session->host(), facts)));
     return k_fine;
   }
   std::vector<Check> checks;
   if (command.packages.empty()) {
-    const std::vector<toolchain::Python> pythons = toolchain::find_pythons(clinic.session->surroundings());
-    if (!pythons.empty()) doctor::look_at_torch(facts, pythons.front().executable, clinic.session->surroundings());
+    const std::vector<toolchain::Python> pythons = toolchain::find_pythons(clinic.session->host());
+    if (!pythons.empty()) doctor::look_at_torch(facts, pythons.front().executable, clinic.session->host());
     checks = doctor::survey(pythons, facts);
   } else {
-    for (const auto& [python, problem] : find_pythons(request, clinic.session->workshop())) {
+    for (const auto& [python, problem] : find_pythons(request, clinic.session->inputs())) {
       facts.python_problem = problem;
       facts.rocm_index = request.rocm_index;
-      doctor::look_at_rocm(facts, python, clinic.session->surroundings());
+      doctor::look_at_rocm(facts, python, clinic.session->host());
       Examiner examiner(*clinic.session, request, facts);
       for (const std::string& package : command.packages) examiner.examine(package, python);
       checks.insert(checks.end(), examiner.checks.begin(), examiner.checks.end());

@@ -11,7 +11,7 @@
 #include "plan/described.h"
 #include "plan/planner.h"
 #include "plan/source_facts.h"
-#include "source/git.h"
+#include "source/git/git.h"
 
 namespace wheelsmith::cli {
 
@@ -37,7 +37,7 @@ std::optional<toolchain::Torch> pinned_torch(const std::string& text) {
 }  // namespace
 
 Examiner::Examiner(Session& session, const plan::Request& request, Facts facts)
-    : m_session(session), m_request(request), m_workshop(session.workshop()), m_facts(std::move(facts)) {}
+    : m_session(session), m_request(request), m_inputs(session.inputs()), m_facts(std::move(facts)) {}
 
 void Examiner::examine(const std::string& package, const toolchain::Python& python) {
   Needed needed;
@@ -53,8 +53,8 @@ void Examiner::examine(const std::string& package, const toolchain::Python& pyth
 recipe::Recipe Examiner::settled(const recipe::Recipe& recipe, recipe::Variant variant, const std::string& target,
                                  const gpu::ArchList& archs, const toolchain::Python& python) const {
   if (!recipe.all_rules.contains({variant, target}) && !recipe.all_rules.contains({variant, "default"})) return recipe;
-  if (!recipe.depends_on_circumstances(variant, target)) return recipe;
-  recipe::Circumstances now;
+  if (!recipe.depends_on_conditions(variant, target)) return recipe;
+  recipe::Conditions now;
   now.ref = plan::ref_of(recipe, m_request);
   // A package that another one pins goes along with it: main with main.
   if (const auto pinning = plan::user_ref(m_request, recipe.source.pinned_by.recipe)) now.ref = *pinning;
@@ -79,13 +79,13 @@ recipe::Recipe Examiner::settled(const recipe::Recipe& recipe, recipe::Variant v
   for (const gpu::ArchRequest& request : archs.requests) now.archs.push_back(gpu::to_string(request));
   now.settings = plan::chosen_settings(recipe, m_request);
   std::vector<std::string> reasons;
-  return recipe.under(variant, target, now, reasons);
+  return recipe.resolved_for(variant, target, now, reasons);
 }
 
 // Whether there is a repository to build from. A network that is not there is what people find out last.
 void Examiner::examine_source(const recipe::Recipe& recipe, recipe::Variant variant, const std::string& step,
                               bool optional) {
-  if (recipe.source.kind != recipe::Source::Kind::git || m_workshop.surroundings.described ||
+  if (recipe.source.kind != recipe::Source::Kind::git || m_inputs.host.described ||
       plan::choose_source(m_request, recipe.name, recipe.project))
     return;
   const std::string ref = plan::ref_of(recipe, m_request);
@@ -132,7 +132,7 @@ void Examiner::examine_one(const std::string& package, const toolchain::Python& 
         checks.push_back(std::move(check));
       }
       try {
-        for (const recipe::Need& need : recipe.rules(variant, target).needs) {
+        for (const recipe::Dependency& need : recipe.rules(variant, target).needs) {
           if (!need.recipe.empty()) needed.push_back({need.recipe, variant, optional || need.optional});
         }
       } catch (const Error&) {  // the check "variant" has said it
@@ -151,7 +151,7 @@ std::optional<recipe::Recipe> Examiner::recipe_for(const std::string& package, c
   Check check{.id = "recipe", .found = "none; one is made up from the source", .wanted = "a recipe for " + package};
   check.package = package;
   try {
-    recipe::Recipe made = made_up(package, python);
+    recipe::Recipe made = inferred(package, python);
     check.why = join(made.assumptions, " ");
     checks.push_back(check);
     return made;
@@ -167,7 +167,7 @@ std::optional<recipe::Recipe> Examiner::recipe_for(const std::string& package, c
 }
 
 // As the plan does it: the sdist is fetched and read, and nothing of it is run.
-recipe::Recipe Examiner::made_up(const std::string& package, const toolchain::Python& python) {
+recipe::Recipe Examiner::inferred(const std::string& package, const toolchain::Python& python) {
   recipe::Recipe stand_in;
   stand_in.name = stand_in.project = stand_in.source.project = package;
   std::optional<source::Override> user;
@@ -178,10 +178,10 @@ recipe::Recipe Examiner::made_up(const std::string& package, const toolchain::Py
   source::PinOptions options;
   options.python_version = python.version;
   options.offline = m_request.offline;
-  options.recipe_folder = m_workshop.recipe_folder;
-  options.example_folders = m_workshop.example_folders;
-  const source::Pin pin = plan::pin_source(stand_in, user, m_workshop, options);
-  recipe::Recipe made = recipe::make_up(plan::remembered_facts(pin, "", m_workshop));
+  options.recipe_folder = m_inputs.recipe_folder;
+  options.example_folders = m_inputs.example_folders;
+  const source::Pin pin = plan::pin_source(stand_in, user, m_inputs, options);
+  recipe::Recipe made = recipe::infer(plan::remembered_facts(pin, "", m_inputs));
   made.name = package;
   return made;
 }
@@ -201,7 +201,7 @@ std::vector<gpu::ArchList> Examiner::archs_of(const recipe::Recipe& recipe, reci
   if (variant == recipe::Variant::cpu) return {{}};
   std::vector<std::string> notes;
   try {
-    return plan::choose_archs(m_request, recipe, variant, m_facts.gpus, m_workshop.surroundings.environment, notes);
+    return plan::choose_archs(m_request, recipe, variant, m_facts.gpus, m_inputs.host.environment, notes);
   } catch (const Error&) {
     if (!m_request.archs.empty()) return m_request.archs;
     gpu::ArchList here;
@@ -222,10 +222,10 @@ void Examiner::find_torch(const recipe::Recipe& recipe, recipe::Variant variant,
   try {
     std::vector<std::string> notes;
     plan::TorchChoice choice =
-        plan::choose_torch(m_request, recipe.rules(variant, target), variant, python, m_workshop, notes);
+        plan::choose_torch(m_request, recipe.rules(variant, target), variant, python, m_inputs, notes);
     plan::prefer_torch_of_ref(choice, recipe, m_request, notes);
     if (choice.kind == plan::TorchChoice::Kind::environment) {
-      doctor::look_at_torch(m_facts, choice.python, m_workshop.surroundings);
+      doctor::look_at_torch(m_facts, choice.python, m_inputs.host);
       if (!m_facts.torch && m_facts.torch_problem.empty())
         m_facts.torch_problem = choice.python.string() + " has no torch";
     } else if (choice.kind == plan::TorchChoice::Kind::requirement) {

@@ -39,7 +39,7 @@ class Examiner {
                          const gpu::ArchList& archs, const toolchain::Python& python) const;
   void examine_source(const recipe::Recipe& recipe, recipe::Variant variant, const std::string& step, bool optional);
   std::optional<recipe::Recipe> recipe_for(const std::string& package, const toolchain::Python& python);
-  recipe::Recipe made_up(const std::string& package, const toolchain::Python& python);
+  recipe::Recipe inferred(const std::string& package, const toolchain::Python& python);
   std::vector<recipe::Variant> variants_of(const recipe::Recipe& recipe, std::optional<recipe::Variant> forced);
   std::vector<gpu::ArchList> archs_of(const recipe::Recipe& recipe, recipe::Variant variant);
   void find_torch(const recipe::Recipe& recipe, recipe::Variant variant, const std::string& target,
@@ -47,7 +47,7 @@ class Examiner {
 
   Session& m_session;
   const plan::Request& m_request;
-  plan::Workshop m_workshop;
+  plan::PlanInputs m_inputs;
   doctor::Facts m_facts;
   std::set<std::string> m_seen;
 };

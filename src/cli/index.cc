@@ -40,7 +40,7 @@ Table to_value(const index::Published& done) {
   document["written"] = done.written;
   document["removed"] = done.removed;
   Array indexes;
-  for (const index::Published::Place& place : done.indexes) {
+  for (const index::Published::IndexSummary& place : done.indexes) {
     Table item;
     item["place"] = place.place;
     item["projects"] = place.projects;
@@ -73,7 +73,7 @@ std::string to_text(const index::Published& done, const report::Style& style) {
   text += fmt::format("{} of {}: {} hashed ({}), {} of {} pages written, {} removed\n",
                       plural(done.indexes.front().files, "file"), plural(done.indexes.front().projects, "project"),
                       done.hashed, human_bytes(done.hashed_bytes), done.written, done.pages, done.removed);
-  for (const index::Published::Place& place : done.indexes) {
+  for (const index::Published::IndexSummary& place : done.indexes) {
     if (place.place.empty()) continue;
     text += fmt::format("  {}: {} of {}\n", printable(place.place), plural(place.files, "file"),
                         plural(place.projects, "project"));

@@ -1,4 +1,4 @@
-#include "wheel/inspect.h"
+#include "wheel/read/inspect.h"
 
 #include "base/error.h"
 #include "cli/command.h"

@@ -9,7 +9,7 @@
 #include "cli/checkout_choice.h"
 #include "cli/checkout_report.h"
 #include "pep/requirement.h"
-#include "source/source_manifest.h"
+#include "source/bundle/source_manifest.h"
 #include "sys/file.h"
 #include "sys/files.h"
 

@@ -24,17 +24,17 @@ struct PatchesCommand {
   std::string recipe, folder, patchset, patch_dir;
 };
 
-struct Place {
+struct PatchWork {
   fs::path folder;
   source::WorkState state;
   fs::path patches;  // the folder of all sets
   std::string set;
 };
 
-Place place_of(const PatchesCommand& command) {
+PatchWork place_of(const PatchesCommand& command) {
   if (command.recipe.empty() == command.folder.empty())
     throw UsageError("name the recipe whose checkout is in the folder of that name, or --dir DIR");
-  Place place;
+  PatchWork place;
   place.folder = command.folder.empty() ? command.recipe : command.folder;
   source::GitFolder::refuse_locked(place.folder);
   if (!source::GitFolder::is_one(place.folder))
@@ -53,7 +53,7 @@ Place place_of(const PatchesCommand& command) {
 }
 
 int save(const PatchesCommand& command) {
-  const Place place = place_of(command);
+  const PatchWork place = place_of(command);
   const source::PatchSet set(place.set, place.patches / place.state.recipe / place.set, place.state.recipe);
   const source::SavedPatches saved = source::save_patches(place.folder, set);
   if (command.output.json) {
@@ -132,7 +132,7 @@ int list(const PatchesCommand& command) {
 }
 
 int apply(const PatchesCommand& command) {
-  const Place place = place_of(command);
+  const PatchWork place = place_of(command);
   const source::PatchSet set = patch_set_named(place.patches, place.state.recipe, place.set);
   const std::vector<std::string> applied = source::apply_set(place.folder, set);
   if (command.output.json) {

@@ -34,11 +34,11 @@ int make(const PlanCommand& command) {
   if (!command.compare.empty()) other_archs = read_archs(command.compare);
   Session session(command.settings.read(command.packages), command.upgrade);
   plan::Request request = session.build_request();
-  plan::Workshop workshop = session.workshop();
+  plan::PlanInputs inputs = session.inputs();
   const bool to_people = !command.output.json && !command.script && !command.containerfile && !command.dot;
   if (to_people && sys::standard_error_is_terminal())
-    workshop.on_progress = [](const std::string& text) { std::fprintf(stderr, "%s\n", printable(text).c_str()); };
-  const plan::Plan plan = plan::make_plan(request, workshop);
+    inputs.on_progress = [](const std::string& text) { std::fprintf(stderr, "%s\n", printable(text).c_str()); };
+  const plan::Plan plan = plan::make_plan(request, inputs);
   if (!command.bundle.empty()) return bundle_plan(plan, command.bundle, session, command.output);
   if (command.script) {
     print(plan::to_script(plan, session.store()));
@@ -48,7 +48,7 @@ int make(const PlanCommand& command) {
     print(plan::to_dot(plan));
   } else if (other_archs) {
     request.archs = {*other_archs};
-    const plan::Plan other = plan::make_plan(request, workshop);
+    const plan::Plan other = plan::make_plan(request, inputs);
     print(command.output.json ? report::plan_json(plan, &other)
                               : report::compare_text(plan, other, command.output.style()));
   } else {

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/session.h"
-#include "plan/make_up.h"
+#include "plan/infer_recipe.h"
 #include "report/plan.h"
 #include "sys/file.h"
 #include "sys/files.h"
@@ -68,7 +68,7 @@ int init(const RecipeCommand& command) {
         fmt::format("{} is there already, and stays as it is; --into FILE names another, --into - prints it",
                     printable(file.string())));
   Session session(settings);
-  const recipe::Recipe made = plan::make_up_recipe(command.name, session.request(), session.workshop());
+  const recipe::Recipe made = plan::infer_recipe(command.name, session.request(), session.inputs());
   const std::string text = made.to_toml();
   (void)recipe::parse_recipe(text, file.string());
   if (to_output) {

@@ -9,7 +9,7 @@
 #include "sys/file.h"
 #include "sys/files.h"
 #include "sys/page_trimmer.h"
-#include "wheel/inspect.h"
+#include "wheel/read/inspect.h"
 
 namespace wheelsmith::cli {
 

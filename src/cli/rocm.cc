@@ -108,7 +108,7 @@ std::string index_of(const InstallCommand& command, const settings::Settings& se
 
 // An environment's own interpreter; a system's packages are its package manager's.
 toolchain::Python target_python(const InstallCommand& command, const Session& session) {
-  const sys::Environment& environment = session.surroundings().environment;
+  const sys::Environment& environment = session.host().environment;
   const auto active = environment.find("VIRTUAL_ENV");
   std::string place = command.into;
   if (place.empty() && active != environment.end()) place = active->second;
@@ -116,7 +116,7 @@ toolchain::Python target_python(const InstallCommand& command, const Session& se
     throw UsageError("into which environment? Activate one, or give its folder: --into DIR (python3 -m venv DIR)");
   std::error_code ignored;
   if (fs::is_directory(place, ignored)) place = (fs::absolute(place) / "bin" / "python").string();
-  toolchain::Python python = toolchain::find_python(place, session.surroundings());
+  toolchain::Python python = toolchain::find_python(place, session.host());
   if (python.prefix == python.base_prefix)
     throw Error(fmt::format("{} is no environment's interpreter but the system's own; make one first: {} -m venv DIR",
                             python.executable.string(), python.executable.string()));
@@ -266,7 +266,7 @@ int install(const InstallCommand& command) {
     for (const fs::path& file : files) env::install_wheel(file, target, true, usable_threads());
     const bool devel = std::find(choice.extras.begin(), choice.extras.end(), "devel") != choice.extras.end();
     std::string problem;
-    done.rocm = toolchain::read_rocm_sdk(done.python, session.surroundings(), &problem);
+    done.rocm = toolchain::read_rocm_sdk(done.python, session.host(), &problem);
     if (devel && !done.rocm)
       throw Error(fmt::format("installed, but rocm-sdk does not answer: {}",
                               problem.empty() ? "the module rocm_sdk is not there" : problem));

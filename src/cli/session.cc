@@ -11,7 +11,7 @@
 #include "sys/file.h"
 #include "sys/files.h"
 #include "toolchain/description.h"
-#include "wheel/check_platform.h"
+#include "wheel/check/claimed_platform.h"
 
 namespace wheelsmith::cli {
 
@@ -200,23 +200,23 @@ Session::Session(const settings::Settings& settings, bool upgrade) : m_settings(
   const std::string root = m_settings.text("store");
   m_store =
       std::make_unique<store::Store>(root.empty() ? store::Store::default_root() : std::filesystem::absolute(root));
-  m_surroundings.environment = sys::current_environment();
-  m_surroundings.cc = m_settings.text("cc");
-  m_surroundings.cxx = m_settings.text("cxx");
-  m_surroundings.cuda = m_settings.text("cuda");
-  m_surroundings.rocm = m_settings.text("rocm");
-  m_surroundings.sysroot = read_sysroot(m_settings);
-  m_surroundings.use_conda = m_settings.flag("conda");
+  m_host.environment = sys::current_environment();
+  m_host.cc = m_settings.text("cc");
+  m_host.cxx = m_settings.text("cxx");
+  m_host.cuda = m_settings.text("cuda");
+  m_host.rocm = m_settings.text("rocm");
+  m_host.sysroot = read_sysroot(m_settings);
+  m_host.use_conda = m_settings.flag("conda");
   if (const std::string file = m_settings.text("machine"); !file.empty()) {
-    m_surroundings.described = read_machine(file);
-    m_surroundings.environment = m_surroundings.described->environment;
+    m_host.described = read_machine(file);
+    m_host.environment = m_host.described->environment;
   }
   store::Store& kept = *m_store;
-  m_surroundings.memo.find = [&kept](std::string_view kind, std::string_view subject, std::string_view fingerprint) {
+  m_host.memo.find = [&kept](std::string_view kind, std::string_view subject, std::string_view fingerprint) {
     return kept.remembered(kind, subject, fingerprint);
   };
-  m_surroundings.memo.keep = [&kept](std::string_view kind, std::string_view subject, std::string_view fingerprint,
-                                     std::string_view facts) { kept.remember(kind, subject, fingerprint, facts); };
+  m_host.memo.keep = [&kept](std::string_view kind, std::string_view subject, std::string_view fingerprint,
+                             std::string_view facts) { kept.remember(kind, subject, fingerprint, facts); };
   m_fetcher = std::make_unique<fetch::Fetcher>(*m_store, fetch_options());
 }
 
@@ -278,15 +278,15 @@ plan::Request Session::build_request() const {
   return result;
 }
 
-plan::Workshop Session::workshop() {
-  plan::Workshop workshop{.store = *m_store,
+plan::PlanInputs Session::inputs() {
+  plan::PlanInputs inputs{.store = *m_store,
                           .fetcher = *m_fetcher,
                           .recipes = *m_recipes,
-                          .surroundings = m_surroundings,
+                          .host = m_host,
                           .recipe_folder = m_settings.text("recipes"),
                           .patch_folder = patch_folder("", m_settings),
                           .example_folders = example_folders()};
-  return workshop;
+  return inputs;
 }
 
 }  // namespace wheelsmith::cli

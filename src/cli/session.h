@@ -8,7 +8,7 @@
 
 #include "cli/command.h"
 #include "fetch/fetch.h"
-#include "governor/cache.h"
+#include "governor/cache/cache.h"
 #include "plan/plan.h"
 #include "recipe/recipe.h"
 #include "settings/settings.h"
@@ -39,9 +39,9 @@ class Session {
   [[nodiscard]] plan::Request request() const;
   // The same for what plans: with packages, and with no word that only the doctor could make something of.
   [[nodiscard]] plan::Request build_request() const;
-  [[nodiscard]] plan::Workshop workshop();
+  [[nodiscard]] plan::PlanInputs inputs();
   // The interpreter that pip's own settings and default index are taken from.
-  [[nodiscard]] const toolchain::Surroundings& surroundings() const { return m_surroundings; }
+  [[nodiscard]] const toolchain::Host& host() const { return m_host; }
   [[nodiscard]] store::Store& store() { return *m_store; }
   [[nodiscard]] fetch::Fetcher& fetcher() { return *m_fetcher; }
   [[nodiscard]] const recipe::Library& recipes() const { return *m_recipes; }
@@ -53,7 +53,7 @@ class Session {
   bool m_upgrade;
   std::unique_ptr<store::Store> m_store;
   std::unique_ptr<recipe::Library> m_recipes;
-  toolchain::Surroundings m_surroundings;
+  toolchain::Host m_host;
   std::unique_ptr<fetch::Fetcher> m_fetcher;
 };
 

@@ -8,8 +8,8 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/checkout_choice.h"
+#include "source/bundle/source_bundle.h"
 #include "source/source.h"
-#include "source/source_bundle.h"
 
 namespace wheelsmith::cli {
 
@@ -94,7 +94,7 @@ class Collector {
       }
       if (!ref.empty()) m_bundle.add(fetch.git, ref, fetch.submodules);
     }
-    for (const recipe::Need& need : rules.needs) {
+    for (const recipe::Dependency& need : rules.needs) {
       if (need.recipe.empty()) continue;
       const recipe::Recipe* recipe = m_session.recipes().find(need.recipe);
       if (recipe == nullptr) continue;

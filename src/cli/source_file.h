@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cli/session.h"
-#include "source/repositories.h"
+#include "source/git/repositories.h"
 
 // `checkout --bundle` and `--unbundle`, `plan --bundle`.
 

@@ -17,11 +17,11 @@ struct TestCommand {
 int test(const TestCommand& command) {
   sys::install_interrupt_flag();
   Session session(command.settings.read());
-  const toolchain::Python python = plan::choose_pythons(session.request(), session.workshop()).front();
+  const toolchain::Python python = plan::choose_pythons(session.request(), session.inputs()).front();
   std::vector<run::WheelTest> items;
   bool good = true;
   for (const std::string& path : command.paths) {
-    items.push_back(run::test_wheel(path, python, session.store(), session.fetcher(), session.surroundings(),
+    items.push_back(run::test_wheel(path, python, session.store(), session.fetcher(), session.host(),
                                     session.settings().flag("offline")));
     good = good && items.back().good();
     if (!command.output.json) print(report::test_text(items.back(), command.output.style()));

@@ -28,20 +28,20 @@ std::uint64_t environment_bytes(const Case& c) {
   return bytes;
 }
 
-std::string elsewhere(const Place& place) {
+std::string elsewhere(const BuildFolder& place) {
   if (place.name == "store") return "--store DIR, on a disk with more room";
   if (place.name == "out") return "--out DIR, on a disk with more room";
   return "TMPDIR=DIR, on a disk with more room";
 }
 
-std::uint64_t wanted_in(const Place& place, const Case& c) {
-  const recipe::Known& known = c.rules.known;
+std::uint64_t wanted_in(const BuildFolder& place, const Case& c) {
+  const recipe::Estimate& known = c.rules.known;
   const std::uint64_t wheel = std::min(known.wheel_size, k_most);
   if (place.name == "store") return std::max(std::min(known.disk, k_most) + wheel, k_little);
   return place.name == "out" ? wheel : k_little;
 }
 
-Check check_place(const Place& place, const Case& c) {
+Check check_place(const BuildFolder& place, const Case& c) {
   const std::uint64_t needed = wanted_in(place, c);
   const std::uint64_t perhaps = place.name == "store" ? needed + environment_bytes(c) : needed;
   Check check{.id = "disk-" + place.name,
@@ -100,7 +100,7 @@ std::optional<Check> check_memory(const Case& c) {
 
 std::vector<Check> check_places(const Case& c) {
   std::vector<Check> checks;
-  for (const Place& place : c.facts.places) checks.push_back(check_place(place, c));
+  for (const BuildFolder& place : c.facts.places) checks.push_back(check_place(place, c));
   return checks;
 }
 

@@ -11,7 +11,7 @@ constexpr const char* k_variables[] = {"ROCM_SDK_TARGET_FAMILY", "SOURCE_DATE_EP
 
 }  // namespace
 
-toolchain::Description describe(const toolchain::Surroundings& where, const Facts& facts) {
+toolchain::Description describe(const toolchain::Host& where, const Facts& facts) {
   if (where.described) return *where.described;
   toolchain::Description machine;
   machine.name = "machine";
@@ -40,7 +40,7 @@ toolchain::Description describe(const toolchain::Surroundings& where, const Fact
   machine.programs = facts.programs;
   machine.shadowed = facts.shadowed;
   machine.gpus = facts.gpus;
-  for (const Place& place : facts.places) {
+  for (const BuildFolder& place : facts.places) {
     std::error_code ignored;
     machine.places.push_back({place.name, std::filesystem::absolute(place.folder, ignored), place.free});
   }

@@ -38,7 +38,7 @@ struct Check {
 bool any_bad(const std::vector<Check>& checks);
 
 // A folder that a build writes into.
-struct Place {
+struct BuildFolder {
   std::string name;  // "store", "temporary", "out"
   std::filesystem::path folder;
   std::uint64_t free = 0;
@@ -66,7 +66,7 @@ struct Facts {
   std::map<std::string, std::string, std::less<>> headers;
   std::vector<toolchain::Gpu> gpus;
   sys::Memory memory;  // total 0: not known
-  std::vector<Place> places;
+  std::vector<BuildFolder> places;
   std::string platform;  // --platform; "" for the best that the wheel deserves
   unsigned jobs = 0;     // --jobs; 0 for what memory and cores allow
   bool offline = false;
@@ -80,12 +80,11 @@ struct Paths {
 
 // Compilers, CUDA, ROCm, GPUs, programs (cmake, ninja, git, … and those named), memory and disks. What the user's
 // settings say, and torch, are the caller's to fill in.
-Facts look_around(const toolchain::Surroundings& where, const Paths& paths,
-                  const std::vector<std::string>& programs = {});
+Facts look_around(const toolchain::Host& where, const Paths& paths, const std::vector<std::string>& programs = {});
 // The ROCm that a build for this interpreter would take: its environment may bring one.
-void look_at_rocm(Facts& facts, const toolchain::Python& python, const toolchain::Surroundings& where);
+void look_at_rocm(Facts& facts, const toolchain::Python& python, const toolchain::Host& where);
 // The torch of an environment, or why it cannot be told.
-void look_at_torch(Facts& facts, const std::filesystem::path& python, const toolchain::Surroundings& where);
+void look_at_torch(Facts& facts, const std::filesystem::path& python, const toolchain::Host& where);
 
 // Everything that building this needs, in the order of reading. An interpreter without an executable is one that was
 // not found (facts.python_problem). A variant or target that the recipe does not have is a bad check, not a throw.
@@ -93,7 +92,7 @@ std::vector<Check> examine(const recipe::Recipe& recipe, recipe::Variant variant
                            const gpu::ArchList& archs, const toolchain::Python& python, const Facts& facts);
 
 // What was found, as a description that another machine can plan for. Of the environment it holds what steers builds.
-toolchain::Description describe(const toolchain::Surroundings& where, const Facts& facts);
+toolchain::Description describe(const toolchain::Host& where, const Facts& facts);
 
 // The machine by itself: bad is only what every build needs.
 std::vector<Check> survey(const std::vector<toolchain::Python>& pythons, const Facts& facts);

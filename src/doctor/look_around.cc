@@ -24,7 +24,7 @@ auto looked(Look look, std::string& problem) -> decltype(look()) {
   }
 }
 
-void look_for_programs(Facts& facts, const toolchain::Surroundings& where, const std::vector<std::string>& more) {
+void look_for_programs(Facts& facts, const toolchain::Host& where, const std::vector<std::string>& more) {
   std::vector<std::string> names(std::begin(k_programs), std::end(k_programs));
   for (const std::string& name : more) {
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
@@ -57,8 +57,8 @@ fs::path nearest_folder(fs::path folder) {
   return folder;
 }
 
-Place look_at_place(const std::string& name, const fs::path& folder) {
-  Place place{.name = name, .folder = folder, .free = 0, .problem = {}};
+BuildFolder look_at_place(const std::string& name, const fs::path& folder) {
+  BuildFolder place{.name = name, .folder = folder, .free = 0, .problem = {}};
   try {
     const fs::path there = nearest_folder(folder);
     std::error_code error;
@@ -75,7 +75,7 @@ Place look_at_place(const std::string& name, const fs::path& folder) {
 
 }  // namespace
 
-Facts look_around(const toolchain::Surroundings& where, const Paths& paths, const std::vector<std::string>& programs) {
+Facts look_around(const toolchain::Host& where, const Paths& paths, const std::vector<std::string>& programs) {
   Facts facts;
   facts.compiler = looked([&] { return toolchain::find_compiler(where); }, facts.compiler_problem);
   facts.cuda = looked([&] { return toolchain::find_cuda(where); }, facts.cuda_problem);
@@ -107,7 +107,7 @@ Facts look_around(const toolchain::Surroundings& where, const Paths& paths, cons
   return facts;
 }
 
-void look_at_rocm(Facts& facts, const toolchain::Python& python, const toolchain::Surroundings& where) {
+void look_at_rocm(Facts& facts, const toolchain::Python& python, const toolchain::Host& where) {
   if (python.executable.empty()) return;
   facts.rocm_problem.clear();
   facts.rocm = looked([&] { return toolchain::find_rocm(where, &python); }, facts.rocm_problem);
@@ -116,7 +116,7 @@ void look_at_rocm(Facts& facts, const toolchain::Python& python, const toolchain
   (void)toolchain::read_rocm_sdk(python, where, &facts.rocm_problem);
 }
 
-void look_at_torch(Facts& facts, const fs::path& python, const toolchain::Surroundings& where) {
+void look_at_torch(Facts& facts, const fs::path& python, const toolchain::Host& where) {
   facts.torch = looked([&] { return toolchain::find_torch(python, false, where); }, facts.torch_problem);
 }
 

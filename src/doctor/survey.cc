@@ -131,7 +131,7 @@ Check gpus_check(const Facts& facts) {
                  "builds need none: --arch or --gpu says what for, and tests that need one are not run", "");
 }
 
-Check place_check(const Place& place) {
+Check place_check(const BuildFolder& place) {
   Check check{.id = "disk-" + place.name,
               .found = fmt::format("{} free in {}", human_bytes(place.free), place.folder.string()),
               .wanted = "a folder that can be written"};
@@ -162,7 +162,7 @@ std::vector<Check> survey(const std::vector<toolchain::Python>& pythons, const F
                     .found = fmt::format("{}, {} of them free", human_bytes(facts.memory.total),
                                          human_bytes(facts.memory.available)),
                     .wanted = "as much as a package's compile jobs take"});
-  for (const Place& place : facts.places) checks.push_back(place_check(place));
+  for (const BuildFolder& place : facts.places) checks.push_back(place_check(place));
   checks.push_back(
       {.id = "isolation",
        .state = facts.isolates_network ? State::good : State::unknown,

@@ -126,7 +126,7 @@ bool Editor<F>::tags_fit_in_place() const {
 }
 
 template <class F>
-std::optional<std::size_t> Editor<F>::load_of(const Place& place, std::uint64_t size) const {
+std::optional<std::size_t> Editor<F>::load_of(const FileRange& place, std::uint64_t size) const {
   for (std::size_t i = 0; i < m_file.segments.size(); ++i) {
     const Segment& s = m_file.segments[i];
     if (s.type == k_segment_load && place.address >= s.address &&
@@ -151,7 +151,7 @@ bool Editor<F>::strings_fit_in_place() {
 }
 
 template <class F>
-std::optional<Place> Editor<F>::take_for_strings() {
+std::optional<FileRange> Editor<F>::take_for_strings() {
   if (const auto place = m_rooms.take(k_readable, m_table.size(), 1)) return place;
   return m_rooms.take(k_readable | k_writable, m_table.size(), 1);
 }

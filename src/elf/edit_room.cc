@@ -73,14 +73,14 @@ bool Rooms::grow(std::size_t load, std::uint64_t size) {
   return true;
 }
 
-std::optional<Place> Rooms::take(std::uint32_t flags, std::uint64_t size, std::uint64_t align) {
+std::optional<FileRange> Rooms::take(std::uint32_t flags, std::uint64_t size, std::uint64_t align) {
   for (std::size_t i = 0; i < m_file.segments.size(); ++i) {
     const Segment& segment = m_file.segments[i];
     if (segment.type != k_segment_load || segment.flags != flags) continue;
     const auto known = m_grown.find(i);
     const std::uint64_t used = segment.file_size + (known == m_grown.end() ? 0 : known->second);
     const std::uint64_t padding = (align - (segment.address + used) % align) % align;
-    if (grow(i, padding + size)) return Place{segment.offset + used + padding, segment.address + used + padding};
+    if (grow(i, padding + size)) return FileRange{segment.offset + used + padding, segment.address + used + padding};
   }
   return {};
 }

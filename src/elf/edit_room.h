@@ -11,7 +11,7 @@
 
 namespace wheelsmith::elf {
 
-struct Place {
+struct FileRange {
   std::uint64_t offset = 0;
   std::uint64_t address = 0;
 };
@@ -29,7 +29,7 @@ class Rooms {
   // in memory.
   bool grow(std::size_t load, std::uint64_t size);
   // The same behind any LOAD with just these permissions.
-  std::optional<Place> take(std::uint32_t flags, std::uint64_t size, std::uint64_t align);
+  std::optional<FileRange> take(std::uint32_t flags, std::uint64_t size, std::uint64_t align);
 
   // By how much segments grew, by their place in the file's list.
   [[nodiscard]] const std::map<std::size_t, std::uint64_t>& grown() const { return m_grown; }

@@ -52,7 +52,7 @@ void Editor<F>::place_new_segment() {
   if (m_segment_has_tags) size += m_dynamic_size;
   const std::uint64_t strings_at = size;
   if (m_segment_has_strings) size += m_table.size();
-  const Place place = choose_place(move_headers);
+  const FileRange place = choose_place(move_headers);
   if (m_segment_has_tags) m_new_dynamic = {place.offset + tags_at, place.address + tags_at};
   if (m_segment_has_strings) m_new_strings = {place.offset + strings_at, place.address + strings_at};
   if (has_slot) m_headers.erase(free_slot);
@@ -83,7 +83,7 @@ std::uint64_t Editor<F>::alignment() const {
 }
 
 template <class F>
-Place Editor<F>::choose_place(bool move_headers) {
+FileRange Editor<F>::choose_place(bool move_headers) {
   std::uint64_t memory_end = 0;
   const Segment* first = nullptr;
   for (const Segment& s : m_file.segments) {

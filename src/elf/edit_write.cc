@@ -91,7 +91,7 @@ void Editor<F>::put_header_count(std::uint64_t offset) {
 // Section headers are for tools; the loader does not look at them. They keep their order and tell of the new places.
 template <class F>
 void Editor<F>::put_sections() {
-  const auto put = [&](std::size_t index, const Place& old, const Place& place, std::uint64_t size) {
+  const auto put = [&](std::size_t index, const FileRange& old, const FileRange& place, std::uint64_t size) {
     if (index == 0) return;
     const std::uint64_t at = m_file.section_headers_offset + index * sizeof(SectionHeader);
     auto header = m_bytes.get<SectionHeader>(at);
@@ -108,7 +108,7 @@ void Editor<F>::put_sections() {
 
 // _DYNAMIC and the section's own symbol in the table that debuggers read.
 template <class F>
-void Editor<F>::put_symbols(std::size_t section, const Place& old, const Place& place) {
+void Editor<F>::put_symbols(std::size_t section, const FileRange& old, const FileRange& place) {
   for (const Section& table : m_file.sections) {
     if (table.type != k_section_symtab || !m_bytes.contains(table.offset, table.size)) continue;
     for (std::uint64_t at = table.offset; at + sizeof(RawSymbol) <= table.offset + table.size;

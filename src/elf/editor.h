@@ -49,16 +49,16 @@ class Editor {
   void make_strings();
   [[nodiscard]] std::uint64_t tags_size() const { return (m_tags.tags.size() + 1) * sizeof(RawTag); }
   [[nodiscard]] bool tags_fit_in_place() const;
-  [[nodiscard]] std::optional<std::size_t> load_of(const Place& place, std::uint64_t size) const;
+  [[nodiscard]] std::optional<std::size_t> load_of(const FileRange& place, std::uint64_t size) const;
   bool strings_fit_in_place();
-  std::optional<Place> take_for_strings();
+  std::optional<FileRange> take_for_strings();
   void find_places();
 
   // edit_segment.cc: the new segment and its program header
   [[nodiscard]] bool headers_can_grow_in_place() const;
   void place_new_segment();
   [[nodiscard]] std::uint64_t alignment() const;
-  Place choose_place(bool move_headers);
+  FileRange choose_place(bool move_headers);
 
   // edit_write.cc: the changed bytes
   void put_versions();
@@ -67,7 +67,7 @@ class Editor {
   void put_program_headers();
   void put_header_count(std::uint64_t offset);
   void put_sections();
-  void put_symbols(std::size_t section, const Place& old, const Place& place);
+  void put_symbols(std::size_t section, const FileRange& old, const FileRange& place);
 
   const ElfFile& m_file;
   Bytes m_bytes;
@@ -79,12 +79,12 @@ class Editor {
   std::vector<ProgramHeader> m_headers;
   std::size_t m_dynamic = 0;                                 // the dynamic segment
   std::size_t m_strings_section = 0, m_dynamic_section = 0;  // 0: no header tells of it
-  Place m_old_dynamic, m_new_dynamic, m_old_strings, m_new_strings;
+  FileRange m_old_dynamic, m_new_dynamic, m_old_strings, m_new_strings;
   std::uint64_t m_dynamic_size = 0, m_strings_size = 0;
   std::string m_table;
   std::vector<std::uint64_t> m_version_strings;  // of m_tags.versions
   bool m_new_segment = false, m_segment_has_tags = false, m_segment_has_strings = false;
-  std::optional<Place> m_moved_headers;
+  std::optional<FileRange> m_moved_headers;
 };
 
 }  // namespace wheelsmith::elf

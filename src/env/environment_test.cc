@@ -136,7 +136,7 @@ TEST(ScratchEnvironment, OfAVenvsPythonStandsOnTheBase) {
   TestEnv test;
   const Environment outer = test.scratch("outer");
   std::ofstream(outer.site_packages / "secret.py") << "";
-  toolchain::Surroundings where;
+  toolchain::Host where;
   where.environment = sys::current_environment();
   const auto python = toolchain::read_python(outer.python, where);
   ASSERT_TRUE(python);

@@ -26,7 +26,7 @@ struct TestEnv {
 
   static toolchain::Python machine_python() {
     static const toolchain::Python python = [] {
-      toolchain::Surroundings where;
+      toolchain::Host where;
       where.environment = sys::current_environment();
       return *toolchain::read_python(sys::find_program("python3"), where);
     }();

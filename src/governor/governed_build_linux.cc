@@ -14,9 +14,9 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "base/text.h"
-#include "governor/connection.h"
 #include "governor/governor.h"
-#include "governor/shim_folder.h"
+#include "governor/server/connection.h"
+#include "governor/shim/shim_folder.h"
 #include "sys/file.h"
 #include "sys/files.h"
 

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "governor/cache.h"
+#include "governor/cache/cache.h"
 #include "governor/record.h"
-#include "governor/wire.h"
+#include "governor/server/wire.h"
 #include "store/store.h"
 #include "sys/process.h"
 

@@ -4,14 +4,14 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "governor/oom_signs.h"
-#include "governor/pools.h"
+#include "governor/model/oom_signs.h"
 #include "governor/record.h"
-#include "governor/run_file.h"
-#include "governor/sampler.h"
-#include "governor/shim.h"
-#include "governor/shim_folder.h"
-#include "governor/wire.h"
+#include "governor/server/pools.h"
+#include "governor/server/run_file.h"
+#include "governor/server/sampler.h"
+#include "governor/server/wire.h"
+#include "governor/shim/shim.h"
+#include "governor/shim/shim_folder.h"
 #include "sys/file.h"
 #include "sys/files.h"
 #include "sys/process.h"

@@ -70,7 +70,7 @@ class Reader {
   void read_nvidia(const Region& region, const std::vector<std::uint64_t>& wrapped) {
     FatbinWalk walk;
     walk.container = [&](const FatbinContainer& container) {
-      Place place{region.section, false, region.section == k_relocatable_section};
+      CodeLocation place{region.section, false, region.section == k_relocatable_section};
       place.wrapped = std::binary_search(wrapped.begin(), wrapped.end(), region.address + container.offset);
       for (const FatbinEntry& entry : container.entries) add_entry(region, place, entry);
     };
@@ -91,7 +91,7 @@ class Reader {
     }
     HipWalk walk;
     walk.bundle = [&](std::uint64_t offset, const HipBundle& bundle) {
-      const Place place{region.section, std::binary_search(starts.begin(), starts.end(), offset), false};
+      const CodeLocation place{region.section, std::binary_search(starts.begin(), starts.end(), offset), false};
       for (const HipCodeObject& object : bundle.objects) add_object(place, object);
     };
     walk.broken = [&](std::uint64_t offset, const std::string& why) {
@@ -114,7 +114,7 @@ class Reader {
     if (header.machine != elf::k_machine_cuda && header.machine != elf::k_machine_amdgpu) return false;
     guard("device code", [&] {
       if (const std::optional<Arch> arch = arch_of(header)) {
-        const Place place{"", false, file.type == elf::k_type_rel};
+        const CodeLocation place{"", false, file.type == elf::k_type_rel};
         const CodeKind kind = arch->vendor == Vendor::amd ? CodeKind::hip : CodeKind::sass;
         m_tally.add(place, *arch, kind, file.bytes().size(), file.bytes().size());
       }
@@ -156,7 +156,7 @@ class Reader {
     m_tally.wants_problems() ? m_tally.problem(make()) : m_tally.count_problem();
   }
 
-  void add_entry(const Region& region, const Place& place, const FatbinEntry& entry) {
+  void add_entry(const Region& region, const CodeLocation& place, const FatbinEntry& entry) {
     const std::optional<CodeKind> kind = code_kind(entry.kind);
     if (!kind) {
       problem([&] {
@@ -171,7 +171,7 @@ class Reader {
     m_tally.add(place, arch, *kind, entry.bytes, entry.unpacked_bytes);
   }
 
-  void add_object(const Place& place, const HipCodeObject& object) {
+  void add_object(const CodeLocation& place, const HipCodeObject& object) {
     m_tally.add(place, amd_arch(object.target), CodeKind::hip, object.bytes, object.unpacked_bytes);
   }
 
@@ -201,12 +201,12 @@ class Reader {
         }
       } else if (section.name == ".llvm.offloading") {
         for (const Region& region : regions(file, section, false)) {
-          const Place place{section.name, false, true};
+          const CodeLocation place{section.name, false, true};
           for (const HipCodeObject& object : read_offload_binaries(region.bytes)) add_object(place, object);
         }
       } else if (section.name.starts_with(k_bundle_magic)) {
         const std::string target = target_of_entry_id(section.name.substr(k_bundle_magic.size()));
-        const Place place{k_bundle_magic, false, true};
+        const CodeLocation place{k_bundle_magic, false, true};
         const std::uint64_t size = file.contents(section).size();
         if (!target.empty()) add_object(place, {target, size, size});
       }

@@ -6,7 +6,7 @@
 
 namespace wheelsmith::gpu {
 
-void Tally::add(const Place& place, const Arch& arch, CodeKind kind, std::uint64_t bytes,
+void Tally::add(const CodeLocation& place, const Arch& arch, CodeKind kind, std::uint64_t bytes,
                 std::uint64_t unpacked_bytes) {
   Key key(arch, kind, std::string(place.section), place.wrapped, place.relocatable);
   auto found = m_sums.find(key);

@@ -11,7 +11,7 @@
 namespace wheelsmith::gpu {
 
 // Where a piece of device code was found.
-struct Place {
+struct CodeLocation {
   std::string_view section;
   bool wrapped = false;
   bool relocatable = false;
@@ -21,7 +21,8 @@ struct Place {
 // break in millions of places.
 class Tally {
  public:
-  void add(const Place& place, const Arch& arch, CodeKind kind, std::uint64_t bytes, std::uint64_t unpacked_bytes);
+  void add(const CodeLocation& place, const Arch& arch, CodeKind kind, std::uint64_t bytes,
+           std::uint64_t unpacked_bytes);
   void problem(std::string sentence);
   // True while another problem would still be shown: only then is its sentence worth the making.
   [[nodiscard]] bool wants_problems() const { return m_result.problems.size() < k_most_problems; }

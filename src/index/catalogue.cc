@@ -40,7 +40,8 @@ bool is_wanted(std::string_view name) {
 
 class Look {
  public:
-  Look(const sys::OpenFolder& folder, std::unordered_map<std::string, State::Known> known, const LookOptions& options)
+  Look(const sys::OpenFolder& folder, std::unordered_map<std::string, State::KnownFile> known,
+       const LookOptions& options)
       : m_folder(folder), m_known(std::move(known)), m_options(options), m_filter(options.filter) {}
 
   Catalogue take() {
@@ -165,7 +166,7 @@ class Look {
                                             "its bytes changed, and its size and times did not",
                                             "the pages told a wrong hash until now",
                                             "see what wrote to it; a failing disk does so, too"));
-      State::Known known{file.stat, file.facts};
+      State::KnownFile known{file.stat, file.facts};
       if (std::max(file.stat.changed, file.stat.modified) + k_tick >= read_at[i]) known.stat.inode = 0;
       m_result.known.insert_or_assign(file.path(), std::move(known));
     }
@@ -202,7 +203,7 @@ class Look {
   }
 
   const sys::OpenFolder& m_folder;
-  std::unordered_map<std::string, State::Known> m_known;
+  std::unordered_map<std::string, State::KnownFile> m_known;
   const LookOptions& m_options;
   Filter m_filter;
   Catalogue m_result;
@@ -210,7 +211,7 @@ class Look {
 
 }  // namespace
 
-Catalogue look(const sys::OpenFolder& folder, std::unordered_map<std::string, State::Known> known,
+Catalogue look(const sys::OpenFolder& folder, std::unordered_map<std::string, State::KnownFile> known,
                const LookOptions& options) {
   return Look(folder, std::move(known), options).take();
 }

@@ -22,7 +22,7 @@ struct Catalogue {
   std::vector<File> files;  // sorted by path; none that is left out
   Control control;
   std::vector<Finding> findings;
-  std::unordered_map<std::string, State::Known> known;                        // what the next look need not read again
+  std::unordered_map<std::string, State::KnownFile> known;                    // what the next look need not read again
   std::vector<std::pair<std::string, std::optional<sys::FileStat>>> folders;  // all that were walked through
   std::int64_t newest_change = 0;                                             // of a file, left out or not
   bool interrupted = false;  // by a signal: some files have not been read
@@ -33,7 +33,7 @@ struct Catalogue {
 // Walks the folder (hidden names and links to folders are passed over) and reads what is new or changed since `known`,
 // several files at a time. Throws Error when the folder cannot be read; what is wrong with a file is a finding. After a
 // signal (sys::interrupted()) it ends early, and `known` has what was read until then.
-Catalogue look(const sys::OpenFolder& folder, std::unordered_map<std::string, State::Known> known,
+Catalogue look(const sys::OpenFolder& folder, std::unordered_map<std::string, State::KnownFile> known,
                const LookOptions& options);
 
 }  // namespace wheelsmith::index

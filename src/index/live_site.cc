@@ -55,7 +55,7 @@ const File* Snapshot::file(const std::string& path) const {
 
 LiveSite::LiveSite(const sys::OpenFolder& folder, const ServeOptions& options) : m_folder(folder), m_options(options) {
   // What `index` knows of the folder need not be read again.
-  std::unordered_map<std::string, State::Known> known;
+  std::unordered_map<std::string, State::KnownFile> known;
   if (const auto text = folder.read_file(k_state_file, 4ull << 30)) known = State::parse(*text).files;
   m_snapshot = std::make_shared<const Snapshot>(look(folder, std::move(known), m_options.look), m_options);
   m_last_glance = m_last_look = Clock::now();

@@ -21,12 +21,12 @@ struct PublishOptions {
 };
 
 struct Published {
-  struct Place {
+  struct IndexSummary {
     std::string place;
     std::size_t projects = 0;
     std::size_t files = 0;
   };
-  std::vector<Place> indexes;  // the main one first
+  std::vector<IndexSummary> indexes;  // the main one first
   std::uint64_t hashed = 0;
   std::uint64_t hashed_bytes = 0;
   std::uint64_t pages = 0;    // pages and sidecars that there are

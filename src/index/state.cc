@@ -99,7 +99,7 @@ bool take_line(State& state, std::string_view line) {
   const std::string path = fields.text();
   const sys::FileStat stat = fields.stat();
   if (kind == "file") {
-    State::Known known{stat, {}};
+    State::KnownFile known{stat, {}};
     for (std::string* text : {&known.facts.sha256, &known.facts.metadata_sha256, &known.facts.requires_python,
                               &known.facts.variant, &known.facts.problem, &known.facts.remark})
       *text = fields.text();

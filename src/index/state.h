@@ -12,7 +12,7 @@ namespace wheelsmith::index {
 // What the last run left behind for the next one: the file .wheelsmith-index beside the pages. Losing it costs time and
 // nothing else.
 struct State {
-  struct Known {
+  struct KnownFile {
     sys::FileStat stat;
     Facts facts;
   };
@@ -21,7 +21,7 @@ struct State {
     sys::FileStat stat;       // as it was left
     friend bool operator==(const Written&, const Written&) = default;
   };
-  std::unordered_map<std::string, Known> files;       // by path in the indexed folder
+  std::unordered_map<std::string, KnownFile> files;   // by path in the indexed folder
   std::unordered_map<std::string, Written> sidecars;  // likewise
   std::unordered_map<std::string, Written> pages;     // by path in the folder of the pages
 

@@ -127,17 +127,16 @@ std::string cuda_of_label(std::string_view label) {
 
 }  // namespace
 
-std::vector<toolchain::Python> choose_pythons(const Request& request, const Workshop& workshop) {
+std::vector<toolchain::Python> choose_pythons(const Request& request, const PlanInputs& inputs) {
   std::vector<toolchain::Python> pythons;
-  for (const std::string& wanted : request.pythons)
-    pythons.push_back(toolchain::find_python(wanted, workshop.surroundings));
+  for (const std::string& wanted : request.pythons) pythons.push_back(toolchain::find_python(wanted, inputs.host));
   if (!pythons.empty()) return pythons;
-  if (workshop.surroundings.described) return {toolchain::find_python("", workshop.surroundings)};
-  const auto path = workshop.surroundings.environment.find("PATH");
+  if (inputs.host.described) return {toolchain::find_python("", inputs.host)};
+  const auto path = inputs.host.environment.find("PATH");
   for (const char* name : {"python3", "python"}) {
     const std::filesystem::path found =
-        path == workshop.surroundings.environment.end() ? "" : sys::find_program(name, path->second);
-    if (!found.empty()) return {toolchain::find_python(found.string(), workshop.surroundings)};
+        path == inputs.host.environment.end() ? "" : sys::find_program(name, path->second);
+    if (!found.empty()) return {toolchain::find_python(found.string(), inputs.host)};
   }
   throw Error(
       "there is no python3 in PATH; name one with --python, or install it: apt-get install python3 python3-dev "
@@ -227,13 +226,13 @@ std::string ref_of(const recipe::Recipe& recipe, const Request& request) {
 }
 
 TorchChoice choose_torch(const Request& request, const recipe::Rules& rules, Variant variant,
-                         const toolchain::Python& python, const Workshop& workshop, std::vector<std::string>& notes) {
+                         const toolchain::Python& python, const PlanInputs& inputs, std::vector<std::string>& notes) {
   if (!rules.requires_versions.uses_torch) return {};
   const std::string& text = request.torch;
   std::error_code ignored;
   if (text.empty()) {
     TorchChoice choice;
-    if (const auto torch = toolchain::find_torch(python.executable, false, workshop.surroundings)) {
+    if (const auto torch = toolchain::find_torch(python.executable, false, inputs.host)) {
       choice.kind = TorchChoice::Kind::environment;
       choice.python = python.executable;
       notes.push_back(fmt::format("torch {}: the one that {} has", torch->version, python.executable.string()));
@@ -244,8 +243,8 @@ TorchChoice choose_torch(const Request& request, const recipe::Rules& rules, Var
     notes.push_back("torch: the newest that the registry has; --torch chooses another");
     return choice;
   }
-  if (workshop.surroundings.described) {
-    if (const auto there = toolchain::read_python(text, workshop.surroundings)) {
+  if (inputs.host.described) {
+    if (const auto there = toolchain::read_python(text, inputs.host)) {
       TorchChoice choice;
       choice.kind = TorchChoice::Kind::environment;
       choice.python = there->executable;

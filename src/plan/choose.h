@@ -9,7 +9,7 @@
 
 namespace wheelsmith::plan {
 
-std::vector<toolchain::Python> choose_pythons(const Request& request, const Workshop& workshop);
+std::vector<toolchain::Python> choose_pythons(const Request& request, const PlanInputs& inputs);
 
 // Those asked for, else what the GPUs of this machine want, else the recipe's first of cpu, cuda, rocm.
 std::vector<recipe::Variant> choose_variants(const Request& request, const recipe::Recipe& recipe,
@@ -33,7 +33,7 @@ std::string ref_of(const recipe::Recipe& recipe, const Request& request);
 
 // What --torch says, or the torch that the interpreter has, or the newest that the recipe takes.
 TorchChoice choose_torch(const Request& request, const recipe::Rules& rules, recipe::Variant variant,
-                         const toolchain::Python& python, const Workshop& workshop, std::vector<std::string>& notes);
+                         const toolchain::Python& python, const PlanInputs& inputs, std::vector<std::string>& notes);
 
 // Where nobody named a torch: the one that belongs to the ref that is built, if the recipe knows it. The newest is
 // often one that the ref has never seen.

@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "pep/marker.h"
 #include "pep/wheel_name.h"
-#include "source/git.h"
+#include "source/git/git.h"
 #include "toolchain/description.h"
 
 namespace wheelsmith::plan {
@@ -21,13 +21,13 @@ using toolchain::Description;
 
 constexpr std::string_view k_described = "described:";
 
-const DescribedSource* find_source(const std::vector<std::string>& names, const Workshop& workshop) {
-  return workshop.surroundings.described ? workshop.surroundings.described->source(names) : nullptr;
+const DescribedSource* find_source(const std::vector<std::string>& names, const PlanInputs& inputs) {
+  return inputs.host.described ? inputs.host.described->source(names) : nullptr;
 }
 
-const DescribedSource* find_source(const source::Pin& pin, const Workshop& workshop) {
-  if (pin.kind == source::Pin::Kind::git) return find_source({pin.git_url, pin.project}, workshop);
-  return pin.digest.starts_with(k_described) ? find_source({pin.project}, workshop) : nullptr;
+const DescribedSource* find_source(const source::Pin& pin, const PlanInputs& inputs) {
+  if (pin.kind == source::Pin::Kind::git) return find_source({pin.git_url, pin.project}, inputs);
+  return pin.digest.starts_with(k_described) ? find_source({pin.project}, inputs) : nullptr;
 }
 
 // The lowest version that the specifiers name.
@@ -130,35 +130,35 @@ std::string version_for(const pep::Requirement& requirement, const Description& 
 }  // namespace
 
 source::Pin pin_source(const recipe::Recipe& recipe, const std::optional<source::Override>& user,
-                       const Workshop& workshop, const source::PinOptions& options) {
-  const auto real = [&] { return source::pin(recipe, user, workshop.fetcher, workshop.store, options); };
-  if (!workshop.surroundings.described) return real();
-  const Description& machine = *workshop.surroundings.described;
+                       const PlanInputs& inputs, const source::PinOptions& options) {
+  const auto real = [&] { return source::pin(recipe, user, inputs.fetcher, inputs.store, options); };
+  if (!inputs.host.described) return real();
+  const Description& machine = *inputs.host.described;
   const std::string project = recipe.project.empty() ? recipe.name : recipe.project;
   const bool other_git = user && user->url.starts_with("git+");
   if (other_git || (!user && recipe.source.kind == recipe::Source::Kind::git)) {
     const source::GitPlace place =
         other_git ? source::parse_git_url(user->url) : source::GitPlace{recipe.source.url, recipe.source.ref};
-    const DescribedSource* described = find_source({place.url, project}, workshop);
+    const DescribedSource* described = find_source({place.url, project}, inputs);
     return described == nullptr ? real() : git_pin(recipe, place.url, place.ref, *described, machine);
   }
   // A folder, an archive and a URL of the user's are real.
   if (user && user->project.empty()) return real();
-  const DescribedSource* described = find_source({project}, workshop);
+  const DescribedSource* described = find_source({project}, inputs);
   if (described == nullptr) return real();
   return file_pin(recipe, project, user ? user->specifier : recipe.source.version, *described);
 }
 
 std::optional<std::string> described_commit(const std::string& url, const std::string& project, const std::string& ref,
-                                            const Workshop& workshop) {
-  const DescribedSource* described = find_source({url, project}, workshop);
+                                            const PlanInputs& inputs) {
+  const DescribedSource* described = find_source({url, project}, inputs);
   if (described == nullptr) return std::nullopt;
-  return commit_in(*described, url, ref, *workshop.surroundings.described);
+  return commit_in(*described, url, ref, *inputs.host.described);
 }
 
 std::optional<recipe::SourceFacts> described_facts(const source::Pin& pin, const std::string& subfolder,
-                                                   const Workshop& workshop) {
-  const DescribedSource* described = find_source(pin, workshop);
+                                                   const PlanInputs& inputs) {
+  const DescribedSource* described = find_source(pin, inputs);
   if (described == nullptr) return std::nullopt;
   recipe::SourceFacts facts = recipe::read_source(SubTree(TextTree(described->files), subfolder));
   if (facts.name.empty()) facts.name = pin.project;
@@ -169,8 +169,8 @@ std::optional<recipe::SourceFacts> described_facts(const source::Pin& pin, const
   return facts;
 }
 
-std::optional<DescribedFile> described_file(const source::Pin& pin, const std::string& path, const Workshop& workshop) {
-  const DescribedSource* described = find_source(pin, workshop);
+std::optional<DescribedFile> described_file(const source::Pin& pin, const std::string& path, const PlanInputs& inputs) {
+  const DescribedSource* described = find_source(pin, inputs);
   if (described == nullptr) return std::nullopt;
   const auto found = described->files.find(path);
   return DescribedFile{found == described->files.end() ? std::nullopt : std::optional(found->second)};

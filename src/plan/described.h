@@ -15,21 +15,21 @@ namespace wheelsmith::plan {
 
 // As source::pin() where nothing is described.
 source::Pin pin_source(const recipe::Recipe& recipe, const std::optional<source::Override>& user,
-                       const Workshop& workshop, const source::PinOptions& options);
+                       const PlanInputs& inputs, const source::PinOptions& options);
 
 // The commit that a description gives a ref. Nothing where it does not name the repository; Error where it names it,
 // but not the ref.
 std::optional<std::string> described_commit(const std::string& url, const std::string& project, const std::string& ref,
-                                            const Workshop& workshop);
+                                            const PlanInputs& inputs);
 
 // What can be seen in a described source, and one of its files. Nothing for other sources; `text` is nothing where the
 // source has no such file.
 std::optional<recipe::SourceFacts> described_facts(const source::Pin& pin, const std::string& subfolder,
-                                                   const Workshop& workshop);
+                                                   const PlanInputs& inputs);
 struct DescribedFile {
   std::optional<std::string> text;
 };
-std::optional<DescribedFile> described_file(const source::Pin& pin, const std::string& path, const Workshop& workshop);
+std::optional<DescribedFile> described_file(const source::Pin& pin, const std::string& path, const PlanInputs& inputs);
 
 // The lock that resolving might have given. A requirement's version is the one in [wheels] if it fits, else the lowest
 // that the requirement names, else "0"; a label in [wheels] ("2.13.0+cu130") is given to another version, too: it tells

@@ -120,7 +120,7 @@ std::map<std::string, std::string> placeholder_values(const Step& step, const re
           fmt::format("--set {}={}: it is one of {}", setting.name, printable(value), join(setting.choices, ", ")));
     values["set." + setting.name] = value;
   }
-  for (const recipe::Need& need : rules.needs) values["need." + need.recipe + ".version"] = "";
+  for (const recipe::Dependency& need : rules.needs) values["need." + need.recipe + ".version"] = "";
   for (const auto& [name, needed] : step.need_versions) values["need." + name + ".version"] = needed;
   for (const recipe::Fetch& fetch : rules.fetches) values["fetch." + fetch.name] = "";
   for (const FetchedSource& fetched : step.fetches) values["fetch." + fetched.name] = fetched_folder(fetched);

@@ -47,11 +47,11 @@ struct Request {
 };
 
 // What planning works with.
-struct Workshop {
+struct PlanInputs {
   store::Store& store;
   fetch::Fetcher& fetcher;
   const recipe::Library& recipes;
-  toolchain::Surroundings surroundings;
+  toolchain::Host host;
   std::filesystem::path recipe_folder;                 // of the user's recipes, for their patches
   std::filesystem::path patch_folder{};                // of patch sets, by package
   std::vector<std::filesystem::path> example_folders;  // where the folders of shipped recipes may be
@@ -132,8 +132,9 @@ struct Step {
   bool asked_for = false;                            // by name, not as a need of another
   std::string skipped;                               // why it is not built at all; "" for what is
   bool cached = false;
-  bool unkept = false;  // it, or a step it needs, comes from a folder that is being worked on: never into the store
-  std::string reason;   // why it is built, or since when it is there
+  bool uncacheable =
+      false;           // it, or a step it needs, comes from a folder that is being worked on: never into the store
+  std::string reason;  // why it is built, or since when it is there
   Forecast forecast;
   std::vector<recipe::RuntimeVariable> runtime;    // expanded
   std::vector<recipe::ChecklistItem> checklist;    // expanded
@@ -151,7 +152,7 @@ struct Plan {
 };
 
 // Throws Error for what can be seen to be impossible; doctor says more.
-Plan make_plan(const Request& request, const Workshop& workshop);
+Plan make_plan(const Request& request, const PlanInputs& inputs);
 
 // Seconds of the longest chain of steps behind each, itself included: what is started first.
 std::map<std::string, double> critical_seconds(const Plan& plan);

@@ -43,18 +43,18 @@ std::string version_in(const std::string& text) {
 }  // namespace
 
 std::optional<std::string> Planner::text_of(const source::Pin& pin, const std::string& path) const {
-  if (const auto described = described_file(pin, path, m_workshop)) return described->text;
-  return source::file_at(pin, path, m_workshop.fetcher, m_workshop.store);
+  if (const auto described = described_file(pin, path, m_inputs)) return described->text;
+  return source::file_at(pin, path, m_inputs.fetcher, m_inputs.store);
 }
 
 LockedTorch Planner::torch_before(const recipe::Recipe& recipe, const recipe::Rules& rules, recipe::Variant variant,
                                   const toolchain::Python& python) {
   std::vector<std::string> notes;
-  TorchChoice torch = choose_torch(m_request, rules, variant, python, m_workshop, notes);
+  TorchChoice torch = choose_torch(m_request, rules, variant, python, m_inputs, notes);
   prefer_torch_of_ref(torch, recipe, m_request, notes);
   if (torch.kind == TorchChoice::Kind::none) return {};
   if (torch.kind == TorchChoice::Kind::environment) {
-    const auto found = toolchain::find_torch(torch.python, false, m_workshop.surroundings);
+    const auto found = toolchain::find_torch(torch.python, false, m_inputs.host);
     return found ? LockedTorch{found->version, found->cuda, found->hip} : LockedTorch{};
   }
   Step step;
@@ -67,7 +67,7 @@ LockedTorch Planner::torch_before(const recipe::Recipe& recipe, const recipe::Ru
 std::string Planner::torch_series(const recipe::Recipe& recipe, const recipe::Rules& rules, recipe::Variant variant,
                                   const toolchain::Python& python) {
   std::vector<std::string> notes;
-  TorchChoice torch = choose_torch(m_request, rules, variant, python, m_workshop, notes);
+  TorchChoice torch = choose_torch(m_request, rules, variant, python, m_inputs, notes);
   prefer_torch_of_ref(torch, recipe, m_request, notes);
   if (torch.kind == TorchChoice::Kind::requirement) {  // a version that is said need not be looked for
     for (const pep::Specifier& one : pep::Requirement::parse(torch.requirement).specifiers) {
@@ -145,8 +145,8 @@ const Planner::Known& Planner::source_for(const recipe::Recipe& recipe, recipe::
   options.python_version = python.version;
   options.upgrade = m_request.upgrade;
   options.offline = m_request.offline;
-  options.recipe_folder = m_workshop.recipe_folder;
-  options.example_folders = m_workshop.example_folders;
+  options.recipe_folder = m_inputs.recipe_folder;
+  options.example_folders = m_inputs.example_folders;
   Known known;
   if (git) {
     recipe::Recipe located;
@@ -161,20 +161,20 @@ const Planner::Known& Planner::source_for(const recipe::Recipe& recipe, recipe::
       located.source.ref = place.ref;
       // A set of the family's name, else one of the ref's own.
       const auto there = [&](const std::string& set) {
-        return !set.empty() && sys::is_folder(m_workshop.patch_folder / recipe.name / set);
+        return !set.empty() && sys::is_folder(m_inputs.patch_folder / recipe.name / set);
       };
-      if (!m_workshop.patch_folder.empty())
+      if (!m_inputs.patch_folder.empty())
         known.patchset = there(place.patchset) ? place.patchset : there(place.ref) ? place.ref : "";
       if (!known.patchset.empty()) note(fmt::format("{}: patch set {}", recipe.name, known.patchset));
     }
     located.source.submodules = rules.checkout.submodules ? rules.checkout.submodules : recipe.source.submodules;
-    known.pin = pin_source(located, user, m_workshop, options);
+    known.pin = pin_source(located, user, m_inputs, options);
   } else {
-    known.pin = pin_source(recipe, user, m_workshop, options);
+    known.pin = pin_source(recipe, user, m_inputs, options);
   }
   known.files = std::exchange(known.pin.files, {});  // the pin is copied into every step
   if (known.pin.kind != source::Pin::Kind::program)
-    known.facts = remembered_facts(known.pin, recipe.source.subfolder, m_workshop);
+    known.facts = remembered_facts(known.pin, recipe.source.subfolder, m_inputs);
   if (known.pin.version.empty() && !recipe.source.version_file.empty()) {
     const auto text = text_of(known.pin, recipe.source.version_file);
     if (text) known.pin.version = version_in(*text);
@@ -185,8 +185,7 @@ const Planner::Known& Planner::source_for(const recipe::Recipe& recipe, recipe::
 
 void Planner::add_fetches(Step& step, const recipe::Rules& rules) {
   if (rules.fetches.empty()) return;
-  if (!m_repositories)
-    m_repositories.emplace(m_workshop.store, m_workshop.fetcher.options().mirrors, m_request.offline);
+  if (!m_repositories) m_repositories.emplace(m_inputs.store, m_inputs.fetcher.options().mirrors, m_request.offline);
   for (const recipe::Fetch& fetch : rules.fetches) {
     std::string ref = fetch.ref;
     if (!fetch.ref_file.empty()) {
@@ -201,8 +200,8 @@ void Planner::add_fetches(Step& step, const recipe::Rules& rules) {
         continue;
       }
     }
-    m_workshop.on_progress(fmt::format("looking for {} {}", fetch.name, ref));
-    const auto described = described_commit(fetch.git, fetch.name, ref, m_workshop);
+    m_inputs.on_progress(fmt::format("looking for {} {}", fetch.name, ref));
+    const auto described = described_commit(fetch.git, fetch.name, ref, m_inputs);
     const std::string commit = described ? *described : m_repositories->resolve(fetch.git, ref, m_request.upgrade).id;
     FetchedSource fetched;
     fetched.name = fetch.name;

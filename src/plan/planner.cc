@@ -15,8 +15,8 @@
 #include "plan/rocm.h"
 #include "plan/source_facts.h"
 #include "plan/variables.h"
-#include "source/git.h"
-#include "source/mirrors.h"
+#include "source/git/git.h"
+#include "source/git/mirrors.h"
 #include "toolchain/description.h"
 
 namespace wheelsmith::plan {
@@ -38,22 +38,22 @@ void add_once(std::vector<std::string>& list, const std::string& word) {
   if (std::find(list.begin(), list.end(), word) == list.end()) list.push_back(word);
 }
 
-Planner::Planner(const Request& request, const Workshop& workshop)
-    : m_request(request), m_workshop(workshop), m_gpus(toolchain::find_gpus(workshop.surroundings)) {}
+Planner::Planner(const Request& request, const PlanInputs& inputs)
+    : m_request(request), m_inputs(inputs), m_gpus(toolchain::find_gpus(inputs.host)) {}
 
 void Planner::note(const std::string& sentence) { add_once(m_plan.notes, sentence); }
 
 Plan Planner::make() {
   if (m_request.packages.empty())
     throw RequestError("nothing to build: name a package, or list packages in wheelsmith.toml");
-  const std::vector<toolchain::Python> pythons = choose_pythons(m_request, m_workshop);
+  const std::vector<toolchain::Python> pythons = choose_pythons(m_request, m_inputs);
   for (const std::string& package : m_request.packages) {
     const recipe::Recipe& recipe = recipe_for(package);
     for (const toolchain::Python& python : pythons) add_package(recipe, python);
   }
-  look_for_slips();
+  reject_typos();
   std::map<std::string, std::string> open;
-  for (const auto& [from, to] : m_workshop.fetcher.options().mirrors) {
+  for (const auto& [from, to] : m_inputs.fetcher.options().mirrors) {
     if (fetch::without_credentials(to) == to) open.emplace(from, to);
   }
   m_plan.git_variables = source::Mirrors(open).git_variables();
@@ -62,7 +62,7 @@ Plan Planner::make() {
 
 // A project's file may hold words for packages that are not built this time; a name that is almost one of those that
 // are is a slip, and would build something else than was meant.
-void Planner::look_for_slips() {
+void Planner::reject_typos() {
   std::vector<std::string> packages, settings;
   for (const Step& step : m_plan.steps) {
     add_once(packages, step.package);
@@ -72,7 +72,7 @@ void Planner::look_for_slips() {
     const auto same = [&](const std::string& other) { return other == name || pep::same_name(other, name); };
     if (std::any_of(known.begin(), known.end(), same)) return;
     const auto near = nearest(name, known);
-    if (near && name.size() > 4 && m_workshop.recipes.find(name) == nullptr)
+    if (near && name.size() > 4 && m_inputs.recipes.find(name) == nullptr)
       throw RequestError(
           fmt::format("{} {}: nothing here has that name; did you mean {}?", option, printable(name), *near));
     note(fmt::format("{} {} is not used: nothing here has that name", option, printable(name)));
@@ -84,8 +84,8 @@ void Planner::look_for_slips() {
   }
   // A project's file may set words of recipes that are not built now; a word of no recipe at all is a slip.
   std::vector<std::string> of_any = settings;
-  for (const std::string& name : m_workshop.recipes.names()) {
-    for (const recipe::Setting& setting : m_workshop.recipes.find(name)->settings) add_once(of_any, setting.name);
+  for (const std::string& name : m_inputs.recipes.names()) {
+    for (const recipe::Setting& setting : m_inputs.recipes.find(name)->settings) add_once(of_any, setting.name);
   }
   for (const auto& [name, value] : m_request.set) {
     if (std::find(of_any.begin(), of_any.end(), name) == of_any.end()) {
@@ -117,7 +117,7 @@ std::vector<gpu::ArchList> Planner::archs_for(const recipe::Recipe& recipe, reci
                                               const toolchain::Python& python) {
   std::optional<recipe::Recipe> under;
   if (m_request.archs.empty() && variant != recipe::Variant::cpu &&
-      recipe.depends_on_circumstances(variant, m_request.target)) {
+      recipe.depends_on_conditions(variant, m_request.target)) {
     Step step;
     step.package = recipe.name;
     step.python = python;
@@ -125,48 +125,47 @@ std::vector<gpu::ArchList> Planner::archs_for(const recipe::Recipe& recipe, reci
     step.build_type = m_request.build_type;
     step.platform = m_request.platform;
     if (variant == recipe::Variant::rocm) {
-      if (const auto rocm = toolchain::find_rocm(m_workshop.surroundings)) step.rocm_version = rocm->version;
+      if (const auto rocm = toolchain::find_rocm(m_inputs.host)) step.rocm_version = rocm->version;
     } else if (!m_cuda_looked_for) {
       m_cuda_looked_for = true;
-      m_cuda = toolchain::find_cuda(m_workshop.surroundings);
+      m_cuda = toolchain::find_cuda(m_inputs.host);
     }
     const recipe::Rules& rules = recipe.rules(variant, m_request.target);
     if (variant == recipe::Variant::cuda) step.cuda_version = torch_before(recipe, rules, variant, python).cuda;
     if (step.cuda_version.empty() && m_cuda) step.cuda_version = m_cuda->version;
     std::vector<std::string> reasons;
-    under = recipe.under(variant, m_request.target, circumstances(step, recipe), reasons);
+    under = recipe.resolved_for(variant, m_request.target, conditions(step, recipe), reasons);
   }
-  return choose_archs(m_request, under ? *under : recipe, variant, m_gpus, m_workshop.surroundings.environment,
-                      m_plan.notes);
+  return choose_archs(m_request, under ? *under : recipe, variant, m_gpus, m_inputs.host.environment, m_plan.notes);
 }
 
 const recipe::Recipe& Planner::recipe_for(const std::string& package) {
-  if (const recipe::Recipe* known = m_workshop.recipes.find(package)) return *known;
+  if (const recipe::Recipe* known = m_inputs.recipes.find(package)) return *known;
   // One that could not even be read is known by its file.
-  for (const auto& [name, problem] : m_workshop.recipes.broken()) {
+  for (const auto& [name, problem] : m_inputs.recipes.broken()) {
     if (pep::same_name(name, package) || pep::same_name(std::filesystem::path(name).stem().string(), package))
       throw RequestError(problem);
   }
-  const auto made = m_made_up.find(package);
-  if (made != m_made_up.end()) return made->second;
+  const auto made = m_inferred.find(package);
+  if (made != m_inferred.end()) return made->second;
   if (!pep::is_valid_name(package))
     throw RequestError(
         fmt::format("{} is no name of a package (a folder to build from is given by --source)", printable(package)));
 
   // A stand-in that says no more than where the source is; what is in it makes the real one.
-  m_workshop.on_progress(fmt::format("{} has no recipe; looking at its source", package));
+  m_inputs.on_progress(fmt::format("{} has no recipe; looking at its source", package));
   recipe::Recipe stand_in;
   stand_in.name = stand_in.project = package;
   stand_in.source.kind = recipe::Source::Kind::sdist;
   stand_in.source.project = package;
-  const Known& known = source_for(stand_in, recipe::Variant::cpu, "", choose_pythons(m_request, m_workshop).front());
-  recipe::Recipe recipe = recipe::make_up(known.facts);
+  const Known& known = source_for(stand_in, recipe::Variant::cpu, "", choose_pythons(m_request, m_inputs).front());
+  recipe::Recipe recipe = recipe::infer(known.facts);
   recipe.name = package;
   recipe.source = stand_in.source;
   recipe.source.version = known.pin.version;
   for (const std::string& assumption : recipe.assumptions)
     note(fmt::format("{} has no recipe; assumed: {}", package, assumption));
-  return m_made_up.emplace(package, std::move(recipe)).first->second;
+  return m_inferred.emplace(package, std::move(recipe)).first->second;
 }
 
 std::string Planner::add_step(const recipe::Recipe& given, recipe::Variant variant, const std::string& target,
@@ -188,7 +187,7 @@ std::string Planner::add_step(const recipe::Recipe& given, recipe::Variant varia
   step.platform = m_request.platform;
   step.build_type = m_request.build_type;
   step.verbose = m_request.verbose;
-  if (!m_compiler) m_compiler = toolchain::find_compiler(m_workshop.surroundings);
+  if (!m_compiler) m_compiler = toolchain::find_compiler(m_inputs.host);
 
   if (refuse(step, given, given.rules(variant, target), optional)) return add_skipped(std::move(step), given);
   const Known& known = source_for(given, variant, target, python);
@@ -196,17 +195,17 @@ std::string Planner::add_step(const recipe::Recipe& given, recipe::Variant varia
   step.version = known.pin.version;
 
   // What a recipe says may depend on what it makes us choose (the torch, the toolkit): then it is asked again.
-  const bool depends = given.depends_on_circumstances(variant, target);
+  const bool depends = given.depends_on_conditions(variant, target);
   std::optional<recipe::Recipe> under;
   std::vector<std::string> reasons;
-  if (depends) under = given.under(variant, target, circumstances(step, given), reasons);
+  if (depends) under = given.resolved_for(variant, target, conditions(step, given), reasons);
   const auto current = [&]() -> const recipe::Recipe& { return under ? *under : given; };
   if (known.pin.kind != source::Pin::Kind::program) {
     const Step before = step;
     choose_what_it_needs(step, current().rules(variant, target), known);
     if (depends) {
       reasons.clear();
-      recipe::Recipe later = given.under(variant, target, circumstances(step, given), reasons);
+      recipe::Recipe later = given.resolved_for(variant, target, conditions(step, given), reasons);
       if (later.document != under->document) {
         under = std::move(later);
         step = before;
@@ -236,7 +235,7 @@ std::string Planner::add_step(const recipe::Recipe& given, recipe::Variant varia
     step.source.submodules = rules.checkout.submodules;
     step.source.digest = source::git_digest(step.source);
   }
-  step.patches = read_patches(recipe, known.patchset, m_workshop);
+  step.patches = read_patches(recipe, known.patchset, m_inputs);
   if (known.pin.incremental && !step.patches.empty()) {
     step.patches.clear();
     note(fmt::format("{} is built from {} as it is, without the recipe's patches", recipe.name,
@@ -245,7 +244,7 @@ std::string Planner::add_step(const recipe::Recipe& given, recipe::Variant varia
   if (known.pin.kind != source::Pin::Kind::program) {
     add_fetches(step, rules);
     choose_tools(step, rules);
-    set_variables(step, recipe, rules, m_request, m_workshop);
+    set_variables(step, recipe, rules, m_request, m_inputs);
     const bool asks = std::any_of(rules.environment.begin(), rules.environment.end(),
                                   [](const auto& pair) { return pair.second.find("{version") != std::string::npos; });
     if (step.version.empty() && !step.source.git_commit.empty() && asks)
@@ -280,12 +279,11 @@ void Planner::fill_manifest(Step& step, const recipe::Recipe& recipe, const Know
   inputs.add_source(known.files);
   if (m_compiler && !step.cc.empty()) inputs.add_tools(m_compiler->digests);
   if (m_cuda && !step.cuda_root.empty()) inputs.add_tools(m_cuda->digests);
-  if (step.variant == recipe::Variant::rocm) inputs.add_tools(rocm_inputs(step, m_workshop));
+  if (step.variant == recipe::Variant::rocm) inputs.add_tools(rocm_inputs(step, m_inputs));
   for (const auto& [name, path] : step.programs)
     inputs.add_tools({{name, m_programs.at(path).version + " " + m_programs.at(path).digest}});
   if (step.torch.kind == TorchChoice::Kind::environment) {
-    if (const auto torch = toolchain::find_torch(step.torch.python, false, m_workshop.surroundings))
-      inputs.add_torch(*torch);
+    if (const auto torch = toolchain::find_torch(step.torch.python, false, m_inputs.host)) inputs.add_torch(*torch);
   }
   // A companion is no part of what it is built with: another one makes no other wheel.
   for (const std::string& id : step.needs) {
@@ -297,28 +295,28 @@ void Planner::fill_manifest(Step& step, const recipe::Recipe& recipe, const Know
 }
 
 void Planner::look_up(Step& step, const recipe::Rules& rules) {
-  if (m_workshop.surroundings.described) {
+  if (m_inputs.host.described) {
     // What was built here says nothing of another machine.
-    step.forecast = known_forecast(step, rules, m_workshop.surroundings.described->cores);
-    step.reason = fmt::format("it is planned for {}", m_workshop.surroundings.described->name);
+    step.forecast = known_forecast(step, rules, m_inputs.host.described->cores);
+    step.reason = fmt::format("it is planned for {}", m_inputs.host.described->name);
     return;
   }
-  step.forecast = forecast(step, rules, m_workshop.store);
-  step.unkept = step.source.incremental;
-  if (step.unkept) step.reason = "its source is a folder that is being worked on";
+  step.forecast = forecast(step, rules, m_inputs.store);
+  step.uncacheable = step.source.incremental;
+  if (step.uncacheable) step.reason = "its source is a folder that is being worked on";
   for (const std::string& id : step.needs) {
     const bool beside = std::find(step.companions.begin(), step.companions.end(), id) != step.companions.end();
-    if (beside || !m_plan.steps[m_steps.at(id)].unkept || step.unkept) continue;
-    step.unkept = true;
+    if (beside || !m_plan.steps[m_steps.at(id)].uncacheable || step.uncacheable) continue;
+    step.uncacheable = true;
     step.reason = fmt::format("it needs {}, whose source is a folder that is being worked on", id);
   }
-  if (step.unkept) return;
-  if (const auto record = m_workshop.store.find_step(step.key)) {
+  if (step.uncacheable) return;
+  if (const auto record = m_inputs.store.find_step(step.key)) {
     step.cached = true;
     step.reason = fmt::format("{} is in the store", record->wheel_name);
     return;
   }
-  const auto last = m_workshop.store.last_try(step.identity);
+  const auto last = m_inputs.store.last_try(step.identity);
   if (!last) {
     step.reason = "it has never been built here";
     return;
@@ -327,6 +325,6 @@ void Planner::look_up(Step& step, const recipe::Rules& rules) {
   step.reason = different.empty() ? "the last try did not finish" : store::reason(different);
 }
 
-Plan make_plan(const Request& request, const Workshop& workshop) { return Planner(request, workshop).make(); }
+Plan make_plan(const Request& request, const PlanInputs& inputs) { return Planner(request, inputs).make(); }
 
 }  // namespace wheelsmith::plan

@@ -9,7 +9,7 @@
 
 #include "plan/choose.h"
 #include "plan/plan.h"
-#include "source/repositories.h"
+#include "source/git/repositories.h"
 
 namespace wheelsmith::plan {
 
@@ -22,7 +22,7 @@ std::map<std::string, std::string> chosen_settings(const recipe::Recipe& recipe,
 // Makes one plan. What steps share (interpreters, locks, sources, compilers) is found out once and kept here.
 class Planner {
  public:
-  Planner(const Request& request, const Workshop& workshop);
+  Planner(const Request& request, const PlanInputs& inputs);
 
   Plan make();
 
@@ -54,12 +54,12 @@ class Planner {
                                        const toolchain::Python& python);
   const Known& source_for(const recipe::Recipe& recipe, recipe::Variant variant, const std::string& target,
                           const toolchain::Python& python);
-  void look_for_slips();
+  void reject_typos();
   void add_package(const recipe::Recipe& recipe, const toolchain::Python& python);
   // Its id; made once, however many need it.
   std::string add_step(const recipe::Recipe& recipe, recipe::Variant variant, const std::string& target,
                        const gpu::ArchList& archs, const toolchain::Python& python, bool optional = false);
-  [[nodiscard]] recipe::Circumstances circumstances(const Step& step, const recipe::Recipe& recipe) const;
+  [[nodiscard]] recipe::Conditions conditions(const Step& step, const recipe::Recipe& recipe) const;
   // Whether the step is refused; where it is only an optional part of another it is skipped, else that is an Error.
   bool refuse(Step& step, const recipe::Recipe& recipe, const recipe::Rules& rules, bool optional);
   void choose_what_it_needs(Step& step, const recipe::Rules& rules, const Known& known);
@@ -68,7 +68,7 @@ class Planner {
   void add_fetches(Step& step, const recipe::Rules& rules);
   // A file of a source, nothing where it has none.
   [[nodiscard]] std::optional<std::string> text_of(const source::Pin& pin, const std::string& path) const;
-  bool is_published(Step& step, const recipe::Need& need);
+  bool is_published(Step& step, const recipe::Dependency& need);
   const recipe::Recipe* torch_recipe(const recipe::Recipe& besides) const;
   void add_needs(Step& step, const recipe::Rules& rules);
   void choose_requirements(Step& step, const recipe::Rules& rules, const Known& known);
@@ -80,13 +80,13 @@ class Planner {
   void note(const std::string& sentence);
 
   const Request& m_request;
-  const Workshop& m_workshop;
+  const PlanInputs& m_inputs;
   Plan m_plan;
   std::vector<toolchain::Gpu> m_gpus;
   std::optional<toolchain::Compiler> m_compiler;
   std::optional<toolchain::Cuda> m_cuda;
   bool m_cuda_looked_for = false;
-  std::map<std::string, recipe::Recipe> m_made_up;
+  std::map<std::string, recipe::Recipe> m_inferred;
   std::map<std::string, Known> m_sources;
   std::map<std::string, env::Lock> m_locks;
   std::map<std::string, TorchChoice> m_torches;

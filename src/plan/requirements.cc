@@ -33,7 +33,7 @@ bool names(const std::vector<std::string>& list, const std::string& requirement)
 
 void Planner::choose_what_it_needs(Step& step, const recipe::Rules& rules, const Known& known) {
   add_needs(step, rules);
-  if (step.variant == recipe::Variant::rocm) choose_rocm(step, rules, m_request, m_workshop, m_plan.notes);
+  if (step.variant == recipe::Variant::rocm) choose_rocm(step, rules, m_request, m_inputs, m_plan.notes);
   choose_requirements(step, rules, known);
 }
 
@@ -54,7 +54,7 @@ void Planner::choose_requirements(Step& step, const recipe::Rules& rules, const 
                   rules.requires_versions.uses_torch ? "" : " none");
   if (!needs_torch && !m_torches.contains(torch_key)) {
     TorchChoice& torch_choice = m_torches[torch_key];
-    torch_choice = choose_torch(m_request, rules, step.variant, step.python, m_workshop, m_plan.notes);
+    torch_choice = choose_torch(m_request, rules, step.variant, step.python, m_inputs, m_plan.notes);
     prefer_torch_of_ref(torch_choice, recipe_for(step.package), m_request, m_plan.notes);
   }
   if (!needs_torch) step.torch = m_torches[torch_key];
@@ -74,7 +74,7 @@ void Planner::choose_requirements(Step& step, const recipe::Rules& rules, const 
 
   LockedTorch torch;
   if (step.torch.kind == TorchChoice::Kind::environment) {
-    const auto found = toolchain::find_torch(step.torch.python, false, m_workshop.surroundings);
+    const auto found = toolchain::find_torch(step.torch.python, false, m_inputs.host);
     if (!found) throw Error(fmt::format("{} has no torch", step.torch.python.string()));
     torch = {found->version, found->cuda, found->hip};
   } else if (built_in.empty()) {
@@ -99,10 +99,10 @@ void Planner::choose_requirements(Step& step, const recipe::Rules& rules, const 
 }
 
 void Planner::choose_toolkit(Step& step, const recipe::Rules& rules) {
-  if (!m_cuda_looked_for) m_cuda = toolchain::find_cuda(m_workshop.surroundings);
+  if (!m_cuda_looked_for) m_cuda = toolchain::find_cuda(m_inputs.host);
   m_cuda_looked_for = true;
   const std::string& wanted = step.torch_cuda;
-  const bool forced = !m_workshop.surroundings.cuda.empty();
+  const bool forced = !m_inputs.host.cuda.empty();
   const bool fits_recipe = m_cuda && pep::contains(pep::parse_specifiers(rules.requires_versions.cuda),
                                                    pep::Version::parse(m_cuda->version));
   // Torch's headers include those of the math libraries, which a compiler-only installation does not have.
@@ -145,12 +145,12 @@ void Planner::choose_tools(Step& step, const recipe::Rules& rules) {
   std::vector<std::string> wanted = rules.requires_versions.programs;
   for (const auto& [name, why] : rules.not_from_pip) add_once(wanted, name);
   for (const std::string& name : wanted) {
-    auto program = toolchain::find_program(name, m_workshop.surroundings);
+    auto program = toolchain::find_program(name, m_inputs.host);
     // One of pip's is not what is meant by the machine's own.
     const bool own = std::any_of(rules.not_from_pip.begin(), rules.not_from_pip.end(),
                                  [&](const auto& pair) { return pair.first == name; });
     if (program && own && program->origin == "pip") {
-      if (const auto behind = toolchain::program_behind(*program, m_workshop.surroundings)) program = behind;
+      if (const auto behind = toolchain::program_behind(*program, m_inputs.host)) program = behind;
     }
     if (!program) continue;
     step.programs[name] = program->path.string();
@@ -165,9 +165,8 @@ const env::Lock& Planner::lock_for(const Step& step, const std::vector<std::stri
   for (const auto& folder : step.torch.wheelhouses) name += "\n" + folder.string();
   const auto found = m_locks.find(name);
   if (found != m_locks.end()) return found->second;
-  if (m_workshop.surroundings.described)
-    return m_locks.emplace(name, described_lock(requirements, step.python, *m_workshop.surroundings.described))
-        .first->second;
+  if (m_inputs.host.described)
+    return m_locks.emplace(name, described_lock(requirements, step.python, *m_inputs.host.described)).first->second;
   env::ResolveOptions options;
   options.upgrade = m_request.upgrade;
   options.offline = m_request.offline;
@@ -175,8 +174,8 @@ const env::Lock& Planner::lock_for(const Step& step, const std::vector<std::stri
   options.wheelhouses.insert(options.wheelhouses.end(), m_request.wheelhouses.begin(), m_request.wheelhouses.end());
   options.index_urls = step.torch.index_urls;
   options.prereleases = step.torch.prereleases;
-  m_workshop.on_progress(fmt::format("resolving the build requirements of {}", step.package));
-  return m_locks.emplace(name, env::resolve(requirements, step.python, m_workshop.fetcher, m_workshop.store, options))
+  m_inputs.on_progress(fmt::format("resolving the build requirements of {}", step.package));
+  return m_locks.emplace(name, env::resolve(requirements, step.python, m_inputs.fetcher, m_inputs.store, options))
       .first->second;
 }
 

@@ -63,7 +63,7 @@ struct Found {
   std::string url;
 };
 
-Found look_in_index(const Step& step, const recipe::Rules& rules, const Request& request, const Workshop& workshop) {
+Found look_in_index(const Step& step, const recipe::Rules& rules, const Request& request, const PlanInputs& inputs) {
   env::RocmWanted wanted;
   wanted.specifiers = request.rocm_requirement.empty() ? rules.requires_versions.rocm : request.rocm_requirement;
   wanted.targets = targets_of(step.archs);
@@ -72,10 +72,10 @@ Found look_in_index(const Step& step, const recipe::Rules& rules, const Request&
   std::string problem;
   for (const std::string& family : by_family ? wanted.families : std::vector<std::string>{""}) {
     const std::string url = rocm_index_url(request.rocm_index, request.rocm_channel, family);
-    fetch::FetchOptions options = workshop.fetcher.options();
+    fetch::FetchOptions options = inputs.fetcher.options();
     options.index = {};
     options.index.index_url = url;
-    fetch::Fetcher index(workshop.store, options);
+    fetch::Fetcher index(inputs.store, options);
     try {
       return {env::choose_rocm_wheels(wanted, index), url};
     } catch (const Error& error) {
@@ -103,13 +103,13 @@ std::string rocm_index_url(const std::string& index, const std::string& channel,
   return recipe::expand(index, {{"channel", channel}, {"family", family}});
 }
 
-void choose_rocm(Step& step, const recipe::Rules& rules, const Request& request, const Workshop& workshop,
+void choose_rocm(Step& step, const recipe::Rules& rules, const Request& request, const PlanInputs& inputs,
                  std::vector<std::string>& notes) {
   step.rocm_clang = k_clang;
   step.rocm_device_libraries = k_device_libraries;
   const std::string& specifiers = rules.requires_versions.rocm;
-  const auto here = toolchain::find_rocm(workshop.surroundings, &step.python);
-  const bool forced = !workshop.surroundings.rocm.empty();
+  const auto here = toolchain::find_rocm(inputs.host, &step.python);
+  const bool forced = !inputs.host.rocm.empty();
   if (here && (forced || request.rocm_index.empty() || fits(*here, specifiers))) {
     step.rocm_root = here->root.string();
     step.rocm_version = here->version;
@@ -118,20 +118,20 @@ void choose_rocm(Step& step, const recipe::Rules& rules, const Request& request,
     return;
   }
   if (!rules.requires_versions.needs_rocm) return;  // what runs there needs one, and nothing here
-  if (request.rocm_index.empty() || workshop.surroundings.described) {
+  if (request.rocm_index.empty() || inputs.host.described) {
     notes.push_back(fmt::format(
         "{}: no ROCm is here, so it cannot be built yet; name one with --rocm, or --rocm-index for its wheels; "
         "`wheelsmith doctor {} --variant rocm` says all that is missing",
         step.package, step.package));
     return;
   }
-  const Found found = look_in_index(step, rules, request, workshop);
+  const Found found = look_in_index(step, rules, request, inputs);
   env::ResolveOptions options;
   options.upgrade = request.upgrade;
   options.offline = request.offline;
   options.index_urls = {found.url};
   options.prereleases = true;  // the version is chosen already
-  step.rocm_lock = env::resolve(found.wheels.requirements, step.python, workshop.fetcher, workshop.store, options);
+  step.rocm_lock = env::resolve(found.wheels.requirements, step.python, inputs.fetcher, inputs.store, options);
   step.rocm_version = step.registry_rocm = found.wheels.version;
   step.rocm_index = fetch::without_credentials(found.url);
   notes.push_back(fmt::format("{}: ROCm {} made from the wheels of {}, since {}", step.package, step.rocm_version,
@@ -139,13 +139,13 @@ void choose_rocm(Step& step, const recipe::Rules& rules, const Request& request,
                               here ? fmt::format("the recipe wants ROCm {}", specifiers) : "no ROCm is here"));
 }
 
-std::vector<std::pair<std::string, std::string>> rocm_inputs(const Step& step, const Workshop& workshop) {
-  std::vector<std::pair<std::string, std::string>> inputs;
+std::vector<std::pair<std::string, std::string>> rocm_inputs(const Step& step, const PlanInputs& inputs) {
+  std::vector<std::pair<std::string, std::string>> digests;
   for (const env::PinnedWheel& wheel : step.rocm_lock.wheels)
-    inputs.emplace_back(wheel.name, fmt::format("{} {}", wheel.version, wheel.sha256));
-  if (step.rocm_root.empty()) return inputs;
-  if (const auto rocm = toolchain::find_rocm(workshop.surroundings, &step.python)) inputs = rocm->digests;
-  return inputs;
+    digests.emplace_back(wheel.name, fmt::format("{} {}", wheel.version, wheel.sha256));
+  if (step.rocm_root.empty()) return digests;
+  if (const auto rocm = toolchain::find_rocm(inputs.host, &step.python)) digests = rocm->digests;
+  return digests;
 }
 
 void add_rocm_variables(std::map<std::string, std::string>& variables, const Step& step, const std::string& flags) {

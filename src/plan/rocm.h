@@ -10,11 +10,11 @@ namespace wheelsmith::plan {
 
 // The ROCm of a step: the machine's where it is the right one, else one made out of the wheels of --rocm-index, else
 // none and a note of what is missing; a plan can be made without.
-void choose_rocm(Step& step, const recipe::Rules& rules, const Request& request, const Workshop& workshop,
+void choose_rocm(Step& step, const recipe::Rules& rules, const Request& request, const PlanInputs& inputs,
                  std::vector<std::string>& notes);
 
 // What of it decides the result, for the key.
-std::vector<std::pair<std::string, std::string>> rocm_inputs(const Step& step, const Workshop& workshop);
+std::vector<std::pair<std::string, std::string>> rocm_inputs(const Step& step, const PlanInputs& inputs);
 
 // Its variables; `flags` are those of every compiler. ${rocm} stands for the link in the step's own tree.
 void add_rocm_variables(std::map<std::string, std::string>& variables, const Step& step, const std::string& flags);

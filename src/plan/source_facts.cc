@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "plan/described.h"
-#include "source/patch_set.h"
+#include "source/patches/patch_set.h"
 #include "sys/files.h"
 
 namespace wheelsmith::plan {
@@ -67,21 +67,21 @@ recipe::SourceFacts from_text(const std::string& text) {
 
 }  // namespace
 
-recipe::SourceFacts remembered_facts(const source::Pin& pin, const std::string& subfolder, const Workshop& workshop) {
-  if (auto described = described_facts(pin, subfolder, workshop)) return *described;
+recipe::SourceFacts remembered_facts(const source::Pin& pin, const std::string& subfolder, const PlanInputs& inputs) {
+  if (auto described = described_facts(pin, subfolder, inputs)) return *described;
   const std::string subject = pin.digest + " " + subfolder;
-  if (const auto known = workshop.store.remembered("source-facts", subject, k_facts_version)) return from_text(*known);
-  workshop.on_progress(fmt::format("looking into the source of {}", pin.project));
-  const recipe::SourceFacts facts = source::look_into(pin, subfolder, workshop.fetcher, workshop.store);
-  workshop.store.remember("source-facts", subject, k_facts_version, to_text(facts));
+  if (const auto known = inputs.store.remembered("source-facts", subject, k_facts_version)) return from_text(*known);
+  inputs.on_progress(fmt::format("looking into the source of {}", pin.project));
+  const recipe::SourceFacts facts = source::look_into(pin, subfolder, inputs.fetcher, inputs.store);
+  inputs.store.remember("source-facts", subject, k_facts_version, to_text(facts));
   return facts;
 }
 
 std::vector<source::Patch> read_patches(const recipe::Recipe& recipe, const std::string& patchset,
-                                        const Workshop& workshop) {
+                                        const PlanInputs& inputs) {
   std::vector<source::Patch> patches;
   const std::filesystem::path folder =
-      workshop.recipe_folder.empty() ? std::filesystem::path(recipe.origin).parent_path() : workshop.recipe_folder;
+      inputs.recipe_folder.empty() ? std::filesystem::path(recipe.origin).parent_path() : inputs.recipe_folder;
   for (const std::string& name : recipe.source.patches) {
     const auto text = sys::read_file_if_there(folder / name, 64 << 20);
     if (!text)
@@ -89,8 +89,8 @@ std::vector<source::Patch> read_patches(const recipe::Recipe& recipe, const std:
           fmt::format("the recipe {} names the patch {}, which is not in {}", recipe.name, name, folder.string()));
     patches.push_back({name, *text});
   }
-  if (patchset.empty() || workshop.patch_folder.empty()) return patches;
-  const std::filesystem::path of_set = workshop.patch_folder / recipe.name / patchset;
+  if (patchset.empty() || inputs.patch_folder.empty()) return patches;
+  const std::filesystem::path of_set = inputs.patch_folder / recipe.name / patchset;
   const source::PatchSet set(patchset, of_set, recipe.name);
   for (const source::PatchFile& patch : set.files())
     patches.push_back({patch.name, patch.text, patch.part, patch.hipified});

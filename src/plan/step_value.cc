@@ -276,7 +276,7 @@ Value Step::to_value() const {
   table["build_type"] = build_type;
   table["network"] = network;
   table["verbose"] = verbose;
-  table["unkept"] = unkept;
+  table["uncacheable"] = uncacheable;
   table["manifest"] = manifest.to_value();
   table["key"] = key;
   table["needs"] = list_of(needs);
@@ -336,7 +336,7 @@ Step Step::from_value(const Value& value) {
   step.build_type = value["build_type"].text_or();
   step.network = value["network"].boolean_or(false);
   step.verbose = value["verbose"].boolean_or(false);
-  step.unkept = value["unkept"].boolean_or(false);
+  step.uncacheable = value["uncacheable"].boolean_or(false);
   step.manifest = store::Manifest::from_value(value["manifest"]);
   step.key = value["key"].text_or();
   step.needs = value["needs"].texts();

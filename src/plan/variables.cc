@@ -14,7 +14,7 @@
 #include "pep/version.h"
 #include "plan/placeholder_values.h"
 #include "plan/rocm.h"
-#include "source/mirrors.h"
+#include "source/git/mirrors.h"
 #include "sys/file.h"
 
 namespace wheelsmith::plan {
@@ -72,12 +72,12 @@ Variables isolation() {
   };
 }
 
-void add_compilers(Variables& variables, const Step& step, const Workshop& workshop) {
+void add_compilers(Variables& variables, const Step& step, const PlanInputs& inputs) {
   std::string flags = optimization(step.build_type);
   append(flags, prefix_maps(step));
   std::string link = is_stripped(step.build_type) ? "-Wl,-s" : "";
-  if (!workshop.surroundings.sysroot.empty()) {
-    const std::string sysroot = "--sysroot=" + workshop.surroundings.sysroot.string();
+  if (!inputs.host.sysroot.empty()) {
+    const std::string sysroot = "--sysroot=" + inputs.host.sysroot.string();
     append(flags, sysroot);
     append(link, sysroot);
   }
@@ -166,18 +166,17 @@ Variables more_words(const recipe::Rules& rules, const Variables& values) {
 }  // namespace
 
 void set_variables(Step& step, const recipe::Recipe& recipe, const recipe::Rules& rules, const Request& request,
-                   const Workshop& workshop) {
+                   const PlanInputs& inputs) {
   const Variables values = placeholder_values(step, recipe, rules, request);
   Variables variables = isolation();
-  const auto date = workshop.surroundings.environment.find("SOURCE_DATE_EPOCH");
-  variables["SOURCE_DATE_EPOCH"] = date != workshop.surroundings.environment.end() && to_number(date->second)
-                                       ? date->second
-                                       : std::string(k_first_day);
+  const auto date = inputs.host.environment.find("SOURCE_DATE_EPOCH");
+  variables["SOURCE_DATE_EPOCH"] =
+      date != inputs.host.environment.end() && to_number(date->second) ? date->second : std::string(k_first_day);
   std::string path = "${env}/bin:${tree}/bin";
   if (step.variant == recipe::Variant::cuda) path += ":${toolkit}/bin";
   if (step.variant == recipe::Variant::rocm) path += rocm_search_path(step);
   variables["PATH"] = path + ":" + std::string(k_system_path);
-  add_compilers(variables, step, workshop);
+  add_compilers(variables, step, inputs);
   if (step.variant == recipe::Variant::cuda) add_cuda(variables, step);
   if (step.variant == recipe::Variant::rocm) add_rocm_variables(variables, step, prefix_maps(step));
   if (!rules.archs.variable.empty() && !step.archs.requests.empty())
@@ -195,7 +194,7 @@ void set_variables(Step& step, const recipe::Recipe& recipe, const recipe::Rules
   Variables loose = {{"MAX_JOBS", "${jobs}"}, {"CMAKE_BUILD_PARALLEL_LEVEL", "${jobs}"}};
   // rustup's cargo looks for the real one in the home folder, which is another one while a step runs.
   if (step.programs.contains("cargo")) {
-    const sys::Environment& around = workshop.surroundings.environment;
+    const sys::Environment& around = inputs.host.environment;
     const auto said = around.find("RUSTUP_HOME"), home = around.find("HOME");
     if (said != around.end())
       loose["RUSTUP_HOME"] = said->second;

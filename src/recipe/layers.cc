@@ -31,7 +31,7 @@ void lay_member(document::Table& result, const std::string& key, const document:
   }
   const document::Value* there = result.find(key);
   if (there != nullptr && there->table() != nullptr && value.table() != nullptr) {
-    document::Value merged = lay_over(*there->table(), *value.table());
+    document::Value merged = overlay(*there->table(), *value.table());
     merged.line = value.line;
     result[key] = std::move(merged);
     return;
@@ -42,7 +42,7 @@ void lay_member(document::Table& result, const std::string& key, const document:
 
 }  // namespace
 
-document::Table lay_over(const document::Table& below, const document::Table& above) {
+document::Table overlay(const document::Table& below, const document::Table& above) {
   document::Table result = below;
   for (const auto& [key, value] : above) {
     if (!key.starts_with(k_more)) lay_member(result, key, value);

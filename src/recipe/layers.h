@@ -8,7 +8,7 @@
 
 namespace wheelsmith::recipe {
 
-document::Table lay_over(const document::Table& below, const document::Table& above);
+document::Table overlay(const document::Table& below, const document::Table& above);
 // When nothing more can come from below: more-KEY becomes KEY.
 document::Table settled(const document::Table& table);
 

@@ -67,7 +67,7 @@ class Resolver {
       const document::Value* project = merged.find("project");
       if (project == nullptr && merged.find("name") != nullptr) merged["project"] = *merged.find("name");
       drop_other_sources(merged, m_entries[*one].document);
-      merged = lay_over(merged, m_entries[*one].document);
+      merged = overlay(merged, m_entries[*one].document);
     }
     return recipe_from(std::move(merged), m_entries[index].path, chain.size() == 1);
   }

@@ -90,7 +90,7 @@ Value Recipe::expanded(Variant variant, const std::string& target) const {
 
   Table layers = document;
   for (const Value* over : {&variant_value, &target_value}) {
-    if (over->table() != nullptr) layers = lay_over(layers, *over->table());
+    if (over->table() != nullptr) layers = overlay(layers, *over->table());
   }
   layers = settled(layers);
   Table result;

@@ -72,7 +72,7 @@ struct ArchRules {
 };
 
 // A build requirement with the reason where it must not come from pip.
-struct Need {
+struct Dependency {
   std::string recipe;       // another recipe, built as a step of its own …
   std::string requirement;  // … or a published wheel ("torch>=2.6")
   std::string why;
@@ -172,7 +172,7 @@ struct Checks {
 };
 
 // What the package is known to need; for doctor and for forecasts without history.
-struct Known {
+struct Estimate {
   double seconds = 0;                // CPU seconds of one architecture
   double seconds_per_arch = 0;       // more for each further one
   std::uint64_t memory_per_job = 0;  // bytes
@@ -214,12 +214,12 @@ struct Rules {
   std::map<std::string, std::string> build_type;  // release/debug/… to the value of {build-type}
   std::vector<std::pair<std::string, std::string>> verbose;  // variables that --verbose sets
   ArchRules archs;
-  std::vector<Need> needs;
+  std::vector<Dependency> needs;
   std::vector<OptionalPart> optional;
   Requires requires_versions;
   Checks checks;
   std::vector<Test> tests;
-  Known known;
+  Estimate known;
   Checkout checkout;
   std::vector<Fetch> fetches;
   Preload preload;
@@ -230,7 +230,7 @@ struct Rules {
 };
 
 // What [[when]] tables ask about. What is not known yet fulfils no condition.
-struct Circumstances {
+struct Conditions {
   std::string ref, version, python, platform, build_type;
   std::string compiler_family, compiler_version;
   std::optional<std::string> torch, cuda, rocm;
@@ -264,11 +264,11 @@ class Recipe {
   [[nodiscard]] const Rules& rules(Variant variant, const std::string& target = "") const;
 
   // Whether [[when]] tables may change the rules of that variant and target.
-  [[nodiscard]] bool depends_on_circumstances(Variant variant, const std::string& target) const;
+  [[nodiscard]] bool depends_on_conditions(Variant variant, const std::string& target) const;
   // The recipe for one variant and target with the [[when]] tables that hold laid over; their reasons are added to
   // `reasons`.
-  [[nodiscard]] Recipe under(Variant variant, const std::string& target, const Circumstances& circumstances,
-                             std::vector<std::string>& reasons) const;
+  [[nodiscard]] Recipe resolved_for(Variant variant, const std::string& target, const Conditions& conditions,
+                                    std::vector<std::string>& reasons) const;
 
   // As TOML, extensions merged; what `recipe show` and `recipe init` print.
   [[nodiscard]] std::string to_toml() const;
@@ -331,6 +331,6 @@ struct SourceFacts {
 // Reads PKG-INFO, pyproject.toml and setup.py as texts; runs nothing.
 SourceFacts read_source(const FileTree& source);
 // A recipe for a package that has none; what it assumed is in its `assumptions`.
-Recipe make_up(const SourceFacts& facts);
+Recipe infer(const SourceFacts& facts);
 
 }  // namespace wheelsmith::recipe

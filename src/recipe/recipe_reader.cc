@@ -172,12 +172,12 @@ class WholeReader {
   void read_variant(const std::string& name, const Value& table) {
     const auto variant = variant_named(name);
     if (!variant || !table["enabled"].boolean_or(true)) return;
-    const Table layers = lay_over(only_rules(m_recipe.document), only_rules(table_or_empty(table)));
+    const Table layers = overlay(only_rules(m_recipe.document), only_rules(table_or_empty(table)));
     const Table& targets = table_or_empty(table["target"]);
     if (targets.empty()) read_one(*variant, "", layers, table);
     for (const auto& [target, over] : targets) {
       if (!over["enabled"].boolean_or(true)) continue;
-      read_one(*variant, target, lay_over(layers, only_rules(table_or_empty(over))), over);
+      read_one(*variant, target, overlay(layers, only_rules(table_or_empty(over))), over);
     }
   }
 

@@ -123,7 +123,7 @@ void read_archs(TableReader& in, ArchRules& archs) {
   in.flag("ptx", archs.ptx);
 }
 
-void read_need(TableReader& in, Need& need) {
+void read_need(TableReader& in, Dependency& need) {
   in.text("recipe", need.recipe, check_project_name);
   in.text("requirement", need.requirement, check_requirement);
   in.text("why", need.why);

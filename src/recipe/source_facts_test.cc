@@ -81,7 +81,7 @@ TEST(SourceFacts, AreSeenInAnArchivesFolder) {
 }
 
 TEST(MakeUp, AnExtensionOfTorch) {
-  const Recipe recipe = make_up(fast_ops());
+  const Recipe recipe = infer(fast_ops());
   EXPECT_EQ(recipe.origin, "made up");
   EXPECT_EQ(recipe.name, "fast-ops");
   EXPECT_EQ(recipe.variants(), (std::vector<Variant>{Variant::cpu, Variant::cuda, Variant::rocm}));
@@ -114,30 +114,30 @@ TEST(SourceFacts, TheProjectsOwnNameIsBelievedInAnyFolder) {
   EXPECT_EQ(imports({{"tests/own_name.py", ""}, {"x/own_name/own_name.py", ""}}), Names{});
 }
 
-Rules made_up_for(const std::string& backend, const std::string& requirement) {
-  return make_up(read_source(TextTree(
-                     Files{{"pyproject.toml", "[build-system]\nrequires=[\"" + requirement + "\"]\nbuild-backend=\"" +
-                                                  backend + "\"\n[project]\nname=\"demo\"\n"}})))
+Rules inferred_for(const std::string& backend, const std::string& requirement) {
+  return infer(read_source(TextTree(
+                   Files{{"pyproject.toml", "[build-system]\nrequires=[\"" + requirement + "\"]\nbuild-backend=\"" +
+                                                backend + "\"\n[project]\nname=\"demo\"\n"}})))
       .rules(Variant::cpu);
 }
 
 TEST(MakeUp, ARustProjectNeedsCargo) {
   for (const char* requirement : {"maturin>=1,<2", "setuptools-rust"}) {
-    EXPECT_EQ(made_up_for("x", requirement).requires_versions.programs, (Names{"cargo", "rustc"})) << requirement;
+    EXPECT_EQ(inferred_for("x", requirement).requires_versions.programs, (Names{"cargo", "rustc"})) << requirement;
   }
-  EXPECT_EQ(made_up_for("x", "setuptools").requires_versions.programs, Names{});
+  EXPECT_EQ(inferred_for("x", "setuptools").requires_versions.programs, Names{});
 }
 
 TEST(MakeUp, BackendsThatThrowTheirBuildFolderAwayKeepIt) {
   using Pairs = std::vector<std::pair<std::string, std::string>>;
   for (const char* backend : {"mesonpy", "scikit_build_core.build"}) {
-    EXPECT_EQ(made_up_for(backend, "x").config, (Pairs{{"build-dir", "build/wheelsmith"}})) << backend;
+    EXPECT_EQ(inferred_for(backend, "x").config, (Pairs{{"build-dir", "build/wheelsmith"}})) << backend;
   }
-  EXPECT_EQ(made_up_for("setuptools.build_meta", "x").config, Pairs{});
+  EXPECT_EQ(inferred_for("setuptools.build_meta", "x").config, Pairs{});
 }
 
 TEST(MakeUp, ACMakeProject) {
-  const Recipe recipe = make_up(read_source(
+  const Recipe recipe = infer(read_source(
       TextTree(Files{{"pyproject.toml",
                       "[build-system]\nrequires=[\"scikit-build-core\"]\nbuild-backend=\"scikit_build_core.build\"\n"
                       "[project]\nname=\"Grid.Ops\"\nversion=\"2\"\n"},
@@ -155,11 +155,11 @@ TEST(MakeUp, ACMakeProject) {
 
 TEST(MakeUp, TorchPinnedByPyprojectIsALimitAndNotARequirement) {
   const Recipe recipe =
-      make_up(read_source(TextTree(Files{{"pyproject.toml",
-                                          "[build-system]\nrequires=[\"setuptools\", \"torch==2.6.0\", \"not a b\"]\n"
-                                          "build-backend=\"setuptools.build_meta\"\n[project]\nname=\"x\"\n"},
-                                         {"setup.py", "import os\nA = os.getenv('X_CUDA_ARCHS', '80;90')\n"},
-                                         {"k.cu", ""}})));
+      infer(read_source(TextTree(Files{{"pyproject.toml",
+                                        "[build-system]\nrequires=[\"setuptools\", \"torch==2.6.0\", \"not a b\"]\n"
+                                        "build-backend=\"setuptools.build_meta\"\n[project]\nname=\"x\"\n"},
+                                       {"setup.py", "import os\nA = os.getenv('X_CUDA_ARCHS', '80;90')\n"},
+                                       {"k.cu", ""}})));
   const Rules& cuda = recipe.rules(Variant::cuda);
   EXPECT_EQ(cuda.requires_versions.torch, "==2.6.0");
   EXPECT_EQ(cuda.drop_requires, Names{"torch"});
@@ -168,11 +168,11 @@ TEST(MakeUp, TorchPinnedByPyprojectIsALimitAndNotARequirement) {
 }
 
 TEST(MakeUp, WhatCannotBeToldIsAnError) {
-  EXPECT_THROW((void)make_up(read_source(TextTree(Files{}))), Error);
-  EXPECT_THROW((void)make_up(read_source(TextTree(Files{{"setup.py", "import os"}}))), Error);
-  EXPECT_THROW((void)make_up(read_source(TextTree(Files{{"PKG-INFO", "Name: x"}}))), Error);
+  EXPECT_THROW((void)infer(read_source(TextTree(Files{}))), Error);
+  EXPECT_THROW((void)infer(read_source(TextTree(Files{{"setup.py", "import os"}}))), Error);
+  EXPECT_THROW((void)infer(read_source(TextTree(Files{{"PKG-INFO", "Name: x"}}))), Error);
   EXPECT_THROW((void)read_source(TextTree(Files{{"pyproject.toml", "[["}})), Error);
-  EXPECT_NO_THROW((void)make_up(read_source(TextTree(Files{{"setup.py", "setup(name = 'x')"}}))));
+  EXPECT_NO_THROW((void)infer(read_source(TextTree(Files{{"setup.py", "setup(name = 'x')"}}))));
 }
 
 }  // namespace

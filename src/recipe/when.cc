@@ -43,40 +43,39 @@ bool patterns(TableReader& in, std::string_view key, Patterns& result) {
   return true;
 }
 
-using Part = std::function<bool(const Circumstances&)>;
+using Part = std::function<bool(const Conditions&)>;
 
 void read_if(TableReader& in, Condition& condition) {
-  const auto version = [&](const char* key, std::function<std::optional<std::string>(const Circumstances&)> of) {
+  const auto version = [&](const char* key, std::function<std::optional<std::string>(const Conditions&)> of) {
     std::string specifiers;
     if (in.text(key, specifiers, check_specifiers))
-      condition.add([specifiers, of = std::move(of)](const Circumstances& c) { return fits(specifiers, of(c)); });
+      condition.add([specifiers, of = std::move(of)](const Conditions& c) { return fits(specifiers, of(c)); });
   };
-  const auto text = [&](const char* key, std::function<std::vector<std::string>(const Circumstances&)> of,
-                        bool wanted) {
+  const auto text = [&](const char* key, std::function<std::vector<std::string>(const Conditions&)> of, bool wanted) {
     Patterns words;
     if (patterns(in, key, words)) {
       condition.add(
-          [words, wanted, of = std::move(of)](const Circumstances& c) { return any_matches(words, of(c)) == wanted; });
+          [words, wanted, of = std::move(of)](const Conditions& c) { return any_matches(words, of(c)) == wanted; });
     }
   };
   const auto known = [](const std::string& value) {
     return value.empty() ? std::optional<std::string>() : std::optional(value);
   };
   // A branch or a commit that is no release is newer than all of them.
-  version("version", [known](const Circumstances& c) {
+  version("version", [known](const Conditions& c) {
     return c.version.empty() && !c.ref.empty() ? std::optional<std::string>("9999") : known(c.version);
   });
-  version("python", [known](const Circumstances& c) { return known(c.python); });
-  version("torch", [](const Circumstances& c) { return c.torch; });
-  version("cuda", [](const Circumstances& c) { return c.cuda; });
-  version("rocm", [](const Circumstances& c) { return c.rocm; });
-  text("ref", [](const Circumstances& c) { return Patterns{c.ref}; }, true);
-  text("platform", [](const Circumstances& c) { return Patterns{c.platform}; }, true);
-  text("build-type", [](const Circumstances& c) { return Patterns{c.build_type}; }, true);
-  text("archs", [](const Circumstances& c) { return c.archs; }, true);
-  text("no-archs", [](const Circumstances& c) { return c.archs; }, false);
-  text("need", [](const Circumstances& c) { return c.needs; }, true);
-  text("no-need", [](const Circumstances& c) { return c.needs; }, false);
+  version("python", [known](const Conditions& c) { return known(c.python); });
+  version("torch", [](const Conditions& c) { return c.torch; });
+  version("cuda", [](const Conditions& c) { return c.cuda; });
+  version("rocm", [](const Conditions& c) { return c.rocm; });
+  text("ref", [](const Conditions& c) { return Patterns{c.ref}; }, true);
+  text("platform", [](const Conditions& c) { return Patterns{c.platform}; }, true);
+  text("build-type", [](const Conditions& c) { return Patterns{c.build_type}; }, true);
+  text("archs", [](const Conditions& c) { return c.archs; }, true);
+  text("no-archs", [](const Conditions& c) { return c.archs; }, false);
+  text("need", [](const Conditions& c) { return c.needs; }, true);
+  text("no-need", [](const Conditions& c) { return c.needs; }, false);
   std::string compiler;
   if (in.text("compiler", compiler, [](const std::string& words) {
         const std::size_t end = std::min(words.find_first_of("<>=!~"), words.size());
@@ -85,7 +84,7 @@ void read_if(TableReader& in, Condition& condition) {
                                                     : fmt::format("{} is neither gcc nor clang", in_quotes(family));
       })) {
     const std::size_t end = std::min(compiler.find_first_of("<>=!~"), compiler.size());
-    condition.add([family = compiler.substr(0, end), limits = compiler.substr(end)](const Circumstances& c) {
+    condition.add([family = compiler.substr(0, end), limits = compiler.substr(end)](const Conditions& c) {
       return c.compiler_family == family && (limits.empty() || fits(limits, c.compiler_version));
     });
   }
@@ -93,7 +92,7 @@ void read_if(TableReader& in, Condition& condition) {
     for (const auto& [name, value] : settings.table()) {
       Patterns words;
       if (!patterns(settings, name, words)) continue;
-      condition.add([name = name, words](const Circumstances& c) {
+      condition.add([name = name, words](const Conditions& c) {
         const auto chosen = c.settings.find(name);
         return chosen != c.settings.end() && any_matches(words, chosen->second);
       });
@@ -104,16 +103,15 @@ void read_if(TableReader& in, Condition& condition) {
 bool has_when(const Value& table) { return !table["when"].is_null() || !table["more-when"].is_null(); }
 
 // Lays over what the conditions that hold bring, in order.
-void lay_when(Table& layers, const Value& layer, const Circumstances& circumstances,
-              std::vector<std::string>& reasons) {
+void lay_when(Table& layers, const Value& layer, const Conditions& conditions, std::vector<std::string>& reasons) {
   for (const char* key : {"when", "more-when"}) {
     const Value& list = layer[key];
     if (list.array() == nullptr) continue;
     for (const Value& one : *list.array()) {
       Problems ignored("");
       TableReader in(*one.table(), "[[when]]", one.line, ignored);
-      if (!read_condition(in).holds(circumstances)) continue;
-      layers = lay_over(layers, only_rules(*one.table()));
+      if (!read_condition(in).holds(conditions)) continue;
+      layers = overlay(layers, only_rules(*one.table()));
       if (const std::string why = one["why"].text_or(); !why.empty()) reasons.push_back(why);
     }
   }
@@ -121,8 +119,8 @@ void lay_when(Table& layers, const Value& layer, const Circumstances& circumstan
 
 }  // namespace
 
-bool Condition::holds(const Circumstances& circumstances) const {
-  return std::all_of(m_parts.begin(), m_parts.end(), [&](const Part& part) { return part(circumstances); });
+bool Condition::holds(const Conditions& conditions) const {
+  return std::all_of(m_parts.begin(), m_parts.end(), [&](const Part& part) { return part(conditions); });
 }
 
 Condition read_condition(TableReader& when) {
@@ -154,24 +152,24 @@ Layers layers_of(const Recipe& recipe, Variant variant, const std::string& targe
 
 }  // namespace
 
-bool Recipe::depends_on_circumstances(Variant variant, const std::string& target) const {
+bool Recipe::depends_on_conditions(Variant variant, const std::string& target) const {
   const Layers layers = layers_of(*this, variant, target);
   return document.find("when") != nullptr || document.find("more-when") != nullptr || has_when(*layers.variant) ||
          (layers.target != nullptr && has_when(*layers.target));
 }
 
-Recipe Recipe::under(Variant variant, const std::string& target, const Circumstances& circumstances,
-                     std::vector<std::string>& reasons) const {
+Recipe Recipe::resolved_for(Variant variant, const std::string& target, const Conditions& conditions,
+                            std::vector<std::string>& reasons) const {
   (void)rules(variant, target);  // says what is legal
   const Layers layers = layers_of(*this, variant, target);
   // First all layers as they stand, then the conditions: what holds only now is more exact than what holds always.
   Table merged = only_rules(document);
-  if (layers.variant->table() != nullptr) merged = lay_over(merged, only_rules(*layers.variant->table()));
+  if (layers.variant->table() != nullptr) merged = overlay(merged, only_rules(*layers.variant->table()));
   if (layers.target != nullptr && layers.target->table() != nullptr)
-    merged = lay_over(merged, only_rules(*layers.target->table()));
-  lay_when(merged, Value(document), circumstances, reasons);
-  lay_when(merged, *layers.variant, circumstances, reasons);
-  if (layers.target != nullptr) lay_when(merged, *layers.target, circumstances, reasons);
+    merged = overlay(merged, only_rules(*layers.target->table()));
+  lay_when(merged, Value(document), conditions, reasons);
+  lay_when(merged, *layers.variant, conditions, reasons);
+  if (layers.target != nullptr) lay_when(merged, *layers.target, conditions, reasons);
 
   Table whole;
   for (const char* key : {"name", "project", "summary", "assumptions", "source", "settings"}) {

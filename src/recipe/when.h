@@ -7,7 +7,7 @@
 #include "recipe/recipe.h"
 #include "recipe/table_reader.h"
 
-// [[when]]: rules that hold only under circumstances (this ref, that torch, these architectures). A package's history
+// [[when]]: rules that hold only under conditions (this ref, that torch, these architectures). A package's history
 // is full of them: an option that was renamed in 1.3, a compiler whose warning became an error, an architecture that a
 // library does not know. As data they can be read, shown and tested; as code they would be `if name == "torch"`.
 
@@ -16,11 +16,11 @@ namespace wheelsmith::recipe {
 // All of its parts must hold.
 class Condition {
  public:
-  void add(std::function<bool(const Circumstances&)> part) { m_parts.push_back(std::move(part)); }
-  [[nodiscard]] bool holds(const Circumstances& circumstances) const;
+  void add(std::function<bool(const Conditions&)> part) { m_parts.push_back(std::move(part)); }
+  [[nodiscard]] bool holds(const Conditions& conditions) const;
 
  private:
-  std::vector<std::function<bool(const Circumstances&)>> m_parts;
+  std::vector<std::function<bool(const Conditions&)>> m_parts;
 };
 
 // The keys `if` and `why` of one [[when]].

@@ -68,19 +68,19 @@ std::string variable(const Rules& rules, const std::string& name) {
 TEST(When, NothingHoldsOfWhatIsNotKnown) {
   const Recipe recipe = parse_recipe(k_recipe, "r.toml");
   std::vector<std::string> reasons;
-  ASSERT_TRUE(recipe.depends_on_circumstances(Variant::rocm, ""));
-  const Recipe under = recipe.under(Variant::rocm, "", {}, reasons);
+  ASSERT_TRUE(recipe.depends_on_conditions(Variant::rocm, ""));
+  const Recipe under = recipe.resolved_for(Variant::rocm, "", {}, reasons);
   EXPECT_EQ(variable(under.rules(Variant::rocm), "FLASH"), "1");
   EXPECT_EQ(variable(under.rules(Variant::rocm), "A"), "variant");
   EXPECT_EQ(under.rules(Variant::rocm).requires_, Names{"a"});
   EXPECT_TRUE(reasons.empty());
   EXPECT_EQ(under.variants(), std::vector<Variant>{Variant::rocm});
-  EXPECT_FALSE(under.depends_on_circumstances(Variant::rocm, ""));
+  EXPECT_FALSE(under.depends_on_conditions(Variant::rocm, ""));
 }
 
 TEST(When, EachConditionIsAsked) {
   const Recipe recipe = parse_recipe(k_recipe, "r.toml");
-  Circumstances now;
+  Conditions now;
   now.ref = "release/2.7";
   now.version = "1.8.0";
   now.compiler_family = "gcc";
@@ -90,9 +90,9 @@ TEST(When, EachConditionIsAsked) {
   now.torch = "2.10.0+rocm7.1";
   std::vector<std::string> reasons;
   const auto a_under = [&] {
-    return variable(recipe.under(Variant::rocm, "", now, reasons).rules(Variant::rocm), "A");
+    return variable(recipe.resolved_for(Variant::rocm, "", now, reasons).rules(Variant::rocm), "A");
   };
-  const Recipe under = recipe.under(Variant::rocm, "", now, reasons);
+  const Recipe under = recipe.resolved_for(Variant::rocm, "", now, reasons);
   EXPECT_EQ(variable(under.rules(Variant::rocm), "FLASH"), "0");
   EXPECT_EQ(reasons, Names{"2.7 has no flash attention there"});
   EXPECT_EQ(under.rules(Variant::rocm).requires_, (Names{"a", "b"}));
@@ -109,23 +109,23 @@ TEST(When, EachConditionIsAsked) {
   now.torch.reset();
   EXPECT_EQ(a_under(), "variant");
   now.compiler_version = "13.1";
-  EXPECT_EQ(recipe.under(Variant::rocm, "", now, reasons).rules(Variant::rocm).requires_, Names{"a"});
+  EXPECT_EQ(recipe.resolved_for(Variant::rocm, "", now, reasons).rules(Variant::rocm).requires_, Names{"a"});
 }
 
 TEST(When, ARefThatIsNoReleaseIsTheNewest) {
   const Recipe recipe = parse_recipe(k_recipe, "r.toml");
-  Circumstances now;
+  Conditions now;
   now.ref = "main";
   now.compiler_family = "gcc";
   now.compiler_version = "12.2.0";
   std::vector<std::string> reasons;
-  EXPECT_EQ(recipe.under(Variant::cpu, "", now, reasons).rules(Variant::cpu).requires_, (Names{"a", "b"}));
+  EXPECT_EQ(recipe.resolved_for(Variant::cpu, "", now, reasons).rules(Variant::cpu).requires_, (Names{"a", "b"}));
 }
 
 TEST(When, WhatWasSettledIsARecipeAgain) {
   const Recipe recipe = parse_recipe(k_recipe, "r.toml");
   std::vector<std::string> reasons;
-  const Recipe under = recipe.under(Variant::rocm, "", {}, reasons);
+  const Recipe under = recipe.resolved_for(Variant::rocm, "", {}, reasons);
   const Recipe again = parse_recipe(under.to_toml(), "again.toml");
   EXPECT_EQ(again.rules(Variant::rocm).checkout.submodules, Names{"third/one"});
   EXPECT_EQ(again.rules(Variant::rocm).fetches.front().ref_pattern, "REVISION \"([^\"]+)\"");

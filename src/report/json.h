@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "wheel/check.h"
-#include "wheel/inspect.h"
+#include "wheel/check/check.h"
+#include "wheel/read/inspect.h"
 
 // The JSON contract (docs/json.md): one document, "schema": 1, bytes that are no UTF-8 replaced.
 

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "report/style.h"
-#include "wheel/check.h"
-#include "wheel/inspect.h"
+#include "wheel/check/check.h"
+#include "wheel/read/inspect.h"
 
 namespace wheelsmith::report {
 

@@ -3,7 +3,7 @@
 #include <map>
 #include <string>
 
-#include "wheel/elf_facts.h"
+#include "wheel/read/elf_facts.h"
 
 namespace wheelsmith::report {
 

@@ -49,7 +49,7 @@ class RuntimeLayout {
     add_unversioned(row);
   }
 
-  Layout finish(const Place& place, unsigned threads);
+  Layout finish(const InstallPlace& place, unsigned threads);
 
  private:
   void ship(const std::string& path, const Entry& entry, const Look* look) { m_shipped[path] = {&entry, look}; }
@@ -148,7 +148,7 @@ class RuntimeLayout {
   Layout m_layout;
 };
 
-Layout RuntimeLayout::finish(const Place& place, unsigned threads) {
+Layout RuntimeLayout::finish(const InstallPlace& place, unsigned threads) {
   std::vector<Draft> drafts;
   for (const auto& [path, what] : m_shipped) drafts.push_back({path, what.entry, what.look});
   edit_all(drafts, place, threads, m_layout.files, m_layout.elf, m_layout.findings);
@@ -164,7 +164,7 @@ bool Layout::ships(const std::string& path) const {
   return at != files.end() && at->path == path;
 }
 
-Layout lay_out_runtime(const PackageRow& row, const Entries& entries, const Place& place, unsigned threads) {
+Layout lay_out_runtime(const PackageRow& row, const Entries& entries, const InstallPlace& place, unsigned threads) {
   return RuntimeLayout(row, entries, threads).finish(place, threads);
 }
 

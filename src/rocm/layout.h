@@ -12,7 +12,7 @@
 #include "elf/edit.h"
 #include "rocm/artifacts.h"
 #include "rocm/package_table.h"
-#include "wheel/elf_facts.h"
+#include "wheel/read/elf_facts.h"
 
 namespace wheelsmith::rocm {
 
@@ -45,16 +45,16 @@ struct Layout {
 };
 
 // Where a package's files will lie and what they look for there.
-struct Place {
+struct InstallPlace {
   std::string folder;                 // "_rocm_sdk_libraries"
   std::vector<std::string> searched;  // "_rocm_sdk_core/lib", relative to site-packages
 };
 
 // SONAME libraries only, no links: see layout.cc for the rules.
-Layout lay_out_runtime(const PackageRow& row, const Entries& entries, const Place& place, unsigned threads);
+Layout lay_out_runtime(const PackageRow& row, const Entries& entries, const InstallPlace& place, unsigned threads);
 
 // Every file, links resolved.
-Layout lay_out_device(const PackageRow& row, const Entries& entries, const Place& place, unsigned threads);
+Layout lay_out_device(const PackageRow& row, const Entries& entries, const InstallPlace& place, unsigned threads);
 
 // A member of the devel tar: a file or a link.
 struct DevelItem {
@@ -76,7 +76,7 @@ struct Shipped {
   const Layout* layout = nullptr;
 };
 
-DevelLayout lay_out_devel(const PackageRow& row, const Entries& entries, const Place& place,
+DevelLayout lay_out_devel(const PackageRow& row, const Entries& entries, const InstallPlace& place,
                           const std::vector<Shipped>& shipped, unsigned threads);
 
 }  // namespace wheelsmith::rocm

@@ -14,7 +14,7 @@ namespace wheelsmith::rocm {
 namespace {
 
 // Lays `over`, which begins at `at`, over those bytes of `into` that it covers; `into` begins at `offset`.
-void lay_over(std::uint64_t at, Bytes over, std::uint64_t offset, Buffer& into) {
+void overlay(std::uint64_t at, Bytes over, std::uint64_t offset, Buffer& into) {
   const std::uint64_t begin = std::max(at, offset), end = std::min(at + over.size(), offset + into.size());
   if (begin < end) std::memcpy(into.data() + (begin - offset), over.data() + (begin - at), end - begin);
 }
@@ -27,10 +27,10 @@ Blob edited_piece(const elf::Edited& edited, const Blob& whole, std::uint64_t of
     return {whole.owner, whole.bytes.slice(offset, size)};
   auto buffer = std::make_shared<Buffer>(size);
   std::memset(buffer->data(), 0, size);
-  lay_over(0, whole.bytes, offset, *buffer);
+  overlay(0, whole.bytes, offset, *buffer);
   for (const elf::Patch& patch : edited.patches)
-    lay_over(patch.offset, {patch.bytes.data(), patch.bytes.size()}, offset, *buffer);
-  lay_over(edited.tail_offset, {edited.tail.data(), edited.tail.size()}, offset, *buffer);
+    overlay(patch.offset, {patch.bytes.data(), patch.bytes.size()}, offset, *buffer);
+  overlay(edited.tail_offset, {edited.tail.data(), edited.tail.size()}, offset, *buffer);
   const Bytes bytes = buffer->bytes();
   return {std::move(buffer), bytes};
 }
@@ -59,8 +59,8 @@ Finding left_out(const std::string& path, const Entry& entry, std::string_view w
           "nothing, unless a program looks for that name"};
 }
 
-void edit_all(const std::vector<Draft>& drafts, const Place& place, unsigned threads, std::vector<LaidFile>& files,
-              std::vector<wheel::ElfFacts>& elf, std::vector<Finding>& findings) {
+void edit_all(const std::vector<Draft>& drafts, const InstallPlace& place, unsigned threads,
+              std::vector<LaidFile>& files, std::vector<wheel::ElfFacts>& elf, std::vector<Finding>& findings) {
   std::vector<LaidFile> made(drafts.size());
   std::vector<std::vector<Finding>> told(drafts.size());
   parallel_for(drafts.size(), threads, [&](std::size_t i) {

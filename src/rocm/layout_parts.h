@@ -26,8 +26,8 @@ struct Draft {
   const Look* look = nullptr;
 };
 
-void edit_all(const std::vector<Draft>& drafts, const Place& place, unsigned threads, std::vector<LaidFile>& files,
-              std::vector<wheel::ElfFacts>& elf, std::vector<Finding>& findings);
+void edit_all(const std::vector<Draft>& drafts, const InstallPlace& place, unsigned threads,
+              std::vector<LaidFile>& files, std::vector<wheel::ElfFacts>& elf, std::vector<Finding>& findings);
 
 void sort_by_path(std::vector<LaidFile>& files);
 

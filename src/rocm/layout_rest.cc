@@ -9,7 +9,7 @@
 
 namespace wheelsmith::rocm {
 
-Layout lay_out_device(const PackageRow& row, const Entries& entries, const Place& place, unsigned threads) {
+Layout lay_out_device(const PackageRow& row, const Entries& entries, const InstallPlace& place, unsigned threads) {
   Layout layout;
   const Entries own = held(row, entries);
   const Tree tree(own);
@@ -30,7 +30,7 @@ Layout lay_out_device(const PackageRow& row, const Entries& entries, const Place
   return layout;
 }
 
-DevelLayout lay_out_devel(const PackageRow& row, const Entries& entries, const Place& place,
+DevelLayout lay_out_devel(const PackageRow& row, const Entries& entries, const InstallPlace& place,
                           const std::vector<Shipped>& shipped, unsigned threads) {
   DevelLayout result;
   const Entries own = held(row, entries);

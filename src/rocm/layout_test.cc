@@ -45,7 +45,7 @@ std::string names(const Layout& layout) {
   return text;
 }
 
-const Place k_place{"_rocm_sdk_core", {"_rocm_sdk_core/lib/llvm/lib"}};
+const InstallPlace k_place{"_rocm_sdk_core", {"_rocm_sdk_core/lib/llvm/lib"}};
 
 TEST(Layout, LibrariesHaveOneNameAndNoLinks) {
   Entries entries;

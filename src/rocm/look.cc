@@ -9,7 +9,7 @@
 #include "base/parallel.h"
 #include "base/text.h"
 #include "elf/elf_file.h"
-#include "wheel/scan.h"
+#include "wheel/read/scan.h"
 
 namespace wheelsmith::rocm {
 

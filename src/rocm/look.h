@@ -7,7 +7,7 @@
 #include "base/finding.h"
 #include "elf/edit.h"
 #include "rocm/artifacts.h"
-#include "wheel/elf_facts.h"
+#include "wheel/read/elf_facts.h"
 
 namespace wheelsmith::rocm {
 

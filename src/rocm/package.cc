@@ -24,7 +24,7 @@
 #include "rocm/tar_xz.h"
 #include "sys/file.h"
 #include "sys/files.h"
-#include "wheel/platform.h"
+#include "wheel/tags/platform.h"
 
 namespace wheelsmith::rocm {
 
@@ -51,7 +51,7 @@ class Packager {
   void find_targets();
   [[nodiscard]] std::vector<std::string> owners(const PackageRow& row) const;
   [[nodiscard]] DistInfo info_for(const PackageRow& row, const std::string& own) const;
-  [[nodiscard]] Place place_of(const PackageRow& row, const std::string& own) const;
+  [[nodiscard]] InstallPlace place_of(const PackageRow& row, const std::string& own) const;
   [[nodiscard]] fs::path folder_for(const std::string& own, bool shared_name) const;
   Entries entries_of(const PackageRow& row, const std::string& own, bool& any);
   void make(const PackageRow& row, const std::string& own);
@@ -126,8 +126,8 @@ DistInfo Packager::info_for(const PackageRow& row, const std::string& own) const
   return info;
 }
 
-Place Packager::place_of(const PackageRow& row, const std::string& own) const {
-  Place place;
+InstallPlace Packager::place_of(const PackageRow& row, const std::string& own) const {
+  InstallPlace place;
   place.folder = platform_folder(m_info, row.name, own);
   for (const Searched& searched : row.search)
     place.searched.push_back(platform_folder(m_info, searched.package, own) + "/" + searched.folder);
@@ -211,7 +211,7 @@ void Packager::make_runtime(const PackageRow& row, const std::string& own, Entri
   made->row = &row;
   made->own = own;
   made->entries = std::move(entries);
-  const Place place = place_of(row, own);
+  const InstallPlace place = place_of(row, own);
   made->folder = place.folder;
   const bool is_device = row.kind == PackageRow::Kind::device;
   made->layout = is_device ? lay_out_device(row, made->entries, place, m_options.threads)
@@ -250,7 +250,7 @@ void Packager::make_devel(const PackageRow& row, const std::string& own, const E
   for (const auto& made : m_made) {
     if (made->own.empty() || made->own == own) shipped.push_back({made->folder, &made->layout});
   }
-  const Place place = place_of(row, own);
+  const InstallPlace place = place_of(row, own);
   DevelLayout layout = lay_out_devel(row, entries, place, shipped, m_options.threads);
   tell(layout.findings);
   if (std::none_of(layout.items.begin(), layout.items.end(),

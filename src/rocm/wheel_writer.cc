@@ -20,7 +20,7 @@
 #include "pep/wheel_name.h"
 #include "sys/files.h"
 #include "sys/process.h"
-#include "wheel/seal.h"
+#include "wheel/write/seal.h"
 
 namespace wheelsmith::rocm {
 

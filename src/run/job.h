@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "document/value.h"
-#include "governor/cache.h"
+#include "governor/cache/cache.h"
 #include "plan/plan.h"
 
 namespace wheelsmith::run {

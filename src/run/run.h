@@ -11,7 +11,7 @@
 #include "diagnose/diagnose.h"
 #include "document/value.h"
 #include "fetch/fetch.h"
-#include "governor/cache.h"
+#include "governor/cache/cache.h"
 #include "governor/record.h"
 #include "plan/plan.h"
 #include "store/store.h"
@@ -103,7 +103,7 @@ struct WheelTest {
   [[nodiscard]] bool good() const;
 };
 WheelTest test_wheel(const std::filesystem::path& wheel, const toolchain::Python& python, store::Store& store,
-                     fetch::Fetcher& fetcher, const toolchain::Surroundings& where, bool offline);
+                     fetch::Fetcher& fetcher, const toolchain::Host& where, bool offline);
 
 // Reads a log as it grows and knows ninja's and CMake's blocks and the command lines of distutils and make.
 class FailureFinder {

@@ -11,8 +11,8 @@
 #include "diagnose/line.h"
 #include "pep/wheel_name.h"
 #include "run/step_runner.h"
-#include "source/git.h"
-#include "source/patch.h"
+#include "source/git/git.h"
+#include "source/patches/patch.h"
 #include "sys/file.h"
 
 namespace wheelsmith::run {
@@ -84,8 +84,8 @@ sys::Environment StepRunner::plain_environment() const {
   if (m_job.step.network) {
     for (const char* name : {"http_proxy", "https_proxy", "all_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY",
                              "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE"}) {
-      const auto found = m_surroundings.environment.find(name);
-      if (found != m_surroundings.environment.end()) environment[name] = found->second;
+      const auto found = m_host.environment.find(name);
+      if (found != m_host.environment.end()) environment[name] = found->second;
     }
   }
   return environment;

@@ -13,10 +13,10 @@
 #include "pep/wheel_name.h"
 #include "run/step_runner.h"
 #include "sys/file.h"
-#include "wheel/check.h"
-#include "wheel/check_platform.h"
-#include "wheel/edit.h"
-#include "wheel/true_tags.h"
+#include "wheel/check/check.h"
+#include "wheel/check/claimed_platform.h"
+#include "wheel/tags/true_tags.h"
+#include "wheel/write/edit.h"
 #include "zip/archive.h"
 
 namespace wheelsmith::run {
@@ -75,7 +75,7 @@ Value StepRunner::provenance(const wheel::Inspection& inspection) const {
   if (!step.source.git_commit.empty()) source["commit"] = step.source.git_commit;
   if (step.source.incremental) source["incremental"] = true;
   table["source"] = std::move(source);
-  if (step.unkept) table["incremental"] = true;
+  if (step.uncacheable) table["incremental"] = true;
   Array patches;
   for (const source::Patch& patch : step.patches) {
     Table item;
@@ -251,7 +251,7 @@ void StepRunner::test() {
                   .offline = m_job.offline,
                   .store = m_store,
                   .fetcher = m_fetcher,
-                  .surroundings = m_surroundings,
+                  .host = m_host,
                   .log = [this](const std::string& text) { m_log.write(text); }};
   for (const NeededWheel& need : m_job.needs)
     (need.direct ? bench.requirements : bench.constraints).push_back(need.requirement());

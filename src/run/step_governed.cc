@@ -34,8 +34,8 @@ governor::CacheOptions StepRunner::cache_options() {
     return {};
   }
   options.base = m_store.root();
-  const auto remote = m_surroundings.environment.find(k_cache_remote_variable);
-  if (remote != m_surroundings.environment.end()) options.remote = remote->second;
+  const auto remote = m_host.environment.find(k_cache_remote_variable);
+  if (remote != m_host.environment.end()) options.remote = remote->second;
   if (m_network_isolated && CacheRelay::is_needed(options.remote)) {
     m_relay.emplace(options.remote);
     options.remote = m_relay->inner_remote();

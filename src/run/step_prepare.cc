@@ -10,8 +10,8 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "run/step_runner.h"
-#include "source/git.h"
-#include "source/patch.h"
+#include "source/git/git.h"
+#include "source/patches/patch.h"
 #include "sys/file.h"
 
 namespace wheelsmith::run {

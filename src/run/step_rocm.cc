@@ -32,7 +32,7 @@ void StepRunner::prepare_rocm() {
   std::filesystem::create_directory_symlink(root, link, error);
   if (error) sys::throw_sys_error(error.value(), "link", link);
   // What is built is linked with its libraries, and the tests have to find them.
-  std::string& libraries = m_surroundings.environment["LD_LIBRARY_PATH"];
+  std::string& libraries = m_host.environment["LD_LIBRARY_PATH"];
   libraries = (root / "lib").string() + (libraries.empty() ? "" : ":" + libraries);
 }
 

@@ -27,8 +27,8 @@ namespace wheelsmith::run {
 
 namespace {
 
-toolchain::Surroundings surroundings(store::Store& store) {
-  toolchain::Surroundings where;
+toolchain::Host host(store::Store& store) {
+  toolchain::Host where;
   where.environment = sys::current_environment();
   where.memo.find = [&store](std::string_view kind, std::string_view subject, std::string_view fingerprint) {
     return store.remembered(kind, subject, fingerprint);
@@ -88,7 +88,7 @@ StepRunner::StepRunner(Job job)
       m_log(m_job.log),
       m_recipe(recipe::parse_recipe(m_job.step.recipe_text, m_job.step.recipe_origin)),
       m_rules(m_recipe.rules(m_job.step.variant, m_job.step.target)),
-      m_surroundings(surroundings(m_store)),
+      m_host(host(m_store)),
       m_fetcher(m_store, fetch_options(m_job)),
       m_tree(m_store.tree(m_job.step.identity)),
       m_lock(m_job.step.lock) {
@@ -116,7 +116,7 @@ StepOutcome StepRunner::run() {
     test();
     publish();
     m_outcome.outcome = "built";
-    if (!m_job.step.unkept) sys::remove_tree(m_tree);
+    if (!m_job.step.uncacheable) sys::remove_tree(m_tree);
   } catch (const CommandFailed& failed) {
     m_outcome.failure = failed.failure;
     write_repeat_script(failed);
@@ -227,7 +227,7 @@ void StepRunner::prepare_environment() {
     m_lock = env::resolve(requirements, step.python, m_fetcher, m_store, options);
   }
   if (step.torch.kind == plan::TorchChoice::Kind::environment) {
-    const toolchain::Python other = toolchain::find_python(step.torch.python.string(), m_surroundings);
+    const toolchain::Python other = toolchain::find_python(step.torch.python.string(), m_host);
     m_torch_sites = {other.purelib};
     if (other.platlib != other.purelib) m_torch_sites.push_back(other.platlib);
   }
@@ -250,7 +250,7 @@ void StepRunner::look_at_environment() {
 // What arrived, not what was asked for: an index that has no GPU build for this Python hands out a CPU build in
 // silence.
 void StepRunner::check_torch() {
-  m_torch = toolchain::find_torch(m_environment.python, true, m_surroundings);
+  m_torch = toolchain::find_torch(m_environment.python, true, m_host);
   const std::string where = "the build environment";
   if (!m_torch) throw Error("torch is not in " + where + " although the recipe builds against it");
   if (!m_torch->problem.empty())
@@ -272,7 +272,7 @@ void StepRunner::publish() {
   const std::string name = m_wheel.filename().string();
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - m_started).count();
   std::string sha256;
-  if (m_job.step.unkept) {
+  if (m_job.step.uncacheable) {
     sha256 = to_hex(wheelsmith::sha256(sys::map_file(m_wheel).bytes));
   } else {
     store::StepRecord record;
@@ -338,7 +338,7 @@ int run_step(const std::filesystem::path& job_file) {
     }
     // Another runner may have built it while we waited for the tree.
     std::optional<StepOutcome> there;
-    if (!job.step.unkept) there = take_from_store(job.step.key, job.out, store);
+    if (!job.step.uncacheable) there = take_from_store(job.step.key, job.out, store);
     outcome = there ? std::move(*there) : StepRunner(std::move(job)).run();
   } catch (const std::filesystem::filesystem_error& error) {  // the disk, or somebody who works in our folders
     outcome.outcome = "failed";

@@ -12,7 +12,7 @@
 #include "run/cache_relay.h"
 #include "run/job.h"
 #include "run/run.h"
-#include "wheel/inspect.h"
+#include "wheel/read/inspect.h"
 
 namespace wheelsmith::run {
 
@@ -95,7 +95,7 @@ class StepRunner {
   Log m_log;
   recipe::Recipe m_recipe;
   const recipe::Rules& m_rules;
-  toolchain::Surroundings m_surroundings;
+  toolchain::Host m_host;
   fetch::Fetcher m_fetcher;
   std::filesystem::path m_tree, m_source, m_toolkit;
   env::Lock m_lock;
@@ -129,7 +129,7 @@ struct TestBench {
   bool prereleases = false, offline = false;
   store::Store& store;
   fetch::Fetcher& fetcher;
-  const toolchain::Surroundings& surroundings;
+  const toolchain::Host& host;
   std::function<void(const std::string&)> log;
 };
 std::vector<TestOutcome> run_tests(const TestBench& bench);

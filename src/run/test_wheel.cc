@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "run/step_runner.h"
 #include "sys/file.h"
-#include "wheel/check.h"
+#include "wheel/check/check.h"
 #include "zip/archive.h"
 
 namespace wheelsmith::run {
@@ -43,7 +43,7 @@ std::vector<Finding> fits_here(const std::filesystem::path& wheel, Bytes file,
 }  // namespace
 
 WheelTest test_wheel(const std::filesystem::path& wheel, const toolchain::Python& python, store::Store& store,
-                     fetch::Fetcher& fetcher, const toolchain::Surroundings& where, bool offline) {
+                     fetch::Fetcher& fetcher, const toolchain::Host& where, bool offline) {
   WheelTest result;
   result.path = wheel.string();
   try {
@@ -70,7 +70,7 @@ WheelTest test_wheel(const std::filesystem::path& wheel, const toolchain::Python
                     .offline = offline,
                     .store = store,
                     .fetcher = fetcher,
-                    .surroundings = where,
+                    .host = where,
                     .log = [](const std::string&) {}};
     // The torch that is here is the one the wheel will be used with.
     if (rules.requires_versions.uses_torch) {

@@ -13,8 +13,8 @@
 #include "pep/wheel_name.h"
 #include "run/step_runner.h"
 #include "sys/file.h"
-#include "wheel/check.h"
-#include "wheel/wheel_tree.h"
+#include "wheel/check/check.h"
+#include "wheel/read/wheel_tree.h"
 #include "zip/archive.h"
 
 namespace wheelsmith::run {
@@ -105,7 +105,7 @@ env::Environment fresh_environment(const TestBench& bench, const std::filesystem
   std::vector<std::filesystem::path> sites = {base.site_packages};
   sites.insert(sites.end(), bench.torch_sites.begin(), bench.torch_sites.end());
   env::Environment environment = env::make_scratch_environment(bench.python, sites, folder);
-  const toolchain::Python inside = toolchain::find_python(environment.python.string(), bench.surroundings);
+  const toolchain::Python inside = toolchain::find_python(environment.python.string(), bench.host);
   env::install_wheel(bench.wheel, env::install_target(inside), false, usable_threads());
   return environment;
 }
@@ -115,7 +115,7 @@ env::Environment fresh_environment(const TestBench& bench, const std::filesystem
 std::vector<TestOutcome> run_tests(const TestBench& bench) {
   std::vector<TestOutcome> outcomes;
   if (bench.rules.tests.empty()) return outcomes;
-  const std::vector<toolchain::Gpu> gpus = toolchain::find_gpus(bench.surroundings);
+  const std::vector<toolchain::Gpu> gpus = toolchain::find_gpus(bench.host);
   sys::TempDir folder;
   const env::Environment environment = fresh_environment(bench, folder.path() / "env");
   const std::filesystem::path home = folder.path() / "home";
@@ -129,7 +129,7 @@ std::vector<TestOutcome> run_tests(const TestBench& bench) {
       sys::Command command;
       command.argv = {environment.python.string()};
       for (const std::string& word : arguments(test)) command.argv.push_back(word);
-      command.environment = test_environment(environment, home, bench.surroundings.environment);
+      command.environment = test_environment(environment, home, bench.host.environment);
       command.folder = home;
       command.timeout = std::chrono::minutes(30);
       std::string output;

@@ -4,9 +4,9 @@
 
 #include "base/error.h"
 #include "base/hash.h"
-#include "source/git.h"
+#include "source/git/git.h"
+#include "source/git/test_repositories.h"
 #include "source/source.h"
-#include "source/test_repositories.h"
 #include "sys/file.h"
 #include "sys/files.h"
 #include "sys/process.h"

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "source/git_command.h"
+#include "source/git/git_command.h"
 
 namespace wheelsmith::source {
 

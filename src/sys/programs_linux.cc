@@ -11,7 +11,7 @@
 #include "sys/file.h"
 #include "sys/process.h"
 
-// Names of programs, their words and their surroundings, as execvp and a shell read them.
+// Names of programs, their words and their host, as execvp and a shell read them.
 
 namespace wheelsmith::sys {
 

@@ -23,7 +23,7 @@ namespace {
 constexpr std::uint64_t k_most_output = 1u << 20;
 constexpr std::size_t k_most_files = 10'000;
 
-sys::Environment asking_environment(const Surroundings& where) {
+sys::Environment asking_environment(const Host& where) {
   sys::Environment environment = where.environment;
   environment["LC_ALL"] = "C";
   // Flags that a user adds to every call would be taken for the program's own nature.
@@ -50,7 +50,7 @@ std::optional<document::Table> still_true(const std::string& text) {
 
 }  // namespace
 
-Reply ask(const std::vector<std::string>& argv, const Surroundings& where, std::string_view input,
+Reply ask(const std::vector<std::string>& argv, const Host& where, std::string_view input,
           std::chrono::seconds timeout) {
   sys::Command command;
   command.argv = argv;
@@ -76,8 +76,7 @@ Reply ask(const std::vector<std::string>& argv, const Surroundings& where, std::
 }
 
 std::optional<document::Table> remembered(std::string_view kind, std::string_view subject, std::string_view fingerprint,
-                                          const Surroundings& where,
-                                          const std::function<std::optional<Answer>()>& question) {
+                                          const Host& where, const std::function<std::optional<Answer>()>& question) {
   if (where.memo.find) {
     if (const std::optional<std::string> text = where.memo.find(kind, subject, fingerprint)) {
       if (std::optional<document::Table> facts = still_true(*text)) return facts;

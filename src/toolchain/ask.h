@@ -25,8 +25,8 @@ struct Reply {
   std::string problem;  // why it is not good: "exit status 2", "stopped after 20 s (timeout)"
 };
 
-// Runs the program in the surroundings' environment with the C locale. Never throws: what cannot be started is a Reply.
-Reply ask(const std::vector<std::string>& argv, const Surroundings& where, std::string_view input = "",
+// Runs the program in the host' environment with the C locale. Never throws: what cannot be started is a Reply.
+Reply ask(const std::vector<std::string>& argv, const Host& where, std::string_view input = "",
           std::chrono::seconds timeout = std::chrono::seconds(20));
 
 // What an answer says, and the files that it stands on. A file that is absent may be one: has_headers is no longer
@@ -39,17 +39,16 @@ struct Answer {
 // The facts of `kind` about `subject`: from the memo as long as `fingerprint` is the same and none of the answer's
 // files has changed, else from `question`. Nothing, and nothing kept, when the question has no answer.
 std::optional<document::Table> remembered(std::string_view kind, std::string_view subject, std::string_view fingerprint,
-                                          const Surroundings& where,
-                                          const std::function<std::optional<Answer>()>& question);
+                                          const Host& where, const std::function<std::optional<Answer>()>& question);
 
 // The stat fingerprint, or "absent".
 std::string fingerprint_of(const std::filesystem::path& file);
 // The value of a variable, or "".
-std::string variable(const Surroundings& where, const std::string& name);
+std::string variable(const Host& where, const std::string& name);
 // The folders of PATH in order, absolute ones only, each once.
-std::vector<std::filesystem::path> path_folders(const Surroundings& where);
+std::vector<std::filesystem::path> path_folders(const Host& where);
 // Every program of that name in PATH, in order.
-std::vector<std::filesystem::path> programs_in_path(std::string_view name, const Surroundings& where);
+std::vector<std::filesystem::path> programs_in_path(std::string_view name, const Host& where);
 
 bool is_program(const std::filesystem::path& file);
 bool is_there(const std::filesystem::path& path);
@@ -61,12 +60,12 @@ bool is_script(const std::filesystem::path& file);
 // A pyenv or asdf shim: a script that runs whatever version is chosen, or nothing. What it does depends on
 // shim_state().
 bool is_shim(const std::filesystem::path& program);
-std::string shim_state(const Surroundings& where);
+std::string shim_state(const Host& where);
 // With all links resolved, or the path itself where that fails.
 std::filesystem::path real_path(const std::filesystem::path& path);
 bool lies_in(const std::filesystem::path& path, const std::filesystem::path& folder);
-// A path of the machine ("usr/local/cuda") below the surroundings' root.
-std::filesystem::path on_machine(const Surroundings& where, std::string_view relative);
+// A path of the machine ("usr/local/cuda") below the host' root.
+std::filesystem::path on_machine(const Host& where, std::string_view relative);
 
 // The first word that reads like a version: digits with dots between them ("cmake version 3.25.1" -> "3.25.1").
 std::string first_version(std::string_view text);
@@ -77,7 +76,7 @@ using Digests = std::vector<std::pair<std::string, std::string>>;
 // Adds (name, digest) for a program, and (name/LIBRARY, digest) for each shared library that holds a part of the
 // compiler itself (libLLVM.so, libbfd-2.40-system.so). Adds nothing for a file that is not there.
 void add_program_digests(Digests& digests, const std::string& name, const std::filesystem::path& file,
-                         const Surroundings& where);
+                         const Host& where);
 // SHA-256 of texts, each ended so that no two lists give the same.
 std::string combined_digest(const std::vector<std::string>& parts);
 // The newest version with that prefix that a shared library defines: ("libc.so.6", "GLIBC_") -> "2.36"; "" if none.

@@ -53,7 +53,7 @@ Needs compiler_libraries_of(const fs::path& file) {
 
 }  // namespace
 
-void add_program_digests(Digests& digests, const std::string& name, const fs::path& file, const Surroundings& where) {
+void add_program_digests(Digests& digests, const std::string& name, const fs::path& file, const Host& where) {
   const fs::path real = real_path(file);
   std::set<std::string> seen;
   std::vector<std::pair<std::string, fs::path>> waiting = {{name, real}};

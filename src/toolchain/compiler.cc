@@ -48,7 +48,7 @@ constexpr std::array<StandardProof, 5> k_proofs = {{
 
 class Interview {
  public:
-  Interview(fs::path cxx, const Surroundings& where) : m_cxx(std::move(cxx)), m_where(where) {}
+  Interview(fs::path cxx, const Host& where) : m_cxx(std::move(cxx)), m_where(where) {}
 
   std::optional<Answer> answer() {
     if (!read_macros()) return std::nullopt;
@@ -137,13 +137,13 @@ class Interview {
   }
 
   fs::path m_cxx;
-  const Surroundings& m_where;
+  const Host& m_where;
   document::Table m_facts, m_programs;
   std::vector<fs::path> m_files;
 };
 
 // A driver that finds no as or ld of its own answers with the bare name, and takes the one in PATH.
-fs::path sub_program(const std::string& answer, const Surroundings& where) {
+fs::path sub_program(const std::string& answer, const Host& where) {
   if (answer.starts_with('/')) return answer;
   const std::vector<fs::path> found = programs_in_path(answer, where);
   return found.empty() ? fs::path() : found.front();
@@ -151,7 +151,7 @@ fs::path sub_program(const std::string& answer, const Surroundings& where) {
 
 }  // namespace
 
-std::optional<Compiler> find_compiler(const Surroundings& where) {
+std::optional<Compiler> find_compiler(const Host& where) {
   if (where.described) return find_described_compiler(where);
   const std::optional<CompilerChoice> choice = choose_compiler(where);
   if (!choice) return std::nullopt;

@@ -36,7 +36,7 @@ bool is_mask(const fs::path& program) {
 }
 
 // The first program of that name in PATH that is a compiler and no mask of one.
-std::optional<fs::path> unmasked(std::string_view name, const Surroundings& where) {
+std::optional<fs::path> unmasked(std::string_view name, const Host& where) {
   for (const fs::path& program : programs_in_path(name, where)) {
     if (!is_mask(program)) return program;
   }
@@ -51,7 +51,7 @@ std::string_view program_word(std::string_view setting) {
   return {};
 }
 
-fs::path named(std::string_view setting, std::string_view name_of_setting, const Surroundings& where) {
+fs::path named(std::string_view setting, std::string_view name_of_setting, const Host& where) {
   const std::string_view word = program_word(setting);
   if (word.find('/') != std::string_view::npos) {
     std::error_code error;
@@ -68,7 +68,7 @@ fs::path named(std::string_view setting, std::string_view name_of_setting, const
 }
 
 // The namesake beside the program, else in PATH; empty if neither.
-fs::path partner(const fs::path& program, const std::string& name, const Surroundings& where) {
+fs::path partner(const fs::path& program, const std::string& name, const Host& where) {
   if (name.empty()) return {};
   if (is_program(program.parent_path() / name) && !is_mask(program.parent_path() / name)) {
     return program.parent_path() / name;
@@ -89,7 +89,7 @@ std::string exchange(std::string_view name, bool to_cxx) {
   return {};
 }
 
-std::optional<CompilerChoice> from_settings(const Surroundings& where) {
+std::optional<CompilerChoice> from_settings(const Host& where) {
   const std::string cc = where.cc.empty() ? variable(where, "CC") : where.cc;
   const std::string cxx = where.cxx.empty() ? variable(where, "CXX") : where.cxx;
   if (program_word(cc).empty() && program_word(cxx).empty()) return std::nullopt;
@@ -109,7 +109,7 @@ std::optional<CompilerChoice> from_settings(const Surroundings& where) {
   return choice;
 }
 
-std::optional<CompilerChoice> from_conda(const Surroundings& where) {
+std::optional<CompilerChoice> from_conda(const Host& where) {
   const fs::path folder = fs::path(variable(where, "CONDA_PREFIX")) / "bin";
   if (!folder.is_absolute()) return std::nullopt;
   std::vector<std::string> names = names_in(folder);
@@ -122,7 +122,7 @@ std::optional<CompilerChoice> from_conda(const Surroundings& where) {
   return std::nullopt;
 }
 
-std::optional<CompilerChoice> from_path(const Surroundings& where) {
+std::optional<CompilerChoice> from_path(const Host& where) {
   const auto found = [&](const fs::path& cxx) {
     const fs::path conda = variable(where, "CONDA_PREFIX");
     return CompilerChoice{partner(cxx, cc_name_of(cxx.filename().string()), where), cxx,
@@ -154,7 +154,7 @@ std::optional<CompilerChoice> from_path(const Surroundings& where) {
 std::string cxx_name_of(std::string_view cc_name) { return exchange(cc_name, true); }
 std::string cc_name_of(std::string_view cxx_name) { return exchange(cxx_name, false); }
 
-std::optional<CompilerChoice> choose_compiler(const Surroundings& where) {
+std::optional<CompilerChoice> choose_compiler(const Host& where) {
   if (std::optional<CompilerChoice> choice = from_settings(where)) return choice;
   if (where.use_conda) {
     if (std::optional<CompilerChoice> choice = from_conda(where)) return choice;

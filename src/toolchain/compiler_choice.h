@@ -16,7 +16,7 @@ struct CompilerChoice {
 };
 
 // Throws Error when a program that the user named is not there.
-std::optional<CompilerChoice> choose_compiler(const Surroundings& where);
+std::optional<CompilerChoice> choose_compiler(const Host& where);
 
 // "g++-13" for "gcc-13", "x86_64-conda-linux-gnu-c++" for "…-cc"; "" for a name of another kind.
 std::string cxx_name_of(std::string_view cc_name);

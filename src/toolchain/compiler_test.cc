@@ -137,7 +137,7 @@ bool has(const std::vector<std::string>& names, std::string_view prefix) {
 }
 
 TEST(RealCompiler, Gcc) {
-  Surroundings where;
+  Host where;
   where.environment = sys::current_environment();
   where.environment.erase("CC");
   where.environment.erase("CXX");
@@ -157,7 +157,7 @@ TEST(RealCompiler, Gcc) {
 }
 
 TEST(RealCompiler, Clang) {
-  Surroundings where;
+  Host where;
   where.environment = sys::current_environment();
   where.cxx = "clang++-19";
   if (programs_in_path("clang++-19", where).empty()) GTEST_SKIP() << "no clang++-19 here";

@@ -26,7 +26,7 @@ struct Layout {
   std::vector<fs::path> includes, libraries;
 };
 
-Layout layout_of(const fs::path& root, const Surroundings& where) {
+Layout layout_of(const fs::path& root, const Host& where) {
   Layout layout;
   std::vector<fs::path> bases;
   for (const std::string& name : names_in(root / "targets")) bases.push_back(root / "targets" / name);
@@ -79,7 +79,7 @@ std::string version_in_header(const std::vector<fs::path>& folders, std::initial
   return {};
 }
 
-void read_parts(Cuda& cuda, const Surroundings& where) {
+void read_parts(Cuda& cuda, const Host& where) {
   const Layout layout = layout_of(cuda.root, where);
   const auto has = [&](std::string_view name, const std::string& library) {
     return header(layout.includes, name).has_value() && has_library(layout.libraries, library);
@@ -115,7 +115,7 @@ std::vector<std::pair<std::string, fs::path>> parts_of(const fs::path& root, con
   return parts;
 }
 
-std::optional<Answer> ask_nvcc(const fs::path& root, const fs::path& nvcc, const Surroundings& where) {
+std::optional<Answer> ask_nvcc(const fs::path& root, const fs::path& nvcc, const Host& where) {
   const Reply version = ask({nvcc.string(), "--version"}, where);
   const NvccVersion found = read_nvcc_version(version.output);
   if (!version.good || found.version.empty()) return std::nullopt;
@@ -143,7 +143,7 @@ std::optional<Answer> ask_nvcc(const fs::path& root, const fs::path& nvcc, const
 }
 
 // The toolkit's folder, by nvcc's own word where the program found is a wrapper.
-fs::path root_of(const fs::path& nvcc, const Surroundings& where) {
+fs::path root_of(const fs::path& nvcc, const Host& where) {
   const fs::path real = real_path(nvcc);
   if (!is_script(real)) return real.parent_path().parent_path();
   const std::optional<document::Table> facts =
@@ -160,7 +160,7 @@ fs::path root_of(const fs::path& nvcc, const Surroundings& where) {
   return facts ? fs::path(document::Value(*facts)["root"].text_or()) : fs::path();
 }
 
-std::optional<Cuda> read_toolkit(const fs::path& root, const fs::path& nvcc, const Surroundings& where) {
+std::optional<Cuda> read_toolkit(const fs::path& root, const fs::path& nvcc, const Host& where) {
   if (!is_program(nvcc)) return std::nullopt;
   std::optional<document::Table> table =
       remembered("nvcc", nvcc.string(), fingerprint_of(nvcc), where, [&] { return ask_nvcc(root, nvcc, where); });
@@ -182,14 +182,14 @@ std::optional<Cuda> read_toolkit(const fs::path& root, const fs::path& nvcc, con
 
 }  // namespace
 
-std::optional<Cuda> read_cuda(const fs::path& root, const Surroundings& where) {
+std::optional<Cuda> read_cuda(const fs::path& root, const Host& where) {
   if (where.described) return read_described_cuda(root, *where.described);
   std::error_code error;
   const fs::path folder = fs::absolute(root, error);
   return read_toolkit(folder, folder / "bin/nvcc", where);
 }
 
-std::optional<Cuda> find_cuda(const Surroundings& where) {
+std::optional<Cuda> find_cuda(const Host& where) {
   if (where.described) return find_described_cuda(where);
   if (!where.cuda.empty()) {
     std::optional<Cuda> cuda = read_cuda(where.cuda, where);

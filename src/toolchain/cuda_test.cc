@@ -174,7 +174,7 @@ TEST(FindCuda, TakesRubbishForNoToolkit) {
 }
 
 TEST(RealCuda, ThisMachine) {
-  Surroundings where;
+  Host where;
   where.environment = sys::current_environment();
   const std::optional<Cuda> cuda = find_cuda(where);
   if (!cuda) GTEST_SKIP() << "no CUDA toolkit here";

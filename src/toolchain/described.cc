@@ -83,7 +83,7 @@ std::optional<Python> read_described_python(const fs::path& executable, const De
   return std::nullopt;
 }
 
-std::optional<Compiler> find_described_compiler(const Surroundings& where) {
+std::optional<Compiler> find_described_compiler(const Host& where) {
   const Description& machine = *where.described;
   const std::string cc = where.cc.empty() ? variable(where, "CC") : where.cc;
   const std::string cxx = where.cxx.empty() ? variable(where, "CXX") : where.cxx;
@@ -100,7 +100,7 @@ std::optional<Compiler> find_described_compiler(const Surroundings& where) {
                           known.empty() ? "none" : join(known, ", ")));
 }
 
-std::optional<Cuda> find_described_cuda(const Surroundings& where) {
+std::optional<Cuda> find_described_cuda(const Host& where) {
   if (where.cuda.empty()) return first_of(where.described->cudas);
   std::optional<Cuda> cuda = at_root(where.described->cudas, where.cuda, "the CUDA toolkit", *where.described);
   cuda->origin = "setting";
@@ -114,7 +114,7 @@ std::optional<Cuda> read_described_cuda(const fs::path& root, const Description&
   return std::nullopt;
 }
 
-std::optional<Rocm> find_described_rocm(const Surroundings& where) {
+std::optional<Rocm> find_described_rocm(const Host& where) {
   if (where.rocm.empty()) return first_of(where.described->rocms);
   return at_root(where.described->rocms, where.rocm, "ROCm", *where.described);
 }

@@ -15,7 +15,7 @@
 // A machine as a text. What a plan and a doctor want to know of a machine is little: which Pythons, compilers, CUDA,
 // ROCm and programs it has, how much memory. Written down as TOML once (`doctor --describe`), it lets a node of a fleet
 // be planned for on a laptop, and every recipe be tried on machines that nobody here owns. With a description in the
-// Surroundings nothing of the machine we run on is looked at: no process is started, no file is read.
+// Host nothing of the machine we run on is looked at: no process is started, no file is read.
 //
 // docs/machines.md tells the keys. What is left out is as on an ordinary machine where that can be told from the rest
 // (the include folder of a Python from its prefix, nvcc's architectures from its version), else it is not there.
@@ -72,10 +72,10 @@ std::string described_digest(std::string_view name, std::string_view version);
 // The answers of a described machine to the questions of toolchain.h.
 Python find_described_python(const std::string& wanted, const Description& machine);
 std::optional<Python> read_described_python(const std::filesystem::path& executable, const Description& machine);
-std::optional<Compiler> find_described_compiler(const Surroundings& where);
-std::optional<Cuda> find_described_cuda(const Surroundings& where);
+std::optional<Compiler> find_described_compiler(const Host& where);
+std::optional<Cuda> find_described_cuda(const Host& where);
 std::optional<Cuda> read_described_cuda(const std::filesystem::path& root, const Description& machine);
-std::optional<Rocm> find_described_rocm(const Surroundings& where);
+std::optional<Rocm> find_described_rocm(const Host& where);
 std::optional<Program> find_described_program(std::string_view name, const Description& machine);
 std::optional<Torch> find_described_torch(const std::filesystem::path& python, const Description& machine);
 

@@ -96,8 +96,8 @@ std::string problem_of(const std::string& toml) {
   }
 }
 
-Surroundings described(std::string_view toml) {
-  Surroundings where;
+Host described(std::string_view toml) {
+  Host where;
   where.described = std::make_shared<const Description>(read_description(toml, "node.toml"));
   where.environment = where.described->environment;
   return where;
@@ -162,7 +162,7 @@ TEST(Description, EveryProblemWithItsLine) {
 }
 
 TEST(Description, AnswersInsteadOfTheMachine) {
-  Surroundings where = described(k_node);
+  Host where = described(k_node);
   EXPECT_EQ(find_pythons(where).size(), 2U);
   EXPECT_EQ(find_python("", where).version, "3.11.2");
   EXPECT_EQ(find_python("3.13t", where).executable, "/opt/py/bin/python3.13t");
@@ -182,7 +182,7 @@ TEST(Description, AnswersInsteadOfTheMachine) {
 }
 
 TEST(Description, WhatTheUserNamesMustBeThere) {
-  Surroundings where = described(k_node);
+  Host where = described(k_node);
   where.cuda = "/usr/local/cuda-12.8/";
   where.cc = "clang-19";
   EXPECT_EQ(find_cuda(where)->version, "12.8");
@@ -194,7 +194,7 @@ TEST(Description, WhatTheUserNamesMustBeThere) {
   EXPECT_THROW((void)find_cuda(where), Error);
   EXPECT_THROW((void)find_rocm(where), Error);
   EXPECT_THROW((void)find_compiler(where), Error);
-  const Surroundings bare = described("");
+  const Host bare = described("");
   EXPECT_FALSE(find_compiler(bare));
   EXPECT_FALSE(find_cuda(bare));
   EXPECT_FALSE(find_rocm(bare));

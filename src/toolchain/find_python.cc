@@ -34,7 +34,7 @@ void add_below(std::vector<fs::path>& folders, const fs::path& parent) {
   }
 }
 
-std::vector<fs::path> conda_folders(const Surroundings& where) {
+std::vector<fs::path> conda_folders(const Host& where) {
   std::vector<fs::path> folders;
   const fs::path prefix = variable(where, "CONDA_PREFIX");
   if (!prefix.is_absolute()) return folders;
@@ -48,7 +48,7 @@ std::vector<fs::path> conda_folders(const Surroundings& where) {
 }
 
 // The folders behind PATH.
-std::vector<fs::path> version_folders(const Surroundings& where) {
+std::vector<fs::path> version_folders(const Host& where) {
   std::vector<fs::path> folders;
   const fs::path home = variable(where, "HOME");
   const auto or_else = [&](const char* name, const fs::path& fallback) {
@@ -77,7 +77,7 @@ std::string mending(const WantedPython& wanted) {
       version.empty() ? "3" : version, wanted.name_suffix());
 }
 
-Python python_at(const fs::path& given, const Surroundings& where) {
+Python python_at(const fs::path& given, const Host& where) {
   std::error_code error;
   fs::path path = fs::absolute(given, error);
   if (fs::is_directory(path, error)) {
@@ -96,7 +96,7 @@ Python python_at(const fs::path& given, const Surroundings& where) {
 
 }  // namespace
 
-Python find_python(const std::string& wanted_text, const Surroundings& where) {
+Python find_python(const std::string& wanted_text, const Host& where) {
   if (where.described) return find_described_python(wanted_text, *where.described);
   if (wanted_text.find('/') != std::string::npos) return python_at(wanted_text, where);
   const WantedPython wanted = WantedPython::parse(wanted_text);
@@ -128,7 +128,7 @@ Python find_python(const std::string& wanted_text, const Surroundings& where) {
   throw Error(what + "; " + mending(wanted));
 }
 
-std::vector<Python> find_pythons(const Surroundings& where) {
+std::vector<Python> find_pythons(const Host& where) {
   if (where.described) return where.described->pythons;
   std::vector<fs::path> folders = path_folders(where);
   for (fs::path& folder : version_folders(where)) folders.push_back(std::move(folder));

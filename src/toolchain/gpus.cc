@@ -48,11 +48,11 @@ std::string proc_text(const fs::path& file) {
   }
 }
 
-std::string driver_version(const Surroundings& where) {
+std::string driver_version(const Host& where) {
   return first_version(proc_text(on_machine(where, "proc/driver/nvidia/version")));
 }
 
-std::vector<Gpu> from_proc(const Surroundings& where) {
+std::vector<Gpu> from_proc(const Host& where) {
   std::vector<Gpu> gpus;
   const fs::path folder = on_machine(where, "proc/driver/nvidia/gpus");
   for (const std::string& name : names_in(folder)) {
@@ -70,7 +70,7 @@ std::vector<Gpu> from_proc(const Surroundings& where) {
 }
 
 // What nvidia-smi would print can change only with the driver, the devices or a start of the machine.
-std::string nvidia_state(const fs::path& program, const Surroundings& where) {
+std::string nvidia_state(const fs::path& program, const Host& where) {
   std::vector<std::string> parts = {fingerprint_of(program), proc_text(on_machine(where, "proc/driver/nvidia/version")),
                                     proc_text(on_machine(where, "proc/sys/kernel/random/boot_id"))};
   for (const std::string& name : names_in(on_machine(where, "proc/driver/nvidia/gpus"))) parts.push_back(name);
@@ -80,7 +80,7 @@ std::string nvidia_state(const fs::path& program, const Surroundings& where) {
   return combined_digest(parts);
 }
 
-std::vector<Gpu> nvidia_gpus(const Surroundings& where) {
+std::vector<Gpu> nvidia_gpus(const Host& where) {
   for (const fs::path& program : programs_in_path("nvidia-smi", where)) {
     const std::optional<document::Table> facts =
         remembered("nvidia-smi", program.string(), nvidia_state(program, where), where, [&]() -> std::optional<Answer> {
@@ -119,7 +119,7 @@ std::string amd_name(const std::string& gfx) {
   return name.empty() ? "AMD " + gfx : name;
 }
 
-std::vector<Gpu> amd_gpus(const Surroundings& where) {
+std::vector<Gpu> amd_gpus(const Host& where) {
   std::vector<Gpu> gpus;
   const fs::path nodes = on_machine(where, "sys/class/kfd/kfd/topology/nodes");
   for (const std::string& name : names_in(nodes)) {
@@ -172,7 +172,7 @@ std::optional<std::uint64_t> kfd_property(std::string_view text, std::string_vie
   return std::nullopt;
 }
 
-std::vector<Gpu> find_gpus(const Surroundings& where) {
+std::vector<Gpu> find_gpus(const Host& where) {
   if (where.described) return where.described->gpus;
   std::vector<Gpu> gpus = nvidia_gpus(where);
   for (Gpu& gpu : amd_gpus(where)) gpus.push_back(std::move(gpu));

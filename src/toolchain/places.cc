@@ -13,12 +13,12 @@ namespace wheelsmith::toolchain {
 
 namespace fs = std::filesystem;
 
-std::string variable(const Surroundings& where, const std::string& name) {
+std::string variable(const Host& where, const std::string& name) {
   const auto found = where.environment.find(name);
   return found == where.environment.end() ? std::string() : found->second;
 }
 
-std::vector<fs::path> path_folders(const Surroundings& where) {
+std::vector<fs::path> path_folders(const Host& where) {
   const std::string path = variable(where, "PATH");
   std::vector<fs::path> folders;
   for (const std::string_view part : split(path, ':')) {
@@ -29,7 +29,7 @@ std::vector<fs::path> path_folders(const Surroundings& where) {
   return folders;
 }
 
-std::vector<fs::path> programs_in_path(std::string_view name, const Surroundings& where) {
+std::vector<fs::path> programs_in_path(std::string_view name, const Host& where) {
   std::vector<fs::path> found;
   if (name.empty() || name.find('/') != std::string_view::npos) return found;
   for (const fs::path& folder : path_folders(where)) {
@@ -80,7 +80,7 @@ bool is_script(const fs::path& file) { return head_of(file, 2) == "#!"; }
 bool is_shim(const fs::path& program) { return program.parent_path().filename() == "shims"; }
 
 // pyenv's own settings and versions, and what is chosen from the current folder upward.
-std::string shim_state(const Surroundings& where) {
+std::string shim_state(const Host& where) {
   std::string state = variable(where, "PYENV_VERSION") + "\n" + variable(where, "ASDF_PYTHON_VERSION");
   const std::string root = variable(where, "PYENV_ROOT");
   const fs::path pyenv(root.empty() ? variable(where, "HOME") + "/.pyenv" : root);
@@ -112,7 +112,7 @@ bool lies_in(const fs::path& path, const fs::path& folder) {
   return std::mismatch(outer.begin(), outer.end(), inner.begin(), inner.end()).first == outer.end();
 }
 
-fs::path on_machine(const Surroundings& where, std::string_view relative) { return where.machine_root / relative; }
+fs::path on_machine(const Host& where, std::string_view relative) { return where.machine_root / relative; }
 
 std::string first_version(std::string_view text) {
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };

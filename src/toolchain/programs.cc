@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::string origin_of(const fs::path& program, const Surroundings& where) {
+std::string origin_of(const fs::path& program, const Host& where) {
   if (is_shim(program)) return "pip";
   const fs::path real = real_path(program);
   for (const fs::path& path : {program, real}) {
@@ -30,7 +30,7 @@ std::string origin_of(const fs::path& program, const Surroundings& where) {
   return lies_in(program, variable(where, "CONDA_PREFIX")) ? "conda" : "system";
 }
 
-std::optional<Answer> ask_version(const fs::path& program, const Surroundings& where) {
+std::optional<Answer> ask_version(const fs::path& program, const Host& where) {
   const Reply reply = ask({program.string(), "--version"}, where);
   if (reply.code > 0 && is_shim(program)) {
     Answer none;
@@ -51,7 +51,7 @@ std::optional<Answer> ask_version(const fs::path& program, const Surroundings& w
 
 }  // namespace
 
-std::optional<Program> find_program(std::string_view name, const Surroundings& where) {
+std::optional<Program> find_program(std::string_view name, const Host& where) {
   if (where.described) return find_described_program(name, *where.described);
   for (const fs::path& path : programs_in_path(name, where)) {
     std::string fingerprint = fingerprint_of(path);
@@ -74,13 +74,13 @@ std::optional<Program> find_program(std::string_view name, const Surroundings& w
   return std::nullopt;
 }
 
-std::optional<Program> program_behind(const Program& first, const Surroundings& where) {
+std::optional<Program> program_behind(const Program& first, const Host& where) {
   if (where.described) {
     const auto other = where.described->shadowed.find(first.name);
     return other == where.described->shadowed.end() ? std::nullopt : std::optional(other->second);
   }
   if (first.origin != "pip") return std::nullopt;
-  Surroundings rest = where;
+  Host rest = where;
   std::vector<std::string> folders;
   bool passed = false;
   const std::string path = where.environment.contains("PATH") ? where.environment.at("PATH") : "";

@@ -18,7 +18,7 @@ extern const std::string_view python_facts_py;
 
 namespace {
 
-std::optional<Answer> ask_python(const fs::path& executable, const Surroundings& where) {
+std::optional<Answer> ask_python(const fs::path& executable, const Host& where) {
   const Reply reply = ask({executable.string(), "-I", "-c", std::string(data::python_facts_py)}, where);
   // A shim that chooses nothing, and Python 2, which knows no -I, will say the same again.
   if ((reply.code == 2 || is_shim(executable)) && reply.code > 0) {
@@ -46,7 +46,7 @@ std::optional<Answer> ask_python(const fs::path& executable, const Surroundings&
   }
 }
 
-std::string python_digest(const document::Value& facts, const Surroundings& where) {
+std::string python_digest(const document::Value& facts, const Host& where) {
   std::vector<std::string> parts = {facts["version"].text_or(), facts["soabi"].text_or()};
   for (const std::string& file : {facts["executable"].text_or(), facts["library"].text_or()}) {
     if (!file.empty()) parts.push_back(file_digest(real_path(file), where.memo));
@@ -63,7 +63,7 @@ std::string Python::short_version() const {
   return first == std::string::npos ? version : version.substr(0, version.find('.', first + 1));
 }
 
-std::optional<Python> read_python(const fs::path& executable, const Surroundings& where) {
+std::optional<Python> read_python(const fs::path& executable, const Host& where) {
   if (where.described) return read_described_python(executable, *where.described);
   if (!is_program(executable)) return std::nullopt;
   std::string fingerprint = fingerprint_of(executable);

@@ -139,7 +139,7 @@ TEST(ReadPython, RemembersShimsThatChooseNothing) {
 
 TEST(RealPython, SaysWhatItIs) {
   TestMachine machine;
-  Surroundings where = machine.where;
+  Host where = machine.where;
   where.environment = sys::current_environment();
   const std::vector<Python> pythons = find_pythons(where);
   if (pythons.empty()) GTEST_SKIP() << "no Python here";

@@ -78,7 +78,7 @@ fs::path cmake_of(const fs::path& root) {
   return {};
 }
 
-std::string folder_digest(const fs::path& folder, const Surroundings& where) {
+std::string folder_digest(const fs::path& folder, const Host& where) {
   std::vector<std::string> parts;
   for (const std::string& name : names_in(folder)) {
     if (!name.ends_with(".bc")) continue;
@@ -88,7 +88,7 @@ std::string folder_digest(const fs::path& folder, const Surroundings& where) {
   return combined_digest(parts);
 }
 
-void add_digests(Rocm& rocm, const Surroundings& where) {
+void add_digests(Rocm& rocm, const Host& where) {
   add_program_digests(rocm.digests, "hipcc", rocm.hipcc, where);
   if (!rocm.clang.empty()) {
     for (const std::string name : {"clang", "clang++", "lld", "clang-offload-bundler", "clang-linker-wrapper"})
@@ -127,7 +127,7 @@ struct Question {
   std::vector<fs::path> files;     // and what it stands on besides
 };
 
-std::optional<Rocm> ask_rocm_sdk(const Question& question, const Surroundings& where, std::string* problem) {
+std::optional<Rocm> ask_rocm_sdk(const Question& question, const Host& where, std::string* problem) {
   const auto answer = [&](std::vector<std::string> more) {
     std::vector<std::string> words = question.words;
     words.insert(words.end(), more.begin(), more.end());
@@ -174,12 +174,12 @@ std::optional<Rocm> ask_rocm_sdk(const Question& question, const Surroundings& w
   return rocm;
 }
 
-std::optional<Rocm> from_program(const fs::path& program, const Surroundings& where) {
+std::optional<Rocm> from_program(const fs::path& program, const Host& where) {
   return ask_rocm_sdk({{program.string()}, program, {}}, where, nullptr);
 }
 
 // A folder as a user or a variable names it: of ROCm, of HIP inside it, or of an environment.
-std::optional<Rocm> from_folder(const fs::path& folder, const Surroundings& where) {
+std::optional<Rocm> from_folder(const fs::path& folder, const Host& where) {
   if (const fs::path python = environment_python(folder); !python.empty())
     return ask_rocm_sdk({{python.string(), "-m", "rocm_sdk"}, folder / "bin/rocm-sdk", {python}}, where, nullptr);
   return read_rocm(folder, "folder", where);
@@ -187,7 +187,7 @@ std::optional<Rocm> from_folder(const fs::path& folder, const Surroundings& wher
 
 }  // namespace
 
-std::optional<Rocm> read_rocm(const fs::path& given, const std::string& origin, const Surroundings& where) {
+std::optional<Rocm> read_rocm(const fs::path& given, const std::string& origin, const Host& where) {
   std::error_code error;
   Rocm rocm;
   rocm.root = fs::absolute(given, error).lexically_normal();
@@ -208,7 +208,7 @@ std::optional<Rocm> read_rocm(const fs::path& given, const std::string& origin, 
   return rocm;
 }
 
-std::optional<Rocm> read_rocm_sdk(const Python& python, const Surroundings& where, std::string* problem) {
+std::optional<Rocm> read_rocm_sdk(const Python& python, const Host& where, std::string* problem) {
   // Files first: an interpreter without the module is not started.
   for (const fs::path& site : python.sites) {
     const fs::path module = site / "rocm_sdk/__init__.py";
@@ -218,7 +218,7 @@ std::optional<Rocm> read_rocm_sdk(const Python& python, const Surroundings& wher
   return std::nullopt;
 }
 
-std::optional<Rocm> find_rocm(const Surroundings& where, const Python* python) {
+std::optional<Rocm> find_rocm(const Host& where, const Python* python) {
   if (where.described) return find_described_rocm(where);
   if (!where.rocm.empty()) {
     if (std::optional<Rocm> rocm = from_folder(where.rocm, where)) return rocm;

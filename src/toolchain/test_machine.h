@@ -59,7 +59,7 @@ class TestMachine {
     return lines(text).size();
   }
 
-  Surroundings where;
+  Host where;
 
  private:
   sys::TempDir m_folder;

@@ -29,7 +29,7 @@ struct Memo {
 struct Description;  // description.h
 
 // What is looked at: our environment and PATH, and the user's choices.
-struct Surroundings {
+struct Host {
   // Another machine, by its description: it answers instead of the one we run on.
   std::shared_ptr<const Description> described;
   sys::Environment environment;
@@ -132,31 +132,31 @@ struct Gpu {
 // An interpreter by path, or by version ("3.11", "3.11.7", "cp311"): PATH (python3.11, python3, python), then pyenv,
 // uv's and conda's folders. One that does not run (a pyenv shim of a version that is not active) is passed over. Throws
 // Error that names what was tried.
-Python find_python(const std::string& wanted, const Surroundings& where);
+Python find_python(const std::string& wanted, const Host& where);
 // Every interpreter in these places that runs, each once, in the order they are looked at.
-std::vector<Python> find_pythons(const Surroundings& where);
+std::vector<Python> find_pythons(const Host& where);
 // What an interpreter says about itself; nothing when it does not run.
-std::optional<Python> read_python(const std::filesystem::path& executable, const Surroundings& where);
+std::optional<Python> read_python(const std::filesystem::path& executable, const Host& where);
 
 // Throw Error when what the user named (cc, cxx, CC, CXX, cuda, rocm) is not there: another one is never taken instead.
-std::optional<Compiler> find_compiler(const Surroundings& where);
-std::optional<Cuda> find_cuda(const Surroundings& where);
-std::optional<Cuda> read_cuda(const std::filesystem::path& root, const Surroundings& where);
+std::optional<Compiler> find_compiler(const Host& where);
+std::optional<Cuda> find_cuda(const Host& where);
+std::optional<Cuda> read_cuda(const std::filesystem::path& root, const Host& where);
 // The setting, ROCM_PATH and its like, the rocm-sdk of that interpreter's environment, the one in PATH, /opt/rocm,
 // hipcc in PATH.
-std::optional<Rocm> find_rocm(const Surroundings& where, const Python* python = nullptr);
-std::optional<Rocm> read_rocm(const std::filesystem::path& root, const std::string& origin, const Surroundings& where);
+std::optional<Rocm> find_rocm(const Host& where, const Python* python = nullptr);
+std::optional<Rocm> read_rocm(const std::filesystem::path& root, const std::string& origin, const Host& where);
 // What `python -m rocm_sdk` says of itself; asking it unpacks its devel package, once. Nothing where the environment
 // has none, or cannot tell (`problem` then says why).
-std::optional<Rocm> read_rocm_sdk(const Python& python, const Surroundings& where, std::string* problem = nullptr);
+std::optional<Rocm> read_rocm_sdk(const Python& python, const Host& where, std::string* problem = nullptr);
 std::optional<Program> find_program(std::string_view name,
-                                    const Surroundings& where);  // cmake, ninja, ccache, git, uv, curl, patch
+                                    const Host& where);  // cmake, ninja, ccache, git, uv, curl, patch
 // The one that a program of pip's stands before in PATH.
-std::optional<Program> program_behind(const Program& first, const Surroundings& where);
+std::optional<Program> program_behind(const Program& first, const Host& where);
 // In the environment that an interpreter belongs to, without importing anything (files only); with `import_it` the
 // import is tried too.
-std::optional<Torch> find_torch(const std::filesystem::path& python, bool import_it, const Surroundings& where);
-std::vector<Gpu> find_gpus(const Surroundings& where);  // nvidia-smi or /proc/driver/nvidia, and KFD's topology for AMD
+std::optional<Torch> find_torch(const std::filesystem::path& python, bool import_it, const Host& where);
+std::vector<Gpu> find_gpus(const Host& where);  // nvidia-smi or /proc/driver/nvidia, and KFD's topology for AMD
 
 // Whether nvcc takes this host compiler; "" or the sentence why not.
 std::string host_compiler_problem(const Cuda& cuda, const Compiler& compiler);

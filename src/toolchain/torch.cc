@@ -122,7 +122,7 @@ std::string import_problem(const Reply& reply) {
   return last.empty() ? reply.problem : last;
 }
 
-void try_import(Torch& torch, const Python& python, const Surroundings& where) {
+void try_import(Torch& torch, const Python& python, const Host& where) {
   std::string problem;
   const std::string subject = python.executable.string() + " " + torch.folder.string();
   const std::optional<document::Table> facts =
@@ -153,7 +153,7 @@ void try_import(Torch& torch, const Python& python, const Surroundings& where) {
 
 std::string Torch::variant() const { return !hip.empty() ? "rocm" : !cuda.empty() ? "cuda" : "cpu"; }
 
-std::optional<Torch> find_torch(const fs::path& executable, bool import_it, const Surroundings& where) {
+std::optional<Torch> find_torch(const fs::path& executable, bool import_it, const Host& where) {
   if (where.described) return find_described_torch(executable, *where.described);
   const std::optional<Python> python = read_python(executable, where);
   if (!python) return std::nullopt;

@@ -14,7 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "governor/compiler_names.h"
+#include "governor/shim/compiler_names.h"
 
 extern char** environ;
 void* dlsym(void*, const char*);

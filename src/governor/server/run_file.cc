@@ -1,0 +1,48 @@
+#include "governor/server/run_file.h"
+
+#include "base/error.h"
+#include "base/text.h"
+#include "governor/server/wire.h"
+#include "sys/files.h"
+
+namespace wheelsmith::governor {
+
+void RunFile::write(const std::filesystem::path& path) const {
+  Message message{"run",
+                  {{"id", id},
+                   {"jobs", std::to_string(jobs)},
+                   {"cores", std::to_string(cores)},
+                   {"memory", std::to_string(memory)},
+                   {"record", record.string()},
+                   {"units", units.string()},
+                   {"runtime", runtime.string()},
+                   {"program", program.string()},
+                   {"cache_program", cache_program.string()},
+                   {"cache_config", cache_config.string()},
+                   {"cache_base", cache_base.string()}}};
+  sys::write_file(path, to_line(message));
+}
+
+std::optional<RunFile> RunFile::read(const std::filesystem::path& path) {
+  std::optional<std::string> text;
+  try {
+    text = sys::read_file_if_there(path, k_longest_line);
+  } catch (const Error&) {}
+  const auto message = text ? parse_message(trim(*text)) : std::nullopt;
+  if (!message || message->word != "run" || message->text("id").empty()) return std::nullopt;
+  RunFile run;
+  run.id = message->text("id");
+  run.jobs = static_cast<unsigned>(std::min<std::uint64_t>(message->number("jobs"), 1 << 20));
+  run.cores = static_cast<unsigned>(std::min<std::uint64_t>(message->number("cores"), 1 << 20));
+  run.memory = message->number("memory");
+  run.record = message->text("record");
+  run.units = message->text("units");
+  run.runtime = message->text("runtime");
+  run.program = message->text("program");
+  run.cache_program = message->text("cache_program");
+  run.cache_config = message->text("cache_config");
+  run.cache_base = message->text("cache_base");
+  return run;
+}
+
+}  // namespace wheelsmith::governor

@@ -1,0 +1,116 @@
+#pragma once
+
+#include <filesystem>
+#include <list>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "governor/model/admission.h"
+#include "governor/model/tail.h"
+#include "governor/model/unit_journal.h"
+#include "governor/server/connection.h"
+#include "governor/server/pools.h"
+#include "governor/server/run_file.h"
+#include "governor/server/sampler.h"
+
+// The governor itself. The essay is in server_linux.cc. Only src/governor includes this.
+
+namespace wheelsmith::governor {
+
+class Server {
+ public:
+  // `cores` 0: the machine's.
+  Server(std::filesystem::path runtime, int listening, unsigned cores);
+  // Until nobody has been there for a while.
+  void run();
+
+ private:
+  // A governed build.
+  struct Build {
+    RunFile run;
+    UnitJournal* journal = nullptr;
+    double memory_noted_at = 0, looked_for_strangers_at = 0;
+    std::set<std::string> strangers;
+  };
+  // Whoever is connected: a shim with one compile, or what has started a build.
+  struct Client {
+    Connection connection;
+    pid_t pid = 0;
+    Build* build = nullptr;
+    bool is_shim = false;
+    std::uint64_t id = 0;  // of its ask or grant; 0: none
+    UnitFacts facts;
+    Estimate estimate;
+    std::string name, output;
+    bool looks = false;  // into the compile cache: it may not have to compile
+    double looked_for = 0, waited_to_look = 0;
+    std::string cache;  // "hit", "miss", "pass", ""
+    bool remote = false, remote_failed = false;
+    unsigned tries = 0;
+    double told_at = 0, started = 0, granted = 0;
+    std::vector<pid_t> pids;  // its compiler's processes at the last look
+    MemoryCurve curve;
+    bool adopted = false;  // another governor saw its beginning
+    TailWatch tail_watch;
+    std::map<std::string, std::uint64_t> kills;
+  };
+  using Clients = std::list<Client>;
+
+  // server_linux.cc: who comes, what they say.
+  void accept_clients();
+  void read_from(Client& client);
+  void drop_closed();
+  void count_cores();
+  [[nodiscard]] int poll_timeout() const;
+  void wait(int milliseconds);
+  Build* find_build(const std::string& run_file);
+  const std::vector<std::string>& pools_for(pid_t pid);
+
+  // server_grants_linux.cc: compiles.
+  void ask(Client& client, const Message& message, bool runs_already);
+  void done(Client& client, const Message& message);
+  void leave(Client& client);
+  void note(const Client& client, const Admission::Running& running, const std::string& outcome, bool again, int exit,
+            std::uint64_t peak);
+  void note_pause(const Client& client, const Admission::Running& running);
+  void estimate_again(const Build* build);
+  void act(const std::vector<Action>& actions);
+  void decide();
+
+  // server_look_linux.cc: what is going on.
+  void look();
+  void look_at_trees();
+  void read_pools();
+  void tell_waiting();
+  void note_memory(Build& build);
+  void look_for_strangers(Build& build, pid_t root);
+  [[nodiscard]] Message status_of(const Build& build) const;
+  [[nodiscard]] std::string tightest(const std::vector<std::string>& pools) const;
+  Client* client_of(std::uint64_t id);
+
+  std::filesystem::path m_runtime;
+  int m_listening;
+  unsigned m_cores;
+  Admission m_admission;
+  Pressure m_pressure;
+  Clients m_clients;
+  std::map<std::string, std::unique_ptr<Build>> m_builds;
+  std::map<std::string, std::unique_ptr<UnitJournal>> m_journals;
+  std::map<std::string, PoolReading> m_pools;
+  struct KnownPools {
+    std::vector<std::string> names;
+    double found_at = 0;
+  };
+  std::map<std::string, KnownPools> m_pools_in;  // by cgroups_of()
+  std::uint64_t m_next_id = 1;
+  double m_idle_since = 0, m_looked_at = 0, m_pools_read_at = 0;
+  bool m_tight = false, m_changed = false;
+};
+
+// The process `wheelsmith governor`. Returns at once when another holds the lock.
+int run_governor(const std::filesystem::path& runtime);
+
+}  // namespace wheelsmith::governor

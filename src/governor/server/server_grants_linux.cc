@@ -1,0 +1,269 @@
+#include <signal.h>
+#include <sys/time.h>
+
+#include <algorithm>
+
+#include "governor/record.h"
+#include "governor/server/server.h"
+
+// Compiles: asked for, granted, ended.
+
+namespace wheelsmith::governor {
+
+namespace {
+
+double wall_clock() {
+  timeval time{};
+  ::gettimeofday(&time, nullptr);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+}
+
+// What a look into the compile cache takes at most: ccache, and a preprocessor for what is not nvcc's.
+constexpr std::uint64_t k_look_memory = 256 << 20;
+
+// As a share of what was reserved or held: what a second try gets.
+constexpr double k_more = 1.5;
+
+unsigned bounded(std::uint64_t value, unsigned most) {
+  return static_cast<unsigned>(std::min<std::uint64_t>(std::max<std::uint64_t>(value, 1), most));
+}
+
+}  // namespace
+
+void Server::ask(Client& client, const Message& message, bool runs_already) {
+  client.looked_for = client.waited_to_look = 0;
+  if (client.id != 0) {
+    if (const auto found = m_admission.running().find(client.id);
+        client.looks && found != m_admission.running().end()) {
+      client.looked_for = now() - client.granted;
+      client.waited_to_look = found->second.waited;
+    }
+    m_admission.finish(client.id);
+  }
+  const std::string run_file = message.text("run");
+  client.build = find_build(run_file);
+  const auto kind = kind_from(message.text("kind"));
+  if (client.build == nullptr || !kind) {
+    client.connection.send({"refused", {}});
+    return;
+  }
+  client.is_shim = true;
+  client.looks = message.flag("look");
+  client.cache.clear();
+  client.remote = client.remote_failed = false;
+  client.id = m_next_id++;
+  client.name = message.text("name").substr(0, 500);
+  client.output = message.text("output").substr(0, 2000);
+  client.tries = bounded(message.number("try") + 1, 1000) - 1;
+  client.facts = {message.text("unit"),
+                  message.text("family"),
+                  *kind,
+                  message.number("size"),
+                  bounded(message.number("archs"), 1000),
+                  1};
+  client.estimate = client.build->journal->model().estimate(client.facts);
+  client.told_at = now();
+  client.kills.clear();
+  client.curve = {};
+  client.tail_watch = {};
+  client.adopted = runs_already;
+
+  Ask ask;
+  ask.id = client.id;
+  ask.build = run_file;
+  ask.pools = pools_for(client.pid);
+  if (client.build->run.memory != 0) ask.pools.push_back("run:" + run_file);
+  ask.memory = std::max(client.estimate.memory, message.number("need"));
+  if (client.looks) ask.memory = std::min(ask.memory, k_look_memory);
+  ask.seconds = client.estimate.seconds;  // of the compile: long ones are looked for first
+  ask.threads = bounded(message.number("threads"), client.facts.archs);
+  ask.alone = message.flag("alone");
+  ask.sure = !runs_already && client.estimate.from != Estimate::From::prior;
+  if (ask.threads > 1) {
+    UnitFacts two = client.facts;
+    two.threads = 2;
+    const std::uint64_t memory = client.build->journal->model().estimate(two).memory;
+    ask.memory_per_thread = memory - std::min(memory, client.estimate.memory);
+  }
+  for (const std::string& name : ask.pools) {
+    if (m_pools.try_emplace(name).second) m_pools_read_at = 0;  // nothing is admitted to what was not looked at
+  }
+  if (runs_already) {
+    client.granted = now();
+    client.started = wall_clock();
+    m_admission.adopt(ask, now());
+  } else {
+    m_admission.ask(ask, now());
+  }
+  m_changed = true;
+}
+
+void Server::note(const Client& client, const Admission::Running& running, const std::string& outcome, bool again,
+                  int exit, std::uint64_t peak) {
+  document::Table line;
+  line["event"] = "compile";
+  line["at"] = client.started;
+  line["wait"] = running.waited + client.waited_to_look;
+  line["why"] = std::string(to_string(running.why));
+  line["seconds"] = now() - client.granted;
+  line["paused"] = running.paused_for;
+  line["peak"] = peak;
+  line["reserved"] = std::max(running.reserved, running.reserved_most);
+  line["estimate"] = client.estimate.memory;
+  line["from"] = std::string(to_string(client.estimate.from));
+  line["unit"] = client.facts.unit;
+  line["family"] = client.facts.family;
+  line["kind"] = std::string(to_string(client.facts.kind));
+  line["name"] = client.name;
+  line["output"] = client.output;
+  line["threads"] = running.threads;
+  line["pid"] = client.pid;
+  line["try"] = client.tries;
+  line["outcome"] = outcome;
+  if (again) line["again"] = true;
+  if (running.started_early) line["early"] = true;
+  if (!client.cache.empty()) line["cache"] = client.cache;
+  if (client.looked_for > 0) line["looked"] = client.looked_for;
+  if (client.remote) line["remote"] = true;
+  if (client.remote_failed) line["remote_failed"] = true;
+  line["exit"] = exit;
+  append_record(client.build->run.record, line);
+}
+
+void Server::note_pause(const Client& client, const Admission::Running& running) {
+  document::Table line;
+  line["event"] = "pause";
+  line["at"] = wall_clock() - (now() - running.paused_at);
+  line["seconds"] = now() - running.paused_at;
+  line["name"] = client.name;
+  line["why"] = "memory";
+  append_record(client.build->run.record, line);
+}
+
+// done: exit, oom (the compiler or its output says so), set_back, last (there is no further try), maxrss.
+void Server::done(Client& client, const Message& message) {
+  const auto found = m_admission.running().find(client.id);
+  if (client.id == 0 || found == m_admission.running().end()) return;
+  const Admission::Running running = found->second;
+  const int exit = static_cast<int>(bounded(message.number("exit") + 1, 1000)) - 1;
+  const bool set_back = message.flag("set_back");
+  // A compile that began and ended between two looks was seen by nobody; its largest process is at least something.
+  const std::uint64_t peak = std::max(running.peak, message.number("maxrss"));
+  bool out_of_memory = message.flag("oom");
+  if (exit != 0 && !set_back && !out_of_memory) {
+    for (const auto& [pool, kills] : client.kills) out_of_memory = out_of_memory || read_pool(pool).kills > kills;
+  }
+  const bool again = out_of_memory && !message.flag("last");
+  const std::string cache = message.text("cache");
+  client.cache = cache == "hit" || cache == "miss" || cache == "pass" ? cache : "";
+  client.remote = message.flag("remote");
+  client.remote_failed = message.flag("remote_failed");
+  MemoryModel& model = client.build->journal->model();
+  if (client.looks) {
+    // It did not compile: what it took says nothing of what its compile takes.
+  } else if (exit == 0 && !set_back) {
+    UnitFacts facts = client.facts;
+    facts.threads = running.threads;
+    client.build->journal->add({facts, peak, now() - client.granted - running.paused_for,
+                                static_cast<std::int64_t>(wall_clock()),
+                                client.adopted ? std::nullopt : std::optional(client.curve.tails())});
+  } else if (set_back) {
+    model.needs_more_than(client.facts, std::max(running.reserved, running.peak));
+  } else if (out_of_memory) {
+    model.needs_more_than(client.facts, static_cast<std::uint64_t>(static_cast<double>(peak) * k_more));
+  }
+  note(client, running,
+       set_back    ? "set-back"
+       : again     ? "out-of-memory"
+       : exit == 0 ? "done"
+                   : "failed",
+       again, exit, peak);
+  if (exit != 0) {
+    const std::string pool = tightest(running.ask.pools);
+    client.connection.send({"verdict",
+                            {{"oom", out_of_memory ? "1" : "0"},
+                             {"peak", std::to_string(peak)},
+                             {"limit", std::to_string(m_pools[pool].pool.limit)}}});
+  }
+  m_admission.finish(client.id);
+  client.id = 0;
+  client.pids.clear();
+  m_changed = true;
+  m_pools_read_at = 0;  // it has given memory back
+  estimate_again(client.build);
+}
+
+// It is gone without a word.
+void Server::leave(Client& client) {
+  if (client.id == 0) return;
+  const auto found = m_admission.running().find(client.id);
+  if (found != m_admission.running().end()) {
+    // Its compiler may have outlived it; nobody else would ever wake it.
+    if (found->second.paused) {
+      for (const pid_t pid : client.pids) ::kill(pid, SIGCONT);
+    }
+    note(client, found->second, "lost", false, -1, found->second.peak);
+  }
+  m_admission.finish(client.id);
+  client.id = 0;
+  m_changed = true;
+  m_pools_read_at = 0;
+}
+
+// What has been learned changes what is expected of those that wait.
+void Server::estimate_again(const Build* build) {
+  for (Client& client : m_clients) {
+    const auto waiting = m_admission.waiting().find(client.id);
+    if (client.id == 0 || client.build == nullptr || client.build->journal != build->journal) continue;
+    if (waiting == m_admission.waiting().end() || waiting->second.ask.alone) continue;
+    client.estimate = client.build->journal->model().estimate(client.facts);
+    const std::uint64_t memory = client.estimate.memory;
+    m_admission.expect(client.id, client.looks ? std::min(memory, k_look_memory) : memory, client.estimate.seconds,
+                       client.estimate.from != Estimate::From::prior);
+  }
+}
+
+void Server::decide() {
+  m_changed = false;
+  if (m_admission.running().empty() && m_admission.waiting().empty()) return;
+  read_pools();
+  act(m_admission.decide(now()));
+}
+
+void Server::act(const std::vector<Action>& actions) {
+  for (const Action& action : actions) {
+    Client* client = client_of(action.id);
+    if (client == nullptr) continue;
+    switch (action.kind) {
+      case Action::Kind::start:
+        client->granted = now();
+        client->started = wall_clock();
+        client->tail_watch = {};
+        if (action.threads == 1 && !client->looks) {
+          const bool roughly = client->estimate.from != Estimate::From::unit;
+          client->tail_watch = TailWatch(client->estimate.peak, client->estimate.tails, roughly);
+        }
+        for (const std::string& pool : m_admission.running().at(action.id).ask.pools) {
+          if (pool != k_machine && !pool.starts_with("run:")) client->kills[pool] = m_pools[pool].kills;
+        }
+        client->connection.send({"grant",
+                                 {{"id", std::to_string(action.id)},
+                                  {"memory", std::to_string(action.memory)},
+                                  {"threads", std::to_string(action.threads)}}});
+        break;
+      case Action::Kind::pause: signal_tree(client->pid, SIGSTOP); break;
+      case Action::Kind::resume:
+        signal_tree(client->pid, SIGCONT);
+        note_pause(*client, m_admission.running().at(action.id));
+        break;
+      case Action::Kind::set_back:
+        // First told, then done: the shim must not take it for the kernel's work. Stopped, its processes make no more.
+        client->connection.send({"setback", {}});
+        signal_tree(client->pid, SIGSTOP);
+        signal_tree(client->pid, SIGKILL);
+        break;
+    }
+  }
+}
+
+}  // namespace wheelsmith::governor

@@ -1,0 +1,182 @@
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+#include "base/error.h"
+#include "base/parallel.h"
+#include "governor/governor.h"
+#include "governor/server/server.h"
+#include "sys/file.h"
+#include "sys/files.h"
+
+// The governor is one process for each user, whoever holds the lock in the runtime folder. It is started by the first
+// that needs it and ends when nobody has needed it for a while; there is nothing to install and nothing to stop.
+//
+// It has one thread and no state that matters: who compiles is known by who is connected, since a grant ends with its
+// connection; what a build may use stands in the build's run file; what units need stands in the store. So it may be
+// killed at any moment. Shims then start the next one and tell it what they are doing.
+
+namespace wheelsmith::governor {
+
+namespace {
+
+constexpr double k_idle_seconds = 5;
+constexpr double k_calm = 0.1, k_alert = 0.04;  // between two looks at what compiles hold
+
+int listen_at(const std::filesystem::path& path) {
+  const std::string text = path.string();
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (text.size() >= sizeof address.sun_path) throw Error("the path of the governor's socket is too long: " + text);
+  std::memcpy(address.sun_path, text.c_str(), text.size() + 1);
+  const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (fd < 0) sys::throw_sys_error(errno, "open", path);
+  ::unlink(text.c_str());  // of one that was killed; the lock is ours
+  const mode_t before = ::umask(0177);
+  const int bound = ::bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address);
+  ::umask(before);
+  if (bound != 0 || ::listen(fd, 4096) != 0) sys::throw_sys_error(errno, "listen at", path);
+  return fd;
+}
+
+}  // namespace
+
+Server::Server(std::filesystem::path runtime, int listening, unsigned cores)
+    : m_runtime(std::move(runtime)),
+      m_listening(listening),
+      m_cores(cores == 0 ? usable_threads() : cores),
+      m_admission(m_cores),
+      m_idle_since(now()) {}
+
+void Server::run() {
+  while (!m_clients.empty() || now() - m_idle_since < k_idle_seconds) {
+    wait(poll_timeout());
+    accept_clients();
+    // Compiles first: what a build says of its end comes after what its last compile said.
+    for (const bool shims : {true, false}) {
+      for (Client& client : m_clients) {
+        if (client.is_shim == shims) read_from(client);
+      }
+    }
+    drop_closed();
+    count_cores();
+    if (!m_clients.empty()) m_idle_since = now();
+    const bool due = now() - m_looked_at >= (m_tight ? k_alert : k_calm);
+    if (due && !m_clients.empty()) look();
+    if (due || m_changed) decide();
+  }
+}
+
+int Server::poll_timeout() const {
+  if (m_clients.empty()) return 1000;
+  if (m_admission.running().empty() && m_admission.waiting().empty()) return 500;
+  const double next = m_looked_at + (m_tight ? k_alert : k_calm) - now();
+  return std::clamp(static_cast<int>(next * 1000) + 1, 1, 200);
+}
+
+void Server::wait(int milliseconds) {
+  std::vector<pollfd> fds{{m_listening, POLLIN, 0}};
+  for (const Client& client : m_clients) fds.push_back({client.connection.fd(), POLLIN, 0});
+  ::poll(fds.data(), fds.size(), milliseconds);
+}
+
+void Server::accept_clients() {
+  for (;;) {
+    const int fd = ::accept4(m_listening, nullptr, nullptr, SOCK_CLOEXEC);
+    if (fd < 0) return;
+    Client client;
+    client.connection = Connection(fd);
+    ucred peer{};
+    socklen_t size = sizeof peer;
+    const bool known = ::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0;
+    if (!known || (peer.uid != ::geteuid() && peer.uid != 0)) continue;
+    // One that does not read must not hold up the others.
+    const timeval patience{1, 0};
+    ::setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+    client.pid = peer.pid;
+    m_clients.push_back(std::move(client));
+  }
+}
+
+void Server::read_from(Client& client) {
+  Message message;
+  while (client.connection.is_open() && client.connection.receive(message, 0) == Connection::Got::message) {
+    if (message.word == "ask" || message.word == "adopt") {
+      ask(client, message, message.word == "adopt");
+    } else if (message.word == "done") {
+      done(client, message);
+    } else if (message.word == "hello") {
+      client.build = find_build(message.text("run"));
+      if (const auto run = RunFile::read(message.text("run")); run && client.build != nullptr) {
+        client.build->run = *run;
+        m_admission.set_jobs(message.text("run"), run->jobs);
+      }
+      client.connection.send({"welcome", {}});
+    } else if (message.word == "end") {
+      client.connection.send({"ended", {}});
+    }
+  }
+}
+
+void Server::drop_closed() {
+  for (auto client = m_clients.begin(); client != m_clients.end();) {
+    if (client->connection.is_open()) {
+      ++client;
+      continue;
+    }
+    leave(*client);
+    client = m_clients.erase(client);
+  }
+}
+
+// Who plans with a number of cores of his own shares them with the others that are here now.
+void Server::count_cores() {
+  unsigned most = 0;
+  for (const Client& client : m_clients) {
+    if (client.build != nullptr)
+      most = std::max(most, client.build->run.cores == 0 ? m_cores : client.build->run.cores);
+  }
+  m_admission.set_cores(most == 0 ? m_cores : most);
+}
+
+Server::Build* Server::find_build(const std::string& run_file) {
+  if (const auto found = m_builds.find(run_file); found != m_builds.end()) return found->second.get();
+  const auto run = RunFile::read(run_file);
+  if (!run) return nullptr;
+  auto build = std::make_unique<Build>();
+  build->run = *run;
+  std::unique_ptr<UnitJournal>& journal = m_journals[run->units.string()];
+  if (journal == nullptr) journal = std::make_unique<UnitJournal>(run->units);
+  build->journal = journal.get();
+  m_admission.set_jobs(run_file, run->jobs);
+  return (m_builds[run_file] = std::move(build)).get();
+}
+
+int run_governor(const std::filesystem::path& runtime) {
+  const auto lock = sys::FileLock::try_take(lock_path(runtime));
+  if (!lock) return 0;
+  std::signal(SIGPIPE, SIG_IGN);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, SIG_DFL);
+  // Each waiting shim is a descriptor.
+  rlimit files{};
+  if (::getrlimit(RLIMIT_NOFILE, &files) == 0) {
+    files.rlim_cur = files.rlim_max;
+    ::setrlimit(RLIMIT_NOFILE, &files);
+  }
+  const std::filesystem::path socket = socket_path(runtime);
+  const int listening = listen_at(socket);
+  Server(runtime, listening, 0).run();
+  ::unlink(socket.c_str());
+  ::close(listening);
+  return 0;
+}
+
+}  // namespace wheelsmith::governor

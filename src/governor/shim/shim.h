@@ -1,0 +1,76 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "governor/model/unit.h"
+#include "governor/server/connection.h"
+#include "governor/server/run_file.h"
+#include "governor/shim/shim_cache.h"
+
+// The shim by itself. Only src/governor includes this.
+
+namespace wheelsmith::governor {
+
+// Below a granted compiler nothing is governed again: PATH without the shims, no exec hook, and who holds the grant.
+// `environment` is as execve takes it.
+std::vector<std::string> environment_below(const std::vector<std::string>& environment, const std::string& shims,
+                                           const std::string& extra);
+
+// Where the real compiler is noted when a shim was called as `called` (argv[0]): "real/gcc", or "real/cuda/nvcc" when
+// it was called through the view of a toolkit (SHIMS/cuda/bin/nvcc).
+std::string note_of_real(const std::string& shims, std::string_view called);
+
+// Our environment as execve takes it.
+std::vector<std::string> own_environment();
+
+// One compile: asked for, run, and run again where that is due.
+class Shim {
+ public:
+  Shim(std::string shims, std::string real, std::vector<std::string> argv, CompilerCommand command,
+       std::string run_file, RunFile run)
+      : m_shims(std::move(shims)),
+        m_real(std::move(real)),
+        m_argv(std::move(argv)),
+        m_command(std::move(command)),
+        m_run_file(std::move(run_file)),
+        m_run(std::move(run)) {}
+
+  int run();
+
+ private:
+  [[nodiscard]] Message question(const char* word) const;
+  void identify();
+  bool get_grant();
+  int watch();
+  int tick();
+  int asked();
+  void let_compile();
+  void note_ungoverned() const;
+  void remove_output() const;
+  int run_ungoverned();
+  [[nodiscard]] std::vector<std::string> granted_argv() const;
+
+  std::string m_shims, m_real;
+  std::vector<std::string> m_argv;
+  CompilerCommand m_command;
+  std::string m_run_file;
+  RunFile m_run;
+  Connection m_connection;
+  std::string m_unit, m_family;
+  std::uint64_t m_size = 0, m_need = 0;
+  unsigned m_try = 0, m_threads = 1, m_lost = 0;
+  bool m_alone = false, m_set_back = false;
+  // With a compile cache: a look at it has a small grant; when there is no hit, the compile's own grant is waited for
+  // while ccache stands still.
+  enum class Phase { looking, waiting, compiling };
+  std::unique_ptr<ShimCache> m_cache;
+  Phase m_phase = Phase::compiling;
+  bool m_asked = false;  // ccache had to compile
+  bool m_ask_later = false;
+  double m_heard = 0;  // of a governor, while waiting
+};
+
+}  // namespace wheelsmith::governor

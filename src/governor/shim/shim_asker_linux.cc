@@ -1,0 +1,126 @@
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/text.h"
+#include "governor/shim/shim.h"
+#include "governor/shim/shim_cache.h"
+#include "governor/shim/shim_child.h"
+
+// What ccache calls instead of a compiler: wheelsmith-grant, which is us.
+
+namespace wheelsmith::governor {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t k_most_words = 8 << 20;
+
+bool same_place(const std::string& a, const std::string& b) {
+  const fs::path first(a);
+  const fs::path second(b);
+  struct stat one{};
+  struct stat two{};
+  const auto folder = [](const fs::path& path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); };
+  return first.filename() == second.filename() && ::stat(folder(first).c_str(), &one) == 0 &&
+         ::stat(folder(second).c_str(), &two) == 0 && one.st_dev == two.st_dev && one.st_ino == two.st_ino;
+}
+
+std::string read_to_end(int fd) {
+  std::string text;
+  std::array<char, 16384> buffer{};
+  while (text.size() < k_most_words) {
+    const ssize_t got = ::read(fd, buffer.data(), buffer.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    text.append(buffer.data(), static_cast<std::size_t>(got));
+  }
+  return text;
+}
+
+std::string* value_behind(std::vector<std::string>& words, std::string_view option) {
+  for (std::size_t i = 0; i + 1 < words.size(); ++i) {
+    if (words[i] == option) return &words[i + 1];
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+bool send_all(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t sent = ::send(fd, text.data(), text.size(), MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent <= 0) return false;
+    text.remove_prefix(static_cast<std::size_t>(sent));
+  }
+  return true;
+}
+
+std::vector<std::string> redirected(std::vector<std::string> exact, const std::vector<std::string>& by_ccache) {
+  std::vector<std::string> other = by_ccache;
+  for (const char* option : {"-o", "-MF"}) {
+    std::string* ours = value_behind(exact, option);
+    const std::string* theirs = value_behind(other, option);
+    if (ours != nullptr && theirs != nullptr && !same_place(*ours, *theirs)) *ours = *theirs;
+  }
+  // ccache takes colours out again where nobody sees them.
+  if (std::find(other.begin(), other.end(), "-fdiagnostics-color") != other.end() &&
+      std::none_of(exact.begin(), exact.end(),
+                   [](const std::string& word) { return word.find("diagnostics-color") != word.npos; })) {
+    exact.emplace_back("-fdiagnostics-color");
+  }
+  return exact;
+}
+
+// The answer is the end of what the shim says: nothing for the words as ccache has them, or the words, each with a NUL
+// behind it. A shim that is gone says nothing.
+int run_as_asker(const std::string& shims, std::vector<std::string> words) {
+  if (words.empty()) return 127;
+  const char* given = std::getenv(k_cache_variable);  // NOLINT(concurrency-mt-unsafe): one thread
+  const auto number = given == nullptr ? std::nullopt : to_number(given);
+  const int socket = number && *number > 2 && *number < 1 << 20 ? static_cast<int>(*number) : -1;
+  ::unsetenv(k_cache_variable);  // NOLINT(concurrency-mt-unsafe): one thread
+  if (socket >= 0) {
+    ::fcntl(socket, F_SETFD, FD_CLOEXEC);
+    std::string answer;
+    if (send_all(socket, k_question)) answer = read_to_end(socket);
+    std::vector<std::string> exact;
+    while (!answer.empty()) {
+      const std::size_t end = answer.find('\0');
+      exact.push_back(answer.substr(0, end));
+      answer.erase(0, end == answer.npos ? answer.size() : end + 1);
+    }
+    if (!exact.empty()) words = redirected(std::move(exact), words);
+  }
+  const std::string grant = std::getenv(k_grant_variable) == nullptr ? "" : std::getenv(k_grant_variable);
+  const auto environment = environment_below(own_environment(), shims, fmt::format("{}={}", k_grant_variable, grant));
+  const pid_t parent = ::getpid();
+  const pid_t child = ::fork();
+  if (child <= 0) {
+    if (child == 0) ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (child == 0 && ::getppid() != parent) return 127;
+    const int error = become(words.front(), words, environment);
+    std::fprintf(stderr, "wheelsmith: %s: %s\n", printable(words.front()).c_str(), std::strerror(error));
+    return error == ENOENT ? 127 : 126;
+  }
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+  if (!WIFSIGNALED(status)) return WEXITSTATUS(status);
+  if (socket >= 0) send_all(socket, std::string{k_ended, static_cast<char>(WTERMSIG(status))});
+  return 128 + WTERMSIG(status);
+}
+
+}  // namespace wheelsmith::governor

@@ -1,0 +1,311 @@
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/hash.h"
+#include "base/text.h"
+#include "governor/model/oom_signs.h"
+#include "governor/record.h"
+#include "governor/server/sampler.h"
+#include "governor/shim/shim.h"
+#include "governor/shim/shim_child.h"
+
+// One compile. The build system sees its last try and nothing of those before.
+
+namespace wheelsmith::governor {
+
+namespace {
+
+constexpr double k_patience = 20;     // for a governor that can be talked to
+constexpr int k_silence_ms = 30'000;  // a governor that says nothing for so long is none; it speaks every 5 s
+constexpr unsigned k_most_tries = 3;
+constexpr unsigned k_most_set_backs = 3;
+constexpr std::size_t k_hash_whole = 8 << 20;
+
+// Of a very large source (a table of numbers) the beginning and the end.
+std::string content_digest(const std::string& path, std::uint64_t& size) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return {};
+  struct stat status{};
+  std::string result;
+  if (::fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
+    const auto length = static_cast<std::size_t>(status.st_size);
+    size += length;
+    void* data = ::mmap(nullptr, length, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (data != MAP_FAILED) {
+      const std::string_view text(static_cast<const char*>(data), length);
+      Sha256 hash;
+      hash.update(text.substr(0, k_hash_whole));
+      if (length > k_hash_whole) {
+        hash.update(text.substr(std::max(k_hash_whole, length - k_hash_whole)));
+        hash.update(std::to_string(length));
+      }
+      result = to_hex(hash.finish());
+      ::munmap(data, length);
+    }
+  }
+  ::close(fd);
+  return result;
+}
+
+std::uint64_t file_size(const std::string& path) {
+  struct stat status{};
+  return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) ? static_cast<std::uint64_t>(status.st_size) : 0;
+}
+
+}  // namespace
+
+void Shim::identify() {
+  std::vector<std::string> digests;
+  for (const std::string& source : m_command.sources) digests.push_back(content_digest(source, m_size));
+  for (const std::string& object : m_command.objects) m_size += file_size(object);
+  m_unit = unit_id(m_command, digests);
+  m_family = family_of(m_command);
+}
+
+Message Shim::question(const char* word) const {
+  // nvcc takes as many threads as it is allowed; when its user has said less, that is the most.
+  unsigned threads = m_command.kind == Kind::cuda ? m_command.archs : 1;
+  if (m_command.threads != 0) threads = std::min(threads, m_command.threads);
+  if (m_phase == Phase::looking) threads = 1;
+  return {word,
+          {{"run", m_run_file},
+           {"unit", m_unit},
+           {"family", m_family},
+           {"kind", std::string(to_string(m_command.kind))},
+           {"size", std::to_string(m_size)},
+           {"archs", std::to_string(m_command.archs)},
+           {"threads", std::to_string(threads)},
+           {"name", m_command.name()},
+           {"output", m_command.output},
+           {"try", std::to_string(m_try)},
+           {"need", std::to_string(m_need)},
+           {"look", m_phase == Phase::looking ? "1" : "0"},
+           {"alone", m_alone ? "1" : "0"}}};
+}
+
+// False when there is no governor to be had.
+bool Shim::get_grant() {
+  const double until = now() + k_patience;
+  double give_up = until;
+  while (now() < give_up) {
+    if (!m_connection.is_open()) m_connection = connect_or_start(m_run, k_patience);
+    if (!m_connection.send(question("ask"))) continue;
+    for (;;) {
+      Message answer;
+      const Connection::Got got = m_connection.receive(answer, k_silence_ms);
+      if (got == Connection::Got::nothing) return false;
+      if (got == Connection::Got::end) break;
+      give_up = now() + k_patience;  // whoever talks is there
+      if (answer.word == "refused") return false;
+      if (answer.word != "grant") continue;
+      m_threads = static_cast<unsigned>(std::clamp<std::uint64_t>(answer.number("threads"), 1, 1024));
+      return true;
+    }
+    m_connection.close();
+    ::usleep(20'000);
+  }
+  return false;
+}
+
+// While the compiler runs: a word that we are set back, or the end of the governor. Then what it may have paused goes
+// on, and the next governor is told of us.
+int Shim::watch() {
+  Message message;
+  for (;;) {
+    const Connection::Got got = m_connection.receive(message, 0);
+    if (got == Connection::Got::nothing) return m_connection.fd();
+    if (got == Connection::Got::message) {
+      m_heard = now();
+      m_set_back = m_set_back || message.word == "setback";
+      if (m_phase == Phase::waiting && message.word == "grant") {
+        m_threads = static_cast<unsigned>(std::clamp<std::uint64_t>(message.number("threads"), 1, 1024));
+        let_compile();
+      } else if (m_phase == Phase::waiting && message.word == "refused") {
+        note_ungoverned();
+        let_compile();
+      }
+      continue;
+    }
+    if (!m_set_back) signal_tree(::getpid(), SIGCONT);
+    m_connection.close();
+    return -1;
+  }
+}
+
+// While nobody can be heard. A second or two after its predecessor, there is a new governor: some shim that waits has
+// started it.
+int Shim::tick() {
+  const bool waits = m_phase == Phase::waiting;
+  if (m_connection.is_open()) {
+    if (waits && std::exchange(m_ask_later, false)) m_connection.send(question("ask"));
+  } else {
+    if (++m_lost % 5 == 0) m_connection = waits && m_lost > 20 ? connect_or_start(m_run, 1) : connect_to(m_run.runtime);
+    // Those that compile tell a new governor of themselves first: it would let us in beside them.
+    m_ask_later = waits;
+    if (m_connection.is_open() && !waits) m_connection.send(question("adopt"));
+  }
+  const double patience = m_connection.is_open() ? k_silence_ms / 1000.0 : k_patience;
+  if (waits && now() - m_heard > patience) {
+    note_ungoverned();
+    let_compile();
+  }
+  return m_connection.fd();
+}
+
+// ccache has no object for this: now it is a compile like any other.
+int Shim::asked() {
+  if (!m_cache->hear()) return -1;
+  if (!m_cache->is_asked() || m_asked) return m_cache->socket();
+  m_asked = true;
+  if (m_phase == Phase::compiling) {
+    let_compile();
+  } else {
+    m_phase = Phase::waiting;
+    m_heard = now();
+    if (m_connection.is_open()) m_connection.send(question("ask"));
+  }
+  return m_cache->socket();
+}
+
+void Shim::let_compile() {
+  m_phase = Phase::compiling;
+  m_cache->answer(granted_argv());
+}
+
+std::vector<std::string> Shim::granted_argv() const {
+  std::vector<std::string> argv = m_argv;
+  argv.front() = m_real;
+  if (m_command.kind != Kind::cuda || m_real.empty() || base_name(m_real) != "nvcc") return argv;
+  const bool said = m_command.threads != 0;
+  return said || m_threads > 1 ? with_threads(argv, m_threads) : argv;
+}
+
+// Half of an object is worse than none: make would take it for done.
+void Shim::remove_output() const {
+  struct stat status{};
+  if (!m_command.output.empty() && ::lstat(m_command.output.c_str(), &status) == 0 && S_ISREG(status.st_mode)) {
+    ::unlink(m_command.output.c_str());
+  }
+}
+
+void Shim::note_ungoverned() const {
+  document::Table line;
+  timeval time{};
+  ::gettimeofday(&time, nullptr);
+  line["event"] = "ungoverned";
+  line["at"] = static_cast<double>(time.tv_sec);
+  line["name"] = m_command.name();
+  line["why"] = "no governor answered";
+  append_record(m_run.record, line);
+}
+
+int Shim::run_ungoverned() {
+  note_ungoverned();
+  m_connection.close();
+  std::vector<std::string> argv = m_argv;
+  argv.front() = m_real;
+  const auto environment = environment_below(own_environment(), m_shims, std::string(k_passed_variable) + "=1");
+  const int error = become(m_real, argv, environment);
+  std::fprintf(stderr, "wheelsmith: %s: %s\n", printable(m_real).c_str(), std::strerror(error));
+  return 127;
+}
+
+int Shim::run() {
+  identify();
+  m_cache = ShimCache::find(m_shims, m_real, m_argv, m_command, m_run);
+  unsigned set_backs = 0;
+  for (;;) {
+    // What must be alone is a compile for sure.
+    m_phase = m_cache && !m_alone ? Phase::looking : Phase::compiling;
+    m_asked = m_set_back = false;
+    if (!get_grant()) return run_ungoverned();
+    auto environment =
+        environment_below(own_environment(), m_shims, fmt::format("{}={}", k_grant_variable, ::getpid()));
+    if (m_cache) {
+      m_cache->open();
+      environment = m_cache->environment(environment);
+    }
+    ShimChild child(m_cache ? m_cache->argv().front() : m_real, m_cache ? m_cache->argv() : granted_argv(),
+                    environment);
+    if (m_cache) m_cache->close_far_end();
+    ChildEnd end = child.wait(
+        m_connection.fd(), [this] { return watch(); }, [this] { return tick(); }, m_cache ? m_cache->socket() : -1,
+        [this] { return asked(); });
+    if (m_connection.is_open()) watch();
+    if (m_cache) {
+      m_cache->hear();
+      m_cache->remove_dependencies();
+      if (end.exit_code != 0 && m_cache->signal() != 0) {
+        end.signal = m_cache->signal();
+        end.exit_code = 128 + end.signal;
+      }
+    }
+    const bool of_cache = m_cache && !m_asked;
+    if (of_cache && end.exit_code != 0 && !m_set_back) {
+      m_cache.reset();  // ccache itself could not: its folder is gone or full
+      continue;
+    }
+    const CacheOutcome cached = m_cache ? m_cache->outcome() : CacheOutcome();
+    const std::string output = end.exit_code != 0 ? child.output() : std::string();
+    const bool out_of_memory = !m_set_back && ended_for_memory(end.exit_code, end.signal, output);
+    // What was ended by us but was done already stays done.
+    const bool again = m_set_back && end.exit_code != 0;
+    const bool last = m_try + 1 >= k_most_tries;
+    Message verdict;
+    const char* word = !m_cache ? "" : of_cache ? "hit" : cached.miss ? "miss" : end.exit_code == 0 ? "pass" : "";
+    m_connection.send({"done",
+                       {{"exit", std::to_string(end.exit_code)},
+                        {"oom", out_of_memory ? "1" : "0"},
+                        {"set_back", again ? "1" : "0"},
+                        {"last", last ? "1" : "0"},
+                        {"cache", word},
+                        {"remote", of_cache && cached.remote ? "1" : "0"},
+                        {"remote_failed", cached.remote_failed ? "1" : "0"},
+                        {"maxrss", std::to_string(end.largest_process)}}});
+    while (end.exit_code != 0 && m_connection.is_open() &&
+           m_connection.receive(verdict, 5000) == Connection::Got::message && verdict.word != "verdict") {}
+    if (again) {
+      remove_output();
+      m_alone = m_alone || ++set_backs >= k_most_set_backs;
+      continue;
+    }
+    const bool lacked_memory = out_of_memory || verdict.flag("oom");
+    if (end.exit_code != 0 && lacked_memory && !last) {
+      remove_output();
+      ++m_try;
+      m_alone = true;
+      m_need = std::max(m_need, verdict.number("peak") / 2 * 3);
+      continue;
+    }
+    child.show_output();
+    if (end.exit_code != 0 && lacked_memory) {
+      remove_output();
+      std::fprintf(
+          stderr,
+          "wheelsmith: %s does not fit into memory: alone, it was ended when it held %s; %s is all that it may "
+          "use\n",
+          printable(m_command.name()).c_str(), human_bytes(verdict.number("peak")).c_str(),
+          human_bytes(verdict.number("limit")).c_str());
+    }
+    // Whoever called us is to see how it ended, a crash as a crash; but not as one that we were killed by.
+    if (end.signal != 0 && end.signal != SIGKILL) {
+      const rlimit no_core{0, 0};
+      ::setrlimit(RLIMIT_CORE, &no_core);
+      ::signal(end.signal, SIG_DFL);
+      ::raise(end.signal);
+    }
+    return end.exit_code;
+  }
+}
+
+}  // namespace wheelsmith::governor

@@ -1,0 +1,70 @@
+#include "plan/infer_recipe.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "pep/wheel_name.h"
+#include "plan/choose.h"
+#include "plan/described.h"
+#include "plan/source_facts.h"
+
+namespace wheelsmith::plan {
+
+namespace {
+
+using document::Array;
+using document::Table;
+
+// The folder as the recipe's file may name it: below that file's own.
+std::optional<std::string> relative_folder(const std::filesystem::path& folder, const std::filesystem::path& recipes) {
+  const std::filesystem::path base = std::filesystem::absolute(recipes.empty() ? "." : recipes).lexically_normal();
+  const std::string relative = folder.lexically_relative(base).string();
+  if (relative.empty() || relative == "." || relative.starts_with("..")) return std::nullopt;
+  return relative;
+}
+
+void set_source(recipe::Recipe& recipe, const source::Pin& pin, const PlanInputs& inputs) {
+  Table source;
+  std::string assumption;
+  if (pin.kind == source::Pin::Kind::git) {
+    source["git"] = fetch::without_credentials(pin.git_url);
+    source["ref"] = pin.git_commit;
+  } else if (pin.kind == source::Pin::Kind::folder) {
+    if (const auto folder = relative_folder(pin.folder, inputs.recipe_folder)) {
+      source["folder"] = *folder;
+    } else {
+      source["sdist"] = recipe.project;
+      assumption = fmt::format("Its source is the registry's sdist; to build from the folder, add --source {}=FOLDER.",
+                               recipe.name);
+    }
+  } else {
+    return;
+  }
+  recipe.document["source"] = std::move(source);
+  if (assumption.empty()) return;
+  recipe.assumptions.push_back(assumption);
+  recipe.document["assumptions"] = Array(recipe.assumptions.begin(), recipe.assumptions.end());
+}
+
+}  // namespace
+
+recipe::Recipe infer_recipe(const std::string& package, const Request& request, const PlanInputs& inputs) {
+  if (!pep::is_valid_name(package)) throw Error(fmt::format("{} is no name of a package", printable(package)));
+  recipe::Recipe stand_in;
+  stand_in.name = stand_in.project = stand_in.source.project = package;
+  source::PinOptions options;
+  options.python_version = choose_pythons(request, inputs).front().version;
+  options.upgrade = request.upgrade;
+  options.offline = request.offline;
+  options.recipe_folder = inputs.recipe_folder;
+  options.example_folders = inputs.example_folders;
+  const source::Pin pin = pin_source(stand_in, choose_source(request, package, package), inputs, options);
+  recipe::Recipe recipe = recipe::infer(remembered_facts(pin, "", inputs));
+  recipe.name = package;
+  recipe.document["name"] = package;
+  set_source(recipe, pin, inputs);
+  return recipe;
+}
+
+}  // namespace wheelsmith::plan

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "fetch/fetch.h"
+#include "source/git/repositories.h"
+#include "store/store.h"
+
+// Sources as one file, for a machine without network: a tar with
+//
+//   index.json            {"schema": 1, "repositories": [...], "downloads": [...], "notes": [...]}
+//   git/<slug>.bundle     as `git bundle create` writes it; one for each repository, without history
+//   downloads/<sha256>    sdists
+//
+// Nothing in it is believed: hashes are compared, commits must be there, names must be plain.
+
+namespace wheelsmith::source {
+
+struct BundledRef {
+  std::string ref;   // as asked for
+  std::string kind;  // tag, branch, commit
+  std::string name, commit;
+};
+
+struct BundledRepository {
+  std::string url;
+  std::set<std::string> commits;
+  std::vector<BundledRef> refs;
+};
+
+struct BundledDownload {
+  std::string file_name, url, sha256;
+  std::filesystem::path path;  // where it is on this machine
+};
+
+// What the store is to know besides (Store::put_note).
+struct BundledNote {
+  std::string kind, name, text;
+};
+
+class SourceBundle {
+ public:
+  explicit SourceBundle(Repositories& repositories) : m_repositories(repositories) {}
+
+  // A ref with its submodules; nothing in `submodules`: all.
+  std::string add(const std::string& url, const std::string& ref,
+                  const std::optional<std::vector<std::string>>& submodules, const std::string& commit = "");
+  void add_download(BundledDownload download) { m_downloads.push_back(std::move(download)); }
+  void add_note(BundledNote note) { m_notes.push_back(std::move(note)); }
+
+  // Appears under its name only when it is whole.
+  void write(const std::filesystem::path& file);
+
+  [[nodiscard]] const std::map<std::string, BundledRepository>& repositories() const { return m_found; }
+  [[nodiscard]] const std::vector<BundledDownload>& downloads() const { return m_downloads; }
+
+ private:
+  void walk(const std::string& url, const std::string& commit, const std::string& path, class WantedFolders& wanted,
+            int depth);
+
+  Repositories& m_repositories;
+  std::map<std::string, BundledRepository> m_found;
+  std::vector<BundledDownload> m_downloads;
+  std::vector<BundledNote> m_notes;
+};
+
+struct Unbundled {
+  std::vector<std::string> repositories, downloads;  // URLs, file names
+};
+// Into the store. Throws Error for a file that is not what it says.
+Unbundled unbundle(const std::filesystem::path& file, store::Store& store, fetch::Fetcher& fetcher,
+                   const std::function<bool()>& stop);
+
+}  // namespace wheelsmith::source

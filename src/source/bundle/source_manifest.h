@@ -1,0 +1,40 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "source/worktree/work_state.h"
+
+namespace wheelsmith::source {
+
+// The exact sources of a build as a file:
+//
+//   {"schema_version": 1, "pytorch": {"repo": URL, "commit": …, "branch": …, "version": …, "patchset": …, "patches":
+//   […],
+//    "submodules": {PATH: COMMIT}, "tree": …, "trees": {PATH: TREE}, …}, …}
+//
+// TheRock's manifests are of the same form with repo, commit, branch and version only, and are read too.
+struct ManifestProject {
+  std::string name, repo, commit, branch, version, recipe, variant, patchset, hipify;
+  bool commit_hipify = true;
+  std::optional<std::vector<std::string>> wanted_submodules;
+  std::vector<AppliedPatch> patches;
+  std::map<std::string, std::string> submodules;  // path -> commit
+  std::string tree;                               // "" where it is not said
+  std::map<std::string, std::string> trees;       // path -> tree
+};
+
+// Throws Error "FILE: PROJECT: what is wrong".
+std::vector<ManifestProject> parse_manifest(std::string_view text, std::string_view file_name);
+std::string to_json(const std::vector<ManifestProject>& projects);
+
+// A checkout as it is. Throws Error when it is more than its record says: changes, or commits that are no patches.
+ManifestProject project_of(const std::filesystem::path& root);
+
+// Throws Error when what was checked out is not what the manifest says.
+void compare(const ManifestProject& project, const WorkState& state, const std::vector<std::string>& trees);
+
+}  // namespace wheelsmith::source

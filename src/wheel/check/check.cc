@@ -1,0 +1,212 @@
+#include "wheel/check/check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <unordered_map>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "wheel/check/archs.h"
+#include "wheel/check/claimed_platform.h"
+#include "wheel/check/finding_limit.h"
+#include "wheel/check/identity.h"
+#include "wheel/check/names.h"
+#include "wheel/check/preload.h"
+#include "wheel/check/record.h"
+#include "wheel/check/run_paths.h"
+#include "wheel/check/symbols/symbols.h"
+#include "wheel/check/torch/torch_abi.h"
+#include "wheel/read/scan.h"
+#include "wheel/read/wheel_tree.h"
+#include "zip/archive.h"
+
+namespace wheelsmith::wheel {
+
+namespace {
+
+constexpr std::uint64_t k_registry_limit = 100'000'000;
+constexpr std::size_t k_most_owners = 8;  // packages of a folder that list one file, each of which costs a hash
+
+using Findings = std::vector<Finding>;
+
+void append(Findings& to, Findings&& more) {
+  to.insert(to.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+}
+
+RecordCheck::Names names_of(const std::vector<FileTree::File>& files) {
+  RecordCheck::Names names;
+  names.reserve(files.size());
+  for (const FileTree::File& file : files) names.insert(file.name);
+  return names;
+}
+
+std::optional<pep::Record> read_record(const FileTree& tree, const Distribution& distribution, Findings& findings) {
+  if (!distribution.has_record) return std::nullopt;
+  const std::string name = distribution.dist_info + "/RECORD";
+  try {
+    const std::optional<Blob> blob = tree.open(name);
+    if (blob) return pep::Record::parse(blob->bytes);
+  } catch (const Error& error) {
+    findings.push_back({"record-malformed", Severity::error, name, error.what(),
+                        "installers cannot read the list of files", "build the wheel again"});
+  }
+  return std::nullopt;
+}
+
+void check_size(const std::string& subject, std::uint64_t size, const CheckOptions& options, Findings& findings) {
+  if (size <= options.max_size.value_or(k_registry_limit)) return;
+  findings.push_back({"size-large", options.max_size ? Severity::error : Severity::note, subject,
+                      options.max_size ? fmt::format("is {} large; at most {} are allowed", human_bytes(size),
+                                                     human_bytes(*options.max_size))
+                                       : fmt::format("is {} large; the registry takes {} without a raised limit",
+                                                     human_bytes(size), human_bytes(k_registry_limit)),
+                      "an upload is refused above the limit, and everyone who installs it waits for it",
+                      "build for fewer architectures, strip debug information, or ask for a higher limit"});
+}
+
+void check_binaries(const Scan& found, const std::string& subject, const CheckOptions& options, Findings& findings) {
+  append(findings, check_symbols(found.elf, options.against));
+  append(findings, check_required_symbols(found.elf, options.required_symbols));
+  append(findings, check_torch_abi(found.elf, options.against));
+  append(findings, check_archs(found.elf, found.device_files, options.archs, options.devices, subject));
+  append(findings, check_run_paths(found.elf));
+  const auto malformed = [&](const char* id, const std::string& path, const std::string& what) {
+    findings.push_back({id, Severity::warning, path, what,
+                        "what cannot be read may not load either, and was not judged",
+                        "build the file again with current tools"});
+  };
+  for (const ElfFacts& file : found.elf) {
+    for (const Finding& finding : file.layout) findings.push_back(finding);
+    for (const std::string& problem : file.device_code.problems) malformed("gpu-code-malformed", file.path, problem);
+  }
+  for (const DeviceFile& file : found.device_files) {
+    for (const std::string& problem : file.code.problems) malformed("gpu-code-malformed", file.path, problem);
+  }
+}
+
+// Errors first, then warnings, then notes; within each as found. Sorted before the limit too, so that what is left out
+// is no worse than what is kept.
+void arrange(Findings& findings) {
+  const auto is_worse = [](const Finding& a, const Finding& b) { return a.severity < b.severity; };
+  std::stable_sort(findings.begin(), findings.end(), is_worse);
+  findings = limited(std::move(findings));
+  std::stable_sort(findings.begin(), findings.end(), is_worse);
+}
+
+std::optional<pep::WheelName> parse_name(const std::string& path, Findings& findings) {
+  const std::string file_name(base_name(path));
+  try {
+    const pep::WheelName name = pep::WheelName::parse(file_name);
+    append(findings, pep::check_wheel_name(name, file_name));
+    return name;
+  } catch (const Error& error) {
+    findings.push_back({"name-invalid", Severity::error, file_name, error.what(),
+                        "installers read name, version and tags from the file name and refuse this one",
+                        "name it {name}-{version}-{python}-{abi}-{platform}.whl"});
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+bool Verdict::is_good() const {
+  return error.empty() && std::none_of(findings.begin(), findings.end(),
+                                       [](const Finding& finding) { return finding.severity == Severity::error; });
+}
+
+Verdict check_wheel(const std::string& path, Bytes file, const CheckOptions& options) {
+  Verdict verdict;
+  verdict.path = path;
+  Findings& findings = verdict.findings;
+  const std::optional<pep::WheelName> name = parse_name(path, findings);
+  if (gpu::file_kind(file.clamp(0, 64)) != gpu::FileKind::other) {
+    throw Error("is a binary and no wheel; `wheelsmith inspect` shows what is in it");
+  }
+  const zip::Archive archive = zip::Archive::open(file);
+  append(findings, archive.check());
+  std::vector<std::string> raw_names;
+  for (const zip::Entry& entry : archive.entries()) raw_names.push_back(entry.name);
+  append(findings, check_member_names(raw_names));
+
+  const WheelTree tree(archive);
+  const std::vector<FileTree::File> files = tree.files();
+  const std::vector<Distribution> distributions = find_distributions(tree, files);
+  append(findings, check_identity(name, distributions));
+
+  // One pass over all members: hashes for RECORD, and the facts of the binaries.
+  std::optional<pep::Record> record;
+  if (!distributions.empty()) record = read_record(tree, distributions[0], findings);
+  std::unique_ptr<RecordCheck> record_check;
+  if (record) {
+    record_check =
+        std::make_unique<RecordCheck>(distributions[0].dist_info + "/RECORD", *record, RecordCheck::Where::archive);
+  }
+  ScanOptions scan_options{.threads = options.threads, .exported = true, .layout = true};
+  scan_options.each = [&](const std::string& member, Bytes bytes) {
+    if (record_check) record_check->see(member, bytes);
+  };
+  Scan found = scan(tree, scan_options);
+  append(findings, std::move(found.unreadable));
+  if (record_check) append(findings, record_check->finish(names_of(files)));
+
+  const std::string subject(base_name(path));
+  const std::vector<std::string> tags = name ? name->platforms() : std::vector<std::string>();
+  check_size(subject, file.size(), options, findings);
+  if (!distributions.empty()) append(findings, check_tags(name, distributions[0], found.elf));
+  append(findings, check_platform(tags, options.policy, found.elf, options.platform, subject));
+  check_binaries(found, subject, options, findings);
+  append(findings, check_preload(tree, files, found.elf));
+  arrange(findings);
+  return verdict;
+}
+
+Verdict check_folder(const std::string& path, const FileTree& tree, const LoaderMachine& machine,
+                     const CheckOptions& options) {
+  Verdict verdict;
+  verdict.path = path;
+  Findings& findings = verdict.findings;
+  const std::vector<FileTree::File> files = tree.files();
+  const RecordCheck::Names names = names_of(files);
+  const std::vector<Distribution> distributions = find_distributions(tree, files);
+  append(findings, check_identity(std::nullopt, distributions));
+
+  std::vector<std::unique_ptr<pep::Record>> records;
+  std::vector<std::unique_ptr<RecordCheck>> record_checks;
+  for (const Distribution& distribution : distributions) {
+    std::optional<pep::Record> record = read_record(tree, distribution, findings);
+    if (!record) continue;
+    const bool unpacked_wheel = distributions.size() == 1 && !distribution.is_installed;
+    records.push_back(std::make_unique<pep::Record>(std::move(*record)));
+    record_checks.push_back(
+        std::make_unique<RecordCheck>(distribution.dist_info + "/RECORD", *records.back(),
+                                      unpacked_wheel ? RecordCheck::Where::archive : RecordCheck::Where::installed));
+  }
+  // Ten thousand packages with ten files each must not cost a thousand million look-ups.
+  std::unordered_multimap<std::string_view, RecordCheck*> listed_by;
+  for (const auto& check : record_checks) {
+    for (const std::string_view name : check->paths()) {
+      if (names.contains(name) && listed_by.count(name) < k_most_owners) listed_by.emplace(name, check.get());
+    }
+  }
+  ScanOptions scan_options{.threads = options.threads, .exported = true, .layout = true};
+  scan_options.each = [&](const std::string& member, Bytes bytes) {
+    const auto [first, last] = listed_by.equal_range(member);
+    for (auto check = first; check != last; ++check) check->second->see(member, bytes);
+  };
+  Scan found = scan(tree, scan_options);
+  append(findings, std::move(found.unreadable));
+  for (const auto& check : record_checks) append(findings, check->finish(names));
+
+  if (distributions.size() == 1) append(findings, check_tags(std::nullopt, distributions[0], found.elf));
+  const std::string subject(base_name(path));
+  append(findings, check_platform({}, options.policy, found.elf, options.platform, subject));
+  append(findings, check_loading(found.elf, path, machine));
+  check_binaries(found, subject, options, findings);
+  append(findings, check_preload(tree, files, found.elf));
+  arrange(findings);
+  return verdict;
+}
+
+}  // namespace wheelsmith::wheel

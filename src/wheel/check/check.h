@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/file_tree.h"
+#include "base/finding.h"
+#include "gpu/arch.h"
+#include "wheel/check/loader/loader.h"
+#include "wheel/read/provider.h"
+#include "wheel/tags/platform.h"
+
+namespace wheelsmith::wheel {
+
+struct CheckOptions {
+  unsigned threads = 1;
+  std::string policy;  // "" for what the file's own tag claims
+  PlatformOptions platform;
+  std::vector<Provider> against;
+  std::vector<std::string> required_symbols;
+  std::optional<gpu::ArchList> archs;
+  std::vector<gpu::Device> devices;
+  std::optional<std::uint64_t> max_size;  // nothing: the registry's usual limit, as a note
+};
+
+// What `check` found about one wheel or installed folder.
+struct Verdict {
+  std::string path;
+  std::string error;  // not empty: it could not be read at all
+  std::vector<Finding> findings;
+
+  [[nodiscard]] bool is_good() const;
+};
+
+// All checks: archive, metadata, platform, symbols, torch, architectures, layout.
+// Never throws for what the wheel holds; goes on after each finding.
+Verdict check_wheel(const std::string& path, Bytes file, const CheckOptions& options);
+
+// The same for an unpacked wheel or a site-packages; `machine` is where it would be loaded.
+Verdict check_folder(const std::string& path, const FileTree& tree, const LoaderMachine& machine,
+                     const CheckOptions& options);
+
+}  // namespace wheelsmith::wheel

@@ -1,0 +1,152 @@
+#include "wheel/check/identity.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "pep/version.h"
+
+namespace wheelsmith::wheel {
+
+namespace {
+
+Finding mismatch(std::string id, std::string subject, std::string what) {
+  return {std::move(id),
+          Severity::error,
+          std::move(subject),
+          std::move(what),
+          "installers refuse the wheel or record it under the wrong name",
+          "build it again; rename a wheel only with a tool that rewrites its metadata too (`wheel tags`)"};
+}
+
+// Equal as versions where both are versions (1.0 is 1.0.0), else as text.
+bool same_version(const std::string& a, const std::string& b) {
+  try {
+    return pep::Version::parse(a) == pep::Version::parse(b);
+  } catch (const Error&) {
+    return a == b;
+  }
+}
+
+// A file name spells '-' in versions as '_'.
+std::string unescaped(std::string version) {
+  std::replace(version.begin(), version.end(), '_', '-');
+  return version;
+}
+
+void check_folder_name(const pep::WheelName& name, const std::string& dist_info, std::vector<Finding>& findings) {
+  const std::string_view stem = std::string_view(dist_info).substr(0, dist_info.size() - sizeof(".dist-info") + 1);
+  const std::size_t dash = stem.find('-');
+  const std::string folder_name(stem.substr(0, dash));
+  const std::string folder_version(dash == stem.npos ? "" : stem.substr(dash + 1));
+  if (pep::normalized_name(folder_name) != pep::normalized_name(name.name) ||
+      !same_version(unescaped(folder_version), unescaped(name.version))) {
+    findings.push_back(
+        mismatch("dist-info-mismatch", dist_info, fmt::format("the file name says {}-{}", name.name, name.version)));
+  }
+}
+
+void check_metadata_agrees(const pep::WheelName& name, const Distribution& distribution,
+                           std::vector<Finding>& findings) {
+  const std::string subject = distribution.dist_info + "/METADATA";
+  const std::string metadata_name = distribution.name();
+  const std::string metadata_version = distribution.version();
+  if (!metadata_name.empty() && pep::normalized_name(metadata_name) != pep::normalized_name(name.name)) {
+    findings.push_back(mismatch("metadata-name-mismatch", subject,
+                                fmt::format("says the name is {}, the file name says {}", metadata_name, name.name)));
+  }
+  if (!metadata_version.empty() && !same_version(metadata_version, unescaped(name.version))) {
+    findings.push_back(
+        mismatch("metadata-version-mismatch", subject,
+                 fmt::format("says the version is {}, the file name says {}", metadata_version, name.version)));
+  }
+}
+
+void check_tags_agree(const pep::WheelName& name, const Distribution& distribution, std::vector<Finding>& findings) {
+  std::set<std::string> by_name;
+  std::set<std::string> by_file;
+  for (const pep::Tag& tag : name.tags()) by_name.insert(tag.to_string());
+  for (const std::string& text : distribution.tags()) {
+    try {
+      for (const pep::Tag& tag : pep::Tag::expand(text)) by_file.insert(tag.to_string());
+    } catch (const Error&) {  // reported with the WHEEL file itself
+    }
+  }
+  std::vector<std::string> only_name;
+  std::vector<std::string> only_file;
+  std::set_difference(by_name.begin(), by_name.end(), by_file.begin(), by_file.end(), std::back_inserter(only_name));
+  std::set_difference(by_file.begin(), by_file.end(), by_name.begin(), by_name.end(), std::back_inserter(only_file));
+  const std::string subject = distribution.dist_info + "/WHEEL";
+  if (!by_file.empty() && (!only_name.empty() || !only_file.empty())) {  // no tag at all is for check_wheel_file
+    std::vector<std::string> parts;
+    if (!only_name.empty()) parts.push_back("the file name alone claims " + join(only_name, ", "));
+    if (!only_file.empty()) parts.push_back("WHEEL alone claims " + join(only_file, ", "));
+    findings.push_back(
+        {"tag-mismatch", Severity::error, subject, join(parts, "; "),
+         "the file name decides who installs the wheel, WHEEL is what tools read afterwards: one is wrong",
+         "retag a wheel only with a tool that rewrites its metadata too (`wheel tags`)"});
+  }
+  const std::string build = distribution.wheel->get("Build");
+  // Tools that rename a wheel leave WHEEL without a build; installers go by the file name.
+  if (build != name.build) {
+    Finding finding = mismatch("build-mismatch", subject,
+                               fmt::format("says build \"{}\", the file name says \"{}\"", build, name.build));
+    if (build.empty()) finding.severity = Severity::note;
+    findings.push_back(std::move(finding));
+  }
+}
+
+void check_one(const std::optional<pep::WheelName>& name, const Distribution& distribution,
+               std::vector<Finding>& findings) {
+  const auto missing = [&](const char* id, const char* file, const char* what) {
+    findings.push_back({id, Severity::error, distribution.dist_info + "/" + file, what,
+                        "it is no wheel without this file: installers refuse it",
+                        "build it again with a PEP 517 backend"});
+  };
+  for (const std::string& problem : distribution.problems) {
+    findings.push_back({"metadata-unreadable", Severity::error, distribution.dist_info, problem,
+                        "installers cannot read what the package is", "build it again with a PEP 517 backend"});
+  }
+  if (!distribution.metadata && distribution.problems.empty()) missing("metadata-missing", "METADATA", "is not there");
+  // Installers of other formats (distribution packages) leave WHEEL and RECORD out.
+  if (!distribution.wheel && distribution.problems.empty() && name)
+    missing("wheel-file-missing", "WHEEL", "is not there");
+  if (!distribution.has_record && name) missing("record-missing", "RECORD", "is not there");
+  if (distribution.metadata) {
+    const auto found = pep::check_metadata(*distribution.metadata, distribution.dist_info + "/METADATA");
+    findings.insert(findings.end(), found.begin(), found.end());
+  }
+  if (distribution.wheel) {
+    const auto found = pep::check_wheel_file(*distribution.wheel, distribution.dist_info + "/WHEEL");
+    findings.insert(findings.end(), found.begin(), found.end());
+  }
+  if (!name) return;
+  check_folder_name(*name, distribution.dist_info, findings);
+  check_metadata_agrees(*name, distribution, findings);
+  if (distribution.wheel) check_tags_agree(*name, distribution, findings);
+}
+
+}  // namespace
+
+std::vector<Finding> check_identity(const std::optional<pep::WheelName>& name,
+                                    const std::vector<Distribution>& distributions) {
+  std::vector<Finding> findings;
+  if (distributions.empty()) {
+    // A folder of libraries is checked as such; only an archive must be a wheel.
+    findings.push_back({"dist-info-missing", name ? Severity::error : Severity::note, name ? "archive" : "folder",
+                        "there is no .dist-info folder at its top", "it is no wheel without one: installers refuse it",
+                        "build it again with a PEP 517 backend"});
+  }
+  if (name && distributions.size() > 1) {
+    findings.push_back({"dist-info-several", Severity::error, distributions[1].dist_info,
+                        fmt::format("there are {} .dist-info folders at its top", distributions.size()),
+                        "installers refuse a wheel that is two packages", "build it again from a clean folder"});
+  }
+  for (const Distribution& distribution : distributions) check_one(name, distribution, findings);
+  return findings;
+}
+
+}  // namespace wheelsmith::wheel

@@ -1,0 +1,58 @@
+#include "wheel/check/names.h"
+
+#include <fmt/format.h>
+
+#include <map>
+
+#include "base/text.h"
+
+namespace wheelsmith::wheel {
+
+namespace {
+
+constexpr std::size_t k_most_findings = 50;
+
+Finding unsafe_path(const std::string& name) {
+  return {"member-unsafe-path",
+          Severity::error,
+          name,
+          "the name leads out of the folder that the wheel is unpacked into",
+          "an installer that trusts it writes over files of the system",
+          "do not install this wheel; build it again with relative names only"};
+}
+
+Finding case_collision(const std::string& name, const std::string& other) {
+  return {"member-case-collision",
+          Severity::error,
+          name,
+          fmt::format("differs from {} only in upper and lower case", other),
+          "on file systems where case does not count one of the two overwrites the other",
+          "rename one of them"};
+}
+
+}  // namespace
+
+bool is_unsafe_path(std::string_view name) {
+  if (name.empty() || name.front() == '/' || name.front() == '\\') return true;
+  if (name.size() >= 2 && name[1] == ':') return true;
+  while (!name.empty()) {
+    const std::size_t end = name.find_first_of("/\\");
+    if (name.substr(0, end) == "..") return true;
+    name.remove_prefix(end == std::string_view::npos ? name.size() : end + 1);
+  }
+  return false;
+}
+
+std::vector<Finding> check_member_names(const std::vector<std::string>& names) {
+  std::vector<Finding> findings;
+  std::map<std::string, std::string> seen;  // lower case -> as written
+  for (const std::string& name : names) {
+    if (findings.size() >= k_most_findings) break;
+    if (is_unsafe_path(name)) findings.push_back(unsafe_path(name));
+    const auto [place, is_new] = seen.emplace(to_lower(name), name);
+    if (!is_new && place->second != name) findings.push_back(case_collision(name, place->second));
+  }
+  return findings;
+}
+
+}  // namespace wheelsmith::wheel

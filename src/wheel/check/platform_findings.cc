@@ -1,0 +1,242 @@
+// Broken policy rules in words that say what to do. The tag that a wheel deserves is a strict matter (a library that
+// the policy lacks costs the tag, whoever brings it), but to the one who checks a CUDA wheel "libcuda.so.1 is not in
+// manylinux_2_28" is no news: libraries that others are known to provide are notes, and those that lie in the wheel
+// itself, off the run path, are warnings, because Python code may load them first.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <compare>
+#include <map>
+#include <unordered_map>
+
+#include "base/text.h"
+#include "wheel/read/symbol_names.h"
+#include "wheel/tags/platform.h"
+#include "wheel/tags/platform_survey.h"
+
+namespace wheelsmith::wheel {
+namespace {
+
+constexpr std::size_t k_most_names = 3;
+
+using FilesByName = std::unordered_map<std::string_view, const ElfFacts*>;
+
+// "GLIBC_2.28 (fcntl64), GLIBC_2.34 (dlopen, dlsym and 2 more)"
+std::string versions_with_symbols(const Violation& violation) {
+  std::vector<std::string> parts;
+  for (const std::string& version : violation.names) {
+    std::vector<std::string> symbols;  // only those that are shown are made readable
+    for (const UndefinedSymbol& symbol : violation.file->undefined) {
+      if (symbol.version != version || symbol.file != violation.library) continue;
+      symbols.push_back(symbols.size() < k_most_names ? printable(readable(symbol.name)) : "");
+    }
+    parts.push_back(symbols.empty() ? printable(version)
+                                    : fmt::format("{} ({})", printable(version), list_some(symbols, k_most_names)));
+  }
+  return join(parts, ", ");
+}
+
+std::string limits(const Violation& violation, const pep::Policy& policy, const std::string& machine) {
+  std::vector<std::string> parts;
+  for (const std::string& version : violation.names) {
+    const std::string family(pep::version_family(version));
+    const std::string newest = policy.newest(machine, family);
+    std::string part = newest.empty() ? fmt::format("no {}", printable(family)) : fmt::format("{}_{}", family, newest);
+    if (std::find(parts.begin(), parts.end(), part) == parts.end()) {
+      parts.push_back(std::move(part));
+    }
+  }
+  return join(parts, ", ");
+}
+
+// "libssl.so.3, libcuda.so.1 (from the NVIDIA driver)"
+std::string libraries_with_providers(const std::vector<std::string>& sonames) {
+  std::vector<std::string> parts;
+  for (const std::string& soname : sonames) {
+    const std::string who = provided_by_others(soname);
+    parts.push_back(who.empty() ? printable(soname) : fmt::format("{} (from {})", printable(soname), who));
+  }
+  return join(parts, ", ");
+}
+
+std::string instructions_of(const ElfFacts& file) {
+  return fmt::format("x86_64_v{}", (file.x86_isa_needed & 8) != 0 ? 4 : (file.x86_isa_needed & 4) != 0 ? 3 : 2);
+}
+
+// The widest built-in tag narrower than `policy` that has these versions; "" if none.
+std::string tag_that_allows(const Violation& violation, const pep::Policy& policy, const std::string& machine) {
+  for (const pep::Policy& other : pep::builtin_policies(pep::LibC::glibc)) {
+    if (!other.is_linux() && other.priority < policy.priority && other.exists_for(machine) &&
+        std::all_of(
+            violation.names.begin(), violation.names.end(),
+            [&](const std::string& version) { return other.allows(machine, version); })) {
+      return fmt::format("{}_{}", other.name, machine);
+    }
+  }
+  return "";
+}
+
+Finding version_finding(const Violation& violation, const pep::Policy& policy, const std::string& machine) {
+  Finding finding{
+      "platform-symbol-version",
+      Severity::error,
+      violation.file->path,
+      describe(violation, policy, machine),
+      fmt::format("on a machine that has no more than {} promises, loading it fails: version not found", policy.name),
+      fmt::format("build it where these libraries are no newer, as in the {} image", policy.name)};
+  if (const std::string tag = tag_that_allows(violation, policy, machine); !tag.empty()) {
+    finding.fix += fmt::format(", or tag it {}", tag);
+  }
+  return finding;
+}
+
+// Why a missing library may be missing. Libraries of one file with the same answer make one finding.
+struct Absence {
+  Severity severity = Severity::error;
+  std::string what, why, fix;
+
+  friend auto operator<=>(const Absence&, const Absence&) = default;
+};
+
+Absence absence(const Violation& violation, const std::string& soname, const pep::Policy& policy,
+                const FilesByName& own_files) {
+  if (const std::string who = provided_by_others(soname); !who.empty()) {
+    return {Severity::note, fmt::format("from {}", who),
+            "it works where that is installed and can be found; the wheel itself need not carry it",
+            who.starts_with("the wheel ") ? fmt::format("require {} in the metadata", who.substr(10)) : ""};
+  }
+  if (const auto own = own_files.find(soname); own != own_files.end()) {
+    return {Severity::warning, fmt::format("in the wheel ({}), but not on its run path", printable(own->second->path)),
+            "it loads only if something else loaded that library before",
+            "add the library's folder to the run path, relative to $ORIGIN"};
+  }
+  const std::string what = fmt::format("neither in the wheel nor in {}", policy.name);
+  if (violation.stray) {
+    return {Severity::warning, what, "it cannot be loaded without; but nothing in the wheel needs this file either",
+            "leave the file out, or put what it needs into the wheel"};
+  }
+  return {Severity::error, what, "a machine without it cannot load the file: cannot open shared object file",
+          "put it into the wheel (repair), link it statically, or exclude it if the environment provides it"};
+}
+
+void add_library_findings(const Violation& violation, const pep::Policy& policy, const FilesByName& own_files,
+                          std::vector<Finding>& findings) {
+  std::map<Absence, std::vector<std::string>> groups;
+  for (const std::string& soname : violation.names) {
+    groups[absence(violation, soname, policy, own_files)].push_back(printable(soname));
+  }
+  for (const auto& [reason, sonames] : groups) {
+    findings.push_back({"platform-external-library", reason.severity, violation.file->path,
+                        fmt::format("needs {}: {}", join(sonames, ", "), reason.what), reason.why, reason.fix});
+  }
+}
+
+Finding to_finding(const Violation& violation, const pep::Policy& policy, const std::string& machine) {
+  switch (violation.kind) {
+    case Violation::Kind::version: return version_finding(violation, policy, machine);
+    case Violation::Kind::symbol:
+      return {"platform-forbidden-symbol",
+              Severity::error,
+              violation.file->path,
+              describe(violation, policy, machine),
+              fmt::format("not every {} has these symbols: they are its internals or newer than the policy",
+                          violation.library),
+              fmt::format("build it against an older {0}, as in the {1} image, or link {0} statically",
+                          violation.library, policy.name)};
+    case Violation::Kind::instructions:
+      return {"platform-machine",
+              Severity::error,
+              violation.file->path,
+              describe(violation, policy, machine),
+              "the loader refuses it, or it dies of an illegal instruction, on older processors",
+              "compile without -march, and choose faster code at run time"};
+    case Violation::Kind::library:  // add_library_findings
+    case Violation::Kind::fpectl: break;
+  }
+  return {"platform-forbidden-symbol",
+          Severity::error,
+          violation.file->path,
+          describe(violation, policy, machine),
+          "only Pythons configured with fpectl have it; it was removed in Python 3.7",
+          "build it with a Python without fpectl"};
+}
+
+void add_private_versions(const Survey& found, const pep::Policy& policy, std::vector<Finding>& findings) {
+  const auto entry = found.versions.find("GLIBC_PRIVATE");
+  if (entry == found.versions.end() || !policy.allows(found.machine, "GLIBC_PRIVATE")) {
+    return;  // not there, or reported by the policy
+  }
+  for (const auto& [file, library] : entry->second) {
+    const Violation violation{Violation::Kind::version, file, library, {"GLIBC_PRIVATE"}, false};
+    findings.push_back({"platform-symbol-version", Severity::error, file->path,
+                        fmt::format("needs {} of {}", versions_with_symbols(violation), printable(library)),
+                        "glibc changes its private symbols without notice: it loads with one glibc build only",
+                        "do not link parts of glibc statically or copy them into the wheel"});
+  }
+}
+
+void add_foreign_files(const Survey& found, const std::string& machine, std::vector<Finding>& findings) {
+  for (const ElfFacts* file : found.foreign) {
+    // An extension of another machine cannot be imported, and a wheel with nothing for its own machine is for another;
+    // beside files that fit, one that does not may be data for a remote target.
+    const bool is_wrong = file->python_extension || found.counted.empty();
+    findings.push_back({"platform-machine", is_wrong ? Severity::error : Severity::warning, file->path,
+                        fmt::format("is for {}, the wheel is for {}", file->machine, machine),
+                        fmt::format("a {} process cannot load it", machine),
+                        fmt::format("build it for {}, or leave it out", machine)});
+  }
+}
+
+}  // namespace
+
+std::string describe(const Violation& violation, const pep::Policy& policy, const std::string& machine) {
+  const std::string library = printable(violation.library);
+  switch (violation.kind) {
+    case Violation::Kind::version:
+      return fmt::format("needs {} of {}; {} has {}", versions_with_symbols(violation), library, policy.name,
+                         limits(violation, policy, machine));
+    case Violation::Kind::library:
+      return fmt::format("needs {}: neither in the wheel nor in {}", libraries_with_providers(violation.names),
+                         policy.name);
+    case Violation::Kind::symbol:
+      return fmt::format("uses {} of {}, which {} forbids", list_some(violation.names, k_most_names), library,
+                         policy.name);
+    case Violation::Kind::instructions:
+      return fmt::format("is marked as needing {} instructions, which {} does not promise",
+                         instructions_of(*violation.file), machine);
+    case Violation::Kind::fpectl: break;
+  }
+  return "uses PyFPE_jbuf, which most Pythons do not have";
+}
+
+std::vector<Finding> check_policy(const std::vector<ElfFacts>& files, const pep::Policy& policy,
+                                  const std::string& machine, const PlatformOptions& options) {
+  std::vector<Finding> findings;
+  Survey found = survey(files, options, machine, LibcRule::any);
+  if (!machine.empty() && !policy.exists_for(machine)) {
+    findings.push_back({"platform-machine", Severity::error, fmt::format("{}_{}", policy.name, machine),
+                        fmt::format("{} does not exist for {}", policy.name, machine),
+                        "installers do not know the tag and skip the wheel", "use a tag that exists for the machine"});
+    return findings;
+  }
+  add_foreign_files(found, machine.empty() ? found.machine : machine, findings);
+  if (found.counted.empty()) {
+    return findings;
+  }
+  FilesByName own_files;
+  for (const ElfFacts* file : found.counted) {
+    own_files.emplace(base_name(file->path), file);
+  }
+  for (const Violation& violation : violations(found, policy)) {
+    if (violation.kind == Violation::Kind::library) {
+      add_library_findings(violation, policy, own_files, findings);
+    } else {
+      findings.push_back(to_finding(violation, policy, found.machine));
+    }
+  }
+  add_private_versions(found, policy, findings);
+  return findings;
+}
+
+}  // namespace wheelsmith::wheel

@@ -1,0 +1,143 @@
+#include "wheel/check/symbols/symbol_findings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "wheel/read/symbol_names.h"
+
+namespace wheelsmith::wheel {
+
+namespace {
+
+constexpr std::size_t k_most_undefined = 20;  // findings for one file; the rest is counted
+constexpr std::size_t k_examples = 3;
+
+// "GLIBCXX_3.4.30" is the family "GLIBCXX" and the numbers 3, 4, 30.
+std::string_view family_of(std::string_view version) { return version.substr(0, version.rfind('_')); }
+
+std::vector<std::uint64_t> numbers_of(std::string_view version) {
+  std::vector<std::uint64_t> numbers;
+  for (const std::string_view part : split(version.substr(version.rfind('_') + 1), '.')) {
+    numbers.push_back(to_number(part).value_or(0));
+  }
+  return numbers;
+}
+
+// The highest version of the same family, or "" if it has none.
+std::string highest_like(const std::string& version, const std::vector<std::string>& provided) {
+  std::string highest;
+  for (const std::string& candidate : provided) {
+    if (family_of(candidate) != family_of(version)) continue;
+    if (highest.empty() || numbers_of(highest) < numbers_of(candidate)) highest = candidate;
+  }
+  return highest;
+}
+
+std::string examples(const std::vector<std::string_view>& names) {
+  std::vector<std::string> shown;
+  for (const std::string_view name : names) {
+    shown.push_back(shown.size() < k_examples ? readable(name) : std::string());
+  }
+  return list_some(shown, k_examples);
+}
+
+Finding version_missing(const ElfFacts& file, const MissingVersion& missing) {
+  const std::string highest = highest_like(missing.version, missing.given->versions_provided);
+  return {.id = "symbol-version-missing",
+          .severity = Severity::error,
+          .subject = file.path,
+          .what = fmt::format(
+              "needs {} of {}; the one given has {}", missing.version, missing.library,
+              highest.empty() ? fmt::format("no version {}", family_of(missing.version)) : "up to " + highest),
+          .why = fmt::format("The loader refuses the file on that machine: version `{}' not found.", missing.version),
+          .fix = fmt::format("Build on an older system or in a manylinux image, or install a newer {} there.",
+                             missing.library)};
+}
+
+void append_undefined(const ElfFacts& file, const std::vector<std::string_view>& names,
+                      std::vector<Finding>& findings) {
+  const auto add = [&](std::string what) {
+    findings.push_back({.id = "symbol-undefined",
+                        .severity = Severity::error,
+                        .subject = file.path,
+                        .what = std::move(what),
+                        .why = "Loading it fails with \"undefined symbol\": at import, or at the first call where "
+                               "functions are bound lazily.",
+                        .fix = "Link the library that defines it, or compile the source file that should; if another "
+                               "package provides it, give that package with --against."});
+  };
+  for (std::size_t i = 0; i < std::min(names.size(), k_most_undefined); ++i) {
+    add(fmt::format("asks for {}, which nothing provides", readable(names[i])));
+  }
+  if (names.size() > k_most_undefined) {
+    add(fmt::format("asks for {} more that nothing provides", count_of(names.size() - k_most_undefined, "symbol")));
+  }
+}
+
+Finding needs_torch(const ElfFacts& file, const std::vector<std::string_view>& names) {
+  return {
+      .id = "symbol-needs-torch",
+      .severity = Severity::warning,
+      .subject = file.path,
+      .what = fmt::format("asks for {} of torch without naming torch's libraries in NEEDED: {}",
+                          count_of(names.size(), "symbol"), examples(names)),
+      .why = "It loads only after `import torch`, and only with a torch that has these symbols.",
+      .fix = "Import torch first in the package, and give the torch it is for with --against to have them checked."};
+}
+
+Finding unverified(const ElfFacts& file, const FileSymbols& symbols) {
+  return {.id = "symbol-unverified",
+          .severity = Severity::note,
+          .subject = file.path,
+          .what = fmt::format("{} can come only from libraries that were not given ({}): {}",
+                              count_of(symbols.unverified.size(), "symbol"), list_some(symbols.not_given, 6),
+                              examples(symbols.unverified)),
+          .why = "Whether these libraries really have them is not known.",
+          .fix = fmt::format("Give the wheel, folder or library that holds {}: --against PATH",
+                             symbols.not_given.empty() ? "them" : symbols.not_given.front())};
+}
+
+Finding loose(const ElfFacts& file, Libraries::Id id, const std::vector<std::string_view>& names,
+              const Libraries& libraries) {
+  const ElfFacts& provider = libraries.file(id);
+  const std::string from =
+      libraries.is_own(id) ? provider.path : fmt::format("{} of {}", provider.path, libraries.provider_name(id));
+  return {
+      .id = "symbol-loose",
+      .severity = libraries.is_own(id) ? Severity::note : Severity::warning,
+      .subject = file.path,
+      .what = fmt::format("{} {} from {}, which it does not name in NEEDED: {}", count_of(names.size(), "symbol"),
+                          names.size() == 1 ? "comes" : "come", from, examples(names)),
+      .why =
+          fmt::format("It works only if something else has loaded {} before, for all to see.", library_name(provider)),
+      .fix = fmt::format("Link it with {}, or make sure that the package loads that first.", library_name(provider))};
+}
+
+Finding loose_system(const ElfFacts& file, std::string_view library, const std::vector<std::string_view>& names) {
+  return {.id = "symbol-loose",
+          .severity = Severity::note,
+          .subject = file.path,
+          .what = fmt::format("{} {} from the system's {}, which it does not name in NEEDED: {}",
+                              count_of(names.size(), "symbol"), names.size() == 1 ? "comes" : "come", library,
+                              examples(names)),
+          .why =
+              "It works because the interpreter has loaded that library; without a version, nothing says which "
+              "release of it is needed.",
+          .fix = fmt::format("Link it with {}.", library)};
+}
+
+}  // namespace
+
+void append_findings(const ElfFacts& file, const FileSymbols& symbols, const Libraries& libraries,
+                     std::vector<Finding>& findings) {
+  for (const MissingVersion& missing : symbols.missing_versions) findings.push_back(version_missing(file, missing));
+  append_undefined(file, symbols.undefined, findings);
+  if (!symbols.needs_torch.empty()) findings.push_back(needs_torch(file, symbols.needs_torch));
+  for (const auto& [id, names] : symbols.loose) findings.push_back(loose(file, id, names, libraries));
+  for (const auto& [library, names] : symbols.loose_system) findings.push_back(loose_system(file, library, names));
+  if (!symbols.unverified.empty()) findings.push_back(unverified(file, symbols));
+}
+
+}  // namespace wheelsmith::wheel

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/finding.h"
+#include "wheel/read/libraries.h"
+
+namespace wheelsmith::wheel {
+
+struct MissingVersion {
+  std::string library;
+  std::string version;
+  const ElfFacts* given = nullptr;  // the library of that name, which lacks it
+};
+
+// What the symbols of one file come to. The names point into the file's facts.
+struct FileSymbols {
+  std::vector<MissingVersion> missing_versions;
+  std::vector<std::string_view> undefined;
+  std::vector<std::string_view> needs_torch;
+  std::vector<std::string_view> unverified;
+  std::map<Libraries::Id, std::vector<std::string_view>> loose;  // by the file that defines them
+  // By the library of glibc that has them, which the file does not name and the interpreter has loaded.
+  std::map<std::string_view, std::vector<std::string_view>> loose_system;
+  std::vector<std::string> not_given;  // libraries of the closure
+};
+
+void append_findings(const ElfFacts& file, const FileSymbols& symbols, const Libraries& libraries,
+                     std::vector<Finding>& findings);
+
+}  // namespace wheelsmith::wheel

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "wheel/read/libraries.h"
+
+namespace wheelsmith::wheel {
+
+// Whether other files must provide it: not weak, and no name of the linker's.
+bool is_wanted(const UndefinedSymbol& symbol);
+// Whether the loader of a machine's processor opens it and binds its symbols: not a static program, not GPU code.
+bool has_symbols_to_bind(const ElfFacts& file);
+
+// Who exports what the files of a wheel want. Only wanted names are kept: torch's files export 100,000 names and
+// Triton's a million, of which an extension wants a few hundred.
+class SymbolIndex {
+ public:
+  struct Export {
+    Libraries::Id file = 0;
+    std::string_view version;
+  };
+
+  explicit SymbolIndex(const Libraries& libraries);
+
+  [[nodiscard]] std::span<const Export> find(std::string_view name) const;
+  // So many files export it that not all were kept: the name counts as provided.
+  [[nodiscard]] static bool is_crowded(std::span<const Export> exports);
+
+ private:
+  std::unordered_map<std::string_view, std::vector<Export>> m_exports;
+};
+
+}  // namespace wheelsmith::wheel

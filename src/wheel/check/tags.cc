@@ -1,0 +1,127 @@
+// Whether a wheel's tags fit its binaries. An extension module is imported by its file name: "x.cpython-311-….so" only
+// by CPython 3.11, "x.abi3.so" by every CPython 3, "x.so" by all. A wheel for cp312 with modules of 3.11 installs and
+// then cannot be imported.
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "base/text.h"
+#include "wheel/check/identity.h"
+
+namespace wheelsmith::wheel {
+
+namespace {
+
+bool is_host_binary(const ElfFacts& file) { return !file.machine.starts_with("machine "); }
+
+// What a module's file name says of who can import it: "x.cpython-313t-x86_64-linux-gnu.so" has python "cp313t" and
+// machine "x86_64-linux-gnu"; "x.pypy310-pp73-x86_64-linux-gnu.so" has python "pypy310_pp73"; "x.so" says nothing.
+struct ModuleSuffix {
+  std::string python;
+  std::string machine;
+};
+
+ModuleSuffix suffix_of(const std::string& path) {
+  const std::string_view name = base_name(path);
+  const std::size_t begin = name.find('.');
+  const std::size_t end = name.rfind(".so");
+  if (begin == name.npos || end == name.npos || end <= begin) return {};
+  const std::vector<std::string_view> words = split(name.substr(begin + 1, end - begin - 1), '-');
+  if (words.size() < 2) return {};
+  ModuleSuffix suffix;
+  if (words[0] == "cpython") suffix.python = "cp" + std::string(words[1]);
+  if (words[0].starts_with("pypy")) suffix.python = std::string(words[0]) + "_" + std::string(words[1]);
+  if (suffix.python.empty()) return {};
+  // Before Python 3.8 the ABI had an "m"; debug builds have a "d" that no wheel's tag repeats.
+  if (suffix.python.starts_with("cp") && (suffix.python.ends_with('m') || suffix.python.ends_with('d'))) {
+    suffix.python.pop_back();
+  }
+  for (std::size_t i = 2; i < words.size(); ++i) suffix.machine += (i > 2 ? "-" : "") + std::string(words[i]);
+  return suffix;
+}
+
+std::string module_stem(const std::string& path) {
+  const std::size_t slash = path.rfind('/') == std::string::npos ? 0 : path.rfind('/') + 1;
+  return path.substr(0, path.find('.', slash));
+}
+
+// Whether some Python that the wheel's tags admit looks for a module of that suffix.
+bool is_importable(const ModuleSuffix& suffix, const std::vector<pep::Tag>& tags) {
+  if (suffix.python.empty()) return true;
+  for (const pep::Tag& tag : tags) {
+    std::string abi = tag.abi;
+    if (abi.starts_with("cp") && (abi.ends_with('m') || abi.ends_with("mu"))) abi.erase(abi.find('m'));
+    if (abi == "none") abi = suffix.python;  // the tag admits any
+    // Python calls the 32 bit machine i386; the C library of musl was called gnu before Python 3.11.
+    std::string machine = suffix.machine;
+    if (machine.starts_with("i386-")) machine.replace(0, 4, "i686");
+    if (machine.starts_with("arm-")) machine.replace(0, 3, "armv7l");
+    if (machine.starts_with("powerpc64le-")) machine.replace(0, 11, "ppc64le");
+    const std::size_t dash = machine.find('-');
+    const bool machine_fits = machine.empty() || tag.platform.find("linux") == std::string::npos ||
+                              tag.platform.ends_with("_" + machine.substr(0, dash));
+    const bool libc_fits = !machine.ends_with("-musl") || !tag.platform.starts_with("manylinux");
+    if (abi == suffix.python && machine_fits && libc_fits) return true;
+  }
+  return false;
+}
+
+void check_suffixes(const pep::WheelName& name, const std::vector<ElfFacts>& files, std::vector<Finding>& findings) {
+  const std::vector<pep::Tag> tags = name.tags();
+  std::set<std::string> importable;  // modules that some file provides
+  for (const ElfFacts& file : files) {
+    if (is_importable(suffix_of(file.path), tags)) importable.insert(module_stem(file.path));
+  }
+  for (const ElfFacts& file : files) {
+    if (!file.python_extension || importable.contains(module_stem(file.path))) continue;
+    const ModuleSuffix suffix = suffix_of(file.path);
+    findings.push_back(
+        {"tag-extension-suffix", Severity::error, file.path,
+         fmt::format("is a module for {} {} only, the wheel claims {}-{}-{}", suffix.python, suffix.machine,
+                     name.python, name.abi, name.platform),
+         "Python does not even look at a module with another version's or machine's suffix: the import fails",
+         "build the wheel with the Python that its tag names"});
+  }
+}
+
+}  // namespace
+
+std::vector<Finding> check_tags(const std::optional<pep::WheelName>& name, const Distribution& distribution,
+                                const std::vector<ElfFacts>& files) {
+  std::vector<Finding> findings;
+  bool has_host_binary = false;
+  for (const ElfFacts& file : files) {
+    if (!is_host_binary(file)) continue;
+    has_host_binary = true;
+    const bool in_data = file.path.find(".data/") != std::string::npos;
+    const bool under_purelib =
+        in_data ? file.path.find(".data/purelib/") != std::string::npos : distribution.is_purelib();
+    if (under_purelib) {
+      // Libraries that are loaded by path are shipped so by many (all of NVIDIA's wheels) and work; an extension module
+      // under purelib means that the build did not know that it makes one.
+      const bool harmless = !in_data && !file.python_extension && name && name->platform != "any";
+      findings.push_back(
+          {"purelib-binary", harmless ? Severity::warning : Severity::error, file.path,
+           "is a binary, but the wheel declares its files to be pure Python (Root-Is-Purelib: true)",
+           "it may be installed where files for every machine lie, and shared with machines it cannot run on",
+           "let the build declare its extension modules, so that Root-Is-Purelib is false"});
+    }
+  }
+  if (!name) return findings;
+  if (has_host_binary && name->platform == "any") {
+    findings.push_back({"tag-any-binary", Severity::warning, name->to_string(),
+                        "claims to fit any platform, but holds binaries", "it installs on machines it cannot run on",
+                        "build it with a platform tag"});
+  }
+  if (name->platform.find("linux_") == 0) {
+    findings.push_back({"tag-not-portable", Severity::note, name->to_string(),
+                        fmt::format("is tagged {}, which promises nothing about other machines", name->platform),
+                        "registries refuse such wheels; on another distribution it may not load",
+                        "tag it with the platform that `wheelsmith inspect` says it deserves"});
+  }
+  check_suffixes(*name, files, findings);
+  return findings;
+}
+
+}  // namespace wheelsmith::wheel

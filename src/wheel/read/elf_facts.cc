@@ -1,0 +1,111 @@
+#include "wheel/read/elf_facts.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/text.h"
+#include "elf/layout_check.h"
+#include "wheel/read/scan.h"
+
+namespace wheelsmith::wheel {
+
+namespace {
+
+std::vector<std::string> path_list(const std::optional<std::string_view>& text) {
+  std::vector<std::string> result;
+  if (!text) return result;
+  for (const std::string_view part : split(*text, ':')) result.emplace_back(part);
+  return result;
+}
+
+// A name of the new ABI holds its inline namespace or its tag. In the old one std::string is the abbreviation "Ss",
+// which may as well be part of an identifier, so such names are demangled to be sure; a few tell as much as all.
+class Cxx11AbiDetector {
+ public:
+  void see(std::string_view name) {
+    if (!name.starts_with("_Z")) return;
+    if (!m_new) m_new = name.find("St7__cxx11") != name.npos || name.find("B5cxx11") != name.npos;
+    if (!m_old && m_tries < k_most_tries && name.find("Ss") != name.npos) {
+      ++m_tries;
+      const std::optional<std::string> demangled = demangle(name);
+      m_old = demangled && demangled->find("std::string") != std::string::npos;
+    }
+  }
+  [[nodiscard]] Cxx11Abi result() const {
+    if (m_old && m_new) return Cxx11Abi::both;
+    return m_old ? Cxx11Abi::old_abi : m_new ? Cxx11Abi::new_abi : Cxx11Abi::unused;
+  }
+
+ private:
+  static constexpr int k_most_tries = 64;
+  bool m_new = false;
+  bool m_old = false;
+  int m_tries = 0;
+};
+
+void collect_symbols(const elf::ElfFile& file, bool with_exported, ElfFacts& facts) {
+  Cxx11AbiDetector detector;
+  for (const elf::Symbol& symbol : file.symbols) {
+    if (symbol.name.empty()) continue;
+    detector.see(symbol.name);
+    if (!symbol.is_defined()) {
+      const elf::VersionNeed* need = file.needed_version(symbol);
+      facts.undefined.push_back({std::string(symbol.name), need != nullptr ? std::string(need->version) : "",
+                                 need != nullptr ? std::string(need->file) : "", symbol.binding == elf::Binding::weak});
+    } else if (with_exported && symbol.is_exported()) {
+      std::string name(symbol.name);
+      const std::string_view version = file.defined_version(symbol);
+      if (!version.empty()) name.append("@").append(version);
+      facts.exported.push_back(std::move(name));
+    }
+  }
+  facts.cxx11_abi = detector.result();
+}
+
+void collect_versions(const elf::ElfFile& file, ElfFacts& facts) {
+  std::map<std::string, std::set<std::string>> needed;
+  for (const elf::VersionNeed& need : file.version_needs) {
+    needed[std::string(need.file)].insert(std::string(need.version));
+  }
+  for (auto& [library, versions] : needed) facts.versions_needed[library].assign(versions.begin(), versions.end());
+  for (const elf::VersionDefinition& definition : file.version_definitions) {
+    if (!definition.base) facts.versions_provided.emplace_back(definition.version);
+  }
+}
+
+std::string_view stem_of(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  if (slash != path.npos) path.remove_prefix(slash + 1);
+  return path.substr(0, path.find('.'));
+}
+
+}  // namespace
+
+ElfFacts elf_facts(const std::string& path, Bytes bytes, const ScanOptions& options) {
+  const elf::ElfFile file = elf::ElfFile::parse(bytes);
+  ElfFacts facts;
+  facts.path = path;
+  facts.size = bytes.size();
+  facts.machine = file.machine_name();
+  facts.is_64bit = file.is_64bit;
+  facts.type = file.type;
+  facts.is_dynamic = file.has_dynamic;
+  facts.soname = file.dynamic.soname.value_or("");
+  for (const std::string_view name : file.dynamic.needed) facts.needed.emplace_back(name);
+  facts.rpath = path_list(file.dynamic.rpath);
+  facts.runpath = path_list(file.dynamic.runpath);
+  collect_versions(file, facts);
+  collect_symbols(file, options.exported, facts);
+  facts.python_extension = file.is_python_extension(stem_of(path));
+  facts.build_id = file.build_id.value_or("");
+  facts.stripped = !file.has_symbol_table;
+  facts.debug_info = file.has_debug_info;
+  facts.interpreter = file.interpreter.value_or("");
+  facts.x86_isa_needed = file.x86_isa_needed;
+  facts.problems = file.problems;
+  facts.device_code = gpu::read_device_code(file);
+  if (options.layout) facts.layout = elf::check_layout(file, path);
+  return facts;
+}
+
+}  // namespace wheelsmith::wheel

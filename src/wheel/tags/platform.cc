@@ -1,0 +1,85 @@
+#include "wheel/tags/platform.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "wheel/tags/platform_survey.h"
+
+namespace wheelsmith::wheel {
+
+namespace data {
+extern const std::string_view providers_tsv;
+}  // namespace data
+
+namespace {
+
+// The policies that a wheel may get, best first, "linux" last.
+std::vector<const pep::Policy*> candidates(const Survey& survey, const PlatformOptions& options) {
+  const bool musl = survey.libc == pep::LibC::musl;
+  std::vector<const pep::Policy*> result;
+  for (const pep::Policy& policy : options.policies) {
+    if (policy.exists_for(survey.machine) && policy.name.starts_with("musllinux") == musl) {
+      result.push_back(&policy);
+    }
+  }
+  std::vector<const pep::Policy*> builtin;
+  for (const pep::Policy& policy : pep::builtin_policies(survey.libc)) {
+    if (policy.exists_for(survey.machine)) {
+      builtin.push_back(&policy);
+    }
+  }
+  // musl has no symbol versions, so nothing in a file tells which musl it was built with: only the newest is safe.
+  if (musl && builtin.size() > 2) {
+    builtin.erase(builtin.begin(), builtin.end() - 2);
+  }
+  result.insert(result.end(), builtin.begin(), builtin.end());
+  std::stable_sort(result.begin(), result.end(),
+                   [](const pep::Policy* a, const pep::Policy* b) { return a->priority > b->priority; });
+  return result;
+}
+
+}  // namespace
+
+Platform deserved_platform(const std::vector<ElfFacts>& files, const PlatformOptions& options) {
+  const Survey found = survey(files, options, "", LibcRule::one);
+  if (found.machine.empty()) {
+    return {"any", {}};
+  }
+  const auto policies = candidates(found, options);
+  std::size_t deserved = 0;
+  while (!satisfies(found, *policies[deserved])) {  // "linux", the last, always is
+    ++deserved;
+  }
+  Platform result{fmt::format("{}_{}", policies[deserved]->name, found.machine), {}};
+  if (deserved > 0) {
+    const pep::Policy& wider = *policies[deserved - 1];
+    for (const Violation& violation : violations(found, wider)) {
+      result.obstacles.push_back({wider.name, violation.file->path, describe(violation, wider, found.machine)});
+    }
+  }
+  return result;
+}
+
+std::string provided_by_others(const std::string& soname) {
+  struct Row {
+    std::string_view pattern;
+    std::string_view who;
+  };
+  static const std::vector<Row> rows = [] {
+    std::vector<Row> parsed;
+    for (const std::string_view line : lines(data::providers_tsv)) {
+      const std::size_t tab = line.find('\t');
+      if (!line.starts_with('#') && tab != std::string_view::npos) {
+        parsed.push_back({line.substr(0, tab), line.substr(tab + 1)});
+      }
+    }
+    return parsed;
+  }();
+  const auto row =
+      std::find_if(rows.begin(), rows.end(), [&](const Row& each) { return glob_match(each.pattern, soname); });
+  return row == rows.end() ? "" : std::string(row->who);
+}
+
+}  // namespace wheelsmith::wheel

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "pep/policy.h"
+#include "wheel/read/elf_facts.h"
+#include "wheel/tags/platform.h"
+
+// What the ELF files of a wheel ask of the machine, as far as platform policies care. Files must outlive the survey.
+
+namespace wheelsmith::wheel {
+
+// A library that a file needs, and the file of the wheel that the run paths lead to, or null.
+struct NeededLibrary {
+  const ElfFacts* by = nullptr;
+  std::string soname;
+  const ElfFacts* resolved = nullptr;
+};
+
+// A file that is loaded by itself (an extension, a program), with every library that comes along.
+struct LoadTree {
+  const ElfFacts* root = nullptr;
+  // A library with a version in its name that nothing needs, in a wheel of extensions: left over, most likely.
+  bool stray = false;
+  std::vector<NeededLibrary> needs;  // one per soname, in the order the loader would open them
+};
+
+struct Survey {
+  std::string machine;  // "" when no file counts
+  pep::LibC libc = pep::LibC::glibc;
+  std::vector<const ElfFacts*> counted;  // of that machine and libc
+  std::vector<const ElfFacts*> foreign;  // of another machine that has policies
+  std::vector<LoadTree> trees;
+  // Symbol version -> the files that need it, with the library.
+  std::map<std::string, std::set<std::pair<const ElfFacts*, std::string>>> versions;
+};
+
+// Which files count for a wheel's tag: `machine` as given, or by the wheel's tags, or by its first file; libc likewise.
+enum class LibcRule { one, any };
+Survey survey(const std::vector<ElfFacts>& files, const PlatformOptions& options, const std::string& machine,
+              LibcRule rule);
+
+// A rule of a policy that a file breaks.
+struct Violation {
+  enum class Kind { version, library, symbol, instructions, fpectl };
+  Kind kind = Kind::version;
+  const ElfFacts* file = nullptr;
+  std::string library;             // whose versions or symbols they are
+  std::vector<std::string> names;  // versions, sonames or symbols
+  bool stray = false;              // it matters only to a stray file
+};
+
+std::vector<Violation> violations(const Survey& survey, const pep::Policy& policy);
+bool satisfies(const Survey& survey, const pep::Policy& policy);
+
+// "needs GLIBC_2.28 (fcntl64) of libc.so.6; manylinux_2_27 has GLIBC_2.27"
+std::string describe(const Violation& violation, const pep::Policy& policy, const std::string& machine);
+
+}  // namespace wheelsmith::wheel

@@ -1,0 +1,168 @@
+#include "wheel/write/seal.h"
+
+// From members to a wheel. RECORD holds a hash of every other member and stands behind them all, so each member is
+// fetched, hashed, deflated and written in one pass, several at a time, and RECORD is made from what that pass saw: it
+// cannot disagree with the bytes in the wheel. Where packed bytes are copied as they are, the pass only fetches and
+// hashes (which proves the stream and its CRC), and the copying comes after.
+//
+// The order is that of the wheel format's advice: .dist-info at the end, so that a reader at the end of a file finds
+// metadata, directory and end record close together, and tools that change metadata rewrite the tail only.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/parallel.h"
+#include "base/text.h"
+#include "pep/record.h"
+#include "wheel/check/names.h"
+
+namespace wheelsmith::wheel {
+
+namespace {
+
+std::string record_name(const std::string& dist_info) { return dist_info + "/RECORD"; }
+
+void arrange(std::vector<SealedMember>& members, const std::string& dist_info) {
+  const std::string metadata = dist_info + "/";
+  std::sort(members.begin(), members.end(), [&](const SealedMember& a, const SealedMember& b) {
+    return std::tuple(a.name.starts_with(metadata), std::string_view(a.name)) <
+           std::tuple(b.name.starts_with(metadata), std::string_view(b.name));
+  });
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    refuse_hostile_name(members[i].name);
+    if (members[i].name == record_name(dist_info)) {
+      throw Error(members[i].name + " is written from all other members and cannot be given");
+    }
+    if (i > 0 && members[i].name == members[i - 1].name) {
+      throw Error(printable(members[i].name) + " stands in the wheel twice; which one is meant cannot be told");
+    }
+  }
+}
+
+pep::RecordLine record_line(const std::string& name, Bytes contents) {
+  return {name, "sha256", to_base64url(sha256(contents)), contents.size(), 0};
+}
+
+// Each member's contents leave behind their line of RECORD when they are fetched.
+std::vector<zip::NewMember> hashing(const std::vector<SealedMember>& members, std::vector<pep::RecordLine>& lines) {
+  std::vector<zip::NewMember> result;
+  result.reserve(members.size());
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    zip::NewMember member = members[i];
+    member.open = [&member = members[i], &line = lines[i]] {
+      Blob blob = member.open();
+      line = record_line(member.name, blob.bytes);
+      return blob;
+    };
+    result.push_back(std::move(member));
+  }
+  return result;
+}
+
+void copy_raw(const std::vector<SealedMember>& members, const std::vector<zip::NewMember>& sources,
+              const SealOptions& options, zip::Writer& writer) {
+  std::vector<std::size_t> raw;
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    if (members[i].raw != nullptr) raw.push_back(i);
+  }
+  parallel_for(raw.size(), options.threads, [&](std::size_t i) {
+    try {
+      (void)sources[raw[i]].open();
+    } catch (const Error& error) {
+      throw error.in(printable(sources[raw[i]].name));
+    }
+  });
+  for (std::size_t i = 0; i < members.size();) {
+    if (members[i].raw != nullptr) {
+      writer.add_raw(*options.raw_from, *members[i].raw, members[i].name, members[i].mode);
+      ++i;
+      continue;
+    }
+    // New ones that stand together are hashed and deflated side by side.
+    std::vector<zip::NewMember> together;
+    for (; i < members.size() && members[i].raw == nullptr; ++i) together.push_back(sources[i]);
+    writer.add_all(together);
+  }
+}
+
+bool is_tag_word(std::string_view word) {
+  return !word.empty() && std::all_of(word.begin(), word.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  });
+}
+
+}  // namespace
+
+std::uint64_t seal(std::vector<SealedMember> members, const std::string& dist_info, const SealOptions& options,
+                   Sink& sink) {
+  arrange(members, dist_info);
+  zip::Writer writer(sink, {.time = options.time, .threads = options.threads});
+  std::vector<pep::RecordLine> lines(members.size());
+  const std::vector<zip::NewMember> sources = hashing(members, lines);
+  if (options.raw_from != nullptr) {
+    copy_raw(members, sources, options, writer);
+  } else {
+    writer.add_all(sources);
+  }
+  std::string record;
+  for (const pep::RecordLine& line : lines) record += pep::to_csv_line(line) + "\n";
+  record += pep::to_csv_line({record_name(dist_info), "", "", std::nullopt, 0}) + "\n";
+  writer.add(record_name(dist_info), Bytes(record));
+  return writer.finish();
+}
+
+void refuse_hostile_name(const std::string& name) {
+  const auto refuse = [&](std::string_view why) {
+    throw Error(fmt::format("the member {} {}", printable(std::string_view(name).substr(0, 200)), why));
+  };
+  if (name.empty()) refuse("has no name");
+  if (is_unsafe_path(name)) refuse("leads out of the folder that the wheel is unpacked into");
+  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
+  if (std::any_of(name.begin(), name.end(), is_control)) refuse("has a control character in its name");
+  if (name.find('\\') != std::string::npos) refuse("has a backslash in its name");
+  if (!is_valid_utf8(name)) refuse("has a name that is no UTF-8");
+  for (const std::string_view part : split(name, '/')) {
+    if (part.empty() || part == ".") refuse("has an empty part or \".\" in its name, which hides what it really is");
+  }
+}
+
+std::uint32_t canonical_mode(std::string_view name, std::uint32_t mode) {
+  const std::string_view top = name.substr(0, name.find('/'));
+  const bool is_script = top.ends_with(".data") && name.substr(top.size()).starts_with("/scripts/");
+  return is_script || (mode & 0111) != 0 ? 0755 : 0644;
+}
+
+std::string wheel_file_text(const pep::Headers& old, const pep::WheelName& name) {
+  std::string text;
+  for (const auto& [field, value] : old.fields) {
+    const std::string lower = to_lower(field);
+    if (lower == "tag") continue;
+    const bool has_binaries = lower == "root-is-purelib" && name.platform != "any";
+    text += field + ": " + (has_binaries ? "false" : std::string(trim(value))) + "\n";
+  }
+  if (!old.has("Root-Is-Purelib")) text += fmt::format("Root-Is-Purelib: {}\n", name.platform == "any");
+  std::vector<std::string> tags;
+  for (const pep::Tag& tag : name.tags()) tags.push_back(tag.to_string());
+  std::sort(tags.begin(), tags.end());
+  tags.erase(std::unique(tags.begin(), tags.end()), tags.end());
+  for (const std::string& tag : tags) text += "Tag: " + tag + "\n";
+  return text;
+}
+
+std::string canonical_tag_set(std::string_view set) {
+  std::vector<std::string> words;
+  for (const std::string_view word : split(set, '.')) {
+    if (!is_tag_word(word))
+      throw Error(fmt::format("{} is no tag: {} is no word of one", printable(set), printable(word)));
+    words.emplace_back(word);
+  }
+  std::sort(words.begin(), words.end());
+  words.erase(std::unique(words.begin(), words.end()), words.end());
+  return join(words, ".");
+}
+
+}  // namespace wheelsmith::wheel
