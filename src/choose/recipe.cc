@@ -1,0 +1,145 @@
+#include "choose/recipe.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/request_error.h"
+#include "base/text.h"
+#include "pep/wheel_name.h"
+
+namespace wheelsmith::choose {
+
+namespace {
+
+// A recipe that is not even TOML is known by its file alone.
+void throw_if_broken(const recipe::Library& library, const std::string& package) {
+  for (const auto& [name, problem] : library.broken()) {
+    if (pep::same_name(name, package) || pep::same_name(std::filesystem::path(name).stem().string(), package))
+      throw RequestError(problem);
+  }
+}
+
+void add_once(std::vector<std::string>& list, const std::string& word) {
+  if (std::find(list.begin(), list.end(), word) == list.end()) list.push_back(word);
+}
+
+}  // namespace
+
+const recipe::Recipe* find_recipe(const recipe::Library& library, const std::string& package) {
+  if (const recipe::Recipe* known = library.find(package)) return known;
+  throw_if_broken(library, package);
+  if (!pep::is_valid_name(package))
+    throw RequestError(
+        fmt::format("{} is no name of a package (a folder to build from is given by --source)", printable(package)));
+  return nullptr;
+}
+
+const recipe::Recipe& recipe_named(const recipe::Library& library, const std::string& name) {
+  if (const recipe::Recipe* found = library.find(name)) return *found;
+  throw_if_broken(library, name);
+  const auto near = nearest(name, library.names());
+  throw RequestError(fmt::format("there is no recipe {}{}; `wheelsmith recipes` lists them", printable(name),
+                                 near ? ", did you mean " + *near + "?" : ""));
+}
+
+recipe::Recipe unknown_recipe(const std::string& package) {
+  recipe::Recipe recipe;
+  recipe.name = recipe.project = package;
+  recipe.source.kind = recipe::Source::Kind::sdist;
+  recipe.source.project = package;
+  return recipe;
+}
+
+recipe::Recipe inferred_recipe(const std::string& package, const source::Pin& pin, const recipe::SourceFacts& facts) {
+  recipe::Recipe recipe = recipe::infer(facts);
+  recipe.name = package;
+  recipe.source = unknown_recipe(package).source;
+  recipe.source.version = pin.version;
+  return recipe;
+}
+
+std::map<std::string, std::string> chosen_settings(const recipe::Recipe& recipe, const Request& request) {
+  std::map<std::string, std::string> chosen;
+  for (const recipe::Setting& setting : recipe.settings) {
+    const auto wanted = request.set.find(setting.name);
+    chosen[setting.name] = wanted == request.set.end() ? setting.fallback : wanted->second;
+  }
+  return chosen;
+}
+
+recipe::Conditions first_conditions(const Request& request, const recipe::Recipe& recipe,
+                                    const toolchain::Python& python, const gpu::ArchList& archs,
+                                    const std::optional<toolchain::Compiler>& compiler) {
+  recipe::Conditions conditions;
+  conditions.python = python.version;
+  conditions.platform = request.platform.empty() ? python.platform : request.platform;
+  conditions.build_type = request.build_type;
+  if (compiler) {
+    conditions.compiler_family = compiler->family;
+    conditions.compiler_version = compiler->version;
+  }
+  for (const gpu::ArchRequest& one : archs.requests) conditions.archs.push_back(gpu::to_string(one));
+  conditions.settings = chosen_settings(recipe, request);
+  return conditions;
+}
+
+Chosen<std::optional<std::string>> find_refusal(const recipe::Recipe& recipe, const recipe::Rules& rules,
+                                                const gpu::ArchList& archs,
+                                                const std::map<std::string, std::string>& settings) {
+  Chosen<std::optional<std::string>> result;
+  for (const recipe::Refusal& refusal : rules.refusals) {
+    const std::vector<std::string> hit = refusal.hits(archs);
+    if (hit.empty() && !refusal.archs.empty()) continue;
+    if (refusal.is_overridden(settings)) {
+      result.notes.push_back(fmt::format("{}: --set {}={}, although {}", recipe.name, refusal.override_by,
+                                         settings.at(refusal.override_by), refusal.why));
+      continue;
+    }
+    const std::string words = recipe.override_words(refusal);
+    result.what = fmt::format("{} is not built{}: {}{}", recipe.name, hit.empty() ? "" : " for " + join(hit, ", "),
+                              refusal.why, words.empty() ? "" : "; " + words + " builds it nevertheless");
+    return result;
+  }
+  return result;
+}
+
+std::vector<std::string> reject_typos(const Request& request, const std::vector<const recipe::Recipe*>& built,
+                                      const recipe::Library& library) {
+  std::vector<std::string> notes, packages, settings;
+  for (const recipe::Recipe* recipe : built) {
+    add_once(packages, recipe->name);
+    for (const recipe::Setting& setting : recipe->settings) add_once(settings, setting.name);
+  }
+  const auto reject = [&](const std::string& option, const std::string& name, const std::vector<std::string>& known) {
+    const auto same = [&](const std::string& other) { return other == name || pep::same_name(other, name); };
+    if (std::any_of(known.begin(), known.end(), same)) return;
+    const auto near = nearest(name, known);
+    if (near && name.size() > 4 && library.find(name) == nullptr)
+      throw RequestError(
+          fmt::format("{} {}: nothing here has that name; did you mean {}?", option, printable(name), *near));
+    notes.push_back(fmt::format("{} {} is not used: nothing here has that name", option, printable(name)));
+  };
+  for (const source::Override& user : request.sources) {
+    if (!user.name.empty()) reject("--source", user.name, packages);
+    if (user.name.empty() && user.project.empty() && request.packages.size() > 1)
+      throw RequestError("--source: several packages are built; say which one it is of: --source NAME=PLACE");
+  }
+  std::vector<std::string> of_any = settings;
+  for (const std::string& name : library.names()) {
+    for (const recipe::Setting& setting : library.find(name)->settings) add_once(of_any, setting.name);
+  }
+  for (const auto& [name, value] : request.set) {
+    if (std::find(of_any.begin(), of_any.end(), name) == of_any.end()) {
+      const auto near = nearest(name, settings.empty() ? of_any : settings);
+      throw RequestError(fmt::format("--set {}: no recipe has such a setting; {}", printable(name),
+                                     near               ? "did you mean " + *near + "?"
+                                     : settings.empty() ? "those that are built have none"
+                                                        : "there are " + join(settings, ", ")));
+    }
+    reject("--set", name, settings);
+  }
+  return notes;
+}
+
+}  // namespace wheelsmith::choose

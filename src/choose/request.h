@@ -1,0 +1,47 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gpu/arch.h"
+#include "recipe/recipe.h"
+#include "source/source.h"
+
+namespace wheelsmith::choose {
+
+// What the user asked for. What is left empty is chosen here (variants.h, python.h, torch.h, source.h, toolkit.h).
+struct Request {
+  std::vector<std::string> packages;
+  std::vector<recipe::Variant> variants;
+  std::string target;
+  std::vector<gpu::ArchList> archs;  // each list is a wheel of its own
+  std::vector<std::string> pythons;
+  std::string torch;        // version, CHANNEL/VARIANT, path of a wheel, folder or interpreter
+  std::string torch_index;  // of channels, with {channel} and {variant}
+  // Of ROCm's wheels, with {channel} and {family}; "": no index is asked. The version as specifiers.
+  std::string rocm_index, rocm_channel, rocm_requirement;
+  std::vector<source::Override> sources;
+  std::vector<std::pair<std::string, std::string>> refs;  // --ref: recipe ("" for the only package), ref
+  std::string platform;  // "manylinux_2_28"; "": the most compatible tag the wheel qualifies for
+  std::string build_type = "release";
+  std::map<std::string, std::string> set;          // recipe settings
+  std::map<std::string, std::string> environment;  // --env, --env-file
+  std::vector<std::filesystem::path> wheelhouses;  // find-links folders for dependencies and torch
+  std::string network = "recipe";
+  bool verbose = false, upgrade = false, offline = false;
+};
+
+// A choice, and the sentences that report it to the user.
+template <class T>
+struct Chosen {
+  T what{};
+  std::vector<std::string> notes{};
+};
+
+// Whether an option without a package's name means this package: it is the only one.
+bool is_only_package(const Request& request, const std::string& package);
+
+}  // namespace wheelsmith::choose
