@@ -5,16 +5,13 @@
 #include <atomic>
 #include <thread>
 
-#include "base/error.h"
 #include "base/parallel.h"
 #include "base/text.h"
-#include "cli/checklist.h"
+#include "build/build.h"
 #include "cli/session.h"
-#include "doctor/doctor.h"
-#include "env/env.h"
 #include "report/doctor_text.h"
 #include "run/cache_relay.h"
-#include "run/run.h"
+#include "run/step/step.h"
 
 namespace wheelsmith::cli {
 
@@ -32,73 +29,6 @@ struct BuildCommand {
 void say(const std::string& text) {
   std::fwrite(text.data(), 1, text.size(), stderr);
   std::fflush(stderr);
-}
-
-// The interpreter of --into, which is one or an environment's folder.
-std::filesystem::path environment_python(const std::string& into) {
-  std::error_code ignored;
-  const std::filesystem::path python = std::filesystem::path(into) / "bin" / "python";
-  if (!into.empty() && std::filesystem::exists(python, ignored)) return std::filesystem::absolute(python);
-  return into;
-}
-
-// What the finished wheels are installed into: an environment's folder, an interpreter, or the one they were built for.
-void install_wheels(const std::vector<run::StepOutcome>& outcomes, const plan::Plan& plan, const std::string& into,
-                    Session& session) {
-  for (const run::StepOutcome& outcome : outcomes) {
-    if (outcome.wheel.empty()) continue;
-    toolchain::Python python = plan.find(outcome.id)->python;
-    if (!into.empty()) python = toolchain::find_python(environment_python(into).string(), session.host());
-    env::install_wheel(outcome.wheel, env::install_target(python), true, usable_threads());
-    say(fmt::format("installed {} into {}\n", outcome.wheel.filename().string(), python.prefix.string()));
-  }
-}
-
-// What doctor says of the steps that are to be built, with what the plan has chosen.
-std::vector<doctor::Check> examine(const plan::Plan& plan, Session& session) {
-  std::vector<doctor::Check> bad;
-  const settings::Settings& settings = session.settings();
-  std::optional<doctor::Facts> facts;
-  std::vector<std::string> programs;
-  for (const plan::Step& step : plan.steps) {
-    for (const auto& [name, path] : step.programs) programs.push_back(name);
-  }
-  for (const plan::Step& step : plan.steps) {
-    if (step.cached || !step.skipped.empty() || step.source.kind == source::Pin::Kind::program) continue;
-    if (!facts) {
-      facts = doctor::look_around(
-          session.host(), {.store = session.store().root(), .temporary = {}, .out = settings.text("out")}, programs);
-      facts->offline = settings.flag("offline");
-      facts->platform = settings.text("platform");
-      facts->jobs = number_setting(settings, "jobs", 0);
-      facts->cuda_named = !settings.text("cuda").empty();
-    }
-    facts->registry_cuda = step.registry_cuda;
-    facts->registry_rocm = step.registry_rocm;
-    if (step.variant == recipe::Variant::rocm) doctor::look_at_rocm(*facts, step.python, session.host());
-    facts->torch.reset();
-    if (!step.torch_version.empty()) {
-      facts->torch.emplace();
-      facts->torch->version = step.torch_version;
-      facts->torch->cuda = step.torch_cuda;
-      facts->torch->hip = step.torch_hip;
-    }
-    const recipe::Recipe recipe = recipe::parse_recipe(step.recipe_text, step.recipe_origin);
-    facts->settings = session.settings().table("set");
-    for (doctor::Check& check : doctor::examine(recipe, step.variant, step.target, step.archs, step.python, *facts)) {
-      if (check.state != doctor::State::bad) continue;
-      check.step = step.id;
-      bad.push_back(std::move(check));
-    }
-  }
-  return bad;
-}
-
-bool all_good(const std::vector<run::StepOutcome>& outcomes) {
-  for (const run::StepOutcome& outcome : outcomes) {
-    if (outcome.outcome != "built" && outcome.outcome != "cached" && !outcome.optional) return false;
-  }
-  return true;
 }
 
 // Keeps the status lines' clocks going while nothing happens.
@@ -124,101 +54,103 @@ class Redrawer {
   std::thread m_thread;
 };
 
+// Where a compile cache is wanted and there is none, and why.
+std::string set_cache(build::BuildOptions& options, const settings::Settings& settings, const store::Store& store) {
+  if (settings.text("cache") != "on") return "";
+  options.run.cache = cache_options(settings, store);
+  if (!options.local.governed) return "the compile cache works behind the governor, which is off";
+  return options.run.cache.program.empty() ? "without a compile cache: there is no ccache here (apt-get install ccache)"
+                                           : "";
+}
+
+build::BuildOptions options_for(const BuildCommand& command, const Session& session, const choose::Request& request) {
+  const settings::Settings& settings = session.settings();
+  build::BuildOptions options;
+  const unsigned steps = number_setting(settings, "steps", std::max(1u, usable_threads() / 4));
+  if (steps == 0) throw UsageError("steps 0: then nothing would ever start");
+  options.local.steps_at_once = steps;
+  options.local.governed = settings.text("governor") != "off";
+  run::RunOptions& run = options.run;
+  run.out = settings.text("out");
+  run.keep_going = settings.flag("keep-going");
+  run.clean = command.clean;
+  run.offline = request.offline;
+  run.mirrors = session.fetch_options().mirrors;
+  run.jobs = number_setting(settings, "jobs", 0);
+  run.silence_seconds = number_setting(settings, "timeout", 0);
+  if (const std::string memory = settings.text("memory"); !memory.empty()) run.memory = parse_size("memory", memory);
+  options.examination = {.paths = {.store = session.store_root(), .temporary = {}, .out = run.out},
+                         .platform = request.platform,
+                         .jobs = run.jobs,
+                         .offline = request.offline,
+                         .cuda_named = !settings.text("cuda").empty(),
+                         .settings = request.set};
+  options.despite_doctor = command.despite_doctor;
+  options.install = command.install;
+  options.into = command.into;
+  return options;
+}
+
+void show_plan(const plan::Plan& plan, const report::Style& style) {
+  for (const std::string& note : plan.notes) say(style.dim(printable(note)) + "\n");
+  for (const plan::Step& step : plan.steps) {
+    if (!step.decision.cached)
+      say(fmt::format("{} {}: {}\n", style.cyan(step.is_skipped() ? "skip" : "build"), step.id(),
+                      step.decision.reason));
+  }
+}
+
 int build(const BuildCommand& command) {
   const settings::Settings settings = command.settings.read(command.packages);
   if (!settings.text("machine").empty())
     throw UsageError("--machine: a plan for another machine cannot be built here; `plan` and `doctor` take it");
   sys::install_interrupt_flag();
-  const unsigned steps = number_setting(settings, "steps", std::max(1u, usable_threads() / 4));
-  const unsigned jobs = number_setting(settings, "jobs", 0);
-  const unsigned silence = number_setting(settings, "timeout", 0);
-  if (steps == 0) throw UsageError("steps 0: then nothing would ever start");
   Session session(settings, command.upgrade);
-  const plan::Request request = session.build_request();
+  const choose::Request request = session.build_request();
   if (request.platform.starts_with("win") || request.platform.starts_with("macosx"))
     throw UsageError(fmt::format("--platform {}: builds run on Linux; `plan` shows what the recipe knows of it",
                                  printable(request.platform)));
-  const bool live = sys::standard_error_is_terminal() && !command.output.json;
+  const bool quiet = command.output.json;
+  const bool live = sys::standard_error_is_terminal() && !quiet;
   const report::Style style = command.output.style();
   plan::PlanInputs inputs = session.inputs();
-  if (!command.output.json) inputs.on_progress = [](const std::string& text) { say(text + "\n"); };
-  const plan::Plan plan = plan::make_plan(request, inputs);
-  if (!command.output.json) {
-    for (const std::string& note : plan.notes) say(style.dim(printable(note)) + "\n");
-    for (const plan::Step& step : plan.steps) {
-      if (!step.cached)
-        say(fmt::format("{} {}: {}\n", style.cyan(step.skipped.empty() ? "build" : "skip"), step.id, step.reason));
-    }
-  }
-  const std::vector<doctor::Check> bad = command.despite_doctor ? std::vector<doctor::Check>() : examine(plan, session);
-  if (!bad.empty()) {
-    if (!command.output.json) say(report::doctor_text(bad, style));
-    throw Error(fmt::format(
-        "this machine cannot build it yet: {}{} (wheelsmith doctor says more; --despite-doctor builds all the same)",
-        bad.front().found.empty() ? bad.front().id : bad.front().id + ": " + bad.front().found,
-        bad.size() > 1 ? fmt::format(" and {} more", bad.size() - 1) : ""));
-  }
-  run::RunOptions options;
-  options.out = settings.text("out");
-  options.keep_going = settings.flag("keep-going");
-  options.clean = command.clean;
-  options.governed = settings.text("governor") != "off";
-  std::vector<std::string> notes = plan.notes;
-  if (settings.text("cache") == "on") {
-    options.cache = cache_options(settings, session.store());
-    const std::string without = !options.governed ? "the compile cache works behind the governor, which is off"
-                                : options.cache.program.empty()
-                                    ? "without a compile cache: there is no ccache here (apt-get install ccache)"
-                                    : "";
-    if (!without.empty()) notes.push_back(without);
-    if (!without.empty() && !command.output.json) say(style.dim(without) + "\n");
-  }
-  if (const std::string memory = settings.text("memory"); !memory.empty())
-    options.memory = parse_size("memory", memory);
-  options.steps_at_once = steps;
-  options.jobs = jobs;
-  options.silence_seconds = silence;
-  options.offline = request.offline;
-  options.fetch = session.fetch_options();
-  report::BuildStatus status(plan, style, live, request.verbose);
+  build::BuildOptions options = options_for(command, session, request);
+  const std::string without_cache = set_cache(options, settings, session.store());
+  std::optional<report::BuildStatus> status;
+  std::optional<Redrawer> redrawer;
   std::mutex mutex;
-  if (!command.output.json) {
-    options.on_event = [&](const run::Event& event) {
+  build::Watcher watcher;
+  if (!quiet) {
+    inputs.on_progress = [](const std::string& text) { say(text + "\n"); };
+    options.local.on_note = [&](const std::string& text) { say(style.dim(printable(text)) + "\n"); };
+    watcher.on_plan = [&](const plan::Plan& plan) {
+      show_plan(plan, style);
+      if (!without_cache.empty()) say(style.dim(without_cache) + "\n");
+      status.emplace(plan, style, live, request.verbose);
+    };
+    watcher.on_bad_checks = [&](const std::vector<doctor::Check>& bad) { say(report::doctor_text(bad, style)); };
+    watcher.on_installed = [](const std::string& text) { say(text + "\n"); };
+    options.run.on_event = [&](const run::Event& event) {
       const std::lock_guard guard(mutex);
-      say(status.on_event(event));
+      if (live && !redrawer) redrawer.emplace(*status, mutex);
+      say(status->on_event(event));
     };
   }
-  std::vector<run::StepOutcome> outcomes;
-  {
-    std::optional<Redrawer> redrawer;
-    if (live) redrawer.emplace(status, mutex);
-    outcomes = run::run_plan(plan, session.store(), options);
-  }
-  say(live ? status.clear() : "");
-  // Wheels that are built are told of even if they cannot be installed.
-  std::string not_installed;
-  try {
-    if (command.install && all_good(outcomes)) install_wheels(outcomes, plan, command.into, session);
-  } catch (const Error& error) {
-    not_installed = fmt::format("built, but not installed: {}", printable(error.what()));
-  }
-  report::Closing closing;
-  if (all_good(outcomes) && not_installed.empty()) {
-    closing.checklist = closing_checklist(plan, outcomes, command.install, environment_python(command.into), session);
-    for (const plan::Step& step : plan.steps) {
-      if (step.asked_for) closing.runtime.insert(closing.runtime.end(), step.runtime.begin(), step.runtime.end());
-    }
-  }
-  if (command.output.json) {
-    if (!not_installed.empty()) notes.push_back(not_installed);
-    print(report::build_json(outcomes, notes, closing));
+  build::BuildResult result = build::build(request, inputs, options, watcher);
+  redrawer.reset();
+  if (live && status) say(status->clear());
+  const report::Closing closing{result.checklist, result.runtime};
+  if (quiet) {
+    std::vector<std::string> notes = result.plan.notes;
+    if (!without_cache.empty()) notes.push_back(without_cache);
+    if (!result.not_installed.empty()) notes.push_back(result.not_installed);
+    print(report::build_json(result.outcomes, notes, closing));
   } else {
-    print(report::build_text(outcomes, style) + report::closing_text(closing, style));
+    print(report::build_text(result.outcomes, style) + report::closing_text(closing, style));
   }
-  if (!not_installed.empty()) say(fmt::format("wheelsmith: error: {}\n", not_installed));
+  if (!result.not_installed.empty()) say(fmt::format("wheelsmith: error: {}\n", printable(result.not_installed)));
   if (sys::interrupted()) return k_interrupted;
-  const bool good = all_good(outcomes) && not_installed.empty() && !doctor::any_bad(closing.checklist);
-  return good ? k_fine : k_not_fine;
+  return result.good() ? k_fine : k_not_fine;
 }
 
 }  // namespace

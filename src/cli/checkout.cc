@@ -6,9 +6,10 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "cli/checkout_choice.h"
+#include "choose/recipe.h"
 #include "cli/checkout_report.h"
 #include "cli/source_file.h"
+#include "cli/source_words.h"
 #include "sys/file.h"
 #include "sys/files.h"
 #include "sys/process.h"
@@ -51,7 +52,7 @@ void check_words(const CheckoutCommand& command) {
 std::vector<const recipe::Recipe*> in_order(const CheckoutCommand& command, const recipe::Library& library) {
   std::vector<const recipe::Recipe*> result;
   for (const std::string& name : command.recipes) {
-    const recipe::Recipe* found = &recipe_named(library, name);
+    const recipe::Recipe* found = &choose::recipe_named(library, name);
     if (std::find(result.begin(), result.end(), found) == result.end()) result.push_back(found);
   }
   std::stable_partition(result.begin(), result.end(),
@@ -59,33 +60,46 @@ std::vector<const recipe::Recipe*> in_order(const CheckoutCommand& command, cons
   return result;
 }
 
-source::CheckoutRequest request_for(const CheckoutCommand& command, const recipe::Recipe& recipe,
-                                    const SourceChoice& choice, const settings::Settings& settings) {
+source::CheckoutRequest request_for(const CheckoutCommand& command, const recipe::Recipe& recipe, CheckoutSource& from,
+                                    const settings::Settings& settings) {
   const std::optional<recipe::Variant> variant = wanted_variant(recipe, settings);
+  const std::string& ref = from.choice.ref;
   source::CheckoutRequest request;
   request.recipe = recipe.name;
   request.variant = variant ? std::string(recipe::to_string(*variant)) : "";
   request.folder = command.into.empty()          ? fs::path(recipe.name)
                    : command.recipes.size() == 1 ? fs::path(command.into)
                                                  : fs::path(command.into) / recipe.name;
-  request.origin = choice.origin;
-  request.ref = choice.ref;
-  request.patches = choice.patches;
-  recipe::Checkout rules = checkout_rules(recipe, variant, settings.text("target"), choice.ref);
-  if (command.submodules == "needed") request.submodules = rules.submodules;
+  request.origin = from.choice.url;
+  request.ref = ref;
+  recipe::Checkout parts = choose::choose_parts(recipe, variant, settings.text("target"), ref);
+  if (command.submodules == "needed") request.submodules = parts.submodules;
   if (command.submodules == "none") request.submodules.emplace();
-  if (command.hipify && rules.hipify.empty())
-    rules = checkout_rules(recipe, recipe::Variant::rocm, settings.text("target"), choice.ref);
-  if (command.hipify && rules.hipify.empty())
+  if (command.hipify && parts.hipify.empty())
+    parts = choose::choose_parts(recipe, recipe::Variant::rocm, settings.text("target"), ref);
+  if (command.hipify && parts.hipify.empty())
     throw UsageError(fmt::format("the recipe of {} has no hipify script", recipe.name));
-  if (!command.no_hipify) request.hipify = rules.hipify;
-  request.commit_hipify = rules.commit_hipify && !command.no_commit_hipify;
+  if (!command.no_hipify) request.hipify = parts.hipify;
+  request.commit_hipify = parts.commit_hipify && !command.no_commit_hipify;
+  request.patches = from.patches;
+  if (request.hipify.empty()) {
+    if (const std::size_t left = request.patches.drop_hipified(); left != 0)
+      from.notes.push_back(
+          fmt::format("{} hipified patch{} left out, since nothing is hipified", left, left == 1 ? " is" : "es are"));
+  }
   request.python = sys::find_program("python3");
   if (!request.hipify.empty() && request.python.empty())
     throw Error("hipify is a Python script, but there is no python3 in PATH; --no-hipify leaves it out");
   request.depth = command.full_history ? 0 : command.depth.value_or(1);
   request.offline = settings.flag("offline");
-  request.version = [&recipe, ref = choice.ref](const source::GitFolder& git) { return version_of(recipe, ref, git); };
+  request.version = [&recipe, ref](const source::GitFolder& git) {
+    std::optional<std::string> text;
+    if (!recipe.source.version_file.empty()) {
+      const sys::Captured said = git.run({"cat-file", "blob", "HEAD:" + recipe.source.version_file});
+      if (said.exit.good()) text = said.output;
+    }
+    return choose::source_version(recipe, ref, text);
+  };
   return request;
 }
 
@@ -101,13 +115,13 @@ int check_out_all(const CheckoutCommand& command) {
       if (words.torch_dir.empty() && item.result.state.recipe == recipe->source.pinned_by.recipe)
         words.torch_dir = item.folder.string();
     }
-    SourceChoice choice = choose_source(*recipe, wanted_variant(*recipe, settings), words, settings);
-    const source::CheckoutRequest request = request_for(command, *recipe, choice, settings);
+    CheckoutSource from = checkout_source(*recipe, wanted_variant(*recipe, settings), words, settings);
+    const source::CheckoutRequest request = request_for(command, *recipe, from, settings);
     CheckoutItem item;
     item.folder = request.folder;
-    item.why = choice.why;
+    item.why = choose::reason_of(from.choice);
     item.result = source::check_out(request, *repositories, session.store());
-    item.result.notes.insert(item.result.notes.begin(), choice.notes.begin(), choice.notes.end());
+    item.result.notes.insert(item.result.notes.begin(), from.notes.begin(), from.notes.end());
     if (!command.output.json) print(checkout_text(item, command.output.style()));
     items.push_back(std::move(item));
   }
@@ -126,10 +140,10 @@ int write_bundle(const CheckoutCommand& command) {
     wish.variant = wanted_variant(*recipe, settings);
     wish.target = settings.text("target");
     if (recipe->source.kind == recipe::Source::Kind::git || !command.words.origin.empty()) {
-      const SourceChoice choice = choose_source(*recipe, wish.variant, command.words, settings);
-      wish.origin = choice.origin;
+      const choose::SourceChoice choice = checkout_source(*recipe, wish.variant, command.words, settings).choice;
+      wish.origin = choice.url;
       wish.ref = choice.ref;
-      wish.submodules = checkout_rules(*recipe, wish.variant, wish.target, choice.ref).submodules;
+      wish.submodules = choose::choose_parts(*recipe, wish.variant, wish.target, choice.ref).submodules;
       if (command.submodules == "all") wish.submodules.reset();
       if (command.submodules == "none") wish.submodules.emplace();
     }

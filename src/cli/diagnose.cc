@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "report/diagnosis.h"
-#include "run/run.h"
+#include "run/machine_facts.h"
 #include "settings/settings.h"
 #include "sys/file.h"
 #include "sys/process.h"

@@ -1,9 +1,9 @@
 #include "doctor/doctor.h"
 
 #include "base/error.h"
-#include "cli/examiner.h"
+#include "choose/python.h"
 #include "cli/session.h"
-#include "plan/choose.h"
+#include "doctor/examiner.h"
 #include "report/doctor_text.h"
 #include "sys/file.h"
 #include "toolchain/description.h"
@@ -48,7 +48,7 @@ std::string variable(const sys::Environment& environment, const std::string& nam
   return found == environment.end() || found->second.empty() ? fallback : found->second;
 }
 
-Facts look(const Clinic& clinic, const plan::Request& request, const std::vector<std::string>& programs) {
+Facts look(const Clinic& clinic, const choose::Request& request, const std::vector<std::string>& programs) {
   const toolchain::Host& where = clinic.session->host();
   const settings::Settings& settings = clinic.session->settings();
   Facts facts = doctor::look_around(where,
@@ -65,17 +65,17 @@ Facts look(const Clinic& clinic, const plan::Request& request, const std::vector
 }
 
 // Each that was asked for; one without an executable, and why, for what is not found.
-std::vector<std::pair<toolchain::Python, std::string>> find_pythons(const plan::Request& request,
-                                                                    const plan::PlanInputs& inputs) {
+std::vector<std::pair<toolchain::Python, std::string>> find_pythons(const choose::Request& request,
+                                                                    const toolchain::Host& host) {
   std::vector<std::string> wanted = request.pythons;
   if (wanted.empty()) wanted.emplace_back();
   std::vector<std::pair<toolchain::Python, std::string>> found;
   for (const std::string& text : wanted) {
-    plan::Request one = request;
+    choose::Request one = request;
     one.pythons.clear();
     if (!text.empty()) one.pythons.push_back(text);
     try {
-      for (toolchain::Python& python : plan::choose_pythons(one, inputs)) found.emplace_back(std::move(python), "");
+      for (toolchain::Python& python : choose::choose_pythons(one, host)) found.emplace_back(std::move(python), "");
     } catch (const Error& error) {
       found.emplace_back(toolchain::Python(), error.what());
     }
@@ -100,7 +100,7 @@ std::vector<std::string> programs_of(const recipe::Library& recipes) {
 
 int doctor_command(const DoctorCommand& command) {
   Clinic clinic(command.settings.read(command.packages));
-  const plan::Request request = clinic.session->request();
+  const choose::Request request = clinic.session->request();
   const bool all_programs = command.describe || !command.packages.empty();
   Facts facts =
       look(clinic, request, all_programs ? programs_of(clinic.session->recipes()) : std::vector<std::string>());
@@ -114,13 +114,14 @@ int doctor_command(const DoctorCommand& command) {
     if (!pythons.empty()) doctor::look_at_torch(facts, pythons.front().executable, clinic.session->host());
     checks = doctor::survey(pythons, facts);
   } else {
-    for (const auto& [python, problem] : find_pythons(request, clinic.session->inputs())) {
+    const plan::PlanInputs inputs = clinic.session->inputs();
+    for (const auto& [python, problem] : find_pythons(request, inputs.host)) {
       facts.python_problem = problem;
       facts.rocm_index = request.rocm_index;
       doctor::look_at_rocm(facts, python, clinic.session->host());
-      Examiner examiner(*clinic.session, request, facts);
+      doctor::Examiner examiner(request, inputs, facts);
       for (const std::string& package : command.packages) examiner.examine(package, python);
-      checks.insert(checks.end(), examiner.checks.begin(), examiner.checks.end());
+      for (Check& check : examiner.take_checks()) checks.push_back(std::move(check));
     }
   }
   print(command.output.json ? report::doctor_json(checks) : report::doctor_text(checks, command.output.style()));

@@ -6,8 +6,8 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "cli/checkout_choice.h"
 #include "cli/checkout_report.h"
+#include "cli/source_words.h"
 #include "pep/requirement.h"
 #include "source/bundle/source_manifest.h"
 #include "sys/file.h"

@@ -6,7 +6,8 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "cli/checkout_choice.h"
+#include "choose/recipe.h"
+#include "cli/source_words.h"
 #include "sys/file.h"
 
 namespace wheelsmith::cli {
@@ -91,7 +92,7 @@ int list(const PatchesCommand& command) {
   std::vector<std::string> names = source::PatchSet::names(patches, package);
   if (!command.patchset.empty()) names = {patch_set_named(patches, package, command.patchset).name()};
   // Nothing of a package that nobody knows is a slip of the pen.
-  if (names.empty() && !state) (void)recipe_named(Session(settings).recipes(), package);
+  if (names.empty() && !state) (void)choose::recipe_named(Session(settings).recipes(), package);
   Array sets;
   std::string text;
   for (const std::string& name : names) {

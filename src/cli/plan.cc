@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "cli/session.h"
 #include "cli/source_file.h"
+#include "plan/render/render.h"
 
 namespace wheelsmith::cli {
 
@@ -33,7 +34,7 @@ int make(const PlanCommand& command) {
   std::optional<gpu::ArchList> other_archs;
   if (!command.compare.empty()) other_archs = read_archs(command.compare);
   Session session(command.settings.read(command.packages), command.upgrade);
-  plan::Request request = session.build_request();
+  choose::Request request = session.build_request();
   plan::PlanInputs inputs = session.inputs();
   const bool to_people = !command.output.json && !command.script && !command.containerfile && !command.dot;
   if (to_people && sys::standard_error_is_terminal())
@@ -41,7 +42,7 @@ int make(const PlanCommand& command) {
   const plan::Plan plan = plan::make_plan(request, inputs);
   if (!command.bundle.empty()) return bundle_plan(plan, command.bundle, session, command.output);
   if (command.script) {
-    print(plan::to_script(plan, session.store()));
+    print(plan::to_script(plan));
   } else if (command.containerfile) {
     print(plan::to_containerfile(plan, command.base_image));
   } else if (command.dot) {

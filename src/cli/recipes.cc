@@ -6,8 +6,10 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "choose/python.h"
+#include "choose/recipe.h"
 #include "cli/session.h"
-#include "plan/infer_recipe.h"
+#include "plan/sources.h"
 #include "report/plan.h"
 #include "sys/file.h"
 #include "sys/files.h"
@@ -68,7 +70,10 @@ int init(const RecipeCommand& command) {
         fmt::format("{} is there already, and stays as it is; --into FILE names another, --into - prints it",
                     printable(file.string())));
   Session session(settings);
-  const recipe::Recipe made = plan::infer_recipe(command.name, session.request(), session.inputs());
+  const choose::Request request = session.request();
+  const plan::PlanInputs inputs = session.inputs();
+  const recipe::Recipe made =
+      plan::infer_recipe(command.name, request, inputs, choose::choose_pythons(request, inputs.host).front());
   const std::string text = made.to_toml();
   (void)recipe::parse_recipe(text, file.string());
   if (to_output) {

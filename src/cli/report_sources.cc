@@ -107,7 +107,9 @@ void add_records(report::BuildReport& report, const std::filesystem::path& logs,
   for (report::BuildRecord& record : records) report.records.push_back(std::move(record));
 }
 
-bool was_compiled(const run::StepOutcome& step) { return step.outcome == "built" || step.outcome == "failed"; }
+bool was_compiled(const run::StepOutcome& step) {
+  return step.outcome == run::Outcome::built || step.outcome == run::Outcome::failed;
+}
 
 }  // namespace
 

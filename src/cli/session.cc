@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "cli/checkout_choice.h"
+#include "cli/source_words.h"
 #include "pep/requirement.h"
 #include "sys/file.h"
 #include "sys/files.h"
@@ -233,9 +233,9 @@ fetch::FetchOptions Session::fetch_options() const {
   return options;
 }
 
-plan::Request Session::request() const {
+choose::Request Session::request() const {
   return as_usage([&] {
-    plan::Request request;
+    choose::Request request;
     request.packages = m_settings.list("packages");
     for (const std::string& name : request.packages) {
       if (!pep::is_valid_name(name))
@@ -270,8 +270,8 @@ plan::Request Session::request() const {
   });
 }
 
-plan::Request Session::build_request() const {
-  plan::Request result = request();
+choose::Request Session::build_request() const {
+  choose::Request result = request();
   if (result.packages.empty())
     throw UsageError("nothing to build: name a package, or list packages in wheelsmith.toml");
   check_platform_word(result.platform);

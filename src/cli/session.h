@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "choose/request.h"
 #include "cli/command.h"
 #include "fetch/fetch.h"
 #include "governor/cache/cache.h"
@@ -36,13 +37,14 @@ class Session {
  public:
   explicit Session(const settings::Settings& settings, bool upgrade = false);
 
-  [[nodiscard]] plan::Request request() const;
+  [[nodiscard]] choose::Request request() const;
   // The same for what plans: with packages, and with no word that only the doctor could make something of.
-  [[nodiscard]] plan::Request build_request() const;
+  [[nodiscard]] choose::Request build_request() const;
   [[nodiscard]] plan::PlanInputs inputs();
   // The interpreter that pip's own settings and default index are taken from.
   [[nodiscard]] const toolchain::Host& host() const { return m_host; }
   [[nodiscard]] store::Store& store() { return *m_store; }
+  [[nodiscard]] const std::filesystem::path& store_root() const { return m_store->root(); }
   [[nodiscard]] fetch::Fetcher& fetcher() { return *m_fetcher; }
   [[nodiscard]] const recipe::Library& recipes() const { return *m_recipes; }
   [[nodiscard]] const settings::Settings& settings() const { return m_settings; }

@@ -7,7 +7,8 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "cli/checkout_choice.h"
+#include "choose/variants.h"
+#include "cli/source_words.h"
 #include "source/bundle/source_bundle.h"
 #include "source/source.h"
 
@@ -44,9 +45,9 @@ class Collector {
   // All that a plan has pinned, whatever led to it.
   void add(const plan::Plan& plan) {
     for (const plan::Step& step : plan.steps) {
-      if (!step.skipped.empty()) continue;
-      add_pin(step.source);
-      for (const plan::FetchedSource& fetched : step.fetches) add_pin(fetched.pin);
+      if (step.is_skipped()) continue;
+      add_pin(step.spec.source);
+      for (const plan::FetchSource* fetch : step.spec.all<plan::FetchSource>(plan::Phase::source)) add_pin(fetch->pin);
     }
   }
 
@@ -104,10 +105,10 @@ class Collector {
       if (std::find(legal.begin(), legal.end(), variant) != legal.end()) inner.variant = variant;
       inner.target = need.target;
       if (recipe->source.kind == recipe::Source::Kind::git) {
-        const SourceChoice choice = choose_source(*recipe, inner.variant, {}, m_session.settings());
-        inner.origin = choice.origin;
+        const choose::SourceChoice choice = checkout_source(*recipe, inner.variant, {}, m_session.settings()).choice;
+        inner.origin = choice.url;
         inner.ref = choice.ref;
-        inner.submodules = checkout_rules(*recipe, inner.variant, inner.target, choice.ref).submodules;
+        inner.submodules = choose::choose_parts(*recipe, inner.variant, inner.target, choice.ref).submodules;
       }
       add(inner);
     }

@@ -1,8 +1,8 @@
 #include "base/error.h"
+#include "choose/python.h"
 #include "cli/session.h"
-#include "plan/choose.h"
 #include "report/build.h"
-#include "run/run.h"
+#include "run/wheel_tests.h"
 
 namespace wheelsmith::cli {
 
@@ -17,7 +17,7 @@ struct TestCommand {
 int test(const TestCommand& command) {
   sys::install_interrupt_flag();
   Session session(command.settings.read());
-  const toolchain::Python python = plan::choose_pythons(session.request(), session.inputs()).front();
+  const toolchain::Python python = choose::choose_pythons(session.request(), session.host()).front();
   std::vector<run::WheelTest> items;
   bool good = true;
   for (const std::string& path : command.paths) {

@@ -1,13 +1,9 @@
-#include "plan/infer_recipe.h"
-
 #include <fmt/format.h>
 
-#include "base/error.h"
-#include "base/text.h"
-#include "pep/wheel_name.h"
-#include "plan/choose.h"
+#include "choose/recipe.h"
+#include "choose/source.h"
 #include "plan/described.h"
-#include "plan/source_facts.h"
+#include "plan/sources.h"
 
 namespace wheelsmith::plan {
 
@@ -49,19 +45,12 @@ void set_source(recipe::Recipe& recipe, const source::Pin& pin, const PlanInputs
 
 }  // namespace
 
-recipe::Recipe infer_recipe(const std::string& package, const Request& request, const PlanInputs& inputs) {
-  if (!pep::is_valid_name(package)) throw Error(fmt::format("{} is no name of a package", printable(package)));
-  recipe::Recipe stand_in;
-  stand_in.name = stand_in.project = stand_in.source.project = package;
-  source::PinOptions options;
-  options.python_version = choose_pythons(request, inputs).front().version;
-  options.upgrade = request.upgrade;
-  options.offline = request.offline;
-  options.recipe_folder = inputs.recipe_folder;
-  options.example_folders = inputs.example_folders;
-  const source::Pin pin = pin_source(stand_in, choose_source(request, package, package), inputs, options);
-  recipe::Recipe recipe = recipe::infer(remembered_facts(pin, "", inputs));
-  recipe.name = package;
+recipe::Recipe infer_recipe(const std::string& package, const choose::Request& request, const PlanInputs& inputs,
+                            const toolchain::Python& python) {
+  const source::Pin pin =
+      pin_source(choose::unknown_recipe(package), choose::source_override(request, package, package), inputs,
+                 pin_options(request, inputs, python));
+  recipe::Recipe recipe = choose::inferred_recipe(package, pin, remembered_facts(pin, "", inputs));
   recipe.document["name"] = package;
   set_source(recipe, pin, inputs);
   return recipe;

@@ -1,7 +1,4 @@
-// What {placeholders} in a recipe stand for in one step. Paths of our own are ${tree}, ${env}, …: the step's process
-// puts the real ones in, so that a key does not depend on where the store is.
-
-#include "plan/placeholder_values.h"
+#include "plan/placeholders.h"
 
 #include <fmt/format.h>
 
@@ -10,8 +7,6 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "pep/version.h"
-#include "plan/planner.h"
-#include "plan/variables.h"
 
 namespace wheelsmith::plan {
 
@@ -47,9 +42,9 @@ std::string rocm_suffix(std::string version) {
 }
 
 // The one that is meant where none is named.
-std::string target_name(const Step& step, const recipe::Recipe& recipe) {
-  const bool by_default = step.target.empty() && recipe.all_rules.contains({step.variant, "default"});
-  return by_default ? "default" : step.target;
+std::string target_name(const BuildSpec& spec, const recipe::Recipe& recipe) {
+  const bool by_default = spec.target.empty() && recipe.all_rules.contains({spec.variant, "default"});
+  return by_default ? "default" : spec.target;
 }
 
 std::string first_two(const std::string& version) {
@@ -59,61 +54,77 @@ std::string first_two(const std::string& version) {
 
 }  // namespace
 
-std::map<std::string, std::string> placeholder_values(const Step& step, const recipe::Recipe& recipe,
-                                                      const recipe::Rules& rules, const Request& request) {
-  const std::string archs = step.archs.requests.empty() ? "" : recipe::spell(step.archs, rules.archs);
-  std::string nodot = step.python.short_version();
+std::string fetched_place(const recipe::Fetch& fetch, const std::vector<FetchSource>& fetches) {
+  const bool fetched =
+      std::any_of(fetches.begin(), fetches.end(), [&](const FetchSource& one) { return one.name == fetch.name; });
+  if (!fetched) return "";
+  return fetched_folder(fetch.name) + (fetch.subfolder.empty() ? "" : "/" + fetch.subfolder);
+}
+
+std::string variant_label(const BuildSpec& spec) {
+  if (spec.variant != recipe::Variant::cuda) return std::string(recipe::to_string(spec.variant));
+  std::string version = spec.tools.cuda.version;
+  version.erase(std::remove(version.begin(), version.end(), '.'), version.end());
+  return "cu" + version;
+}
+
+Placeholders placeholder_values(const PlaceholderInputs& inputs) {
+  const BuildSpec& spec = inputs.spec;
+  const recipe::Rules& rules = inputs.rules;
+  const std::string& rocm = spec.tools.rocm.version;
+  const choose::TorchBuild& torch = spec.environment.torch_build;
+  const std::string archs = spec.archs.requests.empty() ? "" : recipe::spell(spec.archs, rules.archs);
+  std::string nodot = spec.python.short_version();
   nodot.erase(std::remove(nodot.begin(), nodot.end(), '.'), nodot.end());
   // A commit that no tag names has no version. What asks us for one gets one that comes before every release.
-  const std::string version = step.version.empty() && !step.source.git_commit.empty()
-                                  ? "0.0.dev0+g" + step.source.git_commit.substr(0, 8)
-                                  : step.version;
-  std::map<std::string, std::string> values = {
+  const std::string version = spec.version.empty() && !spec.source.git_commit.empty()
+                                  ? "0.0.dev0+g" + spec.source.git_commit.substr(0, 8)
+                                  : spec.version;
+  Placeholders values = {
       {"version", version},
       {"version.public", pep::Version::try_parse(version) ? version.substr(0, version.find('+')) : version},
-      {"source.commit", step.source.git_commit},
-      {"source.commit8", step.source.git_commit.substr(0, 8)},
-      {"source.ref", step.source.git_ref},
+      {"source.commit", spec.source.git_commit},
+      {"source.commit8", spec.source.git_commit.substr(0, 8)},
+      {"source.ref", spec.source.git_ref},
       {"archs", archs},
-      {"archs.comma", joined(step.archs.to_string(), ",")},
-      {"archs.space", joined(step.archs.to_string(), " ")},
-      {"hsa.version", hsa_version(step.archs)},
+      {"archs.comma", joined(spec.archs.to_string(), ",")},
+      {"archs.space", joined(spec.archs.to_string(), " ")},
+      {"hsa.version", hsa_version(spec.archs)},
       {"python", "${env}/bin/python"},
       {"python.nodot", nodot},
       {"source", "${tree}/source"},
       {"tree", "${tree}"},
       {"env", "${env}"},
       {"toolkit", "${toolkit}"},
-      {"cuda.version", step.cuda_version},
+      {"cuda.version", spec.tools.cuda.version},
       {"cudnn.root", "${toolkit}"},
       {"nccl.root", "${toolkit}"},
       {"nvml.library", "${toolkit}/lib64/stubs/libnvidia-ml.so"},
       {"rocm", "${rocm}"},
-      {"rocm.version", step.rocm_version},
-      {"rocm.minor", first_two(step.rocm_version)},
-      {"rocm.suffix", rocm_suffix(step.rocm_version)},
-      {"rocm.label", step.rocm_version.empty() ? "" : rocm_suffix(step.rocm_version).substr(1)},
-      {"torch.public", step.torch_version.substr(0, step.torch_version.find('+'))},
-      {"torch.version", step.torch_version},
-      {"torch.cuda", step.torch_cuda},
-      {"torch.hip", step.torch_hip},
+      {"rocm.version", rocm},
+      {"rocm.minor", first_two(rocm)},
+      {"rocm.suffix", rocm_suffix(rocm)},
+      {"rocm.label", rocm.empty() ? "" : rocm_suffix(rocm).substr(1)},
+      {"torch.public", torch.version.substr(0, torch.version.find('+'))},
+      {"torch.version", torch.version},
+      {"torch.cuda", torch.cuda},
+      {"torch.hip", torch.hip},
       {"torch.folder", "${torch}"},
       {"cc", "${tree}/bin/cc"},
       {"cxx", "${tree}/bin/c++"},
       {"jobs", "${jobs}"},
-      {"platform", step.platform},
-      {"platform.machine", step.python.machine()},
-      {"variant", std::string(recipe::to_string(step.variant))},
-      {"target", target_name(step, recipe)},
-      {"label", variant_label(step)},
+      {"platform", spec.platform},
+      {"platform.machine", spec.python.machine()},
+      {"variant", std::string(recipe::to_string(spec.variant))},
+      {"target", target_name(spec, inputs.recipe)},
+      {"label", variant_label(spec)},
   };
-  const auto type = rules.build_type.find(step.build_type);
+  const auto type = rules.build_type.find(spec.build_type);
   static const std::map<std::string, std::string> cmake_types = {
       {"release", "Release"}, {"debug", "Debug"}, {"relwithdebinfo", "RelWithDebInfo"}, {"minsizerel", "MinSizeRel"}};
-  values["build-type"] = type != rules.build_type.end() ? type->second : cmake_types.at(step.build_type);
-  const std::map<std::string, std::string> chosen = chosen_settings(recipe, request);
-  for (const recipe::Setting& setting : recipe.settings) {
-    const std::string& value = chosen.at(setting.name);
+  values["build-type"] = type != rules.build_type.end() ? type->second : cmake_types.at(spec.build_type);
+  for (const recipe::Setting& setting : inputs.recipe.settings) {
+    const std::string& value = inputs.settings.at(setting.name);
     if (!setting.choices.empty() &&
         std::find(setting.choices.begin(), setting.choices.end(), value) == setting.choices.end())
       throw Error(
@@ -121,9 +132,8 @@ std::map<std::string, std::string> placeholder_values(const Step& step, const re
     values["set." + setting.name] = value;
   }
   for (const recipe::Dependency& need : rules.needs) values["need." + need.recipe + ".version"] = "";
-  for (const auto& [name, needed] : step.need_versions) values["need." + name + ".version"] = needed;
-  for (const recipe::Fetch& fetch : rules.fetches) values["fetch." + fetch.name] = "";
-  for (const FetchedSource& fetched : step.fetches) values["fetch." + fetched.name] = fetched_folder(fetched);
+  for (const auto& [name, needed] : inputs.need_versions) values["need." + name + ".version"] = needed;
+  for (const recipe::Fetch& fetch : rules.fetches) values["fetch." + fetch.name] = fetched_place(fetch, inputs.fetches);
   return values;
 }
 

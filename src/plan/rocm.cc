@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "choose/toolkit.h"
 #include "env/rocm_wheels.h"
 #include "gpu/arch_words.h"
 #include "pep/requirement.h"
@@ -28,11 +29,6 @@ constexpr std::string_view k_device_libraries = "lib/llvm/amdgcn/bitcode";
 
 std::string below(const std::filesystem::path& path, const std::filesystem::path& root) {
   return path.empty() ? "" : path.lexically_relative(root).string();
-}
-
-bool fits(const toolchain::Rocm& rocm, const std::string& specifiers) {
-  const auto version = pep::Version::try_parse(rocm.version);
-  return specifiers.empty() || !version || pep::contains(pep::parse_specifiers(specifiers), *version);
 }
 
 std::vector<std::string> targets_of(const gpu::ArchList& archs) {
@@ -63,10 +59,11 @@ struct Found {
   std::string url;
 };
 
-Found look_in_index(const Step& step, const recipe::Rules& rules, const Request& request, const PlanInputs& inputs) {
+Found look_in_index(const BuildSpec& spec, const recipe::Rules& rules, const choose::Request& request,
+                    const PlanInputs& inputs) {
   env::RocmWanted wanted;
   wanted.specifiers = request.rocm_requirement.empty() ? rules.requires_versions.rocm : request.rocm_requirement;
-  wanted.targets = targets_of(step.archs);
+  wanted.targets = targets_of(spec.archs);
   wanted.families = families_of(wanted.targets);
   const bool by_family = request.rocm_index.find("{family}") != std::string::npos;
   std::string problem;
@@ -85,7 +82,7 @@ Found look_in_index(const Step& step, const recipe::Rules& rules, const Request&
   if (by_family && wanted.families.empty())
     problem =
         fmt::format("no family of ROCm's wheels has {} together; build for one at a time", join(wanted.targets, ", "));
-  throw Error(fmt::format("{}: no ROCm is here, and none can be made from {}: {}", step.package,
+  throw Error(fmt::format("{}: no ROCm is here, and none can be made from {}: {}", spec.package,
                           fetch::without_credentials(request.rocm_index), problem));
 }
 
@@ -103,72 +100,82 @@ std::string rocm_index_url(const std::string& index, const std::string& channel,
   return recipe::expand(index, {{"channel", channel}, {"family", family}});
 }
 
-void choose_rocm(Step& step, const recipe::Rules& rules, const Request& request, const PlanInputs& inputs,
-                 std::vector<std::string>& notes) {
-  step.rocm_clang = k_clang;
-  step.rocm_device_libraries = k_device_libraries;
+choose::Chosen<RocmSpec> plan_rocm(const BuildSpec& spec, const recipe::Rules& rules, const choose::Request& request,
+                                   const PlanInputs& inputs) {
+  choose::Chosen<RocmSpec> chosen;
+  RocmSpec& rocm = chosen.what;
+  rocm.clang = k_clang;
+  rocm.device_libraries = k_device_libraries;
   const std::string& specifiers = rules.requires_versions.rocm;
-  const auto here = toolchain::find_rocm(inputs.host, &step.python);
-  const bool forced = !inputs.host.rocm.empty();
-  if (here && (forced || request.rocm_index.empty() || fits(*here, specifiers))) {
-    step.rocm_root = here->root.string();
-    step.rocm_version = here->version;
-    step.rocm_clang = below(here->clang, here->root);
-    step.rocm_device_libraries = below(here->device_libraries, here->root);
-    return;
+  const auto here = toolchain::find_rocm(inputs.host, &spec.python);
+  switch (choose::choose_rocm({.here = here,
+                               .named = !inputs.host.rocm.empty(),
+                               .has_index = !request.rocm_index.empty(),
+                               .may_ask = !inputs.host.described,
+                               .build_needs = rules.requires_versions.needs_rocm,
+                               .specifiers = specifiers})) {
+    case choose::RocmChoice::machine:
+      rocm.root = here->root.string();
+      rocm.version = here->version;
+      rocm.clang = below(here->clang, here->root);
+      rocm.device_libraries = below(here->device_libraries, here->root);
+      return chosen;
+    case choose::RocmChoice::unneeded: return chosen;
+    case choose::RocmChoice::missing:
+      chosen.notes.push_back(fmt::format(
+          "{}: no ROCm is here, so it cannot be built yet; name one with --rocm, or --rocm-index for its wheels; "
+          "`wheelsmith doctor {} --variant rocm` says all that is missing",
+          spec.package, spec.package));
+      return chosen;
+    case choose::RocmChoice::index: break;
   }
-  if (!rules.requires_versions.needs_rocm) return;  // what runs there needs one, and nothing here
-  if (request.rocm_index.empty() || inputs.host.described) {
-    notes.push_back(fmt::format(
-        "{}: no ROCm is here, so it cannot be built yet; name one with --rocm, or --rocm-index for its wheels; "
-        "`wheelsmith doctor {} --variant rocm` says all that is missing",
-        step.package, step.package));
-    return;
-  }
-  const Found found = look_in_index(step, rules, request, inputs);
+  const Found found = look_in_index(spec, rules, request, inputs);
   env::ResolveOptions options;
   options.upgrade = request.upgrade;
   options.offline = request.offline;
   options.index_urls = {found.url};
   options.prereleases = true;  // the version is chosen already
-  step.rocm_lock = env::resolve(found.wheels.requirements, step.python, inputs.fetcher, inputs.store, options);
-  step.rocm_version = step.registry_rocm = found.wheels.version;
-  step.rocm_index = fetch::without_credentials(found.url);
-  notes.push_back(fmt::format("{}: ROCm {} made from the wheels of {}, since {}", step.package, step.rocm_version,
-                              step.rocm_index,
-                              here ? fmt::format("the recipe wants ROCm {}", specifiers) : "no ROCm is here"));
+  rocm.lock = env::resolve(found.wheels.requirements, spec.python, inputs.fetcher, inputs.store, options);
+  rocm.version = rocm.index_version = found.wheels.version;
+  rocm.index = fetch::without_credentials(found.url);
+  chosen.notes.push_back(fmt::format("{}: ROCm {} made from the wheels of {}, since {}", spec.package, rocm.version,
+                                     rocm.index,
+                                     here ? fmt::format("the recipe wants ROCm {}", specifiers) : "no ROCm is here"));
+  return chosen;
 }
 
-std::vector<std::pair<std::string, std::string>> rocm_inputs(const Step& step, const PlanInputs& inputs) {
-  std::vector<std::pair<std::string, std::string>> digests;
-  for (const env::PinnedWheel& wheel : step.rocm_lock.wheels)
-    digests.emplace_back(wheel.name, fmt::format("{} {}", wheel.version, wheel.sha256));
-  if (step.rocm_root.empty()) return digests;
-  if (const auto rocm = toolchain::find_rocm(inputs.host, &step.python)) digests = rocm->digests;
+Pairs rocm_digests(const BuildSpec& spec, const toolchain::Host& host) {
+  Pairs digests;
+  if (spec.tools.rocm.root.empty()) {
+    for (const env::PinnedWheel& wheel : spec.tools.rocm.lock.wheels)
+      digests.emplace_back(wheel.name, fmt::format("{} {}", wheel.version, wheel.sha256));
+  } else if (const auto rocm = toolchain::find_rocm(host, &spec.python)) {
+    digests = rocm->digests;
+  }
   return digests;
 }
 
-void add_rocm_variables(std::map<std::string, std::string>& variables, const Step& step, const std::string& flags) {
+void add_rocm_variables(std::map<std::string, std::string>& variables, const RocmSpec& rocm, const std::string& flags) {
   for (const char* name : {"ROCM_HOME", "ROCM_PATH", "HIP_PATH", "HIP_ROOT_DIR", "ROCM_ROOT_DIR", "CMAKE_PREFIX_PATH"})
     variables[name] = "${rocm}";
   variables["HIP_PLATFORM"] = "amd";
-  if (!step.rocm_device_libraries.empty()) {
+  if (!rocm.device_libraries.empty()) {
     // The second is read by the compilers of old.
     for (const char* name : {"HIP_DEVICE_LIB_PATH", "DEVICE_LIB_PATH"})
-      variables[name] = "${rocm}/" + step.rocm_device_libraries;
+      variables[name] = "${rocm}/" + rocm.device_libraries;
   }
   // CMake refuses hipcc as its HIP compiler and wants the clang behind it.
-  if (!step.rocm_clang.empty()) {
-    variables["HIP_CLANG_PATH"] = "${rocm}/" + step.rocm_clang;
-    variables["HIPCXX"] = "${rocm}/" + step.rocm_clang + "/clang++";
+  if (!rocm.clang.empty()) {
+    variables["HIP_CLANG_PATH"] = "${rocm}/" + rocm.clang;
+    variables["HIPCXX"] = "${rocm}/" + rocm.clang + "/clang++";
   }
   variables["HIPFLAGS"] = "--rocm-path=${rocm} " + flags;
   variables["HIPCC_COMPILE_FLAGS_APPEND"] = flags;
 }
 
-std::string rocm_search_path(const Step& step) {
+std::string rocm_search_path(const RocmSpec& rocm) {
   std::string path = ":${rocm}/bin";
-  if (!step.rocm_clang.empty()) path += ":${rocm}/" + step.rocm_clang;
+  if (!rocm.clang.empty()) path += ":${rocm}/" + rocm.clang;
   return path;
 }
 

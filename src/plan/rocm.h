@@ -10,16 +10,16 @@ namespace wheelsmith::plan {
 
 // The ROCm of a step: the machine's where it is the right one, else one made out of the wheels of --rocm-index, else
 // none and a note of what is missing; a plan can be made without.
-void choose_rocm(Step& step, const recipe::Rules& rules, const Request& request, const PlanInputs& inputs,
-                 std::vector<std::string>& notes);
+choose::Chosen<RocmSpec> plan_rocm(const BuildSpec& spec, const recipe::Rules& rules, const choose::Request& request,
+                                   const PlanInputs& inputs);
 
 // What of it decides the result, for the key.
-std::vector<std::pair<std::string, std::string>> rocm_inputs(const Step& step, const PlanInputs& inputs);
+Pairs rocm_digests(const BuildSpec& spec, const toolchain::Host& host);
 
 // Its variables; `flags` are those of every compiler. ${rocm} stands for the link in the step's own tree.
-void add_rocm_variables(std::map<std::string, std::string>& variables, const Step& step, const std::string& flags);
+void add_rocm_variables(std::map<std::string, std::string>& variables, const RocmSpec& rocm, const std::string& flags);
 // The part of PATH, with a ':' before each folder.
-std::string rocm_search_path(const Step& step);
+std::string rocm_search_path(const RocmSpec& rocm);
 
 // Where a channel's or a family's wheels are: the index with {channel} and {family} filled in. Throws Error where a
 // channel is asked for and the index does not know the word.

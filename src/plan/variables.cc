@@ -9,12 +9,8 @@
 
 #include <algorithm>
 
-#include "base/error.h"
 #include "base/text.h"
-#include "pep/version.h"
-#include "plan/placeholder_values.h"
 #include "plan/rocm.h"
-#include "source/git/mirrors.h"
 #include "sys/file.h"
 
 namespace wheelsmith::plan {
@@ -33,9 +29,9 @@ void append(std::string& text, std::string_view more) {
 }
 
 // Folder names that would end up in binaries (__FILE__, debug information) become short fixed ones.
-std::string prefix_maps(const Step& step) {
+std::string prefix_maps(const BuildSpec& spec) {
   std::string maps = "-ffile-prefix-map=${tree}=. -ffile-prefix-map=${env}=env";
-  if (step.variant == recipe::Variant::cuda) maps += " -ffile-prefix-map=${toolkit}=cuda";
+  if (spec.variant == recipe::Variant::cuda) maps += " -ffile-prefix-map=${toolkit}=cuda";
   return maps;
 }
 
@@ -72,12 +68,12 @@ Variables isolation() {
   };
 }
 
-void add_compilers(Variables& variables, const Step& step, const PlanInputs& inputs) {
-  std::string flags = optimization(step.build_type);
-  append(flags, prefix_maps(step));
-  std::string link = is_stripped(step.build_type) ? "-Wl,-s" : "";
-  if (!inputs.host.sysroot.empty()) {
-    const std::string sysroot = "--sysroot=" + inputs.host.sysroot.string();
+void add_compilers(Variables& variables, const BuildSpec& spec, const toolchain::Host& host) {
+  std::string flags = optimization(spec.build_type);
+  append(flags, prefix_maps(spec));
+  std::string link = is_stripped(spec.build_type) ? "-Wl,-s" : "";
+  if (!host.sysroot.empty()) {
+    const std::string sysroot = "--sysroot=" + host.sysroot.string();
     append(flags, sysroot);
     append(link, sysroot);
   }
@@ -88,75 +84,21 @@ void add_compilers(Variables& variables, const Step& step, const PlanInputs& inp
   if (!link.empty()) variables["LDFLAGS"] = link;
 }
 
-void add_cuda(Variables& variables, const Step& step) {
+void add_cuda(Variables& variables, const BuildSpec& spec) {
   for (const char* name : {"CUDA_HOME", "CUDA_PATH", "CUDAToolkit_ROOT"}) variables[name] = "${toolkit}";
   variables["CUDACXX"] = "${toolkit}/bin/nvcc";
   variables["CUDAHOSTCXX"] = "${tree}/bin/c++";
   std::string host;
-  const std::string maps = prefix_maps(step);
+  const std::string maps = prefix_maps(spec);
   for (const std::string_view flag : split(maps, ' ')) append(host, fmt::format("-Xcompiler {}", flag));
   variables["NVCC_APPEND_FLAGS"] = host;
   // nvcc takes gcc from PATH by itself; clang must be named, and must use the standard library that nvcc knows.
-  if (step.compiler_family == "clang")
+  if (spec.tools.compiler_family == "clang")
     variables["NVCC_PREPEND_FLAGS"] = "-ccbin=${tree}/bin/c++ -Xcompiler -stdlib=libstdc++";
 }
 
-// A text that is nothing once its placeholders are filled says nothing: a setting was left empty.
-std::optional<std::string> expand_or_nothing(const std::string& text, const Variables& values) {
-  std::string expanded = recipe::expand(text, values);
-  if (expanded.empty() && !text.empty()) return std::nullopt;
-  return expanded;
-}
-
-// The module that loads ROCm's libraries before the package's own, as frameworks call it.
-std::string preload_module(const recipe::Preload& preload, const std::string& version) {
-  std::string text =
-      "# Made by wheelsmith: loads ROCm's libraries out of its Python packages.\n\n\ndef initialize():\n";
-  text += "    import rocm_sdk\n\n    rocm_sdk.initialize_process(\n        preload_shortnames=[\n";
-  for (const std::string& library : preload.libraries) text += fmt::format("            \"{}\",\n", library);
-  text += fmt::format("        ],\n        check_version=\"{}\",\n    )\n", version);
-  return text;
-}
-
-void set_files(Step& step, const recipe::Rules& rules, const Variables& values) {
-  for (const auto& [path, text] : rules.files) step.files.emplace_back(path, recipe::expand(text, values));
-  if (!rules.preload.module.empty() && !rules.preload.libraries.empty() && step.variant == recipe::Variant::rocm)
-    step.files.emplace_back(rules.preload.module, preload_module(rules.preload, step.rocm_version));
-  if (!rules.checkout.hipify.empty() && !step.source.incremental)
-    step.prepare.push_back({"${env}/bin/python", rules.checkout.hipify});
-  // A command that takes what was not fetched has nothing to do.
-  const auto lacks = [&](const recipe::Prepare& prepare) {
-    return std::any_of(prepare.command.begin(), prepare.command.end(), [&](const std::string& word) {
-      return std::any_of(rules.fetches.begin(), rules.fetches.end(), [&](const recipe::Fetch& fetch) {
-        return word.find("{fetch." + fetch.name + "}") != word.npos && values.at("fetch." + fetch.name).empty();
-      });
-    });
-  };
-  for (const recipe::Prepare& prepare : rules.prepare) {
-    if (lacks(prepare)) continue;
-    std::vector<std::string>& command = step.prepare.emplace_back();
-    for (const std::string& word : prepare.command) {
-      if (const auto expanded = expand_or_nothing(word, values)) command.push_back(*expanded);
-    }
-  }
-}
-
-void set_closing_words(Step& step, const recipe::Rules& rules, const Variables& values) {
-  for (recipe::RuntimeVariable variable : rules.runtime) {
-    variable.value = recipe::expand(variable.value, values);
-    if (!variable.value.empty()) step.runtime.push_back(std::move(variable));
-  }
-  for (recipe::ChecklistItem item : rules.checklist) {
-    for (std::string& folder : item.folders) folder = recipe::expand(folder, values);
-    step.checklist.push_back(std::move(item));
-  }
-  for (const recipe::OtherPlatform& other : rules.platforms) {
-    if (!step.platform.empty() && glob_match(other.match, step.platform)) step.other_rules.push_back(other);
-  }
-}
-
 // What each tool understands by "say more".
-Variables more_words(const recipe::Rules& rules, const Variables& values) {
+Variables more_words(const recipe::Rules& rules, const Placeholders& values) {
   Variables variables = {
       {"VERBOSE", "1"}, {"CMAKE_VERBOSE_MAKEFILE", "ON"}, {"NVCC_VERBOSE", "1"}, {"HIPCC_VERBOSE", "7"}};
   for (const auto& [name, value] : rules.verbose) variables[name] = recipe::expand(value, values);
@@ -165,35 +107,46 @@ Variables more_words(const recipe::Rules& rules, const Variables& values) {
 
 }  // namespace
 
-void set_variables(Step& step, const recipe::Recipe& recipe, const recipe::Rules& rules, const Request& request,
-                   const PlanInputs& inputs) {
-  const Variables values = placeholder_values(step, recipe, rules, request);
+std::optional<std::string> expand_or_nothing(const std::string& text, const Placeholders& values) {
+  std::string expanded = recipe::expand(text, values);
+  if (expanded.empty() && !text.empty()) return std::nullopt;
+  return expanded;
+}
+
+namespace {
+
+Variables fixed_variables(const VariableInputs& inputs) {
+  const BuildSpec& spec = inputs.spec;
+  const recipe::Rules& rules = inputs.rules;
   Variables variables = isolation();
   const auto date = inputs.host.environment.find("SOURCE_DATE_EPOCH");
   variables["SOURCE_DATE_EPOCH"] =
       date != inputs.host.environment.end() && to_number(date->second) ? date->second : std::string(k_first_day);
   std::string path = "${env}/bin:${tree}/bin";
-  if (step.variant == recipe::Variant::cuda) path += ":${toolkit}/bin";
-  if (step.variant == recipe::Variant::rocm) path += rocm_search_path(step);
+  if (spec.variant == recipe::Variant::cuda) path += ":${toolkit}/bin";
+  if (spec.variant == recipe::Variant::rocm) path += rocm_search_path(spec.tools.rocm);
   variables["PATH"] = path + ":" + std::string(k_system_path);
-  add_compilers(variables, step, inputs);
-  if (step.variant == recipe::Variant::cuda) add_cuda(variables, step);
-  if (step.variant == recipe::Variant::rocm) add_rocm_variables(variables, step, prefix_maps(step));
-  if (!rules.archs.variable.empty() && !step.archs.requests.empty())
-    variables[rules.archs.variable] = values.at("archs");
-  for (const FetchedSource& fetched : step.fetches) {
-    if (!fetched.variable.empty()) variables[fetched.variable] = fetched_folder(fetched);
+  add_compilers(variables, spec, inputs.host);
+  if (spec.variant == recipe::Variant::cuda) add_cuda(variables, spec);
+  if (spec.variant == recipe::Variant::rocm) add_rocm_variables(variables, spec.tools.rocm, prefix_maps(spec));
+  if (!rules.archs.variable.empty() && !spec.archs.requests.empty())
+    variables[rules.archs.variable] = inputs.values.at("archs");
+  for (const recipe::Fetch& fetch : rules.fetches) {
+    const std::string place = fetched_place(fetch, inputs.fetches);
+    if (!fetch.variable.empty() && !place.empty()) variables[fetch.variable] = place;
   }
   for (const auto& [name, value] : rules.environment) {
-    if (const auto expanded = expand_or_nothing(value, values)) variables[name] = *expanded;
+    if (const auto expanded = expand_or_nothing(value, inputs.values)) variables[name] = *expanded;
   }
-  for (const auto& [name, value] : rules.append) append(variables[name], recipe::expand(value, values));
-  for (const auto& [name, value] : request.environment) variables[name] = value;
-  step.environment.assign(variables.begin(), variables.end());
+  for (const auto& [name, value] : rules.append) append(variables[name], recipe::expand(value, inputs.values));
+  for (const auto& [name, value] : inputs.user) variables[name] = value;
+  return variables;
+}
 
+Variables loose_variables(const VariableInputs& inputs, const Variables& fixed) {
   Variables loose = {{"MAX_JOBS", "${jobs}"}, {"CMAKE_BUILD_PARALLEL_LEVEL", "${jobs}"}};
   // rustup's cargo looks for the real one in the home folder, which is another one while a step runs.
-  if (step.programs.contains("cargo")) {
+  if (inputs.spec.tools.programs.contains("cargo")) {
     const sys::Environment& around = inputs.host.environment;
     const auto said = around.find("RUSTUP_HOME"), home = around.find("HOME");
     if (said != around.end())
@@ -201,35 +154,25 @@ void set_variables(Step& step, const recipe::Recipe& recipe, const recipe::Rules
     else if (home != around.end() && sys::is_folder(home->second + "/.rustup"))
       loose["RUSTUP_HOME"] = home->second + "/.rustup";
   }
-  if (step.verbose) {
-    for (const auto& [name, value] : more_words(rules, values)) loose[name] = value;
-    if (step.variant == recipe::Variant::cuda)
-      loose["NVCC_APPEND_FLAGS"] = variables["NVCC_APPEND_FLAGS"] + " -Xptxas -v";
-  }
-  for (const auto& [name, value] : loose) {
+  if (!inputs.spec.verbose) return loose;
+  for (const auto& [name, value] : more_words(inputs.rules, inputs.values)) loose[name] = value;
+  if (inputs.spec.variant == recipe::Variant::cuda)
+    loose["NVCC_APPEND_FLAGS"] = fixed.at("NVCC_APPEND_FLAGS") + " -Xptxas -v";
+  return loose;
+}
+
+}  // namespace
+
+VariableSpec make_variables(const VariableInputs& inputs) {
+  const Variables fixed = fixed_variables(inputs);
+  VariableSpec result;
+  result.fixed.assign(fixed.begin(), fixed.end());
+  for (const auto& [name, value] : loose_variables(inputs, fixed)) {
     // What the recipe or the user sets is theirs.
-    const bool taken = variables.contains(name) && name != "NVCC_APPEND_FLAGS";
-    if (!taken) step.volatile_environment.emplace_back(name, value);
+    const bool taken = fixed.contains(name) && name != "NVCC_APPEND_FLAGS";
+    if (!taken) result.loose.emplace_back(name, value);
   }
-  for (const auto& [name, value] : rules.config) {
-    if (const auto expanded = expand_or_nothing(value, values)) step.config.emplace_back(name, *expanded);
-  }
-  for (const std::string& option : rules.options) {
-    if (const auto expanded = expand_or_nothing(option, values)) step.options.push_back(*expanded);
-  }
-  set_files(step, rules, values);
-  set_closing_words(step, rules, values);
-}
-
-std::string fetched_folder(const FetchedSource& fetched) {
-  return "${tree}/fetched/" + fetched.name + (fetched.subfolder.empty() ? "" : "/" + fetched.subfolder);
-}
-
-std::string variant_label(const Step& step) {
-  if (step.variant != recipe::Variant::cuda) return std::string(recipe::to_string(step.variant));
-  std::string version = step.cuda_version;
-  version.erase(std::remove(version.begin(), version.end(), '.'), version.end());
-  return "cu" + version;
+  return result;
 }
 
 }  // namespace wheelsmith::plan

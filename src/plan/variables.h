@@ -1,18 +1,23 @@
 #pragma once
 
+#include "plan/placeholders.h"
 #include "plan/plan.h"
 
 namespace wheelsmith::plan {
 
-// What a step finds in its environment, all of it: nothing is inherited. The package's own variables come last and win.
-// Sets step.environment, volatile_environment, config and options; needs all the rest of the step.
-void set_variables(Step& step, const recipe::Recipe& recipe, const recipe::Rules& rules, const Request& request,
-                   const PlanInputs& inputs);
+struct VariableInputs {
+  const BuildSpec& spec;
+  const recipe::Rules& rules;
+  const Placeholders& values;
+  const std::vector<FetchSource>& fetches;
+  const std::map<std::string, std::string>& user;  // --env, --env-file
+  const toolchain::Host& host;
+};
+// What a step finds in its environment, all of it: nothing is inherited. The package's own variables come after ours,
+// the user's last.
+VariableSpec make_variables(const VariableInputs& inputs);
 
-// Where a step finds what was brought beside its source.
-std::string fetched_folder(const FetchedSource& fetched);
-
-// The label of a variant for local versions: "cpu", "cu130", "rocm6.4".
-std::string variant_label(const Step& step);
+// The recipe's text with its placeholders filled in; nothing for one that comes to nothing: a setting was left empty.
+std::optional<std::string> expand_or_nothing(const std::string& text, const Placeholders& values);
 
 }  // namespace wheelsmith::plan

@@ -20,7 +20,7 @@ constexpr std::size_t k_most_lines = 40;
 Value test_value(const run::TestOutcome& test) {
   Table table;
   table["id"] = test.id;
-  table["outcome"] = test.outcome;
+  table["outcome"] = run::to_string(test.outcome);
   table["why"] = test.why;
   return table;
 }
@@ -42,7 +42,7 @@ std::string shortened(const std::string& output, const Style& style) {
 
 std::string failure_text(const run::StepOutcome& step, const Style& style) {
   std::string text = fmt::format("\n{} {}, in phase {}\n  {}\n", style.red("failed"), style.bold(step.id),
-                                 step.phase.empty() ? "start" : step.phase, printable(step.cause));
+                                 step.phase ? plan::to_string(*step.phase) : "start", printable(step.cause));
   if (step.failure) {
     if (!step.failure->command.empty())
       text += fmt::format("  first command that failed (line {} of the log):\n    {}\n", step.failure->line,
@@ -116,21 +116,21 @@ std::string tests_json(const std::vector<run::WheelTest>& items) {
 }
 
 std::string build_text(const std::vector<run::StepOutcome>& steps, const Style& style) {
-  std::map<std::string, std::size_t> counts;
+  std::map<run::Outcome, std::size_t> counts;
   std::string text;
   for (const run::StepOutcome& step : steps) {
     ++counts[step.outcome];
-    if (step.outcome == "failed") text += failure_text(step, style);
+    if (step.outcome == run::Outcome::failed) text += failure_text(step, style);
   }
   for (const run::StepOutcome& step : steps) {
     for (const run::TestOutcome& test : step.tests) {
-      if (test.outcome == "not-run") text += fmt::format("{}: test {} not run: {}\n", step.id, test.id, test.why);
+      if (test.outcome == run::TestResult::not_run)
+        text += fmt::format("{}: test {} not run: {}\n", step.id, test.id, test.why);
     }
   }
   std::string sum;
-  for (const char* word : {"built", "cached", "failed", "skipped"}) {
-    if (counts[word] != 0) sum += fmt::format("{}{} {}", sum.empty() ? "" : ", ", counts[word], word);
-  }
+  for (const auto& [outcome, count] : counts)
+    sum += fmt::format("{}{} {}", sum.empty() ? "" : ", ", count, run::to_string(outcome));
   return text + sum + "\n";
 }
 
@@ -150,9 +150,9 @@ std::string test_text(const run::WheelTest& item, const Style& style) {
       fmt::format("{} {}\n", item.good() ? style.green("good") : style.red("bad"), style.bold(printable(item.path)));
   if (!item.error.empty()) text += "  " + printable(item.error) + "\n";
   for (const run::TestOutcome& test : item.tests) {
-    const std::string word = test.outcome == "pass"   ? style.green("pass")
-                             : test.outcome == "fail" ? style.red("fail")
-                                                      : style.yellow("not run");
+    const std::string word = test.outcome == run::TestResult::pass   ? style.green("pass")
+                             : test.outcome == run::TestResult::fail ? style.red("fail")
+                                                                     : style.yellow("not run");
     text += fmt::format("  {} {}{}\n", word, printable(test.id), test.why.empty() ? "" : ": " + printable(test.why));
   }
   for (const Finding& finding : item.findings)

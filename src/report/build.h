@@ -9,6 +9,7 @@
 #include "recipe/recipe.h"
 #include "report/style.h"
 #include "run/run.h"
+#include "run/wheel_tests.h"
 
 namespace wheelsmith::report {
 

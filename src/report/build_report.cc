@@ -184,7 +184,7 @@ Value summary_of(const BuildReport& report, const std::vector<MemorySample>& mem
 std::string verdict_of(const BuildReport& report) {
   std::string verdict;
   for (const run::StepOutcome& step : report.steps) {
-    if (step.outcome == "failed" && !step.optional) return "failed";
+    if (step.outcome == run::Outcome::failed && !step.optional) return "failed";
     verdict = "good";
   }
   if (!verdict.empty()) return verdict;

@@ -172,16 +172,16 @@ TEST(BuildReport, CountsTriesOnce) {
 
 TEST(BuildReport, SaysHowItWent) {
   const struct {
-    std::vector<std::string> outcomes;
+    std::vector<run::Outcome> outcomes;
     bool optional;
     std::string verdict;
   } cases[] = {{{}, false, ""},
-               {{"built", "cached"}, false, "good"},
-               {{"built", "failed"}, false, "failed"},
-               {{"failed", "built"}, true, "good"}};
+               {{run::Outcome::built, run::Outcome::cached}, false, "good"},
+               {{run::Outcome::built, run::Outcome::failed}, false, "failed"},
+               {{run::Outcome::failed, run::Outcome::built}, true, "good"}};
   for (const auto& one : cases) {
     BuildReport report;
-    for (const std::string& outcome : one.outcomes) {
+    for (const run::Outcome outcome : one.outcomes) {
       report.steps.emplace_back();
       report.steps.back().outcome = outcome;
       report.steps.back().optional = one.optional;

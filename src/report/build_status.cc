@@ -15,19 +15,19 @@ std::string human_seconds(double seconds) {
 
 BuildStatus::BuildStatus(const plan::Plan& plan, Style style, bool live, bool verbose)
     : m_style(style), m_live(live), m_verbose(verbose), m_total(plan.steps.size()) {
-  for (const plan::Step& step : plan.steps) m_estimates[step.id] = step.forecast.seconds;
+  for (const plan::Step& step : plan.steps) m_estimates[step.id()] = step.decision.forecast.seconds;
 }
 
 std::string BuildStatus::finished_line(const run::StepOutcome& outcome) const {
-  std::string word = outcome.outcome;
-  if (outcome.outcome == "built" || outcome.outcome == "cached") word = m_style.green(word);
-  if (outcome.outcome == "failed") word = m_style.red(word);
-  if (outcome.outcome == "skipped") word = m_style.yellow(word);
+  const std::string plain(run::to_string(outcome.outcome));
+  const std::string word = outcome.made()                            ? m_style.green(plain)
+                           : outcome.outcome == run::Outcome::failed ? m_style.red(plain)
+                                                                     : m_style.yellow(plain);
   std::string line =
       fmt::format("{} {} {}", m_style.dim(fmt::format("[{}/{}]", m_finished, m_total)), word, m_style.bold(outcome.id));
   if (!outcome.wheel.empty()) line += "  " + outcome.wheel.string();
-  if (outcome.outcome == "built") line += m_style.dim("  " + human_seconds(outcome.seconds));
-  if (outcome.outcome == "skipped") line += "  " + printable(outcome.cause);
+  if (outcome.outcome == run::Outcome::built) line += m_style.dim("  " + human_seconds(outcome.seconds));
+  if (outcome.outcome == run::Outcome::skipped) line += "  " + printable(outcome.cause);
   return line + "\n";
 }
 

@@ -12,13 +12,15 @@ using document::Value;
 
 Array list_of(const std::vector<std::string>& texts) { return {texts.begin(), texts.end()}; }
 
+Value text_or_null(const std::string& text) { return text.empty() ? Value() : Value(text); }
+
 Value forecast_value(const plan::Forecast& forecast) {
   Table table;
   table["seconds"] = forecast.seconds;
   table["memory_per_job"] = forecast.memory_per_job;
   table["disk"] = forecast.disk;
   table["wheel_size"] = forecast.wheel_size;
-  table["from"] = forecast.from.empty() ? Value() : Value(forecast.from);
+  table["from"] = text_or_null(std::string(enum_name(forecast.from)));
   return table;
 }
 
@@ -49,24 +51,21 @@ Value source_value(const source::Pin& pin) {
   return table;
 }
 
-Value text_or_null(const std::string& text) { return text.empty() ? Value() : Value(text); }
-
-Value cuda_value(const plan::Step& step) {
-  if (step.cuda_version.empty()) return {};
+Value toolkit_value(const std::string& version, const std::string& root, const std::string& index_version) {
   Table table;
-  table["version"] = step.cuda_version;
-  table["root"] = text_or_null(step.cuda_root);
-  table["from"] = step.registry_cuda.empty() ? "machine" : "registry";
+  table["version"] = version;
+  table["root"] = text_or_null(root);
+  table["from"] = index_version.empty() ? "machine" : "registry";
   return table;
 }
 
-Value rocm_value(const plan::Step& step) {
-  if (step.rocm_root.empty() && step.registry_rocm.empty()) return {};
-  Table table;
-  table["version"] = step.rocm_version;
-  table["root"] = text_or_null(step.rocm_root);
-  table["from"] = step.registry_rocm.empty() ? "machine" : "registry";
-  return table;
+Value cuda_value(const plan::CudaSpec& cuda) {
+  return cuda.version.empty() ? Value() : toolkit_value(cuda.version, cuda.root, cuda.index_version);
+}
+
+Value rocm_value(const plan::RocmSpec& rocm) {
+  if (rocm.root.empty() && rocm.index_version.empty()) return {};
+  return toolkit_value(rocm.version, rocm.root, rocm.index_version);
 }
 
 using Pairs = std::vector<std::pair<std::string, std::string>>;
@@ -96,43 +95,93 @@ Value checks_value(const recipe::Checks& checks) {
   return table;
 }
 
-// What the step's process will do, from the recipe as it holds for this step.
-void add_work(Table& table, const plan::Step& step) {
-  table["environment"] = pairs_value(step.environment);
-  table["volatile_environment"] = pairs_value(step.volatile_environment);
-  table["config"] = pairs_value(step.config);
-  table["options"] = list_of(step.options);
-  table["programs"] = pairs_value(Pairs(step.programs.begin(), step.programs.end()));
-  table["compiler"] = text_or_null(step.cxx);
-  Array fetches, prepare, tests, runtime, checklist;
-  for (const plan::FetchedSource& fetch : step.fetches) {
+// What the step's process will do, by kinds of actions.
+class Work {
+ public:
+  explicit Work(const plan::BuildSpec& spec, const recipe::Rules* rules) : m_rules(rules) {
+    for (const plan::Action& action : spec.actions) {
+      m_phase = action.phase;
+      std::visit(*this, action.what);
+    }
+  }
+
+  void operator()(const plan::FetchSource& fetch) {
     Value one = source_value(fetch.pin);
     (*one.table())["name"] = fetch.name;
-    (*one.table())["variable"] = text_or_null(fetch.variable);
+    (*one.table())["variable"] = text_or_null(variable_of(fetch.name));
     fetches.push_back(std::move(one));
   }
-  for (const std::vector<std::string>& command : step.prepare) prepare.emplace_back(list_of(command));
-  for (const recipe::RuntimeVariable& one : step.runtime) {
+  void operator()(const plan::ApplyPatch& apply) { patches.emplace_back(apply.patch.name); }
+  void operator()(const plan::RemoveFiles&) {}
+  void operator()(const plan::WriteFile& file) { files.emplace_back(file.path); }
+  void operator()(const plan::RunCommand& command) {
+    if (m_phase == plan::Phase::prepare) {
+      prepare.emplace_back(list_of(command.argv));
+      return;
+    }
+    // Behind `setup.py bdist_wheel --dist-dir DIR`.
+    constexpr std::size_t k_own_words = 5;
+    for (std::size_t i = k_own_words; i < command.argv.size(); ++i) options.emplace_back(command.argv[i]);
+  }
+  void operator()(const plan::CallHook& call) {
+    if (call.hook != plan::CallHook::Hook::build_wheel) return;
+    for (const auto& [name, value] : call.config) {
+      if (name == "--build-option")
+        options.emplace_back(value);
+      else
+        config.emplace_back(name, value);
+    }
+  }
+  void operator()(const plan::PackProgram&) {}
+
+  Array patches, files, fetches, prepare, options;
+  Pairs config;
+
+ private:
+  [[nodiscard]] std::string variable_of(const std::string& name) const {
+    if (m_rules == nullptr) return "";
+    for (const recipe::Fetch& fetch : m_rules->fetches) {
+      if (fetch.name == name) return fetch.variable;
+    }
+    return "";
+  }
+
+  const recipe::Rules* m_rules;
+  plan::Phase m_phase = plan::Phase::source;
+};
+
+void add_work(Table& table, const plan::Step& step) {
+  const plan::BuildSpec& spec = step.spec;
+  std::optional<recipe::Recipe> own;
+  const recipe::Rules* rules = nullptr;
+  if (!spec.recipe_text.empty()) {
+    own = recipe::parse_recipe(spec.recipe_text, spec.recipe_origin);
+    rules = &own->rules(spec.variant, spec.target);
+  }
+  Work work(spec, rules);
+  table["environment"] = pairs_value(spec.variables.fixed);
+  table["volatile_environment"] = pairs_value(spec.variables.loose);
+  table["config"] = pairs_value(work.config);
+  table["options"] = std::move(work.options);
+  table["programs"] = pairs_value(Pairs(spec.tools.programs.begin(), spec.tools.programs.end()));
+  table["compiler"] = text_or_null(spec.tools.cxx);
+  Array tests, runtime, checklist;
+  for (const recipe::RuntimeVariable& one : step.closing.runtime) {
     Table item;
     item["variable"] = one.variable;
     item["value"] = one.value;
     item["why"] = one.why;
     runtime.emplace_back(std::move(item));
   }
-  for (const recipe::ChecklistItem& one : step.checklist) checklist.emplace_back(one.id);
-  if (!step.recipe_text.empty()) {
-    const recipe::Recipe own = recipe::parse_recipe(step.recipe_text, step.recipe_origin);
-    const recipe::Rules& rules = own.rules(step.variant, step.target);
-    for (const recipe::Test& test : rules.tests) tests.emplace_back(test.name);
-    table["checks"] = checks_value(rules.checks);
+  for (const recipe::ChecklistItem& one : step.closing.checklist) checklist.emplace_back(one.id);
+  if (rules != nullptr) {
+    for (const recipe::Test& test : rules->tests) tests.emplace_back(test.name);
+    table["checks"] = checks_value(rules->checks);
   }
-  std::vector<std::string> patches, files;
-  for (const source::Patch& patch : step.patches) patches.push_back(patch.name);
-  for (const auto& [path, text] : step.files) files.push_back(path);
-  table["patches"] = list_of(patches);
-  table["files"] = list_of(files);
-  table["fetches"] = std::move(fetches);
-  table["prepare"] = std::move(prepare);
+  table["patches"] = std::move(work.patches);
+  table["files"] = std::move(work.files);
+  table["fetches"] = std::move(work.fetches);
+  table["prepare"] = std::move(work.prepare);
   table["tests"] = std::move(tests);
   table["runtime"] = std::move(runtime);
   table["checklist"] = std::move(checklist);
@@ -154,35 +203,46 @@ Array platform_rules_value(const std::vector<recipe::OtherPlatform>& platforms) 
   return rules;
 }
 
+template <class Wanted>
+Array needs_value(const plan::Step& step, Wanted wanted) {
+  Array list;
+  for (const plan::Edge& need : step.needs) {
+    if (wanted(need)) list.emplace_back(need.step);
+  }
+  return list;
+}
+
 Value step_value(const plan::Step& step) {
+  const plan::BuildSpec& spec = step.spec;
   Table table;
-  table["id"] = step.id;
-  table["package"] = step.package;
-  table["project"] = step.project;
-  table["version"] = step.version;
-  table["key"] = step.key;
-  table["cached"] = step.cached;
-  table["reason"] = step.reason;
-  table["needs"] = list_of(step.needs);
-  table["companions"] = list_of(step.companions);
-  table["optional"] = list_of(step.optional);
-  table["skipped"] = text_or_null(step.skipped);
-  table["variant"] = std::string(recipe::to_string(step.variant));
-  table["target"] = step.target;
-  table["archs"] = step.archs.to_string();
-  table["python"] = step.python.version;
-  table["python_tag"] = step.python.abi;
-  table["platform"] = text_or_null(step.platform);
-  table["platform_rules"] = platform_rules_value(step.other_rules);
-  table["build_type"] = step.build_type;
-  table["network"] = step.network;
-  table["source"] = source_value(step.source);
-  table["torch"] = text_or_null(step.torch_version);
-  table["cuda"] = cuda_value(step);
-  table["rocm"] = rocm_value(step);
-  table["requirements"] = list_of(step.requirements);
+  table["id"] = spec.id;
+  table["package"] = spec.package;
+  table["project"] = spec.project;
+  table["version"] = spec.version;
+  table["key"] = spec.key;
+  table["cached"] = step.decision.cached;
+  table["reason"] = step.decision.reason;
+  table["needs"] = needs_value(step, [](const plan::Edge&) { return true; });
+  table["companions"] =
+      needs_value(step, [](const plan::Edge& need) { return need.kind == plan::Edge::Kind::alongside; });
+  table["optional"] = needs_value(step, [](const plan::Edge& need) { return need.optional; });
+  table["skipped"] = text_or_null(step.decision.skipped);
+  table["variant"] = std::string(recipe::to_string(spec.variant));
+  table["target"] = spec.target;
+  table["archs"] = spec.archs.to_string();
+  table["python"] = spec.python.version;
+  table["python_tag"] = spec.python.abi;
+  table["platform"] = text_or_null(spec.platform);
+  table["platform_rules"] = platform_rules_value(step.closing.other_rules);
+  table["build_type"] = spec.build_type;
+  table["network"] = spec.network;
+  table["source"] = source_value(spec.source);
+  table["torch"] = text_or_null(spec.environment.torch_build.version);
+  table["cuda"] = cuda_value(spec.tools.cuda);
+  table["rocm"] = rocm_value(spec.tools.rocm);
+  table["requirements"] = list_of(spec.environment.requirements);
   Array locked;
-  for (const env::PinnedWheel& wheel : step.lock.wheels) {
+  for (const env::PinnedWheel& wheel : spec.environment.lock.wheels) {
     Table item;
     item["name"] = wheel.name;
     item["version"] = wheel.version;
@@ -190,8 +250,8 @@ Value step_value(const plan::Step& step) {
     locked.emplace_back(std::move(item));
   }
   table["locked"] = std::move(locked);
-  table["assumptions"] = list_of(step.assumptions);
-  table["forecast"] = forecast_value(step.forecast);
+  table["assumptions"] = list_of(step.closing.assumptions);
+  table["forecast"] = forecast_value(step.decision.forecast);
   add_work(table, step);
   return table;
 }

@@ -26,19 +26,21 @@ std::string forecast_text(const plan::Forecast& forecast) {
   if (forecast.disk != 0) parts.push_back(human_bytes(forecast.disk) + " disk");
   if (forecast.wheel_size != 0) parts.push_back("wheel " + human_bytes(forecast.wheel_size));
   if (parts.empty()) return "nothing is known of its cost";
-  return join(parts, ", ") + (forecast.from.empty() ? "" : fmt::format(" (from {})", forecast.from));
+  return join(parts, ", ") +
+         (forecast.from == plan::Forecast::From::nothing ? "" : fmt::format(" (from {})", enum_name(forecast.from)));
 }
 
 std::string state_text(const plan::Step& step, const Style& style, std::size_t width) {
-  const std::string word = pad_right(!step.skipped.empty() ? "skip" : step.cached ? "cached" : "build", width);
-  return step.cached ? style.green(word) : step.skipped.empty() ? style.yellow(word) : style.dim(word);
+  const bool cached = step.decision.cached;
+  const std::string word = pad_right(step.is_skipped() ? "skip" : cached ? "cached" : "build", width);
+  return cached ? style.green(word) : step.is_skipped() ? style.dim(word) : style.yellow(word);
 }
 
 std::string needs_text(const plan::Plan& plan, const plan::Step& step) {
   std::vector<std::string> numbers;
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
-    if (std::find(step.needs.begin(), step.needs.end(), plan.steps[i].id) != step.needs.end())
-      numbers.push_back(std::to_string(i + 1));
+    const auto is_it = [&](const plan::Edge& need) { return need.step == plan.steps[i].id(); };
+    if (std::any_of(step.needs.begin(), step.needs.end(), is_it)) numbers.push_back(std::to_string(i + 1));
   }
   return numbers.empty() ? "" : "; after " + join(numbers, ", ");
 }
@@ -52,21 +54,21 @@ struct Totals {
 Totals totals_of(const plan::Plan& plan) {
   Totals totals;
   for (const plan::Step& step : plan.steps) {
-    totals.wheels += step.forecast.wheel_size;
-    if (step.cached) {
+    totals.wheels += step.decision.forecast.wheel_size;
+    if (step.decision.cached) {
       ++totals.cached;
       continue;
     }
-    if (!step.skipped.empty()) {
+    if (step.is_skipped()) {
       ++totals.skipped;
       continue;
     }
-    if (step.forecast.seconds <= 0) ++totals.unknown;
-    totals.seconds += step.forecast.seconds;
-    totals.memory = std::max(totals.memory, step.forecast.memory_per_job);
-    totals.disk += step.forecast.disk;
+    if (step.decision.forecast.seconds <= 0) ++totals.unknown;
+    totals.seconds += step.decision.forecast.seconds;
+    totals.memory = std::max(totals.memory, step.decision.forecast.memory_per_job);
+    totals.disk += step.decision.forecast.disk;
   }
-  for (const auto& [id, seconds] : plan::critical_seconds(plan)) totals.longest = std::max(totals.longest, seconds);
+  for (const double seconds : plan::critical_seconds(plan)) totals.longest = std::max(totals.longest, seconds);
   return totals;
 }
 
@@ -95,7 +97,8 @@ std::string notes_text(const std::vector<std::string>& notes, const Style& style
 
 // What stays the same when only the arch list differs.
 bool is_same_but_archs(const plan::Step& a, const plan::Step& b) {
-  return a.package == b.package && a.variant == b.variant && a.target == b.target && a.python.abi == b.python.abi;
+  return a.spec.package == b.spec.package && a.spec.variant == b.spec.variant && a.spec.target == b.spec.target &&
+         a.spec.python.abi == b.spec.python.abi;
 }
 
 class Comparison {
@@ -109,14 +112,16 @@ class Comparison {
                           left == right ? m_style.dim("the same") : printable(right));
   }
   void add(const plan::Step& left, const plan::Step& right) {
-    head(fmt::format("{} {} {}", left.package, recipe::to_string(left.variant), left.python.abi));
-    row("architectures", left.archs.to_string(), right.archs.to_string());
-    row("time", time_text(left.forecast), time_text(right.forecast));
-    row("memory a job", size_text(left.forecast.memory_per_job), size_text(right.forecast.memory_per_job));
-    row("disk", size_text(left.forecast.disk), size_text(right.forecast.disk));
-    row("wheel", size_text(left.forecast.wheel_size), size_text(right.forecast.wheel_size));
-    row("key", left.key.substr(0, k_short_key), right.key.substr(0, k_short_key));
-    row("state", left.cached ? "cached" : "build", right.cached ? "cached" : "build");
+    const plan::Forecast& a = left.decision.forecast;
+    const plan::Forecast& b = right.decision.forecast;
+    head(fmt::format("{} {} {}", left.spec.package, recipe::to_string(left.spec.variant), left.spec.python.abi));
+    row("architectures", left.spec.archs.to_string(), right.spec.archs.to_string());
+    row("time", time_text(a), time_text(b));
+    row("memory a job", size_text(a.memory_per_job), size_text(b.memory_per_job));
+    row("disk", size_text(a.disk), size_text(b.disk));
+    row("wheel", size_text(a.wheel_size), size_text(b.wheel_size));
+    row("key", left.spec.key.substr(0, k_short_key), right.spec.key.substr(0, k_short_key));
+    row("state", left.decision.cached ? "cached" : "build", right.decision.cached ? "cached" : "build");
   }
   [[nodiscard]] const std::string& text() const { return m_text; }
 
@@ -131,8 +136,8 @@ namespace {
 
 std::string platform_text(const plan::Step& step, const Style& style) {
   std::string text;
-  for (const recipe::OtherPlatform& platform : step.other_rules) {
-    text += fmt::format("     on {}{}:\n", printable(step.platform),
+  for (const recipe::OtherPlatform& platform : step.closing.other_rules) {
+    text += fmt::format("     on {}{}:\n", printable(step.spec.platform),
                         platform.tag.empty() ? "" : fmt::format(" (tag {})", printable(platform.tag)));
     for (const recipe::OtherPlatform::Rule& rule : platform.rules) {
       text += fmt::format("       {}: {}{}{}\n", style.bold(printable(rule.id)), style.wrap(printable(rule.what), 9),
@@ -149,17 +154,17 @@ std::string platform_text(const plan::Step& step, const Style& style) {
 
 std::string plan_text(const plan::Plan& plan, const Style& style) {
   std::size_t width = 0;
-  for (const plan::Step& step : plan.steps) width = std::max(width, columns(printable(step.id)));
+  for (const plan::Step& step : plan.steps) width = std::max(width, columns(printable(step.id())));
   width = std::min<std::size_t>(width, 60);
   std::string text;
   std::size_t number = 0;
   for (const plan::Step& step : plan.steps) {
     text += fmt::format("{}  {}  {}  {}\n", pad_left(std::to_string(++number), 3),
-                        style.bold(pad_right(printable(step.id), width)), state_text(step, style, 6),
-                        style.dim(style.details ? step.key : step.key.substr(0, k_short_key)));
-    text += "     " + style.wrap(printable(step.reason) + needs_text(plan, step), 5) + "\n";
-    if (!step.cached && step.skipped.empty())
-      text += "     " + style.dim(style.wrap(forecast_text(step.forecast), 5)) + "\n";
+                        style.bold(pad_right(printable(step.id()), width)), state_text(step, style, 6),
+                        style.dim(style.details ? step.spec.key : step.spec.key.substr(0, k_short_key)));
+    text += "     " + style.wrap(printable(step.decision.reason) + needs_text(plan, step), 5) + "\n";
+    if (!step.decision.cached && !step.is_skipped())
+      text += "     " + style.dim(style.wrap(forecast_text(step.decision.forecast), 5)) + "\n";
     text += platform_text(step, style);
   }
   return text + notes_text(plan.notes, style) + totals_text(plan);

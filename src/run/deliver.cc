@@ -27,35 +27,36 @@ std::string digest_of(const fs::path& file, const std::string& fingerprint, stor
 
 }  // namespace
 
-bool deliver(const fs::path& wheel, const std::string& sha256, const fs::path& target, store::Store& store) {
+std::optional<Artifact> find_artifact(const std::string& key, const store::Store& store) {
+  const auto record = store.find_step(key);
+  if (!record || !store.blob(record->wheel_sha256)) return std::nullopt;
+  return Artifact{record->wheel_name, record->wheel_sha256, record->wheel_size};
+}
+
+Delivered deliver(const Artifact& artifact, const fs::path& out, store::Store& store) {
+  const auto blob = store.blob(artifact.sha256);
+  if (!blob)
+    throw Error(fmt::format("the store has no {} any more; the same command builds it again", artifact.file_name));
+  const fs::path target = fs::absolute(out) / artifact.file_name;
   sys::make_folders(target.parent_path());
   const std::optional<std::string> before = sys::stat_fingerprint(target);
-  if (before && digest_of(target, *before, store) == sha256) {
-    store.remember(k_kind, target.string(), *before, sha256);
-    return false;
+  if (before && digest_of(target, *before, store) == artifact.sha256) {
+    store.remember(k_kind, target.string(), *before, artifact.sha256);
+    return {target, false};
   }
   const fs::path partial = target.parent_path() / fmt::format(".{}.{}", target.filename().string(), ::getpid());
-  sys::copy_file(wheel, partial);
+  sys::copy_file(*blob, partial);
   std::error_code error;
+  fs::permissions(partial, fs::perms(0644), error);  // blobs are read-only; a wheelhouse is its owner's
   fs::rename(partial, target, error);
   if (error) {
     std::error_code ignored;
     fs::remove(partial, ignored);
     sys::throw_sys_error(error.value(), "write", target);
   }
-  if (const auto after = sys::stat_fingerprint(target)) store.remember(k_kind, target.string(), *after, sha256);
-  return before.has_value();
-}
-
-std::optional<StepOutcome> take_from_store(const std::string& key, const fs::path& out, store::Store& store) {
-  const auto record = store.find_step(key);
-  const auto blob = record ? store.blob(record->wheel_sha256) : std::nullopt;
-  if (!blob) return std::nullopt;
-  StepOutcome outcome;
-  outcome.outcome = "cached";
-  outcome.wheel = fs::absolute(out) / record->wheel_name;
-  outcome.replaced = deliver(*blob, record->wheel_sha256, outcome.wheel, store);
-  return outcome;
+  if (const auto after = sys::stat_fingerprint(target))
+    store.remember(k_kind, target.string(), *after, artifact.sha256);
+  return {target, before.has_value()};
 }
 
 }  // namespace wheelsmith::run

@@ -12,11 +12,12 @@
 //
 // The first of them is the answer. What caused it and what mends it is for `diagnose` to say.
 
+#include "run/failure_finder.h"
+
 #include <deque>
 
 #include "base/text.h"
 #include "diagnose/line.h"
-#include "run/run.h"
 
 namespace wheelsmith::run {
 

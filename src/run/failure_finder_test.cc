@@ -1,6 +1,6 @@
-#include <gtest/gtest.h>
+#include "run/failure_finder.h"
 
-#include "run/run.h"
+#include <gtest/gtest.h>
 
 namespace wheelsmith::run {
 namespace {

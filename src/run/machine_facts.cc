@@ -1,3 +1,5 @@
+#include "run/machine_facts.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -5,7 +7,6 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "base/text.h"
-#include "run/run.h"
 #include "sys/file.h"
 #include "sys/files.h"
 #include "sys/process.h"

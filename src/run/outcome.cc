@@ -1,5 +1,9 @@
+#include "run/outcome.h"
+
+#include <algorithm>
+
+#include "base/error.h"
 #include "document/finding_value.h"
-#include "run/run.h"
 
 namespace wheelsmith::run {
 
@@ -19,25 +23,42 @@ Value failure_value(const FirstFailure& failure) {
   table["folder"] = failure.folder;
   table["output"] = failure.output;
   table["line"] = failure.line;
+  table["product"] = failure.product;
   return table;
 }
 
 }  // namespace
+
+std::string_view to_string(Outcome outcome) { return enum_name(outcome); }
+
+std::string_view to_string(TestResult result) { return enum_name(result); }
+
+bool all_made(const std::vector<StepOutcome>& outcomes) {
+  return std::all_of(outcomes.begin(), outcomes.end(),
+                     [](const StepOutcome& outcome) { return outcome.made() || outcome.optional; });
+}
 
 Value StepOutcome::to_value() const {
   Table table;
   table["id"] = id;
   table["package"] = package;
   table["key"] = key;
-  table["outcome"] = outcome;
+  table["outcome"] = run::to_string(outcome);
   table["wheel"] = wheel.string();
   table["log"] = log.string();
   table["seconds"] = seconds;
   table["cause"] = cause;
-  table["phase"] = phase;
+  table["phase"] = phase ? plan::to_string(*phase) : std::string_view();
   table["reason"] = reason;
   table["replaced"] = replaced;
   table["optional"] = optional;
+  if (artifact) {
+    Table kept;
+    kept["file_name"] = artifact->file_name;
+    kept["sha256"] = artifact->sha256;
+    kept["size"] = artifact->size;
+    table["artifact"] = std::move(kept);
+  }
   if (cache.any()) table["cache"] = cache.to_value();
   if (failure) table["failure"] = failure_value(*failure);
   if (diagnosis) table["diagnosis"] = diagnose::to_value(*diagnosis);
@@ -46,7 +67,7 @@ Value StepOutcome::to_value() const {
   for (const TestOutcome& test : tests) {
     Table item;
     item["id"] = test.id;
-    item["outcome"] = test.outcome;
+    item["outcome"] = run::to_string(test.outcome);
     item["why"] = test.why;
     all_tests.emplace_back(std::move(item));
   }
@@ -62,27 +83,35 @@ StepOutcome StepOutcome::from_value(const Value& value) {
   outcome.id = value["id"].text_or();
   outcome.package = value["package"].text_or();
   outcome.key = value["key"].text_or();
-  outcome.outcome = value["outcome"].text_or();
+  const auto word = enum_named<Outcome>(value["outcome"].text_or());
+  if (!word) throw Error("a step's outcome is none that we know");
+  outcome.outcome = *word;
   outcome.wheel = value["wheel"].text_or();
   outcome.log = value["log"].text_or();
   outcome.seconds = value["seconds"].number();
   outcome.cause = value["cause"].text_or();
-  outcome.phase = value["phase"].text_or();
+  outcome.phase = enum_named<plan::Phase>(value["phase"].text_or());
   outcome.reason = value["reason"].text_or();
   outcome.replaced = value["replaced"].boolean_or(false);
   outcome.optional = value["optional"].boolean_or(false);
+  if (const Value& kept = value["artifact"]; kept.table() != nullptr) {
+    outcome.artifact = Artifact{kept["file_name"].text_or(), kept["sha256"].text_or(),
+                                static_cast<std::uint64_t>(kept["size"].integer_or(0))};
+  }
   outcome.cache = governor::CacheCounts::from_value(value["cache"]);
   if (const Value& failure = value["failure"]; failure.table() != nullptr) {
     outcome.failure =
         FirstFailure{failure["command"].text_or(), failure["folder"].text_or(), failure["output"].text_or(),
-                     static_cast<std::uint64_t>(failure["line"].integer_or(0))};
+                     static_cast<std::uint64_t>(failure["line"].integer_or(0)), failure["product"].text_or()};
   }
   if (const Value& cause = value["diagnosis"]; cause.table() != nullptr)
     outcome.diagnosis = diagnose::cause_from(cause);
   outcome.repeat_script = value["repeat_script"].text_or();
   if (const Array* tests = value["tests"].array()) {
     for (const Value& test : *tests)
-      outcome.tests.push_back({test["id"].text_or(), test["outcome"].text_or(), test["why"].text_or()});
+      outcome.tests.push_back({test["id"].text_or(),
+                               enum_named<TestResult>(test["outcome"].text_or()).value_or(TestResult::not_run),
+                               test["why"].text_or()});
   }
   if (const Array* findings = value["findings"].array()) {
     for (const Value& item : *findings) {

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "base/text.h"
-#include "run/step_runner.h"
+#include "run/wheel_tests.h"
 #include "sys/file.h"
 #include "wheel/check/check.h"
 #include "zip/archive.h"
@@ -43,7 +43,7 @@ std::vector<Finding> fits_here(const std::filesystem::path& wheel, Bytes file,
 }  // namespace
 
 WheelTest test_wheel(const std::filesystem::path& wheel, const toolchain::Python& python, store::Store& store,
-                     fetch::Fetcher& fetcher, const toolchain::Host& where, bool offline) {
+                     fetch::Fetcher& fetcher, const toolchain::Host& host, bool offline) {
   WheelTest result;
   result.path = wheel.string();
   try {
@@ -55,26 +55,20 @@ WheelTest test_wheel(const std::filesystem::path& wheel, const toolchain::Python
         document::parse_json(dist_info_file(archive, "provenance.json"), "provenance.json of the wheel");
     const auto variant = recipe::variant_named(provenance["variant"].text_or());
     if (!variant) throw Error("provenance.json of the wheel names no variant");
-    if (*variant != recipe::Variant::cpu) result.findings = fits_here(wheel, file.bytes, toolchain::find_gpus(where));
+    if (*variant != recipe::Variant::cpu) result.findings = fits_here(wheel, file.bytes, toolchain::find_gpus(host));
     const recipe::Rules& rules = recipe.rules(*variant, provenance["target"].text_or());
     TestBench bench{.rules = rules,
                     .python = python,
                     .variant = *variant,
                     .wheel = std::filesystem::absolute(wheel),
-                    .requirements = {},
-                    .constraints = {},
                     .wheelhouses = {std::filesystem::absolute(wheel).parent_path()},
-                    .torch_sites = {},
-                    .index_urls = {},
-                    .prereleases = false,
                     .offline = offline,
                     .store = store,
                     .fetcher = fetcher,
-                    .host = where,
-                    .log = [](const std::string&) {}};
+                    .host = host};
     // The torch that is here is the one the wheel will be used with.
     if (rules.requires_versions.uses_torch) {
-      if (const auto torch = toolchain::find_torch(python.executable, false, where))
+      if (const auto torch = toolchain::find_torch(python.executable, false, host))
         bench.torch_sites = {torch->folder.parent_path()};
       else
         bench.requirements = {"torch==" + provenance["torch"].text_or()};

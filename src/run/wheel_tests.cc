@@ -2,6 +2,8 @@
 // outside any source tree (a test started inside one imports the source, not the wheel). A test that needs a GPU where
 // none is reports "not-run"; it never passes.
 
+#include "run/wheel_tests.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +13,6 @@
 #include "base/text.h"
 #include "pep/metadata.h"
 #include "pep/wheel_name.h"
-#include "run/step_runner.h"
 #include "sys/file.h"
 #include "wheel/check/check.h"
 #include "wheel/read/wheel_tree.h"
@@ -122,9 +123,9 @@ std::vector<TestOutcome> run_tests(const TestBench& bench) {
   sys::make_folders(home);
   for (std::size_t i = 0; i < bench.rules.tests.size(); ++i) {
     const recipe::Test& test = bench.rules.tests[i];
-    TestOutcome outcome{id_of(test, i), "pass", ""};
+    TestOutcome outcome{id_of(test, i), TestResult::pass, ""};
     if (test.gpu && !has_gpu(bench.variant, gpus)) {
-      outcome = {outcome.id, "not-run", "no GPU"};
+      outcome = {outcome.id, TestResult::not_run, "no GPU"};
     } else {
       sys::Command command;
       command.argv = {environment.python.string()};
@@ -141,7 +142,8 @@ std::vector<TestOutcome> run_tests(const TestBench& bench) {
           [] { return sys::interrupted(); });
       bench.log(fmt::format("wheelsmith: test {}\n{}\n", outcome.id, output));
       if (sys::interrupted()) throw Error("interrupted");
-      if (!exit.good()) outcome = {outcome.id, "fail", fmt::format("{}: {}", sys::to_string(exit), last_words(output))};
+      if (!exit.good())
+        outcome = {outcome.id, TestResult::fail, fmt::format("{}: {}", sys::to_string(exit), last_words(output))};
     }
     outcomes.push_back(std::move(outcome));
   }
@@ -150,7 +152,8 @@ std::vector<TestOutcome> run_tests(const TestBench& bench) {
 
 bool WheelTest::good() const {
   return error.empty() &&
-         std::none_of(tests.begin(), tests.end(), [](const TestOutcome& test) { return test.outcome == "fail"; }) &&
+         std::none_of(tests.begin(), tests.end(),
+                      [](const TestOutcome& test) { return test.outcome == TestResult::fail; }) &&
          std::none_of(findings.begin(), findings.end(),
                       [](const Finding& finding) { return finding.severity == Severity::error; });
 }

@@ -77,7 +77,6 @@ std::optional<std::string> file_at(const Pin& pin, const std::string& path, fetc
 struct Patch {
   std::string name, text;
   std::string folder{};  // that its names count from: the path of a submodule, "" for the source itself
-  bool late = false;     // applied to what was translated by hipify
 };
 
 // Unpacks (one leading folder stripped) or copies into `folder`, which must be empty or absent, then applies the

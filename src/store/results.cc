@@ -87,6 +87,15 @@ std::optional<std::filesystem::path> Store::blob(std::string_view sha256) const 
   return path;
 }
 
+void Store::drop_blob(std::string_view sha256) {
+  if (!is_sha256(sha256)) return;
+  m_impl->bring_index_up_to_date();
+  const std::vector<Index::Row> rows = m_impl->index.rows();
+  if (std::any_of(rows.begin(), rows.end(), [&](const Index::Row& row) { return row.wheel_sha256 == sha256; })) return;
+  std::error_code ignored;
+  std::filesystem::remove(m_impl->root / "blobs" / sha256, ignored);
+}
+
 void Store::put_step(const StepRecord& record) {
   m_impl->writable("steps");
   m_impl->write(m_impl->step_file(record.key), document::to_json(record.to_value(), 1) + "\n");

@@ -77,6 +77,17 @@ TEST(Store, MendsABlobThatWasCutOff) {
   EXPECT_EQ(sys::read_file(blob), "wheel bytes");
 }
 
+TEST(Store, DropsABlobThatNoStepNames) {
+  TestStore at;
+  const StepRecord step = at.step("texture", "1.0", 1);
+  const std::string lone = at.store.put_blob(at.file("lone", "nobody's"));
+  at.store.drop_blob(lone);
+  at.store.drop_blob(step.wheel_sha256);
+  at.store.drop_blob("../index.sqlite");
+  EXPECT_FALSE(at.store.blob(lone));
+  EXPECT_TRUE(at.store.blob(step.wheel_sha256));
+}
+
 TEST(Store, FindsAStepAsItWasPut) {
   TestStore at;
   const StepRecord put = at.step("texture;cuda;9.0a+PTX", "1", 100);

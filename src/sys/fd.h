@@ -7,7 +7,7 @@
 
 #include "base/bytes.h"
 
-// A file descriptor that is closed with the object. Only src/sys includes this.
+// A file descriptor that is closed with the object. Code outside of src/sys holds one only inside another type of sys.
 
 namespace wheelsmith::sys {
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/sink.h"
 
 // Changes on disk that are whole or not at all.
 
@@ -15,14 +16,14 @@ namespace wheelsmith::sys {
 
 // A file that appears under its name only with commit(): written beside it (or in `temporary_folder`, same file
 // system), synced, renamed. Without commit() nothing stays behind.
-class AtomicFile {
+class AtomicFile final : public Sink {
  public:
   explicit AtomicFile(std::filesystem::path target, std::filesystem::path temporary_folder = {});
-  ~AtomicFile();
+  ~AtomicFile() override;
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
 
-  void write(Bytes bytes);
+  void write(Bytes bytes) override;
   void write(std::string_view text) { write(Bytes(text)); }
   // Somewhere inside what has been written already (headers whose sizes are known at the end).
   void write_at(std::uint64_t offset, Bytes bytes);

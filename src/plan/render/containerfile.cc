@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "plan/script.h"
+#include "plan/render/render.h"
 #include "sys/process.h"
 
 namespace wheelsmith::plan {
@@ -40,14 +40,14 @@ std::string manylinux(std::string_view policy, const std::string& machine) {
 
 std::set<std::string> pythons_of(const Plan& plan) {
   std::set<std::string> versions;
-  for (const Step& step : plan.steps) versions.insert(step.python.short_version());
+  for (const Step& step : plan.steps) versions.insert(step.spec.python.short_version());
   return versions;
 }
 
 // The platform's own image where a tag is asked for; else the smallest that has the interpreters.
 std::string choose_base(const Plan& plan) {
   if (plan.steps.empty()) return std::string(k_debian);
-  const Step& first = plan.steps.front();
+  const BuildSpec& first = plan.steps.front().spec;
   if (first.platform.starts_with("manylinux")) return manylinux(first.platform, first.python.machine());
   const std::set<std::string> pythons = pythons_of(plan);
   if (pythons.size() > 1) return manylinux("manylinux_2_28", first.python.machine());
@@ -96,7 +96,7 @@ std::string packages(const Plan& plan, std::string_view image) {
     }
   }
   for (const Step& step : plan.steps) {
-    for (const auto& [name, path] : step.programs) {
+    for (const auto& [name, path] : step.spec.tools.programs) {
       if (name == "cmake" || name == "patchelf") names.insert(name);
       if (name == "ninja") names.insert("ninja-build");
     }
@@ -116,13 +116,14 @@ std::string install_line(const Plan& plan, std::string_view image) {
 
 std::string cuda_note(const Plan& plan, std::string_view image) {
   for (const Step& step : plan.steps) {
-    if (step.variant != recipe::Variant::cuda || step.cuda_root.empty() || has(image, "cuda")) continue;
+    const CudaSpec& cuda = step.spec.tools.cuda;
+    if (step.spec.variant != recipe::Variant::cuda || cuda.root.empty() || has(image, "cuda")) continue;
     return fmt::format(
         "# The plan takes the CUDA {} toolkit of this machine. The image must have it at /usr/local/cuda: name one of "
         "the\n"
         "# \"devel\" kind, as --base-image nvidia/cuda:{}.0-devel-ubuntu22.04; those called \"base\" and \"runtime\" "
         "have no nvcc.\n",
-        printable(step.cuda_version), printable(step.cuda_version));
+        printable(cuda.version), printable(cuda.version));
   }
   return "";
 }
@@ -136,11 +137,12 @@ std::string to_containerfile(const Plan& plan, const std::string& base_image) {
   std::map<std::string, std::string> contexts, variables;
   bool cuda = false;
   for (const Step& step : plan.steps) {
-    variables[script_variable("PYTHON", step.python.abi)] = interpreter(step.python, image);
-    cuda = cuda || !step.cuda_root.empty();
-    if (step.source.kind != source::Pin::Kind::folder) continue;
-    contexts[plain_name(step.package)] = step.source.folder.string();
-    variables[script_variable("SOURCE", step.package)] = "/" + plain_name(step.package);
+    const BuildSpec& spec = step.spec;
+    variables[script_variable("PYTHON", spec.python.abi)] = interpreter(spec.python, image);
+    cuda = cuda || !spec.tools.cuda.root.empty();
+    if (spec.source.kind != source::Pin::Kind::folder) continue;
+    contexts[plain_name(spec.package)] = spec.source.folder.string();
+    variables[script_variable("SOURCE", spec.package)] = "/" + plain_name(spec.package);
   }
   // Compilers of manylinux images come first in their own PATH, at a place that differs from image to image.
   variables["BUILD_CC"] = has(image, "manylinux") ? "/opt/compilers/gcc" : "/usr/bin/gcc";

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "plan/plan.h"
+#include "plan/render/render.h"
 
 namespace wheelsmith::plan {
 
@@ -30,13 +30,13 @@ std::string to_dot(const Plan& plan) {
   std::string text =
       "digraph plan {\n  rankdir=LR;\n  node [shape=box, style=\"rounded,filled\", fontname=\"sans-serif\"];\n";
   for (const Step& step : plan.steps) {
-    const std::string state = step.cached ? "cached" : step.reason;
-    text += fmt::format("  {} [label={}, fillcolor=\"{}\"];\n", dot_quoted(step.id), two_lines(step.id, state),
-                        step.cached ? "#d5e8d4" : "#ffe6cc");
+    const std::string state = step.decision.cached ? "cached" : step.decision.reason;
+    text += fmt::format("  {} [label={}, fillcolor=\"{}\"];\n", dot_quoted(step.id()), two_lines(step.id(), state),
+                        step.decision.cached ? "#d5e8d4" : "#ffe6cc");
   }
   for (const Step& step : plan.steps) {
-    for (const std::string& need : step.needs)
-      text += fmt::format("  {} -> {};\n", dot_quoted(need), dot_quoted(step.id));
+    for (const Edge& need : step.needs)
+      text += fmt::format("  {} -> {};\n", dot_quoted(need.step), dot_quoted(step.id()));
   }
   return text + "}\n";
 }

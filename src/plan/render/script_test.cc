@@ -1,57 +1,50 @@
-#include "plan/script.h"
-
 #include <gtest/gtest.h>
 
 #include "base/error.h"
 #include "base/text.h"
+#include "plan/render/render.h"
 #include "sys/process.h"
 
 namespace wheelsmith::plan {
 
 namespace {
 
-constexpr const char* k_recipe = R"(name = "demo"
-[source]
-folder = "demo"
-[build]
-clean = ["build/*"]
-[variant.cpu]
-[variant.cuda]
-)";
-
 constexpr const char* k_hostile = "a'b\"c$(touch x)`touch y`\\ \n#;&|>${HOME} *";
 
 Step demo() {
   Step step;
-  step.id = step.identity = "demo-cpu-cp311";
-  step.package = step.project = "demo";
-  step.version = "1.0";
-  step.recipe_text = k_recipe;
-  step.recipe_origin = "demo.toml";
-  step.python.executable = "/usr/bin/python3";
-  step.python.version = "3.11.2";
-  step.python.tag = step.python.abi = "cp311";
-  step.python.platform = "linux_x86_64";
-  step.python.has_ensurepip = true;
-  step.source.kind = source::Pin::Kind::folder;
-  step.source.folder = "/sources/demo";
-  step.cc = "/usr/bin/gcc";
-  step.cxx = "/usr/bin/g++";
-  step.compiler_family = "gcc";
-  step.environment = {{"CFLAGS", "-ffile-prefix-map=${tree}=."}};
+  BuildSpec& spec = step.spec;
+  spec.id = spec.identity = "demo-cpu-cp311";
+  spec.package = spec.project = "demo";
+  spec.version = "1.0";
+  spec.python.executable = "/usr/bin/python3";
+  spec.python.version = "3.11.2";
+  spec.python.tag = spec.python.abi = "cp311";
+  spec.python.platform = "linux_x86_64";
+  spec.python.has_ensurepip = true;
+  spec.source.kind = source::Pin::Kind::folder;
+  spec.source.folder = "/sources/demo";
+  spec.tools.cc = "/usr/bin/gcc";
+  spec.tools.cxx = "/usr/bin/g++";
+  spec.tools.compiler_family = "gcc";
+  spec.variables.fixed = {{"CFLAGS", "-ffile-prefix-map=${tree}=."}};
+  spec.actions = {{Phase::source, RemoveFiles{{"build/*"}}},
+                  {Phase::prepare, CallHook{CallHook::Hook::get_requires_for_build_wheel, {}, {}}},
+                  {Phase::build, CallHook{CallHook::Hook::build_wheel, {}, {}}}};
   return step;
 }
 
 Step from_archive() {
   Step step = demo();
-  step.source.kind = source::Pin::Kind::archive;
-  step.source.url = "https://example.org/demo-1.0.tar.gz";
-  step.source.file_name = "demo-1.0.tar.gz";
-  step.source.sha256 = std::string(64, 'a');
+  source::Pin& source = step.spec.source;
+  source.kind = source::Pin::Kind::archive;
+  source.url = "https://example.org/demo-1.0.tar.gz";
+  source.file_name = "demo-1.0.tar.gz";
+  source.sha256 = std::string(64, 'a');
   return step;
 }
 
-std::string script_of(const Plan& plan) { return to_script(plan, store::Store(testing::TempDir() + "/script-store")); }
+std::string script_of(const Plan& plan) { return to_script(plan); }
 std::string script_of(const Step& step) { return script_of(Plan{{step}, {}}); }
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
@@ -93,32 +86,43 @@ TEST(Script, NamesOfVariables) {
 
 TEST(Script, IsBashWhateverThePlanHolds) {
   Step step = demo();
-  step.id = step.identity = k_hostile;
-  step.python.executable = std::string("/") + k_hostile;
-  step.source.folder = std::string("/") + k_hostile;
-  step.cc = step.cxx = k_hostile;
-  step.programs = {{"cmake", k_hostile}};
-  step.environment = {{"A", k_hostile}, {"-u", k_hostile}};
-  step.volatile_environment = {{"B", k_hostile}};
-  step.config = {{k_hostile, k_hostile}};
-  step.options = {k_hostile};
-  step.requirements = {k_hostile};
-  step.patches = {{k_hostile, "END_OF_TEXT\n$(touch z)\nEND_OF_TEXT_"}};
-  step.manifest.set("source:END_OF_TEXT", "x");
-  step.torch.index_urls = {k_hostile};
-  step.torch.wheelhouses = {k_hostile};
-  for (const auto kind : {TorchChoice::Kind::none, TorchChoice::Kind::environment}) {
-    step.torch.kind = kind;
-    step.torch.python = k_hostile;
+  BuildSpec& spec = step.spec;
+  spec.id = spec.identity = spec.subfolder = k_hostile;
+  spec.python.executable = std::string("/") + k_hostile;
+  spec.source.folder = std::string("/") + k_hostile;
+  spec.tools.cc = spec.tools.cxx = k_hostile;
+  spec.tools.programs = {{"cmake", k_hostile}};
+  spec.variables.fixed = {{"A", k_hostile}, {"-u", k_hostile}};
+  spec.variables.loose = {{"B", k_hostile}};
+  spec.environment.requirements = {k_hostile};
+  spec.manifest.set("source:END_OF_TEXT", "x");
+  spec.environment.torch.index_urls = {k_hostile};
+  spec.environment.torch.wheelhouses = {k_hostile};
+  source::Pin fetched;
+  fetched.git_url = fetched.git_commit = fetched.git_tag = k_hostile;
+  spec.actions = {
+      {Phase::source, ApplyPatch{{k_hostile, "END_OF_TEXT\n$(touch z)\nEND_OF_TEXT_", k_hostile}}},
+      {Phase::source, RemoveFiles{{k_hostile}}},
+      {Phase::source, FetchSource{"name", fetched}},
+      {Phase::prepare, WriteFile{k_hostile, k_hostile}},
+      {Phase::prepare, RunCommand{{k_hostile, k_hostile}}},
+      {Phase::prepare, ApplyPatch{{k_hostile, "END_OF_TEXT\n", ""}}},
+      {Phase::prepare, CallHook{CallHook::Hook::get_requires_for_build_wheel, {{k_hostile, k_hostile}}, {k_hostile}}},
+      {Phase::build, CallHook{CallHook::Hook::build_wheel, {{k_hostile, k_hostile}}, {}}},
+      {Phase::build, PackProgram{}}};
+  for (const auto kind : {choose::TorchChoice::Kind::none, choose::TorchChoice::Kind::environment}) {
+    spec.environment.torch.kind = kind;
+    spec.environment.torch.python = k_hostile;
     EXPECT_EQ(syntax_errors(script_of(step)), "");
     Step archive = step;
-    archive.source = from_archive().source;
-    archive.source.url = archive.source.file_name = k_hostile;
+    source::Pin& source = archive.spec.source;
+    source = from_archive().spec.source;
+    source.url = source.file_name = k_hostile;
     EXPECT_EQ(syntax_errors(script_of(archive)), "");
-    archive.source.kind = source::Pin::Kind::git;
-    archive.source.git_url = archive.source.git_commit = k_hostile;
-    archive.source.submodules = std::vector<std::string>{k_hostile, "b"};
-    archive.source.git_tag = k_hostile;
+    source.kind = source::Pin::Kind::git;
+    source.git_url = source.git_commit = k_hostile;
+    source.submodules = std::vector<std::string>{k_hostile, "b"};
+    source.git_tag = k_hostile;
     EXPECT_EQ(syntax_errors(script_of(archive)), "");
   }
 }
@@ -137,10 +141,10 @@ TEST(Script, LinksTheCompilersThatAreNamed) {
 // Defines the step's function and no more, with the helpers replaced by ones that print their words.
 TEST(Script, HostileValuesReachCommandsWhole) {
   Step step = demo();
-  step.source.kind = source::Pin::Kind::git;
-  step.source.git_url = "https://example.org/r";
-  step.source.git_commit = k_hostile;
-  step.python.executable = std::string("/") + k_hostile;
+  step.spec.source.kind = source::Pin::Kind::git;
+  step.spec.source.git_url = "https://example.org/r";
+  step.spec.source.git_commit = k_hostile;
+  step.spec.python.executable = std::string("/") + k_hostile;
   const std::string script = script_of(step);
   const std::string function = script.substr(script.find("\nstep_1() {"));
   const std::string helpers =
@@ -153,18 +157,19 @@ TEST(Script, FetchesByHashAndHidesPasswords) {
   EXPECT_TRUE(has(script_of(from_archive()),
                   "fetch https://example.org/demo-1.0.tar.gz demo-1.0.tar.gz " + std::string(64, 'a')));
   Step step = from_archive();
-  step.source.url = "https://me:secret@example.org/demo-1.0.tar.gz";
-  step.torch.index_urls = {"https://me:secret@example.org/simple"};
+  step.spec.source.url = "https://me:secret@example.org/demo-1.0.tar.gz";
+  step.spec.environment.torch.index_urls = {"https://me:secret@example.org/simple"};
   EXPECT_FALSE(has(script_of(step), "secret"));
   EXPECT_TRUE(has(script_of(step), "fetch '' demo-1.0.tar.gz"));
-  step.source.kind = source::Pin::Kind::git;
-  step.source.git_url = "https://me:secret@example.org/demo.git";
+  step.spec.source.kind = source::Pin::Kind::git;
+  step.spec.source.git_url = "https://me:secret@example.org/demo.git";
   EXPECT_FALSE(has(script_of(step), "secret"));
 }
 
 TEST(Script, InstallsTheLockedWheelsOnly) {
   Step step = demo();
-  step.lock.wheels = {{"setuptools", "80.0", "setuptools-80.0-py3-none-any.whl", "https://example.org/s.whl", "0123"}};
+  step.spec.environment.lock.wheels = {
+      {"setuptools", "80.0", "setuptools-80.0-py3-none-any.whl", "https://example.org/s.whl", "0123"}};
   const std::string script = script_of(step);
   EXPECT_TRUE(has(script, "install --no-deps --require-hashes -r /dev/stdin"));
   EXPECT_TRUE(has(script, "setuptools==80.0 --hash=sha256:0123\n"));
@@ -173,9 +178,10 @@ TEST(Script, InstallsTheLockedWheelsOnly) {
 
 TEST(Script, TakesTheWheelsOfStepsBefore) {
   Step first = demo(), second = demo();
-  second.id = second.identity = "second";
-  second.needs = {first.id};
-  second.requirements = {"setuptools"};
+  second.spec.id = second.spec.identity = "second";
+  second.needs = {{.kind = Edge::Kind::environment, .step = first.id()}};
+  second.spec.environment.requirements = {"setuptools"};
+  second.spec.environment.resolve_late = true;
   const std::string script = script_of(Plan{{first, second}, {}});
   EXPECT_TRUE(has(script, "--find-links \"$DIST\" -- setuptools demo==1.0"));
   EXPECT_LT(script.rfind("step_1\n"), script.rfind("step_2\n"));
@@ -183,17 +189,17 @@ TEST(Script, TakesTheWheelsOfStepsBefore) {
 
 TEST(Script, OfAProgramThatPacksItself) {
   Step step = demo();
-  step.source.kind = source::Pin::Kind::program;
+  step.spec.source.kind = source::Pin::Kind::program;
   EXPECT_EQ(syntax_errors(script_of(step)), "");
   EXPECT_FALSE(has(script_of(step), "\n  make_environment\n"));
 }
 
 TEST(Dot, EscapesAndColours) {
   Step first = demo(), second = demo();
-  first.cached = true;
-  second.id = "b\"]; x [label=\"\\N\n";
-  second.reason = "it has never been built here";
-  second.needs = {first.id};
+  first.decision.cached = true;
+  second.spec.id = "b\"]; x [label=\"\\N\n";
+  second.decision.reason = "it has never been built here";
+  second.needs = {{.kind = Edge::Kind::environment, .step = first.id()}};
   const std::string dot = to_dot(Plan{{first, second}, {}});
   EXPECT_TRUE(has(dot, "\"demo-cpu-cp311\" [label=\"demo-cpu-cp311\\ncached\", fillcolor=\"#d5e8d4\"];"));
   EXPECT_TRUE(has(dot, "\"demo-cpu-cp311\" -> \"b\\\"]; x [label=\\\"\\\\N"));
@@ -214,8 +220,8 @@ TEST(Containerfile, ChoosesAnImageThatFits) {
            {"3.11.2", "", "ubuntu:24.04", "FROM ubuntu:24.04 AS build", "python3.11-venv"},
        }) {
     Step step = demo();
-    step.python.version = c.python;
-    step.platform = c.platform;
+    step.spec.python.version = c.python;
+    step.spec.platform = c.platform;
     const std::string text = to_containerfile(Plan{{step}, {}}, c.image);
     EXPECT_TRUE(has(text, c.wanted_from)) << text;
     EXPECT_TRUE(has(text, c.wanted_install)) << text;
@@ -224,9 +230,9 @@ TEST(Containerfile, ChoosesAnImageThatFits) {
 
 TEST(Containerfile, BringsFoldersAndNamesPlaces) {
   Step step = demo();
-  step.cuda_root = "/usr/local/cuda-13.0";
-  step.cuda_version = "13.0";
-  step.variant = recipe::Variant::cuda;
+  step.spec.tools.cuda.root = "/usr/local/cuda-13.0";
+  step.spec.tools.cuda.version = "13.0";
+  step.spec.variant = recipe::Variant::cuda;
   const std::string text = to_containerfile(Plan{{step}, {}}, "");
   EXPECT_TRUE(has(text, "--build-context source-demo=/sources/demo"));
   EXPECT_TRUE(has(text, "COPY --from=source-demo . /source-demo\n"));

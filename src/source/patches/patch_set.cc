@@ -104,6 +104,10 @@ std::vector<std::string> PatchSet::names(const fs::path& patch_folder, const std
   return result;
 }
 
+std::size_t PatchSet::drop_hipified() {
+  return std::erase_if(m_files, [](const PatchFile& patch) { return patch.hipified; });
+}
+
 fs::path PatchSet::folder_of(const std::string& part, bool hipified) const {
   const fs::path place = !part.empty() ? m_folder / part : m_root_is_dot ? m_folder : m_folder / m_root_name;
   return place / (hipified ? "hipified" : "base");

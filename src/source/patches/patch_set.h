@@ -41,6 +41,8 @@ class PatchSet {
   [[nodiscard]] const std::string& root_name() const { return m_root_name; }
   // Sorted by part, base first, then by name: the order in which they are applied within a part.
   [[nodiscard]] const std::vector<PatchFile>& files() const { return m_files; }
+  // Leaves out those that belong behind hipify; how many there were.
+  std::size_t drop_hipified();
   // Where the patches of a part belong.
   [[nodiscard]] std::filesystem::path folder_of(const std::string& part, bool hipified) const;
 

@@ -1,0 +1,89 @@
+#include "build/build.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/parallel.h"
+#include "doctor/checklist.h"
+#include "env/env.h"
+
+namespace wheelsmith::build {
+
+namespace {
+
+// The interpreter of an environment's folder, or the interpreter itself.
+std::filesystem::path interpreter_of(const std::filesystem::path& into) {
+  std::error_code ignored;
+  const std::filesystem::path python = into / "bin" / "python";
+  if (!into.empty() && std::filesystem::exists(python, ignored)) return std::filesystem::absolute(python);
+  return into;
+}
+
+void refuse_bad_machine(const plan::Plan& plan, const BuildOptions& options, const toolchain::Host& host,
+                        const Watcher& watcher) {
+  if (options.despite_doctor) return;
+  const std::vector<doctor::Check> bad = doctor::examine_plan(plan, options.examination, host);
+  if (bad.empty()) return;
+  watcher.on_bad_checks(bad);
+  const doctor::Check& first = bad.front();
+  throw Error(fmt::format(
+      "this machine cannot build it yet: {}{} (wheelsmith doctor says more; --despite-doctor builds all the same)",
+      first.found.empty() ? first.id : first.id + ": " + first.found,
+      bad.size() > 1 ? fmt::format(" and {} more", bad.size() - 1) : ""));
+}
+
+void install_wheels(const BuildResult& result, const std::filesystem::path& into, const toolchain::Host& host,
+                    const Watcher& watcher) {
+  for (std::size_t i = 0; i < result.outcomes.size(); ++i) {
+    const std::filesystem::path& wheel = result.outcomes[i].wheel;
+    if (wheel.empty()) continue;
+    const toolchain::Python python =
+        into.empty() ? result.plan.steps[i].spec.python : toolchain::find_python(into.string(), host);
+    env::install_wheel(wheel, env::install_target(python), true, usable_threads());
+    watcher.on_installed(fmt::format("installed {} into {}", wheel.filename().string(), python.prefix.string()));
+  }
+}
+
+std::vector<doctor::BuiltPackage> packages_of(const BuildResult& result) {
+  std::vector<doctor::BuiltPackage> packages;
+  for (std::size_t i = 0; i < result.outcomes.size(); ++i) {
+    const run::StepOutcome& outcome = result.outcomes[i];
+    const bool left_out = outcome.optional && !outcome.made();
+    packages.push_back({result.plan.steps[i].spec.project, outcome.wheel,
+                        left_out ? std::string(run::to_string(outcome.outcome)) : ""});
+  }
+  return packages;
+}
+
+}  // namespace
+
+bool BuildResult::good() const {
+  return run::all_made(outcomes) && not_installed.empty() && !doctor::any_bad(checklist);
+}
+
+BuildResult build(const choose::Request& request, const plan::PlanInputs& inputs, const BuildOptions& options,
+                  const Watcher& watcher) {
+  BuildResult result;
+  result.plan = plan::make_plan(request, inputs);
+  watcher.on_plan(result.plan);
+  refuse_bad_machine(result.plan, options, inputs.host, watcher);
+  const std::unique_ptr<run::Executor> executor = run::make_local_executor(inputs.store, options.local);
+  result.outcomes = run::run_plan(result.plan, inputs.store, *executor, options.run);
+  if (!run::all_made(result.outcomes)) return result;
+  const std::filesystem::path into = interpreter_of(options.into);
+  try {
+    if (options.install) install_wheels(result, into, inputs.host, watcher);
+  } catch (const Error& error) {  // wheels that are built are told of even if they cannot be installed
+    result.not_installed = fmt::format("built, but not installed: {}", error.what());
+    return result;
+  }
+  result.checklist = doctor::closing_checklist(
+      result.plan, {.packages = packages_of(result), .installed = options.install, .into = into, .host = inputs.host});
+  for (const plan::Step& step : result.plan.steps) {
+    if (step.closing.asked_for)
+      result.runtime.insert(result.runtime.end(), step.closing.runtime.begin(), step.closing.runtime.end());
+  }
+  return result;
+}
+
+}  // namespace wheelsmith::build

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "choose/request.h"
+#include "doctor/examiner.h"
+#include "plan/plan.h"
+#include "run/local_executor.h"
+#include "run/run.h"
+
+// `wheelsmith build` as one function: plan, ask the doctor, run, install, and what a build is closed with.
+
+namespace wheelsmith::build {
+
+struct BuildOptions {
+  run::RunOptions run;
+  run::LocalOptions local;
+  doctor::PlanExamination examination;
+  bool despite_doctor = false;
+  bool install = false;
+  std::filesystem::path into;  // with install: an environment's folder or an interpreter; empty: the one built for
+};
+
+// What is told while it runs.
+struct Watcher {
+  std::function<void(const plan::Plan&)> on_plan = [](const plan::Plan&) {};
+  std::function<void(const std::vector<doctor::Check>&)> on_bad_checks = [](const std::vector<doctor::Check>&) {};
+  std::function<void(const std::string&)> on_installed = [](const std::string&) {};
+};
+
+struct BuildResult {
+  plan::Plan plan;
+  std::vector<run::StepOutcome> outcomes;  // in the plan's order
+  std::string not_installed;               // why; "" where nothing went wrong
+  std::vector<doctor::Check> checklist;
+  std::vector<recipe::RuntimeVariable> runtime;  // variables that matter when the packages run
+
+  [[nodiscard]] bool good() const;
+};
+
+// Throws Error for a plan that cannot be made, and for a machine that cannot build it.
+BuildResult build(const choose::Request& request, const plan::PlanInputs& inputs, const BuildOptions& options,
+                  const Watcher& watcher);
+
+}  // namespace wheelsmith::build

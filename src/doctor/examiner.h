@@ -1,0 +1,64 @@
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "choose/request.h"
+#include "doctor/doctor.h"
+#include "plan/plan.h"
+
+namespace wheelsmith::doctor {
+
+// What a plan would choose for packages, examined without planning: so that a machine on which a plan cannot be made
+// gets its report, too.
+class Examiner {
+ public:
+  Examiner(const choose::Request& request, const plan::PlanInputs& inputs, Facts facts);
+
+  // A package and all the recipes it needs, for each of its variants and arch lists. Throws RequestError for a text
+  // that is not a package's name, or a recipe that is broken.
+  void examine(const std::string& package, const toolchain::Python& python);
+
+  [[nodiscard]] std::vector<Check> take_checks() { return std::move(m_checks); }
+
+ private:
+  // A recipe that another one needs.
+  struct Wanted {
+    std::string recipe;
+    recipe::Variant variant;
+    bool optional = false;  // or needed by what is: nothing about it is bad for the whole
+  };
+
+  void examine_one(const std::string& package, const toolchain::Python& python, std::optional<recipe::Variant> forced,
+                   bool optional, std::vector<Wanted>& wanted);
+  // With the [[when]] tables that hold, as far as that can be known without a plan.
+  recipe::Recipe resolved(const recipe::Recipe& recipe, recipe::Variant variant, const std::string& target,
+                          const gpu::ArchList& archs, const toolchain::Python& python) const;
+  void examine_source(const recipe::Recipe& recipe, recipe::Variant variant, const std::string& step, bool optional);
+  std::optional<recipe::Recipe> recipe_for(const std::string& package, const toolchain::Python& python);
+  std::vector<recipe::Variant> variants_of(const recipe::Recipe& recipe, std::optional<recipe::Variant> forced);
+  std::vector<gpu::ArchList> archs_of(const recipe::Recipe& recipe, recipe::Variant variant);
+  void find_torch(const recipe::Recipe& recipe, recipe::Variant variant, const std::string& target,
+                  const toolchain::Python& python);
+
+  const choose::Request& m_request;
+  const plan::PlanInputs& m_inputs;
+  Facts m_facts;
+  std::vector<Check> m_checks;
+  std::set<std::string> m_seen;
+};
+
+// What is bad about the steps of a plan that are to be built, with what the plan has chosen.
+struct PlanExamination {
+  Paths paths;
+  std::string platform;
+  unsigned jobs = 0;
+  bool offline = false, cuda_named = false;
+  std::map<std::string, std::string> settings{};  // --set
+};
+std::vector<Check> examine_plan(const plan::Plan& plan, const PlanExamination& examination,
+                                const toolchain::Host& host);
+
+}  // namespace wheelsmith::doctor

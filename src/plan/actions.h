@@ -1,0 +1,20 @@
+#pragma once
+
+#include "plan/placeholders.h"
+#include "plan/plan.h"
+#include "plan/sources.h"
+
+namespace wheelsmith::plan {
+
+struct ActionInputs {
+  const BuildSpec& spec;  // with its source, tools and variables
+  const recipe::Rules& rules;
+  const Placeholders& values;
+  const std::vector<FetchSource>& fetches;
+  PatchTexts patches{};
+  std::string hipify{};  // the script that is run before everything else; "" for none
+};
+// What the step will do, in order.
+std::vector<Action> make_actions(const ActionInputs& inputs);
+
+}  // namespace wheelsmith::plan

@@ -1,0 +1,185 @@
+// What a step is built with: wheels of other steps and of the index, its torch, its toolkit, and what it then does.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "choose/recipe.h"
+#include "choose/source.h"
+#include "choose/variants.h"
+#include "pep/wheel_name.h"
+#include "plan/actions.h"
+#include "plan/environment.h"
+#include "plan/planner.h"
+#include "plan/variables.h"
+
+namespace wheelsmith::plan {
+
+namespace {
+
+void add_edge(std::vector<Edge>& edges, Edge edge) {
+  const auto same = [&](const Edge& other) { return other.step == edge.step; };
+  if (std::none_of(edges.begin(), edges.end(), same)) edges.push_back(std::move(edge));
+}
+
+}  // namespace
+
+// Whether a wheel of the version that the source names is there for this interpreter: then nobody has to build it.
+bool Planner::is_published(Draft& draft, const recipe::Dependency& need) {
+  if (need.published.empty()) return false;
+  const BuildSpec& spec = draft.step.spec;
+  std::string wanted = need.published;
+  if (!need.published_version.empty()) {
+    const auto text = m_sources.text(spec.source, need.published_version);
+    if (!text) return false;
+    wanted += "==" + std::string(trim(*text));
+  }
+  try {
+    const env::Lock& lock = m_locks.resolve(spec.package, {wanted}, spec.python, spec.environment.torch);
+    if (const env::PinnedWheel* wheel = lock.find(need.published)) draft.need_versions[need.recipe] = wheel->version;
+  } catch (const Error& error) {  // then it is built, and the note says why
+    m_notes.add(fmt::format("{} is built: {} is not to be had ({})", need.recipe, wanted, error.what()));
+    return false;
+  }
+  m_notes.add(fmt::format("{} is not built: {} is published", need.recipe, wanted));
+  return true;
+}
+
+void Planner::add_needs(Draft& draft, const recipe::Recipe& recipe, const recipe::Rules& rules,
+                        std::vector<std::string>& requirements) {
+  const BuildSpec& spec = draft.step.spec;
+  for (const recipe::Dependency& need : rules.needs) {
+    if (need.recipe.empty()) {
+      if (!need.companion) requirements.push_back(need.requirement);
+      continue;
+    }
+    if (is_published(draft, need)) {
+      draft.published.push_back(need.recipe);
+      continue;
+    }
+    const recipe::Recipe& other = m_sources.recipe(need.recipe);
+    const recipe::Variant variant = choose::dependency_variant(other, spec.variant);
+    const gpu::ArchList archs = variant == spec.variant ? spec.archs : gpu::ArchList{};
+    const std::string id = add_step(other, variant, need.target, archs, spec.python, need.optional);
+    add_edge(draft.step.needs, {.kind = need.companion ? Edge::Kind::alongside : Edge::Kind::environment,
+                                .step = id,
+                                .optional = need.optional});
+    if (!step(id).is_skipped()) draft.need_versions[need.recipe] = step(id).spec.version;
+  }
+  const recipe::Recipe* torch = rules.requires_versions.uses_torch ? m_sources.built_torch(recipe) : nullptr;
+  if (torch == nullptr) return;
+  choose::Request of_torch = m_request;
+  of_torch.target.clear();
+  const auto archs = choose::choose_archs(of_torch, *torch, spec.variant, m_gpus, m_inputs.host.environment);
+  m_notes.add(archs.notes);
+  add_edge(draft.step.needs, {.kind = Edge::Kind::environment,
+                              .step = add_step(*torch, spec.variant, "", archs.what.front(), spec.python),
+                              .optional = false});
+}
+
+const choose::TorchChoice& Planner::torch_for(const BuildSpec& spec, const recipe::Recipe& recipe,
+                                              const recipe::Rules& rules) {
+  const std::string name =
+      fmt::format("{} {} {}{}", spec.python.executable.string(), spec.package, recipe::to_string(spec.variant),
+                  rules.requires_versions.uses_torch ? "" : " none");
+  const auto known = m_torches.find(name);
+  if (known != m_torches.end()) return known->second;
+  auto chosen = choose::choose_torch(m_request, recipe, rules, spec.variant, spec.python, m_inputs.host);
+  m_notes.add(chosen.notes);
+  return m_torches.emplace(name, std::move(chosen.what)).first->second;
+}
+
+void Planner::choose_environment(Draft& draft, const recipe::Recipe& recipe, const recipe::Rules& rules,
+                                 const PinnedSource& source, std::vector<std::string> needed) {
+  BuildSpec& spec = draft.step.spec;
+  EnvironmentSpec& environment = spec.environment;
+  const Step* built_torch = nullptr;
+  for (const Edge& need : draft.step.needs) {
+    if (need.kind != Edge::Kind::environment) continue;
+    environment.resolve_late = true;
+    if (pep::same_name(step(need.step).spec.project, "torch")) built_torch = &step(need.step);
+  }
+  if (built_torch == nullptr) environment.torch = torch_for(spec, recipe, rules);
+  environment.requirements = build_requirements(
+      {.rules = rules, .facts = source.facts, .needed = std::move(needed), .torch = environment.torch});
+  const auto resolve = [&] {
+    if (!environment.resolve_late)
+      environment.lock = m_locks.resolve(spec.package, environment.requirements, spec.python, environment.torch);
+  };
+  if (environment.torch.kind == choose::TorchChoice::Kind::environment) {
+    environment.torch_build = m_locks.torch_build(environment.torch, spec.python);
+    if (environment.torch_build.version.empty())
+      throw Error(fmt::format("{} has no torch", environment.torch.python.string()));
+  } else if (built_torch != nullptr) {
+    const BuildSpec& torch = built_torch->spec;
+    environment.torch_build = {torch.version, torch.tools.cuda.version, torch.tools.rocm.version};
+  } else {
+    resolve();
+    environment.torch_build = choose::locked_torch(environment.lock);
+  }
+  const choose::TorchBuild& torch = environment.torch_build;
+  if (spec.variant == recipe::Variant::cuda && !torch.version.empty() && torch.cuda.empty()) {
+    throw Error(
+        fmt::format("{} is to be built for CUDA, but torch {} is a {} build; choose another with --torch "
+                    "(a version, CHANNEL/cuNNN, a wheel or an environment)",
+                    spec.package, torch.version, torch.hip.empty() ? "CPU" : "ROCm"));
+  }
+  if (spec.variant == recipe::Variant::cuda)
+    spec.tools.cuda = plan_cuda(spec, rules, m_tools, m_locks, m_notes, environment.requirements);
+  resolve();
+}
+
+void Planner::write_out(Draft& draft, const recipe::Recipe& recipe, const recipe::Rules& rules,
+                        const PinnedSource& source) {
+  BuildSpec& spec = draft.step.spec;
+  PatchTexts patches = read_patches(recipe, source.patchset, m_inputs);
+  if (spec.source.incremental && !(patches.early.empty() && patches.hipified.empty())) {
+    patches = {};
+    m_notes.add(fmt::format("{} is built from {} as it is, without the recipe's patches", recipe.name,
+                            spec.source.folder.string()));
+  }
+  std::vector<FetchSource> fetches;
+  Placeholders values;
+  if (spec.source.kind != source::Pin::Kind::program) {
+    fetches = m_sources.fetches(spec, rules);
+    m_tools.choose(spec.tools, rules);
+    values = placeholder_values({.spec = spec,
+                                 .recipe = recipe,
+                                 .rules = rules,
+                                 .settings = choose::chosen_settings(recipe, m_request),
+                                 .need_versions = draft.need_versions,
+                                 .fetches = fetches});
+    spec.variables = make_variables({spec, rules, values, fetches, m_request.environment, m_inputs.host});
+    const bool asks = std::any_of(rules.environment.begin(), rules.environment.end(),
+                                  [](const auto& pair) { return pair.second.find("{version") != std::string::npos; });
+    if (spec.version.empty() && !spec.source.git_commit.empty() && asks)
+      m_notes.add(
+          fmt::format("{}: commit {} is no release, and is called 0.0.dev0; --ref a tag, or --env, gives it "
+                      "another",
+                      spec.package, spec.source.git_commit.substr(0, 8)));
+  }
+  // A folder that is being worked on is built as it is.
+  const std::string hipify = spec.source.incremental ? "" : choose::choose_parts(recipe, rules).hipify;
+  if (hipify.empty() && !patches.hipified.empty())
+    m_notes.add(fmt::format("{}: {} hipified patch{} of the set {} left out, since nothing is hipified", recipe.name,
+                            patches.hipified.size(), patches.hipified.size() == 1 ? "" : "es",
+                            patches.hipified.size() == 1 ? "is" : "are"));
+  spec.actions = make_actions({spec, rules, values, fetches, std::move(patches), hipify});
+  if (values.empty()) return;
+  Closing& closing = draft.step.closing;
+  for (recipe::RuntimeVariable variable : rules.runtime) {
+    variable.value = recipe::expand(variable.value, values);
+    if (!variable.value.empty()) closing.runtime.push_back(std::move(variable));
+  }
+  for (recipe::ChecklistItem item : rules.checklist) {
+    for (std::string& folder : item.folders) folder = recipe::expand(folder, values);
+    closing.checklist.push_back(std::move(item));
+  }
+  for (const recipe::OtherPlatform& other : rules.platforms) {
+    if (!spec.platform.empty() && glob_match(other.match, spec.platform)) closing.other_rules.push_back(other);
+  }
+}
+
+}  // namespace wheelsmith::plan

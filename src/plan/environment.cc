@@ -1,0 +1,77 @@
+#include "plan/environment.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "choose/toolkit.h"
+#include "pep/requirement.h"
+#include "pep/wheel_name.h"
+
+namespace wheelsmith::plan {
+
+namespace {
+
+std::string project_of(const std::string& requirement) {
+  return pep::normalized_name(pep::Requirement::parse(requirement).name);
+}
+
+void add_once(std::vector<std::string>& list, const std::string& word) {
+  if (std::find(list.begin(), list.end(), word) == list.end()) list.push_back(word);
+}
+
+// The newest CUDA compiler of the index that the recipe takes: "13.2".
+std::string newest_cuda(const BuildSpec& spec, const recipe::Rules& rules, Locks& locks) {
+  const env::Lock& lock = locks.resolve(spec.package, {"nvidia-cuda-nvcc" + rules.requires_versions.cuda}, spec.python,
+                                        spec.environment.torch);
+  const env::PinnedWheel* nvcc = lock.find("nvidia-cuda-nvcc");
+  const auto parts = split(nvcc == nullptr ? "" : std::string_view(nvcc->version), '.');
+  if (parts.size() < 2)
+    throw Error("no CUDA compiler is here, and the registry has none: install a CUDA toolkit, or name it with --cuda");
+  return std::string(parts[0]) + "." + std::string(parts[1]);
+}
+
+}  // namespace
+
+std::vector<std::string> build_requirements(const RequirementInputs& inputs) {
+  const recipe::Rules& rules = inputs.rules;
+  std::vector<std::string> result = inputs.needed;
+  for (const std::string& requirement : rules.requires_) add_once(result, requirement);
+  std::vector<std::string> declared = inputs.facts.requires_;
+  if (!inputs.facts.has_pyproject || declared.empty()) declared.insert(declared.end(), {"setuptools", "wheel"});
+  // A package may name a requirement twice, for different Pythons; what the recipe names replaces them all.
+  const std::vector<std::string> own = result;
+  for (const std::string& requirement : declared) {
+    const std::string name = project_of(requirement);
+    const auto is_it = [&](const std::string& other) { return pep::normalized_name(other) == name; };
+    const bool is_our_torch = name == "torch" && rules.requires_versions.uses_torch;
+    const bool replaced =
+        std::any_of(own.begin(), own.end(), [&](const std::string& other) { return project_of(other) == name; });
+    const bool dropped = std::any_of(rules.drop_requires.begin(), rules.drop_requires.end(), is_it) ||
+                         std::any_of(rules.not_from_pip.begin(), rules.not_from_pip.end(),
+                                     [&](const auto& pair) { return is_it(pair.first); });
+    if (!is_our_torch && !replaced && !dropped) add_once(result, requirement);
+  }
+  if (inputs.torch.kind == choose::TorchChoice::Kind::requirement) add_once(result, inputs.torch.requirement);
+  return result;
+}
+
+CudaSpec plan_cuda(const BuildSpec& spec, const recipe::Rules& rules, Toolbox& tools, Locks& locks, Notes& notes,
+                   std::vector<std::string>& requirements) {
+  const choose::CudaChoice choice =
+      choose::choose_cuda({.here = tools.cuda(),
+                           .named = !tools.host().cuda.empty(),
+                           .with_torch = spec.environment.torch.kind != choose::TorchChoice::Kind::none,
+                           .torch_cuda = spec.environment.torch_build.cuda,
+                           .specifiers = rules.requires_versions.cuda});
+  if (choice.machine) return {tools.cuda()->root.string(), "", choice.version};
+  const std::string version = choice.version.empty() ? newest_cuda(spec, rules, locks) : choice.version;
+  notes.add(fmt::format("{}: a CUDA {} toolkit made from the registry's wheels, since {}", spec.package, version,
+                        choice.why));
+  for (const std::string& requirement : env::toolkit_requirements(version)) add_once(requirements, requirement);
+  return {"", version, version};
+}
+
+}  // namespace wheelsmith::plan

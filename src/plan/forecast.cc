@@ -1,0 +1,50 @@
+#include "plan/forecast.h"
+
+#include <algorithm>
+#include <map>
+
+#include "base/parallel.h"
+
+namespace wheelsmith::plan {
+
+Forecast estimate(const gpu::ArchList& archs, const recipe::Estimate& known, unsigned cores) {
+  Forecast result;
+  result.memory_per_job = known.memory_per_job;
+  if (known.seconds <= 0) return result;
+  const double more = static_cast<double>(archs.requests.empty() ? 0 : archs.requests.size() - 1);
+  result.seconds = (known.seconds + more * known.seconds_per_arch) / std::max(1u, cores);
+  result.disk = known.disk;
+  result.wheel_size = known.wheel_size;
+  result.from = Forecast::From::recipe;
+  return result;
+}
+
+Forecast forecast(const BuildSpec& spec, const recipe::Estimate& known, const store::Store& store) {
+  const auto cost = store.last_cost(spec.identity);
+  if (!cost) return estimate(spec.archs, known, usable_threads());
+  Forecast result;
+  result.memory_per_job = known.memory_per_job;
+  result.seconds = cost->seconds;
+  result.disk = cost->disk;
+  result.wheel_size = cost->wheel_size;
+  result.from = Forecast::From::history;
+  return result;
+}
+
+// Steps stand behind what they need, so one pass from the back sees every follower before the step itself.
+std::vector<double> critical_seconds(const Plan& plan) {
+  std::map<std::string_view, double> behind;
+  std::vector<double> result(plan.steps.size());
+  for (std::size_t i = plan.steps.size(); i-- > 0;) {
+    const Step& step = plan.steps[i];
+    // What is not known counts as a minute: more than nothing, less than what is known to be long.
+    const double own = step.decision.cached                 ? 0
+                       : step.decision.forecast.seconds > 0 ? step.decision.forecast.seconds
+                                                            : 60;
+    result[i] = own + behind[step.id()];
+    for (const Edge& need : step.needs) behind[need.step] = std::max(behind[need.step], result[i]);
+  }
+  return result;
+}
+
+}  // namespace wheelsmith::plan

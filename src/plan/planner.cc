@@ -1,0 +1,321 @@
+#include "plan/planner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.h"
+#include "base/request_error.h"
+#include "base/text.h"
+#include "choose/python.h"
+#include "choose/recipe.h"
+#include "choose/variants.h"
+#include "pep/requirement.h"
+#include "pep/version.h"
+#include "plan/forecast.h"
+#include "plan/key.h"
+#include "plan/rocm.h"
+#include "source/git/git.h"
+#include "source/git/mirrors.h"
+#include "toolchain/description.h"
+
+namespace wheelsmith::plan {
+
+namespace {
+
+std::string step_id(const std::string& package, recipe::Variant variant, const std::string& target,
+                    const std::string& abi, const gpu::ArchList& archs) {
+  std::string id = fmt::format("{}-{}", package, recipe::to_string(variant));
+  if (!target.empty()) id += "-" + target;
+  id += "-" + abi;
+  if (!archs.requests.empty()) id += "-" + archs.to_string();
+  return id;
+}
+
+std::string project_name(const recipe::Recipe& recipe, const recipe::Rules& rules) {
+  if (!rules.project.empty()) return rules.project;
+  return recipe.project.empty() ? recipe.name : recipe.project;
+}
+
+// Without those that hold a password: the variables go into scripts.
+sys::Environment open_mirrors(const std::map<std::string, std::string>& mirrors) {
+  std::map<std::string, std::string> open;
+  for (const auto& [from, to] : mirrors) {
+    if (fetch::without_credentials(to) == to) open.emplace(from, to);
+  }
+  return source::Mirrors(open).git_variables();
+}
+
+}  // namespace
+
+const Step* Plan::find(std::string_view id) const {
+  for (const Step& step : steps) {
+    if (step.id() == id) return &step;
+  }
+  return nullptr;
+}
+
+Planner::Planner(const choose::Request& request, const PlanInputs& inputs)
+    : m_request(request),
+      m_inputs(inputs),
+      m_locks(request, inputs),
+      m_sources(request, inputs, m_locks, m_notes),
+      m_tools(inputs.host),
+      m_gpus(toolchain::find_gpus(inputs.host)) {}
+
+Plan Planner::make() {
+  if (m_request.packages.empty())
+    throw RequestError("nothing to build: name a package, or list packages in wheelsmith.toml");
+  const std::vector<toolchain::Python> pythons = choose::choose_pythons(m_request, m_inputs.host);
+  for (const std::string& package : m_request.packages) {
+    const recipe::Recipe& recipe = m_sources.recipe(package);
+    for (const toolchain::Python& python : pythons) add_package(recipe, python);
+  }
+  std::vector<const recipe::Recipe*> built;
+  for (const Step& step : m_plan.steps) built.push_back(&m_sources.recipe(step.spec.package));
+  m_notes.add(choose::reject_typos(m_request, built, m_inputs.recipes));
+  m_plan.notes = m_notes.take();
+  m_plan.git_variables = open_mirrors(m_inputs.fetcher.options().mirrors);
+  return std::move(m_plan);
+}
+
+void Planner::add_package(const recipe::Recipe& recipe, const toolchain::Python& python) {
+  const auto variants = choose::choose_variants(m_request, recipe, m_gpus);
+  m_notes.add(variants.notes);
+  for (const recipe::Variant variant : variants.what) {
+    (void)recipe.rules(variant, m_request.target);  // throws with the legal ones
+    for (const gpu::ArchList& archs : archs_for(recipe, variant, python)) {
+      const std::string id = add_step(recipe, variant, m_request.target, archs, python);
+      m_plan.steps[m_steps.at(id)].closing.asked_for = true;
+    }
+  }
+}
+
+// A recipe's own list may depend on the toolkit, which is not chosen before the list is: what can be known by then is
+// the toolkit of torch, or of the machine.
+std::vector<gpu::ArchList> Planner::archs_for(const recipe::Recipe& recipe, recipe::Variant variant,
+                                              const toolchain::Python& python) {
+  std::optional<recipe::Recipe> resolved;
+  if (m_request.archs.empty() && variant != recipe::Variant::cpu &&
+      recipe.depends_on_conditions(variant, m_request.target)) {
+    recipe::Conditions conditions = choose::first_conditions(m_request, recipe, python, {}, m_tools.compiler());
+    if (variant == recipe::Variant::rocm) {
+      if (const auto rocm = toolchain::find_rocm(m_inputs.host)) conditions.rocm = rocm->version;
+    } else {
+      const recipe::Rules& rules = recipe.rules(variant, m_request.target);
+      const choose::TorchChoice torch =
+          choose::choose_torch(m_request, recipe, rules, variant, python, m_inputs.host).what;
+      const std::string cuda = m_locks.torch_build(torch, python).cuda;
+      if (!cuda.empty())
+        conditions.cuda = cuda;
+      else if (m_tools.cuda())
+        conditions.cuda = m_tools.cuda()->version;
+    }
+    std::vector<std::string> reasons;
+    resolved = recipe.resolved_for(variant, m_request.target, conditions, reasons);
+  }
+  const auto archs =
+      choose::choose_archs(m_request, resolved ? *resolved : recipe, variant, m_gpus, m_inputs.host.environment);
+  m_notes.add(archs.notes);
+  return archs.what;
+}
+
+std::string Planner::add_step(const recipe::Recipe& given, recipe::Variant variant, const std::string& target,
+                              const gpu::ArchList& archs, const toolchain::Python& python, bool optional) {
+  const recipe::Rules& given_rules = given.rules(variant, target);
+  const std::string id = step_id(given.name, variant, target, python.abi, archs);
+  if (m_steps.contains(id)) return id;
+  if (!m_in_progress.insert(id).second) throw Error(fmt::format("the recipes need each other in a circle, at {}", id));
+  Draft draft;
+  BuildSpec& spec = draft.step.spec;
+  spec.id = spec.identity = id;
+  spec.package = given.name;
+  spec.project = project_name(given, given_rules);
+  spec.variant = variant;
+  spec.target = target;
+  spec.archs = archs;
+  spec.platform = m_request.platform;
+  spec.build_type = m_request.build_type;
+  spec.verbose = m_request.verbose;
+  spec.recipe_origin = given.origin;
+  spec.python = python;
+  draft.step.closing.assumptions = given.assumptions;
+
+  if (refuse(draft, given, given_rules, optional)) return add(std::move(draft));
+  const PinnedSource& source = m_sources.source(given, variant, target, python);
+  spec.source = source.pin;
+  spec.version = source.pin.version;
+  spec.subfolder = given.source.subfolder;
+  const std::optional<recipe::Recipe> settled = settle(draft, given, source);
+  const recipe::Recipe& recipe = settled ? *settled : given;
+  const recipe::Rules& rules = recipe.rules(variant, target);
+  if (settled && refuse(draft, recipe, rules, optional)) return add(std::move(draft));
+  spec.project = project_name(recipe, rules);
+  spec.network = m_request.network == "on" || (m_request.network == "recipe" && rules.network);
+  if (!rules.requires_versions.python.empty() &&
+      !pep::contains(pep::parse_specifiers(rules.requires_versions.python), pep::Version::parse(python.version))) {
+    throw Error(fmt::format("{} wants Python {}, but {} is {}", recipe.name, rules.requires_versions.python,
+                            python.executable.string(), python.version));
+  }
+  // Which submodules are needed may depend on the version.
+  if (spec.source.kind == source::Pin::Kind::git && rules.checkout.submodules &&
+      spec.source.submodules != rules.checkout.submodules) {
+    spec.source.submodules = rules.checkout.submodules;
+    spec.source.digest = source::git_digest(spec.source);
+  }
+  write_out(draft, recipe, rules, source);
+  set_key(draft, recipe, source, settled.has_value());
+  decide(draft, rules);
+  return add(std::move(draft));
+}
+
+// Whether the step is refused; one that is only an optional part of another is skipped then.
+bool Planner::refuse(Draft& draft, const recipe::Recipe& recipe, const recipe::Rules& rules, bool optional) {
+  const auto refused = [&](const std::string& why) {
+    if (!optional) throw Error(why);
+    draft.step.decision.skipped = draft.step.decision.reason = why;
+    return true;
+  };
+  const auto refusal =
+      choose::find_refusal(recipe, rules, draft.step.spec.archs, choose::chosen_settings(recipe, m_request));
+  m_notes.add(refusal.notes);
+  if (refusal.what) return refused(*refusal.what);
+  if (!optional) return false;
+  try {
+    recipe::check_legal(draft.step.spec.archs, rules.archs, recipe.name);
+  } catch (const Error& error) {  // an optional step that cannot be built is skipped, with this reason
+    return refused(error.what());
+  }
+  return false;
+}
+
+std::string Planner::add(Draft draft) {
+  if (draft.step.is_skipped()) draft.step.spec.key = draft.step.spec.manifest.key();
+  const std::string id = draft.step.id();
+  m_in_progress.erase(id);
+  m_steps.emplace(id, m_plan.steps.size());
+  m_plan.steps.push_back(std::move(draft.step));
+  return id;
+}
+
+recipe::Conditions Planner::conditions(const Draft& draft, const recipe::Recipe& recipe) {
+  const BuildSpec& spec = draft.step.spec;
+  recipe::Conditions now = choose::first_conditions(m_request, recipe, spec.python, spec.archs, m_tools.compiler());
+  now.ref = spec.source.git_ref;
+  now.version = spec.version;
+  const auto known = [](const std::string& text) {
+    return text.empty() ? std::optional<std::string>() : std::optional(text);
+  };
+  now.torch = known(spec.environment.torch_build.version);
+  now.cuda = known(spec.tools.cuda.version);
+  now.rocm = known(spec.tools.rocm.version);
+  for (const Edge& need : draft.step.needs) {
+    const Step& other = step(need.step);
+    if (!other.is_skipped()) now.needs.push_back(other.spec.package);
+  }
+  now.needs.insert(now.needs.end(), draft.published.begin(), draft.published.end());
+  return now;
+}
+
+// What a recipe says may depend on what it makes us choose (the torch, the toolkit): then it is asked again.
+std::optional<recipe::Recipe> Planner::settle(Draft& draft, const recipe::Recipe& given, const PinnedSource& source) {
+  const recipe::Variant variant = draft.step.spec.variant;
+  const std::string target = draft.step.spec.target;
+  const bool compiles = source.pin.kind != source::Pin::Kind::program;
+  if (!given.depends_on_conditions(variant, target)) {
+    if (compiles) choose_dependencies(draft, given, given.rules(variant, target), source);
+    return std::nullopt;
+  }
+  std::vector<std::string> reasons;
+  recipe::Recipe settled = given.resolved_for(variant, target, conditions(draft, given), reasons);
+  if (compiles) {
+    const Draft before = draft;
+    choose_dependencies(draft, given, settled.rules(variant, target), source);
+    reasons.clear();
+    recipe::Recipe later = given.resolved_for(variant, target, conditions(draft, given), reasons);
+    if (later.document != settled.document) {
+      settled = std::move(later);
+      draft = before;
+      choose_dependencies(draft, given, settled.rules(variant, target), source);
+    }
+  }
+  for (const std::string& reason : reasons) m_notes.add(fmt::format("{}: {}", given.name, reason));
+  return settled;
+}
+
+void Planner::choose_dependencies(Draft& draft, const recipe::Recipe& recipe, const recipe::Rules& rules,
+                                  const PinnedSource& source) {
+  std::vector<std::string> needed;
+  add_needs(draft, recipe, rules, needed);
+  BuildSpec& spec = draft.step.spec;
+  if (spec.variant == recipe::Variant::rocm) {
+    auto rocm = plan_rocm(spec, rules, m_request, m_inputs);
+    m_notes.add(rocm.notes);
+    spec.tools.rocm = std::move(rocm.what);
+  }
+  choose_environment(draft, recipe, rules, source, std::move(needed));
+}
+
+void Planner::set_key(Draft& draft, const recipe::Recipe& recipe, const PinnedSource& source, bool own_recipe) {
+  BuildSpec& spec = draft.step.spec;
+  std::string own_text;
+  std::string& text = own_recipe ? own_text : m_recipe_texts[recipe.name];
+  if (text.empty()) text = recipe.to_toml();
+  spec.recipe_text = text;
+  std::string& digest = m_recipe_digests[fmt::format("{} {} {} {}", recipe.name, static_cast<int>(spec.variant),
+                                                     spec.target, own_recipe ? text : "")];
+  if (digest.empty()) digest = recipe_digest(recipe, spec.variant, spec.target);
+  KeyInputs inputs{.spec = spec, .recipe_digest = digest};
+  inputs.source_files = source.files;
+  inputs.tools = m_tools.digests(spec.tools);
+  if (spec.variant == recipe::Variant::rocm) {
+    for (auto& one : rocm_digests(spec, m_inputs.host)) inputs.tools.push_back(std::move(one));
+  }
+  if (spec.environment.torch.kind == choose::TorchChoice::Kind::environment) {
+    if (const auto torch = toolchain::find_torch(spec.environment.torch.python, false, m_inputs.host))
+      inputs.torch = fmt::format("{} {}", torch->version, torch->digest);
+  }
+  for (const Edge& need : draft.step.needs) {
+    if (need.kind == Edge::Kind::environment) inputs.steps.emplace_back(need.step, step(need.step).spec.key);
+  }
+  inputs.secrets = m_request.environment;
+  spec.manifest = make_manifest(inputs);
+  spec.key = spec.manifest.key();
+}
+
+void Planner::decide(Draft& draft, const recipe::Rules& rules) {
+  BuildSpec& spec = draft.step.spec;
+  Decision& decision = draft.step.decision;
+  if (m_inputs.host.described) {
+    // What was built here says nothing about another machine.
+    decision.forecast = estimate(spec.archs, rules.known, m_inputs.host.described->cores);
+    decision.reason = fmt::format("it is planned for {}", m_inputs.host.described->name);
+    return;
+  }
+  decision.forecast = forecast(spec, rules.known, m_inputs.store);
+  spec.uncacheable = spec.source.incremental;
+  if (spec.uncacheable) decision.reason = "its source is a folder that is being worked on";
+  for (const Edge& need : draft.step.needs) {
+    if (need.kind == Edge::Kind::alongside || !step(need.step).spec.uncacheable || spec.uncacheable) continue;
+    spec.uncacheable = true;
+    decision.reason = fmt::format("it needs {}, whose source is a folder that is being worked on", need.step);
+  }
+  if (spec.uncacheable) return;
+  if (const auto record = m_inputs.store.find_step(spec.key)) {
+    decision.cached = true;
+    decision.reason = fmt::format("{} is in the store", record->wheel_name);
+    return;
+  }
+  const auto last = m_inputs.store.last_try(spec.identity);
+  if (!last) {
+    decision.reason = "it has never been built here";
+    return;
+  }
+  const std::vector<store::Change> different = store::changes(*last, spec.manifest);
+  decision.reason = different.empty() ? "the last try did not finish" : store::reason(different);
+}
+
+Plan make_plan(const choose::Request& request, const PlanInputs& inputs) { return Planner(request, inputs).make(); }
+
+}  // namespace wheelsmith::plan

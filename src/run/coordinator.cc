@@ -1,0 +1,316 @@
+// Connects the scheduler, which decides, with the executor, which runs steps, the store, which keeps their wheels, and
+// the wheelhouse, which gets them.
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <unordered_map>
+
+#include "base/error.h"
+#include "run/deliver.h"
+#include "run/run.h"
+#include "run/scheduler.h"
+#include "sys/files.h"
+#include "sys/process.h"
+
+namespace wheelsmith::run {
+
+namespace {
+
+constexpr const char* k_interrupted = "interrupted; the same command goes on from here";
+
+std::filesystem::path log_path(const store::Store& store, const plan::BuildSpec& spec) {
+  return store.folder("logs") / fmt::format("{}-{}.log", store::slug(spec.id), spec.key.substr(0, 12));
+}
+
+// A plan's graph by numbers.
+class Graph {
+ public:
+  explicit Graph(const plan::Plan& plan) : m_plan(plan), m_optional(plan.steps.size(), true) {
+    for (std::size_t i = 0; i < plan.steps.size(); ++i) m_places.emplace(plan.steps[i].id(), i);
+    std::vector<bool> needed(plan.steps.size());
+    for (const plan::Step& step : plan.steps) {
+      for (const plan::Edge& need : step.needs) {
+        needed[place(need.step)] = true;
+        if (!need.optional) m_optional[place(need.step)] = false;
+      }
+    }
+    // Nobody asked for it by name, and whoever needs it does without it if need be.
+    for (std::size_t i = 0; i < plan.steps.size(); ++i)
+      m_optional[i] = m_optional[i] && needed[i] && !plan.steps[i].closing.asked_for;
+  }
+
+  [[nodiscard]] std::size_t place(const std::string& id) const { return m_places.at(id); }
+  [[nodiscard]] bool is_optional(std::size_t step) const { return m_optional[step]; }
+
+  [[nodiscard]] std::vector<Scheduler::Node> nodes() const {
+    const std::vector<double> urgency = plan::critical_seconds(m_plan);
+    std::vector<Scheduler::Node> result;
+    for (std::size_t i = 0; i < m_plan.steps.size(); ++i) {
+      const plan::Step& step = m_plan.steps[i];
+      Scheduler::Node node;
+      for (const plan::Edge& need : step.needs) node.needs.push_back({place(need.step), need.optional});
+      node.urgency = urgency[i];
+      node.cached = step.decision.cached;
+      node.skipped = step.is_skipped();
+      node.optional = m_optional[i];
+      result.push_back(std::move(node));
+    }
+    return result;
+  }
+
+  // The steps whose wheels are in a step's environment, and those that they need in turn, since a wheel may require at
+  // run time what it was built with: place, and whether the step itself asks for it.
+  [[nodiscard]] std::map<std::size_t, bool> environment_of(std::size_t step) const {
+    std::map<std::size_t, bool> result;
+    std::vector<std::size_t> left;
+    const auto add = [&](std::size_t one, bool direct) {
+      for (const plan::Edge& need : m_plan.steps[one].needs) {
+        if (need.kind != plan::Edge::Kind::environment) continue;
+        if (result.try_emplace(place(need.step), direct).second) left.push_back(place(need.step));
+      }
+    };
+    add(step, true);
+    while (!left.empty()) {
+      const std::size_t one = left.back();
+      left.pop_back();
+      add(one, false);
+    }
+    return result;
+  }
+
+ private:
+  const plan::Plan& m_plan;
+  std::unordered_map<std::string, std::size_t> m_places;
+  std::vector<bool> m_optional;
+};
+
+// What has become of a build so far, in a file of the store: for `report`, which comes when we are gone.
+class History {
+ public:
+  History(const plan::Plan& plan, const store::Store& store) : m_plan(plan) {
+    const auto time = std::chrono::system_clock::now().time_since_epoch();
+    m_began = std::chrono::duration<double>(time).count();
+    const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
+    m_file = store.folder("logs") / fmt::format("build-{}-{}.json", milliseconds, ::getpid());
+  }
+
+  void write(const std::vector<StepOutcome>& outcomes, const std::vector<bool>& ended) const {
+    document::Table table;
+    table["schema"] = 1;
+    table["started"] = m_began;
+    document::Array planned, steps;
+    for (std::size_t i = 0; i < outcomes.size(); ++i) {
+      planned.emplace_back(m_plan.steps[i].id());
+      if (ended[i]) steps.push_back(outcomes[i].to_value());
+    }
+    table["planned"] = std::move(planned);
+    table["steps"] = std::move(steps);
+    try {
+      sys::write_file(m_file, document::to_json(table));
+    } catch (const Error&) {  // a store that is read-only or full fails where it matters
+    }
+  }
+
+ private:
+  const plan::Plan& m_plan;
+  double m_began;
+  std::filesystem::path m_file;
+};
+
+class Coordinator {
+ public:
+  Coordinator(const plan::Plan& plan, store::Store& store, Executor& executor, const RunOptions& options)
+      : m_plan(plan),
+        m_store(store),
+        m_executor(executor),
+        m_options(options),
+        m_graph(plan),
+        m_scheduler(m_graph.nodes(), {.keep_going = options.keep_going, .most_losses = options.most_losses}),
+        m_history(plan, store),
+        m_outcomes(plan.steps.size()),
+        m_ended(plan.steps.size()),
+        m_running(plan.steps.size()) {
+    m_history.write(m_outcomes, m_ended);
+  }
+
+  std::vector<StepOutcome> run() {
+    bool stopping = false;
+    for (;;) {
+      if (sys::interrupted() && !std::exchange(stopping, true)) cancel();
+      while (const auto decision = m_scheduler.next(m_executor.room())) carry_out(*decision);
+      if (m_scheduler.done()) break;
+      for (Report& report : m_executor.wait()) take(report);
+    }
+    drop_uncacheable();
+    return std::move(m_outcomes);
+  }
+
+ private:
+  void cancel() {
+    m_scheduler.cancel();
+    for (std::size_t i = 0; i < m_running.size(); ++i) {
+      if (m_running[i]) m_executor.cancel(i);
+    }
+  }
+
+  // Wheels of folders that are being worked on were in the store for the steps that needed them; they stay in the
+  // wheelhouse alone.
+  void drop_uncacheable() {
+    for (std::size_t i = 0; i < m_outcomes.size(); ++i) {
+      if (m_plan.steps[i].spec.uncacheable && m_outcomes[i].artifact) m_store.drop_blob(m_outcomes[i].artifact->sha256);
+    }
+  }
+
+  void carry_out(const Scheduler::Decision& decision) {
+    switch (decision.kind) {
+      case Scheduler::Decision::Kind::skip: skip(decision); break;
+      case Scheduler::Decision::Kind::take_cached: take_cached(decision.step); break;
+      case Scheduler::Decision::Kind::start: start(decision.step); break;
+    }
+  }
+
+  void skip(const Scheduler::Decision& decision) {
+    StepOutcome outcome;
+    outcome.outcome = Outcome::skipped;
+    switch (decision.cause) {
+      case Scheduler::Cause::planned: outcome.cause = m_plan.steps[decision.step].decision.skipped; break;
+      case Scheduler::Cause::need_failed:
+        outcome.cause = fmt::format("it needs {}, which was not built", m_plan.steps[decision.culprit].id());
+        break;
+      case Scheduler::Cause::another_failed:
+        outcome.cause = "another step failed (--keep-going builds the rest)";
+        break;
+      case Scheduler::Cause::cancelled: outcome.cause = "interrupted"; break;
+    }
+    end(decision.step, std::move(outcome));
+  }
+
+  void take_cached(std::size_t step) {
+    auto artifact = find_artifact(m_plan.steps[step].spec.key, m_store);
+    if (!artifact) {
+      m_scheduler.not_cached(step);
+      return;
+    }
+    StepOutcome outcome;
+    outcome.outcome = Outcome::cached;
+    outcome.artifact = std::move(artifact);
+    finish(step, std::move(outcome));
+  }
+
+  void start(std::size_t index) {
+    const plan::Step& step = m_plan.steps[index];
+    Submission submission;
+    submission.ticket = index;
+    submission.resources.memory = step.decision.forecast.memory_per_job;
+    submission.resources.seconds = step.decision.forecast.seconds;
+    Job& job = submission.job;
+    job.spec = step.spec;
+    job.reason = step.decision.reason;
+    job.store = m_store.root();
+    job.log = log_path(m_store, step.spec);
+    job.cache = m_options.cache;
+    job.limits.most_jobs = m_options.jobs;
+    job.limits.memory = m_options.memory;
+    job.limits.silence_seconds = m_options.silence_seconds;
+    job.clean = m_options.clean;
+    job.offline = m_options.offline;
+    job.mirrors = m_options.mirrors;
+    for (const auto& [need, direct] : m_graph.environment_of(index)) {
+      const plan::BuildSpec& other = m_plan.steps[need].spec;
+      if (const auto& artifact = m_outcomes[need].artifact)
+        job.needs.push_back({other.project, other.version, *artifact, direct});
+    }
+    m_outcomes[index].log = job.log;
+    m_running[index] = true;
+    const std::string log = job.log.string();
+    m_executor.submit(std::move(submission));
+    tell({.kind = Event::Kind::started, .step = step.id(), .text = log});
+  }
+
+  void take(Report& report) {
+    const std::size_t step = report.ticket;
+    switch (report.kind) {
+      case Report::Kind::event:
+        report.event.step = m_plan.steps[step].id();
+        tell(report.event);
+        return;
+      case Report::Kind::finished:
+        m_running[step] = false;
+        finish(step, std::move(report.outcome));
+        return;
+      case Report::Kind::lost: break;
+    }
+    m_running[step] = false;
+    if (m_scheduler.lost(step)) {
+      tell({.kind = Event::Kind::note, .step = m_plan.steps[step].id(), .text = report.why + "; starting it again"});
+      return;
+    }
+    StepOutcome outcome;
+    outcome.outcome = Outcome::failed;
+    outcome.log = m_outcomes[step].log;
+    outcome.cause = sys::interrupted() ? k_interrupted : report.why;
+    end(step, std::move(outcome));
+  }
+
+  // A wheel that cannot be delivered is a failure of its step, even though the store has it.
+  void finish(std::size_t step, StepOutcome outcome) {
+    try {
+      if (outcome.artifact) {
+        const Delivered delivered = deliver(*outcome.artifact, m_options.out, m_store);
+        outcome.wheel = delivered.path;
+        outcome.replaced = delivered.replaced;
+      }
+    } catch (const Error& error) {  // one step becomes an outcome
+      outcome.outcome = Outcome::failed;
+      outcome.cause = error.what();
+      outcome.phase = plan::Phase::publish;
+    }
+    if (outcome.made())
+      m_scheduler.succeeded(step);
+    else
+      m_scheduler.failed(step);
+    end(step, std::move(outcome));
+  }
+
+  void end(std::size_t index, StepOutcome outcome) {
+    const plan::Step& step = m_plan.steps[index];
+    outcome.id = step.id();
+    outcome.package = step.spec.package;
+    outcome.key = step.spec.key;
+    if (outcome.reason.empty()) outcome.reason = step.decision.reason;
+    outcome.optional = m_graph.is_optional(index);
+    m_outcomes[index] = std::move(outcome);
+    m_ended[index] = true;
+    m_history.write(m_outcomes, m_ended);
+    const StepOutcome& kept = m_outcomes[index];
+    tell({.kind = Event::Kind::finished, .step = step.id(), .text = "", .outcome = &kept});
+    if (kept.replaced)
+      tell({.kind = Event::Kind::note,
+            .step = step.id(),
+            .text = fmt::format("another {} was there and is replaced", kept.wheel.filename().string())});
+  }
+
+  void tell(const Event& event) const { m_options.on_event(event); }
+
+  const plan::Plan& m_plan;
+  store::Store& m_store;
+  Executor& m_executor;
+  const RunOptions& m_options;
+  Graph m_graph;
+  Scheduler m_scheduler;
+  History m_history;
+  std::vector<StepOutcome> m_outcomes;
+  std::vector<bool> m_ended, m_running;
+};
+
+}  // namespace
+
+std::vector<StepOutcome> run_plan(const plan::Plan& plan, store::Store& store, Executor& executor,
+                                  const RunOptions& options) {
+  return Coordinator(plan, store, executor, options).run();
+}
+
+}  // namespace wheelsmith::run

@@ -1,0 +1,223 @@
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <fstream>
+
+#include "run/run.h"
+#include "sys/file.h"
+#include "sys/files.h"
+
+namespace wheelsmith::run {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// Ends each step as the test says, in the order of submission; one is built by default. What it knows of a step is the
+// job's document, as a cluster's node would.
+class FakeExecutor final : public Executor {
+ public:
+  explicit FakeExecutor(store::Store& store) : m_store(store) {}
+
+  std::map<std::string, std::deque<std::string>> ends;  // id -> "built", "failed", "lost", one for each try
+  std::vector<Job> jobs;                                // as they arrived
+  std::size_t places = 2;
+
+  [[nodiscard]] std::size_t room() const override { return places - m_running.size(); }
+  void submit(Submission submission) override {
+    jobs.push_back(Job::from_value(document::parse_json(document::to_json(submission.job.to_value()), "job")));
+    m_running.push_back(std::move(submission));
+  }
+  std::vector<Report> wait() override {
+    if (m_running.empty()) return {};
+    const Submission one = std::move(m_running.front());
+    m_running.pop_front();
+    std::deque<std::string>& left = ends[one.job.spec.id];
+    const std::string end = left.empty() ? "built" : left.front();
+    if (!left.empty()) left.pop_front();
+    Report report;
+    report.ticket = one.ticket;
+    if (end == "lost") {
+      report.kind = Report::Kind::lost;
+      report.why = "the node died";
+      return {report};
+    }
+    report.kind = Report::Kind::finished;
+    if (end == "built") {
+      report.outcome.outcome = Outcome::built;
+      report.outcome.artifact = artifact_of(one.job.spec);
+    } else {
+      report.outcome.cause = "it failed";
+    }
+    return {report};
+  }
+  void cancel(std::size_t) override {}
+
+ private:
+  Artifact artifact_of(const plan::BuildSpec& spec) {
+    const fs::path file = m_store.temporary() / "wheel";
+    sys::write_file(file, "wheel of " + spec.id);
+    Artifact artifact{spec.project + "-1.0-py3-none-any.whl", m_store.put_blob(file), fs::file_size(file)};
+    store::StepRecord record;
+    record.key = spec.key;
+    record.identity = spec.identity;
+    record.manifest = spec.manifest;
+    record.wheel_name = artifact.file_name;
+    record.wheel_sha256 = artifact.sha256;
+    record.wheel_size = artifact.size;
+    m_store.put_step(record);
+    return artifact;
+  }
+
+  store::Store& m_store;
+  std::deque<Submission> m_running;
+};
+
+struct Fixture {
+  sys::TempDir folder;
+  store::Store store{folder.path() / "store"};
+  FakeExecutor executor{store};
+  plan::Plan plan;
+  RunOptions options;
+  std::vector<std::string> told;
+
+  Fixture() {
+    options.out = folder.path() / "out";
+    options.on_event = [this](const Event& event) {
+      told.push_back(std::string(enum_name(event.kind)) + " " + event.step);
+    };
+  }
+
+  plan::Step& add(const std::string& id, std::vector<plan::Edge> needs = {}) {
+    plan::Step step;
+    step.spec.id = step.spec.identity = step.spec.package = step.spec.project = id;
+    step.spec.version = "1.0";
+    step.spec.manifest.set("id", id);
+    step.spec.key = step.spec.manifest.key();
+    step.needs = std::move(needs);
+    plan.steps.push_back(std::move(step));
+    return plan.steps.back();
+  }
+
+  // One word for each step.
+  std::string run() {
+    std::string words;
+    outcomes = run_plan(plan, store, executor, options);
+    for (const StepOutcome& outcome : outcomes) words += std::string(to_string(outcome.outcome)) + " ";
+    return words;
+  }
+  std::vector<StepOutcome> outcomes;
+};
+
+plan::Edge needs(const std::string& id, plan::Edge::Kind kind = plan::Edge::Kind::environment, bool optional = false) {
+  return {.kind = kind, .step = id, .optional = optional};
+}
+
+}  // namespace
+
+TEST(Coordinator, DeliversWhatIsBuilt) {
+  Fixture setup;
+  setup.add("a").closing.asked_for = true;
+  EXPECT_EQ(setup.run(), "built ");
+  EXPECT_EQ(sys::read_file(setup.outcomes[0].wheel), "wheel of a");
+  EXPECT_EQ(setup.outcomes[0].wheel, setup.folder.path() / "out" / "a-1.0-py3-none-any.whl");
+  EXPECT_EQ(setup.told, (std::vector<std::string>{"started a", "finished a"}));
+}
+
+TEST(Coordinator, TakesWhatIsInTheStoreWithoutStartingAnything) {
+  Fixture setup;
+  setup.add("a");
+  EXPECT_EQ(setup.run(), "built ");
+  fs::remove_all(setup.folder.path() / "out");
+  setup.executor.jobs.clear();
+  setup.plan.steps[0].decision.cached = true;
+  EXPECT_EQ(setup.run(), "cached ");
+  EXPECT_TRUE(setup.executor.jobs.empty());
+  EXPECT_EQ(sys::read_file(setup.outcomes[0].wheel), "wheel of a");
+}
+
+TEST(Coordinator, BuildsWhatTheStoreHasLost) {
+  Fixture setup;
+  setup.add("a").decision.cached = true;
+  EXPECT_EQ(setup.run(), "built ");
+}
+
+// The wheels come from the store, by their hashes; what is built alongside is no part of the environment.
+TEST(Coordinator, HandsOnTheWheelsThatAStepNeeds) {
+  Fixture setup;
+  setup.add("torch");
+  setup.add("vision", {needs("torch")});
+  setup.add("beside");
+  setup.add("app", {needs("vision"), needs("beside", plan::Edge::Kind::alongside)});
+  EXPECT_EQ(setup.run(), "built built built built ");
+  const Job& app = setup.executor.jobs.back();
+  ASSERT_EQ(app.needs.size(), 2u);
+  EXPECT_EQ(app.needs[0].project, "torch");
+  EXPECT_FALSE(app.needs[0].direct);
+  EXPECT_EQ(app.needs[1].project, "vision");
+  EXPECT_TRUE(app.needs[1].direct);
+  EXPECT_EQ(sys::read_file(*setup.store.blob(app.needs[1].wheel.sha256)), "wheel of vision");
+}
+
+TEST(Coordinator, SkipsWhatNeedsAFailedStep) {
+  Fixture setup;
+  setup.add("a");
+  setup.add("b", {needs("a")});
+  setup.executor.ends["a"] = {"failed"};
+  EXPECT_EQ(setup.run(), "failed skipped ");
+  EXPECT_EQ(setup.outcomes[1].cause, "it needs a, which was not built");
+  EXPECT_FALSE(all_made(setup.outcomes));
+}
+
+TEST(Coordinator, DoesWithoutAnOptionalStep) {
+  Fixture setup;
+  setup.add("a");
+  setup.add("b", {needs("a", plan::Edge::Kind::environment, true)}).closing.asked_for = true;
+  setup.executor.ends["a"] = {"failed"};
+  EXPECT_EQ(setup.run(), "failed built ");
+  EXPECT_TRUE(setup.outcomes[0].optional);
+  EXPECT_TRUE(all_made(setup.outcomes));
+  EXPECT_TRUE(setup.executor.jobs.back().needs.empty());
+  // What somebody asked for by name is not optional, whoever else could do without it.
+  setup.plan.steps[0].closing.asked_for = true;
+  setup.executor.ends["a"] = {"failed"};
+  EXPECT_EQ(setup.run(), "failed skipped ");
+}
+
+TEST(Coordinator, StartsALostStepAgain) {
+  Fixture setup;
+  setup.add("a");
+  setup.options.most_losses = 1;
+  setup.executor.ends["a"] = {"lost"};
+  EXPECT_EQ(setup.run(), "built ");
+  EXPECT_EQ(setup.executor.jobs.size(), 2u);
+  setup.executor.ends["a"] = {"lost", "lost"};
+  EXPECT_EQ(setup.run(), "failed ");
+  EXPECT_EQ(setup.outcomes[0].cause, "the node died");
+}
+
+TEST(Coordinator, AWheelThatCannotBeDeliveredIsAFailure) {
+  Fixture setup;
+  std::ofstream(setup.folder.path() / "file") << "no folder";
+  setup.options.out = setup.folder.path() / "file" / "out";
+  setup.add("a");
+  setup.add("b", {needs("a")});
+  EXPECT_EQ(setup.run(), "failed skipped ");
+  EXPECT_EQ(setup.outcomes[0].phase, plan::Phase::publish);
+}
+
+TEST(Coordinator, WritesDownWhatBecameOfTheBuild) {
+  Fixture setup;
+  setup.add("a");
+  (void)setup.run();
+  std::size_t found = 0;
+  for (const auto& entry : fs::directory_iterator(setup.store.folder("logs"))) {
+    if (!entry.path().filename().string().starts_with("build-")) continue;
+    ++found;
+    const document::Value value = document::parse_json(sys::read_file(entry.path()), "history");
+    EXPECT_EQ((*value["steps"].array())[0]["outcome"].text_or(), "built");
+  }
+  EXPECT_EQ(found, 1u);
+}
+
+}  // namespace wheelsmith::run

@@ -1,0 +1,66 @@
+#pragma once
+
+#include "document/fields.h"
+#include "plan/spec_fields.h"
+#include "run/job.h"
+
+// Every member of a Job, for its document and the test of it.
+
+namespace wheelsmith::document {
+
+// The remote storage's address may hold a password: it is not written down.
+template <>
+struct Codec<governor::CacheOptions> {
+  static Value write(const governor::CacheOptions& cache) {
+    Table table;
+    table["program"] = cache.program.string();
+    table["folder"] = cache.folder.string();
+    table["base"] = cache.base.string();
+    table["size"] = cache.size;
+    table["compression"] = cache.compression;
+    return table;
+  }
+  static governor::CacheOptions read(const Value& value, const std::string& where) {
+    governor::CacheOptions cache;
+    cache.program = from_document<std::string>(value["program"], where + ".program");
+    cache.folder = from_document<std::string>(value["folder"], where + ".folder");
+    cache.base = from_document<std::string>(value["base"], where + ".base");
+    cache.size = from_document<std::uint64_t>(value["size"], where + ".size");
+    cache.compression = from_document<std::string>(value["compression"], where + ".compression");
+    return cache;
+  }
+  static_assert(member_count<governor::CacheOptions>() == 6, "a new member must be written and read here");
+};
+
+template <>
+struct Fields<run::Artifact> {
+  using T = run::Artifact;
+  static constexpr auto list =
+      fields_of<T>(field("file_name", &T::file_name), field("sha256", &T::sha256), field("size", &T::size));
+};
+
+template <>
+struct Fields<run::NeededWheel> {
+  using T = run::NeededWheel;
+  static constexpr auto list = fields_of<T>(field("project", &T::project), field("version", &T::version),
+                                            field("wheel", &T::wheel), field("direct", &T::direct));
+};
+
+template <>
+struct Fields<run::JobLimits> {
+  using T = run::JobLimits;
+  static constexpr auto list =
+      fields_of<T>(field("jobs", &T::jobs), field("governed", &T::governed), field("most_jobs", &T::most_jobs),
+                   field("memory", &T::memory), field("silence_seconds", &T::silence_seconds));
+};
+
+template <>
+struct Fields<run::Job> {
+  using T = run::Job;
+  static constexpr auto list = fields_of<T>(
+      field("spec", &T::spec), field("reason", &T::reason), field("store", &T::store), field("log", &T::log),
+      field("needs", &T::needs), field("mirrors", &T::mirrors), field("cache", &T::cache), field("limits", &T::limits),
+      field("clean", &T::clean), field("offline", &T::offline));
+};
+
+}  // namespace wheelsmith::document

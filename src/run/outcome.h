@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/enum_names.h"
+#include "base/finding.h"
+#include "diagnose/diagnose.h"
+#include "document/value.h"
+#include "governor/record.h"
+#include "plan/spec.h"
+
+namespace wheelsmith::run {
+
+enum class Outcome : std::uint8_t { built, cached, failed, skipped };
+std::string_view to_string(Outcome outcome);
+
+enum class TestResult : std::uint8_t { pass, fail, not_run };
+std::string_view to_string(TestResult result);
+
+struct TestOutcome {
+  std::string id;
+  TestResult outcome = TestResult::pass;
+  std::string why;
+};
+
+// The first command that failed in a build's log, not the last one printed.
+struct FirstFailure {
+  std::string command;  // as the tool printed it; "" when no command could be told
+  std::string folder;   // where it ran, as far as known
+  std::string output;   // its own output, bounded
+  std::uint64_t line = 0;
+  std::string product{};  // ninja: the first file that it should have made
+};
+
+// A finished wheel in the store.
+struct Artifact {
+  std::string file_name, sha256;
+  std::uint64_t size = 0;
+};
+
+struct StepOutcome {
+  std::string id, package, key;
+  Outcome outcome = Outcome::failed;
+  std::optional<Artifact> artifact;
+  std::filesystem::path wheel;  // in the wheelhouse
+  std::filesystem::path log;
+  double seconds = 0;
+  std::string cause;                 // of a failure: what went wrong, in one sentence
+  std::optional<plan::Phase> phase;  // where it failed
+  std::optional<FirstFailure> failure;
+  std::optional<diagnose::Cause> diagnosis;  // what the step's log says of it, and what fixes it
+  std::filesystem::path repeat_script;
+  std::vector<TestOutcome> tests;
+  std::vector<Finding> findings;
+  std::string reason;
+  governor::CacheCounts cache;  // what the compile cache did
+  bool replaced = false;        // another wheel of that name was in the wheelhouse
+  bool optional = false;        // what needs it does without it: its failure is no failure of the whole
+
+  [[nodiscard]] bool made() const { return outcome == Outcome::built || outcome == Outcome::cached; }
+  [[nodiscard]] document::Value to_value() const;
+  // Throws Error. Documents of other versions may lack members.
+  static StepOutcome from_value(const document::Value& value);
+};
+
+// Whether all that was asked for is there.
+bool all_made(const std::vector<StepOutcome>& outcomes);
+
+}  // namespace wheelsmith::run
+
+template <>
+struct wheelsmith::EnumNames<wheelsmith::run::Outcome> {
+  static constexpr std::array list = {"built", "cached", "failed", "skipped"};
+};
+
+template <>
+struct wheelsmith::EnumNames<wheelsmith::run::TestResult> {
+  static constexpr std::array list = {"pass", "fail", "not-run"};
+};

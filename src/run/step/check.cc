@@ -1,0 +1,96 @@
+#include "wheel/check/check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/parallel.h"
+#include "base/text.h"
+#include "run/step/phases.h"
+#include "sys/file.h"
+#include "zip/archive.h"
+
+namespace wheelsmith::run {
+
+namespace {
+
+bool is_platform_finding(const Finding& finding) { return finding.id.starts_with("platform"); }
+
+void check_members(const recipe::Rules& rules, const std::vector<std::string>& members,
+                   std::vector<Finding>& findings) {
+  const auto any = [&](const std::string& pattern) {
+    return std::any_of(members.begin(), members.end(),
+                       [&](const std::string& name) { return glob_match(pattern, name); });
+  };
+  for (const std::string& pattern : rules.checks.members) {
+    if (any(pattern)) continue;
+    findings.push_back(
+        {"recipe-member-missing", Severity::error, pattern, "no member of the wheel matches " + pattern,
+         "the recipe says that the wheel must have it; builds leave parts out silently when something is not found",
+         "see in the log why that part was not built"});
+  }
+  for (const std::string& pattern : rules.checks.no_members) {
+    if (!any(pattern)) continue;
+    findings.push_back({"recipe-member-unwanted", Severity::error, pattern, "a member of the wheel matches " + pattern,
+                        "the recipe says that the wheel must not have it",
+                        "see in the log how it came into the wheel"});
+  }
+  for (const recipe::OptionalPart& part : rules.optional) {
+    if (part.member.empty() || any(part.member)) continue;
+    findings.push_back({"recipe-optional-missing", Severity::note, part.name,
+                        fmt::format("the optional part {} was not built", part.name), part.why, ""});
+  }
+}
+
+}  // namespace
+
+void check(const plan::BuildSpec& spec, const recipe::Rules& rules, const FinishedWheel& finished,
+           const std::optional<toolchain::Torch>& torch, std::vector<Finding>& findings, const StepServices& services) {
+  services.report.phase(plan::Phase::check);
+  wheel::CheckOptions options;
+  options.threads = usable_threads();
+  options.platform.excluded = rules.checks.provided;
+  options.required_symbols = rules.checks.symbols;
+  options.max_size = rules.checks.max_size;
+  if (rules.checks.archs && !spec.archs.requests.empty()) options.archs = spec.archs;
+  if (torch) options.against.push_back(wheel::read_provider("torch", sys::FolderTree(torch->folder), options.threads));
+  const Blob file = sys::map_file(finished.path);
+  wheel::Verdict verdict = wheel::check_wheel(finished.path.filename().string(), file.bytes, options);
+  if (!verdict.error.empty()) throw WheelRefused("the finished wheel cannot be read: " + verdict.error);
+  std::vector<std::string> members;
+  const zip::Archive archive = zip::Archive::open(file.bytes);
+  for (const zip::Entry& entry : archive.entries()) members.push_back(entry.name);
+  check_members(rules, members, verdict.findings);
+  for (Finding& finding : verdict.findings) {
+    for (const auto& [id, why] : rules.checks.accepted) {
+      if (finding.id != id || finding.severity == Severity::note) continue;
+      finding.severity = Severity::note;
+      finding.what += " (accepted by the recipe: " + why + ")";
+    }
+  }
+  findings = verdict.findings;
+  std::vector<std::string> wrong;
+  bool platform = false;
+  for (const Finding& finding : verdict.findings) {
+    services.report.log_line(
+        fmt::format("{} {} {}: {}", to_string(finding.severity), finding.id, finding.subject, finding.what));
+    if (finding.severity != Severity::error) continue;
+    platform = platform || is_platform_finding(finding);
+    if (wrong.size() < 5) wrong.push_back(fmt::format("{}: {}", finding.subject, finding.what));
+  }
+  if (wrong.empty()) {
+    const auto is_warning = [](const Finding& finding) { return finding.severity == Severity::warning; };
+    const auto warnings = std::count_if(verdict.findings.begin(), verdict.findings.end(), is_warning);
+    if (warnings != 0)
+      services.report.note(fmt::format("{} warning{}; wheelsmith check shows {}", warnings, warnings == 1 ? "" : "s",
+                                       warnings == 1 ? "it" : "them"));
+    return;
+  }
+  const std::string list = join(wrong, "; ");
+  throw WheelRefused(platform && !spec.platform.empty()
+                         ? fmt::format("the wheel does not deserve the tag {}: {}", spec.platform, list)
+                         : "the wheel is not good: " + list);
+}
+
+}  // namespace wheelsmith::run

@@ -1,0 +1,107 @@
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "env/rocm_wheels.h"
+#include "run/step/links.h"
+#include "run/step/phases.h"
+
+namespace wheelsmith::run {
+
+namespace {
+
+env::ResolveOptions resolve_options(const Job& job) {
+  env::ResolveOptions options;
+  options.offline = job.offline;
+  options.wheelhouses = job.spec.environment.torch.wheelhouses;
+  options.index_urls = job.spec.environment.torch.index_urls;
+  options.prereleases = job.spec.environment.torch.prereleases;
+  return options;
+}
+
+// ROCm, wherever it lies, as ${tree}/rocm.
+void link_rocm(BuildEnvironment& result, const plan::BuildSpec& spec, const SourceTree& tree,
+               const StepServices& services) {
+  if (spec.variant != recipe::Variant::rocm) return;
+  const plan::RocmSpec& rocm = spec.tools.rocm;
+  result.rocm = rocm.root;
+  if (!rocm.lock.wheels.empty()) {
+    const env::Environment wheels = env::make_environment(spec.python, rocm.lock, {}, services.fetcher, services.store);
+    result.rocm = env::make_rocm(wheels, services.store);
+    // A torch that was built with these wheels imports them.
+    result.sites.push_back(wheels.site_packages);
+    services.report.note(fmt::format("ROCm {} made from wheels", rocm.index_version));
+  }
+  if (result.rocm
+          .empty()) {  // only with --despite-doctor; some packages have a rocm variant without compiling anything
+    services.report.note("no ROCm is here");
+    return;
+  }
+  std::error_code error;
+  if (!std::filesystem::exists(result.rocm / "bin/hipcc", error))
+    throw Error(fmt::format("{}, which the plan took for ROCm, has no bin/hipcc", result.rocm.string()));
+  link(result.rocm, tree.tree / "rocm");
+}
+
+void link_tools(const plan::ToolSpec& tools, const std::filesystem::path& bin) {
+  const bool clang = tools.compiler_family == "clang";
+  const auto compiler = [&](const std::string& real, const char* plain, const char* own) {
+    if (real.empty()) return;
+    link(real, bin / plain);
+    link(real, bin / own);
+  };
+  compiler(tools.cc, "cc", clang ? "clang" : "gcc");
+  compiler(tools.cxx, "c++", clang ? "clang++" : "g++");
+  for (const auto& [name, path] : tools.programs) link(path, bin / name);
+}
+
+// What follows from the wheels that the environment has.
+void make_toolkit(BuildEnvironment& result, const plan::CudaSpec& cuda, store::Store& store) {
+  if (!cuda.index_version.empty()) result.toolkit = env::make_toolkit(result.environment, store);
+  if (!cuda.root.empty()) result.toolkit = cuda.root;
+}
+
+}  // namespace
+
+BuildEnvironment make_environment(const Job& job, const SourceTree& tree, const StepServices& services) {
+  services.report.phase(plan::Phase::environment);
+  const plan::BuildSpec& spec = job.spec;
+  BuildEnvironment result;
+  if (spec.source.kind == source::Pin::Kind::program) return result;  // packed by us, with nothing but ourselves
+  result.lock = spec.environment.lock;
+  if (spec.environment.resolve_late) {
+    env::ResolveOptions options = resolve_options(job);
+    std::vector<std::string> requirements = spec.environment.requirements;
+    for (const NeededWheel& need : job.needs)
+      (need.direct ? requirements : options.constraints)
+          .push_back(link_needed_wheel(need, tree.tree / "needs", services.store));
+    result.lock = env::resolve(requirements, spec.python, services.fetcher, services.store, options);
+  }
+  if (spec.environment.torch.kind == choose::TorchChoice::Kind::environment) {
+    const toolchain::Python other = toolchain::find_python(spec.environment.torch.python.string(), services.host);
+    result.sites = {other.purelib};
+    if (other.platlib != other.purelib) result.sites.push_back(other.platlib);
+  }
+  link_rocm(result, spec, tree, services);
+  result.environment = env::make_environment(spec.python, result.lock, result.sites, services.fetcher, services.store);
+  make_toolkit(result, spec.tools.cuda, services.store);
+  link_tools(spec.tools, tree.tree / "bin");
+  return result;
+}
+
+void extend_environment(BuildEnvironment& environment, const std::vector<std::string>& more, const Job& job,
+                        const SourceTree& tree, const StepServices& services) {
+  const plan::BuildSpec& spec = job.spec;
+  std::vector<std::string> requirements =
+      environment.lock.requirements.empty() ? spec.environment.requirements : environment.lock.requirements;
+  requirements.insert(requirements.end(), more.begin(), more.end());
+  env::ResolveOptions options = resolve_options(job);
+  for (const NeededWheel& need : job.needs) {
+    if (!need.direct) options.constraints.push_back(link_needed_wheel(need, tree.tree / "needs", services.store));
+  }
+  environment.lock = env::resolve(requirements, spec.python, services.fetcher, services.store, options);
+  environment.environment =
+      env::make_environment(spec.python, environment.lock, environment.sites, services.fetcher, services.store);
+  make_toolkit(environment, spec.tools.cuda, services.store);
+}
+
+}  // namespace wheelsmith::run

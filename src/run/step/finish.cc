@@ -1,0 +1,154 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/parallel.h"
+#include "base/text.h"
+#include "pep/version.h"
+#include "pep/wheel_name.h"
+#include "run/step/phases.h"
+#include "sys/file.h"
+#include "sys/files.h"
+#include "wheel/read/inspect.h"
+#include "wheel/tags/true_tags.h"
+#include "wheel/write/edit.h"
+
+namespace wheelsmith::run {
+
+namespace {
+
+using document::Array;
+using document::Table;
+using document::Value;
+
+// The tag asked for, with the machine where it was left out ("manylinux_2_28" -> "manylinux_2_28_x86_64").
+std::string whole_tag(const std::string& asked, const std::string& machine) {
+  return asked.ends_with("_" + machine) ? asked : asked + "_" + machine;
+}
+
+Value wheels_value(const env::Lock& lock) {
+  Array wheels;
+  for (const env::PinnedWheel& wheel : lock.wheels) {
+    Table item;
+    item["name"] = wheel.name;
+    item["version"] = wheel.version;
+    item["sha256"] = wheel.sha256;
+    wheels.emplace_back(std::move(item));
+  }
+  return wheels;
+}
+
+// What it was made from and with. No time, no host, no path: equal inputs give equal bytes.
+Value provenance(const FinishInputs& inputs, const wheel::Inspection& inspection) {
+  const plan::BuildSpec& spec = inputs.spec;
+  Table table;
+  table["schema"] = 1;
+  table["builder"] = "wheelsmith " WHEELSMITH_VERSION;
+  table["key"] = spec.key;
+  table["recipe"] = spec.package;
+  table["variant"] = std::string(recipe::to_string(spec.variant));
+  if (!spec.target.empty()) table["target"] = spec.target;
+  table["archs"] = spec.archs.to_string();
+  table["build_type"] = spec.build_type;
+  Table source;
+  source["digest"] = spec.source.digest;
+  if (!spec.source.file_name.empty()) source["file"] = spec.source.file_name;
+  if (!spec.source.git_commit.empty()) source["commit"] = spec.source.git_commit;
+  if (spec.source.incremental) source["incremental"] = true;
+  table["source"] = std::move(source);
+  if (spec.uncacheable) table["incremental"] = true;
+  Array patches;
+  for (const plan::Action& action : spec.actions) {
+    const auto* apply = std::get_if<plan::ApplyPatch>(&action.what);
+    if (apply == nullptr) continue;
+    Table item;
+    item["name"] = apply->patch.name;
+    item["sha256"] = to_hex(sha256(Bytes(apply->patch.text)));
+    patches.emplace_back(std::move(item));
+  }
+  table["patches"] = std::move(patches);
+  table["python"] = spec.python.version;
+  if (inputs.environment.torch) table["torch"] = inputs.environment.torch->version;
+  if (!spec.tools.cuda.version.empty()) table["cuda"] = spec.tools.cuda.version;
+  Table tools;
+  for (const auto& [name, value] : spec.manifest.inputs()) {
+    if (name.starts_with("tool:")) tools[name.substr(5)] = value;
+  }
+  table["tools"] = std::move(tools);
+  table["build_requirements"] = wheels_value(inputs.environment.lock);
+  table["network"] = spec.network                                                                ? "open"
+                     : inputs.network_isolated || spec.source.kind == source::Pin::Kind::program ? "none"
+                                                                                                 : "dead proxy";
+  Array libraries;
+  for (const wheel::ElfFacts& file : inspection.elf) libraries.emplace_back(file.path);
+  table["libraries"] = std::move(libraries);
+  return table;
+}
+
+void check_identity(const plan::BuildSpec& spec, const std::string& file_name) {
+  const pep::WheelName name = pep::WheelName::parse(file_name);
+  if (pep::normalized_name(name.name) != pep::normalized_name(spec.project)) {
+    throw WheelRefused(fmt::format("the build made {}, a wheel of {}, but the recipe says that the project is {}",
+                                   file_name, name.name, spec.project));
+  }
+  const auto made = pep::Version::try_parse(name.version);
+  const auto planned = pep::Version::try_parse(spec.version);
+  if (made && planned && made->public_version() != planned->public_version()) {
+    throw WheelRefused(fmt::format(
+        "the build made version {}, but the source is {}: the package takes its version from somewhere else "
+        "(a tag, the date); set the variable that fixes it in the recipe's environment",
+        name.version, spec.version));
+  }
+}
+
+}  // namespace
+
+FinishedWheel finish(const FinishInputs& inputs, const StepServices& services) {
+  services.report.phase(plan::Phase::finish);
+  const plan::BuildSpec& spec = inputs.spec;
+  const std::string built_name = inputs.built.filename().string();
+  check_identity(spec, built_name);
+  const Blob file = sys::map_file(inputs.built);
+  wheel::InspectOptions inspect_options;
+  inspect_options.threads = usable_threads();
+  inspect_options.platform.excluded = inputs.rules.checks.provided;
+  const wheel::Inspection inspection = wheel::inspect_file(inputs.built.string(), file.bytes, inspect_options);
+  if (!inspection.error.empty())
+    throw WheelRefused("the wheel that the build made cannot be read: " + inspection.error);
+  const wheel::TrueTags tags = wheel::true_tags(inspection.elf, spec.python.abi, pep::WheelName::parse(built_name));
+  const auto& qualified = inspection.platform_beside_others;
+  wheel::WheelEdit edit;
+  edit.threads = usable_threads();
+  edit.python_tag = tags.python;
+  edit.abi_tag = tags.abi;
+  if (tags.pure)
+    edit.platform_tag = "any";
+  else if (!spec.platform.empty())
+    edit.platform_tag = whole_tag(spec.platform, spec.python.machine());
+  else if (qualified)
+    edit.platform_tag = qualified->tag;
+  if (const std::string* date = spec.variable("SOURCE_DATE_EPOCH"))
+    edit.time = static_cast<std::int64_t>(to_number(*date).value_or(315'532'800));
+  FinishedWheel result;
+  result.provenance = provenance(inputs, inspection);
+  edit.dist_info_files.push_back({"wheelsmith/provenance.json", document::to_json(result.provenance) + "\n"});
+  edit.dist_info_files.push_back({"wheelsmith/recipe.toml", spec.recipe_text});
+  const std::filesystem::path folder = services.store.temporary();
+  sys::AtomicFile target(folder / "finished.whl");
+  const wheel::EditedWheel edited = wheel::edit_wheel(inputs.built.string(), file.bytes, edit, target);
+  target.commit();
+  result.path = folder / edited.file_name;
+  std::filesystem::rename(folder / "finished.whl", result.path);
+  services.report.note(fmt::format("{} ({}): {}", edited.file_name, human_bytes(edited.size), tags.why));
+  // The tag that no index takes is not given silently.
+  if (qualified && edit.platform_tag == qualified->tag && qualified->tag.starts_with("linux_") &&
+      spec.platform.empty() && !qualified->obstacles.empty()) {
+    const wheel::Obstacle& first = qualified->obstacles.front();
+    services.report.note(fmt::format("no manylinux tag: {} {}", first.subject, first.what));
+  }
+  return result;
+}
+
+}  // namespace wheelsmith::run

@@ -1,0 +1,83 @@
+// A step under the governor: its compilers start when there is memory for them, and the status line says how it stands.
+
+#include <fmt/format.h>
+
+#include "base/parallel.h"
+#include "base/text.h"
+#include "run/step/tool_runner.h"
+
+namespace wheelsmith::run {
+
+// A build is never worse off without: then the number of jobs is what the memory of this moment seems to allow.
+void ToolRunner::govern(const recipe::Rules& rules) {
+  if (!m_job.limits.governed) return;
+  try {
+    governor::Options options;
+    options.name = m_job.spec.id;
+    options.jobs = m_job.limits.most_jobs;
+    options.memory = m_job.limits.memory;
+    options.cache = cache_options(rules);
+    m_governed.emplace(m_services.store, options);
+  } catch (const Error& error) {  // told, and built without
+    m_services.report.note(fmt::format("compilers are not governed: {}", error.what()));
+  }
+}
+
+// Trees, environments and toolkits lie in the store: made relative to it, their paths are the same in every store.
+governor::CacheOptions ToolRunner::cache_options(const recipe::Rules& rules) {
+  governor::CacheOptions options = m_job.cache;
+  if (options.program.empty()) return {};
+  if (!rules.cache) {
+    m_services.report.note(fmt::format("without the compile cache: {}", rules.cache_why));
+    return {};
+  }
+  options.base = m_services.store.root();
+  const auto remote = m_services.host.environment.find(k_cache_remote_variable);
+  if (remote != m_services.host.environment.end()) options.remote = remote->second;
+  if (m_network_isolated && CacheRelay::is_needed(options.remote)) {
+    m_relay.emplace(options.remote);
+    options.remote = m_relay->inner_remote();
+  }
+  return options;
+}
+
+unsigned ToolRunner::jobs() const {
+  if (!m_governed) return m_job.limits.jobs;
+  return m_job.limits.most_jobs != 0 ? m_job.limits.most_jobs : governor::offered_jobs(usable_threads());
+}
+
+void ToolRunner::tell_memory() {
+  const auto now = std::chrono::steady_clock::now();
+  if (!m_governed || now - m_told_memory < std::chrono::seconds(1)) return;
+  m_told_memory = now;
+  const governor::Message& status = m_governed->status();
+  if (status.number("running") == 0 && status.number("waiting") == 0) return;
+  std::string text = fmt::format("{} compiling, {} used, {} reserved of {}", status.number("running"),
+                                 human_bytes(status.number("used")), human_bytes(status.number("reserved")),
+                                 human_bytes(status.number("limit")));
+  if (const std::uint64_t waiting = status.number("waiting"); waiting != 0)
+    text += fmt::format("; {} wait for {}", waiting, status.text("why").empty() ? "their turn" : status.text("why"));
+  Reporter::tell({.kind = Event::Kind::memory, .step = "", .text = text});
+}
+
+governor::CacheCounts ToolRunner::finish(bool good) {
+  if (!m_governed) return m_cache;
+  try {
+    const governor::Summary summary = m_governed->finish(good ? 0 : 1);
+    m_cache = summary.cache;
+    const bool busy = summary.tried_again + summary.set_back + summary.paused + summary.ungoverned != 0 ||
+                      summary.waited_for_memory >= 1 || !summary.unreached.empty() || summary.cache.any();
+    if (summary.compiles == 0)
+      m_services.report.log_line("no compiler was seen");
+    else if (busy)
+      m_services.report.note(summary.to_text());
+    else
+      m_services.report.log_line(summary.to_text());
+  } catch (const Error& error) {  // a summary that cannot be made changes nothing about the build
+    m_services.report.log_line(error.what());
+  }
+  m_governed.reset();
+  return m_cache;
+}
+
+}  // namespace wheelsmith::run

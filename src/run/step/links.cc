@@ -1,0 +1,27 @@
+#include "run/step/links.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "pep/project_page.h"
+#include "sys/file.h"
+#include "sys/files.h"
+
+namespace wheelsmith::run {
+
+void link(const std::filesystem::path& target, const std::filesystem::path& name) {
+  std::error_code error;
+  std::filesystem::remove(name, error);
+  std::filesystem::create_symlink(target, name, error);
+  if (error) sys::throw_sys_error(error.value(), "link", name);
+}
+
+std::string link_needed_wheel(const NeededWheel& need, const std::filesystem::path& folder, const store::Store& store) {
+  const auto blob = store.blob(need.wheel.sha256);
+  if (!blob) throw Error(fmt::format("the store has no {} any more, which the step needs", need.wheel.file_name));
+  sys::make_folders(folder);
+  link(*blob, folder / need.wheel.file_name);
+  return fmt::format("{} @ {}", need.project, pep::file_url((folder / need.wheel.file_name).string()));
+}
+
+}  // namespace wheelsmith::run

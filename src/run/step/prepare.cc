@@ -1,0 +1,99 @@
+// What is done to the source once its environment is there: the recipe's files, its commands (hipify among them), the
+// patches that belong behind hipify. Such commands rewrite the source, and a second time would do so again; so they run
+// once for a tree, and a tree whose preparation was cut off is made anew (source.cc).
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "pep/requirement.h"
+#include "pep/wheel_name.h"
+#include "run/step/phases.h"
+#include "run/step/tool_runner.h"
+#include "source/patches/patch.h"
+#include "sys/files.h"
+
+namespace wheelsmith::run {
+
+namespace {
+
+// What arrived, not what was asked for: an index that has no GPU build for this Python hands out a CPU build silently.
+// Importing it runs its code, so this is no matter of the environment phase.
+void check_torch(const plan::BuildSpec& spec, BuildEnvironment& environment, const StepServices& services) {
+  environment.torch = toolchain::find_torch(environment.environment.python, true, services.host);
+  const auto& torch = environment.torch;
+  const std::string where = "the build environment";
+  if (!torch) throw Error("torch is not in " + where + " although the recipe builds against it");
+  if (!torch->problem.empty())
+    throw Error(fmt::format("torch {} in {} cannot be imported: {}", torch->version, where, torch->problem));
+  const std::string& wanted = spec.environment.torch_build.version;
+  if (!wanted.empty() && torch->version != wanted && !torch->version.starts_with(wanted + "+"))
+    throw Error(fmt::format("torch {} arrived in {}, but {} was planned", torch->version, where, wanted));
+  if (spec.variant == recipe::Variant::cuda && (torch->cuda.empty() || !torch->has_cuda_macros)) {
+    throw Error(fmt::format("torch {} in {} is a {} build without CUDA's headers; a {} build is wanted", torch->version,
+                            where, torch->variant(), recipe::to_string(spec.variant)));
+  }
+  services.report.note(fmt::format("torch {} ({})", torch->version, torch->variant()));
+}
+
+void write_file(const plan::WriteFile& file, const SourceTree& tree, const ToolRunner& tools, Reporter& report) {
+  const std::filesystem::path path = tree.package / file.path;
+  const std::string wanted = tools.with_paths(file.text);
+  if (sys::read_file_if_there(path, 16 << 20) == wanted) return;
+  sys::make_folders(path.parent_path());
+  sys::write_file(path, wanted);
+  report.note("wrote " + file.path);
+}
+
+void run_command(const plan::RunCommand& command, ToolRunner& tools) {
+  const std::string& program = command.argv.front();
+  tools.run(command.argv, program.find('/') == std::string::npos ? program : join(command.argv, " "));
+}
+
+// Requirements that only the backend knows (setup_requires, a cmake that scikit-build-core misses).
+std::vector<std::string> missing_requirements(const plan::CallHook& call, const env::Lock& lock, ToolRunner& tools) {
+  std::vector<std::string> missing;
+  for (const std::string& requirement : tools.call_hook(call).texts()) {
+    const std::string name = pep::normalized_name(pep::Requirement::parse(requirement).name);
+    const bool dropped = std::find(call.dropped.begin(), call.dropped.end(), name) != call.dropped.end();
+    if (!dropped && lock.find(name) == nullptr) missing.push_back(requirement);
+  }
+  return missing;
+}
+
+}  // namespace
+
+void prepare(const Job& job, const recipe::Rules& rules, SourceTree& tree, BuildEnvironment& environment,
+             ToolRunner& tools, const StepServices& services) {
+  services.report.phase(plan::Phase::prepare);
+  const plan::BuildSpec& spec = job.spec;
+  if (rules.requires_versions.uses_torch) check_torch(spec, environment, services);
+  if (!tree.prepared) mark_preparing(spec, tree);
+  const plan::CallHook* hook = nullptr;
+  for (const plan::Action& action : spec.actions) {
+    if (action.phase != plan::Phase::prepare) continue;
+    if (const auto* file = std::get_if<plan::WriteFile>(&action.what)) {
+      // A folder that is being worked on has brought its own files again.
+      if (!tree.prepared || spec.source.incremental) write_file(*file, tree, tools, services.report);
+    } else if (const auto* call = std::get_if<plan::CallHook>(&action.what)) {
+      hook = call;
+    } else if (tree.prepared) {
+      continue;
+    } else if (const auto* command = std::get_if<plan::RunCommand>(&action.what)) {
+      run_command(*command, tools);
+    } else if (const auto* patch = std::get_if<plan::ApplyPatch>(&action.what)) {
+      source::apply_patches(tree.source, {patch->patch});
+    }
+  }
+  if (!tree.prepared) mark_prepared(spec, tree);
+  if (hook == nullptr) return;
+  const std::vector<std::string> more = missing_requirements(*hook, environment.lock, tools);
+  if (more.empty()) return;
+  services.report.note("the backend also wants " + join(more, ", "));
+  extend_environment(environment, more, job, tree, services);
+  if (rules.requires_versions.uses_torch) check_torch(spec, environment, services);
+}
+
+}  // namespace wheelsmith::run

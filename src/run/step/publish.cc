@@ -1,0 +1,48 @@
+#include <chrono>
+
+#include "document/fields.h"
+#include "run/step/phases.h"
+#include "sys/files.h"
+
+namespace wheelsmith::run {
+
+namespace {
+
+document::Value tests_value(const std::vector<TestOutcome>& tests) {
+  StepOutcome outcome;
+  outcome.tests = tests;
+  return outcome.to_value()["tests"];
+}
+
+}  // namespace
+
+// Every wheel becomes a blob, from which it is delivered; only one whose inputs are all known becomes a step that later
+// builds find by its key.
+Artifact publish(const plan::BuildSpec& spec, const FinishedWheel& wheel, const std::vector<TestOutcome>& tests,
+                 double seconds, const StepServices& services) {
+  services.report.phase(plan::Phase::publish);
+  Artifact artifact;
+  artifact.file_name = wheel.path.filename().string();
+  artifact.size = std::filesystem::file_size(wheel.path);
+  artifact.sha256 = services.store.put_blob(wheel.path);
+  services.store.note_cost(spec.identity, {seconds, artifact.size, 0});
+  if (spec.uncacheable) return artifact;
+  store::StepRecord record;
+  record.key = spec.key;
+  record.identity = spec.identity;
+  record.package = spec.package;
+  record.version = spec.version;
+  record.manifest = spec.manifest;
+  record.wheel_name = artifact.file_name;
+  record.wheel_sha256 = artifact.sha256;
+  record.wheel_size = artifact.size;
+  record.seconds = seconds;
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  record.finished = std::chrono::duration_cast<std::chrono::seconds>(now).count();
+  record.provenance = wheel.provenance;
+  record.tests = tests_value(tests);
+  services.store.put_step(record);
+  return artifact;
+}
+
+}  // namespace wheelsmith::run

@@ -1,0 +1,188 @@
+// The step's tree belongs to its identity. Its state file says for which key it was made and how far it came: with the
+// same key a later run resumes in it, with another it starts clean. A folder that is being worked on keeps its tree
+// while its files change.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/text.h"
+#include "document/fields.h"
+#include "plan/spec_fields.h"
+#include "run/step/phases.h"
+#include "sys/file.h"
+#include "sys/files.h"
+
+namespace wheelsmith::run {
+
+namespace {
+
+enum class Stage : std::uint8_t { source, preparing, prepared };
+
+}  // namespace
+
+}  // namespace wheelsmith::run
+
+template <>
+struct wheelsmith::EnumNames<wheelsmith::run::Stage> {
+  static constexpr std::array list = {"source", "preparing", "prepared"};
+};
+
+namespace wheelsmith::run {
+
+namespace {
+
+struct TreeState {
+  std::string key, id;
+  std::string switches;  // what decides the result besides the source's files
+  std::string prepare;   // what the prepare phase does to the source
+  Stage stage = Stage::source;
+};
+
+std::filesystem::path state_file(const std::filesystem::path& tree) { return tree / "state.json"; }
+
+std::string digest_of_actions(const plan::BuildSpec& spec, plan::Phase phase) {
+  std::string text;
+  for (const plan::Action& action : spec.actions) {
+    if (action.phase == phase) text += document::canonical_json(document::to_document(action)) + "\n";
+  }
+  return to_hex(sha256(Bytes(text)));
+}
+
+TreeState state_of(const plan::BuildSpec& spec, Stage stage) {
+  std::string switches;
+  for (const auto& [name, value] : spec.variables.fixed) switches += fmt::format("{}={}\n", name, value);
+  switches += digest_of_actions(spec, plan::Phase::build);
+  return {spec.key, spec.id, to_hex(sha256(Bytes(switches))), digest_of_actions(spec, plan::Phase::prepare), stage};
+}
+
+void write_state(const TreeState& state, const std::filesystem::path& tree) {
+  document::Table table;
+  table["key"] = state.key;
+  table["id"] = state.id;
+  table["switches"] = state.switches;
+  table["prepare"] = state.prepare;
+  table["stage"] = enum_name(state.stage);
+  sys::write_file(state_file(tree), document::to_json(table));
+}
+
+// Nothing for a tree that is not there, or whose state cannot be read: the build can write there, too.
+std::optional<TreeState> read_state(const std::filesystem::path& tree) {
+  const auto text = sys::read_file_if_there(state_file(tree), 1 << 20);
+  if (!text) return std::nullopt;
+  try {
+    const document::Value value = document::parse_json(*text, state_file(tree).string());
+    const auto stage = enum_named<Stage>(value["stage"].text_or());
+    if (!stage) return std::nullopt;
+    return TreeState{value["key"].text_or(), value["id"].text_or(), value["switches"].text_or(),
+                     value["prepare"].text_or(), *stage};
+  } catch (const Error&) {  // a tree of which nothing is known is made anew
+    return std::nullopt;
+  }
+}
+
+bool changes_source(const plan::Action& action) {
+  return std::holds_alternative<plan::RunCommand>(action.what) || std::holds_alternative<plan::ApplyPatch>(action.what);
+}
+
+// Whether the prepare phase does what must not be done twice.
+bool prepares_once(const plan::BuildSpec& spec) {
+  return std::any_of(spec.actions.begin(), spec.actions.end(), [](const plan::Action& action) {
+    return action.phase == plan::Phase::prepare && changes_source(action);
+  });
+}
+
+// Why the tree of an earlier run is of no use; "" where it is.
+std::string why_clean(const TreeState& before, const TreeState& now, const Job& job) {
+  if (job.clean) return "as asked";
+  const bool incremental = job.spec.source.incremental;
+  if (before.stage == Stage::preparing) return "the last run ended while the source was being prepared";
+  if (!incremental && before.key != now.key) return "the tree was made for other inputs";
+  if (incremental && before.stage == Stage::prepared && before.prepare != now.prepare && prepares_once(job.spec))
+    return "what prepares the source has changed";
+  return "";
+}
+
+// What an archive carries of a build that ended long ago. A folder goes as a whole: an empty *.egg-info is one without
+// a name to setuptools, and fatal.
+void remove_matching(const std::filesystem::path& folder, const std::vector<std::string>& patterns) {
+  for (const sys::TreeFile& file : sys::list_tree(folder)) {
+    for (std::size_t end = file.name.find('/');; end = file.name.find('/', end + 1)) {
+      const std::string part = file.name.substr(0, end);
+      const bool matches = std::any_of(patterns.begin(), patterns.end(),
+                                       [&](const std::string& pattern) { return glob_match(pattern, part); });
+      if (matches) sys::remove_tree(folder / part);
+      if (matches || end == file.name.npos) break;
+    }
+  }
+}
+
+void remove_stale(const plan::BuildSpec& spec, const std::filesystem::path& package) {
+  for (const plan::RemoveFiles* action : spec.all<plan::RemoveFiles>(plan::Phase::source))
+    remove_matching(package, action->patterns);
+}
+
+void unpack(const plan::BuildSpec& spec, const SourceTree& tree, const StepServices& services) {
+  std::vector<source::Patch> patches;
+  for (const plan::ApplyPatch* action : spec.all<plan::ApplyPatch>(plan::Phase::source))
+    patches.push_back(action->patch);
+  source::materialize(spec.source, patches, services.fetcher, services.store, tree.source);
+  remove_stale(spec, tree.package);
+}
+
+// Each is whole or not there: a checkout is renamed into place.
+void fetch_sources(const plan::BuildSpec& spec, const SourceTree& tree, const StepServices& services) {
+  for (const plan::FetchSource* fetch : spec.all<plan::FetchSource>(plan::Phase::source)) {
+    const std::filesystem::path folder = tree.tree / "fetched" / fetch->name;
+    if (sys::is_folder(folder)) continue;
+    services.report.note(fmt::format("bringing {} {}", fetch->name, fetch->pin.git_ref));
+    source::materialize(fetch->pin, {}, services.fetcher, services.store, folder);
+  }
+}
+
+}  // namespace
+
+SourceTree get_source(const Job& job, const StepServices& services) {
+  services.report.phase(plan::Phase::source);
+  const plan::BuildSpec& spec = job.spec;
+  SourceTree tree;
+  tree.tree = services.store.tree(spec.identity);
+  tree.source = tree.tree / "source";
+  tree.package = spec.subfolder.empty() ? tree.source : tree.source / spec.subfolder;
+  TreeState now = state_of(spec, Stage::source);
+  const std::optional<TreeState> before = read_state(tree.tree);
+  const std::string clean = before ? why_clean(*before, now, job) : "";
+  if (before && clean.empty()) {
+    services.report.note("going on in the tree of the last try");
+    tree.prepared = before->stage == Stage::prepared && before->prepare == now.prepare;
+    // A configuration that is there would be taken for this one, and the new switches be ignored without a word.
+    if (spec.source.incremental && before->switches != now.switches) remove_stale(spec, tree.package);
+  } else {
+    if (before) services.report.note("starting clean: " + clean);
+    sys::remove_tree(tree.tree);
+    sys::make_folders(tree.tree);
+    if (!spec.source.incremental) unpack(spec, tree, services);
+  }
+  if (spec.source.incremental) {
+    sys::make_folders(tree.source);
+    source::synchronize(spec.source.folder, tree.source);
+  }
+  for (const char* folder : {"home", "tmp", "bin", "dist"}) sys::make_folders(tree.tree / folder);
+  fetch_sources(spec, tree, services);
+  now.stage = tree.prepared ? Stage::prepared : Stage::source;
+  write_state(now, tree.tree);
+  return tree;
+}
+
+void mark_preparing(const plan::BuildSpec& spec, const SourceTree& tree) {
+  if (prepares_once(spec)) write_state(state_of(spec, Stage::preparing), tree.tree);
+}
+
+void mark_prepared(const plan::BuildSpec& spec, SourceTree& tree) {
+  tree.prepared = true;
+  write_state(state_of(spec, Stage::prepared), tree.tree);
+}
+
+}  // namespace wheelsmith::run

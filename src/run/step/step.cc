@@ -1,0 +1,165 @@
+// One step, from its source to a wheel in the store: run_phases() lists what happens, in order.
+
+#include "run/step/step.h"
+
+#include <chrono>
+
+#include "base/error.h"
+#include "diagnose/diagnose.h"
+#include "run/deliver.h"
+#include "run/machine_facts.h"
+#include "run/step/phases.h"
+#include "run/step/tool_runner.h"
+#include "sys/file.h"
+#include "sys/files.h"
+#include "sys/process.h"
+
+namespace wheelsmith::run {
+
+namespace {
+
+toolchain::Host host_with_memory(store::Store& store) {
+  toolchain::Host host;
+  host.environment = sys::current_environment();
+  host.memo.find = [&store](std::string_view kind, std::string_view subject, std::string_view fingerprint) {
+    return store.remembered(kind, subject, fingerprint);
+  };
+  host.memo.keep = [&store](std::string_view kind, std::string_view subject, std::string_view fingerprint,
+                            std::string_view facts) { store.remember(kind, subject, fingerprint, facts); };
+  return host;
+}
+
+fetch::FetchOptions fetch_options(const Job& job) {
+  fetch::FetchOptions options;
+  options.index = fetch::read_pip_settings(sys::current_environment(), job.spec.python.prefix);
+  options.offline = job.offline;
+  options.python = job.spec.python.executable;
+  options.mirrors = job.mirrors;
+  options.stop = [] { return sys::interrupted(); };
+  options.on_progress = [](const fetch::Progress& progress) {
+    if (progress.total == 0) return;
+    Reporter::tell({.kind = Event::Kind::progress,
+                    .step = "",
+                    .text = progress.what,
+                    .done = progress.done,
+                    .total = progress.total});
+  };
+  return options;
+}
+
+void run_phases(const Job& job, const recipe::Recipe& recipe, const StepServices& services, StepOutcome& outcome) {
+  const auto started = std::chrono::steady_clock::now();
+  const plan::BuildSpec& spec = job.spec;
+  const recipe::Rules& rules = recipe.rules(spec.variant, spec.target);
+  SourceTree tree = get_source(job, services);
+  BuildEnvironment environment = make_environment(job, tree, services);
+  ToolRunner tools(job, rules, tree, environment, services);
+  try {
+    prepare(job, rules, tree, environment, tools, services);
+    const std::filesystem::path built = build(job, recipe, tree, tools, services);
+    outcome.cache = tools.finish(true);
+    const FinishedWheel wheel = finish({spec, rules, built, environment, tools.network_isolated()}, services);
+    check(spec, rules, wheel, environment.torch, outcome.findings, services);
+    test(job, rules, wheel, environment, outcome.tests, services);
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - started;
+    outcome.artifact = publish(spec, wheel, outcome.tests, passed.count(), services);
+  } catch (const CommandFailed& failed) {  // what is known of the command is kept while its environment is known
+    outcome.failure = failed.failure;
+    outcome.repeat_script = tools.write_repeat_script(failed);
+    outcome.cache = tools.finish(false);
+    throw;
+  } catch (const Error&) {  // the governor's summary belongs into the log of a failure, too
+    outcome.cache = tools.finish(false);
+    throw;
+  }
+}
+
+// The log of a build that was kept from the network reads like that of a machine that has none.
+void explain_closed_network(diagnose::Cause& cause) {
+  cause.what =
+      "The build wanted the network, and has none while it compiles unless its recipe or --network asks for it.";
+  cause.fixes = {"the same command with --network on",
+                 "or say in its recipe: [build] network = true and network-why = \"…\""};
+}
+
+// A failed command's log says more than its exit status.
+void diagnose_failure(StepOutcome& outcome, bool network) {
+  if (outcome.outcome != Outcome::failed || !outcome.failure || outcome.log.empty()) return;
+  try {
+    diagnose::Diagnoser diagnoser(diagnose::builtin_knowledge());
+    sys::read_pieces(outcome.log, [&](std::string_view piece) { diagnoser.feed(piece); });
+    outcome.diagnosis = diagnoser.finish(machine_for_remedies()).cause;
+    if (!network && outcome.phase != plan::Phase::test && outcome.diagnosis && outcome.diagnosis->kind == "network")
+      explain_closed_network(*outcome.diagnosis);
+  } catch (const Error&) {  // the failure itself is what must be told
+  }
+}
+
+StepOutcome run_job(const Job& job, store::Store& store) {
+  const auto started = std::chrono::steady_clock::now();
+  StepOutcome outcome;
+  outcome.log = job.log;
+  outcome.reason = job.reason;
+  Reporter report(job.log);
+  try {
+    store.note_try(job.spec.identity, job.spec.manifest);
+    const toolchain::Host host = host_with_memory(store);
+    fetch::Fetcher fetcher(store, fetch_options(job));
+    const recipe::Recipe recipe = recipe::parse_recipe(job.spec.recipe_text, job.spec.recipe_origin);
+    run_phases(job, recipe, {store, fetcher, host, report}, outcome);
+    outcome.outcome = Outcome::built;
+    if (!job.spec.uncacheable) sys::remove_tree(store.tree(job.spec.identity));
+  } catch (const Error& error) {  // one step becomes an outcome
+    outcome.outcome = Outcome::failed;
+    outcome.cause = sys::interrupted() ? "interrupted; the same command goes on from here" : error.what();
+    report.log_line("failed in phase " +
+                    std::string(report.current_phase() ? plan::to_string(*report.current_phase()) : "none") + ": " +
+                    outcome.cause);
+  }
+  outcome.phase = report.current_phase();
+  outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
+  return outcome;
+}
+
+// One at a time in a tree and in its log, whoever started it. Another coordinator may have built it while we waited.
+StepOutcome run_alone(const Job& job) {
+  store::Store store(job.store);
+  std::optional<sys::FileLock> tree = store.try_lock(store::tree_lock(job.spec.identity));
+  if (!tree) {
+    Reporter::tell({.kind = Event::Kind::phase, .step = "", .text = "waiting for another build of the same step"});
+    tree = store.lock(store::tree_lock(job.spec.identity));
+  }
+  if (!job.spec.uncacheable) {
+    if (auto artifact = find_artifact(job.spec.key, store)) {
+      StepOutcome outcome;
+      outcome.outcome = Outcome::cached;
+      outcome.artifact = std::move(artifact);
+      return outcome;
+    }
+  }
+  return run_job(job, store);
+}
+
+}  // namespace
+
+int run_step(const std::filesystem::path& job_file) {
+  sys::become_subreaper(true);
+  sys::install_interrupt_flag();
+  StepOutcome outcome;
+  bool network = true;
+  try {
+    const Job job = Job::from_value(document::parse_json(sys::read_file(job_file), job_file.string()));
+    network = job.spec.network;
+    outcome = run_alone(job);
+  } catch (const std::filesystem::filesystem_error& error) {  // the disk, or somebody who works in our folders
+    outcome.cause = error.what();
+  } catch (const Error& error) {  // one step becomes an outcome
+    outcome.cause = error.what();
+  }
+  sys::kill_descendants();
+  diagnose_failure(outcome, network);
+  Reporter::tell({.kind = Event::Kind::finished, .step = "", .text = "", .done = 0, .total = 0, .outcome = &outcome});
+  return outcome.outcome == Outcome::failed ? 1 : 0;
+}
+
+}  // namespace wheelsmith::run

@@ -1,0 +1,56 @@
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "run/step/links.h"
+#include "run/step/phases.h"
+#include "run/wheel_tests.h"
+
+namespace wheelsmith::run {
+
+namespace {
+
+// What was linked with ROCm's libraries has to find them.
+toolchain::Host host_with_rocm(toolchain::Host host, const std::filesystem::path& rocm) {
+  if (rocm.empty()) return host;
+  std::string& libraries = host.environment["LD_LIBRARY_PATH"];
+  libraries = (rocm / "lib").string() + (libraries.empty() ? "" : ":" + libraries);
+  return host;
+}
+
+}  // namespace
+
+void test(const Job& job, const recipe::Rules& rules, const FinishedWheel& wheel, const BuildEnvironment& environment,
+          std::vector<TestOutcome>& outcomes, const StepServices& services) {
+  services.report.phase(plan::Phase::test);
+  const plan::BuildSpec& spec = job.spec;
+  const choose::TorchChoice& torch = spec.environment.torch;
+  const toolchain::Host host = host_with_rocm(services.host, environment.rocm);
+  TestBench bench{.rules = rules,
+                  .python = spec.python,
+                  .variant = spec.variant,
+                  .wheel = wheel.path,
+                  .wheelhouses = torch.wheelhouses,
+                  .torch_sites = environment.sites,
+                  .index_urls = torch.index_urls,
+                  .prereleases = torch.prereleases,
+                  .offline = job.offline,
+                  .store = services.store,
+                  .fetcher = services.fetcher,
+                  .host = host,
+                  .log = [&](const std::string& text) { services.report.log_text(text); }};
+  const std::filesystem::path needs = services.store.tree(spec.identity) / "needs";
+  for (const NeededWheel& need : job.needs)
+    (need.direct ? bench.requirements : bench.constraints).push_back(link_needed_wheel(need, needs, services.store));
+  if (const env::PinnedWheel* pinned = environment.lock.find("torch"))
+    bench.requirements.push_back("torch==" + pinned->version);
+  outcomes = run_tests(bench);
+  for (const TestOutcome& outcome : outcomes)
+    services.report.note(fmt::format("test {}: {}{}", outcome.id, to_string(outcome.outcome),
+                                     outcome.why.empty() ? "" : " (" + outcome.why + ")"));
+  for (const TestOutcome& outcome : outcomes) {
+    if (outcome.outcome == TestResult::fail)
+      throw WheelRefused(fmt::format("the test {} failed: {}", outcome.id, outcome.why));
+  }
+}
+
+}  // namespace wheelsmith::run

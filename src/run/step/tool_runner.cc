@@ -1,0 +1,242 @@
+#include "run/step/tool_runner.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "base/parallel.h"
+#include "base/text.h"
+#include "diagnose/line.h"
+#include "run/failure_finder.h"
+#include "source/git/git.h"
+#include "sys/file.h"
+#include "sys/files.h"
+
+namespace wheelsmith::run {
+
+namespace data {
+extern const std::string_view backend_py;
+}
+
+namespace {
+
+constexpr std::size_t k_longest_line = 1 << 20;
+
+void replace_all(std::string& text, std::string_view from, std::string_view to) {
+  for (std::size_t at = text.find(from); at != text.npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+}
+
+struct Backend {
+  std::string name = "setuptools.build_meta:__legacy__";
+  std::vector<std::string> path;
+};
+
+Backend read_backend(const std::filesystem::path& source) {
+  Backend backend;
+  const auto text = sys::read_file_if_there(source / "pyproject.toml", 16 << 20);
+  if (!text) return backend;
+  const document::Table pyproject = document::parse_toml(*text, "pyproject.toml");
+  const document::Value* build_system = pyproject.find("build-system");
+  if (build_system == nullptr) return backend;
+  if (const std::string* name = (*build_system)["build-backend"].text()) backend.name = *name;
+  backend.path = (*build_system)["backend-path"].texts();
+  for (const std::string& folder : backend.path) {
+    if (folder.starts_with('/') || folder.find("..") != folder.npos)
+      throw Error(fmt::format("pyproject.toml: backend-path {} leaves the source", printable(folder)));
+  }
+  return backend;
+}
+
+// What a tool prints, as whole lines: it may write a line in many pieces.
+class OutputReader {
+ public:
+  explicit OutputReader(bool verbose) : m_verbose(verbose) {}
+
+  void feed(std::string_view text) {
+    m_partial += text;
+    const std::size_t end = m_partial.rfind('\n');
+    if (end == m_partial.npos) {
+      if (m_partial.size() > k_longest_line) m_partial.clear();
+      return;
+    }
+    if (m_verbose) Reporter::tell({.kind = Event::Kind::output, .step = "", .text = m_partial.substr(0, end + 1)});
+    std::optional<diagnose::Progress> newest;
+    for (const std::string_view line : lines(std::string_view(m_partial).substr(0, end))) {
+      if (const auto progress = diagnose::read_progress(line)) newest = progress;
+    }
+    m_partial.erase(0, end + 1);
+    if (newest)
+      Reporter::tell(
+          {.kind = Event::Kind::progress, .step = "", .text = "", .done = newest->done, .total = newest->total});
+  }
+
+ private:
+  bool m_verbose;
+  std::string m_partial;
+};
+
+}  // namespace
+
+ToolRunner::ToolRunner(const Job& job, const recipe::Rules& rules, const SourceTree& tree,
+                       const BuildEnvironment& environment, const StepServices& services)
+    : m_job(job),
+      m_tree(tree),
+      m_environment(environment),
+      m_services(services),
+      m_network_isolated(!job.spec.network && sys::can_isolate_network()) {
+  if (!job.mirrors.empty())
+    m_git_variables = source::repositories_for(services.fetcher, services.store).build_variables();
+  // Packing our own program compiles nothing.
+  if (job.spec.source.kind != source::Pin::Kind::program) govern(rules);
+}
+
+ToolRunner::~ToolRunner() = default;
+
+std::string ToolRunner::with_paths(std::string text) const {
+  replace_all(text, "${rocm}", (m_tree.tree / "rocm").string());
+  replace_all(text, "${tree}", m_tree.tree.string());
+  replace_all(text, "${env}", m_environment.environment.root.string());
+  replace_all(text, "${toolkit}", m_environment.toolkit.string());
+  replace_all(text, "${torch}", m_environment.torch ? m_environment.torch->folder.string() : "");
+  replace_all(text, "${store}", m_services.store.root().string());
+  replace_all(text, "${jobs}", std::to_string(jobs()));
+  return text;
+}
+
+sys::Environment ToolRunner::plain_variables() const {
+  sys::Environment result;
+  for (const auto& [name, value] : m_job.spec.variables.fixed) result[name] = with_paths(value);
+  for (const auto& [name, value] : m_job.spec.variables.loose) result[name] = with_paths(value);
+  if (!m_job.spec.network && !m_network_isolated) {
+    // The kernel forbids namespaces here. A proxy that answers nobody stops what honours proxies; the provenance says
+    // so.
+    for (const char* name : {"http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"})
+      result[name] = "http://127.0.0.1:9";
+  }
+  if (m_job.spec.network) {
+    for (const char* name : {"http_proxy", "https_proxy", "all_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY",
+                             "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE"}) {
+      const auto found = m_services.host.environment.find(name);
+      if (found != m_services.host.environment.end()) result[name] = found->second;
+    }
+  }
+  return result;
+}
+
+sys::Environment ToolRunner::governed_variables() {
+  sys::Environment result = plain_variables();
+  for (const auto& [name, value] : m_git_variables) result[name] = value;
+  if (m_governed) m_governed->govern(result);
+  return result;
+}
+
+// Where the command that failed ran. ninja prints commands as they are in its folder, and seldom which folder that is:
+// then it is the one whose build.ninja makes the product.
+void ToolRunner::find_folder(FirstFailure& failure) const {
+  const std::filesystem::path said = failure.folder.empty() ? std::filesystem::path() : m_tree.package / failure.folder;
+  std::error_code ignored;
+  failure.folder = !said.empty() && std::filesystem::is_directory(said, ignored) ? said.string() : "";
+  if (failure.product.empty() || !failure.folder.empty()) return;
+  for (const sys::TreeFile& file : sys::list_tree(m_tree.tree)) {
+    if (file.link || base_name(file.name) != "build.ninja") continue;
+    const std::filesystem::path path = m_tree.tree / file.name;
+    const auto text = sys::read_file_if_there(path, 64 << 20);
+    if (!text || text->find("build " + failure.product) == text->npos) continue;
+    failure.folder = path.parent_path().string();
+    return;
+  }
+}
+
+void ToolRunner::run(const std::vector<std::string>& argv, const std::string& what) {
+  sys::Command command;
+  for (const std::string& word : argv) command.argv.push_back(with_paths(word));
+  command.environment = governed_variables();
+  command.folder = m_tree.package;
+  command.no_network = m_network_isolated;
+  m_services.report.log_line("running " + sys::shell_quoted(command.argv));
+  FailureFinder finder;
+  OutputReader reader(m_job.spec.verbose);
+  const double allowed_silence = m_job.limits.silence_seconds;
+  auto last_output = std::chrono::steady_clock::now();
+  bool silent = false;
+  const auto on_output = [&](std::string_view text) {
+    last_output = std::chrono::steady_clock::now();
+    m_services.report.log_text(text);
+    finder.feed(text);
+    reader.feed(text);
+  };
+  const auto stop = [&] {
+    tell_memory();
+    const std::chrono::duration<double> quiet = std::chrono::steady_clock::now() - last_output;
+    silent = allowed_silence > 0 && quiet.count() > allowed_silence;
+    return silent || sys::interrupted();
+  };
+  sys::Command started = command;
+  if (m_relay) started.argv = m_relay->wrapped(command.argv);
+  sys::Process process(started);
+  const sys::Exit exit = process.wait(on_output, stop);
+  sys::kill_descendants();
+  if (sys::interrupted()) throw Error("interrupted");
+  if (exit.good() && !silent) return;
+  std::optional<FirstFailure> first = finder.first();
+  if (first) find_folder(*first);
+  const std::string message =
+      silent ? fmt::format("{} printed nothing for {:.0f} s and was stopped; --timeout sets how long it may be silent",
+                           what, allowed_silence)
+             : fmt::format("{} failed: {}", what, sys::to_string(exit));
+  throw CommandFailed(message, std::move(first), command);
+}
+
+document::Value ToolRunner::call_hook(const plan::CallHook& call) {
+  const Backend backend = read_backend(m_tree.package);
+  const std::string hook(enum_name(call.hook));
+  document::Table request;
+  request["hook"] = hook;
+  request["backend"] = backend.name;
+  request["backend_path"] = document::Array(backend.path.begin(), backend.path.end());
+  request["out"] = (m_tree.tree / "dist").string();
+  document::Array config;
+  for (const auto& [name, value] : call.config) config.emplace_back(document::Array{name, with_paths(value)});
+  request["config"] = std::move(config);
+  const std::filesystem::path driver = m_tree.tree / "driver";
+  sys::make_folders(driver);
+  sys::write_file(driver / "backend.py", data::backend_py);
+  sys::write_file(driver / "request.json", document::to_json(request));
+  std::error_code ignored;
+  std::filesystem::remove(driver / "result.json", ignored);
+  run({m_environment.environment.python.string(), (driver / "backend.py").string(), (driver / "request.json").string(),
+       (driver / "result.json").string()},
+      fmt::format("the build backend {} ({})", backend.name, hook));
+  const auto result = sys::read_file_if_there(driver / "result.json");
+  if (!result) throw Error(fmt::format("the build backend {} ended well but gave no answer to {}", backend.name, hook));
+  return document::parse_json(*result, "the answer of the build backend")["value"];
+}
+
+std::filesystem::path ToolRunner::write_repeat_script(const CommandFailed& failed) const {
+  const bool known = failed.failure && !failed.failure->command.empty();
+  const std::filesystem::path folder = failed.failure && !failed.failure->folder.empty()
+                                           ? std::filesystem::path(failed.failure->folder)
+                                           : failed.command_run.folder;
+  std::string script = "#!/bin/bash\n# Repeats the first command that failed, in the environment it had.\n";
+  script += "cd " + sys::shell_quoted(folder.string()) + " || exit\n";
+  script += "exec env -i \\\n";
+  for (const auto& [name, value] : plain_variables())  // by hand nobody has to be asked
+    script += "  " + sys::shell_quoted(name + "=" + value) + " \\\n";
+  script += "  ";
+  script +=
+      known ? "bash -c " + sys::shell_quoted(failed.failure->command) : sys::shell_quoted(failed.command_run.argv);
+  const std::filesystem::path path = m_tree.tree / "repeat.sh";
+  try {
+    sys::AtomicFile file(path);
+    file.set_mode(0700);  // the variables may hold a secret of --env
+    file.write(script + "\n");
+    file.commit();
+  } catch (const Error& error) {  // a full disk: the failure itself is what must be told
+    m_services.report.log_line(error.what());
+    return {};
+  }
+  return path;
+}
+
+}  // namespace wheelsmith::run

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "fetch/fetch.h"
+#include "recipe/recipe.h"
+#include "run/outcome.h"
+#include "store/store.h"
+#include "toolchain/toolchain.h"
+
+// The recipe's tests of a wheel, in an environment with what it requires: at the end of a step, and again by
+// `wheelsmith test`.
+
+namespace wheelsmith::run {
+
+struct TestBench {
+  const recipe::Rules& rules;
+  const toolchain::Python& python;
+  recipe::Variant variant;
+  std::filesystem::path wheel;
+  std::vector<std::string> requirements{};  // more than the wheel's own: the torch it was built with
+  std::vector<std::string> constraints{};
+  std::vector<std::filesystem::path> wheelhouses{}, torch_sites{};
+  std::vector<std::string> index_urls{};
+  bool prereleases = false, offline = false;
+  store::Store& store;
+  fetch::Fetcher& fetcher;
+  const toolchain::Host& host;
+  std::function<void(const std::string&)> log = [](const std::string&) {};
+};
+std::vector<TestOutcome> run_tests(const TestBench& bench);
+
+// The tests that a wheel carries in its dist-info, again, on this machine, in a fresh environment of `python`.
+struct WheelTest {
+  std::string path;
+  std::string error;
+  std::vector<TestOutcome> tests;
+  std::vector<Finding> findings;  // compiled architectures against the devices that are here
+  [[nodiscard]] bool good() const;
+};
+WheelTest test_wheel(const std::filesystem::path& wheel, const toolchain::Python& python, store::Store& store,
+                     fetch::Fetcher& fetcher, const toolchain::Host& host, bool offline);
+
+}  // namespace wheelsmith::run
