@@ -113,6 +113,18 @@ std::string join(std::span<const std::string> parts, std::string_view separator)
   return result;
 }
 
+bool is_one_of(std::string_view word, std::span<const std::string_view> words) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+bool is_one_of(std::string_view word, std::span<const std::string> words) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+bool is_digits(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
 std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 std::optional<std::uint64_t> to_number(std::string_view text) {

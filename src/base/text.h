@@ -17,6 +17,11 @@ std::vector<std::string_view> split(std::string_view text, char separator);
 std::vector<std::string_view> lines(std::string_view text);
 std::string join(std::span<const std::string> parts, std::string_view separator);
 
+bool is_one_of(std::string_view word, std::span<const std::string_view> words);
+bool is_one_of(std::string_view word, std::span<const std::string> words);
+// At least one digit and nothing else.
+bool is_digits(std::string_view text);
+
 // The last part of a path with '/' between its parts.
 std::string_view base_name(std::string_view path);
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 namespace wheelsmith {
 namespace {
 
@@ -10,6 +12,19 @@ TEST(Text, NearestToAWordThatIsFarTooLong) {
   const std::vector<std::string> candidates(100'000, "record-missing");
   EXPECT_EQ(nearest(std::string(100'000, 'x'), candidates), std::nullopt);
   EXPECT_EQ(nearest("record-mising", std::vector<std::string>{"other", "record-missing"}), "record-missing");
+}
+
+TEST(Text, IsOneOf) {
+  constexpr std::array<std::string_view, 2> k_words{"a", "bc"};
+  EXPECT_TRUE(is_one_of("bc", k_words));
+  EXPECT_FALSE(is_one_of("b", k_words));
+  EXPECT_TRUE(is_one_of("a", std::vector<std::string>{"a"}));
+  EXPECT_FALSE(is_one_of("", std::vector<std::string>()));
+}
+
+TEST(Text, IsDigits) {
+  for (const char* text : {"0", "90", "0123456789"}) EXPECT_TRUE(is_digits(text)) << text;
+  for (const char* text : {"", "9.0", "-1", " 1", "1a", "\xd9\xa1"}) EXPECT_FALSE(is_digits(text)) << text;
 }
 
 TEST(Text, GlobMatch) {

@@ -41,7 +41,7 @@ struct InstallCommand {
   bool prereleases = true, dry_run = false;
 };
 
-void say(const std::string& text) {
+void print_status(const std::string& text) {
   std::fwrite(text.data(), 1, text.size(), stderr);
   std::fflush(stderr);
 }
@@ -256,7 +256,7 @@ int install(const InstallCommand& command) {
     // All that can fail for want of a network or a setuptools comes before the first file of the environment changes.
     std::vector<fs::path> files;
     for (const env::PinnedWheel& wheel : done.lock.wheels) {
-      if (!command.output.json) say(fmt::format("fetching {}\n", wheel.file_name));
+      if (!command.output.json) print_status(fmt::format("fetching {}\n", wheel.file_name));
       files.push_back(index.download(wheel.url, wheel.file_name, wheel.sha256));
     }
     const sys::TempDir folder;

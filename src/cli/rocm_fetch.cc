@@ -28,7 +28,7 @@ struct FetchCommand {
   unsigned concurrency = 8;
 };
 
-void say(const std::string& text) {
+void print_progress(const std::string& text) {
   std::fwrite(text.data(), 1, text.size(), stderr);
   std::fflush(stderr);
 }
@@ -164,7 +164,7 @@ int fetch_run(const FetchCommand& command) {
   std::size_t number = 0;
   if (!command.output.json) {
     job.on_done = [&](const std::string& file, const std::string& what) {
-      say(fmt::format("[{}/{}] {}: {}\n", ++number, chosen.size(), printable(file), printable(what)));
+      print_progress(fmt::format("[{}/{}] {}: {}\n", ++number, chosen.size(), printable(file), printable(what)));
     };
   }
   const std::vector<rocm::FetchedFile> fetched = rocm::fetch_files(chosen, job);

@@ -24,7 +24,7 @@ gpu::Fit best_fit(const gpu::ArchList& archs, const gpu::Arch& device) {
   return best;
 }
 
-std::string described(const toolchain::Gpu& gpu) {
+std::string described_gpu(const toolchain::Gpu& gpu) {
   return fmt::format("{} ({})", gpu.name, gpu::to_string({.arch = gpu.arch, .binary = true, .ptx = false}));
 }
 
@@ -70,7 +70,7 @@ std::optional<Check> check_gpu(const Case& c) {
   std::vector<std::string> here, unserved, by_jit;
   for (const toolchain::Gpu& gpu : c.facts.gpus) {
     if (gpu.arch.vendor != vendor) continue;
-    here.push_back(described(gpu));
+    here.push_back(described_gpu(gpu));
     const gpu::Fit fit = best_fit(c.archs, gpu.arch);
     if (fit == gpu::Fit::none) unserved.push_back(here.back());
     if (fit == gpu::Fit::jit) by_jit.push_back(here.back());

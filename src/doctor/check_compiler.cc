@@ -35,7 +35,7 @@ int first_major(bool clang, int standard) {
   return clang ? 19 : 14;
 }
 
-std::string described(const toolchain::Compiler& compiler) {
+std::string described_compiler(const toolchain::Compiler& compiler) {
   return fmt::format("{} {} ({})", compiler.family, compiler.version, compiler.cxx.string());
 }
 
@@ -51,7 +51,7 @@ std::optional<Check> check_compiler(const Case& c) {
                                                  : "correct --cc and --cxx (CC, CXX), or leave them out";
     return check;
   }
-  check.found = described(*c.facts.compiler);
+  check.found = described_compiler(*c.facts.compiler);
   if (c.facts.compiler->cxx.empty() || c.facts.compiler->standard_library.empty()) {
     check.state = State::bad;
     check.found += c.facts.compiler->cxx.empty() ? ", for C only" : ", without a C++ library";
@@ -67,14 +67,14 @@ std::optional<Check> check_cxx_standard(const Case& c) {
   if (standard == 0 || !c.facts.compiler) return std::nullopt;
   const toolchain::Compiler& compiler = *c.facts.compiler;
   Check check{.id = "cxx-standard",
-              .found = fmt::format("C++{} by {}", compiler.newest_standard, described(compiler)),
+              .found = fmt::format("C++{} by {}", compiler.newest_standard, described_compiler(compiler)),
               .wanted = fmt::format("C++{}", standard)};
   if (compiler.newest_standard >= standard) return check;
   const bool clang = compiler.family == "clang";
   check.why = "the package's own code is written in it";
   if (compiler.newest_standard == 0) {
     check.state = State::unknown;
-    check.found = "not known of " + described(compiler);
+    check.found = "not known of " + described_compiler(compiler);
     return check;
   }
   check.state = State::bad;
@@ -89,7 +89,7 @@ std::optional<Check> check_compiler_version(const Case& c) {
   const std::string& specifiers = clang ? c.rules.requires_versions.clang : c.rules.requires_versions.gcc;
   if (specifiers.empty()) return std::nullopt;
   Check check{.id = "compiler-version",
-              .found = described(compiler),
+              .found = described_compiler(compiler),
               .wanted = fmt::format("{} {}", clang ? "Clang" : "GCC", specifiers)};
   const std::optional<bool> fits = satisfies(compiler.version, specifiers);
   if (fits.value_or(false)) return check;
@@ -108,7 +108,7 @@ std::optional<Check> check_host_compiler(const Case& c) {
   const toolchain::Cuda& cuda = c.toolkit.cuda;
   const bool clang = compiler.family == "clang";
   const int limit = clang ? cuda.max_clang : cuda.max_gcc;
-  Check check{.id = "host-compiler", .found = described(compiler)};
+  Check check{.id = "host-compiler", .found = described_compiler(compiler)};
   if (cuda.version.empty() || limit == 0) {
     check.state = State::unknown;
     check.wanted = "a host compiler that nvcc takes";

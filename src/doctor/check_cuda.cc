@@ -27,7 +27,7 @@ std::string install_cuda(const std::string& version) {
 }
 
 // The newest version that the recipe takes, for advice.
-std::string version_for(std::string_view specifiers) {
+std::string cuda_version_for(std::string_view specifiers) {
   std::string newest = "13.0";
   for (const std::string_view version : k_versions) {
     if (satisfies(version, specifiers).value_or(false)) newest = version;
@@ -111,7 +111,7 @@ std::optional<Check> check_cuda(const Case& c) {
   check.why = of_registry(version);
   // A plan that has chosen it has seen that it can be had.
   if (!c.facts.registry_cuda.empty()) return check;
-  const std::string advice = install_cuda(version.empty() ? version_for(specifiers) : version);
+  const std::string advice = install_cuda(version.empty() ? cuda_version_for(specifiers) : version);
   if (!c.facts.cuda_problem.empty()) {
     check.why = "the toolkit that was named is not there, and another one is never taken instead";
     check.fix = "correct --cuda (CUDA_HOME), or leave it out";
@@ -136,7 +136,7 @@ std::optional<Check> check_cuda_version(const Case& c) {
   if (satisfies(version, specifiers).value_or(true)) return check;
   check.state = State::bad;
   check.why = c.recipe.name + " takes these versions of CUDA only";
-  const std::string other = version_for(specifiers);
+  const std::string other = cuda_version_for(specifiers);
   check.fix = torch_cuda(c.facts).empty() ? install_cuda(other)
                                           : fmt::format("build against a torch of CUDA {}: --torch", other);
   return check;

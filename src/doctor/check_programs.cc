@@ -54,7 +54,7 @@ const toolchain::Program* find(const std::map<std::string, toolchain::Program, s
   return found == programs.end() ? nullptr : &found->second;
 }
 
-std::string described(const toolchain::Program& program) {
+std::string described_program(const toolchain::Program& program) {
   return fmt::format("{}{} ({})", program.name, program.version.empty() ? "" : " " + program.version,
                      program.path.string() + (program.origin == "pip" ? ", installed by pip" : ""));
 }
@@ -81,7 +81,7 @@ Check check_cmake(const Case& c) {
     check.fix = specifiers.empty() ? "apt-get install cmake" : fmt::format("pip install \"cmake{}\"", specifiers);
     return check;
   }
-  check.found = described(*first) + (behind == nullptr ? "" : ", which shadows " + described(*behind));
+  check.found = described_program(*first) + (behind == nullptr ? "" : ", which shadows " + described_program(*behind));
   const std::optional<bool> fits = satisfies(first->version, specifiers);
   if (fits.value_or(false)) return check;
   check.state = fits ? State::bad : State::unknown;
@@ -95,7 +95,7 @@ Check check_program(const Case& c, const std::string& name, const std::string& w
   if (std::optional<Check> brought = from_requirements(c, name)) return *brought;
   Check check{.id = name, .wanted = name};
   if (const toolchain::Program* program = find(c.facts.programs, name)) {
-    check.found = described(*program);
+    check.found = described_program(*program);
     return check;
   }
   check.state = State::bad;
@@ -119,8 +119,8 @@ Check check_system_program(const Case& c, const std::string& name, const std::st
   const toolchain::Program* behind = find(c.facts.shadowed, name);
   const bool shadowed = first != nullptr && first->origin == "pip";
   const toolchain::Program* taken = shadowed ? behind : first;  // as a plan takes it
-  check.found = taken == nullptr ? (shadowed ? described(*first) : "none") : described(*taken);
-  if (taken != nullptr && shadowed) check.found += ", and not " + described(*first);
+  check.found = taken == nullptr ? (shadowed ? described_program(*first) : "none") : described_program(*taken);
+  if (taken != nullptr && shadowed) check.found += ", and not " + described_program(*first);
   const bool fits = taken != nullptr && (!limited || satisfies(taken->version, specifiers).value_or(true));
   if (fits) return check;
   check.state = State::bad;

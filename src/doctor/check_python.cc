@@ -12,7 +12,7 @@ namespace {
 constexpr int k_oldest_minor = 8, k_newest_minor = 14;
 
 // Newest first, but for the one of this year, which packages do not know yet.
-std::string version_for(std::string_view specifiers) {
+std::string python_version_for(std::string_view specifiers) {
   for (int minor = k_newest_minor - 1; minor >= k_oldest_minor; --minor) {
     const std::string version = fmt::format("3.{}", minor);
     if (satisfies(version + ".99", specifiers).value_or(false)) return version;
@@ -29,7 +29,7 @@ std::string another_python(const Case& c, const std::string& version) {
 
 bool is_debian_python(const toolchain::Python& python) { return python.base_prefix == "/usr"; }
 
-std::string described(const toolchain::Python& python) {
+std::string described_python(const toolchain::Python& python) {
   return fmt::format("{} ({})", python.version, python.executable.string());
 }
 
@@ -43,14 +43,14 @@ std::optional<Check> check_python(const Case& c) {
     check.found = c.facts.python_problem.empty() ? "none" : c.facts.python_problem;
     check.why = "a wheel is built by the interpreter that it is for";
     check.fix = specifiers.empty() ? "apt-get install python3 python3-dev python3-venv python3-pip"
-                                   : another_python(c, version_for(specifiers));
+                                   : another_python(c, python_version_for(specifiers));
     return check;
   }
-  check.found = described(c.python);
+  check.found = described_python(c.python);
   if (satisfies(c.python.version, specifiers).value_or(true)) return check;
   check.state = State::bad;
   check.why = fmt::format("{} takes Python {} only", c.recipe.name, specifiers);
-  check.fix = another_python(c, version_for(specifiers));
+  check.fix = another_python(c, python_version_for(specifiers));
   return check;
 }
 

@@ -11,7 +11,7 @@ namespace wheelsmith::doctor {
 
 namespace {
 
-std::string described(const toolchain::Torch& torch) {
+std::string described_torch(const toolchain::Torch& torch) {
   return fmt::format("torch {}{}", torch.version, torch.folder.empty() ? "" : " in " + torch.folder.string());
 }
 
@@ -42,7 +42,7 @@ std::optional<Check> check_torch(const Case& c) {
     return check;
   }
   const toolchain::Torch& torch = *c.facts.torch;
-  check.found = described(torch);
+  check.found = described_torch(torch);
   if (!torch.problem.empty()) {
     check.state = State::bad;
     check.why = "it cannot be imported: " + torch.problem;
@@ -62,10 +62,10 @@ std::optional<Check> check_torch_variant(const Case& c) {
   if (!c.rules.requires_versions.uses_torch || !c.facts.torch) return std::nullopt;
   const toolchain::Torch& torch = *c.facts.torch;
   const std::string found = variant_of(torch), wanted(recipe::to_string(c.variant));
-  Check check{
-      .id = "torch-variant",
-      .found = fmt::format("{}, {}", described(torch), found.empty() ? "of a variant that is not known yet" : found),
-      .wanted = c.variant == recipe::Variant::cpu ? "any build of torch" : "a torch built for " + wanted};
+  Check check{.id = "torch-variant",
+              .found = fmt::format("{}, {}", described_torch(torch),
+                                   found.empty() ? "of a variant that is not known yet" : found),
+              .wanted = c.variant == recipe::Variant::cpu ? "any build of torch" : "a torch built for " + wanted};
   // Code for the CPU compiles and runs with every build of torch; and where no library is to come out (kernels that
   // Triton compiles later), nothing is compiled against it.
   const std::vector<std::string>& none = c.rules.checks.no_members;

@@ -9,7 +9,7 @@ namespace {
 
 using testing::ElfBuilder;
 
-ElfBuilder library() {
+ElfBuilder plain_library() {
   return ElfBuilder()
       .with_phdr_segment()
       .soname("libdemo.so")
@@ -39,14 +39,15 @@ Segment& segment(ElfFile& file, std::uint32_t type, int which = 0) {
 
 TEST(LayoutCheck, WhatLinkersWriteIsFine) {
   for (const std::string& bytes :
-       {library().build(), library().bits32().machine(3).build(), library().big_endian().machine(22).build(),
-        library().without_section_headers().build(), library().machine(183).without_stack().build()}) {
+       {plain_library().build(), plain_library().bits32().machine(3).build(),
+        plain_library().big_endian().machine(22).build(), plain_library().without_section_headers().build(),
+        plain_library().machine(183).without_stack().build()}) {
     EXPECT_EQ(ids(ElfFile::parse(Bytes(bytes))), Ids());
   }
 }
 
 TEST(LayoutCheck, Stories) {
-  const std::string bytes = library().build();
+  const std::string bytes = plain_library().build();
   const struct {
     const char* story;
     void (*damage)(ElfFile&);
@@ -126,7 +127,7 @@ TEST(LayoutCheck, Stories) {
 // The sections as old patchelf leaves them: it moves what stood behind the program headers to the end, tables and
 // constants alike. Moved tables alone are fine.
 TEST(LayoutCheck, ConstantsMovedBehindTheData) {
-  const std::string bytes = library().build();
+  const std::string bytes = plain_library().build();
   ElfFile file = ElfFile::parse(Bytes(bytes));
   const auto move_to_end = [&](std::string_view name) {
     for (Section& s : file.sections) {

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr unsigned k_downloads_at_once = 4;
-constexpr const char* k_layout = "environment 1";  // changes with what is written into one
+constexpr const char* k_environment_layout = "environment 1";  // changes with what is written into one
 
 std::vector<fs::path> download_all(const Lock& lock, fetch::Fetcher& fetcher) {
   std::vector<fs::path> files(lock.wheels.size());
@@ -44,7 +44,7 @@ std::string environment_key(const toolchain::Python& python, const Lock& lock,
   document::Array sites;
   for (const fs::path& site : appended_sites) sites.emplace_back(site.string());
   document::Table table;
-  table["layout"] = k_layout;
+  table["layout"] = k_environment_layout;
   table["python"] = python.digest;
   table["version"] = python.version;
   table["executable"] = python.executable.string();

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* k_first_with_report = "22.2";
-constexpr std::chrono::minutes k_patience(10);
+constexpr std::chrono::minutes k_pip_timeout(10);
 
 bool can_report(const std::string& pip_version) {
   const auto version = pep::Version::try_parse(pip_version);
@@ -24,7 +24,7 @@ bool can_report(const std::string& pip_version) {
 }
 
 void run(const std::vector<std::string>& argv, const sys::Environment& environment) {
-  const sys::Captured done = sys::capture({.argv = argv, .environment = environment, .timeout = k_patience});
+  const sys::Captured done = sys::capture({.argv = argv, .environment = environment, .timeout = k_pip_timeout});
   if (done.exit.good()) return;
   throw Error(fmt::format("cannot get a pip for the resolver: {} ended with {}\n{}{}", sys::shell_quoted(argv),
                           sys::to_string(done.exit), to_valid_utf8(done.output), to_valid_utf8(done.errors)));

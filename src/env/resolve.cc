@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::chrono::minutes k_patience(30);
+constexpr std::chrono::minutes k_resolve_timeout(30);
 constexpr std::uint64_t k_largest_report = 128 << 20;
 constexpr std::size_t k_shown_output = 20'000;
 
@@ -184,7 +184,7 @@ class Resolver {
     sys::write_file(folder / "constraints.txt", join(m_constraints, "\n") + "\n");
     sys::Command command{.argv = arguments(python, folder), .environment = pip_environment(m_index)};
     command.folder = folder;
-    command.timeout = k_patience;
+    command.timeout = k_resolve_timeout;
     std::string output;
     sys::Process process(command);
     const sys::Exit exit =

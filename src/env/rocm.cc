@@ -32,7 +32,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr const char* k_layout = "rocm 1";  // changes with what is written into one
+constexpr const char* k_rocm_layout = "rocm 1";  // changes with what is written into one
 
 fs::path devel_tar(const fs::path& site_packages) {
   std::error_code error;
@@ -141,7 +141,7 @@ class DevelTree {
 
 fs::path make_rocm(const Environment& environment, store::Store& store) {
   const std::string key =
-      to_hex(sha256(Bytes(fmt::format("{}\n{}\n{}\n", k_layout, environment.key, environment.root.string()))));
+      to_hex(sha256(Bytes(fmt::format("{}\n{}\n{}\n", k_rocm_layout, environment.key, environment.root.string()))));
   const fs::path folder = store.toolkit(key);
   const fs::path root = folder / "_rocm_sdk_devel";
   if (store.is_complete(folder)) return root;

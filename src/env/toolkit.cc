@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr const char* k_layout = "toolkit 1";  // changes with what is written into one
+constexpr const char* k_toolkit_layout = "toolkit 1";  // changes with what is written into one
 constexpr std::uint64_t k_first_major_with_nvcc = 13;
 constexpr const char* k_parts[] = {"nvidia-cuda-nvcc", "nvidia-cuda-crt", "nvidia-nvvm", "nvidia-cuda-runtime"};
 
@@ -134,7 +134,7 @@ std::vector<std::string> toolkit_requirements(std::string_view cuda_version) {
 }
 
 fs::path make_toolkit(const Environment& environment, store::Store& store, const std::vector<fs::path>& other_sites) {
-  std::string text = fmt::format("{}\n{}\n{}\n", k_layout, environment.key, environment.root.string());
+  std::string text = fmt::format("{}\n{}\n{}\n", k_toolkit_layout, environment.key, environment.root.string());
   for (const fs::path& site : other_sites) text += site.string() + "\n";
   const std::string key = to_hex(sha256(Bytes(text)));
   const fs::path root = store.toolkit(key);

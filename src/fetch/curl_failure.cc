@@ -7,15 +7,11 @@
 
 #include "base/text.h"
 #include "fetch/curl.h"
+#include "fetch/curl_status.h"
 
 namespace wheelsmith::fetch {
 
 namespace {
-
-constexpr int k_no_proxy_name = 5, k_no_host_name = 6, k_no_connection = 7, k_partial = 18, k_http_status = 22;
-constexpr int k_write_failed = 23, k_timeout = 28, k_tls_connect = 35, k_too_many_redirects = 47, k_nothing_came = 52;
-constexpr int k_send_failed = 55, k_receive_failed = 56, k_client_cert = 58, k_bad_certificate = 60, k_bad_ca_file = 77;
-constexpr int k_protocol_refused = 1, k_http2 = 16, k_http2_stream = 92;
 
 constexpr int k_retries_without_network = 2;
 

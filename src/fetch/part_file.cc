@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/text.h"
+#include "fetch/curl_status.h"
 #include "sys/file.h"
 #include "sys/files.h"
 
@@ -19,7 +20,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr int k_no_ranges = 33, k_bad_resume = 36, k_write_failed = 23;
 constexpr int k_most_tries = 100;
 constexpr std::uint64_t k_spare_bytes = 16 << 20;
 

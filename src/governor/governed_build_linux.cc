@@ -17,18 +17,13 @@
 #include "governor/governor.h"
 #include "governor/server/connection.h"
 #include "governor/shim/shim_folder.h"
+#include "sys/clock.h"
 #include "sys/file.h"
 #include "sys/files.h"
 
 namespace wheelsmith::governor {
 
 namespace {
-
-double wall_clock() {
-  timespec time{};
-  ::clock_gettime(CLOCK_REALTIME, &time);
-  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
-}
 
 std::string new_id() {
   timespec time{};
@@ -118,7 +113,7 @@ GovernedBuild::GovernedBuild(const store::Store& store, Options options) : m_sta
   state.run.write(state.run_file);
   document::Table line;
   line["event"] = "build";
-  line["at"] = wall_clock();
+  line["at"] = sys::unix_seconds();
   line["schema"] = 1;
   line["id"] = id;
   line["name"] = state.options.name;
@@ -209,7 +204,7 @@ Summary GovernedBuild::finish(int exit) {
   }
   document::Table line;
   line["event"] = "end";
-  line["at"] = wall_clock();
+  line["at"] = sys::unix_seconds();
   line["exit"] = exit;
   append_record(state.run.record, line);
   return summarize(state.run.record);

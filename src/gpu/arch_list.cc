@@ -64,10 +64,6 @@ std::string_view unquoted(std::string_view word) {
   refuse(word, "unknown; expected for example 9.0a, sm_90a, 90, Hopper, gfx942 or gfx94X-dcgpu");
 }
 
-bool is_digits(std::string_view text) {
-  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
-}
-
 // "9.0" and "90" to 90; nothing if it is neither.
 std::optional<std::uint32_t> read_version(std::string_view text) {
   std::string digits(text);
@@ -156,7 +152,7 @@ void refuse_machine_words(std::string_view word) {
   }
 }
 
-class Reader {
+class ArchListReader {
  public:
   void word(std::string_view raw);
   void finish();
@@ -175,7 +171,7 @@ class Reader {
   bool m_in_code = false;
 };
 
-void Reader::add(const ArchRequest& request) {
+void ArchListReader::add(const ArchRequest& request) {
   const auto [place, is_new] = m_places.try_emplace(request.arch, m_requests.size());
   if (is_new) {
     m_requests.push_back(request);
@@ -186,7 +182,7 @@ void Reader::add(const ArchRequest& request) {
   known.ptx |= request.ptx;
 }
 
-void Reader::value(std::string_view text) {
+void ArchListReader::value(std::string_view text) {
   if (const auto request = read_nvidia(text)) return add(*request);
   if (const auto arch = read_amd(text)) return add({*arch, true, false});
   if (const NamedTargets* family = find_family(text)) {
@@ -207,7 +203,7 @@ void Reader::value(std::string_view text) {
 }
 
 // One item of "code=": with arch=compute_100f, sm_100 is family-specific code.
-void Reader::code(std::string_view text) {
+void ArchListReader::code(std::string_view text) {
   auto request = read_nvidia(text);
   if (!request) refuse_unknown(text);
   if (m_virtual.ends_with('f') && request->arch.suffix.empty()) request->arch.suffix = "f";
@@ -216,7 +212,7 @@ void Reader::code(std::string_view text) {
 }
 
 // True if the word was a flag, or a part of one.
-bool Reader::flag(std::string_view text) {
+bool ArchListReader::flag(std::string_view text) {
   if (text == "-gencode" || text == "--generate-code") return true;
   for (const std::string_view name : {"-gencode=", "--generate-code="}) take_front(text, name);
   for (const std::string_view name :
@@ -248,7 +244,7 @@ bool Reader::flag(std::string_view text) {
   return false;
 }
 
-void Reader::word(std::string_view raw) {
+void ArchListReader::word(std::string_view raw) {
   const std::string text = m_pending + to_lower(unquoted(raw));
   if (text.size() == m_pending.size()) return;
   m_pending.clear();
@@ -261,7 +257,7 @@ void Reader::word(std::string_view raw) {
 }
 
 // An "arch=" that no "code=" followed: nvcc makes binary code and PTX of sm_90, PTX alone of compute_90.
-void Reader::finish() {
+void ArchListReader::finish() {
   if (!m_pending.empty()) refuse(m_pending, "the value is missing");
   if (!m_virtual.empty() && !m_in_code) {
     auto request = read_nvidia(m_virtual);
@@ -276,7 +272,7 @@ void Reader::finish() {
 
 ArchList ArchList::parse(std::string_view text) {
   constexpr std::string_view k_separators = ";, \t\r\n\v\f";
-  Reader reader;
+  ArchListReader reader;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find_first_of(k_separators, at), text.size());
     if (end > at) reader.word(text.substr(at, end - at));

@@ -32,7 +32,7 @@ constexpr std::array k_nvidia_numbers = {"35",   "37",   "50",  "52",   "53",   
                                          "100a", "100f", "103", "103a", "103f", "107", "107a", "107f", "110",
                                          "110a", "110f", "120", "120a", "120f", "121", "121a", "121f"};
 
-std::vector<NamedTargets> read_table(std::string_view kind) {
+std::vector<NamedTargets> read_targets(std::string_view kind) {
   std::vector<NamedTargets> rows;
   for (const std::string_view line : lines(data::families_tsv)) {
     const auto fields = split(line, '\t');
@@ -46,12 +46,12 @@ std::vector<NamedTargets> read_table(std::string_view kind) {
 }  // namespace
 
 std::span<const NamedTargets> amd_families() {
-  static const std::vector<NamedTargets> rows = read_table("family");
+  static const std::vector<NamedTargets> rows = read_targets("family");
   return rows;
 }
 
 std::span<const NamedTargets> amd_generics() {
-  static const std::vector<NamedTargets> rows = read_table("generic");
+  static const std::vector<NamedTargets> rows = read_targets("generic");
   return rows;
 }
 

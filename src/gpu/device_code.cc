@@ -63,7 +63,7 @@ std::optional<CodeKind> code_kind(FatbinKind kind) {
   }
 }
 
-class Reader {
+class DeviceCodeReader {
  public:
   DeviceCode finish() { return m_tally.finish(); }
 
@@ -244,13 +244,13 @@ FileKind file_kind(Bytes head) {
 }
 
 DeviceCode read_device_code(const elf::ElfFile& file) {
-  Reader reader;
+  DeviceCodeReader reader;
   if (!reader.read_device_elf(file)) reader.read_host_elf(file);
   return reader.finish();
 }
 
 DeviceCode read_device_code(FileKind kind, Bytes file) {
-  Reader reader;
+  DeviceCodeReader reader;
   switch (kind) {
     case FileKind::other: break;
     case FileKind::elf: return read_device_code(elf::ElfFile::parse(file));

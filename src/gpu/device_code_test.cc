@@ -28,7 +28,7 @@ Lines lines(const DeviceCode& code) {
   return result;
 }
 
-DeviceCode read(const std::string& bytes) { return read_device_code(elf::ElfFile::parse(Bytes(bytes))); }
+DeviceCode read_code(const std::string& bytes) { return read_device_code(elf::ElfFile::parse(Bytes(bytes))); }
 
 ElfBuilder::Section data(std::string name, std::string contents, std::uint64_t flags = 2) {
   ElfBuilder::Section section;
@@ -58,16 +58,16 @@ TEST(DeviceCode, NvidiaLibrary) {
   const std::string segment =
       testing::wrapper(k_nvidia_wrapper) + std::string(40, '\0') + testing::wrapper(k_nvidia_wrapper, 0, 2);
   for (const Table table : {Table::rela, Table::relr}) {
-    const DeviceCode code = read(ElfBuilder()
-                                     .section(data(".nv_fatbin", first + second + unreached))
-                                     .section(data("__nv_relfatbin", second))
-                                     .section(data(".cask_resource", "odd" + second))
-                                     .section(data(".text", second, 6))
-                                     .section(data(".debug_str", second, 0))
-                                     .section(data(".nvFatBinSegment", segment, 3))
-                                     .relocate(pointer(".nvFatBinSegment", 8, ".nv_fatbin", 0, table))
-                                     .relocate(pointer(".nvFatBinSegment", 72, ".nv_fatbin", first.size(), table))
-                                     .build());
+    const DeviceCode code = read_code(ElfBuilder()
+                                          .section(data(".nv_fatbin", first + second + unreached))
+                                          .section(data("__nv_relfatbin", second))
+                                          .section(data(".cask_resource", "odd" + second))
+                                          .section(data(".text", second, 6))
+                                          .section(data(".debug_str", second, 0))
+                                          .section(data(".nvFatBinSegment", segment, 3))
+                                          .relocate(pointer(".nvFatBinSegment", 8, ".nv_fatbin", 0, table))
+                                          .relocate(pointer(".nvFatBinSegment", 72, ".nv_fatbin", first.size(), table))
+                                          .build());
     EXPECT_EQ(lines(code), (Lines{"sm_75 sass .nv_fatbin 1", "sm_80 sass .nv_fatbin wrapped 1",
                                   "sm_90 sass .cask_resource 1", "sm_90 sass .nv_fatbin wrapped 2",
                                   "sm_90 sass __nv_relfatbin relocatable 1", "compute_90 ptx .nv_fatbin wrapped 1"}));
@@ -83,16 +83,16 @@ TEST(DeviceCode, WithoutSectionHeadersTheSegmentsAreSearched) {
                                 .section(data(".hip_fatbin", HipBundleBuilder().object("gfx942", "code").build()))
                                 .without_section_headers()
                                 .build();
-  EXPECT_EQ(lines(read(bytes)), (Lines{"sm_80 sass  1", "gfx942 hip  1"}));
+  EXPECT_EQ(lines(read_code(bytes)), (Lines{"sm_80 sass  1", "gfx942 hip  1"}));
 }
 
 TEST(DeviceCode, ProblemsNameThePlaceAndAreBounded) {
   std::string broken;
   for (int i = 0; i < 25; ++i) broken += FatbinBuilder().sass(80).claim_size(88).build();
-  const DeviceCode code = read(ElfBuilder()
-                                   .section(data(".nv_fatbin", FatbinBuilder().sass(90).build() + broken))
-                                   .section(data(".rodata", FatbinBuilder().claim_size(1 << 20).build()))
-                                   .build());
+  const DeviceCode code = read_code(ElfBuilder()
+                                        .section(data(".nv_fatbin", FatbinBuilder().sass(90).build() + broken))
+                                        .section(data(".rodata", FatbinBuilder().claim_size(1 << 20).build()))
+                                        .build());
   EXPECT_EQ(lines(code), Lines{"sm_90 sass .nv_fatbin 1"});
   ASSERT_EQ(code.problems.size(), 21U);
   EXPECT_EQ(code.problems[0], "container at 0x70 in .nv_fatbin: the entry at 0x80 reaches past the container's end");
@@ -126,13 +126,13 @@ TEST(DeviceCode, HipLibrary) {
       ElfBuilder().section(data(".hip_fatbin", bundles)).section(data(".hipFatBinSegment", segment, 3)).symbol(symbol);
   // Two wrappers of one bundle, the second by a symbol, as RDC links make them: the other bundle is found by its magic.
   EXPECT_EQ(
-      lines(read(
+      lines(read_code(
           ElfBuilder(base).relocate(pointer(".hipFatBinSegment", 8, ".hip_fatbin", 0)).relocate(by_symbol).build())),
       (Lines{"gfx1151 hip .hip_fatbin wrapped 1", "gfx90a hip .hip_fatbin 1", "gfx90a hip .hip_fatbin wrapped 1"}));
-  EXPECT_EQ(lines(read(ElfBuilder(base)
-                           .relocate(pointer(".hipFatBinSegment", 8, ".hip_fatbin", 0))
-                           .relocate(pointer(".hipFatBinSegment", 32, ".hip_fatbin", second))
-                           .build())),
+  EXPECT_EQ(lines(read_code(ElfBuilder(base)
+                                .relocate(pointer(".hipFatBinSegment", 8, ".hip_fatbin", 0))
+                                .relocate(pointer(".hipFatBinSegment", 32, ".hip_fatbin", second))
+                                .build())),
             (Lines{"gfx1151 hip .hip_fatbin wrapped 1", "gfx90a hip .hip_fatbin wrapped 2"}));
 }
 
@@ -142,17 +142,17 @@ TEST(DeviceCode, HostLibraryOfAKpackArchive) {
   hollow.size = 1 << 20;
   hollow.flags = 3;
   const DeviceCode code =
-      read(ElfBuilder()
-               .section(data(".rocm_kpack_ref", testing::kpack_reference("lib/libx.so", {"a", "b"})))
-               .section(data(".hipFatBinSegment", testing::wrapper(k_kpack_wrapper), 3))
-               .section(hollow)
-               .build());
+      read_code(ElfBuilder()
+                    .section(data(".rocm_kpack_ref", testing::kpack_reference("lib/libx.so", {"a", "b"})))
+                    .section(data(".hipFatBinSegment", testing::wrapper(k_kpack_wrapper), 3))
+                    .section(hollow)
+                    .build());
   EXPECT_TRUE(code.sums.empty());
   EXPECT_TRUE(code.problems.empty());
   ASSERT_TRUE(code.kpack.has_value());
   EXPECT_EQ(code.kpack->kernel_name, "lib/libx.so");
   EXPECT_EQ(code.kpack->search_paths, (Lines{"a", "b"}));
-  const DeviceCode broken = read(ElfBuilder().section(data(".rocm_kpack_ref", "\x82")).build());
+  const DeviceCode broken = read_code(ElfBuilder().section(data(".rocm_kpack_ref", "\x82")).build());
   EXPECT_FALSE(broken.kpack.has_value());
   EXPECT_EQ(broken.problems.size(), 1U);
 }
@@ -173,24 +173,25 @@ TEST(DeviceCode, FilesThatAreDeviceCode) {
   const auto file = [](std::uint16_t machine, std::uint8_t abi, std::uint8_t version, std::uint32_t flags) {
     return ElfBuilder().machine(machine).os_abi(abi, version).flags(flags).type(2).without_dynamic().build();
   };
-  EXPECT_EQ(lines(read(file(elf::k_machine_cuda, 0x33, 7, 0x500550))), Lines{"sm_80 sass  1"});
-  EXPECT_EQ(lines(read(file(elf::k_machine_cuda, 0x41, 8, 0x6005a04))), Lines{"sm_90 sass  1"});
-  EXPECT_EQ(lines(read(file(elf::k_machine_amdgpu, 0x40, 3, 0x73f))), Lines{"gfx90a:xnack+ hip  1"});
-  EXPECT_EQ(lines(read(file(elf::k_machine_amdgpu, 0x40, 3, 0xe4c))), Lines{"gfx942:sramecc+:xnack- hip  1"});
-  EXPECT_EQ(lines(read(file(elf::k_machine_amdgpu, 0x40, 4, 0x54))), Lines{"gfx11-generic hip  1"});
-  const DeviceCode unknown = read(file(elf::k_machine_amdgpu, 0x40, 3, 0xff));
+  EXPECT_EQ(lines(read_code(file(elf::k_machine_cuda, 0x33, 7, 0x500550))), Lines{"sm_80 sass  1"});
+  EXPECT_EQ(lines(read_code(file(elf::k_machine_cuda, 0x41, 8, 0x6005a04))), Lines{"sm_90 sass  1"});
+  EXPECT_EQ(lines(read_code(file(elf::k_machine_amdgpu, 0x40, 3, 0x73f))), Lines{"gfx90a:xnack+ hip  1"});
+  EXPECT_EQ(lines(read_code(file(elf::k_machine_amdgpu, 0x40, 3, 0xe4c))), Lines{"gfx942:sramecc+:xnack- hip  1"});
+  EXPECT_EQ(lines(read_code(file(elf::k_machine_amdgpu, 0x40, 4, 0x54))), Lines{"gfx11-generic hip  1"});
+  const DeviceCode unknown = read_code(file(elf::k_machine_amdgpu, 0x40, 3, 0xff));
   EXPECT_TRUE(unknown.sums.empty());
   EXPECT_EQ(unknown.problems, Lines{"device code: AMD processor 0xff is not known"});
 }
 
 TEST(DeviceCode, ObjectsOfRelocatableHipCode) {
-  const DeviceCode code = read(ElfBuilder()
-                                   .type(1)
-                                   .without_dynamic()
-                                   .section(data("__CLANG_OFFLOAD_BUNDLE__hip-amdgcn-amd-amdhsa--gfx90a", "bitcode", 0))
-                                   .section(data("__CLANG_OFFLOAD_BUNDLE__host-x86_64-unknown-linux--", "", 0))
-                                   .section(data("__CLANG_OFFLOAD_BUNDLE__sycl-spir64", "bitcode", 0))
-                                   .build());
+  const DeviceCode code =
+      read_code(ElfBuilder()
+                    .type(1)
+                    .without_dynamic()
+                    .section(data("__CLANG_OFFLOAD_BUNDLE__hip-amdgcn-amd-amdhsa--gfx90a", "bitcode", 0))
+                    .section(data("__CLANG_OFFLOAD_BUNDLE__host-x86_64-unknown-linux--", "", 0))
+                    .section(data("__CLANG_OFFLOAD_BUNDLE__sycl-spir64", "bitcode", 0))
+                    .build());
   EXPECT_EQ(lines(code), Lines{"gfx90a hip __CLANG_OFFLOAD_BUNDLE__ relocatable 1"});
   EXPECT_EQ(code.sums[0].bytes, 7U);
   EXPECT_TRUE(code.problems.empty());
@@ -198,12 +199,12 @@ TEST(DeviceCode, ObjectsOfRelocatableHipCode) {
 
 TEST(DeviceCode, NothingIsWrappedInAnObject) {
   // Section and pointer are both at 0 there, and mean nothing.
-  const DeviceCode code = read(ElfBuilder()
-                                   .type(1)
-                                   .without_dynamic()
-                                   .section(data("__nv_relfatbin", FatbinBuilder().sass(90).build()))
-                                   .section(data(".nvFatBinSegment", testing::wrapper(k_nvidia_wrapper), 3))
-                                   .build());
+  const DeviceCode code = read_code(ElfBuilder()
+                                        .type(1)
+                                        .without_dynamic()
+                                        .section(data("__nv_relfatbin", FatbinBuilder().sass(90).build()))
+                                        .section(data(".nvFatBinSegment", testing::wrapper(k_nvidia_wrapper), 3))
+                                        .build());
   EXPECT_EQ(lines(code), Lines{"sm_90 sass __nv_relfatbin relocatable 1"});
 }
 

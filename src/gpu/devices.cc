@@ -31,10 +31,6 @@ constexpr std::array<std::string_view, 39> k_noise = {
 
 bool is_letter_or_digit(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
 
-bool is_digits(std::string_view text) {
-  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
-}
-
 // Letters and digits in runs; "(TM)" and bytes outside ASCII end a run.
 std::vector<std::string> words_of(std::string_view name) {
   std::vector<std::string> words(1);

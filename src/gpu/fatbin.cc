@@ -61,7 +61,7 @@ constexpr std::uint64_t k_family_specific = 0x200000;
 constexpr std::uint16_t k_tombstone = 0x4000;
 constexpr std::uint32_t k_highest_arch = 999;
 // Behind so many, the bytes are no device code but an attack on our time.
-constexpr std::uint64_t k_most_broken = 100'000;
+constexpr std::uint64_t k_most_broken_containers = 100'000;
 constexpr std::string_view k_zstd_magic = "\x28\xB5\x2F\xFD";
 
 std::string_view suffix_of(std::uint64_t flags) {
@@ -159,7 +159,7 @@ void walk_fatbins(Bytes bytes, const FatbinWalk& visit) {
     }
     if (!why) {
       visit.container(reader.container);
-    } else if (++broken <= k_most_broken) {
+    } else if (++broken <= k_most_broken_containers) {
       visit.broken(at, reader.container.entries.size(), *why);
     } else {
       visit.broken(at, 1, "too many broken containers; the rest is not read");

@@ -12,14 +12,14 @@ namespace {
 
 using testing::FatbinBuilder;
 
-struct Seen {
+struct SeenContainers {
   std::vector<FatbinContainer> containers;
   std::vector<std::string> broken;
   std::vector<std::uint64_t> good_entries;
 };
 
-Seen walk(std::string_view bytes) {
-  Seen seen;
+SeenContainers walk_containers(std::string_view bytes) {
+  SeenContainers seen;
   walk_fatbins(Bytes(bytes), {[&](const FatbinContainer& container) { seen.containers.push_back(container); },
                               [&](std::uint64_t, std::uint64_t good, const std::string& why) {
                                 seen.broken.push_back(why);
@@ -39,7 +39,7 @@ TEST(Fatbin, ReadsHeadersOfEveryKind) {
   family.kind = 8;
   const std::string contents(1000, 'p');
   const std::string bytes = FatbinBuilder().sass(75, 40).packed(1, 90, contents).entry(specific).entry(family).build();
-  const Seen seen = walk(bytes);
+  const SeenContainers seen = walk_containers(bytes);
   ASSERT_EQ(seen.containers.size(), 1U);
   EXPECT_TRUE(seen.broken.empty());
   EXPECT_EQ(seen.containers[0].size, bytes.size());
@@ -61,7 +61,7 @@ TEST(Fatbin, ReadsHeadersOfEveryKind) {
 
 TEST(Fatbin, FindsContainersAtAnyAlignmentAndBehindPadding) {
   const std::string one = FatbinBuilder().sass(80).build();
-  const Seen seen = walk("abc" + one + std::string(24, '\0') + one + "\x50\xED junk" + one);
+  const SeenContainers seen = walk_containers("abc" + one + std::string(24, '\0') + one + "\x50\xED junk" + one);
   ASSERT_EQ(seen.containers.size(), 3U);
   EXPECT_EQ(seen.containers[0].offset, 3U);
   EXPECT_EQ(seen.containers[1].offset, 3U + one.size() + 24U);
@@ -71,7 +71,7 @@ TEST(Fatbin, FindsContainersAtAnyAlignmentAndBehindPadding) {
 TEST(Fatbin, DoesNotLookInsideContainers) {
   FatbinBuilder::Entry nested;
   nested.payload = FatbinBuilder().sass(90).build();
-  EXPECT_EQ(walk(FatbinBuilder().entry(nested).build()).containers.size(), 1U);
+  EXPECT_EQ(walk_containers(FatbinBuilder().entry(nested).build()).containers.size(), 1U);
 }
 
 TEST(Fatbin, StepsOverTombstonesAndEmptyContainers) {
@@ -79,7 +79,8 @@ TEST(Fatbin, StepsOverTombstonesAndEmptyContainers) {
   removed.kind = 0x4000;
   removed.payload = std::string(16, '\0');
   removed.flags = 0x8011;  // what it was compressed with is still there, its sizes too or not
-  const Seen seen = walk(FatbinBuilder().entry(removed).sass(90).build() + FatbinBuilder().build());
+  const SeenContainers seen =
+      walk_containers(FatbinBuilder().entry(removed).sass(90).build() + FatbinBuilder().build());
   ASSERT_EQ(seen.containers.size(), 2U);
   EXPECT_EQ(seen.containers[0].entries.size(), 1U);
   EXPECT_TRUE(seen.containers[1].entries.empty());
@@ -125,7 +126,7 @@ TEST(Fatbin, ABrokenContainerDoesNotHideTheNextOne) {
   };
   for (const auto& test : cases) {
     SCOPED_TRACE(test.what);
-    const Seen seen = walk(test.bytes + good);
+    const SeenContainers seen = walk_containers(test.bytes + good);
     ASSERT_EQ(seen.broken.size(), 1U);
     EXPECT_EQ(seen.good_entries[0], test.good_entries);
     ASSERT_EQ(seen.containers.size(), 1U);
@@ -140,7 +141,7 @@ TEST(Fatbin, ObfuscatedLtoIrNeedsNoZstdMagic) {
   entry.payload = "scrambled";
   entry.packed_size = 9;
   entry.unpacked_size = 100;
-  EXPECT_EQ(walk(FatbinBuilder().entry(entry).build()).containers.size(), 1U);
+  EXPECT_EQ(walk_containers(FatbinBuilder().entry(entry).build()).containers.size(), 1U);
 }
 
 // Every container's chain runs through all the later ones and breaks only at the end: read naively, 20,000 of them make
@@ -155,7 +156,7 @@ TEST(Fatbin, OverlappingContainersTakeLinearTime) {
     bytes += whole.substr(16);
   }
   bytes = FatbinBuilder().claim_size(bytes.size() + 8).build() + bytes + std::string(8, 'x');
-  const Seen seen = walk(bytes);
+  const SeenContainers seen = walk_containers(bytes);
   EXPECT_TRUE(seen.containers.empty());
   EXPECT_EQ(seen.broken.size(), 1U);
 }
@@ -163,7 +164,7 @@ TEST(Fatbin, OverlappingContainersTakeLinearTime) {
 TEST(Fatbin, GivesUpOnBytesThatAreNothingButMagic) {
   std::string bytes;
   for (int i = 0; i < 150'000; ++i) bytes += k_fatbin_magic;
-  const Seen seen = walk(bytes);
+  const SeenContainers seen = walk_containers(bytes);
   EXPECT_EQ(seen.broken.size(), 100'001U);
   EXPECT_EQ(seen.broken.back(), "too many broken containers; the rest is not read");
 }

@@ -52,7 +52,7 @@ struct CompressedHead {
 static_assert(sizeof(CompressedHead) == 8);
 
 // `table` holds the beginning of a bundle of `size` bytes in all; nothing is returned when the table goes on behind it.
-std::optional<HipBundle> read_table(Bytes table, std::uint64_t size) {
+std::optional<HipBundle> read_bundle_table(Bytes table, std::uint64_t size) {
   if (!table.contains(0, sizeof(PlainHeader))) return std::nullopt;
   if (!table.starts_with(k_bundle_magic)) throw Error("no bundle");
   const std::uint64_t count = table.get<PlainHeader>(0).count;
@@ -132,7 +132,7 @@ HipBundle unpack_table(const CompressedHeader& header, Bytes packed, UnpackBudge
     if (budget.tables < want) throw Error("too much to unpack in one file");
     budget.tables -= want;
     const Bytes table = unpacker->unpack_to(want);
-    if (std::optional<HipBundle> bundle = read_table(table, header.unpacked_size)) return *std::move(bundle);
+    if (std::optional<HipBundle> bundle = read_bundle_table(table, header.unpacked_size)) return *std::move(bundle);
     if (table.size() < want || want == limit) throw Error("its table has no end");
   }
 }
@@ -193,7 +193,7 @@ std::string target_of_entry_id(std::string_view id) {
 
 HipBundle read_hip_bundle(Bytes bytes, UnpackBudget& budget) {
   if (bytes.starts_with(k_compressed_bundle_magic)) return read_compressed(bytes, budget);
-  std::optional<HipBundle> bundle = read_table(bytes.clamp(0, k_most_table_bytes), bytes.size());
+  std::optional<HipBundle> bundle = read_bundle_table(bytes.clamp(0, k_most_table_bytes), bytes.size());
   if (!bundle) throw Error("its table has no end");
   return *std::move(bundle);
 }

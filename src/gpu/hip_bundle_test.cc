@@ -12,14 +12,14 @@ namespace {
 using testing::HipBundleBuilder;
 using Method = HipBundleBuilder::Method;
 
-HipBundle read(std::string_view bytes) {
+HipBundle read_bundle(std::string_view bytes) {
   UnpackBudget budget;
   return read_hip_bundle(Bytes(bytes), budget);
 }
 
 std::string refusal(std::string_view bytes) {
   try {
-    read(bytes);
+    read_bundle(bytes);
   } catch (const Error& error) {
     return error.what();
   }
@@ -34,7 +34,7 @@ HipBundleBuilder two_targets() {
 
 TEST(HipBundle, PlainTableNamesTargetsAndSizes) {
   const std::string bytes = two_targets().build();
-  const HipBundle bundle = read(bytes + "what follows");
+  const HipBundle bundle = read_bundle(bytes + "what follows");
   EXPECT_EQ(bundle.size, bytes.size());
   ASSERT_EQ(bundle.objects.size(), 2U);
   EXPECT_EQ(bundle.objects[0].target, "gfx90a:xnack-");
@@ -48,7 +48,7 @@ TEST(HipBundle, CompressedInEveryVersionAndMethod) {
     for (const Method method : {Method::zlib, Method::zstd}) {
       SCOPED_TRACE(version * 10 + static_cast<int>(method));
       const std::string bytes = two_targets().build_compressed(version, method);
-      const HipBundle bundle = read(bytes + "what follows");
+      const HipBundle bundle = read_bundle(bytes + "what follows");
       EXPECT_EQ(bundle.size, bytes.size());
       ASSERT_EQ(bundle.objects.size(), 2U);
       EXPECT_EQ(bundle.objects[0].target, "gfx90a:xnack-");
@@ -125,14 +125,14 @@ TEST(HipBundle, RefusesWhatItCannotTrust) {
   }
 }
 
-struct Seen {
+struct SeenBundles {
   std::vector<std::uint64_t> offsets;
   std::vector<std::string> targets;
   std::vector<std::string> broken;
 };
 
-Seen walk(std::string_view bytes, const std::vector<std::uint64_t>& starts = {}) {
-  Seen seen;
+SeenBundles walk_bundles(std::string_view bytes, const std::vector<std::uint64_t>& starts = {}) {
+  SeenBundles seen;
   UnpackBudget budget;
   walk_hip_bundles(Bytes(bytes), starts, budget,
                    {[&](std::uint64_t offset, const HipBundle& bundle) {
@@ -153,25 +153,25 @@ TEST(HipWalk, FindsAllBundlesWithAndWithoutStarts) {
   HipBundleBuilder last;
   bytes += last.align(16).object("gfx942", "CCOB inside of code, and 8 aligned: CCOB").build();
   const std::vector<std::uint64_t> all{0, second, third};
-  EXPECT_EQ(walk(bytes).offsets, all);
-  EXPECT_EQ(walk(bytes, {second}).offsets, all);
-  EXPECT_EQ(walk(bytes, all).offsets, all);
-  EXPECT_EQ(walk(bytes).targets.back(), "gfx942");
-  EXPECT_TRUE(walk(bytes, all).broken.empty());
+  EXPECT_EQ(walk_bundles(bytes).offsets, all);
+  EXPECT_EQ(walk_bundles(bytes, {second}).offsets, all);
+  EXPECT_EQ(walk_bundles(bytes, all).offsets, all);
+  EXPECT_EQ(walk_bundles(bytes).targets.back(), "gfx942");
+  EXPECT_TRUE(walk_bundles(bytes, all).broken.empty());
 }
 
 TEST(HipWalk, GoesOnBehindABrokenBundle) {
   std::string broken = two_targets().build_compressed(2);
   broken[4] = 9;
   broken.resize((broken.size() + 7) / 8 * 8);
-  const Seen seen = walk(broken + two_targets().build_compressed(1, Method::zlib));
+  const SeenBundles seen = walk_bundles(broken + two_targets().build_compressed(1, Method::zlib));
   EXPECT_EQ(seen.broken.size(), 1U);
   EXPECT_EQ(seen.offsets, std::vector<std::uint64_t>{broken.size()});
 }
 
 TEST(HipWalk, AStartThatHoldsNoBundleIsBroken) {
-  EXPECT_EQ(walk(std::string(64, 'x'), {16}).broken.size(), 1U);
-  EXPECT_TRUE(walk(std::string(64, 'x')).broken.empty());
+  EXPECT_EQ(walk_bundles(std::string(64, 'x'), {16}).broken.size(), 1U);
+  EXPECT_TRUE(walk_bundles(std::string(64, 'x')).broken.empty());
 }
 
 }  // namespace

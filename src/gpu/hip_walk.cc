@@ -11,7 +11,7 @@
 namespace wheelsmith::gpu {
 namespace {
 
-constexpr std::uint64_t k_most_broken = 10'000;
+constexpr std::uint64_t k_most_broken_bundles = 10'000;
 
 // The next place with a magic at a multiple of 8. Remembers what it found, so that a walk that asks for two magics in
 // turn searches the bytes once for each.
@@ -87,8 +87,9 @@ void walk_hip_bundles(Bytes bytes, const std::vector<std::uint64_t>& starts, Unp
       visit.bundle(at, bundle);
       size = std::max(size, bundle.size);
     } catch (const Error& error) {
-      visit.broken(at, ++broken < k_most_broken ? error.what() : "too many broken bundles; the rest is not read");
-      if (broken == k_most_broken) return;
+      visit.broken(at,
+                   ++broken < k_most_broken_bundles ? error.what() : "too many broken bundles; the rest is not read");
+      if (broken == k_most_broken_bundles) return;
     }
     at = places.next(at + size);
   }

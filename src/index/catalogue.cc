@@ -10,11 +10,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 
 #include "base/error.h"
 #include "base/parallel.h"
 #include "base/text.h"
+#include "sys/clock.h"
 #include "sys/process.h"
 
 namespace wheelsmith::index {
@@ -23,11 +23,6 @@ namespace {
 
 constexpr unsigned k_deepest = 12;
 constexpr std::int64_t k_tick = 20'000'000;  // the kernel stamps files at most every 10 ms
-
-std::int64_t now() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
 
 Finding finding(std::string id, Severity severity, std::string subject, std::string what, std::string why,
                 std::string fix) {
@@ -142,7 +137,7 @@ class Look {
         trouble[fresh[n]] = "interrupted";
         return;
       }
-      read_at[fresh[n]] = now();
+      read_at[fresh[n]] = sys::unix_nanoseconds();
       try {
         const auto opened = m_folder.open_file(file.path());
         if (!opened) throw Error("it is gone, or cannot be opened");

@@ -117,10 +117,10 @@ bool overlap(const std::set<std::string>& a, const std::set<std::string>& b) {
   return std::any_of(a.begin(), a.end(), [&](const std::string& word) { return b.contains(word); });
 }
 
-using Words = std::map<std::string, std::vector<const File*>>;  // "" for files that are for all
+using FilesByWord = std::map<std::string, std::vector<const File*>>;  // "" for files that are for all
 
 void add_variants(const std::vector<const File*>& files, const Collector& collector, std::vector<Index>& indexes) {
-  Words words;
+  FilesByWord words;
   for (const File* file : files) words[variant_word(file->parts.parsed)].push_back(file);
   const std::vector<const File*> shared = words[""];
   for (const auto& [word, own] : words) {
@@ -132,7 +132,7 @@ void add_variants(const std::vector<const File*>& files, const Collector& collec
 }
 
 void add_families(const std::vector<const File*>& files, const Collector& collector, std::vector<Index>& indexes) {
-  Words words;
+  FilesByWord words;
   std::map<std::string, std::string> of_project;
   for (const File* file : files) {
     const auto [known, fresh] = of_project.try_emplace(file->parts.project);

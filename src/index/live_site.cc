@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "sys/clock.h"
 
 namespace wheelsmith::index {
 
@@ -19,11 +20,6 @@ constexpr auto k_glance_every = 100ms;
 constexpr auto k_unsettled_every = 500ms;
 constexpr auto k_look_every = 5s;
 
-std::int64_t now() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
-
 }  // namespace
 
 Snapshot::Snapshot(Catalogue catalogue, const ServeOptions& options) : m_catalogue(std::move(catalogue)) {
@@ -31,7 +27,7 @@ Snapshot::Snapshot(Catalogue catalogue, const ServeOptions& options) : m_catalog
   m_pages = make_pages(m_indexes, m_catalogue, options.pages, nullptr);
   for (const Page& page : m_pages) m_by_path.emplace(page.path, &page);
   for (const File& file : m_catalogue.files) m_files.emplace(file.path(), &file);
-  m_unsettled = m_catalogue.newest_change > now() - 3'000'000'000;
+  m_unsettled = m_catalogue.newest_change > sys::unix_nanoseconds() - 3'000'000'000;
 }
 
 std::optional<RenderedPage> Snapshot::page(const std::string& path) const {

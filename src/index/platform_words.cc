@@ -12,7 +12,7 @@ namespace wheelsmith::index {
 
 namespace {
 
-struct Words {
+struct PlatformWords {
   std::string system;   // "Linux x86_64"
   std::string library;  // "glibc"
   std::uint64_t major = 0;
@@ -20,7 +20,7 @@ struct Words {
 };
 
 // "2_28_x86_64" -> 2, 28, "x86_64".
-bool take_version(std::string_view& rest, Words& words) {
+bool take_version(std::string_view& rest, PlatformWords& words) {
   const std::size_t first = rest.find('_');
   const std::size_t second = first == std::string_view::npos ? first : rest.find('_', first + 1);
   if (second == std::string_view::npos) return false;
@@ -33,7 +33,7 @@ bool take_version(std::string_view& rest, Words& words) {
   return true;
 }
 
-Words words_of(std::string_view tag) {
+PlatformWords words_of(std::string_view tag) {
   struct Form {
     std::string_view prefix, system, library;
     std::uint64_t minor;  // of glibc 2, where the name itself means a version
@@ -44,7 +44,7 @@ Words words_of(std::string_view tag) {
                                      {"manylinux1_", "Linux ", "glibc", 5},
                                      {"manylinux2010_", "Linux ", "glibc", 12},
                                      {"manylinux2014_", "Linux ", "glibc", 17}};
-  Words words;
+  PlatformWords words;
   for (const Form& form : k_forms) {
     if (!tag.starts_with(form.prefix)) continue;
     std::string_view rest = tag.substr(form.prefix.size());
@@ -69,17 +69,17 @@ Words words_of(std::string_view tag) {
 }  // namespace
 
 std::vector<std::string> platform_words(std::string_view tags) {
-  std::map<std::pair<std::string, std::string>, Words> best;
+  std::map<std::pair<std::string, std::string>, PlatformWords> best;
   std::vector<std::pair<std::string, std::string>> order;
   for (const std::string_view tag : split(tags, '.')) {
-    Words words = words_of(tag);
+    PlatformWords words = words_of(tag);
     const auto [place, fresh] = best.try_emplace({words.system, words.library}, words);
     if (fresh) order.push_back(place->first);
     if (std::tie(words.major, words.minor) < std::tie(place->second.major, place->second.minor)) place->second = words;
   }
   std::vector<std::string> result;
   for (const auto& key : order) {
-    const Words& words = best.at(key);
+    const PlatformWords& words = best.at(key);
     std::string text = words.system;
     if (words.major != 0)
       text += fmt::format(", {}{}≥ {}.{}", words.library, words.library.empty() ? "" : " ", words.major, words.minor);

@@ -9,7 +9,7 @@
 namespace wheelsmith::pep {
 namespace {
 
-Headers parse(std::string_view text) { return Headers::parse(Bytes(text)); }
+Headers parse_headers(std::string_view text) { return Headers::parse(Bytes(text)); }
 
 // "error metadata-name", …
 std::vector<std::string> ids(const std::vector<Finding>& findings) {
@@ -23,11 +23,11 @@ std::vector<std::string> ids(const std::vector<Finding>& findings) {
 }
 
 std::vector<std::string> check(const std::string& version, const std::string& more) {
-  return ids(check_metadata(parse("Metadata-Version: " + version + "\nName: a\nVersion: 1.0\n" + more), "M"));
+  return ids(check_metadata(parse_headers("Metadata-Version: " + version + "\nName: a\nVersion: 1.0\n" + more), "M"));
 }
 
 TEST(Headers, FieldsAndBody) {
-  const Headers headers = parse(
+  const Headers headers = parse_headers(
       "Name: a\r\nLicense: MIT\r\n        |second line\r\n\tthird\r\nname:b\r\nEmpty:\r\n\r\nBody: is no field\r\n");
   EXPECT_EQ(headers.get("NAME"), "a");
   EXPECT_EQ(headers.all("Name"), (std::vector<std::string>{"a", "b"}));
@@ -35,9 +35,9 @@ TEST(Headers, FieldsAndBody) {
   EXPECT_TRUE(headers.has("empty"));
   EXPECT_FALSE(headers.has("Body"));
   EXPECT_EQ(headers.body, "Body: is no field\r\n");
-  EXPECT_TRUE(parse("").fields.empty());
-  EXPECT_EQ(parse("A: 1\rB: 2\n\n\nx").body, "\nx");
-  EXPECT_TRUE(parse("\xef\xbb\xbfName: a").has_byte_order_mark);
+  EXPECT_TRUE(parse_headers("").fields.empty());
+  EXPECT_EQ(parse_headers("A: 1\rB: 2\n\n\nx").body, "\nx");
+  EXPECT_TRUE(parse_headers("\xef\xbb\xbfName: a").has_byte_order_mark);
 }
 
 TEST(Headers, MalformedLinesAreNamed) {
@@ -50,7 +50,7 @@ TEST(Headers, MalformedLinesAreNamed) {
                          {": x", "line 1:"},
                          {"\xc3\xa4: x", "line 1:"}}) {
     try {
-      parse(row.text);
+      parse_headers(row.text);
       ADD_FAILURE() << row.text;
     } catch (const Error& error) {
       EXPECT_TRUE(std::string(error.what()).starts_with(row.message)) << error.what();
@@ -123,11 +123,11 @@ TEST(Metadata, EachMistakeHasItsFinding) {
 }
 
 TEST(Metadata, Identity) {
-  EXPECT_EQ(ids(check_metadata(parse("Metadata-Version: 2.1\n"), "M")),
+  EXPECT_EQ(ids(check_metadata(parse_headers("Metadata-Version: 2.1\n"), "M")),
             (std::vector<std::string>{"error metadata-name", "error metadata-version"}));
-  EXPECT_EQ(ids(check_metadata(parse("Metadata-Version: 2.1\nName: a b\nVersion: 1.0-x\n"), "M")),
+  EXPECT_EQ(ids(check_metadata(parse_headers("Metadata-Version: 2.1\nName: a b\nVersion: 1.0-x\n"), "M")),
             (std::vector<std::string>{"error metadata-name", "error metadata-version"}));
-  EXPECT_EQ(ids(check_metadata(parse("\xef\xbb\xbfMetadata-Version: 2.1\nName: a\nVersion: 1\n"), "M")),
+  EXPECT_EQ(ids(check_metadata(parse_headers("\xef\xbb\xbfMetadata-Version: 2.1\nName: a\nVersion: 1\n"), "M")),
             (std::vector<std::string>{"error metadata-byte-order-mark"}));
 }
 
@@ -143,8 +143,8 @@ TEST(WheelFile, Check) {
     std::vector<std::string> findings;
   };
   const std::string good = "Wheel-Version: 1.0\nGenerator: x\nRoot-Is-Purelib: false\nTag: cp311-cp311-linux_x86_64\n";
-  EXPECT_TRUE(check_wheel_file(parse(good), "M").empty());
-  EXPECT_TRUE(check_wheel_file(parse(good + "Build: 1local\n"), "M").empty());
+  EXPECT_TRUE(check_wheel_file(parse_headers(good), "M").empty());
+  EXPECT_TRUE(check_wheel_file(parse_headers(good + "Build: 1local\n"), "M").empty());
   for (const Row& row :
        {Row{"Wheel-Version: 1.1\nRoot-Is-Purelib: True\nTag: a-b-c\n", {"warning wheel-version-newer"}},
         {"Wheel-Version: 2.0\nRoot-Is-Purelib: true\nTag: a-b-c\n", {"error wheel-version-unknown"}},
@@ -156,7 +156,7 @@ TEST(WheelFile, Check) {
          {"note wheel-tag-compressed", "note wheel-tag-compressed", "note wheel-tag-repeated"}},
         {"Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: a-b-c\nBuild: x\n", {"error wheel-build"}},
         {"", {"error wheel-version-missing", "error wheel-root-is-purelib", "warning wheel-tag-missing"}}}) {
-    EXPECT_EQ(ids(check_wheel_file(parse(row.text), "M")), row.findings) << row.text;
+    EXPECT_EQ(ids(check_wheel_file(parse_headers(row.text), "M")), row.findings) << row.text;
   }
 }
 

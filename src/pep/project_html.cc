@@ -18,7 +18,7 @@ std::string page_name(std::string_view url) {
 }
 
 // PEP 714 renamed the attribute; both are in use. "true", or "sha256=…".
-std::optional<std::string> core_metadata(const HtmlTag& tag) {
+std::optional<std::string> html_metadata_of(const HtmlTag& tag) {
   const std::string* value = tag.find("data-core-metadata");
   if (value == nullptr) value = tag.find("data-dist-info-metadata");
   if (value == nullptr || *value == "false") return std::nullopt;
@@ -32,7 +32,7 @@ void add_anchor(FileList& files, const HtmlTag& tag, std::string_view text) {
   ProjectFile file;
   if (const std::string* value = tag.find("data-requires-python")) file.requires_python = trim(*value);
   if (const std::string* value = tag.find("data-yanked")) file.yanked = *value;
-  file.core_metadata = core_metadata(tag);
+  file.core_metadata = html_metadata_of(tag);
   files.add(std::move(file), *link, text);
 }
 

@@ -7,10 +7,10 @@
 namespace wheelsmith::pep {
 namespace {
 
-Record parse(std::string_view text) { return Record::parse(Bytes(text)); }
+Record parse_record(std::string_view text) { return Record::parse(Bytes(text)); }
 
 TEST(Record, Lines) {
-  const Record record = parse(
+  const Record record = parse_record(
       "a/b.py,sha256=abc_-1,12\r\n"
       "\"a,\"\"b\"\"\nc.py\",sha256=x=,0\n"
       "a.dist-info/RECORD,,");
@@ -19,8 +19,8 @@ TEST(Record, Lines) {
                                             {"a,\"b\"\nc.py", "sha256", "x=", 0, 2},
                                             {"a.dist-info/RECORD", "", "", std::nullopt, 4}};
   EXPECT_EQ(record.lines, expected);
-  EXPECT_TRUE(parse("").lines.empty());
-  EXPECT_EQ(parse("a,,\rb,,\r").lines.size(), 2u);
+  EXPECT_TRUE(parse_record("").lines.empty());
+  EXPECT_EQ(parse_record("a,,\rb,,\r").lines.size(), 2u);
 }
 
 TEST(Record, Problems) {
@@ -43,7 +43,7 @@ TEST(Record, Problems) {
         {"x,,\n\"a,,\n", "line 2: a quoted field has no end", 1},
         {"a\\b,,", "line 1: the path \"a\\b\" has backslashes, where only \"/\" separates", 1},
         {"a\xff,,", "line 1: the path \"a\\xff\" is not UTF-8", 1}}) {
-    const Record record = parse(row.text);
+    const Record record = parse_record(row.text);
     ASSERT_EQ(record.problems.size(), 1u) << row.text;
     EXPECT_EQ(record.problems[0], row.problem);
     EXPECT_EQ(record.lines.size(), row.lines) << row.text;
@@ -51,7 +51,7 @@ TEST(Record, Problems) {
 }
 
 TEST(Record, AMillionProblemsAreToldInAHundred) {
-  const Record record = parse(std::string(1000000, '\n'));
+  const Record record = parse_record(std::string(1000000, '\n'));
   ASSERT_EQ(record.problems.size(), 101u);
   EXPECT_EQ(record.problems.back(), "and 999900 problems more");
 }
@@ -84,7 +84,7 @@ TEST(Record, WhatIsWrittenIsRead) {
     text += to_csv_line(entry) + (random() % 2 == 0 ? "\n" : "\r\n");
     expected.push_back(entry);
   }
-  const Record record = parse(text);
+  const Record record = parse_record(text);
   EXPECT_TRUE(record.problems.empty()) << record.problems[0];
   EXPECT_EQ(record.lines, expected);
 }

@@ -12,7 +12,7 @@ using Json = nlohmann::ordered_json;
 
 std::string dump(const Json& document) { return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
 
-Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+Json json_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
 Json gpu_json(const std::vector<gpu::CodeSum>& sums) {
   Json list = Json::array();
@@ -64,7 +64,7 @@ Json elf_json(const wheel::ElfFacts& file) {
                {"machine", file.machine},
                {"bits", file.is_64bit ? 64 : 32},
                {"type", type_name(file.type)},
-               {"soname", text_or_null(file.soname)},
+               {"soname", json_or_null(file.soname)},
                {"needed", file.needed},
                {"rpath", file.rpath},
                {"runpath", file.runpath},
@@ -72,11 +72,11 @@ Json elf_json(const wheel::ElfFacts& file) {
                {"highest_versions", highest_versions(file)},
                {"versions_provided", file.versions_provided},
                {"python_extension", file.python_extension},
-               {"build_id", text_or_null(file.build_id)},
+               {"build_id", json_or_null(file.build_id)},
                {"stripped", file.stripped},
                {"debug_info", file.debug_info},
                {"cxx11_abi", cxx11_abi_name(file.cxx11_abi)},
-               {"interpreter", text_or_null(file.interpreter)}};
+               {"interpreter", json_or_null(file.interpreter)}};
   item.update(device_code_json(file.device_code));
   if (!file.problems.empty()) item["problems"] = file.problems;
   return item;
@@ -121,10 +121,10 @@ Json inspection_json(const wheel::Inspection& item) {
   if (!item.error.empty()) return {{"path", item.path}, {"error", item.error}};
   Json json = {{"path", item.path},
                {"kind", to_string(item.kind)},
-               {"name", text_or_null(item.name)},
-               {"version", text_or_null(item.version)},
-               {"build", text_or_null(item.build)},
-               {"variant_label", text_or_null(item.label)},
+               {"name", json_or_null(item.name)},
+               {"version", json_or_null(item.version)},
+               {"build", json_or_null(item.build)},
+               {"variant_label", json_or_null(item.label)},
                {"tags", item.tags},
                {"platform_tag", item.platform ? Json(item.platform->tag) : Json(nullptr)},
                {"platform_obstacles", item.platform ? platform_json(*item.platform) : Json::array()},

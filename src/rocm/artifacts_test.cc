@@ -38,7 +38,7 @@ class ArtifactsTest : public ::testing::Test {
   sys::TempDir m_folder;
 };
 
-std::string text_of(const Artifacts& artifacts, std::size_t which, const std::string& path) {
+std::string member_text(const Artifacts& artifacts, std::size_t which, const std::string& path) {
   const auto found = artifacts.all.at(which).entries.find(path);
   if (found == artifacts.all[which].entries.end()) return "(not there)";
   return std::string(found->second.open().bytes.text());
@@ -54,8 +54,8 @@ TEST_F(ArtifactsTest, FoldersInOrderWithTheirBaseFoldersLaidOverOneAnother) {
   const Artifacts artifacts = read();
   ASSERT_EQ(artifacts.all.size(), 2U);
   EXPECT_EQ(artifacts.all[0].name.to_string(), "a_run_gfx942");
-  EXPECT_EQ(text_of(artifacts, 1, "lib/x"), "1");
-  EXPECT_EQ(text_of(artifacts, 1, "lib/y"), "2");
+  EXPECT_EQ(member_text(artifacts, 1, "lib/x"), "1");
+  EXPECT_EQ(member_text(artifacts, 1, "lib/y"), "2");
   EXPECT_TRUE(artifacts.findings.empty());
 }
 

@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 using document::Table;
 
 constexpr const char* k_state_file = ".wheelsmith-fetch.json";
-constexpr std::string_view k_manifest = "artifact_manifest.txt";
+constexpr std::string_view k_artifact_manifest = "artifact_manifest.txt";
 
 std::string hash_of(const fs::path& file) {
   const Blob blob = sys::map_file(file);
@@ -192,10 +192,10 @@ class Bringer {
     const fs::path beside = m_job.folder / ("." + folder.filename().string() + ".unpacked");
     sys::remove_tree(beside);
     m_job.unpack(archive, beside);
-    const auto manifest = sys::read_file_if_there(beside / k_manifest, 16 << 20);
+    const auto manifest = sys::read_file_if_there(beside / k_artifact_manifest, 16 << 20);
     if (!manifest) {
       sys::remove_tree(beside);
-      throw Error(fmt::format("it has no {}", k_manifest));
+      throw Error(fmt::format("it has no {}", k_artifact_manifest));
     }
     if (m_job.unpacking == Unpacking::folders) {
       sys::remove_tree(folder);
@@ -207,7 +207,8 @@ class Bringer {
       const fs::path base = fs::path(trim(line)).lexically_normal();
       if (base.empty()) continue;
       if (base.is_absolute() || *base.begin() == "..")
-        throw Error(fmt::format("{} names {}, which leaves the artifact", k_manifest, printable(base.string())));
+        throw Error(
+            fmt::format("{} names {}, which leaves the artifact", k_artifact_manifest, printable(base.string())));
       if (is_plain_folder(beside, base)) move_over(beside / base, m_job.folder);
     }
     sys::remove_tree(beside);

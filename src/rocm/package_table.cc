@@ -20,10 +20,6 @@ namespace {
 using document::Problems;
 using document::TableReader;
 
-bool has(const std::vector<std::string>& words, const std::string& word) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
-
 std::string check_pattern(const std::string& pattern) {
   if (pattern.empty() || pattern.starts_with('/') || pattern.find("***") != pattern.npos)
     return "is no pattern of a path below the install prefix";
@@ -71,8 +67,8 @@ ReadRow read_row(TableReader& reader) {
     row.for_each = static_cast<PackageRow::ForEach>(which);
   std::vector<std::string> modes;
   if (reader.texts("modes", modes)) {
-    row.kpack = has(modes, "kpack");
-    row.family = has(modes, "family");
+    row.kpack = is_one_of("kpack", modes);
+    row.family = is_one_of("family", modes);
   }
   reader.flag("required", row.required);
   reader.each("take", [&](TableReader& inner) { row.take.push_back(read_take(inner)); });
@@ -133,7 +129,7 @@ bool path_matches(std::string_view pattern, std::string_view path) {
 }
 
 bool Take::takes(const ArtifactName& artifact, const std::string& own) const {
-  if (!has(names, artifact.name) || !has(components, artifact.component)) return false;
+  if (!is_one_of(artifact.name, names) || !is_one_of(artifact.component, components)) return false;
   const bool is_generic = artifact.target == "generic";
   const bool is_own = !own.empty() && (artifact.target == own || artifact.base_target() == own);
   switch (targets) {

@@ -20,10 +20,6 @@ namespace {
 
 using document::TableReader;
 
-bool has(const std::vector<std::string>& list, std::string_view word) {
-  return std::find(list.begin(), list.end(), word) != list.end();
-}
-
 PythonPackage read_package(TableReader& reader) {
   PythonPackage package;
   std::string only;
@@ -64,7 +60,7 @@ void read_scripts(const document::Table& scripts, PythonTable& table) {
     for (const auto& [folder, names] : *folders.table()) {
       if (folder == "looks") continue;
       for (const std::string& name : names.texts())
-        table.scripts.push_back({name, package, folder + "/" + name, has(looks, name)});
+        table.scripts.push_back({name, package, folder + "/" + name, is_one_of(name, looks)});
     }
   }
 }
@@ -135,7 +131,7 @@ std::string platform_template(const DistInfo& info, const PythonPackage& package
 
 bool provides(const DistInfo& info, const PythonPackage& package) {
   if (package.kpack_only && !info.kpack) return false;
-  return info.packages.empty() || package.sdist || has(info.packages, package.name);
+  return info.packages.empty() || package.sdist || is_one_of(package.name, info.packages);
 }
 
 DistInfo settled(const DistInfo& info) {
@@ -162,7 +158,7 @@ DistInfo settled(const DistInfo& info) {
   }
   if (result.default_target.empty()) result.default_target = default_target(result);
   result.default_target = base_target(result.default_target);
-  if (!has(result.targets, result.default_target))
+  if (!is_one_of(result.default_target, result.targets))
     throw Error(fmt::format("the default target {} is not among {}", printable(result.default_target),
                             join(result.targets, ", ")));
   return result;

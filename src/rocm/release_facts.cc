@@ -15,7 +15,7 @@ namespace wheelsmith::rocm {
 
 namespace {
 
-constexpr const char* k_manifest = "share/therock/therock_manifest.json";
+constexpr const char* k_therock_manifest = "share/therock/therock_manifest.json";
 constexpr const char* k_manifest_artifact = "base_lib_generic";
 
 bool is_on(const document::Value& value) {
@@ -40,13 +40,13 @@ ReleaseManifest read_release_manifest(const Artifacts& artifacts) {
     throw Error(fmt::format("there is no artifact {}, whose manifest tells how the others are to be packaged",
                             k_manifest_artifact));
   }
-  const auto found = base->entries.find(k_manifest);
+  const auto found = base->entries.find(k_therock_manifest);
   if (found == base->entries.end() || found->second.link) {
-    throw Error(
-        fmt::format("{} has no {}, which tells how the artifacts are to be packaged", k_manifest_artifact, k_manifest));
+    throw Error(fmt::format("{} has no {}, which tells how the artifacts are to be packaged", k_manifest_artifact,
+                            k_therock_manifest));
   }
   const Blob text = found->second.open();
-  const document::Value value = document::parse_json(text.bytes.text(), k_manifest);
+  const document::Value value = document::parse_json(text.bytes.text(), k_therock_manifest);
   ReleaseManifest manifest;
   manifest.kpack = is_on(value["flags"]["KPACK_SPLIT_ARTIFACTS"]);
   for (const char* key : {"rocm-version", "rocm_version", "version"}) {

@@ -33,10 +33,6 @@ struct Requirements {
   std::vector<Extra> extras;
 };
 
-bool has(const std::vector<std::string>& list, std::string_view word) {
-  return std::find(list.begin(), list.end(), word) != list.end();
-}
-
 // The same rules as in rocm_selector.py, for a machine without GPUs; tests compare the two.
 Requirements requirements(const DistInfo& info) {
   Requirements result;
@@ -60,7 +56,7 @@ Requirements requirements(const DistInfo& info) {
   }
   const auto of_target = [&](const std::string& target) {
     std::string marker;
-    const bool linux_has = has(info.linux_targets, target), windows_has = has(info.windows_targets, target);
+    const bool linux_has = is_one_of(target, info.linux_targets), windows_has = is_one_of(target, info.windows_targets);
     if (!info.linux_targets.empty() && !info.windows_targets.empty() && linux_has != windows_has)
       marker = linux_has ? "sys_platform == \"linux\"" : "sys_platform == \"win32\"";
     return std::pair(require(for_targets->name, target), marker);
@@ -97,7 +93,7 @@ std::string requires_txt(const Requirements& required) {
   for (const Extra& extra : required.extras) {
     std::vector<std::string> markers;
     for (const auto& [requirement, marker] : extra.requires_dist) {
-      if (!has(markers, marker)) markers.push_back(marker);
+      if (!is_one_of(marker, markers)) markers.push_back(marker);
     }
     if (markers.empty()) text += fmt::format("\n[{}]\n", extra.name);
     for (const std::string& marker : markers) {

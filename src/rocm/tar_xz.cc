@@ -13,7 +13,7 @@ namespace wheelsmith::rocm {
 
 namespace {
 
-constexpr std::uint64_t k_block = 8 << 20;  // fixed, so that it does not follow from the number of threads
+constexpr std::uint64_t k_xz_block = 8 << 20;  // fixed, so that it does not follow from the number of threads
 constexpr std::uint64_t k_piece = 4 << 20;
 
 }  // namespace
@@ -22,7 +22,7 @@ void write_xz(const DevelTar& tar, unsigned threads, sys::AtomicFile& file) {
   lzma_stream stream = LZMA_STREAM_INIT;
   lzma_mt options{};
   options.threads = std::max(1U, threads);
-  options.block_size = k_block;
+  options.block_size = k_xz_block;
   options.preset = 6;
   options.check = LZMA_CHECK_CRC64;
   if (lzma_stream_encoder_mt(&stream, &options) != LZMA_OK) throw Error("xz cannot be started: too little memory");

@@ -21,7 +21,7 @@ VersionWanted wanted(const std::string& type) {
   return result;
 }
 
-std::string error_of(const VersionWanted& value) {
+std::string refusal_of(const VersionWanted& value) {
   try {
     return "no error, but " + package_versions(value).wheel;
   } catch (const Error& error) {
@@ -67,19 +67,19 @@ TEST(VersionRules, ASuffixOfOnesOwn) {
   value.custom_suffix = ".dev0+mine";
   EXPECT_EQ(package_versions(value).wheel, "7.10.0.dev0+mine");
   value.custom_suffix = "-Alpha";
-  EXPECT_EQ(error_of(value), "the version \"7.10.0-Alpha\" is written 7.10.0a0 by installers");
+  EXPECT_EQ(refusal_of(value), "the version \"7.10.0-Alpha\" is written 7.10.0a0 by installers");
   value.custom_suffix = " b";
-  EXPECT_EQ(error_of(value), "\"7.10.0 b\" is no version of a Python package");
+  EXPECT_EQ(refusal_of(value), "\"7.10.0 b\" is no version of a Python package");
   value.release_type = "nightly";
-  EXPECT_EQ(error_of(value), "a version is made by a release type or by a suffix: give one of them");
-  EXPECT_EQ(error_of(wanted("")), "a version is made by a release type or by a suffix: give one of them");
+  EXPECT_EQ(refusal_of(value), "a version is made by a release type or by a suffix: give one of them");
+  EXPECT_EQ(refusal_of(wanted("")), "a version is made by a release type or by a suffix: give one of them");
 }
 
 TEST(VersionRules, WhatIsWrongIsSaid) {
   const auto with = [](const std::string& type, std::string VersionWanted::* member, const std::string& text) {
     VersionWanted value = wanted(type);
     value.*member = text;
-    return error_of(value);
+    return refusal_of(value);
   };
   EXPECT_EQ(with("nighty", &VersionWanted::date, "20261115"),
             "the release type \"nighty\" is not known; did you mean nightly?");

@@ -7,12 +7,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <set>
 #include <system_error>
 
 #include "base/error.h"
 #include "base/text.h"
+#include "sys/clock.h"
 
 // How the index follows the steps folder. A folder's modification time changes with each name that comes or goes, so
 // one stat() tells whether the index still fits, whoever wrote: another process, another machine, a user with rm. Only
@@ -29,11 +29,6 @@ constexpr std::int64_t k_touch_seconds = 600;
 constexpr std::string_view k_extension = ".json";
 constexpr std::uint64_t k_step_limit = 64ull << 20;
 
-std::int64_t nanoseconds_now() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
-
 std::int64_t nanoseconds(const timespec& time) {
   return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
 }
@@ -43,7 +38,7 @@ std::string state_of(const std::filesystem::path& folder) {
   struct stat status{};
   if (::stat(folder.c_str(), &status) != 0) return "";
   const std::int64_t changed = nanoseconds(status.st_mtim);
-  if (nanoseconds_now() - changed < k_tick_nanoseconds) return "";
+  if (sys::unix_nanoseconds() - changed < k_tick_nanoseconds) return "";
   return fmt::format("{}:{}:{}", status.st_dev, status.st_ino, changed);
 }
 
@@ -166,7 +161,7 @@ std::int64_t last_used(const std::filesystem::path& path) {
   return ::lstat(path.c_str(), &status) == 0 ? status.st_mtim.tv_sec : 0;
 }
 
-std::int64_t seconds_now() { return nanoseconds_now() / 1'000'000'000; }
+std::int64_t seconds_now() { return sys::unix_nanoseconds() / 1'000'000'000; }
 
 void touch(const std::filesystem::path& path) {
   struct stat status{};

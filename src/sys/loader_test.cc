@@ -10,23 +10,23 @@
 namespace wheelsmith::sys {
 namespace {
 
-using Folders = std::vector<std::string>;
+using FolderList = std::vector<std::string>;
 
 // The value for one call only; other tests see none.
-Folders library_path_of(const std::string& value) {
+FolderList library_path_of(const std::string& value) {
   ::setenv("LD_LIBRARY_PATH", value.c_str(), 1);
-  Folders folders = library_path();
+  FolderList folders = library_path();
   ::unsetenv("LD_LIBRARY_PATH");
   return folders;
 }
 
 TEST(LibraryPath, IsAbsoluteAsTheLoaderSeesIt) {
   const std::string here = std::filesystem::current_path().string();
-  EXPECT_EQ(library_path_of(""), Folders());
-  EXPECT_EQ(library_path_of("/a:/b;/c"), (Folders{"/a", "/b", "/c"}));
-  EXPECT_EQ(library_path_of("x/../y"), Folders{here + "/y"});
-  EXPECT_EQ(library_path_of("/a:"), (Folders{"/a", here + "/"}));
-  EXPECT_EQ(library_path(), Folders());
+  EXPECT_EQ(library_path_of(""), FolderList());
+  EXPECT_EQ(library_path_of("/a:/b;/c"), (FolderList{"/a", "/b", "/c"}));
+  EXPECT_EQ(library_path_of("x/../y"), FolderList{here + "/y"});
+  EXPECT_EQ(library_path_of("/a:"), (FolderList{"/a", here + "/"}));
+  EXPECT_EQ(library_path(), FolderList());
 }
 
 TEST(LibraryPath, PutsFoldersForThisProcessorFirst) {
@@ -36,7 +36,7 @@ TEST(LibraryPath, PutsFoldersForThisProcessorFirst) {
   const std::string better = (dir.path() / "glibc-hwcaps/x86-64-v2").string();
   std::filesystem::create_directories(better);
   std::filesystem::create_directories(dir.path() / "glibc-hwcaps/x86-64-v99");
-  EXPECT_EQ(library_path_of(dir.path().string()), (Folders{better, dir.path().string()}));
+  EXPECT_EQ(library_path_of(dir.path().string()), (FolderList{better, dir.path().string()}));
 #endif
 }
 

@@ -75,7 +75,7 @@ int open_beneath(int folder, const std::string& name, int flags, mode_t mode = 0
 }
 
 // Those that say that there is nothing for us, and no trouble with the disk.
-bool means_absent(int error_number) {
+bool is_unreachable(int error_number) {
   switch (error_number) {
     case ENOENT:
     case ENOTDIR:
@@ -133,7 +133,7 @@ std::vector<OpenFolder::Entry> OpenFolder::entries(const std::string& folder, bo
   std::vector<Entry> result;
   Fd fd(open_beneath(m_fd, or_dot(folder), O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0, false));
   if (!fd.is_open()) {
-    if (errno != EACCES && means_absent(errno)) return result;
+    if (errno != EACCES && is_unreachable(errno)) return result;
     throw_sys_error(errno, "read the folder", m_path / folder);
   }
   const std::unique_ptr<DIR, int (*)(DIR*)> stream(::fdopendir(fd.get()), ::closedir);
@@ -169,7 +169,7 @@ std::optional<OpenFile> OpenFolder::open_file(const std::string& name) const {
   // Not blocking: a FIFO of that name would keep us waiting for ever.
   Fd fd(open_beneath(m_fd, name, O_RDONLY | O_NONBLOCK | O_NOCTTY));
   if (!fd.is_open()) {
-    if (means_absent(errno)) return std::nullopt;
+    if (is_unreachable(errno)) return std::nullopt;
     throw_sys_error(errno, "open", m_path / name);
   }
   struct stat raw{};

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Folders : ::testing::Test {
+struct OpenFolders : ::testing::Test {
   void SetUp() override {
     fs::create_directories(temp.path() / "in/sub");
     fs::create_directories(temp.path() / "out");
@@ -29,7 +29,7 @@ struct Folders : ::testing::Test {
   TempDir temp;
 };
 
-TEST_F(Folders, AreNotLeftByAnyName) {
+TEST_F(OpenFolders, AreNotLeftByAnyName) {
   const OpenFolder folder(temp.path() / "in");
   EXPECT_EQ(folder.read_file("file"), "text");
   EXPECT_EQ(folder.read_file("stays"), "text");
@@ -42,7 +42,7 @@ TEST_F(Folders, AreNotLeftByAnyName) {
   EXPECT_TRUE(folder.is_folder("sub"));
 }
 
-TEST_F(Folders, AreNotWrittenOutOf) {
+TEST_F(OpenFolders, AreNotWrittenOutOf) {
   const OpenFolder folder(temp.path() / "in");
   for (const char* name : {"away/new", "../new", "sub/../../new", "away/deep/new"}) {
     EXPECT_THROW((void)folder.write_file(name, "x", false), Error) << name;
@@ -58,7 +58,7 @@ TEST_F(Folders, AreNotWrittenOutOf) {
   EXPECT_EQ(folder.read_file("leaves"), "mine");
 }
 
-TEST_F(Folders, HoldWhatWasWritten) {
+TEST_F(OpenFolders, HoldWhatWasWritten) {
   const OpenFolder folder(temp.path() / "in");
   const FileStat stat = folder.write_file("a/b/c", "one", true);
   EXPECT_EQ(folder.glance("a/b/c"), stat);

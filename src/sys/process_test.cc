@@ -11,9 +11,9 @@
 #include <thread>
 
 #include "base/error.h"
-#include "base/text.h"
 #include "sys/file.h"
 #include "sys/files.h"
+#include "sys/test_process.h"
 
 namespace wheelsmith::sys {
 namespace {
@@ -24,35 +24,13 @@ using Clock = std::chrono::steady_clock;
 
 Command shell(const std::string& script) { return Command{.argv = {"sh", "-c", script}}; }
 
-std::string error_of(const Command& command) {
+std::string start_error_of(const Command& command) {
   try {
     capture(command);
   } catch (const Error& error) {
     return error.what();
   }
   return "no error";
-}
-
-// Whether the process still runs; a zombie does not.
-bool runs(int pid) {
-  const std::optional<std::string> stat = read_file_if_there("/proc/" + std::to_string(pid) + "/stat");
-  return stat && stat->find(") Z") == std::string::npos;
-}
-
-bool ends_soon(int pid) {
-  for (const auto until = Clock::now() + 5s; Clock::now() < until; std::this_thread::sleep_for(10ms)) {
-    if (!runs(pid)) return true;
-  }
-  return false;
-}
-
-int number_in(const fs::path& path) {
-  for (const auto until = Clock::now() + 5s; Clock::now() < until; std::this_thread::sleep_for(5ms)) {
-    if (!fs::exists(path)) continue;
-    if (const auto number = to_number(trim(read_file(path)))) return static_cast<int>(*number);
-  }
-  ADD_FAILURE() << path << " was never written";
-  return -1;
 }
 
 TEST(Capture, KeepsBothStreamsAndTheStatus) {
@@ -90,18 +68,20 @@ TEST(Capture, SaysWhyAProgramCannotBeStarted) {
   std::ofstream(dir.path() / "data") << "\x01\x02";
   for (const char* name : {"script", "data"}) fs::permissions(dir.path() / name, fs::perms::owner_all);
   const std::string folder = dir.path().string();
-  EXPECT_EQ(error_of({.argv = {"no-such-program"}}), "cannot start no-such-program: No such file or directory");
-  EXPECT_EQ(error_of({.argv = {folder + "/none"}}), "cannot start " + folder + "/none: No such file or directory");
-  EXPECT_EQ(error_of({.argv = {folder + "/text"}}), "cannot start " + folder + "/text: Permission denied");
-  EXPECT_EQ(error_of({.argv = {folder + "/data"}}), "cannot start " + folder + "/data: Exec format error");
-  EXPECT_EQ(error_of({.argv = {folder + "/script"}}),
+  EXPECT_EQ(start_error_of({.argv = {"no-such-program"}}), "cannot start no-such-program: No such file or directory");
+  EXPECT_EQ(start_error_of({.argv = {folder + "/none"}}),
+            "cannot start " + folder + "/none: No such file or directory");
+  EXPECT_EQ(start_error_of({.argv = {folder + "/text"}}), "cannot start " + folder + "/text: Permission denied");
+  EXPECT_EQ(start_error_of({.argv = {folder + "/data"}}), "cannot start " + folder + "/data: Exec format error");
+  EXPECT_EQ(start_error_of({.argv = {folder + "/script"}}),
             "cannot start " + folder + "/script: /nowhere/python3 is not there");
-  EXPECT_EQ(error_of({.argv = {"sh"}, .folder = dir.path() / "none"}),
+  EXPECT_EQ(start_error_of({.argv = {"sh"}, .folder = dir.path() / "none"}),
             "cannot start sh in " + folder + "/none: No such file or directory");
-  EXPECT_EQ(error_of({.argv = {}}), "cannot start a program without a name");
-  EXPECT_EQ(error_of({.argv = {"echo", std::string("a\0b", 3)}}), "cannot start echo: Invalid argument");
-  EXPECT_EQ(error_of({.argv = {"echo", std::string(10 << 20, 'x')}}), "cannot start echo: Argument list too long");
-  EXPECT_EQ(error_of({.argv = {"sh"}, .environment = Environment{{"A=B", "c"}, {"PATH", "/bin"}}}),
+  EXPECT_EQ(start_error_of({.argv = {}}), "cannot start a program without a name");
+  EXPECT_EQ(start_error_of({.argv = {"echo", std::string("a\0b", 3)}}), "cannot start echo: Invalid argument");
+  EXPECT_EQ(start_error_of({.argv = {"echo", std::string(10 << 20, 'x')}}),
+            "cannot start echo: Argument list too long");
+  EXPECT_EQ(start_error_of({.argv = {"sh"}, .environment = Environment{{"A=B", "c"}, {"PATH", "/bin"}}}),
             "A=B cannot be set in an environment");
 }
 

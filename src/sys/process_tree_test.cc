@@ -14,6 +14,7 @@
 #include "sys/files.h"
 #include "sys/process.h"
 #include "sys/process_tree_linux.h"
+#include "sys/test_process.h"
 
 // What changes the process itself (subreaper, signals, its death) is done by a copy of the test.
 
@@ -22,7 +23,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
-using Clock = std::chrono::steady_clock;
 
 pid_t in_copy(const std::function<int()>& story) {
   const pid_t pid = ::fork();
@@ -41,22 +41,6 @@ int status_of(pid_t pid) {
   int status = 0;
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
   return status;
-}
-
-bool ends_soon(int pid) {
-  for (const auto until = Clock::now() + 5s; Clock::now() < until; std::this_thread::sleep_for(10ms)) {
-    const auto stat = parse_stat(read_file_if_there("/proc/" + std::to_string(pid) + "/stat").value_or(""));
-    if (!stat || stat->dead()) return true;
-  }
-  return false;
-}
-
-int number_in(const fs::path& path) {
-  for (const auto until = Clock::now() + 5s; Clock::now() < until; std::this_thread::sleep_for(5ms)) {
-    if (const auto number = to_number(trim(read_file_if_there(path).value_or("")))) return static_cast<int>(*number);
-  }
-  ADD_FAILURE() << path << " was never written";
-  return -1;
 }
 
 TEST(ParseStat, ReadsNamesThatLie) {

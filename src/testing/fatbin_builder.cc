@@ -18,7 +18,7 @@ void put(std::string& out, T value) {
 
 void pad(std::string& out, std::uint64_t align) { out.resize((out.size() + align - 1) / align * align); }
 
-constexpr std::size_t k_block = 128 * 1024;
+constexpr std::size_t k_zstd_block = 128 * 1024;
 
 std::string frame_head(std::uint64_t size) {
   std::string out = "\x28\xB5\x2F\xFD\xC0";  // content size in 8 bytes, a window descriptor
@@ -74,7 +74,7 @@ void put_array(std::string& out, std::size_t values) {
 std::string zstd_frame(std::string_view contents) {
   std::string out = frame_head(contents.size());
   do {
-    const std::string_view block = contents.substr(0, k_block);
+    const std::string_view block = contents.substr(0, k_zstd_block);
     contents.remove_prefix(block.size());
     block_head(out, contents.empty(), 0, block.size());
     out += block;
@@ -85,7 +85,7 @@ std::string zstd_frame(std::string_view contents) {
 std::string zstd_bomb(std::uint64_t size, char byte) {
   std::string out = frame_head(size);
   while (size != 0) {
-    const std::size_t block = static_cast<std::size_t>(std::min<std::uint64_t>(size, k_block));
+    const std::size_t block = static_cast<std::size_t>(std::min<std::uint64_t>(size, k_zstd_block));
     size -= block;
     block_head(out, size == 0, 1, block);
     out.push_back(byte);

@@ -10,9 +10,9 @@ namespace wheelsmith::testing {
 
 namespace {
 
-constexpr std::size_t k_block = 512;
+constexpr std::size_t k_tar_block = 512;
 
-void put(std::string& block, std::size_t at, std::size_t size, const std::string& text) {
+void put_field(std::string& block, std::size_t at, std::size_t size, const std::string& text) {
   for (std::size_t i = 0; i < size && i < text.size(); ++i) block[at + i] = text[i];
 }
 
@@ -23,21 +23,21 @@ std::string octal(std::uint64_t value, int digits) {
 }
 
 std::string header(const TarMember& member) {
-  std::string block(k_block, '\0');
-  put(block, 0, 100, member.name);
-  put(block, 100, 8, octal(member.mode, 7));
-  put(block, 108, 8, octal(0, 7));
-  put(block, 116, 8, octal(0, 7));
-  put(block, 124, 12, member.size_field.value_or(octal(member.data.size(), 11)));
-  put(block, 136, 12, octal(static_cast<std::uint64_t>(member.mtime), 11));
-  put(block, 148, 8, "        ");
+  std::string block(k_tar_block, '\0');
+  put_field(block, 0, 100, member.name);
+  put_field(block, 100, 8, octal(member.mode, 7));
+  put_field(block, 108, 8, octal(0, 7));
+  put_field(block, 116, 8, octal(0, 7));
+  put_field(block, 124, 12, member.size_field.value_or(octal(member.data.size(), 11)));
+  put_field(block, 136, 12, octal(static_cast<std::uint64_t>(member.mtime), 11));
+  put_field(block, 148, 8, "        ");
   block[156] = member.type;
-  put(block, 157, 100, member.target);
-  put(block, 257, 8, member.gnu ? std::string("ustar  \0", 8) : std::string("ustar\00000", 8));
-  put(block, 345, 155, member.prefix.value_or(""));
+  put_field(block, 157, 100, member.target);
+  put_field(block, 257, 8, member.gnu ? std::string("ustar  \0", 8) : std::string("ustar\00000", 8));
+  put_field(block, 345, 155, member.prefix.value_or(""));
   unsigned sum = 0;
   for (const char byte : block) sum += static_cast<unsigned char>(byte);
-  put(block, 148, 8, member.checksum_field.value_or(octal(sum, 6) + std::string("\0 ", 2)));
+  put_field(block, 148, 8, member.checksum_field.value_or(octal(sum, 6) + std::string("\0 ", 2)));
   return block;
 }
 
@@ -45,7 +45,7 @@ std::string header(const TarMember& member) {
 
 TarBuilder& TarBuilder::add(const TarMember& member) {
   m_bytes += header(member) + member.data;
-  m_bytes.resize((m_bytes.size() + k_block - 1) / k_block * k_block, '\0');
+  m_bytes.resize((m_bytes.size() + k_tar_block - 1) / k_tar_block * k_tar_block, '\0');
   return *this;
 }
 
@@ -61,7 +61,7 @@ TarBuilder& TarBuilder::raw(const std::string& bytes) {
   return *this;
 }
 
-std::string TarBuilder::build() const { return m_bytes + std::string(2 * k_block, '\0'); }
+std::string TarBuilder::build() const { return m_bytes + std::string(2 * k_tar_block, '\0'); }
 
 std::string pax_record(const std::string& key, const std::string& value) {
   const std::size_t rest = key.size() + value.size() + 3;

@@ -31,9 +31,6 @@ constexpr Rule k_duplicate_name{
     "zip-duplicate-name", Severity::error,
     "Some installers keep the first of them and some the last, so not everyone gets the same file; indexes refuse it.",
     "Build the wheel again into a new file: a tool appended a member where it meant to replace it."};
-constexpr Rule k_bomb{"zip-bomb", Severity::error,
-                      "Unpacking it can fill the disk of whoever installs it, and scanners refuse such files.",
-                      "Find out what was packed: gigabytes of one repeated byte are no part of a package."};
 
 }  // namespace
 

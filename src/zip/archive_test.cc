@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "testing/zip_builder.h"
+#include "zip/test_archive.h"
 
 namespace wheelsmith::zip {
 namespace {
@@ -14,14 +15,6 @@ using testing::ZipBuilder;
 using testing::ZipDescriptor;
 using testing::ZipEnds;
 using testing::ZipMember;
-
-Archive open(const std::string& file) { return Archive::open(Bytes(file)); }
-
-std::string read(const Archive& archive, std::string_view name) {
-  const Entry* entry = archive.find(name);
-  if (entry == nullptr) return "(not there)";
-  return std::string(archive.read(*entry).bytes.text());
-}
 
 // The message of the error that reading the first member ends in.
 std::string read_error(const std::string& file) {
@@ -34,18 +27,18 @@ std::string read_error(const std::string& file) {
   return "(no error)";
 }
 
-const std::string k_text = "It was the best of times, it was the worst of times, it was the age of wisdom.";
+const std::string k_sentence = "It was the best of times, it was the worst of times, it was the age of wisdom.";
 
 TEST(archive, reads_stored_and_deflated_members_and_folders) {
   const std::string file = ZipBuilder()
-                               .add("a/b.txt", k_text)
+                               .add("a/b.txt", k_sentence)
                                .add({.name = "stored", .data = "as it is", .deflated = false, .mode = 0100755})
                                .add({.name = "a/", .deflated = false, .mode = 040755})
                                .add("empty", "")
                                .build();
   const Archive archive = open(file);
   ASSERT_EQ(archive.entries().size(), 4u);
-  EXPECT_EQ(read(archive, "a/b.txt"), k_text);
+  EXPECT_EQ(read(archive, "a/b.txt"), k_sentence);
   EXPECT_EQ(read(archive, "stored"), "as it is");
   EXPECT_EQ(read(archive, "empty"), "");
   EXPECT_EQ(archive.find("nobody"), nullptr);
@@ -84,18 +77,18 @@ TEST(archive, opens_whatever_stands_around_it) {
   for (const auto& test : k_cases) {
     SCOPED_TRACE(test.what);
     ZipBuilder builder;
-    builder.add("a", k_text).add({.name = "b", .data = "bb", .zip64 = true, .zip64_offset = true}).ends(test.ends);
+    builder.add("a", k_sentence).add({.name = "b", .data = "bb", .zip64 = true, .zip64_offset = true}).ends(test.ends);
     const std::string file = builder.build();
     const Archive archive = open(file);
     EXPECT_EQ(archive.entries().size(), 2u);
     if (test.ends.directory_offset) continue;  // then all members are elsewhere, too
-    EXPECT_EQ(read(archive, "a"), k_text);
+    EXPECT_EQ(read(archive, "a"), k_sentence);
     EXPECT_EQ(read(archive, "b"), "bb");
   }
 }
 
 TEST(archive, refuses_what_has_no_directory) {
-  const std::string good = ZipBuilder().add("a", k_text).build();
+  const std::string good = ZipBuilder().add("a", k_sentence).build();
   const std::pair<const char*, std::string> k_cases[] = {
       {"empty", ""},
       {"text", std::string(1000, 'x')},
@@ -113,7 +106,8 @@ TEST(archive, refuses_what_has_no_directory) {
 }
 
 TEST(archive, survives_every_cut) {
-  const std::string file = ZipBuilder().add("a", k_text).add("b", "x").ends({.comment = "c", .zip64 = true}).build();
+  const std::string file =
+      ZipBuilder().add("a", k_sentence).add("b", "x").ends({.comment = "c", .zip64 = true}).build();
   for (std::size_t size = 0; size < file.size(); ++size) {
     const std::string part = file.substr(0, size);
     try {
@@ -127,10 +121,10 @@ TEST(archive, takes_descriptors_of_all_forms) {
                                          ZipDescriptor::wide_with_signature, ZipDescriptor::wide_bare}) {
     const bool wide = descriptor == ZipDescriptor::wide_bare || descriptor == ZipDescriptor::wide_with_signature;
     const std::string file = ZipBuilder()
-                                 .add({.name = "s", .data = k_text, .zip64 = wide, .descriptor = descriptor})
+                                 .add({.name = "s", .data = k_sentence, .zip64 = wide, .descriptor = descriptor})
                                  .add({.name = "e", .data = "", .zip64 = wide, .descriptor = descriptor})
                                  .build();
-    EXPECT_EQ(read(open(file), "s"), k_text);
+    EXPECT_EQ(read(open(file), "s"), k_sentence);
     EXPECT_TRUE(open(file).check().empty());
   }
 }
@@ -150,29 +144,29 @@ TEST(archive, opens_100000_members_by_name) {
 
 TEST(read, refuses_members_that_lie) {
   using testing::deflate;
-  const std::string packed = deflate(k_text);
+  const std::string packed = deflate(k_sentence);
   const auto one = [](ZipMember member) {
     member.name = "m";
     return ZipBuilder().add(std::move(member)).add("next", "n").build();
   };
-  const std::uint32_t size = static_cast<std::uint32_t>(k_text.size());
+  const std::uint32_t size = static_cast<std::uint32_t>(k_sentence.size());
   const std::pair<std::string, std::string> k_cases[] = {
-      {"has CRC", one({.data = k_text, .directory = {.crc32 = 1}})},
-      {"has CRC", one({.data = k_text, .deflated = false, .directory = {.crc32 = 1}})},
-      {"unpacks to more", one({.data = k_text, .directory = {.size = size - 1}})},
-      {"and claims", one({.data = k_text, .directory = {.size = size + 1}})},
-      {"bytes follow its deflate stream", one({.data = k_text, .packed = packed + "xx"})},
-      {"ends too early", one({.data = k_text, .packed = packed.substr(0, packed.size() - 2)})},
-      {"broken", one({.data = k_text, .packed = "\7" + packed})},
-      {"claims more than deflate can hold", one({.data = k_text, .directory = {.size = 4'000'000'000}})},
-      {"claims more than deflate can hold", one({.data = k_text, .directory = {.packed_size = 0, .size = 65}})},
-      {"is stored, yet", one({.data = k_text, .deflated = false, .directory = {.size = size + 1}})},
-      {"is encrypted", one({.data = k_text, .flags = 1})},
-      {"method 12", one({.data = k_text, .directory = {.method = 12}})},
-      {"no local header", one({.data = k_text, .directory = {.offset = 1}})},
-      {"no local header", one({.data = k_text, .directory = {.offset = 0xfffffffe}})},
-      {"lie outside", one({.data = k_text, .directory = {.packed_size = 1'000'000}})},
-      {"runs over what starts at", one({.data = k_text, .directory = {.packed_size = 100}})},
+      {"has CRC", one({.data = k_sentence, .directory = {.crc32 = 1}})},
+      {"has CRC", one({.data = k_sentence, .deflated = false, .directory = {.crc32 = 1}})},
+      {"unpacks to more", one({.data = k_sentence, .directory = {.size = size - 1}})},
+      {"and claims", one({.data = k_sentence, .directory = {.size = size + 1}})},
+      {"bytes follow its deflate stream", one({.data = k_sentence, .packed = packed + "xx"})},
+      {"ends too early", one({.data = k_sentence, .packed = packed.substr(0, packed.size() - 2)})},
+      {"broken", one({.data = k_sentence, .packed = "\7" + packed})},
+      {"claims more than deflate can hold", one({.data = k_sentence, .directory = {.size = 4'000'000'000}})},
+      {"claims more than deflate can hold", one({.data = k_sentence, .directory = {.packed_size = 0, .size = 65}})},
+      {"is stored, yet", one({.data = k_sentence, .deflated = false, .directory = {.size = size + 1}})},
+      {"is encrypted", one({.data = k_sentence, .flags = 1})},
+      {"method 12", one({.data = k_sentence, .directory = {.method = 12}})},
+      {"no local header", one({.data = k_sentence, .directory = {.offset = 1}})},
+      {"no local header", one({.data = k_sentence, .directory = {.offset = 0xfffffffe}})},
+      {"lie outside", one({.data = k_sentence, .directory = {.packed_size = 1'000'000}})},
+      {"runs over what starts at", one({.data = k_sentence, .directory = {.packed_size = 100}})},
   };
   for (const auto& [message, file] : k_cases) {
     EXPECT_NE(read_error(file).find(message), std::string::npos) << message << " expected, got " << read_error(file);
@@ -184,7 +178,7 @@ TEST(read, refuses_offsets_that_overflow) {
     const std::string extra = testing::zip_extra(1, testing::zip_number(offset, 8));
     const std::string file =
         ZipBuilder()
-            .add({.name = "m", .data = k_text, .directory = {.offset = 0xffffffff, .extra = extra}})
+            .add({.name = "m", .data = k_sentence, .directory = {.offset = 0xffffffff, .extra = extra}})
             .ends({.prepended = "0123456789"})
             .build();
     EXPECT_NE(read_error(file).find("no local header"), std::string::npos) << offset;
@@ -201,11 +195,11 @@ TEST(read, refuses_bombs_and_still_peeks_into_them) {
 
 TEST(read, refuses_all_but_one_of_the_entries_that_share_data) {
   ZipBuilder builder;
-  builder.add("kernel", k_text);
-  for (int i = 0; i < 3; ++i) builder.add({.name = "kernel", .data = k_text, .shares = 0});
+  builder.add("kernel", k_sentence);
+  for (int i = 0; i < 3; ++i) builder.add({.name = "kernel", .data = k_sentence, .shares = 0});
   const std::string file = builder.build();
   const Archive archive = open(file);
-  EXPECT_EQ(read(archive, "kernel"), k_text) << "the last one, as found by name";
+  EXPECT_EQ(read(archive, "kernel"), k_sentence) << "the last one, as found by name";
   for (std::size_t i = 0; i < 3; ++i) EXPECT_THROW((void)archive.read(archive.entries()[i]), Error);
 }
 
@@ -214,24 +208,24 @@ TEST(peek, shows_the_start_and_no_more) {
   std::string noise(300'000, '\0');
   for (char& c : noise) c = static_cast<char>(random());
   const std::string file = ZipBuilder()
-                               .add("text", k_text)
-                               .add({.name = "stored", .data = k_text, .deflated = false})
+                               .add("text", k_sentence)
+                               .add({.name = "stored", .data = k_sentence, .deflated = false})
                                .add("noise", noise)
-                               .add({.name = "broken", .data = k_text, .packed = "\7abc"})
-                               .add({.name = "short", .data = k_text, .packed = testing::deflate("short")})
+                               .add({.name = "broken", .data = k_sentence, .packed = "\7abc"})
+                               .add({.name = "short", .data = k_sentence, .packed = testing::deflate("short")})
                                .add({.name = "cut", .data = noise, .packed = testing::deflate(noise).substr(0, 5000)})
                                .build();
   const Archive archive = open(file);
   const auto peek = [&](std::string_view name, std::size_t count) { return archive.peek(*archive.find(name), count); };
-  EXPECT_EQ(peek("text", 6), k_text.substr(0, 6));
-  EXPECT_EQ(peek("text", 1000), k_text);
+  EXPECT_EQ(peek("text", 6), k_sentence.substr(0, 6));
+  EXPECT_EQ(peek("text", 1000), k_sentence);
   EXPECT_EQ(peek("text", 0), "");
-  EXPECT_EQ(peek("stored", 6), k_text.substr(0, 6));
+  EXPECT_EQ(peek("stored", 6), k_sentence.substr(0, 6));
   for (const std::size_t count : {1u, 1023u, 1024u, 5000u, 299'999u, 300'000u, 300'001u}) {
     EXPECT_EQ(peek("noise", count), noise.substr(0, count)) << count;
   }
   EXPECT_THROW(peek("broken", 4), Error);
-  EXPECT_EQ(peek("text", 6), k_text.substr(0, 6)) << "a broken member leaves nothing behind for the next";
+  EXPECT_EQ(peek("text", 6), k_sentence.substr(0, 6)) << "a broken member leaves nothing behind for the next";
   EXPECT_EQ(peek("short", 5), "short");
   EXPECT_THROW(peek("short", 6), Error);
   EXPECT_EQ(peek("cut", 100), noise.substr(0, 100));

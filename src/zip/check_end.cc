@@ -10,7 +10,6 @@ namespace wheelsmith::zip {
 
 namespace {
 
-constexpr std::string_view k_build_again = "Build the wheel again with a tool that writes correct ZIP files.";
 constexpr std::string_view k_readers_differ =
     "Readers that believe the other place see another archive, or none: it installs with one tool and not with the "
     "next.";

@@ -11,8 +11,6 @@ namespace wheelsmith::zip {
 
 namespace {
 
-constexpr std::string_view k_build_again = "Build the wheel again with a tool that writes correct ZIP files.";
-
 constexpr Rule k_name_unsafe{
     "zip-name-unsafe", Severity::error,
     "Tools cut, translate or refuse such names, each in its own way, so the file lands under another name or nowhere.",
@@ -42,9 +40,6 @@ constexpr Rule k_method{"zip-method", Severity::error,
 constexpr Rule k_symlink{"zip-symlink", Severity::error,
                          "Wheels have no links: installers write the link's target into a file instead.",
                          "Put a copy of the file in its place, or link it when the package is first used."};
-constexpr Rule k_bomb{"zip-bomb", Severity::error,
-                      "Unpacking it can fill the disk of whoever installs it, and scanners refuse such files.",
-                      "Find out what was packed: gigabytes of one repeated byte are no part of a package."};
 constexpr Rule k_stored_size{"zip-stored-size", Severity::error,
                              "One of the two sizes is wrong, and readers disagree on which.", k_build_again};
 constexpr Rule k_impossible_size{"zip-impossible-size", Severity::error,

@@ -13,7 +13,6 @@ namespace {
 constexpr std::string_view k_two_archives =
     "Installers that read members as they come take the local header, the others the directory: not everyone gets the "
     "same file, and indexes refuse such wheels.";
-constexpr std::string_view k_build_again = "Build the wheel again with a tool that writes correct ZIP files.";
 
 constexpr Rule k_local_header{"zip-local-header", Severity::error, "No reader can find the member's data.",
                               "Fetch or build the wheel again: it is damaged."};
@@ -61,7 +60,7 @@ std::optional<std::uint64_t> find_descriptor(Bytes file, std::uint64_t offset, c
   return {};
 }
 
-void check_sizes(const Entry& entry, const LocalHeader& header, const WideFields& fields, Report& report) {
+void check_local_sizes(const Entry& entry, const LocalHeader& header, const WideFields& fields, Report& report) {
   if (header.crc32 != entry.crc32) {
     report.add(
         k_local_crc, entry.name,
@@ -75,8 +74,8 @@ void check_sizes(const Entry& entry, const LocalHeader& header, const WideFields
   }
 }
 
-void check_zip64(const Entry& entry, const LocalHeader& header, const Extras& extras, const WideFields& fields,
-                 Report& report) {
+void check_local_zip64(const Entry& entry, const LocalHeader& header, const Extras& extras, const WideFields& fields,
+                       Report& report) {
   if (!extras.whole) {
     report.add(k_zip64_local, entry.name, "an extra field of the local header is longer than what is there");
   }
@@ -129,10 +128,10 @@ Region check_local(Bytes file, const Entry& entry, Report& report) {
   const Extras extras =
       parse_extras(file.slice(entry.header_offset + sizeof(LocalHeader) + header->name_size, header->extra_size));
   const WideFields fields = widen(*header, extras);
-  check_zip64(entry, *header, extras, fields, report);
+  check_local_zip64(entry, *header, extras, fields, report);
   Region region{entry.header_offset, start + entry.packed_size, &entry};
   if ((header->flags & k_flag_descriptor) == 0) {
-    check_sizes(entry, *header, fields, report);
+    check_local_sizes(entry, *header, fields, report);
   } else if (const auto length = find_descriptor(file, region.end, entry)) {
     region.end += *length;
   } else {

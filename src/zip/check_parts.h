@@ -21,6 +21,11 @@ struct Rule {
 };
 
 inline constexpr std::string_view k_whole_archive = "archive";
+inline constexpr std::string_view k_build_again = "Build the wheel again with a tool that writes correct ZIP files.";
+// One member alone, or all of them together.
+inline constexpr Rule k_bomb{"zip-bomb", Severity::error,
+                             "Unpacking it can fill the disk of whoever installs it, and scanners refuse such files.",
+                             "Find out what was packed: gigabytes of one repeated byte are no part of a package."};
 
 // Collects findings, and of each id only the first 50: an archive of 100,000 bad members is told in one screen.
 class Report {

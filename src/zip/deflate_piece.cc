@@ -9,7 +9,6 @@
 // brings the stream to a whole byte, where the next piece begins. Matches do not reach back over a border: pieces of
 // megabytes lose next to nothing.
 
-#include <fmt/format.h>
 #include <libdeflate.h>
 #include <zlib.h>
 
@@ -18,6 +17,7 @@
 #include <memory>
 
 #include "base/error.h"
+#include "zip/compressor.h"
 
 namespace wheelsmith::zip {
 
@@ -26,17 +26,6 @@ namespace {
 constexpr std::uint64_t k_longest_stored = 65535;
 constexpr std::uint64_t k_sample = 16 << 10;
 constexpr std::uint64_t k_samples = 5;
-
-struct FreeCompressor {
-  void operator()(libdeflate_compressor* compressor) const { libdeflate_free_compressor(compressor); }
-};
-using Compressor = std::unique_ptr<libdeflate_compressor, FreeCompressor>;
-
-Compressor compressor_of(int level) {
-  Compressor compressor(libdeflate_alloc_compressor(level));
-  if (!compressor) throw Error(fmt::format("cannot deflate at level {}", level));
-  return compressor;
-}
 
 // Bits from the start of a stream.
 struct Bits {

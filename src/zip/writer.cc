@@ -20,6 +20,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "zip/compressor.h"
 #include "zip/format.h"
 
 namespace wheelsmith::zip {
@@ -29,7 +30,7 @@ namespace {
 constexpr std::uint16_t k_version = 20;        // deflate
 constexpr std::uint16_t k_version_zip64 = 45;  // the first that knows ZIP64
 constexpr std::uint16_t k_unix = 3 << 8;
-constexpr std::uint16_t k_zip64_extra = 1;
+constexpr std::uint16_t k_zip64_extra_id = 1;
 constexpr std::uint32_t k_regular_file = 0100000;
 constexpr std::uint64_t k_longest_name = 0xffff;
 
@@ -75,7 +76,7 @@ std::uint32_t narrow(std::uint64_t value) {
 std::string zip64_extra(const std::vector<std::uint64_t>& values) {
   if (values.empty()) return {};
   std::string extra;
-  append(extra, le16(k_zip64_extra));
+  append(extra, le16(k_zip64_extra_id));
   append(extra, le16(static_cast<std::uint16_t>(values.size() * 8)));
   for (const std::uint64_t value : values) append(extra, le64(value));
   return extra;
@@ -85,10 +86,6 @@ std::uint16_t flags_for(std::string_view name) {
   const bool ascii = std::all_of(name.begin(), name.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
   return ascii ? 0 : k_flag_utf8;
 }
-
-struct FreeCompressor {
-  void operator()(libdeflate_compressor* compressor) const { libdeflate_free_compressor(compressor); }
-};
 
 }  // namespace
 
@@ -104,8 +101,7 @@ Writer::Packed Writer::pack(Blob contents, int level, Packing packing) {
   member.size = bytes.size();
   member.crc32 = libdeflate_crc32(0, bytes.data(), bytes.size());
   if (packing == Packing::smaller && bytes.size() > 1) {
-    const std::unique_ptr<libdeflate_compressor, FreeCompressor> compressor(libdeflate_alloc_compressor(level));
-    if (!compressor) throw Error(fmt::format("cannot deflate at level {}", level));
+    const Compressor compressor = compressor_of(level);
     // With room for one byte less than the contents, a stream that is no smaller does not fit.
     auto buffer = std::make_shared<Buffer>(bytes.size() - 1);
     const std::size_t size =

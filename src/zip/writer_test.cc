@@ -9,25 +9,13 @@
 #include "base/error.h"
 #include "testing/zip_builder.h"
 #include "zip/format.h"
+#include "zip/test_archive.h"
 
 namespace wheelsmith::zip {
 namespace {
 
 using testing::ZipBuilder;
 using testing::ZipDescriptor;
-
-Archive open(const std::string& file) { return Archive::open(Bytes(file)); }
-
-std::string read(const Archive& archive, std::string_view name) {
-  const Entry* entry = archive.find(name);
-  if (entry == nullptr) return "(not there)";
-  return std::string(archive.read(*entry).bytes.text());
-}
-
-void expect_clean(const Archive& archive) {
-  for (const Finding& finding : archive.check())
-    ADD_FAILURE() << finding.id << " " << finding.subject << ": " << finding.what;
-}
 
 template <class Action>
 std::string error_of(Action action) {
@@ -50,25 +38,25 @@ std::string noise(std::mt19937_64& random, std::size_t size) {
   return text;
 }
 
-const std::string k_text(1000, 'x');
+const std::string k_prose(1000, 'x');
 
 TEST(Writer, WritesWhatReadersRead) {
   StringSink sink;
   Writer writer(sink);
-  writer.add("demo/a.py", Bytes(k_text));
+  writer.add("demo/a.py", Bytes(k_prose));
   writer.add("demo/tool", Bytes(std::string_view("#!/bin/sh\n")), 0755);
   writer.add("demo/empty", Bytes());
-  writer.add("demo/st\xc3\xa4rke", Bytes(k_text), 0644, Packing::stored);
+  writer.add("demo/st\xc3\xa4rke", Bytes(k_prose), 0644, Packing::stored);
   const std::uint64_t size = writer.finish();
   EXPECT_EQ(size, sink.text().size());
 
   const Archive archive = open(sink.text());
   expect_clean(archive);
   ASSERT_EQ(archive.entries().size(), 4u);
-  EXPECT_EQ(read(archive, "demo/a.py"), k_text);
+  EXPECT_EQ(read(archive, "demo/a.py"), k_prose);
   EXPECT_EQ(read(archive, "demo/tool"), "#!/bin/sh\n");
   EXPECT_EQ(read(archive, "demo/empty"), "");
-  EXPECT_EQ(read(archive, "demo/st\xc3\xa4rke"), k_text);
+  EXPECT_EQ(read(archive, "demo/st\xc3\xa4rke"), k_prose);
   const std::vector<Entry>& entries = archive.entries();
   EXPECT_EQ(entries[0].method, 8);
   EXPECT_EQ(entries[1].method, 0) << "ten bytes do not get smaller";
@@ -127,9 +115,9 @@ TEST(Writer, RefusesNamesThatNoArchiveShouldHave) {
 TEST(Writer, CopiesPackedBytesUnderNewHeaders) {
   const std::string old =
       ZipBuilder()
-          .add({.name = "a", .data = k_text, .descriptor = ZipDescriptor::with_signature, .flags = 8})
+          .add({.name = "a", .data = k_prose, .descriptor = ZipDescriptor::with_signature, .flags = 8})
           .add({.name = "b", .data = "stored", .deflated = false, .mode = 0100755})
-          .add({.name = "wide", .data = k_text, .zip64 = true})
+          .add({.name = "wide", .data = k_prose, .zip64 = true})
           .build();
   const Archive from = open(old);
   StringSink sink;
@@ -152,8 +140,8 @@ TEST(Writer, CopiesPackedBytesUnderNewHeaders) {
 TEST(Writer, CopiesNothingThatNobodyCouldRead) {
   const std::string old =
       ZipBuilder()
-          .add({.name = "encrypted", .data = k_text, .flags = 1})
-          .add({.name = "method", .data = k_text, .local = {.method = 14}, .directory = {.method = 14}})
+          .add({.name = "encrypted", .data = k_prose, .flags = 1})
+          .add({.name = "method", .data = k_prose, .local = {.method = 14}, .directory = {.method = 14}})
           .add({.name = "size", .data = "abc", .deflated = false, .directory = {.size = 7}})
           .build();
   const Archive from = open(old);
@@ -210,7 +198,7 @@ TEST(Writer, HoldsNoMoreThanItMay) {
 TEST(Writer, AMemberThatCannotBeReadEndsItAndIsNamed) {
   for (const unsigned threads : {1u, 4u}) {
     std::vector<NewMember> members;
-    for (int i = 0; i < 40; ++i) members.push_back(member("m" + std::to_string(i), k_text));
+    for (int i = 0; i < 40; ++i) members.push_back(member("m" + std::to_string(i), k_prose));
     members[17].open = []() -> Blob { throw Error("is broken"); };
     members[30].open = []() -> Blob { throw Error("is broken too"); };
     StringSink sink;
@@ -232,7 +220,7 @@ class FullSink final : public Sink {
 
 TEST(Writer, AFullDiskEndsIt) {
   std::vector<NewMember> members;
-  for (int i = 0; i < 40; ++i) members.push_back(member("m" + std::to_string(i), k_text));
+  for (int i = 0; i < 40; ++i) members.push_back(member("m" + std::to_string(i), k_prose));
   FullSink sink;
   Writer writer(sink, {.threads = 4, .memory = 3000});
   EXPECT_EQ(error_of([&] { writer.add_all(members); }), "the disk is full");

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "zip/format.h"
+#include "zip/test_archive.h"
 #include "zip/writer.h"
 
 namespace wheelsmith::zip {
@@ -47,11 +48,6 @@ class SparseSink final : public Sink {
   std::uint64_t m_room;
   std::uint64_t m_size = 0;
 };
-
-void expect_clean(const Archive& archive) {
-  for (const Finding& finding : archive.check())
-    ADD_FAILURE() << finding.id << " " << finding.subject << ": " << finding.what;
-}
 
 bool has_record64(Bytes file) {
   return file.size() > 100 &&

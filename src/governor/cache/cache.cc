@@ -31,11 +31,6 @@ namespace wheelsmith::governor {
 
 namespace {
 
-template <std::size_t N>
-bool is_one_of(std::string_view word, const std::array<std::string_view, N>& list) {
-  return std::find(list.begin(), list.end(), word) != list.end();
-}
-
 bool maps_folders(const std::vector<std::string>& argv) {
   return std::any_of(argv.begin(), argv.end(), [](const std::string& word) {
     return word.starts_with("-ffile-prefix-map=") || word.find(",-ffile-prefix-map=") != word.npos;

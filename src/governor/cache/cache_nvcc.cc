@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 
 #include "base/text.h"
@@ -17,11 +16,6 @@ namespace {
 
 constexpr std::string_view k_prefix_map = "-prefix-map=";
 constexpr std::size_t k_most_option_files = 100;
-
-template <std::size_t N>
-bool is_one_of(std::string_view word, const std::array<std::string_view, N>& list) {
-  return std::find(list.begin(), list.end(), word) != list.end();
-}
 
 // The name and the value of "--name=value" or of "--name" "value", for the names that are asked for.
 struct NvccOption {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "governor/model/units.h"
+
 // A compile starts when a core is free and when, in every pool it takes memory from, what is available exceeds what it
 // will need, what those that run will still grow by, and a margin. "Available" is read from the system, so that other
 // people's processes count, and so do those of ours that are larger than was thought.
@@ -25,8 +27,6 @@
 namespace wheelsmith::governor {
 
 namespace {
-
-constexpr std::uint64_t k_MB = 1'000'000;
 
 std::uint64_t growth(const Admission::Running& running) {
   return running.reserved - std::min(running.reserved, running.used);

@@ -2,10 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include "governor/model/units.h"
+
 namespace wheelsmith::governor {
 namespace {
 
-constexpr std::uint64_t k_MB = 1'000'000;
 using Do = Action::Kind;
 
 // A machine of `cores` with one pool. Sizes are in MB.

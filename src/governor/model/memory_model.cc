@@ -13,7 +13,7 @@ namespace wheelsmith::governor {
 
 namespace {
 
-constexpr double k_MB = 1e6;
+constexpr double k_megabyte = 1e6;
 constexpr std::uint64_t k_least = 16'000'000;
 // Observations that make a correction downwards. Upwards one is enough: of 72 kernels that nobody knows, the first that
 // took three times the prior speaks for the rest.
@@ -49,24 +49,24 @@ Estimate prior(const UnitFacts& facts) {
   switch (facts.kind) {
     // Tables of numbers are what makes a C source large: 22 bytes of memory for a byte of text, measured.
     case Kind::c:
-      memory = 40 * k_MB + 22 * size;
+      memory = 40 * k_megabyte + 22 * size;
       seconds = 0.3 + size / 4e6;
       break;
     case Kind::fortran:
     case Kind::cxx:
-      memory = 300 * k_MB + 40 * size;
+      memory = 300 * k_megabyte + 40 * size;
       seconds = 5 + size / 2e4;
       break;
     case Kind::cuda:
-      memory = (2000 * k_MB + 40 * size) * thread_factor(facts.threads, 1);
+      memory = (2000 * k_megabyte + 40 * size) * thread_factor(facts.threads, 1);
       seconds = 60 + 40 * (archs - 1);
       break;
     case Kind::hip:
-      memory = 1200 * k_MB + 40 * size;
+      memory = 1200 * k_megabyte + 40 * size;
       seconds = 30 + 20 * (archs - 1);
       break;
     case Kind::link:
-      memory = 30 * k_MB + 1.6 * size;
+      memory = 30 * k_megabyte + 1.6 * size;
       seconds = 0.2 + size / 2e8;
       break;
   }
@@ -82,7 +82,7 @@ Estimate MemoryModel::estimate(const UnitFacts& facts) const {
     result = {bytes(static_cast<double>(with_slack(unit->second.peak)) * factor), unit->second.seconds,
               Estimate::From::unit, unit->second.last.peak, unit->second.tails.value_or(Tails())};
   } else if (family != m_families.end()) {
-    const double memory = static_cast<double>(family->second.peak) * 1.05 + 8 * k_MB;
+    const double memory = static_cast<double>(family->second.peak) * 1.05 + 8 * k_megabyte;
     result = {bytes(memory), family->second.seconds, Estimate::From::family, family->second.peak, {}};
     for (const auto& tail : family->second.tails.value_or(std::vector<Family::TailShare>()))
       result.tails.push_back({tail.falls, bytes(memory * tail.memory)});

@@ -5,26 +5,25 @@
 #include <filesystem>
 
 #include "governor/model/unit_journal.h"
+#include "governor/model/units.h"
 #include "sys/file.h"
 #include "sys/files.h"
 
 namespace wheelsmith::governor {
 namespace {
 
-constexpr std::uint64_t k_MB = 1'000'000;
-
 UnitFacts cuda(const std::string& unit, const std::string& family = "cuda/1/x") {
   return {unit, family, Kind::cuda, 10'000, 1, 1};
 }
 
-Observation seen(const UnitFacts& facts, std::uint64_t peak, double seconds = 100, std::int64_t when = 1) {
+Observation observed(const UnitFacts& facts, std::uint64_t peak, double seconds = 100, std::int64_t when = 1) {
   return {facts, peak * k_MB, seconds, when, {}};
 }
 
 TEST(MemoryModelTest, AUnitNeedsWhatItNeeded) {
   MemoryModel model;
   EXPECT_EQ(model.estimate(cuda("a")).from, Estimate::From::prior);
-  model.learn(seen(cuda("a"), 4690, 124));
+  model.learn(observed(cuda("a"), 4690, 124));
   const Estimate estimate = model.estimate(cuda("a"));
   EXPECT_EQ(estimate.from, Estimate::From::unit);
   EXPECT_GE(estimate.memory, 4690 * k_MB);
@@ -34,27 +33,27 @@ TEST(MemoryModelTest, AUnitNeedsWhatItNeeded) {
 
 TEST(MemoryModelTest, MoreIsBelievedAtOnceLessSlowly) {
   MemoryModel model;
-  model.learn(seen(cuda("a"), 1000));
-  model.learn(seen(cuda("a"), 3000));
+  model.learn(observed(cuda("a"), 1000));
+  model.learn(observed(cuda("a"), 3000));
   EXPECT_GE(model.estimate(cuda("a")).memory, 3000 * k_MB);
-  model.learn(seen(cuda("a"), 1000));
+  model.learn(observed(cuda("a"), 1000));
   EXPECT_GE(model.estimate(cuda("a")).memory, 2000 * k_MB);
   EXPECT_LE(model.estimate(cuda("a")).memory, 2200 * k_MB);
 }
 
 TEST(MemoryModelTest, HitsOfACompileCacheTeachNothing) {
   MemoryModel model;
-  model.learn(seen(cuda("a"), 4000, 100));
+  model.learn(observed(cuda("a"), 4000, 100));
   const std::uint64_t before = model.estimate(cuda("a")).memory;
-  for (int i = 0; i < 5; ++i) model.learn(seen(cuda("a"), 20, 0.1));
+  for (int i = 0; i < 5; ++i) model.learn(observed(cuda("a"), 20, 0.1));
   EXPECT_EQ(model.estimate(cuda("a")).memory, before);
   EXPECT_EQ(model.estimate(cuda("a")).seconds, 100);
 }
 
 TEST(MemoryModelTest, RelativesResembleEachOther) {
   MemoryModel model;
-  model.learn(seen(cuda("hdim64"), 3000, 60));
-  model.learn(seen(cuda("hdim256"), 6400, 140));
+  model.learn(observed(cuda("hdim64"), 3000, 60));
+  model.learn(observed(cuda("hdim256"), 6400, 140));
   const Estimate estimate = model.estimate(cuda("hdim128"));
   EXPECT_EQ(estimate.from, Estimate::From::family);
   EXPECT_GE(estimate.memory, 6400 * k_MB);
@@ -64,10 +63,10 @@ TEST(MemoryModelTest, RelativesResembleEachOther) {
 
 TEST(MemoryModelTest, OneThatTookMoreIsBelievedAtOnceOneThatTookLessIsNot) {
   MemoryModel more;
-  more.learn(seen(cuda("a", "cuda/1/a"), 6400));
+  more.learn(observed(cuda("a", "cuda/1/a"), 6400));
   EXPECT_GE(more.estimate(cuda("b", "cuda/1/b")).memory, 6000 * k_MB);
   MemoryModel less;
-  less.learn(seen(cuda("a", "cuda/1/a"), 200));
+  less.learn(observed(cuda("a", "cuda/1/a"), 200));
   EXPECT_GE(less.estimate(cuda("b", "cuda/1/b")).memory, 2000 * k_MB);
 }
 
@@ -99,25 +98,25 @@ TEST(MemoryModelTest, PriorsGrowWithWhatThereIsToDo) {
 
 TEST(MemoryModelTest, AKilledUnitNeedsMoreThanItHad) {
   MemoryModel model;
-  model.learn(seen(cuda("a"), 300));
+  model.learn(observed(cuda("a"), 300));
   model.needs_more_than(cuda("a"), 2500 * k_MB);
   EXPECT_EQ(model.estimate(cuda("a")).memory, 2500 * k_MB);
   EXPECT_GE(model.estimate(cuda("relative")).memory, 2500 * k_MB);
-  model.learn(seen(cuda("a"), 2400));
+  model.learn(observed(cuda("a"), 2400));
   EXPECT_LT(model.estimate(cuda("a")).memory, 2500 * k_MB);
 }
 
 TEST(MemoryModelTest, WhatIsNeededAfterThePeakIsKnown) {
   MemoryModel model;
   EXPECT_TRUE(model.estimate(cuda("a")).tails.empty());
-  Observation observation = seen(cuda("a"), 6000);
+  Observation observation = observed(cuda("a"), 6000);
   observation.tails = {{1, 1500 * k_MB}, {1, 300 * k_MB}};
   model.learn(observation);
   const Tails known = model.estimate(cuda("a")).tails;
   EXPECT_EQ(known, observation.tails.value());
   EXPECT_EQ(model.estimate(cuda("a")).peak, 6000 * k_MB);
 
-  observation = seen(cuda("relative"), 3000);
+  observation = observed(cuda("relative"), 3000);
   observation.tails = {{1, 1500 * k_MB}, {2, 300 * k_MB}};
   model.learn(observation);
   const Tails relative = model.estimate(cuda("other")).tails;
@@ -131,7 +130,7 @@ TEST(MemoryModelTest, WhatIsNeededAfterThePeakIsKnown) {
   observation.facts.threads = 2;
   observation.tails = Tails();
   model.learn(observation);
-  model.learn(seen(cuda("unseen"), 3000));
+  model.learn(observed(cuda("unseen"), 3000));
   EXPECT_EQ(model.estimate(cuda("other")).tails, relative);
   EXPECT_EQ(model.estimate(cuda("relative")).tails.size(), 2U);
   // The same unit fell otherwise.
@@ -140,7 +139,7 @@ TEST(MemoryModelTest, WhatIsNeededAfterThePeakIsKnown) {
   model.learn(observation);
   EXPECT_EQ(model.estimate(cuda("relative")).tails, Tails({{1, 1600 * k_MB}})) << "the larger, as far as they agree";
   // One that ends at its peak.
-  observation = seen(cuda("level"), 3000);
+  observation = observed(cuda("level"), 3000);
   observation.tails = Tails();
   model.learn(observation);
   EXPECT_TRUE(model.estimate(cuda("other")).tails.empty());
@@ -150,10 +149,10 @@ TEST(UnitJournalTest, IsReadBackAndSharedWithOtherMachines) {
   const sys::TempDir folder;
   {
     UnitJournal journal(folder.path());
-    journal.add(seen(cuda("a"), 1000));
-    journal.add(seen(cuda("a"), 2000));
+    journal.add(observed(cuda("a"), 1000));
+    journal.add(observed(cuda("a"), 2000));
   }
-  sys::write_file(folder.path() / "other-machine.tsv", to_line(seen(cuda("b"), 5000)) + "no line of ours\n\t\t\n");
+  sys::write_file(folder.path() / "other-machine.tsv", to_line(observed(cuda("b"), 5000)) + "no line of ours\n\t\t\n");
   UnitJournal journal(folder.path());
   EXPECT_EQ(journal.model().size(), 2U);
   EXPECT_GE(journal.model().estimate(cuda("a")).memory, 2000 * k_MB);
@@ -163,16 +162,16 @@ TEST(UnitJournalTest, IsReadBackAndSharedWithOtherMachines) {
 TEST(UnitJournalTest, StaysSmall) {
   const sys::TempDir folder;
   std::string text;
-  for (int i = 0; i < 3000; ++i) text += to_line(seen(cuda("a"), 1000, 1, i));
+  for (int i = 0; i < 3000; ++i) text += to_line(observed(cuda("a"), 1000, 1, i));
   sys::write_file(folder.path() / "journal.tsv", text);
   UnitJournal journal(folder.path());
   const std::string after = sys::read_file(folder.path() / "journal.tsv");
   EXPECT_EQ(std::count(after.begin(), after.end(), '\n'), 1);
-  EXPECT_EQ(after, to_line(seen(cuda("a"), 1000, 1, 2999)));
+  EXPECT_EQ(after, to_line(observed(cuda("a"), 1000, 1, 2999)));
 }
 
 TEST(UnitJournalTest, TailsAreKeptAndOldLinesHaveNone) {
-  Observation observation = seen(cuda("a"), 1000);
+  Observation observation = observed(cuda("a"), 1000);
   observation.tails = {{2, 300 * k_MB}, {1, 90 * k_MB}};
   std::string line = to_line(observation);
   line.pop_back();
@@ -187,7 +186,7 @@ TEST(UnitJournalTest, TailsAreKeptAndOldLinesHaveNone) {
 }
 
 TEST(UnitJournalTest, LinesThatAreNoneAreLeftOut) {
-  const std::string good = to_line(seen(cuda("a"), 1000));
+  const std::string good = to_line(observed(cuda("a"), 1000));
   ASSERT_TRUE(parse_line(good.substr(0, good.size() - 1)));
   for (const char* line : {"", "a", "a\tb\tcuda\t1\t1\t1\t1\t1", "a\tb\tcobol\t1\t1\t1\t1\t1\t1",
                            "a\tb\tcuda\t-1\t1\t1\t1\t1\t1", "a\tb\tcuda\t1\t1\t1\t99999999999999999\t1\t1",

@@ -8,10 +8,10 @@
 #include <string>
 #include <utility>
 
+#include "governor/model/units.h"
+
 namespace wheelsmith::governor {
 namespace {
-
-constexpr std::uint64_t k_MB = 1'000'000;
 
 // MB at each second.
 using Looks = std::vector<std::uint64_t>;
@@ -24,7 +24,7 @@ Tails tails_of(const Looks& looks, double step = 1) {
 Tail tail(unsigned falls, std::uint64_t megabytes) { return {falls, megabytes * k_MB}; }
 
 // "SECOND:MB" of each tail that is seen.
-std::string seen(TailWatch watch, const Looks& looks) {
+std::string seen_tails(TailWatch watch, const Looks& looks) {
   std::string text;
   for (std::size_t i = 0; i < looks.size(); ++i) {
     const std::uint64_t rest = watch.look(static_cast<double>(i), looks[i] * k_MB);
@@ -58,17 +58,19 @@ TEST(TailTest, TheWayDownIsNoPeakAndNoFall) {
 
 TEST(TailTest, IsSeenWhileACompileRuns) {
   const Tails tails{tail(1, 2400), tail(1, 500)};
-  EXPECT_EQ(seen({6400 * k_MB, tails, false}, k_kernel), "8:2400 13:500");
-  EXPECT_EQ(seen({3000 * k_MB, {tail(2, 1700)}, false}, {3000, 3000, 500, 500, 2900, 2900, 700, 700, 1700}), "7:1700");
-  EXPECT_EQ(seen({}, k_kernel), "") << "nothing is known";
-  EXPECT_EQ(seen({12000 * k_MB, tails, false}, k_kernel), "") << "it should have grown further";
+  EXPECT_EQ(seen_tails({6400 * k_MB, tails, false}, k_kernel), "8:2400 13:500");
+  EXPECT_EQ(seen_tails({3000 * k_MB, {tail(2, 1700)}, false}, {3000, 3000, 500, 500, 2900, 2900, 700, 700, 1700}),
+            "7:1700");
+  EXPECT_EQ(seen_tails({}, k_kernel), "") << "nothing is known";
+  EXPECT_EQ(seen_tails({12000 * k_MB, tails, false}, k_kernel), "") << "it should have grown further";
 }
 
 TEST(TailTest, RelativesAreLikeEachOther) {
   const Tails tails{tail(1, 3000), tail(1, 600)};
-  EXPECT_EQ(seen({8000 * k_MB, tails, true}, k_kernel), "8:3000 13:600") << "its own peak counts";
-  EXPECT_EQ(seen({12000 * k_MB, tails, true}, k_kernel), "") << "too small to be sure";
-  EXPECT_EQ(seen({1600 * k_MB, {tail(1, 300)}, true}, {880, 880, 30, 30, 1600, 1600}), "") << "a host pass comes first";
+  EXPECT_EQ(seen_tails({8000 * k_MB, tails, true}, k_kernel), "8:3000 13:600") << "its own peak counts";
+  EXPECT_EQ(seen_tails({12000 * k_MB, tails, true}, k_kernel), "") << "too small to be sure";
+  EXPECT_EQ(seen_tails({1600 * k_MB, {tail(1, 300)}, true}, {880, 880, 30, 30, 1600, 1600}), "")
+      << "a host pass comes first";
 }
 
 TEST(TailTest, LongCompilesTakeLittleRoomAndLoseNothing) {

@@ -9,11 +9,6 @@ namespace wheelsmith::governor::words {
 
 namespace {
 
-template <std::size_t N>
-bool is_one_of(std::string_view word, const std::array<std::string_view, N>& list) {
-  return std::find(list.begin(), list.end(), word) != list.end();
-}
-
 constexpr std::array<std::string_view, 27> k_source_endings{
     ".c",   ".cc", ".cpp", ".cxx", ".c++", ".C",   ".cp",  ".cu", ".hip", ".m", ".mm", ".s",   ".S", ".sx",
     ".asm", ".f",  ".for", ".f90", ".f95", ".f03", ".f08", ".F",  ".F90", ".i", ".ii", ".ptx", ".bc"};

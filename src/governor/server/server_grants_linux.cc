@@ -1,22 +1,16 @@
 #include <signal.h>
-#include <sys/time.h>
 
 #include <algorithm>
 
 #include "governor/record.h"
 #include "governor/server/server.h"
+#include "sys/clock.h"
 
 // Compiles: asked for, granted, ended.
 
 namespace wheelsmith::governor {
 
 namespace {
-
-double wall_clock() {
-  timeval time{};
-  ::gettimeofday(&time, nullptr);
-  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
-}
 
 // What a look into the compile cache takes at most: ccache, and a preprocessor for what is not nvcc's.
 constexpr std::uint64_t k_look_memory = 256 << 20;
@@ -90,7 +84,7 @@ void Server::ask(Client& client, const Message& message, bool runs_already) {
   }
   if (runs_already) {
     client.granted = now();
-    client.started = wall_clock();
+    client.started = sys::unix_seconds();
     m_admission.adopt(ask, now());
   } else {
     m_admission.ask(ask, now());
@@ -133,7 +127,7 @@ void Server::note(const Client& client, const Admission::Running& running, const
 void Server::note_pause(const Client& client, const Admission::Running& running) {
   document::Table line;
   line["event"] = "pause";
-  line["at"] = wall_clock() - (now() - running.paused_at);
+  line["at"] = sys::unix_seconds() - (now() - running.paused_at);
   line["seconds"] = now() - running.paused_at;
   line["name"] = client.name;
   line["why"] = "memory";
@@ -165,7 +159,7 @@ void Server::done(Client& client, const Message& message) {
     UnitFacts facts = client.facts;
     facts.threads = running.threads;
     client.build->journal->add({facts, peak, now() - client.granted - running.paused_for,
-                                static_cast<std::int64_t>(wall_clock()),
+                                static_cast<std::int64_t>(sys::unix_seconds()),
                                 client.adopted ? std::nullopt : std::optional(client.curve.tails())});
   } else if (set_back) {
     model.needs_more_than(client.facts, std::max(running.reserved, running.peak));
@@ -237,7 +231,7 @@ void Server::act(const std::vector<Action>& actions) {
     switch (action.kind) {
       case Action::Kind::start:
         client->granted = now();
-        client->started = wall_clock();
+        client->started = sys::unix_seconds();
         client->tail_watch = {};
         if (action.threads == 1 && !client->looks) {
           const bool roughly = client->estimate.from != Estimate::From::unit;

@@ -4,6 +4,7 @@
 
 #include "governor/record.h"
 #include "governor/server/server.h"
+#include "sys/clock.h"
 
 // What is going on: what compiles hold, what is left, who slipped through.
 
@@ -16,12 +17,6 @@ constexpr double k_limits_hold = 5;
 constexpr double k_note_every = 1;  // memory in the record, status to whoever started a build
 constexpr double k_strangers_every = 1;
 constexpr double k_tell_every = 5;  // a waiting shim hears that we are alive
-
-double wall_clock() {
-  timespec time{};
-  ::clock_gettime(CLOCK_REALTIME, &time);
-  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
-}
 
 }  // namespace
 
@@ -180,7 +175,7 @@ void Server::note_memory(Build& build) {
   build.memory_noted_at = m_looked_at;
   document::Table line;
   line["event"] = "memory";
-  line["at"] = wall_clock();
+  line["at"] = sys::unix_seconds();
   for (const char* name : {"running", "waiting", "paused", "used", "reserved", "available", "limit"})
     line[name] = status.number(name);
   append_record(build.run.record, line);
@@ -197,7 +192,7 @@ void Server::look_for_strangers(Build& build, pid_t root) {
     if (build.strangers.size() > 100 || !build.strangers.insert(program).second) continue;
     document::Table line;
     line["event"] = "unreached";
-    line["at"] = wall_clock();
+    line["at"] = sys::unix_seconds();
     line["program"] = program;
     append_record(build.run.record, line);
   }

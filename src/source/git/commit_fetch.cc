@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "source/git/git_failure.h"
+#include "source/git/ref_names.h"
 #include "sys/files.h"
 
 namespace wheelsmith::source {
@@ -18,7 +19,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int k_tries = 3;
-constexpr std::string_view k_tags = "refs/tags/";
 
 bool is_remains(std::string_view name) {
   return name.ends_with(".lock") || name.ends_with(".keep") || name.starts_with("tmp_");

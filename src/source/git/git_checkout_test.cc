@@ -6,7 +6,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* k_url = "https://host/top.git";
+constexpr const char* k_top_url = "https://host/top.git";
 
 // top has one/ (with nested two/ by a relative URL), moved/ (whose name is that of its old folder), lone/.
 class Checkouts : public RepositoriesTest {
@@ -42,7 +42,7 @@ class Checkouts : public RepositoriesTest {
   }
   std::string checkout(std::optional<std::vector<std::string>> submodules = {}, const std::string& tag = "") {
     sys::remove_tree(m_tree);
-    return error_of([&] { repositories().checkout({k_url, m_top, tag, tag, std::move(submodules)}, m_tree); });
+    return error_of([&] { repositories().checkout({k_top_url, m_top, tag, tag, std::move(submodules)}, m_tree); });
   }
   std::vector<std::string> files() const {
     std::vector<std::string> names;
@@ -69,7 +69,7 @@ TEST_F(Checkouts, HaveEverythingAndNeedNobody) {
   EXPECT_EQ(git(moved, {"status", "--porcelain"}), "");
   EXPECT_EQ(git(moved, {"tag"}), "v1.0");
   EXPECT_EQ(git(moved, {"describe"}), "v1.0");
-  EXPECT_EQ(git(moved, {"remote", "get-url", "origin"}), k_url);
+  EXPECT_EQ(git(moved, {"remote", "get-url", "origin"}), k_top_url);
   EXPECT_EQ(git(moved, {"rev-list", "--count", "HEAD"}), "1");
   EXPECT_EQ(git(moved / "third_party/moved", {"rev-parse", "HEAD"}), m_pinned);
   const std::string status = " " + git(moved, {"submodule", "status", "--recursive"}) + "\n";
@@ -84,7 +84,7 @@ TEST_F(Checkouts, HaveTheFilesOfTheOrigin) {
   const std::string tree = git(origin("top"), {"rev-parse", "HEAD^{tree}"});
   EXPECT_EQ(git(m_tree, {"rev-parse", "HEAD^{tree}"}), tree);
   EXPECT_EQ(git(m_tree, {"write-tree"}), tree);
-  EXPECT_EQ(repositories().tree_digest(k_url, m_top), tree);
+  EXPECT_EQ(repositories().tree_digest(k_top_url, m_top), tree);
   EXPECT_EQ(git(m_tree, {"tag"}), "");
 }
 
@@ -105,7 +105,7 @@ TEST_F(Checkouts, TakeOnlyTheSubmodulesThatAreWanted) {
 }
 
 TEST_F(Checkouts, ListSubmodules) {
-  const std::vector<Submodule> found = repositories().submodules(k_url, m_top);
+  const std::vector<Submodule> found = repositories().submodules(k_top_url, m_top);
   ASSERT_EQ(found.size(), 3u);
   EXPECT_EQ(found[0].path, "lone");
   EXPECT_EQ(found[0].url, "https://host/lone.git");
@@ -161,7 +161,7 @@ TEST_F(Checkouts, StandInForPins) {
   recipe::Recipe recipe;
   recipe.name = recipe.project = "top";
   recipe.source.kind = recipe::Source::Kind::git;
-  recipe.source.url = k_url;
+  recipe.source.url = k_top_url;
   recipe.source.ref = "other-2.0";
   recipe.source.submodules = std::vector<std::string>{"lone"};
   const Pin made = pin(recipe, {}, fetcher, m_store, {});

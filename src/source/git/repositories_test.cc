@@ -12,8 +12,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* k_url = "https://host/a.git";
-
 class Fetching : public RepositoriesTest {};
 
 TEST_F(Fetching, BringsOneCommitWithoutHistory) {

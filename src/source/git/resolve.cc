@@ -12,6 +12,7 @@
 #include "document/value.h"
 #include "fetch/fetch.h"
 #include "source/git/git_failure.h"
+#include "source/git/ref_names.h"
 #include "source/git/repositories.h"
 
 namespace wheelsmith::source {
@@ -19,7 +20,6 @@ namespace wheelsmith::source {
 namespace {
 
 constexpr std::string_view k_notes = "source", k_peeled = "^{}";
-constexpr std::string_view k_tags = "refs/tags/", k_heads = "refs/heads/", k_remotes = "refs/remotes/origin/";
 
 struct Ref {
   std::string name, id;

@@ -4,8 +4,6 @@
 namespace wheelsmith::source {
 namespace {
 
-constexpr const char* k_url = "https://host/a.git";
-
 class Resolving : public RepositoriesTest {
  protected:
   void SetUp() override {

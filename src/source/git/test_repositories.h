@@ -22,6 +22,8 @@ inline std::string error_of(const std::function<void()>& action) {
   return "no error";
 }
 
+inline constexpr const char* k_url = "https://host/a.git";
+
 inline bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 // Small repositories in a folder of their own, and a store. `m_origins` is what the URLs https://host/… stand for.

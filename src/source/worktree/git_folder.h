@@ -25,6 +25,9 @@ class GitFolder {
   enum class Patience { until_interrupted, to_the_end };
   explicit GitFolder(std::filesystem::path folder, Patience patience = Patience::until_interrupted)
       : m_folder(std::move(folder)), m_patience(patience) {}
+  [[nodiscard]] static GitFolder patient(const std::filesystem::path& folder) {
+    return GitFolder(folder, Patience::to_the_end);
+  }
 
   // Whether the folder is the top of a repository's files (not somewhere below it).
   [[nodiscard]] static bool is_one(const std::filesystem::path& folder);

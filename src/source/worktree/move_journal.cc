@@ -19,8 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-GitFolder patient(const fs::path& folder) { return GitFolder(folder, GitFolder::Patience::to_the_end); }
-
 using Entry = MoveJournal::Entry;
 
 using document::Array;
@@ -51,14 +49,15 @@ void link_folders(const fs::path& files, const fs::path& history) {
   const fs::path real_files = fs::canonical(files);
   const fs::path real_history = fs::canonical(history);
   sys::write_file(files / ".git", "gitdir: " + real_history.lexically_relative(real_files).string() + "\n");
-  const GitFolder git = patient(files.parent_path());
+  const GitFolder git = GitFolder::patient(files.parent_path());
   git.text({"config", "-f", (real_history / "config").string(), "core.worktree",
             real_files.lexically_relative(real_history).string()});
 }
 
 void unlink_folders(const fs::path& history) {
   // Fails when there is none, and that is as good.
-  (void)patient(history.parent_path()).run({"config", "-f", (history / "config").string(), "--unset", "core.worktree"});
+  (void)GitFolder::patient(history.parent_path())
+      .run({"config", "-f", (history / "config").string(), "--unset", "core.worktree"});
 }
 
 void remove_files(const fs::path& folder, const std::vector<std::string>& names) {
@@ -77,7 +76,7 @@ void MoveJournal::remove_empty(fs::path folder) const {
     folder = folder.parent_path();
 }
 
-fs::path MoveJournal::file() const { return patient(m_root).git_folder() / "wheelsmith-move.json"; }
+fs::path MoveJournal::file() const { return GitFolder::patient(m_root).git_folder() / "wheelsmith-move.json"; }
 
 void MoveJournal::write() const {
   Array list;
@@ -129,7 +128,7 @@ void MoveJournal::refuse_edits() const {
   for (const Entry& entry : entries) {
     const fs::path folder = m_root / entry.path;
     if (entry.kind == Entry::Kind::removed || !GitFolder::is_one(folder)) continue;
-    const GitFolder git = patient(folder);
+    const GitFolder git = GitFolder::patient(folder);
     const bool added = entry.kind == Entry::Kind::added;
     const std::string old = added ? entry.target : entry.worked.empty() ? entry.commit : entry.worked;
     std::vector<std::string> names = difference(git.files_of(entry.target), git.files_of(old));
@@ -155,7 +154,7 @@ void MoveJournal::refuse_edits() const {
 
 void MoveJournal::undo_files(const Entry& entry) const {
   const fs::path folder = m_root / entry.path;
-  const GitFolder git = patient(folder);
+  const GitFolder git = GitFolder::patient(folder);
   std::error_code ignored;
   fs::remove(entry.git_folder / "index.lock", ignored);
   fs::remove(entry.git_folder / "HEAD.lock", ignored);

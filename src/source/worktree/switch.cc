@@ -22,8 +22,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-GitFolder patient(const fs::path& folder) { return GitFolder(folder, GitFolder::Patience::to_the_end); }
-
 std::string tag_of(const GitFolder& git, const std::string& name) {
   return git.commit("refs/tags/" + name).value_or("");
 }
@@ -103,7 +101,7 @@ class Mover {
                                       (m_staged / part.path).string(),
                                       "HEAD",
                                       std::string("refs/tags/") + k_upstream_tag};
-    const GitFolder staged = patient(m_staged / part.path);
+    const GitFolder staged = GitFolder::patient(m_staged / part.path);
     for (const char* ref : {"refs/tags/WHEELSMITH_HIPIFY", "refs/wheelsmith/worked"}) {
       if (staged.commit(ref)) fetch.emplace_back(ref);
     }
@@ -219,9 +217,9 @@ class Mover {
       if (entry.kind == Entry::Kind::added) add(entry);
     }
     for (const PartState& part : m_state.parts) mark(part);
-    const GitFolder root = patient(m_root);
+    const GitFolder root = GitFolder::patient(m_root);
     root.text({"config", "remote.origin.url", m_state.origin});
-    const GitFolder staged = patient(m_staged);
+    const GitFolder staged = GitFolder::patient(m_staged);
     for (const std::string space : {"refs/tags/", "refs/remotes/origin/"}) {
       const std::string all = staged.text({"for-each-ref", "--format=%(refname) %(objectname)", space});
       for (const std::string_view name : lines(all)) {
@@ -238,7 +236,7 @@ class Mover {
   void verify() const {
     std::vector<std::string> wrong;
     for (const PartState& part : m_state.parts) {
-      const GitFolder git = patient(m_root / part.path);
+      const GitFolder git = GitFolder::patient(m_root / part.path);
       if (git.head() != part.made)
         throw Error(fmt::format("{} did not arrive at {}", shown_part(part.path), part.made.substr(0, 12)));
       for (const std::string& name : part.worked.empty() ? git.changed_files() : git.changed_since(part.worked))
@@ -251,7 +249,7 @@ class Mover {
 
   void take_away(const Entry& entry) const {
     const fs::path folder = m_root / entry.path;
-    const GitFolder git = patient(folder);
+    const GitFolder git = GitFolder::patient(folder);
     remove_files(folder, git.files_of(entry.worked.empty() ? entry.commit : entry.worked));
     fs::remove(folder / ".git");
     unlink_folders(entry.git_folder);
@@ -261,7 +259,7 @@ class Mover {
   }
 
   void go(const Entry& entry) const {
-    const GitFolder git = patient(m_root / entry.path);
+    const GitFolder git = GitFolder::patient(m_root / entry.path);
     if (!entry.worked.empty()) {
       git.text({"update-ref", "--no-deref", "HEAD", entry.worked});
       git.text({"reset", "-q"});
@@ -278,7 +276,7 @@ class Mover {
     if (!entry.had_history) {
       std::error_code ignored;
       sys::make_folders(entry.git_folder.parent_path());
-      fs::rename(patient(m_staged / entry.path).git_folder(), entry.git_folder);
+      fs::rename(GitFolder::patient(m_staged / entry.path).git_folder(), entry.git_folder);
       fs::remove(folder, ignored);
       sys::make_folders(folder.parent_path());
       fs::rename(m_staged / entry.path, folder);
@@ -287,7 +285,7 @@ class Mover {
     }
     sys::make_folders(folder);
     link_folders(folder, entry.git_folder);
-    const GitFolder git = patient(folder);
+    const GitFolder git = GitFolder::patient(folder);
     bring_commits(git, wanted);
     git.text({"update-ref", "--no-deref", "HEAD", entry.target});
     git.text({"reset", "-q", "--hard"});
@@ -306,10 +304,10 @@ class Mover {
   }
 
   void mark(const PartState& part) const {
-    const GitFolder git = patient(m_root / part.path);
+    const GitFolder git = GitFolder::patient(m_root / part.path);
     hide_submodules(git);
     git.tag(k_upstream_tag, part.upstream);
-    const GitFolder staged = patient(m_staged / part.path);
+    const GitFolder staged = GitFolder::patient(m_staged / part.path);
     if (fs::exists(m_staged / part.path / ".git")) {
       if (const auto hipify = staged.commit(std::string("refs/tags/") + k_hipify_tag))
         git.tag(k_hipify_tag, *hipify);
@@ -319,7 +317,7 @@ class Mover {
     if (!part.worked.empty()) git.text({"update-ref", "refs/wheelsmith/worked", part.worked});
     for (const PartState& inner : m_state.parts) {
       if (inner.path.empty() || inner.path == part.path || parent_of(inner.path, m_state) != part.path) continue;
-      const std::string url = patient(m_root / inner.path).run({"config", "remote.origin.url"}).output;
+      const std::string url = GitFolder::patient(m_root / inner.path).run({"config", "remote.origin.url"}).output;
       const std::string key = "submodule." + inner.name;
       git.text({"config", key + ".active", "true"});
       if (!trim(url).empty()) git.text({"config", key + ".url", std::string(trim(url))});

@@ -10,7 +10,7 @@ namespace wheelsmith::wheel {
 
 namespace {
 
-constexpr std::size_t k_most_per_id = 100;
+constexpr std::size_t k_most_of_one_id = 100;
 constexpr std::size_t k_longest_text = 8000;
 
 void clip(std::string& text) {
@@ -34,17 +34,17 @@ std::vector<Finding> limited(std::vector<Finding> findings) {
   for (Finding& finding : findings) {
     Rest& rest = rests[finding.id];
     ++rest.seen;
-    if (rest.seen == k_most_per_id + 1) rest.first_left_out = std::move(finding);
-    if (rest.seen > k_most_per_id) continue;
+    if (rest.seen == k_most_of_one_id + 1) rest.first_left_out = std::move(finding);
+    if (rest.seen > k_most_of_one_id) continue;
     clip(finding.subject);
     clip(finding.what);
     result.push_back(std::move(finding));
   }
   for (auto& [id, rest] : rests) {
-    if (rest.seen <= k_most_per_id) continue;
+    if (rest.seen <= k_most_of_one_id) continue;
     Finding& more = rest.first_left_out;
     more.subject = "and others";
-    more.what = fmt::format("{} more findings like these are not shown", rest.seen - k_most_per_id);
+    more.what = fmt::format("{} more findings like these are not shown", rest.seen - k_most_of_one_id);
     result.push_back(std::move(more));
   }
   return result;

@@ -99,8 +99,8 @@ void check_tags_agree(const pep::WheelName& name, const Distribution& distributi
   }
 }
 
-void check_one(const std::optional<pep::WheelName>& name, const Distribution& distribution,
-               std::vector<Finding>& findings) {
+void check_distribution(const std::optional<pep::WheelName>& name, const Distribution& distribution,
+                        std::vector<Finding>& findings) {
   const auto missing = [&](const char* id, const char* file, const char* what) {
     findings.push_back({id, Severity::error, distribution.dist_info + "/" + file, what,
                         "it is no wheel without this file: installers refuse it",
@@ -145,7 +145,7 @@ std::vector<Finding> check_identity(const std::optional<pep::WheelName>& name,
                         fmt::format("there are {} .dist-info folders at its top", distributions.size()),
                         "installers refuse a wheel that is two packages", "build it again from a clean folder"});
   }
-  for (const Distribution& distribution : distributions) check_one(name, distribution, findings);
+  for (const Distribution& distribution : distributions) check_distribution(name, distribution, findings);
   return findings;
 }
 

@@ -22,8 +22,8 @@ TEST(CheckPreload, WhatTheBinariesNeedIsNamed) {
   const std::string module =
       "def initialize():\n    import rocm_sdk\n    rocm_sdk.initialize_process(preload_shortnames=[\n"
       "        'amdhip64', # \"hipfft\" is not meant\n        \"miopen\", 'hipdnn',\n    ], check_version='7.1')\n";
-  using Rows = std::vector<std::string>;
-  const std::vector<std::pair<Rows, Rows>> cases = {
+  using Names = std::vector<std::string>;
+  const std::vector<std::pair<Names, Names>> cases = {
       {{"libamdhip64.so.7", "libMIOpen.so.1", "libhipdnn_backend.so", "libc.so.6", "libtorch_cpu.so"}, {}},
       {{"libhipfft.so.0"}, {"does not name hipfft, which torch/lib/libtorch_hip.so needs"}},
       {{"libroctx64.so.4"}, {}},

@@ -11,7 +11,7 @@ namespace wheelsmith::wheel {
 
 namespace {
 
-constexpr std::size_t k_most_per_id = 50;  // keeps the report readable when every file is wrong
+constexpr std::size_t k_most_record_findings = 50;  // keeps the report readable when every file is wrong
 
 // RECORD cannot hold its own hash, nor that of its signatures.
 bool needs_no_hash(std::string_view name, std::string_view record) {
@@ -55,7 +55,7 @@ void RecordCheck::add(Finding finding) {
   Same& same = m_findings[finding.id];
   ++same.count;
   same.first.insert(std::move(finding));
-  if (same.first.size() > k_most_per_id) same.first.erase(std::prev(same.first.end()));
+  if (same.first.size() > k_most_record_findings) same.first.erase(std::prev(same.first.end()));
 }
 
 void RecordCheck::see(const std::string& name, Bytes bytes) {
@@ -125,9 +125,9 @@ std::vector<Finding> RecordCheck::finish(const Names& names) {
   for (auto& [id, same] : m_findings) {
     Finding rest = *same.first.begin();
     for (const Finding& finding : same.first) result.push_back(finding);
-    if (same.count <= k_most_per_id) continue;
+    if (same.count <= k_most_record_findings) continue;
     rest.subject = m_subject;
-    rest.what = fmt::format("{} more of the same", same.count - k_most_per_id);
+    rest.what = fmt::format("{} more of the same", same.count - k_most_record_findings);
     result.push_back(std::move(rest));
   }
   return result;

@@ -26,7 +26,7 @@ bool leaves_the_wheel(const std::string& file, std::string_view path) {
   return lowest < 0;
 }
 
-void check_one(const ElfFacts& file, const std::string& path, const char* tag, std::vector<Finding>& findings) {
+void check_run_path(const ElfFacts& file, const std::string& path, const char* tag, std::vector<Finding>& findings) {
   static constexpr std::string_view k_origin = "$ORIGIN";
   static constexpr std::string_view k_origin_braces = "${ORIGIN}";
   const std::string_view fix = "link with -Wl,-rpath,'$ORIGIN/…' or remove the entry";
@@ -72,8 +72,8 @@ std::vector<Finding> check_run_paths(const std::vector<ElfFacts>& files) {
   }
   std::vector<Finding> findings;
   for (const ElfFacts& file : files) {
-    for (const std::string& path : file.rpath) check_one(file, path, "RPATH", findings);
-    for (const std::string& path : file.runpath) check_one(file, path, "RUNPATH", findings);
+    for (const std::string& path : file.rpath) check_run_path(file, path, "RPATH", findings);
+    for (const std::string& path : file.runpath) check_run_path(file, path, "RUNPATH", findings);
     for (const std::string& needed : file.needed) {
       if (is_grafted_name(needed) && !there.contains(needed)) {
         findings.push_back(

@@ -18,7 +18,7 @@ ElfFacts module(const std::string& path, std::initializer_list<const char*> impo
   return elf_facts(path, Bytes(elf.build()), {});
 }
 
-ElfFacts library(const std::string& path, std::initializer_list<const char*> imports = {}) {
+ElfFacts shared_library(const std::string& path, std::initializer_list<const char*> imports = {}) {
   ElfBuilder elf;
   for (const char* name : imports) elf.import(name);
   return elf_facts(path, Bytes(elf.build()), {});
@@ -36,7 +36,7 @@ TEST(TrueTags, AreThoseOfTheBinaries) {
   const ElfFacts cp312 = module("d/x.cpython-312-x86_64-linux-gnu.so");
   const ElfFacts abi3 = module("d/x.abi3.so", {"PyModule_Create2", "_Py_Dealloc"});
   const ElfFacts plain = module("d/x.so", {"PyModule_Create2"});
-  const ElfFacts loaded = library("d/libx.so", {"memcpy"});
+  const ElfFacts loaded = shared_library("d/libx.so", {"memcpy"});
   struct Case {
     const char* story;
     std::vector<ElfFacts> files;
@@ -70,17 +70,21 @@ TEST(TrueTags, AreThoseOfTheBinaries) {
        "cp39-abi3",
        "cp311-cp311"},
       {"loaded by path", {loaded}, "cp311", "cp311-cp311", "py3-none"},
-      {"loaded by path, of no Python", {library("d/libx.cpython-311.so")}, "cp311", "cp311-cp311", "py3-none"},
-      {"a library that calls Python", {library("d/l.so", {"PyFrame_New"})}, "cp311", "py3-none", "cp311-cp311"},
-      {"and one that calls little of it", {library("d/l.so", {"PyObject_Call"})}, "cp311", "py3-none", "cp311-cp311"},
-      {"the same beside abi3", {abi3, library("d/l.so", {"PyObject_Call"})}, "cp311", "cp39-abi3", "cp39-abi3"},
+      {"loaded by path, of no Python", {shared_library("d/libx.cpython-311.so")}, "cp311", "cp311-cp311", "py3-none"},
+      {"a library that calls Python", {shared_library("d/l.so", {"PyFrame_New"})}, "cp311", "py3-none", "cp311-cp311"},
+      {"and one that calls little of it",
+       {shared_library("d/l.so", {"PyObject_Call"})},
+       "cp311",
+       "py3-none",
+       "cp311-cp311"},
+      {"the same beside abi3", {abi3, shared_library("d/l.so", {"PyObject_Call"})}, "cp311", "cp39-abi3", "cp39-abi3"},
       {"one outside the stable ABI beside abi3",
-       {abi3, library("d/l.so", {"PyFrame_New"})},
+       {abi3, shared_library("d/l.so", {"PyFrame_New"})},
        "cp311",
        "cp39-abi3",
        "cp311-cp311"},
       {"a name that only looks like it",
-       {library("d/l.so", {"PythonMode", "Pyramid"})},
+       {shared_library("d/l.so", {"PythonMode", "Pyramid"})},
        "cp311",
        "py3-none",
        "py3-none"},
