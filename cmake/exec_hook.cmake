@@ -1,6 +1,5 @@
-# wheelsmith_exec_hook(OUT): the exec hook (src/governor/hook/exec_hook.c) as a shared library whose bytes become
-#   extern const std::string_view wheelsmith::governor::data::exec_hook_so;
-# OUT is set to the generated source. It is linked with no library of this machine, so that no symbol gets a version.
+# wheelsmith_exec_hook(OUT): the exec hook (src/governor/hook/exec_hook.c) as a shared library. OUT is set to what
+# wheelsmith_embed makes a constant of, exec_hook_so. It is linked with no library of this machine, so that no symbol gets a version.
 
 function(wheelsmith_exec_hook out)
   add_library(wheelsmith_dl_stub SHARED src/governor/hook/dl_stub.c)
@@ -16,10 +15,5 @@ function(wheelsmith_exec_hook out)
   target_link_options(wheelsmith_exec_hook PRIVATE -nostdlib -Wl,--no-as-needed $<TARGET_FILE:wheelsmith_dl_stub>
     -Wl,-z,lazy -Wl,--hash-style=both -Wl,-s)
   add_dependencies(wheelsmith_exec_hook wheelsmith_dl_stub)
-  set(generated ${PROJECT_BINARY_DIR}/generated/governor_exec_hook_so.cc)
-  add_custom_command(OUTPUT ${generated}
-    COMMAND ${CMAKE_COMMAND} -DINPUT=$<TARGET_FILE:wheelsmith_exec_hook> -DOUTPUT=${generated} -DMODULE=governor
-            -DSYMBOL=exec_hook_so -P ${wheelsmith_embed_script}
-    DEPENDS wheelsmith_exec_hook ${wheelsmith_embed_script} VERBATIM)
-  set(${out} ${generated} PARENT_SCOPE)
+  set(${out} exec_hook_so=$<TARGET_FILE:wheelsmith_exec_hook> PARENT_SCOPE)
 endfunction()

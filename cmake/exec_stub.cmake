@@ -1,7 +1,5 @@
-# wheelsmith_exec_stub(OUT): the relative-exec stub (src/rocm/stub/exec_stub.c) as a static program without a C library, whose
-# bytes become
-#   extern const std::string_view wheelsmith::rocm::data::exec_stub;
-# OUT is set to the generated source.
+# wheelsmith_exec_stub(OUT): the relative-exec stub (src/rocm/stub/exec_stub.c) as a static program without a C library. OUT
+# is set to what wheelsmith_embed makes a constant of, exec_stub.
 
 function(wheelsmith_exec_stub out)
   add_executable(wheelsmith_exec_stub src/rocm/stub/exec_stub.c)
@@ -12,10 +10,5 @@ function(wheelsmith_exec_stub out)
     $<$<BOOL:${WHEELSMITH_WERROR}>:-Werror>)
   target_link_options(wheelsmith_exec_stub PRIVATE -nostdlib -static -no-pie -Wl,--build-id=none -Wl,-z,noseparate-code
     -Wl,-z,noexecstack -Wl,-s)
-  set(generated ${PROJECT_BINARY_DIR}/generated/rocm_exec_stub.cc)
-  add_custom_command(OUTPUT ${generated}
-    COMMAND ${CMAKE_COMMAND} -DINPUT=$<TARGET_FILE:wheelsmith_exec_stub> -DOUTPUT=${generated} -DMODULE=rocm
-            -DSYMBOL=exec_stub -P ${wheelsmith_embed_script}
-    DEPENDS wheelsmith_exec_stub ${wheelsmith_embed_script} VERBATIM)
-  set(${out} ${generated} PARENT_SCOPE)
+  set(${out} exec_stub=$<TARGET_FILE:wheelsmith_exec_stub> PARENT_SCOPE)
 endfunction()

@@ -1,11 +1,11 @@
-# wheelsmith_module(NAME USES module… LIBRARIES library… SOURCES generated source…): src/NAME/*.cc becomes the library wheelsmith_NAME, and
-# src/NAME/*_test.cc the test program NAME_test, which links the whole module and only what USES names.
-# Text files under src/NAME/data become C++ string constants (see embed.cmake).
+# wheelsmith_module(NAME USES module… LIBRARIES library… DATA symbol=file…): src/NAME/**.cc becomes the library wheelsmith_NAME, and
+# src/NAME/**_test.cc the test program NAME_test, which links the whole module and only what USES names.
+# Text files under src/NAME/data become C++ string constants, and so do the files of DATA (see embed.cmake).
 
 include(${CMAKE_CURRENT_LIST_DIR}/embed.cmake)
 
 function(wheelsmith_module name)
-  cmake_parse_arguments(arg "" "" "USES;LIBRARIES;SOURCES" ${ARGN})
+  cmake_parse_arguments(arg "" "" "USES;LIBRARIES;DATA" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS src/${name}/*.cc)
   set(tests ${sources})
   list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
@@ -13,13 +13,12 @@ function(wheelsmith_module name)
   if(NOT sources)
     return()
   endif()
-  list(APPEND sources ${arg_SOURCES})
   file(GLOB_RECURSE data CONFIGURE_DEPENDS src/${name}/data/*)
   list(FILTER data EXCLUDE REGEX "/__pycache__/")
-  foreach(file IN LISTS data)
-    wheelsmith_embed(${name} ${file} generated)
-    list(APPEND sources ${generated})
-  endforeach()
+  set(generated)
+  if(data OR arg_DATA)
+    wheelsmith_embed(${name} generated ${data} FILES ${arg_DATA})
+  endif()
   list(TRANSFORM arg_USES PREPEND wheelsmith_)
   # A module that stands in the list but has no source yet is no target.
   foreach(used IN LISTS arg_USES)
@@ -27,7 +26,7 @@ function(wheelsmith_module name)
       list(REMOVE_ITEM arg_USES ${used})
     endif()
   endforeach()
-  add_library(wheelsmith_${name} STATIC ${sources})
+  add_library(wheelsmith_${name} STATIC ${sources} ${generated})
   target_link_libraries(wheelsmith_${name} PUBLIC ${arg_USES} ${arg_LIBRARIES} PRIVATE wheelsmith_flags)
   target_include_directories(wheelsmith_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src)
   wheelsmith_use_precompiled(wheelsmith_${name})
