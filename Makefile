@@ -77,11 +77,19 @@ format-check: ## fails when `make format` would change something
 	@scripts/setup.sh format
 	@clang-format-19 --dry-run -Werror $(sources)
 
+# The command for each source by itself, without common headers that are compiled beforehand. Nothing is built there.
+one_by_one = cmake --preset dev -B build/sources -D WHEELSMITH_UNITY=OFF -D WHEELSMITH_PRECOMPILED=OFF \
+  -D CMAKE_CXX_COMPILER_LAUNCHER= --log-level=WARNING >build/sources.log || { cat build/sources.log; exit 1; }
+
 tidy: ## clang-tidy over all sources
 	@scripts/setup.sh test format
-	@scripts/configure.sh dev
-	@cmake --build build/dev
-	@run-clang-tidy-19 -quiet -p build/dev "$(CURDIR)/src/.*\.cc"
+	@mkdir -p build && $(one_by_one)
+	@run-clang-tidy-19 -quiet -p build/sources "$(CURDIR)/src/.*\.cc"
+
+check-sources: ## compiles each source by itself, which finds missing includes; FILES=src/zip
+	@scripts/setup.sh test
+	@mkdir -p build && $(one_by_one)
+	@scripts/check_sources.py build/sources $(FILES)
 
 share = $(DESTDIR)$(PREFIX)/share
 
@@ -95,4 +103,4 @@ install: release ## PREFIX=/usr/local, DESTDIR
 clean: ## removes build/
 	rm -rf build
 
-.PHONY: all help release test demo bench proof proof-flash fuzz format format-check tidy install clean
+.PHONY: all help release test demo bench proof proof-flash fuzz format format-check tidy check-sources install clean
