@@ -64,8 +64,10 @@ class Resolver {
     document::Table merged;
     for (auto one = chain.rbegin(); one != chain.rend(); ++one) {
       // A name is a recipe's own; what is built is what it builds, unless it says otherwise.
-      const document::Value* project = merged.find("project");
-      if (project == nullptr && merged.find("name") != nullptr) merged["project"] = *merged.find("name");
+      if (const document::Value* name = merged.find("name"); name != nullptr && merged.find("project") == nullptr) {
+        const document::Value project = *name;  // a copy: a new member may move the others
+        merged["project"] = project;
+      }
       drop_other_sources(merged, m_entries[*one].document);
       merged = overlay(merged, m_entries[*one].document);
     }
