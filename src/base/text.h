@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -15,6 +16,11 @@ std::string to_lower(std::string_view text);
 std::vector<std::string_view> split(std::string_view text, char separator);
 // The lines without their ends (\n or \r\n); a last line without an end counts, an empty rest does not.
 std::vector<std::string_view> lines(std::string_view text);
+// Their views would outlive a text that nobody holds: for (… : lines(read_file(path))) reads freed memory.
+template <std::same_as<std::string> Text>
+void split(Text&& text, char separator) = delete;
+template <std::same_as<std::string> Text>
+void lines(Text&& text) = delete;
 std::string join(std::span<const std::string> parts, std::string_view separator);
 
 bool is_one_of(std::string_view word, std::span<const std::string_view> words);

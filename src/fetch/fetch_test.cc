@@ -81,8 +81,9 @@ class FetchFromServer : public testing::Test {
     return count;
   }
   [[nodiscard]] std::vector<std::string> requests(const std::string& path) const {
+    const std::string log = get(url("/log"), m_options).body;
     std::vector<std::string> result;
-    for (const std::string_view line : lines(get(url("/log"), m_options).body)) {
+    for (const std::string_view line : lines(log)) {
       if (line.starts_with(path + " ")) result.emplace_back(line.substr(path.size() + 1));
     }
     return result;

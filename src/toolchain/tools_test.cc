@@ -195,6 +195,11 @@ TEST(FindTorch, ByFilesAndByImport) {
   EXPECT_NE(find_torch(python, false, machine.where)->digest, torch->digest);
   fs::remove(machine.root() / "site-packages/torch/version.py");
   EXPECT_FALSE(find_torch(python, false, machine.where));
+
+  // One that is installed from its own checkout.
+  machine.file("checkout/torch/version.py", "__version__ = '2.10.0'\n");
+  machine.file("site-packages/torch.pth", "import nothing\n" + (machine.root() / "checkout").string() + "\n");
+  EXPECT_EQ(find_torch(python, false, machine.where)->version, "2.10.0");
 }
 
 TEST(FindTorch, SaysWhyTheImportFails) {

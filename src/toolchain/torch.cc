@@ -31,7 +31,8 @@ std::vector<fs::path> package_folders(const Python& python) {
   for (const fs::path& site : python.sites) {
     for (const std::string& name : names_in(site)) {
       if (!name.ends_with(".pth")) continue;
-      for (const std::string_view line : lines(head_of(site / name, 1u << 16))) {
+      const std::string text = head_of(site / name, 1u << 16);
+      for (const std::string_view line : lines(text)) {
         const fs::path folder(trim(line));
         if (folder.is_absolute() && folders.size() < 256) folders.push_back(folder);
       }
