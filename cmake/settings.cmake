@@ -10,6 +10,7 @@ set(WHEELSMITH_SANITIZE "" CACHE STRING "Sanitizers for all of our code: address
 option(WHEELSMITH_STATIC "Link the program as one static executable" OFF)
 option(WHEELSMITH_FUZZ "Build the fuzz targets with libFuzzer (clang); without it they replay their corpus" OFF)
 option(WHEELSMITH_WERROR "Warnings are errors" OFF)
+option(WHEELSMITH_END_TO_END "Test the program too, not only its modules" ON)
 
 add_library(wheelsmith_flags INTERFACE)
 target_include_directories(wheelsmith_flags INTERFACE ${PROJECT_SOURCE_DIR}/src)
