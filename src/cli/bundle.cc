@@ -128,12 +128,7 @@ int make_bundle(const BundleCommand& command) {
     if (fs::exists(path) && fs::equivalent(path, command.wheel))
       throw UsageError("the bundled wheel has the same name: give another folder (--out DIR) or a --local label");
     sys::AtomicFile target(path);
-    struct FileSink final : Sink {
-      explicit FileSink(sys::AtomicFile& f) : file(f) {}
-      void write(Bytes bytes) override { file.write(bytes); }
-      sys::AtomicFile& file;
-    } sink(target);
-    size = bundler->write(sink);
+    size = bundler->write(target);
     target.commit();
   } catch (const Error& error) {
     throw error.in(printable(wish.file_name));

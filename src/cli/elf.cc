@@ -66,12 +66,7 @@ Done edit_file(const EditCommand& command, const std::string& name) {
     struct stat status{};
     if (::stat(name.c_str(), &status) != 0) throw Error("cannot be looked at");
     sys::AtomicFile file(target);
-    struct FileSink final : Sink {
-      explicit FileSink(sys::AtomicFile& f) : m_file(f) {}
-      void write(Bytes bytes) override { m_file.write(bytes); }
-      sys::AtomicFile& m_file;
-    } sink(file);
-    elf::write(edited, blob.bytes, sink);
+    elf::write(edited, blob.bytes, file);
     file.set_mode(status.st_mode & 07777);
     file.commit();
   }

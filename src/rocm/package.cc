@@ -303,18 +303,9 @@ void Packager::make(const PackageRow& row, const std::string& own) {
 }
 
 void Packager::write_sdist(const DistInfo& info, const fs::path& folder) {
-  class FileSink final : public Sink {
-   public:
-    explicit FileSink(sys::AtomicFile& file) : m_file(file) {}
-    void write(Bytes bytes) override { m_file.write(bytes); }
-
-   private:
-    sys::AtomicFile& m_file;
-  };
   const fs::path path = folder / selector_sdist_name(info);
   sys::AtomicFile file(path);
-  FileSink sink(file);
-  write_selector_sdist(info, sink);
+  write_selector_sdist(info, file);
   const std::uint64_t size = file.size();
   file.commit();
   m_result.packages.push_back({dist_name(info, "meta"), path, size, selector_sdist_files(info).size()});

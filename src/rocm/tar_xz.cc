@@ -18,7 +18,7 @@ constexpr std::uint64_t k_piece = 4 << 20;
 
 }  // namespace
 
-void write_xz(const DevelTar& tar, unsigned threads, sys::AtomicFile& file) {
+void write_xz(const DevelTar& tar, unsigned threads, Sink& sink) {
   lzma_stream stream = LZMA_STREAM_INIT;
   lzma_mt options{};
   options.threads = std::max(1U, threads);
@@ -41,7 +41,7 @@ void write_xz(const DevelTar& tar, unsigned threads, sys::AtomicFile& file) {
     stream.next_out = room.data();
     stream.avail_out = room.size();
     const lzma_ret status = lzma_code(&stream, at == tar.size() ? LZMA_FINISH : LZMA_RUN);
-    if (stream.avail_out < room.size()) file.write(Bytes(room.data(), room.size() - stream.avail_out));
+    if (stream.avail_out < room.size()) sink.write(Bytes(room.data(), room.size() - stream.avail_out));
     if (status == LZMA_STREAM_END) return;
     if (status != LZMA_OK) throw Error("xz cannot pack the devel tree: too little memory");
   }

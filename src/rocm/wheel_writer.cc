@@ -26,15 +26,6 @@ namespace wheelsmith::rocm {
 
 namespace {
 
-class FileSink final : public Sink {
- public:
-  explicit FileSink(sys::AtomicFile& file) : m_file(file) {}
-  void write(Bytes bytes) override { m_file.write(bytes); }
-
- private:
-  sys::AtomicFile& m_file;
-};
-
 void arrange(std::vector<WheelMember>& members) {
   std::sort(members.begin(), members.end(), [](const WheelMember& a, const WheelMember& b) { return a.path < b.path; });
   for (std::size_t i = 0; i < members.size(); ++i) {
@@ -79,8 +70,7 @@ WrittenWheel write_wheel(const WheelPlan& plan, const std::filesystem::path& fol
     if (!plan.entry_points.empty()) members.push_back(text_member(dist_info + "entry_points.txt", plan.entry_points));
 
     sys::AtomicFile file(folder / file_name);
-    FileSink sink(file);
-    zip::Writer writer(sink, {.time = writing.time, .level = writing.level, .threads = writing.threads});
+    zip::Writer writer(file, {.time = writing.time, .level = writing.level, .threads = writing.threads});
     const zip::Packing packing = writing.compression ? zip::Packing::smaller : zip::Packing::stored;
     std::vector<Sha256> hashes(members.size());
     std::vector<zip::PiecedMember> pieced;

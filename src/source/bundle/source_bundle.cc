@@ -26,15 +26,6 @@ using document::Array;
 using document::Table;
 using document::Value;
 
-class FileSink final : public Sink {
- public:
-  explicit FileSink(sys::AtomicFile& file) : m_file(file) {}
-  void write(Bytes bytes) override { m_file.write(bytes); }
-
- private:
-  sys::AtomicFile& m_file;
-};
-
 // A bundle needs names for its commits, and the store's repository is not ours to name things in: so a repository that
 // has nothing but names and looks for its objects there.
 void make_bundle(const fs::path& repository, const BundledRepository& what, const fs::path& place,
@@ -150,8 +141,7 @@ void SourceBundle::write(const fs::path& file) {
   }
   index["notes"] = std::move(notes);
   sys::AtomicFile out(target);
-  FileSink sink(out);
-  archive::TarWriter tar(sink);
+  archive::TarWriter tar(out);
   tar.add("index.json", document::to_json(index) + "\n");
   for (const auto& [name, path] : members) {
     const Blob blob = sys::map_file(path);
