@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/sink.h"
+#include "base/zip_epoch.h"
 #include "bundle/sdk_view.h"
 #include "elf/edit.h"
 #include "pep/wheel_name.h"
@@ -25,7 +26,7 @@ struct Wish {
   Bytes wheel;
   std::vector<SdkView::Source> sdks;  // the first counts
   std::string local_label;            // "": the version stays as it is
-  std::int64_t time = 315'532'800;    // SOURCE_DATE_EPOCH
+  std::int64_t time = k_zip_epoch;    // SOURCE_DATE_EPOCH
   unsigned threads = 1;
 };
 

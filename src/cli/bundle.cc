@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "base/zip_epoch.h"
 #include "bundle/bundler.h"
 #include "cli/command.h"
 #include "document/value.h"
@@ -55,7 +56,7 @@ OpenSource open_source(const std::string& path) {
 std::int64_t time_of_members() {
   const sys::Environment environment = sys::current_environment();
   const auto epoch = environment.find("SOURCE_DATE_EPOCH");
-  if (epoch == environment.end() || epoch->second.empty()) return 315'532'800;
+  if (epoch == environment.end() || epoch->second.empty()) return k_zip_epoch;
   const auto number = to_number(epoch->second);
   if (!number || *number > 0xffffffffffU)
     throw UsageError(fmt::format("SOURCE_DATE_EPOCH is {}, no number of seconds since 1970", printable(epoch->second)));

@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "base/zip_epoch.h"
 #include "plan/rocm.h"
 #include "sys/file.h"
 
@@ -20,8 +21,6 @@ namespace {
 using Variables = std::map<std::string, std::string>;
 
 constexpr std::string_view k_system_path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-// Wheels are dated by this when the user sets no SOURCE_DATE_EPOCH: 1980-01-01, the first day that ZIP knows.
-constexpr std::string_view k_first_day = "315532800";
 
 void append(std::string& text, std::string_view more) {
   if (!text.empty() && !more.empty()) text += ' ';
@@ -121,7 +120,7 @@ Variables fixed_variables(const VariableInputs& inputs) {
   Variables variables = isolation();
   const auto date = inputs.host.environment.find("SOURCE_DATE_EPOCH");
   variables["SOURCE_DATE_EPOCH"] =
-      date != inputs.host.environment.end() && to_number(date->second) ? date->second : std::string(k_first_day);
+      date != inputs.host.environment.end() && to_number(date->second) ? date->second : std::to_string(k_zip_epoch);
   std::string path = "${env}/bin:${tree}/bin";
   if (spec.variant == recipe::Variant::cuda) path += ":${toolkit}/bin";
   if (spec.variant == recipe::Variant::rocm) path += rocm_search_path(spec.tools.rocm);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/finding.h"
+#include "base/zip_epoch.h"
 #include "rocm/wheel_writer.h"
 
 namespace wheelsmith::rocm {
@@ -24,7 +25,7 @@ struct PackageOptions {
   bool wheel_compression = true;
   bool devel_compression = false;
   std::string platform_tag;  // "": the one that each wheel's binaries deserve
-  std::int64_t time = 315'532'800;
+  std::int64_t time = k_zip_epoch;
   unsigned threads = 1;
   std::function<void(const std::string&)> on_progress;  // may be empty
 };

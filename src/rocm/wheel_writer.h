@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/zip_epoch.h"
 #include "zip/writer.h"
 
 namespace wheelsmith::rocm {
@@ -31,7 +32,7 @@ struct WheelPlan {
 struct WheelWriting {
   bool compression = true;
   int level = 6;
-  std::int64_t time = 315'532'800;
+  std::int64_t time = k_zip_epoch;
   unsigned threads = 1;
 };
 

@@ -20,6 +20,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "base/zip_epoch.h"
 #include "zip/compressor.h"
 #include "zip/format.h"
 
@@ -41,11 +42,10 @@ struct DosTime {
 
 // Years from 1980 to 2107 in seven bits, time in steps of two seconds, here always UTC.
 DosTime dos_time(std::int64_t seconds) {
-  constexpr std::int64_t k_first = 315'532'800;   // 1980-01-01 00:00:00
   constexpr std::int64_t k_last = 4'354'819'198;  // 2107-12-31 23:59:58
-  seconds = std::clamp(seconds, k_first, k_last);
-  auto days = static_cast<unsigned>((seconds - k_first) / 86400);
-  const auto of_day = static_cast<unsigned>((seconds - k_first) % 86400);
+  seconds = std::clamp(seconds, k_zip_epoch, k_last);
+  auto days = static_cast<unsigned>((seconds - k_zip_epoch) / 86400);
+  const auto of_day = static_cast<unsigned>((seconds - k_zip_epoch) % 86400);
   const auto is_leap = [](unsigned year) { return (year % 4 == 0 && year % 100 != 0) || year % 400 == 0; };
   unsigned year = 1980;
   for (; days >= (is_leap(year) ? 366U : 365U); ++year) days -= is_leap(year) ? 366U : 365U;

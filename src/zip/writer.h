@@ -9,12 +9,13 @@
 
 #include "base/bytes.h"
 #include "base/sink.h"
+#include "base/zip_epoch.h"
 #include "zip/archive.h"
 
 namespace wheelsmith::zip {
 
 struct WriterOptions {
-  std::int64_t time = 315'532'800;  // of every member, in seconds since 1970 (SOURCE_DATE_EPOCH); clamped to 1980…2107
+  std::int64_t time = k_zip_epoch;  // of every member, in seconds since 1970 (SOURCE_DATE_EPOCH); clamped to 1980…2107
   int level = 6;                    // libdeflate's, 1 to 12
   unsigned threads = 1;
   std::uint64_t memory = 256'000'000;  // what add_all may hold at one time, beside the member that is next in order

@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "base/parallel.h"
 #include "base/text.h"
+#include "base/zip_epoch.h"
 #include "pep/version.h"
 #include "pep/wheel_name.h"
 #include "run/step/phases.h"
@@ -130,7 +131,7 @@ FinishedWheel finish(const FinishInputs& inputs, const StepServices& services) {
   else if (qualified)
     edit.platform_tag = qualified->tag;
   if (const std::string* date = spec.variable("SOURCE_DATE_EPOCH"))
-    edit.time = static_cast<std::int64_t>(to_number(*date).value_or(315'532'800));
+    edit.time = static_cast<std::int64_t>(to_number(*date).value_or(k_zip_epoch));
   FinishedWheel result;
   result.provenance = provenance(inputs, inspection);
   edit.dist_info_files.push_back({"wheelsmith/provenance.json", document::to_json(result.provenance) + "\n"});

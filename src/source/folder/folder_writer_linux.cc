@@ -22,13 +22,14 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "base/zip_epoch.h"
 #include "sys/file.h"
 
 namespace wheelsmith::source {
 
 namespace {
 
-constexpr std::int64_t k_first_time = 315'619'200;  // 1980-01-02, a day for time zones
+constexpr std::int64_t k_first_time = k_zip_epoch + 86'400;  // a day for time zones
 
 class Handle {
  public:

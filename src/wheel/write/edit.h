@@ -8,6 +8,7 @@
 #include "base/bytes.h"
 #include "base/file_tree.h"
 #include "base/sink.h"
+#include "base/zip_epoch.h"
 #include "pep/wheel_name.h"
 #include "zip/writer.h"
 
@@ -26,7 +27,7 @@ struct WheelEdit {
   std::vector<AddedFile> dist_info_files;  // names inside the .dist-info folder: "wheelsmith/provenance.json"
   std::vector<AddedFile> files;            // names inside the wheel; what is there already is replaced
   std::vector<std::string> dropped;        // members to leave out; each must be there
-  std::int64_t time = 315'532'800;         // SOURCE_DATE_EPOCH
+  std::int64_t time = k_zip_epoch;         // SOURCE_DATE_EPOCH
   // Deflate every member anew, so that equal contents give equal bytes whoever packed them first; else members that do
   // not change are copied packed.
   bool recompress = true;
@@ -51,7 +52,7 @@ struct NewWheel {
   std::vector<zip::NewMember> members;  // all but the .dist-info folder; "NAME-VERSION.data/scripts/…" for programs
   std::vector<AddedFile> dist_info_files;
   std::string generator = "wheelsmith";
-  std::int64_t time = 315'532'800;
+  std::int64_t time = k_zip_epoch;
   unsigned threads = 1;
 };
 EditedWheel pack_wheel(const NewWheel& wheel, Sink& sink);

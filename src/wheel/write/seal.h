@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/sink.h"
+#include "base/zip_epoch.h"
 #include "pep/metadata.h"
 #include "pep/wheel_name.h"
 #include "zip/archive.h"
@@ -18,7 +19,7 @@ struct SealedMember : zip::NewMember {
 };
 
 struct SealOptions {
-  std::int64_t time = 315'532'800;
+  std::int64_t time = k_zip_epoch;
   unsigned threads = 1;
   const zip::Archive* raw_from = nullptr;  // copy what has `raw` from it as it is, instead of deflating it again
 };
