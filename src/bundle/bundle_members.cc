@@ -9,6 +9,7 @@
 #include "bundle/metadata_edit.h"
 #include "document/value.h"
 #include "elf/elf_file.h"
+#include "pep/record.h"
 
 // The members of the new wheel: those of the old one as packed bytes where they stay as they are, the SDK's files below
 // one folder, and what tells of both: run paths, METADATA, RECORD.
@@ -130,11 +131,8 @@ void Bundler::add_old_members(const std::string& metadata) {
   for (const zip::Entry& entry : m_archive.entries()) {
     if (entry.is_folder()) continue;
     if (entry.is_symlink()) throw Error(fmt::format("the member {} is a link, which no wheel may have", entry.name));
+    if (pep::is_record_or_signature(entry.name, m_distribution.dist_info)) continue;
     std::string name = entry.name;
-    for (const char* made_anew : {"RECORD", "RECORD.jws", "RECORD.p7s"}) {
-      if (name == old_info + made_anew) name.clear();
-    }
-    if (name.empty()) continue;
     const auto text_member = [&](const std::string& text) {
       add_member(name, 0644, text.size(),
                  [shared = std::make_shared<const std::string>(text)] { return Blob{shared, Bytes(*shared)}; });

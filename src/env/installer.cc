@@ -121,26 +121,20 @@ std::string Installer::record_of(const Wheel& wheel, std::vector<const Output*> 
     if (destination.starts_with(root)) return destination.substr(root.size());
     return fs::path(destination).lexically_relative(wheel.root).string();
   };
-  std::vector<std::string> rows;
+  std::vector<pep::RecordLine> rows;
   for (const Output* output : outputs) {
-    pep::RecordLine row;
-    row.path = name_of(output->destination);
+    const std::string path = name_of(output->destination);
     const auto known = output->member == nullptr ? lines.end() : lines.find(output->member->entry->name);
     if (known != lines.end() && !known->second->hash.empty()) {
-      row.algorithm = known->second->algorithm;
-      row.hash = known->second->hash;
-      row.size = output->member->entry->size;
+      rows.push_back({path, known->second->algorithm, known->second->hash, output->member->entry->size, 0});
     } else {
       const Blob blob =
           output->member == nullptr ? Blob{nullptr, Bytes(output->text)} : wheel.archive.read(*output->member->entry);
-      row.algorithm = "sha256";
-      row.hash = to_base64url(sha256(blob.bytes));
-      row.size = blob.bytes.size();
+      rows.push_back(pep::record_line(path, sha256(blob.bytes), blob.bytes.size()));
     }
-    rows.push_back(pep::to_csv_line(row));
   }
-  std::ranges::sort(rows);
-  return join(rows, "\n") + "\n" + pep::to_csv_line({wheel.layout.dist_info + "/RECORD", "", "", {}, 0}) + "\n";
+  std::ranges::sort(rows, {}, &pep::RecordLine::path);
+  return pep::record_text(rows, wheel.layout.dist_info);
 }
 
 std::vector<std::string> Installer::projects() const {

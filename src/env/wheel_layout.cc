@@ -19,6 +19,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "pep/metadata.h"
+#include "pep/record.h"
 #include "pep/wheel_name.h"
 
 namespace wheelsmith::env {
@@ -102,10 +103,10 @@ Scheme read_root(const std::string& wheel_file) {
 }
 
 bool is_ours_to_write(std::string_view path, const std::string& dist_info) {
+  if (pep::is_record_or_signature(path, dist_info)) return true;
   if (!path.starts_with(dist_info + "/")) return false;
   const std::string_view name = path.substr(dist_info.size() + 1);
-  return name == "RECORD" || name == "RECORD.jws" || name == "RECORD.p7s" || name == "INSTALLER" ||
-         name == "REQUESTED" || name == "direct_url.json";
+  return name == "INSTALLER" || name == "REQUESTED" || name == "direct_url.json";
 }
 
 class Placer {

@@ -174,9 +174,28 @@ Record Record::parse(Bytes text) {
   return record;
 }
 
+std::string record_path(std::string_view dist_info) { return std::string(dist_info) + "/RECORD"; }
+
+bool is_record_or_signature(std::string_view path, std::string_view dist_info) {
+  const std::string record = record_path(dist_info);
+  if (!path.starts_with(record)) return false;
+  const std::string_view rest = path.substr(record.size());
+  return rest.empty() || rest == ".jws" || rest == ".p7s";
+}
+
+RecordLine record_line(std::string path, const Digest& sha256, std::uint64_t size) {
+  return {std::move(path), "sha256", to_base64url(sha256), size, 0};
+}
+
 std::string to_csv_line(const RecordLine& line) {
   const std::string hash = line.algorithm.empty() ? "" : line.algorithm + '=' + line.hash;
   return csv_field(line.path) + ',' + csv_field(hash) + ',' + (line.size ? std::to_string(*line.size) : "");
+}
+
+std::string record_text(std::span<const RecordLine> lines, std::string_view dist_info) {
+  std::string text;
+  for (const RecordLine& line : lines) text += to_csv_line(line) + '\n';
+  return text + to_csv_line({record_path(dist_info), "", "", std::nullopt, 0}) + '\n';
 }
 
 }  // namespace wheelsmith::pep

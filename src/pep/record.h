@@ -2,10 +2,13 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/hash.h"
 
 namespace wheelsmith::pep {
 
@@ -29,7 +32,16 @@ struct Record {
   static Record parse(Bytes text);
 };
 
-// The line as a writer puts it, without its end; parses to the same values.
+// "demo-1.0.dist-info/RECORD".
+std::string record_path(std::string_view dist_info);
+// Whether a path inside the wheel is RECORD or one of its signatures (RECORD.jws, RECORD.p7s). They can hold no hash of
+// themselves, and whoever writes RECORD anew leaves the old ones out.
+bool is_record_or_signature(std::string_view path, std::string_view dist_info);
+
+RecordLine record_line(std::string path, const Digest& sha256, std::uint64_t size);
+// The line as CSV without its end; parses to the same values.
 std::string to_csv_line(const RecordLine& line);
+// The whole of RECORD: these lines in this order, then RECORD's own, which has neither hash nor size.
+std::string record_text(std::span<const RecordLine> lines, std::string_view dist_info);
 
 }  // namespace wheelsmith::pep

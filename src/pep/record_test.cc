@@ -89,5 +89,22 @@ TEST(Record, WhatIsWrittenIsRead) {
   EXPECT_EQ(record.lines, expected);
 }
 
+// The hash of nothing is in every description of SHA-256; the quoting is what Python's csv module writes.
+TEST(Record, WrittenAsInstallersReadIt) {
+  const RecordLine lines[] = {record_line("demo/__init__.py", sha256(Bytes()), 0),
+                              record_line("demo/a,b \"c\".txt", sha256(Bytes()), 0)};
+  EXPECT_EQ(record_text(lines, "demo-1.0.dist-info"),
+            "demo/__init__.py,sha256=47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU,0\n"
+            "\"demo/a,b \"\"c\"\".txt\",sha256=47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU,0\n"
+            "demo-1.0.dist-info/RECORD,,\n");
+}
+
+TEST(Record, OwnFiles) {
+  for (const char* name : {"RECORD", "RECORD.jws", "RECORD.p7s"})
+    EXPECT_TRUE(is_record_or_signature(std::string("demo-1.0.dist-info/") + name, "demo-1.0.dist-info")) << name;
+  for (const char* path : {"demo-1.0.dist-info/RECORDS", "demo-1.0.dist-info/RECORD.txt", "RECORD", "a/RECORD"})
+    EXPECT_FALSE(is_record_or_signature(path, "demo-1.0.dist-info")) << path;
+}
+
 }  // namespace
 }  // namespace wheelsmith::pep

@@ -58,16 +58,16 @@ WrittenWheel write_wheel(const WheelPlan& plan, const std::filesystem::path& fol
   name.platform = wheel::canonical_tag_set(plan.platform_tag);
   const std::string file_name = name.to_string();
   if (pep::WheelName::parse(file_name) != name) throw Error(printable(file_name) + " is no name of a wheel");
-  const std::string dist_info = name.name + "-" + name.version + ".dist-info/";
+  const std::string dist_info = name.name + "-" + name.version + ".dist-info";
   try {
     std::vector<WheelMember> members = plan.members;
     arrange(members);
     pep::Headers fields;
     fields.fields = {
         {"Wheel-Version", "1.0"}, {"Generator", "wheelsmith " WHEELSMITH_VERSION}, {"Root-Is-Purelib", "false"}};
-    members.push_back(text_member(dist_info + "METADATA", plan.metadata));
-    members.push_back(text_member(dist_info + "WHEEL", wheel::wheel_file_text(fields, name)));
-    if (!plan.entry_points.empty()) members.push_back(text_member(dist_info + "entry_points.txt", plan.entry_points));
+    members.push_back(text_member(dist_info + "/METADATA", plan.metadata));
+    members.push_back(text_member(dist_info + "/WHEEL", wheel::wheel_file_text(fields, name)));
+    if (!plan.entry_points.empty()) members.push_back(text_member(dist_info + "/entry_points.txt", plan.entry_points));
 
     sys::AtomicFile file(folder / file_name);
     zip::Writer writer(file, {.time = writing.time, .level = writing.level, .threads = writing.threads});
@@ -83,13 +83,10 @@ WrittenWheel write_wheel(const WheelPlan& plan, const std::filesystem::path& fol
                         [&hash = hashes[i]](Bytes bytes) { hash.update(bytes); }});
     }
     writer.add_pieces(pieced, [&](std::uint64_t offset, Bytes bytes) { file.write_at(offset, bytes); });
-    std::string record;
-    for (std::size_t i = 0; i < members.size(); ++i) {
-      record +=
-          pep::to_csv_line({members[i].path, "sha256", to_base64url(hashes[i].finish()), members[i].size, 0}) + "\n";
-    }
-    record += pep::to_csv_line({dist_info + "RECORD", "", "", std::nullopt, 0}) + "\n";
-    writer.add(dist_info + "RECORD", Bytes(record), 0644, packing);
+    std::vector<pep::RecordLine> lines;
+    for (std::size_t i = 0; i < members.size(); ++i)
+      lines.push_back(pep::record_line(members[i].path, hashes[i].finish(), members[i].size));
+    writer.add(pep::record_path(dist_info), Bytes(pep::record_text(lines, dist_info)), 0644, packing);
     WrittenWheel written{plan.distribution, folder / file_name, writer.finish(), members.size() + 1};
     file.commit();
     return written;

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "pep/record.h"
 #include "wheel/read/distribution.h"
 #include "wheel/read/wheel_tree.h"
 #include "wheel/write/seal.h"
@@ -102,7 +103,8 @@ EditedWheel edit_wheel(const std::string& path, Bytes wheel, const WheelEdit& ed
     });
     const Distribution distribution = only_distribution(tree);
     const std::string folder = distribution.dist_info + "/";
-    for (const char* made_anew : {"RECORD", "RECORD.jws", "RECORD.p7s"}) members.erase(folder + made_anew);
+    std::erase_if(
+        members, [&](const auto& member) { return pep::is_record_or_signature(member.first, distribution.dist_info); });
     for (const std::string& dropped : edit.dropped) {
       if (members.erase(dropped) == 0) throw Error(fmt::format("there is no {} to leave out", printable(dropped)));
     }

@@ -24,8 +24,6 @@ namespace wheelsmith::wheel {
 
 namespace {
 
-std::string record_name(const std::string& dist_info) { return dist_info + "/RECORD"; }
-
 void arrange(std::vector<SealedMember>& members, const std::string& dist_info) {
   const std::string metadata = dist_info + "/";
   std::sort(members.begin(), members.end(), [&](const SealedMember& a, const SealedMember& b) {
@@ -34,17 +32,13 @@ void arrange(std::vector<SealedMember>& members, const std::string& dist_info) {
   });
   for (std::size_t i = 0; i < members.size(); ++i) {
     refuse_hostile_name(members[i].name);
-    if (members[i].name == record_name(dist_info)) {
+    if (members[i].name == pep::record_path(dist_info)) {
       throw Error(members[i].name + " is written from all other members and cannot be given");
     }
     if (i > 0 && members[i].name == members[i - 1].name) {
       throw Error(printable(members[i].name) + " stands in the wheel twice; which one is meant cannot be told");
     }
   }
-}
-
-pep::RecordLine record_line(const std::string& name, Bytes contents) {
-  return {name, "sha256", to_base64url(sha256(contents)), contents.size(), 0};
 }
 
 // Each member's contents leave behind their line of RECORD when they are fetched.
@@ -55,7 +49,7 @@ std::vector<zip::NewMember> hashing(const std::vector<SealedMember>& members, st
     zip::NewMember member = members[i];
     member.open = [&member = members[i], &line = lines[i]] {
       Blob blob = member.open();
-      line = record_line(member.name, blob.bytes);
+      line = pep::record_line(member.name, sha256(blob.bytes), blob.bytes.size());
       return blob;
     };
     result.push_back(std::move(member));
@@ -108,10 +102,7 @@ std::uint64_t seal(std::vector<SealedMember> members, const std::string& dist_in
   } else {
     writer.add_all(sources);
   }
-  std::string record;
-  for (const pep::RecordLine& line : lines) record += pep::to_csv_line(line) + "\n";
-  record += pep::to_csv_line({record_name(dist_info), "", "", std::nullopt, 0}) + "\n";
-  writer.add(record_name(dist_info), Bytes(record));
+  writer.add(pep::record_path(dist_info), Bytes(pep::record_text(lines, dist_info)));
   return writer.finish();
 }
 
