@@ -148,17 +148,6 @@ TEST(Install, HostileWheelsEndBeforeAnythingIsWritten) {
   }
 }
 
-TEST(Install, AFileWithOtherNamesIsReplacedNotWrittenInto) {
-  TestEnv test;
-  const fs::path file = test.temp.path() / "file", other = test.temp.path() / "other";
-  std::ofstream(file) << "old";
-  fs::create_hard_link(file, other);
-  write_new_file(file.string(), Bytes(std::string_view("new")), true);
-  EXPECT_EQ(text_in(file), "new");
-  EXPECT_EQ(text_in(other), "old");
-  EXPECT_NE(fs::status(file).permissions() & fs::perms::owner_exec, fs::perms::none);
-}
-
 TEST(EntryPoints, AreReadStrictly) {
   const auto points = parse_entry_points("# x\n[gui_scripts]\nb=m.n:f\n[x]\nz\n[console_scripts]\na = m : C.d [e,f]\n");
   ASSERT_EQ(points.size(), 2U);

@@ -21,6 +21,7 @@
 #include "pep/record.h"
 #include "sys/file.h"
 #include "sys/files.h"
+#include "sys/io/new_file.h"
 
 namespace wheelsmith::env {
 
@@ -158,7 +159,10 @@ void Installer::write_member(const Output& output, const zip::Archive::Allocate&
   try {
     const Blob blob = output.member == nullptr ? Blob{nullptr, Bytes(output.text)}
                                                : output.wheel->archive.read(*output.member->entry, allocate);
-    write_new_file(output.destination, blob.bytes, output.executable);
+    // What is there is never written into: it may have other names (hard links).
+    sys::NewFile file = sys::NewFile::replacing(output.destination, output.executable ? 0777 : 0666);
+    file.write(blob.bytes);
+    file.close();
   } catch (const Error& error) {
     const std::string member = output.member == nullptr ? "" : ": " + printable(output.member->entry->name);
     throw error.in(printable(output.wheel->path.filename().string()) + member);

@@ -54,9 +54,6 @@ class Installer {
   std::vector<Output> m_outputs;
 };
 
-// Writes a new file; one that is there is replaced, never written into: it may have other names (hard links).
-void write_new_file(const std::string& path, Bytes bytes, bool executable);
-
 // The .dist-info or .egg-info of an installed version of the project.
 std::optional<std::filesystem::path> installed_as(const std::string& project, const InstallTarget& target);
 

@@ -1,8 +1,6 @@
 #include "fetch/part_file.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <fstream>
@@ -39,12 +37,7 @@ std::string sha256_of_file(const fs::path& file) {
 
 void sync_and_rename(const fs::path& file, const fs::path& target) {
   sys::make_folders(target.parent_path());
-  const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) sys::throw_sys_error(errno, "open", file);
-  const int synced = ::fsync(fd);
-  const int why = errno;
-  ::close(fd);
-  if (synced != 0) sys::throw_sys_error(why, "write", file);
+  if (const auto error = sys::sync_file(file)) sys::throw_sys_error(error.value(), "write", file);
   if (::rename(file.c_str(), target.c_str()) != 0) sys::throw_sys_error(errno, "write", target);
 }
 

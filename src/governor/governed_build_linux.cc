@@ -1,15 +1,12 @@
 #include <fmt/format.h>
-#include <poll.h>
 #include <signal.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "base/error.h"
 #include "base/parallel.h"
@@ -20,6 +17,8 @@
 #include "sys/clock.h"
 #include "sys/file.h"
 #include "sys/files.h"
+#include "sys/foreground.h"
+#include "sys/io/wait.h"
 
 namespace wheelsmith::governor {
 
@@ -184,7 +183,7 @@ const Message& GovernedBuild::status() {
   return state.status;
 }
 
-int GovernedBuild::status_fd() const { return m_state->connection.fd(); }
+const sys::Fd& GovernedBuild::news() const { return m_state->connection.fd(); }
 const std::filesystem::path& GovernedBuild::record() const { return m_state->run.record; }
 
 Summary GovernedBuild::finish(int exit) {
@@ -218,45 +217,25 @@ int run_command(const std::vector<std::string>& argv, const sys::Environment& en
     std::fprintf(stderr, "wheelsmith: error: there is no program %s\n", printable(argv.front()).c_str());
     return 127;
   }
-  std::vector<std::string> variables;
-  for (const auto& [name, value] : environment) variables.push_back(name + "=" + value);
-  std::vector<char*> words;
-  std::vector<char*> entries;
-  for (const std::string& word : argv) words.push_back(const_cast<char*>(word.c_str()));
-  for (const std::string& entry : variables) entries.push_back(const_cast<char*>(entry.c_str()));
-  words.push_back(nullptr);
-  entries.push_back(nullptr);
+  sys::ForegroundCommand command{program, argv, {}};
+  for (const auto& [name, value] : environment) command.environment.push_back(name + "=" + value);
+  command.default_signals = {SIGTERM, SIGPIPE};
   // A keyboard's interrupt goes to the command as well, and the command decides what comes of it.
-  std::array<sighandler_t, 2> before{::signal(SIGINT, SIG_IGN), ::signal(SIGQUIT, SIG_IGN)};
-  const pid_t pid = ::fork();
-  if (pid == 0) {
-    ::signal(SIGINT, before[0] == SIG_IGN ? SIG_IGN : SIG_DFL);
-    ::signal(SIGQUIT, before[1] == SIG_IGN ? SIG_IGN : SIG_DFL);
-    ::signal(SIGTERM, SIG_DFL);
-    ::signal(SIGPIPE, SIG_DFL);
-    ::execve(program.c_str(), words.data(), entries.data());
-    std::fprintf(stderr, "wheelsmith: error: cannot start %s: %s\n", program.c_str(), std::strerror(errno));
-    ::_exit(126);
+  for (const int number : {SIGINT, SIGQUIT}) {
+    if (::signal(number, SIG_IGN) != SIG_IGN) command.default_signals.push_back(number);
   }
-  if (pid < 0) throw Error(std::string("cannot start a process: ") + std::strerror(errno));
+  sys::ForegroundProcess process(command);
+  if (const int error = process.start_error(); error != 0)
+    std::fprintf(stderr, "wheelsmith: error: cannot start %s: %s\n", program.c_str(), std::strerror(error));
   sys::install_interrupt_flag();
   ::signal(SIGINT, SIG_IGN);
-  int status = 0;
-  bool told = false;
-  const int pidfd = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0U));
-  for (;;) {
-    const pid_t ended = ::waitpid(pid, &status, WNOHANG);
-    if (ended == pid || (ended < 0 && errno == ECHILD)) break;
-    if (sys::interrupted() && !told) {
-      ::kill(pid, SIGTERM);
-      told = true;
-    }
-    std::array<pollfd, 2> fds{{{pidfd, POLLIN, 0}, {governed.status_fd(), POLLIN, 0}}};
-    ::poll(fds.data(), fds.size(), pidfd < 0 ? 20 : 500);
+  for (bool told = false;;) {
+    if (const auto exit = process.poll()) return exit->code;
+    if (sys::interrupted() && !std::exchange(told, true)) process.signal(SIGTERM);
+    std::array<sys::Waiting, 2> waiting{{{&process.end()}, {&governed.news()}}};
+    sys::wait_readable(waiting, process.end().is_open() ? 500 : 20);
     governed.status();
   }
-  if (pidfd >= 0) ::close(pidfd);
-  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
 }  // namespace wheelsmith::governor

@@ -11,6 +11,7 @@
 #include "governor/record.h"
 #include "governor/server/wire.h"
 #include "store/store.h"
+#include "sys/io/fd.h"
 #include "sys/process.h"
 
 // What the rest of the program sees of the governor: no build runs out of memory, no core waits for nothing. How it
@@ -60,8 +61,8 @@ class GovernedBuild {
   // What the governor says of this build: running, waiting, used, reserved, available, limit, why (docs/governor.md).
   // Looks after the connection too: call it at least every few seconds. Never waits.
   const Message& status();
-  // A descriptor to poll() for news, or -1.
-  [[nodiscard]] int status_fd() const;
+  // Ready to read when there is something for status(); not open while there is no governor.
+  [[nodiscard]] const sys::Fd& news() const;
 
   [[nodiscard]] const std::filesystem::path& record() const;
   // After the last process, with how the build ended: what happened in all. Waits for the governor's last lines, not

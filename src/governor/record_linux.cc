@@ -1,6 +1,4 @@
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 
@@ -12,14 +10,7 @@
 namespace wheelsmith::governor {
 
 bool append_record(const std::filesystem::path& file, const document::Table& line) {
-  if (file.empty()) return false;
-  const int fd = ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-  if (fd < 0) return false;
-  // One write, so that lines of several processes do not mix.
-  const std::string text = document::to_json(line, -1) + "\n";
-  const bool good = ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-  ::close(fd);
-  return good;
+  return !file.empty() && !sys::append_text(file, document::to_json(line, -1) + "\n");
 }
 
 document::Value CacheCounts::to_value() const {

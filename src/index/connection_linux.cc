@@ -1,11 +1,7 @@
 #include "index/connection_linux.h"
 
-#include <sys/sendfile.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
+#include <array>
 
 namespace wheelsmith::index {
 
@@ -16,28 +12,24 @@ constexpr std::uint64_t k_send_piece = 1 << 20;  // then others have their turn
 
 }  // namespace
 
-Connection::Connection(int fd, std::string client, const Responder& responder, const ServerLimits& limits,
+Connection::Connection(sys::Socket socket, std::string client, const Responder& responder, const ServerLimits& limits,
                        const AccessLog& log)
-    : m_fd(fd),
+    : m_socket(std::move(socket)),
       m_client(std::move(client)),
       m_responder(responder),
       m_limits(limits),
       m_log(log),
       m_deadline(Clock::now() + limits.header_time) {}
 
-Connection::~Connection() { ::close(m_fd); }
-
 bool Connection::receive() {
-  char piece[k_read_piece];
+  std::array<char, k_read_piece> piece;
   for (;;) {
-    const ssize_t size = ::recv(m_fd, piece, sizeof piece, 0);
-    if (size < 0 && errno == EINTR) continue;
-    if (size < 0) return errno == EAGAIN || errno == EWOULDBLOCK;
-    if (size == 0) return false;
+    const sys::Moved got = m_socket.receive_now(piece);
+    if (got.state != sys::Moved::State::moved) return got.state == sys::Moved::State::would_wait;
     if (m_in.empty()) m_deadline = Clock::now() + m_limits.header_time;
-    m_in.append(piece, static_cast<std::size_t>(size));
+    m_in.append(piece.data(), got.size);
     // More than one request may hold is not even read: the sender has to wait for its answer.
-    if (m_in.size() >= k_most_request || size < static_cast<ssize_t>(sizeof piece)) return true;
+    if (m_in.size() >= k_most_request || got.size < piece.size()) return true;
   }
 }
 
@@ -72,13 +64,12 @@ bool Connection::take_request() {
   return true;
 }
 
-Connection::Sent Connection::send_text(const char* data, std::size_t size, std::uint64_t& at, bool more) {
-  while (at < size) {
-    const ssize_t sent =
-        ::send(m_fd, data + at, size - static_cast<std::size_t>(at), MSG_NOSIGNAL | (more ? MSG_MORE : 0));
-    if (sent < 0 && errno == EINTR) continue;
-    if (sent < 0) return errno == EAGAIN || errno == EWOULDBLOCK ? Sent::some : Sent::lost;
-    at += static_cast<std::uint64_t>(sent);
+Connection::Sent Connection::send_text(std::string_view text, std::uint64_t& at, bool more) {
+  while (at < text.size()) {
+    const sys::Moved sent = m_socket.send_now(text.substr(static_cast<std::size_t>(at)), more);
+    if (sent.state != sys::Moved::State::moved)
+      return sent.state == sys::Moved::State::would_wait ? Sent::some : Sent::lost;
+    at += sent.size;
     m_deadline = Clock::now() + m_limits.stall_time;
   }
   return Sent::all;
@@ -88,24 +79,23 @@ Connection::Sent Connection::send_file() {
   std::uint64_t budget = k_send_piece;
   while (m_at < m_end) {
     if (budget == 0) return Sent::some;
-    auto offset = static_cast<off_t>(m_at);
-    const ssize_t sent =
-        ::sendfile(m_fd, m_file->fd(), &offset, static_cast<std::size_t>(std::min(budget, m_end - m_at)));
-    if (sent < 0 && errno == EINTR) continue;
-    if (sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return Sent::some;
-    if (sent <= 0) return Sent::lost;  // 0: the file became shorter; hanging up is how the client learns of it
-    m_at += static_cast<std::uint64_t>(sent);
-    budget -= static_cast<std::uint64_t>(sent);
+    const sys::Moved sent = m_socket.send_now(*m_file, m_at, std::min(budget, m_end - m_at));
+    if (sent.state == sys::Moved::State::would_wait) return Sent::some;
+    // The file became shorter, or the client is gone; hanging up is how that one learns of it.
+    if (sent.state == sys::Moved::State::ended) return Sent::lost;
+    m_at += sent.size;
+    budget -= sent.size;
     m_deadline = Clock::now() + m_limits.stall_time;
   }
   return Sent::all;
 }
 
 Connection::Sent Connection::send() {
-  const Sent head = send_text(m_head.data(), m_head.size(), m_head_sent, m_at < m_end);
+  const Sent head = send_text(m_head, m_head_sent, m_at < m_end);
   if (head != Sent::all) return head;
   if (m_at == m_end) return Sent::all;
-  return m_text ? send_text(m_text->data(), static_cast<std::size_t>(m_end), m_at, false) : send_file();
+  return m_text ? send_text(std::string_view(*m_text).substr(0, static_cast<std::size_t>(m_end)), m_at, false)
+                : send_file();
 }
 
 Connection::Next Connection::proceed() {
@@ -127,9 +117,9 @@ Connection::Next Connection::proceed() {
     m_file.reset();
     if (m_close) {
       // Closing with unread bytes would send a reset, which may overtake the answer.
-      ::shutdown(m_fd, SHUT_WR);
-      char piece[k_read_piece];
-      for (int i = 0; i < 64 && ::recv(m_fd, piece, sizeof piece, MSG_DONTWAIT) > 0; ++i) {}
+      m_socket.end_sending();
+      std::array<char, k_read_piece> piece;
+      for (int i = 0; i < 64 && m_socket.receive_now(piece).state == sys::Moved::State::moved; ++i) {}
       return Next::close;
     }
     m_deadline = Clock::now() + (m_in.empty() ? m_limits.idle_time : m_limits.header_time);

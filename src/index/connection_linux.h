@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "index/server.h"
+#include "sys/io/socket.h"
 
 // Inside this module only: one client.
 
@@ -16,12 +18,10 @@ class Connection {
  public:
   using Clock = std::chrono::steady_clock;
 
-  Connection(int fd, std::string client, const Responder& responder, const ServerLimits& limits, const AccessLog& log);
-  ~Connection();
-  Connection(const Connection&) = delete;
-  Connection& operator=(const Connection&) = delete;
+  Connection(sys::Socket socket, std::string client, const Responder& responder, const ServerLimits& limits,
+             const AccessLog& log);
 
-  [[nodiscard]] int fd() const { return m_fd; }
+  [[nodiscard]] const sys::Fd& fd() const { return m_socket.fd(); }
   enum class Next : std::uint8_t { read, write, close };
   // Goes on as far as it can without waiting, and says for what to wait.
   Next proceed();
@@ -36,10 +36,10 @@ class Connection {
   bool take_request();
   void begin(const Response& response, bool head_only, bool keep_alive);
   Sent send();
-  Sent send_text(const char* data, std::size_t size, std::uint64_t& at, bool more);
+  Sent send_text(std::string_view text, std::uint64_t& at, bool more);
   Sent send_file();
 
-  int m_fd;
+  sys::Socket m_socket;
   std::string m_client;
   const Responder& m_responder;
   const ServerLimits& m_limits;

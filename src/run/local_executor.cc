@@ -1,7 +1,6 @@
 #include "run/local_executor.h"
 
 #include <fmt/format.h>
-#include <poll.h>
 
 #include <algorithm>
 #include <csignal>
@@ -11,6 +10,7 @@
 #include "base/text.h"
 #include "governor/governor.h"
 #include "sys/files.h"
+#include "sys/io/wait.h"
 #include "sys/process.h"
 
 namespace wheelsmith::run {
@@ -106,11 +106,11 @@ class LocalExecutor final : public Executor {
   }
 
   void wait_for_output() {
-    std::vector<pollfd> fds;
+    std::vector<sys::Waiting> waiting;
     for (const Running& running : m_running) {
-      if (running.process.output_fd() >= 0) fds.push_back({running.process.output_fd(), POLLIN, 0});
+      if (running.process.output().is_open()) waiting.push_back({&running.process.output()});
     }
-    (void)::poll(fds.data(), fds.size(), fds.empty() ? 20 : 200);
+    sys::wait_readable(waiting, waiting.empty() ? 20 : 200);
   }
 
   static void read(Running& running, std::vector<Report>& reports) {

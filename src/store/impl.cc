@@ -1,6 +1,5 @@
 #include "store/impl.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -168,7 +167,7 @@ void touch(const std::filesystem::path& path) {
   // Ten minutes are near enough, and spare the disk a write for each lookup of a plan.
   if (::stat(path.c_str(), &status) != 0 || seconds_now() - status.st_mtim.tv_sec < k_touch_seconds) return;
   // Refused on a read-only disk, where nothing is ever collected.
-  ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0);
+  sys::touch(path);
 }
 
 }  // namespace wheelsmith::store

@@ -1,4 +1,3 @@
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -25,21 +24,14 @@ constexpr std::uint64_t k_history_tail = 16 << 10;
 
 [[noreturn]] void refuse() { throw std::system_error(errno, std::generic_category()); }
 
-// To the disk, with the mode of what nobody may change any more.
-void seal(const std::filesystem::path& file) {
-  const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) refuse();
-  const bool good = ::fchmod(fd, 0444) == 0 && ::fsync(fd) == 0;
-  const int error = errno;
-  ::close(fd);
-  if (!good) throw std::system_error(error, std::generic_category());
+void refuse_if(std::error_code error) {
+  if (error) throw std::system_error(error);
 }
 
-void sync_names(const std::filesystem::path& folder) {
-  const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) refuse();
-  ::fsync(fd);  // some network disks refuse it for folders
-  ::close(fd);
+// To the disk, with the mode of what nobody may change any more.
+void seal(const std::filesystem::path& file) {
+  if (::chmod(file.c_str(), 0444) != 0) refuse();
+  refuse_if(sys::sync_file(file));
 }
 
 bool has_size(const std::filesystem::path& file, std::uint64_t size) {
@@ -74,7 +66,7 @@ std::string Store::put_blob(const std::filesystem::path& file) {
   m_impl->writing([&] {
     seal(copy.path);
     if (::rename(copy.path.c_str(), target.c_str()) != 0) refuse();
-    sync_names(folder);
+    refuse_if(sys::sync_folder(folder));
   });
   return name;
 }
@@ -159,14 +151,7 @@ void Store::note_cost(std::string_view identity, const Cost& cost) {
   table["disk"] = cost.disk;
   table["at"] = seconds_now();
   const std::string line = document::to_json(table, -1) + "\n";
-  m_impl->writing([&] {
-    const int fd = ::open(file.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
-    if (fd < 0) refuse();
-    const ssize_t written = ::write(fd, line.data(), line.size());
-    const int error = written < 0 ? errno : ENOSPC;
-    ::close(fd);
-    if (written != static_cast<ssize_t>(line.size())) throw std::system_error(error, std::generic_category());
-  });
+  m_impl->writing([&] { refuse_if(sys::append_text(file, line)); });
 }
 
 std::optional<Cost> Store::last_cost(std::string_view identity) const {

@@ -1,6 +1,5 @@
 #include "store/scratch.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,6 +1,5 @@
 #include "store/store.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 

@@ -10,9 +10,9 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "sys/fd.h"
 #include "sys/file.h"
 #include "sys/files.h"
+#include "sys/io/write_linux.h"
 
 // A reader must never see half a file, also not after a power cut. rename() is atomic for readers; for the power cut
 // the file's bytes must be on the disk before its name is (fsync, then rename), and the name before we say that it is
@@ -27,6 +27,8 @@ constexpr std::uint64_t k_write_piece = 1ull << 30;  // the kernel takes no more
 std::filesystem::path folder_of(const std::filesystem::path& path) {
   return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
 }
+
+std::error_code last_error() { return {errno, std::generic_category()}; }
 
 // Hidden, and told apart from all others: two programs may write the same target at the same time.
 std::string temporary_name(const std::filesystem::path& target) {
@@ -50,20 +52,20 @@ void throw_write_error(int error_number, std::uint64_t wanted, const std::filesy
   throw_sys_error(error_number, "write", path);
 }
 
-void write_all(int fd, Bytes bytes, const std::filesystem::path& path) {
+void write_all(const Fd& fd, Bytes bytes, const std::filesystem::path& path) {
   while (!bytes.empty()) {
     const auto piece = static_cast<std::size_t>(std::min(bytes.size(), k_write_piece));
-    const ssize_t size = ::write(fd, bytes.data(), piece);
+    const ssize_t size = ::write(fd.raw(), bytes.data(), piece);
     if (size < 0 && errno == EINTR) continue;
     if (size <= 0) throw_write_error(size < 0 ? errno : EIO, bytes.size(), path);
     bytes = bytes.from(static_cast<std::uint64_t>(size));
   }
 }
 
-void write_all_at(int fd, std::uint64_t offset, Bytes bytes, const std::filesystem::path& path) {
+void write_all_at(const Fd& fd, std::uint64_t offset, Bytes bytes, const std::filesystem::path& path) {
   while (!bytes.empty()) {
     const auto piece = static_cast<std::size_t>(std::min(bytes.size(), k_write_piece));
-    const ssize_t size = ::pwrite(fd, bytes.data(), piece, static_cast<off_t>(offset));
+    const ssize_t size = ::pwrite(fd.raw(), bytes.data(), piece, static_cast<off_t>(offset));
     if (size < 0 && errno == EINTR) continue;
     if (size <= 0) throw_write_error(size < 0 ? errno : EIO, bytes.size(), path);
     bytes = bytes.from(static_cast<std::uint64_t>(size));
@@ -71,10 +73,16 @@ void write_all_at(int fd, std::uint64_t offset, Bytes bytes, const std::filesyst
   }
 }
 
-void sync_folder(const std::filesystem::path& folder) {
-  const Fd fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!fd.is_open()) throw_sys_error(errno, "open", folder);
-  if (::fsync(fd.get()) != 0 && errno != EINVAL && errno != ENOTSUP) throw_sys_error(errno, "sync", folder);
+std::error_code sync_file(const std::filesystem::path& path) {
+  const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  return fd.is_open() && ::fsync(fd.raw()) == 0 ? std::error_code() : last_error();
+}
+
+std::error_code sync_folder(const std::filesystem::path& path) {
+  const Fd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd.is_open()) return last_error();
+  if (::fsync(fd.raw()) != 0 && errno != EINVAL && errno != ENOTSUP) return last_error();
+  return {};
 }
 
 AtomicFile::AtomicFile(std::filesystem::path target, std::filesystem::path temporary_folder)
@@ -83,13 +91,12 @@ AtomicFile::AtomicFile(std::filesystem::path target, std::filesystem::path tempo
   const std::filesystem::path folder = temporary_folder.empty() ? folder_of(m_target) : std::move(temporary_folder);
   do {
     m_temporary = folder / temporary_name(m_target);
-    m_fd = ::open(m_temporary.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  } while (m_fd < 0 && errno == EEXIST);
-  if (m_fd < 0) throw_write_error(errno, 0, m_target);
+    m_fd = Fd(::open(m_temporary.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  } while (!m_fd.is_open() && errno == EEXIST);
+  if (!m_fd.is_open()) throw_write_error(errno, 0, m_target);
 }
 
 AtomicFile::~AtomicFile() {
-  if (m_fd >= 0) ::close(m_fd);
   if (!m_temporary.empty()) ::unlink(m_temporary.c_str());
 }
 
@@ -107,17 +114,27 @@ void AtomicFile::write_at(std::uint64_t offset, Bytes bytes) {
 }
 
 void AtomicFile::set_mode(unsigned mode) {
-  if (::fchmod(m_fd, mode) != 0) throw_sys_error(errno, "set the mode of", m_target);
+  if (::fchmod(m_fd.raw(), mode) != 0) throw_sys_error(errno, "set the mode of", m_target);
 }
 
 void AtomicFile::commit() {
-  if (m_fd < 0) throw Error(fmt::format("{} was committed twice", printable(m_target.string())));
-  if (::fsync(m_fd) != 0) throw_write_error(errno, m_size, m_target);
+  if (!m_fd.is_open()) throw Error(fmt::format("{} was committed twice", printable(m_target.string())));
+  if (::fsync(m_fd.raw()) != 0) throw_write_error(errno, m_size, m_target);
   // A network disk may report a failed write only here.
-  if (::close(std::exchange(m_fd, -1)) != 0) throw_write_error(errno, m_size, m_target);
+  if (::close(m_fd.release()) != 0) throw_write_error(errno, m_size, m_target);
   if (::rename(m_temporary.c_str(), m_target.c_str()) != 0) throw_write_error(errno, 0, m_target);
   m_temporary.clear();
-  sync_folder(folder_of(m_target));
+  const std::filesystem::path folder = folder_of(m_target);
+  if (const auto error = sync_folder(folder)) throw_sys_error(error.value(), "sync", folder);
+}
+
+std::error_code append_text(const std::filesystem::path& path, std::string_view text) {
+  const Fd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
+  if (!fd.is_open()) return last_error();
+  const ssize_t written = ::write(fd.raw(), text.data(), text.size());
+  if (written < 0) return last_error();
+  if (static_cast<std::size_t>(written) != text.size()) return std::make_error_code(std::errc::no_space_on_device);
+  return {};
 }
 
 void write_file(const std::filesystem::path& path, std::string_view text) {

@@ -76,7 +76,7 @@ std::optional<std::string> Child::read() {
 void Child::drain(Fd& fd, const OutputFunction& sink) {
   std::array<char, k_piece> piece;
   for (int round = 0; round < 16 && fd.is_open(); ++round) {
-    const ssize_t size = ::read(fd.get(), piece.data(), piece.size());
+    const ssize_t size = ::read(fd.raw(), piece.data(), piece.size());
     if (size > 0) {
       if (sink) sink({piece.data(), static_cast<std::size_t>(size)});
     } else if (size == 0 || (errno != EAGAIN && errno != EINTR)) {
@@ -113,9 +113,9 @@ void Child::signal_tree(int signal) {
 
 bool Child::pump(const OutputFunction& on_output, const OutputFunction& on_errors, Clock::time_point until) {
   std::array<pollfd, 3> fds{};
-  fds[0] = {m_spawned.output.get(), POLLIN, 0};
-  fds[1] = {m_spawned.errors.get(), POLLIN, 0};
-  fds[2] = {m_exit ? -1 : m_pidfd.get(), POLLIN, 0};
+  fds[0] = {m_spawned.output.raw(), POLLIN, 0};
+  fds[1] = {m_spawned.errors.raw(), POLLIN, 0};
+  fds[2] = {m_exit ? -1 : m_pidfd.raw(), POLLIN, 0};
   if (m_exit && fds[0].fd < 0 && fds[1].fd < 0) return false;
   if (!m_exit && !m_pidfd.is_open()) until = std::min(until, Clock::now() + k_blind_tick);
   ::poll(fds.data(), fds.size(), poll_timeout(until - Clock::now()));

@@ -19,7 +19,7 @@ class Child {
   Child& operator=(const Child&) = delete;
 
   [[nodiscard]] pid_t pid() const { return m_spawned.pid; }
-  [[nodiscard]] int output_fd() const { return m_spawned.output.get(); }
+  [[nodiscard]] const Fd& output() const { return m_spawned.output; }
   std::optional<std::string> read();
   std::optional<Exit> poll();
   Exit wait(const OutputFunction& on_output, const OutputFunction& on_errors, const std::function<bool()>& stop,

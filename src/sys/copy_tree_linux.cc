@@ -12,10 +12,10 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "sys/fd.h"
 #include "sys/file.h"
 #include "sys/files.h"
 #include "sys/folder_linux.h"
+#include "sys/io/write_linux.h"
 
 // Copies, by the cheapest way that the disk knows: sharing the blocks (FICLONE: btrfs, XFS, bcachefs; a gigabyte in a
 // millisecond), a copy inside the kernel, reading and writing. A copy never writes through what is already there: a
@@ -42,18 +42,18 @@ void take_away(const fs::path& path) {
 void copy_by_reading(const Fd& from, const Fd& to, const fs::path& source, const fs::path& target) {
   std::array<char, 128 << 10> piece;
   for (;;) {
-    const ssize_t size = ::read(from.get(), piece.data(), piece.size());
+    const ssize_t size = ::read(from.raw(), piece.data(), piece.size());
     if (size < 0 && errno == EINTR) continue;
     if (size < 0) throw_sys_error(errno, "read", source);
     if (size == 0) return;
-    write_all(to.get(), Bytes(piece.data(), static_cast<std::uint64_t>(size)), target);
+    write_all(to, Bytes(piece.data(), static_cast<std::uint64_t>(size)), target);
   }
 }
 
 void copy_bytes(const Fd& from, const Fd& to, const fs::path& source, const fs::path& target) {
-  if (::ioctl(to.get(), FICLONE, from.get()) == 0) return;
+  if (::ioctl(to.raw(), FICLONE, from.raw()) == 0) return;
   for (;;) {
-    const ssize_t size = ::copy_file_range(from.get(), nullptr, to.get(), nullptr, 1u << 30, 0);
+    const ssize_t size = ::copy_file_range(from.raw(), nullptr, to.raw(), nullptr, 1u << 30, 0);
     if (size > 0) continue;
     if (size < 0 && errno == EINTR) continue;
     if (size < 0 && (errno == ENOSPC || errno == EDQUOT)) {
@@ -126,7 +126,7 @@ void copy_file(const fs::path& from, const fs::path& to) {
   const Fd source(::open(from.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!source.is_open()) throw_sys_error(errno, "open", from);
   struct stat status{};
-  if (::fstat(source.get(), &status) != 0) throw_sys_error(errno, "read", from);
+  if (::fstat(source.raw(), &status) != 0) throw_sys_error(errno, "read", from);
   if (!S_ISREG(status.st_mode)) throw Error(fmt::format("{} is no regular file", printable(from.string())));
   struct stat there{};
   if (::stat(to.c_str(), &there) == 0 && there.st_dev == status.st_dev && there.st_ino == status.st_ino) return;
@@ -135,8 +135,8 @@ void copy_file(const fs::path& from, const fs::path& to) {
   if (!target.is_open()) throw_write_error(errno, static_cast<std::uint64_t>(status.st_size), to);
   try {
     copy_bytes(source, target, from, to);
-    if (::fchmod(target.get(), status.st_mode & k_kept_mode) != 0) throw_sys_error(errno, "set the mode of", to);
-    set_times(target.get(), nullptr, status, to);
+    if (::fchmod(target.raw(), status.st_mode & k_kept_mode) != 0) throw_sys_error(errno, "set the mode of", to);
+    set_times(target.raw(), nullptr, status, to);
   } catch (...) {
     ::unlink(to.c_str());
     throw;

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -10,7 +11,8 @@
 
 namespace wheelsmith::sys {
 
-// An Error in words: "cannot open demo.whl: No such file or directory".
+// What failed in words: "cannot open demo.whl: No such file or directory".
+std::string sys_error_text(int error_number, const char* action, const std::filesystem::path& path);
 [[noreturn]] void throw_sys_error(int error_number, const char* action, const std::filesystem::path& path);
 
 // Whether a folder is there. What cannot be looked at (a loop of links, a name that is too long) is none; opening it
@@ -19,6 +21,9 @@ bool is_folder(const std::filesystem::path& path);
 
 // The file mapped into memory, read only. Pages are read as they are touched. Throws for what is no regular file.
 Blob map_file(const std::filesystem::path& path);
+
+// Nothing where that would throw.
+std::optional<Blob> map_file_if_possible(const std::filesystem::path& path);
 
 // The bytes of a file, a pipe or, for "-", of standard input, piece by piece as they come. False when an interrupt
 // (sys::interrupted()) came before the end.

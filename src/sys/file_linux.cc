@@ -12,9 +12,9 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "sys/fd.h"
 #include "sys/file.h"
 #include "sys/files.h"
+#include "sys/io/fd.h"
 #include "sys/process.h"
 
 namespace wheelsmith::sys {
@@ -25,11 +25,36 @@ bool leads_out(const std::filesystem::path& name) {
   return name.is_absolute() || std::any_of(name.begin(), name.end(), [](const auto& part) { return part == ".."; });
 }
 
+// What map_file() gives, or what it throws.
+struct Mapping {
+  Blob blob;
+  std::string problem;
+};
+
+Mapping mapping_of(const std::filesystem::path& path) {
+  const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!fd.is_open()) return {{}, sys_error_text(errno, "open", path)};
+  struct stat status{};
+  if (::fstat(fd.raw(), &status) != 0) return {{}, sys_error_text(errno, "read", path)};
+  if (!S_ISREG(status.st_mode)) return {{}, fmt::format("{} is no regular file", printable(path.string()))};
+  const auto size = static_cast<std::size_t>(status.st_size);
+  if (size == 0) return {};
+  void* data = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd.raw(), 0);
+  if (data == MAP_FAILED) return {{}, sys_error_text(errno, "map", path)};
+  return {{std::shared_ptr<const void>(data, [size](const void* p) { ::munmap(const_cast<void*>(p), size); }),
+           Bytes(data, size)},
+          {}};
+}
+
 }  // namespace
 
+std::string sys_error_text(int error_number, const char* action, const std::filesystem::path& path) {
+  return fmt::format("cannot {} {}: {}", action, printable(path.string()),
+                     std::generic_category().message(error_number));
+}
+
 void throw_sys_error(int error_number, const char* action, const std::filesystem::path& path) {
-  throw Error(
-      fmt::format("cannot {} {}: {}", action, printable(path.string()), std::generic_category().message(error_number)));
+  throw Error(sys_error_text(error_number, action, path));
 }
 
 bool is_folder(const std::filesystem::path& path) {
@@ -38,17 +63,15 @@ bool is_folder(const std::filesystem::path& path) {
 }
 
 Blob map_file(const std::filesystem::path& path) {
-  const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (fd.get() < 0) throw_sys_error(errno, "open", path);
-  struct stat status{};
-  if (::fstat(fd.get(), &status) != 0) throw_sys_error(errno, "read", path);
-  if (!S_ISREG(status.st_mode)) throw Error(fmt::format("{} is no regular file", printable(path.string())));
-  const auto size = static_cast<std::size_t>(status.st_size);
-  if (size == 0) return {};
-  void* data = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd.get(), 0);
-  if (data == MAP_FAILED) throw_sys_error(errno, "map", path);
-  return {std::shared_ptr<const void>(data, [size](const void* p) { ::munmap(const_cast<void*>(p), size); }),
-          Bytes(data, size)};
+  Mapping mapping = mapping_of(path);
+  if (!mapping.problem.empty()) throw Error(mapping.problem);
+  return std::move(mapping.blob);
+}
+
+std::optional<Blob> map_file_if_possible(const std::filesystem::path& path) {
+  Mapping mapping = mapping_of(path);
+  if (!mapping.problem.empty()) return std::nullopt;
+  return std::move(mapping.blob);
 }
 
 bool read_pieces(const std::filesystem::path& path, const std::function<void(std::string_view)>& take) {
@@ -60,7 +83,7 @@ bool read_pieces(const std::filesystem::path& path, const std::function<void(std
     if (errno != EINTR) throw_sys_error(errno, "open", path);
     if (interrupted()) return false;
   }
-  const int fd = standard ? STDIN_FILENO : opened.get();
+  const int fd = standard ? STDIN_FILENO : opened.raw();
   std::string piece(256 << 10, '\0');
   for (;;) {
     const ssize_t count = ::read(fd, piece.data(), piece.size());
@@ -113,9 +136,9 @@ std::optional<std::string> FolderTree::head(const std::string& name, std::size_t
   const std::optional<std::filesystem::path> path = locate(name);
   if (!path) return std::nullopt;
   const Fd fd(::open(path->c_str(), O_RDONLY | O_CLOEXEC));
-  if (fd.get() < 0) throw_sys_error(errno, "open", *path);
+  if (!fd.is_open()) throw_sys_error(errno, "open", *path);
   std::string text(count, '\0');
-  const ssize_t size = ::pread(fd.get(), text.data(), text.size(), 0);
+  const ssize_t size = ::pread(fd.raw(), text.data(), text.size(), 0);
   if (size < 0) throw_sys_error(errno, "read", *path);
   text.resize(static_cast<std::size_t>(size));
   return text;

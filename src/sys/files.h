@@ -3,12 +3,15 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "base/bytes.h"
 #include "base/sink.h"
+#include "sys/io/fd.h"
 
 // Changes on disk that are whole or not at all.
 
@@ -35,7 +38,7 @@ class AtomicFile final : public Sink {
  private:
   std::filesystem::path m_target;
   std::filesystem::path m_temporary;
-  int m_fd = -1;
+  Fd m_fd;
   std::uint64_t m_size = 0;
 };
 
@@ -43,6 +46,22 @@ class AtomicFile final : public Sink {
 void write_file(const std::filesystem::path& path, std::string_view text);  // atomically
 std::string read_file(const std::filesystem::path& path, std::uint64_t limit = 1ull << 30);
 std::optional<std::string> read_file_if_there(const std::filesystem::path& path, std::uint64_t limit = 1ull << 30);
+// Nothing also for what is forbidden, too large or no file: for what is as good as absent then.
+std::optional<std::string> read_file_if_possible(const std::filesystem::path& path, std::uint64_t limit = 1ull << 30);
+// The first bytes of a file, as many as there is room for and without the heap; how many. Nothing for what cannot be
+// opened.
+std::optional<std::size_t> read_start(const char* path, std::span<char> into);
+
+// Appends by one write, so that lines of several processes do not mix. The file is made where it is not there.
+std::error_code append_text(const std::filesystem::path& path, std::string_view text);
+
+// What was written reaches the disk: a file's bytes, or the names in a folder, without which a rename may be lost in a
+// power cut. Folders on disks that cannot do it are left alone.
+std::error_code sync_file(const std::filesystem::path& path);
+std::error_code sync_folder(const std::filesystem::path& path);
+
+// Sets its time to now. What cannot be changed stays as it is.
+void touch(const std::filesystem::path& path);
 
 // An advisory lock on a file (flock), held while the object lives; the kernel drops it when we die.
 class FileLock {
@@ -52,12 +71,12 @@ class FileLock {
   // Nothing when another holds it.
   static std::optional<FileLock> try_take(const std::filesystem::path& path);
   ~FileLock();
-  FileLock(FileLock&& other) noexcept;
+  FileLock(FileLock&& other) noexcept = default;
   FileLock& operator=(FileLock&& other) noexcept;
 
  private:
   FileLock() = default;
-  int m_fd = -1;
+  Fd m_fd;
 };
 
 void make_folders(const std::filesystem::path& path);

@@ -10,9 +10,9 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "sys/fd.h"
 #include "sys/file.h"
 #include "sys/files.h"
+#include "sys/io/fd.h"
 
 namespace wheelsmith::sys {
 
@@ -20,29 +20,40 @@ namespace {
 
 bool means_absent(int error) { return error == ENOENT || error == ENOTDIR; }
 
-std::string read_open_file(const Fd& fd, const std::filesystem::path& path, std::uint64_t limit) {
+// What read_file() gives, or what it throws.
+struct Reading {
+  std::string text;
+  std::string problem;
+};
+
+Reading read_open_file(const Fd& fd, const std::filesystem::path& path, std::uint64_t limit) {
   struct stat status{};
-  if (::fstat(fd.get(), &status) != 0) throw_sys_error(errno, "read", path);
-  if (!S_ISREG(status.st_mode)) throw Error(fmt::format("{} is no regular file", printable(path.string())));
+  if (::fstat(fd.raw(), &status) != 0) return {{}, sys_error_text(errno, "read", path)};
+  if (!S_ISREG(status.st_mode)) return {{}, fmt::format("{} is no regular file", printable(path.string()))};
   const auto too_large = [&] {
-    return Error(fmt::format("{} is larger than {}", printable(path.string()), human_bytes(limit)));
+    return Reading{{}, fmt::format("{} is larger than {}", printable(path.string()), human_bytes(limit))};
   };
   const auto expected = static_cast<std::uint64_t>(status.st_size);
-  if (expected > limit) throw too_large();
+  if (expected > limit) return too_large();
   // Files of /proc have no size, and others may grow while they are read: the end is where read() says it is.
   std::string text(static_cast<std::size_t>(expected) + 1, '\0');
   std::size_t used = 0;
   for (;;) {
     if (used == text.size()) text.resize(std::max<std::size_t>(text.size() * 2, 4096));
-    const ssize_t size = ::read(fd.get(), text.data() + used, text.size() - used);
+    const ssize_t size = ::read(fd.raw(), text.data() + used, text.size() - used);
     if (size < 0 && errno == EINTR) continue;
-    if (size < 0) throw_sys_error(errno, "read", path);
+    if (size < 0) return {{}, sys_error_text(errno, "read", path)};
     if (size == 0) break;
     used += static_cast<std::size_t>(size);
-    if (used > limit) throw too_large();
+    if (used > limit) return too_large();
   }
   text.resize(used);
-  return text;
+  return {std::move(text), {}};
+}
+
+std::string text_or_error(Reading reading) {
+  if (!reading.problem.empty()) throw Error(reading.problem);
+  return std::move(reading.text);
 }
 
 // Not blocking: opening a FIFO would wait for a writer.
@@ -59,15 +70,38 @@ std::int64_t nanoseconds(const timespec& time) {
 std::string read_file(const std::filesystem::path& path, std::uint64_t limit) {
   const Fd fd = open_to_read(path);
   if (!fd.is_open()) throw_sys_error(errno, "open", path);
-  return read_open_file(fd, path, limit);
+  return text_or_error(read_open_file(fd, path, limit));
 }
 
 std::optional<std::string> read_file_if_there(const std::filesystem::path& path, std::uint64_t limit) {
   const Fd fd = open_to_read(path);
   if (!fd.is_open() && means_absent(errno)) return std::nullopt;
   if (!fd.is_open()) throw_sys_error(errno, "open", path);
-  return read_open_file(fd, path, limit);
+  return text_or_error(read_open_file(fd, path, limit));
 }
+
+std::optional<std::string> read_file_if_possible(const std::filesystem::path& path, std::uint64_t limit) {
+  const Fd fd = open_to_read(path);
+  if (!fd.is_open()) return std::nullopt;
+  Reading reading = read_open_file(fd, path, limit);
+  if (!reading.problem.empty()) return std::nullopt;
+  return std::move(reading.text);
+}
+
+std::optional<std::size_t> read_start(const char* path, std::span<char> into) {
+  const Fd fd(::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!fd.is_open()) return std::nullopt;
+  std::size_t used = 0;
+  while (used < into.size()) {
+    const ssize_t size = ::read(fd.raw(), into.data() + used, into.size() - used);
+    if (size < 0 && errno == EINTR) continue;
+    if (size <= 0) break;
+    used += static_cast<std::size_t>(size);
+  }
+  return used;
+}
+
+void touch(const std::filesystem::path& path) { ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0); }
 
 void make_folders(const std::filesystem::path& path) {
   std::error_code error;

@@ -13,8 +13,8 @@
 #include <thread>
 
 #include "base/error.h"
-#include "sys/fd.h"
 #include "sys/file.h"
+#include "sys/io/write_linux.h"
 #include "sys/memory_linux.h"
 #include "sys/process.h"
 
@@ -96,7 +96,7 @@ TEST(AtomicFile, LeavesNothingWhenTheDiskIsFull) {
 
 TEST(WriteAll, SaysWhatWasWantedAndWhere) {
   const Fd full(::open("/dev/full", O_WRONLY | O_CLOEXEC));
-  const std::string error = error_of([&] { write_all(full.get(), Bytes(std::string_view("12345")), "/dev/full"); });
+  const std::string error = error_of([&] { write_all(full, Bytes(std::string_view("12345")), "/dev/full"); });
   EXPECT_TRUE(error.starts_with("cannot write /dev/full: no space left on the disk (5 B wanted, ")) << error;
   EXPECT_TRUE(error.ends_with(" free in /dev)")) << error;
 }

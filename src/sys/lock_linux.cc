@@ -8,9 +8,9 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "sys/fd.h"
 #include "sys/file.h"
 #include "sys/files.h"
+#include "sys/io/fd.h"
 #include "sys/process.h"
 
 namespace wheelsmith::sys {
@@ -30,13 +30,13 @@ Fd open_lock(const std::filesystem::path& path) {
 bool still_there(const Fd& fd, const std::filesystem::path& path) {
   struct stat held{};
   struct stat named{};
-  return ::fstat(fd.get(), &held) == 0 && ::stat(path.c_str(), &named) == 0 && held.st_dev == named.st_dev &&
+  return ::fstat(fd.raw(), &held) == 0 && ::stat(path.c_str(), &named) == 0 && held.st_dev == named.st_dev &&
          held.st_ino == named.st_ino;
 }
 
 // False when another holds it.
 bool take_now(const Fd& fd, const std::filesystem::path& path) {
-  while (flock_file(fd.get(), LOCK_EX | LOCK_NB) != 0) {
+  while (flock_file(fd.raw(), LOCK_EX | LOCK_NB) != 0) {
     if (errno == EWOULDBLOCK) return false;
     if (errno != EINTR) throw_sys_error(errno, "lock", path);
   }
@@ -44,7 +44,7 @@ bool take_now(const Fd& fd, const std::filesystem::path& path) {
 }
 
 void take_waiting(const Fd& fd, const std::filesystem::path& path) {
-  while (flock_file(fd.get(), LOCK_EX) != 0) {
+  while (flock_file(fd.raw(), LOCK_EX) != 0) {
     if (errno != EINTR) throw_sys_error(errno, "lock", path);
     if (interrupted()) throw Error("interrupted while waiting for the lock " + printable(path.string()));
   }
@@ -60,7 +60,7 @@ FileLock::FileLock(const std::filesystem::path& path, void (*on_wait)(const std:
       take_waiting(fd, path);
     }
     if (still_there(fd, path)) {
-      m_fd = fd.release();
+      m_fd = std::move(fd);
       return;
     }
   }
@@ -72,19 +72,15 @@ std::optional<FileLock> FileLock::try_take(const std::filesystem::path& path) {
     if (!take_now(fd, path)) return std::nullopt;
     if (!still_there(fd, path)) continue;
     FileLock lock;
-    lock.m_fd = fd.release();
+    lock.m_fd = std::move(fd);
     return lock;
   }
 }
 
 FileLock::~FileLock() {
-  if (m_fd < 0) return;
-  // close() alone would leave the lock to a child that another thread has forked but that has not reached exec yet.
-  flock_file(m_fd, LOCK_UN);
-  ::close(m_fd);
+  // Closing alone would leave the lock to a child that another thread has forked but that has not reached exec yet.
+  if (m_fd.is_open()) flock_file(m_fd.raw(), LOCK_UN);
 }
-
-FileLock::FileLock(FileLock&& other) noexcept : m_fd(std::exchange(other.m_fd, -1)) {}
 
 FileLock& FileLock::operator=(FileLock&& other) noexcept {
   FileLock taken(std::move(other));

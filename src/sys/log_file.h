@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <string_view>
 
-#include "sys/fd.h"
+#include "sys/io/fd.h"
 
 namespace wheelsmith::sys {
 

@@ -17,7 +17,7 @@ LogFile::LogFile(const std::filesystem::path& path) {
 
 void LogFile::write(std::string_view text) {
   while (!text.empty()) {
-    const ssize_t written = ::write(m_fd.get(), text.data(), text.size());
+    const ssize_t written = ::write(m_fd.raw(), text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) return;
     text.remove_prefix(static_cast<std::size_t>(written));

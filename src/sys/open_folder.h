@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "sys/io/fd.h"
+
 // A folder held open, and what lies below it. Names come from strangers (requests, archives, other people's folders):
 // whatever a name says and wherever links point, nothing outside of the folder is opened, written or removed.
 
@@ -25,12 +27,9 @@ struct FileStat {
 // A regular file, open for reading. Move-only.
 class OpenFile {
  public:
-  OpenFile(int fd, const FileStat& stat) : m_fd(fd), m_stat(stat) {}
-  ~OpenFile();
-  OpenFile(OpenFile&& other) noexcept;
-  OpenFile& operator=(OpenFile&& other) noexcept;
+  OpenFile(Fd fd, const FileStat& stat) : m_fd(std::move(fd)), m_stat(stat) {}
 
-  [[nodiscard]] int fd() const { return m_fd; }
+  [[nodiscard]] const Fd& fd() const { return m_fd; }
   // As it was when it was opened.
   [[nodiscard]] const FileStat& stat() const { return m_stat; }
   [[nodiscard]] FileStat stat_now() const;
@@ -38,7 +37,7 @@ class OpenFile {
   std::size_t read_at(std::uint64_t offset, std::span<std::uint8_t> into) const;
 
  private:
-  int m_fd = -1;
+  Fd m_fd;
   FileStat m_stat;
 };
 
@@ -46,9 +45,6 @@ class OpenFolder {
  public:
   // Throws Error when it is none.
   explicit OpenFolder(const std::filesystem::path& path);
-  ~OpenFolder();
-  OpenFolder(const OpenFolder&) = delete;
-  OpenFolder& operator=(const OpenFolder&) = delete;
 
   [[nodiscard]] const std::filesystem::path& path() const { return m_path; }
 
@@ -82,10 +78,10 @@ class OpenFolder {
   void sync() const;
 
  private:
-  [[nodiscard]] int open_parent(const std::string& name, bool make) const;
+  [[nodiscard]] Fd open_parent(const std::string& name, bool make) const;
 
   std::filesystem::path m_path;
-  int m_fd = -1;
+  Fd m_fd;
 };
 
 }  // namespace wheelsmith::sys

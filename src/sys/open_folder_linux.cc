@@ -19,8 +19,9 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "sys/fd.h"
 #include "sys/file.h"
+#include "sys/files.h"
+#include "sys/io/write_linux.h"
 #include "sys/open_folder.h"
 
 namespace wheelsmith::sys {
@@ -34,8 +35,8 @@ FileStat to_stat(const struct stat& raw) {
   return {raw.st_ino, static_cast<std::uint64_t>(raw.st_size), nanoseconds(raw.st_mtim), nanoseconds(raw.st_ctim)};
 }
 
-// Part by part, following nothing. -1 with errno set.
-int open_by_parts(int folder, const std::string& name, int flags, mode_t mode) {
+// Part by part, following nothing. Not open, with errno set, when there is none.
+Fd open_by_parts(const Fd& folder, const std::string& name, int flags, mode_t mode) {
   Fd at;
   std::size_t begin = 0;
   for (;;) {
@@ -44,18 +45,19 @@ int open_by_parts(int folder, const std::string& name, int flags, mode_t mode) {
     const bool last = end == name.size();
     if (part == ".." || part.empty()) {
       errno = EXDEV;
-      return -1;
+      return {};
     }
-    const int fd = ::openat(at.is_open() ? at.get() : folder, part.c_str(),
-                            (last ? flags : O_PATH | O_DIRECTORY) | O_NOFOLLOW | O_CLOEXEC, last ? mode : 0);
-    if (fd < 0 || last) return fd;
-    at = Fd(fd);
+    Fd next(::openat(at.is_open() ? at.raw() : folder.raw(), part.c_str(),
+                     (last ? flags : O_PATH | O_DIRECTORY) | O_NOFOLLOW | O_CLOEXEC, last ? mode : 0));
+    if (!next.is_open() || last) return next;
+    at = std::move(next);
     begin = end + 1;
   }
 }
 
-// -1 with errno set. Write access never goes through links: nobody can know where they will point.
-int open_beneath(int folder, const std::string& name, int flags, mode_t mode = 0, bool follow = true) {
+// Not open, with errno set, when there is none. Write access never goes through links: nobody can know where they will
+// point.
+Fd open_beneath(const Fd& folder, const std::string& name, int flags, mode_t mode = 0, bool follow = true) {
   static std::atomic<bool> is_missing{false};
   if (!is_missing) {
     struct open_how how{};
@@ -63,14 +65,14 @@ int open_beneath(int folder, const std::string& name, int flags, mode_t mode = 0
     how.mode = mode;
     how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS | (follow ? 0ULL : RESOLVE_NO_SYMLINKS);
     for (int tries = 0; tries < 100; ++tries) {
-      const auto fd = static_cast<int>(::syscall(SYS_openat2, folder, name.c_str(), &how, sizeof how));
+      Fd fd(static_cast<int>(::syscall(SYS_openat2, folder.raw(), name.c_str(), &how, sizeof how)));
       // EAGAIN: something was renamed while the kernel looked, and it could not be sure.
-      if (fd >= 0 || (errno != ENOSYS && errno != EPERM && errno != EAGAIN)) return fd;
+      if (fd.is_open() || (errno != ENOSYS && errno != EPERM && errno != EAGAIN)) return fd;
       if (errno == ENOSYS || errno == EPERM) break;
     }
     if (errno == ENOSYS) is_missing = true;
   }
-  if (name == ".") return ::openat(folder, ".", flags | O_CLOEXEC);
+  if (name == ".") return Fd(::openat(folder.raw(), ".", flags | O_CLOEXEC));
   return open_by_parts(folder, name, flags, mode);
 }
 
@@ -94,26 +96,16 @@ std::string or_dot(const std::string& name) { return name.empty() ? "." : name; 
 
 }  // namespace
 
-OpenFile::~OpenFile() {
-  if (m_fd >= 0) ::close(m_fd);
-}
-OpenFile::OpenFile(OpenFile&& other) noexcept : m_fd(std::exchange(other.m_fd, -1)), m_stat(other.m_stat) {}
-OpenFile& OpenFile::operator=(OpenFile&& other) noexcept {
-  std::swap(m_fd, other.m_fd);
-  std::swap(m_stat, other.m_stat);
-  return *this;
-}
-
 FileStat OpenFile::stat_now() const {
   struct stat raw{};
-  if (::fstat(m_fd, &raw) != 0) throw_sys_error(errno, "look at", "an open file");
+  if (::fstat(m_fd.raw(), &raw) != 0) throw_sys_error(errno, "look at", "an open file");
   return to_stat(raw);
 }
 
 std::size_t OpenFile::read_at(std::uint64_t offset, std::span<std::uint8_t> into) const {
   std::size_t done = 0;
   while (done < into.size()) {
-    const ssize_t size = ::pread(m_fd, into.data() + done, into.size() - done, static_cast<off_t>(offset + done));
+    const ssize_t size = ::pread(m_fd.raw(), into.data() + done, into.size() - done, static_cast<off_t>(offset + done));
     if (size < 0 && errno == EINTR) continue;
     if (size < 0) throw Error(fmt::format("cannot be read: {}", std::generic_category().message(errno)));
     if (size == 0) break;
@@ -122,21 +114,19 @@ std::size_t OpenFile::read_at(std::uint64_t offset, std::span<std::uint8_t> into
   return done;
 }
 
-OpenFolder::OpenFolder(const std::filesystem::path& path) : m_path(path) {
-  m_fd = ::open(path.empty() ? "." : path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (m_fd < 0) throw_sys_error(errno, "open the folder", path);
+OpenFolder::OpenFolder(const std::filesystem::path& path)
+    : m_path(path), m_fd(::open(path.empty() ? "." : path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+  if (!m_fd.is_open()) throw_sys_error(errno, "open the folder", path);
 }
-
-OpenFolder::~OpenFolder() { ::close(m_fd); }
 
 std::vector<OpenFolder::Entry> OpenFolder::entries(const std::string& folder, bool (*wanted)(std::string_view)) const {
   std::vector<Entry> result;
-  Fd fd(open_beneath(m_fd, or_dot(folder), O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0, false));
+  Fd fd = open_beneath(m_fd, or_dot(folder), O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0, false);
   if (!fd.is_open()) {
     if (errno != EACCES && is_unreachable(errno)) return result;
     throw_sys_error(errno, "read the folder", m_path / folder);
   }
-  const std::unique_ptr<DIR, int (*)(DIR*)> stream(::fdopendir(fd.get()), ::closedir);
+  const std::unique_ptr<DIR, int (*)(DIR*)> stream(::fdopendir(fd.raw()), ::closedir);
   if (!stream) throw_sys_error(errno, "read the folder", m_path / folder);
   const int open_fd = fd.release();  // the stream's now
   for (;;) {
@@ -167,37 +157,37 @@ std::vector<OpenFolder::Entry> OpenFolder::entries(const std::string& folder, bo
 
 std::optional<OpenFile> OpenFolder::open_file(const std::string& name) const {
   // Not blocking: a FIFO of that name would keep us waiting for ever.
-  Fd fd(open_beneath(m_fd, name, O_RDONLY | O_NONBLOCK | O_NOCTTY));
+  Fd fd = open_beneath(m_fd, name, O_RDONLY | O_NONBLOCK | O_NOCTTY);
   if (!fd.is_open()) {
     if (is_unreachable(errno)) return std::nullopt;
     throw_sys_error(errno, "open", m_path / name);
   }
   struct stat raw{};
-  if (::fstat(fd.get(), &raw) != 0 || !S_ISREG(raw.st_mode)) return std::nullopt;
-  return OpenFile(fd.release(), to_stat(raw));
+  if (::fstat(fd.raw(), &raw) != 0 || !S_ISREG(raw.st_mode)) return std::nullopt;
+  return OpenFile(std::move(fd), to_stat(raw));
 }
 
 bool OpenFolder::is_folder(const std::string& name) const {
-  return Fd(open_beneath(m_fd, or_dot(name), O_PATH | O_DIRECTORY)).is_open();
+  return open_beneath(m_fd, or_dot(name), O_PATH | O_DIRECTORY).is_open();
 }
 
 std::optional<FileStat> OpenFolder::folder_stat(const std::string& name) const {
   struct stat raw{};
-  if (::fstatat(m_fd, or_dot(name).c_str(), &raw, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISDIR(raw.st_mode))
+  if (::fstatat(m_fd.raw(), or_dot(name).c_str(), &raw, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISDIR(raw.st_mode))
     return std::nullopt;
   return to_stat(raw);
 }
 
 std::optional<FileStat> OpenFolder::stat_of(const std::string& name) const {
-  const Fd fd(open_beneath(m_fd, name, O_PATH));
+  const Fd fd = open_beneath(m_fd, name, O_PATH);
   struct stat raw{};
-  if (!fd.is_open() || ::fstat(fd.get(), &raw) != 0 || !S_ISREG(raw.st_mode)) return std::nullopt;
+  if (!fd.is_open() || ::fstat(fd.raw(), &raw) != 0 || !S_ISREG(raw.st_mode)) return std::nullopt;
   return to_stat(raw);
 }
 
 std::optional<FileStat> OpenFolder::glance(const std::string& name) const {
   struct stat raw{};
-  if (::fstatat(m_fd, name.c_str(), &raw, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(raw.st_mode)) return std::nullopt;
+  if (::fstatat(m_fd.raw(), name.c_str(), &raw, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(raw.st_mode)) return std::nullopt;
   return to_stat(raw);
 }
 
@@ -211,61 +201,62 @@ std::optional<std::string> OpenFolder::read_file(const std::string& name, std::u
   return text;
 }
 
-int OpenFolder::open_parent(const std::string& name, bool make) const {
+Fd OpenFolder::open_parent(const std::string& name, bool make) const {
   const std::size_t slash = name.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : name.substr(0, slash);
-  int fd = open_beneath(m_fd, folder, O_PATH | O_DIRECTORY, 0, false);
-  if (fd >= 0 || errno != ENOENT || !make || slash == std::string::npos) return fd;
-  const Fd above(open_parent(folder, true));
-  if (!above.is_open()) return -1;
+  Fd fd = open_beneath(m_fd, folder, O_PATH | O_DIRECTORY, 0, false);
+  if (fd.is_open() || errno != ENOENT || !make || slash == std::string::npos) return fd;
+  const Fd above = open_parent(folder, true);
+  if (!above.is_open()) return {};
   const std::string last(base_name(folder));
-  if (::mkdirat(above.get(), last.c_str(), 0777) != 0 && errno != EEXIST) return -1;
+  if (::mkdirat(above.raw(), last.c_str(), 0777) != 0 && errno != EEXIST) return {};
   return open_beneath(m_fd, folder, O_PATH | O_DIRECTORY, 0, false);
 }
 
 FileStat OpenFolder::write_file(const std::string& name, std::string_view text, bool durable) const {
   const std::filesystem::path full = m_path / name;
-  const Fd parent(open_parent(name, true));
+  const Fd parent = open_parent(name, true);
   if (!parent.is_open()) throw_write_error(errno, 0, full);
   static std::atomic<unsigned> serial{0};
   const std::string last(base_name(name));
   const std::string temporary = fmt::format(".{}.{}-{}.tmp", last.substr(0, 200), ::getpid(), ++serial);
-  ::unlinkat(parent.get(), temporary.c_str(), 0);  // of a process of the same number that died
-  const Fd fd(::openat(parent.get(), temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666));
+  ::unlinkat(parent.raw(), temporary.c_str(), 0);  // of a process of the same number that died
+  const Fd fd(::openat(parent.raw(), temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666));
   if (!fd.is_open()) throw_write_error(errno, text.size(), full);
   struct stat raw{};
   try {
-    write_all(fd.get(), Bytes(text), full);
-    if (durable && ::fsync(fd.get()) != 0) throw_write_error(errno, text.size(), full);
-    if (::renameat(parent.get(), temporary.c_str(), parent.get(), last.c_str()) != 0) throw_write_error(errno, 0, full);
-    if (::fstat(fd.get(), &raw) != 0) throw_sys_error(errno, "look at", full);
+    write_all(fd, Bytes(text), full);
+    if (durable && ::fsync(fd.raw()) != 0) throw_write_error(errno, text.size(), full);
+    if (::renameat(parent.raw(), temporary.c_str(), parent.raw(), last.c_str()) != 0) throw_write_error(errno, 0, full);
+    if (::fstat(fd.raw(), &raw) != 0) throw_sys_error(errno, "look at", full);
   } catch (...) {
-    ::unlinkat(parent.get(), temporary.c_str(), 0);
+    ::unlinkat(parent.raw(), temporary.c_str(), 0);
     throw;
   }
-  if (durable) sync_folder(full.parent_path());
+  if (const auto error = durable ? sync_folder(full.parent_path()) : std::error_code())
+    throw_sys_error(error.value(), "sync", full.parent_path());
   return to_stat(raw);
 }
 
 void OpenFolder::remove_file(const std::string& name) const {
   {
-    const Fd parent(open_parent(name, false));
+    const Fd parent = open_parent(name, false);
     if (!parent.is_open()) return;
     const std::string last(base_name(name));
-    if (::unlinkat(parent.get(), last.c_str(), 0) != 0 && errno != ENOENT)
+    if (::unlinkat(parent.raw(), last.c_str(), 0) != 0 && errno != ENOENT)
       throw_sys_error(errno, "remove", m_path / name);
   }
   for (std::size_t slash = name.rfind('/'); slash != std::string::npos && slash > 0;
        slash = name.rfind('/', slash - 1)) {
     const std::string folder = name.substr(0, slash);
-    const Fd parent(open_parent(folder, false));
+    const Fd parent = open_parent(folder, false);
     const std::string last(base_name(folder));
-    if (!parent.is_open() || ::unlinkat(parent.get(), last.c_str(), AT_REMOVEDIR) != 0) return;
+    if (!parent.is_open() || ::unlinkat(parent.raw(), last.c_str(), AT_REMOVEDIR) != 0) return;
   }
 }
 
 void OpenFolder::sync() const {
-  if (::syncfs(m_fd) != 0) throw_sys_error(errno, "sync", m_path);
+  if (::syncfs(m_fd.raw()) != 0) throw_sys_error(errno, "sync", m_path);
 }
 
 }  // namespace wheelsmith::sys

@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "sys/io/fd.h"
+
 // Processes: how every program that is not ours is started, watched and ended. No shell is ever involved.
 
 namespace wheelsmith::sys {
@@ -65,8 +67,8 @@ class Process {
   Process& operator=(Process&&) noexcept;
 
   [[nodiscard]] int pid() const;
-  // The read end of its output, for poll(); -1 when it has been closed.
-  [[nodiscard]] int output_fd() const;
+  // The read end of its output, to wait for; not open when it has been closed.
+  [[nodiscard]] const Fd& output() const;
   // What it wrote since the last call, "" when there is nothing now; nothing at the end of the stream.
   std::optional<std::string> read();
   // Whether it has ended; does not wait. A child that ended while descendants hold the pipe open counts as ended.

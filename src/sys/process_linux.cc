@@ -42,7 +42,7 @@ Process::Process(Process&&) noexcept = default;
 Process& Process::operator=(Process&&) noexcept = default;
 
 int Process::pid() const { return m_state->child.pid(); }
-int Process::output_fd() const { return m_state->child.output_fd(); }
+const Fd& Process::output() const { return m_state->child.output(); }
 std::optional<std::string> Process::read() { return m_state->child.read(); }
 std::optional<Exit> Process::poll() { return m_state->child.poll(); }
 void Process::kill(int signal) { m_state->child.signal_tree(signal); }

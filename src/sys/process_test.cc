@@ -131,7 +131,7 @@ TEST(Process, JoinsBothStreamsInOrder) {
   std::string output;
   EXPECT_TRUE(process.wait([&](std::string_view piece) { output += piece; }).good());
   EXPECT_EQ(output, "o1\ne1\no2\ne2\no3\ne3\n");
-  EXPECT_EQ(process.output_fd(), -1);
+  EXPECT_FALSE(process.output().is_open());
   EXPECT_EQ(process.read(), std::nullopt);
 }
 

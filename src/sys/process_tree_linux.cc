@@ -16,8 +16,8 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "sys/fd.h"
 #include "sys/file.h"
+#include "sys/io/fd.h"
 #include "sys/process.h"
 
 // A process group is what a shell would kill, but a program leaves it with one call (setsid), and compile servers do.
@@ -33,7 +33,7 @@ std::string read_proc_file(const std::string& path) {
   const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!fd.is_open()) return {};
   std::array<char, 1024> text{};
-  const ssize_t size = ::read(fd.get(), text.data(), text.size());
+  const ssize_t size = ::read(fd.raw(), text.data(), text.size());
   return size > 0 ? std::string(text.data(), static_cast<std::size_t>(size)) : std::string();
 }
 

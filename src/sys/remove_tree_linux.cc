@@ -9,10 +9,10 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "sys/fd.h"
 #include "sys/file.h"
 #include "sys/files.h"
 #include "sys/folder_linux.h"
+#include "sys/io/fd.h"
 
 // Removing a tree that others may change: each folder is opened by its name in its parent without following links, so
 // that nobody can swap a folder for a link to somebody's home while we are inside. One descriptor a level would fail on
@@ -40,7 +40,7 @@ class Remover {
       if (depth >= k_deepest && move_to_top(folder, name)) return;
       const Fd inner = open_folder(folder, name);
       if (!inner.is_open()) break;
-      for (const std::string& entry : names_in(inner.get(), m_path / name)) remove(inner.get(), entry, depth + 1);
+      for (const std::string& entry : names_in(inner.raw(), m_path / name)) remove(inner.raw(), entry, depth + 1);
     }
     throw_sys_error(errno, "remove", m_path / name);
   }
@@ -53,11 +53,11 @@ class Remover {
     if (!fd.is_open() && errno == EACCES) {
       const Fd handle(::openat(folder, name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
       if (!handle.is_open()) return fd;
-      ::chmod(fmt::format("/proc/self/fd/{}", handle.get()).c_str(), 0700);
+      ::chmod(fmt::format("/proc/self/fd/{}", handle.raw()).c_str(), 0700);
       fd = Fd(::openat(folder, name.c_str(), flags));
     }
     struct stat status{};
-    if (fd.is_open() && ::fstat(fd.get(), &status) == 0 && (status.st_mode & 0700) != 0700) ::fchmod(fd.get(), 0700);
+    if (fd.is_open() && ::fstat(fd.raw(), &status) == 0 && (status.st_mode & 0700) != 0700) ::fchmod(fd.raw(), 0700);
     return fd;
   }
 
@@ -111,7 +111,7 @@ std::vector<std::string> names_in(int folder_fd, const std::filesystem::path& pa
 std::vector<std::string> names_in(const std::filesystem::path& path) {
   const Fd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!fd.is_open()) throw_sys_error(errno, "read", path);
-  return names_in(fd.get(), path);
+  return names_in(fd.raw(), path);
 }
 
 void remove_tree(const std::filesystem::path& path) {
@@ -123,8 +123,8 @@ void remove_tree(const std::filesystem::path& path) {
   const Fd fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!fd.is_open() && (errno == ENOENT || errno == ENOTDIR)) return;
   if (!fd.is_open()) throw_sys_error(errno, "remove", path);
-  Remover remover(fd.get(), folder);
-  remover.remove(fd.get(), name, 0);
+  Remover remover(fd.raw(), folder);
+  remover.remove(fd.raw(), name, 0);
   remover.remove_moved();
 }
 

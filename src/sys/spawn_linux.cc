@@ -17,6 +17,7 @@
 #include "base/text.h"
 #include "sys/file.h"
 #include "sys/forker_linux.h"
+#include "sys/io/write_linux.h"
 #include "sys/network_linux.h"
 
 // Between fork and exec a child of a program with threads may do next to nothing: another thread may have held malloc's
@@ -96,8 +97,8 @@ void empty_signal_mask() {
 
 // Descriptors 0 to 2 may be closed in us; one of ours that took such a number would be overwritten in the child.
 Fd above_standard(Fd fd) {
-  if (fd.get() > 2) return fd;
-  return Fd(::fcntl(fd.get(), F_DUPFD_CLOEXEC, 3));
+  if (fd.raw() > 2) return fd;
+  return Fd(::fcntl(fd.raw(), F_DUPFD_CLOEXEC, 3));
 }
 
 struct Pipe {
@@ -122,8 +123,8 @@ Fd make_input(const Command& command) {
   // A file in memory instead of a pipe: nobody has to feed it while the output is read.
   Fd fd = above_standard(Fd(::memfd_create("input", MFD_CLOEXEC)));
   if (!fd.is_open()) throw_start_error(command.argv.front(), errno);
-  write_all(fd.get(), Bytes(command.input), "the input of " + command.argv.front());
-  if (::lseek(fd.get(), 0, SEEK_SET) != 0) throw_start_error(command.argv.front(), errno);
+  write_all(fd, Bytes(command.input), "the input of " + command.argv.front());
+  if (::lseek(fd.raw(), 0, SEEK_SET) != 0) throw_start_error(command.argv.front(), errno);
   return fd;
 }
 
@@ -229,21 +230,21 @@ Spawned spawn(const Command& command, ErrorStream errors) {
   launch.envp = envp.data();
   launch.folder = command.folder.empty() ? nullptr : command.folder.c_str();
   launch.maps = command.no_network ? &maps : nullptr;
-  launch.input = input.get();
-  launch.output = output.write.get();
-  launch.errors = error_pipe.write.is_open() ? error_pipe.write.get() : output.write.get();
-  launch.report = report.write.get();
+  launch.input = input.raw();
+  launch.output = output.write.raw();
+  launch.errors = error_pipe.write.is_open() ? error_pipe.write.raw() : output.write.raw();
+  launch.report = report.write.raw();
   launch.parent = ::getpid();
 
   const pid_t pid = fork_from_living_thread([&launch] { run_child(launch); });
   if (pid < 0) throw_start_error(name, errno);
   report.write.close();
-  if (const std::optional<Failure> failure = read_failure(report.read.get())) {
+  if (const std::optional<Failure> failure = read_failure(report.read.raw())) {
     while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {}
     throw_failure(*failure, command, program);
   }
   for (const Fd* fd : {&output.read, &error_pipe.read}) {
-    if (fd->is_open()) ::fcntl(fd->get(), F_SETFL, O_NONBLOCK);
+    if (fd->is_open()) ::fcntl(fd->raw(), F_SETFL, O_NONBLOCK);
   }
   return {pid, std::move(output.read), std::move(error_pipe.read)};
 }

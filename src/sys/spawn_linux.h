@@ -2,7 +2,7 @@
 
 #include <sys/types.h>
 
-#include "sys/fd.h"
+#include "sys/io/fd.h"
 #include "sys/process.h"
 
 // The birth of a process. Only src/sys includes this.

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string_view>
+
 namespace wheelsmith::sys {
 
 enum class ColourChoice { automatic, always, never };
@@ -14,6 +16,13 @@ struct Terminal {
 
 // Honours NO_COLOR, CLICOLOR_FORCE, FORCE_COLOR, TERM=dumb and COLUMNS; `choice` (from --color) overrides.
 Terminal standard_output(ColourChoice choice);
+
+// Whether standard output and standard error go to the same place, so that their lines mix.
+bool output_and_errors_are_one();
+
+enum class Stream { output, errors };
+// All of it, past the buffers of <cstdio>, waiting where a reader is slow. Gives up when nobody reads any more.
+void write_standard(Stream stream, std::string_view text);
 
 // Whether status lines that are drawn over each other make sense.
 bool standard_error_is_terminal();

@@ -1,7 +1,10 @@
+#include <poll.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <string>
 #include <string_view>
@@ -54,6 +57,28 @@ Terminal standard_output(ColourChoice choice) {
   terminal.unicode = has_unicode();
   terminal.width = columns(terminal.is_terminal);
   return terminal;
+}
+
+bool output_and_errors_are_one() {
+  struct stat output{};
+  struct stat errors{};
+  return ::fstat(STDOUT_FILENO, &output) == 0 && ::fstat(STDERR_FILENO, &errors) == 0 &&
+         output.st_dev == errors.st_dev && output.st_ino == errors.st_ino;
+}
+
+void write_standard(Stream stream, std::string_view text) {
+  const int fd = stream == Stream::output ? STDOUT_FILENO : STDERR_FILENO;
+  while (!text.empty()) {
+    const ssize_t written = ::write(fd, text.data(), text.size());
+    if (written < 0 && errno == EAGAIN) {
+      pollfd waiting{fd, POLLOUT, 0};
+      ::poll(&waiting, 1, -1);
+    } else if (written < 0 && errno != EINTR) {
+      return;
+    } else if (written > 0) {
+      text.remove_prefix(static_cast<std::size_t>(written));
+    }
+  }
 }
 
 bool standard_error_is_terminal() { return ::isatty(STDERR_FILENO) == 1 && variable("TERM") != "dumb"; }

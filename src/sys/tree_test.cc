@@ -7,9 +7,9 @@
 #include <fstream>
 
 #include "base/error.h"
-#include "sys/fd.h"
 #include "sys/file.h"
 #include "sys/files.h"
+#include "sys/io/fd.h"
 
 namespace wheelsmith::sys {
 namespace {
@@ -178,8 +178,8 @@ TEST(RemoveTree, GoesDeeperThanPathsReach) {
   const TempDir dir;
   Fd folder(::open(dir.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   for (int level = 0; level < 1100; ++level) {
-    ASSERT_EQ(::mkdirat(folder.get(), "some-name", 0700), 0);
-    folder = Fd(::openat(folder.get(), "some-name", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    ASSERT_EQ(::mkdirat(folder.raw(), "some-name", 0700), 0);
+    folder = Fd(::openat(folder.raw(), "some-name", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     ASSERT_TRUE(folder.is_open());
   }
   remove_tree(dir.path() / "some-name");

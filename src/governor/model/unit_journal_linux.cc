@@ -1,6 +1,4 @@
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -94,11 +92,8 @@ UnitJournal::UnitJournal(std::filesystem::path folder) : m_folder(std::move(fold
 }
 
 void UnitJournal::read(const std::filesystem::path& file) {
-  std::optional<std::string> text;
-  try {
-    text = sys::read_file_if_there(file, k_file_limit);
-  } catch (const Error&) {  // too large or forbidden: estimates are worse, nothing else
-  }
+  // One that is too large or forbidden costs estimates, nothing else.
+  const auto text = sys::read_file_if_possible(file, k_file_limit);
   if (!text) return;
   for (const std::string_view line : lines(*text)) {
     ++m_lines;
@@ -122,13 +117,8 @@ void UnitJournal::add(const Observation& observation) {
   m_model.learn(observation);
   std::error_code ignored;
   std::filesystem::create_directories(m_folder, ignored);
-  const int fd = ::open((m_folder / "journal.tsv").c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-  if (fd < 0) return;
-  // One write: lines of two governors (two machines, one store) do not mix.
-  const std::string line = to_line(observation);
-  [[maybe_unused]] const auto written = ::write(fd, line.data(), line.size());
-  ::close(fd);
-  ++m_lines;
+  // Two governors (two machines, one store) may write it. A store that cannot be written costs estimates, nothing else.
+  if (!sys::append_text(m_folder / "journal.tsv", to_line(observation))) ++m_lines;
 }
 
 }  // namespace wheelsmith::governor

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <sys/types.h>
-
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -9,6 +7,7 @@
 
 #include "governor/server/run_file.h"
 #include "governor/server/wire.h"
+#include "sys/io/socket.h"
 
 // How a shim and the governor meet.
 
@@ -24,13 +23,10 @@ std::filesystem::path socket_path(const std::filesystem::path& runtime);
 class Connection {
  public:
   Connection() = default;
-  explicit Connection(int fd) : m_fd(fd) {}
-  ~Connection() { close(); }
-  Connection(Connection&& other) noexcept;
-  Connection& operator=(Connection&& other) noexcept;
+  explicit Connection(sys::Socket socket) : m_socket(std::move(socket)) {}
 
-  [[nodiscard]] bool is_open() const { return m_fd >= 0; }
-  [[nodiscard]] int fd() const { return m_fd; }
+  [[nodiscard]] bool is_open() const { return m_socket.is_open(); }
+  [[nodiscard]] const sys::Fd& fd() const { return m_socket.fd(); }
   void close();
   // False when the other side is gone; the connection is closed then.
   bool send(const Message& message);
@@ -39,7 +35,7 @@ class Connection {
   Got receive(Message& message, int milliseconds);
 
  private:
-  int m_fd = -1;
+  sys::Socket m_socket;
   std::string m_buffer;
 };
 

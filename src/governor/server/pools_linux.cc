@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "base/error.h"
 #include "base/text.h"
 #include "governor/server/pools.h"
 #include "sys/files.h"
@@ -18,13 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 constexpr std::uint64_t k_text_limit = 1 << 20;
 
-std::string text_of(const fs::path& path) {
-  try {
-    return sys::read_file_if_there(path, k_text_limit).value_or("");
-  } catch (const Error&) {  // forbidden or odd: as good as absent
-    return {};
-  }
-}
+std::string text_of(const fs::path& path) { return sys::read_file_if_possible(path, k_text_limit).value_or(""); }
 
 std::uint64_t number_of(const fs::path& path, std::uint64_t fallback) {
   return to_number(trim(text_of(path))).value_or(fallback);

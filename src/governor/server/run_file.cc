@@ -1,6 +1,5 @@
 #include "governor/server/run_file.h"
 
-#include "base/error.h"
 #include "base/text.h"
 #include "governor/server/wire.h"
 #include "sys/files.h"
@@ -24,10 +23,7 @@ void RunFile::write(const std::filesystem::path& path) const {
 }
 
 std::optional<RunFile> RunFile::read(const std::filesystem::path& path) {
-  std::optional<std::string> text;
-  try {
-    text = sys::read_file_if_there(path, k_longest_line);
-  } catch (const Error&) {}
+  const auto text = sys::read_file_if_possible(path, k_longest_line);
   const auto message = text ? parse_message(trim(*text)) : std::nullopt;
   if (!message || message->word != "run" || message->text("id").empty()) return std::nullopt;
   RunFile run;

@@ -1,5 +1,4 @@
 #include <dirent.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -8,11 +7,13 @@
 #include <cstdlib>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string_view>
 
 #include "governor/server/run_file.h"
 #include "governor/server/sampler.h"
+#include "sys/files.h"
 
 // The memory of a tree is the sum over its processes of what is theirs alone, plus the largest shared part: a
 // compiler's own code is the same pages in each of its processes, and counting it for each would double what small
@@ -29,21 +30,13 @@ namespace {
 // Small files of /proc, read without the heap.
 class ProcText {
  public:
-  explicit ProcText(const char* path) {
-    const int fd = ::open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return;
-    m_there = true;
-    const ssize_t got = ::read(fd, m_text.data(), m_text.size());
-    ::close(fd);
-    m_size = got > 0 ? static_cast<std::size_t>(got) : 0;
-  }
-  [[nodiscard]] bool there() const { return m_there; }
-  [[nodiscard]] std::string_view text() const { return {m_text.data(), m_size}; }
+  explicit ProcText(const char* path) { m_size = sys::read_start(path, m_text); }
+  [[nodiscard]] bool there() const { return m_size.has_value(); }
+  [[nodiscard]] std::string_view text() const { return {m_text.data(), m_size.value_or(0)}; }
 
  private:
   std::array<char, 4096> m_text;
-  std::size_t m_size = 0;
-  bool m_there = false;
+  std::optional<std::size_t> m_size;
 };
 
 // Numbers with blanks between them.
@@ -133,14 +126,9 @@ bool is_inner_compiler(std::string_view name) {
 
 // Whether a shim has let it pass: it only asked the compiler something. Then that is in its environment.
 bool was_let_pass(pid_t pid) {
-  const int fd = ::open(proc_path(pid, "environ").c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return true;  // gone already
-  std::string text;
-  std::array<char, 16384> piece;
-  for (ssize_t got = 0; text.size() < (1 << 20) && (got = ::read(fd, piece.data(), piece.size())) > 0;) {
-    text.append(piece.data(), static_cast<std::size_t>(got));
-  }
-  ::close(fd);
+  std::string text(1 << 20, '\0');
+  const auto size = sys::read_start(proc_path(pid, "environ").c_str(), text);
+  text.resize(size.value_or(0));  // nothing: gone already
   return text.empty() || text.find(k_passed_variable) != text.npos;
 }
 

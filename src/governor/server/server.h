@@ -15,6 +15,7 @@
 #include "governor/server/pools.h"
 #include "governor/server/run_file.h"
 #include "governor/server/sampler.h"
+#include "sys/io/socket.h"
 
 // The governor itself. The essay is in server_linux.cc. Only src/governor includes this.
 
@@ -22,8 +23,8 @@ namespace wheelsmith::governor {
 
 class Server {
  public:
-  // `cores` 0: the machine's.
-  Server(std::filesystem::path runtime, int listening, unsigned cores);
+  // Listens in the runtime folder, whose lock the caller holds. `cores` 0: the machine's. Throws Error.
+  Server(std::filesystem::path runtime, unsigned cores);
   // Until nobody has been there for a while.
   void run();
 
@@ -92,7 +93,7 @@ class Server {
   Client* client_of(std::uint64_t id);
 
   std::filesystem::path m_runtime;
-  int m_listening;
+  sys::LocalListener m_listening;
   unsigned m_cores;
   Admission m_admission;
   Pressure m_pressure;

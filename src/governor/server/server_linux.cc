@@ -1,21 +1,14 @@
-#include <poll.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <csignal>
-#include <cstring>
 
-#include "base/error.h"
 #include "base/parallel.h"
 #include "governor/governor.h"
 #include "governor/server/server.h"
-#include "sys/file.h"
 #include "sys/files.h"
+#include "sys/io/wait.h"
 
 // The governor is one process for each user, whoever holds the lock in the runtime folder. It is started by the first
 // that needs it and ends when nobody has needed it for a while; there is nothing to install and nothing to stop.
@@ -31,27 +24,11 @@ namespace {
 constexpr double k_idle_seconds = 5;
 constexpr double k_calm = 0.1, k_alert = 0.04;  // between two looks at what compiles hold
 
-int listen_at(const std::filesystem::path& path) {
-  const std::string text = path.string();
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (text.size() >= sizeof address.sun_path) throw Error("the path of the governor's socket is too long: " + text);
-  std::memcpy(address.sun_path, text.c_str(), text.size() + 1);
-  const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (fd < 0) sys::throw_sys_error(errno, "open", path);
-  ::unlink(text.c_str());  // of one that was killed; the lock is ours
-  const mode_t before = ::umask(0177);
-  const int bound = ::bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address);
-  ::umask(before);
-  if (bound != 0 || ::listen(fd, 4096) != 0) sys::throw_sys_error(errno, "listen at", path);
-  return fd;
-}
-
 }  // namespace
 
-Server::Server(std::filesystem::path runtime, int listening, unsigned cores)
+Server::Server(std::filesystem::path runtime, unsigned cores)
     : m_runtime(std::move(runtime)),
-      m_listening(listening),
+      m_listening(socket_path(m_runtime)),
       m_cores(cores == 0 ? usable_threads() : cores),
       m_admission(m_cores),
       m_idle_since(now()) {}
@@ -83,25 +60,22 @@ int Server::poll_timeout() const {
 }
 
 void Server::wait(int milliseconds) {
-  std::vector<pollfd> fds{{m_listening, POLLIN, 0}};
-  for (const Client& client : m_clients) fds.push_back({client.connection.fd(), POLLIN, 0});
-  ::poll(fds.data(), fds.size(), milliseconds);
+  std::vector<sys::Waiting> waiting{{&m_listening.fd()}};
+  for (const Client& client : m_clients) waiting.push_back({&client.connection.fd()});
+  sys::wait_readable(waiting, milliseconds);
 }
 
 void Server::accept_clients() {
   for (;;) {
-    const int fd = ::accept4(m_listening, nullptr, nullptr, SOCK_CLOEXEC);
-    if (fd < 0) return;
-    Client client;
-    client.connection = Connection(fd);
-    ucred peer{};
-    socklen_t size = sizeof peer;
-    const bool known = ::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0;
-    if (!known || (peer.uid != ::geteuid() && peer.uid != 0)) continue;
+    sys::Socket socket = m_listening.accept();
+    if (!socket.is_open()) return;
+    const auto peer = socket.peer();
+    if (!peer || (peer->uid != ::geteuid() && peer->uid != 0)) continue;
     // One that does not read must not hold up the others.
-    const timeval patience{1, 0};
-    ::setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
-    client.pid = peer.pid;
+    socket.set_send_timeout(1);
+    Client client;
+    client.connection = Connection(std::move(socket));
+    client.pid = peer->pid;
     m_clients.push_back(std::move(client));
   }
 }
@@ -171,11 +145,7 @@ int run_governor(const std::filesystem::path& runtime) {
     files.rlim_cur = files.rlim_max;
     ::setrlimit(RLIMIT_NOFILE, &files);
   }
-  const std::filesystem::path socket = socket_path(runtime);
-  const int listening = listen_at(socket);
-  Server(runtime, listening, 0).run();
-  ::unlink(socket.c_str());
-  ::close(listening);
+  Server(runtime, 0).run();
   return 0;
 }
 

@@ -44,9 +44,10 @@ class Shim {
   [[nodiscard]] Message question(const char* word) const;
   void identify();
   bool get_grant();
-  int watch();
-  int tick();
-  int asked();
+  // What to watch from then on, as ShimChild::wait() takes it.
+  const sys::Fd* watch();
+  const sys::Fd* tick();
+  const sys::Fd* asked();
   void let_compile();
   void note_ungoverned() const;
   void remove_output() const;

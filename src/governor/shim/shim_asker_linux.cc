@@ -1,22 +1,16 @@
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
-#include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 
 #include "base/text.h"
 #include "governor/shim/shim.h"
 #include "governor/shim/shim_cache.h"
-#include "governor/shim/shim_child.h"
+#include "sys/foreground.h"
+#include "sys/io/socket.h"
 
 // What ccache calls instead of a compiler: wheelsmith-grant, which is us.
 
@@ -38,18 +32,6 @@ bool same_place(const std::string& a, const std::string& b) {
          ::stat(folder(second).c_str(), &two) == 0 && one.st_dev == two.st_dev && one.st_ino == two.st_ino;
 }
 
-std::string read_to_end(int fd) {
-  std::string text;
-  std::array<char, 16384> buffer{};
-  while (text.size() < k_most_words) {
-    const ssize_t got = ::read(fd, buffer.data(), buffer.size());
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) break;
-    text.append(buffer.data(), static_cast<std::size_t>(got));
-  }
-  return text;
-}
-
 std::string* value_behind(std::vector<std::string>& words, std::string_view option) {
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {
     if (words[i] == option) return &words[i + 1];
@@ -58,16 +40,6 @@ std::string* value_behind(std::vector<std::string>& words, std::string_view opti
 }
 
 }  // namespace
-
-bool send_all(int fd, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t sent = ::send(fd, text.data(), text.size(), MSG_NOSIGNAL);
-    if (sent < 0 && errno == EINTR) continue;
-    if (sent <= 0) return false;
-    text.remove_prefix(static_cast<std::size_t>(sent));
-  }
-  return true;
-}
 
 std::vector<std::string> redirected(std::vector<std::string> exact, const std::vector<std::string>& by_ccache) {
   std::vector<std::string> other = by_ccache;
@@ -90,13 +62,11 @@ std::vector<std::string> redirected(std::vector<std::string> exact, const std::v
 int run_as_asker(const std::string& shims, std::vector<std::string> words) {
   if (words.empty()) return 127;
   const char* given = std::getenv(k_cache_variable);  // NOLINT(concurrency-mt-unsafe): one thread
-  const auto number = given == nullptr ? std::nullopt : to_number(given);
-  const int socket = number && *number > 2 && *number < 1 << 20 ? static_cast<int>(*number) : -1;
+  const sys::Socket socket = sys::Socket::from_parent(given == nullptr ? "" : given);
   ::unsetenv(k_cache_variable);  // NOLINT(concurrency-mt-unsafe): one thread
-  if (socket >= 0) {
-    ::fcntl(socket, F_SETFD, FD_CLOEXEC);
+  if (socket.is_open()) {
     std::string answer;
-    if (send_all(socket, k_question)) answer = read_to_end(socket);
+    if (socket.send_all(k_question)) answer = socket.receive_all(k_most_words);
     std::vector<std::string> exact;
     while (!answer.empty()) {
       const std::size_t end = answer.find('\0');
@@ -107,20 +77,14 @@ int run_as_asker(const std::string& shims, std::vector<std::string> words) {
   }
   const std::string grant = std::getenv(k_grant_variable) == nullptr ? "" : std::getenv(k_grant_variable);
   const auto environment = environment_below(own_environment(), shims, fmt::format("{}={}", k_grant_variable, grant));
-  const pid_t parent = ::getpid();
-  const pid_t child = ::fork();
-  if (child <= 0) {
-    if (child == 0) ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-    if (child == 0 && ::getppid() != parent) return 127;
-    const int error = become(words.front(), words, environment);
+  sys::ForegroundCommand command{words.front(), words, environment};
+  command.death_signal = SIGTERM;
+  sys::ForegroundProcess compiler(command);
+  const sys::ForegroundExit exit = compiler.wait();
+  if (const int error = compiler.start_error(); error != 0)
     std::fprintf(stderr, "wheelsmith: %s: %s\n", printable(words.front()).c_str(), std::strerror(error));
-    return error == ENOENT ? 127 : 126;
-  }
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {}
-  if (!WIFSIGNALED(status)) return WEXITSTATUS(status);
-  if (socket >= 0) send_all(socket, std::string{k_ended, static_cast<char>(WTERMSIG(status))});
-  return 128 + WTERMSIG(status);
+  if (exit.signal != 0 && socket.is_open()) socket.send_all(std::string{k_ended, static_cast<char>(exit.signal)});
+  return exit.code;
 }
 
 }  // namespace wheelsmith::governor

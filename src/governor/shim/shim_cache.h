@@ -1,7 +1,5 @@
 #pragma once
 
-#include <sys/types.h>
-
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,6 +8,8 @@
 
 #include "governor/cache/cache.h"
 #include "governor/server/run_file.h"
+#include "sys/io/memory_file.h"
+#include "sys/io/socket.h"
 
 // ccache between a shim and its compiler. Only src/governor includes this.
 
@@ -24,7 +24,6 @@ int run_as_asker(const std::string& shims, std::vector<std::string> words);
 // Its two words on the socket: may I?, and: the compiler was ended by a signal, which follows.
 inline constexpr std::string_view k_question = "?";
 inline constexpr char k_ended = '!';
-bool send_all(int fd, std::string_view text);
 
 // The compiler's words as the build gave them, but written to where ccache wants its object and its dependencies.
 std::vector<std::string> redirected(std::vector<std::string> exact, const std::vector<std::string>& by_ccache);
@@ -35,17 +34,13 @@ class ShimCache {
   static std::unique_ptr<ShimCache> find(const std::string& shims, const std::string& real,
                                          const std::vector<std::string>& argv, const CompilerCommand& command,
                                          const RunFile& run);
-  ShimCache(const ShimCache&) = delete;
-  ShimCache& operator=(const ShimCache&) = delete;
-  ~ShimCache();
-
   // Before each run: a new socket and an empty log.
   void open();
   [[nodiscard]] std::vector<std::string> argv() const;
   // `below` is what environment_below() gave.
   [[nodiscard]] std::vector<std::string> environment(const std::vector<std::string>& below) const;
-  void close_far_end();  // when the child has it
-  [[nodiscard]] int socket() const { return m_near; }
+  void close_far_end() { m_far.close(); }  // when the child has it
+  [[nodiscard]] const sys::Fd& socket() const { return m_near.fd(); }
   // Reads what was said. False at the end of the line, where there is nothing to watch any more.
   bool hear();
   [[nodiscard]] bool is_asked() const { return m_is_asked; }
@@ -60,7 +55,9 @@ class ShimCache {
   ShimCache() = default;
   std::string m_shims, m_real, m_program, m_config, m_identity, m_type;
   CachedCommand m_command;
-  int m_near = -1, m_far = -1, m_log = -1, m_signal = 0;
+  sys::Socket m_near, m_far;
+  sys::MemoryFile m_log;
+  int m_signal = 0;
   bool m_is_asked = false;
 };
 

@@ -1,15 +1,10 @@
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/mman.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
+#include <tuple>
 
 #include "base/error.h"
 #include "base/hash.h"
@@ -45,12 +40,10 @@ bool is_cache(const std::string& program) {
   std::error_code error;
   const fs::path real = fs::canonical(program, error);
   if (error || is_cache_name(real.filename().string())) return true;
-  const int fd = ::open(real.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return true;
   std::array<char, 4096> head{};
-  const ssize_t size = ::read(fd, head.data(), head.size());
-  ::close(fd);
-  const std::string_view text(head.data(), size > 0 ? static_cast<std::size_t>(size) : 0);
+  const auto size = sys::read_start(real.c_str(), head);
+  if (!size) return true;
+  const std::string_view text(head.data(), *size);
   return text.starts_with("#!") && (text.find("ccache ") != text.npos || text.find("sccache ") != text.npos);
 }
 
@@ -123,24 +116,9 @@ std::unique_ptr<ShimCache> ShimCache::find(const std::string& shims, const std::
   return cache;
 }
 
-ShimCache::~ShimCache() {
-  for (const int fd : {m_near, m_far, m_log}) {
-    if (fd >= 0) ::close(fd);
-  }
-}
-
 void ShimCache::open() {
-  for (int* fd : {&m_near, &m_far, &m_log}) {
-    if (*fd >= 0) ::close(*fd);
-    *fd = -1;
-  }
-  std::array<int, 2> ends{-1, -1};
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
-    throw Error(std::string("cannot make a socket: ") + std::strerror(errno));
-  m_near = ends[0];
-  m_far = ends[1];
-  ::fcntl(m_far, F_SETFD, 0);
-  m_log = ::memfd_create("cache", MFD_CLOEXEC);
+  std::tie(m_near, m_far) = sys::socket_pair();
+  m_log = sys::MemoryFile::make("cache");
   m_is_asked = false;
   m_signal = 0;
 }
@@ -164,27 +142,21 @@ std::vector<std::string> ShimCache::environment(const std::vector<std::string>& 
   if (!path) result.push_back("PATH=" + folder);
   result.push_back("CCACHE_CONFIGPATH=" + m_config);
   result.push_back("CCACHE_NAMESPACE=" + m_identity);
-  result.push_back(fmt::format("CCACHE_STATSLOG=/proc/{}/fd/{}", ::getpid(), m_log));
+  result.push_back("CCACHE_STATSLOG=" + m_log.path());
   if (m_command.by_dependencies) result.emplace_back("CCACHE_DEPEND=1");
   if (!m_type.empty()) result.push_back("CCACHE_COMPILERTYPE=" + m_type);
-  result.push_back(fmt::format("{}={}", k_cache_variable, m_far));
+  result.push_back(fmt::format("{}={}", k_cache_variable, m_far.share_with_children()));
   return result;
-}
-
-void ShimCache::close_far_end() {
-  ::close(m_far);
-  m_far = -1;
 }
 
 bool ShimCache::hear() {
   std::array<char, 16> said{};
-  const ssize_t got = ::recv(m_near, said.data(), said.size(), MSG_DONTWAIT);
-  for (ssize_t i = 0; i < got; ++i) {
-    const char word = said[static_cast<std::size_t>(i)];
-    if (word == k_question[0]) m_is_asked = true;
-    if (word == k_ended && i + 1 < got) m_signal = said[static_cast<std::size_t>(++i)];
+  const sys::Moved got = m_near.receive_now(said);
+  for (std::size_t i = 0; i < got.size; ++i) {
+    if (said[i] == k_question[0]) m_is_asked = true;
+    if (said[i] == k_ended && i + 1 < got.size) m_signal = said[++i];
   }
-  return got > 0 || (got < 0 && errno == EAGAIN);
+  return got.state != sys::Moved::State::ended;
 }
 
 void ShimCache::answer(std::vector<std::string> argv) const {
@@ -193,18 +165,11 @@ void ShimCache::answer(std::vector<std::string> argv) const {
     if (!m_command.dependencies.empty()) argv.insert(argv.end(), {"-MD", "-MF", m_command.dependencies});
     for (const std::string& word : argv) text.append(word.c_str(), word.size() + 1);
   }
-  send_all(m_near, text);
-  ::shutdown(m_near, SHUT_WR);
+  m_near.send_all(text);
+  m_near.end_sending();
 }
 
-CacheOutcome ShimCache::outcome() const {
-  struct stat status{};
-  if (m_log < 0 || ::fstat(m_log, &status) != 0) return {};
-  std::string text(static_cast<std::size_t>(std::min<off_t>(status.st_size, 1 << 20)), '\0');
-  const ssize_t got = ::pread(m_log, text.data(), text.size(), 0);
-  text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
-  return read_cache_log(text);
-}
+CacheOutcome ShimCache::outcome() const { return read_cache_log(m_log.content(1 << 20)); }
 
 void ShimCache::remove_dependencies() const {
   if (!m_command.dependencies.empty()) ::unlink(m_command.dependencies.c_str());

@@ -1,7 +1,5 @@
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/time.h>
@@ -18,6 +16,8 @@
 #include "governor/server/sampler.h"
 #include "governor/shim/shim.h"
 #include "governor/shim/shim_child.h"
+#include "sys/file.h"
+#include "sys/foreground.h"
 
 // One compile. The build system sees its last try and nothing of those before.
 
@@ -33,28 +33,17 @@ constexpr std::size_t k_hash_whole = 8 << 20;
 
 // Of a very large source (a table of numbers) the beginning and the end.
 std::string content_digest(const std::string& path, std::uint64_t& size) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return {};
-  struct stat status{};
-  std::string result;
-  if (::fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
-    const auto length = static_cast<std::size_t>(status.st_size);
-    size += length;
-    void* data = ::mmap(nullptr, length, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (data != MAP_FAILED) {
-      const std::string_view text(static_cast<const char*>(data), length);
-      Sha256 hash;
-      hash.update(text.substr(0, k_hash_whole));
-      if (length > k_hash_whole) {
-        hash.update(text.substr(std::max(k_hash_whole, length - k_hash_whole)));
-        hash.update(std::to_string(length));
-      }
-      result = to_hex(hash.finish());
-      ::munmap(data, length);
-    }
+  const auto blob = sys::map_file_if_possible(path);
+  if (!blob || blob->bytes.empty()) return {};
+  const std::string_view text = blob->bytes.text();
+  size += text.size();
+  Sha256 hash;
+  hash.update(text.substr(0, k_hash_whole));
+  if (text.size() > k_hash_whole) {
+    hash.update(text.substr(std::max(k_hash_whole, text.size() - k_hash_whole)));
+    hash.update(std::to_string(text.size()));
   }
-  ::close(fd);
-  return result;
+  return to_hex(hash.finish());
 }
 
 std::uint64_t file_size(const std::string& path) {
@@ -119,11 +108,11 @@ bool Shim::get_grant() {
 
 // While the compiler runs: a word that we are set back, or the end of the governor. Then what it may have paused goes
 // on, and the next governor is told of us.
-int Shim::watch() {
+const sys::Fd* Shim::watch() {
   Message message;
   for (;;) {
     const Connection::Got got = m_connection.receive(message, 0);
-    if (got == Connection::Got::nothing) return m_connection.fd();
+    if (got == Connection::Got::nothing) return &m_connection.fd();
     if (got == Connection::Got::message) {
       m_heard = now();
       m_set_back = m_set_back || message.word == "setback";
@@ -138,13 +127,13 @@ int Shim::watch() {
     }
     if (!m_set_back) signal_tree(::getpid(), SIGCONT);
     m_connection.close();
-    return -1;
+    return nullptr;
   }
 }
 
 // While nobody can be heard. A second or two after its predecessor, there is a new governor: some shim that waits has
 // started it.
-int Shim::tick() {
+const sys::Fd* Shim::tick() {
   const bool waits = m_phase == Phase::waiting;
   if (m_connection.is_open()) {
     if (waits && std::exchange(m_ask_later, false)) m_connection.send(question("ask"));
@@ -159,13 +148,13 @@ int Shim::tick() {
     note_ungoverned();
     let_compile();
   }
-  return m_connection.fd();
+  return &m_connection.fd();
 }
 
 // ccache has no object for this: now it is a compile like any other.
-int Shim::asked() {
-  if (!m_cache->hear()) return -1;
-  if (!m_cache->is_asked() || m_asked) return m_cache->socket();
+const sys::Fd* Shim::asked() {
+  if (!m_cache->hear()) return nullptr;
+  if (!m_cache->is_asked() || m_asked) return &m_cache->socket();
   m_asked = true;
   if (m_phase == Phase::compiling) {
     let_compile();
@@ -174,7 +163,7 @@ int Shim::asked() {
     m_heard = now();
     if (m_connection.is_open()) m_connection.send(question("ask"));
   }
-  return m_cache->socket();
+  return &m_cache->socket();
 }
 
 void Shim::let_compile() {
@@ -215,7 +204,7 @@ int Shim::run_ungoverned() {
   std::vector<std::string> argv = m_argv;
   argv.front() = m_real;
   const auto environment = environment_below(own_environment(), m_shims, std::string(k_passed_variable) + "=1");
-  const int error = become(m_real, argv, environment);
+  const int error = sys::become_program(m_real, argv, environment);
   std::fprintf(stderr, "wheelsmith: %s: %s\n", printable(m_real).c_str(), std::strerror(error));
   return 127;
 }
@@ -238,33 +227,33 @@ int Shim::run() {
     ShimChild child(m_cache ? m_cache->argv().front() : m_real, m_cache ? m_cache->argv() : granted_argv(),
                     environment);
     if (m_cache) m_cache->close_far_end();
-    ChildEnd end = child.wait(
-        m_connection.fd(), [this] { return watch(); }, [this] { return tick(); }, m_cache ? m_cache->socket() : -1,
-        [this] { return asked(); });
+    sys::ForegroundExit end = child.wait(
+        &m_connection.fd(), [this] { return watch(); }, [this] { return tick(); },
+        m_cache ? &m_cache->socket() : nullptr, [this] { return asked(); });
     if (m_connection.is_open()) watch();
     if (m_cache) {
       m_cache->hear();
       m_cache->remove_dependencies();
-      if (end.exit_code != 0 && m_cache->signal() != 0) {
+      if (end.code != 0 && m_cache->signal() != 0) {
         end.signal = m_cache->signal();
-        end.exit_code = 128 + end.signal;
+        end.code = 128 + end.signal;
       }
     }
     const bool of_cache = m_cache && !m_asked;
-    if (of_cache && end.exit_code != 0 && !m_set_back) {
+    if (of_cache && end.code != 0 && !m_set_back) {
       m_cache.reset();  // ccache itself could not: its folder is gone or full
       continue;
     }
     const CacheOutcome cached = m_cache ? m_cache->outcome() : CacheOutcome();
-    const std::string output = end.exit_code != 0 ? child.output() : std::string();
-    const bool out_of_memory = !m_set_back && ended_for_memory(end.exit_code, end.signal, output);
+    const std::string output = end.code != 0 ? child.output() : std::string();
+    const bool out_of_memory = !m_set_back && ended_for_memory(end.code, end.signal, output);
     // What was ended by us but was done already stays done.
-    const bool again = m_set_back && end.exit_code != 0;
+    const bool again = m_set_back && end.code != 0;
     const bool last = m_try + 1 >= k_most_tries;
     Message verdict;
-    const char* word = !m_cache ? "" : of_cache ? "hit" : cached.miss ? "miss" : end.exit_code == 0 ? "pass" : "";
+    const char* word = !m_cache ? "" : of_cache ? "hit" : cached.miss ? "miss" : end.code == 0 ? "pass" : "";
     m_connection.send({"done",
-                       {{"exit", std::to_string(end.exit_code)},
+                       {{"exit", std::to_string(end.code)},
                         {"oom", out_of_memory ? "1" : "0"},
                         {"set_back", again ? "1" : "0"},
                         {"last", last ? "1" : "0"},
@@ -272,15 +261,15 @@ int Shim::run() {
                         {"remote", of_cache && cached.remote ? "1" : "0"},
                         {"remote_failed", cached.remote_failed ? "1" : "0"},
                         {"maxrss", std::to_string(end.largest_process)}}});
-    while (end.exit_code != 0 && m_connection.is_open() &&
-           m_connection.receive(verdict, 5000) == Connection::Got::message && verdict.word != "verdict") {}
+    while (end.code != 0 && m_connection.is_open() && m_connection.receive(verdict, 5000) == Connection::Got::message &&
+           verdict.word != "verdict") {}
     if (again) {
       remove_output();
       m_alone = m_alone || ++set_backs >= k_most_set_backs;
       continue;
     }
     const bool lacked_memory = out_of_memory || verdict.flag("oom");
-    if (end.exit_code != 0 && lacked_memory && !last) {
+    if (end.code != 0 && lacked_memory && !last) {
       remove_output();
       ++m_try;
       m_alone = true;
@@ -288,7 +277,7 @@ int Shim::run() {
       continue;
     }
     child.show_output();
-    if (end.exit_code != 0 && lacked_memory) {
+    if (end.code != 0 && lacked_memory) {
       remove_output();
       std::fprintf(
           stderr,
@@ -304,7 +293,7 @@ int Shim::run() {
       ::signal(end.signal, SIG_DFL);
       ::raise(end.signal);
     }
-    return end.exit_code;
+    return end.code;
   }
 }
 

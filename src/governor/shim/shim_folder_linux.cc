@@ -1,4 +1,3 @@
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -62,14 +61,12 @@ void put_program(const fs::path& program, const std::string& identity, const fs:
   const fs::path beside = name.string() + "." + std::to_string(::getpid());
   ::unlink(beside.c_str());
   sys::copy_file(program, beside);
-  const int fd = ::open(beside.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
-  const bool written =
-      fd >= 0 && ::write(fd, identity.data(), identity.size()) == static_cast<ssize_t>(identity.size());
-  if (fd >= 0) ::close(fd);
-  if (!written || ::chmod(beside.c_str(), 0755) != 0 || ::rename(beside.c_str(), name.c_str()) != 0) {
-    const int error = errno;
+  std::error_code error = sys::append_text(beside, identity);
+  if (!error && (::chmod(beside.c_str(), 0755) != 0 || ::rename(beside.c_str(), name.c_str()) != 0))
+    error.assign(errno, std::generic_category());
+  if (error) {
     ::unlink(beside.c_str());
-    sys::throw_sys_error(error, "write", name);
+    sys::throw_sys_error(error.value(), "write", name);
   }
   sys::write_file(folder / "identity", wanted);
 }
@@ -153,7 +150,7 @@ ShimFolder::ShimFolder(const fs::path& parent, const sys::Environment& environme
 
 void ShimFolder::make(const fs::path& program) const {
   sys::make_folders(m_path / "bin");
-  ::utimensat(AT_FDCWD, m_path.c_str(), nullptr, 0);  // it is in use: `store gc` leaves it alone for a day
+  sys::touch(m_path);  // it is in use: `store gc` leaves it alone for a day
   sys::make_folders(m_path / "real");
   put_program(program, m_identity, m_path);
   for (const auto& [name, real] : m_compilers) {

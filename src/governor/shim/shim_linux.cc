@@ -11,9 +11,9 @@
 #include "governor/server/sampler.h"
 #include "governor/shim/shim.h"
 #include "governor/shim/shim_cache.h"
-#include "governor/shim/shim_child.h"
 #include "governor/shim/shim_folder.h"
 #include "sys/files.h"
+#include "sys/foreground.h"
 
 // The shim: our own program under a compiler's name. It asks the governor, waits, runs the real compiler and says how
 // that ended. A build calls it thousands of times, so it does nothing that it need not, and it never makes things
@@ -50,13 +50,7 @@ std::vector<std::string> own_environment() {
   return result;
 }
 
-std::optional<std::string> read_response(const std::string& name) {
-  try {
-    return sys::read_file_if_there(name, 16 << 20);
-  } catch (const Error&) {
-    return std::nullopt;
-  }
-}
+std::optional<std::string> read_response(const std::string& name) { return sys::read_file_if_possible(name, 16 << 20); }
 
 std::optional<int> run_as_shim(int argc, char** argv) {
   const std::string self = link_target("/proc/self/exe");
@@ -71,7 +65,7 @@ std::optional<int> run_as_shim(int argc, char** argv) {
     std::vector<std::string> words(argv, argv + argc);
     const auto as_is = [&](const std::vector<std::string>& environment) {
       words.front() = real;
-      return fail(printable(real) + ": " + std::strerror(become(real, words, environment)));
+      return fail(printable(real) + ": " + std::strerror(sys::become_program(real, words, environment)));
     };
     const std::string run_file = variable(k_run_variable);
     if (run_file.empty()) return as_is(own_environment());
