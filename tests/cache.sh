@@ -126,6 +126,7 @@ expect "0 0" "$status $(record 'sum("cache" in c for c in compiles)')"
 echo >file
 governed --cache on --cache-dir file/x -- gcc -c main.c -o main.o
 expect 0 "$status" "$(<"$t/err")"
+[[ $(summary cache_problem) == *file/x* && $(<"$t/err") == *'no compile cache: '*file/x* ]] || fail "it is not told: $(<"$t/err")"
 mkdir full && echo >full/tmp
 governed --cache on --cache-dir full -- gcc -c main.c -o main.o
 expect 0 "$status" "$(<"$t/err")"

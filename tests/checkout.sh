@@ -33,6 +33,15 @@ expect kept "$(json 'items[0].outcome')"
 expect "$mine $v10" "$(json 'items[0].head + " " + items[0].commit')"
 expect "$mine" "$(git -C tiny rev-parse HEAD)"
 
+# What a checkout is stands in its record; with a damaged one it is not taken for any other repository.
+cp tiny/.git/wheelsmith.json "$t/good_record"
+echo '{' >tiny/.git/wheelsmith.json
+run checkout tiny --variant cpu
+expect 1 $status
+grep -q 'tiny/.git/wheelsmith.json: its record:1: ' "$t/err" || fail "$(<"$t/err")"
+expect "$mine" "$(git -C tiny rev-parse HEAD)"
+cp "$t/good_record" tiny/.git/wheelsmith.json
+
 # --- another ref: own commits (also in submodules, also unpushed branches) are kept, ignored files stay, lib moves
 echo theirs >>tiny/third_party/lib/lib.c
 git -C tiny/third_party/lib commit -qam "mine in lib"

@@ -240,6 +240,22 @@ expect 200 "$(code "$base/alpha/")"
 stop
 expect '' "$(<"$t/serve.err")" "--quiet"
 
+# --- a folder that cannot be indexed any more: the pages stay as they were, and the one who serves is told, once
+start "$d" --live --quiet
+expect 200 "$(code "$base/alpha/")"
+echo 'yanked = [' >"$d/index.toml"
+for ((i = 0; i < 100; i++)); do
+  expect 200 "$(code "$base/alpha/")" "while index.toml is broken"
+  [[ ! -s $t/serve.err ]] || break
+  sleep 0.1
+done
+sleep 1
+expect 200 "$(code "$base/alpha/")" "while index.toml is broken"
+rm "$d/index.toml"
+stop
+expect 1 "$(wc -l <"$t/serve.err")" "$(<"$t/serve.err")"
+[[ $(json problem "$t/serve.err") == 'the pages stay as they were: index.toml:'* ]] || fail "$(<"$t/serve.err")"
+
 # --- a kernel without openat2: the same answers, and no link is followed at all
 if command -v strace >/dev/null && strace -o /dev/null true 2>/dev/null; then
   real=$wheelsmith

@@ -41,5 +41,7 @@ void read_tar(Bytes packed, const std::function<void(const TarEntry&)>& on_entry
 // 128.
 // '\' is a character like any other.
 std::string plain_name(std::string_view name);
+// Whether it is one of a file or folder inside, written as plain_name() gives it.
+bool is_plain_name(std::string_view name);
 
 }  // namespace wheelsmith::archive

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "archive/archive.h"
+#include "base/attempt.h"
 #include "base/error.h"
 #include "base/text.h"
 
@@ -30,6 +31,10 @@ std::string plain_name(std::string_view name) {
     plain += part;
   }
   return plain;
+}
+
+bool is_plain_name(std::string_view name) {
+  return !name.empty() && if_valid([&] { return plain_name(name); }) == name;
 }
 
 }  // namespace wheelsmith::archive

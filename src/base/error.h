@@ -7,8 +7,8 @@
 namespace wheelsmith {
 
 // The one exception we throw on purpose. what() is the sentence the user reads: what is wrong, and where in the
-// data (never where in our source). It is caught at three named places only: one input becomes a Finding or an item
-// with an error, one step becomes an outcome, and main prints "wheelsmith: error: ...".
+// data (never where in our source). Whoever catches it passes it on, tells it, or says why nothing is lost
+// (ARCHITECTURE.md, "Errors").
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -51,9 +51,21 @@ index::AccessLog access_log(const ServeCommand& command) {
   };
 }
 
+// What goes wrong on this side is told also where requests are not logged.
+std::function<void(const std::string&)> problem_log(bool json) {
+  return [json](const std::string& problem) {
+    document::Table item;
+    item["problem"] = problem;
+    const std::string line =
+        json ? document::to_json(item, -1) + "\n" : fmt::format("wheelsmith: {}\n", printable(problem));
+    std::fwrite(line.data(), 1, line.size(), stderr);
+  };
+}
+
 int serve(ServeCommand& command) {
   if (!sys::is_folder(command.folder)) throw Error(printable(command.folder) + " is no folder");
   command.options.folder = command.folder;
+  command.options.on_problem = problem_log(command.json);
   command.options.look.threads = thread_count(command.threads);
   for (const std::string& word : command.sub_indexes) {
     if (word == "family") command.options.indexes.by_family = true;

@@ -6,6 +6,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "base/attempt.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "document/value.h"
@@ -145,6 +146,10 @@ Value parse_json(std::string_view text, std::string_view file_name) {
   nlohmann::json::sax_parse(CountingIterator(text.data(), &lines), CountingIterator(text.data() + text.size(), &lines),
                             &builder);
   return builder.result();
+}
+
+std::optional<Value> try_parse_json(std::string_view text) {
+  return if_valid([&] { return parse_json(text, "json"); });
 }
 
 }  // namespace wheelsmith::document

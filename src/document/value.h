@@ -3,6 +3,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -99,6 +100,8 @@ inline constexpr std::size_t k_max_json_size = 128 << 20;
 // texts.
 Table parse_toml(std::string_view text, std::string_view file_name);
 Value parse_json(std::string_view text, std::string_view file_name);
+// Nothing where that throws: for what we wrote ourselves and can do without (notes of a store, lines of a record).
+std::optional<Value> try_parse_json(std::string_view text);
 
 // One document with members in order; bytes that are no UTF-8 are replaced. `indent` < 0: one line.
 std::string to_json(const Value& value, int indent = 2);

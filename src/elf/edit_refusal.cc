@@ -88,11 +88,8 @@ std::optional<std::string> edit_refusal(const ElfFile& file) {
 }
 
 bool can_edit(Bytes bytes) {
-  try {
-    return ElfFile::has_magic(bytes) && !edit_refusal(ElfFile::parse(bytes));
-  } catch (const Error&) {
-    return false;
-  }
+  const auto file = ElfFile::try_parse(bytes);
+  return file && !edit_refusal(*file);
 }
 
 }  // namespace wheelsmith::elf

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/attempt.h"
 #include "base/error.h"
 #include "elf/parser.h"
 
@@ -156,6 +157,10 @@ ElfFile ElfFile::parse(Bytes bytes) {
   if (file_class == 2 && data == 1) return Parser<Elf64Le>(bytes).parse();
   if (file_class == 2 && data == 2) return Parser<Elf64Be>(bytes).parse();
   throw Error(fmt::format("no such ELF file: class {}, byte order {}", file_class, data));
+}
+
+std::optional<ElfFile> ElfFile::try_parse(Bytes bytes) {
+  return if_valid([&] { return parse(bytes); });
 }
 
 std::string ElfFile::machine_name() const {

@@ -135,6 +135,7 @@ class ElfFile {
   // Throws Error when the file header, the program headers or the dynamic segment with its strings cannot be read.
   // Anything else that is broken is left out and told in `problems`.
   static ElfFile parse(Bytes bytes);
+  static std::optional<ElfFile> try_parse(Bytes bytes);
 
   [[nodiscard]] Bytes bytes() const { return m_bytes; }
   bool is_64bit = true;

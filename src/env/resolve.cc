@@ -9,6 +9,7 @@
 
 #include <algorithm>
 
+#include "base/attempt.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/text.h"
@@ -129,19 +130,16 @@ class Resolver {
   [[nodiscard]] std::optional<Lock> kept_lock(const std::string& name) const {
     const std::optional<std::string> text = m_store.note("lock", name);
     if (!text) return std::nullopt;
-    try {
-      const document::Value value = document::parse_json(*text, "lock");
-      Lock lock = Lock::from_value(value);
-      for (const PinnedWheel& wheel : lock.wheels) {
-        const auto file = local_file(wheel.url);
-        if (file && sys::stat_fingerprint(*file).value_or("") != value["local"][wheel.file_name].text_or()) {
-          return std::nullopt;
-        }
+    const document::Value value = document::try_parse_json(*text).value_or(document::Value());
+    std::optional<Lock> lock = if_valid([&] { return Lock::from_value(value); });
+    if (!lock) return std::nullopt;  // of another version, or damaged: resolved again
+    for (const PinnedWheel& wheel : lock->wheels) {
+      const auto file = local_file(wheel.url);
+      if (file && sys::stat_fingerprint(*file).value_or("") != value["local"][wheel.file_name].text_or()) {
+        return std::nullopt;
       }
-      return lock;
-    } catch (const Error&) {
-      return std::nullopt;  // of another version, or damaged: resolved again
     }
+    return lock;
   }
 
   void keep(const std::string& name, const Lock& lock) {
@@ -234,8 +232,8 @@ class Resolver {
           "{} is published as source only, without any wheel; build it first (wheelsmith build {}) and "
           "give its folder as a wheelhouse",
           name, name);
-    } catch (const Error&) {
-      return {};  // the reason that pip gave is the one to tell
+    } catch (const Error&) {  // best effort: the reason that pip gave is the one to tell
+      return {};
     }
   }
 

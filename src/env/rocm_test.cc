@@ -39,6 +39,24 @@ TarBuilder good_tar() {
 
 }  // namespace
 
+// An index that cannot be reached has not said that it lacks the libraries: an older ROCm would be taken.
+TEST(Rocm, AnIndexThatDoesNotAnswerIsAnError) {
+  TestEnv test;
+  for (const char* project : {"rocm_sdk_core", "rocm_sdk_devel"})
+    test.put(testing::WheelBuilder(project, "7.1", "py3-none-any"));
+  fetch::FetchOptions options = test.fetcher.options();
+  options.index.no_index = false;
+  options.index.index_url = "http://127.0.0.1:1/simple";
+  options.index.retries = 0;
+  fetch::Fetcher unreachable(test.store, options);
+  const std::string error =
+      error_of([&] { choose_rocm_wheels({.targets = {"gfx1151"}, .families = {"gfx115X"}}, unreachable); });
+  EXPECT_NE(error.find("127.0.0.1:1"), std::string::npos) << error;
+  // One that answers does say so.
+  const std::string lacking = error_of([&] { choose_rocm_wheels({.targets = {"gfx1151"}}, test.fetcher); });
+  EXPECT_NE(lacking.find("has neither rocm-sdk-libraries"), std::string::npos) << lacking;
+}
+
 TEST(Rocm, DevelIsUnpackedBesideTheEnvironment) {
   TestEnv test;
   const Environment env = environment_with(test, good_tar());

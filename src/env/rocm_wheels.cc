@@ -56,16 +56,21 @@ class Chooser {
     const auto known = m_versions.find(project);
     if (known != m_versions.end()) return known->second;
     std::set<pep::Version> versions;
-    try {
-      for (const pep::ProjectFile& file : m_index.project(project).files) {
-        if (!file.is_wheel() || file.yanked) continue;
-        if (const auto version = pep::Version::try_parse(pep::WheelName::parse(file.name).version))
-          versions.insert(*version);
-      }
-    } catch (const Error&) {
-      if (must) throw;
-    }
+    // An index that does not answer is no answer: an older ROCm would be taken for the newest.
+    const pep::ProjectPage* page = must ? &m_index.project(project) : m_index.find_project(project);
+    if (page != nullptr) versions = wheel_versions(*page);
     return m_versions.emplace(project, std::move(versions)).first->second;
+  }
+
+  static std::set<pep::Version> wheel_versions(const pep::ProjectPage& page) {
+    std::set<pep::Version> versions;
+    for (const pep::ProjectFile& file : page.files) {
+      if (!file.is_wheel() || file.yanked) continue;
+      const auto name = pep::WheelName::try_parse(file.name);
+      const auto version = name ? pep::Version::try_parse(name->version) : std::nullopt;
+      if (version) versions.insert(*version);
+    }
+    return versions;
   }
 
   std::vector<pep::Version> candidates() {

@@ -58,6 +58,9 @@ class Fetcher {
   // The project's files from all indexes and find-links folders together (pip's way: no index goes first). Throws Error
   // that tells apart: no network, no such project, offline. Pages are kept in memory for the run.
   const pep::ProjectPage& project(std::string_view name);
+  // Null when every place that was asked answered that it has no such project. Throws Error when one did not answer and
+  // no other has it.
+  const pep::ProjectPage* find_project(std::string_view name);
 
   // The file in the store's downloads/, fetched when it is not there (also from file: URLs and folders). `sha256` ""
   // takes what comes (the page had no hash); then the hash it has is what later calls compare with. Partial files are

@@ -112,6 +112,7 @@ TEST_F(FetchFromServer, AProjectThatIsNowhere) {
   const std::string why = failure([&] { fetcher().project("absent"); });
   EXPECT_EQ(why, "there is no project absent in " + url("/simple"));
   EXPECT_NE(failure([&] { fetcher().project("../x"); }).find("no project's name"), std::string::npos);
+  EXPECT_EQ(fetcher().find_project("absent"), nullptr);
 }
 
 TEST_F(FetchFromServer, AnIndexThatFailsIsPassedOverWhenOthersKnow) {
@@ -121,6 +122,7 @@ TEST_F(FetchFromServer, AnIndexThatFailsIsPassedOverWhenOthersKnow) {
   ASSERT_EQ(one.warnings().size(), 1U);
   EXPECT_NE(one.warnings()[0].find("403"), std::string::npos);
   EXPECT_NE(failure([&] { one.project("absent"); }).find("403"), std::string::npos);
+  EXPECT_NE(failure([&] { one.find_project("absent"); }).find("403"), std::string::npos);
 }
 
 TEST_F(FetchFromServer, CredentialsOfTheIndexAreUsedAndNotShown) {

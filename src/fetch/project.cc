@@ -125,40 +125,46 @@ std::string Fetcher::default_index() {
 Fetcher::Fetcher(store::Store& store, FetchOptions options) : m_store(store), m_options(std::move(options)) {}
 
 const pep::ProjectPage& Fetcher::project(std::string_view wanted) {
+  if (const pep::ProjectPage* page = find_project(wanted)) return *page;
+  std::vector<std::string> asked = m_options.index.find_links;
+  for (std::string& index : indexes()) asked.push_back(std::move(index));
+  for (std::string& place : asked) place = printable(without_credentials(place));
+  const std::string name = pep::normalized_name(wanted);
+  throw Error(
+      asked.empty()
+          ? fmt::format("{} is nowhere to be looked for: no index is set, and no Python with pip was found", name)
+          : fmt::format("there is no project {} in {}", name, join(asked, ", ")));
+}
+
+const pep::ProjectPage* Fetcher::find_project(std::string_view wanted) {
   if (!pep::is_valid_name(wanted)) throw Error(fmt::format("\"{}\" is no project's name", printable(wanted)));
   const std::string name = pep::normalized_name(wanted);
-  if (const auto known = m_pages.find(name); known != m_pages.end()) return known->second;
+  if (const auto known = m_pages.find(name); known != m_pages.end()) return &known->second;
   pep::ProjectPage page{.name = name, .files = {}};
   std::set<std::pair<std::string, std::string>> seen;  // the same file is often in two places
-  std::vector<std::string> asked, failures;
-  const auto add = [&](const std::string& place, const auto& files_of) {
-    asked.push_back(printable(without_credentials(place)));
+  std::vector<std::string> failures;
+  const auto add = [&](const auto& files_of) {
     try {
       for (pep::ProjectFile& file : files_of()) {
         const auto hash = file.hashes.find("sha256");
         const std::string identity = hash == file.hashes.end() ? file.url : hash->second;
         if (belongs_to(file, name) && seen.emplace(file.name, identity).second) page.files.push_back(std::move(file));
       }
-    } catch (const Error& error) {
+    } catch (const Error& error) {  // another place may have it
       if ((m_options.stop && m_options.stop()) || sys::interrupted()) throw;
       failures.emplace_back(error.what());
     }
   };
   for (const std::string& link : m_options.index.find_links) {
-    add(link, [&] { return linked_files(link, m_options); });
+    add([&] { return linked_files(link, m_options); });
   }
   for (const std::string& index : indexes()) {
-    add(index, [&] { return index_files(index, name, m_options).value_or(std::vector<pep::ProjectFile>{}); });
+    add([&] { return index_files(index, name, m_options).value_or(std::vector<pep::ProjectFile>{}); });
   }
   if (page.files.empty() && !failures.empty()) throw Error(failures.front());
-  if (page.files.empty()) {
-    throw Error(
-        asked.empty()
-            ? fmt::format("{} is nowhere to be looked for: no index is set, and no Python with pip was found", name)
-            : fmt::format("there is no project {} in {}", name, join(asked, ", ")));
-  }
+  if (page.files.empty()) return nullptr;
   m_warnings.insert(m_warnings.end(), failures.begin(), failures.end());
-  return m_pages.emplace(name, std::move(page)).first->second;
+  return &m_pages.emplace(name, std::move(page)).first->second;
 }
 
 std::vector<std::string> Fetcher::indexes() {

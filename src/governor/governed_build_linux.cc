@@ -55,8 +55,9 @@ std::optional<unsigned> jobs_in_makeflags(std::string_view text) {
 
 // ccache's settings are a file that nobody else may read: the storage's address may hold a password. A cache folder
 // that cannot be made is no reason not to build: ccache would say so for every compile, and each would run without it.
-void set_up_cache(const CacheOptions& options, const std::filesystem::path& run_file, RunFile& run) {
-  if (options.program.empty()) return;
+// "" or why there is no cache.
+std::string set_up_cache(const CacheOptions& options, const std::filesystem::path& run_file, RunFile& run) {
+  if (options.program.empty()) return "";
   try {
     sys::make_folders(options.folder);
     const std::filesystem::path config = run_file.string() + ".ccache";
@@ -67,9 +68,9 @@ void set_up_cache(const CacheOptions& options, const std::filesystem::path& run_
     run.cache_config = config;
     run.cache_program = options.program;
     run.cache_base = options.base;
-  } catch (const Error&) {
-    run.cache_config.clear();
-    run.cache_program.clear();
+    return "";
+  } catch (const Error& error) {
+    return error.what();
   }
 }
 
@@ -108,7 +109,7 @@ GovernedBuild::GovernedBuild(const store::Store& store, Options options) : m_sta
   state.run.program = state.options.program.empty() ? sys::own_executable() : state.options.program;
   state.shims = store.folder("shims");
   state.run_file = state.run.runtime / fmt::format("run-{}", id);
-  set_up_cache(state.options.cache, state.run_file, state.run);
+  const std::string cache_problem = set_up_cache(state.options.cache, state.run_file, state.run);
   state.run.write(state.run_file);
   document::Table line;
   line["event"] = "build";
@@ -119,6 +120,7 @@ GovernedBuild::GovernedBuild(const store::Store& store, Options options) : m_sta
   line["jobs"] = state.run.jobs;
   line["cores"] = state.run.cores == 0 ? usable_threads() : state.run.cores;
   line["memory"] = state.run.memory;
+  if (!cache_problem.empty()) line["cache_problem"] = cache_problem;
   ::unlink(state.run.record.c_str());  // of another build
   if (!append_record(state.run.record, line)) {
     throw Error(fmt::format("cannot write the record of compiles {}", printable(state.run.record.string())));

@@ -39,6 +39,7 @@ struct Summary {
   double waited_for_memory = 0, waited_for_cores = 0, compile_seconds = 0;
   std::vector<std::string> unreached;  // compilers that came through without a shim
   CacheCounts cache{};
+  std::string cache_problem;  // why the build had no compile cache although one was asked for
 
   [[nodiscard]] document::Value to_value() const;
   // A few words for people.

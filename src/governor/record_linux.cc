@@ -56,6 +56,7 @@ document::Value Summary::to_value() const {
   table["compile_seconds"] = compile_seconds;
   table["unreached"] = document::Array(unreached.begin(), unreached.end());
   if (cache.any()) table["cache"] = cache.to_value();
+  if (!cache_problem.empty()) table["cache_problem"] = cache_problem;
   return table;
 }
 
@@ -75,6 +76,7 @@ std::string Summary::to_text() const {
     for (const std::string& path : unreached) names.push_back(printable(path));
     text += "; not reached: " + join(names, ", ");
   }
+  if (!cache_problem.empty()) text += "; no compile cache: " + cache_problem;
   return text;
 }
 
@@ -83,13 +85,11 @@ Summary summarize(const std::filesystem::path& record) {
   const auto text = sys::read_file_if_there(record);
   if (!text) return summary;
   for (const std::string_view line : lines(*text)) {
-    document::Value value;
-    try {
-      value = document::parse_json(line, "record");
-    } catch (const Error&) {  // the last line of one that was killed
-      continue;
-    }
+    const auto parsed = document::try_parse_json(line);
+    if (!parsed) continue;  // the last line of one that was killed
+    const document::Value& value = *parsed;
     const std::string event = value["event"].text_or();
+    if (event == "build") summary.cache_problem = value["cache_problem"].text_or();
     if (event == "compile") {
       const std::string outcome = value["outcome"].text_or();
       if (outcome == "out-of-memory" && value["again"].boolean_or(false)) ++summary.tried_again;

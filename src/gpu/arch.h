@@ -54,6 +54,7 @@ struct ArchList {
 
   // Throws Error that names the word and the nearest right one.
   static ArchList parse(std::string_view text);
+  static std::optional<ArchList> try_parse(std::string_view text);
   // Torch's notation for NVIDIA ("8.0;9.0a+PTX"), target ids for AMD ("gfx942;gfx1151"); parse() reads it back.
   [[nodiscard]] std::string to_string() const;
   friend bool operator==(const ArchList&, const ArchList&) = default;
@@ -68,6 +69,8 @@ struct Device {
 // By the name that people use: "RTX 4090", "A100", "geforce rtx 3060 ti", "H200", "MI300X", "Strix Halo". Throws Error
 // that names the nearest known ones.
 Device find_device(std::string_view name);
+// The same, or nothing.
+std::optional<Device> try_find_device(std::string_view name);
 std::vector<Device> known_devices();
 
 // How a piece of code reaches a device.

@@ -21,6 +21,7 @@
 #include <array>
 #include <map>
 
+#include "base/attempt.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "gpu/arch.h"
@@ -282,6 +283,10 @@ ArchList ArchList::parse(std::string_view text) {
   ArchList list{reader.take()};
   if (list.requests.empty()) throw Error("the list of GPU architectures is empty");
   return list;
+}
+
+std::optional<ArchList> ArchList::try_parse(std::string_view text) {
+  return if_valid([&] { return parse(text); });
 }
 
 std::string to_string(const ArchRequest& request) {

@@ -117,16 +117,13 @@ std::optional<std::size_t> find_in_series(const std::string& key) {
 
 // "sm_90", "9.0", "gfx942:xnack-": a device is as good as its architecture.
 std::optional<Device> read_as_arch(std::string_view name) {
-  try {
-    const ArchList list = ArchList::parse(name);
-    Arch arch = list.requests[0].arch;
-    const bool one_processor = list.requests.size() == 1 && arch.target.find("generic") == std::string::npos;
-    if (!one_processor || arch.target == "amdgcnspirv") return std::nullopt;
-    arch.suffix.clear();
-    return Device{display_name(arch, CodeKind::sass), arch};
-  } catch (const Error&) {
-    return std::nullopt;
-  }
+  const auto list = ArchList::try_parse(name);
+  if (!list) return std::nullopt;
+  Arch arch = list->requests[0].arch;
+  const bool one_processor = list->requests.size() == 1 && arch.target.find("generic") == std::string::npos;
+  if (!one_processor || arch.target == "amdgcnspirv") return std::nullopt;
+  arch.suffix.clear();
+  return Device{display_name(arch, CodeKind::sass), arch};
 }
 
 // Names that begin like the one asked for come first, then those that are spelled like it.
@@ -152,13 +149,17 @@ std::vector<std::string> near_names(std::string_view name) {
 
 }  // namespace
 
-Device find_device(std::string_view name) {
+std::optional<Device> try_find_device(std::string_view name) {
   // "AMD RYZEN AI MAX+ 395 w/ Radeon 8060S" names the processor first and the GPU last.
   const std::size_t with = name.find("w/ ");
   const std::string key = key_of(with == std::string_view::npos ? name : name.substr(with + 3));
   if (const auto place = table().by_key.find(key); place != table().by_key.end()) return table().devices[place->second];
   if (const auto index = find_in_series(key)) return table().devices[*index];
-  if (const auto device = read_as_arch(name)) return *device;
+  return read_as_arch(name);
+}
+
+Device find_device(std::string_view name) {
+  if (auto device = try_find_device(name)) return std::move(*device);
   const std::vector<std::string> near = near_names(name);
   throw Error(fmt::format(
       "GPU '{}': unknown; {}", printable(name.substr(0, 64)),

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "archive/archive.h"
+#include "base/attempt.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/text.h"
@@ -61,11 +62,8 @@ zip::Archive open_archive(Image& image) {
   for (std::uint64_t tail = k_first_tail;; tail *= 16) {
     const bool all = tail >= image.size();
     image.fill(all ? 0 : image.size() - tail, tail);
-    try {
-      return zip::Archive::open(image.bytes());
-    } catch (const Error&) {
-      if (all) throw;
-    }
+    if (all) return zip::Archive::open(image.bytes());
+    if (auto archive = if_valid([&] { return zip::Archive::open(image.bytes()); })) return std::move(*archive);
   }
 }
 
@@ -104,10 +102,9 @@ void read_variant(const zip::Archive& archive, const FileName& name, Image& imag
 
 void read_requires_python(const pep::Headers& metadata, Facts& facts) {
   const std::string wanted(trim(metadata.get("Requires-Python")));
-  try {
-    (void)pep::parse_specifiers(wanted);
+  if (pep::try_parse_specifiers(wanted)) {
     facts.requires_python = wanted;
-  } catch (const Error&) {
+  } else {
     facts.remark = fmt::format("its Requires-Python \"{}\" is no list of specifiers and is not told", wanted);
   }
 }
@@ -156,7 +153,8 @@ std::string read_pkg_info(Image& image, std::string_view file_name) {
           text += piece.text();
           if (text.size() > k_most_metadata) throw Error("its PKG-INFO has no end");
         });
-  } catch (const Enough&) {}
+  } catch (const Enough&) {  // PKG-INFO is read, and nothing behind it is of any use
+  }
   return text;
 }
 
@@ -207,7 +205,7 @@ std::optional<std::string> read_metadata(const sys::OpenFile& file, const FileNa
     const zip::Entry* member = find_in_dist_info(archive, name, "METADATA");
     if (member == nullptr) return std::nullopt;
     return read_member(archive, *member, image);
-  } catch (const Error&) {
+  } catch (const Error&) {  // it changed since it was indexed, and both callers say so
     return std::nullopt;
   }
 }

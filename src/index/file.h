@@ -61,7 +61,7 @@ struct File {
 // when it cannot be read or changes meanwhile.
 Facts read_facts(const sys::OpenFile& file, const FileName& name, std::string_view file_name);
 
-// METADATA of a wheel, or nothing when it has none that can be read.
+// METADATA of a wheel that was read before, or nothing when it has none any more that can be read.
 std::optional<std::string> read_metadata(const sys::OpenFile& file, const FileName& name);
 
 }  // namespace wheelsmith::index

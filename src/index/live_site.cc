@@ -5,6 +5,8 @@
 
 #include "index/live_site.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/error.h"
@@ -73,9 +75,13 @@ void LiveSite::look_again() {
   try {
     auto fresh =
         std::make_shared<const Snapshot>(look(m_folder, snapshot()->catalogue().known, m_options.look), m_options);
+    m_problem.clear();
     const std::lock_guard lock(m_mutex);
     m_snapshot = std::move(fresh);
-  } catch (const Error&) {  // a half-written index.toml, a folder that cannot be read now: what was there stays
+  } catch (const Error& error) {  // a half-written index.toml, a folder that cannot be read now: what was there stays
+    if (m_options.on_problem && m_problem != error.what())
+      m_options.on_problem(fmt::format("the pages stay as they were: {}", error.what()));
+    m_problem = error.what();
   }
 }
 

@@ -59,7 +59,8 @@ class LiveSite {
   const sys::OpenFolder& m_folder;
   ServeOptions m_options;
   std::mutex m_looking;
-  Clock::time_point m_last_glance, m_last_look;  // guarded by m_looking
+  Clock::time_point m_last_glance, m_last_look;  // guarded by m_looking, as the next
+  std::string m_problem;                         // of the last look, told once
   mutable std::mutex m_mutex;
   std::shared_ptr<const Snapshot> m_snapshot;
   std::atomic<bool> m_asked{false};

@@ -112,12 +112,17 @@ std::string Response::head(bool keep_alive) const {
   return lines;
 }
 
-Responder::Responder(const ServeOptions& options) : m_folder(std::filesystem::canonical(options.folder)) {
+Responder::Responder(const ServeOptions& options)
+    : m_folder(std::filesystem::canonical(options.folder)), m_on_problem(options.on_problem) {
   const bool indexed = m_folder.stat_of(k_state_file).has_value();
   if (options.live || !indexed) m_live = std::make_unique<LiveSite>(m_folder, options);
 }
 
 Responder::~Responder() = default;
+
+void Responder::tell(const std::string& problem) const {
+  if (m_on_problem) m_on_problem(problem);
+}
 
 void Responder::tick() const {
   if (m_live) m_live->tick();
@@ -280,7 +285,8 @@ Response Responder::answer(const Request& request) const {
   if (!target) return plain_response(400, "");
   try {
     return answer_path(request, *target);
-  } catch (const Error&) {  // one request becomes an answer; the disk's troubles are no stranger's business
+  } catch (const Error& error) {  // one request becomes an answer; the disk's troubles are no stranger's business
+    tell(fmt::format("{}: {}", printable(request.target), error.what()));
     return plain_response(500, "");
   }
 }

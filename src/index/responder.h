@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -38,6 +39,9 @@ struct ServeOptions {
   LookOptions look;
   IndexOptions indexes;
   PageOptions pages;
+  // What goes wrong without the client being to blame, in words for the one who serves; called from several threads.
+  // May be empty.
+  std::function<void(const std::string&)> on_problem{};
 };
 
 // Requests to answers. For any number of threads.
@@ -50,6 +54,8 @@ class Responder {
 
   [[nodiscard]] Response answer(const Request& request) const;
   [[nodiscard]] bool is_live() const { return m_live != nullptr; }
+  // Hands a sentence to on_problem.
+  void tell(const std::string& problem) const;
   // Looks at every file again where that is due; for a clock to call.
   void tick() const;
 
@@ -63,6 +69,7 @@ class Responder {
   [[nodiscard]] static Response deliver(const Request& request, const Content& content);
 
   sys::OpenFolder m_folder;
+  std::function<void(const std::string&)> m_on_problem;
   std::unique_ptr<LiveSite> m_live;
 };
 

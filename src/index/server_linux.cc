@@ -124,7 +124,8 @@ class Server::Worker {
     Connection::Next next = Connection::Next::close;
     try {
       next = client.connection.proceed();
-    } catch (const std::exception&) {  // no memory for this one: the others go on
+    } catch (const std::exception& error) {  // no memory for this one: the others go on
+      m_shared.responder.tell(error.what());
     }
     if (next == Connection::Next::close) {
       m_clients.erase(found);

@@ -32,11 +32,8 @@ bool names_prerelease(const Specifier& specifier) {
 
 // A requirement on Python that cannot be read stands against nothing, as with pip.
 bool runs_on(const std::string& requires_python, const Version& python) {
-  try {
-    return contains(parse_specifiers(requires_python), python);
-  } catch (const std::exception&) {
-    return true;
-  }
+  const auto specifiers = try_parse_specifiers(requires_python);
+  return !specifiers || contains(*specifiers, python);
 }
 
 std::string objection(const ProjectFile& file, const Version& version, const std::vector<Specifier>& specifiers,

@@ -6,6 +6,7 @@
 
 #include "pep/requirement.h"
 
+#include "base/attempt.h"
 #include "base/text.h"
 #include "pep/marker.h"
 #include "pep/scanner.h"
@@ -83,6 +84,10 @@ Requirement Requirement::parse(std::string_view text) {
   (void)Marker::parse(text, scanner.at());
   requirement.marker = std::string(trim(scanner.rest()));
   return requirement;
+}
+
+std::optional<Requirement> Requirement::try_parse(std::string_view text) {
+  return if_valid([&] { return parse(text); });
 }
 
 std::string Requirement::to_string() const {

@@ -23,6 +23,7 @@ std::optional<std::string> specifier_problem(std::string_view op, std::string_vi
 
 // ">=3.9,!=3.10.1". Throws Error for what is none; an empty text is an empty set, which contains all.
 std::vector<Specifier> parse_specifiers(std::string_view text);
+std::optional<std::vector<Specifier>> try_parse_specifiers(std::string_view text);
 // Whether all of them contain the version.
 bool contains(const std::vector<Specifier>& specifiers, const Version& version);
 
@@ -36,6 +37,7 @@ struct Requirement {
 
   // Throws Error that says where the text stops being a requirement.
   static Requirement parse(std::string_view text);
+  static std::optional<Requirement> try_parse(std::string_view text);
   [[nodiscard]] std::string to_string() const;
   friend bool operator==(const Requirement&, const Requirement&) = default;
 };

@@ -14,6 +14,7 @@
 #include <array>
 #include <string>
 
+#include "base/attempt.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "pep/requirement.h"
@@ -123,6 +124,10 @@ std::vector<Specifier> parse_specifiers(std::string_view text) {
   std::vector<Specifier> specifiers = take_specifiers(scanner);
   if (!scanner.done()) scanner.fail("it should end here");
   return specifiers;
+}
+
+std::optional<std::vector<Specifier>> try_parse_specifiers(std::string_view text) {
+  return if_valid([&] { return parse_specifiers(text); });
 }
 
 bool contains(const std::vector<Specifier>& specifiers, const Version& version) {

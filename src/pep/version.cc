@@ -20,6 +20,7 @@
 #include <array>
 #include <utility>
 
+#include "base/attempt.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "pep/scanner.h"
@@ -136,11 +137,7 @@ Version Version::parse(std::string_view text) {
 }
 
 std::optional<Version> Version::try_parse(std::string_view text) {
-  try {
-    return parse(text);
-  } catch (const Error&) {
-    return std::nullopt;
-  }
+  return if_valid([&] { return parse(text); });
 }
 
 std::string Version::to_string() const {

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 
+#include "base/attempt.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "pep/scanner.h"
@@ -80,6 +81,10 @@ std::vector<Tag> Tag::expand(std::string_view text) {
   return expand_sets(set.python, set.abi, set.platform);
 }
 
+std::optional<std::vector<Tag>> Tag::try_expand(std::string_view text) {
+  return if_valid([&] { return expand(text); });
+}
+
 std::string Tag::to_string() const { return python + '-' + abi + '-' + platform; }
 
 WheelName WheelName::parse(std::string_view file_name) {
@@ -112,6 +117,10 @@ WheelName WheelName::parse(std::string_view file_name) {
   check_parts(name, file_name);
   if (has_label && name.label.empty()) refuse(file_name, "its variant label is empty");
   return name;
+}
+
+std::optional<WheelName> WheelName::try_parse(std::string_view file_name) {
+  return if_valid([&] { return parse(file_name); });
 }
 
 std::string WheelName::to_string() const {

@@ -18,6 +18,7 @@ struct Tag {
   static Tag parse(std::string_view text);
   // All tags that a compressed tag set stands for ("py2.py3-none-any" is two). Throws when they would be over 10,000.
   static std::vector<Tag> expand(std::string_view text);
+  static std::optional<std::vector<Tag>> try_expand(std::string_view text);
   [[nodiscard]] std::string to_string() const;
   friend auto operator<=>(const Tag&, const Tag&) = default;
 };
@@ -32,6 +33,7 @@ struct WheelName {
 
   // From a base name. Throws Error that says which part is wrong.
   static WheelName parse(std::string_view file_name);
+  static std::optional<WheelName> try_parse(std::string_view file_name);
   [[nodiscard]] std::string to_string() const;
   [[nodiscard]] std::vector<Tag> tags() const;
   [[nodiscard]] std::vector<std::string> platforms() const;

@@ -34,11 +34,8 @@ std::string requirement_of(std::string_view module) {
 }
 
 std::string name_of(const std::string& requirement) {
-  try {
-    return pep::normalized_name(pep::Requirement::parse(requirement).name);
-  } catch (const Error&) {
-    return "";
-  }
+  const auto parsed = pep::Requirement::try_parse(requirement);
+  return parsed ? pep::normalized_name(parsed->name) : "";
 }
 
 class Maker {

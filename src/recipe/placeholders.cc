@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "base/attempt.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "recipe/recipe.h"
@@ -83,11 +84,8 @@ const std::vector<std::string>& known_placeholders() {
 
 std::vector<std::string> placeholders(std::string_view text, std::string& problem) {
   std::vector<std::string> names;
-  try {
-    walk(text, [](std::string_view) {}, [&](std::string_view name) { names.emplace_back(name); });
-  } catch (const Error& e) {
-    problem = e.what();
-  }
+  problem = problem_of(
+      [&] { walk(text, [](std::string_view) {}, [&](std::string_view name) { names.emplace_back(name); }); });
   return names;
 }
 

@@ -97,11 +97,9 @@ class SourceReader {
     if (m_facts.version.empty()) m_facts.version = project["version"].text_or();
     if (m_facts.requires_python.empty()) m_facts.requires_python = project["requires-python"].text_or();
     for (const std::string& requirement : m_facts.requires_) {
-      try {
-        if (pep::Requirement::parse(requirement).name == "torch") m_facts.uses_torch = true;
-      } catch (const Error&) {
-        // The build backend's affair; the requirement is told as it stands.
-      }
+      // One that cannot be read is the build backend's affair; it is told as it stands.
+      const auto parsed = pep::Requirement::try_parse(requirement);
+      if (parsed && parsed->name == "torch") m_facts.uses_torch = true;
     }
   }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/attempt.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "gpu/arch.h"
@@ -20,17 +21,6 @@ bool is_identifier(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](char c) { return is_letter(c) || is_digit(c); });
 }
 
-// What the parser of another module says about the text.
-template <class Parse>
-std::string complaint_of(Parse&& parse) {
-  try {
-    parse();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "";
-}
-
 }  // namespace
 
 std::string check_project_name(const std::string& text) {
@@ -38,16 +28,16 @@ std::string check_project_name(const std::string& text) {
 }
 
 std::string check_specifiers(const std::string& text) {
-  return complaint_of([&] { (void)pep::parse_specifiers(text); });
+  return problem_of([&] { (void)pep::parse_specifiers(text); });
 }
 
 std::string check_version_or_specifiers(const std::string& text) {
   if (text.empty() || pep::Version::try_parse(text)) return "";
-  return complaint_of([&] { (void)pep::parse_specifiers(text); });
+  return problem_of([&] { (void)pep::parse_specifiers(text); });
 }
 
 std::string check_requirement(const std::string& text) {
-  return complaint_of([&] { (void)pep::Requirement::parse(text); });
+  return problem_of([&] { (void)pep::Requirement::parse(text); });
 }
 
 std::string check_variable(const std::string& text) {
@@ -91,7 +81,7 @@ std::string check_relative_glob(const std::string& text) {
 }
 
 std::string check_architectures(const std::string& text) {
-  return complaint_of([&] { (void)gpu::ArchList::parse(text); });
+  return problem_of([&] { (void)gpu::ArchList::parse(text); });
 }
 
 std::string check_git(const std::string& text) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "base/attempt.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "rocm/fetch.h"
@@ -41,11 +42,8 @@ std::string plain_target(const std::string& text) { return text.substr(0, text.f
 
 std::optional<ArtifactName> name_of(const std::string& file) {
   if (!file.ends_with(".tar.zst") && !file.ends_with(".tar.xz")) return std::nullopt;
-  try {
-    return parse_artifact_name(file);
-  } catch (const Error&) {  // somebody else's file
-    return std::nullopt;
-  }
+  // Others may put files there, too.
+  return if_valid([&] { return parse_artifact_name(file); }).value_or(std::nullopt);
 }
 
 class Chooser {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include "base/attempt.h"
 #include "base/error.h"
 #include "base/parallel.h"
 #include "base/text.h"
@@ -37,6 +38,30 @@ bool is_relative(std::string_view entry) {
   return false;
 }
 
+Look look_at_elf(const std::string& path, Bytes bytes, bool executable) {
+  Look look;
+  const elf::ElfFile file = elf::ElfFile::parse(bytes);
+  if (!is_host_machine(file.machine)) return look;
+  if (file.type != elf::k_type_exec && file.type != elf::k_type_dyn) return look;
+  look.editable = elf::can_edit(bytes);
+  look.machine = file.machine;
+  // A library may name an interpreter (libc does, so that it can be run); only a program has no SONAME.
+  const bool is_program =
+      file.type == elf::k_type_exec || file.dynamic.pie || (file.interpreter && !file.dynamic.soname);
+  if (is_program && executable) look.kind = Look::Kind::program;
+  if (!is_program && look.editable) {
+    look.kind = Look::Kind::library;
+    look.soname = usable_soname(file);
+  }
+  if (!look.editable) return look;
+  const auto text = file.dynamic.runpath ? file.dynamic.runpath : file.dynamic.rpath;
+  if (text && !text->empty()) {
+    for (const std::string_view part : split(*text, ':')) look.run_path.emplace_back(part);
+  }
+  look.facts = std::make_shared<wheel::ElfFacts>(wheel::elf_facts(path, bytes, {}));
+  return look;
+}
+
 }  // namespace
 
 Look look_at(const std::string& path, const Entry& entry) {
@@ -44,31 +69,8 @@ Look look_at(const std::string& path, const Entry& entry) {
   const Blob blob = entry.open();
   if (blob.bytes.starts_with("#!")) look.kind = entry.executable ? Look::Kind::script : Look::Kind::data;
   if (!elf::ElfFile::has_magic(blob.bytes)) return look;
-  try {
-    const elf::ElfFile file = elf::ElfFile::parse(blob.bytes);
-    if (!is_host_machine(file.machine)) return look;
-    if (file.type != elf::k_type_exec && file.type != elf::k_type_dyn) return look;
-    look.editable = elf::can_edit(blob.bytes);
-    look.machine = file.machine;
-    // A library may name an interpreter (libc does, so that it can be run); only a program has no SONAME.
-    const bool is_program =
-        file.type == elf::k_type_exec || file.dynamic.pie || (file.interpreter && !file.dynamic.soname);
-    if (is_program && entry.executable) look.kind = Look::Kind::program;
-    if (!is_program && look.editable) {
-      look.kind = Look::Kind::library;
-      look.soname = usable_soname(file);
-    }
-    if (look.editable) {
-      const auto text = file.dynamic.runpath ? file.dynamic.runpath : file.dynamic.rpath;
-      if (text && !text->empty()) {
-        for (const std::string_view part : split(*text, ':')) look.run_path.emplace_back(part);
-      }
-      look.facts = std::make_shared<wheel::ElfFacts>(wheel::elf_facts(path, blob.bytes, {}));
-    }
-  } catch (const Error&) {
-    return {};  // it only begins like one
-  }
-  return look;
+  // What only begins like one is data.
+  return if_valid([&] { return look_at_elf(path, blob.bytes, entry.executable); }).value_or(Look());
 }
 
 std::map<std::string, Look> look_at_all(const Entries& entries, unsigned threads) {

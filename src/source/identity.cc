@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/attempt.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "document/value.h"
@@ -12,18 +13,17 @@ namespace wheelsmith::source {
 
 Identity identity_of(const FileTree& source) {
   Identity identity;
-  try {
-    if (const std::optional<Blob> info = source.open("PKG-INFO")) {
-      const pep::Headers headers = pep::Headers::parse(info->bytes);
-      identity = {headers.get("Name"), headers.get("Version")};
-    }
-    const bool whole = !identity.name.empty() && !identity.version.empty();
-    if (const std::optional<Blob> project = whole ? std::nullopt : source.open("pyproject.toml")) {
-      const document::Value table = document::parse_toml(project->bytes.text(), "pyproject.toml");
-      if (identity.name.empty()) identity.name = table["project"]["name"].text_or();
-      if (identity.version.empty()) identity.version = table["project"]["version"].text_or();
-    }
-  } catch (const Error&) {  // whoever builds it will say what is wrong with it
+  // What cannot be read is said by whoever builds it.
+  if (const std::optional<Blob> info = source.open("PKG-INFO")) {
+    const auto headers = if_valid([&] { return pep::Headers::parse(info->bytes); });
+    if (headers) identity = {headers->get("Name"), headers->get("Version")};
+  }
+  const bool whole = !identity.name.empty() && !identity.version.empty();
+  if (const std::optional<Blob> project = whole ? std::nullopt : source.open("pyproject.toml")) {
+    const auto table =
+        if_valid([&] { return document::Value(document::parse_toml(project->bytes.text(), "pyproject.toml")); });
+    if (table && identity.name.empty()) identity.name = (*table)["project"]["name"].text_or();
+    if (table && identity.version.empty()) identity.version = (*table)["project"]["version"].text_or();
   }
   return identity;
 }

@@ -108,10 +108,7 @@ class Pinner {
     if (const auto known = m_store.remembered(kind, path.string(), fingerprint); known && !known->empty())
       return *known;
     const std::string fact = find_out();
-    try {
-      m_store.remember(kind, path.string(), fingerprint, fact);
-    } catch (const Error&) {  // a store that cannot be written costs time, nothing else
-    }
+    m_store.remember(kind, path.string(), fingerprint, fact);
     return fact;
   }
 
@@ -203,30 +200,26 @@ class Pinner {
   std::optional<Pin> kept_choice(const std::string& name) const {
     const std::optional<std::string> text = m_options.upgrade ? std::nullopt : m_store.note(k_notes, name);
     if (!text) return {};
-    try {
-      return choice_from(document::parse_json(*text, "the kept choice"));
-    } catch (const Error&) {  // choosing anew mends it
-    }
-    return {};
+    // One that cannot be read is made anew.
+    return choice_from(document::try_parse_json(*text).value_or(document::Value()));
   }
 
   // The newest that fits of those that were brought here without an index.
   std::optional<Pin> imported_choice(const std::string& project, const std::string& specifier) const {
     const std::optional<std::string> text = m_store.note(k_notes, imported_name(project));
     if (!text) return {};
-    std::optional<Pin> newest;
-    try {
-      const document::Value list = document::parse_json(*text, "what was imported");
-      if (list.array() == nullptr) return {};
-      for (const document::Value& item : *list.array()) {
-        const std::optional<Pin> pin = choice_from(item);
-        const auto version = pep::Version::try_parse(pin ? pin->version : "");
-        if (!version || !pep::contains(pep::parse_specifiers(specifier), *version)) continue;
-        if (!newest || pep::Version::parse(newest->version) < *version) newest = pin;
-      }
-    } catch (const Error&) {  // then it is asked for as if nothing had been imported
+    const document::Value list = document::parse_json(*text, "the store's note of what was imported of " + project);
+    if (list.array() == nullptr) return {};
+    const std::vector<pep::Specifier> specifiers = pep::parse_specifiers(specifier);
+    std::optional<std::pair<pep::Version, Pin>> newest;
+    for (const document::Value& item : *list.array()) {
+      std::optional<Pin> pin = choice_from(item);
+      const auto version = pep::Version::try_parse(pin ? pin->version : "");
+      if (!version || !pep::contains(specifiers, *version)) continue;
+      if (!newest || newest->first < *version) newest.emplace(*version, std::move(*pin));
     }
-    return newest;
+    if (!newest) return {};
+    return std::move(newest->second);
   }
 
   void keep(const std::string& name, const Pin& pin) {

@@ -59,12 +59,9 @@ void add_results(const std::filesystem::path& root, std::vector<Item>& items) {
   std::map<std::string, std::vector<Step>> by_blob;
   for (const std::string& name : names_in(root / "steps")) {
     const std::string subject = "steps/" + name;
-    StepRecord record;
-    try {
-      record = StepRecord::from_value(document::parse_json(sys::read_file(root / subject, 64ull << 20), name));
-    } catch (const Error&) {
-      // Of no use to anyone; it goes when it is old.
-    }
+    // One that holds no step is of no use to anyone and goes when it is old. One that cannot be read ends it all: its
+    // wheel would be taken for nobody's.
+    const StepRecord record = read_step(root / subject).value_or(StepRecord());
     by_blob[record.wheel_sha256].push_back({subject, record.key, last_used(root / subject)});
   }
   for (const auto& [blob, steps] : by_blob) {

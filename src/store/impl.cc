@@ -9,6 +9,7 @@
 #include <set>
 #include <system_error>
 
+#include "base/attempt.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "sys/clock.h"
@@ -82,11 +83,6 @@ std::filesystem::path Store::Impl::lock_file(std::string_view name) const {
   return root / "locks" / (slug(name) + ".lock");
 }
 
-StepRecord Store::Impl::read_step(const std::filesystem::path& file) {
-  const std::string name = file.filename().string();
-  return StepRecord::from_value(document::parse_json(sys::read_file(file, k_step_limit), name));
-}
-
 Store::Impl::Difference Store::Impl::difference() {
   Difference found;
   const std::filesystem::path folder = root / "steps";
@@ -98,13 +94,9 @@ Store::Impl::Difference Store::Impl::difference() {
     if (!name.ends_with(k_extension)) continue;
     const std::string stem = name.substr(0, name.size() - k_extension.size());
     if (known.erase(stem) > 0) continue;
-    try {
-      const StepRecord record = read_step(folder / name);
-      if (step_file(record.key).filename() != name || known.erase(record.key) > 0) continue;
-      found.added.push_back({record.key, record.identity, record.wheel_sha256, record.finished});
-    } catch (const Error&) {
-      // verify() names it; here it is no step.
-    }
+    const auto record = read_step(folder / name);
+    if (!record || step_file(record->key).filename() != name || known.erase(record->key) > 0) continue;
+    found.added.push_back({record->key, record->identity, record->wheel_sha256, record->finished});
   }
   found.gone.assign(known.begin(), known.end());
   return found;
@@ -116,6 +108,15 @@ void Store::Impl::bring_index_up_to_date() {
   const Difference found = difference();
   if (found.added.empty() && found.gone.empty() && found.state.empty()) return;
   index.update(found.added, found.gone, found.state);
+}
+
+std::optional<StepRecord> read_step(const std::filesystem::path& file) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(file, ignored)) return std::nullopt;
+  const auto text = sys::read_file_if_there(file, k_step_limit);
+  const auto value = text ? document::try_parse_json(*text) : std::nullopt;
+  if (!value) return std::nullopt;
+  return if_valid([&] { return StepRecord::from_value(*value); });
 }
 
 bool is_sha256(std::string_view text) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,9 +31,6 @@ struct Store::Impl {
 
   [[nodiscard]] std::filesystem::path step_file(std::string_view key) const;
   [[nodiscard]] std::filesystem::path lock_file(std::string_view name) const;
-  // Throws Error when it cannot be read.
-  [[nodiscard]] static StepRecord read_step(const std::filesystem::path& file);
-
   // What the index lacks of the steps folder and holds beyond it; all in order: the same state.
   struct Difference {
     std::vector<Index::Row> added;
@@ -42,6 +40,10 @@ struct Store::Impl {
   [[nodiscard]] Difference difference();
   void bring_index_up_to_date();
 };
+
+// Nothing when there is no such file or it holds no step (half of another machine's, another version's): it counts as
+// not built, and verify() names it. Throws Error when the disk refuses: a build of hours is no answer to that.
+std::optional<StepRecord> read_step(const std::filesystem::path& file);
 
 bool is_sha256(std::string_view text);
 // The names of what is directly in a folder, sorted; none when it is not there or cannot be read.

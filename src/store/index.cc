@@ -213,7 +213,7 @@ struct Index::Database {
         if (!std::filesystem::is_directory(part, ignored)) std::filesystem::remove(part, ignored);
       }
       open_file();
-    } catch (const Error&) {
+    } catch (const Error&) {  // the index is a cache: where none can be written, one in memory does
       open_memory();
     }
   }
@@ -222,7 +222,7 @@ struct Index::Database {
     if (connection) return;
     try {
       open_file();
-    } catch (const SqlFailure& failure) {
+    } catch (const SqlFailure& failure) {  // broken: made anew; else as above
       if (is_broken(failure))
         replace(false);
       else
@@ -257,7 +257,7 @@ struct Index::Database {
             open_memory();
         }
       }
-    } catch (const SqlFailure&) {
+    } catch (const SqlFailure&) {  // without any index: everything is looked up in the files
       close();
     }
     return fallback;
@@ -345,7 +345,7 @@ void Index::remake() {
   const std::lock_guard guard(m_database->mutex);
   try {
     m_database->replace(true);
-  } catch (const Error&) {
+  } catch (const Error&) {  // the next question tries again
     m_database->close();
   }
 }

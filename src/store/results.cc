@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <system_error>
 
+#include "base/attempt.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/text.h"
@@ -96,18 +97,12 @@ void Store::put_step(const StepRecord& record) {
 
 std::optional<StepRecord> Store::find_step(std::string_view key) const {
   const std::filesystem::path file = m_impl->step_file(key);
-  std::error_code error;
-  if (!std::filesystem::exists(file, error)) return std::nullopt;
-  try {
-    StepRecord record = Impl::read_step(file);
-    if (record.key != key || !is_sha256(record.wheel_sha256)) return std::nullopt;
-    const std::filesystem::path wheel = m_impl->root / "blobs" / record.wheel_sha256;
-    if (record.wheel_size == 0 ? !blob(record.wheel_sha256) : !has_size(wheel, record.wheel_size)) return std::nullopt;
-    touch(file);
-    return record;
-  } catch (const Error&) {
-    return std::nullopt;  // half of another machine's, or of another version: built anew, and verify() names it
-  }
+  std::optional<StepRecord> record = read_step(file);
+  if (!record || record->key != key || !is_sha256(record->wheel_sha256)) return std::nullopt;
+  const std::filesystem::path wheel = m_impl->root / "blobs" / record->wheel_sha256;
+  if (record->wheel_size == 0 ? !blob(record->wheel_sha256) : !has_size(wheel, record->wheel_size)) return std::nullopt;
+  touch(file);
+  return record;
 }
 
 std::optional<StepRecord> Store::newest_step(std::string_view identity) const {
@@ -129,16 +124,11 @@ void Store::note_try(std::string_view identity, const Manifest& manifest) {
 }
 
 std::optional<Manifest> Store::last_try(std::string_view identity) const {
-  try {
-    const std::string name = slug(identity) + ".json";
-    const auto text = sys::read_file_if_there(m_impl->root / "tries" / name, k_file_limit);
-    if (!text) return std::nullopt;
-    const document::Value value = document::parse_json(*text, name);
-    if (value["identity"].text_or() != to_valid_utf8(identity)) return std::nullopt;
-    return Manifest::from_value(value["manifest"]);
-  } catch (const Error&) {
-    return std::nullopt;  // a reason less, no build less
-  }
+  // One that cannot be read is a reason less, no build less.
+  const auto text = sys::read_file_if_possible(m_impl->root / "tries" / (slug(identity) + ".json"), k_file_limit);
+  const auto value = text ? document::try_parse_json(*text) : std::nullopt;
+  if (!value || (*value)["identity"].text_or() != to_valid_utf8(identity)) return std::nullopt;
+  return if_valid([&] { return Manifest::from_value((*value)["manifest"]); });
 }
 
 // One line for each time it was built; appended by one write, so that two processes do not mix theirs.
@@ -156,27 +146,19 @@ void Store::note_cost(std::string_view identity, const Cost& cost) {
 
 std::optional<Cost> Store::last_cost(std::string_view identity) const {
   const std::filesystem::path file = m_impl->root / "history" / (slug(identity) + ".json");
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(file, error) || std::filesystem::file_size(file, error) == 0)
-    return std::nullopt;
-  try {
-    const Blob whole = sys::map_file(file);
-    const std::uint64_t size = whole.bytes.size();
-    const std::vector<std::string_view> all = lines(whole.bytes.from(size - std::min(size, k_history_tail)).text());
-    for (auto line = all.rbegin(); line != all.rend(); ++line) {
-      try {
-        const document::Value value = document::parse_json(*line, "history");
-        if (value["identity"].text_or() != to_valid_utf8(identity)) continue;
-        const auto count = [&](std::string_view name) {
-          return static_cast<std::uint64_t>(std::max<std::int64_t>(value[name].integer_or(0), 0));
-        };
-        return Cost{value["seconds"].number(), count("wheel_size"), count("disk")};
-      } catch (const Error&) {
-        continue;  // cut off by a full disk
-      }
-    }
-  } catch (const Error&) {
-    return std::nullopt;
+  // One that cannot be read is a forecast less, no build less.
+  const auto whole = sys::map_file_if_possible(file);
+  if (!whole) return std::nullopt;
+  const std::uint64_t size = whole->bytes.size();
+  const std::vector<std::string_view> all = lines(whole->bytes.from(size - std::min(size, k_history_tail)).text());
+  for (auto line = all.rbegin(); line != all.rend(); ++line) {
+    const auto value = document::try_parse_json(*line);
+    // The last line may have been cut off by a full disk, the first by the tail's beginning.
+    if (!value || (*value)["identity"].text_or() != to_valid_utf8(identity)) continue;
+    const auto count = [&](std::string_view name) {
+      return static_cast<std::uint64_t>(std::max<std::int64_t>((*value)[name].integer_or(0), 0));
+    };
+    return Cost{(*value)["seconds"].number(), count("wheel_size"), count("disk")};
   }
   return std::nullopt;
 }

@@ -26,16 +26,12 @@ constexpr auto k_foreign_age = std::chrono::hours(24);
 
 // Field 22 of /proc/PID/stat; the second, the program's name, may hold blanks and parentheses.
 std::string start_time(std::uint64_t pid) {
-  try {
-    const auto text = sys::read_file_if_there(fmt::format("/proc/{}/stat", pid), 1 << 16);
-    if (!text) return "";
-    const std::size_t name_end = text->rfind(')');
-    if (name_end == std::string::npos) return "";
-    const auto fields = split(std::string_view(*text).substr(name_end + 1), ' ');
-    return fields.size() > 20 ? std::string(fields[20]) : "";
-  } catch (const Error&) {
-    return "";  // ended while we looked
-  }
+  const auto text = sys::read_file_if_possible(fmt::format("/proc/{}/stat", pid), 1 << 16);
+  if (!text) return "";  // it may have ended while we looked
+  const std::size_t name_end = text->rfind(')');
+  if (name_end == std::string::npos) return "";
+  const auto fields = split(std::string_view(*text).substr(name_end + 1), ' ');
+  return fields.size() > 20 ? std::string(fields[20]) : "";
 }
 
 // Its process number and start time, or nothing for a name that no Scratch gave.
@@ -128,7 +124,7 @@ bool remove_leftover(const std::filesystem::path& path) {
     }
     sys::remove_tree(path);
     return true;
-  } catch (const Error&) {
+  } catch (const Error&) {  // another user's, or a read-only disk: it stays, and verify names it
     return false;
   }
 }

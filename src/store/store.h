@@ -110,6 +110,7 @@ class Store {
   // path), fingerprint (sys::stat_fingerprint and whatever else decides).
   [[nodiscard]] std::optional<std::string> remembered(std::string_view kind, std::string_view subject,
                                                       std::string_view fingerprint) const;
+  // A store that cannot be written forgets it with the process.
   void remember(std::string_view kind, std::string_view subject, std::string_view fingerprint, std::string_view facts);
 
   // Small named documents that stay until replaced: locks of requirements, choices of versions.

@@ -123,6 +123,20 @@ TEST(Store, StepsThatCannotBeReadAreNone) {
   }
 }
 
+// A link to itself is what even root cannot read. "Not built" would cost a build of hours, and gc would take the wheel
+// for nobody's.
+TEST(Store, AStepThatTheDiskRefusesIsAnError) {
+  TestStore at;
+  const StepRecord put = at.step("a", "1", 100);
+  const std::filesystem::path file = at.store.root() / "steps" / (put.key + ".json");
+  std::filesystem::remove(file);
+  std::filesystem::create_symlink(file, file);
+  EXPECT_THROW((void)at.store.find_step(put.key), Error);
+  std::vector<std::string> removed;
+  EXPECT_THROW(at.store.collect(0, -1, false, removed), Error);
+  EXPECT_TRUE(at.store.blob(put.wheel_sha256));
+}
+
 TEST(Store, AStepNamesNoFileOutsideTheWheelhouse) {
   TestStore at;
   StepRecord record = at.step("a", "1", 100);

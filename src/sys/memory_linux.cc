@@ -29,13 +29,7 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t k_text_limit = 1 << 20;
 
-std::string text_of(const fs::path& path) {
-  try {
-    return read_file_if_there(path, k_text_limit).value_or("");
-  } catch (const Error&) {  // forbidden or odd: as good as absent
-    return {};
-  }
-}
+std::string text_of(const fs::path& path) { return read_file_if_possible(path, k_text_limit).value_or(""); }
 
 // "max" and all else that is no number is no limit.
 std::optional<std::uint64_t> number_of(const fs::path& path) { return to_number(trim(text_of(path))); }

@@ -34,18 +34,15 @@ sys::Environment asking_environment(const Host& where) {
 }
 
 std::optional<document::Table> still_true(const std::string& text) {
-  try {
-    const document::Value value = document::parse_json(text, "memo");
-    const document::Table* files = value["files"].table();
-    const document::Table* facts = value["facts"].table();
-    if (files == nullptr || facts == nullptr) return std::nullopt;
-    for (const auto& [file, fingerprint] : *files) {
-      if (fingerprint_of(file) != fingerprint.text_or()) return std::nullopt;
-    }
-    return *facts;
-  } catch (const Error&) {
-    return std::nullopt;  // written by another version of ours, or damaged: ask again
+  // One that was written by another version of ours, or is damaged, is asked for again.
+  const document::Value value = document::try_parse_json(text).value_or(document::Value());
+  const document::Table* files = value["files"].table();
+  const document::Table* facts = value["facts"].table();
+  if (files == nullptr || facts == nullptr) return std::nullopt;
+  for (const auto& [file, fingerprint] : *files) {
+    if (fingerprint_of(file) != fingerprint.text_or()) return std::nullopt;
   }
+  return *facts;
 }
 
 }  // namespace
@@ -100,12 +97,19 @@ std::optional<document::Table> remembered(std::string_view kind, std::string_vie
 std::string fingerprint_of(const fs::path& file) { return sys::stat_fingerprint(file).value_or("absent"); }
 
 std::string file_digest(const fs::path& file, const Memo& memo) {
+  if (auto digest = try_file_digest(file, memo)) return std::move(*digest);
+  return to_hex(sha256(sys::map_file(file).bytes));  // throws, and says why
+}
+
+std::optional<std::string> try_file_digest(const fs::path& file, const Memo& memo) {
   const std::string fingerprint = fingerprint_of(file);
   if (memo.find) {
     const std::optional<std::string> kept = memo.find("sha256", file.string(), fingerprint);
     if (kept && kept->size() == 64) return *kept;
   }
-  std::string digest = to_hex(sha256(sys::map_file(file).bytes));
+  const auto blob = sys::map_file_if_possible(file);
+  if (!blob) return std::nullopt;
+  std::string digest = to_hex(sha256(blob->bytes));
   if (memo.keep) memo.keep("sha256", file.string(), fingerprint, digest);
   return digest;
 }

@@ -34,13 +34,13 @@ struct Needs {
 
 Needs compiler_libraries_of(const fs::path& file) {
   Needs needs;
-  const Blob blob = sys::map_file(file);
-  if (!elf::ElfFile::has_magic(blob.bytes)) return needs;
-  const elf::ElfFile elf = elf::ElfFile::parse(blob.bytes);
-  for (const std::string_view name : elf.dynamic.needed) {
+  const auto blob = sys::map_file_if_possible(file);
+  const auto elf = blob ? elf::ElfFile::try_parse(blob->bytes) : std::nullopt;
+  if (!elf) return needs;
+  for (const std::string_view name : elf->dynamic.needed) {
     if (holds_compiler(name) && name.find('/') == std::string_view::npos) needs.names.emplace_back(name);
   }
-  const std::string_view run_path = elf.dynamic.runpath.value_or(elf.dynamic.rpath.value_or(std::string_view()));
+  const std::string_view run_path = elf->dynamic.runpath.value_or(elf->dynamic.rpath.value_or(std::string_view()));
   for (const std::string_view part : split(run_path, ':')) {
     std::string folder(part);
     for (const std::string_view word : {std::string_view("$ORIGIN"), std::string_view("${ORIGIN}")}) {
@@ -61,34 +61,29 @@ void add_program_digests(Digests& digests, const std::string& name, const fs::pa
     const auto [label, path] = waiting.back();
     waiting.pop_back();
     if (!seen.insert(path.string()).second) continue;
-    try {
-      digests.emplace_back(label, file_digest(path, where.memo));
-      Needs needs = compiler_libraries_of(path);
-      if (needs.names.empty()) continue;
-      for (std::string& folder : sys::loader_folders()) needs.folders.emplace_back(std::move(folder));
-      for (const std::string& library : needs.names) {
-        const auto at = std::find_if(needs.folders.begin(), needs.folders.end(),
-                                     [&](const fs::path& folder) { return is_there(folder / library); });
-        if (at != needs.folders.end()) waiting.emplace_back(name + "/" + library, real_path(*at / library));
-      }
-    } catch (const Error&) {
-      continue;  // not there, not to be read, or no ELF after all: then it takes no part
+    auto digest = try_file_digest(path, where.memo);
+    if (!digest) continue;  // then it takes no part
+    digests.emplace_back(label, std::move(*digest));
+    Needs needs = compiler_libraries_of(path);
+    if (needs.names.empty()) continue;
+    for (std::string& folder : sys::loader_folders()) needs.folders.emplace_back(std::move(folder));
+    for (const std::string& library : needs.names) {
+      const auto at = std::find_if(needs.folders.begin(), needs.folders.end(),
+                                   [&](const fs::path& folder) { return is_there(folder / library); });
+      if (at != needs.folders.end()) waiting.emplace_back(name + "/" + library, real_path(*at / library));
     }
   }
 }
 
 std::string newest_definition(const fs::path& library, std::string_view prefix) {
   std::string newest;
-  try {
-    const Blob blob = sys::map_file(library);
-    const elf::ElfFile elf = elf::ElfFile::parse(blob.bytes);
-    for (const elf::VersionDefinition& definition : elf.version_definitions) {
-      if (!definition.version.starts_with(prefix)) continue;
-      const std::string_view rest = definition.version.substr(prefix.size());
-      if (first_version(rest) == rest && version_less(newest, rest)) newest = rest;
-    }
-  } catch (const Error&) {
-    return {};
+  const auto blob = sys::map_file_if_possible(library);
+  const auto elf = blob ? elf::ElfFile::try_parse(blob->bytes) : std::nullopt;
+  if (!elf) return newest;
+  for (const elf::VersionDefinition& definition : elf->version_definitions) {
+    if (!definition.version.starts_with(prefix)) continue;
+    const std::string_view rest = definition.version.substr(prefix.size());
+    if (first_version(rest) == rest && version_less(newest, rest)) newest = rest;
   }
   return newest;
 }

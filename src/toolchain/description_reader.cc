@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "base/attempt.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "document/table_reader.h"
@@ -255,14 +256,11 @@ class DescriptionReader {
     has(table, {"arch"});
     std::string arch;
     const auto check = [&](const std::string& text) -> std::string {
-      try {
+      return problem_of([&] {
         const gpu::ArchList list = gpu::ArchList::parse(text);
-        if (list.requests.size() != 1) return "a GPU has one architecture";
+        if (list.requests.size() != 1) throw Error("a GPU has one architecture");
         gpu.arch = list.requests[0].arch;
-        return "";
-      } catch (const Error& error) {
-        return error.what();
-      }
+      });
     };
     table.text("arch", arch, check);
     gpu.name = arch;
@@ -303,12 +301,7 @@ class DescriptionReader {
   }
 
   static std::string check_requirement(const std::string& text) {
-    try {
-      (void)pep::Requirement::parse(text);
-      return "";
-    } catch (const Error& error) {
-      return error.what();
-    }
+    return problem_of([&] { (void)pep::Requirement::parse(text); });
   }
 
   Description m_machine;

@@ -30,22 +30,10 @@ std::optional<gpu::Arch> arch_of_capability(std::string_view text) {
   return gpu::nvidia_arch(static_cast<std::uint32_t>(major * 10 + minor));
 }
 
-std::optional<gpu::Device> device_of(std::string_view name) {
-  try {
-    return gpu::find_device(name);
-  } catch (const Error&) {
-    return std::nullopt;  // newer than our table
-  }
-}
-
 // A file of /proc or /sys: its size is said to be 0, so it cannot be mapped.
 std::string proc_text(const fs::path& file) {
   constexpr std::uint64_t k_limit = 1u << 16;
-  try {
-    return sys::read_file_if_there(file, k_limit).value_or("");
-  } catch (const Error&) {
-    return {};
-  }
+  return sys::read_file_if_possible(file, k_limit).value_or("");
 }
 
 std::string driver_version(const Host& where) {
@@ -60,7 +48,7 @@ std::vector<Gpu> from_proc(const Host& where) {
     for (const std::string_view line : lines(text)) {
       if (!line.starts_with("Model:")) continue;
       const std::string_view model = trim(line.substr(6));
-      const std::optional<gpu::Device> device = device_of(model);
+      const std::optional<gpu::Device> device = gpu::try_find_device(model);
       if (device && gpus.size() < k_most_gpus) {
         gpus.push_back({printable(model), device->arch, 0, driver_version(where)});
       }
@@ -144,7 +132,7 @@ std::vector<Gpu> read_nvidia_smi(std::string_view text) {
         trim(line.substr(0, static_cast<std::size_t>(fields[last - 2].data() - line.data()) - 1));
     std::optional<gpu::Arch> arch = arch_of_capability(fields[last - 2]);
     if (!arch) {
-      const std::optional<gpu::Device> device = device_of(name);
+      const std::optional<gpu::Device> device = gpu::try_find_device(name);
       if (!device) continue;
       arch = device->arch;
     }

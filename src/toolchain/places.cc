@@ -63,16 +63,9 @@ std::vector<std::string> names_in(const fs::path& folder) {
   return names;
 }
 
-// Many of the files asked for are not there, which is no error, and the first exception that a static program throws
-// costs it 20 ms (it sorts its unwind tables then).
 std::string head_of(const fs::path& file, std::uint64_t limit) {
-  if (!is_there(file)) return {};
-  try {
-    const Blob blob = sys::map_file(file);
-    return std::string(blob.bytes.clamp(0, limit).text());
-  } catch (const Error&) {
-    return {};
-  }
+  const auto blob = sys::map_file_if_possible(file);
+  return blob ? std::string(blob->bytes.clamp(0, limit).text()) : "";
 }
 
 bool is_script(const fs::path& file) { return head_of(file, 2) == "#!"; }

@@ -64,11 +64,9 @@ std::optional<Program> find_program(std::string_view name, const Host& where) {
     program.path = path;
     program.version = document::Value(*facts)["version"].text_or();
     program.origin = origin_of(path, where);
-    try {
-      program.digest = file_digest(real_path(path), where.memo);
-    } catch (const Error&) {
-      continue;  // may be run but not read: nothing that it makes could be keyed
-    }
+    auto digest = try_file_digest(real_path(path), where.memo);
+    if (!digest) continue;  // may be run but not read: nothing that it makes could be keyed
+    program.digest = std::move(*digest);
     return program;
   }
   return std::nullopt;

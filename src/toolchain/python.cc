@@ -28,28 +28,28 @@ std::optional<Answer> ask_python(const fs::path& executable, const Host& where) 
     return none;
   }
   if (!reply.good) return std::nullopt;
-  try {
-    // A sitecustomize may print, too: the last line is ours.
-    const std::vector<std::string_view> all = lines(reply.output);
-    if (all.empty()) return std::nullopt;
-    const document::Value value = document::parse_json(all.back(), "the interpreter's answer");
-    const document::Table* table = value.table();
-    if (table == nullptr) return std::nullopt;
-    if (value["version"].text_or().empty() || !fs::path(value["executable"].text_or()).is_absolute()) {
-      return std::nullopt;
-    }
-    Answer answer{*table, {executable, real_path(executable)}};
-    for (const std::string& file : value["files"].texts()) answer.files.emplace_back(file);
-    return answer;
-  } catch (const Error&) {
+  // A sitecustomize may print, too: the last line is ours.
+  const std::vector<std::string_view> all = lines(reply.output);
+  if (all.empty()) return std::nullopt;
+  const document::Value value = document::try_parse_json(all.back()).value_or(document::Value());
+  const document::Table* table = value.table();
+  if (table == nullptr) return std::nullopt;
+  if (value["version"].text_or().empty() || !fs::path(value["executable"].text_or()).is_absolute()) {
     return std::nullopt;
   }
+  Answer answer{*table, {executable, real_path(executable)}};
+  for (const std::string& file : value["files"].texts()) answer.files.emplace_back(file);
+  return answer;
 }
 
-std::string python_digest(const document::Value& facts, const Host& where) {
+// Nothing for one that may be run but not read: nothing that it makes could be keyed.
+std::optional<std::string> python_digest(const document::Value& facts, const Host& where) {
   std::vector<std::string> parts = {facts["version"].text_or(), facts["soabi"].text_or()};
   for (const std::string& file : {facts["executable"].text_or(), facts["library"].text_or()}) {
-    if (!file.empty()) parts.push_back(file_digest(real_path(file), where.memo));
+    if (file.empty()) continue;
+    auto digest = try_file_digest(real_path(file), where.memo);
+    if (!digest) return std::nullopt;
+    parts.push_back(std::move(*digest));
   }
   return combined_digest(parts);
 }
@@ -73,12 +73,10 @@ std::optional<Python> read_python(const fs::path& executable, const Host& where)
   if (!table) return std::nullopt;
   const document::Value facts(std::move(*table));
   if (facts["none"].boolean_or(false)) return std::nullopt;
+  auto digest = python_digest(facts, where);
+  if (!digest) return std::nullopt;
   Python python;
-  try {
-    python.digest = python_digest(facts, where);
-  } catch (const Error&) {
-    return std::nullopt;
-  }
+  python.digest = std::move(*digest);
   python.executable = facts["executable"].text_or();
   python.version = facts["version"].text_or();
   python.implementation = facts["implementation"].text_or();

@@ -167,5 +167,7 @@ std::vector<std::string> unknown_archs(const Cuda& cuda, const gpu::ArchList& ar
 
 // SHA-256 of a file's bytes, remembered by its stat.
 std::string file_digest(const std::filesystem::path& file, const Memo& memo);
+// Nothing for a file that is not there or not to be read.
+std::optional<std::string> try_file_digest(const std::filesystem::path& file, const Memo& memo);
 
 }  // namespace wheelsmith::toolchain

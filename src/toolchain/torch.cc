@@ -50,16 +50,13 @@ std::optional<fs::path> torch_folder(const Python& python) {
 
 // Of a torch that does not say: std::string of the new ABI is in the names of what libc10 exports.
 bool exports_cxx11(const fs::path& library) {
-  try {
-    const Blob blob = sys::map_file(library);
-    const elf::ElfFile elf = elf::ElfFile::parse(blob.bytes);
-    return std::any_of(elf.symbols.begin(), elf.symbols.end(), [](const elf::Symbol& symbol) {
-      return symbol.is_exported() && symbol.name.starts_with("_ZN3c10") &&
-             symbol.name.find("__cxx11") != std::string_view::npos;
-    });
-  } catch (const Error&) {
-    return true;  // every wheel since 2.7
-  }
+  const auto blob = sys::map_file_if_possible(library);
+  const auto elf = blob ? elf::ElfFile::try_parse(blob->bytes) : std::nullopt;
+  if (!elf) return true;  // every wheel since 2.7
+  return std::any_of(elf->symbols.begin(), elf->symbols.end(), [](const elf::Symbol& symbol) {
+    return symbol.is_exported() && symbol.name.starts_with("_ZN3c10") &&
+           symbol.name.find("__cxx11") != std::string_view::npos;
+  });
 }
 
 std::string torch_digest(const fs::path& folder) {
@@ -75,12 +72,8 @@ std::string torch_digest(const fs::path& folder) {
   }
   std::vector<std::string> digests(files.size());
   parallel_for(files.size(), usable_threads(), [&](std::size_t i) {
-    try {
-      // Without the memo, which is not for several threads: the sum of it all is remembered by its caller.
-      digests[i] = file_digest(files[i], Memo{});
-    } catch (const Error&) {
-      digests[i] = "unreadable";
-    }
+    // Without the memo, which is not for several threads: the sum of it all is remembered by its caller.
+    digests[i] = try_file_digest(files[i], Memo{}).value_or("unreadable");
   });
   std::vector<std::string> parts;
   for (std::size_t i = 0; i < files.size(); ++i) {
@@ -133,11 +126,9 @@ void try_import(Torch& torch, const Python& python, const Host& where) {
         const std::vector<std::string_view> all = lines(reply.output);
         problem = reply.good ? "its answer cannot be read" : import_problem(reply);
         if (!reply.good || all.empty()) return std::nullopt;
-        try {
-          const document::Value value = document::parse_json(all.back(), "torch's answer");
-          if (value.table() != nullptr) return Answer{*value.table(), torch_state(torch.folder)};
-        } catch (const Error&) {}
-        return std::nullopt;
+        const document::Value value = document::try_parse_json(all.back()).value_or(document::Value());
+        if (value.table() == nullptr) return std::nullopt;
+        return Answer{*value.table(), torch_state(torch.folder)};
       });
   if (!facts) {
     torch.problem = problem;

@@ -109,7 +109,7 @@ void UnitJournal::shrink() {
     for (const Observation& observation : m_model.known(k_most_units)) text += to_line(observation);
     sys::write_file(m_folder / "journal.tsv", text);
     m_lines = m_model.size();
-  } catch (const Error&) {  // read only
+  } catch (const Error&) {  // best effort: on a read-only disk it stays as long as it is
   }
 }
 

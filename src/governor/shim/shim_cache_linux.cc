@@ -69,13 +69,13 @@ std::string version_of(const std::string& shims, const std::string& program) {
       for (const std::string_view line : lines(said.output)) {
         if (said.exit.good() && !line.starts_with("InstalledDir")) version += std::string(line) + "\n";
       }
-    } catch (const Error&) {  // then it is not known, and not cached
+    } catch (const Error&) {  // it cannot be started to be asked: not known, so not cached
     }
   }
   try {
     sys::make_folders(file.parent_path());
     sys::write_file(file, version);
-  } catch (const Error&) {  // it is asked again the next time
+  } catch (const Error&) {  // best effort: it is asked again the next time
   }
   return version;
 }

@@ -53,11 +53,7 @@ class ProjectReader {
   }
 
   void check_path(const std::string& path) const {
-    try {
-      if (!path.empty() && archive::plain_name(path) == path) return;
-    } catch (const Error&) {  // said below
-    }
-    refuse(fmt::format("\"{}\" is no path of a submodule", printable(path)));
+    if (!archive::is_plain_name(path)) refuse(fmt::format("\"{}\" is no path of a submodule", printable(path)));
   }
 
   std::vector<AppliedPatch> patches() const {

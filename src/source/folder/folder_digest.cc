@@ -47,10 +47,7 @@ void remember(const std::string& folder, const std::vector<SourceFile>& files, c
     const bool keep = files[i].settled && !files[i].link && files[i].name.find_first_of("\r\n") == std::string::npos;
     if (keep) text += fmt::format("{} {} {}\n", files[i].state, digests[i], files[i].name);
   }
-  try {
-    store.remember(k_kind, folder, k_form, text);
-  } catch (const Error&) {  // a store that cannot be written costs time, nothing else
-  }
+  store.remember(k_kind, folder, k_form, text);
 }
 
 }  // namespace

@@ -40,9 +40,7 @@ FileList read_list(const fs::path& path) {
     if (blank == std::string_view::npos) continue;
     const std::string name(record.substr(blank + 1));
     // The list decides what is removed.
-    try {
-      if (!name.empty() && archive::plain_name(name) == name) list[name] = record.substr(0, blank);
-    } catch (const Error&) {}
+    if (archive::is_plain_name(name)) list[name] = record.substr(0, blank);
   }
   return list;
 }

@@ -56,7 +56,7 @@ fs::path write_config(store::Store& store) {
     const fs::path path = store.temporary() / "gitconfig";
     sys::write_file(path, text);
     return path;
-  } catch (const Error&) {  // a store that cannot be written: only foreign mirrors suffer
+  } catch (const Error&) {  // best effort: without it git refuses mirrors of other owners, and says so
     return {};
   }
 }

@@ -70,7 +70,7 @@ void Repositories::with(const std::string& url, const std::string& commit, const
     std::optional<MirrorAddress> place;
     try {
       place = m_mirrors.place(url);
-    } catch (const Error&) {
+    } catch (const Error&) {  // no place for the tag; the commit is here and is what counts
       if (!has_commit) throw;
     }
     const bool may_ask = place && (!m_offline || place->local);

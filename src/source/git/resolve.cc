@@ -157,7 +157,7 @@ Commit Repositories::ask(const std::string& url, const std::string& ref) {
   std::optional<std::string> whole;
   try {
     refs = read_refs(list_refs(url, ref, patterns), head_branch);
-  } catch (const Error&) {
+  } catch (const Error&) {  // the repository may not be reached, and have been here before
     if (!short_name || !(whole = complete(url, wanted))) throw;
     return {*whole, "commit", "", {}};
   }

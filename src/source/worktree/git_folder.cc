@@ -251,12 +251,7 @@ std::vector<GitFolder::Module> GitFolder::modules() const {
     Module module;
     module.name = entry.substr(10, line - 10 - 5);
     module.path = entry.substr(line + 1);
-    try {
-      if (module.path.empty() || archive::plain_name(module.path) != module.path) continue;
-      if (module.name.empty() || archive::plain_name(module.name) != module.name) continue;
-    } catch (const Error&) {
-      continue;
-    }
+    if (!archive::is_plain_name(module.path) || !archive::is_plain_name(module.name)) continue;
     // A link on the way would lead somewhere else.
     bool links = false;
     fs::path way = m_folder;

@@ -159,12 +159,9 @@ void MoveJournal::undo_files(const Entry& entry) const {
   fs::remove(entry.git_folder / "index.lock", ignored);
   fs::remove(entry.git_folder / "HEAD.lock", ignored);
   const std::string old = entry.worked.empty() ? entry.commit : entry.worked;
-  if (!entry.target.empty()) {
-    try {
-      remove_files(folder, difference(git.files_of(entry.target), git.files_of(old)));
-    } catch (const Error&) {  // the target never came
-    }
-  }
+  // Where the target never came, none of its files did.
+  if (!entry.target.empty() && git.commit(entry.target))
+    remove_files(folder, difference(git.files_of(entry.target), git.files_of(old)));
   git.text({"update-ref", "--no-deref", "HEAD", old});
   git.text({"reset", "-q", "--mixed"});  // files that never changed are not written, perhaps they cannot be
   git.text({"reset", "-q", "--hard"});

@@ -1,8 +1,11 @@
 #include "source/worktree/work_state.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "source/git/git_command.h"
 #include "source/worktree/git_folder.h"
 #include "sys/files.h"
@@ -104,12 +107,17 @@ Value WorkState::to_value() const {
 }
 
 std::optional<WorkState> read_work_state(const std::filesystem::path& root) {
+  const sys::Captured folder = GitFolder(root).run({"rev-parse", "--absolute-git-dir"});
+  if (!folder.exit.good()) return {};
+  const std::filesystem::path file = std::filesystem::path(trim(folder.output)) / k_file;
+  const auto text = sys::read_file_if_there(file, 16 << 20);
+  if (!text) return {};
+  // Taken for no checkout of ours it would lose what it says of patches and hipified files.
   try {
-    const auto text = sys::read_file_if_there(GitFolder(root).git_folder() / k_file, 16 << 20);
-    if (!text) return {};
-    return from_value(document::parse_json(*text, k_file));
-  } catch (const Error&) {  // then the folder is as good as any other repository
-    return {};
+    return from_value(document::parse_json(*text, "its record"));
+  } catch (const Error& error) {
+    throw Error(fmt::format("{}: {}; remove it to have the folder taken for any other repository",
+                            printable(file.string()), error.what()));
   }
 }
 

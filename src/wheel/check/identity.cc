@@ -24,11 +24,9 @@ Finding mismatch(std::string id, std::string subject, std::string what) {
 
 // Equal as versions where both are versions (1.0 is 1.0.0), else as text.
 bool same_version(const std::string& a, const std::string& b) {
-  try {
-    return pep::Version::parse(a) == pep::Version::parse(b);
-  } catch (const Error&) {
-    return a == b;
-  }
+  const auto first = pep::Version::try_parse(a);
+  const auto second = pep::Version::try_parse(b);
+  return first && second ? *first == *second : a == b;
 }
 
 // A file name spells '-' in versions as '_'.
@@ -70,10 +68,9 @@ void check_tags_agree(const pep::WheelName& name, const Distribution& distributi
   std::set<std::string> by_file;
   for (const pep::Tag& tag : name.tags()) by_name.insert(tag.to_string());
   for (const std::string& text : distribution.tags()) {
-    try {
-      for (const pep::Tag& tag : pep::Tag::expand(text)) by_file.insert(tag.to_string());
-    } catch (const Error&) {  // reported with the WHEEL file itself
-    }
+    // One that is malformed is reported with the WHEEL file itself.
+    const auto tags = pep::Tag::try_expand(text);
+    for (const pep::Tag& tag : tags.value_or(std::vector<pep::Tag>())) by_file.insert(tag.to_string());
   }
   std::vector<std::string> only_name;
   std::vector<std::string> only_file;

@@ -7,6 +7,7 @@
 #include <set>
 #include <tuple>
 
+#include "base/attempt.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "wheel/check/finding_limit.h"
@@ -52,10 +53,8 @@ void take_scan(Inspection& result, Scan&& scan, const InspectOptions& options) {
   result.gpu = sum_up(result.elf, result.device_files);
   PlatformOptions platform = options.platform;
   if (result.kind == ItemKind::wheel) {
-    try {
-      platform.tags = pep::WheelName::parse(base_name(result.path)).platforms();
-    } catch (const Error&) {  // a file name that says nothing leaves the platform to the binaries
-    }
+    // A file name that says nothing leaves the platform to the binaries.
+    if (const auto name = pep::WheelName::try_parse(base_name(result.path))) platform.tags = name->platforms();
   }
   result.platform = deserved_platform(result.elf, platform);
   platform.trust_others = true;
@@ -75,17 +74,16 @@ void take_distribution(Inspection& result, const FileTree& tree, const std::vect
 
 // What the metadata do not say, the file name does.
 void take_file_name(Inspection& result) {
-  try {
-    const pep::WheelName name = pep::WheelName::parse(base_name(result.path));
-    if (result.name.empty()) result.name = name.name;
-    if (result.version.empty()) result.version = name.version;
-    if (result.build.empty()) result.build = name.build;
-    result.label = name.label;
-    if (result.tags.empty()) {
-      for (const pep::Tag& tag : name.tags()) result.tags.push_back(tag.to_string());
-    }
-  } catch (const Error&) {  // a bad file name is for `check` to report
-  }
+  const auto name = pep::WheelName::try_parse(base_name(result.path));
+  if (!name) return;  // for `check` to report
+  if (result.name.empty()) result.name = name->name;
+  if (result.version.empty()) result.version = name->version;
+  if (result.build.empty()) result.build = name->build;
+  result.label = name->label;
+  if (!result.tags.empty()) return;
+  // A compressed set may stand for too many tags to be told.
+  const auto tags = if_valid([&] { return name->tags(); });
+  for (const pep::Tag& tag : tags.value_or(std::vector<pep::Tag>())) result.tags.push_back(tag.to_string());
 }
 
 Inspection inspect_wheel(const std::string& path, Bytes file, const InspectOptions& options) {
