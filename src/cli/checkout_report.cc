@@ -39,7 +39,7 @@ Value checkout_value(const CheckoutItem& item) {
   result["outcome"] = std::string(to_string(item.result.outcome));
   result["origin"] = state.origin;
   result["ref"] = state.ref;
-  result["ref_kind"] = state.ref_kind;
+  result["ref_kind"] = source::to_string(state.ref_kind);
   result["ref_by"] = item.why;
   result["commit"] = state.commit;
   result["head"] = item.result.heads.empty() ? "" : item.result.heads.front();

@@ -56,7 +56,7 @@ const toolchain::Program* find(const std::map<std::string, toolchain::Program, s
 
 std::string described_program(const toolchain::Program& program) {
   return fmt::format("{}{} ({})", program.name, program.version.empty() ? "" : " " + program.version,
-                     program.path.string() + (program.origin == "pip" ? ", installed by pip" : ""));
+                     program.path.string() + (program.origin == toolchain::Origin::pip ? ", installed by pip" : ""));
 }
 
 // The build environment brings it, so the machine's does not matter.
@@ -117,7 +117,7 @@ Check check_system_program(const Case& c, const std::string& name, const std::st
   Check check{.id = name, .wanted = fmt::format("{}{} of the operating system", name, limited ? " " + specifiers : "")};
   const toolchain::Program* first = find(c.facts.programs, name);
   const toolchain::Program* behind = find(c.facts.shadowed, name);
-  const bool shadowed = first != nullptr && first->origin == "pip";
+  const bool shadowed = first != nullptr && first->origin == toolchain::Origin::pip;
   const toolchain::Program* taken = shadowed ? behind : first;  // as a plan takes it
   check.found = taken == nullptr ? (shadowed ? described_program(*first) : "none") : described_program(*taken);
   if (taken != nullptr && shadowed) check.found += ", and not " + described_program(*first);

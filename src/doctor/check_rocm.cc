@@ -70,7 +70,7 @@ std::optional<Check> check_rocm(const Case& c) {
   }
   if (c.facts.rocm) {
     check.found = fmt::format("ROCm {} in {} ({})", c.facts.rocm->version.empty() ? "?" : c.facts.rocm->version,
-                              c.facts.rocm->root.string(), c.facts.rocm->origin);
+                              c.facts.rocm->root.string(), to_string(c.facts.rocm->origin));
     return check;
   }
   check.found = c.facts.rocm_problem.empty() ? "none" : c.facts.rocm_problem;

@@ -86,12 +86,13 @@ class Examination {
     std::string passed;
     if (linked != m_spec.tools.programs.end() && program->path != linked->second) {
       passed = fmt::format("; {} {} of {} stands before it in PATH and was not used", program->path.string(),
-                           program->version, program->origin);
+                           program->version, to_string(program->origin));
       const auto behind = toolchain::program_behind(*program, m_inputs.host);
       if (behind && behind->path == linked->second) program = behind;
     }
-    check.found = fmt::format("{} {} ({}){}", program->path.string(), program->version, program->origin, passed);
-    if (!item.not_from.empty() && program->origin == item.not_from) check.state = State::bad;
+    check.found =
+        fmt::format("{} {} ({}){}", program->path.string(), program->version, to_string(program->origin), passed);
+    if (!item.not_from.empty() && to_string(program->origin) == item.not_from) check.state = State::bad;
     return check;
   }
 

@@ -151,7 +151,7 @@ TEST(Programs, CmakeShadowedByPip) {
   EXPECT_EQ(patient.state("cmake"), "good");
   toolchain::Program shim = program("cmake", "4.1.0");
   shim.path = "/venv/bin/cmake";
-  shim.origin = "pip";
+  shim.origin = toolchain::Origin::pip;
   patient.facts.shadowed.emplace("cmake", program("cmake", "3.25.1"));
   patient.facts.programs["cmake"] = shim;
   const Check check = patient.find("cmake");

@@ -284,7 +284,7 @@ TEST(Rocm, NoneIsHere) {
 TEST(Programs, NotFromPip) {
   Patient patient;
   patient.recipe += "[build.not-from-pip]\ncmake = \"pip's does not find ROCm\"\ntorch = \"the user's own\"\n";
-  patient.facts.programs["cmake"] = {"cmake", "/usr/bin/cmake", "3.25.1", "system", ""};
+  patient.facts.programs["cmake"] = {"cmake", "/usr/bin/cmake", "3.25.1", toolchain::Origin::system, ""};
   EXPECT_EQ(patient.state("cmake"), "good");
   EXPECT_EQ(patient.state("torch"), "none");  // no program
   patient.facts.shadowed["cmake"] = patient.facts.programs["cmake"];

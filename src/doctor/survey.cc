@@ -115,7 +115,7 @@ Check tool_check(const Tool& tool, const Facts& facts) {
             .fix = install_program(tool.name)};
   const toolchain::Program& program = found->second;
   Check check{.id = tool.name,
-              .found = fmt::format("{} ({}, {})", program.version, program.path.string(), program.origin),
+              .found = fmt::format("{} ({}, {})", program.version, program.path.string(), to_string(program.origin)),
               .wanted = tool.name};
   if (const auto behind = facts.shadowed.find(tool.name); behind != facts.shadowed.end())
     check.found += fmt::format(", which shadows {} ({})", behind->second.version, behind->second.path.string());

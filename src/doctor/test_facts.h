@@ -27,7 +27,7 @@ inline toolchain::Program program(const std::string& name, const std::string& ve
   program.name = name;
   program.path = "/usr/bin/" + name;
   program.version = version;
-  program.origin = "system";
+  program.origin = toolchain::Origin::system;
   return program;
 }
 
@@ -65,7 +65,7 @@ inline toolchain::Rocm good_rocm() {
   rocm.device_libraries = "/opt/rocm/amdgcn/bitcode";
   rocm.clang = "/opt/rocm/lib/llvm/bin";
   rocm.cmake = "/opt/rocm/lib/cmake";
-  rocm.origin = "folder";
+  rocm.origin = toolchain::Origin::folder;
   return rocm;
 }
 

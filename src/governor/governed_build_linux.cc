@@ -89,7 +89,7 @@ struct GovernedBuild::State {
   bool connect(double seconds) {
     tried_at = now();
     connection = seconds > 0 ? connect_or_start(run, seconds) : connect_to(run.runtime);
-    return connection.is_open() && connection.send({"hello", {{"run", run_file.string()}}});
+    return connection.is_open() && connection.send({Word::hello, {{"run", run_file.string()}}});
   }
 };
 
@@ -162,7 +162,7 @@ void GovernedBuild::govern(sys::Environment& environment) {
   if (most != state.run.jobs) {
     state.run.jobs = most;
     state.run.write(state.run_file);
-    state.connection.send({"hello", {{"run", state.run_file.string()}}});
+    state.connection.send({Word::hello, {{"run", state.run_file.string()}}});
   }
 }
 
@@ -172,7 +172,7 @@ const Message& GovernedBuild::status() {
   for (;;) {
     const Connection::Got got = state.connection.receive(message, 0);
     if (got == Connection::Got::message) {
-      if (message.word == "status") state.status = message;
+      if (message.word == Word::status) state.status = message;
     } else if (got == Connection::Got::nothing) {
       break;
     } else {
@@ -190,11 +190,11 @@ const std::filesystem::path& GovernedBuild::record() const { return m_state->run
 
 Summary GovernedBuild::finish(int exit) {
   State& state = *m_state;
-  if (state.connection.send({"end", {}})) {
+  if (state.connection.send({Word::end, {}})) {
     Message message;
     const double until = now() + 2;
-    while (now() < until && message.word != "ended" && state.connection.receive(message, 200) != Connection::Got::end) {
-    }
+    while (now() < until && message.word != Word::ended &&
+           state.connection.receive(message, 200) != Connection::Got::end) {}
   }
   state.connection.close();
   if (!state.run.cache_program.empty()) {

@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 TEST(WireTest, WhatIsSentIsRead) {
-  const Message message{"ask", {{"name", "a\tb\n%c"}, {"empty", ""}, {"size", "17"}, {"share", "0.5"}}};
+  const Message message{Word::ask, {{"name", "a\tb\n%c"}, {"empty", ""}, {"size", "17"}, {"share", "0.5"}}};
   const std::string line = to_line(message);
   EXPECT_EQ(line.find('\n'), line.size() - 1);
   const auto read = parse_message(line.substr(0, line.size() - 1));

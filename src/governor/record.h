@@ -1,17 +1,36 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/enum_names.h"
 #include "document/value.h"
 
 // A build's record: lines of JSON (docs/governor.md), appended by the governor as things happen and by a shim that
 // finds no governor.
 
 namespace wheelsmith::governor {
+
+// How a try of a compile ended.
+enum class Outcome : std::uint8_t {
+  done,
+  failed,
+  out_of_memory,  // and is tried again
+  set_back,       // by the governor, and is tried again
+  lost,           // its shim went without a word
+};
+
+// What the compile cache did for it.
+enum class CacheUse : std::uint8_t {
+  none,  // there is none
+  hit,
+  miss,
+  pass,  // it cannot be cached
+};
 
 // One line; false when it cannot be written.
 bool append_record(const std::filesystem::path& file, const document::Table& line);
@@ -48,3 +67,13 @@ struct Summary {
 Summary summarize(const std::filesystem::path& record);
 
 }  // namespace wheelsmith::governor
+
+template <>
+struct wheelsmith::EnumNames<wheelsmith::governor::Outcome> {
+  static constexpr std::array list = {"done", "failed", "out-of-memory", "set-back", "lost"};
+};
+
+template <>
+struct wheelsmith::EnumNames<wheelsmith::governor::CacheUse> {
+  static constexpr std::array list = {"", "hit", "miss", "pass"};
+};

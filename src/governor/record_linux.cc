@@ -4,10 +4,44 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "governor/model/admission.h"
 #include "governor/record.h"
 #include "sys/files.h"
 
 namespace wheelsmith::governor {
+
+namespace {
+
+// The line of a compile.
+void add_compile(const document::Value& value, Summary& summary) {
+  const auto outcome = enum_named<Outcome>(value["outcome"].text_or());
+  if (outcome == Outcome::out_of_memory && value["again"].boolean_or(false)) ++summary.tried_again;
+  if (outcome == Outcome::set_back) ++summary.set_back;
+  const bool failed = outcome == Outcome::failed || outcome == Outcome::lost;
+  if (outcome == Outcome::done || failed) ++summary.compiles;
+  if (failed) ++summary.failed;
+  if (value["paused"].number() > 0) ++summary.paused;
+  if (outcome == Outcome::done || outcome == Outcome::failed) {
+    const auto cache = enum_named<CacheUse>(value["cache"].text_or());
+    if (cache == CacheUse::hit) ++summary.cache.hits;
+    if (cache == CacheUse::miss) ++summary.cache.misses;
+    if (cache == CacheUse::pass) ++summary.cache.uncacheable;
+    if (value["remote"].boolean_or(false)) ++summary.cache.remote_hits;
+    if (value["remote_failed"].boolean_or(false)) ++summary.cache.errors;
+  }
+  const auto peak = static_cast<std::uint64_t>(std::max<std::int64_t>(0, value["peak"].integer_or(0)));
+  if (peak > summary.largest) {
+    summary.largest = peak;
+    summary.largest_name = value["name"].text_or();
+  }
+  const auto why = enum_named<Why>(value["why"].text_or());
+  if (why == Why::memory || why == Why::pressure || why == Why::alone)
+    summary.waited_for_memory += value["wait"].number();
+  if (why == Why::cores || why == Why::jobs) summary.waited_for_cores += value["wait"].number();
+  summary.compile_seconds += value["seconds"].number();
+}
+
+}  // namespace
 
 bool append_record(const std::filesystem::path& file, const document::Table& line) {
   return !file.empty() && !sys::append_text(file, document::to_json(line, -1) + "\n");
@@ -91,29 +125,7 @@ Summary summarize(const std::filesystem::path& record) {
     const std::string event = value["event"].text_or();
     if (event == "build") summary.cache_problem = value["cache_problem"].text_or();
     if (event == "compile") {
-      const std::string outcome = value["outcome"].text_or();
-      if (outcome == "out-of-memory" && value["again"].boolean_or(false)) ++summary.tried_again;
-      if (outcome == "set-back") ++summary.set_back;
-      if (outcome == "done" || outcome == "failed" || outcome == "lost") ++summary.compiles;
-      if (outcome == "failed" || outcome == "lost") ++summary.failed;
-      if (value["paused"].number() > 0) ++summary.paused;
-      if (outcome == "done" || outcome == "failed") {
-        const std::string cache = value["cache"].text_or();
-        if (cache == "hit") ++summary.cache.hits;
-        if (cache == "miss") ++summary.cache.misses;
-        if (cache == "pass") ++summary.cache.uncacheable;
-        if (value["remote"].boolean_or(false)) ++summary.cache.remote_hits;
-        if (value["remote_failed"].boolean_or(false)) ++summary.cache.errors;
-      }
-      const auto peak = static_cast<std::uint64_t>(std::max<std::int64_t>(0, value["peak"].integer_or(0)));
-      if (peak > summary.largest) {
-        summary.largest = peak;
-        summary.largest_name = value["name"].text_or();
-      }
-      const std::string why = value["why"].text_or();
-      if (why == "memory" || why == "pressure" || why == "alone") summary.waited_for_memory += value["wait"].number();
-      if (why == "cores" || why == "jobs") summary.waited_for_cores += value["wait"].number();
-      summary.compile_seconds += value["seconds"].number();
+      add_compile(value, summary);
     } else if (event == "memory") {
       const auto used = static_cast<std::uint64_t>(std::max<std::int64_t>(0, value["used"].integer_or(0)));
       summary.most_used = std::max(summary.most_used, used);

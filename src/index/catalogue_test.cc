@@ -62,7 +62,7 @@ TEST(Control, SaysWhereItIsWrong) {
   }
   const Control control =
       Control::parse("[project.A_b]\nstatus = \"archived\"\n[upload-time]\nx = \"2026-01-02T03:04:05.6Z\"");
-  EXPECT_EQ(control.projects.at("a-b").status, "archived");
+  EXPECT_EQ(control.projects.at("a-b").status, ProjectStatus::archived);
   EXPECT_EQ(control.upload_times.size(), 1U);
 }
 

@@ -49,22 +49,21 @@ std::vector<Control::Rule> read_rules(const Table& table, bool times) {
 }
 
 void read_project(Control& control, const std::string& name, const Value& value) {
-  static constexpr std::array<std::string_view, 4> k_states{"active", "archived", "quarantined", "deprecated"};
-  Control::Status status;
+  std::optional<ProjectStatus> status;
+  std::string reason;
   for (const auto& [key, member] : table_of(value, name)) {
     if (member.text() == nullptr) refuse(member, fmt::format("{} is {}, and a text is wanted", key, member.kind()));
     if (key == "status") {
-      status.status = *member.text();
-      if (std::find(k_states.begin(), k_states.end(), status.status) == k_states.end())
-        refuse(member, "a status is active, archived, quarantined or deprecated");
+      status = enum_named<ProjectStatus>(*member.text());
+      if (!status) refuse(member, "a status is active, archived, quarantined or deprecated");
     } else if (key == "reason") {
-      status.reason = *member.text();
+      reason = *member.text();
     } else {
       refuse(member, fmt::format("unknown key {}; a project has status and reason", key));
     }
   }
-  if (status.status.empty()) refuse(value, fmt::format("project {} has no status", name));
-  control.projects[pep::normalized_name(name)] = status;
+  if (!status) refuse(value, fmt::format("project {} has no status", name));
+  control.projects[pep::normalized_name(name)] = {*status, reason};
 }
 
 }  // namespace

@@ -1,11 +1,14 @@
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/enum_names.h"
 #include "index/file.h"
 #include "pep/requirement.h"
 
@@ -15,13 +18,16 @@ namespace wheelsmith::index {
 
 inline constexpr const char* k_control_file = "index.toml";
 
+// By PEP 792.
+enum class ProjectStatus : std::uint8_t { active, archived, quarantined, deprecated };
+
 struct Control {
   struct Rule {
     std::string pattern;  // of file names
     std::string text;
   };
   struct Status {
-    std::string status;  // PEP 792: active, archived, quarantined, deprecated
+    ProjectStatus status = ProjectStatus::active;
     std::string reason;
   };
   std::vector<Rule> yanked;
@@ -53,3 +59,8 @@ class Filter {
 };
 
 }  // namespace wheelsmith::index
+
+template <>
+struct wheelsmith::EnumNames<wheelsmith::index::ProjectStatus> {
+  static constexpr std::array list = {"active", "archived", "quarantined", "deprecated"};
+};

@@ -78,7 +78,8 @@ class Collector {
       drop_doubles(members, findings);
       const auto status = m_catalogue.control.projects.find(name);
       // PEP 792: what is in quarantine is not offered.
-      if (status != m_catalogue.control.projects.end() && status->second.status == "quarantined") members.clear();
+      if (status != m_catalogue.control.projects.end() && status->second.status == ProjectStatus::quarantined)
+        members.clear();
       index.projects.push_back({name, std::move(members)});
     }
     return index;

@@ -75,7 +75,7 @@ std::string file_row(const Link& link) {
 std::string meta_of(const ProjectView& view) {
   std::string meta;
   if (view.status == nullptr) return meta;
-  meta += fmt::format("<meta name=\"pypi:project-status\" content=\"{}\">\n", html_escaped(view.status->status));
+  meta += fmt::format("<meta name=\"pypi:project-status\" content=\"{}\">\n", enum_name(view.status->status));
   if (!view.status->reason.empty())
     meta +=
         fmt::format("<meta name=\"pypi:project-status-reason\" content=\"{}\">\n", html_escaped(view.status->reason));
@@ -186,7 +186,7 @@ std::string project_html(const ProjectView& view) {
   std::string body = "<header><form action=\"../\"><button>All projects</button></form>\n";
   body += fmt::format("<h1>{}</h1>", html_escaped(project.name));
   if (view.status != nullptr) {
-    body += chip(view.status->status, view.status->status == "active" ? "good" : "bad");
+    body += chip(enum_name(view.status->status), view.status->status == ProjectStatus::active ? "good" : "bad");
     body += fmt::format(" <span class=\"why\">{}</span>", html_escaped(view.status->reason));
   }
   std::uint64_t total = 0;

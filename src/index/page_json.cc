@@ -55,7 +55,7 @@ std::string project_json(const ProjectView& view) {
   page["name"] = view.project->name;
   if (view.status != nullptr) {
     Table status;
-    status["status"] = view.status->status;
+    status["status"] = enum_name(view.status->status);
     if (!view.status->reason.empty()) status["reason"] = view.status->reason;
     page["project-status"] = status;
   }

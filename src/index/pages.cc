@@ -92,7 +92,7 @@ class PageMaker {
     Fingerprint print;
     print.add(m_version).add(index.place).add(project.name).add(m_options->base_url).add(m_options->to_files);
     const Control::Status* status = status_of(project.name);
-    if (status != nullptr) print.add(status->status).add(status->reason);
+    if (status != nullptr) print.add(enum_name(status->status)).add(status->reason);
     for (const File* file : project.files) print.add(*file);
     const std::string fingerprint = print.take();
     const auto variants = std::make_shared<const std::vector<VariantsFile>>(make_variants(project, findings));

@@ -30,7 +30,7 @@ void Toolbox::choose(ToolSpec& tools, const recipe::Rules& rules) {
   }
   for (const std::string& name : wanted) {
     auto program = toolchain::find_program(name, m_host);
-    if (program && not_from_pip(name) && program->origin == "pip") {
+    if (program && not_from_pip(name) && program->origin == toolchain::Origin::pip) {
       if (const auto behind = toolchain::program_behind(*program, m_host)) program = behind;
     }
     if (!program) continue;

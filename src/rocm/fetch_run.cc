@@ -2,9 +2,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <mutex>
 
+#include "base/enum_names.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/parallel.h"
@@ -19,6 +21,12 @@
 // Bringing a run's archives here. An archive is known by the SHA-256 that lies beside it; what was done with which one
 // is written down in the folder (.wheelsmith-fetch.json) as soon as it is done. So a run that was interrupted goes on
 // where it was, and one that is complete costs one small question for each archive.
+
+// How an artifact lies in its folder.
+template <>
+struct wheelsmith::EnumNames<wheelsmith::rocm::Unpacking> {
+  static constexpr std::array list = {"archive", "folder", "flat"};
+};
 
 namespace wheelsmith::rocm {
 
@@ -45,23 +53,23 @@ std::string parse_sum(std::string_view text, const std::string& name) {
 }
 
 struct Done {
-  std::string sha256, state, fingerprint;  // state: "archive", "folder", "flat"
+  std::string sha256, fingerprint;
+  std::optional<Unpacking> state;  // how it lies there; nothing: not known
   std::uint64_t size = 0;
 };
 
 class State {
  public:
   explicit State(fs::path folder) : m_file(std::move(folder) / k_state_file) {
-    try {
-      const auto text = sys::read_file_if_there(m_file, 64 << 20);
-      const document::Value value = text ? document::parse_json(*text, k_state_file) : document::Value();
-      const Table* files = value["files"].table();
-      if (files == nullptr) return;
-      for (const auto& [name, item] : *files) {
-        m_done[name] = {item["sha256"].text_or(), item["state"].text_or(), item["fingerprint"].text_or(),
-                        static_cast<std::uint64_t>(std::max<std::int64_t>(0, item["size"].integer_or(0)))};
-      }
-    } catch (const Error&) {  // then nothing is known
+    // Where it cannot be read all is fetched again.
+    const auto text = sys::read_file_if_there(m_file, 64 << 20);
+    const document::Value value = document::try_parse_json(text.value_or("")).value_or(document::Value());
+    const Table* files = value["files"].table();
+    if (files == nullptr) return;
+    for (const auto& [name, item] : *files) {
+      m_done[name] = {item["sha256"].text_or(), item["fingerprint"].text_or(),
+                      enum_named<Unpacking>(item["state"].text_or()),
+                      static_cast<std::uint64_t>(std::max<std::int64_t>(0, item["size"].integer_or(0)))};
     }
   }
 
@@ -79,7 +87,7 @@ class State {
       Table table;
       table["sha256"] = item.sha256;
       table["size"] = item.size;
-      table["state"] = item.state;
+      table["state"] = item.state ? enum_name(*item.state) : "";
       table["fingerprint"] = item.fingerprint;
       files[file] = std::move(table);
     }
@@ -150,27 +158,24 @@ class Bringer {
     result.sha256 = promised(file.file);
     const fs::path archive = m_job.folder / file.file;
     const fs::path folder = m_job.folder / file.name.to_string();
-    const std::string wanted = m_job.unpacking == Unpacking::none      ? "archive"
-                               : m_job.unpacking == Unpacking::folders ? "folder"
-                                                                       : "flat";
     result.path = m_job.unpacking == Unpacking::none      ? archive
                   : m_job.unpacking == Unpacking::folders ? folder
                                                           : m_job.folder;
     const auto known = m_state.find(file.file);
     if (known) result.size = known->size;
-    const bool same = known && known->sha256 == result.sha256;
-    if (same && known->state == wanted && wanted == "folder" && sys::is_folder(folder)) return;
-    if (same && known->state == wanted && wanted == "flat") return;
+    const bool done = known && known->sha256 == result.sha256 && known->state == m_job.unpacking;
+    if (done && m_job.unpacking == Unpacking::folders && sys::is_folder(folder)) return;
+    if (done && m_job.unpacking == Unpacking::flat) return;
     if (!is_there(archive, known, result.sha256)) {
       fetch::download_file(place_of(m_job.base, m_job.key, file.file), archive, result.sha256, m_job.options);
       result.downloaded = true;
     }
     std::error_code error;
     result.size = fs::file_size(archive, error);
-    m_state.put(file.file, {result.sha256, "archive", sys::stat_fingerprint(archive).value_or(""), result.size});
+    m_state.put(file.file, {result.sha256, sys::stat_fingerprint(archive).value_or(""), Unpacking::none, result.size});
     if (m_job.unpacking == Unpacking::none) return;
     unpack(archive, folder);
-    m_state.put(file.file, {result.sha256, wanted, sys::stat_fingerprint(archive).value_or(""), result.size});
+    m_state.put(file.file, {result.sha256, sys::stat_fingerprint(archive).value_or(""), m_job.unpacking, result.size});
     if (!m_job.keep_archives) fs::remove(archive, error);
   }
 

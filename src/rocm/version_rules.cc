@@ -69,11 +69,13 @@ void check_base(const std::string& base) {
                     : fmt::format("the base version is \"{}\", and not three numbers like 7.10.0", printable(base)));
 }
 
-PackageVersions of_type(const VersionWanted& wanted) {
+// In the order of release_types().
+enum class ReleaseType : std::uint8_t { ci, dev, dev_bkc, nightly, nightly_bkc, prerelease, release };
+
+PackageVersions of_type(ReleaseType type, const VersionWanted& wanted) {
   const std::string& base = wanted.base_version;
-  const std::string& type = wanted.release_type;
-  if (type == "release") return {base, base, base};
-  if (type == "prerelease") {
+  if (type == ReleaseType::release) return {base, base, base};
+  if (type == ReleaseType::prerelease) {
     const std::string& number = wanted.prerelease_version;
     if (!all_of(number, "0123456789") || number.size() > 9)
       throw Error(number.empty() ? "a prerelease needs its number: --prerelease-version N"
@@ -81,12 +83,13 @@ PackageVersions of_type(const VersionWanted& wanted) {
     return {base + "rc" + number, base + "~pre" + number, base + "~rc" + number};
   }
   check_date("the date of the build", wanted.date);
-  if (type == "nightly") {
+  if (type == ReleaseType::nightly) {
     const std::string native = base + "~" + wanted.date;
     return {base + "a" + wanted.date, native, native};
   }
-  if (type.ends_with("-bkc")) check_date("the base date, which a bkc build needs,", wanted.base_date);
-  if (type == "nightly-bkc") {
+  if (type == ReleaseType::dev_bkc || type == ReleaseType::nightly_bkc)
+    check_date("the base date, which a bkc build needs,", wanted.base_date);
+  if (type == ReleaseType::nightly_bkc) {
     const std::string native = fmt::format("{}~{}.bkc.{}", base, wanted.base_date, wanted.date);
     return {fmt::format("{}a{}+bkc.{}", base, wanted.base_date, wanted.date), native, native};
   }
@@ -113,14 +116,16 @@ PackageVersions package_versions(const VersionWanted& wanted) {
     return {version, version, version};
   }
   const auto& types = release_types();
-  if (std::find(types.begin(), types.end(), type) == types.end()) {
+  const auto found = std::find(types.begin(), types.end(), type);
+  if (found == types.end()) {
     const auto near = nearest(type, types);
     throw Error(fmt::format("the release type \"{}\" is not known{}", printable(type),
                             near ? "; did you mean " + *near + "?" : "; they are " + join(types, ", ")));
   }
-  if (type != "prerelease" && !wanted.prerelease_version.empty())
+  const auto release_type = static_cast<ReleaseType>(found - types.begin());
+  if (release_type != ReleaseType::prerelease && !wanted.prerelease_version.empty())
     throw Error(fmt::format("--prerelease-version is for the release type prerelease, and this is {}", type));
-  PackageVersions versions = of_type(wanted);
+  PackageVersions versions = of_type(release_type, wanted);
   versions.wheel = checked(versions.wheel);
   return versions;
 }

@@ -181,7 +181,7 @@ class Pinner {
     pin.submodules = m_recipe.source.submodules;
     const Commit commit = repositories_for(m_fetcher, m_store).resolve(url, ref, m_options.upgrade);
     pin.git_commit = commit.id;
-    if (commit.ref_kind == "tag") pin.git_tag = commit.name;
+    if (commit.ref_kind == RefKind::tag) pin.git_tag = commit.name;
     pin.version = version_of_tag(pin.git_tag, pin.project);
     pin.digest = git_digest(pin);
     return pin;

@@ -163,7 +163,7 @@ std::optional<Compiler> find_compiler(const Host& where) {
   std::optional<document::Table> table =
       remembered("compiler", subject, fingerprint, where, [&] { return Interview(choice->cxx, where).answer(); });
   if (!table) {
-    if (choice->origin != "setting") return std::nullopt;
+    if (choice->origin != Origin::setting) return std::nullopt;
     throw Error(fmt::format("{} does not answer like a C++ compiler (GCC or Clang)", printable(choice->cxx.string())));
   }
   const document::Value facts(std::move(*table));

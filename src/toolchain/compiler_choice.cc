@@ -94,7 +94,7 @@ std::optional<CompilerChoice> from_settings(const Host& where) {
   const std::string cxx = where.cxx.empty() ? variable(where, "CXX") : where.cxx;
   if (program_word(cc).empty() && program_word(cxx).empty()) return std::nullopt;
   CompilerChoice choice;
-  choice.origin = "setting";
+  choice.origin = Origin::setting;
   // One setting on the command line overrules both variables: a pair is of one family.
   const bool cc_counts = !program_word(cc).empty() && (!where.cc.empty() || where.cxx.empty());
   const bool cxx_counts = !program_word(cxx).empty() && (!where.cxx.empty() || where.cc.empty());
@@ -116,7 +116,7 @@ std::optional<CompilerChoice> from_conda(const Host& where) {
   for (const std::string_view ending : {"-linux-gnu-c++", "-linux-gnu-g++", "-linux-gnu-clang++", "clang++", "g++"}) {
     for (const std::string& name : names) {
       if (!name.ends_with(ending) || !is_program(folder / name)) continue;
-      return CompilerChoice{partner(folder / name, cc_name_of(name), where), folder / name, "conda"};
+      return CompilerChoice{partner(folder / name, cc_name_of(name), where), folder / name, Origin::conda};
     }
   }
   return std::nullopt;
@@ -126,7 +126,7 @@ std::optional<CompilerChoice> from_path(const Host& where) {
   const auto found = [&](const fs::path& cxx) {
     const fs::path conda = variable(where, "CONDA_PREFIX");
     return CompilerChoice{partner(cxx, cc_name_of(cxx.filename().string()), where), cxx,
-                          lies_in(cxx, conda) ? "conda" : "system"};
+                          lies_in(cxx, conda) ? Origin::conda : Origin::system};
   };
   for (const std::string_view name : {"c++", "g++", "clang++"}) {
     if (const std::optional<fs::path> cxx = unmasked(name, where)) return found(*cxx);

@@ -11,8 +11,8 @@ namespace wheelsmith::toolchain {
 
 // Which programs are the C and C++ compiler, before either is asked what it is.
 struct CompilerChoice {
-  std::filesystem::path cc, cxx;  // absolute; cc may be empty
-  std::string origin;             // "setting", "conda", "system"
+  std::filesystem::path cc, cxx;   // absolute; cc may be empty
+  Origin origin = Origin::system;  // setting, conda, system
 };
 
 // Throws Error when a program that the user named is not there.

@@ -39,12 +39,12 @@ TEST(ChooseCompiler, SeesThroughMasks) {
   ASSERT_TRUE(choice);
   EXPECT_EQ(choice->cxx, machine.root() / "bin/g++");
   EXPECT_EQ(choice->cc, machine.root() / "bin/gcc");
-  EXPECT_EQ(choice->origin, "system");
+  EXPECT_EQ(choice->origin, Origin::system);
   machine.where.environment["CXX"] = "ccache " + (machine.root() / "mask/g++").string() + " -m64";
   choice = choose_compiler(machine.where);
   ASSERT_TRUE(choice);
   EXPECT_EQ(choice->cxx, machine.root() / "bin/g++");
-  EXPECT_EQ(choice->origin, "setting");
+  EXPECT_EQ(choice->origin, Origin::setting);
 }
 
 TEST(ChooseCompiler, TakesTheSettingAndItsPartner) {
@@ -76,9 +76,9 @@ TEST(ChooseCompiler, TakesCondasWhenItIsTheToolchain) {
   const std::optional<CompilerChoice> choice = choose_compiler(machine.where);
   ASSERT_TRUE(choice);
   EXPECT_EQ(choice->cc.filename(), "x86_64-conda-linux-gnu-cc");
-  EXPECT_EQ(choice->origin, "conda");
+  EXPECT_EQ(choice->origin, Origin::conda);
   machine.where.use_conda = false;
-  EXPECT_EQ(choose_compiler(machine.where)->origin, "system");
+  EXPECT_EQ(choose_compiler(machine.where)->origin, Origin::system);
 }
 
 TEST(ChooseCompiler, FindsAVersionedOneWhereThereIsNoOther) {

@@ -174,7 +174,7 @@ std::optional<Cuda> read_toolkit(const fs::path& root, const fs::path& nvcc, con
   cuda.archs = facts["archs"].texts();
   cuda.max_gcc = static_cast<int>(facts["max_gcc"].integer_or(0));
   cuda.max_clang = static_cast<int>(facts["max_clang"].integer_or(0));
-  cuda.origin = "machine";
+  cuda.origin = Origin::machine;
   read_parts(cuda, where);
   for (const auto& [name, file] : parts_of(root, nvcc)) add_program_digests(cuda.digests, name, file, where);
   return cuda;
@@ -199,7 +199,7 @@ std::optional<Cuda> find_cuda(const Host& where) {
                       "leave it out",
                       printable(where.cuda.string())));
     }
-    cuda->origin = "setting";
+    cuda->origin = Origin::setting;
     return cuda;
   }
   for (const char* name : {"CUDA_HOME", "CUDA_PATH"}) {

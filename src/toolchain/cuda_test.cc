@@ -158,7 +158,7 @@ TEST(FindCuda, FollowsAWrapperAndHonoursSettings) {
   machine.where.environment["CUDA_HOME"] = (machine.root() / "nothing").string();
   EXPECT_TRUE(find_cuda(machine.where));
   machine.where.cuda = root;
-  EXPECT_EQ(find_cuda(machine.where)->origin, "setting");
+  EXPECT_EQ(find_cuda(machine.where)->origin, Origin::setting);
   machine.where.cuda = machine.root() / "nothing";
   EXPECT_THROW(find_cuda(machine.where), Error);
 }

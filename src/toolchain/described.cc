@@ -91,7 +91,7 @@ std::optional<Compiler> find_described_compiler(const Host& where) {
   std::vector<std::string> known;
   for (Compiler compiler : machine.compilers) {
     if ((cc.empty() || is_named(compiler.cc, cc)) && (cxx.empty() || is_named(compiler.cxx, cxx))) {
-      compiler.origin = "setting";
+      compiler.origin = Origin::setting;
       return compiler;
     }
     known.push_back(compiler.cxx.string());
@@ -103,7 +103,7 @@ std::optional<Compiler> find_described_compiler(const Host& where) {
 std::optional<Cuda> find_described_cuda(const Host& where) {
   if (where.cuda.empty()) return first_of(where.described->cudas);
   std::optional<Cuda> cuda = at_root(where.described->cudas, where.cuda, "the CUDA toolkit", *where.described);
-  cuda->origin = "setting";
+  cuda->origin = Origin::setting;
   return cuda;
 }
 

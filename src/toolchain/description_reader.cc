@@ -137,10 +137,15 @@ class DescriptionReader {
     m_machine.torches[python.executable.string()] = std::move(torch);
   }
 
+  static void origin(TableReader& table, Origin& result) {
+    static const std::vector<std::string> names(EnumNames<Origin>::list.begin(), EnumNames<Origin>::list.end());
+    if (std::size_t place = 0; table.choice("origin", names, place)) result = static_cast<Origin>(place);
+  }
+
   void read_compiler(TableReader& table) {
     Compiler compiler;
     compiler.newest_standard = 20;
-    compiler.origin = "system";
+    compiler.origin = Origin::system;
     compiler.standard_library = "libstdc++";
     compiler.glibc = m_machine.glibc;
     compiler.target = m_machine.platform.substr(m_machine.platform.find('_') + 1) + "-linux-gnu";
@@ -153,7 +158,7 @@ class DescriptionReader {
     table.text("target", compiler.target);
     number(table, "standard", compiler.newest_standard);
     table.text("glibcxx", compiler.glibcxx, check_version);
-    table.text("origin", compiler.origin);
+    origin(table, compiler.origin);
     table.text("standard-library", compiler.standard_library);
     table.text("glibc", compiler.glibc, check_version);
     path(table, "sysroot", compiler.sysroot);
@@ -163,7 +168,7 @@ class DescriptionReader {
 
   void read_cuda(TableReader& table) {
     Cuda cuda;
-    cuda.origin = "machine";
+    cuda.origin = Origin::machine;
     has(table, {"root", "version"});
     path(table, "root", cuda.root);
     table.text("version", cuda.version, check_version);
@@ -202,7 +207,7 @@ class DescriptionReader {
 
   void read_rocm(TableReader& table) {
     Rocm rocm;
-    rocm.origin = "folder";
+    rocm.origin = Origin::folder;
     has(table, {"root", "version"});
     path(table, "root", rocm.root);
     table.text("version", rocm.version);
@@ -216,7 +221,7 @@ class DescriptionReader {
     path(table, "cmake", rocm.cmake);
     path(table, "python", rocm.python);
     table.texts("targets", rocm.targets);
-    table.text("origin", rocm.origin);
+    origin(table, rocm.origin);
     rocm.digests = {{"hipcc", described_digest("rocm", rocm.version)}};
     m_machine.rocms.push_back(std::move(rocm));
   }
@@ -227,18 +232,18 @@ class DescriptionReader {
       Program program;
       program.name = name;
       program.path = "/usr/bin/" + name;
-      program.origin = "system";
+      program.origin = Origin::system;
       if (value.table() == nullptr) {
         if (!all.text(name, program.version)) continue;
       } else {
         all.within(name, [&](TableReader& table) {
           table.text("version", program.version);
           path(table, "path", program.path);
-          table.text("origin", program.origin);
+          origin(table, program.origin);
           table.within("behind", [&](TableReader& inner) {
             Program other = program;
             other.path = "/usr/bin/" + name;
-            other.origin = "system";
+            other.origin = Origin::system;
             inner.text("version", other.version);
             path(inner, "path", other.path);
             other.digest = described_digest(name, other.version);

@@ -173,7 +173,7 @@ TEST(Description, AnswersInsteadOfTheMachine) {
   EXPECT_EQ(find_cuda(where)->version, "13.0");
   EXPECT_EQ(read_cuda("/usr/local/cuda-12.8", where)->version, "12.8");
   EXPECT_EQ(find_rocm(where)->version, "7.1.0");
-  EXPECT_EQ(find_program("cmake", where)->origin, "pip");
+  EXPECT_EQ(find_program("cmake", where)->origin, Origin::pip);
   EXPECT_FALSE(find_program("sh", where));
   EXPECT_EQ(find_torch("/usr/bin/python3.11", true, where)->version, "2.13.0+cu130");
   EXPECT_FALSE(find_torch("/opt/py/bin/python3.13t", true, where));
@@ -186,7 +186,7 @@ TEST(Description, WhatTheUserNamesMustBeThere) {
   where.cuda = "/usr/local/cuda-12.8/";
   where.cc = "clang-19";
   EXPECT_EQ(find_cuda(where)->version, "12.8");
-  EXPECT_EQ(find_cuda(where)->origin, "setting");
+  EXPECT_EQ(find_cuda(where)->origin, Origin::setting);
   EXPECT_EQ(find_compiler(where)->cxx, "/usr/bin/clang++-19");
   where.cuda = "/usr/local/cuda";
   where.rocm = "/opt/rocm-6";

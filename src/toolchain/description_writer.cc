@@ -21,6 +21,10 @@ void put(Table& table, std::string_view key, const fs::path& path, const fs::pat
   put(table, key, path.string(), usual.string());
 }
 
+void put(Table& table, std::string_view key, Origin origin, Origin usual) {
+  if (origin != usual) table[key] = to_string(origin);
+}
+
 Array list_of(const std::vector<std::string>& texts) { return {texts.begin(), texts.end()}; }
 
 Table table_of(const std::map<std::string, std::string>& map) {
@@ -97,7 +101,7 @@ Table compiler_table(const Compiler& compiler) {
   table["target"] = compiler.target;
   table["standard"] = compiler.newest_standard;
   put(table, "glibcxx", compiler.glibcxx);
-  put(table, "origin", compiler.origin, "system");
+  put(table, "origin", compiler.origin, Origin::system);
   put(table, "standard-library", compiler.standard_library, "libstdc++");
   put(table, "glibc", compiler.glibc);
   put(table, "sysroot", compiler.sysroot);
@@ -138,7 +142,7 @@ Table rocm_table(const Rocm& rocm) {
   put(table, "cmake", rocm.cmake, rocm.root / "lib/cmake");
   put(table, "python", rocm.python);
   if (!rocm.targets.empty()) table["targets"] = list_of(rocm.targets);
-  put(table, "origin", rocm.origin, "folder");
+  put(table, "origin", rocm.origin, Origin::folder);
   return table;
 }
 
@@ -146,7 +150,7 @@ Table program_table(const Program& program, const Program* behind) {
   Table table;
   table["version"] = program.version;
   table["path"] = program.path.string();
-  put(table, "origin", program.origin, "system");
+  put(table, "origin", program.origin, Origin::system);
   if (behind == nullptr) return table;
   Table other;
   other["version"] = behind->version;

@@ -13,21 +13,21 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::string origin_of(const fs::path& program, const Host& where) {
-  if (is_shim(program)) return "pip";
+Origin origin_of(const fs::path& program, const Host& where) {
+  if (is_shim(program)) return Origin::pip;
   const fs::path real = real_path(program);
   for (const fs::path& path : {program, real}) {
     for (const fs::path& part : path) {
-      if (part == "site-packages" || part == "dist-packages") return "pip";
+      if (part == "site-packages" || part == "dist-packages") return Origin::pip;
     }
     // A program in the bin of a virtual environment was put there by an installer.
-    if (is_there(path.parent_path().parent_path() / "pyvenv.cfg")) return "pip";
+    if (is_there(path.parent_path().parent_path() / "pyvenv.cfg")) return Origin::pip;
   }
   if (is_script(real)) {
     const std::string head = head_of(real, 512);
-    if (head.substr(0, head.find('\n')).find("python") != std::string::npos) return "pip";
+    if (head.substr(0, head.find('\n')).find("python") != std::string::npos) return Origin::pip;
   }
-  return lies_in(program, variable(where, "CONDA_PREFIX")) ? "conda" : "system";
+  return lies_in(program, variable(where, "CONDA_PREFIX")) ? Origin::conda : Origin::system;
 }
 
 std::optional<Answer> ask_version(const fs::path& program, const Host& where) {
@@ -77,7 +77,7 @@ std::optional<Program> program_behind(const Program& first, const Host& where) {
     const auto other = where.described->shadowed.find(first.name);
     return other == where.described->shadowed.end() ? std::nullopt : std::optional(other->second);
   }
-  if (first.origin != "pip") return std::nullopt;
+  if (first.origin != Origin::pip) return std::nullopt;
   Host rest = where;
   std::vector<std::string> folders;
   bool passed = false;

@@ -159,7 +159,7 @@ std::optional<Rocm> ask_rocm_sdk(const Question& question, const Host& where, st
   if (!facts) return std::nullopt;
   const document::Value value(*facts);
   const fs::path root = value["root"].text_or();
-  std::optional<Rocm> rocm = read_rocm(root, "rocm-sdk", where);
+  std::optional<Rocm> rocm = read_rocm(root, Origin::rocm_sdk, where);
   if (!rocm) {
     if (problem != nullptr) *problem = fmt::format("rocm-sdk names {}, and there is no bin/hipcc", root.string());
     return std::nullopt;
@@ -182,12 +182,12 @@ std::optional<Rocm> from_program(const fs::path& program, const Host& where) {
 std::optional<Rocm> from_folder(const fs::path& folder, const Host& where) {
   if (const fs::path python = environment_python(folder); !python.empty())
     return ask_rocm_sdk({{python.string(), "-m", "rocm_sdk"}, folder / "bin/rocm-sdk", {python}}, where, nullptr);
-  return read_rocm(folder, "folder", where);
+  return read_rocm(folder, Origin::folder, where);
 }
 
 }  // namespace
 
-std::optional<Rocm> read_rocm(const fs::path& given, const std::string& origin, const Host& where) {
+std::optional<Rocm> read_rocm(const fs::path& given, Origin origin, const Host& where) {
   std::error_code error;
   Rocm rocm;
   rocm.root = fs::absolute(given, error).lexically_normal();
@@ -236,12 +236,12 @@ std::optional<Rocm> find_rocm(const Host& where, const Python* python) {
   for (const fs::path& program : programs_in_path("rocm-sdk", where)) {
     if (std::optional<Rocm> rocm = from_program(program, where)) return rocm;
   }
-  if (std::optional<Rocm> rocm = read_rocm(on_machine(where, "opt/rocm"), "folder", where)) return rocm;
+  if (std::optional<Rocm> rocm = read_rocm(on_machine(where, "opt/rocm"), Origin::folder, where)) return rocm;
   for (const fs::path& hipcc : programs_in_path("hipcc", where)) {
     // A link to the real one; or the script of an environment, which has been asked above if it can answer.
     const fs::path root = real_path(hipcc).parent_path().parent_path();
     if (!environment_python(hipcc.parent_path().parent_path()).empty()) continue;
-    if (std::optional<Rocm> rocm = read_rocm(root, "folder", where)) return rocm;
+    if (std::optional<Rocm> rocm = read_rocm(root, Origin::folder, where)) return rocm;
   }
   return std::nullopt;
 }

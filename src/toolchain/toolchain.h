@@ -13,6 +13,7 @@
 #include "gpu/arch.h"
 #include "pep/version.h"
 #include "sys/process.h"
+#include "toolchain/origin.h"
 
 // What this machine has: Pythons, compilers, CUDA, ROCm, torch, build tools, GPUs. Every fact is asked of the program
 // itself (an interpreter by its own sysconfig, a compiler by its own report), never guessed from a name, and remembered
@@ -64,13 +65,13 @@ struct Python {
 
 struct Compiler {
   std::filesystem::path cc, cxx;
-  std::string family;             // "gcc", "clang"
-  std::string version;            // "12.2.0"
-  std::string target;             // "x86_64-linux-gnu"
-  int newest_standard = 0;        // 20, 23: the newest C++ that it really compiles
-  std::string glibcxx;            // newest GLIBCXX_ version of the libstdc++ it links, "3.4.30"
-  std::string origin;             // "system", "conda", "setting"
-  std::string standard_library;   // "libstdc++", "libc++"; "" when there is none it could compile against
+  std::string family;              // "gcc", "clang"
+  std::string version;             // "12.2.0"
+  std::string target;              // "x86_64-linux-gnu"
+  int newest_standard = 0;         // 20, 23: the newest C++ that it really compiles
+  std::string glibcxx;             // newest GLIBCXX_ version of the libstdc++ it links, "3.4.30"
+  Origin origin = Origin::system;  // system, conda, setting
+  std::string standard_library;    // "libstdc++", "libc++"; "" when there is none it could compile against
   std::string glibc;              // of the C library it links against (the sysroot's, conda's), "2.36"; "" if not known
   std::filesystem::path sysroot;  // as given, or conda's own; empty for the machine
   // Each program that takes part: ("cc", digest), ("cc/cc1plus", …), ("cc/as", …), ("cc/ld", …).
@@ -80,11 +81,11 @@ struct Compiler {
 struct Cuda {
   std::filesystem::path root;  // holds bin/nvcc
   std::filesystem::path nvcc;
-  std::string version;             // "13.0"
-  std::string full_version;        // "13.0.88"
-  std::vector<std::string> archs;  // what it compiles for: "75", "90a", "100f", as nvcc spells them
-  int max_gcc = 0, max_clang = 0;  // newest major host compiler it takes; 0: not known
-  std::string origin;              // "machine", "registry", "setting"
+  std::string version;              // "13.0"
+  std::string full_version;         // "13.0.88"
+  std::vector<std::string> archs;   // what it compiles for: "75", "90a", "100f", as nvcc spells them
+  int max_gcc = 0, max_clang = 0;   // newest major host compiler it takes; 0: not known
+  Origin origin = Origin::machine;  // machine, setting
   bool has_cudart = false, has_cublas = false, has_cusparse = false, has_nvml = false, has_cccl = false;
   std::string cudnn, nccl;                                   // versions of headers found there, or ""
   std::vector<std::pair<std::string, std::string>> digests;  // nvcc, nvcc/cicc, nvcc/ptxas, nvcc/cudafe++, …
@@ -98,7 +99,7 @@ struct Rocm {
   std::filesystem::path clang;             // the folder of its clang++, lib/llvm/bin; empty when absent
   std::filesystem::path cmake;             // lib/cmake, where find_package looks for hip; empty when hip is not there
   std::vector<std::string> targets;        // what it was made for, as rocm-sdk says it; empty: not known
-  std::string origin;                      // "folder", "rocm-sdk", "registry"
+  Origin origin = Origin::folder;          // folder, rocm_sdk
   std::filesystem::path python;            // rocm-sdk: the interpreter or program that was asked
   std::vector<std::pair<std::string, std::string>> digests;
 };
@@ -107,7 +108,7 @@ struct Program {
   std::string name;
   std::filesystem::path path;
   std::string version;
-  std::string origin;  // "system", "pip" (a Python script or a wheel's program that shadows the system's), "conda"
+  Origin origin = Origin::system;  // system, pip, conda
   std::string digest;
 };
 
@@ -145,7 +146,7 @@ std::optional<Cuda> read_cuda(const std::filesystem::path& root, const Host& whe
 // The setting, ROCM_PATH and its like, the rocm-sdk of that interpreter's environment, the one in PATH, /opt/rocm,
 // hipcc in PATH.
 std::optional<Rocm> find_rocm(const Host& where, const Python* python = nullptr);
-std::optional<Rocm> read_rocm(const std::filesystem::path& root, const std::string& origin, const Host& where);
+std::optional<Rocm> read_rocm(const std::filesystem::path& root, Origin origin, const Host& where);
 // What `python -m rocm_sdk` says of itself; asking it unpacks its devel package, once. Nothing where the environment
 // has none, or cannot tell (`problem` then says why).
 std::optional<Rocm> read_rocm_sdk(const Python& python, const Host& where, std::string* problem = nullptr);

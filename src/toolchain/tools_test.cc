@@ -49,18 +49,18 @@ TEST(FindProgram, TellsWhereItCameFrom) {
   std::optional<Program> cmake = find_program("cmake", machine.where);
   ASSERT_TRUE(cmake);
   EXPECT_EQ(cmake->version, "3.25.1");
-  EXPECT_EQ(cmake->origin, "system");
+  EXPECT_EQ(cmake->origin, Origin::system);
   EXPECT_EQ(machine.starts(), 1U);
   EXPECT_EQ(find_program("cmake", machine.where)->digest, cmake->digest);
   EXPECT_EQ(machine.starts(), 1U);
   machine.file("venv/pyvenv.cfg");
   machine.script("venv/bin/cmake", "echo 'cmake version 4.0.2'");
   machine.where.environment["PATH"] = (machine.root() / "venv/bin").string() + ":" + (machine.root() / "bin").string();
-  EXPECT_EQ(find_program("cmake", machine.where)->origin, "pip");
+  EXPECT_EQ(find_program("cmake", machine.where)->origin, Origin::pip);
   machine.script("venv/bin/cmake", "echo \"No module named 'cmake'\" >&2; exit 1");
   EXPECT_EQ(find_program("cmake", machine.where)->version, "3.25.1");
   machine.where.environment["CONDA_PREFIX"] = machine.root().string();
-  EXPECT_EQ(find_program("cmake", machine.where)->origin, "conda");
+  EXPECT_EQ(find_program("cmake", machine.where)->origin, Origin::conda);
 }
 
 TEST(FindRocm, ReadsAFolder) {
@@ -75,7 +75,7 @@ TEST(FindRocm, ReadsAFolder) {
   const std::optional<Rocm> rocm = find_rocm(machine.where);
   ASSERT_TRUE(rocm);
   EXPECT_EQ(rocm->version, "7.1.0");
-  EXPECT_EQ(rocm->origin, "folder");
+  EXPECT_EQ(rocm->origin, Origin::folder);
   EXPECT_EQ(rocm->device_libraries.filename(), "bitcode");
   EXPECT_NE(rocm->digests, before);
   machine.where.rocm = machine.root() / "nothing";
@@ -91,7 +91,7 @@ TEST(FindRocm, AsksRocmSdkOnce) {
   machine.script("bin/rocm-sdk", "[ $1 != path ] || echo '" + root + "'");
   const std::optional<Rocm> rocm = find_rocm(machine.where);
   ASSERT_TRUE(rocm);
-  EXPECT_EQ(rocm->origin, "rocm-sdk");
+  EXPECT_EQ(rocm->origin, Origin::rocm_sdk);
   EXPECT_EQ(rocm->version, "7.2");
   EXPECT_EQ(machine.starts(), 3U);  // path, version, targets
   EXPECT_TRUE(find_rocm(machine.where));

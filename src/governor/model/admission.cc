@@ -46,17 +46,7 @@ std::uint64_t enough_to_resume(const Pool& pool) { return std::max(margin(pool),
 
 std::uint64_t margin(const Pool& pool) { return std::max(pool.limit / 33, 32 * k_MB); }
 
-std::string_view to_string(Why why) {
-  switch (why) {
-    case Why::nothing: break;
-    case Why::cores: return "cores";
-    case Why::jobs: return "jobs";
-    case Why::memory: return "memory";
-    case Why::pressure: return "pressure";
-    case Why::alone: return "alone";
-  }
-  return "";
-}
+std::string_view to_string(Why why) { return enum_name(why); }
 
 void Admission::ask(const Ask& ask, double now) {
   Waiting& waiting = m_waiting[ask.id];

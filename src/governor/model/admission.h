@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/enum_names.h"
+
 // Who may compile now. A state machine without clock, files or processes: it is told what is there and what happens,
 // and answers with what is to be done. The essay is in admission.cc.
 
@@ -116,3 +118,8 @@ class Admission {
 std::uint64_t margin(const Pool& pool);
 
 }  // namespace wheelsmith::governor
+
+template <>
+struct wheelsmith::EnumNames<wheelsmith::governor::Why> {
+  static constexpr std::array list = {"", "cores", "jobs", "memory", "pressure", "alone"};
+};

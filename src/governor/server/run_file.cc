@@ -7,7 +7,7 @@
 namespace wheelsmith::governor {
 
 void RunFile::write(const std::filesystem::path& path) const {
-  Message message{"run",
+  Message message{Word::run,
                   {{"id", id},
                    {"jobs", std::to_string(jobs)},
                    {"cores", std::to_string(cores)},
@@ -25,7 +25,7 @@ void RunFile::write(const std::filesystem::path& path) const {
 std::optional<RunFile> RunFile::read(const std::filesystem::path& path) {
   const auto text = sys::read_file_if_possible(path, k_longest_line);
   const auto message = text ? parse_message(trim(*text)) : std::nullopt;
-  if (!message || message->word != "run" || message->text("id").empty()) return std::nullopt;
+  if (!message || message->word != Word::run || message->text("id").empty()) return std::nullopt;
   RunFile run;
   run.id = message->text("id");
   run.jobs = static_cast<unsigned>(std::min<std::uint64_t>(message->number("jobs"), 1 << 20));

@@ -11,6 +11,7 @@
 #include "governor/model/admission.h"
 #include "governor/model/tail.h"
 #include "governor/model/unit_journal.h"
+#include "governor/record.h"
 #include "governor/server/connection.h"
 #include "governor/server/pools.h"
 #include "governor/server/run_file.h"
@@ -48,7 +49,7 @@ class Server {
     std::string name, output;
     bool looks = false;  // into the compile cache: it may not have to compile
     double looked_for = 0, waited_to_look = 0;
-    std::string cache;  // "hit", "miss", "pass", ""
+    CacheUse cache = CacheUse::none;
     bool remote = false, remote_failed = false;
     unsigned tries = 0;
     double told_at = 0, started = 0, granted = 0;
@@ -74,7 +75,7 @@ class Server {
   void ask(Client& client, const Message& message, bool runs_already);
   void done(Client& client, const Message& message);
   void leave(Client& client);
-  void note(const Client& client, const Admission::Running& running, const std::string& outcome, bool again, int exit,
+  void note(const Client& client, const Admission::Running& running, Outcome outcome, bool again, int exit,
             std::uint64_t peak);
   void note_pause(const Client& client, const Admission::Running& running);
   void estimate_again(const Build* build);

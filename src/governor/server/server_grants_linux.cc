@@ -38,12 +38,12 @@ void Server::ask(Client& client, const Message& message, bool runs_already) {
   client.build = find_build(run_file);
   const auto kind = kind_from(message.text("kind"));
   if (client.build == nullptr || !kind) {
-    client.connection.send({"refused", {}});
+    client.connection.send({Word::refused, {}});
     return;
   }
   client.is_shim = true;
   client.looks = message.flag("look");
-  client.cache.clear();
+  client.cache = CacheUse::none;
   client.remote = client.remote_failed = false;
   client.id = m_next_id++;
   client.name = message.text("name").substr(0, 500);
@@ -92,8 +92,8 @@ void Server::ask(Client& client, const Message& message, bool runs_already) {
   m_changed = true;
 }
 
-void Server::note(const Client& client, const Admission::Running& running, const std::string& outcome, bool again,
-                  int exit, std::uint64_t peak) {
+void Server::note(const Client& client, const Admission::Running& running, Outcome outcome, bool again, int exit,
+                  std::uint64_t peak) {
   document::Table line;
   line["event"] = "compile";
   line["at"] = client.started;
@@ -113,10 +113,10 @@ void Server::note(const Client& client, const Admission::Running& running, const
   line["threads"] = running.threads;
   line["pid"] = client.pid;
   line["try"] = client.tries;
-  line["outcome"] = outcome;
+  line["outcome"] = enum_name(outcome);
   if (again) line["again"] = true;
   if (running.started_early) line["early"] = true;
-  if (!client.cache.empty()) line["cache"] = client.cache;
+  if (client.cache != CacheUse::none) line["cache"] = enum_name(client.cache);
   if (client.looked_for > 0) line["looked"] = client.looked_for;
   if (client.remote) line["remote"] = true;
   if (client.remote_failed) line["remote_failed"] = true;
@@ -148,8 +148,7 @@ void Server::done(Client& client, const Message& message) {
     for (const auto& [pool, kills] : client.kills) out_of_memory = out_of_memory || read_pool(pool).kills > kills;
   }
   const bool again = out_of_memory && !message.flag("last");
-  const std::string cache = message.text("cache");
-  client.cache = cache == "hit" || cache == "miss" || cache == "pass" ? cache : "";
+  client.cache = enum_named<CacheUse>(message.text("cache")).value_or(CacheUse::none);
   client.remote = message.flag("remote");
   client.remote_failed = message.flag("remote_failed");
   MemoryModel& model = client.build->journal->model();
@@ -167,14 +166,14 @@ void Server::done(Client& client, const Message& message) {
     model.needs_more_than(client.facts, static_cast<std::uint64_t>(static_cast<double>(peak) * k_more));
   }
   note(client, running,
-       set_back    ? "set-back"
-       : again     ? "out-of-memory"
-       : exit == 0 ? "done"
-                   : "failed",
+       set_back    ? Outcome::set_back
+       : again     ? Outcome::out_of_memory
+       : exit == 0 ? Outcome::done
+                   : Outcome::failed,
        again, exit, peak);
   if (exit != 0) {
     const std::string pool = tightest(running.ask.pools);
-    client.connection.send({"verdict",
+    client.connection.send({Word::verdict,
                             {{"oom", out_of_memory ? "1" : "0"},
                              {"peak", std::to_string(peak)},
                              {"limit", std::to_string(m_pools[pool].pool.limit)}}});
@@ -196,7 +195,7 @@ void Server::leave(Client& client) {
     if (found->second.paused) {
       for (const pid_t pid : client.pids) ::kill(pid, SIGCONT);
     }
-    note(client, found->second, "lost", false, -1, found->second.peak);
+    note(client, found->second, Outcome::lost, false, -1, found->second.peak);
   }
   m_admission.finish(client.id);
   client.id = 0;
@@ -240,7 +239,7 @@ void Server::act(const std::vector<Action>& actions) {
         for (const std::string& pool : m_admission.running().at(action.id).ask.pools) {
           if (pool != k_machine && !pool.starts_with("run:")) client->kills[pool] = m_pools[pool].kills;
         }
-        client->connection.send({"grant",
+        client->connection.send({Word::grant,
                                  {{"id", std::to_string(action.id)},
                                   {"memory", std::to_string(action.memory)},
                                   {"threads", std::to_string(action.threads)}}});
@@ -252,7 +251,7 @@ void Server::act(const std::vector<Action>& actions) {
         break;
       case Action::Kind::set_back:
         // First told, then done: the shim must not take it for the kernel's work. Stopped, its processes make no more.
-        client->connection.send({"setback", {}});
+        client->connection.send({Word::set_back, {}});
         signal_tree(client->pid, SIGSTOP);
         signal_tree(client->pid, SIGKILL);
         break;

@@ -83,19 +83,19 @@ void Server::accept_clients() {
 void Server::read_from(Client& client) {
   Message message;
   while (client.connection.is_open() && client.connection.receive(message, 0) == Connection::Got::message) {
-    if (message.word == "ask" || message.word == "adopt") {
-      ask(client, message, message.word == "adopt");
-    } else if (message.word == "done") {
+    if (message.word == Word::ask || message.word == Word::adopt) {
+      ask(client, message, message.word == Word::adopt);
+    } else if (message.word == Word::done) {
       done(client, message);
-    } else if (message.word == "hello") {
+    } else if (message.word == Word::hello) {
       client.build = find_build(message.text("run"));
       if (const auto run = RunFile::read(message.text("run")); run && client.build != nullptr) {
         client.build->run = *run;
         m_admission.set_jobs(message.text("run"), run->jobs);
       }
-      client.connection.send({"welcome", {}});
-    } else if (message.word == "end") {
-      client.connection.send({"ended", {}});
+      client.connection.send({Word::welcome, {}});
+    } else if (message.word == Word::end) {
+      client.connection.send({Word::ended, {}});
     }
   }
 }

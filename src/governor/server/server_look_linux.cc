@@ -118,7 +118,7 @@ void Server::tell_waiting() {
     if (client.id == 0 || waiting == m_admission.waiting().end() || m_looked_at - client.told_at < k_tell_every)
       continue;
     client.told_at = m_looked_at;
-    client.connection.send({"wait", {{"why", std::string(to_string(waiting->second.why))}}});
+    client.connection.send({Word::wait, {{"why", std::string(to_string(waiting->second.why))}}});
   }
 }
 
@@ -157,7 +157,7 @@ Message Server::status_of(const Build& build) const {
   }
   const auto pool = m_pools.find(tightest(pools));
   const Pool tight = pool == m_pools.end() ? Pool() : pool->second.pool;
-  return {"status",
+  return {Word::status,
           {{"running", std::to_string(running)},
            {"waiting", std::to_string(waiting)},
            {"paused", std::to_string(paused)},

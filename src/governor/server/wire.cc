@@ -68,7 +68,7 @@ double Message::real(std::string_view name) const {
 }
 
 std::string to_line(const Message& message) {
-  std::string line = message.word;
+  std::string line(enum_name(message.word));
   for (const auto& [name, value] : message.fields) {
     line += '\t';
     line += name;
@@ -84,8 +84,9 @@ std::optional<Message> parse_message(std::string_view line) {
   bool first = true;
   for (const std::string_view part : split(line, '\t')) {
     if (first) {
-      if (!is_name(part)) return std::nullopt;
-      message.word = part;
+      const auto word = enum_named<Word>(part);
+      if (!word || *word == Word::none) return std::nullopt;
+      message.word = *word;
       first = false;
       continue;
     }

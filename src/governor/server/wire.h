@@ -1,18 +1,42 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 
-// What shims and the governor say to each other: one line each time, a word and then name=value, with tabs between.
-// Text and not JSON, since a shim that starts thousands of times should not bring a parser along.
+#include "base/enum_names.h"
+
+// What shims and the governor say to each other: one line each time, one of these words and then name=value, with tabs
+// between. Text and not JSON, since a shim that starts thousands of times should not bring a parser along.
 
 namespace wheelsmith::governor {
 
+enum class Word : std::uint8_t {
+  none,  // of a message that was never received
+  // from shims
+  ask,
+  adopt,
+  done,
+  // from what started a build
+  hello,
+  end,
+  // from the governor
+  grant,
+  refused,
+  wait,
+  set_back,
+  verdict,
+  welcome,
+  status,
+  ended,
+  run,  // not sent: a run file is one line of this kind
+};
+
 struct Message {
-  std::string word;
+  Word word = Word::none;
   std::map<std::string, std::string, std::less<>> fields;
 
   [[nodiscard]] std::string text(std::string_view name) const;
@@ -29,3 +53,9 @@ std::string to_line(const Message& message);
 std::optional<Message> parse_message(std::string_view line);
 
 }  // namespace wheelsmith::governor
+
+template <>
+struct wheelsmith::EnumNames<wheelsmith::governor::Word> {
+  static constexpr std::array list = {"",     "ask",     "adopt",   "done",    "hello",  "end",   "grant", "refused",
+                                      "wait", "setback", "verdict", "welcome", "status", "ended", "run"};
+};

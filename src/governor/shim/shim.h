@@ -41,7 +41,7 @@ class Shim {
   int run();
 
  private:
-  [[nodiscard]] Message question(const char* word) const;
+  [[nodiscard]] Message question(Word word) const;
   void identify();
   bool get_grant();
   // What to watch from then on, as ShimChild::wait() takes it.

@@ -61,7 +61,7 @@ void Shim::identify() {
   m_family = family_of(m_command);
 }
 
-Message Shim::question(const char* word) const {
+Message Shim::question(Word word) const {
   // nvcc takes as many threads as it is allowed; when its user has said less, that is the most.
   unsigned threads = m_command.kind == Kind::cuda ? m_command.archs : 1;
   if (m_command.threads != 0) threads = std::min(threads, m_command.threads);
@@ -88,15 +88,15 @@ bool Shim::get_grant() {
   double give_up = until;
   while (now() < give_up) {
     if (!m_connection.is_open()) m_connection = connect_or_start(m_run, k_patience);
-    if (!m_connection.send(question("ask"))) continue;
+    if (!m_connection.send(question(Word::ask))) continue;
     for (;;) {
       Message answer;
       const Connection::Got got = m_connection.receive(answer, k_silence_ms);
       if (got == Connection::Got::nothing) return false;
       if (got == Connection::Got::end) break;
       give_up = now() + k_patience;  // whoever talks is there
-      if (answer.word == "refused") return false;
-      if (answer.word != "grant") continue;
+      if (answer.word == Word::refused) return false;
+      if (answer.word != Word::grant) continue;
       m_threads = static_cast<unsigned>(std::clamp<std::uint64_t>(answer.number("threads"), 1, 1024));
       return true;
     }
@@ -115,11 +115,11 @@ const sys::Fd* Shim::watch() {
     if (got == Connection::Got::nothing) return &m_connection.fd();
     if (got == Connection::Got::message) {
       m_heard = now();
-      m_set_back = m_set_back || message.word == "setback";
-      if (m_phase == Phase::waiting && message.word == "grant") {
+      m_set_back = m_set_back || message.word == Word::set_back;
+      if (m_phase == Phase::waiting && message.word == Word::grant) {
         m_threads = static_cast<unsigned>(std::clamp<std::uint64_t>(message.number("threads"), 1, 1024));
         let_compile();
-      } else if (m_phase == Phase::waiting && message.word == "refused") {
+      } else if (m_phase == Phase::waiting && message.word == Word::refused) {
         note_ungoverned();
         let_compile();
       }
@@ -136,12 +136,12 @@ const sys::Fd* Shim::watch() {
 const sys::Fd* Shim::tick() {
   const bool waits = m_phase == Phase::waiting;
   if (m_connection.is_open()) {
-    if (waits && std::exchange(m_ask_later, false)) m_connection.send(question("ask"));
+    if (waits && std::exchange(m_ask_later, false)) m_connection.send(question(Word::ask));
   } else {
     if (++m_lost % 5 == 0) m_connection = waits && m_lost > 20 ? connect_or_start(m_run, 1) : connect_to(m_run.runtime);
     // Those that compile tell a new governor of themselves first: it would let us in beside them.
     m_ask_later = waits;
-    if (m_connection.is_open() && !waits) m_connection.send(question("adopt"));
+    if (m_connection.is_open() && !waits) m_connection.send(question(Word::adopt));
   }
   const double patience = m_connection.is_open() ? k_silence_ms / 1000.0 : k_patience;
   if (waits && now() - m_heard > patience) {
@@ -161,7 +161,7 @@ const sys::Fd* Shim::asked() {
   } else {
     m_phase = Phase::waiting;
     m_heard = now();
-    if (m_connection.is_open()) m_connection.send(question("ask"));
+    if (m_connection.is_open()) m_connection.send(question(Word::ask));
   }
   return &m_cache->socket();
 }
@@ -251,18 +251,20 @@ int Shim::run() {
     const bool again = m_set_back && end.code != 0;
     const bool last = m_try + 1 >= k_most_tries;
     Message verdict;
-    const char* word = !m_cache ? "" : of_cache ? "hit" : cached.miss ? "miss" : end.code == 0 ? "pass" : "";
-    m_connection.send({"done",
+    CacheUse use = CacheUse::none;
+    if (m_cache && (of_cache || cached.miss || end.code == 0))
+      use = of_cache ? CacheUse::hit : cached.miss ? CacheUse::miss : CacheUse::pass;
+    m_connection.send({Word::done,
                        {{"exit", std::to_string(end.code)},
                         {"oom", out_of_memory ? "1" : "0"},
                         {"set_back", again ? "1" : "0"},
                         {"last", last ? "1" : "0"},
-                        {"cache", word},
+                        {"cache", std::string(enum_name(use))},
                         {"remote", of_cache && cached.remote ? "1" : "0"},
                         {"remote_failed", cached.remote_failed ? "1" : "0"},
                         {"maxrss", std::to_string(end.largest_process)}}});
     while (end.code != 0 && m_connection.is_open() && m_connection.receive(verdict, 5000) == Connection::Got::message &&
-           verdict.word != "verdict") {}
+           verdict.word != Word::verdict) {}
     if (again) {
       remove_output();
       m_alone = m_alone || ++set_backs >= k_most_set_backs;

@@ -61,7 +61,7 @@ std::string SourceBundle::add(const std::string& url, const std::string& ref,
     found = m_repositories.resolve(url, ref);
   } else {
     found.id = commit;
-    found.ref_kind = "commit";
+    found.ref_kind = RefKind::commit;
   }
   WantedFolders wanted(submodules);
   (void)m_repositories.ensure(url, found.id, ref);
@@ -110,7 +110,7 @@ void SourceBundle::write(const fs::path& file) {
     for (const BundledRef& ref : repository.refs) {
       Table one;
       one["ref"] = ref.ref;
-      one["kind"] = ref.kind;
+      one["kind"] = to_string(ref.kind);
       one["name"] = ref.name;
       one["commit"] = ref.commit;
       refs.emplace_back(std::move(one));

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fetch/fetch.h"
+#include "source/git/ref_kind.h"
 #include "source/git/repositories.h"
 #include "store/store.h"
 
@@ -22,8 +23,8 @@
 namespace wheelsmith::source {
 
 struct BundledRef {
-  std::string ref;   // as asked for
-  std::string kind;  // tag, branch, commit
+  std::string ref;  // as asked for
+  RefKind kind = RefKind::commit;
   std::string name, commit;
 };
 

@@ -167,7 +167,7 @@ ManifestProject project_of(const std::filesystem::path& root) {
   project.name = project.recipe = state->recipe;
   project.repo = state->origin;
   project.commit = state->commit;
-  if (state->ref_kind != "commit") project.branch = state->ref;
+  if (state->ref_kind != RefKind::commit) project.branch = state->ref;
   project.version = state->version;
   project.variant = state->variant;
   project.patchset = state->patchset;

@@ -13,6 +13,7 @@
 #include "document/value.h"
 #include "pep/project_page.h"
 #include "source/bundle/source_bundle.h"
+#include "source/git/ref_kind.h"
 #include "source/worktree/git_folder.h"
 #include "sys/file.h"
 #include "sys/files.h"
@@ -122,17 +123,17 @@ void unpack_repository(const Value& item, const fs::path& bundle, const fs::path
     throw Error(fmt::format("{} is not complete ({})", printable(item["file"].text_or()), git_message(whole)));
   if (const Value& refs = item["refs"]; refs.array() != nullptr) {
     for (const Value& ref : *refs.array()) {
-      const std::string kind = wanted_text(ref, "kind");
+      const auto kind = enum_named<RefKind>(wanted_text(ref, "kind"));
       const std::string commit = wanted_text(ref, "commit");
       const std::string name = wanted_text(ref, "name");
       if (std::find(commits.begin(), commits.end(), commit) == commits.end())
         throw Error(fmt::format("the commit of {} is not in it", printable(name)));
-      if (kind == "commit" || name.empty()) continue;
-      const std::string full = (kind == "tag" ? "refs/tags/" : "refs/heads/") + name;
-      if ((kind != "tag" && kind != "branch") || !git.run({"check-ref-format", full}).exit.good())
+      if (kind == RefKind::commit || name.empty()) continue;
+      const std::string full = (kind == RefKind::tag ? "refs/tags/" : "refs/heads/") + name;
+      if (!kind || !git.run({"check-ref-format", full}).exit.good())
         throw Error(fmt::format("\"{}\" is no name of a ref", printable(name)));
       git.text({"update-ref", full, commit});
-      if (kind == "branch" && ref["ref"].text_or().empty()) git.text({"symbolic-ref", "HEAD", full});
+      if (kind == RefKind::branch && ref["ref"].text_or().empty()) git.text({"symbolic-ref", "HEAD", full});
     }
   }
 }

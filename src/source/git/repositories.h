@@ -14,14 +14,15 @@
 #include "base/file_tree.h"
 #include "source/git/git_command.h"
 #include "source/git/mirrors.h"
+#include "source/git/ref_kind.h"
 #include "store/store.h"
 
 namespace wheelsmith::source {
 
 // What a ref stands for.
 struct Commit {
-  std::string id;                 // 40 digits
-  std::string ref_kind;           // "tag", "branch", "commit"
+  std::string id;  // 40 digits
+  RefKind ref_kind = RefKind::commit;
   std::string name;               // of the tag or branch, without refs/…; "" for a commit
   std::vector<std::string> tags;  // that stand on the commit, as far as known, sorted
 };

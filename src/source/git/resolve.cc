@@ -47,12 +47,12 @@ Commit described(const Ref& ref, const std::string& head_branch, const std::vect
   Commit commit;
   commit.id = ref.id;
   const std::string& name = ref.name == "HEAD" && !head_branch.empty() ? head_branch : ref.name;
-  commit.ref_kind = "branch";
+  commit.ref_kind = RefKind::branch;
   commit.name = name;
   for (const std::string_view folder : {k_tags, k_heads, k_remotes}) {
     if (!name.starts_with(folder)) continue;
     commit.name = name.substr(folder.size());
-    if (folder == k_tags) commit.ref_kind = "tag";
+    if (folder == k_tags) commit.ref_kind = RefKind::tag;
   }
   for (const Ref& other : all) {
     if (other.id == ref.id && other.name.starts_with(k_tags)) commit.tags.push_back(other.name.substr(k_tags.size()));
@@ -90,20 +90,18 @@ bool is_abbreviation(std::string_view ref) {
 }
 
 std::optional<Commit> from_note(const std::optional<std::string>& text) {
-  if (!text) return {};
-  try {
-    const document::Value value = document::parse_json(*text, "the kept commit");
-    Commit commit{value["commit"].text_or(), value["kind"].text_or(), value["name"].text_or(), value["tags"].texts()};
-    if (is_commit(commit.id)) return commit;
-  } catch (const Error&) {  // asking anew mends it
-  }
-  return {};
+  // One that cannot be read is asked for anew.
+  const document::Value value = document::try_parse_json(text.value_or("")).value_or(document::Value());
+  const auto kind = enum_named<RefKind>(value["kind"].text_or());
+  const std::string id = value["commit"].text_or();
+  if (!kind || !is_commit(id)) return {};
+  return Commit{id, *kind, value["name"].text_or(), value["tags"].texts()};
 }
 
 std::string to_note(const Commit& commit) {
   document::Table table;
   table["commit"] = commit.id;
-  table["kind"] = commit.ref_kind;
+  table["kind"] = to_string(commit.ref_kind);
   table["name"] = commit.name;
   table["tags"] = document::Array(commit.tags.begin(), commit.tags.end());
   return document::to_json(table);
@@ -159,7 +157,7 @@ Commit Repositories::ask(const std::string& url, const std::string& ref) {
     refs = read_refs(list_refs(url, ref, patterns), head_branch);
   } catch (const Error&) {  // the repository may not be reached, and have been here before
     if (!short_name || !(whole = complete(url, wanted))) throw;
-    return {*whole, "commit", "", {}};
+    return {*whole, RefKind::commit, "", {}};
   }
   for (const std::string& name : {wanted, "refs/" + wanted, std::string(k_tags) + wanted, std::string(k_heads) + wanted,
                                   std::string(k_remotes) + wanted}) {
@@ -169,7 +167,7 @@ Commit Repositories::ask(const std::string& url, const std::string& ref) {
   }
   if (short_name && (whole = complete(url, wanted))) {
     Commit commit = described({"", *whole}, "", refs);
-    commit.ref_kind = "commit";
+    commit.ref_kind = RefKind::commit;
     return commit;
   }
   const std::string name = shown(url, m_mirrors.place(url));
@@ -181,7 +179,7 @@ Commit Repositories::ask(const std::string& url, const std::string& ref) {
 Commit Repositories::resolve(const std::string& url, const std::string& ref, bool upgrade) {
   if (url.empty() || url.starts_with('-')) throw Error(fmt::format("{} is no repository", printable(url)));
   if (ref.starts_with('-')) throw Error(fmt::format("{} is no name of a branch or tag", printable(ref)));
-  if (is_commit(to_lower(ref))) return {to_lower(ref), "commit", "", {}};
+  if (is_commit(to_lower(ref))) return {to_lower(ref), RefKind::commit, "", {}};
   const std::string name = fmt::format("git {} {}", repository_name(url), ref);
   if (!upgrade) {
     if (const auto kept = from_note(m_store.note(k_notes, name))) return *kept;

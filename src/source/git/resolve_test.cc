@@ -38,18 +38,18 @@ TEST_F(Resolving, RefsAsGitDoes) {
   for (const auto& one : cases) {
     const Commit found = repositories().resolve(k_url, one.ref);
     EXPECT_EQ(found.id, one.id) << one.ref;
-    EXPECT_EQ(found.ref_kind, one.kind) << one.ref;
+    EXPECT_EQ(to_string(found.ref_kind), one.kind) << one.ref;
     EXPECT_EQ(found.name, one.name) << one.ref;
     const std::vector<std::string> tags = {"stable", "v1.0"};
     EXPECT_EQ(found.tags, one.id == m_first ? tags : std::vector<std::string>{}) << one.ref;
   }
-  EXPECT_EQ(repositories().resolve(k_url, m_first).ref_kind, "commit");
+  EXPECT_EQ(repositories().resolve(k_url, m_first).ref_kind, RefKind::commit);
 }
 
 TEST_F(Resolving, BeginningsOfCommits) {
   const Commit found = repositories().resolve(k_url, m_first.substr(0, 7));
   EXPECT_EQ(found.id, m_first);
-  EXPECT_EQ(found.ref_kind, "commit");
+  EXPECT_EQ(found.ref_kind, RefKind::commit);
   const std::string unknown = error_of([&] { (void)repositories().resolve(k_url, "0123456"); });
   EXPECT_TRUE(has(unknown, "all 40 digits")) << unknown;
   EXPECT_NE(error_of([&] { (void)repositories().resolve(k_url, m_first.substr(0, 6)); }), "no error");

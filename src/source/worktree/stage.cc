@@ -140,14 +140,14 @@ WorkState stage(const CheckoutRequest& request, const std::string& commit, const
   tree.url = request.origin;
   tree.commit = commit;
   tree.ref = request.ref;
-  if (found.ref_kind == "tag") tree.tag = found.name;
+  if (found.ref_kind == RefKind::tag) tree.tag = found.name;
   tree.submodules = request.submodules;
   repositories.checkout(tree, folder);
   (void)deepen(request, commit, repositories, folder);
   const GitFolder root(folder);
   // The usual place of submodules' histories, where they outlive the submodule's files.
   root.text({"submodule", "absorbgitdirs"});
-  if (found.ref_kind == "branch") root.text({"update-ref", "refs/remotes/origin/" + found.name, commit});
+  if (found.ref_kind == RefKind::branch) root.text({"update-ref", "refs/remotes/origin/" + found.name, commit});
   std::vector<Part> parts = parts_of(folder);
   WorkState state;
   for (const Part& part : parts) {

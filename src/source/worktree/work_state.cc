@@ -26,7 +26,7 @@ WorkState from_value(const Value& value) {
   state.variant = value["variant"].text_or();
   state.origin = value["origin"].text_or();
   state.ref = value["ref"].text_or();
-  state.ref_kind = value["ref_kind"].text_or();
+  state.ref_kind = enum_named<RefKind>(value["ref_kind"].text_or()).value_or(RefKind::branch);
   state.commit = value["commit"].text_or();
   state.version = value["version"].text_or();
   state.patchset = value["patchset"].text_or();
@@ -75,7 +75,7 @@ Value WorkState::to_value() const {
   document["variant"] = variant;
   document["origin"] = origin;
   document["ref"] = ref;
-  document["ref_kind"] = ref_kind;
+  document["ref_kind"] = to_string(ref_kind);
   document["commit"] = commit;
   document["version"] = version;
   document["patchset"] = patchset;

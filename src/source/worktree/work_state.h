@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "document/value.h"
+#include "source/git/ref_kind.h"
 
 namespace wheelsmith::source {
 
@@ -27,7 +28,8 @@ struct PartState {
 
 // What a checkout is, in .git/wheelsmith.json of its root: by it the user's own commits are told from ours.
 struct WorkState {
-  std::string recipe, variant, origin, ref, ref_kind, commit, version, patchset;
+  std::string recipe, variant, origin, ref, commit, version, patchset;
+  RefKind ref_kind = RefKind::commit;
   std::optional<std::vector<std::string>> submodules;  // wanted; nothing: all
   std::string hipify;                                  // the script; "" when it was not run
   bool commit_hipify = true;

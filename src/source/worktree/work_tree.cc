@@ -154,7 +154,7 @@ CheckoutResult check_out(const CheckoutRequest& given, Repositories& repositorie
     found = repositories.resolve(request.origin, request.ref, !request.offline);
   } else {
     found.id = request.commit;
-    found.ref_kind = "commit";
+    found.ref_kind = RefKind::commit;
   }
   CheckoutResult result;
   if (there) {
