@@ -80,7 +80,7 @@ std::string version_of(const PackageCommand& command, const std::string& base) {
     } else {
       if (wanted.git_sha.empty()) wanted.git_sha = variable("GITHUB_SHA");
       wanted.date = day_of(source_date().value_or(std::time(nullptr)));
-      version = rocm::package_versions(wanted).wheel;
+      version = rocm::package_version(wanted);
     }
   }
   const auto parsed = pep::Version::try_parse(version);

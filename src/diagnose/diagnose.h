@@ -59,8 +59,8 @@ class Diagnoser {
  public:
   explicit Diagnoser(const Knowledge& knowledge);
   ~Diagnoser();
-  Diagnoser(Diagnoser&&) noexcept;
-  Diagnoser& operator=(Diagnoser&&) noexcept;
+  Diagnoser(const Diagnoser&) = delete;
+  Diagnoser& operator=(const Diagnoser&) = delete;
 
   void feed(std::string_view bytes);
   [[nodiscard]] Diagnosis finish(const Machine& machine = {});

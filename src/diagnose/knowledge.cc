@@ -211,11 +211,6 @@ std::vector<std::string> Knowledge::unreachable() const {
   return all;
 }
 
-const Pattern* Knowledge::find(std::string_view id) const {
-  const auto found = std::find_if(m_patterns.begin(), m_patterns.end(), [&](const Pattern& p) { return p.id == id; });
-  return found == m_patterns.end() ? nullptr : &*found;
-}
-
 std::size_t Knowledge::find_interesting(std::string_view text, std::size_t from) const {
   // A word that the bytes of a quick find are part of lies around them.
   const std::size_t around = m_compiled->quick.longest_word();

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -65,7 +64,6 @@ class Knowledge {
 
   [[nodiscard]] const std::vector<Pattern>& patterns() const { return m_patterns; }
   [[nodiscard]] const std::vector<Fact>& facts() const { return m_facts; }
-  [[nodiscard]] const Pattern* find(std::string_view id) const;
 
   // Where the first word that any pattern needs ends, at or after `from`; npos when there is none. Lines without such a
   // word match nothing. Escape characters and carriage returns count as such words: a line with one must be cleaned

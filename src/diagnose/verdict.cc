@@ -261,8 +261,6 @@ class Judge {
 
 Diagnoser::Diagnoser(const Knowledge& knowledge) : m_reader(std::make_unique<Reader>(knowledge)) {}
 Diagnoser::~Diagnoser() = default;
-Diagnoser::Diagnoser(Diagnoser&&) noexcept = default;
-Diagnoser& Diagnoser::operator=(Diagnoser&&) noexcept = default;
 
 void Diagnoser::feed(std::string_view bytes) { m_reader->feed(bytes); }
 

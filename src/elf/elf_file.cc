@@ -214,8 +214,6 @@ std::string_view ElfFile::defined_version(const Symbol& symbol) const {
                                                            : version_definitions[place - 1].version;
 }
 
-bool ElfFile::is_python_extension() const { return is_python_extension({}); }
-
 bool ElfFile::is_python_extension(std::string_view file_stem) const {
   return std::any_of(symbols.begin(), symbols.end(), [&](const Symbol& symbol) {
     const std::string_view name = symbol.name;

@@ -182,9 +182,8 @@ class ElfFile {
   [[nodiscard]] const VersionNeed* needed_version(const Symbol& symbol) const;
   // The version that a defined symbol has, or empty.
   [[nodiscard]] std::string_view defined_version(const Symbol& symbol) const;
-  // Defines a function that `import` looks for: PyInit_*, PyInitU_*, _cffi_pypyinit_*.
-  [[nodiscard]] bool is_python_extension() const;
-  // The same, or `init` + stem (Python 2), where the stem is the file's name up to its first dot.
+  // Defines a function that `import` looks for: PyInit_*, PyInitU_*, _cffi_pypyinit_*, or `init` + stem (Python 2),
+  // where the stem is the file's name up to its first dot.
   [[nodiscard]] bool is_python_extension(std::string_view file_stem) const;
 
  private:

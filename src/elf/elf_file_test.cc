@@ -79,7 +79,7 @@ void expect_the_library(const ElfFile& file) {
   EXPECT_EQ(file.dynamic.runpath, "$ORIGIN/../lib:$ORIGIN");
   EXPECT_EQ(file.build_id, "01abff");
   EXPECT_EQ(file.executable_stack, false);
-  EXPECT_TRUE(file.is_python_extension());
+  EXPECT_TRUE(file.is_python_extension(""));
 
   ASSERT_EQ(file.symbols.size(), 10U);
   ASSERT_NE(file.needed_version(symbol(file, "memcpy")), nullptr);
@@ -199,7 +199,7 @@ TEST(Elf, ObjectsAndDeviceCodeParse) {
   EXPECT_FALSE(parsed.has_dynamic);
   EXPECT_TRUE(parsed.has_symbol_table);
   EXPECT_EQ(parsed.build_id, "07");
-  EXPECT_FALSE(parsed.is_python_extension());
+  EXPECT_FALSE(parsed.is_python_extension(""));
 
   const std::string cubin = ElfBuilder()
                                 .machine(k_machine_cuda)
@@ -249,7 +249,7 @@ TEST(Elf, PythonExtensions) {
     EXPECT_EQ(parse(bytes).is_python_extension(row.stem), row.expected) << row.symbol;
   }
   const std::string imported = ElfBuilder().import("PyInit_a").build();
-  EXPECT_FALSE(parse(imported).is_python_extension());
+  EXPECT_FALSE(parse(imported).is_python_extension(""));
 }
 
 TEST(Elf, RefusesWhatIsNoElf) {

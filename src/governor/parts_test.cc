@@ -30,7 +30,6 @@ TEST(WireTest, WhatIsSentIsRead) {
   EXPECT_EQ(read->fields, message.fields);
   EXPECT_EQ(read->number("size"), 17U);
   EXPECT_EQ(read->number("name", 3), 3U);
-  EXPECT_EQ(read->real("share"), 0.5);
 }
 
 TEST(WireTest, NonsenseIsNone) {

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <set>
 
-#include "base/text.h"
-
 namespace wheelsmith::gpu {
 
 namespace {
@@ -72,20 +70,6 @@ bool is_asked_by_name(const CodePiece& piece, const ArchList& wanted) {
 }
 
 }  // namespace
-
-std::string_view to_string(Coverage::State state) {
-  switch (state) {
-    case State::exact: return "exact";
-    case State::compatible: return "compatible";
-    case State::jit: return "jit";
-    case State::missing: return "missing";
-  }
-  return "?";
-}
-
-bool Coverage::complete() const {
-  return std::ranges::none_of(items, [](const Item& item) { return item.state == State::missing; });
-}
 
 Coverage cover(std::span<const CodePiece> pieces, const ArchList& wanted) {
   Coverage coverage;

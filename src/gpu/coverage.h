@@ -33,11 +33,7 @@ struct Coverage {
   };
   std::vector<Item> items;           // in the order of the requests
   std::vector<std::string> unasked;  // code that serves no item, sorted by architecture
-
-  [[nodiscard]] bool complete() const;  // nothing is missing
 };
-
-std::string_view to_string(Coverage::State state);
 
 // A suffix in a request is a wish for that very code: "9.0a" is exact by sm_90a only. Yet sm_90 runs on a 9.0, so it is
 // compatible; but sm_100a is no answer to "10.0f", which is meant for the whole family.

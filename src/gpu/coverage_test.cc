@@ -22,10 +22,15 @@ std::vector<CodePiece> pieces(std::string_view text) {
   return found;
 }
 
+std::string word_of(Coverage::State state) {
+  constexpr const char* k_words[] = {"exact", "compatible", "jit", "missing"};
+  return k_words[static_cast<std::size_t>(state)];
+}
+
 std::string shown(const Coverage& coverage) {
   std::vector<std::string> words;
   for (const Coverage::Item& item : coverage.items) {
-    std::string word = to_string(item.request) + " " + std::string(to_string(item.state));
+    std::string word = to_string(item.request) + " " + word_of(item.state);
     if (!item.by.empty()) word += " " + item.by;
     words.push_back(word);
   }
@@ -98,8 +103,8 @@ TEST(Coverage, OfADevice) {
     EXPECT_EQ(shown(cover(pieces(row.there), find_device(row.device))), row.expected)
         << row.device << " with " << row.there;
   }
-  EXPECT_FALSE(cover({}, find_device("H200")).complete());
-  EXPECT_TRUE(cover(pieces("compute_80"), find_device("H200")).complete());
+  EXPECT_EQ(cover({}, find_device("H200")).items.at(0).state, Coverage::State::missing);
+  EXPECT_EQ(cover(pieces("compute_80"), find_device("H200")).items.at(0).state, Coverage::State::jit);
 }
 
 }  // namespace

@@ -17,22 +17,12 @@ std::string page_name(std::string_view url) {
   return is_safe_file_name(name) ? normalized_name(name) : "";
 }
 
-// PEP 714 renamed the attribute; both are in use. "true", or "sha256=…".
-std::optional<std::string> html_metadata_of(const HtmlTag& tag) {
-  const std::string* value = tag.find("data-core-metadata");
-  if (value == nullptr) value = tag.find("data-dist-info-metadata");
-  if (value == nullptr || *value == "false") return std::nullopt;
-  constexpr std::string_view k_prefix = "sha256=";
-  return value->starts_with(k_prefix) ? to_lower(value->substr(k_prefix.size())) : "";
-}
-
 void add_anchor(FileList& files, const HtmlTag& tag, std::string_view text) {
   const std::string* link = tag.find("href");
   if (link == nullptr) return;
   ProjectFile file;
   if (const std::string* value = tag.find("data-requires-python")) file.requires_python = trim(*value);
   if (const std::string* value = tag.find("data-yanked")) file.yanked = *value;
-  file.core_metadata = html_metadata_of(tag);
   files.add(std::move(file), *link, text);
 }
 

@@ -15,14 +15,6 @@ std::optional<std::string> yanked(const Value& value) {
   return value.boolean_or(false) ? std::optional<std::string>("") : std::nullopt;
 }
 
-// false, true, or a table of hashes; "core-metadata" since PEP 714, "dist-info-metadata" before.
-std::optional<std::string> json_metadata_of(const Value& file) {
-  const Value& now = file["core-metadata"];
-  const Value& value = now.is_null() ? file["dist-info-metadata"] : now;
-  if (value.table() != nullptr) return to_lower(value["sha256"].text_or(""));
-  return value.boolean_or(false) ? std::optional<std::string>("") : std::nullopt;
-}
-
 void add_file(FileList& files, const Value& entry) {
   const std::string* name = entry["filename"].text();
   const std::string* link = entry["url"].text();
@@ -40,7 +32,6 @@ void add_file(FileList& files, const Value& entry) {
     file.size = static_cast<std::uint64_t>(*size);
   }
   file.upload_time = entry["upload-time"].text_or("");
-  file.core_metadata = json_metadata_of(entry);
   files.add(std::move(file), *link);
 }
 

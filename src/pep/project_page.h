@@ -20,8 +20,6 @@ struct ProjectFile {
   std::optional<std::string> yanked;          // the reason, may be ""
   std::optional<std::uint64_t> size;
   std::string upload_time;
-  // Where the wheel's METADATA can be had by itself, at url + ".metadata": its SHA-256, "" when that is not told.
-  std::optional<std::string> core_metadata;
 
   [[nodiscard]] bool is_wheel() const;
   [[nodiscard]] bool is_sdist() const;  // .tar.gz, .zip and the older .tar.bz2, .tgz, .tar.xz

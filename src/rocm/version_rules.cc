@@ -1,11 +1,10 @@
-// Versions of the packages of one build.
+// The version of the packages of one build.
 //
-//   type               wheel                     deb                       rpm
-//   release            X.Y.Z                     X.Y.Z                     X.Y.Z
-//   prerelease N       X.Y.ZrcN                  X.Y.Z~preN                X.Y.Z~rcN
-//   nightly            X.Y.ZaDATE                X.Y.Z~DATE                X.Y.Z~DATE
-//   nightly-bkc        X.Y.ZaBASE+bkc.DATE       X.Y.Z~BASE.bkc.DATE       X.Y.Z~BASE.bkc.DATE
-//   ci, dev, dev-bkc   X.Y.Z.dev0+SHA            X.Y.Z~devDATE             X.Y.Z~DATEgSHA8
+//   release            X.Y.Z
+//   prerelease N       X.Y.ZrcN
+//   nightly            X.Y.ZaDATE
+//   nightly-bkc        X.Y.ZaBASE+bkc.DATE
+//   ci, dev, dev-bkc   X.Y.Z.dev0+SHA
 //
 // A bkc build is of a nightly and comes after it, before the next one: so it has that nightly's date, and its own
 // behind the plus. What installers would write differently is refused: a version is compared as text in many places.
@@ -72,30 +71,23 @@ void check_base(const std::string& base) {
 // In the order of release_types().
 enum class ReleaseType : std::uint8_t { ci, dev, dev_bkc, nightly, nightly_bkc, prerelease, release };
 
-PackageVersions of_type(ReleaseType type, const VersionWanted& wanted) {
+std::string of_type(ReleaseType type, const VersionWanted& wanted) {
   const std::string& base = wanted.base_version;
-  if (type == ReleaseType::release) return {base, base, base};
+  if (type == ReleaseType::release) return base;
   if (type == ReleaseType::prerelease) {
     const std::string& number = wanted.prerelease_version;
     if (!all_of(number, "0123456789") || number.size() > 9)
       throw Error(number.empty() ? "a prerelease needs its number: --prerelease-version N"
                                  : fmt::format("the prerelease version is \"{}\", and no number", printable(number)));
-    return {base + "rc" + number, base + "~pre" + number, base + "~rc" + number};
+    return base + "rc" + number;
   }
   check_date("the date of the build", wanted.date);
-  if (type == ReleaseType::nightly) {
-    const std::string native = base + "~" + wanted.date;
-    return {base + "a" + wanted.date, native, native};
-  }
+  if (type == ReleaseType::nightly) return base + "a" + wanted.date;
   if (type == ReleaseType::dev_bkc || type == ReleaseType::nightly_bkc)
     check_date("the base date, which a bkc build needs,", wanted.base_date);
-  if (type == ReleaseType::nightly_bkc) {
-    const std::string native = fmt::format("{}~{}.bkc.{}", base, wanted.base_date, wanted.date);
-    return {fmt::format("{}a{}+bkc.{}", base, wanted.base_date, wanted.date), native, native};
-  }
+  if (type == ReleaseType::nightly_bkc) return fmt::format("{}a{}+bkc.{}", base, wanted.base_date, wanted.date);
   check_sha(wanted.git_sha);
-  return {base + ".dev0+" + wanted.git_sha, base + "~dev" + wanted.date,
-          fmt::format("{}~{}g{}", base, wanted.date, wanted.git_sha.substr(0, 8))};
+  return base + ".dev0+" + wanted.git_sha;
 }
 
 }  // namespace
@@ -106,15 +98,12 @@ const std::vector<std::string>& release_types() {
   return types;
 }
 
-PackageVersions package_versions(const VersionWanted& wanted) {
+std::string package_version(const VersionWanted& wanted) {
   const std::string& type = wanted.release_type;
   check_base(wanted.base_version);
   if (type.empty() == wanted.custom_suffix.empty())
     throw Error("a version is made by a release type or by a suffix: give one of them");
-  if (type.empty()) {
-    const std::string version = checked(wanted.base_version + wanted.custom_suffix);
-    return {version, version, version};
-  }
+  if (type.empty()) return checked(wanted.base_version + wanted.custom_suffix);
   const auto& types = release_types();
   const auto found = std::find(types.begin(), types.end(), type);
   if (found == types.end()) {
@@ -125,9 +114,7 @@ PackageVersions package_versions(const VersionWanted& wanted) {
   const auto release_type = static_cast<ReleaseType>(found - types.begin());
   if (release_type != ReleaseType::prerelease && !wanted.prerelease_version.empty())
     throw Error(fmt::format("--prerelease-version is for the release type prerelease, and this is {}", type));
-  PackageVersions versions = of_type(release_type, wanted);
-  versions.wheel = checked(versions.wheel);
-  return versions;
+  return checked(of_type(release_type, wanted));
 }
 
 }  // namespace wheelsmith::rocm

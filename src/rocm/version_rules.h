@@ -18,13 +18,9 @@ struct VersionWanted {
   std::string custom_suffix;       // put behind the base version as it is
 };
 
-struct PackageVersions {
-  std::string wheel, deb, rpm;
-};
-
 // ci, dev, dev-bkc, nightly, nightly-bkc, prerelease, release
 const std::vector<std::string>& release_types();
 // Throws Error for what does not fit together.
-PackageVersions package_versions(const VersionWanted& wanted);
+std::string package_version(const VersionWanted& wanted);
 
 }  // namespace wheelsmith::rocm

@@ -27,8 +27,8 @@ constexpr const char* k_tables =
     "CREATE INDEX IF NOT EXISTS steps_by_identity ON steps(identity, finished);"
     "CREATE TABLE IF NOT EXISTS state(name BLOB PRIMARY KEY, value BLOB) WITHOUT ROWID;";
 
-enum class Sql { remembered, remember, rows, newest, add, remove, state, set_state, begin, commit, rollback, check };
-constexpr std::array<const char*, 12> k_sql = {
+enum class Sql { remembered, remember, rows, newest, add, remove, state, set_state, begin, commit, check };
+constexpr std::array<const char*, 11> k_sql = {
     "SELECT facts FROM memo WHERE kind = ?1 AND subject = ?2 AND fingerprint = ?3",
     "REPLACE INTO memo(kind, subject, fingerprint, facts) VALUES(?1, ?2, ?3, ?4)",
     "SELECT key, identity, wheel, finished FROM steps",
@@ -39,7 +39,6 @@ constexpr std::array<const char*, 12> k_sql = {
     "REPLACE INTO state(name, value) VALUES(x'7374657073', ?1)",
     "BEGIN IMMEDIATE",
     "COMMIT",
-    "ROLLBACK",
     "PRAGMA quick_check(1)",
 };
 

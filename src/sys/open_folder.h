@@ -60,7 +60,6 @@ class OpenFolder {
 
   // Nothing when it is not there, is no regular file, or lies outside (links inside are followed).
   [[nodiscard]] std::optional<OpenFile> open_file(const std::string& name) const;
-  [[nodiscard]] bool is_folder(const std::string& name) const;
   // Of a folder: its time changes when a name in it comes or goes.
   [[nodiscard]] std::optional<FileStat> folder_stat(const std::string& name) const;
   [[nodiscard]] std::optional<FileStat> stat_of(const std::string& name) const;

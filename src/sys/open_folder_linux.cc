@@ -167,10 +167,6 @@ std::optional<OpenFile> OpenFolder::open_file(const std::string& name) const {
   return OpenFile(std::move(fd), to_stat(raw));
 }
 
-bool OpenFolder::is_folder(const std::string& name) const {
-  return open_beneath(m_fd, or_dot(name), O_PATH | O_DIRECTORY).is_open();
-}
-
 std::optional<FileStat> OpenFolder::folder_stat(const std::string& name) const {
   struct stat raw{};
   if (::fstatat(m_fd.raw(), or_dot(name).c_str(), &raw, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISDIR(raw.st_mode))

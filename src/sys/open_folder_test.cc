@@ -38,8 +38,6 @@ TEST_F(OpenFolders, AreNotLeftByAnyName) {
     EXPECT_FALSE(folder.open_file(name)) << name;
     EXPECT_FALSE(folder.stat_of(name)) << name;
   }
-  EXPECT_FALSE(folder.is_folder("away"));
-  EXPECT_TRUE(folder.is_folder("sub"));
 }
 
 TEST_F(OpenFolders, AreNotWrittenOutOf) {

@@ -102,7 +102,6 @@ std::optional<CachedCommand> cached_command(const CompilerCommand& command, cons
 CacheOutcome read_cache_log(std::string_view text) {
   CacheOutcome outcome;
   for (const std::string_view line : lines(text)) {
-    if (line == "direct_cache_hit" || line == "preprocessed_cache_hit") outcome.hit = true;
     if (line == "cache_miss") outcome.miss = true;
     if (line == "remote_storage_hit") outcome.remote = true;
     if (line == "remote_storage_error" || line == "remote_storage_timeout") outcome.remote_failed = true;

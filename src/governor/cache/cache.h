@@ -48,7 +48,7 @@ std::optional<CachedCommand> cached_command(const CompilerCommand& command, cons
 
 // What ccache notes of one call (CCACHE_STATSLOG).
 struct CacheOutcome {
-  bool hit = false, miss = false, remote = false, remote_failed = false;
+  bool miss = false, remote = false, remote_failed = false;
 };
 CacheOutcome read_cache_log(std::string_view text);
 

@@ -89,14 +89,6 @@ void Admission::set_used(std::uint64_t id, std::uint64_t bytes) {
   found->second.peak = std::max(found->second.peak, bytes);
 }
 
-std::uint64_t Admission::reserved(const std::string& pool) const {
-  std::uint64_t sum = 0;
-  for (const auto& [id, running] : m_running) {
-    if (takes_from(running, pool)) sum += std::max(running.reserved, running.used);
-  }
-  return sum;
-}
-
 Admission::Group Admission::in_pool(const std::string& pool) {
   Group group;
   for (auto& [id, running] : m_running) {

@@ -90,7 +90,6 @@ class Admission {
   };
   [[nodiscard]] const std::map<std::uint64_t, Running>& running() const { return m_running; }
   [[nodiscard]] const std::map<std::uint64_t, Waiting>& waiting() const { return m_waiting; }
-  [[nodiscard]] std::uint64_t reserved(const std::string& pool) const;
 
  private:
   using Group = std::vector<Running*>;

@@ -1,8 +1,5 @@
 #include "governor/server/wire.h"
 
-#include <cmath>
-#include <cstdlib>
-
 #include "base/text.h"
 
 namespace wheelsmith::governor {
@@ -60,11 +57,6 @@ std::string Message::text(std::string_view name) const {
 
 std::uint64_t Message::number(std::string_view name, std::uint64_t fallback) const {
   return to_number(text(name)).value_or(fallback);
-}
-
-double Message::real(std::string_view name) const {
-  const double value = std::strtod(text(name).c_str(), nullptr);
-  return std::isfinite(value) ? value : 0;
 }
 
 std::string to_line(const Message& message) {

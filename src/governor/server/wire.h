@@ -41,7 +41,6 @@ struct Message {
 
   [[nodiscard]] std::string text(std::string_view name) const;
   [[nodiscard]] std::uint64_t number(std::string_view name, std::uint64_t fallback = 0) const;
-  [[nodiscard]] double real(std::string_view name) const;
   [[nodiscard]] bool flag(std::string_view name) const { return number(name) != 0; }
 };
 

@@ -95,13 +95,4 @@ std::optional<std::string> Repositories::file(const std::string& url, const std:
   return text;
 }
 
-std::string Repositories::tree_digest(const std::string& url, const std::string& commit) {
-  std::string digest;
-  with(url, commit, "", [&](const std::filesystem::path& repository) {
-    digest = trim(m_git.output({"rev-parse", "--verify", commit + "^{tree}"}, repository,
-                               printable(fetch::without_credentials(url)) + " cannot be read"));
-  });
-  return digest;
-}
-
 }  // namespace wheelsmith::source

@@ -1,13 +1,11 @@
 #pragma once
 
-#include <cstddef>
 #include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -70,8 +68,6 @@ class Repositories {
   std::optional<std::string> file(const std::string& url, const std::string& commit, const std::string& path);
   // All files of the commit, read as they are opened. No longer than this object lives.
   std::unique_ptr<FileTree> files(const std::string& url, const std::string& commit, const std::string& ref = "");
-  // The hash that git gives the commit's files.
-  std::string tree_digest(const std::string& url, const std::string& commit);
 
   // Those of the commit itself, not of its submodules; sorted by path.
   std::vector<Submodule> submodules(const std::string& url, const std::string& commit);

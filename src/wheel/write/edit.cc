@@ -151,18 +151,4 @@ EditedWheel pack_wheel(const NewWheel& wheel, Sink& sink) {
   return {file_name, seal(std::move(members), dist_info, {.time = wheel.time, .threads = wheel.threads}, sink)};
 }
 
-std::vector<zip::NewMember> members_of(const FileTree& tree, const std::string& prefix,
-                                       const std::function<bool(const std::string& name)>& is_executable) {
-  std::vector<zip::NewMember> members;
-  for (const FileTree::File& file : tree.files()) {
-    const std::uint32_t mode = is_executable && is_executable(file.name) ? 0755 : 0644;
-    members.push_back({prefix + file.name, mode, file.size, [&tree, name = file.name]() -> Blob {
-                         std::optional<Blob> blob = tree.open(name);
-                         if (!blob) throw Error("was there and is gone");
-                         return std::move(*blob);
-                       }});
-  }
-  return members;
-}
-
 }  // namespace wheelsmith::wheel

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "base/bytes.h"
-#include "base/file_tree.h"
 #include "base/sink.h"
 #include "base/zip_epoch.h"
 #include "pep/wheel_name.h"
@@ -56,10 +55,5 @@ struct NewWheel {
   unsigned threads = 1;
 };
 EditedWheel pack_wheel(const NewWheel& wheel, Sink& sink);
-
-// All files of a folder as members below `prefix` ("" or "demo/"); `is_executable` may be empty. The tree must outlive
-// them.
-std::vector<zip::NewMember> members_of(const FileTree& tree, const std::string& prefix,
-                                       const std::function<bool(const std::string& name)>& is_executable);
 
 }  // namespace wheelsmith::wheel

@@ -251,29 +251,22 @@ TEST(EditWheel, RefusesEditsThatMakeNoWheel) {
   EXPECT_NE(error_of(pure().metadata("")).find("no demo-1.0.dist-info/METADATA"), std::string::npos);
 }
 
-class Folder final : public FileTree {
- public:
-  [[nodiscard]] std::vector<File> files() const override { return {{"__init__.py", 0}, {"bin/tool", 5}}; }
-  [[nodiscard]] std::optional<Blob> open(const std::string& name) const override {
-    return Blob{nullptr, name == "bin/tool" ? Bytes(std::string_view("\x7f"
-                                                                     "tool"))
-                                            : Bytes()};
-  }
-};
-
-NewWheel new_wheel(const Folder& folder) {
+NewWheel new_wheel() {
   NewWheel wheel;
   wheel.name = pep::WheelName::parse("my_demo-1.0+cu128-2-py3-none-manylinux_2_17_x86_64.whl");
   wheel.metadata = "Metadata-Version: 2.1\nName: my-demo\nVersion: 1.0+cu128\n";
-  wheel.members = members_of(folder, "my_demo/", [](const std::string& name) { return name.starts_with("bin/"); });
+  wheel.members = {{"my_demo/__init__.py", 0644, 0, [] { return Blob{}; }},
+                   {"my_demo/bin/tool", 0755, 5, [] {
+                      return Blob{nullptr, Bytes(std::string_view("\x7f"
+                                                                  "tool"))};
+                    }}};
   wheel.dist_info_files = {{"licenses/LICENSE", "free\n"}};
   return wheel;
 }
 
-TEST(PackWheel, MakesAWheelOfAFolder) {
-  const Folder folder;
+TEST(PackWheel, MakesAWheelOfItsMembers) {
   StringSink sink;
-  const EditedWheel packed = pack_wheel(new_wheel(folder), sink);
+  const EditedWheel packed = pack_wheel(new_wheel(), sink);
   const Result wheel{packed.file_name, sink.text()};
   EXPECT_EQ(packed.file_name, "my_demo-1.0+cu128-2-py3-none-manylinux_2_17_x86_64.whl");
   EXPECT_EQ(wheel.mode("my_demo/bin/tool"), 0100755u);
@@ -285,15 +278,14 @@ TEST(PackWheel, MakesAWheelOfAFolder) {
 }
 
 TEST(PackWheel, RefusesANameThatMetadataDoNotHave) {
-  const Folder folder;
-  NewWheel wheel = new_wheel(folder);
+  NewWheel wheel = new_wheel();
   wheel.metadata = "Metadata-Version: 2.1\nName: other\nVersion: 1.0+cu128\n";
   StringSink sink;
   EXPECT_THROW(pack_wheel(wheel, sink), Error);
-  wheel = new_wheel(folder);
+  wheel = new_wheel();
   wheel.name.version = "1.0-1";
   EXPECT_THROW(pack_wheel(wheel, sink), Error);
-  wheel = new_wheel(folder);
+  wheel = new_wheel();
   wheel.members.push_back({"my_demo/../../x", 0644, 0, [] { return Blob{}; }});
   EXPECT_THROW(pack_wheel(wheel, sink), Error);
   wheel.members.back().name = "my_demo/__init__.py";
