@@ -1,13 +1,13 @@
 #!/bin/bash
-# Configures build/PRESET once; afterwards ninja does it again by itself when a CMake file changes. WHEELSMITH_UNITY=OFF in
+# Configures build/PRESET once; afterwards ninja does it again by itself when a CMake file changes. UNITY=OFF in
 # the environment compiles every source by itself, ON each folder as one unit; without it the last choice holds.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 options=()
-[[ -z ${WHEELSMITH_UNITY:-} ]] || options=(-D "WHEELSMITH_UNITY=$WHEELSMITH_UNITY")
+[[ -z ${UNITY:-} ]] || options=(-D "WHEELSMITH_UNITY=$UNITY")
 # Neither CMakePresets.json nor the environment is an input of the generated build, so changes are looked for here.
 if [[ build/$1/build.ninja -nt CMakePresets.json ]] &&
-   { [[ ${#options[@]} -eq 0 ]] || grep -qx "WHEELSMITH_UNITY:BOOL=$WHEELSMITH_UNITY" "build/$1/CMakeCache.txt"; }; then
+   { [[ ${#options[@]} -eq 0 ]] || grep -qx "WHEELSMITH_UNITY:BOOL=$UNITY" "build/$1/CMakeCache.txt"; }; then
   exit 0
 fi
 cmake --preset "$1" --log-level=WARNING "${options[@]}"
