@@ -43,6 +43,9 @@ std::string printable(std::string_view text);
 // "3 B", "4.2 kB", "1.3 GB": powers of 1000, as disks and registries count.
 std::string human_bytes(std::uint64_t bytes);
 
+// "1 file", "2 files".
+std::string counted(std::uint64_t count, std::string_view noun);
+
 // Shell patterns: '*' and '?' match anything, '/' and dots too; [abc], [a-z] and [!a] match one character.
 bool glob_match(std::string_view pattern, std::string_view text);
 

@@ -7,6 +7,8 @@
 #include "base/request_error.h"
 #include "base/text.h"
 #include "pep/wheel_name.h"
+#include "sys/file.h"
+#include "sys/files.h"
 
 namespace wheelsmith::choose {
 
@@ -25,6 +27,20 @@ void add_once(std::vector<std::string>& list, const std::string& word) {
 }
 
 }  // namespace
+
+std::vector<recipe::Library::File> read_recipe_folder(const std::filesystem::path& folder) {
+  std::vector<recipe::Library::File> files;
+  if (folder.empty()) return files;
+  if (!sys::is_folder(folder))
+    throw RequestError(fmt::format("--recipes {}: there is no such folder", printable(folder.string())));
+  std::vector<std::filesystem::path> paths;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() == ".toml") paths.push_back(entry.path());
+  }
+  std::sort(paths.begin(), paths.end());
+  for (const std::filesystem::path& path : paths) files.push_back({path.string(), sys::read_file(path, 4 << 20)});
+  return files;
+}
 
 const recipe::Recipe* find_recipe(const recipe::Library& library, const std::string& package) {
   if (const recipe::Recipe* known = library.find(package)) return known;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
@@ -9,6 +10,10 @@
 #include "toolchain/toolchain.h"
 
 namespace wheelsmith::choose {
+
+// The recipes of a folder of the user's, sorted by name; none for "". Throws RequestError where there is no such
+// folder.
+std::vector<recipe::Library::File> read_recipe_folder(const std::filesystem::path& folder);
 
 // The recipe of a package: the user's, else ours. Null for a package that has none: its recipe is inferred from its
 // source. Throws RequestError for a recipe that could not be read and for a text that is not a package's name.

@@ -101,7 +101,7 @@ TorchChoice of_version(const std::string& text) {
   return choice;
 }
 
-TorchChoice asked_for(const Request& request, Variant variant, const toolchain::Host& host) {
+TorchChoice requested_torch(const Request& request, Variant variant, const toolchain::Host& host) {
   const std::string& text = request.torch;
   std::error_code ignored;
   if (host.described) {
@@ -139,7 +139,7 @@ std::string cuda_of_label(std::string_view label) {
 Chosen<TorchChoice> choose_torch(const Request& request, const recipe::Recipe& recipe, const recipe::Rules& rules,
                                  Variant variant, const toolchain::Python& python, const toolchain::Host& host) {
   if (!rules.requires_versions.uses_torch) return {};
-  if (!request.torch.empty()) return {asked_for(request, variant, host), {}};
+  if (!request.torch.empty()) return {requested_torch(request, variant, host), {}};
   if (const auto torch = toolchain::find_torch(python.executable, false, host)) {
     return {in_environment(python.executable),
             {fmt::format("torch {}: the one that {} has", torch->version, python.executable.string())}};

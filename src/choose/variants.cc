@@ -31,7 +31,7 @@ gpu::ArchList archs_of(const std::vector<toolchain::Gpu>& gpus, gpu::Vendor vend
 }
 
 // A list of both vendors is meant for the variants that each part fits.
-std::vector<gpu::ArchList> asked_for(const Request& request, Variant variant) {
+std::vector<gpu::ArchList> requested_archs(const Request& request, Variant variant) {
   std::vector<gpu::ArchList> lists;
   for (const gpu::ArchList& list : request.archs) {
     gpu::ArchList part;
@@ -71,7 +71,7 @@ Chosen<std::vector<gpu::ArchList>> choose_archs(const Request& request, const re
                                                 const sys::Environment& environment) {
   if (variant == Variant::cpu) return {{gpu::ArchList{}}, {}};
   const recipe::ArchRules& rules = recipe.rules(variant, request.target).archs;
-  Chosen<std::vector<gpu::ArchList>> chosen{asked_for(request, variant), {}};
+  Chosen<std::vector<gpu::ArchList>> chosen{requested_archs(request, variant), {}};
   if (chosen.what.empty()) {
     const auto family = environment.find("ROCM_SDK_TARGET_FAMILY");
     if (variant == Variant::rocm && family != environment.end() && !family->second.empty()) {

@@ -10,8 +10,6 @@
 #include "build/build.h"
 #include "cli/session.h"
 #include "report/doctor_text.h"
-#include "run/cache_relay.h"
-#include "run/step/step.h"
 
 namespace wheelsmith::cli {
 
@@ -19,17 +17,11 @@ namespace {
 
 struct BuildCommand {
   OutputOptions output;
-  SettingWords settings;
+  SettingOptions settings;
   std::vector<std::string> packages;
   bool upgrade = false, clean = false, install = false, despite_doctor = false;
   std::string into;
 };
-
-// Status goes to standard error: standard output is for the answer.
-void say(const std::string& text) {
-  std::fwrite(text.data(), 1, text.size(), stderr);
-  std::fflush(stderr);
-}
 
 // Keeps the status lines' clocks going while nothing happens.
 class Redrawer {
@@ -39,7 +31,7 @@ class Redrawer {
           while (!m_done) {
             std::this_thread::sleep_for(std::chrono::milliseconds(250));
             const std::lock_guard guard(mutex);
-            if (!m_done) say(status.redraw());
+            if (!m_done) print_status(status.redraw());
           }
         }) {}
   ~Redrawer() {
@@ -63,7 +55,7 @@ std::string set_cache(build::BuildOptions& options, const settings::Settings& se
                                            : "";
 }
 
-build::BuildOptions options_for(const BuildCommand& command, const Session& session, const choose::Request& request) {
+build::BuildOptions build_options(const BuildCommand& command, const Session& session, const choose::Request& request) {
   const settings::Settings& settings = session.settings();
   build::BuildOptions options;
   const unsigned steps = number_setting(settings, "steps", std::max(1u, usable_threads() / 4));
@@ -92,11 +84,11 @@ build::BuildOptions options_for(const BuildCommand& command, const Session& sess
 }
 
 void show_plan(const plan::Plan& plan, const report::Style& style) {
-  for (const std::string& note : plan.notes) say(style.dim(printable(note)) + "\n");
+  for (const std::string& note : plan.notes) print_status(style.dim(printable(note)) + "\n");
   for (const plan::Step& step : plan.steps) {
     if (!step.decision.cached)
-      say(fmt::format("{} {}: {}\n", style.cyan(step.is_skipped() ? "skip" : "build"), step.id(),
-                      step.decision.reason));
+      print_status(fmt::format("{} {}: {}\n", style.cyan(step.is_skipped() ? "skip" : "build"), step.id(),
+                               step.decision.reason));
   }
 }
 
@@ -114,31 +106,33 @@ int build(const BuildCommand& command) {
   const bool live = sys::standard_error_is_terminal() && !quiet;
   const report::Style style = command.output.style();
   plan::PlanInputs inputs = session.inputs();
-  build::BuildOptions options = options_for(command, session, request);
+  build::BuildOptions options = build_options(command, session, request);
   const std::string without_cache = set_cache(options, settings, session.store());
   std::optional<report::BuildStatus> status;
   std::optional<Redrawer> redrawer;
   std::mutex mutex;
   build::Watcher watcher;
   if (!quiet) {
-    inputs.on_progress = [](const std::string& text) { say(text + "\n"); };
-    options.local.on_note = [&](const std::string& text) { say(style.dim(printable(text)) + "\n"); };
+    inputs.on_progress = [](const std::string& text) { print_status(text + "\n"); };
+    options.local.on_note = [&](const std::string& text) { print_status(style.dim(printable(text)) + "\n"); };
     watcher.on_plan = [&](const plan::Plan& plan) {
       show_plan(plan, style);
-      if (!without_cache.empty()) say(style.dim(without_cache) + "\n");
+      if (!without_cache.empty()) print_status(style.dim(without_cache) + "\n");
       status.emplace(plan, style, live, request.verbose);
     };
-    watcher.on_bad_checks = [&](const std::vector<doctor::Check>& bad) { say(report::doctor_text(bad, style)); };
-    watcher.on_installed = [](const std::string& text) { say(text + "\n"); };
+    watcher.on_bad_checks = [&](const std::vector<doctor::Check>& bad) {
+      print_status(report::doctor_text(bad, style));
+    };
+    watcher.on_installed = [](const std::string& text) { print_status(text + "\n"); };
     options.run.on_event = [&](const run::Event& event) {
       const std::lock_guard guard(mutex);
       if (live && !redrawer) redrawer.emplace(*status, mutex);
-      say(status->on_event(event));
+      print_status(status->on_event(event));
     };
   }
   build::BuildResult result = build::build(request, inputs, options, watcher);
   redrawer.reset();
-  if (live && status) say(status->clear());
+  if (live && status) print_status(status->clear());
   const report::Closing closing{result.checklist, result.runtime};
   if (quiet) {
     std::vector<std::string> notes = result.plan.notes;
@@ -148,7 +142,8 @@ int build(const BuildCommand& command) {
   } else {
     print(report::build_text(result.outcomes, style) + report::closing_text(closing, style));
   }
-  if (!result.not_installed.empty()) say(fmt::format("wheelsmith: error: {}\n", printable(result.not_installed)));
+  if (!result.not_installed.empty())
+    print_status(fmt::format("wheelsmith: error: {}\n", printable(result.not_installed)));
   if (sys::interrupted()) return k_interrupted;
   return result.good() ? k_fine : k_not_fine;
 }
@@ -181,28 +176,6 @@ void add_build(CLI::App& app, Outcome& outcome) {
       ->needs(install);
   command->output.add_to(*sub);
   sub->callback([command, &outcome] { outcome = [command] { return build(*command); }; });
-}
-
-// Not for people: the runner starts one for each step.
-void add_step(CLI::App& app, Outcome& outcome) {
-  auto job = std::make_shared<std::string>();
-  CLI::App* sub = app.add_subcommand("step", "Run one step of a plan from its job file");
-  sub->group("");
-  sub->add_option("JOB", *job, "Job file")->required();
-  sub->callback([job, &outcome] { outcome = [job] { return run::run_step(*job); }; });
-
-  // Nor this: the end of a way out that a step's command is started by.
-  struct RelayCommand {
-    std::string socket;
-    std::vector<std::string> command;
-  };
-  auto relay = std::make_shared<RelayCommand>();
-  CLI::App* inner = app.add_subcommand("relay", "Run a command with a way to the compile cache's server");
-  inner->group("");
-  inner->add_option("--socket", relay->socket, "The other end")->required();
-  inner->add_option("command", relay->command, "The command and its words, after --")->required();
-  inner->positionals_at_end();
-  inner->callback([relay, &outcome] { outcome = [relay] { return run::run_relay(relay->socket, relay->command); }; });
 }
 
 }  // namespace wheelsmith::cli

@@ -12,13 +12,13 @@
 #include "report/style.h"
 #include "sys/terminal.h"
 
-// What the subcommands share. Each has a file and an options struct of its own.
+// Shared by all subcommands. Each has a file and an options struct of its own.
 
 namespace wheelsmith::cli {
 
 enum : int { k_fine = 0, k_not_fine = 1, k_usage = 2, k_bug = 3, k_interrupted = 130 };
 
-// Wrong words on the command line: exit status 2.
+// Wrong arguments: exit status 2.
 class UsageError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -40,13 +40,14 @@ unsigned thread_count(unsigned asked);
 // "100MB", "1.5 GB", "250000000". Throws UsageError that names the option.
 std::uint64_t parse_size(const std::string& option, const std::string& text);
 
-// Each adds its subcommand; `outcome` is set to what the command is to do when it was chosen.
+// Each adds its subcommand. When the user calls it, `outcome` becomes the function that runs it.
 using Outcome = std::function<int()>;
 void add_inspect(CLI::App& app, Outcome& outcome);
 void add_check(CLI::App& app, Outcome& outcome);
 void add_diagnose(CLI::App& app, Outcome& outcome);
 void add_build(CLI::App& app, Outcome& outcome);
 void add_step(CLI::App& app, Outcome& outcome);
+void add_relay(CLI::App& app, Outcome& outcome);
 void add_run(CLI::App& app, Outcome& outcome);
 void add_governor(CLI::App& app, Outcome& outcome);
 void add_report(CLI::App& app, Outcome& outcome);
@@ -67,7 +68,9 @@ void add_index(CLI::App& app, Outcome& outcome);
 void add_serve(CLI::App& app, Outcome& outcome);
 void add_completion(CLI::App& app, Outcome& outcome);
 
-// Writes to standard output at once; a closed pipe is no error of ours.
+// Writes the answer to standard output at once. A closed pipe is not an error.
 void print(const std::string& text);
+// Writes progress, notes and logs to standard error at once: standard output is for the answer.
+void print_status(const std::string& text);
 
 }  // namespace wheelsmith::cli

@@ -1,9 +1,10 @@
+// `doctor`: whether this machine can build packages, and its description for planning elsewhere.
+
 #include "doctor/doctor.h"
 
 #include "base/error.h"
-#include "choose/python.h"
 #include "cli/session.h"
-#include "doctor/examiner.h"
+#include "doctor/examine_packages.h"
 #include "report/doctor_text.h"
 #include "sys/file.h"
 #include "toolchain/description.h"
@@ -12,24 +13,21 @@ namespace wheelsmith::cli {
 
 namespace {
 
-using doctor::Check;
-using doctor::Facts;
-
 struct DoctorCommand {
   OutputOptions output;
-  SettingWords settings;
+  SettingOptions settings;
   std::vector<std::string> packages;
   bool describe = false;
 };
 
-// A session also where the store is what is bad: facts are then remembered in a folder that goes with us.
-struct Clinic {
+// A session also where the store cannot be used: facts are then remembered in a temporary folder.
+struct DoctorSession {
   std::optional<sys::TempDir> spare;
   std::unique_ptr<Session> session;
   std::string store_problem;
   std::filesystem::path store;
 
-  explicit Clinic(settings::Settings settings) {
+  explicit DoctorSession(settings::Settings settings) {
     store = settings.text("store");
     try {
       if (store.empty()) store = store::Store::default_root();
@@ -43,87 +41,36 @@ struct Clinic {
   }
 };
 
-std::string variable(const sys::Environment& environment, const std::string& name, const std::string& fallback) {
-  const auto found = environment.find(name);
-  return found == environment.end() || found->second.empty() ? fallback : found->second;
-}
-
-Facts look(const Clinic& clinic, const choose::Request& request, const std::vector<std::string>& programs) {
-  const toolchain::Host& where = clinic.session->host();
-  const settings::Settings& settings = clinic.session->settings();
-  Facts facts = doctor::look_around(where,
-                                    {.store = clinic.store_problem.empty() ? clinic.store : std::filesystem::path(),
-                                     .temporary = variable(where.environment, "TMPDIR", "/tmp"),
-                                     .out = settings.text("out")},
-                                    programs);
-  if (!clinic.store_problem.empty() && !where.described)
-    facts.places.insert(facts.places.begin(), {"store", clinic.store, 0, clinic.store_problem});
-  facts.platform = request.platform;
-  facts.offline = request.offline;
-  facts.jobs = number_setting(settings, "jobs", 0);
-  return facts;
-}
-
-// Each that was asked for; one without an executable, and why, for what is not found.
-std::vector<std::pair<toolchain::Python, std::string>> find_pythons(const choose::Request& request,
-                                                                    const toolchain::Host& host) {
-  std::vector<std::string> wanted = request.pythons;
-  if (wanted.empty()) wanted.emplace_back();
-  std::vector<std::pair<toolchain::Python, std::string>> found;
-  for (const std::string& text : wanted) {
-    choose::Request one = request;
-    one.pythons.clear();
-    if (!text.empty()) one.pythons.push_back(text);
-    try {
-      for (toolchain::Python& python : choose::choose_pythons(one, host)) found.emplace_back(std::move(python), "");
-    } catch (const Error& error) {
-      found.emplace_back(toolchain::Python(), error.what());
-    }
-  }
-  return found;
-}
-
-// Programs that the recipes name, whatever the variant: finding one is cheap.
-std::vector<std::string> programs_of(const recipe::Library& recipes) {
-  std::vector<std::string> programs;
-  for (const std::string& name : recipes.names()) {
-    const recipe::Recipe& recipe = *recipes.find(name);
-    for (const recipe::Variant variant : recipe.variants()) {
-      for (const std::string& target : recipe.targets(variant)) {
-        const std::vector<std::string>& more = recipe.rules(variant, target).requires_versions.programs;
-        programs.insert(programs.end(), more.begin(), more.end());
-      }
-    }
-  }
-  return programs;
+doctor::MachineQuestion question_for(const DoctorCommand& command, const DoctorSession& opened,
+                                     const choose::Request& request) {
+  const settings::Settings& settings = opened.session->settings();
+  const sys::Environment& environment = opened.session->host().environment;
+  const auto temporary = environment.find("TMPDIR");
+  const bool has_temporary = temporary != environment.end() && !temporary->second.empty();
+  doctor::MachineQuestion question;
+  question.paths = {
+      .store = opened.store, .temporary = has_temporary ? temporary->second : "/tmp", .out = settings.text("out")};
+  question.store_problem = opened.store_problem;
+  if (command.describe || !command.packages.empty())
+    question.programs = doctor::recipe_programs(opened.session->recipes());
+  question.platform = request.platform;
+  question.jobs = number_setting(settings, "jobs", 0);
+  question.offline = request.offline;
+  return question;
 }
 
 int doctor_command(const DoctorCommand& command) {
-  Clinic clinic(command.settings.read(command.packages));
-  const choose::Request request = clinic.session->request();
-  const bool all_programs = command.describe || !command.packages.empty();
-  Facts facts =
-      look(clinic, request, all_programs ? programs_of(clinic.session->recipes()) : std::vector<std::string>());
+  const DoctorSession opened(command.settings.read(command.packages));
+  Session& session = *opened.session;
+  const choose::Request request = session.request();
+  const doctor::Facts facts = doctor::look_at_machine(session.host(), question_for(command, opened, request));
   if (command.describe) {
-    print(toolchain::to_toml(doctor::describe(clinic.session->host(), facts)));
+    print(toolchain::to_toml(doctor::describe(session.host(), facts)));
     return k_fine;
   }
-  std::vector<Check> checks;
-  if (command.packages.empty()) {
-    const std::vector<toolchain::Python> pythons = toolchain::find_pythons(clinic.session->host());
-    if (!pythons.empty()) doctor::look_at_torch(facts, pythons.front().executable, clinic.session->host());
-    checks = doctor::survey(pythons, facts);
-  } else {
-    const plan::PlanInputs inputs = clinic.session->inputs();
-    for (const auto& [python, problem] : find_pythons(request, inputs.host)) {
-      facts.python_problem = problem;
-      facts.rocm_index = request.rocm_index;
-      doctor::look_at_rocm(facts, python, clinic.session->host());
-      doctor::Examiner examiner(request, inputs, facts);
-      for (const std::string& package : command.packages) examiner.examine(package, python);
-      for (Check& check : examiner.take_checks()) checks.push_back(std::move(check));
-    }
-  }
+  const std::vector<doctor::Check> checks = command.packages.empty()
+                                                ? doctor::survey_machine(session.host(), facts)
+                                                : doctor::examine_packages(request, session.inputs(), facts);
   print(command.output.json ? report::doctor_json(checks) : report::doctor_text(checks, command.output.style()));
   return doctor::any_bad(checks) ? k_not_fine : k_fine;
 }

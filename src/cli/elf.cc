@@ -1,12 +1,13 @@
 // `elf`: the editor of run paths by itself, for files outside of wheels, and its proof for files that others edited.
 
+#include "report/elf.h"
+
 #include <fmt/format.h>
 #include <sys/stat.h>
 
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "document/value.h"
 #include "elf/edit.h"
 #include "elf/elf_file.h"
 #include "sys/file.h"
@@ -51,13 +52,7 @@ elf::Edit edit_for(const EditCommand& command, const elf::ElfFile& file) {
   return edit;
 }
 
-struct Done {
-  std::uint64_t size = 0;
-  std::uint64_t old_size = 0;
-  bool changed = false;
-};
-
-Done edit_file(const EditCommand& command, const std::string& name) {
+report::EditedFile edit_file(const EditCommand& command, const std::string& name) {
   const Blob blob = sys::map_file(name);
   if (!elf::ElfFile::has_magic(blob.bytes)) throw Error("not an ELF file");
   const elf::Edited edited = elf::edit(blob.bytes, edit_for(command, elf::ElfFile::parse(blob.bytes)));
@@ -70,41 +65,25 @@ Done edit_file(const EditCommand& command, const std::string& name) {
     file.set_mode(status.st_mode & 07777);
     file.commit();
   }
-  return {edited.size, blob.bytes.size(), edited.changed};
+  return {.path = name, .error = "", .changed = edited.changed, .old_size = blob.bytes.size(), .size = edited.size};
 }
 
 int edit_files(const EditCommand& command) {
   if (!command.out.empty() && command.files.size() != 1) throw UsageError("--out names one file: give one to edit");
   if (!command.run_path.empty() && command.no_run_path) throw UsageError("--run-path or --no-run-path?");
-  document::Array items;
+  std::vector<report::EditedFile> items;
   bool fine = true;
-  std::string text;
   for (const std::string& name : command.files) {
-    document::Table item;
-    item["path"] = name;
     try {
-      const Done done = edit_file(command, name);
-      item["changed"] = done.changed;
-      item["size"] = static_cast<std::int64_t>(done.size);
-      text += !done.changed ? fmt::format("{}: as it was\n", printable(name))
-              : done.size == done.old_size
-                  ? fmt::format("{}: edited in place\n", printable(name))
-                  : fmt::format("{}: edited, {} bytes larger\n", printable(name), done.size - done.old_size);
-    } catch (const Error& error) {
+      items.push_back(edit_file(command, name));
+    } catch (const Error& error) {  // one file becomes an item with an error
       fine = false;
-      item["error"] = error.what();
+      items.push_back({.path = name, .error = error.what()});
       if (!command.json)
-        std::fprintf(stderr, "wheelsmith: error: %s: %s\n", printable(name).c_str(), printable(error.what()).c_str());
+        print_status(fmt::format("wheelsmith: error: {}: {}\n", printable(name), printable(error.what())));
     }
-    items.emplace_back(std::move(item));
   }
-  if (command.json) {
-    document::Table document;
-    document["schema"] = 1;
-    document["items"] = std::move(items);
-    text = document::to_json(document) + "\n";
-  }
-  print(text);
+  print(command.json ? report::edited_files_json(items) : report::edited_files_text(items));
   return fine ? k_fine : k_not_fine;
 }
 
@@ -117,16 +96,7 @@ int prove_file(const ProveCommand& command) {
   } catch (const Error& error) {
     throw error.in(command.original);
   }
-  if (command.json) {
-    document::Table document;
-    document["schema"] = 1;
-    document["differences"] = document::Array(differences.begin(), differences.end());
-    print(document::to_json(document) + "\n");
-  } else {
-    std::string text;
-    for (const std::string& difference : differences) text += fmt::format("{}\n", printable(difference));
-    print(text.empty() ? "the same program\n" : text);
-  }
+  print(command.json ? report::proof_json(differences) : report::proof_text(differences));
   return differences.empty() ? k_fine : k_not_fine;
 }
 

@@ -1,13 +1,10 @@
-// A folder of wheels as a package index.
+// `index`: a folder of wheels as a package index.
 
-#include <fmt/format.h>
-
-#include <algorithm>
+#include "report/index.h"
 
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "document/finding_value.h"
 #include "index/publish.h"
 #include "sys/file.h"
 #include "sys/process.h"
@@ -15,9 +12,6 @@
 namespace wheelsmith::cli {
 
 namespace {
-
-using document::Array;
-using document::Table;
 
 struct IndexCommand {
   OutputOptions output;
@@ -29,61 +23,10 @@ struct IndexCommand {
   unsigned threads = 0;
 };
 
-Table to_value(const index::Published& done) {
-  Table document;
-  document["schema"] = 1;
-  document["projects"] = done.indexes.front().projects;
-  document["files"] = done.indexes.front().files;
-  document["hashed"] = done.hashed;
-  document["hashed_bytes"] = done.hashed_bytes;
-  document["pages"] = done.pages;
-  document["written"] = done.written;
-  document["removed"] = done.removed;
-  Array indexes;
-  for (const index::Published::IndexSummary& place : done.indexes) {
-    Table item;
-    item["place"] = place.place;
-    item["projects"] = place.projects;
-    item["files"] = place.files;
-    indexes.emplace_back(std::move(item));
-  }
-  document["indexes"] = std::move(indexes);
-  Array findings;
-  for (const Finding& finding : done.findings) findings.push_back(document::to_value(finding));
-  document["findings"] = std::move(findings);
-  return document;
-}
-
-std::string plural(std::uint64_t count, std::string_view what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
-std::string to_text(const index::Published& done, const report::Style& style) {
-  std::string text;
-  constexpr std::size_t k_most = 20;
-  std::size_t shown = 0;
-  for (const Finding& finding : done.findings) {
-    if (finding.severity == Severity::note && !style.details) continue;
-    if (++shown > k_most && !style.details) continue;
-    const std::string word = finding.severity == Severity::error ? style.red("error") : style.yellow("warning");
-    text += fmt::format("{} {}: {}\n  {}; {}\n", finding.severity == Severity::note ? "note" : word, finding.subject,
-                        finding.what, finding.why, finding.fix);
-  }
-  if (shown > k_most && !style.details) text += fmt::format("… {} more; --all shows them\n", shown - k_most);
-  text += fmt::format("{} of {}: {} hashed ({}), {} of {} pages written, {} removed\n",
-                      plural(done.indexes.front().files, "file"), plural(done.indexes.front().projects, "project"),
-                      done.hashed, human_bytes(done.hashed_bytes), done.written, done.pages, done.removed);
-  for (const index::Published::IndexSummary& place : done.indexes) {
-    if (place.place.empty()) continue;
-    text += fmt::format("  {}: {} of {}\n", printable(place.place), plural(place.files, "file"),
-                        plural(place.projects, "project"));
-  }
-  return text;
-}
-
-int make_index(IndexCommand& command) {
+index::PublishOptions publish_options(const IndexCommand& command) {
   if (!sys::is_folder(command.folder)) throw Error(printable(command.folder) + " is no folder");
-  index::PublishOptions& options = command.options;
+  if (command.no_html && command.no_json) throw UsageError("--no-html and --no-json leave no pages to write");
+  index::PublishOptions options = command.options;
   options.folder = command.folder;
   options.out = command.out;
   options.look.threads = thread_count(command.threads);
@@ -91,28 +34,30 @@ int make_index(IndexCommand& command) {
   options.pages.html = !command.no_html;
   options.pages.json = !command.no_json;
   options.sidecars = !command.no_sidecars;
-  if (command.no_html && command.no_json) throw UsageError("--no-html and --no-json leave no pages to write");
   std::string& url = options.pages.base_url;
   if (!url.empty()) {
     if (url.find_first_of(" \t\r\n\"<>") != std::string::npos || url.find('#') != std::string::npos)
       throw UsageError("--base-url is no address");
     if (!url.ends_with('/')) url += '/';
   }
-  for (const std::string& word : command.sub_indexes) {
-    if (word == "family") options.indexes.by_family = true;
-    if (word == "variant") options.indexes.by_variant = true;
+  for (const std::string& name : command.sub_indexes) {
+    if (name == "family") options.indexes.by_family = true;
+    if (name == "variant") options.indexes.by_variant = true;
   }
   try {
     (void)index::Filter(options.look.filter);
   } catch (const Error& error) {
     throw UsageError(std::string("--filter: ") + error.what());
   }
+  return options;
+}
+
+int make_index(const IndexCommand& command) {
+  const index::PublishOptions options = publish_options(command);
   sys::install_interrupt_flag();
   const index::Published done = index::publish(options);
-  print(command.output.json ? document::to_json(to_value(done)) + "\n" : to_text(done, command.output.style()));
-  const bool bad = std::any_of(done.findings.begin(), done.findings.end(),
-                               [](const Finding& finding) { return finding.severity == Severity::error; });
-  return bad ? k_not_fine : k_fine;
+  print(command.output.json ? report::published_json(done) : report::published_text(done, command.output.style()));
+  return done.is_good() ? k_fine : k_not_fine;
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <exception>
 #include <filesystem>
 
+#include "base/byte_size.h"
 #include "base/parallel.h"
 #include "base/request_error.h"
 #include "base/text.h"
@@ -20,15 +21,15 @@ namespace wheelsmith::cli {
 
 namespace {
 
-// All words that could have been meant by an unknown one.
-std::vector<std::string> known_words(const CLI::App& app) {
-  std::vector<std::string> words;
+// Every command and option that an unknown argument may have been meant to be.
+std::vector<std::string> known_names(const CLI::App& app) {
+  std::vector<std::string> names;
   for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; }))
-    words.push_back(sub->get_name());
+    names.push_back(sub->get_name());
   for (const CLI::Option* option : app.get_options()) {
-    for (const std::string& name : option->get_lnames()) words.push_back("--" + name);
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
   }
-  return words;
+  return names;
 }
 
 std::string usage_message(const CLI::App& app, const CLI::ParseError& error) {
@@ -46,7 +47,7 @@ std::string usage_message(const CLI::App& app, const CLI::ParseError& error) {
   if ((no_command || dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) && !extras.empty()) {
     const std::string word = extras.front().substr(0, extras.front().find('='));
     message = "unknown word " + word;
-    if (const auto near = nearest(word, known_words(*active))) message += "; did you mean " + *near + "?";
+    if (const auto near = nearest(word, known_names(*active))) message += "; did you mean " + *near + "?";
   } else if (no_command) {
     message = "what is to be done? A command is missing";
   }
@@ -137,6 +138,7 @@ int parse_and_run(CLI::App& app, int argc, char** argv) {
   add_config(app, outcome);
   add_store(app, outcome);
   add_step(app, outcome);
+  add_relay(app, outcome);
   add_doctor(app, outcome);
   add_rocm(app, outcome);
   add_elf(app, outcome);
@@ -186,7 +188,18 @@ report::Style OutputOptions::style() const {
   return {.colour = terminal.colour, .unicode = terminal.unicode, .width = terminal.width, .details = all};
 }
 
+std::uint64_t parse_size(const std::string& option, const std::string& text) {
+  const auto bytes = parse_byte_size(text);
+  if (!bytes) throw UsageError(fmt::format("{} {} is no size; write it like 100MB or 1.5GB", option, printable(text)));
+  return *bytes;
+}
+
 unsigned thread_count(unsigned asked) { return asked == 0 ? usable_threads() : std::min(asked, 256U); }
+
+void print_status(const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  std::fflush(stderr);
+}
 
 void print(const std::string& text) {
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;

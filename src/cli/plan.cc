@@ -7,8 +7,9 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/session.h"
-#include "cli/source_file.h"
 #include "plan/render/render.h"
+#include "plan/source_bundle.h"
+#include "report/checkout.h"
 
 namespace wheelsmith::cli {
 
@@ -16,7 +17,7 @@ namespace {
 
 struct PlanCommand {
   OutputOptions output;
-  SettingWords settings;
+  SettingOptions settings;
   std::vector<std::string> packages;
   std::string compare, base_image, bundle;
   bool upgrade = false, script = false, containerfile = false, dot = false;
@@ -30,6 +31,15 @@ gpu::ArchList read_archs(const std::string& text) {
   }
 }
 
+int bundle_plan(const PlanCommand& command, const plan::Plan& plan, Session& session) {
+  const auto repositories = make_repositories(session);
+  const source::BundleContents written =
+      plan::bundle_sources(plan, bundle_inputs(session, *repositories), command.bundle);
+  print(command.output.json ? report::source_bundle_json(command.bundle, written)
+                            : report::written_bundle_text(command.bundle, written));
+  return k_fine;
+}
+
 int make(const PlanCommand& command) {
   std::optional<gpu::ArchList> other_archs;
   if (!command.compare.empty()) other_archs = read_archs(command.compare);
@@ -38,9 +48,9 @@ int make(const PlanCommand& command) {
   plan::PlanInputs inputs = session.inputs();
   const bool to_people = !command.output.json && !command.script && !command.containerfile && !command.dot;
   if (to_people && sys::standard_error_is_terminal())
-    inputs.on_progress = [](const std::string& text) { std::fprintf(stderr, "%s\n", printable(text).c_str()); };
+    inputs.on_progress = [](const std::string& text) { print_status(printable(text) + "\n"); };
   const plan::Plan plan = plan::make_plan(request, inputs);
-  if (!command.bundle.empty()) return bundle_plan(plan, command.bundle, session, command.output);
+  if (!command.bundle.empty()) return bundle_plan(command, plan, session);
   if (command.script) {
     print(plan::to_script(plan));
   } else if (command.containerfile) {

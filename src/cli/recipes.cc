@@ -20,7 +20,7 @@ namespace {
 
 struct RecipeCommand {
   OutputOptions output;
-  SettingWords settings;
+  SettingOptions settings;
   std::string name, into;
 };
 
@@ -32,14 +32,14 @@ struct RecipeCommand {
                   printable(name), near ? ", did you mean " + *near + "?" : "", printable(name)));
 }
 
-int list(const RecipeCommand& command) {
-  const recipe::Library library(user_recipes(command.settings.read()));
+int list_recipes(const RecipeCommand& command) {
+  const recipe::Library library(choose::read_recipe_folder(command.settings.read().text("recipes")));
   print(command.output.json ? report::recipes_json(library) : report::recipes_text(library, command.output.style()));
   return library.broken().empty() ? k_fine : k_not_fine;
 }
 
-int show(const RecipeCommand& command) {
-  const recipe::Library library(user_recipes(command.settings.read()));
+int show_recipe(const RecipeCommand& command) {
+  const recipe::Library library(choose::read_recipe_folder(command.settings.read().text("recipes")));
   const recipe::Recipe* recipe = library.find(command.name);
   if (recipe == nullptr) {
     for (const auto& [name, error] : library.broken()) {
@@ -96,7 +96,7 @@ void add_recipes(CLI::App& app, Outcome& outcome) {
   sub->footer("Anything else of the registry that has an sdist can be built too: a recipe is made up from its source.");
   command->settings.add_to(*sub, {"recipes"});
   command->output.add_to(*sub);
-  sub->callback([command, &outcome] { outcome = [command] { return list(*command); }; });
+  sub->callback([command, &outcome] { outcome = [command] { return list_recipes(*command); }; });
 }
 
 void add_recipe(CLI::App& app, Outcome& outcome) {
@@ -113,7 +113,7 @@ void add_recipe(CLI::App& app, Outcome& outcome) {
   show_command->add_option("NAME", shown->name, "Recipe")->required();
   shown->settings.add_to(*show_command, {"recipes"});
   shown->output.add_to(*show_command);
-  show_command->callback([shown, &outcome] { outcome = [shown] { return show(*shown); }; });
+  show_command->callback([shown, &outcome] { outcome = [shown] { return show_recipe(*shown); }; });
 
   auto made = std::make_shared<RecipeCommand>();
   CLI::App* init_command = sub->add_subcommand("init", "Write down the recipe that would be made up for a package");

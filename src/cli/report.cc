@@ -2,14 +2,10 @@
 
 #include <fmt/format.h>
 
-#include "base/error.h"
 #include "base/text.h"
-#include "cli/report_sources.h"
 #include "cli/session.h"
-#include "sys/file.h"
+#include "report/collect.h"
 #include "sys/files.h"
-#include "sys/page_trimmer.h"
-#include "wheel/read/inspect.h"
 
 namespace wheelsmith::cli {
 
@@ -18,78 +14,19 @@ namespace {
 constexpr const char* k_default_file = "wheelsmith-report.html";
 
 struct ReportCommand {
-  SettingWords settings;
+  SettingOptions settings;
   std::vector<std::string> sources;
   std::string out, trace;
   bool json = false;
 };
 
-// The store, opened when something is looked for in it.
-class Shelf {
- public:
-  explicit Shelf(const ReportCommand& command) : m_command(command) {}
-  store::Store& store() {
-    if (!m_store) {
-      const std::string root = m_command.settings.read().text("store");
-      m_store =
-          std::make_unique<store::Store>(root.empty() ? store::Store::default_root() : std::filesystem::absolute(root));
-    }
-    return *m_store;
-  }
-  [[nodiscard]] bool is_open() const { return m_store != nullptr; }
-
- private:
-  const ReportCommand& m_command;
-  std::unique_ptr<store::Store> m_store;
-};
-
-void add_source(report::BuildReport& report, const std::string& source, Shelf& shelf) {
-  std::error_code ignored;
-  if (sys::is_folder(source)) {
-    add_newest(report, source);
-  } else if (std::filesystem::exists(source, ignored)) {
-    add_file(report, source);
-  } else {
-    add_build_of_step(report, shelf.store().folder("logs"), source);
-  }
-}
-
-report::WheelSizes sizes_of(const run::StepOutcome& step, Shelf& shelf) {
-  report::WheelSizes sizes;
-  sizes.step = step.id;
-  sizes.path = step.wheel.string();
-  try {
-    std::filesystem::path file = step.wheel;
-    std::error_code ignored;
-    if (!std::filesystem::exists(file, ignored) && shelf.is_open()) {
-      // It left the wheelhouse; the store may still have it.
-      const auto record = shelf.store().find_step(step.key);
-      if (const auto blob = record ? shelf.store().blob(record->wheel_sha256) : std::nullopt) file = *blob;
-    }
-    const Blob mapped = sys::map_file(file);
-    const sys::PageTrimmer trimmer(mapped.bytes);
-    const wheel::Inspection inspection =
-        wheel::inspect_file(file.string(), mapped.bytes, {.threads = thread_count(0), .platform = {}});
-    sizes.size = inspection.size;
-    sizes.unpacked_size = inspection.unpacked_size;
-    sizes.file_count = inspection.file_count;
-    sizes.gpu = inspection.gpu;
-  } catch (const Error& error) {  // one wheel becomes an item with an error
-    sizes.error = error.what();
-  }
-  return sizes;
-}
-
 int write_report(const ReportCommand& command) {
   if (command.json && command.out == "-") throw UsageError("--json and -o - both write to standard output");
-  Shelf shelf(command);
-  report::BuildReport report;
-  for (const std::string& source : command.sources) add_source(report, source, shelf);
-  if (command.sources.empty()) add_newest(report, shelf.store().folder("logs"));
-  report.title = title_of(report);
-  for (const run::StepOutcome& step : report.steps) {
-    if (!step.wheel.empty()) report.wheels.push_back(sizes_of(step, shelf));
-  }
+  std::unique_ptr<store::Store> store;
+  const report::BuildReport report = report::collect_report(command.sources, [&]() -> store::Store& {
+    store = open_store(command.settings.read());
+    return *store;
+  });
   if (!command.trace.empty()) sys::write_file(command.trace, report::to_trace(report));
   const bool page = !command.out.empty() || (!command.json && command.trace.empty());
   const std::string file = command.out.empty() ? k_default_file : command.out;
@@ -99,14 +36,14 @@ int write_report(const ReportCommand& command) {
   }
   if (page) sys::write_file(file, report::to_html(report));
   if (command.json) {
-    print(document::to_json(report::to_value(report)) + "\n");
+    print(report::to_json(report));
     return k_fine;
   }
   std::size_t compiles = 0;
   for (const report::BuildRecord& record : report.records) compiles += record.compiles.size();
   if (page) {
-    print(fmt::format("{}: {} step{}, {} compile{}\n", printable(file), report.steps.size(),
-                      report.steps.size() == 1 ? "" : "s", compiles, compiles == 1 ? "" : "s"));
+    print(fmt::format("{}: {}, {}\n", printable(file), counted(report.steps.size(), "step"),
+                      counted(compiles, "compile")));
   }
   if (!command.trace.empty()) print(fmt::format("{}: for chrome://tracing or Perfetto\n", printable(command.trace)));
   return k_fine;

@@ -2,25 +2,20 @@
 
 #include <fmt/format.h>
 
-#include "base/error.h"
 #include "base/text.h"
 #include "cli/rocm_commands.h"
 #include "cli/session.h"
-#include "gpu/arch_words.h"
-#include "rocm/fetch.h"
+#include "report/rocm.h"
+#include "rocm/choose_run.h"
 #include "source/source.h"
-#include "sys/files.h"
 
 namespace wheelsmith::cli {
 
 namespace {
 
-using document::Array;
-using document::Table;
-
 struct FetchCommand {
   OutputOptions output;
-  SettingWords settings;
+  SettingOptions settings;
   std::string run_id, base, repository, platform = "linux", stage, topology, output_dir = "artifacts";
   std::vector<std::string> include, exclude, exclude_components, exclude_artifacts, groups, families, targets;
   bool extract = false, generic_only = false, expand_families = false, dry_run = false, no_extract = false,
@@ -28,129 +23,40 @@ struct FetchCommand {
   unsigned concurrency = 8;
 };
 
-void print_progress(const std::string& text) {
-  std::fwrite(text.data(), 1, text.size(), stderr);
-  std::fflush(stderr);
-}
-
-void check_word(const std::string& option, const std::string& text, bool slash) {
-  for (const char c : text) {
-    const bool good = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-                      c == '_' || c == '.' || (slash && c == '/');
-    if (!good)
-      throw UsageError(fmt::format("--{} {}: it has a character that cannot be in it", option, printable(text)));
-  }
-  if (text.find("..") != text.npos || text.starts_with('/'))
-    throw UsageError(fmt::format("--{} {}: it leads somewhere else", option, printable(text)));
-}
-
-std::vector<std::string> targets_of(const FetchCommand& command) {
-  std::vector<std::string> targets = command.groups;
-  targets.insert(targets.end(), command.targets.begin(), command.targets.end());
-  for (const std::string& family : command.families) {
-    if (!command.expand_families) targets.push_back(family);
-    for (const gpu::NamedTargets& known : gpu::amd_families()) {
-      if (command.expand_families && to_lower(known.name) == to_lower(family))
-        targets.insert(targets.end(), known.members.begin(), known.members.end());
-    }
-  }
-  if (command.expand_families && !command.families.empty() &&
-      targets.size() == command.groups.size() + command.targets.size())
-    throw UsageError("--expand-families: none of the families is known");
-  return targets;
-}
-
-std::optional<rocm::Topology> topology_of(const FetchCommand& command, const std::string& key,
-                                          const std::vector<rocm::ListedFile>& files,
-                                          const fetch::FetchOptions& options) {
-  constexpr const char* k_name = "BUILD_TOPOLOGY.toml";
-  if (!command.topology.empty())
-    return rocm::parse_topology(sys::read_file(command.topology, 16 << 20), command.topology);
-  for (const rocm::ListedFile& file : files) {
-    if (file.name != k_name) continue;
-    const std::string place = rocm::place_of(command.base, key, k_name);
-    const fetch::Response response = fetch::get(place, options);
-    if (response.status == 200) return rocm::parse_topology(response.body, k_name);
-  }
-  return std::nullopt;
-}
-
-document::Value as_value(const rocm::FetchedFile& file) {
-  Table table;
-  table["file"] = file.file;
-  table["path"] = file.path.string();
-  table["sha256"] = file.sha256;
-  table["size"] = file.size;
-  table["downloaded"] = file.downloaded;
-  if (!file.error.empty()) table["error"] = file.error;
-  return table;
-}
-
-int show_choice(const FetchCommand& command, const std::vector<rocm::ChosenFile>& chosen, const std::string& key) {
-  std::uint64_t bytes = 0;
-  Array items;
-  std::string text;
-  for (const rocm::ChosenFile& file : chosen) {
-    bytes += file.size.value_or(0);
-    Table item;
-    item["file"] = file.file;
-    item["size"] = file.size ? document::Value(*file.size) : document::Value();
-    items.emplace_back(std::move(item));
-    text += fmt::format("{}{}\n", printable(file.file), file.size ? "  " + human_bytes(*file.size) : "");
-  }
-  if (command.output.json) {
-    Table document;
-    document["schema"] = 1;
-    document["run"] = key;
-    document["dry_run"] = true;
-    document["files"] = std::move(items);
-    document["bytes"] = bytes;
-    print(document::to_json(document) + "\n");
-  } else {
-    print(text + fmt::format("{} archive{}{}\n", chosen.size(), chosen.size() == 1 ? "" : "s",
-                             bytes == 0 ? "" : ", " + human_bytes(bytes)));
-  }
-  return k_fine;
-}
-
-int fetch_run(const FetchCommand& command) {
-  check_word("run-id", command.run_id, false);
-  check_word("external-repo", command.repository, true);
-  if (command.generic_only && !(command.groups.empty() && command.families.empty() && command.targets.empty()))
-    throw UsageError("--generic-only and GPUs exclude one another");
-  sys::install_interrupt_flag();
-  const settings::Settings settings = command.settings.read();
-  fetch::FetchOptions options;
-  options.index.retries = 5;
-  options.mirrors = settings.table("mirrors");
-  options.offline = settings.flag("offline");
-  options.stop = [] { return sys::interrupted(); };
-  std::string repository = command.repository;
-  if (!repository.empty() && !repository.ends_with('/')) repository += '/';
-  const std::string key = fmt::format("{}{}-{}", repository, command.run_id, command.platform);
-  const std::vector<rocm::ListedFile> files = rocm::list_run(command.base, key, options);
-
-  rocm::FetchSelection selection;
+rocm::RunRequest run_request(const FetchCommand& command) {
+  rocm::RunRequest request;
+  request.base = command.base;
+  request.run_id = command.run_id;
+  request.repository = command.repository;
+  request.stage = command.stage;
+  request.topology = command.topology;
+  request.groups = command.groups;
+  request.families = command.families;
+  request.targets = command.targets;
+  request.expand_families = command.expand_families;
+  rocm::FetchSelection& selection = request.selection;
   selection.platform = command.platform;
   selection.include = command.include;
   selection.exclude = command.exclude;
   selection.exclude_components = command.exclude_components;
   selection.exclude_artifacts = command.exclude_artifacts;
   selection.generic_only = command.generic_only;
-  selection.targets = targets_of(command);
-  std::optional<rocm::Topology> topology;
-  if (!command.stage.empty() && command.stage != "all") {
-    topology = topology_of(command, key, files, options);
-    if (!topology)
-      throw UsageError("--stage needs a topology: the run has no BUILD_TOPOLOGY.toml; name one with --topology");
-    selection.artifacts = topology->inbound(command.stage, command.platform);
-  }
-  const std::vector<rocm::ChosenFile> chosen = rocm::choose_files(files, selection, topology ? &*topology : nullptr);
-  if (command.dry_run) return show_choice(command, chosen, key);
+  return request;
+}
 
+fetch::FetchOptions run_fetch_options(const settings::Settings& settings) {
+  fetch::FetchOptions options;
+  options.index.retries = 5;
+  options.mirrors = settings.table("mirrors");
+  options.offline = settings.flag("offline");
+  options.stop = [] { return sys::interrupted(); };
+  return options;
+}
+
+rocm::FetchJob fetch_job(const FetchCommand& command, const rocm::ChosenRun& run, const fetch::FetchOptions& options) {
   rocm::FetchJob job;
   job.base = command.base;
-  job.key = key;
+  job.key = run.key;
   job.folder = std::filesystem::absolute(command.output_dir);
   job.unpacking = command.no_extract ? rocm::Unpacking::none
                   : command.flatten  ? rocm::Unpacking::flat
@@ -161,39 +67,28 @@ int fetch_run(const FetchCommand& command) {
   job.unpack = [](const std::filesystem::path& archive, const std::filesystem::path& folder) {
     source::unpack(archive, folder, false);
   };
-  std::size_t number = 0;
   if (!command.output.json) {
-    job.on_done = [&](const std::string& file, const std::string& what) {
-      print_progress(fmt::format("[{}/{}] {}: {}\n", ++number, chosen.size(), printable(file), printable(what)));
+    job.on_done = [number = std::size_t{0}, total = run.files.size()](const std::string& file,
+                                                                      const std::string& what) mutable {
+      print_status(fmt::format("[{}/{}] {}: {}\n", ++number, total, printable(file), printable(what)));
     };
   }
-  const std::vector<rocm::FetchedFile> fetched = rocm::fetch_files(chosen, job);
-  std::size_t failed = 0, downloaded = 0;
-  std::uint64_t bytes = 0;
-  Array items;
-  for (const rocm::FetchedFile& file : fetched) {
-    failed += file.error.empty() ? 0 : 1;
-    downloaded += file.downloaded ? 1 : 0;
-    bytes += file.downloaded ? file.size : 0;
-    items.push_back(as_value(file));
+  return job;
+}
+
+int fetch_run(const FetchCommand& command) {
+  sys::install_interrupt_flag();
+  const fetch::FetchOptions options = run_fetch_options(command.settings.read());
+  const rocm::ChosenRun run = rocm::choose_run(run_request(command), options);
+  if (command.dry_run) {
+    print(command.output.json ? report::chosen_run_json(run) : report::chosen_run_text(run));
+    return k_fine;
   }
-  if (command.output.json) {
-    Table document;
-    document["schema"] = 1;
-    document["run"] = key;
-    document["folder"] = job.folder.string();
-    document["files"] = std::move(items);
-    document["downloaded"] = downloaded;
-    document["bytes"] = bytes;
-    document["failed"] = failed;
-    print(document::to_json(document) + "\n");
-  } else {
-    print(fmt::format("{} artifact{}: {} fetched ({}), {} there already{}\n", fetched.size(),
-                      fetched.size() == 1 ? "" : "s", downloaded, human_bytes(bytes),
-                      fetched.size() - downloaded - failed, failed == 0 ? "" : fmt::format(", {} failed", failed)));
-  }
+  const rocm::FetchJob job = fetch_job(command, run, options);
+  const report::FetchedRun fetched{run.key, job.folder, rocm::fetch_files(run.files, job)};
+  print(command.output.json ? report::fetched_run_json(fetched) : report::fetched_run_text(fetched));
   if (sys::interrupted()) return k_interrupted;
-  return failed == 0 ? k_fine : k_not_fine;
+  return fetched.failed() == 0 ? k_fine : k_not_fine;
 }
 
 }  // namespace

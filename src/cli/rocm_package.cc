@@ -1,15 +1,13 @@
-// wheelsmith rocm package: ROCm artifacts to the `rocm` source distribution and the rocm-sdk wheels.
+// `rocm package`: ROCm artifacts to the `rocm` source distribution and the rocm-sdk wheels.
 
 #include <fmt/format.h>
 
 #include <cstdlib>
 #include <ctime>
 
-#include "base/error.h"
 #include "base/text.h"
 #include "cli/rocm_commands.h"
-#include "document/finding_value.h"
-#include "pep/version.h"
+#include "report/rocm.h"
 #include "rocm/package.h"
 #include "rocm/version_rules.h"
 #include "sys/process.h"
@@ -17,9 +15,6 @@
 namespace wheelsmith::cli {
 
 namespace {
-
-using document::Array;
-using document::Table;
 
 struct PackageCommand {
   std::string artifacts, destination;
@@ -32,14 +27,14 @@ struct PackageCommand {
   OutputOptions output;
 };
 
-std::string variable(const char* name) {
+std::string environment_text(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
 }
 
-// SOURCE_DATE_EPOCH, or nothing where it is not set.
+// SOURCE_DATE_EPOCH; nothing where it is not set.
 std::optional<std::int64_t> source_date() {
-  const std::string text = variable("SOURCE_DATE_EPOCH");
+  const std::string text = environment_text("SOURCE_DATE_EPOCH");
   if (text.empty()) return std::nullopt;
   const auto number = to_number(text);
   if (!number || *number > 253'402'300'799ULL)  // the year 9999
@@ -47,108 +42,33 @@ std::optional<std::int64_t> source_date() {
   return static_cast<std::int64_t>(*number);
 }
 
-std::string day_of(std::int64_t seconds) {
-  const std::time_t time = seconds;
-  std::tm parts{};
-  if (::gmtime_r(&time, &parts) == nullptr) throw Error("the time is none that a calendar knows");
-  return fmt::format("{:04}{:02}{:02}", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday);
-}
-
-// "gfx94X-dcgpu;gfx1151" or with commas; the empty text is no family at all.
-std::vector<std::string> families(const std::string& text) {
-  std::vector<std::string> result;
-  for (const std::string_view some : split(text, ';')) {
-    for (const std::string_view word : split(some, ',')) {
-      if (!trim(word).empty()) result.emplace_back(trim(word));
-    }
-  }
-  return result;
-}
-
-std::string version_of(const PackageCommand& command, const std::string& base) {
+rocm::PackageOptions package_options(const PackageCommand& command) {
   rocm::VersionWanted wanted = command.wanted;
-  if (wanted.base_version.empty()) wanted.base_version = base;
-  std::string version = command.version;
-  if (version.empty()) {
-    if (wanted.base_version.empty()) {
-      throw UsageError(
-          "the artifacts do not say which version of ROCm they are; give --version, or "
-          "--override-base-version with --release-type");
-    }
-    if (wanted.release_type.empty() && wanted.custom_suffix.empty()) {
-      version = wanted.base_version + ".dev0";
-    } else {
-      if (wanted.git_sha.empty()) wanted.git_sha = variable("GITHUB_SHA");
-      wanted.date = day_of(source_date().value_or(std::time(nullptr)));
-      version = rocm::package_version(wanted);
-    }
-  }
-  const auto parsed = pep::Version::try_parse(version);
-  if (!parsed) throw UsageError(fmt::format("{} is no version of a Python package", printable(version)));
-  return parsed->to_string();
-}
-
-void report(const PackageCommand& command, const rocm::Packaged& done) {
-  if (command.output.json) {
-    Table document;
-    document["schema"] = 1;
-    document["mode"] = done.kpack ? "kpack" : "family";
-    document["version"] = done.version;
-    document["targets"] = Array(done.targets.begin(), done.targets.end());
-    Array packages;
-    for (const rocm::WrittenWheel& wheel : done.packages) {
-      Table item;
-      item["name"] = wheel.name;
-      item["path"] = wheel.path.string();
-      item["size"] = wheel.size;
-      item["files"] = wheel.files;
-      packages.emplace_back(std::move(item));
-    }
-    document["packages"] = std::move(packages);
-    Array findings;
-    for (const Finding& finding : done.findings) findings.push_back(document::to_value(finding));
-    document["findings"] = std::move(findings);
-    print(document::to_json(document) + "\n");
-    return;
-  }
-  std::string text;
-  std::size_t notes = 0;
-  for (const Finding& finding : done.findings) {
-    const bool note = finding.severity == Severity::note;
-    notes += note ? 1 : 0;
-    if (note && !command.output.all) continue;
-    text += fmt::format("{}: {}: {}\n", to_string(finding.severity), printable(finding.subject), finding.what);
-  }
-  std::uint64_t size = 0;
-  for (const rocm::WrittenWheel& wheel : done.packages) {
-    size += wheel.size;
-    text += fmt::format("{:>9}  {:>6} files  {}\n", human_bytes(wheel.size), wheel.files, wheel.path.string());
-  }
-  text += fmt::format("ROCm {} for {}: {} packages, {}\n", done.version, join(done.targets, ", "), done.packages.size(),
-                      human_bytes(size));
-  if (notes > 0 && !command.output.all)
-    text += fmt::format("{} links and run paths were left out; --all lists them\n", notes);
-  print(text);
-}
-
-int package(const PackageCommand& command) {
+  if (wanted.git_sha.empty()) wanted.git_sha = environment_text("GITHUB_SHA");
+  wanted.date = rocm::calendar_day(source_date().value_or(std::time(nullptr)));
   rocm::PackageOptions options;
   options.artifacts = command.artifacts;
   options.destination = command.destination;
-  options.version = [&](const std::string& base) { return version_of(command, base); };
+  options.version = [given = command.version, wanted](const std::string& base) {
+    return rocm::wheel_version(given, wanted, base);
+  };
   options.suffix = command.suffix;
-  if (command.has_linux_families) options.linux_families = families(command.linux_families);
-  if (command.has_windows_families) options.windows_families = families(command.windows_families);
+  if (command.has_linux_families) options.linux_families = rocm::family_list(command.linux_families);
+  if (command.has_windows_families) options.windows_families = rocm::family_list(command.windows_families);
   options.wheel_compression = command.wheel_compression;
   options.devel_compression = command.devel_compression;
-  options.platform_tag = variable("ROCM_SDK_WHEEL_PLATFORM_TAG");
+  options.platform_tag = environment_text("ROCM_SDK_WHEEL_PLATFORM_TAG");
   options.time = source_date().value_or(options.time);
   options.threads = thread_count(command.threads);
-  if (!command.output.json) {
-    options.on_progress = [](const std::string& text) { std::fputs((printable(text) + "\n").c_str(), stderr); };
-  }
-  sys::install_interrupt_flag();  // files that are only half written go
-  report(command, rocm::package(options));
+  if (!command.output.json) options.on_progress = [](const std::string& text) { print_status(printable(text) + "\n"); };
+  return options;
+}
+
+int package(const PackageCommand& command) {
+  const rocm::PackageOptions options = package_options(command);
+  sys::install_interrupt_flag();  // removes files that are half written
+  const rocm::Packaged done = rocm::package(options);
+  print(command.output.json ? report::packaged_json(done) : report::packaged_text(done, command.output.style()));
   return k_fine;
 }
 

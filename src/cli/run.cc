@@ -13,7 +13,7 @@ namespace wheelsmith::cli {
 namespace {
 
 struct RunCommand {
-  SettingWords settings;
+  SettingOptions settings;
   std::string memory, log, json;
   unsigned cores = 0;
   bool quiet = false;
@@ -44,12 +44,9 @@ int run_governed(const RunCommand& command) {
   governed.govern(environment);
   const int status = governor::run_command(command.command, environment, governed);
   const governor::Summary summary = governed.finish(status);
-  if (!command.quiet) std::fprintf(stderr, "wheelsmith: %s\n", summary.to_text().c_str());
+  if (!command.quiet) print_status(fmt::format("wheelsmith: {}\n", summary.to_text()));
   if (!command.json.empty()) {
-    document::Value document = summary.to_value();
-    (*document.table())["record"] = governed.record().string();
-    (*document.table())["exit"] = status;
-    sys::write_file(command.json, document::to_json(document) + "\n");
+    sys::write_file(command.json, governor::run_json(summary, governed.record(), status));
   }
   return status;
 }

@@ -1,17 +1,12 @@
-// A folder of wheels as a package index over HTTP.
-
-#include <fmt/format.h>
+// `serve`: a folder of wheels as a package index over HTTP.
 
 #include <algorithm>
-#include <cstdio>
-#include <mutex>
 
 #include "base/error.h"
-#include "base/parallel.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "document/value.h"
 #include "index/server.h"
+#include "report/index.h"
 #include "sys/file.h"
 #include "sys/process.h"
 
@@ -33,32 +28,14 @@ index::AccessLog access_log(const ServeCommand& command) {
   if (command.quiet) return {};
   // One line, one write: lines of several threads do not mix.
   return [json = command.json](const index::Access& access) {
-    std::string line;
-    if (json) {
-      document::Table item;
-      item["client"] = access.client;
-      item["method"] = access.method;
-      item["target"] = access.target;
-      item["status"] = access.status;
-      item["size"] = access.size;
-      item["seconds"] = access.seconds.count();
-      line = document::to_json(item, -1) + "\n";
-    } else {
-      line = fmt::format("{} {} {} {} {} {:.1f} ms\n", access.client, access.status, printable(access.method),
-                         printable(access.target), human_bytes(access.size), access.seconds.count() * 1000);
-    }
-    std::fwrite(line.data(), 1, line.size(), stderr);
+    print_status(json ? report::access_json(access) : report::access_text(access));
   };
 }
 
 // What goes wrong on this side is told also where requests are not logged.
 std::function<void(const std::string&)> problem_log(bool json) {
   return [json](const std::string& problem) {
-    document::Table item;
-    item["problem"] = problem;
-    const std::string line =
-        json ? document::to_json(item, -1) + "\n" : fmt::format("wheelsmith: {}\n", printable(problem));
-    std::fwrite(line.data(), 1, line.size(), stderr);
+    print_status(json ? report::problem_json(problem) : fmt::format("wheelsmith: {}\n", printable(problem)));
   };
 }
 
@@ -67,27 +44,17 @@ int serve(ServeCommand& command) {
   command.options.folder = command.folder;
   command.options.on_problem = problem_log(command.json);
   command.options.look.threads = thread_count(command.threads);
-  for (const std::string& word : command.sub_indexes) {
-    if (word == "family") command.options.indexes.by_family = true;
-    if (word == "variant") command.options.indexes.by_variant = true;
+  for (const std::string& name : command.sub_indexes) {
+    if (name == "family") command.options.indexes.by_family = true;
+    if (name == "variant") command.options.indexes.by_variant = true;
   }
-  // Hashing a new wheel keeps a thread busy, and somebody has to answer meanwhile.
+  // Hashing a new wheel keeps a thread busy; others must answer meanwhile.
   command.limits.threads = std::max(4U, thread_count(command.threads));
   sys::install_interrupt_flag();
   const index::Responder responder(command.options);
   index::Server server(command.listen, responder, command.limits, access_log(command));
-  if (command.json) {
-    document::Table document;
-    document["schema"] = 1;
-    document["url"] = server.url();
-    document["pages"] = responder.is_live() ? "live" : "files";
-    print(document::to_json(document) + "\n");
-  } else {
-    print(fmt::format("serving {} at {} ({}); Ctrl+C ends it\n  pip install --index-url {} PROJECT\n",
-                      printable(command.folder), server.url(),
-                      responder.is_live() ? "pages made in memory" : "pages as `wheelsmith index` wrote them",
-                      server.url()));
-  }
+  const report::ServedFolder served{command.folder, server.url(), responder.is_live()};
+  print(command.json ? report::served_json(served) : report::served_text(served));
   server.run([] { return sys::interrupted(); });
   return k_fine;
 }

@@ -6,12 +6,12 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "cli/source_words.h"
-#include "pep/requirement.h"
+#include "choose/read_request.h"
+#include "choose/recipe.h"
+#include "source/patches/patch_work.h"
 #include "sys/file.h"
 #include "sys/files.h"
 #include "toolchain/description.h"
-#include "wheel/check/claimed_platform.h"
 
 namespace wheelsmith::cli {
 
@@ -46,51 +46,6 @@ std::vector<std::filesystem::path> example_folders() {
   return folders;
 }
 
-std::vector<gpu::ArchList> read_archs(const settings::Settings& settings) {
-  std::vector<gpu::ArchList> lists;
-  for (const std::string& text : settings.list("arch")) lists.push_back(gpu::ArchList::parse(text));
-  gpu::ArchList devices;
-  for (const std::string& name : settings.list("gpu")) {
-    const gpu::ArchRequest request{.arch = gpu::find_device(name).arch, .binary = true, .ptx = false};
-    if (std::find(devices.requests.begin(), devices.requests.end(), request) == devices.requests.end())
-      devices.requests.push_back(request);
-  }
-  if (devices.requests.empty()) return lists;
-  if (lists.size() > 1) throw Error("--gpu adds to one --arch list, but there are several");
-  if (lists.empty()) return {devices};
-  for (const gpu::ArchRequest& request : devices.requests) {
-    if (std::find(lists[0].requests.begin(), lists[0].requests.end(), request) == lists[0].requests.end())
-      lists[0].requests.push_back(request);
-  }
-  return lists;
-}
-
-// A tag that nobody defines is a slip of the pen, and is said before anything is fetched. Whether a wheel built here
-// can have a tag that exists is the doctor's to say.
-void check_platform_word(const std::string& platform) {
-  // What recipes know of other systems is shown by `plan`; the builder refuses them.
-  if (platform.starts_with("win") || platform.starts_with("macosx")) return;
-  if (platform.empty() || wheel::policy_named(platform, {})) return;
-  std::vector<std::string> names;
-  for (const pep::Policy& policy : pep::builtin_policies(pep::LibC::glibc)) {
-    names.push_back(policy.name);
-    names.insert(names.end(), policy.aliases.begin(), policy.aliases.end());
-  }
-  const auto near = nearest(platform, names);
-  throw UsageError(fmt::format("--platform {}: there is no such platform tag; {}", printable(platform),
-                               near ? "did you mean " + *near + "?" : "it is one like manylinux_2_28, or linux"));
-}
-
-// "NAME=REF", or a ref alone for the only package.
-std::pair<std::string, std::string> read_ref(const std::string& text) {
-  const std::size_t equals = text.find('=');
-  const std::string name = equals == std::string::npos ? "" : text.substr(0, equals);
-  const std::string ref = equals == std::string::npos ? text : text.substr(equals + 1);
-  if (ref.empty() || ref.starts_with('-') || (!name.empty() && !pep::is_valid_name(name)))
-    throw Error(fmt::format("--ref {}: it is [NAME=]REF, like pytorch=release/2.9", printable(text)));
-  return {name, ref};
-}
-
 // A compiler with a root that is not there finds no headers, and would be blamed for it.
 std::filesystem::path read_sysroot(const settings::Settings& settings) {
   const std::string folder = settings.text("sysroot");
@@ -113,7 +68,7 @@ std::string variable(const sys::Environment& environment, const std::string& nam
 
 }  // namespace
 
-void SettingWords::add_to(CLI::App& command, const std::vector<std::string>& names) {
+void SettingOptions::add_to(CLI::App& command, const std::vector<std::string>& names) {
   for (const settings::Option& option : settings::all_options()) {
     const bool wanted =
         names.empty() ? option.name != "packages" : std::find(names.begin(), names.end(), option.name) != names.end();
@@ -135,7 +90,7 @@ void SettingWords::add_to(CLI::App& command, const std::vector<std::string>& nam
   }
 }
 
-settings::Settings SettingWords::read(const std::vector<std::string>& packages) const {
+settings::Settings SettingOptions::read(const std::vector<std::string>& packages) const {
   return as_usage([&] {
     settings::Settings result;
     const sys::Environment environment = sys::current_environment();
@@ -160,32 +115,6 @@ settings::Settings SettingWords::read(const std::vector<std::string>& packages) 
   });
 }
 
-std::vector<recipe::Library::File> user_recipes(const settings::Settings& settings) {
-  std::vector<recipe::Library::File> files;
-  const std::filesystem::path folder = settings.text("recipes");
-  if (folder.empty()) return files;
-  if (!sys::is_folder(folder))
-    throw UsageError(fmt::format("--recipes {}: there is no such folder", printable(folder.string())));
-  std::vector<std::filesystem::path> paths;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    if (entry.path().extension() == ".toml") paths.push_back(entry.path());
-  }
-  std::sort(paths.begin(), paths.end());
-  for (const std::filesystem::path& path : paths) files.push_back({path.string(), sys::read_file(path, 4 << 20)});
-  return files;
-}
-
-std::string version_specifiers(const std::string& name, const std::string& text) {
-  if (text.empty()) return "";
-  if (pep::Version::try_parse(text)) return "==" + text;
-  try {
-    (void)pep::parse_specifiers(text);
-  } catch (const Error&) {
-    throw UsageError(fmt::format("--{} {}: neither a version nor specifiers like >=7,<8", name, printable(text)));
-  }
-  return text;
-}
-
 unsigned number_setting(const settings::Settings& settings, const std::string& name, unsigned fallback) {
   const std::string text = settings.text(name);
   if (text.empty()) return fallback;
@@ -195,11 +124,14 @@ unsigned number_setting(const settings::Settings& settings, const std::string& n
   return static_cast<unsigned>(*number);
 }
 
+std::unique_ptr<store::Store> open_store(const settings::Settings& settings) {
+  const std::string root = settings.text("store");
+  return std::make_unique<store::Store>(root.empty() ? store::Store::default_root() : std::filesystem::absolute(root));
+}
+
 Session::Session(const settings::Settings& settings, bool upgrade) : m_settings(settings), m_upgrade(upgrade) {
-  m_recipes = std::make_unique<recipe::Library>(user_recipes(m_settings));
-  const std::string root = m_settings.text("store");
-  m_store =
-      std::make_unique<store::Store>(root.empty() ? store::Store::default_root() : std::filesystem::absolute(root));
+  m_recipes = std::make_unique<recipe::Library>(choose::read_recipe_folder(m_settings.text("recipes")));
+  m_store = open_store(m_settings);
   m_host.environment = sys::current_environment();
   m_host.cc = m_settings.text("cc");
   m_host.cxx = m_settings.text("cxx");
@@ -234,48 +166,15 @@ fetch::FetchOptions Session::fetch_options() const {
 }
 
 choose::Request Session::request() const {
-  return as_usage([&] {
-    choose::Request request;
-    request.packages = m_settings.list("packages");
-    for (const std::string& name : request.packages) {
-      if (!pep::is_valid_name(name))
-        throw Error(fmt::format("\"{}\" is no name of a package (a folder to build from is given by --source)", name));
-    }
-    for (const std::string& name : m_settings.list("variant")) {
-      const auto variant = recipe::variant_named(name);
-      if (!variant) throw Error(fmt::format("--variant {}: it is cpu, cuda or rocm", printable(name)));
-      request.variants.push_back(*variant);
-    }
-    request.target = m_settings.text("target");
-    request.archs = read_archs(m_settings);
-    request.pythons = m_settings.list("python");
-    request.torch = m_settings.text("torch");
-    request.torch_index = m_settings.text("torch-index");
-    request.rocm_index = m_settings.text("rocm-index");
-    request.rocm_channel = m_settings.text("rocm-channel");
-    request.rocm_requirement = version_specifiers("rocm-version", m_settings.text("rocm-version"));
-    for (const std::string& text : m_settings.list("source")) request.sources.push_back(source::parse_override(text));
-    for (const std::string& text : m_settings.list("ref")) request.refs.push_back(read_ref(text));
-    request.platform = m_settings.text("platform");
-    request.build_type = m_settings.text("build-type");
-    request.set = m_settings.table("set");
-    if (const std::string file = m_settings.text("env-file"); !file.empty())
-      request.environment = settings::parse_env_file(sys::read_file(file, 1 << 20), file);
-    for (const auto& [name, value] : m_settings.table("env")) request.environment[name] = value;
-    request.network = m_settings.text("network");
-    request.verbose = m_settings.flag("verbose");
-    request.upgrade = m_upgrade;
-    request.offline = m_settings.flag("offline");
-    return request;
-  });
+  choose::Request request = choose::read_request(m_settings);
+  request.upgrade = m_upgrade;
+  return request;
 }
 
 choose::Request Session::build_request() const {
-  choose::Request result = request();
-  if (result.packages.empty())
-    throw UsageError("nothing to build: name a package, or list packages in wheelsmith.toml");
-  check_platform_word(result.platform);
-  return result;
+  choose::Request request = choose::read_build_request(m_settings);
+  request.upgrade = m_upgrade;
+  return request;
 }
 
 plan::PlanInputs Session::inputs() {
@@ -287,6 +186,31 @@ plan::PlanInputs Session::inputs() {
                           .patch_folder = patch_folder("", m_settings),
                           .example_folders = example_folders()};
   return inputs;
+}
+
+std::filesystem::path patch_folder(const std::string& given, const settings::Settings& settings) {
+  if (!given.empty()) return given;
+  std::error_code ignored;
+  return source::find_patch_folder(std::filesystem::current_path(ignored), settings.text("recipes"));
+}
+
+std::unique_ptr<source::Repositories> make_repositories(Session& session) {
+  const fetch::FetchOptions options = session.fetch_options();
+  auto repositories =
+      std::make_unique<source::Repositories>(session.store(), options.mirrors, options.offline, options.stop);
+  repositories->on_progress([](const std::string& sentence) { print_status("  " + printable(sentence) + "\n"); });
+  return repositories;
+}
+
+plan::BundleInputs bundle_inputs(Session& session, source::Repositories& repositories) {
+  const std::vector<std::string> pythons = session.settings().list("python");
+  return {.store = session.store(),
+          .fetcher = session.fetcher(),
+          .recipes = session.recipes(),
+          .repositories = repositories,
+          .torch = session.settings().text("torch"),
+          .python_version = pythons.empty() ? "" : pythons.front(),
+          .offline = session.settings().flag("offline")};
 }
 
 }  // namespace wheelsmith::cli

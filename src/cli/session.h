@@ -11,8 +11,10 @@
 #include "fetch/fetch.h"
 #include "governor/cache/cache.h"
 #include "plan/plan.h"
+#include "plan/source_bundle.h"
 #include "recipe/recipe.h"
 #include "settings/settings.h"
+#include "source/git/repositories.h"
 #include "store/store.h"
 #include "toolchain/toolchain.h"
 
@@ -21,7 +23,7 @@
 namespace wheelsmith::cli {
 
 // Options that are settings too: the same names, kinds and help texts as in files and in the environment.
-class SettingWords {
+class SettingOptions {
  public:
   // Adds the named options, or all but `packages` when none is named.
   void add_to(CLI::App& command, const std::vector<std::string>& names = {});
@@ -59,11 +61,15 @@ class Session {
   std::unique_ptr<fetch::Fetcher> m_fetcher;
 };
 
-// The recipes of the settings' folder, over ours.
-std::vector<recipe::Library::File> user_recipes(const settings::Settings& settings);
+// The store of the settings, else the user's default one.
+std::unique_ptr<store::Store> open_store(const settings::Settings& settings);
 
-// "==7.10.0" of "7.10.0"; specifiers stay as they are. Throws UsageError.
-std::string version_specifiers(const std::string& name, const std::string& text);
+// The folder of patch sets: `given` (--patch-dir), else where source::find_patch_folder() finds one.
+std::filesystem::path patch_folder(const std::string& given, const settings::Settings& settings);
+
+// Repositories that report their progress on standard error.
+std::unique_ptr<source::Repositories> make_repositories(Session& session);
+plan::BundleInputs bundle_inputs(Session& session, source::Repositories& repositories);
 
 // The compile cache of the settings; without ccache on this machine, its program is empty. Throws UsageError.
 governor::CacheOptions cache_options(const settings::Settings& settings, const store::Store& store);

@@ -10,7 +10,7 @@ namespace {
 
 struct TestCommand {
   OutputOptions output;
-  SettingWords settings;
+  SettingOptions settings;
   std::vector<std::string> paths;
 };
 

@@ -288,7 +288,7 @@ TEST(Programs, NotFromPip) {
   EXPECT_EQ(patient.state("cmake"), "good");
   EXPECT_EQ(patient.state("torch"), "none");  // no program
   patient.facts.shadowed["cmake"] = patient.facts.programs["cmake"];
-  patient.facts.programs["cmake"] = {"cmake", "/venv/bin/cmake", "4.1.0", "pip", ""};
+  patient.facts.programs["cmake"] = {"cmake", "/venv/bin/cmake", "4.1.0", toolchain::Origin::pip, ""};
   // A plan takes the one behind it.
   EXPECT_EQ(patient.find("cmake").found,
             "cmake 3.25.1 (/usr/bin/cmake), and not cmake 4.1.0 (/venv/bin/cmake, installed by pip)");

@@ -64,6 +64,8 @@ struct Summary {
   // A few words for people.
   [[nodiscard]] std::string to_text() const;
 };
+// The document of `run --json` (docs/json.md).
+std::string run_json(const Summary& summary, const std::filesystem::path& record, int exit);
 Summary summarize(const std::filesystem::path& record);
 
 }  // namespace wheelsmith::governor

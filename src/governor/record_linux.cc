@@ -72,6 +72,13 @@ std::string CacheCounts::to_text() const {
   return text;
 }
 
+std::string run_json(const Summary& summary, const std::filesystem::path& record, int exit) {
+  document::Value document = summary.to_value();
+  (*document.table())["record"] = record.string();
+  (*document.table())["exit"] = exit;
+  return document::to_json(document) + "\n";
+}
+
 document::Value Summary::to_value() const {
   document::Table table;
   table["schema"] = 1;

@@ -89,10 +89,6 @@ std::string pip_line(std::string_view up, std::string_view project) {
       html_escaped(up), html_escaped(project), html_escaped(project));
 }
 
-std::string count_of(std::size_t count, std::string_view what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
 std::string project_rows(const Index& index) {
   std::string rows;
   for (const Project& project : index.projects) {
@@ -197,8 +193,8 @@ std::string project_html(const ProjectView& view) {
     if (last == nullptr || *last != file->parts.version) ++versions;
     last = &file->parts.version;
   }
-  body += fmt::format("<p class=\"quiet\">{}, {}, {}</p>\n", count_of(versions, "version"),
-                      count_of(project.files.size(), "file"), human_bytes(total));
+  body += fmt::format("<p class=\"quiet\">{}, {}, {}</p>\n", counted(versions, "version"),
+                      counted(project.files.size(), "file"), human_bytes(total));
   if (!project.files.empty()) body += pip_line("../", project.name);
   body += "</header>\n<main>\n";
   last = nullptr;
@@ -219,8 +215,8 @@ std::string project_html(const ProjectView& view) {
 
 std::string root_html(const RootView& view) {
   std::string body = fmt::format("<header><h1>{}</h1>", html_escaped(view.title));
-  body += fmt::format("<p class=\"quiet\">{}, {}</p>\n", count_of(view.index->projects.size(), "project"),
-                      count_of(view.index->file_count(), "file"));
+  body += fmt::format("<p class=\"quiet\">{}, {}</p>\n", counted(view.index->projects.size(), "project"),
+                      counted(view.index->file_count(), "file"));
   if (view.lists_projects) body += pip_line("./", "PROJECT");
   if (!view.sub_indexes.empty()) {
     body += "<p class=\"quiet\">Indexes for one kind of machine:</p><div class=\"places\">";

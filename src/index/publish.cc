@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <unordered_set>
 
@@ -234,6 +235,11 @@ class Publisher {
 };
 
 }  // namespace
+
+bool Published::is_good() const {
+  return std::none_of(findings.begin(), findings.end(),
+                      [](const Finding& finding) { return finding.severity == Severity::error; });
+}
 
 Published publish(const PublishOptions& options) { return Publisher(options).take(); }
 

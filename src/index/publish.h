@@ -33,6 +33,9 @@ struct Published {
   std::uint64_t written = 0;  // of them, now
   std::uint64_t removed = 0;
   std::vector<Finding> findings;
+
+  // Whether no file was left out because it is broken.
+  [[nodiscard]] bool is_good() const;
 };
 
 // Makes or brings up to date the pages of a folder. Throws Error when it cannot be done; then nothing is half-written,

@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "choose/rocm_index.h"
 #include "choose/toolkit.h"
 #include "env/rocm_wheels.h"
 #include "gpu/arch_words.h"
@@ -68,7 +69,7 @@ Found look_in_index(const BuildSpec& spec, const recipe::Rules& rules, const cho
   const bool by_family = request.rocm_index.find("{family}") != std::string::npos;
   std::string problem;
   for (const std::string& family : by_family ? wanted.families : std::vector<std::string>{""}) {
-    const std::string url = rocm_index_url(request.rocm_index, request.rocm_channel, family);
+    const std::string url = choose::rocm_index_url(request.rocm_index, request.rocm_channel, family);
     fetch::FetchOptions options = inputs.fetcher.options();
     options.index = {};
     options.index.index_url = url;
@@ -87,18 +88,6 @@ Found look_in_index(const BuildSpec& spec, const recipe::Rules& rules, const cho
 }
 
 }  // namespace
-
-std::string rocm_index_url(const std::string& index, const std::string& channel, const std::string& family) {
-  if (!channel.empty() && index.find("{channel}") == index.npos)
-    throw Error(
-        fmt::format("channel {}: the index of ROCm's channels is not set; put rocm-index = "
-                    "\"https://…/{{channel}}/{{family}}\" into "
-                    "wheelsmith.toml, or set WHEELSMITH_ROCM_INDEX",
-                    printable(channel)));
-  if (channel.empty() && index.find("{channel}") != index.npos)
-    throw Error("the index of ROCm's wheels has {channel} in it: say which, nightly or dev");
-  return recipe::expand(index, {{"channel", channel}, {"family", family}});
-}
 
 choose::Chosen<RocmSpec> plan_rocm(const BuildSpec& spec, const recipe::Rules& rules, const choose::Request& request,
                                    const PlanInputs& inputs) {

@@ -21,8 +21,4 @@ void add_rocm_variables(std::map<std::string, std::string>& variables, const Roc
 // The part of PATH, with a ':' before each folder.
 std::string rocm_search_path(const RocmSpec& rocm);
 
-// Where a channel's or a family's wheels are: the index with {channel} and {family} filled in. Throws Error where a
-// channel is asked for and the index does not know the word.
-std::string rocm_index_url(const std::string& index, const std::string& channel, const std::string& family);
-
 }  // namespace wheelsmith::plan

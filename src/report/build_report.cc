@@ -237,4 +237,6 @@ Value to_value(const BuildReport& report) {
   return document;
 }
 
+std::string to_json(const BuildReport& report) { return document::to_json(to_value(report)) + "\n"; }
+
 }  // namespace wheelsmith::report

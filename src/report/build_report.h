@@ -34,6 +34,8 @@ struct BuildReport {
 // The document of `report --json` (docs/json.md), which is in the page, too. Times count from started().
 document::Value to_value(const BuildReport& report);
 
+std::string to_json(const BuildReport& report);
+
 // One file that needs nothing but a browser.
 std::string to_html(const BuildReport& report);
 

@@ -30,10 +30,6 @@ std::string finding_text(const Finding& finding, const Style& style) {
   return text;
 }
 
-std::string counted(std::size_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
-
 }  // namespace
 
 std::string to_text(const wheel::Verdict& item, const Style& style) {

@@ -347,6 +347,16 @@ Packaged Packager::run() {
 
 }  // namespace
 
+std::vector<std::string> family_list(std::string_view text) {
+  std::vector<std::string> families;
+  for (const std::string_view some : split(text, ';')) {
+    for (const std::string_view one : split(some, ',')) {
+      if (!trim(one).empty()) families.emplace_back(trim(one));
+    }
+  }
+  return families;
+}
+
 Packaged package(const PackageOptions& options) { return Packager(options).run(); }
 
 }  // namespace wheelsmith::rocm

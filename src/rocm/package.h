@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/finding.h"
@@ -29,6 +30,9 @@ struct PackageOptions {
   unsigned threads = 1;
   std::function<void(const std::string&)> on_progress;  // may be empty
 };
+
+// "gfx94X-dcgpu;gfx1151", or with commas; the empty text names none.
+std::vector<std::string> family_list(std::string_view text);
 
 struct Packaged {
   bool kpack = true;  // else per family

@@ -14,8 +14,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ctime>
 
-#include "base/error.h"
+#include "base/request_error.h"
 #include "base/text.h"
 #include "pep/version.h"
 
@@ -115,6 +116,29 @@ std::string package_version(const VersionWanted& wanted) {
   if (release_type != ReleaseType::prerelease && !wanted.prerelease_version.empty())
     throw Error(fmt::format("--prerelease-version is for the release type prerelease, and this is {}", type));
   return checked(of_type(release_type, wanted));
+}
+
+std::string wheel_version(const std::string& given, VersionWanted wanted, const std::string& artifacts) {
+  if (wanted.base_version.empty()) wanted.base_version = artifacts;
+  std::string version = given;
+  if (version.empty()) {
+    if (wanted.base_version.empty())
+      throw RequestError(
+          "the artifacts do not say which version of ROCm they are; give --version, or "
+          "--override-base-version with --release-type");
+    const bool development = wanted.release_type.empty() && wanted.custom_suffix.empty();
+    version = development ? wanted.base_version + ".dev0" : package_version(wanted);
+  }
+  const auto parsed = pep::Version::try_parse(version);
+  if (!parsed) throw RequestError(fmt::format("{} is no version of a Python package", printable(version)));
+  return parsed->to_string();
+}
+
+std::string calendar_day(std::int64_t seconds) {
+  const std::time_t time = seconds;
+  std::tm parts{};
+  if (::gmtime_r(&time, &parts) == nullptr) throw Error("the time is none that a calendar knows");
+  return fmt::format("{:04}{:02}{:02}", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday);
 }
 
 }  // namespace wheelsmith::rocm

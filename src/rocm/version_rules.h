@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -22,5 +23,13 @@ struct VersionWanted {
 const std::vector<std::string>& release_types();
 // Throws Error for what does not fit together.
 std::string package_version(const VersionWanted& wanted);
+
+// The version of all packages of a run: `given` where the user gave one, else by the rules; without a release type a
+// development version of the base version. `artifacts` is the base version that the artifacts tell, "" for none. Throws
+// RequestError where there is no base version, and for a version that Python packages cannot have.
+std::string wheel_version(const std::string& given, VersionWanted wanted, const std::string& artifacts);
+
+// "20261115", in UTC, of seconds since 1970.
+std::string calendar_day(std::int64_t seconds);
 
 }  // namespace wheelsmith::rocm

@@ -154,4 +154,11 @@ void SourceBundle::write(const fs::path& file) {
   out.commit();
 }
 
+BundleContents SourceBundle::contents() const {
+  BundleContents contents;
+  for (const auto& [url, repository] : m_found) contents.repositories.push_back(fetch::without_credentials(url));
+  for (const BundledDownload& download : m_downloads) contents.downloads.push_back(download.file_name);
+  return contents;
+}
+
 }  // namespace wheelsmith::source

@@ -44,6 +44,10 @@ struct BundledNote {
   std::string kind, name, text;
 };
 
+struct BundleContents {
+  std::vector<std::string> repositories, downloads;  // URLs without credentials, file names
+};
+
 class SourceBundle {
  public:
   explicit SourceBundle(Repositories& repositories) : m_repositories(repositories) {}
@@ -57,8 +61,8 @@ class SourceBundle {
   // Appears under its name only when it is whole.
   void write(const std::filesystem::path& file);
 
-  [[nodiscard]] const std::map<std::string, BundledRepository>& repositories() const { return m_found; }
   [[nodiscard]] const std::vector<BundledDownload>& downloads() const { return m_downloads; }
+  [[nodiscard]] BundleContents contents() const;
 
  private:
   void walk(const std::string& url, const std::string& commit, const std::string& path, class WantedFolders& wanted,
@@ -70,11 +74,8 @@ class SourceBundle {
   std::vector<BundledNote> m_notes;
 };
 
-struct Unbundled {
-  std::vector<std::string> repositories, downloads;  // URLs, file names
-};
 // Into the store. Throws Error for a file that is not what it says.
-Unbundled unbundle(const std::filesystem::path& file, store::Store& store, fetch::Fetcher& fetcher,
-                   const std::function<bool()>& stop);
+BundleContents unbundle(const std::filesystem::path& file, store::Store& store, fetch::Fetcher& fetcher,
+                        const std::function<bool()>& stop);
 
 }  // namespace wheelsmith::source

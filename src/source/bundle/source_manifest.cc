@@ -211,4 +211,24 @@ void compare(const ManifestProject& project, const WorkState& state, const std::
   }
 }
 
+void compare_patches(const ManifestProject& project, const PatchSet& set) {
+  std::vector<AppliedPatch> here;
+  for (const PatchFile& patch : set.files()) here.push_back({patch.part, patch.name, patch.sha256, patch.hipified});
+  for (const AppliedPatch& patch : project.patches) {
+    const auto found = std::find_if(here.begin(), here.end(), [&](const AppliedPatch& one) {
+      return one.part == patch.part && one.name == patch.name && one.hipified == patch.hipified;
+    });
+    if (found == here.end())
+      throw Error(fmt::format("{}: patch {} of set {} is not in {}; --patch-dir names the folder of patch sets",
+                              printable(project.name), printable(patch.name), printable(project.patchset),
+                              printable(set.folder().string())));
+    if (found->sha256 != patch.sha256)
+      throw Error(fmt::format("{}: patch {} of set {} has sha256 {}, but the manifest says {}", printable(project.name),
+                              printable(patch.name), printable(project.patchset), found->sha256, patch.sha256));
+  }
+  if (here.size() != project.patches.size())
+    throw Error(fmt::format("{}: set {} has {} patches here, but {} in the manifest", printable(project.name),
+                            printable(project.patchset), here.size(), project.patches.size()));
+}
+
 }  // namespace wheelsmith::source

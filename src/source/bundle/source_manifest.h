@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "source/patches/patch_set.h"
 #include "source/worktree/work_state.h"
 
 namespace wheelsmith::source {
@@ -36,5 +37,8 @@ ManifestProject project_of(const std::filesystem::path& root);
 
 // Throws Error when what was checked out is not what the manifest says.
 void compare(const ManifestProject& project, const WorkState& state, const std::vector<std::string>& trees);
+
+// Throws Error when the patches of a set are not those of the manifest.
+void compare_patches(const ManifestProject& project, const PatchSet& set);
 
 }  // namespace wheelsmith::source

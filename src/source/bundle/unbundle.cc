@@ -140,9 +140,9 @@ void unpack_repository(const Value& item, const fs::path& bundle, const fs::path
 
 }  // namespace
 
-Unbundled unbundle(const fs::path& file, store::Store& store, fetch::Fetcher& fetcher,
-                   const std::function<bool()>& stop) {
-  Unbundled result;
+BundleContents unbundle(const fs::path& file, store::Store& store, fetch::Fetcher& fetcher,
+                        const std::function<bool()>& stop) {
+  BundleContents result;
   const std::string shown = printable(file.string());
   try {
     Members members(file);

@@ -79,8 +79,4 @@ std::string list_some(const std::vector<std::string>& items, std::size_t shown) 
   return fmt::format("{} and {} more", join(first, ", "), items.size() - shown);
 }
 
-std::string count_of(std::size_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
-
 }  // namespace wheelsmith::wheel

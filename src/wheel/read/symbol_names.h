@@ -40,6 +40,5 @@ std::string readable(std::string_view symbol);
 // "a, b, c and 17 more", of at most `shown` items.
 std::string list_some(const std::vector<std::string>& items, std::size_t shown);
 // "1 symbol", "12 symbols".
-std::string count_of(std::size_t count, std::string_view noun);
 
 }  // namespace wheelsmith::wheel

@@ -72,7 +72,7 @@ void append_undefined(const ElfFacts& file, const std::vector<std::string_view>&
     add(fmt::format("asks for {}, which nothing provides", readable(names[i])));
   }
   if (names.size() > k_most_undefined) {
-    add(fmt::format("asks for {} more that nothing provides", count_of(names.size() - k_most_undefined, "symbol")));
+    add(fmt::format("asks for {} more that nothing provides", counted(names.size() - k_most_undefined, "symbol")));
   }
 }
 
@@ -82,7 +82,7 @@ Finding needs_torch(const ElfFacts& file, const std::vector<std::string_view>& n
       .severity = Severity::warning,
       .subject = file.path,
       .what = fmt::format("asks for {} of torch without naming torch's libraries in NEEDED: {}",
-                          count_of(names.size(), "symbol"), examples(names)),
+                          counted(names.size(), "symbol"), examples(names)),
       .why = "It loads only after `import torch`, and only with a torch that has these symbols.",
       .fix = "Import torch first in the package, and give the torch it is for with --against to have them checked."};
 }
@@ -92,7 +92,7 @@ Finding unverified(const ElfFacts& file, const FileSymbols& symbols) {
           .severity = Severity::note,
           .subject = file.path,
           .what = fmt::format("{} can come only from libraries that were not given ({}): {}",
-                              count_of(symbols.unverified.size(), "symbol"), list_some(symbols.not_given, 6),
+                              counted(symbols.unverified.size(), "symbol"), list_some(symbols.not_given, 6),
                               examples(symbols.unverified)),
           .why = "Whether these libraries really have them is not known.",
           .fix = fmt::format("Give the wheel, folder or library that holds {}: --against PATH",
@@ -108,7 +108,7 @@ Finding loose(const ElfFacts& file, Libraries::Id id, const std::vector<std::str
       .id = "symbol-loose",
       .severity = libraries.is_own(id) ? Severity::note : Severity::warning,
       .subject = file.path,
-      .what = fmt::format("{} {} from {}, which it does not name in NEEDED: {}", count_of(names.size(), "symbol"),
+      .what = fmt::format("{} {} from {}, which it does not name in NEEDED: {}", counted(names.size(), "symbol"),
                           names.size() == 1 ? "comes" : "come", from, examples(names)),
       .why =
           fmt::format("It works only if something else has loaded {} before, for all to see.", library_name(provider)),
@@ -120,7 +120,7 @@ Finding loose_system(const ElfFacts& file, std::string_view library, const std::
           .severity = Severity::note,
           .subject = file.path,
           .what = fmt::format("{} {} from the system's {}, which it does not name in NEEDED: {}",
-                              count_of(names.size(), "symbol"), names.size() == 1 ? "comes" : "come", library,
+                              counted(names.size(), "symbol"), names.size() == 1 ? "comes" : "come", library,
                               examples(names)),
           .why =
               "It works because the interpreter has loaded that library; without a version, nothing says which "

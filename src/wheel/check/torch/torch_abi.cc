@@ -20,6 +20,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "base/text.h"
 #include "wheel/check/symbols/symbol_index.h"
 #include "wheel/check/torch/torch_exports.h"
 #include "wheel/check/torch/torch_findings.h"
@@ -112,7 +113,7 @@ TorchMismatch classify(const TorchUse& use, TorchExports& exports, const TorchGi
 
 std::string subject_of(const std::vector<const TorchUse*>& uses) {
   if (uses.size() == 1) return uses.front()->file->path;
-  return fmt::format("{} and {}", uses.front()->file->path, count_of(uses.size() - 1, "other file"));
+  return fmt::format("{} and {}", uses.front()->file->path, counted(uses.size() - 1, "other file"));
 }
 
 std::size_t count_names(const std::vector<const TorchUse*>& uses) {
@@ -128,7 +129,7 @@ void append_stable(const std::vector<const TorchUse*>& uses, std::vector<Finding
       {.id = "torch-stable-abi",
        .severity = Severity::note,
        .subject = subject_of(uses),
-       .what = fmt::format("uses torch by {} of its stable C interface only", count_of(count_names(uses), "function")),
+       .what = fmt::format("uses torch by {} of its stable C interface only", counted(count_names(uses), "function")),
        .why = "It is not tied to one torch release or C++11 ABI.",
        .fix = "Nothing is to be done."});
 }
@@ -142,7 +143,7 @@ void append_not_given(const std::vector<const TorchUse*>& uses, const AbiWitness
   findings.push_back({.id = "torch-not-given",
                       .severity = Severity::note,
                       .subject = subject_of(uses),
-                      .what = fmt::format("uses {} of torch{}", count_of(count_names(uses), "symbol"), flag),
+                      .what = fmt::format("uses {} of torch{}", counted(count_names(uses), "symbol"), flag),
                       .why = "Whether they are in the torch it will meet is not known.",
                       .fix = "Give the torch it is for, a wheel or an installed one: --against torch.whl"});
 }
@@ -154,7 +155,7 @@ void append_fits(const std::vector<const TorchUse*>& uses, const TorchGiven& tor
        .severity = Severity::note,
        .subject = subject_of(uses),
        .what =
-           fmt::format("no link-level mismatch with {}; {} found", torch.name, count_of(count_names(uses), "symbol")),
+           fmt::format("no link-level mismatch with {}; {} found", torch.name, counted(count_names(uses), "symbol")),
        .why = "It loads with this torch. What is compiled in (inline functions, layouts) cannot be judged.",
        .fix = "Nothing is to be done."});
 }

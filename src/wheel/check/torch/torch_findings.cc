@@ -60,7 +60,7 @@ Finding other_abi(const TorchMismatch& mismatch, const TorchGiven& torch) {
           "was built with _GLIBCXX_USE_CXX11_ABI={}, {} with {}: it asks for {}, which is there as {}{}",
           torch_is_new ? 0 : 1, torch.name, torch_is_new ? 1 : 0, missing, provided,
           mismatch.abi.size() == 1 ? ""
-                                   : fmt::format(" (and {})", count_of(mismatch.abi.size() - 1, "more such symbol"))),
+                                   : fmt::format(" (and {})", counted(mismatch.abi.size() - 1, "more such symbol"))),
       .why = "The import fails with \"undefined symbol\": std::string is another type in the two ABIs.",
       .fix = fmt::format("Compile with -D_GLIBCXX_USE_CXX11_ABI={}, as torch.compiled_with_cxx11_abi() tells; "
                          "torch's CMake and setuptools helpers set it.",
@@ -88,7 +88,7 @@ Finding other_version(const TorchMismatch& mismatch, const TorchGiven& torch) {
       .severity = Severity::error,
       .subject = mismatch.file->path,
       .what = fmt::format("was built for another torch version: {} it asks for {} not in {}: {}",
-                          count_of(count, "symbol"), count == 1 ? "is" : "are", torch.name, version_evidence(mismatch)),
+                          counted(count, "symbol"), count == 1 ? "is" : "are", torch.name, version_evidence(mismatch)),
       .why = "The import fails with \"undefined symbol\": torch keeps no C++ ABI between releases.",
       .fix = "Build the extension against this torch, or install the torch that it was built with."};
 }

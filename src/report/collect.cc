@@ -1,4 +1,4 @@
-#include "cli/report_sources.h"
+#include "report/collect.h"
 
 #include <fmt/format.h>
 
@@ -7,10 +7,14 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/parallel.h"
 #include "base/text.h"
+#include "sys/file.h"
 #include "sys/files.h"
+#include "sys/page_trimmer.h"
+#include "wheel/read/inspect.h"
 
-namespace wheelsmith::cli {
+namespace wheelsmith::report {
 
 namespace {
 
@@ -61,19 +65,20 @@ BuildFile build_from(const Value& value, const std::filesystem::path& path) {
   return build;
 }
 
-// The newest first; one that cannot be read is left out: others can.
+// The newest first.
 std::vector<BuildFile> builds_in(const std::filesystem::path& logs) {
   std::vector<BuildFile> builds;
   for (const std::filesystem::path& file : files_like(logs, "build-*.json")) {
     try {
       builds.push_back(build_from(document::parse_json(sys::read_file(file), file.string()), file));
-    } catch (const Error&) {}
+    } catch (const Error&) {  // left out: a build that was killed while writing must not hide the others
+    }
   }
   return builds;
 }
 
-report::BuildRecord record_in(const std::filesystem::path& file) {
-  report::BuildRecord record = report::read_record(sys::read_file(file));
+BuildRecord record_in(const std::filesystem::path& file) {
+  BuildRecord record = read_record(sys::read_file(file));
   // One in which nothing has happened yet.
   if (record.started == 0) record.started = record.ended = changed_at(file);
   return record;
@@ -84,7 +89,7 @@ bool has(const std::vector<std::string>& list, const std::string& name) {
 }
 
 // A record belongs to the last build that began before it and has a step of its name.
-const BuildFile* owner_of(const report::BuildRecord& record, const std::vector<BuildFile>& builds) {
+const BuildFile* owner_of(const BuildRecord& record, const std::vector<BuildFile>& builds) {
   const BuildFile* owner = nullptr;
   for (const BuildFile& build : builds) {
     if (!has(build.planned, record.name) || build.started > record.started + k_slack) continue;
@@ -94,26 +99,25 @@ const BuildFile* owner_of(const report::BuildRecord& record, const std::vector<B
 }
 
 // The build's records; of all steps, or of one.
-void add_records(report::BuildReport& report, const std::filesystem::path& logs, const BuildFile& build,
+void add_records(BuildReport& report, const std::filesystem::path& logs, const BuildFile& build,
                  const std::vector<BuildFile>& builds, const std::string& only = "") {
-  std::vector<report::BuildRecord> records;
+  std::vector<BuildRecord> records;
   for (const std::filesystem::path& file : files_like(logs, "compiles-*.jsonl")) {
     if (changed_at(file) < build.started - k_slack) break;
-    report::BuildRecord record = record_in(file);
+    BuildRecord record = record_in(file);
     if (!only.empty() && record.name != only) continue;
     if (owner_of(record, builds) == &build) records.push_back(std::move(record));
   }
   std::sort(records.begin(), records.end(), [](const auto& a, const auto& b) { return a.started < b.started; });
-  for (report::BuildRecord& record : records) report.records.push_back(std::move(record));
+  for (BuildRecord& record : records) report.records.push_back(std::move(record));
 }
 
 bool was_compiled(const run::StepOutcome& step) {
   return step.outcome == run::Outcome::built || step.outcome == run::Outcome::failed;
 }
 
-}  // namespace
-
-void add_file(report::BuildReport& report, const std::filesystem::path& file) {
+// Adds what the file holds: a record, a build's outcomes, or what `build --json` printed.
+void add_file(BuildReport& report, const std::filesystem::path& file) {
   const std::string text = sys::read_file(file);
   try {
     const Value value = document::parse_json(text, file.string());
@@ -123,7 +127,7 @@ void add_file(report::BuildReport& report, const std::filesystem::path& file) {
     }
   } catch (const Error&) {  // lines of JSON are no document
   }
-  report::BuildRecord record = report::read_record(text);
+  BuildRecord record = read_record(text);
   if (record.started == 0 && record.name.empty() && record.id.empty()) {
     throw Error(fmt::format("{} is neither a record of compiles nor a build's outcomes", file.string()));
   }
@@ -131,12 +135,13 @@ void add_file(report::BuildReport& report, const std::filesystem::path& file) {
   report.records.push_back(std::move(record));
 }
 
-void add_newest(report::BuildReport& report, const std::filesystem::path& logs) {
+// Adds the newest build of a folder of logs, with the records of its steps.
+void add_newest(BuildReport& report, const std::filesystem::path& logs) {
   const std::vector<BuildFile> builds = builds_in(logs);
   const std::vector<std::filesystem::path> records = files_like(logs, "compiles-*.jsonl");
   const BuildFile* newest = builds.empty() ? nullptr : &builds.front();
   if (!records.empty() && (newest == nullptr || changed_at(records.front()) >= newest->changed)) {
-    report::BuildRecord record = record_in(records.front());
+    BuildRecord record = record_in(records.front());
     newest = owner_of(record, builds);
     if (newest == nullptr) {
       report.records.push_back(std::move(record));
@@ -150,7 +155,9 @@ void add_newest(report::BuildReport& report, const std::filesystem::path& logs) 
   add_records(report, logs, *newest, builds);
 }
 
-void add_build_of_step(report::BuildReport& report, const std::filesystem::path& logs, const std::string& name) {
+// Adds the newest build of that step, rather one that compiled it than one that found it in the store; only the step
+// and its records. The name is a step's id or a package's name.
+void add_build_of_step(BuildReport& report, const std::filesystem::path& logs, const std::string& name) {
   const std::vector<BuildFile> builds = builds_in(logs);
   std::vector<std::string> known;
   const BuildFile* chosen = nullptr;
@@ -172,14 +179,15 @@ void add_build_of_step(report::BuildReport& report, const std::filesystem::path&
   add_records(report, logs, *chosen, builds, chosen_step->id);
 }
 
-std::string title_of(const report::BuildReport& report) {
+// "flash-attn", "torch, vision and 3 more", "ninja -C build": what the report is about.
+std::string title_of(const BuildReport& report) {
   std::vector<std::string> names;
   const auto add = [&names](const std::string& name) {
     if (!name.empty() && !has(names, name)) names.push_back(name);
   };
   for (const run::StepOutcome& step : report.steps) add(report.steps.size() == 1 ? step.id : step.package);
   if (names.empty()) {
-    for (const report::BuildRecord& record : report.records) add(record.name.substr(0, 200));
+    for (const BuildRecord& record : report.records) add(record.name.substr(0, 200));
   }
   if (names.size() > 3) {
     const std::size_t more = names.size() - 2;
@@ -189,4 +197,74 @@ std::string title_of(const report::BuildReport& report) {
   return join(names, ", ");
 }
 
-}  // namespace wheelsmith::cli
+class Collector {
+ public:
+  explicit Collector(const StoreOpener& open_store) : m_open_store(open_store) {}
+
+  void add(BuildReport& report, const std::string& source) {
+    std::error_code ignored;
+    if (sys::is_folder(source)) {
+      add_newest(report, source);
+    } else if (std::filesystem::exists(source, ignored)) {
+      add_file(report, source);
+    } else {
+      add_build_of_step(report, store().folder("logs"), source);
+    }
+  }
+  void add_newest_build(BuildReport& report) { add_newest(report, store().folder("logs")); }
+
+  [[nodiscard]] WheelSizes sizes_of(const run::StepOutcome& step) const {
+    WheelSizes sizes;
+    sizes.step = step.id;
+    sizes.path = step.wheel.string();
+    try {
+      const std::filesystem::path file = wheel_of(step);
+      const Blob mapped = sys::map_file(file);
+      const sys::PageTrimmer trimmer(mapped.bytes);
+      const wheel::Inspection inspection =
+          wheel::inspect_file(file.string(), mapped.bytes, {.threads = usable_threads(), .platform = {}});
+      sizes.size = inspection.size;
+      sizes.unpacked_size = inspection.unpacked_size;
+      sizes.file_count = inspection.file_count;
+      sizes.gpu = inspection.gpu;
+    } catch (const Error& error) {  // one wheel becomes an item with an error
+      sizes.error = error.what();
+    }
+    return sizes;
+  }
+
+ private:
+  // The store is opened when something is looked for in it.
+  store::Store& store() {
+    if (m_store == nullptr) m_store = &m_open_store();
+    return *m_store;
+  }
+
+  // Where it left the wheelhouse, the store may still have it.
+  [[nodiscard]] std::filesystem::path wheel_of(const run::StepOutcome& step) const {
+    std::error_code ignored;
+    if (m_store == nullptr || std::filesystem::exists(step.wheel, ignored)) return step.wheel;
+    const auto record = m_store->find_step(step.key);
+    const auto blob = record ? m_store->blob(record->wheel_sha256) : std::nullopt;
+    return blob ? *blob : step.wheel;
+  }
+
+  const StoreOpener& m_open_store;
+  store::Store* m_store = nullptr;
+};
+
+}  // namespace
+
+BuildReport collect_report(const std::vector<std::string>& sources, const StoreOpener& open_store) {
+  Collector collector(open_store);
+  BuildReport report;
+  for (const std::string& source : sources) collector.add(report, source);
+  if (sources.empty()) collector.add_newest_build(report);
+  report.title = title_of(report);
+  for (const run::StepOutcome& step : report.steps) {
+    if (!step.wheel.empty()) report.wheels.push_back(collector.sizes_of(step));
+  }
+  return report;
+}
+
+}  // namespace wheelsmith::report

@@ -1,0 +1,82 @@
+#include "bundle/make_bundle.h"
+
+#include <memory>
+
+#include "base/request_error.h"
+#include "base/text.h"
+#include "sys/file.h"
+#include "sys/files.h"
+
+namespace wheelsmith::bundle {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// A folder, or the members of a wheel, with what keeps them alive.
+struct OpenSdk {
+  Blob file;
+  std::unique_ptr<zip::Archive> archive;
+  std::unique_ptr<FileTree> tree;
+};
+
+OpenSdk open_sdk(const std::string& path) {
+  OpenSdk sdk;
+  if (sys::is_folder(path)) {
+    sdk.tree = std::make_unique<sys::FolderTree>(path);
+    return sdk;
+  }
+  sdk.file = sys::map_file(path);
+  try {
+    sdk.archive = std::make_unique<zip::Archive>(zip::Archive::open(sdk.file.bytes));
+  } catch (const Error& error) {
+    throw error.in(printable(path) + " is neither a folder nor a wheel");
+  }
+  sdk.tree = std::make_unique<wheel::WheelTree>(*sdk.archive);
+  return sdk;
+}
+
+void write_bundle(const Wish& wish, const BundleRequest& request, BundledWheel& made) {
+  const Bundler bundler(wish);
+  made.summary = bundler.summary();
+  sys::make_folders(request.out);
+  made.path = request.out / made.summary.file_name;
+  if (fs::exists(made.path) && fs::equivalent(made.path, request.wheel))
+    throw RequestError("the bundled wheel has the same name: give another folder (--out DIR) or a --local label");
+  sys::AtomicFile target(made.path);
+  made.size = bundler.write(target);
+  target.commit();
+}
+
+}  // namespace
+
+BundledWheel make_bundle(const BundleRequest& request) {
+  Wish wish;
+  wish.file_name = fs::path(request.wheel).filename().string();
+  wish.local_label = request.local_label;
+  wish.time = request.time;
+  wish.threads = request.threads;
+  const Blob file = sys::map_file(request.wheel);
+  wish.wheel = file.bytes;
+  std::vector<OpenSdk> sdks;
+  for (const std::string& path : request.from) {
+    sdks.push_back(open_sdk(path));
+    wish.sdks.push_back({path, sdks.back().tree.get()});
+  }
+  BundledWheel made;
+  try {
+    write_bundle(wish, request, made);
+  } catch (const RequestError&) {  // about the command, not about the wheel
+    throw;
+  } catch (const Error& error) {
+    throw error.in(printable(wish.file_name));
+  }
+  // Users get a wheel that was checked as they would check it.
+  const Blob written = sys::map_file(made.path);
+  wheel::CheckOptions options;
+  options.threads = wish.threads;
+  made.verdict = wheel::check_wheel(made.path.filename().string(), written.bytes, options);
+  return made;
+}
+
+}  // namespace wheelsmith::bundle

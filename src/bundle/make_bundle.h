@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "bundle/bundler.h"
+#include "wheel/check/check.h"
+
+namespace wheelsmith::bundle {
+
+struct BundleRequest {
+  std::string wheel;              // its path
+  std::vector<std::string> from;  // SDKs: folders or wheels; the first that has a file counts
+  std::filesystem::path out;
+  std::string local_label{};
+  std::int64_t time = Wish().time;
+  unsigned threads = 1;
+};
+
+struct BundledWheel {
+  std::filesystem::path path;
+  std::uint64_t size = 0;
+  Summary summary;
+  wheel::Verdict verdict;  // of the new wheel, as `check` gives it
+};
+
+// Writes the wheel into a folder and checks it. Throws RequestError where it would replace the wheel it is made from.
+BundledWheel make_bundle(const BundleRequest& request);
+
+}  // namespace wheelsmith::bundle

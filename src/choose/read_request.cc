@@ -1,0 +1,136 @@
+#include "choose/read_request.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/request_error.h"
+#include "base/text.h"
+#include "pep/requirement.h"
+#include "sys/files.h"
+#include "wheel/check/claimed_platform.h"
+
+namespace wheelsmith::choose {
+
+namespace {
+
+void add_arch(gpu::ArchList& list, const gpu::ArchRequest& request) {
+  if (std::find(list.requests.begin(), list.requests.end(), request) == list.requests.end())
+    list.requests.push_back(request);
+}
+
+// --arch, each a list of its own, and --gpu, whose devices are one list or part of the only one.
+std::vector<gpu::ArchList> read_archs(const settings::Settings& settings) {
+  std::vector<gpu::ArchList> lists;
+  for (const std::string& text : settings.list("arch")) lists.push_back(gpu::ArchList::parse(text));
+  gpu::ArchList devices;
+  for (const std::string& name : settings.list("gpu"))
+    add_arch(devices, {.arch = gpu::find_device(name).arch, .binary = true, .ptx = false});
+  if (devices.requests.empty()) return lists;
+  if (lists.size() > 1) throw Error("--gpu adds to one --arch list, but there are several");
+  if (lists.empty()) return {devices};
+  for (const gpu::ArchRequest& request : devices.requests) add_arch(lists[0], request);
+  return lists;
+}
+
+std::vector<recipe::Variant> read_variants(const settings::Settings& settings) {
+  std::vector<recipe::Variant> variants;
+  for (const std::string& name : settings.list("variant")) {
+    const auto variant = recipe::variant_named(name);
+    if (!variant) throw Error(fmt::format("--variant {}: it is cpu, cuda or rocm", printable(name)));
+    variants.push_back(*variant);
+  }
+  return variants;
+}
+
+// "NAME=REF", or a ref alone for the only package.
+std::pair<std::string, std::string> read_ref(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  const std::string name = equals == std::string::npos ? "" : text.substr(0, equals);
+  const std::string ref = equals == std::string::npos ? text : text.substr(equals + 1);
+  if (ref.empty() || ref.starts_with('-') || (!name.empty() && !pep::is_valid_name(name)))
+    throw Error(fmt::format("--ref {}: it is [NAME=]REF, like pytorch=release/2.9", printable(text)));
+  return {name, ref};
+}
+
+// --env-file, and --env over it.
+std::map<std::string, std::string> read_variables(const settings::Settings& settings) {
+  std::map<std::string, std::string> variables;
+  if (const std::string file = settings.text("env-file"); !file.empty())
+    variables = settings::parse_env_file(sys::read_file(file, 1 << 20), file);
+  for (const auto& [name, value] : settings.table("env")) variables[name] = value;
+  return variables;
+}
+
+Request read_all(const settings::Settings& settings) {
+  Request request;
+  request.packages = settings.list("packages");
+  for (const std::string& name : request.packages) {
+    if (!pep::is_valid_name(name))
+      throw Error(fmt::format("\"{}\" is no name of a package (a folder to build from is given by --source)", name));
+  }
+  request.variants = read_variants(settings);
+  request.target = settings.text("target");
+  request.archs = read_archs(settings);
+  request.pythons = settings.list("python");
+  request.torch = settings.text("torch");
+  request.torch_index = settings.text("torch-index");
+  request.rocm_index = settings.text("rocm-index");
+  request.rocm_channel = settings.text("rocm-channel");
+  request.rocm_requirement = version_specifiers("rocm-version", settings.text("rocm-version"));
+  for (const std::string& text : settings.list("source")) request.sources.push_back(source::parse_override(text));
+  for (const std::string& text : settings.list("ref")) request.refs.push_back(read_ref(text));
+  request.platform = settings.text("platform");
+  request.build_type = settings.text("build-type");
+  request.set = settings.table("set");
+  request.environment = read_variables(settings);
+  request.network = settings.text("network");
+  request.verbose = settings.flag("verbose");
+  request.offline = settings.flag("offline");
+  return request;
+}
+
+void check_platform_exists(const std::string& platform) {
+  // `plan` shows what recipes know of other systems.
+  if (platform.starts_with("win") || platform.starts_with("macosx")) return;
+  if (platform.empty() || wheel::policy_named(platform, {})) return;
+  std::vector<std::string> names;
+  for (const pep::Policy& policy : pep::builtin_policies(pep::LibC::glibc)) {
+    names.push_back(policy.name);
+    names.insert(names.end(), policy.aliases.begin(), policy.aliases.end());
+  }
+  const auto near = nearest(platform, names);
+  throw RequestError(fmt::format("--platform {}: there is no such platform tag; {}", printable(platform),
+                                 near ? "did you mean " + *near + "?" : "it is one like manylinux_2_28, or linux"));
+}
+
+}  // namespace
+
+Request read_request(const settings::Settings& settings) {
+  try {
+    return read_all(settings);
+  } catch (const Error& error) {
+    throw RequestError(error.what());
+  }
+}
+
+Request read_build_request(const settings::Settings& settings) {
+  Request request = read_request(settings);
+  if (request.packages.empty())
+    throw RequestError("nothing to build: name a package, or list packages in wheelsmith.toml");
+  check_platform_exists(request.platform);
+  return request;
+}
+
+std::string version_specifiers(const std::string& option, const std::string& text) {
+  if (text.empty()) return "";
+  if (pep::Version::try_parse(text)) return "==" + text;
+  try {
+    (void)pep::parse_specifiers(text);
+  } catch (const Error&) {
+    throw RequestError(fmt::format("--{} {}: neither a version nor specifiers like >=7,<8", option, printable(text)));
+  }
+  return text;
+}
+
+}  // namespace wheelsmith::choose

@@ -1,0 +1,113 @@
+#include "source/patches/patch_work.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/request_error.h"
+#include "base/text.h"
+#include "source/worktree/work_tree.h"
+#include "sys/file.h"
+
+namespace wheelsmith::source {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+bool leaves_folder(const std::string& name) {
+  return fs::path(name).is_absolute() || name.find("..") != std::string::npos;
+}
+
+// A checkout, and the set that its patches belong to.
+struct OpenCheckout {
+  fs::path folder;
+  std::string recipe, patchset;
+};
+
+OpenCheckout open_checkout(const PatchWork& work) {
+  GitFolder::refuse_locked(work.checkout);
+  if (!GitFolder::is_one(work.checkout))
+    throw RequestError(
+        fmt::format("{} is no checkout; `wheelsmith checkout` makes one", printable(work.checkout.string())));
+  OpenCheckout result;
+  result.folder = fs::canonical(work.checkout);
+  recover(result.folder);
+  const auto state = read_work_state(result.folder);
+  if (!state) throw Error(fmt::format("{} was not made by `wheelsmith checkout`", printable(result.folder.string())));
+  result.recipe = state->recipe;
+  result.patchset = !work.patchset.empty() ? work.patchset : !state->patchset.empty() ? state->patchset : state->ref;
+  if (result.patchset.empty() || leaves_folder(result.patchset))
+    throw RequestError(
+        fmt::format("\"{}\" is no name of a patch set; --patchset names one", printable(result.patchset)));
+  return result;
+}
+
+}  // namespace
+
+fs::path find_patch_folder(const fs::path& current_folder, const fs::path& recipe_folder) {
+  std::error_code ignored;
+  std::vector<fs::path> folders;
+  for (fs::path folder = current_folder; !folder.empty(); folder = folder.parent_path()) {
+    if (fs::exists(folder / "wheelsmith.toml", ignored)) {
+      folders.push_back(folder / "patches");
+      break;
+    }
+    if (folder == folder.parent_path()) break;
+  }
+  folders.push_back(current_folder / "patches");
+  if (!recipe_folder.empty()) {
+    folders.push_back(recipe_folder / "patches");
+    folders.push_back(fs::absolute(recipe_folder / "").parent_path().parent_path() / "patches");
+  }
+  for (const fs::path& folder : folders) {
+    if (sys::is_folder(folder)) return folder;
+  }
+  return folders.front();
+}
+
+PatchSet patch_set_named(const fs::path& patch_folder, const std::string& package, const std::string& name) {
+  const fs::path folder = patch_folder / package / name;
+  if (leaves_folder(name) || !sys::is_folder(folder)) {
+    const std::vector<std::string> names = PatchSet::names(patch_folder, package);
+    throw RequestError(fmt::format("there is no patch set {} of {} in {}{}", printable(name), package,
+                                   printable(patch_folder.string()),
+                                   names.empty() ? std::string() : "; there are " + printable(join(names, ", "))));
+  }
+  return {name, folder, package};
+}
+
+SavedSet save_patch_set(const PatchWork& work) {
+  const OpenCheckout checkout = open_checkout(work);
+  const PatchSet set(checkout.patchset, work.patch_folder / checkout.recipe / checkout.patchset, checkout.recipe);
+  return {checkout.patchset, set.folder(), save_patches(checkout.folder, set)};
+}
+
+AppliedSet apply_patch_set(const PatchWork& work) {
+  const OpenCheckout checkout = open_checkout(work);
+  const PatchSet set = patch_set_named(work.patch_folder, checkout.recipe, checkout.patchset);
+  return {checkout.patchset, apply_set(checkout.folder, set)};
+}
+
+PatchSetList list_patch_sets(const std::string& package, const std::optional<WorkState>& checkout,
+                             const fs::path& patch_folder, const std::string& patchset) {
+  std::vector<std::string> names = PatchSet::names(patch_folder, package);
+  if (!patchset.empty()) names = {patch_set_named(patch_folder, package, patchset).name()};
+  PatchSetList result{package, patch_folder, {}};
+  for (const std::string& name : names) {
+    const PatchSet set(name, patch_folder / package / name, package);
+    ListedSet listed{name, set.folder(), {}};
+    for (const PatchFile& patch : set.files()) {
+      std::optional<bool> applied;
+      if (checkout) {
+        const AppliedPatch wanted{patch.part, patch.name, patch.sha256, patch.hipified};
+        applied = std::find(checkout->patches.begin(), checkout->patches.end(), wanted) != checkout->patches.end();
+      }
+      listed.patches.push_back({patch.part, patch.name, patch.sha256, patch.hipified, applied});
+    }
+    result.sets.push_back(std::move(listed));
+  }
+  return result;
+}
+
+}  // namespace wheelsmith::source

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "source/patches/patch_set.h"
+#include "source/worktree/work_state.h"
+
+// The commits of a checkout as a patch set, and back: `patches save`, `list` and `apply`.
+
+namespace wheelsmith::source {
+
+// The folder of patch sets: `patches` beside the nearest wheelsmith.toml, in `current_folder`, or in or beside the
+// folder of the user's recipes ("" for none). The first of these where none of them exists.
+std::filesystem::path find_patch_folder(const std::filesystem::path& current_folder,
+                                        const std::filesystem::path& recipe_folder);
+
+// "release/2.7" among the sets of a package. Throws RequestError that lists the sets there are.
+PatchSet patch_set_named(const std::filesystem::path& patch_folder, const std::string& package,
+                         const std::string& name);
+
+struct PatchWork {
+  std::filesystem::path checkout;
+  std::filesystem::path patch_folder;  // of all packages and sets
+  std::string patchset;                // "": the one the checkout was made with, else its ref
+};
+
+struct SavedSet {
+  std::string patchset;
+  std::filesystem::path folder;
+  SavedPatches files;
+};
+// Both throw RequestError for a folder that is not a checkout and for a name that no patch set can have.
+SavedSet save_patch_set(const PatchWork& work);
+
+struct AppliedSet {
+  std::string patchset;
+  std::vector<std::string> patches;
+};
+AppliedSet apply_patch_set(const PatchWork& work);
+
+struct ListedPatch {
+  std::string part, name, sha256;
+  bool hipified = false;
+  std::optional<bool> applied;  // nothing: there is no checkout to compare with
+};
+struct ListedSet {
+  std::string name;
+  std::filesystem::path folder;
+  std::vector<ListedPatch> patches;
+};
+struct PatchSetList {
+  std::string package;
+  std::filesystem::path patch_folder;
+  std::vector<ListedSet> sets;
+};
+// The sets of a package, or only `patchset`. `checkout` is the state of a checkout of it.
+PatchSetList list_patch_sets(const std::string& package, const std::optional<WorkState>& checkout,
+                             const std::filesystem::path& patch_folder, const std::string& patchset);
+
+}  // namespace wheelsmith::source
