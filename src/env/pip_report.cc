@@ -17,6 +17,7 @@
 #include "base/text.h"
 #include "document/value.h"
 #include "pep/project_page.h"
+#include "pep/wheel_name.h"
 
 namespace wheelsmith::env {
 
@@ -95,6 +96,8 @@ std::vector<PinnedWheel> parse_pip_report(std::string_view text) {
       throw Error(fmt::format("{} {} is only there as {}, which is no wheel; nothing is built to make an environment",
                               printable(wheel.name), printable(wheel.version), printable(wheel.file_name)));
     }
+    // Normalized before they are sorted: a lock's order must not depend on how a project spells itself.
+    wheel.name = pep::normalized_name(wheel.name);
     wheels.push_back(std::move(wheel));
   }
   std::ranges::sort(wheels, {}, &PinnedWheel::name);

@@ -198,7 +198,6 @@ class Resolver {
 
   // An index without hashes and a plain folder do not tell them.
   void add_hash(PinnedWheel& wheel) {
-    wheel.name = pep::normalized_name(wheel.name);
     if (!wheel.sha256.empty()) return;
     if (const auto file = local_file(wheel.url)) {
       wheel.sha256 = sha256_of(*file);

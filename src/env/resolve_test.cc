@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "env/pip.h"
 #include "env/pip_report.h"
 #include "env/test_env.h"
@@ -121,6 +123,18 @@ TEST(PipReport, IsReadStrictly) {
   }
   EXPECT_NE(error_of([] { parse_pip_report(R"({"version":"2","install":[]})"); }), "");
   EXPECT_NE(error_of([] { parse_pip_report("{"); }), "");
+}
+
+TEST(PipReport, IsSortedByNormalizedNames) {
+  std::string installs;
+  for (const char* name : {"filelock", "Jinja2", "typing_extensions", "typer"}) {
+    installs += fmt::format(R"({}{{"metadata":{{"name":"{}","version":"1"}},"download_info":{{"url":"https://x/a.whl"}}}})",
+                            installs.empty() ? "" : ",", name);
+  }
+  std::vector<std::string> names;
+  for (const PinnedWheel& wheel : parse_pip_report(R"({"version":"1","install":[)" + installs + "]}"))
+    names.push_back(wheel.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"filelock", "jinja2", "typer", "typing-extensions"}));
 }
 
 TEST(PipFailure, ANetworkThatDoesNotAnswerIsNoMissingVersion) {
