@@ -85,6 +85,7 @@ Request read_all(const settings::Settings& settings) {
   request.set = settings.table("set");
   request.environment = read_variables(settings);
   request.network = settings.text("network");
+  request.isolated = !settings.flag("no-build-isolation");
   request.verbose = settings.flag("verbose");
   request.offline = settings.flag("offline");
   return request;

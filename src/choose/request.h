@@ -31,6 +31,7 @@ struct Request {
   std::map<std::string, std::string> environment;  // --env, --env-file
   std::vector<std::filesystem::path> wheelhouses;  // find-links folders for dependencies and torch
   std::string network = "recipe";
+  bool isolated = true;  // --no-build-isolation: false
   bool verbose = false, upgrade = false, offline = false;
 };
 

@@ -139,6 +139,13 @@ std::string cuda_of_label(std::string_view label) {
 Chosen<TorchChoice> choose_torch(const Request& request, const recipe::Recipe& recipe, const recipe::Rules& rules,
                                  Variant variant, const toolchain::Python& python, const toolchain::Host& host) {
   if (!rules.requires_versions.uses_torch) return {};
+  if (!request.isolated) {
+    if (!request.torch.empty())
+      throw RequestError(
+          "--torch and --no-build-isolation contradict each other: the torch is the one that the interpreter has "
+          "(--python names another)");
+    return {in_environment(python.executable), {}};
+  }
   if (!request.torch.empty()) return {requested_torch(request, variant, host), {}};
   if (const auto torch = toolchain::find_torch(python.executable, false, host)) {
     return {in_environment(python.executable),

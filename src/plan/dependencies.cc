@@ -27,6 +27,26 @@ void add_edge(std::vector<Edge>& edges, Edge edge) {
 }  // namespace
 
 // Whether a wheel of the version that the source names is there for this interpreter: then nobody has to build it.
+namespace {
+
+// The environment of the interpreter as it is: everything that would be installed must be there already.
+// A version that the package does not name is the user's decision; a package that is not there cannot be one.
+void use_installed(BuildSpec& spec, Notes& notes) {
+  EnvironmentSpec& environment = spec.environment;
+  environment.resolve_late = false;
+  environment.installed = env::installed_packages(spec.python);
+  const env::UnmetRequirements unmet =
+      env::unmet_requirements(environment.requirements, environment.installed, spec.python);
+  if (!unmet.missing.empty())
+    throw Error(fmt::format("{0}: {1} does not have {2}, which the build requires, and --no-build-isolation installs "
+                            "nothing: {1} -m pip install {2}",
+                            spec.package, spec.python.executable.string(), join(unmet.missing, " ")));
+  for (const std::string& requirement : unmet.other_version)
+    notes.add(fmt::format("{} wants {}; it is built with what is installed", spec.package, requirement));
+}
+
+}  // namespace
+
 bool Planner::is_published(Draft& draft, const recipe::Dependency& need) {
   if (need.published.empty()) return false;
   const BuildSpec& spec = draft.step.spec;
@@ -104,8 +124,10 @@ void Planner::choose_environment(Draft& draft, const recipe::Recipe& recipe, con
   if (built_torch == nullptr) environment.torch = torch_for(spec, recipe, rules);
   environment.requirements = build_requirements(
       {.rules = rules, .facts = source.facts, .needed = std::move(needed), .torch = environment.torch});
+  environment.isolated = m_request.isolated;
+  if (!environment.isolated) use_installed(spec, m_notes);
   const auto resolve = [&] {
-    if (!environment.resolve_late)
+    if (environment.isolated && !environment.resolve_late)
       environment.lock = m_locks.resolve(spec.package, environment.requirements, spec.python, environment.torch);
   };
   if (environment.torch.kind == choose::TorchChoice::Kind::environment) {

@@ -7,10 +7,10 @@
 #include "base/error.h"
 #include "base/file_tree.h"
 #include "base/text.h"
-#include "pep/marker.h"
 #include "pep/wheel_name.h"
 #include "source/git/git.h"
 #include "toolchain/description.h"
+#include "toolchain/markers.h"
 
 namespace wheelsmith::plan {
 
@@ -95,27 +95,6 @@ source::Pin file_pin(const recipe::Recipe& recipe, const std::string& project, c
   return pin;
 }
 
-std::string python_variable(const toolchain::Python& python, const std::string& name) {
-  if (name == "python_version") return python.short_version();
-  if (name == "python_full_version" || name == "implementation_version") return python.version;
-  if (name == "implementation_name") return python.implementation;
-  if (name == "platform_python_implementation") return python.implementation == "pypy" ? "PyPy" : "CPython";
-  if (name == "platform_machine") return python.machine();
-  if (name == "sys_platform") return "linux";
-  if (name == "platform_system") return "Linux";
-  return name == "os_name" ? "posix" : "";
-}
-
-bool is_wanted(const pep::Requirement& requirement, const toolchain::Python& python) {
-  if (requirement.marker.empty()) return true;
-  pep::MarkerEnvironment environment;
-  for (const char* name : {"python_version", "python_full_version", "implementation_version", "implementation_name",
-                           "platform_python_implementation", "platform_machine", "sys_platform", "platform_system",
-                           "os_name", "platform_release", "platform_version"})
-    environment[name] = python_variable(python, name);
-  return pep::Marker::parse(requirement.marker).evaluate(environment);
-}
-
 std::string version_for(const pep::Requirement& requirement, const Description& machine) {
   const auto listed = machine.wheels.find(pep::normalized_name(requirement.name));
   std::string version = lowest(requirement.specifiers);
@@ -183,7 +162,7 @@ env::Lock described_lock(const std::vector<std::string>& requirements, const too
   std::map<std::string, std::string> versions;
   for (const std::string& text : requirements) {
     const pep::Requirement requirement = pep::Requirement::parse(text);
-    if (!is_wanted(requirement, python)) continue;
+    if (!toolchain::applies_to(requirement, python)) continue;
     // Of a name that comes twice the stricter wish stands, as far as that can be told.
     std::string& version = versions[pep::normalized_name(requirement.name)];
     const std::string wanted = version_for(requirement, machine);

@@ -67,6 +67,9 @@ CudaSpec plan_cuda(const BuildSpec& spec, const recipe::Rules& rules, Toolbox& t
                            .torch_cuda = spec.environment.torch_build.cuda,
                            .specifiers = rules.requires_versions.cuda});
   if (choice.machine) return {tools.cuda()->root.string(), "", choice.version};
+  if (!spec.environment.isolated)
+    throw Error(fmt::format("{}: {}, and --no-build-isolation makes no CUDA toolkit from wheels; name one with --cuda",
+                            spec.package, choice.why));
   const std::string version = choice.version.empty() ? newest_cuda(spec, rules, locks) : choice.version;
   notes.add(fmt::format("{}: a CUDA {} toolkit made from the registry's wheels, since {}", spec.package, version,
                         choice.why));

@@ -70,6 +70,9 @@ store::Manifest make_manifest(const KeyInputs& inputs) {
   }
   for (const env::PinnedWheel& wheel : spec.environment.lock.wheels)
     manifest.set("requires:" + wheel.name, fmt::format("{} {}", wheel.version, wheel.sha256));
+  if (!spec.environment.isolated) manifest.set("isolation", "off");
+  for (const env::InstalledPackage& package : spec.environment.installed)
+    manifest.set("installed:" + package.name, fmt::format("{} {}", package.version, package.digest));
   // Where other steps' wheels are needed, the rest is resolved with them; what is asked for decides.
   if (spec.environment.resolve_late) {
     for (const std::string& requirement : spec.environment.requirements)

@@ -12,6 +12,7 @@
 #include "choose/torch.h"
 #include "document/value.h"
 #include "env/env.h"
+#include "env/installed.h"
 #include "gpu/arch.h"
 #include "recipe/recipe.h"
 #include "source/source.h"
@@ -92,6 +93,9 @@ struct EnvironmentSpec {
   bool resolve_late = false;  // … unless wheels of other steps are among them: then it is resolved in the step
   choose::TorchChoice torch;
   choose::TorchBuild torch_build;  // as far as it is known
+  // --no-build-isolation: the interpreter's own packages instead of a lock's wheels; they decide the result, too.
+  bool isolated = true;
+  std::vector<env::InstalledPackage> installed;
 };
 
 // A toolkit of the machine (root), or the version of one made from an index's wheels.

@@ -72,6 +72,13 @@ struct Fields<env::PinnedWheel> {
 };
 
 template <>
+struct Fields<env::InstalledPackage> {
+  using T = env::InstalledPackage;
+  static constexpr auto list =
+      fields_of<T>(field("name", &T::name), field("version", &T::version), field("digest", &T::digest));
+};
+
+template <>
 struct Fields<env::Lock> {
   using T = env::Lock;
   static constexpr auto list = fields_of<T>(field("wheels", &T::wheels), field("requirements", &T::requirements));
@@ -143,7 +150,8 @@ struct Fields<plan::EnvironmentSpec> {
   using T = plan::EnvironmentSpec;
   static constexpr auto list = fields_of<T>(field("requirements", &T::requirements), field("lock", &T::lock),
                                             field("resolve_late", &T::resolve_late), field("torch", &T::torch),
-                                            field("torch_build", &T::torch_build));
+                                            field("torch_build", &T::torch_build), field("isolated", &T::isolated),
+                                            field("installed", &T::installed));
 };
 
 template <>

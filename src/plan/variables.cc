@@ -122,6 +122,8 @@ Variables fixed_variables(const VariableInputs& inputs) {
   variables["SOURCE_DATE_EPOCH"] =
       date != inputs.host.environment.end() && to_number(date->second) ? date->second : std::to_string(k_zip_epoch);
   std::string path = "${env}/bin:${tree}/bin";
+  // Programs that came with the environment's packages: ninja, cmake.
+  if (!spec.environment.isolated) path += ":" + (spec.python.prefix / "bin").string();
   if (spec.variant == recipe::Variant::cuda) path += ":${toolkit}/bin";
   if (spec.variant == recipe::Variant::rocm) path += rocm_search_path(spec.tools.rocm);
   variables["PATH"] = path + ":" + std::string(k_system_path);

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "base/text.h"
+#include "env/installed.h"
 #include "pep/metadata.h"
 #include "pep/wheel_name.h"
 #include "sys/file.h"
@@ -92,7 +93,7 @@ env::Environment fresh_environment(const TestBench& bench, const std::filesystem
   for (const recipe::Test& test : bench.rules.tests)
     requirements.insert(requirements.end(), test.requires_.begin(), test.requires_.end());
   env::Lock lock;
-  if (!requirements.empty()) {
+  if (bench.isolated && !requirements.empty()) {
     env::ResolveOptions options;
     options.offline = bench.offline;
     options.wheelhouses = bench.wheelhouses;
@@ -124,8 +125,14 @@ std::vector<TestOutcome> run_tests(const TestBench& bench) {
   for (std::size_t i = 0; i < bench.rules.tests.size(); ++i) {
     const recipe::Test& test = bench.rules.tests[i];
     TestOutcome outcome{id_of(test, i), TestResult::pass, ""};
+    const std::vector<std::string> unmet =
+        bench.isolated ? std::vector<std::string>()
+                       : env::unmet_requirements(test.requires_, env::installed_packages(bench.python), bench.python)
+                             .missing;
     if (test.gpu && !has_gpu(bench.variant, gpus)) {
       outcome = {outcome.id, TestResult::not_run, "no GPU"};
+    } else if (!unmet.empty()) {
+      outcome = {outcome.id, TestResult::not_run, "not installed: " + join(unmet, ", ")};
     } else {
       sys::Command command;
       command.argv = {environment.python.string()};

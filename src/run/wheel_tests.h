@@ -23,7 +23,9 @@ struct TestBench {
   std::filesystem::path wheel;
   std::vector<std::string> requirements{};  // more than the wheel's own: the torch it was built with
   std::vector<std::string> constraints{};
-  std::vector<std::filesystem::path> wheelhouses{}, torch_sites{};
+  std::vector<std::filesystem::path> wheelhouses{};
+  bool isolated = true;  // false: nothing is installed but the wheels of other steps, and `torch_sites` have the rest
+  std::vector<std::filesystem::path> torch_sites{};
   std::vector<std::string> index_urls{};
   bool prereleases = false, offline = false;
   store::Store& store;

@@ -57,6 +57,7 @@ const std::vector<Option>& all_options() {
        "Network while compiling: off unless the recipe asks for it",
        "recipe",
        {"recipe", "on", "off"}},
+      {"no-build-isolation", Kind::flag, "Build with the packages that the interpreter's own environment has", "", {}},
       {"offline", Kind::flag, "Use only what the store and this machine have", "", {}},
       {"out", Kind::folder, "Wheelhouse: where finished wheels go", "wheelhouse", {}},
       {"packages", Kind::list, "What `build` and `plan` take when they are given no name", "", {}},

@@ -105,9 +105,10 @@ remove_pip() { [[ -n $outer_pip ]] || "$env/bin/python" -m pip uninstall --quiet
 append_sites() {
   local site
   site=$("$env/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
-  "$1" -c 'import os, sysconfig
+  "$1" -I -c 'import os, sys, sysconfig
 paths = sysconfig.get_paths()
-for path in dict.fromkeys([paths["purelib"], paths["platlib"]]):
+sites = [path for path in sys.path if os.path.basename(path) in ("site-packages", "dist-packages")]
+for path in dict.fromkeys([paths["purelib"], paths["platlib"]] + sites):
     print("import os, site; site.addsitedir(os.fsdecode(%r))" % os.fsencode(path))' >"$site/_wheelsmith.pth"
 }
 

@@ -118,6 +118,7 @@ class StepScript {
                               : "printf '%s\\n' " + shell_quoted(call.dropped) + " >\"$tree/driver/dropped\"");
     line("read_backend");
     line("hook get_requires_for_build_wheel \"$tree/driver/more\"" + config);
+    if (!m_spec.environment.isolated) return;
     line("[[ ! -s $tree/driver/more ]] || install" + m_pip_options + " -r \"$tree/driver/more\"");
   }
 
@@ -205,7 +206,15 @@ class StepScript {
     line("make_environment");
     std::string options = shell_quoted(pip_options());
     if (!options.empty()) options = " " + options;
-    if (!m_spec.environment.resolve_late) {
+    if (!m_spec.environment.isolated) {
+      line("append_sites " + shell_quoted(m_spec.python.executable.string()));
+      std::vector<std::string> needed;
+      for (const Edge& edge : m_step.needs) {
+        const Step* need = edge.kind == Edge::Kind::environment ? m_plan.find(edge.step) : nullptr;
+        if (need != nullptr && !need->is_skipped()) needed.push_back(need->spec.project + "==" + need->spec.version);
+      }
+      if (!needed.empty()) line("install --no-deps --no-index --pre --find-links \"$DIST\" -- " + shell_quoted(needed));
+    } else if (!m_spec.environment.resolve_late) {
       std::string requirements;
       for (const env::PinnedWheel& wheel : m_spec.environment.lock.wheels)
         requirements += fmt::format("{}=={} --hash=sha256:{}\n", wheel.name, wheel.version, wheel.sha256);
@@ -221,7 +230,7 @@ class StepScript {
       options += " --pre --find-links \"$DIST\"";
       line("install" + options + " -- " + shell_quoted(wanted));
     }
-    if (m_spec.environment.torch.kind == choose::TorchChoice::Kind::environment)
+    if (m_spec.environment.isolated && m_spec.environment.torch.kind == choose::TorchChoice::Kind::environment)
       line("append_sites " + shell_quoted(m_spec.environment.torch.python.string()));
     if (!m_spec.tools.cuda.root.empty()) line("toolkit=" + or_else("BUILD_CUDA", m_spec.tools.cuda.root));
     if (!m_spec.tools.cuda.index_version.empty())

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "env/rocm_wheels.h"
 #include "run/step/links.h"
@@ -42,6 +44,18 @@ void link_rocm(BuildEnvironment& result, const plan::BuildSpec& spec, const Sour
   link(result.rocm, tree.tree / "rocm");
 }
 
+// The wheels of other steps and nothing else: what they require is in the interpreter's environment.
+env::Lock lock_of_needs(const Job& job, const SourceTree& tree, const StepServices& services) {
+  env::Lock lock;
+  for (const NeededWheel& need : job.needs) {
+    const std::string url = link_needed_wheel(need, tree.tree / "needs", services.store);
+    lock.wheels.push_back({need.project, need.version, need.wheel.file_name, url.substr(url.find("file:")),
+                           need.wheel.sha256});
+  }
+  std::sort(lock.wheels.begin(), lock.wheels.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+  return lock;
+}
+
 void link_tools(const plan::ToolSpec& tools, const std::filesystem::path& bin) {
   const bool clang = tools.compiler_family == "clang";
   const auto compiler = [&](const std::string& real, const char* plain, const char* own) {
@@ -68,7 +82,10 @@ BuildEnvironment make_environment(const Job& job, const SourceTree& tree, const 
   BuildEnvironment result;
   if (spec.source.kind == source::Pin::Kind::program) return result;  // packed by us, with nothing but ourselves
   result.lock = spec.environment.lock;
-  if (spec.environment.resolve_late) {
+  if (!spec.environment.isolated) {
+    result.lock = lock_of_needs(job, tree, services);
+    result.sites = spec.python.sites;
+  } else if (spec.environment.resolve_late) {
     env::ResolveOptions options = resolve_options(job);
     std::vector<std::string> requirements = spec.environment.requirements;
     for (const NeededWheel& need : job.needs)
@@ -76,7 +93,7 @@ BuildEnvironment make_environment(const Job& job, const SourceTree& tree, const 
           .push_back(link_needed_wheel(need, tree.tree / "needs", services.store));
     result.lock = env::resolve(requirements, spec.python, services.fetcher, services.store, options);
   }
-  if (spec.environment.torch.kind == choose::TorchChoice::Kind::environment) {
+  if (spec.environment.isolated && spec.environment.torch.kind == choose::TorchChoice::Kind::environment) {
     const toolchain::Python other = toolchain::find_python(spec.environment.torch.python.string(), services.host);
     result.sites = {other.purelib};
     if (other.platlib != other.purelib) result.sites.push_back(other.platlib);

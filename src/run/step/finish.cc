@@ -41,6 +41,17 @@ Value wheels_value(const env::Lock& lock) {
   return wheels;
 }
 
+Value installed_value(const std::vector<env::InstalledPackage>& packages) {
+  Array items;
+  for (const env::InstalledPackage& package : packages) {
+    Table item;
+    item["name"] = package.name;
+    item["version"] = package.version;
+    items.emplace_back(std::move(item));
+  }
+  return items;
+}
+
 // What it was made from and with. No time, no host, no path: equal inputs give equal bytes.
 Value provenance(const FinishInputs& inputs, const wheel::Inspection& inspection) {
   const plan::BuildSpec& spec = inputs.spec;
@@ -79,6 +90,7 @@ Value provenance(const FinishInputs& inputs, const wheel::Inspection& inspection
   }
   table["tools"] = std::move(tools);
   table["build_requirements"] = wheels_value(inputs.environment.lock);
+  if (!spec.environment.isolated) table["installed"] = installed_value(spec.environment.installed);
   table["network"] = spec.network                                                                ? "open"
                      : inputs.network_isolated || spec.source.kind == source::Pin::Kind::program ? "none"
                                                                                                  : "dead proxy";

@@ -91,6 +91,14 @@ void prepare(const Job& job, const recipe::Rules& rules, SourceTree& tree, Build
   if (hook == nullptr) return;
   const std::vector<std::string> more = missing_requirements(*hook, environment.lock, tools);
   if (more.empty()) return;
+  if (!spec.environment.isolated) {
+    const env::UnmetRequirements unmet = env::unmet_requirements(more, spec.environment.installed, spec.python);
+    for (const std::string& requirement : unmet.other_version)
+      services.report.note(fmt::format("the backend wants {}; it is built with what is installed", requirement));
+    if (unmet.missing.empty()) return;
+    throw Error(fmt::format("the backend also wants {}, which {} does not have, and --no-build-isolation installs nothing",
+                            join(unmet.missing, ", "), spec.python.executable.string()));
+  }
   services.report.note("the backend also wants " + join(more, ", "));
   extend_environment(environment, more, job, tree, services);
   if (rules.requires_versions.uses_torch) check_torch(spec, environment, services);

@@ -30,6 +30,7 @@ void test(const Job& job, const recipe::Rules& rules, const FinishedWheel& wheel
                   .variant = spec.variant,
                   .wheel = wheel.path,
                   .wheelhouses = torch.wheelhouses,
+                  .isolated = spec.environment.isolated,
                   .torch_sites = environment.sites,
                   .index_urls = torch.index_urls,
                   .prereleases = torch.prereleases,
@@ -38,6 +39,10 @@ void test(const Job& job, const recipe::Rules& rules, const FinishedWheel& wheel
                   .fetcher = services.fetcher,
                   .host = host,
                   .log = [&](const std::string& text) { services.report.log_text(text); }};
+  if (!spec.environment.isolated) {
+    // The build's own environment has the wheels of other steps, and nothing of the index.
+    bench.torch_sites.insert(bench.torch_sites.begin(), environment.environment.site_packages);
+  }
   const std::filesystem::path needs = services.store.tree(spec.identity) / "needs";
   for (const NeededWheel& need : job.needs)
     (need.direct ? bench.requirements : bench.constraints).push_back(link_needed_wheel(need, needs, services.store));
