@@ -43,14 +43,15 @@ std::vector<recipe::Variant> read_variants(const settings::Settings& settings) {
   return variants;
 }
 
-// "NAME=REF", or a ref alone for the only package.
-std::pair<std::string, std::string> read_ref(const std::string& text) {
+// "NAME=REF", or a ref alone for the only package; a patch set's name the same way.
+std::pair<std::string, std::string> read_named(const std::string& option, const std::string& text) {
   const std::size_t equals = text.find('=');
   const std::string name = equals == std::string::npos ? "" : text.substr(0, equals);
-  const std::string ref = equals == std::string::npos ? text : text.substr(equals + 1);
-  if (ref.empty() || ref.starts_with('-') || (!name.empty() && !pep::is_valid_name(name)))
-    throw Error(fmt::format("--ref {}: it is [NAME=]REF, like pytorch=release/2.9", printable(text)));
-  return {name, ref};
+  const std::string value = equals == std::string::npos ? text : text.substr(equals + 1);
+  if (value.empty() || value.starts_with('-') || (!name.empty() && !pep::is_valid_name(name)))
+    throw Error(fmt::format("--{} {}: it is [NAME=]{}, like pytorch=release/2.9", option, printable(text),
+                            option == "ref" ? "REF" : "SET"));
+  return {name, value};
 }
 
 // --env-file, and --env over it.
@@ -79,7 +80,8 @@ Request read_all(const settings::Settings& settings) {
   request.rocm_channel = settings.text("rocm-channel");
   request.rocm_requirement = version_specifiers("rocm-version", settings.text("rocm-version"));
   for (const std::string& text : settings.list("source")) request.sources.push_back(source::parse_override(text));
-  for (const std::string& text : settings.list("ref")) request.refs.push_back(read_ref(text));
+  for (const std::string& text : settings.list("ref")) request.refs.push_back(read_named("ref", text));
+  for (const std::string& text : settings.list("patchset")) request.patchsets.push_back(read_named("patchset", text));
   request.platform = settings.text("platform");
   request.build_type = settings.text("build-type");
   request.set = settings.table("set");

@@ -24,7 +24,8 @@ struct Request {
   // Of ROCm's wheels, with {channel} and {family}; "": no index is asked. The version as specifiers.
   std::string rocm_index, rocm_channel, rocm_requirement;
   std::vector<source::Override> sources;
-  std::vector<std::pair<std::string, std::string>> refs;  // --ref: recipe ("" for the only package), ref
+  std::vector<std::pair<std::string, std::string>> refs;       // --ref: recipe ("" for the only package), ref
+  std::vector<std::pair<std::string, std::string>> patchsets;  // --patchset: the same; "none" is no set
   std::string platform;  // "manylinux_2_28"; "": the most compatible tag the wheel qualifies for
   std::string build_type = "release";
   std::map<std::string, std::string> set;          // recipe settings

@@ -26,11 +26,24 @@ std::optional<source::Override> source_override(const Request& request, const st
   return std::nullopt;
 }
 
-std::optional<std::string> user_ref(const Request& request, const std::string& package) {
-  for (const auto& [name, ref] : request.refs) {
-    if (name.empty() ? is_only_package(request, package) : pep::same_name(name, package)) return ref;
+namespace {
+
+std::optional<std::string> value_for(const std::vector<std::pair<std::string, std::string>>& values,
+                                     const Request& request, const std::string& package) {
+  for (const auto& [name, value] : values) {
+    if (name.empty() ? is_only_package(request, package) : pep::same_name(name, package)) return value;
   }
   return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string> user_ref(const Request& request, const std::string& package) {
+  return value_for(request.refs, request, package);
+}
+
+std::optional<std::string> user_patchset(const Request& request, const std::string& package) {
+  return value_for(request.patchsets, request, package);
 }
 
 std::string ref_of(const recipe::Recipe& recipe, const Request& request) {

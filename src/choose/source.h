@@ -27,6 +27,8 @@ std::optional<source::Override> source_override(const Request& request, const st
 
 // The ref that --ref names for a package.
 std::optional<std::string> user_ref(const Request& request, const std::string& package);
+// What --patchset says for the package; "none" for no set at all.
+std::optional<std::string> user_patchset(const Request& request, const std::string& package);
 // That one, or the recipe's own.
 std::string ref_of(const recipe::Recipe& recipe, const Request& request);
 

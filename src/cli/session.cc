@@ -190,6 +190,7 @@ plan::PlanInputs Session::inputs() {
 
 std::filesystem::path patch_folder(const std::string& given, const settings::Settings& settings) {
   if (!given.empty()) return given;
+  if (const std::string folder = settings.text("patch-dir"); !folder.empty()) return folder;
   std::error_code ignored;
   return source::find_patch_folder(std::filesystem::current_path(ignored), settings.text("recipes"));
 }

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/hash.h"
+#include "base/text.h"
 #include "pep/metadata.h"
 #include "pep/requirement.h"
 #include "pep/wheel_name.h"
@@ -33,8 +34,10 @@ std::optional<InstalledPackage> read_package(const fs::path& path) {
   if (!metadata) return std::nullopt;  // what an interrupted pip leaves behind
   const auto record = sys::read_file_if_possible(path / (modern ? "RECORD" : "SOURCES.txt"), k_most_record);
   // The description may be malformed in ways that importlib.metadata never looks at; the headers come before it.
-  const pep::Headers headers = pep::Headers::parse(Bytes(metadata->substr(0, metadata->find("\n\n") + 1)));
-  InstalledPackage package{headers.get("Name"), headers.get("Version"),
+  // pip's own file ends its lines as DOS does.
+  const std::string head = metadata->substr(0, std::min(metadata->find("\n\n"), metadata->find("\n\r\n")));
+  const pep::Headers headers = pep::Headers::parse(Bytes(head));
+  InstalledPackage package{std::string(trim(headers.get("Name"))), std::string(trim(headers.get("Version"))),
                            to_hex(sha256(Bytes(record ? *record : *metadata)))};
   return package.name.empty() || package.version.empty() ? std::nullopt : std::optional(std::move(package));
 }

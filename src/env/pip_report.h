@@ -8,8 +8,9 @@
 
 namespace wheelsmith::env {
 
-// What `pip install --dry-run --report` says it would install, by normalized name and sorted by it. A wheel of a local folder may come
-// without its SHA-256. Throws Error for what is no such report, and for a project of which pip took no wheel.
+// What `pip install --dry-run --report` says it would install, by normalized name and sorted by it. A wheel of a local
+// folder may come without its SHA-256. Throws Error for what is no such report, and for a project of which pip took no
+// wheel.
 std::vector<PinnedWheel> parse_pip_report(std::string_view text);
 
 // Why pip gave up, told from what it printed.

@@ -128,8 +128,9 @@ TEST(PipReport, IsReadStrictly) {
 TEST(PipReport, IsSortedByNormalizedNames) {
   std::string installs;
   for (const char* name : {"filelock", "Jinja2", "typing_extensions", "typer"}) {
-    installs += fmt::format(R"({}{{"metadata":{{"name":"{}","version":"1"}},"download_info":{{"url":"https://x/a.whl"}}}})",
-                            installs.empty() ? "" : ",", name);
+    installs +=
+        fmt::format(R"({}{{"metadata":{{"name":"{}","version":"1"}},"download_info":{{"url":"https://x/a.whl"}}}})",
+                    installs.empty() ? "" : ",", name);
   }
   std::vector<std::string> names;
   for (const PinnedWheel& wheel : parse_pip_report(R"({"version":"1","install":[)" + installs + "]}"))

@@ -14,6 +14,7 @@
 #include "choose/variants.h"
 #include "pep/wheel_name.h"
 #include "plan/described.h"
+#include "source/patches/patch_work.h"
 #include "sys/file.h"
 
 namespace wheelsmith::plan {
@@ -103,7 +104,7 @@ recipe::Recipe Sources::located(const recipe::Recipe& recipe, recipe::Variant va
   m_notes.add(choose::notes_of(choice, recipe, recipe.source.pinned_by.recipe));
   result.source.url = choice.url;
   result.source.ref = choice.ref;
-  if (m_inputs.patch_folder.empty()) return result;
+  if (m_inputs.patch_folder.empty() || choose::user_patchset(m_request, recipe.name)) return result;
   patchset = choose::choose_patchset(choice, "", source::PatchSet::names(m_inputs.patch_folder, recipe.name));
   if (!patchset.empty()) m_notes.add(fmt::format("{}: patch set {}", recipe.name, patchset));
   return result;
@@ -124,6 +125,10 @@ const PinnedSource& Sources::source(const recipe::Recipe& recipe, recipe::Varian
   const source::PinOptions options = pin_options(m_request, m_inputs, python);
   pinned.pin = git ? pin_source(located(recipe, variant, target, python, pinned.patchset), user, m_inputs, options)
                    : pin_source(recipe, user, m_inputs, options);
+  if (const auto wanted = choose::user_patchset(m_request, recipe.name)) {
+    pinned.patchset =
+        *wanted == "none" ? "" : source::patch_set_named(m_inputs.patch_folder, recipe.name, *wanted).name();
+  }
   pinned.files = std::exchange(pinned.pin.files, {});  // the pin is copied into every step
   if (pinned.pin.kind != source::Pin::Kind::program)
     pinned.facts = remembered_facts(pinned.pin, recipe.source.subfolder, m_inputs);

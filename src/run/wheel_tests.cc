@@ -126,9 +126,9 @@ std::vector<TestOutcome> run_tests(const TestBench& bench) {
     const recipe::Test& test = bench.rules.tests[i];
     TestOutcome outcome{id_of(test, i), TestResult::pass, ""};
     const std::vector<std::string> unmet =
-        bench.isolated ? std::vector<std::string>()
-                       : env::unmet_requirements(test.requires_, env::installed_packages(bench.python), bench.python)
-                             .missing;
+        bench.isolated
+            ? std::vector<std::string>()
+            : env::unmet_requirements(test.requires_, env::installed_packages(bench.python), bench.python).missing;
     if (test.gpu && !has_gpu(bench.variant, gpus)) {
       outcome = {outcome.id, TestResult::not_run, "no GPU"};
     } else if (!unmet.empty()) {

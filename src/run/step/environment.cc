@@ -49,8 +49,8 @@ env::Lock lock_of_needs(const Job& job, const SourceTree& tree, const StepServic
   env::Lock lock;
   for (const NeededWheel& need : job.needs) {
     const std::string url = link_needed_wheel(need, tree.tree / "needs", services.store);
-    lock.wheels.push_back({need.project, need.version, need.wheel.file_name, url.substr(url.find("file:")),
-                           need.wheel.sha256});
+    lock.wheels.push_back(
+        {need.project, need.version, need.wheel.file_name, url.substr(url.find("file:")), need.wheel.sha256});
   }
   std::sort(lock.wheels.begin(), lock.wheels.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
   return lock;

@@ -96,8 +96,9 @@ void prepare(const Job& job, const recipe::Rules& rules, SourceTree& tree, Build
     for (const std::string& requirement : unmet.other_version)
       services.report.note(fmt::format("the backend wants {}; it is built with what is installed", requirement));
     if (unmet.missing.empty()) return;
-    throw Error(fmt::format("the backend also wants {}, which {} does not have, and --no-build-isolation installs nothing",
-                            join(unmet.missing, ", "), spec.python.executable.string()));
+    throw Error(
+        fmt::format("the backend also wants {}, which {} does not have, and --no-build-isolation installs nothing",
+                    join(unmet.missing, ", "), spec.python.executable.string()));
   }
   services.report.note("the backend also wants " + join(more, ", "));
   extend_environment(environment, more, job, tree, services);
