@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "wheel/check/archs.h"
 #include "wheel/check/claimed_platform.h"
+#include "wheel/check/expected_code.h"
 #include "wheel/check/finding_limit.h"
 #include "wheel/check/identity.h"
 #include "wheel/check/names.h"
@@ -70,7 +71,14 @@ void check_binaries(const Scan& found, const std::string& subject, const CheckOp
   append(findings, check_symbols(found.elf, options.against));
   append(findings, check_required_symbols(found.elf, options.required_symbols));
   append(findings, check_torch_abi(found.elf, options.against));
-  append(findings, check_archs(found.elf, found.device_files, options.archs, options.devices, subject));
+  Findings archs = check_archs(found.elf, found.device_files, options.archs, options.devices, subject);
+  if (options.archs && !options.expected_code.empty()) {
+    // What is known about each library stands in place of what holds for libraries in general.
+    std::erase_if(archs,
+                  [](const Finding& one) { return one.id == "arch-missing-in-file" || one.id == "arch-unasked"; });
+    append(archs, check_expected_code(found.elf, *options.archs, options.expected_code));
+  }
+  append(findings, std::move(archs));
   append(findings, check_run_paths(found.elf));
   const auto malformed = [&](const char* id, const std::string& path, const std::string& what) {
     findings.push_back({id, Severity::warning, path, what,

@@ -9,6 +9,7 @@
 #include "base/file_tree.h"
 #include "base/finding.h"
 #include "gpu/arch.h"
+#include "gpu/expected_code.h"
 #include "wheel/check/loader/loader.h"
 #include "wheel/read/provider.h"
 #include "wheel/tags/platform.h"
@@ -22,6 +23,7 @@ struct CheckOptions {
   std::vector<Provider> against;
   std::vector<std::string> required_symbols;
   std::optional<gpu::ArchList> archs;
+  std::vector<gpu::ExpectedCode> expected_code;  // which library holds which of `archs`; empty: all of them hold all
   std::vector<gpu::Device> devices;
   std::optional<std::uint64_t> max_size;  // nothing: the registry's usual limit, as a note
 };
