@@ -42,6 +42,7 @@ lacks "$core" _rocm_sdk_core/lib/cmake
 lacks "$core" __init__.py.
 wants "$core" '100644 _rocm_sdk_core/include/hip/hip_runtime.h'
 lacks "$core" rocprof-sys
+wants "$core" '100755 _rocm_sdk_core/bin/rocprof-attach'
 # Every file belongs to one wheel.
 cut -d' ' -f2- "$t"/one/dist/*.members | sort | uniq -d >"$t/twice"
 expect '' "$(<"$t/twice")" 'files that two wheels own'
@@ -54,6 +55,7 @@ unzip -p "$devel" rocm_sdk_devel/_devel.tar >"$t/devel.tar"
 tar -tvf "$t/devel.tar" >"$t/devel.list"
 [[ $(<"$t/devel.list") == *'lib/libamdhip64.so.7 -> ../../_rocm_sdk_core/lib/libamdhip64.so.7'* ]] || fail "no link into the core"
 [[ $(<"$t/devel.list") == *'lib/libamdhip64.so -> libamdhip64.so.7'* ]] || fail "no alias"
+expect '# the compiler' "$(tar -xOf "$t/devel.tar" _rocm_sdk_devel/lib/cmake/amd_comgr/amd_comgr-config.cmake)" "of two files of one name"
 [[ $(<"$t/devel.list") == *'_rocm_sdk_devel/llvm -> lib/llvm'* ]] || fail "no link to a folder"
 [[ $(<"$t/devel.list") == *'lib/libunnamed.so.2 -> ../../_rocm_sdk_core/lib/libunnamed.so.2'* ]] || fail "no library without a link"
 [[ $(<"$t/devel.list") != *rocblas-test* && $(<"$t/devel.list") != *passwd* ]] || fail "what does not belong there"

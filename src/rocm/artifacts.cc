@@ -16,6 +16,7 @@
 #include "base/parallel.h"
 #include "base/text.h"
 #include "rocm/artifact_archive.h"
+#include "rocm/package_table.h"
 #include "sys/file.h"
 #include "sys/files.h"
 
@@ -145,11 +146,21 @@ Artifacts read_artifacts(const fs::path& folder, const fs::path& scratch, unsign
   return result;
 }
 
-void merge(Entries& into, const Entries& newer, std::vector<Finding>& findings) {
+void merge(Entries& into, const Entries& newer, std::vector<Finding>& findings,
+           const std::vector<ConflictRule>& rules) {
+  const auto yields = [&](const std::string& path, const Entry& entry) {
+    return std::any_of(rules.begin(), rules.end(), [&](const ConflictRule& rule) {
+      return entry.artifact.starts_with(rule.yields + "_") &&
+             std::any_of(rule.paths.begin(), rule.paths.end(),
+                         [&](const std::string& pattern) { return path_matches(pattern, path); });
+    });
+  };
   for (const auto& [path, entry] : newer) {
     const auto [at, is_new] = into.try_emplace(path, entry);
     if (is_new) continue;
-    if (!same_contents(at->second, entry)) {
+    const bool old_yields = yields(path, at->second), new_yields = yields(path, entry);
+    if (new_yields && !old_yields) continue;
+    if (old_yields == new_yields && !same_contents(at->second, entry)) {
       findings.push_back({"rocm-conflict", Severity::warning, path,
                           fmt::format("{} and {} have different files of this name; that of {} is taken",
                                       at->second.artifact, entry.artifact, entry.artifact),

@@ -60,8 +60,16 @@ struct Artifacts {
 // cannot be right.
 Artifacts read_artifacts(const std::filesystem::path& folder, const std::filesystem::path& scratch, unsigned threads);
 
-// Lays the newer entries over the others. The same path with different contents is a finding; the newer one stands.
-void merge(Entries& into, const Entries& newer, std::vector<Finding>& findings);
+// Where two artifacts have different files of one path, the one of this artifact is not the one that is meant.
+struct ConflictRule {
+  std::vector<std::string> paths;  // patterns (path_matches)
+  std::string yields;              // the artifact's name, whatever its component
+};
+
+// Lays the newer entries over the others. The same path with different contents is a finding, and the newer one stands,
+// unless a rule says which of them is meant.
+void merge(Entries& into, const Entries& newer, std::vector<Finding>& findings,
+           const std::vector<ConflictRule>& rules = {});
 
 // What was merged becomes a tree: nothing can lie below a file, which throws Error, nor below a link, which is left out
 // then and told.

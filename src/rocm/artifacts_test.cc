@@ -94,6 +94,35 @@ TEST_F(ArtifactsTest, ConflictsAreTold) {
   EXPECT_EQ(one["y"].artifact, "second");
 }
 
+// A redirect of one artifact is not what is meant where another has the file itself, whichever comes first.
+TEST_F(ArtifactsTest, ARuleSaysWhichOfTwoIsMeant) {
+  put("redirect", "1");
+  put("real", "2");
+  const auto entry = [&](const char* name, const char* artifact) {
+    Entry made;
+    made.place = root() / name;
+    made.artifact = artifact;
+    made.size = 1;
+    return made;
+  };
+  const std::vector<ConflictRule> rules = {{{"**/cmake/**"}, "base"}};
+  for (const bool base_first : {true, false}) {
+    Entries base, compiler;
+    for (const char* path : {"lib/cmake/amd_comgr/amd_comgr-config.cmake", "share/other"}) {
+      base[path] = entry("redirect", "base_dev_generic");
+      compiler[path] = entry("real", "amd-llvm_dev_generic");
+    }
+    base["lib/cmake/alone.cmake"] = entry("redirect", "base_dev_generic");
+    std::vector<Finding> findings;
+    Entries merged = base_first ? base : compiler;
+    merge(merged, base_first ? compiler : base, findings, rules);
+    EXPECT_EQ(merged["lib/cmake/amd_comgr/amd_comgr-config.cmake"].artifact, "amd-llvm_dev_generic");
+    EXPECT_EQ(merged["lib/cmake/alone.cmake"].artifact, "base_dev_generic");
+    ASSERT_EQ(findings.size(), 1U) << "the rule is about CMake's files alone";
+    EXPECT_EQ(findings[0].subject, "share/other");
+  }
+}
+
 Entries tree_of(const std::vector<std::pair<std::string, std::string>>& list) {
   Entries entries;
   for (const auto& [path, target] : list) {

@@ -70,6 +70,7 @@ class Packager {
   fs::path m_dist;
   Artifacts m_artifacts;
   std::vector<PackageRow> m_table;
+  const std::vector<ConflictRule> m_conflict_rules = conflict_rules();
   DistInfo m_info;
   std::vector<std::string> m_expected;
   std::vector<std::unique_ptr<Made>> m_made;
@@ -148,7 +149,7 @@ Entries Packager::entries_of(const PackageRow& row, const std::string& own, bool
   for (const Artifact& artifact : m_artifacts.all) {
     if (!row.takes(artifact.name, own)) continue;
     any = true;
-    merge(entries, artifact.entries, findings);
+    merge(entries, artifact.entries, findings, m_conflict_rules);
   }
   settle(entries, findings);
   tell(findings);

@@ -84,6 +84,18 @@ ReadRow read_row(TableReader& reader) {
   return result;
 }
 
+std::vector<ConflictRule> read_conflicts(TableReader reader) {
+  std::vector<ConflictRule> rules;
+  reader.each("conflict", [&](TableReader& one) {
+    ConflictRule& rule = rules.emplace_back();
+    one.texts("paths", rule.paths, check_pattern);
+    one.text("yields", rule.yields);
+    if (rule.paths.empty() || rule.yields.empty())
+      one.problems().add(one.line(), "[[conflict]] needs paths, and the artifact that yields");
+  });
+  return rules;
+}
+
 // One name against one part of a pattern.
 bool name_matches(std::string_view pattern, std::string_view name) {
   std::size_t p = 0, n = 0, star = pattern.npos, retry = 0;
@@ -151,12 +163,23 @@ bool PackageRow::holds(std::string_view path) const {
   return std::none_of(excluded.begin(), excluded.end(), matches);
 }
 
+std::vector<ConflictRule> conflict_rules(std::string_view toml, std::string_view file_name) {
+  const document::Table table = document::parse_toml(toml, file_name);
+  Problems problems(file_name);
+  std::vector<ConflictRule> rules = read_conflicts(TableReader(table, "the table", 0, problems));
+  problems.throw_if_any();
+  return rules;
+}
+
+std::vector<ConflictRule> conflict_rules() { return conflict_rules(data::packages_toml, "packages.toml"); }
+
 std::vector<PackageRow> package_table(std::string_view toml, std::string_view file_name, bool kpack) {
   const document::Table table = document::parse_toml(toml, file_name);
   Problems problems(file_name);
   TableReader reader(table, "the table", 0, problems);
   std::vector<ReadRow> rows;
   reader.each("package", [&](TableReader& inner) { rows.push_back(read_row(inner)); });
+  (void)reader.take("conflict");
   reader.finish();
   problems.throw_if_any();
   std::erase_if(rows, [&](const ReadRow& row) { return kpack ? !row.row.kpack : !row.row.family; });

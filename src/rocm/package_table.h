@@ -46,6 +46,9 @@ struct PackageRow {
 // The rows of one mode, in the order of the table. Throws Error for a table that is wrong.
 std::vector<PackageRow> package_table(std::string_view toml, std::string_view file_name, bool kpack);
 std::vector<PackageRow> package_table(bool kpack);  // ours
+// What the table says about files that two artifacts have.
+std::vector<ConflictRule> conflict_rules(std::string_view toml, std::string_view file_name);
+std::vector<ConflictRule> conflict_rules();  // ours
 
 // The pattern language of the artifacts' descriptors: "**/" and "/**/" any number of folders, a trailing "/**" the
 // folder and all below, '*' anything and '?' one character, both inside one name. The whole path must match.

@@ -69,8 +69,21 @@ TEST(PackageTable, SaysWhereEachArtifactGoes) {
   EXPECT_FALSE(takes(kpack, "devel", "blas_lib_gfx942", ""));
   EXPECT_FALSE(row(kpack, "core").holds("lib/cmake/hip/hip-config.cmake"));
   EXPECT_TRUE(row(kpack, "core").holds("bin/rocprofv3"));
+  EXPECT_TRUE(row(kpack, "core").holds("bin/rocprof-attach"));
+  EXPECT_TRUE(takes(kpack, "core", "rocprofiler-sdk_run_generic", ""));
+  EXPECT_FALSE(row(kpack, "core").holds("bin/rocprof-sys-run"));
+  EXPECT_FALSE(row(kpack, "core").holds("bin/rocprof-compute"));
   EXPECT_FALSE(row(kpack, "profiler").holds("bin/rocprofv3"));
   EXPECT_TRUE(row(kpack, "profiler").holds("bin/rocprof-sys-run"));
+}
+
+TEST(PackageTable, SaysWhoYieldsInAConflict) {
+  const std::vector<ConflictRule> rules = conflict_rules();
+  ASSERT_EQ(rules.size(), 1U);
+  EXPECT_EQ(rules[0].yields, "base");
+  EXPECT_TRUE(path_matches(rules[0].paths.at(0), "lib/cmake/amd_comgr/amd_comgr-config.cmake"));
+  EXPECT_THROW((void)conflict_rules("[[conflict]]\npaths = [\"a\"]\n", "t.toml"), Error);
+  EXPECT_THROW((void)conflict_rules("[[conflict]]\npath = [\"a\"]\nyields = \"b\"\n", "t.toml"), Error);
 }
 
 TEST(PackageTable, RefusesWhatItDoesNotKnow) {
