@@ -83,6 +83,7 @@ struct SystemLibrary {
 };
 inline constexpr SystemLibrary k_system_libraries[] = {
     {"numa", "numa.h", "libnuma-dev", "numactl-devel", "libnuma-devel", "numactl"},
+    {"tbb", "tbb/tbb.h", "libtbb-dev", "tbb-devel", "tbb-devel", "onetbb"},
 };
 // "apt-get install git"; a sentence for programs whose package is not known.
 std::string install_program(std::string_view name);

@@ -15,7 +15,8 @@ struct wheelsmith::document::Fields<wheelsmith::recipe::SourceFacts> {
       field("uses_torch_extension", &T::uses_torch_extension), field("has_cuda_sources", &T::has_cuda_sources),
       field("has_hip_sources", &T::has_hip_sources), field("imports", &T::imports),
       field("setup_imports", &T::setup_imports), field("arch_variables", &T::arch_variables),
-      field("arch_example", &T::arch_example), field("compares_with_true", &T::compares_with_true));
+      field("arch_example", &T::arch_example), field("compares_with_true", &T::compares_with_true),
+      field("required_variables", &T::required_variables));
 };
 
 namespace wheelsmith::plan {
@@ -23,7 +24,7 @@ namespace wheelsmith::plan {
 namespace {
 
 // Raised when facts are read differently.
-constexpr std::string_view k_facts_version = "5";
+constexpr std::string_view k_facts_version = "6";
 
 }  // namespace
 

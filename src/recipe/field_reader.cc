@@ -90,6 +90,21 @@ void read_fields(TableReader& in, const TextCheck& expandable, Rules& rules) {
   in.within("preload", [&](TableReader& preload) {
     preload.text("module", rules.preload.module, check_relative_path);
     preload.texts("libraries", rules.preload.libraries, check_word);
+    preload.text("names-file", rules.preload.names_file, check_relative_path);
+    preload.text("names-pattern", rules.preload.names_pattern, check_expression);
+    if (rules.preload.names_file.empty() != rules.preload.names_pattern.empty())
+      preload.problems().add(preload.line(), preload.name() + ": names-file and names-pattern belong together");
+  });
+  in.each("read", [&](TableReader& one) {
+    ReadRule& rule = rules.reads.emplace_back();
+    std::size_t what = 0;
+    if (one.choice("what", {"archs", "torch", "cxx-standard", "gcc", "cmake"}, what))
+      rule.what = static_cast<ReadRule::What>(what);
+    else
+      one.problems().add(one.line(), one.name() + " needs what");
+    one.text("file", rule.file, check_relative_path);
+    one.text("pattern", rule.pattern, check_expression);
+    needs_all(one, {{"a file", &rule.file}, {"a pattern", &rule.pattern}});
   });
   in.each("refuse", [&](TableReader& refuse) {
     Refusal& refusal = rules.refusals.emplace_back();

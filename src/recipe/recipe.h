@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -12,6 +13,7 @@
 #include "base/file_tree.h"
 #include "document/value.h"
 #include "gpu/arch.h"
+#include "gpu/expected_code.h"
 #include "pep/requirement.h"
 
 // A recipe says in TOML how one package is fetched, patched, built, checked and tested, per variant. All that is
@@ -40,6 +42,9 @@ struct Source {
   std::string version_file;                            // git: the version stands in this file; "" for tags alone
   std::string tag_prefix;                              // git: a tag is this and the version
   std::map<std::string, std::string> refs;             // git: torch's MAJOR.MINOR -> the ref that belongs to it
+  // The same for one variant, where its pairs differ: variant -> MAJOR.MINOR -> ref.
+  std::map<std::string, std::map<std::string, std::string>> refs_for;
+  std::string checked;  // specifiers: the versions whose rules were compared with the package's sources
 
   // Another recipe's checkout decides the commit: its related_commits or its pin files.
   struct PinnedBy {
@@ -61,14 +66,22 @@ enum class ArchSpelling : std::uint8_t { dotted, compact, cmake, sm, gfx };
 // dotted "8.0;9.0a+PTX" (torch), compact "80;90a" (flash-attention), cmake "80-real;90a-real;100-virtual", sm
 // "sm_80,sm_90a", gfx "gfx942;gfx1151".
 
+// What a package does with target features ("gfx942:sramecc+:xnack-"): many compare names exactly and drop or reject
+// those. A GPU's own features are named only where they are wanted.
+enum class ArchFeatures : std::uint8_t { accepted, refused, wanted };
+
 struct ArchRules {
   std::string variable;  // environment variable that takes the list; "" for none (then {archs} stands somewhere)
   ArchSpelling spelling = ArchSpelling::dotted;
   std::string separator = ";";
   std::string fallback;  // the list when the user names none and no GPU is here
   std::vector<std::string>
-      legal;        // architectures the package can be built for, as written ("8.0", "gfx942"); empty: all
-  bool ptx = true;  // whether "+PTX" can be expressed
+      legal;          // architectures the package can be built for, as written ("8.0", "gfx942"); empty: all
+  std::string fixed;  // the package compiles for this list, whatever it is told; "" where it can be chosen
+  bool ptx = true;    // whether "+PTX" can be expressed
+  // The suffixes that a legal number stands for too: with "a", 9.0 in `legal` admits 9.0a.
+  std::vector<std::string> suffixes;
+  ArchFeatures features = ArchFeatures::accepted;
 };
 
 // A build requirement with the reason where it must not come from pip.
@@ -102,11 +115,27 @@ struct Fetch {
 struct Preload {
   std::string module;
   std::vector<std::string> libraries;
+  // Where the SDK itself lists the names that it knows: a file below site-packages, and an expression whose group 1 is
+  // a name. An unknown name makes the import of the package fail.
+  std::string names_file, names_pattern;
+};
+
+// A value that the source says itself: read from the pinned source when a step is planned, instead of being repeated.
+struct ReadRule {
+  enum class What : std::uint8_t { archs, torch, cxx_standard, gcc, cmake } what = What::archs;
+  std::string file, pattern;  // pattern: an expression whose group 1 is the value
 };
 
 struct Prepare {
   std::vector<std::string> command;
   std::string why;
+};
+
+// A text of a source file that is replaced before the build, everywhere in that file. It becomes one of the `prepare`
+// commands; where the text is not there, that command fails or warns, so that no edit is silently without effect.
+struct Edit {
+  std::string file, from, to, why;
+  bool required = true;  // else a missing text is a warning
 };
 
 // What a package cannot be built for, and the setting that tries it nevertheless.
@@ -168,7 +197,8 @@ struct Checks {
   std::vector<std::string> provided;    // libraries (shell patterns) that others bring at run time
   std::vector<std::pair<std::string, std::string>> accepted;  // finding id, and the reason why it is accepted
   std::optional<std::uint64_t> max_size;
-  bool archs = true;  // whether every library with device code must hold the whole arch list
+  bool archs = true;                    // false for packages without device code of their own
+  std::vector<gpu::ExpectedCode> code;  // the first that fits a library holds for it
 };
 
 // What the package is known to need; for doctor and for forecasts without history.
@@ -185,6 +215,7 @@ struct Requires {
   std::string python;  // specifiers
   std::string torch;   // specifiers; "" when it does not use torch
   bool uses_torch = false;
+  std::string torch_series;  // MAJOR.MINOR that the source itself names ([[read]]); another may fail
   std::string cuda, rocm, cmake, gcc, clang, cudnn, nccl;  // specifiers
   bool needs_rocm = true;                                  // variant rocm: to be built, not only to run
   int cxx_standard = 0;                                    // 17, 20; 0: not known
@@ -204,9 +235,10 @@ struct Rules {
   std::vector<std::pair<std::string, std::string>> not_from_pip;  // the same with the reason; programs of the machine
   std::string project;  // the distribution's name where the variant has one of its own
   std::vector<std::pair<std::string, std::string>> append;  // behind what a variable holds already
-  std::vector<Prepare> prepare;                             // commands in the source before the backend is called
-  std::vector<std::pair<std::string, std::string>> files;   // written into the source before: path, text
-  bool network = false;                                     // may reach the network while it compiles
+  std::vector<Edit> edits;
+  std::vector<Prepare> prepare;  // commands in the source before the backend is called; the edits come first
+  std::vector<std::pair<std::string, std::string>> files;  // written into the source before: path, text
+  bool network = false;                                    // may reach the network while it compiles
   std::string network_why;
   bool cache = true;                              // its compiles may come from the compile cache
   std::string cache_why;                          // they may not
@@ -223,6 +255,7 @@ struct Rules {
   Checkout checkout;
   std::vector<Fetch> fetches;
   Preload preload;
+  std::vector<ReadRule> reads;
   std::vector<Refusal> refusals;
   std::vector<RuntimeVariable> runtime;
   std::vector<ChecklistItem> checklist;
@@ -231,7 +264,7 @@ struct Rules {
 
 // What [[when]] tables ask about. What is not known yet fulfils no condition.
 struct Conditions {
-  std::string ref, version, python, platform, build_type;
+  std::string ref, version, python, platform, machine, build_type;
   std::string compiler_family, compiler_version;
   std::optional<std::string> torch, cuda, rocm;
   std::vector<std::string> archs;  // "9.0a", "gfx1151"
@@ -291,6 +324,14 @@ std::string spell(const gpu::ArchList& archs, const ArchRules& rules);
 // Throws Error that names the architectures that are not legal, and which are.
 void check_legal(const gpu::ArchList& archs, const ArchRules& rules, std::string_view package);
 
+// The architectures to build for so that the code runs on these devices.
+struct Serving {
+  gpu::ArchList archs;
+  std::vector<std::string> notes;     // "8.0 code runs on RTX 3090 (8.6): ..."
+  std::vector<std::string> unserved;  // devices that nothing the package can be built for runs on
+};
+Serving archs_for_devices(const std::vector<gpu::Device>& devices, const ArchRules& rules);
+
 // All recipes there are: those inside the program, and the .toml files of the user's folders, which replace ours of the
 // same name or extend them (`extends`).
 class Library {
@@ -312,6 +353,27 @@ class Library {
   std::map<std::string, std::string> m_broken;  // name or path -> what is wrong
 };
 
+// Which ref belongs to a torch, by its MAJOR.MINOR. Throws Error that names the nearest pairs where none does.
+std::string ref_for_torch(const Recipe& recipe, Variant variant, std::string_view series);
+
+// Why the rules may not fit this version: it is outside of what the recipe was compared with. "" where it is not, and
+// for recipes that say nothing.
+std::string unchecked_reason(const Recipe& recipe, std::string_view version);
+
+// What is wrong with an edit of this text of its file (nothing: there is no such file); "" for one that changes it or
+// has been made.
+std::string edit_problem(const Edit& edit, const std::optional<std::string>& text);
+
+// Replaces what the source says itself. `text_of` returns a file of the source, or nothing. Of several rules about one
+// thing the first that finds something counts; where none does, and where a value differs from the recipe's, a
+// sentence is added to `notes`.
+void apply_reads(Rules& rules, const std::function<std::optional<std::string>(const std::string&)>& text_of,
+                 std::vector<std::string>& notes);
+
+// The libraries to preload of those that the SDK's own list (the text of `names_file`) knows.
+std::vector<std::string> known_to_sdk(const Preload& preload, std::string_view names_text,
+                                      std::vector<std::string>& notes);
+
 // What can be seen of a source without running it.
 struct SourceFacts {
   std::string name, version;           // PKG-INFO or pyproject
@@ -322,11 +384,12 @@ struct SourceFacts {
   bool uses_torch = false;            // setup.py or pyproject mention torch
   bool uses_torch_extension = false;  // torch.utils.cpp_extension
   bool has_cuda_sources = false, has_hip_sources = false;
-  std::vector<std::string> imports;         // top-level modules that it seems to bring
-  std::vector<std::string> setup_imports;   // modules that setup.py imports at its top
-  std::vector<std::string> arch_variables;  // "TORCH_CUDA_ARCH_LIST", "FORCE_CUDA", … seen in its text
-  std::string arch_example;                 // "80;90": a list as setup.py writes it behind such a variable
-  bool compares_with_true = false;          // setup.py takes the word TRUE for yes
+  std::vector<std::string> imports;             // top-level modules that it seems to bring
+  std::vector<std::string> setup_imports;       // modules that setup.py imports at its top
+  std::vector<std::string> arch_variables;      // "TORCH_CUDA_ARCH_LIST", "FORCE_CUDA", … seen in its text
+  std::string arch_example;                     // "80;90": a list as setup.py writes it behind such a variable
+  bool compares_with_true = false;              // setup.py takes the word TRUE for yes
+  std::vector<std::string> required_variables;  // setup.py reads them and fails where they are not set
 };
 // Reads PKG-INFO, pyproject.toml and setup.py as texts; runs nothing.
 SourceFacts read_source(const FileTree& source);

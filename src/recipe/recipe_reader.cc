@@ -49,6 +49,15 @@ void read_source(TableReader& in, const PlaceholderScope& scope, Source& source)
   Pairs refs;
   in.pairs("refs", refs, check_version_or_specifiers, check_git);
   source.refs = {refs.begin(), refs.end()};
+  in.within("refs-for", [&](TableReader& variants) {
+    for (const auto& [name, value] : variants.table()) {
+      if (!variant_named(name)) variants.fail(value, fmt::format("{} is no variant", in_quotes(name)));
+      Pairs pairs;
+      variants.pairs(name, pairs, check_version_or_specifiers, check_git);
+      source.refs_for[name] = {pairs.begin(), pairs.end()};
+    }
+  });
+  in.text("checked", source.checked, check_specifiers);
   in.within("pinned-by", [&](TableReader& by) {
     by.text("recipe", source.pinned_by.recipe, check_project_name);
     by.text("record", source.pinned_by.record, check_word);

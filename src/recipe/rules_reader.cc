@@ -42,6 +42,44 @@ void read_config(TableReader& in, const std::string& prefix, const TextCheck& ch
   }
 }
 
+constexpr std::string_view k_edit_script = R"python(import pathlib, sys
+name, old, new, missing = sys.argv[1:]
+path = pathlib.Path(name)
+text = path.read_text() if path.exists() else ""
+if old in text:
+    path.write_text(text.replace(old, new))
+    print(f"edited {name}: {old!r} became {new!r}")
+elif text and new and new in text:
+    print(f"{name} already contains {new!r}")
+else:
+    words = f"{name} does not contain {old!r}: the recipe's edit does not fit this version"
+    sys.exit(words) if missing == "error" else print("warning:", words)
+)python";
+
+// Braces of a text that is no template.
+std::string without_placeholders(std::string_view text) {
+  std::string doubled;
+  for (const char c : text) doubled.append(c == '{' || c == '}' ? 2 : 1, c);
+  return doubled;
+}
+
+Prepare prepare_of(const Edit& edit) {
+  return {{"{python}", "-c", without_placeholders(k_edit_script), without_placeholders(edit.file),
+           without_placeholders(edit.from), without_placeholders(edit.to), edit.required ? "error" : "warning"},
+          edit.why};
+}
+
+void read_edit(TableReader& in, Edit& edit) {
+  in.text("file", edit.file, check_relative_path);
+  in.text("from", edit.from);
+  in.text("to", edit.to);
+  in.text("why", edit.why);
+  in.flag("required", edit.required);
+  if (edit.file.empty() || edit.from.empty() || edit.why.empty())
+    in.problems().add(in.line(), in.name() + " needs a file, from and a why");
+  if (edit.from == edit.to) in.problems().add(in.line(), in.name() + " changes nothing: from and to are the same");
+}
+
 void read_build(TableReader& in, const TextCheck& expandable, Rules& rules) {
   std::size_t backend = static_cast<std::size_t>(rules.backend);
   in.choice("backend", {"pep517", "setup.py", "program"}, backend);
@@ -60,6 +98,8 @@ void read_build(TableReader& in, const TextCheck& expandable, Rules& rules) {
   in.text("project", rules.project, check_project_name);
   in.pairs("append", rules.append, check_variable, expandable);
   in.pairs("files", rules.files, check_relative_path, expandable);
+  in.each("edit", [&](TableReader& one) { read_edit(one, rules.edits.emplace_back()); });
+  for (const Edit& edit : rules.edits) rules.prepare.push_back(prepare_of(edit));
   in.each("prepare", [&](TableReader& one) {
     Prepare& prepare = rules.prepare.emplace_back();
     one.texts("command", prepare.command, expandable);
@@ -120,7 +160,27 @@ void read_archs(TableReader& in, ArchRules& archs) {
   });
   in.text("default", archs.fallback, check_architectures);
   in.texts("legal", archs.legal, check_architectures);
+  // Where nothing can be chosen there is nothing to tell the package.
+  if (in.text("fixed", archs.fixed, check_architectures) && !archs.fixed.empty()) archs.variable.clear();
   in.flag("ptx", archs.ptx);
+  in.texts("suffixes", archs.suffixes, [](const std::string& text) {
+    return text == "a" || text == "f" ? std::string() : fmt::format("{} is neither \"a\" nor \"f\"", in_quotes(text));
+  });
+  std::size_t features = static_cast<std::size_t>(archs.features);
+  if (in.choice("features", {"accepted", "refused", "wanted"}, features))
+    archs.features = static_cast<ArchFeatures>(features);
+}
+
+void read_code(TableReader& in, gpu::ExpectedCode& code) {
+  in.text("library", code.library, check_glob);
+  std::size_t must = static_cast<std::size_t>(code.must);
+  if (in.choice("must", {"each", "all-or-none", "served", "some", "nothing"}, must))
+    code.must = static_cast<gpu::ExpectedCode::Must>(must);
+  in.texts("only", code.only, check_glob);
+  in.texts("may", code.may, check_glob);
+  in.texts("must-not", code.must_not, check_glob);
+  in.text("why", code.why);
+  if (code.library.empty()) in.problems().add(in.line(), in.name() + " needs a library");
 }
 
 void read_need(TableReader& in, Dependency& need) {
@@ -145,6 +205,7 @@ void read_check(TableReader& in, Checks& checks) {
   in.texts("provided", checks.provided, check_glob);
   if (std::uint64_t size = 0; in.size("max-size", size)) checks.max_size = size;
   in.flag("archs", checks.archs);
+  in.each("code", [&](TableReader& one) { read_code(one, checks.code.emplace_back()); });
   in.pairs("accept", checks.accepted, check_word, say_why);
 }
 
@@ -178,9 +239,9 @@ std::string check_placeholders(const std::string& text, const PlaceholderScope& 
 }
 
 const std::vector<std::string>& rules_tables() {
-  static const std::vector<std::string> names = {"build",   "requires", "archs",   "needs",     "optional",
-                                                 "check",   "test",     "known",   "checkout",  "fetch",
-                                                 "preload", "refuse",   "runtime", "checklist", "platform"};
+  static const std::vector<std::string> names = {"build",   "requires",  "archs",    "needs", "optional", "check",
+                                                 "test",    "known",     "checkout", "fetch", "preload",  "refuse",
+                                                 "runtime", "checklist", "platform", "read"};
   return names;
 }
 

@@ -1,6 +1,8 @@
 // What can be seen of a source without running it: PKG-INFO, pyproject.toml, setup.py and CMakeLists.txt as texts, and
 // the names of its files. Each text is read to a limit, and none is believed further than its words go.
 
+#include <re2/re2.h>
+
 #include <algorithm>
 #include <set>
 
@@ -114,6 +116,7 @@ class SourceReader {
     m_facts.uses_torch_extension = mentions("cpp_extension") && (mentions("CppExtension") || mentions("CUDAExtension"));
     m_facts.compares_with_true = mentions("\"TRUE\"") || mentions("'TRUE'");
     read_variables(python.literals);
+    read_required(*setup);
     if (m_facts.name.empty()) m_facts.name = argument(*setup, "name");
   }
 
@@ -151,6 +154,30 @@ class SourceReader {
         if (next.find_first_not_of("0123456789.;, ") == std::string::npos && next.size() > 1)
           m_facts.arch_example = next;
       }
+    }
+  }
+
+  // os.environ["X"] fails by itself where X is not set; getenv("X") without a default does where the text raises an
+  // error that names X. A text that asks first whether X is set, or gives a default anywhere, does not count.
+  void read_required(const std::string& setup) {
+    static const RE2 subscript(R"re(environ\[\s*["']([A-Z][A-Z0-9_]+)["']\s*\]\s*(=[^=])?)re");
+    static const RE2 asked(R"re((?:getenv|environ\.get)\(\s*["']([A-Z][A-Z0-9_]+)["']\s*\))re");
+    Names candidates;
+    std::string name, assigned;
+    re2::StringPiece rest(setup);
+    while (candidates.size() < k_most_names && RE2::FindAndConsume(&rest, subscript, &name, &assigned)) {
+      if (assigned.empty()) add_once(candidates, name);
+    }
+    rest = setup;
+    while (candidates.size() < k_most_names && RE2::FindAndConsume(&rest, asked, &name)) {
+      const RE2 raised(R"re(raise\s+\w+\([^)]*\b)re" + name + R"re(\b)re");
+      if (RE2::PartialMatch(setup, raised)) add_once(candidates, name);
+    }
+    for (const std::string& one : candidates) {
+      const std::string word = "[\"']" + one + "[\"']";
+      const RE2 guarded(word + R"re(\s+(?:not\s+)?in\s|(?:getenv|environ\.get|setdefault)\(\s*)re" + word +
+                        R"re(\s*,)re");
+      if (!RE2::PartialMatch(setup, guarded)) m_facts.required_variables.push_back(one);
     }
   }
 

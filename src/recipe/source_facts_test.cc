@@ -121,6 +121,22 @@ Rules inferred_for(const std::string& backend, const std::string& requirement) {
       .rules(Variant::cpu);
 }
 
+// A variable that a setup.py takes for granted stops the build after everything was fetched.
+TEST(SourceFacts, VariablesThatMustBeSet) {
+  const auto required = [](const std::string& setup) {
+    return read_source(TextTree(Files{{"PKG-INFO", "Name: x\n"}, {"setup.py", setup}})).required_variables;
+  };
+  EXPECT_EQ(required("a = os.environ['TOOLKIT_ROOT']\n"), Names{"TOOLKIT_ROOT"});
+  EXPECT_EQ(required("os.environ[\"MAX_JOBS\"] = '4'\n"), Names{});
+  EXPECT_EQ(required("if 'X_Y' in os.environ:\n  a = os.environ['X_Y']\n"), Names{});
+  EXPECT_EQ(required("a = os.getenv('X_Y', '')\nb = os.environ['X_Y']\n"), Names{});
+  EXPECT_EQ(required("v = os.getenv(\"BUILD_VERSION_OF\")\nif not v:\n  raise ValueError(\n    \"BUILD_VERSION_OF is "
+                     "not set\")\n"),
+            Names{"BUILD_VERSION_OF"});
+  EXPECT_EQ(required("v = os.getenv('QUIET')\n"), Names{});
+  EXPECT_EQ(required("if os.environ['A_B'] == os.environ['C_D']: pass\n"), (Names{"A_B", "C_D"}));
+}
+
 TEST(MakeUp, ARustProjectNeedsCargo) {
   for (const char* requirement : {"maturin>=1,<2", "setuptools-rust"}) {
     EXPECT_EQ(inferred_for("x", requirement).requires_versions.programs, (Names{"cargo", "rustc"})) << requirement;

@@ -34,11 +34,11 @@ bool fits(const std::string& specifiers, const std::optional<std::string>& versi
 }
 
 // A text, or several of which one must fit.
-bool patterns(TableReader& in, std::string_view key, Patterns& result) {
+bool patterns(TableReader& in, std::string_view key, Patterns& result, const TextCheck& check = check_glob) {
   const Value* value = in.table().find(key);
-  if (value != nullptr && value->array() != nullptr) return in.texts(key, result, check_glob);
+  if (value != nullptr && value->array() != nullptr) return in.texts(key, result, check);
   std::string one;
-  if (!in.text(key, one, check_glob)) return false;
+  if (!in.text(key, one, check)) return false;
   result = {one};
   return true;
 }
@@ -71,11 +71,19 @@ void read_if(TableReader& in, Condition& condition) {
   version("rocm", [](const Conditions& c) { return c.rocm; });
   text("ref", [](const Conditions& c) { return Patterns{c.ref}; }, true);
   text("platform", [](const Conditions& c) { return Patterns{c.platform}; }, true);
+  text("machine", [](const Conditions& c) { return Patterns{c.machine}; }, true);
   text("build-type", [](const Conditions& c) { return Patterns{c.build_type}; }, true);
   text("archs", [](const Conditions& c) { return c.archs; }, true);
   text("no-archs", [](const Conditions& c) { return c.archs; }, false);
   text("need", [](const Conditions& c) { return c.needs; }, true);
   text("no-need", [](const Conditions& c) { return c.needs; }, false);
+  Patterns all;
+  if (patterns(in, "all-archs", all)) {
+    condition.add([all](const Conditions& c) {
+      return std::all_of(all.begin(), all.end(),
+                         [&](const std::string& one) { return any_matches(Patterns{one}, c.archs); });
+    });
+  }
   std::string compiler;
   if (in.text("compiler", compiler, [](const std::string& words) {
         const std::size_t end = std::min(words.find_first_of("<>=!~"), words.size());
@@ -91,7 +99,9 @@ void read_if(TableReader& in, Condition& condition) {
   in.within("set", [&](TableReader& settings) {
     for (const auto& [name, value] : settings.table()) {
       Patterns words;
-      if (!patterns(settings, name, words)) continue;
+      // "" asks for a setting that is left empty.
+      const auto check = [](const std::string& pattern) { return pattern.empty() ? "" : check_glob(pattern); };
+      if (!patterns(settings, name, words, check)) continue;
       condition.add([name = name, words](const Conditions& c) {
         const auto chosen = c.settings.find(name);
         return chosen != c.settings.end() && any_matches(words, chosen->second);

@@ -112,6 +112,44 @@ TEST(When, EachConditionIsAsked) {
   EXPECT_EQ(recipe.resolved_for(Variant::rocm, "", now, reasons).rules(Variant::rocm).requires_, Names{"a"});
 }
 
+TEST(When, AllOfSeveralArchitecturesMachinesAndEmptySettings) {
+  const Recipe recipe = parse_recipe(R"toml(
+name = "more"
+[source]
+sdist = "more"
+[settings.root]
+default = ""
+[build]
+environment.A = "none"
+[[when]]
+if = { all-archs = ["8.0", "9.0*"] }
+build.environment.A = "both"
+[[when]]
+if = { machine = "aarch64" }
+build.environment.A = "arm"
+[[when]]
+if = { set.root = "", machine = "s390x" }
+build.environment.A = "empty"
+[variant.cuda.archs]
+default = "8.0"
+)toml",
+                                     "r.toml");
+  const auto a_for = [&](std::vector<std::string> archs, const std::string& machine, const std::string& root) {
+    Conditions now;
+    now.archs = std::move(archs);
+    now.machine = machine;
+    now.settings = {{"root", root}};
+    std::vector<std::string> reasons;
+    return variable(recipe.resolved_for(Variant::cuda, "", now, reasons).rules(Variant::cuda), "A");
+  };
+  EXPECT_EQ(a_for({}, "", ""), "none");
+  EXPECT_EQ(a_for({"8.0", "10.0"}, "x86_64", ""), "none");
+  EXPECT_EQ(a_for({"9.0a", "8.0"}, "x86_64", ""), "both");
+  EXPECT_EQ(a_for({"8.0"}, "aarch64", ""), "arm");
+  EXPECT_EQ(a_for({"8.0"}, "s390x", ""), "empty");
+  EXPECT_EQ(a_for({"8.0"}, "s390x", "/opt"), "none");
+}
+
 TEST(When, ARefThatIsNoReleaseIsTheNewest) {
   const Recipe recipe = parse_recipe(k_recipe, "r.toml");
   Conditions now;
