@@ -41,14 +41,19 @@ has -DCMAKE_STRIP=:
 [[ $options == *"-DTORCH_USE_CUDA_DSA"* ]] || fail "debug: $options"
 plan_on cpu --variant cpu --set docs=on
 [[ $options == *"--build-variant=cpu "*"--build-variant=docs "* ]] || fail "docs: the last word counts: $options"
-# Before 1.3 its command line had other words, before 1.2 its submodules another folder, before 1.5 its version was text.
+# Before 1.3 its command line had other words, before 1.5 its version was text; its submodules are in external at every tag.
 plan_on cpu --variant cpu --ref v1.2.0
 has --package_variant=cpu
 has_not --build-
 expect asmjit,cpuinfo "$(submodules)"
 [[ $(json 'steps[-1].requirements') == *"setuptools-git-versioning<3"* ]] || fail "$(json 'steps[-1].requirements')"
 plan_on cpu --variant cpu --ref v1.1.0
-expect third_party/asmjit,third_party/cpuinfo "$(submodules)"
+expect asmjit,cpuinfo "$(submodules)"
+plan_on cpu --variant cpu --ref v1.2.0 --set docs=on
+[[ $options == *"--package_variant=cpu "*"--package_variant=docs "* ]] || fail "docs of 1.2: $options"
+has_not --build-
+run plan fbgemm_gpu --variant cpu --machine "$t/machine.toml" --ref v1.1.0 --set docs=on
+[[ $status != 0 && $(<"$t/err") == *"the docs variant begins with 1.1.2"* ]] || fail "docs of 1.1.0: $(<"$t/err")"
 
 plan_on cuda --variant cuda
 has --build-target=default
@@ -65,6 +70,17 @@ has "-DTORCH_CUDA_ARCH_LIST=9.0a"
 plan_on cuda --variant cuda --target genai --ref v1.2.0
 [[ $options == *"--package_variant=cuda "*"--package_variant=genai "* ]] || fail "genai of 1.2: $options"
 has_not --build-
+# GenAI is part of the default target before 1.2.
+plan_on cuda --variant cuda --ref v1.1.2
+[[ $options == *"--nccl_lib_path="* ]] || fail "NCCL of 1.1: $options"
+plan_on cuda --variant cuda --ref v1.2.0
+has_not --nccl_lib_path
+# HSTU's sources for 8.0 and for 9.0a exclude each other, and a list with neither has no kernels.
+plan_on cuda --variant cuda --target hstu --arch 8.0
+for archs in "8.0;9.0a" 10.0a; do
+  run plan fbgemm_gpu --variant cuda --machine "$t/machine.toml" --target hstu --arch "$archs"
+  [[ $status != 0 && $(<"$t/err") == *"HSTU"* ]] || fail "hstu for $archs: $(<"$t/err")"
+done
 plan_on cuda --variant cuda --set unsupported-compiler=on --set device-assertions=on
 expect -allow-unsupported-compiler "$(variable NVCC_PREPEND_FLAGS)"
 [[ $options == *"-DCMAKE_CUDA_FLAGS_RELEASE="*-DTORCH_USE_CUDA_DSA* ]] || fail "assertions: $options"
@@ -76,6 +92,14 @@ expect -DTORCH_USE_HIP_DSA "$(variable HIPCC_COMPILE_FLAGS_APPEND)"
 expect "gfx942;gfx1151" "$(variable PYTORCH_ROCM_ARCH)" "separated as CMake's lists are"
 has_not "-DCMAKE_CXX_FLAGS="
 expect asmjit,cpuinfo,cutlass,json,hipify_torch,composable_kernel "$(submodules)"
+# setup.py ends without BUILD_ROCM_VERSION since 1.3; GCC 12 and newer need the warnings back; libtbb is looked for.
+expect 7.1 "$(variable BUILD_ROCM_VERSION)"
+[[ $options == *"-DTORCH_USE_HIP_DSA"*"-Wno-error=maybe-uninitialized"* ]] || fail "GCC 13 for ROCm: $options"
+run_json doctor fbgemm_gpu --machine "$t/machine.toml" --variant rocm --arch gfx942
+[[ $(json '[c.id for c in checks]') == *tbb* ]] || fail "libtbb: $(json '[c.id for c in checks]')"
+plan_on rocm --variant rocm --arch gfx942 --ref v1.1.2
+expect "" "$(variable BUILD_ROCM_VERSION)"
+expect asmjit,cpuinfo,cutlass,json,hipify_torch "$(submodules)"
 
 # ---- the miniature
 needs_mini

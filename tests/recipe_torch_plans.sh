@@ -32,14 +32,30 @@ words = {word.arg: ast.literal_eval(word.value) for word in calls[0].keywords}
 assert words["check_version"] == "7.1.0", words
 names = words["preload_shortnames"]
 assert names[0] == "amd_comgr" and names.index("amdhip64") < names.index("hipblas") < names.index("miopen"), names
-assert len(names) == 22 and "rccl" in names, names
+assert len(names) == 14 and "rccl" in names, names
 assert text.index("_rocm_init.py") < text.index("build_amd.py") < text.index("bdist_wheel")
 PYTHON
 # Flags are added to ours, not put in their place.
 [[ $(told CXXFLAGS) == *-O3*-ffile-prefix-map*-Wno-error=maybe-uninitialized*rocm_sysdeps/include* ]] || fail "$(told CXXFLAGS)"
 [[ $(told LDFLAGS) == *-Wl,-s*rocm_sysdeps/lib* ]] || fail "$(told LDFLAGS)"
 expect "ON OFF gfx1151" "$(told USE_ROCM) $(told USE_CUDA) $(told PYTORCH_ROCM_ARCH)"
-expect "OpenBLAS rocm-openblas" "$(told BLAS) $(told OpenBLAS_LIB_NAME)"
+expect "- - 1" "$(told BLAS) $(told OpenBLAS_LIB_NAME) $(told USE_STATIC_MKL)" "7.1 has no OpenBLAS of its own"
+# Names that an older SDK does not know make the import fail: each version has its own list.
+while read -r version count wanted; do
+  sed "s/^version = \"7.1.0\"/version = \"$version\"/" "$t/rocm.toml" >"$t/rocm-other.toml"
+  machine=$t/rocm-other.toml
+  asked pytorch rocm
+  expect "OpenBLAS rocm-openblas" "$(told BLAS) $(told OpenBLAS_LIB_NAME)" "$version"
+  "$wheelsmith" plan pytorch --variant rocm --machine "$machine" --script >"$t/script"
+  expect "$count $wanted" "$(grep -cE '^ {12}"[a-zA-Z0-9_-]+",$' "$t/script") $(grep -oE '^ {12}"(hipdnn|amd_smi|rocm_smi64)"' "$t/script" | tr -d ' "' | sort | paste -sd, -)" "$version"
+done <<'SDKS'
+7.10.0 17
+7.12.0 18 hipdnn
+7.13.0 20 hipdnn,rocm_smi64
+7.14.0 22 amd_smi,hipdnn,rocm_smi64
+10.1.0 22 amd_smi,hipdnn,rocm_smi64
+SDKS
+machine=
 
 # Requirements and versions by kind of release, of a release of ROCm and of a development version.
 sed 's/^version = "7.1.0"/version = "7.10.0.dev0+abc123"/' "$t/rocm.toml" >"$t/rocm-dev.toml"
@@ -88,6 +104,7 @@ gfx942 - ON true
 gfx950 - ON true
 gfx1151 - ON true
 gfx1201 - ON true
+gfx1152 - ON true
 gfx906;gfx90a - ON true
 gfx906 - OFF false
 gfx908;gfx1030 - OFF false
@@ -135,7 +152,7 @@ asked pytorch rocm --arch gfx90c --set force=on
 asked torchvision rocm
 expect "1 0 0 gfx1151" "$(told FORCE_CUDA) $(told TORCHVISION_USE_NVJPEG) $(told TORCHVISION_USE_VIDEO_CODEC) $(told PYTORCH_ROCM_ARCH)"
 asked torchaudio rocm
-expect "1 0 0 0" "$(told USE_ROCM) $(told USE_CUDA) $(told BUILD_SOX) $(told BUILD_CUDA_CTC_DECODER)"
+expect "1 0 - 0" "$(told USE_ROCM) $(told USE_CUDA) $(told BUILD_SOX) $(told BUILD_CUDA_CTC_DECODER)"
 # ROCm's own LLVM stays out of Triton's sight.
 asked triton rocm --set llvm=/opt/llvm
 [[ $(told TRITON_APPEND_CMAKE_ARGS) == *-DCMAKE_FIND_USE_CMAKE_ENVIRONMENT_PATH=FALSE* ]] || fail "$(told TRITON_APPEND_CMAKE_ARGS)"
@@ -176,7 +193,17 @@ nccl system USE_SYSTEM_NCCL 1
 flash-attention off USE_FLASH_ATTENTION off
 mem-eff-attention off USE_MEM_EFF_ATTENTION off
 release-type dev PYTORCH_BUILD_VERSION 2.13.0+git11111111.cu130
+fbgemm-genai off USE_FBGEMM_GENAI off
+cudnn-link static USE_STATIC_CUDNN 1
+cudnn-root /opt/cudnn CUDNN_ROOT /opt/cudnn
+tensorrt /opt/tensorrt TENSORRT_ROOT /opt/tensorrt
+mkl-root /opt/mkl MKLROOT /opt/mkl
+nvcc-flags -lineinfo TORCH_NVCC_FLAGS -Xfatbin -compress-all -lineinfo
 SETTINGS
+asked pytorch cuda --set nccl=system --set nccl-root=/opt/nccl
+expect "1 /opt/nccl /opt/nccl/lib" "$(told USE_SYSTEM_NCCL) $(told NCCL_ROOT) $(told NCCL_LIB_DIR)"
+asked pytorch cuda --build-type minsizerel
+expect "MinSizeRel" "$(told CMAKE_BUILD_TYPE)"
 asked pytorch cuda --set nccl=system
 expect "" "$(json "$step.fetches")"
 # Where no GPU is seen torchvision compiles nothing for one unless it is forced to.

@@ -39,6 +39,19 @@ good "dev build"
 [[ $(json 'steps[0].wheel') == */triton-3.7.1+git$(git -C "$root/up/triton-lang/triton" rev-parse --short=8 v3.7.1)-*.whl ]] ||
   fail "$(json 'steps[0].wheel')"
 
+# An edit that finds nothing is no silence: a warning here, where a source without -Werror is as good.
+grep -q "edited CMakeLists.txt" "$(ls -t "$t"/store/logs/triton-* | head -n 1)" || fail "the edit is not in the log"
+smaller triton '[[build.edit]]' 'file = "CMakeLists.txt"' 'from = "-Wevery"' 'to = "-Wnothing"' 'why = "a test"' 'required = false' \
+  '[[build.more-edit]]' 'file = "CMakeLists.txt"' 'from = "-Werror "' 'to = ""' 'why = "a test"'
+run_json build triton --variant cpu --set "llvm=$t/llvm"
+good "an edit that is not required"
+grep -q "warning: CMakeLists.txt does not contain '-Wevery'" "$(ls -t "$t"/store/logs/triton-* | head -n 1)" || fail "no warning"
+smaller triton '[[build.edit]]' 'file = "CMakeLists.txt"' 'from = "-Wevery"' 'to = "-Wnothing"' 'why = "a test"'
+run build triton --variant cpu --set "llvm=$t/llvm"
+expect 1 "$status" "an edit that changes nothing"
+[[ $(<"$t/out")$(<"$t/err")$(cat "$(ls -t "$t"/store/logs/triton-* | head -n 1)") == *"CMakeLists.txt does not contain '-Wevery'"* ]] || fail "no word of the edit"
+rm "$t/recipes/triton.toml"
+
 run_json plan triton --variant cpu --set llvm=download
 good "plan with a download"
 expect true "$(json 'steps[0].network')"
@@ -52,8 +65,10 @@ trap_bites() {
     { cat "$t/out" "$t/err" >&2; fail "no word of «$1»"; }
 }
 arguments='build.environment.TRITON_APPEND_CMAKE_ARGS ='
-trap_bites "-Werror=unused-variable" "$arguments \"-DTRITON_BUILD_UT=OFF\""
-trap_bites "googletest would be cloned" "$arguments \"-DLLVM_ENABLE_WERROR=OFF\""
+trap_bites "-Werror=unused-variable" 'build.edit = []'
+# The switch of the same name, which setup.py sets too, changes nothing.
+trap_bites "-Werror=unused-variable" 'build.edit = []' "$arguments \"-DTRITON_BUILD_UT=OFF -DLLVM_ENABLE_WERROR=OFF\""
+trap_bites "googletest would be cloned" "$arguments \"-DLLVM_ENABLE_ASSERTIONS=OFF\""
 trap_bites "JSON_SYSPATH is not set" 'build.environment.TRITON_BUILD_PROTON = "on"'
 # Where git sees the repository the commit is in the version of a release.
 smaller triton '[[more-when]]' 'if = { set.release-type = "release" }' 'build.environment.GIT_DIR = "{set.nothing}"'

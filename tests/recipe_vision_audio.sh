@@ -37,7 +37,7 @@ torchvision jpeg off TORCHVISION_USE_JPEG 0
 torchvision webp on TORCHVISION_USE_WEBP 1
 torchvision pin-torch off PYTORCH_VERSION -
 torchvision version-suffix none BUILD_VERSION 0.28.0
-torchvision build-number 3 BUILD_NUMBER 3
+torchvision version-suffix +mine BUILD_VERSION 0.28.0+mine
 torchaudio rnnt off BUILD_RNNT off
 torchaudio align off BUILD_ALIGN off
 torchaudio openmp off USE_OPENMP off
@@ -70,5 +70,5 @@ smaller torchaudio '[[test]]' 'imports = ["torchaudio"]'
 run_json build torchaudio "${options[@]}" "${old[@]}"
 good "build of torchaudio 2.8"
 [[ $(json 'steps[0].wheel') == */torchaudio-2.8.0+cpu-*.whl ]] || fail "$(json 'steps[0].wheel')"
-trap_bites torchaudio "SOX cannot be downloaded" "${old[@]}" -- 'build.environment.BUILD_SOX = "{set.nothing}"'
-trap_bites torchaudio "FFMPEG cannot be downloaded" "${old[@]}" -- 'build.environment.USE_FFMPEG = "{set.nothing}"'
+trap_bites torchaudio "SOX cannot be downloaded" "${old[@]}" -- '[[more-when]]' 'if = { version = "<2.9" }' 'build.environment.BUILD_SOX = "{set.nothing}"'
+trap_bites torchaudio "FFMPEG cannot be downloaded" "${old[@]}" -- '[[more-when]]' 'if = { version = "<2.9" }' 'build.environment.USE_FFMPEG = "{set.nothing}"'

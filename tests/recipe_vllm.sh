@@ -69,9 +69,9 @@ run_json build "${common[@]}" --arch gfx1151
 good "build for gfx1151"
 expect "flash-attn-rocm built,aiter skipped,vllm built" "$(outcomes)"
 [[ $(json 'steps[1].cause') == *"vLLM does not use it there"* ]] || fail "AITER: $(json 'steps[1].cause')"
-expect "cmake good,installed good,vllm-help good,rocm-paths good,device-libraries good,wheels good" "$(checklist)"
+expect "cmake good,installed good,vllm-help good,vllm-version good,rocm-paths good,device-libraries good,wheels good" "$(checklist)"
 [[ $(found cmake) == "$t/bin/cmake 3.31."*"(system)" ]] || fail "$(found cmake)"
-[[ $(found installed) == "torch 2.10.0+rocm7.1, flash_attn 2.8.0.post2, amd-aiter (skipped, and optional), vllm 0.32.0+rocm7.1.0" ]] || fail "$(found installed)"
+[[ $(found installed) == "torch 2.13.0+rocm7.1, flash_attn 2.8.0.post2, amd-aiter (skipped, and optional), vllm 0.32.0+rocm7.1.0" ]] || fail "$(found installed)"
 [[ $(found device-libraries) == "HIP_DEVICE_LIB_PATH=$t/sdk/lib/llvm/amdgcn/bitcode" ]] || fail "$(found device-libraries)"
 [[ $(found wheels) == vllm-0.32.0+rocm7.1.0-*.whl,*flash_attn-2.8.0.post2-py3-none-any.whl* ]] || fail "$(found wheels)"
 expect "FLASH_ATTENTION_TRITON_AMD_ENABLE=TRUE,HSA_OVERRIDE_GFX_VERSION=11.5.1,VLLM_ROCM_USE_AITER=0" "$(json '[r.variable + "=" + r.value for r in runtime]' | paste -sd, -)"
@@ -84,7 +84,7 @@ expect gfx1151 "$(json 'sorted(set(g.arch for g in items[0].gpu))')"
 metadata=$(unzip -p "$vllm" '*.dist-info/METADATA')
 [[ $metadata == *"Requires-Dist: regex"* && $metadata != *"Requires-Dist: torch"* && $metadata != *"Requires-Dist: triton"* ]] || fail "$metadata"
 expect "$torch" "$(torch_sum venv)" "torch was touched"
-[[ $("$t/venv/bin/vllm" --help) == *"serves with torch 2.10.0+rocm7.1"* ]] || fail "vllm --help"
+[[ $("$t/venv/bin/vllm" --help) == *"serves with torch 2.13.0+rocm7.1"* ]] || fail "vllm --help"
 
 # In words, without an environment to install into: what is not installed is not known, and nothing is bad.
 run build vllm --variant rocm --rocm "$t/sdk" --arch gfx1151
@@ -105,9 +105,9 @@ run_json build "${common[@]}" --arch gfx942
 good "build for gfx942"
 expect "flash-attn-rocm built,aiter built,vllm built" "$(outcomes)"
 expect "kept gfx942" "$(seen "$(wheel_of aiter)" triton) $(seen "$(wheel_of aiter)" GPU_ARCHS)"
-[[ $(wheel_of aiter) == */amd_aiter-0.1.24.post1-*.whl ]] || fail "$(wheel_of aiter)"
+[[ $(wheel_of aiter) == */amd_aiter-0.1.20.post1-*.whl ]] || fail "$(wheel_of aiter)"
 expect - "$(seen "$(wheel_of vllm)" HSA_OVERRIDE_GFX_VERSION)"
-[[ $(found installed) == *"amd-aiter 0.1.24.post1"* ]] || fail "$(found installed)"
+[[ $(found installed) == *"amd-aiter 0.1.20.post1"* ]] || fail "$(found installed)"
 expect "VLLM_ROCM_USE_AITER=1" "$(json '[r.variable + "=" + r.value for r in runtime if "AITER" in r.variable]')"
 expect "$torch" "$(torch_sum venv)" "torch was touched"
 
@@ -116,7 +116,7 @@ echo 'raise ImportError("no HSA runtime")' >"$(echo venv/lib/python3*/site-packa
 run_json build "${common[@]}" --arch gfx942
 expect 1 $status
 expect "flash-attn-rocm cached,aiter cached,vllm cached" "$(outcomes)"
-expect "vllm-help bad" "$(checklist | tr , '\n' | grep -v good)"
+expect "vllm-help bad,vllm-version bad" "$(checklist | tr , '\n' | grep -v good | paste -sd, -)"
 [[ $(found vllm-help) == *"no HSA runtime"* ]] || fail "$(found vllm-help)"
 mkdir recipes
 cat >recipes/flash-attn-rocm.toml <<'TOML'

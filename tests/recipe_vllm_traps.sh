@@ -75,18 +75,21 @@ without ck flash-attn-rocm --arch gfx1151 <<'TOML'
 FLASH_ATTENTION_TRITON_AMD_ENABLE = "1"
 TOML
 bites "'submodule', 'update'"
-# Its copy of AITER is installed by pip from within.
-without own-aiter flash-attn-rocm --arch gfx1151 <<'TOML'
-[variant.rocm.build.environment]
-FLASH_ATTENTION_USE_SYSTEM_AITER = "FALSE"
+# After 2.8.3 its copy of AITER is installed by pip from within, which nothing prevents: refused before anything is built.
+run_json build flash-attn-rocm --ref flash-attn-rocm=main --variant rocm --rocm "$t/sdk" --arch gfx1151
+bites "installs its own copy of AITER by pip"
+without own-aiter flash-attn-rocm --ref flash-attn-rocm=main --arch gfx1151 <<'TOML'
+[variant.rocm]
+when = []
 TOML
 bites "'--no-build-isolation', 'third_party/aiter'"
 
 # --- AITER
 # It replaces triton and goes on when that fails.
 without triton aiter --arch gfx942 <<'TOML'
-[build.environment]
-AITER_USE_SYSTEM_TRITON = "0"
+[[more-when]]
+if = { version = ">0" }
+build.environment.AITER_USE_SYSTEM_TRITON = "0"
 TOML
 good "AITER without its word for triton"
 expect replaced "$(seen "$wheel" triton)"
@@ -186,7 +189,7 @@ run_json build "${old[@]}"
 good "vLLM 0.11 with torch 2.13"
 [[ $(json notes) == *"torch's headers want C++20"* ]] || fail "$(json notes)"
 mkdir "$t/standard"
-printf 'name = "vllm"\nextends = "vllm"\n[variant.cpu.target.default]\nwhen = []\n' >"$t/standard/vllm.toml"
+printf 'name = "vllm"\nextends = "vllm"\n[build]\nedit = []\n[[more-when]]\nif = { version = ">0" }\nbuild.edit = []\n' >"$t/standard/vllm.toml"
 run_json build "${old[@]}" --recipes "$t/standard"
 bites "C++20 is wanted"
 mv git/oneapi-src git/oneapi-src.away

@@ -78,10 +78,6 @@ bool runs_on(const gpu::Arch& code, const gpu::Arch& device) {
   return code.vendor == device.vendor && gpu::fit(code, binary_kind(code), device) == gpu::Fit::native;
 }
 
-std::string name_of(const gpu::Arch& arch) {
-  return gpu::to_string(ArchRequest{.arch = arch, .binary = true, .ptx = false});
-}
-
 // The code for a device among what the package can be built for: its own architecture, else the newest that runs there.
 std::optional<gpu::Arch> best_for(const gpu::Arch& device, const std::vector<gpu::Arch>& legal) {
   const gpu::Arch plain = device.vendor == Vendor::amd ? gpu::amd_arch(processor(device)) : device;
@@ -149,14 +145,15 @@ Serving archs_for_devices(const std::vector<gpu::Device>& devices, const ArchRul
     const gpu::Arch own = plain ? gpu::amd_arch(processor(device.arch)) : device.arch;
     const std::optional<gpu::Arch> best = legal.empty() ? std::optional(own) : best_for(device.arch, legal);
     if (!best) {
-      serving.unserved.push_back(fmt::format("{} ({})", device.name, name_of(own)));
+      serving.unserved.push_back(fmt::format("{} ({})", device.name, gpu::list_name(own)));
       continue;
     }
     // A list of plain names is no reason to leave out features that are wanted.
     const bool own_features = !plain && device.arch.vendor == Vendor::amd && best->target == processor(device.arch);
     if (!is_fixed) add_arch(serving.archs, own_features ? device.arch : *best);
     if (*best != own && !own_features)
-      serving.notes.push_back(fmt::format("code for {} runs on {} ({})", name_of(*best), device.name, name_of(own)));
+      serving.notes.push_back(
+          fmt::format("code for {} runs on {} ({})", gpu::list_name(*best), device.name, gpu::list_name(own)));
   }
   return serving;
 }

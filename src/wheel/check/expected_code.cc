@@ -27,8 +27,8 @@ std::string list_of_archs(const std::set<gpu::Arch>& archs) {
   return names.empty() ? "no device code" : join(names, ", ");
 }
 
-void report(const std::string& path, const std::set<gpu::Arch>& code, const gpu::ExpectedCode& expected, bool named,
-            const gpu::CodeJudgement& judgement, std::vector<Finding>& findings) {
+void add_findings(const std::string& path, const std::set<gpu::Arch>& code, const gpu::ExpectedCode& expected,
+                  bool named, const gpu::CodeJudgement& judgement, std::vector<Finding>& findings) {
   const auto why = [&](const char* otherwise) { return expected.why.empty() ? otherwise : expected.why; };
   for (const std::string& what : judgement.missing) {
     findings.push_back({"arch-missing-in-file", named ? Severity::error : Severity::warning, path,
@@ -61,7 +61,7 @@ std::vector<Finding> check_expected_code(const std::vector<ElfFacts>& files, con
     const std::set<gpu::Arch> code = binary_archs(file);
     if (named == expected.end() && code.empty()) continue;
     const gpu::ExpectedCode& one = named == expected.end() ? k_whole_list : *named;
-    report(file.path, code, one, named != expected.end(), gpu::judge_code(code, asked, one), findings);
+    add_findings(file.path, code, one, named != expected.end(), gpu::judge_code(code, asked, one), findings);
   }
   return findings;
 }
