@@ -14,22 +14,12 @@ namespace wheelsmith::choose {
 
 namespace {
 
-void add_arch(gpu::ArchList& list, const gpu::ArchRequest& request) {
-  if (std::find(list.requests.begin(), list.requests.end(), request) == list.requests.end())
-    list.requests.push_back(request);
-}
-
 // --arch, each a list of its own, and --gpu, whose devices are one list or part of the only one.
 std::vector<gpu::ArchList> read_archs(const settings::Settings& settings) {
   std::vector<gpu::ArchList> lists;
   for (const std::string& text : settings.list("arch")) lists.push_back(gpu::ArchList::parse(text));
-  gpu::ArchList devices;
-  for (const std::string& name : settings.list("gpu"))
-    add_arch(devices, {.arch = gpu::find_device(name).arch, .binary = true, .ptx = false});
-  if (devices.requests.empty()) return lists;
-  if (lists.size() > 1) throw Error("--gpu adds to one --arch list, but there are several");
-  if (lists.empty()) return {devices};
-  for (const gpu::ArchRequest& request : devices.requests) add_arch(lists[0], request);
+  if (lists.size() > 1 && !settings.list("gpu").empty())
+    throw Error("--gpu adds to one --arch list, but there are several");
   return lists;
 }
 
@@ -73,6 +63,7 @@ Request read_all(const settings::Settings& settings) {
   request.variants = read_variants(settings);
   request.target = settings.text("target");
   request.archs = read_archs(settings);
+  for (const std::string& name : settings.list("gpu")) request.devices.push_back(gpu::find_device(name));
   request.pythons = settings.list("python");
   request.torch = settings.text("torch");
   request.torch_index = settings.text("torch-index");
@@ -82,6 +73,7 @@ Request read_all(const settings::Settings& settings) {
   for (const std::string& text : settings.list("source")) request.sources.push_back(source::parse_override(text));
   for (const std::string& text : settings.list("ref")) request.refs.push_back(read_named("ref", text));
   for (const std::string& text : settings.list("patchset")) request.patchsets.push_back(read_named("patchset", text));
+  request.without = settings.list("without");
   request.platform = settings.text("platform");
   request.build_type = settings.text("build-type");
   request.set = settings.table("set");

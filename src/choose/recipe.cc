@@ -90,6 +90,7 @@ recipe::Conditions first_conditions(const Request& request, const recipe::Recipe
   recipe::Conditions conditions;
   conditions.python = python.version;
   conditions.platform = request.platform.empty() ? python.platform : request.platform;
+  conditions.machine = python.machine();
   conditions.build_type = request.build_type;
   if (compiler) {
     conditions.compiler_family = compiler->family;

@@ -18,6 +18,8 @@ struct Request {
   std::vector<recipe::Variant> variants;
   std::string target;
   std::vector<gpu::ArchList> archs;  // each list is a wheel of its own
+  // --gpu: the recipe says which of its architectures serves each of them; added to the first list.
+  std::vector<gpu::Device> devices;
   std::vector<std::string> pythons;
   std::string torch;        // version, CHANNEL/VARIANT, path of a wheel, folder or interpreter
   std::string torch_index;  // of channels, with {channel} and {variant}
@@ -26,6 +28,7 @@ struct Request {
   std::vector<source::Override> sources;
   std::vector<std::pair<std::string, std::string>> refs;       // --ref: recipe ("" for the only package), ref
   std::vector<std::pair<std::string, std::string>> patchsets;  // --patchset: the same; "none" is no set
+  std::vector<std::string> without;                            // --without: recipes of optional dependencies
   std::string platform;  // "manylinux_2_28"; "": the most compatible tag the wheel qualifies for
   std::string build_type = "release";
   std::map<std::string, std::string> set;          // recipe settings

@@ -65,12 +65,11 @@ SourceChoice choose_source(const SourceQuestion& question) {
       if (choice.url.empty()) choice.url = record->url;
     }
   }
-  if (choice.ref.empty() && !source.refs.empty()) {
+  if (choice.ref.empty() && !recipe::torch_pairs(source, question.variant).empty()) {
     choice.series = question.torch_series();
-    const auto paired = source.refs.find(choice.series);
-    if (paired != source.refs.end()) {
+    if (!choice.series.empty()) {
       choice.by = SourceChoice::By::torch;
-      choice.ref = paired->second;
+      choice.ref = recipe::ref_for_torch(question.recipe, question.variant, choice.series);
     }
   }
   if (choice.ref.empty()) {
@@ -104,9 +103,6 @@ std::vector<std::string> notes_of(const SourceChoice& choice, const recipe::Reci
     notes.push_back(fmt::format("{}: {}, since {} of {} says so", recipe.name, choice.ref, choice.record, recorded_by));
   if (choice.by == SourceChoice::By::torch)
     notes.push_back(fmt::format("{}: {}, which belongs to torch {}", recipe.name, choice.ref, choice.series));
-  if (choice.by == SourceChoice::By::recipe && !choice.series.empty())
-    notes.push_back(fmt::format("{}: {}; which ref belongs to torch {} is not known, --ref chooses another",
-                                recipe.name, choice.ref, choice.series));
   if (!choice.family_why.empty()) notes.push_back(fmt::format("{}: {}", recipe.name, choice.family_why));
   return notes;
 }

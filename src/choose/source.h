@@ -15,7 +15,7 @@
 // `plan`, `doctor`, `checkout` and `manifest` all ask here.
 //
 //   ref:  --ref; else the record of the torch that is checked out or built beside it; else the ref that the recipe
-//         pairs with the torch; else the recipe's own
+//         pairs with the torch (one without a pair is an Error); else the recipe's own
 //   url:  --origin; else the record's; else the family's of the ref; else the recipe's own
 
 namespace wheelsmith::choose {
@@ -46,10 +46,11 @@ struct SourceChoice {
   enum class By : std::uint8_t { user, record, torch, recipe } by = By::recipe;
   std::string url, ref;
   std::string record;           // where it is recorded: "related_commits:3"
-  std::string series;           // of the torch that decided, or that decided nothing
+  std::string series;           // of the torch that decided
   std::string family_patchset;  // of the ref's family, whether there is such a set or not
   std::string family_why;
 };
+// Throws RequestError for a torch that the recipe pairs with no ref, with the nearest pairs.
 SourceChoice choose_source(const SourceQuestion& question);
 // In a few words: "--ref", "related_commits:3", "recipe, for torch 2.13", "recipe".
 std::string reason_of(const SourceChoice& choice);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/request_error.h"
 #include "choose/test_recipe.h"
 
 namespace wheelsmith::choose {
@@ -62,7 +63,6 @@ TEST(Source, IsChosenByTheFirstThatSaysSomething) {
            {"a torch that is named beats a record", "", "", true, k_record, "2.9", upstream, "v0.24.0",
             "recipe, for torch 2.9"},
            {"torch", "", "", false, {}, "2.8", upstream, "v0.23.0", "recipe, for torch 2.8"},
-           {"a torch that the recipe does not know", "", "", false, {}, "9.9", upstream, "main", "recipe"},
        }) {
     const SourceChoice choice = chosen(c, recipe);
     EXPECT_EQ(choice.url, c.url) << c.name;
@@ -70,6 +70,30 @@ TEST(Source, IsChosenByTheFirstThatSaysSomething) {
     EXPECT_EQ(reason_of(choice), c.reason) << c.name;
     EXPECT_EQ(choice.family_patchset, c.patchset) << c.name;
   }
+}
+
+TEST(Source, OfATorchWithoutAPairIsAnErrorThatNamesTheNearest) {
+  const recipe::Recipe recipe = vision_recipe();
+  for (const auto& [series, nearest] : std::vector<std::pair<std::string, std::string>>{
+           {"2.7", "the nearest are torch 2.8 (v0.23.0);"},
+           {"9.9", "the nearest are torch 2.10 (v0.24.0);"},
+       }) {
+    try {
+      (void)chosen({"", "", "", false, {}, series, "", "", ""}, recipe);
+      ADD_FAILURE() << series;
+    } catch (const RequestError& error) {
+      EXPECT_NE(std::string(error.what()).find(nearest), std::string::npos) << error.what();
+    }
+  }
+  EXPECT_EQ(chosen({"", "v1", "", false, {}, "9.9", "", "", ""}, recipe).ref, "v1");  // --ref needs no pair
+}
+
+TEST(Source, PairsMayDifferForAVariant) {
+  recipe::Recipe recipe = vision_recipe();
+  recipe.source.refs_for["cuda"] = {{"2.9", "v0.24.1"}, {"2.7", "v0.22.0"}};
+  EXPECT_EQ(chosen({"", "", "", false, {}, "2.9", "", "", ""}, recipe).ref, "v0.24.1");
+  EXPECT_EQ(chosen({"", "", "", false, {}, "2.7", "", "", ""}, recipe).ref, "v0.22.0");
+  EXPECT_EQ(chosen({"", "", "", false, {}, "2.8", "", "", ""}, recipe).ref, "v0.23.0");
 }
 
 TEST(Source, AsksForNothingThatIsNotNeeded) {
@@ -98,8 +122,6 @@ TEST(Source, TellsWhatItChose) {
             Notes{"vision: abc123, since related_commits:3 of pytorch says so"});
   EXPECT_EQ(notes_of(chosen({"", "", "", false, {}, "2.9", "", "", ""}, recipe), recipe, ""),
             Notes{"vision: v0.24.0, which belongs to torch 2.9"});
-  EXPECT_EQ(notes_of(chosen({"", "", "", false, {}, "9.9", "", "", ""}, recipe), recipe, ""),
-            Notes{"vision: main; which ref belongs to torch 9.9 is not known, --ref chooses another"});
   EXPECT_EQ(notes_of(chosen({"", "release/1", "", false, {}, "", "", "", ""}, recipe), recipe, ""),
             Notes{"vision: the fork keeps releases"});
 }

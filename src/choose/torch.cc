@@ -113,19 +113,6 @@ TorchChoice requested_torch(const Request& request, Variant variant, const toolc
   return of_version(text);
 }
 
-// The series that the recipe's table pairs with the ref; of several the newest.
-std::string series_of_ref(const recipe::Recipe& recipe, const std::string& ref) {
-  std::optional<pep::Version> newest;
-  std::string result;
-  for (const auto& [series, of_series] : recipe.source.refs) {
-    const auto version = pep::Version::try_parse(series);
-    if (of_series != ref || !version || (newest && !(*newest < *version))) continue;
-    newest = version;
-    result = series;
-  }
-  return result;
-}
-
 // "13.0" of "cu130", "12.8" of "cu128".
 std::string cuda_of_label(std::string_view label) {
   if (!label.starts_with("cu")) return "";
@@ -137,7 +124,8 @@ std::string cuda_of_label(std::string_view label) {
 }  // namespace
 
 Chosen<TorchChoice> choose_torch(const Request& request, const recipe::Recipe& recipe, const recipe::Rules& rules,
-                                 Variant variant, const toolchain::Python& python, const toolchain::Host& host) {
+                                 Variant variant, const toolchain::Python& python, const toolchain::Host& host,
+                                 const std::string& source_series) {
   if (!rules.requires_versions.uses_torch) return {};
   if (!request.isolated) {
     if (!request.torch.empty())
@@ -153,8 +141,14 @@ Chosen<TorchChoice> choose_torch(const Request& request, const recipe::Recipe& r
   }
   TorchChoice choice;
   choice.kind = TorchChoice::Kind::requirement;
-  const std::string ref = ref_of(recipe, request);
-  if (const std::string series = series_of_ref(recipe, ref); !series.empty()) {
+  const std::string ref = source_override(request, recipe.name, recipe.project) ? "" : ref_of(recipe, request);
+  if (!source_series.empty()) {
+    choice.requirement = fmt::format("torch=={}.*", source_series);
+    return {choice,
+            {fmt::format("{}: {}, which its source is made for; --torch chooses another", recipe.name,
+                         choice.requirement)}};
+  }
+  if (const std::string series = recipe::torch_for_ref(recipe, variant, ref); !series.empty()) {
     choice.requirement = fmt::format("torch=={}.*", series);
     return {
         choice,

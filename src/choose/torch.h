@@ -28,11 +28,13 @@ struct TorchBuild {
   std::string hip;      // "7.1"
 };
 
-// What --torch says; else the torch that the interpreter has; else the one that belongs to the ref that is built, if
-// the recipe knows it (the newest is often one that the ref has never seen); else the newest that the recipe takes.
-// Throws RequestError for a text that means nothing.
+// What --torch says; else the torch that the interpreter has; else the one that the source itself names
+// (`source_series`, "2.9"); else the one that belongs to the ref that is built, if the recipe knows it (the newest is
+// often one that the ref has never seen); else the newest that the recipe takes. Throws RequestError for a text that
+// means nothing.
 Chosen<TorchChoice> choose_torch(const Request& request, const recipe::Recipe& recipe, const recipe::Rules& rules,
-                                 recipe::Variant variant, const toolchain::Python& python, const toolchain::Host& host);
+                                 recipe::Variant variant, const toolchain::Python& python, const toolchain::Host& host,
+                                 const std::string& source_series = "");
 
 // "2.13" of "2.13.0+cu130"; "" for what is not a version of two parts.
 std::string torch_series(const std::string& version);

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/request_error.h"
+#include "base/text.h"
 
 namespace wheelsmith::choose {
 
@@ -19,31 +20,60 @@ bool has(const std::vector<Variant>& variants, Variant variant) {
   return std::find(variants.begin(), variants.end(), variant) != variants.end();
 }
 
-// Each architecture once, in the order of the devices.
-gpu::ArchList archs_of(const std::vector<toolchain::Gpu>& gpus, gpu::Vendor vendor) {
-  gpu::ArchList list;
-  for (const toolchain::Gpu& gpu : gpus) {
-    const bool there = std::any_of(list.requests.begin(), list.requests.end(),
-                                   [&](const gpu::ArchRequest& request) { return request.arch == gpu.arch; });
-    if (gpu.arch.vendor == vendor && !there) list.requests.push_back({.arch = gpu.arch, .binary = true, .ptx = false});
-  }
-  return list;
+std::vector<gpu::Device> of_vendor(std::vector<gpu::Device> devices, gpu::Vendor vendor) {
+  std::erase_if(devices, [&](const gpu::Device& device) { return device.arch.vendor != vendor; });
+  return devices;
 }
 
-// A list of both vendors is meant for the variants that each part fits.
-std::vector<gpu::ArchList> requested_archs(const Request& request, Variant variant) {
-  std::vector<gpu::ArchList> lists;
+std::vector<gpu::Device> devices_here(const std::vector<toolchain::Gpu>& gpus) {
+  std::vector<gpu::Device> devices;
+  for (const toolchain::Gpu& gpu : gpus) devices.push_back({gpu.name, gpu.arch});
+  return devices;
+}
+
+std::string unserved_problem(const recipe::Recipe& recipe, const recipe::ArchRules& rules,
+                             const std::vector<std::string>& unserved) {
+  return fmt::format("{} cannot be built for {}; it can for {}", recipe.name, join(unserved, ", "),
+                     rules.fixed.empty() ? join(rules.legal, ", ") : rules.fixed);
+}
+
+// A list of both vendors is meant for the variants that each part fits; so is a device.
+Chosen<std::vector<gpu::ArchList>> requested_archs(const Request& request, const recipe::Recipe& recipe,
+                                             const recipe::ArchRules& rules, Variant variant) {
+  Chosen<std::vector<gpu::ArchList>> chosen;
   for (const gpu::ArchList& list : request.archs) {
     gpu::ArchList part;
     for (const gpu::ArchRequest& item : list.requests) {
       if (item.arch.vendor == vendor_of(variant)) part.requests.push_back(item);
     }
-    if (!part.requests.empty()) lists.push_back(part);
+    if (!part.requests.empty()) chosen.what.push_back(part);
   }
-  if (!request.archs.empty() && lists.empty())
+  const std::vector<gpu::Device> devices = of_vendor(request.devices, vendor_of(variant));
+  if (!devices.empty()) {
+    recipe::Serving serving = recipe::archs_for_devices(devices, rules);
+    if (!serving.unserved.empty()) throw RequestError(unserved_problem(recipe, rules, serving.unserved));
+    chosen.notes = std::move(serving.notes);
+    if (chosen.what.empty()) chosen.what.emplace_back();
+    std::vector<gpu::ArchRequest>& list = chosen.what.front().requests;
+    for (const gpu::ArchRequest& one : serving.archs.requests) {
+      const auto same = [&](const gpu::ArchRequest& other) { return other.arch == one.arch; };
+      if (std::none_of(list.begin(), list.end(), same)) list.push_back(one);
+    }
+  }
+  if (chosen.what.empty() && !(request.archs.empty() && request.devices.empty()))
     throw RequestError(
         fmt::format("none of the architectures asked for belongs to variant {}", recipe::to_string(variant)));
-  return lists;
+  return chosen;
+}
+
+// Where the package compiles for one list whatever it is told, that list is built and checked.
+void take_fixed(Chosen<std::vector<gpu::ArchList>>& chosen, const recipe::Recipe& recipe,
+                const recipe::ArchRules& rules) {
+  if (rules.fixed.empty()) return;
+  const gpu::ArchList fixed = gpu::ArchList::parse(rules.fixed);
+  if (chosen.what != std::vector{fixed})
+    chosen.notes.push_back(fmt::format("{}: this version always compiles for {}", recipe.name, fixed.to_string()));
+  chosen.what = {fixed};
 }
 
 }  // namespace
@@ -71,17 +101,23 @@ Chosen<std::vector<gpu::ArchList>> choose_archs(const Request& request, const re
                                                 const sys::Environment& environment) {
   if (variant == Variant::cpu) return {{gpu::ArchList{}}, {}};
   const recipe::ArchRules& rules = recipe.rules(variant, request.target).archs;
-  Chosen<std::vector<gpu::ArchList>> chosen{requested_archs(request, variant), {}};
+  Chosen<std::vector<gpu::ArchList>> chosen = requested_archs(request, recipe, rules, variant);
+  const std::vector<gpu::Device> here = of_vendor(devices_here(gpus), vendor_of(variant));
   if (chosen.what.empty()) {
     const auto family = environment.find("ROCM_SDK_TARGET_FAMILY");
     if (variant == Variant::rocm && family != environment.end() && !family->second.empty()) {
       chosen.what.push_back(gpu::ArchList::parse(family->second));
       chosen.notes.push_back(
           fmt::format("{}: architectures {} of ROCM_SDK_TARGET_FAMILY", recipe.name, chosen.what.back().to_string()));
-    } else if (gpu::ArchList here = archs_of(gpus, vendor_of(variant)); !here.requests.empty()) {
+    } else if (!here.empty()) {
+      recipe::Serving serving = recipe::archs_for_devices(here, rules);
+      if (serving.archs.requests.empty()) throw RequestError(unserved_problem(recipe, rules, serving.unserved));
       chosen.notes.push_back(
-          fmt::format("{}: architectures {} of the GPUs that are here", recipe.name, here.to_string()));
-      chosen.what.push_back(std::move(here));
+          fmt::format("{}: architectures {} of the GPUs that are here", recipe.name, serving.archs.to_string()));
+      for (const std::string& device : serving.unserved)
+        chosen.notes.push_back(fmt::format("{} has no code that runs on {}", recipe.name, device));
+      chosen.notes.insert(chosen.notes.end(), serving.notes.begin(), serving.notes.end());
+      chosen.what.push_back(std::move(serving.archs));
     } else if (!rules.fallback.empty()) {
       chosen.what.push_back(gpu::ArchList::parse(rules.fallback));
       chosen.notes.push_back(
@@ -92,6 +128,7 @@ Chosen<std::vector<gpu::ArchList>> choose_archs(const Request& request, const re
     }
   }
   for (const gpu::ArchList& list : chosen.what) recipe::check_legal(list, rules, recipe.name);
+  take_fixed(chosen, recipe, rules);
   return chosen;
 }
 

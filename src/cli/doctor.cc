@@ -92,10 +92,10 @@ void add_doctor(CLI::App& app, Outcome& outcome) {
       "  wheelsmith doctor --describe > node.toml    (there)\n"
       "  wheelsmith doctor flash-attn --machine node.toml    (here)");
   sub->add_option("NAME", command->packages, "Recipes, or projects of the registry");
-  command->settings.add_to(
-      *sub, {"arch",       "build-type", "ref",     "set",     "cc",     "conda",    "cuda",        "cxx",     "gpu",
-             "jobs",       "machine",    "mirrors", "offline", "out",    "platform", "python",      "recipes", "rocm",
-             "rocm-index", "source",     "store",   "sysroot", "target", "torch",    "torch-index", "variant"});
+  command->settings.add_to(*sub, {"arch",     "build-type", "ref",     "set",         "cc",         "conda",   "cuda",
+                                  "cxx",      "gpu",        "jobs",    "machine",     "mirrors",    "offline", "out",
+                                  "platform", "python",     "recipes", "rocm",        "rocm-index", "source",  "store",
+                                  "sysroot",  "target",     "torch",   "torch-index", "variant",    "without"});
   CLI::Option* describe = sub->add_flag("--describe", command->describe,
                                         "Print the machine as a description that --machine takes elsewhere");
   command->output.add_to(*sub);

@@ -59,6 +59,7 @@ int make(const PlanCommand& command) {
     print(plan::to_dot(plan));
   } else if (other_archs) {
     request.archs = {*other_archs};
+    request.devices.clear();
     const plan::Plan other = plan::make_plan(request, inputs);
     print(command.output.json ? report::plan_json(plan, &other)
                               : report::compare_text(plan, other, command.output.style()));

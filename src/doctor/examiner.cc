@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/request_error.h"
 #include "base/text.h"
 #include "choose/recipe.h"
 #include "choose/source.h"
@@ -12,6 +13,7 @@
 #include "choose/variants.h"
 #include "pep/requirement.h"
 #include "pep/version.h"
+#include "pep/wheel_name.h"
 #include "plan/sources.h"
 #include "source/git/git.h"
 
@@ -53,7 +55,7 @@ recipe::Recipe Examiner::resolved(const recipe::Recipe& recipe, recipe::Variant 
   if (!recipe.all_rules.contains({variant, target}) && !recipe.all_rules.contains({variant, "default"})) return recipe;
   if (!recipe.depends_on_conditions(variant, target)) return recipe;
   recipe::Conditions now = choose::first_conditions(m_request, recipe, python, archs, m_facts.compiler);
-  now.ref = choose::ref_of(recipe, m_request);
+  now.ref = ref_of(recipe, variant);
   // A package that another one pins goes along with it: main with main.
   if (const auto pinning = choose::user_ref(m_request, recipe.source.pinned_by.recipe)) now.ref = *pinning;
   now.version = recipe.source.kind == recipe::Source::Kind::sdist
@@ -69,27 +71,44 @@ recipe::Recipe Examiner::resolved(const recipe::Recipe& recipe, recipe::Variant 
   return recipe.resolved_for(variant, target, now, reasons);
 }
 
-// Whether there is a repository to build from. A network that is not there is what people find out last.
-void Examiner::examine_source(const recipe::Recipe& recipe, recipe::Variant variant, const std::string& step,
-                              bool optional) {
-  if (recipe.source.kind != recipe::Source::Kind::git || m_inputs.host.described ||
-      choose::source_override(m_request, recipe.name, recipe.project))
-    return;
-  const choose::SourceChoice choice = choose::choose_source(
+choose::SourceChoice Examiner::choose_source(const recipe::Recipe& recipe, recipe::Variant variant) const {
+  return choose::choose_source(
       {.recipe = recipe,
        .variant = variant,
        .ref = choose::user_ref(m_request, recipe.name).value_or(""),
        .origin = "",
        .torch_named = !m_request.torch.empty(),
        .torch_series = [&] { return m_facts.torch ? choose::torch_series(m_facts.torch->version) : std::string(); }});
-  const std::string& url = choice.url;
-  const std::string& ref = choice.ref;
-  Check check{.id = "source", .wanted = fmt::format("{} {}", fetch::without_credentials(url), ref)};
+}
+
+// The ref that would be built, as far as that is known without asking anybody.
+std::string Examiner::ref_of(const recipe::Recipe& recipe, recipe::Variant variant) const {
+  try {
+    if (recipe.source.kind == recipe::Source::Kind::git) return choose_source(recipe, variant).ref;
+  } catch (const Error&) {  // the check "source" says it
+  }
+  return choose::ref_of(recipe, m_request);
+}
+
+// Whether there is a repository to build from. A network that is not there is what people find out last.
+void Examiner::examine_source(const recipe::Recipe& recipe, recipe::Variant variant, const std::string& step,
+                              bool optional) {
+  if (recipe.source.kind != recipe::Source::Kind::git || m_inputs.host.described ||
+      choose::source_override(m_request, recipe.name, recipe.project))
+    return;
+  Check check{.id = "source", .wanted = fetch::without_credentials(recipe.source.url)};
   check.package = recipe.name;
   check.step = step;
   try {
+    const choose::SourceChoice choice = choose_source(recipe, variant);
+    check.wanted = fmt::format("{} {}", fetch::without_credentials(choice.url), choice.ref);
     source::Repositories repositories = source::repositories_for(m_inputs.fetcher, m_inputs.store);
-    check.found = repositories.resolve(url, ref).id;
+    check.found = repositories.resolve(choice.url, choice.ref).id;
+  } catch (const RequestError& error) {
+    check.state = optional ? State::unknown : State::bad;
+    check.found = "no release for this torch";
+    check.why = error.what();
+    check.fix = "--torch VERSION, or --ref TAG";
   } catch (const Error& error) {
     check.state = optional ? State::unknown : State::bad;
     check.found = "not to be had";
@@ -125,12 +144,18 @@ void Examiner::examine_one(const std::string& package, const toolchain::Python& 
       }
       try {
         for (const recipe::Dependency& need : recipe.rules(variant, target).needs) {
-          if (!need.recipe.empty()) needed.push_back({need.recipe, variant, optional || need.optional});
+          if (!need.recipe.empty() && !is_left_out(need))
+            needed.push_back({need.recipe, variant, optional || need.optional});
         }
       } catch (const Error&) {  // the check "variant" has said it
       }
     }
   }
+}
+
+bool Examiner::is_left_out(const recipe::Dependency& need) const {
+  const auto same = [&](const std::string& name) { return pep::same_name(name, need.recipe); };
+  return need.optional && std::any_of(m_request.without.begin(), m_request.without.end(), same);
 }
 
 std::optional<recipe::Recipe> Examiner::recipe_for(const std::string& package, const toolchain::Python& python) {
@@ -168,8 +193,12 @@ std::vector<gpu::ArchList> Examiner::archs_of(const recipe::Recipe& recipe, reci
     if (!m_request.archs.empty()) return m_request.archs;
     gpu::ArchList here;
     const gpu::Vendor vendor = variant == recipe::Variant::rocm ? gpu::Vendor::amd : gpu::Vendor::nvidia;
-    for (const toolchain::Gpu& gpu : m_facts.gpus) {
-      if (gpu.arch.vendor == vendor) here.requests.push_back({.arch = gpu.arch, .binary = true, .ptx = false});
+    const auto add = [&](const gpu::Arch& arch) {
+      if (arch.vendor == vendor) here.requests.push_back({.arch = arch, .binary = true, .ptx = false});
+    };
+    for (const gpu::Device& device : m_request.devices) add(device.arch);
+    if (m_request.devices.empty()) {
+      for (const toolchain::Gpu& gpu : m_facts.gpus) add(gpu.arch);
     }
     return {here};
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "choose/request.h"
+#include "choose/source.h"
 #include "doctor/doctor.h"
 #include "plan/plan.h"
 
@@ -36,6 +37,9 @@ class Examiner {
   // With the [[when]] tables that hold, as far as that can be known without a plan.
   recipe::Recipe resolved(const recipe::Recipe& recipe, recipe::Variant variant, const std::string& target,
                           const gpu::ArchList& archs, const toolchain::Python& python) const;
+  choose::SourceChoice choose_source(const recipe::Recipe& recipe, recipe::Variant variant) const;
+  std::string ref_of(const recipe::Recipe& recipe, recipe::Variant variant) const;
+  [[nodiscard]] bool is_left_out(const recipe::Dependency& need) const;
   void examine_source(const recipe::Recipe& recipe, recipe::Variant variant, const std::string& step, bool optional);
   std::optional<recipe::Recipe> recipe_for(const std::string& package, const toolchain::Python& python);
   std::vector<recipe::Variant> variants_of(const recipe::Recipe& recipe, std::optional<recipe::Variant> forced);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "pep/wheel_name.h"
 #include "plan/variables.h"
 
@@ -11,14 +12,20 @@ namespace wheelsmith::plan {
 
 namespace {
 
-// The module that loads ROCm's libraries before the package's own, as frameworks call it.
+// The module that loads ROCm's libraries before the package's own, as frameworks call it. A name that the SDK does not
+// know makes the import fail, and the SDK where the wheel is installed may be older than the one it was built with; so
+// that SDK's own list is asked. As the wheel's requirement does, it takes every patch release of one MAJOR.MINOR.
 std::string preload_module(const recipe::Preload& preload, const std::string& version) {
   std::string text =
-      "# Made by wheelsmith: loads ROCm's libraries out of its Python packages.\n\n\ndef initialize():\n";
-  text += "    import rocm_sdk\n\n    rocm_sdk.initialize_process(\n        preload_shortnames=[\n";
-  for (const std::string& library : preload.libraries) text += fmt::format("            \"{}\",\n", library);
-  text += fmt::format("        ],\n        check_version=\"{}\",\n    )\n", version);
-  return text;
+      "# Made by wheelsmith: loads ROCm's libraries out of its Python packages.\n\n\ndef initialize():\n"
+      "    import rocm_sdk\n    from rocm_sdk import _dist_info\n\n    names = [\n";
+  for (const std::string& library : preload.libraries) text += fmt::format("        \"{}\",\n", library);
+  text +=
+      "    ]\n    known = getattr(_dist_info, \"ALL_LIBRARIES\", names)\n    rocm_sdk.initialize_process(\n"
+      "        preload_shortnames=[name for name in names if name in known],\n";
+  const auto parts = split(version, '.');
+  if (parts.size() > 1) text += fmt::format("        check_version=\"{}.{}.*\",\n", parts[0], parts[1]);
+  return text + "    )\n";
 }
 
 // A command that names a source that was not fetched has nothing to do.

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/request_error.h"
 #include "base/text.h"
 #include "choose/recipe.h"
 #include "choose/source.h"
@@ -13,6 +14,7 @@
 #include "plan/actions.h"
 #include "plan/environment.h"
 #include "plan/planner.h"
+#include "plan/rocm.h"
 #include "plan/variables.h"
 
 namespace wheelsmith::plan {
@@ -22,6 +24,18 @@ namespace {
 void add_edge(std::vector<Edge>& edges, Edge edge) {
   const auto same = [&](const Edge& other) { return other.step == edge.step; };
   if (std::none_of(edges.begin(), edges.end(), same)) edges.push_back(std::move(edge));
+}
+
+// setup.py reads them without a default; a variable that decides nothing here may be among them, so it is no error.
+void note_unset_variables(const BuildSpec& spec, const std::vector<std::string>& required, Notes& notes) {
+  for (const std::string& name : required) {
+    const auto same = [&](const auto& pair) { return pair.first == name; };
+    const Pairs &fixed = spec.variables.fixed, &loose = spec.variables.loose;
+    if (std::any_of(fixed.begin(), fixed.end(), same) || std::any_of(loose.begin(), loose.end(), same)) continue;
+    notes.add(
+        fmt::format("warning: {}: setup.py reads {} without a default, and nothing sets it; --env {}=VALUE sets it",
+                    spec.package, name, name));
+  }
 }
 
 }  // namespace
@@ -68,6 +82,32 @@ bool Planner::is_published(Draft& draft, const recipe::Dependency& need) {
   return true;
 }
 
+bool Planner::is_left_out(const recipe::Recipe& recipe, const recipe::Dependency& need) {
+  const auto same = [&](const std::string& name) { return pep::same_name(name, need.recipe); };
+  if (std::none_of(m_request.without.begin(), m_request.without.end(), same)) return false;
+  if (!need.optional)
+    throw RequestError(fmt::format("--without {}: {} cannot be built without it{}", need.recipe, recipe.name,
+                                   need.why.empty() ? "" : ": " + need.why));
+  m_left_out.insert(need.recipe);
+  m_notes.add(fmt::format("{}: without {}, as --without says", recipe.name, need.recipe));
+  return true;
+}
+
+std::string Planner::add_need(const Draft& draft, const recipe::Dependency& need) {
+  const BuildSpec& spec = draft.step.spec;
+  try {
+    const recipe::Recipe& other = m_sources.recipe(need.recipe);
+    const recipe::Variant variant = choose::dependency_variant(other, spec.variant);
+    const gpu::ArchList archs = variant == spec.variant ? spec.archs : gpu::ArchList{};
+    return add_step(other, variant, need.target, archs, spec.python, need.optional);
+  } catch (const Error& error) {  // what is only optional stops nothing
+    if (!need.optional) throw;
+    m_notes.add(fmt::format("warning: {}: without {}, which is optional and cannot be planned: {}", spec.package,
+                            need.recipe, error.what()));
+    return "";
+  }
+}
+
 void Planner::add_needs(Draft& draft, const recipe::Recipe& recipe, const recipe::Rules& rules,
                         std::vector<std::string>& requirements) {
   const BuildSpec& spec = draft.step.spec;
@@ -76,14 +116,13 @@ void Planner::add_needs(Draft& draft, const recipe::Recipe& recipe, const recipe
       if (!need.companion) requirements.push_back(need.requirement);
       continue;
     }
+    if (is_left_out(recipe, need)) continue;
     if (is_published(draft, need)) {
       draft.published.push_back(need.recipe);
       continue;
     }
-    const recipe::Recipe& other = m_sources.recipe(need.recipe);
-    const recipe::Variant variant = choose::dependency_variant(other, spec.variant);
-    const gpu::ArchList archs = variant == spec.variant ? spec.archs : gpu::ArchList{};
-    const std::string id = add_step(other, variant, need.target, archs, spec.python, need.optional);
+    const std::string id = add_need(draft, need);
+    if (id.empty()) continue;
     add_edge(draft.step.needs, {.kind = need.companion ? Edge::Kind::alongside : Edge::Kind::environment,
                                 .step = id,
                                 .optional = need.optional});
@@ -93,21 +132,20 @@ void Planner::add_needs(Draft& draft, const recipe::Recipe& recipe, const recipe
   if (torch == nullptr) return;
   choose::Request of_torch = m_request;
   of_torch.target.clear();
-  const auto archs = choose::choose_archs(of_torch, *torch, spec.variant, m_gpus, m_inputs.host.environment);
-  m_notes.add(archs.notes);
+  const auto archs = archs_for(of_torch, *torch, spec.variant, spec.python);
   add_edge(draft.step.needs, {.kind = Edge::Kind::environment,
-                              .step = add_step(*torch, spec.variant, "", archs.what.front(), spec.python),
+                              .step = add_step(*torch, spec.variant, "", archs.front(), spec.python),
                               .optional = false});
 }
 
 const choose::TorchChoice& Planner::torch_for(const BuildSpec& spec, const recipe::Recipe& recipe,
                                               const recipe::Rules& rules) {
   const std::string name =
-      fmt::format("{} {} {}{}", spec.python.executable.string(), spec.package, recipe::to_string(spec.variant),
-                  rules.requires_versions.uses_torch ? "" : " none");
+      fmt::format("{} {} {} {}{}", spec.python.executable.string(), spec.package, recipe::to_string(spec.variant),
+                  spec.target, rules.requires_versions.uses_torch ? "" : " none");
   const auto known = m_torches.find(name);
   if (known != m_torches.end()) return known->second;
-  auto chosen = choose::choose_torch(m_request, recipe, rules, spec.variant, spec.python, m_inputs.host);
+  auto chosen = m_sources.torch(recipe, rules, spec.variant, spec.target, spec.python);
   m_notes.add(chosen.notes);
   return m_torches.emplace(name, std::move(chosen.what)).first->second;
 }
@@ -125,6 +163,7 @@ void Planner::choose_environment(Draft& draft, const recipe::Recipe& recipe, con
   if (built_torch == nullptr) environment.torch = torch_for(spec, recipe, rules);
   environment.requirements = build_requirements(
       {.rules = rules, .facts = source.facts, .needed = std::move(needed), .torch = environment.torch});
+  check_requirements(environment.requirements, recipe.name);
   environment.isolated = m_request.isolated;
   if (!environment.isolated) use_installed(spec, m_notes);
   const auto resolve = [&] {
@@ -174,7 +213,12 @@ void Planner::write_out(Draft& draft, const recipe::Recipe& recipe, const recipe
                                  .settings = choose::chosen_settings(recipe, m_request),
                                  .need_versions = draft.need_versions,
                                  .fetches = fetches});
+    for (const Pairs* pairs : {&rules.environment, &rules.append}) {
+      for (const auto& [name, text] : *pairs)
+        check_expanded_requirements(name, text, recipe::expand(text, values), recipe.name);
+    }
     spec.variables = make_variables({spec, rules, values, fetches, m_request.environment, m_inputs.host});
+    note_unset_variables(spec, source.facts.required_variables, m_notes);
     const bool asks = std::any_of(rules.environment.begin(), rules.environment.end(),
                                   [](const auto& pair) { return pair.second.find("{version") != std::string::npos; });
     if (spec.version.empty() && !spec.source.git_commit.empty() && asks)
@@ -183,13 +227,19 @@ void Planner::write_out(Draft& draft, const recipe::Recipe& recipe, const recipe
                       "another",
                       spec.package, spec.source.git_commit.substr(0, 8)));
   }
+  recipe::Rules known = rules;
+  if (const auto names = sdk_names(spec.tools.rocm, rules.preload, m_inputs.host)) {
+    std::vector<std::string> notes;
+    known.preload.libraries = recipe::known_to_sdk(rules.preload, *names, notes);
+    for (const std::string& note : notes) m_notes.add(fmt::format("{}: {}", recipe.name, note));
+  }
   // A folder that is being worked on is built as it is.
   const std::string hipify = spec.source.incremental ? "" : choose::choose_parts(recipe, rules).hipify;
   if (hipify.empty() && !patches.hipified.empty())
     m_notes.add(fmt::format("{}: {} hipified patch{} of the set {} left out, since nothing is hipified", recipe.name,
                             patches.hipified.size(), patches.hipified.size() == 1 ? "" : "es",
                             patches.hipified.size() == 1 ? "is" : "are"));
-  spec.actions = make_actions({spec, rules, values, fetches, std::move(patches), hipify});
+  spec.actions = make_actions({spec, known, values, fetches, std::move(patches), hipify});
   if (values.empty()) return;
   Closing& closing = draft.step.closing;
   for (recipe::RuntimeVariable variable : rules.runtime) {

@@ -1,6 +1,7 @@
 #include "plan/environment.h"
 
 #include <fmt/format.h>
+#include <re2/re2.h>
 
 #include <algorithm>
 
@@ -34,6 +35,35 @@ std::string newest_cuda(const BuildSpec& spec, const recipe::Rules& rules, Locks
 }
 
 }  // namespace
+
+void check_requirements(const std::vector<std::string>& requirements, std::string_view recipe) {
+  for (const std::string& text : requirements) {
+    try {
+      const pep::Requirement requirement = pep::Requirement::parse(text);
+      for (const pep::Specifier& one : requirement.specifiers) {
+        if (one.version.empty()) throw Error("a specifier has no version");
+      }
+    } catch (const Error& error) {
+      throw Error(fmt::format("the recipe {} makes {}, which is not a valid requirement: {}", recipe,
+                              "\"" + printable(text) + "\"", error.what()));
+    }
+  }
+}
+
+void check_expanded_requirements(const std::string& name, const std::string& text, const std::string& expanded,
+                                 std::string_view recipe) {
+  static const RE2 versioned(R"([A-Za-z0-9\]]\s*(?:==|>=|<=|~=|!=)\{)");
+  if (!RE2::PartialMatch(text, versioned)) return;
+  std::vector<std::string> requirements;
+  for (const std::string_view part : split(expanded, '|')) {
+    if (const std::string_view one = trim(part); !one.empty()) requirements.emplace_back(one);
+  }
+  try {
+    check_requirements(requirements, recipe);
+  } catch (const Error& error) {
+    throw Error(fmt::format("{}: {}", name, error.what()));
+  }
+}
 
 std::vector<std::string> build_requirements(const RequirementInputs& inputs) {
   const recipe::Rules& rules = inputs.rules;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "plan/locks.h"
@@ -8,6 +9,13 @@
 #include "plan/toolbox.h"
 
 namespace wheelsmith::plan {
+
+// Throws Error that names the recipe for a text that is not a requirement ("triton==").
+void check_requirements(const std::vector<std::string>& requirements, std::string_view recipe);
+// The same for requirements in the values of variables: one with a placeholder behind an operator ("triton=={…}") whose
+// value turns out to be empty or malformed. `name` is the variable's.
+void check_expanded_requirements(const std::string& name, const std::string& text, const std::string& expanded,
+                                 std::string_view recipe);
 
 struct RequirementInputs {
   const recipe::Rules& rules;

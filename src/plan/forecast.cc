@@ -7,14 +7,20 @@
 
 namespace wheelsmith::plan {
 
+namespace {
+
+constexpr std::uint64_t k_largest_code = 1ull << 40;  // a recipe may say anything; sums must not wrap
+
+}  // namespace
+
 Forecast estimate(const gpu::ArchList& archs, const recipe::Estimate& known, unsigned cores) {
   Forecast result;
   result.memory_per_job = known.memory_per_job;
   if (known.seconds <= 0) return result;
-  const double more = static_cast<double>(archs.requests.empty() ? 0 : archs.requests.size() - 1);
-  result.seconds = (known.seconds + more * known.seconds_per_arch) / std::max(1u, cores);
+  const std::size_t more = archs.requests.empty() ? 0 : archs.requests.size() - 1;
+  result.seconds = (known.seconds + static_cast<double>(more) * known.seconds_per_arch) / std::max(1u, cores);
   result.disk = known.disk;
-  result.wheel_size = known.wheel_size;
+  result.wheel_size = known.wheel_size + more * std::min(known.wheel_size_per_arch, k_largest_code);
   result.from = Forecast::From::recipe;
   return result;
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "base/error.h"
@@ -13,6 +14,7 @@
 #include "choose/variants.h"
 #include "pep/requirement.h"
 #include "pep/version.h"
+#include "pep/wheel_name.h"
 #include "plan/forecast.h"
 #include "plan/key.h"
 #include "plan/rocm.h"
@@ -75,6 +77,12 @@ Plan Planner::make() {
   std::vector<const recipe::Recipe*> built;
   for (const Step& step : m_plan.steps) built.push_back(&m_sources.recipe(step.spec.package));
   m_notes.add(choose::reject_typos(m_request, built, m_inputs.recipes));
+  for (const std::string& name : m_request.without) {
+    const auto same = [&](const std::string& other) { return pep::same_name(other, name); };
+    if (std::none_of(m_left_out.begin(), m_left_out.end(), same))
+      throw RequestError(
+          fmt::format("--without {}: nothing that is built here has such an optional dependency", printable(name)));
+  }
   m_plan.notes = m_notes.take();
   m_plan.git_variables = open_mirrors(m_inputs.fetcher.options().mirrors);
   return std::move(m_plan);
@@ -85,38 +93,50 @@ void Planner::add_package(const recipe::Recipe& recipe, const toolchain::Python&
   m_notes.add(variants.notes);
   for (const recipe::Variant variant : variants.what) {
     (void)recipe.rules(variant, m_request.target);  // throws with the legal ones
-    for (const gpu::ArchList& archs : archs_for(recipe, variant, python)) {
+    for (const gpu::ArchList& archs : archs_for(m_request, recipe, variant, python)) {
       const std::string id = add_step(recipe, variant, m_request.target, archs, python);
       m_plan.steps[m_steps.at(id)].closing.asked_for = true;
     }
   }
 }
 
-// A recipe's own list may depend on the toolkit, which is not chosen before the list is: what can be known by then is
-// the toolkit of torch, or of the machine.
-std::vector<gpu::ArchList> Planner::archs_for(const recipe::Recipe& recipe, recipe::Variant variant,
-                                              const toolchain::Python& python) {
+// What is known before a list is chosen: the source, and the toolkit of torch or of the machine. A recipe's own list,
+// and those that the package accepts, may depend on them.
+recipe::Conditions Planner::conditions_without_archs(const recipe::Recipe& recipe, recipe::Variant variant,
+                                                     const std::string& target, const toolchain::Python& python) {
+  recipe::Conditions conditions = choose::first_conditions(m_request, recipe, python, {}, m_tools.compiler());
+  const PinnedSource& source = m_sources.source(recipe, variant, target, python);
+  conditions.ref = source.pin.git_ref;
+  conditions.version = source.pin.version;
+  if (variant == recipe::Variant::rocm) {
+    if (const auto rocm = toolchain::find_rocm(m_inputs.host)) conditions.rocm = rocm->version;
+    return conditions;
+  }
+  const choose::TorchChoice torch =
+      m_sources.torch(recipe, recipe.rules(variant, target), variant, target, python).what;
+  const std::string cuda = m_locks.torch_build(torch, python).cuda;
+  if (!cuda.empty())
+    conditions.cuda = cuda;
+  else if (m_tools.cuda())
+    conditions.cuda = m_tools.cuda()->version;
+  return conditions;
+}
+
+std::vector<gpu::ArchList> Planner::archs_for(const choose::Request& request, const recipe::Recipe& recipe,
+                                              recipe::Variant variant, const toolchain::Python& python) {
   std::optional<recipe::Recipe> resolved;
-  if (m_request.archs.empty() && variant != recipe::Variant::cpu &&
-      recipe.depends_on_conditions(variant, m_request.target)) {
-    recipe::Conditions conditions = choose::first_conditions(m_request, recipe, python, {}, m_tools.compiler());
-    if (variant == recipe::Variant::rocm) {
-      if (const auto rocm = toolchain::find_rocm(m_inputs.host)) conditions.rocm = rocm->version;
-    } else {
-      const recipe::Rules& rules = recipe.rules(variant, m_request.target);
-      const choose::TorchChoice torch =
-          choose::choose_torch(m_request, recipe, rules, variant, python, m_inputs.host).what;
-      const std::string cuda = m_locks.torch_build(torch, python).cuda;
-      if (!cuda.empty())
-        conditions.cuda = cuda;
-      else if (m_tools.cuda())
-        conditions.cuda = m_tools.cuda()->version;
-    }
-    std::vector<std::string> reasons;
-    resolved = recipe.resolved_for(variant, m_request.target, conditions, reasons);
+  const std::string& target = request.target;
+  const recipe::Rules& rules = recipe.rules(variant, target);
+  // What is refused in any case is refused before anything is fetched.
+  const bool refused =
+      choose::find_refusal(recipe, rules, {}, choose::chosen_settings(recipe, m_request)).what.has_value();
+  if (variant != recipe::Variant::cpu && !refused && recipe.depends_on_conditions(variant, target)) {
+    std::vector<std::string> ignored;
+    resolved = recipe.resolved_for(variant, target, conditions_without_archs(recipe, variant, target, python), ignored)
+                   .with_reads(variant, target, m_sources.reader(recipe, variant, target, python), ignored);
   }
   const auto archs =
-      choose::choose_archs(m_request, resolved ? *resolved : recipe, variant, m_gpus, m_inputs.host.environment);
+      choose::choose_archs(request, resolved ? *resolved : recipe, variant, m_gpus, m_inputs.host.environment);
   m_notes.add(archs.notes);
   return archs.what;
 }
@@ -127,6 +147,9 @@ std::string Planner::add_step(const recipe::Recipe& given, recipe::Variant varia
   const std::string id = step_id(given.name, variant, target, python.abi, archs);
   if (m_steps.contains(id)) return id;
   if (!m_in_progress.insert(id).second) throw Error(fmt::format("the recipes need each other in a circle, at {}", id));
+  // An optional step that fails is left out, and may be asked for again.
+  const auto leave = [&](const std::string* one) { m_in_progress.erase(*one); };
+  const std::unique_ptr<const std::string, decltype(leave)> in_progress(&id, leave);
   Draft draft;
   BuildSpec& spec = draft.step.spec;
   spec.id = spec.identity = id;
@@ -142,7 +165,7 @@ std::string Planner::add_step(const recipe::Recipe& given, recipe::Variant varia
   spec.python = python;
   draft.step.closing.assumptions = given.assumptions;
 
-  if (refuse(draft, given, given_rules, optional)) return add(std::move(draft));
+  if (refuse(draft, given, given_rules, optional, false)) return add(std::move(draft));
   const PinnedSource& source = m_sources.source(given, variant, target, python);
   spec.source = source.pin;
   spec.version = source.pin.version;
@@ -150,7 +173,8 @@ std::string Planner::add_step(const recipe::Recipe& given, recipe::Variant varia
   const std::optional<recipe::Recipe> settled = settle(draft, given, source);
   const recipe::Recipe& recipe = settled ? *settled : given;
   const recipe::Rules& rules = recipe.rules(variant, target);
-  if (settled && refuse(draft, recipe, rules, optional)) return add(std::move(draft));
+  if (refuse(draft, recipe, rules, optional, true)) return add(std::move(draft));
+  compare_with_source(draft, recipe, rules, source);
   spec.project = project_name(recipe, rules);
   spec.network = m_request.network == "on" || (m_request.network == "recipe" && rules.network);
   if (!rules.requires_versions.python.empty() &&
@@ -171,7 +195,8 @@ std::string Planner::add_step(const recipe::Recipe& given, recipe::Variant varia
 }
 
 // Whether the step is refused; one that is only an optional part of another is skipped then.
-bool Planner::refuse(Draft& draft, const recipe::Recipe& recipe, const recipe::Rules& rules, bool optional) {
+bool Planner::refuse(Draft& draft, const recipe::Recipe& recipe, const recipe::Rules& rules, bool optional,
+                     bool settled) {
   const auto refused = [&](const std::string& why) {
     if (!optional) throw Error(why);
     draft.step.decision.skipped = draft.step.decision.reason = why;
@@ -181,10 +206,11 @@ bool Planner::refuse(Draft& draft, const recipe::Recipe& recipe, const recipe::R
       choose::find_refusal(recipe, rules, draft.step.spec.archs, choose::chosen_settings(recipe, m_request));
   m_notes.add(refusal.notes);
   if (refusal.what) return refused(*refusal.what);
-  if (!optional) return false;
+  if (!optional && !settled) return false;  // which architectures are legal may depend on the source
   try {
     recipe::check_legal(draft.step.spec.archs, rules.archs, recipe.name);
   } catch (const Error& error) {  // an optional step that cannot be built is skipped, with this reason
+    if (!optional) throw;
     return refused(error.what());
   }
   return false;
@@ -193,7 +219,6 @@ bool Planner::refuse(Draft& draft, const recipe::Recipe& recipe, const recipe::R
 std::string Planner::add(Draft draft) {
   if (draft.step.is_skipped()) draft.step.spec.key = draft.step.spec.manifest.key();
   const std::string id = draft.step.id();
-  m_in_progress.erase(id);
   m_steps.emplace(id, m_plan.steps.size());
   m_plan.steps.push_back(std::move(draft.step));
   return id;
@@ -223,17 +248,21 @@ std::optional<recipe::Recipe> Planner::settle(Draft& draft, const recipe::Recipe
   const recipe::Variant variant = draft.step.spec.variant;
   const std::string target = draft.step.spec.target;
   const bool compiles = source.pin.kind != source::Pin::Kind::program;
-  if (!given.depends_on_conditions(variant, target)) {
+  if (!given.depends_on_conditions(variant, target) && given.rules(variant, target).reads.empty()) {
     if (compiles) choose_dependencies(draft, given, given.rules(variant, target), source);
     return std::nullopt;
   }
   std::vector<std::string> reasons;
-  recipe::Recipe settled = given.resolved_for(variant, target, conditions(draft, given), reasons);
+  const auto resolve = [&] {
+    reasons.clear();
+    const recipe::Recipe resolved = given.resolved_for(variant, target, conditions(draft, given), reasons);
+    return resolved.with_reads(variant, target, m_sources.reader(source.pin, given.source.subfolder), reasons);
+  };
+  recipe::Recipe settled = resolve();
   if (compiles) {
     const Draft before = draft;
     choose_dependencies(draft, given, settled.rules(variant, target), source);
-    reasons.clear();
-    recipe::Recipe later = given.resolved_for(variant, target, conditions(draft, given), reasons);
+    recipe::Recipe later = resolve();
     if (later.document != settled.document) {
       settled = std::move(later);
       draft = before;
@@ -242,6 +271,67 @@ std::optional<recipe::Recipe> Planner::settle(Draft& draft, const recipe::Recipe
   }
   for (const std::string& reason : reasons) m_notes.add(fmt::format("{}: {}", given.name, reason));
   return settled;
+}
+
+namespace {
+
+// Whether a source's own metadata exclude a Python; metadata that cannot be read exclude none.
+bool excludes_python(const std::string& specifiers, const std::string& version) {
+  try {
+    return !specifiers.empty() && !pep::contains(pep::parse_specifiers(specifiers), pep::Version::parse(version));
+  } catch (const Error&) {  // the package's backend will say what is wrong with them
+    return false;
+  }
+}
+
+// The folders that .gitmodules names.
+std::vector<std::string> submodule_folders(const std::string& gitmodules) {
+  std::vector<std::string> folders;
+  for (const std::string_view line : lines(gitmodules)) {
+    const std::size_t equals = line.find('=');
+    if (equals != line.npos && trim(line.substr(0, equals)) == "path")
+      folders.emplace_back(trim(line.substr(equals + 1)));
+  }
+  return folders;
+}
+
+}  // namespace
+
+// A rule that does not fit the source is better known now than after an hour of compiling.
+void Planner::compare_with_source(const Draft& draft, const recipe::Recipe& recipe, const recipe::Rules& rules,
+                                  const PinnedSource& source) {
+  const BuildSpec& spec = draft.step.spec;
+  if (spec.source.kind == source::Pin::Kind::program) return;
+  if (const std::string unchecked = recipe::unchecked_reason(recipe, spec.version); !unchecked.empty())
+    m_notes.add("warning: " + unchecked);
+  const std::string& pythons = source.facts.requires_python;
+  if (excludes_python(pythons, spec.python.version))
+    throw Error(fmt::format("{} {} requires Python {} (its own metadata says so), but {} is {}", recipe.name,
+                            spec.version, printable(pythons), spec.python.executable.string(), spec.python.version));
+  const std::string series = choose::torch_series(spec.environment.torch_build.version);
+  const std::string& wanted = rules.requires_versions.torch_series;
+  if (!wanted.empty() && !series.empty() && series != wanted)
+    m_notes.add(
+        fmt::format("warning: {}: its source is made for torch {}, but it is built against torch {}; it may not "
+                    "compile or load",
+                    recipe.name, wanted, series));
+  const auto text_of = m_sources.reader(spec.source, recipe.source.subfolder);
+  // A patch may bring what an edit looks for; the edit itself says so when it is made.
+  const bool patched = !recipe.source.patches.empty() || !source.patchset.empty();
+  for (const recipe::Edit& edit : rules.edits) {
+    const std::string problem = recipe::edit_problem(edit, text_of(edit.file));
+    if (problem.empty() || patched || m_inputs.host.described) continue;
+    if (edit.required) throw Error(fmt::format("{} {}: {}", recipe.name, spec.version, problem));
+    m_notes.add(fmt::format("warning: {} {}: {}", recipe.name, spec.version, problem));
+  }
+  if (spec.source.kind != source::Pin::Kind::git || !rules.checkout.submodules || m_inputs.host.described) return;
+  const std::vector<std::string> there = submodule_folders(m_sources.text(spec.source, ".gitmodules").value_or(""));
+  for (const std::string& folder : *rules.checkout.submodules) {
+    if (std::find(there.begin(), there.end(), folder) == there.end())
+      throw Error(fmt::format("{} {}: the recipe needs the submodule {}, which this version does not have; it has {}",
+                              recipe.name, spec.version.empty() ? spec.source.git_ref : spec.version, folder,
+                              there.empty() ? "none" : join(there, ", ")));
+  }
 }
 
 void Planner::choose_dependencies(Draft& draft, const recipe::Recipe& recipe, const recipe::Rules& rules,

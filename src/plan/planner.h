@@ -31,19 +31,27 @@ class Planner {
 
  private:
   void add_package(const recipe::Recipe& recipe, const toolchain::Python& python);
-  std::vector<gpu::ArchList> archs_for(const recipe::Recipe& recipe, recipe::Variant variant,
-                                       const toolchain::Python& python);
+  std::vector<gpu::ArchList> archs_for(const choose::Request& request, const recipe::Recipe& recipe,
+                                       recipe::Variant variant, const toolchain::Python& python);
+  recipe::Conditions conditions_without_archs(const recipe::Recipe& recipe, recipe::Variant variant,
+                                              const std::string& target, const toolchain::Python& python);
 
   // Its id; made once, however many need it. `optional`: what is refused is skipped, not an Error.
   std::string add_step(const recipe::Recipe& recipe, recipe::Variant variant, const std::string& target,
                        const gpu::ArchList& archs, const toolchain::Python& python, bool optional = false);
   std::string add(Draft draft);
-  bool refuse(Draft& draft, const recipe::Recipe& recipe, const recipe::Rules& rules, bool optional);
+  bool refuse(Draft& draft, const recipe::Recipe& recipe, const recipe::Rules& rules, bool optional, bool settled);
 
-  // The recipe as its [[when]] tables hold for this step, with dependencies, torch and toolkits chosen. Nothing where
-  // the recipe has no such tables: then it holds as it is.
+  // The recipe as its [[when]] tables hold for this step and as its source says, with dependencies, torch and toolkits
+  // chosen. Nothing where the recipe has neither such tables nor [[read]]: then it holds as it is.
   std::optional<recipe::Recipe> settle(Draft& draft, const recipe::Recipe& recipe, const PinnedSource& source);
+  // Throws Error where the source contradicts the rules; what may fail is a note.
+  void compare_with_source(const Draft& draft, const recipe::Recipe& recipe, const recipe::Rules& rules,
+                           const PinnedSource& source);
   [[nodiscard]] recipe::Conditions conditions(const Draft& draft, const recipe::Recipe& recipe);
+  bool is_left_out(const recipe::Recipe& recipe, const recipe::Dependency& need);
+  // The step of a dependency; "" for an optional one that cannot be planned.
+  std::string add_need(const Draft& draft, const recipe::Dependency& need);
   void choose_dependencies(Draft& draft, const recipe::Recipe& recipe, const recipe::Rules& rules,
                            const PinnedSource& source);
   void add_needs(Draft& draft, const recipe::Recipe& recipe, const recipe::Rules& rules,
@@ -70,6 +78,7 @@ class Planner {
   std::vector<toolchain::Gpu> m_gpus;
   std::map<std::string, std::size_t> m_steps;  // id -> place in the plan
   std::set<std::string> m_in_progress;
+  std::set<std::string> m_left_out;  // recipes that --without named
   // What takes a while and is the same for many steps.
   std::map<std::string, choose::TorchChoice> m_torches;
   std::map<std::string, std::string> m_recipe_texts;    // name -> as TOML

@@ -19,6 +19,7 @@
 #include "gpu/arch_words.h"
 #include "pep/requirement.h"
 #include "pep/version.h"
+#include "sys/file.h"
 
 namespace wheelsmith::plan {
 
@@ -160,6 +161,13 @@ void add_rocm_variables(std::map<std::string, std::string>& variables, const Roc
   }
   variables["HIPFLAGS"] = "--rocm-path=${rocm} " + flags;
   variables["HIPCC_COMPILE_FLAGS_APPEND"] = flags;
+}
+
+std::optional<std::string> sdk_names(const RocmSpec& rocm, const recipe::Preload& preload,
+                                     const toolchain::Host& host) {
+  if (host.described || rocm.root.empty() || preload.names_file.empty()) return std::nullopt;
+  // The SDK's folder lies in site-packages, beside the packages of Python.
+  return sys::read_file_if_there(std::filesystem::path(rocm.root).parent_path() / preload.names_file, 1 << 20);
 }
 
 std::string rocm_search_path(const RocmSpec& rocm) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,5 +21,9 @@ Pairs rocm_digests(const BuildSpec& spec, const toolchain::Host& host);
 void add_rocm_variables(std::map<std::string, std::string>& variables, const RocmSpec& rocm, const std::string& flags);
 // The part of PATH, with a ':' before each folder.
 std::string rocm_search_path(const RocmSpec& rocm);
+
+// The text in which the SDK of a machine lists the libraries that can be preloaded; nothing where there is no such
+// file, or no SDK yet: then the generated module asks the SDK that it finds.
+std::optional<std::string> sdk_names(const RocmSpec& rocm, const recipe::Preload& preload, const toolchain::Host& host);
 
 }  // namespace wheelsmith::plan

@@ -15,6 +15,7 @@
 #include "pep/wheel_name.h"
 #include "plan/described.h"
 #include "source/patches/patch_work.h"
+#include "source/worktree/checkout_state.h"
 #include "sys/file.h"
 
 namespace wheelsmith::plan {
@@ -60,13 +61,50 @@ std::optional<std::string> Sources::text(const source::Pin& pin, const std::stri
   return source::file_at(pin, path, m_inputs.fetcher, m_inputs.store);
 }
 
+Sources::Reader Sources::reader(const source::Pin& pin, const std::string& subfolder) {
+  return [this, pin, subfolder](const std::string& path) {
+    const std::string below = subfolder.empty() ? path : subfolder + "/" + path;
+    const std::string name = pin.digest + "\n" + below;
+    const auto known = m_texts.find(name);
+    return known != m_texts.end() ? known->second : m_texts.emplace(name, text(pin, below)).first->second;
+  };
+}
+
+Sources::Reader Sources::reader(const recipe::Recipe& recipe, recipe::Variant variant, const std::string& target,
+                                const toolchain::Python& python) {
+  return reader(source(recipe, variant, target, python).pin, recipe.source.subfolder);
+}
+
+// The torch that a source is made for, where the user named the source: as its own files say, else as the recipe pairs
+// its version. "" where torch decides which source is taken.
+std::string Sources::series_of_source(const recipe::Recipe& recipe, recipe::Variant variant, const std::string& target,
+                                      const toolchain::Python& python) {
+  const bool named = choose::source_override(m_request, recipe.name, recipe.project).has_value();
+  if (!named && !choose::user_ref(m_request, recipe.name)) return "";
+  const source::Pin& pin = source(recipe, variant, target, python).pin;
+  recipe::Rules rules = recipe.rules(variant, target);
+  std::vector<std::string> ignored;
+  recipe::apply_reads(rules, reader(pin, recipe.source.subfolder), ignored);
+  if (!rules.requires_versions.torch_series.empty()) return rules.requires_versions.torch_series;
+  if (!named) return "";
+  const std::string of_tag = recipe::torch_for_ref(recipe, variant, pin.git_tag);
+  return of_tag.empty() ? recipe::torch_for_ref(recipe, variant, recipe.source.tag_prefix + pin.version) : of_tag;
+}
+
+choose::Chosen<choose::TorchChoice> Sources::torch(const recipe::Recipe& recipe, const recipe::Rules& rules,
+                                                   recipe::Variant variant, const std::string& target,
+                                                   const toolchain::Python& python) {
+  const bool open = rules.requires_versions.uses_torch && m_request.torch.empty();
+  return choose::choose_torch(m_request, recipe, rules, variant, python, m_inputs.host,
+                              open ? series_of_source(recipe, variant, target, python) : "");
+}
+
 std::string Sources::torch_series(const recipe::Recipe& recipe, const recipe::Rules& rules, recipe::Variant variant,
-                                  const toolchain::Python& python) {
-  const recipe::Recipe* torch = built_torch(recipe);
-  if (torch != nullptr && rules.requires_versions.uses_torch)
-    return choose::torch_series(source(*torch, variant, "", python).pin.version);
-  const choose::TorchChoice choice =
-      choose::choose_torch(m_request, recipe, rules, variant, python, m_inputs.host).what;
+                                  const std::string& target, const toolchain::Python& python) {
+  const recipe::Recipe* built = built_torch(recipe);
+  if (built != nullptr && rules.requires_versions.uses_torch)
+    return choose::torch_series(source(*built, variant, "", python).pin.version);
+  const choose::TorchChoice choice = torch(recipe, rules, variant, target, python).what;
   // A version that is said need not be looked for.
   if (const std::string said = choose::torch_series(choice); !said.empty()) return said;
   return choose::torch_series(m_locks.torch_build(choice, python).version);
@@ -100,7 +138,7 @@ recipe::Recipe Sources::located(const recipe::Recipe& recipe, recipe::Variant va
                              .origin = "",
                              .torch_named = !m_request.torch.empty(),
                              .record = [&] { return record(recipe, variant, python); },
-                             .torch_series = [&] { return torch_series(recipe, rules, variant, python); }});
+                             .torch_series = [&] { return torch_series(recipe, rules, variant, target, python); }});
   m_notes.add(choose::notes_of(choice, recipe, recipe.source.pinned_by.recipe));
   result.source.url = choice.url;
   result.source.ref = choice.ref;
@@ -135,6 +173,10 @@ const PinnedSource& Sources::source(const recipe::Recipe& recipe, recipe::Varian
   if (pinned.pin.version.empty() && !recipe.source.version_file.empty())
     pinned.pin.version = choose::source_version(recipe, "", text(pinned.pin, recipe.source.version_file));
   if (pinned.pin.version.empty()) pinned.pin.version = pinned.facts.version;
+  if (pinned.pin.version.empty() && pinned.pin.kind == source::Pin::Kind::folder) {
+    const auto state = source::checkout_state(pinned.pin.folder, pinned.pin.project, recipe.source.tag_prefix);
+    if (state) pinned.pin.version = state->version;
+  }
   return m_sources.emplace(name, std::move(pinned)).first->second;
 }
 

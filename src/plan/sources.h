@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -36,6 +37,17 @@ class Sources {
   // A file of a source; nothing where it has none.
   [[nodiscard]] std::optional<std::string> text(const source::Pin& pin, const std::string& path) const;
 
+  // Reads files of a source below the folder of its package; texts are kept for the next question.
+  using Reader = std::function<std::optional<std::string>(const std::string& path)>;
+  [[nodiscard]] Reader reader(const source::Pin& pin, const std::string& subfolder);
+  [[nodiscard]] Reader reader(const recipe::Recipe& recipe, recipe::Variant variant, const std::string& target,
+                              const toolchain::Python& python);
+
+  // The torch of a package: choose_torch(), asked with what the package's source says.
+  choose::Chosen<choose::TorchChoice> torch(const recipe::Recipe& recipe, const recipe::Rules& rules,
+                                            recipe::Variant variant, const std::string& target,
+                                            const toolchain::Python& python);
+
   // The recipe of torch itself, where it is built in this plan: what uses torch is built against that one.
   [[nodiscard]] const recipe::Recipe* built_torch(const recipe::Recipe& besides) const;
 
@@ -49,7 +61,9 @@ class Sources {
   std::optional<source::PinnedRef> record(const recipe::Recipe& recipe, recipe::Variant variant,
                                           const toolchain::Python& python);
   std::string torch_series(const recipe::Recipe& recipe, const recipe::Rules& rules, recipe::Variant variant,
-                           const toolchain::Python& python);
+                           const std::string& target, const toolchain::Python& python);
+  std::string series_of_source(const recipe::Recipe& recipe, recipe::Variant variant, const std::string& target,
+                               const toolchain::Python& python);
 
   const choose::Request& m_request;
   const PlanInputs& m_inputs;
@@ -57,6 +71,7 @@ class Sources {
   Notes& m_notes;
   std::map<std::string, recipe::Recipe> m_inferred;
   std::map<std::string, PinnedSource> m_sources;
+  std::map<std::string, std::optional<std::string>> m_texts;  // digest and path -> text
   std::optional<source::Repositories> m_repositories;
 };
 

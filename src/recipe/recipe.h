@@ -207,7 +207,8 @@ struct Estimate {
   double seconds_per_arch = 0;       // more for each further one
   std::uint64_t memory_per_job = 0;  // bytes
   std::uint64_t disk = 0;
-  std::uint64_t wheel_size = 0;
+  std::uint64_t wheel_size = 0;           // of one architecture
+  std::uint64_t wheel_size_per_arch = 0;  // more for each further one
 };
 
 // The limits of versions that the package sets itself.
@@ -303,6 +304,12 @@ class Recipe {
   [[nodiscard]] Recipe resolved_for(Variant variant, const std::string& target, const Conditions& conditions,
                                     std::vector<std::string>& reasons) const;
 
+  // The same recipe with what its [[read]] rules find in the source (see apply_reads); it must be resolved_for() this
+  // variant and target.
+  [[nodiscard]] Recipe with_reads(Variant variant, const std::string& target,
+                                  const std::function<std::optional<std::string>(const std::string&)>& text_of,
+                                  std::vector<std::string>& notes) const;
+
   // As TOML, extensions merged; what `recipe show` and `recipe init` print.
   [[nodiscard]] std::string to_toml() const;
   // The whole of it as one value; what is hashed into keys (the part for one variant and target).
@@ -353,8 +360,12 @@ class Library {
   std::map<std::string, std::string> m_broken;  // name or path -> what is wrong
 };
 
+// torch's MAJOR.MINOR -> the ref that belongs to it, for one variant where its pairs differ.
+std::map<std::string, std::string> torch_pairs(const Source& source, std::optional<Variant> variant);
 // Which ref belongs to a torch, by its MAJOR.MINOR. Throws Error that names the nearest pairs where none does.
-std::string ref_for_torch(const Recipe& recipe, Variant variant, std::string_view series);
+std::string ref_for_torch(const Recipe& recipe, std::optional<Variant> variant, std::string_view series);
+// The torch that a ref, or another release of the same MAJOR.MINOR, belongs to; the newest of several, "" for none.
+std::string torch_for_ref(const Recipe& recipe, std::optional<Variant> variant, std::string_view ref);
 
 // Why the rules may not fit this version: it is outside of what the recipe was compared with. "" where it is not, and
 // for recipes that say nothing.

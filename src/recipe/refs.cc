@@ -17,26 +17,23 @@ namespace {
 
 using SeriesMap = std::map<std::string, std::string>;
 
-// All pairs that hold for the variant.
-SeriesMap pairs_of(const Source& source, Variant variant) {
-  SeriesMap pairs = source.refs;
-  const auto own = source.refs_for.find(std::string(to_string(variant)));
-  if (own == source.refs_for.end()) return pairs;
-  for (const auto& [series, ref] : own->second) pairs[series] = ref;
-  return pairs;
-}
-
 std::string described_pair(const std::pair<pep::Version, std::string>& pair, const SeriesMap& pairs) {
   return fmt::format("torch {} ({})", pair.second, pairs.at(pair.second));
 }
 
-// The pairs below and above the torch that has none.
-std::string nearest_pairs(const SeriesMap& pairs, const pep::Version& wanted) {
+// Each series of the pairs, the oldest first.
+std::vector<std::pair<pep::Version, std::string>> by_version(const SeriesMap& pairs) {
   std::vector<std::pair<pep::Version, std::string>> sorted;
   for (const auto& [series, ref] : pairs) {
     if (const auto version = pep::Version::try_parse(series)) sorted.emplace_back(*version, series);
   }
   std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  return sorted;
+}
+
+// The pairs below and above the torch that has none.
+std::string nearest_pairs(const SeriesMap& pairs, const pep::Version& wanted) {
+  const auto sorted = by_version(pairs);
   const auto above = std::find_if(sorted.begin(), sorted.end(), [&](const auto& one) { return wanted < one.first; });
   std::vector<std::string> names;
   if (above != sorted.begin()) names.push_back(described_pair(*std::prev(above), pairs));
@@ -44,10 +41,38 @@ std::string nearest_pairs(const SeriesMap& pairs, const pep::Version& wanted) {
   return join(names, " and ");
 }
 
+// "0.24" of "v0.24.1"; "" for a ref that is not a version.
+std::string minor_of(std::string_view ref, const Source& source) {
+  if (!source.tag_prefix.empty() && ref.starts_with(source.tag_prefix)) ref.remove_prefix(source.tag_prefix.size());
+  if (ref.starts_with('v')) ref.remove_prefix(1);
+  const auto parts = split(ref, '.');
+  return pep::Version::try_parse(ref) && parts.size() > 1 ? fmt::format("{}.{}", parts[0], parts[1]) : "";
+}
+
 }  // namespace
 
-std::string ref_for_torch(const Recipe& recipe, Variant variant, std::string_view series) {
-  const SeriesMap pairs = pairs_of(recipe.source, variant);
+std::map<std::string, std::string> torch_pairs(const Source& source, std::optional<Variant> variant) {
+  SeriesMap pairs = source.refs;
+  const auto own = variant ? source.refs_for.find(std::string(to_string(*variant))) : source.refs_for.end();
+  if (own == source.refs_for.end()) return pairs;
+  for (const auto& [series, ref] : own->second) pairs[series] = ref;
+  return pairs;
+}
+
+std::string torch_for_ref(const Recipe& recipe, std::optional<Variant> variant, std::string_view ref) {
+  const SeriesMap pairs = torch_pairs(recipe.source, variant);
+  const std::string minor = minor_of(ref, recipe.source);
+  std::string exact, close;
+  for (const auto& [version, series] : by_version(pairs)) {
+    const std::string& paired = pairs.at(series);
+    if (paired == ref) exact = series;
+    if (!minor.empty() && minor_of(paired, recipe.source) == minor) close = series;
+  }
+  return exact.empty() ? close : exact;
+}
+
+std::string ref_for_torch(const Recipe& recipe, std::optional<Variant> variant, std::string_view series) {
+  const SeriesMap pairs = torch_pairs(recipe.source, variant);
   const auto found = pairs.find(std::string(series));
   if (found != pairs.end()) return found->second;
   const auto wanted = pep::Version::try_parse(series);

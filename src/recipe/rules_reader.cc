@@ -281,6 +281,7 @@ void read_rules(TableReader& in, const PlaceholderScope& scope, Rules& rules) {
     known.size("memory-per-job", rules.known.memory_per_job);
     known.size("disk", rules.known.disk);
     known.size("wheel-size", rules.known.wheel_size);
+    known.size("wheel-size-per-arch", rules.known.wheel_size_per_arch);
   });
   read_fields(in, expandable, rules);
   in.each("when", [&](TableReader& when) {

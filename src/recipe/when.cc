@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/error.h"
 #include "base/text.h"
 #include "pep/requirement.h"
 #include "recipe/layers.h"
@@ -61,9 +62,11 @@ void read_if(TableReader& in, Condition& condition) {
   const auto known = [](const std::string& value) {
     return value.empty() ? std::optional<std::string>() : std::optional(value);
   };
-  // A branch or a commit that is no release is newer than all of them.
+  // A branch or a commit that is no release is newer than all of them; what leads to a release has its rules.
   version("version", [known](const Conditions& c) {
-    return c.version.empty() && !c.ref.empty() ? std::optional<std::string>("9999") : known(c.version);
+    if (c.version.empty() && !c.ref.empty()) return std::optional<std::string>("9999");
+    const auto parsed = pep::Version::try_parse(c.version);
+    return parsed && parsed->is_prerelease() ? std::optional(parsed->base_version().to_string()) : known(c.version);
   });
   version("python", [known](const Conditions& c) { return known(c.python); });
   version("torch", [](const Conditions& c) { return c.torch; });
@@ -160,6 +163,39 @@ Layers layers_of(const Recipe& recipe, Variant variant, const std::string& targe
   return {of_variant, &targets[name], name};
 }
 
+// Of the recipe's own list what the source's admits.
+std::string legal_part(const std::string& list, const ArchRules& rules) {
+  gpu::ArchList kept;
+  for (const gpu::ArchRequest& request : gpu::ArchList::parse(list).requests) {
+    try {
+      check_legal({{request}}, rules, "");
+      kept.requests.push_back(request);
+    } catch (const Error&) {  // the source does not take it: it is no default then
+    }
+  }
+  return kept.requests.empty() ? "" : kept.to_string();
+}
+
+// The recipe with these rules and no others.
+Recipe with_only(const Recipe& recipe, Variant variant, const Layers& layers, Table rules) {
+  Table whole;
+  for (const char* key : {"name", "project", "summary", "assumptions", "source", "settings"}) {
+    if (const Value* value = recipe.document.find(key)) whole[key] = *value;
+  }
+  Table of_variant;
+  if (layers.target != nullptr) {
+    Table targets;
+    targets[layers.target_name] = std::move(rules);
+    of_variant["target"] = std::move(targets);
+  } else {
+    of_variant = std::move(rules);
+  }
+  Table variants;
+  variants[to_string(variant)] = std::move(of_variant);
+  whole["variant"] = std::move(variants);
+  return recipe_from(std::move(whole), recipe.origin, false);
+}
+
 }  // namespace
 
 bool Recipe::depends_on_conditions(Variant variant, const std::string& target) const {
@@ -181,22 +217,34 @@ Recipe Recipe::resolved_for(Variant variant, const std::string& target, const Co
   lay_when(merged, *layers.variant, conditions, reasons);
   if (layers.target != nullptr) lay_when(merged, *layers.target, conditions, reasons);
 
-  Table whole;
-  for (const char* key : {"name", "project", "summary", "assumptions", "source", "settings"}) {
-    if (const Value* value = document.find(key)) whole[key] = *value;
+  return with_only(*this, variant, layers, settled(merged));
+}
+
+Recipe Recipe::with_reads(Variant variant, const std::string& target,
+                          const std::function<std::optional<std::string>(const std::string&)>& text_of,
+                          std::vector<std::string>& notes) const {
+  const Rules& before = rules(variant, target);
+  Rules now = before;
+  apply_reads(now, text_of, notes);
+  const Requires &limits = now.requires_versions, &old = before.requires_versions;
+  Table archs, versions, changes;
+  if (now.archs.legal != before.archs.legal) {
+    archs["legal"] = document::Array(now.archs.legal.begin(), now.archs.legal.end());
+    archs["default"] = legal_part(before.archs.fallback, now.archs);
   }
-  Table of_variant;
-  if (layers.target != nullptr) {
-    Table targets;
-    targets[layers.target_name] = settled(merged);
-    of_variant["target"] = std::move(targets);
-  } else {
-    of_variant = settled(merged);
-  }
-  Table variants;
-  variants[to_string(variant)] = std::move(of_variant);
-  whole["variant"] = std::move(variants);
-  return recipe_from(std::move(whole), origin, false);
+  if (limits.gcc != old.gcc) versions["gcc"] = limits.gcc;
+  if (limits.cmake != old.cmake) versions["cmake"] = limits.cmake;
+  if (limits.cxx_standard != old.cxx_standard) versions["cxx-standard"] = std::int64_t{limits.cxx_standard};
+  if (!archs.empty()) changes["archs"] = std::move(archs);
+  if (!versions.empty()) changes["requires"] = std::move(versions);
+  const Layers layers = layers_of(*this, variant, target);
+  const Value& own = layers.target != nullptr ? *layers.target : *layers.variant;
+  Recipe result = *this;
+  if (!changes.empty())
+    result = with_only(*this, variant, layers,
+                       overlay(own.table() == nullptr ? Table{} : only_rules(*own.table()), changes));
+  for (auto& [place, one] : result.all_rules) one.requires_versions.torch_series = limits.torch_series;
+  return result;
 }
 
 std::vector<std::string> Refusal::hits(const gpu::ArchList& list) const {

@@ -106,6 +106,7 @@ const std::vector<Option>& all_options() {
       {"torch-index", Kind::text, "Index of torch's channels; {channel} and {variant} are filled in", "", {}},
       {"variant", Kind::list, "cpu, cuda or rocm; default: as the GPUs that are here", "", {}},
       {"verbose", Kind::flag, "Ask each tool to say more, and show the log", "", {}},
+      {"without", Kind::list, "Optional dependencies to leave out, by the name of their recipe", "", {}},
   };
   return options;
 }

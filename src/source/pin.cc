@@ -19,6 +19,7 @@
 #include "source/git/git.h"
 #include "source/identity.h"
 #include "source/source.h"
+#include "source/worktree/checkout_state.h"
 #include "sys/file.h"
 #include "sys/files.h"
 #include "sys/process.h"
@@ -133,6 +134,12 @@ class Pinner {
     pin.project = m_recipe.project;
     pin.version = identity_of(sys::FolderTree(pin.folder)).version;
     pin.incremental = incremental;
+    if (const auto state = checkout_state(pin.folder, pin.project, m_recipe.source.tag_prefix)) {
+      pin.git_commit = state->commit;
+      pin.git_ref = state->ref;
+      pin.git_tag = state->tag;
+      if (pin.version.empty() && !state->tag.empty()) pin.version = state->version;
+    }
     FolderDigest digest = folder_digest(pin.folder, m_store);
     pin.digest = std::move(digest.digest);
     pin.files = std::move(digest.files);

@@ -28,10 +28,10 @@ Override parse_override(const std::string& text);
 // One exact source, found without fetching more than pages.
 struct Pin {
   enum class Kind { archive, folder, git, program } kind = Kind::archive;
-  std::string project, version;        // as far as known
-  std::string file_name, url, sha256;  // archive
-  std::filesystem::path folder;        // folder: absolute
-  std::string git_url, git_ref, git_commit;
+  std::string project, version;                        // as far as known
+  std::string file_name, url, sha256;                  // archive
+  std::filesystem::path folder;                        // folder: absolute
+  std::string git_url, git_ref, git_commit;            // git; of a folder that is a checkout: its own, without a URL
   std::string git_tag;                                 // git: the tag that was asked for; "" for other refs
   std::optional<std::vector<std::string>> submodules;  // git: folders of those that are needed; nothing: all
   bool incremental = false;  // --source DIR: built in place of its own tree, goes on from the last state

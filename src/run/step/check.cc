@@ -54,6 +54,7 @@ void check(const plan::BuildSpec& spec, const recipe::Rules& rules, const Finish
   options.required_symbols = rules.checks.symbols;
   options.max_size = rules.checks.max_size;
   if (rules.checks.archs && !spec.archs.requests.empty()) options.archs = spec.archs;
+  options.expected_code = rules.checks.code;
   if (torch) options.against.push_back(wheel::read_provider("torch", sys::FolderTree(torch->folder), options.threads));
   const Blob file = sys::map_file(finished.path);
   wheel::Verdict verdict = wheel::check_wheel(finished.path.filename().string(), file.bytes, options);

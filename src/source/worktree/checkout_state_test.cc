@@ -1,0 +1,63 @@
+#include "source/worktree/checkout_state.h"
+
+#include <gtest/gtest.h>
+
+#include "source/git/test_repositories.h"
+#include "sys/files.h"
+
+namespace wheelsmith::source {
+
+class CheckoutStateTest : public RepositoriesTest {};
+
+TEST(CheckoutState, TheVersionAfterATagCountsItsLastNumber) {
+  EXPECT_EQ(version_after("0.11.0", "5", "0123abcd", false), "0.11.1.dev5+g0123abcd");
+  EXPECT_EQ(version_after("1.8.0rc1", "2", "0123abcd", true), "1.8.0rc2.dev2+g0123abcd.dirty");
+  EXPECT_EQ(version_after("2.7.4.post1", "1", "0123abcd", false), "2.7.4.post2.dev1+g0123abcd");
+  EXPECT_EQ(version_after("3", "0", "ab", true), "4.dev0+gab.dirty");
+}
+
+TEST(CheckoutState, OfAFolderWithoutARepositoryIsNothing) {
+  const sys::TempDir place;
+  EXPECT_FALSE(checkout_state(place.path(), "x", "v"));
+}
+
+TEST_F(CheckoutStateTest, IsTheTagElseTheBranchAndWhatFollowsTheNearestTag) {
+  const sys::TempDir place;
+  const std::filesystem::path folder = place.path() / "clone", origin = place.path() / "origin";
+  sys::make_folders(origin);
+  git(origin, {"init", "-q", "-b", "release/2.7"});
+  sys::write_file(origin / "a.txt", "one");
+  git(origin, {"add", "."});
+  git(origin, {"commit", "-q", "-m", "one"});
+  git(origin, {"tag", "v1.2.0-rc1"});
+  git(origin, {"tag", "v1.2.0"});
+  git(origin, {"tag", "nightly"});
+  git(place.path(), {"clone", "-q", origin.string(), folder.string()});
+
+  auto state = checkout_state(folder, "x", "v");
+  ASSERT_TRUE(state);
+  EXPECT_EQ(state->commit, git(folder, {"rev-parse", "HEAD"}));
+  EXPECT_EQ(state->ref, "v1.2.0");  // the release, not its candidate
+  EXPECT_EQ(state->tag, "v1.2.0");
+  EXPECT_EQ(state->version, "1.2.0");
+  EXPECT_FALSE(state->changed);
+
+  sys::write_file(folder / "untracked.txt", "not of git's");
+  EXPECT_FALSE(checkout_state(folder, "x", "v")->changed);
+  sys::write_file(folder / "a.txt", "two");
+  state = checkout_state(folder, "x", "v");
+  EXPECT_TRUE(state->changed);
+  EXPECT_EQ(state->tag, "");
+  EXPECT_EQ(state->version, "1.2.1.dev0+g" + state->commit.substr(0, 8) + ".dirty");
+
+  git(folder, {"checkout", "-q", "-b", "my-work", "--track", "origin/release/2.7"});
+  git(folder, {"commit", "-q", "-a", "-m", "two"});
+  state = checkout_state(folder, "x", "v");
+  EXPECT_EQ(state->ref, "release/2.7");  // as the remote calls it
+  EXPECT_EQ(state->version, "1.2.1.dev1+g" + state->commit.substr(0, 8));
+
+  git(folder, {"checkout", "-q", "--detach"});
+  EXPECT_EQ(checkout_state(folder, "x", "v")->ref, state->commit);
+}
+
+}  // namespace wheelsmith::source
