@@ -24,15 +24,36 @@ expect torch/_rocm_init.py "$(json "$step.files")"
 [[ " $(json "$step.checks.members" | paste -sd' ' -) " == *" torch/_rocm_init.py "* ]] || fail "the module is not looked for"
 "$wheelsmith" plan pytorch --variant rocm --machine "$t/rocm.toml" --script >"$t/script"
 python3 - "$t/script" <<'PYTHON'
-import ast, re, sys
+import re, sys, types
 text = open(sys.argv[1]).read()
 module = re.search(r"printf %s '(.*?)' >\"\$source\"/torch/_rocm_init.py", text, re.S)[1].replace("'\\''", "'")
-calls = [node for node in ast.walk(ast.parse(module)) if isinstance(node, ast.Call)]
-words = {word.arg: ast.literal_eval(word.value) for word in calls[0].keywords}
-assert words["check_version"] == "7.1.0", words
-names = words["preload_shortnames"]
+
+# initialized KNOWN: what the module asks of an SDK that knows these names, and raises for others as the real one does.
+def initialized(known):
+    asked = {}
+    def initialize_process(preload_shortnames, check_version):
+        for name in preload_shortnames:
+            if known is not None and name not in known:
+                raise ModuleNotFoundError(name)
+        asked.update(names=preload_shortnames, version=check_version)
+    sdk, info = types.ModuleType("rocm_sdk"), types.ModuleType("rocm_sdk._dist_info")
+    sdk.initialize_process, sdk._dist_info = initialize_process, info
+    if known is not None:
+        info.ALL_LIBRARIES = dict.fromkeys(known)
+    sys.modules.update({"rocm_sdk": sdk, "rocm_sdk._dist_info": info})
+    scope = {}
+    exec(module, scope)
+    scope["initialize"]()
+    return asked
+
+asked = initialized(None)
+assert asked["version"] == "7.1.*", asked
+names = asked["names"]
 assert names[0] == "amd_comgr" and names.index("amdhip64") < names.index("hipblas") < names.index("miopen"), names
 assert len(names) == 14 and "rccl" in names, names
+# An SDK that knows fewer names: those, in the same order.
+older = set(names) - {"rccl", "roctx64"}
+assert initialized(older)["names"] == [name for name in names if name in older]
 assert text.index("_rocm_init.py") < text.index("build_amd.py") < text.index("bdist_wheel")
 PYTHON
 # Flags are added to ours, not put in their place.
@@ -47,7 +68,7 @@ while read -r version count wanted; do
   asked pytorch rocm
   expect "OpenBLAS rocm-openblas" "$(told BLAS) $(told OpenBLAS_LIB_NAME)" "$version"
   "$wheelsmith" plan pytorch --variant rocm --machine "$machine" --script >"$t/script"
-  expect "$count $wanted" "$(grep -cE '^ {12}"[a-zA-Z0-9_-]+",$' "$t/script") $(grep -oE '^ {12}"(hipdnn|amd_smi|rocm_smi64)"' "$t/script" | tr -d ' "' | sort | paste -sd, -)" "$version"
+  expect "$count $wanted" "$(grep -cE '^ {8}"[a-zA-Z0-9_-]+",$' "$t/script") $(grep -oE '^ {8}"(hipdnn|amd_smi|rocm_smi64)"' "$t/script" | tr -d ' "' | sort | paste -sd, -)" "$version"
 done <<'SDKS'
 7.10.0 17
 7.12.0 18 hipdnn

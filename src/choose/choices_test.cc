@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "base/request_error.h"
+#include "base/text.h"
 #include "choose/recipe.h"
 #include "choose/test_recipe.h"
 #include "choose/toolkit.h"
@@ -71,6 +72,83 @@ TEST(Archs, AreAskedForElseOfTheGpusElseOfTheRecipe) {
   EXPECT_THROW(archs(Variant::cuda, two, {}), RequestError);
   request.archs = {gpu::ArchList::parse("7.5")};
   EXPECT_NE(error_of([&] { archs(Variant::cuda, {}, {}); }), "");  // the package cannot be built for it
+}
+
+// Packages compare names exactly, so a device's features are named only where they are wanted; a device without code of
+// its own is served by the newest that runs there.
+TEST(Archs, OfDevicesAreThoseThatServeThem) {
+  struct Row {
+    const char* what;
+    std::vector<const char*> devices;
+    std::vector<const char*> legal;
+    recipe::ArchFeatures features = recipe::ArchFeatures::accepted;
+    const char *archs = "", *fixed = "", *wanted = "", *error = "", *note = "";
+  };
+  using enum recipe::ArchFeatures;
+  for (const Row& row : std::vector<Row>{
+           {.what = "plain", .devices = {"MI300X"}, .legal = {}, .wanted = "gfx942"},
+           {.what = "refused", .devices = {"MI300X"}, .legal = {"gfx942"}, .features = refused, .wanted = "gfx942"},
+           {.what = "wanted",
+            .devices = {"MI300X"},
+            .legal = {},
+            .features = wanted,
+            .wanted = "gfx942:sramecc+:xnack-"},
+           {.what = "two", .devices = {"MI250X", "MI350X"}, .legal = {}, .wanted = "gfx90a;gfx950"},
+           {.what = "added to a list",
+            .devices = {"MI300X"},
+            .legal = {},
+            .archs = "gfx1100",
+            .wanted = "gfx1100;gfx942"},
+           {.what = "named twice", .devices = {"MI300X"}, .legal = {}, .archs = "gfx942", .wanted = "gfx942"},
+           {.what = "unserved",
+            .devices = {"Strix Halo"},
+            .legal = {"gfx942"},
+            .error = "cannot be built for Radeon 8060S (gfx1151)"},
+           {.what = "features by hand",
+            .devices = {},
+            .legal = {"gfx942"},
+            .features = refused,
+            .archs = "gfx942:xnack-",
+            .error = "does not accept target features; use gfx942"},
+           {.what = "fixed",
+            .devices = {},
+            .legal = {},
+            .archs = "gfx942",
+            .fixed = "gfx90a;gfx942",
+            .wanted = "gfx90a;gfx942",
+            .note = "always compiles for gfx90a;gfx942"},
+           {.what = "not in the fixed list",
+            .devices = {},
+            .legal = {},
+            .archs = "gfx1100",
+            .fixed = "gfx90a",
+            .error = "this version always compiles for gfx90a"},
+       }) {
+    recipe::Recipe recipe = vision_recipe();
+    recipe::ArchRules& rules = recipe.all_rules.at({Variant::rocm, ""}).archs;
+    rules.spelling = recipe::ArchSpelling::gfx;
+    rules.legal.assign(row.legal.begin(), row.legal.end());
+    rules.features = row.features;
+    rules.fixed = row.fixed;
+    Request request;
+    for (const char* name : row.devices) request.devices.push_back(gpu::find_device(name));
+    if (*row.archs != '\0') request.archs = {gpu::ArchList::parse(row.archs)};
+    Chosen<std::vector<gpu::ArchList>> chosen;
+    const std::string error = error_of([&] { chosen = choose_archs(request, recipe, Variant::rocm, {}, {}); });
+    if (*row.error != '\0') {
+      EXPECT_NE(error.find(row.error), error.npos) << row.what << ": " << error;
+      continue;
+    }
+    EXPECT_EQ(error, "") << row.what;
+    EXPECT_EQ(texts(chosen.what), Words{row.wanted}) << row.what;
+    const std::string notes = join(chosen.notes, "\n");
+    EXPECT_NE(notes.find(row.note), notes.npos) << row.what << ": " << notes;
+  }
+  recipe::Recipe recipe = vision_recipe();
+  Request request;
+  request.devices = {gpu::find_device("RTX 3090")};
+  EXPECT_EQ(texts(choose_archs(request, recipe, Variant::cuda, {}, {}).what), Words{"8.0"});
+  EXPECT_THROW(choose_archs(request, recipe, Variant::rocm, {}, {}), RequestError);  // not a device of the variant
 }
 
 namespace {

@@ -93,6 +93,27 @@ TEST(Reads, WhatTheSourceSaysReplacesTheRecipe) {
                           "GCC >=12.3 from CMakeLists.txt; the recipe has >=9"}));
 }
 
+// A step's process and the doctor get the recipe as a text, so what was read must be in it.
+TEST(Reads, WhatWasReadStandsInTheRecipe) {
+  Names notes;
+  const Recipe resolved = parse_recipe(k_reading, "r.toml").resolved_for(Variant::rocm, "", {}, notes);
+  const Recipe read = resolved.with_reads(
+      Variant::rocm, "",
+      [](const std::string&) {
+        return std::optional<std::string>("VERSION 3.30 ARCHS \"gfx950\" GCC 12.3 TORCH \"2.13.0\" STANDARD 20");
+      },
+      notes);
+  EXPECT_EQ(read.rules(Variant::rocm).requires_versions.torch_series, "2.13");
+  for (const Recipe& recipe : {read, parse_recipe(read.to_toml(), "again.toml")}) {
+    const Rules& rules = recipe.rules(Variant::rocm);
+    EXPECT_EQ(rules.archs.legal, Names{"gfx950"});
+    EXPECT_EQ(rules.requires_versions.gcc, ">=12.3");
+    EXPECT_EQ(rules.requires_versions.cmake, ">=3.30");
+    EXPECT_EQ(rules.requires_versions.cxx_standard, 20);
+    EXPECT_EQ(rules.requires_, Names{"a"});  // the rest is as it was
+  }
+}
+
 TEST(Reads, WhatIsNotFoundIsTold) {
   Rules rules = parse_recipe(k_reading, "r.toml").rules(Variant::rocm);
   Names notes;
@@ -154,6 +175,16 @@ TEST(Refs, APairIsFoundOrTheNearestAreNamed) {
             "reads: no release is known for torch 2.15; the nearest are torch 2.13 (v1.8.0)" + words);
   EXPECT_EQ(error_of_reading([&] { (void)ref_for_torch(recipe, Variant::cpu, ""); }),
             "reads: no release is known for torch " + words);
+}
+
+TEST(Refs, TheTorchOfARefIsThatOfItsPairOrOfItsMinorVersion) {
+  const Recipe recipe = parse_recipe(k_reading, "r.toml");
+  EXPECT_EQ(torch_for_ref(recipe, Variant::rocm, "v1.4"), "2.11");
+  EXPECT_EQ(torch_for_ref(recipe, Variant::rocm, "v1.4.2"), "2.11");
+  EXPECT_EQ(torch_for_ref(recipe, Variant::cpu, "v1.3"), "2.11");
+  EXPECT_EQ(torch_for_ref(recipe, Variant::cpu, "v1.4"), "");
+  EXPECT_EQ(torch_for_ref(recipe, std::nullopt, "1.8.1.dev3+gabc"), "2.13");
+  EXPECT_EQ(torch_for_ref(recipe, Variant::cpu, "main"), "");
 }
 
 TEST(Refs, VersionsThatNobodyCheckedAreTold) {

@@ -209,11 +209,21 @@ void read_check(TableReader& in, Checks& checks) {
   in.pairs("accept", checks.accepted, check_word, say_why);
 }
 
-void read_test(TableReader& in, const TextCheck& expandable, Test& test) {
+// Tests are repeated where the wheel is installed, and there is neither tree nor toolkit.
+std::string check_test_word(const std::string& text) {
+  std::string problem;
+  for (const std::string& name : placeholders(text, problem)) {
+    if (name != "archs" && name != "variant")
+      return fmt::format("a test's command takes {{archs}} and {{variant}}, but not {}", in_quotes("{" + name + "}"));
+  }
+  return problem;
+}
+
+void read_test(TableReader& in, Test& test) {
   in.text("name", test.name, check_word);
   in.texts("imports", test.imports, check_module);
   in.text("script", test.script);
-  in.texts("command", test.command, expandable);
+  in.texts("command", test.command, check_test_word);
   in.texts("requires", test.requires_, check_requirement);
   in.flag("gpu", test.gpu);
   if (test.imports.empty() && test.script.empty() && test.command.empty()) {
@@ -273,7 +283,7 @@ void read_rules(TableReader& in, const PlaceholderScope& scope, Rules& rules) {
   in.within("check", [&](TableReader& check) { read_check(check, rules.checks); });
   in.each("test", [&](TableReader& test) {
     rules.tests.emplace_back().name = fmt::format("test-{}", rules.tests.size() + 1);
-    read_test(test, expandable, rules.tests.back());
+    read_test(test, rules.tests.back());
   });
   in.within("known", [&](TableReader& known) {
     known.number("seconds", rules.known.seconds);

@@ -230,7 +230,7 @@ Recipe Recipe::with_reads(Variant variant, const std::string& target,
   Table archs, versions, changes;
   if (now.archs.legal != before.archs.legal) {
     archs["legal"] = document::Array(now.archs.legal.begin(), now.archs.legal.end());
-    archs["default"] = legal_part(before.archs.fallback, now.archs);
+    if (!before.archs.fallback.empty()) archs["default"] = legal_part(before.archs.fallback, now.archs);
   }
   if (limits.gcc != old.gcc) versions["gcc"] = limits.gcc;
   if (limits.cmake != old.cmake) versions["cmake"] = limits.cmake;

@@ -160,6 +160,30 @@ TEST(When, ARefThatIsNoReleaseIsTheNewest) {
   EXPECT_EQ(recipe.resolved_for(Variant::cpu, "", now, reasons).rules(Variant::cpu).requires_, (Names{"a", "b"}));
 }
 
+// "2.13.0a0" is what leads to 2.13, and has its rules; PEP 440 would have it in neither range.
+TEST(When, APrereleaseHasTheRulesOfItsRelease) {
+  const Recipe recipe = parse_recipe(R"(name = "x"
+[source]
+git = "https://host/x"
+ref = "main"
+[[when]]
+if = { version = ">=2.13" }
+build.more-requires = ["new"]
+[[when]]
+if = { version = "<2.13" }
+build.more-requires = ["old"]
+[variant.cpu]
+)",
+                                     "x.toml");
+  for (const auto& [version, wanted] : std::map<std::string, Names>{
+           {"2.13.0a0", {"new"}}, {"2.13.0", {"new"}}, {"2.12.1.dev5+gabc", {"old"}}, {"2.12.0.post1", {"old"}}}) {
+    Conditions now;
+    now.version = version;
+    Names reasons;
+    EXPECT_EQ(recipe.resolved_for(Variant::cpu, "", now, reasons).rules(Variant::cpu).requires_, wanted) << version;
+  }
+}
+
 TEST(When, WhatWasSettledIsARecipeAgain) {
   const Recipe recipe = parse_recipe(k_recipe, "r.toml");
   std::vector<std::string> reasons;

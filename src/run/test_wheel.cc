@@ -57,9 +57,11 @@ WheelTest test_wheel(const std::filesystem::path& wheel, const toolchain::Python
     if (!variant) throw Error("provenance.json of the wheel names no variant");
     if (*variant != recipe::Variant::cpu) result.findings = fits_here(wheel, file.bytes, toolchain::find_gpus(host));
     const recipe::Rules& rules = recipe.rules(*variant, provenance["target"].text_or());
+    const std::string archs = provenance["archs"].text_or();
     TestBench bench{.rules = rules,
                     .python = python,
                     .variant = *variant,
+                    .archs = archs.empty() ? gpu::ArchList{} : gpu::ArchList::parse(archs),
                     .wheel = std::filesystem::absolute(wheel),
                     .wheelhouses = {std::filesystem::absolute(wheel).parent_path()},
                     .offline = offline,

@@ -69,8 +69,12 @@ sys::Environment test_environment(const env::Environment& environment, const std
   return result;
 }
 
-std::vector<std::string> arguments(const recipe::Test& test) {
-  if (!test.command.empty()) return test.command;
+std::vector<std::string> arguments(const recipe::Test& test, const std::map<std::string, std::string>& values) {
+  if (!test.command.empty()) {
+    std::vector<std::string> words;
+    for (const std::string& word : test.command) words.push_back(recipe::expand(word, values));
+    return words;
+  }
   std::string script;
   for (const std::string& module : test.imports) script += "import " + module + "\n";
   return {"-c", script + test.script};
@@ -118,6 +122,9 @@ std::vector<TestOutcome> run_tests(const TestBench& bench) {
   std::vector<TestOutcome> outcomes;
   if (bench.rules.tests.empty()) return outcomes;
   const std::vector<toolchain::Gpu> gpus = toolchain::find_gpus(bench.host);
+  const std::map<std::string, std::string> values = {
+      {"archs", bench.archs.requests.empty() ? "" : recipe::spell(bench.archs, bench.rules.archs)},
+      {"variant", std::string(recipe::to_string(bench.variant))}};
   sys::TempDir folder;
   const env::Environment environment = fresh_environment(bench, folder.path() / "env");
   const std::filesystem::path home = folder.path() / "home";
@@ -136,7 +143,7 @@ std::vector<TestOutcome> run_tests(const TestBench& bench) {
     } else {
       sys::Command command;
       command.argv = {environment.python.string()};
-      for (const std::string& word : arguments(test)) command.argv.push_back(word);
+      for (const std::string& word : arguments(test, values)) command.argv.push_back(word);
       command.environment = test_environment(environment, home, bench.host.environment);
       command.folder = home;
       command.timeout = std::chrono::minutes(30);

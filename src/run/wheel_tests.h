@@ -20,6 +20,7 @@ struct TestBench {
   const recipe::Rules& rules;
   const toolchain::Python& python;
   recipe::Variant variant;
+  gpu::ArchList archs{};  // that it was built for
   std::filesystem::path wheel;
   std::vector<std::string> requirements{};  // more than the wheel's own: the torch it was built with
   std::vector<std::string> constraints{};

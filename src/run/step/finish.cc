@@ -108,7 +108,9 @@ void check_identity(const plan::BuildSpec& spec, const std::string& file_name) {
   }
   const auto made = pep::Version::try_parse(name.version);
   const auto planned = pep::Version::try_parse(spec.version);
-  if (made && planned && made->public_version() != planned->public_version()) {
+  // What git says of a checkout is what packages that ask git would say; others know better.
+  const bool is_guess = spec.source.incremental && !spec.source.git_commit.empty();
+  if (!is_guess && made && planned && made->public_version() != planned->public_version()) {
     throw WheelRefused(fmt::format(
         "the build made version {}, but the source is {}: the package takes its version from somewhere else "
         "(a tag, the date); set the variable that fixes it in the recipe's environment",

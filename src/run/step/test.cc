@@ -28,6 +28,7 @@ void test(const Job& job, const recipe::Rules& rules, const FinishedWheel& wheel
   TestBench bench{.rules = rules,
                   .python = spec.python,
                   .variant = spec.variant,
+                  .archs = spec.archs,
                   .wheel = wheel.path,
                   .wheelhouses = torch.wheelhouses,
                   .isolated = spec.environment.isolated,
