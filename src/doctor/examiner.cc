@@ -16,6 +16,8 @@
 #include "pep/wheel_name.h"
 #include "plan/sources.h"
 #include "source/git/git.h"
+#include "source/worktree/checkout_state.h"
+#include "sys/file.h"
 
 namespace wheelsmith::doctor {
 
@@ -61,6 +63,7 @@ recipe::Recipe Examiner::resolved(const recipe::Recipe& recipe, recipe::Variant 
   now.version = recipe.source.kind == recipe::Source::Kind::sdist
                     ? recipe.source.version
                     : choose::source_version(recipe, now.ref, std::nullopt);
+  look_at_folder(recipe, now);
   if (m_facts.torch) now.torch = m_facts.torch->version;
   if (m_facts.torch && !m_facts.torch->cuda.empty())
     now.cuda = m_facts.torch->cuda;
@@ -88,6 +91,19 @@ std::string Examiner::ref_of(const recipe::Recipe& recipe, recipe::Variant varia
   } catch (const Error&) {  // the check "source" says it
   }
   return choose::ref_of(recipe, m_request);
+}
+
+// A folder that the user names has a ref and a version of its own.
+void Examiner::look_at_folder(const recipe::Recipe& recipe, recipe::Conditions& now) const {
+  const auto user = choose::source_override(m_request, recipe.name, recipe.project);
+  if (!user || !sys::is_folder(user->path)) return;
+  const auto state = source::checkout_state(user->path, recipe.project, recipe.source.tag_prefix);
+  const auto file = recipe.source.version_file.empty()
+                        ? std::nullopt
+                        : sys::read_file_if_there(user->path / recipe.source.version_file, 1 << 20);
+  now.ref = state ? state->ref : "";
+  now.version = state && !state->tag.empty() ? state->version : choose::source_version(recipe, "", file);
+  if (now.version.empty() && state) now.version = state->version;
 }
 
 // Whether there is a repository to build from. A network that is not there is what people find out last.
