@@ -91,7 +91,10 @@ std::string totals_text(const plan::Plan& plan) {
 
 std::string notes_text(const std::vector<std::string>& notes, const Style& style) {
   std::string text;
-  for (const std::string& note : notes) text += style.dim("note: " + style.wrap(printable(note), 6)) + "\n";
+  for (const std::string& note : notes) {
+    const bool loud = note.starts_with("warning: ");
+    text += (loud ? style.wrap(printable(note), 9) : style.dim("note: " + style.wrap(printable(note), 6))) + "\n";
+  }
   return text;
 }
 
