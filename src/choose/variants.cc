@@ -39,7 +39,7 @@ std::string unserved_problem(const recipe::Recipe& recipe, const recipe::ArchRul
 
 // A list of both vendors is meant for the variants that each part fits; so is a device.
 Chosen<std::vector<gpu::ArchList>> requested_archs(const Request& request, const recipe::Recipe& recipe,
-                                             const recipe::ArchRules& rules, Variant variant) {
+                                                   const recipe::ArchRules& rules, Variant variant) {
   Chosen<std::vector<gpu::ArchList>> chosen;
   for (const gpu::ArchList& list : request.archs) {
     gpu::ArchList part;

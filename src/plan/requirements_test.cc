@@ -1,8 +1,7 @@
-#include "plan/environment.h"
-
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "plan/environment.h"
 #include "plan/forecast.h"
 
 namespace wheelsmith::plan {
