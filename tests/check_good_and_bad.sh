@@ -1,6 +1,7 @@
 #!/bin/bash
 # A good wheel is good; the same wheel broken in one way at a time (mutate_wheel.py) is bad, and the finding says how.
 . "$(dirname "$0")/common.inc"
+need readelf unzip
 good=$t/demo-1.0-cp311-cp311-linux_x86_64.whl
 make_extension "$t/_demo.so"
 demo_wheel "$good" "$t/_demo.so"
@@ -38,6 +39,12 @@ bad_file_name bad name
 elf_under_purelib bad purelib
 other_machine bad aarch64
 truncated_elf bad _demo
+lost_section_headers bad elf-truncated
+executable_stack bad elf-executable-stack
+text_relocations bad elf-text-relocations
+appended_bytes bad zip-trailing-data
+relative_run_path good .
+run_path_outside_strings good .
 bomb bad zeros.bin
 truncated bad end record
 one_byte_short bad end record
@@ -67,6 +74,19 @@ while read -r name verdict word; do
   fi
 done <<<"$table"
 expect 0 $wrong "mutations judged wrong"
+
+# What stays a warning is told, and someone else's tool sees the same in the file.
+warned() {
+  run_json check "$t/$1"/*.whl
+  json "[f.what for f in items[0].findings if f.id == '$2' and f.severity == 'warning']" | grep -qE "$3" || fail "$1: $(<"$t/out")"
+}
+warned relative_run_path runpath-absolute 'RUNPATH names .*relative'
+warned run_path_outside_strings elf-malformed 'DT_RPATH'
+extension=demo/_demo.cpython-311-x86_64-linux-gnu.so
+for name in executable_stack text_relocations run_path_outside_strings; do unzip -qo "$t/$name"/*.whl "$extension" -d "$t/$name"; done
+readelf -lW "$t/executable_stack/$extension" | grep -E 'GNU_STACK.* RWE '
+readelf -dW "$t/text_relocations/$extension" | grep TEXTREL
+(cd "$t/run_path_outside_strings/demo" && python3 -c "import ctypes; ctypes.CDLL('./${extension##*/}')")
 
 # All of them in one call: one item for each, in the order given; one bad wheel makes the exit status 1.
 run_json check "${wheels[@]}" "$good"

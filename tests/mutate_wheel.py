@@ -220,6 +220,70 @@ def truncated_elf(draft):
     draft.list_again()
 
 
+def edit_extension(draft, change):
+    name = next(name for name, _, _ in draft.members if name.endswith(".so"))
+    draft.edit(name, lambda data: bytes(change(bytearray(data))))
+    draft.list_again()
+
+
+def lost_section_headers(draft):
+    """The last bytes of the extension are missing; what is mapped is all there."""
+    edit_extension(draft, lambda data: data[:-40])
+
+
+def program_headers(data):
+    start, = struct.unpack_from("<Q", data, 32)
+    size, count = struct.unpack_from("<HH", data, 54)
+    return [(start + i * size, *struct.unpack_from("<II", data, start + i * size)) for i in range(count)]
+
+
+def hint_tag(data):
+    """Where DT_RELACOUNT is, a tag that can be overwritten because it is only a hint."""
+    place = next(place for place, kind, _ in program_headers(data) if kind == 2)
+    offset, = struct.unpack_from("<Q", data, place + 8)
+    while struct.unpack_from("<Q", data, offset)[0] != 0x6ffffff9:
+        offset += 16
+    return offset
+
+
+def executable_stack(draft):
+    """PT_GNU_STACK with the flag for execution."""
+    def change(data):
+        place = next(place for place, kind, _ in program_headers(data) if kind == 0x6474e551)
+        struct.pack_into("<I", data, place + 4, 7)
+        return data
+    edit_extension(draft, change)
+
+
+def text_relocations(draft):
+    """DT_TEXTREL."""
+    def change(data):
+        struct.pack_into("<Q", data, hint_tag(data), 22)
+        return data
+    edit_extension(draft, change)
+
+
+def appended_bytes(draft):
+    """Bytes behind the end of the archive: indexes refuse the upload."""
+    draft.raw = lambda data: data + b"more"
+
+
+def relative_run_path(draft):
+    """A warning, not an error: DT_RUNPATH that names some string of the file, so a folder relative to the current one."""
+    def change(data):
+        struct.pack_into("<QQ", data, hint_tag(data), 29, 1)
+        return data
+    edit_extension(draft, change)
+
+
+def run_path_outside_strings(draft):
+    """What old patchelf leaves: DT_RPATH with an offset behind the dynamic strings. The file still loads."""
+    def change(data):
+        struct.pack_into("<QQ", data, hint_tag(data), 15, 0x7ffff)
+        return data
+    edit_extension(draft, change)
+
+
 def bomb(draft):
     """70 MB of zeros: over 64 MB, unpacks far more than 200-fold."""
     draft.add("demo/zeros.bin", bytes(70 << 20))
@@ -257,7 +321,7 @@ def stored_comment(draft):
 
 
 MUTATIONS = {name: value for name, value in list(globals().items())
-             if callable(value) and value.__module__ == __name__ and name not in ("Draft", "record_edit")}
+             if callable(value) and value.__module__ == __name__ and name not in ("Draft", "record_edit", "edit_extension", "program_headers", "hint_tag")}
 
 if __name__ == "__main__":
     if sys.argv[1] == "list":

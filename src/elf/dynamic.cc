@@ -71,6 +71,17 @@ void Parser<F>::read_dynamic_strings() {
   m_strings = Strings(mapped.clamp(0, size));
 }
 
+// Of a string that cannot be read the loader takes whatever bytes stand there. A wrong name or run path is a finding
+// about a file that may well load, so the rest of the file is still read; without the names of the NEEDED libraries
+// nothing could be said of it.
+template <class F>
+std::optional<std::string_view> Parser<F>::optional_string(const DynamicTag& tag, const char* name) {
+  if (m_strings.at(tag.value)) return dynamic_string(tag);
+  problem(fmt::format("{} names a string at {:#x} that does not end within the {} bytes of dynamic strings", name,
+                      tag.value, m_strings.size()));
+  return {};
+}
+
 template <class F>
 std::string_view Parser<F>::dynamic_string(const DynamicTag& tag) {
   const auto text = m_strings.at(tag.value);
@@ -97,9 +108,9 @@ void Parser<F>::apply_tag(const DynamicTag& tag) {
         throw Error(fmt::format("it needs more than {} files", k_most_needed));
       dynamic.needed.push_back(dynamic_string(tag));
       break;
-    case k_tag_soname: dynamic.soname = dynamic_string(tag); break;
-    case k_tag_rpath: dynamic.rpath = dynamic_string(tag); break;
-    case k_tag_runpath: dynamic.runpath = dynamic_string(tag); break;
+    case k_tag_soname: dynamic.soname = optional_string(tag, "DT_SONAME"); break;
+    case k_tag_rpath: dynamic.rpath = optional_string(tag, "DT_RPATH"); break;
+    case k_tag_runpath: dynamic.runpath = optional_string(tag, "DT_RUNPATH"); break;
     case k_tag_text_relocations: dynamic.text_relocations = true; break;
     case k_tag_bind_now: dynamic.bind_now = true; break;
     case k_tag_flags:

@@ -81,6 +81,9 @@ std::optional<std::string> edit_refusal(const ElfFile& file) {
   for (const char* chain : {"the chain of needed versions", "the chain of defined versions"}) {
     if (has_problem(chain)) return fmt::format("{} is broken", chain);
   }
+  for (const char* tag : {"DT_SONAME", "DT_RPATH", "DT_RUNPATH"}) {
+    if (has_problem(tag)) return fmt::format("the string of its {} lies outside the dynamic strings", tag);
+  }
   if (has_problem("the section header table"))
     return fmt::format("it is cut off: its section headers at offset {:#x} are not there", file.section_headers_offset);
   if (auto refusal = segments_refusal(file)) return refusal;

@@ -33,6 +33,12 @@ void Parser<F>::problem(std::string sentence) {
   if (m_file.problems.size() < k_most_problems) m_file.problems.push_back(std::move(sentence));
 }
 
+// Sums that no file can reach are lies, not lengths.
+template <class F>
+void Parser<F>::describe_up_to(std::uint64_t offset, std::uint64_t size) {
+  if (size <= ~offset) m_file.described_size = std::max(m_file.described_size, offset + size);
+}
+
 template <class F>
 ElfFile Parser<F>::parse() {
   read_header();
@@ -107,6 +113,9 @@ void Parser<F>::read_sections() {
   const std::uint64_t given = m_header.section_header_count;
   const std::uint64_t count = given == 0 && first ? std::uint64_t{first->size} : given;
   const std::uint64_t most = m_file.m_bytes.size() / sizeof(SectionHeader);
+  if (m_header.section_header_size == sizeof(SectionHeader)) {
+    describe_up_to(m_header.section_headers, std::clamp<std::uint64_t>(count, 1, 1 << 30) * sizeof(SectionHeader));
+  }
   if (!first || count > most || m_header.section_header_size != sizeof(SectionHeader) ||
       !m_file.m_bytes.contains(m_header.section_headers, count * sizeof(SectionHeader))) {
     problem(
@@ -121,6 +130,7 @@ void Parser<F>::read_sections() {
     names.push_back(raw.name);
     m_file.sections.push_back(
         {{}, raw.type, raw.flags, raw.address, raw.offset, raw.size, raw.link, raw.info, raw.align, raw.entry_size});
+    if (i > 0 && raw.type != k_section_null && raw.type != k_section_nobits) describe_up_to(raw.offset, raw.size);
   }
   const std::uint64_t names_index =
       m_header.section_names == 0xffff ? std::uint32_t{first->link} : std::uint32_t{m_header.section_names};

@@ -42,7 +42,7 @@ enum : std::uint32_t {
   k_segment_gnu_property = 0x6474e553,
 };
 enum : std::uint32_t { k_executable = 1, k_writable = 2, k_readable = 4 };  // segment flags
-enum : std::uint32_t { k_section_progbits = 1, k_section_symtab = 2, k_section_nobits = 8 };
+enum : std::uint32_t { k_section_null = 0, k_section_progbits = 1, k_section_symtab = 2, k_section_nobits = 8 };
 enum : std::uint64_t { k_section_write = 1, k_section_alloc = 2, k_section_exec = 4, k_section_compressed = 0x800 };
 
 struct Segment {
@@ -132,7 +132,7 @@ struct Dynamic {
 class ElfFile {
  public:
   static bool has_magic(Bytes bytes);
-  // Throws Error when the file header, the program headers or the dynamic segment with its strings cannot be read.
+  // Throws Error when the file header, the program headers, the dynamic segment or its NEEDED names cannot be read.
   // Anything else that is broken is left out and told in `problems`.
   static ElfFile parse(Bytes bytes);
   static std::optional<ElfFile> try_parse(Bytes bytes);
@@ -148,6 +148,7 @@ class ElfFile {
   std::uint64_t program_headers_offset = 0;
   std::uint64_t program_header_count = 0;
   std::uint64_t section_headers_offset = 0;
+  std::uint64_t described_size = 0;  // where the tables and contents that the headers describe end in the file
 
   std::vector<Segment> segments;
   std::vector<Section> sections;  // empty when there are none, or when the table lies outside the file

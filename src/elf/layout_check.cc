@@ -37,12 +37,14 @@ class LayoutCheck {
 
   std::vector<Finding> run() {
     for (const std::string& problem : m_file.problems) {
+      if (is_cut_off() && problem.starts_with("the section header table")) continue;  // told by check_length
       add("elf-malformed", Severity::warning, problem + ".",
           "The loader may not look there, but tools that read or edit the file do, and what they report of it is "
           "incomplete.",
           k_relink);
     }
     if (!is_loaded_by_the_system()) return std::move(m_findings);
+    check_length();
     check_program_headers();
     for (const Segment* load : m_loads) check_segment(*load);
     check_order();
@@ -65,6 +67,20 @@ class LayoutCheck {
 
   static std::string name(const Segment& s) { return fmt::format("The LOAD segment at address {:#x}", s.address); }
 
+  // Libraries are loaded into a process that runs already; a program gets what it asks for from the kernel.
+  // Some libraries name an interpreter, to print their version when they are run (libc, Qt).
+  bool is_program() const {
+    return m_file.type == k_type_exec || m_file.dynamic.pie || (m_file.interpreter && !m_file.dynamic.soname);
+  }
+
+  // musl takes no notice of PT_GNU_STACK. Rust and zig link its libc as libc.so.
+  bool uses_musl() const {
+    return std::any_of(m_file.dynamic.needed.begin(), m_file.dynamic.needed.end(),
+                       [](std::string_view name) { return name == "libc.so" || name.starts_with("libc.musl-"); });
+  }
+
+  bool is_cut_off() const { return m_file.described_size > m_file.bytes().size() && is_loaded_by_the_system(); }
+  void check_length();
   void check_program_headers();
   void check_segment(const Segment& load);
   void check_order();
@@ -73,6 +89,7 @@ class LayoutCheck {
   void check_dynamic_tags();
   void check_stack();
   bool is_in_file_part(std::uint64_t offset, std::uint64_t address, std::uint64_t size) const;
+  bool is_in_last_page(std::uint64_t offset, std::uint64_t address, std::uint64_t size) const;
   const Segment* load_at(std::uint64_t address) const;
 
   const ElfFile& m_file;
@@ -89,11 +106,31 @@ bool LayoutCheck::is_in_file_part(std::uint64_t offset, std::uint64_t address, s
   });
 }
 
+// Whether the bytes follow a LOAD within its last page. The kernel maps all of that page, unless the segment has more
+// memory than bytes: then the rest is cleared.
+bool LayoutCheck::is_in_last_page(std::uint64_t offset, std::uint64_t address, std::uint64_t size) const {
+  return std::any_of(m_loads.begin(), m_loads.end(), [&](const Segment* load) {
+    const std::uint64_t end = load->address + load->file_size;
+    return load->memory_size == load->file_size && address >= load->address && size <= k_page &&
+           address - load->address == offset - load->offset && address + size <= (end + k_page - 1) / k_page * k_page;
+  });
+}
+
 const Segment* LayoutCheck::load_at(std::uint64_t address) const {
   const auto found = std::find_if(m_loads.begin(), m_loads.end(), [&](const Segment* load) {
     return address >= load->address && address - load->address < load->memory_size;
   });
   return found == m_loads.end() ? nullptr : *found;
+}
+
+void LayoutCheck::check_length() {
+  if (!is_cut_off()) return;
+  add("elf-truncated", Severity::error,
+      fmt::format("The headers describe {} bytes, but the file has {}: its end is missing.", m_file.described_size,
+                  m_file.bytes().size()),
+      "What is missing may be code or data; the loader does not check, and strip, patchelf and debuggers refuse the "
+      "file.",
+      "Copy or build the file again.");
 }
 
 void LayoutCheck::check_program_headers() {
@@ -212,11 +249,15 @@ void LayoutCheck::check_dynamic() {
   for (const Segment& s : m_file.segments) {
     if (s.type != k_segment_dynamic) continue;
     if (!is_in_file_part(s.offset, s.address, s.file_size)) {
-      add("elf-dynamic-dangling", Severity::error,
+      const bool by_page = is_in_last_page(s.offset, s.address, s.file_size);
+      add("elf-dynamic-dangling", by_page ? Severity::warning : Severity::error,
           fmt::format(
               "The dynamic segment is {} bytes at offset {:#x}, but no LOAD segment maps them to its address {:#x}.",
               s.file_size, s.offset, s.address),
-          "The loader reads the dynamic tags from that address and finds something else.", k_relink);
+          by_page
+              ? "The file loads only because whole pages are mapped, and the tags are in the last page of a segment."
+              : "The loader reads the dynamic tags from that address and finds something else.",
+          k_relink);
     }
     const Section* section = m_file.find_section(".dynamic");
     if (section != nullptr && section->type != k_section_nobits && section->address != s.address) {
@@ -230,9 +271,11 @@ void LayoutCheck::check_dynamic() {
   }
   check_dynamic_tags();
   if (m_file.dynamic.text_relocations) {
-    add("elf-text-relocations", Severity::warning,
+    add("elf-text-relocations", is_program() ? Severity::warning : Severity::error,
         "The loader must write into code that is mapped read-only (DT_TEXTREL).",
-        "Systems with SELinux refuse it, musl does not support it, and every process gets its own copy of those pages.",
+        "Systems with SELinux refuse to load it (\"cannot restore segment prot after reloc\"), with musl it crashes, "
+        "and "
+        "every process gets its own copy of those pages.",
         "Compile all that is linked into the file with -fPIC, and write position-independent assembly.");
   }
 }
@@ -266,11 +309,12 @@ void LayoutCheck::check_stack() {
   const bool default_is_executable = m_file.machine == k_machine_x86_64 || m_file.machine == k_machine_386 ||
                                      m_file.machine == k_machine_arm || m_file.machine == k_machine_s390;
   if (m_file.executable_stack.value_or(default_is_executable) == false) return;
-  add("elf-executable-stack", Severity::warning,
+  add("elf-executable-stack", is_program() || uses_musl() ? Severity::warning : Severity::error,
       m_file.executable_stack ? "PT_GNU_STACK asks for an executable stack."
                               : "There is no PT_GNU_STACK, which asks for an executable stack on this machine.",
-      "glibc 2.41 and newer refuse to load such a library into a running process; older ones make every stack of the "
-      "process executable.",
+      is_program() ? "The stack of the process can be executed, which turns a protection against attacks off."
+                   : "glibc 2.41 and newer refuse to load such a library: \"cannot enable executable stack as shared "
+                     "object requires\"; older versions make every stack of the process executable.",
       "Link with -z noexecstack; where an assembly file causes it, give it an empty .note.GNU-stack section.");
 }
 

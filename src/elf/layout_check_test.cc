@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error.h"
 #include "testing/elf_builder.h"
 
 namespace wheelsmith::elf {
@@ -110,9 +111,30 @@ TEST(LayoutCheck, Stories) {
          for (Section& s : f.sections) s.address += s.name == ".dynstr" || s.name == ".dynamic" ? 64 : 0;
        },
        {"warning elf-dynamic-dangling", "warning elf-dynamic-dangling"}},
-      {"executable stack", [](ElfFile& f) { f.executable_stack = true; }, {"warning elf-executable-stack"}},
-      {"no word about the stack", [](ElfFile& f) { f.executable_stack.reset(); }, {"warning elf-executable-stack"}},
-      {"text relocations", [](ElfFile& f) { f.dynamic.text_relocations = true; }, {"warning elf-text-relocations"}},
+      {"executable stack", [](ElfFile& f) { f.executable_stack = true; }, {"error elf-executable-stack"}},
+      {"no word about the stack", [](ElfFile& f) { f.executable_stack.reset(); }, {"error elf-executable-stack"}},
+      {"a program gets its stack from the kernel",
+       [](ElfFile& f) {
+         f.executable_stack = true;
+         f.dynamic.pie = true;
+       },
+       {"warning elf-executable-stack"}},
+      {"musl takes no notice of the stack's flags",
+       [](ElfFile& f) {
+         f.executable_stack = true;
+         f.dynamic.needed.push_back("libc.so");
+       },
+       {"warning elf-executable-stack"}},
+      {"a library that can be run is no program",
+       [](ElfFile& f) {
+         f.executable_stack = true;
+         f.interpreter = "/lib64/ld-linux-x86-64.so.2";
+       },
+       {"error elf-executable-stack"}},
+      {"text relocations", [](ElfFile& f) { f.dynamic.text_relocations = true; }, {"error elf-text-relocations"}},
+      {"text relocations in a program",
+       [](ElfFile& f) { f.dynamic.text_relocations = f.dynamic.pie = true; },
+       {"warning elf-text-relocations"}},
       {"something could not be read",
        [](ElfFile& f) { f.problems.push_back("the notes are broken"); },
        {"warning elf-malformed"}},
@@ -139,6 +161,30 @@ TEST(LayoutCheck, ConstantsMovedBehindTheData) {
   move_to_end(".rodata");
   ASSERT_EQ(ids(file), Ids{"error elf-moved-data"});
   EXPECT_NE(check_layout(file, "x")[0].what.find(".rodata"), std::string::npos);
+}
+
+TEST(LayoutCheck, AFileWithoutItsEndIsTruncated) {
+  // Section headers are the last thing in the file; what is mapped is all there.
+  const std::string bytes = library().build();
+  for (const std::size_t missing : {1, 64, 200}) {
+    const std::string cut = bytes.substr(0, bytes.size() - missing);
+    EXPECT_EQ(ids(ElfFile::parse(Bytes(cut))), Ids{"error elf-truncated"}) << missing;
+  }
+  EXPECT_EQ(ids(ElfFile::parse(Bytes(bytes + "appended"))), Ids());
+}
+
+// Old patchelf moves the string table and leaves DT_STRSZ or the offset of a run path as it was.
+TEST(LayoutCheck, ARunPathOutsideTheStringsIsAFindingAndTheRestIsRead) {
+  for (const std::uint64_t tag : {14, 15, 29}) {
+    const std::string bytes = ElfBuilder().needed("libc.so.6").define("work").tag(tag, 0x100000).build();
+    const ElfFile file = ElfFile::parse(Bytes(bytes));
+    EXPECT_EQ(ids(file), Ids{"warning elf-malformed"}) << tag;
+    EXPECT_EQ(file.dynamic.needed, std::vector<std::string_view>{"libc.so.6"});
+    EXPECT_EQ(file.symbols.size(), 2U);
+    EXPECT_FALSE(file.dynamic.rpath || file.dynamic.runpath || file.dynamic.soname);
+  }
+  const std::string bytes = ElfBuilder().tag(1, 0x100000).build();  // NEEDED: no loader can do without
+  EXPECT_THROW(ElfFile::parse(Bytes(bytes)), Error);
 }
 
 TEST(LayoutCheck, ObjectsAndDeviceCodeAreNotJudged) {

@@ -46,6 +46,7 @@ class Parser {
   void read_sections();
   std::optional<typename F::SectionHeader> first_section() const;
   void problem(std::string sentence);
+  void describe_up_to(std::uint64_t offset, std::uint64_t size);
 
   // dynamic.cc
   void read_dynamic();
@@ -53,6 +54,7 @@ class Parser {
   void read_dynamic_strings();
   void apply_tag(const DynamicTag& tag);
   std::string_view dynamic_string(const DynamicTag& tag);
+  std::optional<std::string_view> optional_string(const DynamicTag& tag, const char* name);
   void read_relocation_tables();
   void add_relocation_table(std::uint64_t address_tag, std::uint64_t size_tag, Kind kind);
 

@@ -28,7 +28,7 @@ constexpr Rule k_comment_length{"zip-comment-length", Severity::error,
                                 "Readers that take the comment's length seriously find no end record.",
                                 "Fetch or build the wheel again: its end is cut off."};
 constexpr Rule k_trailing_data{
-    "zip-trailing-data", Severity::warning,
+    "zip-trailing-data", Severity::error,
     "Indexes refuse it, and readers that look for the end record only at the end find none.",
     "Cut the file where the archive ends, or fetch it again: it may be two downloads in one."};
 
