@@ -1,0 +1,59 @@
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/file_tree.h"
+
+namespace wheelsmith::wheel {
+
+// What the Python files of a wheel or folder say about its binaries: which extension modules they import only where a
+// failure is expected, which libraries they name, and which other packages they import. Only the text is read; nothing
+// is run.
+class PythonUse {
+ public:
+  PythonUse() = default;
+  // Binaries are known by their names in the list of files.
+  explicit PythonUse(const std::vector<FileTree::File>& files);
+
+  // Reads a file if it is Python; thread-safe.
+  void see(const std::string& name, Bytes bytes);
+
+  // Python code of the module's own package imports it, and goes on where that fails.
+  [[nodiscard]] bool is_tried_only(const std::string& path) const;
+  // No import statement finds it: no Python file of its package mentions it in one, and its folder is no package.
+  [[nodiscard]] bool is_out_of_reach(const std::string& path) const;
+  // Python code of the library's own package names the file, as code that loads it does.
+  [[nodiscard]] bool is_named(const std::string& path) const;
+  // The modules at the top that Python code imports: "numpy" for `from numpy.linalg import norm`.
+  [[nodiscard]] const std::set<std::string>& imported() const { return m_imported; }
+  // Modules whose load_library() Python code calls: "librmm".
+  [[nodiscard]] const std::set<std::string>& loaded() const { return m_loaded; }
+
+ private:
+  struct Imports {
+    bool tried = false;
+    bool plain = false;
+  };
+  // The folder at the top of the tree and a name below it, so that modules of the same name do not mix.
+  using Place = std::pair<std::string, std::string>;
+
+  mutable std::mutex m_mutex;
+  std::map<Place, Imports> m_modules;  // by the module's name
+  std::map<Place, bool> m_named;       // by the library's file name without version
+  std::set<std::string> m_packages;    // folders with an __init__.py
+  std::set<std::string> m_imported;
+  std::set<std::string> m_loaded;
+};
+
+// Whether an import statement finds a module in a file of that name: "x.so", "x.abi3.so" or "x.cpython-311-….so", but
+// not "x.variant.cpython-311-….so".
+bool is_importable_name(std::string_view path);
+
+}  // namespace wheelsmith::wheel
