@@ -85,9 +85,35 @@ expect bad "$(verdict)"
 finding loader-not-found | grep -E '^error demo/_demo.*libdep\.so\.1'
 json '[f.subject for f in items[0].findings if f.id.startswith("record-")]' | grep -F deps.libs/libdep.so.1
 
-# What pip installs is good.
-if python3 -m pip --version >"$t/pip" 2>&1; then
-  python3 -m pip install --quiet --disable-pip-version-check --no-index --no-deps --target "$t/by_pip" "$t"/deps-2.0-*.whl
-  run_json check "$t/by_pip"
-  expect good "$(verdict)" "$(<"$t/out")"
+# What pip installs is good, and stays so when what Python compiled is deleted and an administrator changes a data file.
+# The environment may be named by its own folder.
+if python3 -m pip --version >"$t/pip" 2>&1 && python3 -m venv "$t/env" >>"$t/pip" 2>&1; then
+  echo 'certificates' >"$t/cacert.pem"
+  echo 'try:
+    from . import tbbpool
+except ImportError:
+    tbbpool = None' >"$t/parallel.py"
+  gcc -shared -fPIC "$t/dep.c" -o "$t/libtbb.so.12" -Wl,-soname,libtbb.so.12
+  make_extension "$t/plugin.so" 'extern int two(void); int use(void) { return two(); }' "$t/libtbb.so.12"
+  sed -i 's/PyInit_demo/PyInit_tbbpool/' "$t/plugin.so.c"
+  gcc -shared -fPIC "$t/plugin.so.c" -o "$t/plugin.so" -lm "$t/libtbb.so.12"
+  suffix=cpython-311-x86_64-linux-gnu.so
+  make_wheel "$t/extra-1.0-cp311-cp311-linux_x86_64.whl" "extra/__init__.py=$t/parallel.py" "extra/cacert.pem=$t/cacert.pem" \
+    "extra/tbbpool.$suffix=$t/plugin.so" "extra/MPI.mpich.$suffix=$t/plugin.so"
+  "$t/env/bin/python" -m pip install --quiet --disable-pip-version-check --no-index --no-deps "$t"/{deps-2.0,extra-1.0}-*.whl
+  installed=$(echo "$t"/env/lib/python3.*/site-packages)
+  grep -q '__pycache__' "$installed"/extra-1.0.dist-info/RECORD || fail "pip lists no compiled files"
+  find "$installed" -name __pycache__ -prune -exec rm -r {} +
+  echo "the company's" >>"$installed/extra/cacert.pem"
+  (cd / && "$t/env/bin/python" -B -c 'import extra, deps') || fail "the environment does not work"
+  for folder in "$t/env" "$installed"; do
+    run_json check "$folder"
+    expect good "$(verdict)" "$(<"$t/out")"
+    finding record-data-changed | grep -E '^warning extra/cacert.pem was changed after installation'
+    expect 2 "$(finding loader-not-found | grep -c '^warning extra/.*libtbb')" "$(finding loader-not-found)"
+  done
+  # Code that changed is another matter.
+  echo 'import os' >>"$installed/extra/__init__.py"
+  run_json check "$t/env"
+  finding record-hash-mismatch | grep -E '^error extra/__init__.py'
 fi

@@ -86,8 +86,35 @@ wheel::CheckOptions read_options(const CheckCommand& command) {
   return options;
 }
 
-wheel::LoaderMachine this_machine() {
+// The site-packages of an environment, where the folder is one; else the folder itself.
+std::filesystem::path site_packages_of(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(folder / "pyvenv.cfg", ignored)) return folder;
+  for (const auto& entry : std::filesystem::directory_iterator(folder / "lib", ignored)) {
+    const std::filesystem::path inside = entry.path() / "site-packages";
+    if (entry.path().filename().string().starts_with("python") && std::filesystem::is_directory(inside, ignored)) {
+      return inside;
+    }
+  }
+  return folder;
+}
+
+// The Python that imports from PREFIX/lib/python3.11/site-packages; "" where the folder is no such place.
+std::string interpreter_of(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  const std::string python = folder.parent_path().filename().string();
+  const std::filesystem::path prefix = folder.parent_path().parent_path().parent_path();
+  if (!python.starts_with("python")) return "";
+  for (const std::string& name : {python, std::string("python3")}) {
+    const std::filesystem::path program = prefix / "bin" / name;
+    if (std::filesystem::is_regular_file(program, ignored)) return program.string();
+  }
+  return "";
+}
+
+wheel::LoaderMachine this_machine(const std::filesystem::path& folder) {
   wheel::LoaderMachine machine;
+  machine.interpreter = interpreter_of(folder);
   machine.library_path = sys::library_path();
   machine.default_folders = sys::loader_folders();
   machine.library_at = [](const std::string& path) -> std::optional<wheel::ElfFacts> {
@@ -96,7 +123,7 @@ wheel::LoaderMachine this_machine() {
     try {
       const Blob file = sys::map_file(path);
       if (!elf::ElfFile::has_magic(file.bytes)) return std::nullopt;  // a linker script
-      return wheel::elf_facts(path, file.bytes, {});
+      return wheel::elf_facts(path, file.bytes, {.exported = true});
     } catch (const Error&) {
       return std::nullopt;  // the loader could not read it either
     }
@@ -110,8 +137,9 @@ wheel::Verdict check_path(const std::string& path, const wheel::CheckOptions& op
       std::error_code error;
       const std::filesystem::path absolute = std::filesystem::absolute(path, error);
       if (error) sys::throw_sys_error(error.value(), "find", path);
-      const std::string folder = absolute.lexically_normal().string();
-      wheel::Verdict verdict = check_folder(folder, sys::FolderTree(path), this_machine(), options);
+      const std::filesystem::path folder = site_packages_of(absolute.lexically_normal());
+      wheel::Verdict verdict =
+          check_folder(folder.string(), sys::FolderTree(folder.string()), this_machine(folder), options);
       verdict.path = path;
       return verdict;
     }

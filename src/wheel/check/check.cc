@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
 #include <unordered_map>
 
 #include "base/error.h"
@@ -19,8 +20,12 @@
 #include "wheel/check/run_paths.h"
 #include "wheel/check/symbols/symbols.h"
 #include "wheel/check/torch/torch_abi.h"
+#include "wheel/read/file_roles.h"
+#include "wheel/read/python_use.h"
 #include "wheel/read/scan.h"
+#include "wheel/read/symbol_names.h"
 #include "wheel/read/wheel_tree.h"
+#include "wheel/tags/required_packages.h"
 #include "zip/archive.h"
 
 namespace wheelsmith::wheel {
@@ -67,11 +72,46 @@ void check_size(const std::string& subject, std::uint64_t size, const CheckOptio
                       "build for fewer architectures, strip debug information, or ask for a higher limit"});
 }
 
-void check_binaries(const Scan& found, const std::string& subject, const CheckOptions& options, Findings& findings) {
-  append(findings, check_symbols(found.elf, options.against));
+// What the rules about binaries look at beside the binaries.
+struct BinaryContext {
+  std::string subject;  // names the wheel
+  FileRoles roles;
+  RequiredPackages required;
+  std::set<std::string> packages;  // the folders at the top
+  std::vector<Provider> around;    // of the machine, for an installed folder
+};
+
+std::set<std::string> top_folders(const std::vector<FileTree::File>& files) {
+  std::set<std::string> result;
+  for (const FileTree::File& file : files) {
+    if (const std::size_t slash = file.name.find('/'); slash != std::string::npos) {
+      result.insert(file.name.substr(0, slash));
+    }
+  }
+  return result;
+}
+
+// Nobody who installs the wheel runs its test programs, so all that could be said of them is one note.
+void check_test_programs(const Scan& found, const BinaryContext& context, Findings& findings) {
+  std::vector<std::string> tests;
+  for (const ElfFacts& file : found.elf) {
+    if (context.roles.is_test(file.path)) tests.push_back(file.path);
+  }
+  if (tests.empty()) return;
+  std::erase_if(findings, [&](const Finding& finding) { return context.roles.is_test(finding.subject); });
+  findings.push_back({"binaries-test-programs", Severity::note, context.subject,
+                      fmt::format("has {}, which {} not judged: {}", counted(tests.size(), "test program"),
+                                  tests.size() == 1 ? "was" : "were", list_some(tests, 3)),
+                      "They take space in every installation, and the package does not need them.",
+                      "Leave them out of the wheel."});
+}
+
+void check_binaries(const Scan& found, const BinaryContext& context, const CheckOptions& options, Findings& findings) {
+  const SymbolScope scope{options.against, context.around, context.roles};
+  append(findings, check_symbols(found.elf, scope));
   append(findings, check_required_symbols(found.elf, options.required_symbols));
   append(findings, check_torch_abi(found.elf, options.against));
-  Findings archs = check_archs(found.elf, found.device_files, options.archs, options.devices, subject);
+  Findings archs = check_archs(found.elf, found.device_files, options.archs, options.devices, context.subject);
   if (options.archs && !options.expected_code.empty()) {
     // What is known about each library stands in place of what holds for libraries in general.
     std::erase_if(archs,
@@ -79,7 +119,7 @@ void check_binaries(const Scan& found, const std::string& subject, const CheckOp
     append(archs, check_expected_code(found.elf, *options.archs, options.expected_code));
   }
   append(findings, std::move(archs));
-  append(findings, check_run_paths(found.elf));
+  append(findings, check_run_paths(found.elf, context.required, context.packages));
   const auto malformed = [&](const char* id, const std::string& path, const std::string& what) {
     findings.push_back({id, Severity::warning, path, what,
                         "what cannot be read may not load either, and was not judged",
@@ -92,6 +132,7 @@ void check_binaries(const Scan& found, const std::string& subject, const CheckOp
   for (const DeviceFile& file : found.device_files) {
     for (const std::string& problem : file.code.problems) malformed("gpu-code-malformed", file.path, problem);
   }
+  check_test_programs(found, context, findings);
 }
 
 // Errors first, then warnings, then notes; within each as found. Sorted before the limit too, so that what is left out
@@ -151,9 +192,11 @@ Verdict check_wheel(const std::string& path, Bytes file, const CheckOptions& opt
     record_check =
         std::make_unique<RecordCheck>(distributions[0].dist_info + "/RECORD", *record, RecordCheck::Where::archive);
   }
+  PythonUse python(files);
   ScanOptions scan_options{.threads = options.threads, .exported = true, .layout = true};
   scan_options.each = [&](const std::string& member, Bytes bytes) {
     if (record_check) record_check->see(member, bytes);
+    python.see(member, bytes);
   };
   Scan found = scan(tree, scan_options);
   append(findings, std::move(found.unreadable));
@@ -161,10 +204,15 @@ Verdict check_wheel(const std::string& path, Bytes file, const CheckOptions& opt
 
   const std::string subject(base_name(path));
   const std::vector<std::string> tags = name ? name->platforms() : std::vector<std::string>();
+  BinaryContext context{subject, FileRoles(found.elf, python), {}, top_folders(files), {}};
+  if (!distributions.empty()) context.required = required_packages(distributions[0], python);
   check_size(subject, file.size(), options, findings);
   if (!distributions.empty()) append(findings, check_tags(name, distributions[0], found.elf));
-  append(findings, check_platform(tags, options.policy, found.elf, options.platform, subject));
-  check_binaries(found, subject, options, findings);
+  PlatformOptions platform = options.platform;
+  platform.roles = &context.roles;
+  platform.packages = &context.required;
+  append(findings, check_platform(tags, options.policy, found.elf, platform, subject));
+  check_binaries(found, context, options, findings);
   append(findings, check_preload(tree, files, found.elf));
   arrange(findings);
   return verdict;
@@ -198,8 +246,10 @@ Verdict check_folder(const std::string& path, const FileTree& tree, const Loader
       if (names.contains(name) && listed_by.count(name) < k_most_owners) listed_by.emplace(name, check.get());
     }
   }
+  PythonUse python(files);
   ScanOptions scan_options{.threads = options.threads, .exported = true, .layout = true};
   scan_options.each = [&](const std::string& member, Bytes bytes) {
+    python.see(member, bytes);
     const auto [first, last] = listed_by.equal_range(member);
     for (auto check = first; check != last; ++check) check->second->see(member, bytes);
   };
@@ -209,9 +259,13 @@ Verdict check_folder(const std::string& path, const FileTree& tree, const Loader
 
   if (distributions.size() == 1) append(findings, check_tags(std::nullopt, distributions[0], found.elf));
   const std::string subject(base_name(path));
-  append(findings, check_platform({}, options.policy, found.elf, options.platform, subject));
-  append(findings, check_loading(found.elf, path, machine));
-  check_binaries(found, subject, options, findings);
+  const BinaryContext context{
+      subject, FileRoles(found.elf, python), {}, top_folders(files), machine_libraries(found.elf, machine)};
+  PlatformOptions platform = options.platform;
+  platform.roles = &context.roles;
+  append(findings, check_platform({}, options.policy, found.elf, platform, subject));
+  append(findings, check_loading(found.elf, path, machine, context.roles));
+  check_binaries(found, context, options, findings);
   append(findings, check_preload(tree, files, found.elf));
   arrange(findings);
   return verdict;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 
 namespace wheelsmith::wheel {
 
@@ -13,8 +14,8 @@ bool is_linux(const std::string& platform) { return platform.find("linux") != st
 
 // "x86_64" of "manylinux_2_28_x86_64", "" where no machine is named.
 std::string machine_of(const std::string& platform) {
-  for (const char* machine :
-       {"x86_64", "aarch64", "i686", "armv7l", "ppc64le", "ppc64", "s390x", "riscv64", "loongarch64"}) {
+  for (const char* machine : {"x86_64", "aarch64", "i686", "armv6l", "armv7l", "armv8l", "ppc64le", "ppc64", "s390x",
+                              "riscv64", "loongarch64"}) {
     if (platform.ends_with(std::string("_") + machine)) return machine;
   }
   return "";
@@ -26,8 +27,10 @@ std::string without_machine(const std::string& platform) {
 }
 
 std::string machine_of_binaries(const std::vector<ElfFacts>& files) {
-  for (const ElfFacts& file : files) {
-    if (file.is_dynamic && !file.machine.starts_with("machine ")) return file.machine;
+  for (const bool dynamic : {true, false}) {  // static programs say it where there is nothing else
+    for (const ElfFacts& file : files) {
+      if (file.is_dynamic == dynamic && !file.machine.starts_with("machine ")) return file.machine;
+    }
   }
   return "x86_64";
 }
@@ -50,6 +53,35 @@ std::vector<std::pair<std::string, std::string>> to_judge(const std::vector<std:
   return result;
 }
 
+struct Judged {
+  pep::Policy policy;
+  std::string machine;
+
+  [[nodiscard]] std::string family() const { return policy.name.substr(0, policy.name.find('_')) + " " + machine; }
+};
+
+// Tags of one machine and libc differ only in how much they promise, and what breaks a narrow one breaks a wide one
+// too. So each file is told of once, for the widest tag.
+std::vector<Finding> judge_all(std::vector<Judged> all, const std::vector<ElfFacts>& files,
+                               const PlatformOptions& options) {
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Judged& a, const Judged& b) { return a.policy.priority > b.policy.priority; });
+  using Key = std::tuple<std::string, std::string, std::string, Severity>;  // family, id, subject
+  std::set<Key> told;
+  std::vector<Finding> findings;
+  for (const Judged& each : all) {
+    std::vector<Key> keys;
+    for (Finding& finding : check_policy(files, each.policy, each.machine, options)) {
+      Key key(each.family(), finding.id, finding.subject, finding.severity);
+      if (told.contains(key)) continue;
+      keys.push_back(std::move(key));
+      findings.push_back(std::move(finding));
+    }
+    told.insert(keys.begin(), keys.end());
+  }
+  return findings;
+}
+
 }  // namespace
 
 std::optional<pep::Policy> policy_named(const std::string& name, const std::vector<pep::Policy>& own) {
@@ -69,6 +101,7 @@ std::vector<Finding> check_platform(const std::vector<std::string>& tags, const 
   PlatformOptions with_tags = options;
   with_tags.tags = tags;
   std::set<std::pair<std::string, std::string>> done;  // policy, machine: several tags may be one policy
+  std::vector<Judged> all;
   for (const auto& [tag, machine] : to_judge(tags, policy)) {
     const std::optional<pep::Policy> found = policy_named(tag, options.policies);
     if (!found) {
@@ -77,11 +110,9 @@ std::vector<Finding> check_platform(const std::vector<std::string>& tags, const 
       continue;
     }
     const std::string judged_machine = machine.empty() ? machine_of_binaries(files) : machine;
-    if (!done.emplace(found->name, judged_machine).second) continue;
-    for (Finding& finding : check_policy(files, *found, judged_machine, with_tags)) {
-      findings.push_back(std::move(finding));
-    }
+    if (done.emplace(found->name, judged_machine).second) all.push_back({*found, judged_machine});
   }
+  for (Finding& finding : judge_all(std::move(all), files, with_tags)) findings.push_back(std::move(finding));
   const auto foreign =
       std::find_if(tags.begin(), tags.end(), [](const std::string& tag) { return tag != "any" && !is_linux(tag); });
   if (foreign != tags.end()) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 #include "base/error.h"
@@ -63,6 +64,30 @@ void check_metadata_agrees(const pep::WheelName& name, const Distribution& distr
   }
 }
 
+// Whether WHEEL's tags would let some Python install the wheel that the file name lets install it too: the same Python
+// and ABI, and a platform of the same machine. Renamed wheels are so ("linux_x86_64" in WHEEL, manylinux in the name);
+// installers go by the file name, and everything that reads WHEEL later still comes to the right answer.
+bool is_same_in_effect(const std::vector<std::string>& only_name, const std::vector<std::string>& only_file,
+                       const std::set<std::string>& by_name, const std::set<std::string>& by_file) {
+  std::set<std::string> shared;
+  std::set_intersection(by_name.begin(), by_name.end(), by_file.begin(), by_file.end(),
+                        std::inserter(shared, shared.end()));
+  if (!shared.empty() && only_file.empty()) return true;
+  const auto fits = [](const std::string& a, const std::string& b) {
+    const std::vector<std::string_view> x = split(a, '-');
+    const std::vector<std::string_view> y = split(b, '-');
+    if (x.size() != 3 || y.size() != 3 || x[0] != y[0] || x[1] != y[1]) return false;
+    return y[2] == "any" || (y[2].starts_with("linux_") && x[2].find("linux") != std::string_view::npos &&
+                             x[2].ends_with(y[2].substr(5)));
+  };
+  return std::all_of(only_name.begin(), only_name.end(),
+                     [&](const std::string& name) {
+                       return std::any_of(only_file.begin(), only_file.end(),
+                                          [&](const std::string& file) { return fits(name, file); });
+                     }) &&
+         !only_name.empty();
+}
+
 void check_tags_agree(const pep::WheelName& name, const Distribution& distribution, std::vector<Finding>& findings) {
   std::set<std::string> by_name;
   std::set<std::string> by_file;
@@ -81,8 +106,9 @@ void check_tags_agree(const pep::WheelName& name, const Distribution& distributi
     std::vector<std::string> parts;
     if (!only_name.empty()) parts.push_back("the file name alone claims " + join(only_name, ", "));
     if (!only_file.empty()) parts.push_back("WHEEL alone claims " + join(only_file, ", "));
+    const bool harmless = is_same_in_effect(only_name, only_file, by_name, by_file);
     findings.push_back(
-        {"tag-mismatch", Severity::error, subject, join(parts, "; "),
+        {"tag-mismatch", harmless ? Severity::warning : Severity::error, subject, join(parts, "; "),
          "the file name decides who installs the wheel, WHEEL is what tools read afterwards: one is wrong",
          "retag a wheel only with a tool that rewrites its metadata too (`wheel tags`)"});
   }

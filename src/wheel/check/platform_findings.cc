@@ -8,12 +8,16 @@
 #include <algorithm>
 #include <compare>
 #include <map>
+#include <optional>
+#include <set>
 #include <unordered_map>
 
 #include "base/text.h"
+#include "wheel/read/file_roles.h"
 #include "wheel/read/symbol_names.h"
 #include "wheel/tags/platform.h"
 #include "wheel/tags/platform_survey.h"
+#include "wheel/tags/required_packages.h"
 
 namespace wheelsmith::wheel {
 namespace {
@@ -99,32 +103,65 @@ struct Absence {
   friend auto operator<=>(const Absence&, const Absence&) = default;
 };
 
+// What the wheel itself says about its libraries.
+struct WheelContext {
+  FilesByName own_files;
+  std::set<std::string> own_folders;
+  RequiredPackages packages;
+  FileRoles roles;
+};
+
+std::optional<Absence> provided_elsewhere(const Violation& violation, const std::string& soname,
+                                          const WheelContext& context) {
+  if (const std::string who = provided_by_others(soname, context.packages.required); !who.empty()) {
+    return Absence{Severity::note, fmt::format("from {}", who),
+                   "it works where that is installed and can be found; the wheel itself need not carry it",
+                   who.starts_with("the wheel ") ? fmt::format("require {} in the metadata", who.substr(10)) : ""};
+  }
+  if (const auto own = context.own_files.find(soname); own != context.own_files.end()) {
+    return Absence{Severity::warning,
+                   fmt::format("in the wheel ({}), but not on its run path", printable(own->second->path)),
+                   "it loads only if something else loaded that library before",
+                   "add the library's folder to the run path, relative to $ORIGIN"};
+  }
+  if (is_desktop_library(soname)) {
+    return Absence{Severity::warning, "from the desktop or its graphics driver",
+                   "a server or container without a desktop cannot load the file; a wheel must not carry the library, "
+                   "because it has to fit the driver or the service behind it",
+                   "keep it out of modules that are used without a screen, and tell users which packages to install"};
+  }
+  const auto found = find_required(context.packages, *violation.file, soname, context.own_folders);
+  if (!found) return std::nullopt;
+  if (found->certain) {
+    return Absence{Severity::note, fmt::format("from the wheel {}, which it requires", printable(found->package)),
+                   "it is installed along with the wheel, and found by a run path or loaded by Python code", ""};
+  }
+  return Absence{Severity::warning,
+                 fmt::format("perhaps from the wheel {}, which it requires", printable(found->package)),
+                 "nothing was found that leads to it: no run path, and no Python code that loads it",
+                 fmt::format("check that wheel too, or give it with --against: {}", printable(found->package))};
+}
+
 Absence absence(const Violation& violation, const std::string& soname, const pep::Policy& policy,
-                const FilesByName& own_files) {
-  if (const std::string who = provided_by_others(soname); !who.empty()) {
-    return {Severity::note, fmt::format("from {}", who),
-            "it works where that is installed and can be found; the wheel itself need not carry it",
-            who.starts_with("the wheel ") ? fmt::format("require {} in the metadata", who.substr(10)) : ""};
-  }
-  if (const auto own = own_files.find(soname); own != own_files.end()) {
-    return {Severity::warning, fmt::format("in the wheel ({}), but not on its run path", printable(own->second->path)),
-            "it loads only if something else loaded that library before",
-            "add the library's folder to the run path, relative to $ORIGIN"};
-  }
+                const WheelContext& context) {
+  if (auto elsewhere = provided_elsewhere(violation, soname, context)) return *std::move(elsewhere);
   const std::string what = fmt::format("neither in the wheel nor in {}", policy.name);
   if (violation.stray) {
-    return {Severity::warning, what, "it cannot be loaded without; but nothing in the wheel needs this file either",
+    const std::string why = context.roles.why_optional(violation.file->path);
+    return {Severity::warning, what,
+            fmt::format("it cannot be loaded without, but the package works: {}",
+                        why.empty() ? "nothing in the wheel needs the file" : why),
             "leave the file out, or put what it needs into the wheel"};
   }
   return {Severity::error, what, "a machine without it cannot load the file: cannot open shared object file",
           "put it into the wheel (repair), link it statically, or exclude it if the environment provides it"};
 }
 
-void add_library_findings(const Violation& violation, const pep::Policy& policy, const FilesByName& own_files,
+void add_library_findings(const Violation& violation, const pep::Policy& policy, const WheelContext& context,
                           std::vector<Finding>& findings) {
   std::map<Absence, std::vector<std::string>> groups;
   for (const std::string& soname : violation.names) {
-    groups[absence(violation, soname, policy, own_files)].push_back(printable(soname));
+    groups[absence(violation, soname, policy, context)].push_back(printable(soname));
   }
   for (const auto& [reason, sonames] : groups) {
     findings.push_back({"platform-external-library", reason.severity, violation.file->path,
@@ -188,6 +225,21 @@ void add_foreign_files(const Survey& found, const std::string& machine, std::vec
   }
 }
 
+WheelContext context_of(const std::vector<ElfFacts>& files, const Survey& found, const PlatformOptions& options) {
+  WheelContext context;
+  context.own_folders = folders_of(files);
+  for (const ElfFacts* file : found.counted) context.own_files.emplace(base_name(file->path), file);
+  if (options.packages != nullptr) context.packages = *options.packages;
+  if (options.roles != nullptr) context.roles = *options.roles;
+  return context;
+}
+
+// The tag is not true of the file, but nobody who installs the wheel depends on it.
+void soften(Finding& finding, const FileRoles& roles) {
+  finding.severity = Severity::warning;
+  finding.why += fmt::format("; the package works without it: {}", roles.why_optional(finding.subject));
+}
+
 }  // namespace
 
 std::string describe(const Violation& violation, const pep::Policy& policy, const std::string& machine) {
@@ -213,7 +265,9 @@ std::string describe(const Violation& violation, const pep::Policy& policy, cons
 std::vector<Finding> check_policy(const std::vector<ElfFacts>& files, const pep::Policy& policy,
                                   const std::string& machine, const PlatformOptions& options) {
   std::vector<Finding> findings;
-  Survey found = survey(files, options, machine, LibcRule::any);
+  // Tags tell versions of 32 bit ARM apart that an ELF file's machine number does not.
+  const bool is_arm = machine == "armv6l" || machine == "armv8l";
+  Survey found = survey(files, options, is_arm ? "armv7l" : machine, LibcRule::any);
   if (!machine.empty() && !policy.exists_for(machine)) {
     findings.push_back({"platform-machine", Severity::error, fmt::format("{}_{}", policy.name, machine),
                         fmt::format("{} does not exist for {}", policy.name, machine),
@@ -224,15 +278,14 @@ std::vector<Finding> check_policy(const std::vector<ElfFacts>& files, const pep:
   if (found.counted.empty()) {
     return findings;
   }
-  FilesByName own_files;
-  for (const ElfFacts* file : found.counted) {
-    own_files.emplace(base_name(file->path), file);
-  }
+  const WheelContext context = context_of(files, found, options);
   for (const Violation& violation : violations(found, policy)) {
+    if (context.roles.is_test(violation.file->path)) continue;
     if (violation.kind == Violation::Kind::library) {
-      add_library_findings(violation, policy, own_files, findings);
+      add_library_findings(violation, policy, context, findings);
     } else {
       findings.push_back(to_finding(violation, policy, found.machine));
+      if (context.roles.is_optional(violation.file->path)) soften(findings.back(), context.roles);
     }
   }
   add_private_versions(found, policy, findings);

@@ -11,7 +11,7 @@ namespace wheelsmith::wheel {
 
 namespace {
 
-constexpr std::size_t k_most_record_findings = 50;  // keeps the report readable when every file is wrong
+constexpr std::size_t k_most_record_findings = 10'000;  // a bound for hostile wheels
 
 // RECORD cannot hold its own hash, nor that of its signatures.
 bool needs_no_hash(std::string_view name, std::string_view record) {
@@ -23,6 +23,21 @@ const char* const k_fix_record = "write RECORD last, from the very bytes that go
 
 Finding problem(std::string id, Severity severity, std::string subject, std::string what, std::string why) {
   return {std::move(id), severity, std::move(subject), std::move(what), std::move(why), k_fix_record};
+}
+
+// Python compiles its files when it likes, and deletes what it compiled.
+bool is_compiled_python(std::string_view path) {
+  return path.ends_with(".pyc") && path.find("__pycache__/") != std::string_view::npos;
+}
+
+// What is run or loaded; all else are data that an administrator may have good reasons to change (a list of
+// certificates, a configuration).
+bool is_code(std::string_view path, Bytes bytes) {
+  return path.ends_with(".py") || path.ends_with(".pyc") || path.ends_with(".pth") || path.ends_with(".so") ||
+         bytes.starts_with(
+             "\x7f"
+             "ELF") ||
+         bytes.starts_with("#!");
 }
 
 std::string without_padding(std::string hash) {
@@ -62,6 +77,7 @@ void RecordCheck::see(const std::string& name, Bytes bytes) {
   const auto found = m_lines.find(name);
   if (found == m_lines.end() || needs_no_hash(name, m_subject)) return;
   const pep::RecordLine& line = *found->second;
+  if (m_where == Where::installed && see_changed_data(name, line, bytes)) return;
   if (line.size && *line.size != bytes.size()) {
     add(problem("record-size-mismatch", Severity::error, name,
                 fmt::format("RECORD says {} bytes, the file has {}", *line.size, bytes.size()), k_why_hash));
@@ -93,6 +109,21 @@ void RecordCheck::see(const std::string& name, Bytes bytes) {
   }
 }
 
+bool RecordCheck::see_changed_data(const std::string& name, const pep::RecordLine& line, Bytes bytes) {
+  if (line.algorithm.empty() || is_code(name, bytes)) return false;
+  const std::optional<Digest> actual = digest(line.algorithm, bytes);
+  const bool same_size = !line.size || *line.size == bytes.size();
+  if (!actual || (same_size && (line.hash == to_hex(*actual) || without_padding(line.hash) == to_base64url(*actual)))) {
+    return false;
+  }
+  add({"record-data-changed", Severity::warning, name,
+       fmt::format("was changed after installation: RECORD says {}={}, the file has {}", line.algorithm, line.hash,
+                   to_base64url(*actual)),
+       "It is a data file, so the package still runs, but with other data than it was published with.",
+       "Nothing, if somebody changed it on purpose (a list of certificates); otherwise install the package again."});
+  return true;
+}
+
 std::vector<std::string_view> RecordCheck::paths() const {
   std::vector<std::string_view> result;
   result.reserve(m_lines.size());
@@ -102,8 +133,8 @@ std::vector<std::string_view> RecordCheck::paths() const {
 
 std::vector<Finding> RecordCheck::finish(const Names& names) {
   for (const auto& [path, line] : m_lines) {
-    const bool outside = m_where == Where::installed && is_unsafe_path(path);
-    if (!outside && !names.contains(path) && !path.ends_with('/')) {
+    const bool may_lack = m_where == Where::installed && (is_unsafe_path(path) || is_compiled_python(path));
+    if (!may_lack && !names.contains(path) && !path.ends_with('/')) {
       add(problem("record-file-missing", Severity::error, path, "RECORD lists it, but it is not there",
                   "the package is incomplete"));
     }

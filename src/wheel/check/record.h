@@ -47,6 +47,8 @@ class RecordCheck {
   };
 
   void add(Finding finding);
+  // Whether the file is no code and differs from its line: then that is told.
+  bool see_changed_data(const std::string& name, const pep::RecordLine& line, Bytes bytes);
 
   std::string m_subject;
   Where m_where;

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "base/text.h"
 
@@ -12,48 +14,85 @@ namespace wheelsmith::wheel {
 
 namespace {
 
-// How many folders above its own root the path ends, after $ORIGIN stands for the folder of the file.
-bool leaves_the_wheel(const std::string& file, std::string_view path) {
+// Where a path leads that climbs above site-packages: "nvidia/cudnn/lib" for "/../../nvidia/cudnn/lib" in
+// "torch/_C.so",
+// "" where it ends above. Nothing for a path that stays inside.
+std::optional<std::string> outside_site_packages(const std::string& file, std::string_view path) {
   std::ptrdiff_t depth = static_cast<std::ptrdiff_t>(std::count(file.begin(), file.end(), '/'));
-  std::ptrdiff_t lowest = depth;
+  bool leaves = false;
+  std::vector<std::string> above;  // what was entered since the path left
   for (const std::string_view part : split(path, '/')) {
-    if (part == "..")
-      --depth;
-    else if (!part.empty() && part != ".")
+    if (part.empty() || part == ".") continue;
+    if (part != "..") {
       ++depth;
-    lowest = std::min(lowest, depth);
+      if (leaves) above.emplace_back(part);
+      continue;
+    }
+    --depth;
+    leaves = leaves || depth < 0;
+    if (!above.empty()) above.pop_back();
   }
-  return lowest < 0;
+  return leaves ? std::optional(join(above, "/")) : std::nullopt;
 }
 
-void check_run_path(const ElfFacts& file, const std::string& path, const char* tag, std::vector<Finding>& findings) {
-  static constexpr std::string_view k_origin = "$ORIGIN";
-  static constexpr std::string_view k_origin_braces = "${ORIGIN}";
-  const std::string_view fix = "link with -Wl,-rpath,'$ORIGIN/…' or remove the entry";
-  if (path.empty()) {
-    findings.push_back({"runpath-empty", Severity::warning, file.path, fmt::format("{} has an empty element", tag),
-                        "the loader takes it for the current folder: whoever controls that, controls the program",
-                        std::string(fix)});
-    return;
+class RunPathCheck {
+ public:
+  RunPathCheck(const RequiredPackages& required, const std::set<std::string>& packages)
+      : m_required(required), m_packages(packages) {}
+
+  void check(const ElfFacts& file) {
+    for (const std::string& path : file.rpath) check_one(file, path, "RPATH");
+    for (const std::string& path : file.runpath) check_one(file, path, "RUNPATH");
   }
-  const std::size_t origin = path.starts_with(k_origin)          ? k_origin.size()
-                             : path.starts_with(k_origin_braces) ? k_origin_braces.size()
-                                                                 : 0;
-  if (origin == 0) {
-    const bool absolute = path.front() == '/';
-    findings.push_back(
-        {"runpath-absolute", Severity::warning, file.path,
-         fmt::format("{} names {}, {}", tag, path,
-                     absolute ? "a folder of the build machine" : "a folder relative to the current one"),
-         "elsewhere the folder is absent or holds something else, which is then loaded", std::string(fix)});
-    return;
+
+  std::vector<Finding> findings;
+
+ private:
+  void check_one(const ElfFacts& file, const std::string& path, const char* tag) {
+    if (!m_told.emplace(file.path, path).second) return;  // torch names one folder five times
+    if (path.empty()) {
+      add("runpath-empty", file, fmt::format("{} has an empty element", tag),
+          "the loader takes it for the current folder: whoever controls that, controls the program");
+      return;
+    }
+    const std::size_t origin = origin_size(path);
+    if (origin == 0) {
+      add("runpath-absolute", file,
+          fmt::format("{} names {}, {}", tag, path,
+                      path.front() == '/' ? "a folder of the build machine" : "a folder relative to the current one"),
+          "elsewhere the folder is absent or holds something else, which is then loaded");
+      return;
+    }
+    const auto outside = outside_site_packages(file.path, std::string_view(path).substr(origin));
+    if (outside && !is_meant_for_sibling(*outside)) {
+      add("runpath-leaves-wheel", file, fmt::format("{} names {}, which lies above site-packages", tag, path),
+          "what is found there depends on where Python is installed");
+    }
   }
-  if (leaves_the_wheel(file.path, std::string_view(path).substr(origin))) {
-    findings.push_back({"runpath-leaves-wheel", Severity::warning, file.path,
-                        fmt::format("{} names {}, which lies above site-packages", tag, path),
-                        "what is found there depends on where Python is installed", std::string(fix)});
+
+  static std::size_t origin_size(std::string_view path) {
+    for (const std::string_view word : {"${ORIGIN}", "$ORIGIN"}) {
+      if (path.starts_with(word)) return word.size();
+    }
+    return 0;
   }
-}
+
+  // Builds give all files of a package the run path that is right for those one folder deeper. It leads to a package
+  // beside this one from there, and nowhere from here.
+  [[nodiscard]] bool is_meant_for_sibling(const std::string& outside) const {
+    const std::string top = outside.substr(0, outside.find('/'));
+    return !top.empty() && (m_packages.contains(top) || m_required.has_module(top));
+  }
+
+  void add(const char* id, const ElfFacts& file, std::string what, const char* why) {
+    findings.push_back({id, Severity::warning, file.path, std::move(what), why,
+                        "link with -Wl,-rpath,'$ORIGIN/…' or remove the entry"});
+  }
+
+  const RequiredPackages& m_required;
+  const std::set<std::string>& m_packages;
+  std::set<std::pair<std::string, std::string>> m_told;
+};
 
 // auditwheel's copies carry eight hex digits of their hash in front of ".so".
 bool is_grafted_name(std::string_view name) {
@@ -64,16 +103,17 @@ bool is_grafted_name(std::string_view name) {
 
 }  // namespace
 
-std::vector<Finding> check_run_paths(const std::vector<ElfFacts>& files) {
+std::vector<Finding> check_run_paths(const std::vector<ElfFacts>& files, const RequiredPackages& required,
+                                     const std::set<std::string>& packages) {
   std::set<std::string> there;
   for (const ElfFacts& file : files) {
     there.emplace(base_name(file.path));
     there.insert(file.soname);
   }
-  std::vector<Finding> findings;
+  RunPathCheck run_paths(required, packages);
+  std::vector<Finding>& findings = run_paths.findings;
   for (const ElfFacts& file : files) {
-    for (const std::string& path : file.rpath) check_run_path(file, path, "RPATH", findings);
-    for (const std::string& path : file.runpath) check_run_path(file, path, "RUNPATH", findings);
+    run_paths.check(file);
     for (const std::string& needed : file.needed) {
       if (is_grafted_name(needed) && !there.contains(needed)) {
         findings.push_back(
@@ -84,7 +124,7 @@ std::vector<Finding> check_run_paths(const std::vector<ElfFacts>& files) {
       }
     }
   }
-  return findings;
+  return std::move(findings);
 }
 
 }  // namespace wheelsmith::wheel

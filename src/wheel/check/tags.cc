@@ -59,8 +59,10 @@ bool is_importable(const ModuleSuffix& suffix, const std::vector<pep::Tag>& tags
     if (machine.starts_with("arm-")) machine.replace(0, 3, "armv7l");
     if (machine.starts_with("powerpc64le-")) machine.replace(0, 11, "ppc64le");
     const std::size_t dash = machine.find('-');
+    const auto is_tagged = [&](std::string_view name) { return tag.platform.ends_with("_" + std::string(name)); };
+    const bool arm_fits = machine.starts_with("armv7l-") && (is_tagged("armv6l") || is_tagged("armv8l"));
     const bool machine_fits = machine.empty() || tag.platform.find("linux") == std::string::npos ||
-                              tag.platform.ends_with("_" + machine.substr(0, dash));
+                              is_tagged(machine.substr(0, dash)) || arm_fits;
     const bool libc_fits = !machine.ends_with("-musl") || !tag.platform.starts_with("manylinux");
     if (abi == suffix.python && machine_fits && libc_fits) return true;
   }
@@ -98,9 +100,10 @@ std::vector<Finding> check_tags(const std::optional<pep::WheelName>& name, const
     const bool under_purelib =
         in_data ? file.path.find(".data/purelib/") != std::string::npos : distribution.is_purelib();
     if (under_purelib) {
-      // Libraries that are loaded by path are shipped so by many (all of NVIDIA's wheels) and work; an extension module
-      // under purelib means that the build did not know that it makes one.
-      const bool harmless = !in_data && !file.python_extension && name && name->platform != "any";
+      // Libraries that are loaded by path are shipped so by many (all of NVIDIA's wheels) and work, and so do wheels
+      // for every platform with helpers for some (debugpy, selenium); an extension module under purelib means that the
+      // build did not know that it makes one.
+      const bool harmless = !in_data && !file.python_extension;
       findings.push_back(
           {"purelib-binary", harmless ? Severity::warning : Severity::error, file.path,
            "is a binary, but the wheel declares its files to be pure Python (Root-Is-Purelib: true)",

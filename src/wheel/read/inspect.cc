@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "wheel/check/finding_limit.h"
 #include "wheel/read/wheel_tree.h"
+#include "wheel/tags/required_packages.h"
 #include "zip/archive.h"
 
 namespace wheelsmith::wheel {
@@ -30,9 +31,10 @@ std::vector<LargeFile> largest_of(std::vector<LargeFile> files) {
 }
 
 // Who provides the libraries that the files need and do not ship.
-std::vector<std::string> used_packages(const std::vector<ElfFacts>& files) {
+std::vector<std::string> used_packages(const std::vector<ElfFacts>& files, const RequiredPackages& required) {
   std::set<std::string> own;
   std::set<std::string> result;
+  const std::set<std::string> folders = folders_of(files);
   for (const ElfFacts& file : files) {
     own.emplace(base_name(file.path));
     own.insert(file.soname);
@@ -40,13 +42,37 @@ std::vector<std::string> used_packages(const std::vector<ElfFacts>& files) {
   for (const ElfFacts& file : files) {
     for (const std::string& needed : file.needed) {
       if (own.contains(needed)) continue;
-      if (std::string who = provided_by_others(needed); !who.empty()) result.insert(std::move(who));
+      if (std::string who = provided_by_others(needed, required.required); !who.empty()) {
+        result.insert(std::move(who));
+      } else if (const auto found = find_required(required, file, needed, folders); found && found->certain) {
+        result.insert("the wheel " + found->package);
+      }
     }
   }
   return {result.begin(), result.end()};
 }
 
-void take_scan(Inspection& result, Scan&& scan, const InspectOptions& options) {
+// What the package's own files say about the packages that it requires. Those that load libraries are small and called
+// __init__.py or load.py; reading all others would cost more than all the rest of `inspect`.
+RequiredPackages read_required(const FileTree& tree, const std::vector<FileTree::File>& files,
+                               const std::vector<Distribution>& distributions) {
+  constexpr std::size_t k_most_files = 200;
+  constexpr std::uint64_t k_largest_file = 64'000;
+  if (distributions.size() != 1) return {};
+  PythonUse python;
+  std::size_t count = 0;
+  for (const FileTree::File& file : files) {
+    const std::string_view name = base_name(file.name);
+    if ((name != "__init__.py" && name != "load.py") || file.size > k_largest_file || ++count > k_most_files) continue;
+    try {
+      if (const auto blob = tree.open(file.name)) python.see(file.name, blob->bytes);
+    } catch (const Error&) {  // for `check` to report
+    }
+  }
+  return required_packages(distributions[0], python);
+}
+
+void take_scan(Inspection& result, Scan&& scan, const InspectOptions& options, const RequiredPackages& required = {}) {
   result.elf = std::move(scan.elf);
   result.device_files = std::move(scan.device_files);
   result.problems = limited(std::move(scan.unreadable));
@@ -58,7 +84,8 @@ void take_scan(Inspection& result, Scan&& scan, const InspectOptions& options) {
   }
   result.platform = deserved_platform(result.elf, platform);
   platform.trust_others = true;
-  result.used_packages = used_packages(result.elf);
+  platform.packages = &required;
+  result.used_packages = used_packages(result.elf, required);
   result.platform_beside_others = deserved_platform(result.elf, platform);
 }
 
@@ -103,7 +130,8 @@ Inspection inspect_wheel(const std::string& path, Bytes file, const InspectOptio
   const WheelTree tree(archive);
   take_distribution(result, tree, tree.files());
   take_file_name(result);
-  take_scan(result, scan(tree, {.threads = options.threads}), options);
+  take_scan(result, scan(tree, {.threads = options.threads}), options,
+            read_required(tree, tree.files(), result.distributions));
   return result;
 }
 

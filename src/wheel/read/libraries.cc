@@ -17,12 +17,16 @@ constexpr std::size_t k_most_names = 10000;
 
 }  // namespace
 
-Libraries::Libraries(const std::vector<ElfFacts>& own, const std::vector<Provider>& against) : m_own(own.size()) {
+Libraries::Libraries(const std::vector<ElfFacts>& own, const std::vector<Provider>& against,
+                     const std::vector<Provider>& around)
+    : m_own(own.size()) {
   for (const ElfFacts& file : own) m_files.push_back(&file);
-  for (const Provider& provider : against) {
-    for (const ElfFacts& file : provider.files) {
-      m_files.push_back(&file);
-      m_provider_of.push_back(provider.name);
+  for (const std::vector<Provider>* providers : {&against, &around}) {
+    for (const Provider& provider : *providers) {
+      for (const ElfFacts& file : provider.files) {
+        m_files.push_back(&file);
+        m_provider_of.push_back(&provider);
+      }
     }
   }
   for (Id id = 0; id < m_files.size(); ++id) {
@@ -35,7 +39,11 @@ Libraries::Libraries(const std::vector<ElfFacts>& own, const std::vector<Provide
 }
 
 std::string_view Libraries::provider_name(Id id) const {
-  return is_own(id) ? std::string_view() : m_provider_of[id - m_own];
+  return is_own(id) ? std::string_view() : m_provider_of[id - m_own]->name;
+}
+
+Provider::Kind Libraries::kind(Id id) const {
+  return is_own(id) ? Provider::Kind::given : m_provider_of[id - m_own]->kind;
 }
 
 std::vector<Libraries::Id> Libraries::find(std::string_view library, const ElfFacts& asking) const {

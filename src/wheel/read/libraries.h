@@ -9,13 +9,14 @@
 
 namespace wheelsmith::wheel {
 
-// The files of a wheel and of all providers as one set, in which NEEDED names are looked up. It points into the vectors
-// it was made of.
+// The files of a wheel and of all providers as one set, in which NEEDED names are looked up: those that the user gives
+// (`against`), then those of the machine (`around`). It points into the vectors it was made of.
 class Libraries {
  public:
   using Id = std::uint32_t;
 
-  Libraries(const std::vector<ElfFacts>& own, const std::vector<Provider>& against);
+  Libraries(const std::vector<ElfFacts>& own, const std::vector<Provider>& against,
+            const std::vector<Provider>& around = {});
 
   [[nodiscard]] std::size_t size() const { return m_files.size(); }
   [[nodiscard]] const ElfFacts& file(Id id) const { return *m_files[id]; }
@@ -23,6 +24,8 @@ class Libraries {
   [[nodiscard]] std::size_t own_count() const { return m_own; }
   // As the user gave it: "torch-2.13.0-….whl"; "" for an own file.
   [[nodiscard]] std::string_view provider_name(Id id) const;
+
+  [[nodiscard]] Provider::Kind kind(Id id) const;
 
   // The files that a reference of `asking` to a library may mean: those of the wheel if there are any, else those
   // given.
@@ -39,7 +42,7 @@ class Libraries {
  private:
   std::vector<const ElfFacts*> m_files;
   std::size_t m_own = 0;
-  std::vector<std::string_view> m_provider_of;  // by id - m_own
+  std::vector<const Provider*> m_provider_of;  // by id - m_own
   std::unordered_map<std::string_view, std::vector<Id>> m_by_name;
 };
 

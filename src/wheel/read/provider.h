@@ -13,6 +13,9 @@ namespace wheelsmith::wheel {
 struct Provider {
   std::string name;             // as given
   std::vector<ElfFacts> files;  // with `exported`
+  // The machine's own, found as the loader does, which has compared versions already; or the interpreter and what it
+  // loads, whose symbols every file sees.
+  enum class Kind { given, machine, interpreter } kind = Kind::given;
 };
 
 // From a wheel or a single ELF file. Throws Error for anything else.

@@ -27,6 +27,9 @@ bool is_versioned_system_library(std::string_view name);
 // Those of glibc alone: symbols move between them from release to release.
 bool is_glibc_library(std::string_view name);
 
+// C++ names that libstdc++ defines: in std, __gnu_cxx and __cxxabiv1, and operators new and delete.
+bool is_libstdcxx_name(std::string_view name);
+
 // The system library that has the name, told by the name: "libm.so.6" for pow, "libdl.so.2" for dlopen (where glibc had
 // it until 2.33), "libstdc++.so.6" for std::. "" for other names, those of libc.so.6 included.
 std::string_view system_home(std::string_view name);

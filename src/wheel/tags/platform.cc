@@ -10,7 +10,9 @@
 namespace wheelsmith::wheel {
 
 namespace data {
+extern const std::string_view desktop_libraries_txt;
 extern const std::string_view providers_tsv;
+extern const std::string_view rocm_libraries_tsv;
 }  // namespace data
 
 namespace {
@@ -62,24 +64,35 @@ Platform deserved_platform(const std::vector<ElfFacts>& files, const PlatformOpt
   return result;
 }
 
-std::string provided_by_others(const std::string& soname) {
+std::string provided_by_others(const std::string& soname, const std::vector<std::string>& required) {
   struct Row {
     std::string_view pattern;
     std::string_view who;
+    std::string_view condition;  // a package that must be required; "" for none
   };
   static const std::vector<Row> rows = [] {
     std::vector<Row> parsed;
-    for (const std::string_view line : lines(data::providers_tsv)) {
-      const std::size_t tab = line.find('\t');
-      if (!line.starts_with('#') && tab != std::string_view::npos) {
-        parsed.push_back({line.substr(0, tab), line.substr(tab + 1)});
+    for (const std::string_view table : {data::providers_tsv, data::rocm_libraries_tsv}) {
+      for (const std::string_view line : lines(table)) {
+        const std::vector<std::string_view> cells = split(line, '\t');
+        if (line.starts_with('#') || cells.size() < 2) continue;
+        parsed.push_back({cells[0], cells[1], cells.size() > 2 ? cells[2] : std::string_view()});
       }
     }
     return parsed;
   }();
-  const auto row =
-      std::find_if(rows.begin(), rows.end(), [&](const Row& each) { return glob_match(each.pattern, soname); });
+  const auto row = std::find_if(rows.begin(), rows.end(), [&](const Row& each) {
+    return glob_match(each.pattern, soname) &&
+           (each.condition.empty() || std::find(required.begin(), required.end(), each.condition) != required.end());
+  });
   return row == rows.end() ? "" : std::string(row->who);
+}
+
+bool is_desktop_library(std::string_view soname) {
+  const std::vector<std::string_view> patterns = lines(data::desktop_libraries_txt);
+  return std::any_of(patterns.begin(), patterns.end(), [&](std::string_view pattern) {
+    return !pattern.starts_with('#') && glob_match(pattern, soname);
+  });
 }
 
 }  // namespace wheelsmith::wheel

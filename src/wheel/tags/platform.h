@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/finding.h"
@@ -8,6 +9,9 @@
 #include "wheel/read/elf_facts.h"
 
 namespace wheelsmith::wheel {
+
+class FileRoles;
+struct RequiredPackages;
 
 // What keeps a wheel from a wider platform tag.
 struct Obstacle {
@@ -26,6 +30,9 @@ struct PlatformOptions {
   std::vector<std::string> tags;      // the platform tags that the wheel claims by its name, if any
   std::vector<std::string> excluded;  // sonames (shell patterns) that count as provided by others
   bool trust_others = false;          // libraries that others are known to provide count as provided too
+  // The packages that the wheel requires, and which of its files it can do without; null where nothing is known.
+  const RequiredPackages* packages = nullptr;
+  const FileRoles* roles = nullptr;
 };
 
 // The widest tag that all ELF files of a wheel deserve, by auditwheel's rules. `files` in RECORD or path order. Throws
@@ -37,7 +44,11 @@ std::vector<Finding> check_policy(const std::vector<ElfFacts>& files, const pep:
                                   const std::string& machine, const PlatformOptions& options);
 
 // Whether the library comes from elsewhere than the wheel and is known to: the CUDA driver, torch, the nvidia-* wheels,
-// ROCm. The answer is who provides it ("the NVIDIA driver"), or "".
-std::string provided_by_others(const std::string& soname);
+// ROCm. The answer is who provides it ("the NVIDIA driver"), or "". Some libraries come with a package only for those
+// that require it: `required` are the normalized names of what the wheel requires.
+std::string provided_by_others(const std::string& soname, const std::vector<std::string>& required = {});
+
+// Whether the library belongs to a desktop: to its graphics driver, or to a service that runs there.
+bool is_desktop_library(std::string_view soname);
 
 }  // namespace wheelsmith::wheel

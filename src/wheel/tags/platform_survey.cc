@@ -26,6 +26,8 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "wheel/read/file_roles.h"
+#include "wheel/tags/required_packages.h"
 
 namespace wheelsmith::wheel {
 namespace {
@@ -47,7 +49,6 @@ bool is_loader(std::string_view soname) {
 }
 
 bool is_excluded(std::string_view soname, const PlatformOptions& options) {
-  if (options.trust_others && !provided_by_others(std::string(soname)).empty()) return true;
   return std::any_of(options.excluded.begin(), options.excluded.end(),
                      [&](const std::string& pattern) { return glob_match(pattern, soname); });
 }
@@ -95,7 +96,8 @@ std::optional<LibC> libc_of(const ElfFacts& file) {
     return base_name(file.interpreter).starts_with("ld-musl-") ? LibC::musl : LibC::glibc;
   }
   for (const std::string& soname : file.needed) {
-    if (soname.starts_with("libc.musl-") || soname.starts_with("ld-musl-")) {
+    // Rust and zig link musl's libc by the name that its makefile gives it.
+    if (soname.starts_with("libc.musl-") || soname.starts_with("ld-musl-") || soname == "libc.so") {
       return LibC::musl;
     }
     if (soname == "libc.so.6" || soname.starts_with("ld-linux-") || soname.starts_with("ld64.so.")) {
@@ -105,45 +107,13 @@ std::optional<LibC> libc_of(const ElfFacts& file) {
   return libc_of_name(base_name(file.path));
 }
 
-// Where a run path leads inside the wheel, as a path without a trailing slash ("" is the wheel's root); nothing when it
-// leads elsewhere. Only $ORIGIN can lead inside.
-std::optional<std::string> folder_in_wheel(std::string_view run_path, std::string_view file_path) {
-  run_path.remove_prefix(std::min(run_path.find_first_not_of('/'), run_path.size()));
-  std::size_t token = 0;
-  for (const std::string_view word : {"${ORIGIN}", "$ORIGIN"}) {
-    if (run_path.starts_with(word)) {
-      token = word.size();
-      break;
-    }
-  }
-  const std::string_view rest = run_path.substr(token);
-  const bool at_boundary = rest.empty() || rest.front() == '/';
-  if (token == 0 || !at_boundary || rest.find('$') != std::string_view::npos) {
-    return std::nullopt;
-  }
-  const std::size_t slash = file_path.rfind('/');
-  std::vector<std::string> folders;
-  const std::string_view origin = slash == std::string_view::npos ? "" : file_path.substr(0, slash);
-  for (const std::string_view text : {origin, rest}) {
-    for (const std::string_view part : split(text, '/')) {
-      if (part == "..") {
-        if (folders.empty()) {
-          return std::nullopt;
-        }
-        folders.pop_back();
-      } else if (!part.empty() && part != ".") {
-        folders.emplace_back(part);
-      }
-    }
-  }
-  return join(folders, "/");
-}
-
 class TreeBuilder {
  public:
-  TreeBuilder(const std::vector<ElfFacts>& files, const PlatformOptions& options) : m_options(options) {
+  TreeBuilder(const std::vector<ElfFacts>& files, const PlatformOptions& options)
+      : m_options(options), m_own_folders(folders_of(files)) {
     for (const ElfFacts& file : files) {
       m_by_path.emplace(file.path, &file);
+      m_own_names.insert(base_name(file.path));
     }
   }
 
@@ -162,7 +132,7 @@ class TreeBuilder {
       const ElfFacts* by = file;
       const std::string& soname = by->needed[next++];
       count_step();
-      if (!seen.insert(soname).second || is_excluded(soname, m_options)) {
+      if (!seen.insert(soname).second || is_excluded(soname, m_options) || is_trusted_to_others(*by, soname)) {
         continue;
       }
       const ElfFacts* resolved = find(soname, of_root, run_paths(*by), root.machine);
@@ -179,6 +149,16 @@ class TreeBuilder {
     std::vector<std::string> rpath;
     std::vector<std::string> runpath;
   };
+
+  // What the wheel holds itself is its own affair, even if others have it too.
+  bool is_trusted_to_others(const ElfFacts& file, const std::string& soname) const {
+    if (!m_options.trust_others || m_own_names.contains(soname)) return false;
+    static const RequiredPackages k_none;
+    const RequiredPackages& packages = m_options.packages == nullptr ? k_none : *m_options.packages;
+    if (!provided_by_others(soname, packages.required).empty()) return true;
+    const auto found = find_required(packages, file, soname, m_own_folders);
+    return found && found->certain;
+  }
 
   void count_step() {
     if (++m_steps > k_most_steps) {
@@ -217,7 +197,9 @@ class TreeBuilder {
   }
 
   const PlatformOptions& m_options;
+  std::set<std::string> m_own_folders;
   std::unordered_map<std::string, const ElfFacts*> m_by_path;
+  std::unordered_set<std::string_view> m_own_names;
   std::unordered_map<const ElfFacts*, RunPaths> m_run_paths;
   std::uint64_t m_steps = 0;
 };
@@ -307,7 +289,27 @@ void for_each_missing(const LoadTree& tree, const pep::Policy& policy, Use use) 
   }
 }
 
+bool is_complete(const LoadTree& tree, const pep::Policy& policy) {
+  bool missing = false;
+  for_each_missing(tree, policy, [&](const ElfFacts&, const std::string&) { return !(missing = true); });
+  return !missing;
+}
+
+// Whether a library needs nothing that neither the policy nor the wheel has.
+bool has_complete_library(const Survey& survey, const pep::Policy& policy) {
+  std::unordered_set<std::string_view> own;
+  for (const ElfFacts* file : survey.counted) own.insert(base_name(file->path));
+  return std::any_of(survey.counted.begin(), survey.counted.end(), [&](const ElfFacts* file) {
+    return file->is_dynamic && std::all_of(file->needed.begin(), file->needed.end(), [&](const std::string& soname) {
+             return is_loader(soname) || policy.has_library(soname) || own.contains(soname);
+           });
+  });
+}
+
 void add_library_violations(const Survey& survey, const pep::Policy& policy, std::vector<Violation>& out) {
+  // In a wheel of libraries one is what the others are for. One that nothing needs and that cannot be loaded, beside
+  // others that can, is a plugin: nvshmem's transports, tbbbind for the versions of hwloc.
+  const bool some_is_complete = has_complete_library(survey, policy);
   std::set<std::pair<const ElfFacts*, std::string>> seen;
   // Whatever an extension needs too is no stray matter, so stray trees come last.
   for (const bool stray : {false, true}) {
@@ -319,7 +321,7 @@ void add_library_violations(const Survey& survey, const pep::Policy& policy, std
             Violation& violation = by_file[file.path];
             violation.kind = Violation::Kind::library;
             violation.file = &file;
-            violation.stray = stray;
+            violation.stray = stray || (tree.may_be_plugin && some_is_complete && &file == tree.root);
             violation.names.push_back(soname);
           }
           return true;
@@ -350,6 +352,38 @@ void add_root_violations(const ElfFacts& root, const pep::Policy& policy, std::v
 
 }  // namespace
 
+std::optional<std::string> folder_in_wheel(std::string_view run_path, std::string_view file_path) {
+  run_path.remove_prefix(std::min(run_path.find_first_not_of('/'), run_path.size()));
+  std::size_t token = 0;
+  for (const std::string_view word : {"${ORIGIN}", "$ORIGIN"}) {
+    if (run_path.starts_with(word)) {
+      token = word.size();
+      break;
+    }
+  }
+  const std::string_view rest = run_path.substr(token);
+  const bool at_boundary = rest.empty() || rest.front() == '/';
+  if (token == 0 || !at_boundary || rest.find('$') != std::string_view::npos) {
+    return std::nullopt;
+  }
+  const std::size_t slash = file_path.rfind('/');
+  std::vector<std::string> folders;
+  const std::string_view origin = slash == std::string_view::npos ? "" : file_path.substr(0, slash);
+  for (const std::string_view text : {origin, rest}) {
+    for (const std::string_view part : split(text, '/')) {
+      if (part == "..") {
+        if (folders.empty()) {
+          return std::nullopt;
+        }
+        folders.pop_back();
+      } else if (!part.empty() && part != ".") {
+        folders.emplace_back(part);
+      }
+    }
+  }
+  return join(folders, "/");
+}
+
 Survey survey(const std::vector<ElfFacts>& files, const PlatformOptions& options, const std::string& machine,
               LibcRule rule) {
   Survey result;
@@ -375,7 +409,10 @@ Survey survey(const std::vector<ElfFacts>& files, const PlatformOptions& options
     const std::string_view name = base_name(file->path);
     if (file->python_extension || !needed.contains(name)) {
       LoadTree tree = builder.tree(*file);
-      tree.stray = has_extension && !file->python_extension && glob_match("lib*.so.[0-9]*", name);
+      // A library with a version in its name that nothing needs, in a wheel of extensions: left over, most likely.
+      tree.stray = (has_extension && !file->python_extension && glob_match("lib*.so.[0-9]*", name)) ||
+                   (options.roles != nullptr && options.roles->of(file->path) != Role::needed);
+      tree.may_be_plugin = options.roles != nullptr && options.roles->may_be_plugin(file->path);
       result.trees.push_back(std::move(tree));
     }
   }
@@ -404,12 +441,8 @@ bool satisfies(const Survey& survey, const pep::Policy& policy) {
       return false;
     }
   }
-  bool missing = false;
   for (const LoadTree& tree : survey.trees) {
-    for_each_missing(tree, policy, [&](const ElfFacts&, const std::string&) { return !(missing = true); });
-    if (missing) {
-      return false;
-    }
+    if (!is_complete(tree, policy)) return false;
   }
   std::vector<Violation> rest;
   for (const LoadTree& tree : survey.trees) {

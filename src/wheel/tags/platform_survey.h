@@ -1,8 +1,10 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "pep/policy.h"
@@ -23,8 +25,9 @@ struct NeededLibrary {
 // A file that is loaded by itself (an extension, a program), with every library that comes along.
 struct LoadTree {
   const ElfFacts* root = nullptr;
-  // A library with a version in its name that nothing needs, in a wheel of extensions: left over, most likely.
+  // The package works without it: a plugin, or a library that nothing loads.
   bool stray = false;
+  bool may_be_plugin = false;        // one of several libraries that nothing else loads
   std::vector<NeededLibrary> needs;  // one per soname, in the order the loader would open them
 };
 
@@ -42,6 +45,10 @@ struct Survey {
 enum class LibcRule { one, any };
 Survey survey(const std::vector<ElfFacts>& files, const PlatformOptions& options, const std::string& machine,
               LibcRule rule);
+
+// Where a run path leads inside the wheel, as a path without a trailing slash ("" is the wheel's root); nothing when it
+// leads elsewhere. Only $ORIGIN can lead inside.
+std::optional<std::string> folder_in_wheel(std::string_view run_path, std::string_view file_path);
 
 // A rule of a policy that a file breaks.
 struct Violation {

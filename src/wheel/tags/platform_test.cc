@@ -232,6 +232,19 @@ std::vector<Finding> check(const std::vector<ElfFacts>& files, const std::string
   return check_policy(files, *found, machine, {});
 }
 
+TEST(Platform, WhatTheWheelHoldsItselfIsNotLeftToOthers) {
+  // torch's own wheel: others get libtorch_cpu.so from it, but to itself the library's needs are its own.
+  ElfFacts python = extension("torch/_C.so");
+  python.needed.emplace_back("libtorch_cpu.so");
+  python.runpath = {"$ORIGIN/lib"};
+  ElfFacts cpu = library("torch/lib/libtorch_cpu.so");
+  cpu.needed.emplace_back("libodd.so.1");
+  PlatformOptions options;
+  options.trust_others = true;
+  EXPECT_EQ(deserved_platform({python, cpu}, options).tag, "linux_x86_64");
+  EXPECT_EQ(deserved_platform({python}, options).tag, "manylinux_2_5_x86_64");
+}
+
 TEST(CheckPolicy, GoodFilesHaveNoFindings) {
   EXPECT_TRUE(check({extension("a.so")}, "manylinux_2_17").empty());
   EXPECT_TRUE(check({}, "manylinux_2_17").empty());
@@ -348,6 +361,8 @@ TEST(Providers, KnowWhoBringsALibrary) {
                          {"libc10_cuda.so", "the wheel torch"},
                          {"libamdhip64.so.6", "ROCm"},
                          {"librocm_sysdeps_z.so.1", "ROCm"},
+                         {"libhipfile.so.0", "ROCm"},
+                         {"librocdecode.so.1", "ROCm"},
                          {"libtensorflow_framework.so.2", "the wheel tensorflow"},
                          {"libc.so.6", ""},
                          {"libgomp.so.1", ""},
@@ -356,6 +371,7 @@ TEST(Providers, KnowWhoBringsALibrary) {
     EXPECT_EQ(provided_by_others(row.soname), row.who) << row.soname;
   }
   EXPECT_NE(provided_by_others("libpython3.11.so.1.0"), "");
+  EXPECT_EQ(provided_by_others("libgomp.so.1", {"numpy", "torch"}), "the wheel torch");
 }
 
 }  // namespace

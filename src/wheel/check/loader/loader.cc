@@ -10,6 +10,8 @@
 
 #include "wheel/check/loader/loader.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <deque>
 #include <map>
@@ -43,8 +45,9 @@ bool is_same_library(const ElfFacts& a, const ElfFacts& b) {
 
 class LoaderCheck {
  public:
-  LoaderCheck(const std::vector<ElfFacts>& files, const std::string& folder, const LoaderMachine& machine)
-      : m_files(files), m_folder(normal_path(folder)), m_machine(machine), m_host(host_machine()) {
+  LoaderCheck(const std::vector<ElfFacts>& files, const std::string& folder, const LoaderMachine& machine,
+              const FileRoles& roles)
+      : m_files(files), m_folder(normal_path(folder)), m_machine(machine), m_roles(roles), m_host(host_machine()) {
     for (const ElfFacts& file : files) {
       if (!file.is_dynamic) continue;
       m_own.emplace(absolute(file), &file);
@@ -58,8 +61,11 @@ class LoaderCheck {
     for (const ElfFacts& file : m_files) needed.insert(file.needed.begin(), file.needed.end());
     const auto is_root = [](const ElfFacts& file) { return file.python_extension || is_executable(file); };
     const auto is_unneeded = [&](const ElfFacts& file) { return !needed.contains(library_name(file)); };
-    load_all(is_root);
-    load_all(is_unneeded);
+    // What is told of a file is told once, so the roots that matter most come first.
+    for (const bool optional : {false, true}) {
+      load_all([&](const ElfFacts& file) { return is_root(file) && m_roles.is_optional(file.path) == optional; });
+      load_all([&](const ElfFacts& file) { return is_unneeded(file) && m_roles.is_optional(file.path) == optional; });
+    }
     load_all([](const ElfFacts&) { return true; });
     if (m_lookups >= k_most_lookups) append_incomplete();
     return std::move(m_findings);
@@ -88,7 +94,8 @@ class LoaderCheck {
   template <class Choice>
   void load_all(Choice is_chosen) {
     for (const ElfFacts& file : m_files) {
-      if (!has_symbols_to_bind(file) || file.machine != m_host || m_reached.contains(&file) || !is_chosen(file))
+      if (!has_symbols_to_bind(file) || file.machine != m_host || m_reached.contains(&file) || !is_chosen(file) ||
+          m_roles.is_test(file.path))
         continue;
       load(file);
     }
@@ -181,7 +188,10 @@ class LoaderCheck {
       return;
     }
     const std::vector<std::string> lacking = versions_lacking(need, *found.facts);
-    if (!lacking.empty()) report(versions_missing(need, found, lacking), need.library);
+    if (lacking.empty()) return;
+    Finding finding = versions_missing(need, found, lacking);
+    soften(finding, need);
+    report(std::move(finding), need.library);
   }
 
   // What the file's own run path leads to, behind the folder of the one that was found.
@@ -213,7 +223,17 @@ class LoaderCheck {
       report(preload_only(need, own->second->path), need.library);
       return;
     }
-    report(not_found(need, folders), need.library);
+    Finding finding = not_found(need, folders);
+    if (finding.severity == Severity::error) soften(finding, need);
+    report(std::move(finding), need.library);
+  }
+
+  // The package works without a plugin, so what keeps one from loading is no error.
+  void soften(Finding& finding, const LibraryNeed& need) const {
+    const std::string root(need.root);
+    if (!m_roles.is_optional(root)) return;
+    finding.severity = Severity::warning;
+    finding.why += fmt::format(" The package works without it: {}.", m_roles.why_optional(root));
   }
 
   // Once for a file and a library: many roots lead there.
@@ -234,6 +254,7 @@ class LoaderCheck {
   const std::vector<ElfFacts>& m_files;
   std::string m_folder;
   const LoaderMachine& m_machine;
+  const FileRoles& m_roles;
   std::string m_host;
   std::unordered_map<std::string, const ElfFacts*> m_own;  // by absolute path
   std::multimap<std::string_view, const ElfFacts*> m_own_by_name;
@@ -247,8 +268,8 @@ class LoaderCheck {
 }  // namespace
 
 std::vector<Finding> check_loading(const std::vector<ElfFacts>& files, const std::string& folder,
-                                   const LoaderMachine& machine) {
-  return LoaderCheck(files, folder, machine).run();
+                                   const LoaderMachine& machine, const FileRoles& roles) {
+  return LoaderCheck(files, folder, machine, roles).run();
 }
 
 }  // namespace wheelsmith::wheel

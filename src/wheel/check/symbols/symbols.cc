@@ -59,6 +59,10 @@ class FileJudge {
         !is_executable(m_file) || std::any_of(m_closure.missing.begin(), m_closure.missing.end(), is_libpython);
     for (const std::string_view library : m_closure.missing) {
       if (is_glibc_library(library)) m_glibc_is_missing = true;
+      if (is_glibc_library(library) && is_executable(m_file) && m_file.versions_needed.empty()) {
+        m_may_be_glibcs = true;
+        m_named_not_given.insert(library);
+      }
       if (library.starts_with("libc.musl") || library == "libc.so") m_uses_musl = true;
       if (!is_versioned_system_library(library) && !is_libpython(library)) {
         m_result.not_given.emplace_back(library);
@@ -96,9 +100,14 @@ class FileJudge {
     return provided.empty() || std::find(provided.begin(), provided.end(), version) != provided.end();
   }
 
+  // The loader's check compares versions with those of the machine.
+  [[nodiscard]] bool is_given(const std::vector<Libraries::Id>& providers) const {
+    return !providers.empty() && m_libraries.kind(providers.front()) == Provider::Kind::given;
+  }
+
   void judge_versions(const std::string& library, const std::vector<std::string>& versions) {
     const std::vector<Libraries::Id>& providers = named(library);
-    if (providers.empty()) return;
+    if (!is_given(providers)) return;
     for (const std::string& version : versions) {
       const bool defined =
           std::any_of(providers.begin(), providers.end(), [&](Libraries::Id id) { return defines(id, version); });
@@ -116,6 +125,7 @@ class FileJudge {
       m_named_not_given.insert(symbol.file);
       return;
     }
+    if (!is_given(providers)) return;
     if (m_refused.contains({symbol.file, symbol.version})) return;
     const auto exports = m_index.find(symbol.name);
     const bool found = std::any_of(exports.begin(), exports.end(), [&](const SymbolIndex::Export& exported) {
@@ -126,12 +136,24 @@ class FileJudge {
     // glibc 2.34 moved libpthread's symbols to libc: one part of glibc is no witness against another.
     const bool may_have_moved = m_glibc_is_missing && is_glibc_library(symbol.file);
     if (found || may_have_moved || SymbolIndex::is_crowded(exports)) return;
-    m_result.undefined.push_back(symbol.name);
+    // The loader compares versions with the library that is named, but takes the symbol from any that is loaded.
+    const auto loose = std::find_if(exports.begin(), exports.end(), [&](const SymbolIndex::Export& exported) {
+      return m_libraries.is_own(exported.file) && m_libraries.file(exported.file).machine == m_file.machine &&
+             exported.version == symbol.version;
+    });
+    if (loose != exports.end()) {
+      m_result.loose[loose->file].push_back(symbol.name);
+    } else {
+      m_result.undefined.push_back(symbol.name);
+    }
   }
 
   void judge_unversioned(const UndefinedSymbol& symbol) {
     const auto exports = m_index.find(symbol.name);
-    const auto is_loaded = [&](const SymbolIndex::Export& exported) { return m_loaded.contains(exported.file); };
+    const auto is_loaded = [&](const SymbolIndex::Export& exported) {
+      return m_loaded.contains(exported.file) ||
+             (m_interpreter && m_libraries.kind(exported.file) == Provider::Kind::interpreter);
+    };
     if (std::any_of(exports.begin(), exports.end(), is_loaded) || SymbolIndex::is_crowded(exports)) return;
     if (m_interpreter && is_interpreter_name(symbol.name)) return;
     const auto loose = std::find_if(exports.begin(), exports.end(), [&](const SymbolIndex::Export& exported) {
@@ -148,7 +170,8 @@ class FileJudge {
     const bool is_torchs = m_torch != Torch::own && is_torch_name(symbol.name);
     if (is_torchs && m_torch == Torch::given) return;
     if (judge_system(symbol)) return;
-    const bool is_open = !m_result.not_given.empty() || !m_closure.complete;
+    const bool is_open =
+        !m_result.not_given.empty() || !m_closure.complete || (m_may_be_glibcs && !is_interpreter_name(symbol.name));
     if (is_open) {
       // Without a torch the ABI check says once for the wheel that its names are not judged.
       if (!is_torchs) m_result.unverified.push_back(symbol.name);
@@ -161,7 +184,7 @@ class FileJudge {
   // at link time and would have given it a version: the name is of a newer release, and nothing to rely on.
   bool judge_system(const UndefinedSymbol& symbol) {
     const std::string_view home = system_home(symbol.name);
-    if (home.empty() || m_uses_musl) return false;
+    if (home.empty() || m_uses_musl || m_may_be_glibcs) return false;
     if (std::find(m_file.needed.begin(), m_file.needed.end(), home) != m_file.needed.end()) return false;
     if (std::binary_search(m_closure.missing.begin(), m_closure.missing.end(), home)) return true;
     if (!m_interpreter || !is_glibc_library(home)) return false;
@@ -181,22 +204,34 @@ class FileJudge {
   bool m_interpreter = true;                                          // supplies Py* to this file
   bool m_glibc_is_missing = false;
   bool m_uses_musl = false;
+  bool m_may_be_glibcs = false;  // a program of Go, whose linker writes no versions: a plain name may be one of glibc
   FileSymbols m_result;
 };
 
 }  // namespace
 
-std::vector<Finding> check_symbols(const std::vector<ElfFacts>& own, const std::vector<Provider>& against) {
-  const Libraries libraries(own, against);
+std::vector<Finding> check_symbols(const std::vector<ElfFacts>& own, const SymbolScope& scope) {
+  const Libraries libraries(own, scope.against, scope.around);
   const SymbolIndex index(libraries);
-  const Torch torch = find_torch(own, against);
+  const Torch torch = find_torch(own, scope.against);
   std::vector<Finding> findings;
   for (Libraries::Id id = 0; id < own.size(); ++id) {
-    if (!has_symbols_to_bind(own[id])) continue;
+    if (!has_symbols_to_bind(own[id]) || scope.roles.is_test(own[id].path)) continue;
     const FileSymbols symbols = FileJudge(libraries, index, torch, id).judge();
+    const std::size_t before = findings.size();
     append_findings(own[id], symbols, libraries, findings);
+    if (!scope.roles.is_optional(own[id].path) && !scope.roles.may_be_plugin(own[id].path)) continue;
+    std::for_each(findings.begin() + static_cast<std::ptrdiff_t>(before), findings.end(), [](Finding& finding) {
+      if (finding.severity != Severity::error) return;
+      finding.severity = Severity::warning;
+      finding.why += " The package works without it: the program that loads it may have the symbols.";
+    });
   }
   return findings;
+}
+
+std::vector<Finding> check_symbols(const std::vector<ElfFacts>& own, const std::vector<Provider>& against) {
+  return check_symbols(own, {against, {}, {}});
 }
 
 }  // namespace wheelsmith::wheel

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "wheel/read/symbol_names.h"
+
 namespace wheelsmith::wheel {
 namespace {
 
@@ -109,6 +111,38 @@ TEST(Symbols, PartsOfGlibcThatTheInterpreterNeedsAreLoose) {
   const std::vector<Provider> with = {
       {"libstdc++.so.6", {exporting(library("libstdc++.so.6"), {"_ZdlPvm@CXXABI_1.3.9"})}}};
   EXPECT_EQ(verdicts(check_symbols(newer, with)), Lines{});
+}
+
+TEST(Symbols, ProgramsOfGoHaveNoVersions) {
+  // wandb-core: Go's own linker names libc and libpthread in NEEDED and gives no symbol a version.
+  ElfFacts program = asking(library("bin/core", {"libc.so.6", "libpthread.so.0"}), {"malloc", "pthread_create"});
+  program.type = elf::k_type_exec;
+  EXPECT_EQ(verdicts(check_symbols({program}, {})), Lines{"note symbol-unverified bin/core"});
+  // One symbol with a version, and the others should have one too.
+  program = needing_version(program, "free", "GLIBC_2.2.5", "libc.so.6");
+  EXPECT_EQ(verdicts(check_symbols({program}, {})), (Lines{2, "error symbol-undefined bin/core"}));
+}
+
+TEST(Symbols, TheLibraryThatAVersionNamesNeedNotHaveTheSymbol) {
+  // Qt's FFmpeg: libavutil names the stub for libcrypto, and the stub for libssl has the symbol.
+  const ElfFacts user =
+      needing_version(library("libavutil.so", {"libcrypto.so"}), "RAND_bytes", "OPENSSL_3", "libcrypto.so");
+  ElfFacts crypto = library("libcrypto.so");
+  ElfFacts ssl = exporting(library("libssl.so"), {"RAND_bytes@OPENSSL_3"});
+  crypto.versions_provided = ssl.versions_provided = {"OPENSSL_3"};
+  EXPECT_EQ(verdicts(check_symbols({user, crypto, ssl}, {})), Lines{"note symbol-loose libavutil.so"});
+  EXPECT_EQ(verdicts(check_symbols({user, crypto}, {})), Lines{"error symbol-undefined libavutil.so"});
+}
+
+TEST(Symbols, NamesOfLibstdcxx) {
+  for (const char* name :
+       {"_ZNSi5ungetEv", "_ZNSolsEPSt15basic_streambufIcSt11char_traitsIcEE", "_ZTVSo", "_ZTISi", "_Znwm",
+        "_ZNSs4_Rep20_S_empty_rep_storageE", "_ZNKSt9exception4whatEv", "_ZdlPvm",
+        "_ZTVN10__cxxabiv117__class_type_infoE", "_ZNK10__cxxabiv117__class_type_info10__do_catchEPKSt9type_infoPPvj",
+        "_ZSt9terminatev", "_ZN9__gnu_cxx27__verbose_terminate_handlerEv", "_ZGVNSt10moneypunctIcLb0EE2idE"})
+    EXPECT_TRUE(is_libstdcxx_name(name)) << name;
+  for (const char* name : {"_ZN3c105ErrorD1Ev", "_Z6a_worki", "PyInit_Si", "_ZN2Si1fEv", "_ZTV6Shared", "malloc", "_Z"})
+    EXPECT_FALSE(is_libstdcxx_name(name)) << name;
 }
 
 TEST(Symbols, ASymbolOutsideTheClosureIsLoose) {
