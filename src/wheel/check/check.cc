@@ -109,6 +109,7 @@ void check_test_programs(const Scan& found, const BinaryContext& context, Findin
 void check_binaries(const Scan& found, const BinaryContext& context, const CheckOptions& options, Findings& findings) {
   const SymbolScope scope{options.against, context.around, context.roles};
   append(findings, check_symbols(found.elf, scope));
+  append(findings, check_second_libstdcxx(found.elf, scope));
   append(findings, check_required_symbols(found.elf, options.required_symbols));
   append(findings, check_torch_abi(found.elf, options.against));
   Findings archs = check_archs(found.elf, found.device_files, options.archs, options.devices, context.subject);

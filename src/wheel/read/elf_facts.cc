@@ -1,11 +1,14 @@
 #include "wheel/read/elf_facts.h"
 
+#include <string.h>
+
 #include <algorithm>
 #include <set>
 
 #include "base/text.h"
 #include "elf/layout_check.h"
 #include "wheel/read/scan.h"
+#include "wheel/read/symbol_names.h"
 
 namespace wheelsmith::wheel {
 
@@ -73,6 +76,42 @@ void collect_versions(const elf::ElfFile& file, ElfFacts& facts) {
   }
 }
 
+// Whether it uses functions or data of another C++ library, not counting the standard library.
+bool uses_cxx_of_others(const ElfFacts& facts) {
+  return std::any_of(facts.undefined.begin(), facts.undefined.end(), [](const UndefinedSymbol& symbol) {
+    return !symbol.weak && symbol.name.starts_with("_Z") && !is_libstdcxx_name(symbol.name);
+  });
+}
+
+// The text that libstdc++'s handler for uncaught exceptions prints is in every file that the part of libstdc++ which
+// throws was linked into, whether its symbols are visible or not. A compiler of a "toolset" for an old distribution
+// links some newer parts of libstdc++ into every file and takes the rest from the system: those do not have it, and ask
+// for the function that every frame with a handler names.
+OwnRuntime find_own_libstdcxx(const elf::ElfFile& file) {
+  using namespace std::string_view_literals;
+  static constexpr std::string_view k_text = "terminate called after throwing an instance of '\0"sv;
+  const auto holds_it = [](Bytes bytes) {
+    return !bytes.empty() && memmem(bytes.data(), bytes.size(), k_text.data(), k_text.size()) != nullptr;
+  };
+  const std::string_view soname = file.dynamic.soname.value_or("");
+  if (soname.starts_with("libstdc++")) return OwnRuntime::none;
+  bool visible = false;
+  for (const elf::Symbol& symbol : file.symbols) {
+    if (symbol.name != "__gxx_personality_v0" && symbol.name != "__cxa_throw") continue;
+    if (!symbol.is_defined()) return OwnRuntime::none;
+    visible = visible || symbol.is_exported();
+  }
+  const elf::Section* constants = file.find_section(".rodata");
+  const bool found = constants != nullptr
+                         ? holds_it(file.bytes().clamp(constants->offset, constants->size))
+                         : std::any_of(file.segments.begin(), file.segments.end(), [&](const elf::Segment& segment) {
+                             return segment.type == elf::k_segment_load && (segment.flags & elf::k_writable) == 0 &&
+                                    holds_it(file.bytes().clamp(segment.offset, segment.file_size));
+                           });
+  if (!found) return OwnRuntime::none;
+  return visible ? OwnRuntime::visible : OwnRuntime::hidden;
+}
+
 std::string_view stem_of(std::string_view path) {
   const std::size_t slash = path.rfind('/');
   if (slash != path.npos) path.remove_prefix(slash + 1);
@@ -96,6 +135,7 @@ ElfFacts elf_facts(const std::string& path, Bytes bytes, const ScanOptions& opti
   facts.runpath = path_list(file.dynamic.runpath);
   collect_versions(file, facts);
   collect_symbols(file, options.exported, facts);
+  if (uses_cxx_of_others(facts)) facts.own_libstdcxx = find_own_libstdcxx(file);
   facts.python_extension = file.is_python_extension(stem_of(path));
   facts.build_id = file.build_id.value_or("");
   facts.stripped = !file.has_symbol_table;

@@ -19,6 +19,9 @@ struct UndefinedSymbol {
   bool weak = false;
 };
 
+// Whether libstdc++ was linked into a file, and whether others see its symbols.
+enum class OwnRuntime { none, hidden, visible };
+
 enum class Cxx11Abi { unused, old_abi, new_abi, both };
 
 // What the rest of the program wants to know of one ELF file, copied out of its bytes (which are gone by then).
@@ -40,6 +43,7 @@ struct ElfFacts {
   bool stripped = true;
   bool debug_info = false;
   Cxx11Abi cxx11_abi = Cxx11Abi::unused;
+  OwnRuntime own_libstdcxx = OwnRuntime::none;  // only known of files that use C++ names of others
   std::string interpreter;
   std::uint32_t x86_isa_needed = 0;
   std::vector<UndefinedSymbol> undefined;

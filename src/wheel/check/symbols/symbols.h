@@ -20,6 +20,9 @@ struct SymbolScope {
 std::vector<Finding> check_symbols(const std::vector<ElfFacts>& own, const SymbolScope& scope);
 std::vector<Finding> check_symbols(const std::vector<ElfFacts>& own, const std::vector<Provider>& against);
 
+// Files that libstdc++ was linked into and that use C++ symbols of a library with the shared libstdc++.
+std::vector<Finding> check_second_libstdcxx(const std::vector<ElfFacts>& own, const SymbolScope& scope);
+
 // `--require-symbol`: each wanted text must be found in some exported or (demangled) name of the files.
 std::vector<Finding> check_required_symbols(const std::vector<ElfFacts>& own, const std::vector<std::string>& wanted);
 
