@@ -50,7 +50,7 @@ std::string identity(const wheel::Inspection& item, const Style& style) {
 std::string platform(const wheel::Inspection& item, const Style& style) {
   if (!item.platform || !item.platform_beside_others) return "";
   std::string text = row(style, "platform", style.bold(printable(item.platform->tag)));
-  if (item.platform_beside_others->tag != item.platform->tag) {
+  if (item.platform_beside_others->tag != item.platform->tag && !item.used_packages.empty()) {
     text += row(style, "",
                 style.bold(printable(item.platform_beside_others->tag)) +
                     " beside the packages whose libraries it uses (" + join(item.used_packages, ", ") + ")");

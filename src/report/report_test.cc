@@ -93,6 +93,38 @@ TEST(Text, NotesAreCountedAndShownWhenAskedFor) {
   EXPECT_NE(to_text(verdict, Style{.details = true}).find("an-id"), std::string::npos);
 }
 
+TEST(Text, FindingsOfOneIdAreAGroup) {
+  wheel::Verdict verdict{"a.whl", "", {}};
+  for (int i = 1; i <= 405; ++i)
+    verdict.findings.push_back({"an-id", Severity::warning, "file " + std::to_string(i), "what", "the why", "the fix"});
+  verdict.findings.push_back({"other-id", Severity::warning, "alone", "what", "why", "fix"});
+  EXPECT_EQ(to_text(verdict, Style{}),
+            "  warning 405 of one kind  [an-id]\n"
+            "          file 1: what\n"
+            "          file 2: what\n"
+            "          file 3: what\n"
+            "          and 402 more (--all)\n"
+            "          why: the why\n"
+            "          fix: the fix\n"
+            "  warning alone  [other-id]\n"
+            "          what\n"
+            "          why: why\n"
+            "          fix: fix\n"
+            "a.whl: good (0 errors, 406 warnings, 0 notes)\n");
+  const std::string all = to_text(verdict, Style{.details = true});
+  EXPECT_NE(all.find("file 405"), std::string::npos);
+  EXPECT_EQ(all.find("of one kind"), std::string::npos);
+  EXPECT_EQ(json::parse(to_json(std::vector<wheel::Verdict>{verdict}))["items"][0]["findings"].size(), 406U);
+}
+
+TEST(Text, APlatformBesideNobodyIsNotShown) {
+  wheel::Inspection item = inspected();
+  item.platform_beside_others = wheel::Platform{"manylinux_2_5_x86_64", {}};
+  EXPECT_EQ(to_text(item, Style{}).find("()"), std::string::npos);
+  item.used_packages = {"the wheel torch"};
+  EXPECT_NE(to_text(item, Style{}).find("(the wheel torch)"), std::string::npos);
+}
+
 TEST(Text, ColoursOnlyWhereAskedFor) {
   EXPECT_EQ(to_text(inspected(), Style{}).find('\x1b'), std::string::npos);
   EXPECT_NE(to_text(inspected(), Style{.colour = true}).find('\x1b'), std::string::npos);

@@ -1,5 +1,11 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <utility>
+#include <vector>
+
 #include "base/text.h"
 #include "report/text.h"
 
@@ -17,17 +23,45 @@ std::string severity_name(Severity severity, const Style& style) {
   return name;
 }
 
+constexpr std::size_t k_examples_of_a_group = 3;
+
+std::string labelled(std::string_view label, const std::string& content, const Style& style) {
+  if (content.empty()) return "";
+  return "          " + style.dim(label) + style.wrap(printable(content), 10 + label.size()) + "\n";
+}
+
 std::string finding_text(const Finding& finding, const Style& style) {
-  std::string text = "  " + severity_name(finding.severity, style) + style.bold(printable(finding.subject)) +
-                     style.dim("  [" + finding.id + "]") + "\n";
-  const auto line = [&](std::string_view label, const std::string& content) {
-    if (!content.empty())
-      text += "          " + style.dim(label) + style.wrap(printable(content), 10 + label.size()) + "\n";
-  };
-  line("", finding.what);
-  line("why: ", finding.why);
-  line("fix: ", finding.fix);
-  return text;
+  return "  " + severity_name(finding.severity, style) + style.bold(printable(finding.subject)) +
+         style.dim("  [" + finding.id + "]") + "\n" + labelled("", finding.what, style) +
+         labelled("why: ", finding.why, style) + labelled("fix: ", finding.fix, style);
+}
+
+// Findings of one id and severity. Reason and fix are those of the first: what differs between them are names.
+using Group = std::vector<const Finding*>;
+
+std::vector<Group> grouped(const std::vector<Finding>& findings) {
+  std::vector<Group> groups;
+  std::map<std::pair<Severity, std::string_view>, std::size_t> places;
+  for (const Finding& finding : findings) {
+    const auto [place, is_new] = places.try_emplace({finding.severity, finding.id}, groups.size());
+    if (is_new) groups.emplace_back();
+    groups[place->second].push_back(&finding);
+  }
+  return groups;
+}
+
+std::string group_text(const Group& group, const Style& style) {
+  const Finding& first = *group.front();
+  if (group.size() == 1) return finding_text(first, style);
+  std::string text = "  " + severity_name(first.severity, style) +
+                     style.bold(fmt::format("{} of one kind", group.size())) + style.dim("  [" + first.id + "]") + "\n";
+  const std::size_t shown = std::min(group.size(), k_examples_of_a_group);
+  for (std::size_t i = 0; i < shown; ++i) {
+    text += labelled("", group[i]->subject + ": " + group[i]->what, style);
+  }
+  if (shown < group.size())
+    text += "          " + style.dim(fmt::format("and {} more (--all)", group.size() - shown)) + "\n";
+  return text + labelled("why: ", first.why, style) + labelled("fix: ", first.fix, style);
 }
 
 }  // namespace
@@ -37,8 +71,13 @@ std::string to_text(const wheel::Verdict& item, const Style& style) {
   std::size_t counts[3] = {};
   for (const Finding& finding : item.findings) {
     ++counts[static_cast<std::size_t>(finding.severity)];
-    // A large GPU wheel has dozens of notes: what is only worth knowing is shown when asked for.
-    if (finding.severity != Severity::note || style.details) text += finding_text(finding, style);
+    if (style.details) text += finding_text(finding, style);
+  }
+  if (!style.details) {
+    for (const Group& group : grouped(item.findings)) {
+      // A large GPU wheel has dozens of notes: what is only worth knowing is shown when asked for.
+      if (group.front()->severity != Severity::note) text += group_text(group, style);
+    }
   }
   if (!item.error.empty()) {
     return text + style.bold(printable(item.path)) + ": " + style.red("bad") + ": " + printable(item.error) + "\n";

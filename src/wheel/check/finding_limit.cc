@@ -10,7 +10,9 @@ namespace wheelsmith::wheel {
 
 namespace {
 
-constexpr std::size_t k_most_of_one_id = 100;
+constexpr std::size_t k_most_per_id = 10'000;
+constexpr std::size_t k_always_kept = 100;  // of each id, however long the report is
+constexpr std::size_t k_most_bytes = 20'000'000;
 constexpr std::size_t k_longest_text = 8000;
 
 void clip(std::string& text) {
@@ -25,26 +27,31 @@ void clip(std::string& text) {
 }  // namespace
 
 std::vector<Finding> limited(std::vector<Finding> findings) {
-  struct Rest {
-    std::size_t seen = 0;
+  struct OfOneId {
+    std::size_t kept = 0;
+    std::size_t left_out = 0;
     Finding first_left_out;
   };
-  std::map<std::string, Rest> rests;
+  std::map<std::string, OfOneId> ids;
   std::vector<Finding> result;
+  std::size_t bytes = 0;
   for (Finding& finding : findings) {
-    Rest& rest = rests[finding.id];
-    ++rest.seen;
-    if (rest.seen == k_most_of_one_id + 1) rest.first_left_out = std::move(finding);
-    if (rest.seen > k_most_of_one_id) continue;
+    OfOneId& same = ids[finding.id];
+    if (same.kept >= k_always_kept && (same.kept >= k_most_per_id || bytes > k_most_bytes)) {
+      if (same.left_out++ == 0) same.first_left_out = std::move(finding);
+      continue;
+    }
+    ++same.kept;
     clip(finding.subject);
     clip(finding.what);
+    bytes += finding.subject.size() + finding.what.size() + finding.why.size() + finding.fix.size();
     result.push_back(std::move(finding));
   }
-  for (auto& [id, rest] : rests) {
-    if (rest.seen <= k_most_of_one_id) continue;
-    Finding& more = rest.first_left_out;
+  for (auto& [id, same] : ids) {
+    if (same.left_out == 0) continue;
+    Finding& more = same.first_left_out;
     more.subject = "and others";
-    more.what = fmt::format("{} more findings like these are not shown", rest.seen - k_most_of_one_id);
+    more.what = fmt::format("{} more findings like these are not shown", same.left_out);
     result.push_back(std::move(more));
   }
   return result;
