@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "document/value.h"
 #include "rocm/python_table.h"
+#include "wheel/tags/platform.h"
 
 // What the Python files do is proved by tests/rocm_python_side.sh, in environments.
 
@@ -102,6 +103,19 @@ TEST(PythonSide, NoFileBelongsToTwoPackages) {
     EXPECT_TRUE(all.contains(platform_folder(info, "libraries", info.targets.front()) + "/__init__.py"));
   }
   EXPECT_EQ(pure_package_files(release(), "device", "gfx942").size(), 0u);
+}
+
+TEST(PythonSide, TheCheckOfWheelsKnowsItsLibraries) {
+  std::size_t count = 0;
+  for (const PythonLibrary& library : python_table().libraries) {
+    if (library.so.empty()) continue;
+    std::string soname = library.so;
+    std::erase(soname, '*');
+    if (soname.ends_with('.')) soname += '1';
+    EXPECT_EQ(wheel::provided_by_others(soname), "ROCm") << library.name;
+    ++count;
+  }
+  EXPECT_GT(count, 20U);
 }
 
 TEST(PythonSide, FilesOfEachPackage) {
