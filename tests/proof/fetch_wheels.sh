@@ -8,8 +8,8 @@ folder=${1:?usage: fetch_wheels.sh FOLDER [LIST]}
 list=${2:-$(dirname "$0")/wheels.tsv}
 mkdir -p "$folder"
 # Debian's Python has no pip; the environment of the test tools has one.
-python=python3
-[[ ! -x ${TESTS_PYTHON:-} ]] || python=$TESTS_PYTHON
+interpreter=python3
+[[ ! -x ${TESTS_PYTHON:-} ]] || interpreter=$TESTS_PYTHON
 
 fetched=0 kept=0 missing=0
 while IFS=$'\t' read -r name version python abi platform; do
@@ -19,7 +19,7 @@ while IFS=$'\t' read -r name version python abi platform; do
     \( -name "*-$abi-*" -o -name "*-none-*" \) | head -1)
   if [[ -n $present ]]; then
     kept=$((kept + 1))
-  elif "$python" -m pip download --quiet --disable-pip-version-check --no-deps --only-binary :all: \
+  elif "$interpreter" -m pip download --quiet --disable-pip-version-check --no-deps --only-binary :all: \
       --implementation cp --python-version "$python" --abi "$abi" --abi none --platform "$platform" \
       --dest "$folder" "$name==$version" 2>>"$folder/fetch.log"; then
     fetched=$((fetched + 1))
