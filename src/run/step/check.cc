@@ -17,6 +17,28 @@ namespace {
 
 bool is_platform_finding(const Finding& finding) { return finding.id.starts_with("platform"); }
 
+// Whether only this build makes the finding: `wheelsmith check` without options knows neither the recipe nor the plan.
+bool is_of_this_build(const Finding& finding) {
+  return finding.id.starts_with("recipe-") || finding.id.starts_with("arch-") || finding.id == "size-large" ||
+         finding.id == "symbol-required-missing";
+}
+
+// A recipe may accept warnings, and errors by its own demands. Any other error would be one for everybody who checks
+// the published wheel.
+void accept(const std::vector<std::pair<std::string, std::string>>& accepted, std::vector<Finding>& findings) {
+  for (Finding& finding : findings) {
+    const auto found =
+        std::find_if(accepted.begin(), accepted.end(), [&](const auto& each) { return each.first == finding.id; });
+    if (found == accepted.end() || finding.severity == Severity::note) continue;
+    if (finding.severity == Severity::error && !is_of_this_build(finding)) {
+      finding.what += " (the recipe accepts it, but `wheelsmith check` calls the wheel bad)";
+      continue;
+    }
+    finding.severity = Severity::note;
+    finding.what += " (accepted by the recipe: " + found->second + ")";
+  }
+}
+
 void check_members(const recipe::Rules& rules, const std::vector<std::string>& members,
                    std::vector<Finding>& findings) {
   const auto any = [&](const std::string& pattern) {
@@ -50,7 +72,6 @@ void check(const plan::BuildSpec& spec, const recipe::Rules& rules, const Finish
   services.report.phase(plan::Phase::check);
   wheel::CheckOptions options;
   options.threads = usable_threads();
-  options.platform.excluded = rules.checks.provided;
   options.required_symbols = rules.checks.symbols;
   options.max_size = rules.checks.max_size;
   if (rules.checks.archs && !spec.archs.requests.empty()) options.archs = spec.archs;
@@ -63,13 +84,7 @@ void check(const plan::BuildSpec& spec, const recipe::Rules& rules, const Finish
   const zip::Archive archive = zip::Archive::open(file.bytes);
   for (const zip::Entry& entry : archive.entries()) members.push_back(entry.name);
   check_members(rules, members, verdict.findings);
-  for (Finding& finding : verdict.findings) {
-    for (const auto& [id, why] : rules.checks.accepted) {
-      if (finding.id != id || finding.severity == Severity::note) continue;
-      finding.severity = Severity::note;
-      finding.what += " (accepted by the recipe: " + why + ")";
-    }
-  }
+  accept(rules.checks.accepted, verdict.findings);
   findings = verdict.findings;
   std::vector<std::string> wrong;
   bool platform = false;
@@ -90,7 +105,7 @@ void check(const plan::BuildSpec& spec, const recipe::Rules& rules, const Finish
   }
   const std::string list = join(wrong, "; ");
   throw WheelRefused(platform && !spec.platform.empty()
-                         ? fmt::format("the wheel does not deserve the tag {}: {}", spec.platform, list)
+                         ? fmt::format("the wheel does not qualify for the tag {}: {}", spec.platform, list)
                          : "the wheel is not good: " + list);
 }
 

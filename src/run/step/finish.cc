@@ -118,6 +118,21 @@ void check_identity(const plan::BuildSpec& spec, const std::string& file_name) {
   }
 }
 
+// Notes on a wheel that runs only where its libraries are. A library that the recipe calls `provided` is no reason for
+// a tag that promises to do without it.
+std::vector<std::string> why_not_portable(const wheel::Platform& platform, const std::vector<std::string>& provided) {
+  constexpr std::size_t k_most = 5;
+  std::vector<std::string> notes;
+  for (const wheel::Obstacle& obstacle : platform.obstacles) {
+    if (notes.size() == k_most) break;
+    notes.push_back(fmt::format("no manylinux tag: {} {}", obstacle.subject, obstacle.what));
+  }
+  if (!notes.empty() && !provided.empty())
+    notes.push_back(fmt::format("tagged {}: the recipe expects libraries of the machine (check.provided = {})",
+                                platform.tag, join(provided, ", ")));
+  return notes;
+}
+
 }  // namespace
 
 FinishedWheel finish(const FinishInputs& inputs, const StepServices& services) {
@@ -128,7 +143,6 @@ FinishedWheel finish(const FinishInputs& inputs, const StepServices& services) {
   const Blob file = sys::map_file(inputs.built);
   wheel::InspectOptions inspect_options;
   inspect_options.threads = usable_threads();
-  inspect_options.platform.excluded = inputs.rules.checks.provided;
   const wheel::Inspection inspection = wheel::inspect_file(inputs.built.string(), file.bytes, inspect_options);
   if (!inspection.error.empty())
     throw WheelRefused("the wheel that the build made cannot be read: " + inspection.error);
@@ -158,11 +172,9 @@ FinishedWheel finish(const FinishInputs& inputs, const StepServices& services) {
   std::filesystem::rename(folder / "finished.whl", result.path);
   services.report.note(fmt::format("{} ({}): {}", edited.file_name, human_bytes(edited.size), tags.why));
   // The tag that no index takes is not given silently.
-  if (qualified && edit.platform_tag == qualified->tag && qualified->tag.starts_with("linux_") &&
-      spec.platform.empty() && !qualified->obstacles.empty()) {
-    const wheel::Obstacle& first = qualified->obstacles.front();
-    services.report.note(fmt::format("no manylinux tag: {} {}", first.subject, first.what));
-  }
+  if (qualified && edit.platform_tag == qualified->tag && qualified->tag.starts_with("linux_") && spec.platform.empty())
+    for (const std::string& note : why_not_portable(*qualified, inputs.rules.checks.provided))
+      services.report.note(note);
   return result;
 }
 
