@@ -36,7 +36,8 @@ missing_metadata bad METADATA
 missing_wheel bad WHEEL
 no_metadata_name bad Name
 bad_file_name bad name
-elf_under_purelib bad purelib
+elf_under_purelib good .
+elf_in_purelib_folder bad purelib
 other_machine bad aarch64
 truncated_elf bad _demo
 lost_section_headers bad elf-truncated

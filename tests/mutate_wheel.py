@@ -207,6 +207,15 @@ def elf_under_purelib(draft):
     draft.list_again()
 
 
+def elf_in_purelib_folder(draft):
+    """The extension lies where files without a machine belong; auditwheel refuses it."""
+    name = next(name for name, _, _ in draft.members if name.endswith(".so"))
+    data = draft.data(name)
+    draft.remove(name)
+    draft.add(f"{draft.dist_info.removesuffix('.dist-info')}.data/purelib/{name}", data)
+    draft.list_again()
+
+
 def other_machine(draft):
     """The extension is ELF for aarch64 (183) in a wheel for x86_64."""
     name = next(name for name, _, _ in draft.members if name.endswith(".so"))

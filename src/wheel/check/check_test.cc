@@ -106,7 +106,11 @@ TEST(CheckWheel, NamesVersionsAndTagsMustAgree) {
 }
 
 TEST(CheckWheel, BinariesMustFitTheTags) {
-  expect_bad(check(binary(extension()).purelib(true)), "purelib-binary");
+  const Verdict tagged = check(binary(extension()).purelib(true));
+  EXPECT_TRUE(tagged.is_good());
+  EXPECT_TRUE(has(tagged, "purelib-binary"));
+  expect_bad(check(WheelBuilder("demo", "1.0", "py3-none-any").purelib(true).add("demo/ext.so", extension().build())),
+             "purelib-binary");
   // A library that no import looks for, as in NVIDIA's own wheels.
   const std::string library = ElfBuilder().soname("libx.so.1").needed("libc.so.6").build();
   const Verdict plain_library = check(

@@ -101,9 +101,10 @@ std::vector<Finding> check_tags(const std::optional<pep::WheelName>& name, const
         in_data ? file.path.find(".data/purelib/") != std::string::npos : distribution.is_purelib();
     if (under_purelib) {
       // Libraries that are loaded by path are shipped so by many (all of NVIDIA's wheels) and work, and so do wheels
-      // for every platform with helpers for some (debugpy, selenium); an extension module under purelib means that the
-      // build did not know that it makes one.
-      const bool harmless = !in_data && !file.python_extension;
+      // for every platform with helpers for some (debugpy, selenium). Where the tag names the machine (usd-core),
+      // Python finds an extension module as well: purelib and platlib are both on its path.
+      const bool claims_any = name && name->platform == "any";
+      const bool harmless = !in_data && !(file.python_extension && claims_any);
       findings.push_back(
           {"purelib-binary", harmless ? Severity::warning : Severity::error, file.path,
            "is a binary, but the wheel declares its files to be pure Python (Root-Is-Purelib: true)",
