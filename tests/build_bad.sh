@@ -61,6 +61,16 @@ fails 1 'the test adds failed' build small
 [[ -z $(ls wheelhouse 2>/dev/null) ]] || fail "a wheel whose test failed is in the wheelhouse"
 cp kept.toml recipes/small.toml
 
+# A test that dies by a signal: which one, where in Python, and what to do about it.
+sed -i 's/^script = .*/script = "import ctypes; ctypes.string_at(0)"/' recipes/small.toml
+run_json build small
+expect "1 test" "$status $(json 'steps[0].phase')"
+[[ $(json 'steps[0].cause') == *"the test adds failed: killed by signal 11 (Segmentation fault)"*"Fatal Python error"* ]] ||
+  fail "the cause is $(json 'steps[0].cause')"
+expect "test-crash compiler-runtime" "$(json 'steps[0].diagnosis.id') $(json 'steps[0].diagnosis.check')"
+[[ $(json 'steps[0].diagnosis.what') == *"test adds crashed"* ]] || fail "the diagnosis is $(json 'steps[0].diagnosis')"
+cp kept.toml recipes/small.toml
+
 # A platform that it does not deserve, with the symbols that say so.
 cat >recipes/small/small/add.c <<'C'
 #include <stdlib.h>

@@ -41,6 +41,7 @@ std::optional<Check> check_python_headers(const Case& c);
 std::optional<Check> check_python_venv(const Case& c);
 std::optional<Check> check_python_pip(const Case& c);
 std::optional<Check> check_compiler(const Case& c);
+std::optional<Check> check_compiler_runtime(const Case& c);
 std::optional<Check> check_cxx_standard(const Case& c);
 std::optional<Check> check_compiler_version(const Case& c);
 std::optional<Check> check_host_compiler(const Case& c);

@@ -62,6 +62,25 @@ std::optional<Check> check_compiler(const Case& c) {
   return check;
 }
 
+// A copy of libstdc++ in a library of its own is harmless until an exception, or an object that the copies hold apart,
+// crosses to another C++ library. With torch that happens as soon as torch throws.
+std::optional<Check> check_compiler_runtime(const Case& c) {
+  if (!c.facts.compiler || c.facts.compiler->runtime.empty()) return std::nullopt;
+  const toolchain::Compiler& compiler = *c.facts.compiler;
+  const std::string& library = compiler.standard_library;
+  Check check{.id = "compiler-runtime",
+              .found = fmt::format("{} links {} as a {} library", compiler.cxx.string(), library, compiler.runtime),
+              .wanted = fmt::format("a compiler that links the shared {}", library)};
+  if (compiler.runtime != "static") return check;
+  const bool uses_torch = c.rules.requires_versions.uses_torch;
+  check.state = uses_torch ? State::bad : State::unknown;
+  check.why = uses_torch ? "an exception of torch that reaches the extension's own copy ends the process (SIGSEGV)"
+                         : "it matters only if the package passes exceptions or C++ objects to other C++ libraries";
+  check.fix = compiler.other_cxx.empty() ? "apt-get install g++, then --cxx /usr/bin/g++"
+                                         : "--cxx " + compiler.other_cxx.string();
+  return check;
+}
+
 std::optional<Check> check_cxx_standard(const Case& c) {
   const int standard = c.rules.requires_versions.cxx_standard;
   if (standard == 0 || !c.facts.compiler) return std::nullopt;

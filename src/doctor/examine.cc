@@ -21,6 +21,7 @@ constexpr Entry k_rules[] = {
     {check_python_venv, false},
     {check_python_pip, true},
     {check_compiler, true},
+    {check_compiler_runtime, true},
     {check_cxx_standard, true},
     {check_compiler_version, true},
     {check_torch, true},

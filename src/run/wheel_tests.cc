@@ -45,9 +45,11 @@ bool has_gpu(recipe::Variant variant, const std::vector<toolchain::Gpu>& gpus) {
          std::any_of(gpus.begin(), gpus.end(), [&](const toolchain::Gpu& gpu) { return gpu.arch.vendor == vendor; });
 }
 
-std::string last_words(const std::string& output) {
+// The line that tells most: an exception's text comes last, a crash is told of before the stack.
+std::string last_words(const sys::Exit& exit, const std::string& output) {
   std::string_view last;
   for (const std::string_view line : lines(output)) {
+    if (exit.signal != 0 && line.starts_with("Fatal Python error")) return printable(line.substr(0, 300));
     if (!trim(line).empty()) last = trim(line);
   }
   return printable(last.substr(0, 300));
@@ -61,7 +63,9 @@ sys::Environment test_environment(const env::Environment& environment, const std
                              {"TMPDIR", home.string()},
                              {"LANG", "C.UTF-8"},
                              {"PYTHONNOUSERSITE", "1"},
-                             {"PYTHONUNBUFFERED", "1"}};
+                             {"PYTHONUNBUFFERED", "1"},
+                             // One that dies by a signal says where.
+                             {"PYTHONFAULTHANDLER", "1"}};
   for (const char* name :
        {"CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "LD_LIBRARY_PATH", "ROCM_PATH"}) {
     if (const auto found = ours.find(name); found != ours.end()) result[name] = found->second;
@@ -154,10 +158,12 @@ std::vector<TestOutcome> run_tests(const TestBench& bench) {
             if (output.size() < (1 << 20)) output += text;
           },
           [] { return sys::interrupted(); });
-      bench.log(fmt::format("wheelsmith: test {}\n{}\n", outcome.id, output));
+      bench.log(
+          fmt::format("wheelsmith: test {}\n{}\n{}", outcome.id, output,
+                      exit.good() ? "" : fmt::format("wheelsmith: test {}: {}\n", outcome.id, sys::to_string(exit))));
       if (sys::interrupted()) throw Error("interrupted");
       if (!exit.good())
-        outcome = {outcome.id, TestResult::fail, fmt::format("{}: {}", sys::to_string(exit), last_words(output))};
+        outcome = {outcome.id, TestResult::fail, fmt::format("{}: {}", sys::to_string(exit), last_words(exit, output))};
     }
     outcomes.push_back(std::move(outcome));
   }

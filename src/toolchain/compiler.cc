@@ -9,6 +9,8 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "elf/elf_file.h"
+#include "sys/file.h"
 #include "toolchain/ask.h"
 #include "toolchain/compiler_choice.h"
 #include "toolchain/description.h"
@@ -63,6 +65,7 @@ class Interview {
     }
     m_facts["programs"] = m_programs;
     read_libraries();
+    read_runtime();
     m_files.push_back(m_cxx);
     m_files.push_back(real_path(m_cxx));
     return Answer{std::move(m_facts), std::move(m_files)};
@@ -127,6 +130,44 @@ class Interview {
     }
   }
 
+  // A wrapper that finds only libstdc++.a links a copy into each library, and nothing says so. What is needed by a
+  // library that was really linked does.
+  void read_runtime() {
+    const std::string runtime = runtime_of(m_cxx);
+    m_facts["runtime"] = runtime;
+    if (runtime != "static") return;
+    for (const std::string_view name : {"g++", "c++", "clang++"}) {
+      std::vector<fs::path> others = programs_in_path(name, m_where);
+      others.push_back(on_machine(m_where, "usr/bin") / name);
+      for (const fs::path& other : others) {
+        if (other == m_cxx || !is_program(other) || runtime_of(other) != "shared") continue;
+        m_facts["other_cxx"] = other.string();
+        m_files.push_back(other);
+        return;
+      }
+    }
+  }
+
+  std::string runtime_of(const fs::path& cxx) const {
+    constexpr std::string_view k_source =
+        "#include <stdexcept>\n#include <string>\n"
+        "int probe(int n) { if (n > 1) throw std::runtime_error(std::to_string(n)); return n; }\n";
+    try {
+      const sys::TempDir folder;
+      const fs::path library = folder.path() / "probe.so";
+      std::vector<std::string> argv = call({"-shared", "-fPIC", "-x", "c++", "-", "-o", library.string()});
+      argv.front() = cxx.string();
+      if (!ask(argv, m_where, k_source).good) return "";
+      const Blob file = sys::map_file(library);
+      for (const std::string_view needed : elf::ElfFile::parse(file.bytes).dynamic.needed) {
+        if (needed.starts_with("libstdc++.so") || needed.starts_with("libc++.so")) return "shared";
+      }
+      return "static";
+    } catch (const Error&) {
+      return "";  // no room for it, or no ELF file came out
+    }
+  }
+
   fs::path c_library_of_sysroot() const {
     const std::string target = document::Value(m_facts)["target"].text_or();
     for (const fs::path& folder : {fs::path("lib64"), fs::path("lib") / target, fs::path("lib"), fs::path("usr/lib64"),
@@ -158,10 +199,10 @@ std::optional<Compiler> find_compiler(const Host& where) {
   const std::string fingerprint =
       combined_digest({fingerprint_of(choice->cxx), fingerprint_of(where.sysroot), variable(where, "PATH"),
                        variable(where, "GCC_EXEC_PREFIX"), variable(where, "COMPILER_PATH"), variable(where, "CPATH"),
-                       variable(where, "CPLUS_INCLUDE_PATH")});
+                       variable(where, "CPLUS_INCLUDE_PATH"), variable(where, "LIBRARY_PATH")});
   const std::string subject = choice->cxx.string() + (where.sysroot.empty() ? "" : " " + where.sysroot.string());
   std::optional<document::Table> table =
-      remembered("compiler", subject, fingerprint, where, [&] { return Interview(choice->cxx, where).answer(); });
+      remembered("compiler-2", subject, fingerprint, where, [&] { return Interview(choice->cxx, where).answer(); });
   if (!table) {
     if (choice->origin != Origin::setting) return std::nullopt;
     throw Error(fmt::format("{} does not answer like a C++ compiler (GCC or Clang)", printable(choice->cxx.string())));
@@ -178,6 +219,8 @@ std::optional<Compiler> find_compiler(const Host& where) {
   compiler.glibcxx = facts["glibcxx"].text_or();
   compiler.glibc = facts["glibc"].text_or();
   compiler.standard_library = facts["standard_library"].text_or();
+  compiler.runtime = facts["runtime"].text_or();
+  compiler.other_cxx = facts["other_cxx"].text_or();
   compiler.sysroot = where.sysroot.empty() ? fs::path(facts["sysroot"].text_or()) : where.sysroot;
   if (compiler.sysroot == "/") compiler.sysroot.clear();
   if (!compiler.cc.empty()) add_program_digests(compiler.digests, "cc", compiler.cc, where);

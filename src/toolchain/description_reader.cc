@@ -160,6 +160,7 @@ class DescriptionReader {
     table.text("glibcxx", compiler.glibcxx, check_version);
     origin(table, compiler.origin);
     table.text("standard-library", compiler.standard_library);
+    table.text("runtime", compiler.runtime);
     table.text("glibc", compiler.glibc, check_version);
     path(table, "sysroot", compiler.sysroot);
     compiler.digests = {{"cc", described_digest(compiler.family, compiler.version)}};

@@ -103,6 +103,7 @@ Table compiler_table(const Compiler& compiler) {
   put(table, "glibcxx", compiler.glibcxx);
   put(table, "origin", compiler.origin, Origin::system);
   put(table, "standard-library", compiler.standard_library, "libstdc++");
+  put(table, "runtime", compiler.runtime);
   put(table, "glibc", compiler.glibc);
   put(table, "sysroot", compiler.sysroot);
   return table;

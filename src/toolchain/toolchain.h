@@ -65,13 +65,15 @@ struct Python {
 
 struct Compiler {
   std::filesystem::path cc, cxx;
-  std::string family;              // "gcc", "clang"
-  std::string version;             // "12.2.0"
-  std::string target;              // "x86_64-linux-gnu"
-  int newest_standard = 0;         // 20, 23: the newest C++ that it really compiles
-  std::string glibcxx;             // newest GLIBCXX_ version of the libstdc++ it links, "3.4.30"
-  Origin origin = Origin::system;  // system, conda, setting
-  std::string standard_library;    // "libstdc++", "libc++"; "" when there is none it could compile against
+  std::string family;               // "gcc", "clang"
+  std::string version;              // "12.2.0"
+  std::string target;               // "x86_64-linux-gnu"
+  int newest_standard = 0;          // 20, 23: the newest C++ that it really compiles
+  std::string glibcxx;              // newest GLIBCXX_ version of the libstdc++ it links, "3.4.30"
+  Origin origin = Origin::system;   // system, conda, setting
+  std::string standard_library;     // "libstdc++", "libc++"; "" when there is none it could compile against
+  std::string runtime;              // how a shared library gets it: "shared", "static"; "" if not known
+  std::filesystem::path other_cxx;  // where runtime is "static": a compiler of this machine that links the shared one
   std::string glibc;              // of the C library it links against (the sysroot's, conda's), "2.36"; "" if not known
   std::filesystem::path sysroot;  // as given, or conda's own; empty for the machine
   // Each program that takes part: ("cc", digest), ("cc/cc1plus", …), ("cc/as", …), ("cc/ld", …).

@@ -92,9 +92,9 @@ FinishedWheel finish(const FinishInputs& inputs, const StepServices& services);
 void check(const plan::BuildSpec& spec, const recipe::Rules& rules, const FinishedWheel& wheel,
            const std::optional<toolchain::Torch>& torch, std::vector<Finding>& findings, const StepServices& services);
 
-// Throws WheelRefused; `outcomes` are told in either case.
+// Throws WheelRefused; tests and diagnosis of `step` are set in either case.
 void test(const Job& job, const recipe::Rules& rules, const FinishedWheel& wheel, const BuildEnvironment& environment,
-          std::vector<TestOutcome>& outcomes, const StepServices& services);
+          StepOutcome& step, const StepServices& services);
 
 Artifact publish(const plan::BuildSpec& spec, const FinishedWheel& wheel, const std::vector<TestOutcome>& tests,
                  double seconds, const StepServices& services);

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "diagnose/diagnose.h"
+#include "run/machine_facts.h"
 #include "run/step/links.h"
 #include "run/step/phases.h"
 #include "run/wheel_tests.h"
@@ -17,14 +19,22 @@ toolchain::Host host_with_rocm(toolchain::Host host, const std::filesystem::path
   return host;
 }
 
+// What is known about the failure; nothing where only the test itself could tell.
+std::optional<diagnose::Cause> cause_of(const std::string& log) {
+  std::optional<diagnose::Cause> cause =
+      diagnose::diagnose(log, diagnose::builtin_knowledge(), machine_for_remedies()).cause;
+  return cause && cause->kind != "unknown" ? cause : std::nullopt;
+}
+
 }  // namespace
 
 void test(const Job& job, const recipe::Rules& rules, const FinishedWheel& wheel, const BuildEnvironment& environment,
-          std::vector<TestOutcome>& outcomes, const StepServices& services) {
+          StepOutcome& step, const StepServices& services) {
   services.report.phase(plan::Phase::test);
   const plan::BuildSpec& spec = job.spec;
   const choose::TorchChoice& torch = spec.environment.torch;
   const toolchain::Host host = host_with_rocm(services.host, environment.rocm);
+  std::vector<std::string> logs;
   TestBench bench{.rules = rules,
                   .python = spec.python,
                   .variant = spec.variant,
@@ -39,7 +49,10 @@ void test(const Job& job, const recipe::Rules& rules, const FinishedWheel& wheel
                   .store = services.store,
                   .fetcher = services.fetcher,
                   .host = host,
-                  .log = [&](const std::string& text) { services.report.log_text(text); }};
+                  .log = [&](const std::string& text) {
+                    services.report.log_text(text);
+                    logs.push_back(text);
+                  }};
   if (!spec.environment.isolated) {
     // The build's own environment has the wheels of other steps, and nothing of the index.
     bench.torch_sites.insert(bench.torch_sites.begin(), environment.environment.site_packages);
@@ -49,13 +62,17 @@ void test(const Job& job, const recipe::Rules& rules, const FinishedWheel& wheel
     (need.direct ? bench.requirements : bench.constraints).push_back(link_needed_wheel(need, needs, services.store));
   if (const env::PinnedWheel* pinned = environment.lock.find("torch"))
     bench.requirements.push_back("torch==" + pinned->version);
-  outcomes = run_tests(bench);
-  for (const TestOutcome& outcome : outcomes)
+  step.tests = run_tests(bench);
+  for (const TestOutcome& outcome : step.tests)
     services.report.note(fmt::format("test {}: {}{}", outcome.id, to_string(outcome.outcome),
                                      outcome.why.empty() ? "" : " (" + outcome.why + ")"));
-  for (const TestOutcome& outcome : outcomes) {
-    if (outcome.outcome == TestResult::fail)
-      throw WheelRefused(fmt::format("the test {} failed: {}", outcome.id, outcome.why));
+  for (const TestOutcome& outcome : step.tests) {
+    if (outcome.outcome != TestResult::fail) continue;
+    // Each text of the log begins with the name of its test.
+    for (const std::string& log : logs) {
+      if (log.starts_with(fmt::format("wheelsmith: test {}\n", outcome.id))) step.diagnosis = cause_of(log);
+    }
+    throw WheelRefused(fmt::format("the test {} failed: {}", outcome.id, outcome.why));
   }
 }
 
