@@ -200,6 +200,7 @@ Verdict check_wheel(const std::string& path, Bytes file, const CheckOptions& opt
     python.see(member, bytes);
   };
   Scan found = scan(tree, scan_options);
+  python.finish();
   append(findings, std::move(found.unreadable));
   if (record_check) append(findings, record_check->finish(names_of(files)));
 
@@ -255,6 +256,7 @@ Verdict check_folder(const std::string& path, const FileTree& tree, const Loader
     for (auto check = first; check != last; ++check) check->second->see(member, bytes);
   };
   Scan found = scan(tree, scan_options);
+  python.finish();
   append(findings, std::move(found.unreadable));
   for (const auto& check : record_checks) append(findings, check->finish(names));
 

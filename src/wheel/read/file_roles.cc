@@ -34,6 +34,7 @@ const char* const k_why_variant =
     "no import statement finds a file of this name; the package chooses one of its variants";
 const char* const k_why_tried = "the package imports it only where it expects that to fail";
 const char* const k_why_out_of_reach = "no Python file of the package imports it, and its folder is not a package";
+const char* const k_why_later = "Python code loads it in a function that importing the package does not call";
 const char* const k_why_plugin = "no module, program or Python file of the package loads it by name";
 
 }  // namespace
@@ -59,7 +60,7 @@ FileRoles::FileRoles(const std::vector<ElfFacts>& files, const PythonUse& python
                                                             : nullptr;
       if (why != nullptr) m_entries[file.path] = {Role::optional, why};
       if (why == nullptr) need(id);
-    } else if (is_executable(file) || python.is_named(file.path)) {
+    } else if (is_executable(file) || python.named(file.path) == PythonUse::Named::at_import) {
       need(id);
     }
   }
@@ -67,7 +68,8 @@ FileRoles::FileRoles(const std::vector<ElfFacts>& files, const PythonUse& python
     const ElfFacts& file = files[id];
     if (needed[id]) m_entries.erase(file.path);
     if (needed[id] || !is_host_code(file) || !file.is_dynamic || file.python_extension || is_executable(file)) continue;
-    if (has_roots) m_entries[file.path] = {Role::optional, k_why_plugin};
+    const bool later = python.named(file.path) == PythonUse::Named::later;
+    if (has_roots) m_entries[file.path] = {Role::optional, later ? k_why_later : k_why_plugin};
   }
   if (!has_roots) find_leaves(files);
 }

@@ -58,6 +58,7 @@ TEST(FileRoles, ALibraryThatPythonCodeNamesIsNeeded) {
   const std::vector<FileTree::File> names = {{"p/lib_gbm.so", 1}, {"p/libhelper.so", 1}, {"p/libdep.so", 1}};
   PythonUse python(names);
   python.see("p/basic.py", Bytes("lib = ctypes.CDLL(here / 'lib_gbm.so')\n"));
+  python.finish();
   const FileRoles roles({library("p/lib_gbm.so", {"libdep.so"}), library("p/libhelper.so"), library("p/libdep.so")},
                         python);
   EXPECT_EQ(roles.of("p/lib_gbm.so"), Role::needed);

@@ -257,7 +257,8 @@ PythonUse::PythonUse(const std::vector<FileTree::File>& files) {
     const std::string_view stem = library_stem(file.name);
     if (stem.empty()) continue;
     const std::string top(top_folder(file.name));
-    m_named.emplace(Place(top, stem), false);
+    m_named.try_emplace(Place(top, stem));
+    m_tops.insert(top);
     if (is_importable_name(file.name)) m_modules.try_emplace(Place(top, module_name(file.name)));
   }
 }
@@ -282,18 +283,28 @@ void PythonUse::see(const std::string& name, Bytes bytes) {
     });
   };
   ImportReader(use_import).read(text);
-  std::vector<Place> named;
-  for_each_library(text, [&](std::string_view word) {
-    for_places(word, [&](Place place) {
-      if (m_named.contains(place)) named.push_back(std::move(place));
-    });
-  });
+  std::vector<std::pair<Place, PythonCalls::Name>> named;
+  std::vector<PythonCalls::Call> calls;
+  // A library at the top may be loaded by any package, whose functions are then not followed.
+  const bool follows = m_tops.contains(top);
+  if (follows || m_tops.contains("")) {
+    for (const PythonCalls::Line& line : PythonCalls::read(text, calls)) {
+      for_each_library(line.text, [&](std::string_view word) {
+        for_places(word, [&](Place place) {
+          const bool own = place.first == top;
+          if (m_named.contains(place))
+            named.emplace_back(std::move(place), own ? line.function : PythonCalls::k_module_level);
+        });
+      });
+    }
+  }
   std::vector<std::string> loaded;
   for_each_loaded(text, [&](std::string_view word) { loaded.emplace_back(word); });
 
   const std::lock_guard lock(m_mutex);
   for (const auto& [place, tried] : imports) (tried ? m_modules[place].tried : m_modules[place].plain) = true;
-  for (const Place& place : named) m_named[place] = true;
+  for (const auto& [place, function] : named) m_named[place].insert(function);
+  if (follows) m_calls[top].add(calls);
   m_imported.insert(imported.begin(), imported.end());
   m_loaded.insert(loaded.begin(), loaded.end());
 }
@@ -312,9 +323,18 @@ bool PythonUse::is_out_of_reach(const std::string& path) const {
   return found != m_modules.end() && !found->second.tried && !found->second.plain;
 }
 
-bool PythonUse::is_named(const std::string& path) const {
+void PythonUse::finish() {
+  for (auto& [top, calls] : m_calls) calls.finish();
+}
+
+PythonUse::Named PythonUse::named(const std::string& path) const {
   const auto found = m_named.find(Place(top_folder(path), library_stem(path)));
-  return found != m_named.end() && found->second;
+  if (found == m_named.end() || found->second.empty()) return Named::no;
+  const auto calls = m_calls.find(std::string(top_folder(path)));
+  const bool at_import =
+      calls == m_calls.end() || std::any_of(found->second.begin(), found->second.end(),
+                                            [&](PythonCalls::Name function) { return calls->second.is_run(function); });
+  return at_import ? Named::at_import : Named::later;
 }
 
 }  // namespace wheelsmith::wheel

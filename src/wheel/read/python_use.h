@@ -10,6 +10,7 @@
 
 #include "base/bytes.h"
 #include "base/file_tree.h"
+#include "wheel/read/python_calls.h"
 
 namespace wheelsmith::wheel {
 
@@ -24,13 +25,17 @@ class PythonUse {
 
   // Reads a file if it is Python; thread-safe.
   void see(const std::string& name, Bytes bytes);
+  // After the last file, before any question about libraries.
+  void finish();
 
   // Python code of the module's own package imports it, and goes on where that fails.
   [[nodiscard]] bool is_tried_only(const std::string& path) const;
   // No import statement finds it: no Python file of its package mentions it in one, and its folder is no package.
   [[nodiscard]] bool is_out_of_reach(const std::string& path) const;
-  // Python code of the library's own package names the file, as code that loads it does.
-  [[nodiscard]] bool is_named(const std::string& path) const;
+  // Python code of the library's own package names the file, as code that loads it does; at import, or in a function
+  // that is called later, if at all.
+  enum class Named { no, later, at_import };
+  [[nodiscard]] Named named(const std::string& path) const;
   // The modules at the top that Python code imports: "numpy" for `from numpy.linalg import norm`.
   [[nodiscard]] const std::set<std::string>& imported() const { return m_imported; }
   // Modules whose load_library() Python code calls: "librmm".
@@ -46,8 +51,11 @@ class PythonUse {
 
   mutable std::mutex m_mutex;
   std::map<Place, Imports> m_modules;  // by the module's name
-  std::map<Place, bool> m_named;       // by the library's file name without version
-  std::set<std::string> m_packages;    // folders with an __init__.py
+  // By the library's file name without version: the functions that name it.
+  std::map<Place, std::set<PythonCalls::Name>> m_named;
+  std::set<std::string> m_tops;                // folders at the top that hold libraries
+  std::map<std::string, PythonCalls> m_calls;  // of each of them
+  std::set<std::string> m_packages;            // folders with an __init__.py
   std::set<std::string> m_imported;
   std::set<std::string> m_loaded;
 };

@@ -72,10 +72,39 @@ TEST(PythonUse, LibrariesAreNamedByTheCodeThatLoadsThem) {
   };
   for (const auto& [text, named] : rows) {
     PythonUse use(files());
-    EXPECT_EQ(reading(use, {{"p/a.py", text}}).is_named("p/lib/libmain.so.1"), named) << text;
+    reading(use, {{"p/a.py", text}}).finish();
+    EXPECT_EQ(use.named("p/lib/libmain.so.1") == PythonUse::Named::at_import, named) << text;
   }
   PythonUse other(files());
-  EXPECT_FALSE(reading(other, {{"q/a.py", "'libmain.so'"}}).is_named("p/lib/libmain.so.1"));
+  EXPECT_EQ(reading(other, {{"q/a.py", "'libmain.so'"}}).named("p/lib/libmain.so.1"), PythonUse::Named::no);
+}
+
+TEST(PythonUse, ALibraryMayBeLoadedAfterTheImport) {
+  const std::string load =
+      "@functools.cache\ndef load(\n    name,\n) -> None:\n    \"\"\"Loads it.\"\"\"\n    "
+      "ctypes.CDLL('libmain.so.1')\n";
+  struct Row {
+    const char* more;
+    PythonUse::Named named;
+  };
+  const Row rows[] = {
+      {"", PythonUse::Named::later},
+      {"def feature():\n    load()\n", PythonUse::Named::later},
+      {"__all__ = ['load']\nTABLE = {'heic': load}\n", PythonUse::Named::later},
+      {"load()\n", PythonUse::Named::at_import},
+      {"if True:\n    LIBRARY = load('x')\n", PythonUse::Named::at_import},
+      {"def feature():\n    load()\n\ndef start():\n    feature()\n\nstart()\n", PythonUse::Named::at_import},
+      {"from .x import load as begin\nbegin()\n", PythonUse::Named::at_import},
+      {"begin = load\nbegin()\n", PythonUse::Named::at_import},
+      {"class Library:\n    @staticmethod\n    def start():\n        load()\n\nLibrary.start()\n",
+       PythonUse::Named::at_import},
+      {"print(1)\nNAME = 'libmain.so'\n", PythonUse::Named::at_import},
+  };
+  for (const auto& [more, named] : rows) {
+    PythonUse use(files());
+    reading(use, {{"p/x.py", load}, {"p/b.py", more}}).finish();
+    EXPECT_EQ(use.named("p/lib/libmain.so.1"), named) << more;
+  }
 }
 
 TEST(PythonUse, WhatIsImportedAndLoaded) {
