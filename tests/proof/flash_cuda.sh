@@ -36,7 +36,7 @@ start_build() {
 }
 # A proof that has failed does not leave an hour of nvcc behind.
 pid=
-trap '[[ -z $pid ]] || kill "$pid" 2>/dev/null || true' EXIT
+trap 'ended=$?; [[ -z $pid ]] || kill "$pid" 2>/dev/null || true; leave $ended' EXIT
 # wait_for COUNT: until so many objects are finished, or the build has ended.
 wait_for() {
   while (($(count) < $1)); do

@@ -1,13 +1,14 @@
 #!/bin/bash
 # Holds `check` to the verdicts that a person gave popular wheels (verdicts.tsv) and environments (environments.tsv).
-# Wheels that are not in the folder are fetched through pip; one that the package index no longer has is counted.
+# Wheels that are not in the folder are fetched through pip into build/verdict-wheels (1.2 GB); one that the package index no longer
+# has is counted.
 #   WHEELSMITH=… tests/proof/verdicts.sh [FOLDER]
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
 folder=${1:-${PROOF_WHEELS:-}}
-[[ -n $folder ]] || { echo "skipped: needs a folder of wheels"; exit 77; }
-mkdir -p "$folder"
+fetched=$here/../../build/verdict-wheels
+mkdir -p "$fetched"
 interpreter=python3
 [[ ! -x ${TESTS_PYTHON:-} ]] || interpreter=$TESTS_PYTHON
 work=$(mktemp -d "${TMPDIR:-/tmp}/verdicts.XXXXXX")
@@ -23,7 +24,7 @@ fetch() {
   python=${python#cp} python=${python#py}
   ((${#python} > 1)) || python=311
   "$interpreter" -m pip download --quiet --disable-pip-version-check --no-deps --only-binary :all: --implementation cp \
-    --python-version "$python" --abi "$abi" --abi none --platform "${platform%%.*}" --dest "$folder" "$name==$version" 2>>"$work/pip.log"
+    --python-version "$python" --abi "$abi" --abi none --platform "${platform%%.*}" --dest "$fetched" "$name==$version" 2>>"$work/pip.log"
 }
 
 # judge TARGET: "bad id,id" or "good "
@@ -50,12 +51,14 @@ compare() {  # NAME, GOT, WANTED, WHY
 # read takes several tabs for one, so empty columns are "-".
 while IFS=$'\t' read -r wheel verdict errors why; do
   [[ -n $wheel && $wheel != \#* ]] || continue
-  [[ -e $folder/$wheel ]] || fetch "$wheel" || true
-  if [[ ! -e $folder/$wheel ]]; then
+  file=$folder/$wheel
+  [[ -n $folder && -e $file ]] || file=$fetched/$wheel
+  [[ -e $file ]] || fetch "$wheel" || true
+  if [[ ! -e $file ]]; then
     absent=$((absent + 1))
     continue
   fi
-  compare "$wheel" "$(judge "$folder/$wheel")" "$verdict"$'\t'"${errors#-}" "$why"
+  compare "$wheel" "$(judge "$file")" "$verdict"$'\t'"${errors#-}" "$why"
 done <"$here/verdicts.tsv"
 echo "$right of $((right + wrong)) wheels have the verdict that a person gave, $absent absent"
 
@@ -66,7 +69,7 @@ while IFS=$'\t' read -r packages verdict errors why; do
   rm -rf "$work/env"
   python3 -m venv "$work/env"
   # shellcheck disable=SC2086 # several packages
-  if "$work/env/bin/python" -m pip install --quiet --disable-pip-version-check --find-links "$folder" $packages 2>>"$work/pip.log"; then
+  if "$work/env/bin/python" -m pip install --quiet --disable-pip-version-check $packages 2>>"$work/pip.log"; then
     compare "$packages" "$(judge "$work/env")" "$verdict"$'\t'"${errors#-}" "$why"
   else
     echo "not installed: $packages"
