@@ -72,6 +72,31 @@ TEST(Isolation, ForbiddenIsNoReasonToStop) {
   EXPECT_EQ(patient.state("isolation"), "none");
 }
 
+TEST(Compiler, ACopyOfLibstdcxxIsBadBesideTorch) {
+  struct Row {
+    const char* runtime;
+    bool torch;
+    const char* other;
+    const char* state;
+    const char* fix;
+  };
+  const Row rows[] = {
+      {"shared", true, "", "good", ""},
+      {"", true, "", "none", ""},
+      {"static", true, "/usr/bin/g++", "bad", "--cxx /usr/bin/g++"},
+      {"static", true, "", "bad", "apt-get install g++, then --cxx /usr/bin/g++"},
+      {"static", false, "/usr/bin/g++", "unknown", "--cxx /usr/bin/g++"},
+  };
+  for (const Row& row : rows) {
+    Patient patient;
+    if (row.torch) patient.recipe += "[requires]\ntorch = \">=2.0\"\n";
+    patient.facts.compiler->runtime = row.runtime;
+    patient.facts.compiler->other_cxx = row.other;
+    EXPECT_EQ(patient.state("compiler-runtime"), row.state) << row.runtime;
+    EXPECT_EQ(patient.find("compiler-runtime").fix, row.fix) << row.runtime;
+  }
+}
+
 TEST(Platform, GlibcAndLibstdcxx) {
   struct Row {
     const char* platform;
