@@ -39,37 +39,39 @@ FindingLines lines_of(const Verdict& verdict, Severity least) {
   return result;
 }
 
-FindingLines judged(const WheelBuilder& wheel, Severity least = Severity::warning) {
+FindingLines verdict_on(const WheelBuilder& wheel, Severity least = Severity::warning) {
   const std::string bytes = wheel.build();
   return lines_of(check_wheel(wheel.file_name(), Bytes(bytes), {}), least);
 }
 
 TEST(Verdicts, PluginsForPackagesThatAreNotThereAreWarnings) {
   const std::string needs_mpi = story_module().needed("libmpi.so.12").build();
-  EXPECT_EQ(judged(story_wheel().add("demo/MPI.mpich.cpython-311-x86_64-linux-gnu.so", needs_mpi)),
+  EXPECT_EQ(verdict_on(story_wheel().add("demo/MPI.mpich.cpython-311-x86_64-linux-gnu.so", needs_mpi)),
             FindingLines{"warning platform-external-library demo/MPI.mpich.cpython-311-x86_64-linux-gnu.so"});
   const std::string needs_tbb = story_module().needed("libtbb.so.12").build();
   const std::string guarded = "try:\n    from . import tbbpool\nexcept ImportError:\n    pass\n";
-  EXPECT_EQ(judged(story_wheel().add("demo/tbbpool.abi3.so", needs_tbb).add("demo/parallel.py", guarded)),
+  EXPECT_EQ(verdict_on(story_wheel().add("demo/tbbpool.abi3.so", needs_tbb).add("demo/parallel.py", guarded)),
             FindingLines{"warning platform-external-library demo/tbbpool.abi3.so"});
   // The same module imported without a net.
   EXPECT_EQ(
-      judged(story_wheel().add("demo/tbbpool.abi3.so", needs_tbb).add("demo/parallel.py", "from . import tbbpool\n")),
+      verdict_on(
+          story_wheel().add("demo/tbbpool.abi3.so", needs_tbb).add("demo/parallel.py", "from . import tbbpool\n")),
       FindingLines{"error platform-external-library demo/tbbpool.abi3.so"});
 }
 
 TEST(Verdicts, LibrariesThatNothingImportsDoNotMakeAWheelBad) {
   const WheelBuilder base = story_wheel().add("demo/ext.so", story_module().build());
   const std::string plugin = story_library().needed("libmysqlclient.so.21").import("simulator_function").build();
-  EXPECT_EQ(judged(WheelBuilder(base).add("demo/plugins/libqsqlmysql.so", plugin)),
+  EXPECT_EQ(verdict_on(WheelBuilder(base).add("demo/plugins/libqsqlmysql.so", plugin)),
             (FindingLines{"warning platform-external-library demo/plugins/libqsqlmysql.so"}));
   const std::string injected = story_library().import("simulator_function").build();
-  EXPECT_EQ(judged(WheelBuilder(base).add("demo/libs/libvpi.so", injected)),
+  EXPECT_EQ(verdict_on(WheelBuilder(base).add("demo/libs/libvpi.so", injected)),
             (FindingLines{"warning symbol-undefined demo/libs/libvpi.so"}));
   // One that Python code loads does: lightgbm and libgomp.
   const std::string main = story_library().needed("libgomp.so.1").build();
-  EXPECT_EQ(judged(WheelBuilder(base).add("demo/lib_gbm.so", main).add("demo/basic.py", "CDLL(here / 'lib_gbm.so')\n")),
-            (FindingLines{"error platform-external-library demo/lib_gbm.so"}));
+  EXPECT_EQ(
+      verdict_on(WheelBuilder(base).add("demo/lib_gbm.so", main).add("demo/basic.py", "CDLL(here / 'lib_gbm.so')\n")),
+      (FindingLines{"error platform-external-library demo/lib_gbm.so"}));
 }
 
 TEST(Verdicts, HelpersInAWheelForEveryPlatformAreWarnings) {
@@ -77,20 +79,20 @@ TEST(Verdicts, HelpersInAWheelForEveryPlatformAreWarnings) {
                                     .purelib(true)
                                     .add("demo/__init__.py", "")
                                     .add("demo/attach_linux_amd64.so", story_library().build());
-  EXPECT_EQ(judged(debugger), (FindingLines{"warning purelib-binary demo/attach_linux_amd64.so",
-                                            "warning tag-any-binary demo-1.0-py3-none-any.whl"}));
+  EXPECT_EQ(verdict_on(debugger), (FindingLines{"warning purelib-binary demo/attach_linux_amd64.so",
+                                                "warning tag-any-binary demo-1.0-py3-none-any.whl"}));
 }
 
 TEST(Verdicts, LibrariesOfARequiredWheelAreNotes) {
   const std::string qt = story_module().needed("libQt6Core.so.6").rpath("$ORIGIN/Qt6/lib").build();
-  EXPECT_EQ(judged(story_wheel().add("demo/ext.so", qt).metadata(requiring("Requires-Dist: PyQt6-Qt6 (>=6.12)\n"))),
+  EXPECT_EQ(verdict_on(story_wheel().add("demo/ext.so", qt).metadata(requiring("Requires-Dist: PyQt6-Qt6 (>=6.12)\n"))),
             FindingLines());
   const std::string rmm = story_module().needed("librmm.so").needed("librapids_logger.so").runpath("$ORIGIN").build();
   const auto with_init = [&](const char* init, const char* requirement) {
-    return judged(WheelBuilder("demo", "1.0", "cp311-cp311-manylinux_2_17_x86_64")
-                      .add("demo/__init__.py", init)
-                      .add("demo/ext.so", rmm)
-                      .metadata(requiring(requirement)));
+    return verdict_on(WheelBuilder("demo", "1.0", "cp311-cp311-manylinux_2_17_x86_64")
+                          .add("demo/__init__.py", init)
+                          .add("demo/ext.so", rmm)
+                          .metadata(requiring(requirement)));
   };
   // librapids_logger.so comes with librmm's own requirement, and librmm loads it.
   EXPECT_EQ(with_init("import librmm\nlibrmm.load_library()\n", "Requires-Dist: librmm-demo==1.0.*\n"), FindingLines());
@@ -99,42 +101,42 @@ TEST(Verdicts, LibrariesOfARequiredWheelAreNotes) {
             FindingLines{"error platform-external-library demo/ext.so"});
   // protobuf's wheel has no libprotobuf.so; nothing leads there.
   const std::string protobuf = story_module().needed("libprotobuf.so.32").build();
-  EXPECT_EQ(judged(story_wheel().add("demo/ext.so", protobuf).metadata(requiring("Requires-Dist: protobuf\n"))),
+  EXPECT_EQ(verdict_on(story_wheel().add("demo/ext.so", protobuf).metadata(requiring("Requires-Dist: protobuf\n"))),
             FindingLines{"warning platform-external-library demo/ext.so"});
   // torch holds libgomp.so.1 and loads it, for those who import torch.
   const std::string openmp = story_module().needed("libgomp.so.1").build();
-  EXPECT_EQ(judged(story_wheel().add("demo/ext.so", openmp).metadata(requiring("Requires-Dist: torch\n"))),
+  EXPECT_EQ(verdict_on(story_wheel().add("demo/ext.so", openmp).metadata(requiring("Requires-Dist: torch\n"))),
             FindingLines());
-  EXPECT_EQ(judged(story_wheel().add("demo/ext.so", openmp)),
+  EXPECT_EQ(verdict_on(story_wheel().add("demo/ext.so", openmp)),
             FindingLines{"error platform-external-library demo/ext.so"});
 }
 
 TEST(Verdicts, LibrariesOfADesktopAreWarnings) {
   const std::string gui = story_module().needed("libEGL.so.1").needed("libxkbcommon.so.0").build();
-  EXPECT_EQ(judged(story_wheel().add("demo/ext.so", gui)),
+  EXPECT_EQ(verdict_on(story_wheel().add("demo/ext.so", gui)),
             FindingLines{"warning platform-external-library demo/ext.so"});
   const std::string x11 = story_module().needed("libX11.so.6").needed("libxcb.so.1").build();
-  EXPECT_EQ(judged(story_wheel().add("demo/ext.so", x11)), FindingLines());
+  EXPECT_EQ(verdict_on(story_wheel().add("demo/ext.so", x11)), FindingLines());
 }
 
 TEST(Verdicts, OfAWheelOfLibrariesOneThatNothingNeedsMayBeAPlugin) {
   const WheelBuilder collection = WheelBuilder("demo", "1.0", "py3-none-manylinux_2_17_x86_64")
                                       .add("nvidia/lib/libcufile.so.0", story_library().build());
   const std::string rdma = story_library().needed("libcufile.so.0").needed("libibverbs.so.1").build();
-  EXPECT_EQ(judged(WheelBuilder(collection).add("nvidia/lib/libcufile_rdma.so.1", rdma), Severity::error),
+  EXPECT_EQ(verdict_on(WheelBuilder(collection).add("nvidia/lib/libcufile_rdma.so.1", rdma), Severity::error),
             FindingLines());
   // What another library needs is no plugin.
   const WheelBuilder broken = WheelBuilder("demo", "1.0", "py3-none-manylinux_2_17_x86_64")
                                   .add("qt/libCore.so", story_library().needed("libzstd.so.9").build())
                                   .add("qt/libGui.so", story_library().needed("libCore.so").runpath("$ORIGIN").build());
-  EXPECT_EQ(judged(broken, Severity::error), FindingLines{"error platform-external-library qt/libCore.so"});
+  EXPECT_EQ(verdict_on(broken, Severity::error), FindingLines{"error platform-external-library qt/libCore.so"});
 }
 
 TEST(Verdicts, MuslsLibcMayBeCalledLibcSo) {
   const ElfBuilder rust = ElfBuilder().needed("libc.so").import("malloc").define("PyInit_ext");
   for (const char* tag : {"cp311-cp311-musllinux_1_1_x86_64", "cp311-cp311-musllinux_1_2_x86_64"})
-    EXPECT_EQ(judged(story_wheel(tag).add("demo/ext.so", rust.build())), FindingLines()) << tag;
-  EXPECT_EQ(judged(story_wheel().add("demo/ext.so", rust.build())),
+    EXPECT_EQ(verdict_on(story_wheel(tag).add("demo/ext.so", rust.build())), FindingLines()) << tag;
+  EXPECT_EQ(verdict_on(story_wheel().add("demo/ext.so", rust.build())),
             FindingLines{"error platform-external-library demo/ext.so"});
 }
 
@@ -144,14 +146,14 @@ TEST(Verdicts, ThirtyTwoBitArm) {
   const std::string module = ElfBuilder().bits32().machine(k_arm).needed("libc.so.6").define("PyInit_ext").build();
   for (const char* machine : {"armv6l", "armv7l", "armv8l"}) {
     const std::string tag = std::string("linux_") + machine;
-    EXPECT_EQ(judged(WheelBuilder("demo", "1.0", "py3-none-" + tag).add("demo-1.0.data/scripts/demo", program)),
+    EXPECT_EQ(verdict_on(WheelBuilder("demo", "1.0", "py3-none-" + tag).add("demo-1.0.data/scripts/demo", program)),
               FindingLines())
         << tag;
-    EXPECT_EQ(judged(story_wheel("cp311-cp311-" + tag).add("demo/ext.cpython-311-arm-linux-gnueabihf.so", module)),
+    EXPECT_EQ(verdict_on(story_wheel("cp311-cp311-" + tag).add("demo/ext.cpython-311-arm-linux-gnueabihf.so", module)),
               FindingLines())
         << tag;
   }
-  EXPECT_EQ(judged(WheelBuilder("demo", "1.0", "py3-none-linux_x86_64").add("demo-1.0.data/scripts/demo", program)),
+  EXPECT_EQ(verdict_on(WheelBuilder("demo", "1.0", "py3-none-linux_x86_64").add("demo-1.0.data/scripts/demo", program)),
             FindingLines{"error platform-machine demo-1.0.data/scripts/demo"});
 }
 
@@ -160,7 +162,7 @@ TEST(Verdicts, SeveralTagsOfOneLibcTellAFileOnce) {
       story_module().needed("libfoo.so.3").import("pthread_create", "libc.so.6", "GLIBC_2.34").build();
   const WheelBuilder both =
       story_wheel("cp311-cp311-manylinux_2_17_x86_64.manylinux_2_28_x86_64").add("demo/ext.so", module);
-  EXPECT_EQ(judged(both),
+  EXPECT_EQ(verdict_on(both),
             (FindingLines{"error platform-symbol-version demo/ext.so", "error platform-external-library demo/ext.so"}));
   const std::string bytes = both.build();
   const Verdict verdict = check_wheel(both.file_name(), Bytes(bytes), {});
@@ -172,12 +174,14 @@ TEST(Verdicts, TestProgramsAreOneNote) {
   for (const char* name : {"demo/test/one", "demo/test/two", "demo/bin/test_three"}) {
     wheel.add(name, story_library().type(2).needed("libgtest.so.1").runpath("/build/lib").import("nobody").build());
   }
-  EXPECT_EQ(judged(wheel, Severity::note),
+  EXPECT_EQ(verdict_on(wheel, Severity::note),
             FindingLines{"note binaries-test-programs demo-1.0-cp311-cp311-manylinux_2_17_x86_64.whl"});
 }
 
 TEST(Verdicts, WhatKillsTheProcessIsAnError) {
-  const auto with = [](const ElfBuilder& module) { return judged(story_wheel().add("demo/ext.so", module.build())); };
+  const auto with = [](const ElfBuilder& module) {
+    return verdict_on(story_wheel().add("demo/ext.so", module.build()));
+  };
   EXPECT_EQ(with(story_module()), FindingLines());
   EXPECT_EQ(with(story_module().executable_stack()), FindingLines{"error elf-executable-stack demo/ext.so"});
   EXPECT_EQ(with(story_module().tag(22, 0)), FindingLines{"error elf-text-relocations demo/ext.so"});
@@ -185,9 +189,10 @@ TEST(Verdicts, WhatKillsTheProcessIsAnError) {
   EXPECT_EQ(with(story_module().runpath("/opt/lib")), FindingLines{"warning runpath-absolute demo/ext.so"});
   EXPECT_EQ(with(story_module().tag(15, 0x100000)), FindingLines{"warning elf-malformed demo/ext.so"});
   const std::string whole = story_module().build();
-  EXPECT_EQ(judged(story_wheel().add("demo/ext.so", whole.substr(0, whole.size() - 100))),
+  EXPECT_EQ(verdict_on(story_wheel().add("demo/ext.so", whole.substr(0, whole.size() - 100))),
             FindingLines{"error elf-truncated demo/ext.so"});
-  EXPECT_EQ(judged(story_wheel().add("demo/ext.so", whole.substr(0, whole.size() / 2)), Severity::error).size(), 1U);
+  EXPECT_EQ(verdict_on(story_wheel().add("demo/ext.so", whole.substr(0, whole.size() / 2)), Severity::error).size(),
+            1U);
   const WheelBuilder wheel = story_wheel().add("demo/ext.so", whole);
   const std::string bytes = wheel.build() + "appended";
   EXPECT_EQ(lines_of(check_wheel(wheel.file_name(), Bytes(bytes), {}), Severity::warning),
@@ -197,9 +202,11 @@ TEST(Verdicts, WhatKillsTheProcessIsAnError) {
 TEST(Verdicts, RunPathsToSiblings) {
   // One folder too high for this file, right for those in demo/lib: torch/_C and nvidia/cudnn/lib.
   const std::string module = story_module().rpath("$ORIGIN/../../nvidia/cudnn/lib:$ORIGIN/../../demo/lib").build();
-  EXPECT_EQ(judged(story_wheel().add("demo/ext.so", module).metadata(requiring("Requires-Dist: nvidia-cudnn-cu13\n"))),
-            FindingLines());
-  EXPECT_EQ(judged(story_wheel().add("demo/ext.so", module)), FindingLines{"warning runpath-leaves-wheel demo/ext.so"});
+  EXPECT_EQ(
+      verdict_on(story_wheel().add("demo/ext.so", module).metadata(requiring("Requires-Dist: nvidia-cudnn-cu13\n"))),
+      FindingLines());
+  EXPECT_EQ(verdict_on(story_wheel().add("demo/ext.so", module)),
+            FindingLines{"warning runpath-leaves-wheel demo/ext.so"});
 }
 
 // An installed folder as a map, on a machine with the given libraries in /usr/lib.
@@ -207,7 +214,7 @@ struct InstalledStory {
   std::map<std::string, std::string> files;
   std::map<std::string, std::string> machine;
 
-  FindingLines judged(Severity least = Severity::warning) const {
+  FindingLines verdict_on(Severity least = Severity::warning) const {
     LoaderMachine loader;
     loader.default_folders = {"/usr/lib"};
     loader.interpreter = "/usr/bin/python3";
@@ -234,13 +241,14 @@ InstalledStory installed_package(const std::string& record) {
 }
 
 TEST(Verdicts, InstalledPackagesChangeWithoutBreaking) {
-  EXPECT_EQ(installed_package("demo/__pycache__/__init__.cpython-311.pyc,,\n").judged(), FindingLines());
-  EXPECT_EQ(installed_package("demo/absent.py,,\n").judged(), FindingLines{"error record-file-missing demo/absent.py"});
+  EXPECT_EQ(installed_package("demo/__pycache__/__init__.cpython-311.pyc,,\n").verdict_on(), FindingLines());
+  EXPECT_EQ(installed_package("demo/absent.py,,\n").verdict_on(),
+            FindingLines{"error record-file-missing demo/absent.py"});
   const std::string other_hash = "sha256=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA,99\n";
-  EXPECT_EQ(installed_package("demo/cacert.pem," + other_hash).judged(),
+  EXPECT_EQ(installed_package("demo/cacert.pem," + other_hash).verdict_on(),
             FindingLines{"warning record-data-changed demo/cacert.pem"});
   EXPECT_EQ(
-      installed_package("demo/__init__.py," + other_hash).judged(Severity::error),
+      installed_package("demo/__init__.py," + other_hash).verdict_on(Severity::error),
       (FindingLines{"error record-hash-mismatch demo/__init__.py", "error record-size-mismatch demo/__init__.py"}));
 }
 
@@ -255,11 +263,11 @@ TEST(Verdicts, SymbolsOfTheMachineAndOfTheInterpreterAreProvided) {
   story.machine["/usr/lib/libz.so.1"] = ElfBuilder().soname("libz.so.1").define("deflate").build();
   const ElfBuilder module = story_module().needed("libwide.so").import("deep").import("_ZNSi5ungetEv");
   story.files["demo/ext.so"] = module.build();
-  EXPECT_EQ(story.judged(), FindingLines{"warning purelib-binary demo/ext.so"});
+  EXPECT_EQ(story.verdict_on(), FindingLines{"warning purelib-binary demo/ext.so"});
   story.files["demo/ext.so"] = ElfBuilder(module).import("XML_Parse").import("deflate").build();
-  EXPECT_EQ(story.judged(), FindingLines{"warning purelib-binary demo/ext.so"});
+  EXPECT_EQ(story.verdict_on(), FindingLines{"warning purelib-binary demo/ext.so"});
   story.files["demo/ext.so"] = ElfBuilder(module).import("nobody").build();
-  EXPECT_EQ(story.judged(Severity::error), FindingLines{"error symbol-undefined demo/ext.so"});
+  EXPECT_EQ(story.verdict_on(Severity::error), FindingLines{"error symbol-undefined demo/ext.so"});
 }
 
 TEST(Verdicts, PluginsOfAnInstalledPackageAreWarnings) {
@@ -269,12 +277,12 @@ TEST(Verdicts, PluginsOfAnInstalledPackageAreWarnings) {
   story.files["demo/ext.so"] = story_module().build();
   story.files["demo/MPI.mpich.cpython-311-x86_64-linux-gnu.so"] = story_module().needed("libmpi.so.12").build();
   story.files["demo/plugins/libdriver.so"] = story_library().needed("libdb.so.5").build();
-  EXPECT_EQ(story.judged(), (FindingLines{"warning loader-not-found demo/MPI.mpich.cpython-311-x86_64-linux-gnu.so",
-                                          "warning loader-not-found demo/plugins/libdriver.so"}));
+  EXPECT_EQ(story.verdict_on(), (FindingLines{"warning loader-not-found demo/MPI.mpich.cpython-311-x86_64-linux-gnu.so",
+                                              "warning loader-not-found demo/plugins/libdriver.so"}));
   // A library that both a module and a plugin need is told of for the module.
   story.files["demo/ext.so"] = story_module().needed("libshared.so").runpath("$ORIGIN").build();
   story.files["demo/libshared.so"] = story_library().soname("libshared.so").needed("libabsent.so.1").build();
-  EXPECT_EQ(story.judged(Severity::error), FindingLines{"error loader-not-found demo/libshared.so"});
+  EXPECT_EQ(story.verdict_on(Severity::error), FindingLines{"error loader-not-found demo/libshared.so"});
 }
 
 }  // namespace

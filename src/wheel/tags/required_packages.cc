@@ -73,13 +73,10 @@ bool belongs_to(std::string_view module, const std::string& package) {
 }
 
 bool is_pinned_to(const pep::Requirement& requirement, const std::string& version) {
-  try {
-    const pep::Version own = pep::Version::parse(version);
-    return std::any_of(requirement.specifiers.begin(), requirement.specifiers.end(),
-                       [&](const pep::Specifier& each) { return each.op.starts_with("==") && each.contains(own); });
-  } catch (const Error&) {
-    return false;
-  }
+  const auto own = pep::Version::try_parse(version);
+  return own &&
+         std::any_of(requirement.specifiers.begin(), requirement.specifiers.end(),
+                     [&](const pep::Specifier& each) { return each.op.starts_with("==") && each.contains(*own); });
 }
 
 // Parts of one project carry its name: librmm-cu12 beside rmm-cu12, sherpa-onnx-core beside sherpa-onnx.

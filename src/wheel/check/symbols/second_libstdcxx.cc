@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/text.h"
 #include "wheel/check/symbols/symbol_index.h"
 #include "wheel/check/symbols/symbols.h"
 #include "wheel/check/torch/torch_names.h"
@@ -90,7 +91,7 @@ Finding second_libstdcxx(const ElfFacts& file, const Boundary& boundary) {
           .severity = severity_of(file, boundary),
           .subject = file.path,
           .what = fmt::format("has libstdc++ linked into it and uses {} of {}, which uses libstdc++.so.6: {}",
-                              count_of(boundary.names.size(), "C++ symbol"), boundary.library,
+                              counted(boundary.names.size(), "C++ symbol"), boundary.library,
                               list_some(shown, k_examples_shown)),
           .why =
               "An exception that crosses between the two C++ runtimes ends the process, with \"terminate called "
