@@ -55,6 +55,15 @@ copy_folder() {
     --exclude=./dist --exclude=./_skbuild --exclude=./wheelhouse -cf - . | tar -xf - -C "$2"
 }
 
+# bring_history CHECKOUT COPY: packages ask git for their version.
+bring_history() {
+  git clone -q --shared --no-checkout --template= -- "$(realpath "$1")" "$2.history"
+  mv -- "$2.history/.git" "$2/.git"
+  rmdir -- "$2.history"
+  git -C "$2" update-ref --no-deref HEAD "$(git -C "$1" rev-parse HEAD)"
+  git -C "$2" -c core.hooksPath=/dev/null reset -q --mixed HEAD
+}
+
 # clone URL COMMIT FOLDER [- | SUBMODULE…]: '-' for no submodules, nothing for all.
 clone() {
   local git=(git -C "$3" -c core.hooksPath=/dev/null -c advice.detachedHead=false)

@@ -184,6 +184,7 @@ class StepScript {
       line("copy_folder \"$folder\" \"$source\"");
     else
       block(with_input("  copy_files \"$folder\" \"$source\"", names));
+    if (m_spec.source.incremental && !m_spec.source.git_commit.empty()) line("bring_history \"$folder\" \"$source\"");
   }
 
   [[nodiscard]] std::vector<std::string> pip_options() const {

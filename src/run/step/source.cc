@@ -12,6 +12,7 @@
 #include "document/fields.h"
 #include "plan/spec_fields.h"
 #include "run/step/phases.h"
+#include "source/worktree/history.h"
 #include "sys/file.h"
 #include "sys/files.h"
 
@@ -168,6 +169,7 @@ SourceTree get_source(const Job& job, const StepServices& services) {
   if (spec.source.incremental) {
     sys::make_folders(tree.source);
     source::synchronize(spec.source.folder, tree.source);
+    source::bring_history(spec.source.folder, tree.source, services.store);
   }
   for (const char* folder : {"home", "tmp", "bin", "dist"}) sys::make_folders(tree.tree / folder);
   fetch_sources(spec, tree, services);

@@ -1,0 +1,57 @@
+// A folder that a user works in is copied without its .git: what a build does there (setup.py may well call `git
+// submodule update`) must not touch it. But a package that asks git for its version would stop, or call itself 0.0.1.
+// So the copy gets a repository of its own, which borrows the checkout's objects.
+
+#include "source/worktree/history.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "source/git/git_command.h"
+#include "source/worktree/git_folder.h"
+#include "sys/files.h"
+
+namespace wheelsmith::source {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* k_mark = "wheelsmith-state";
+
+// HEAD and all tags.
+std::string state_of_history(const GitFolder& git) {
+  return to_hex(sha256(Bytes(git.head() + "\n" + git.branch() + "\n" + git.text({"show-ref", "--tags", "--head"}))));
+}
+
+}  // namespace
+
+void bring_history(const fs::path& folder, const fs::path& tree, store::Store& store) {
+  const fs::path target = tree / ".git";
+  if (!GitFolder::is_one(folder)) return;
+  const GitFolder checkout(folder);
+  if (!checkout.commit("HEAD")) return;  // a repository without a commit
+  const std::string state = state_of_history(checkout);
+  if (sys::read_file_if_there(target / k_mark, 1 << 10) == state) return;
+  const GitCommand git(store, nullptr);
+  const fs::path made = tree.parent_path() / "history";
+  sys::remove_tree(made);
+  const sys::Captured cloned = git.run({"clone", "--quiet", "--shared", "--no-checkout", "--template=", "--",
+                                        fs::canonical(folder).string(), made.string()},
+                                       tree, "file");
+  if (!cloned.exit.good())
+    throw Error(fmt::format("cannot read the history of {} ({})", folder.string(), git_message(cloned)));
+  sys::remove_tree(target);
+  fs::rename(made / ".git", target);
+  sys::remove_tree(made);
+  // Where no branch is checked out, a clone takes one that fits.
+  if (checkout.branch().empty())
+    (void)git.output({"update-ref", "--no-deref", "HEAD", checkout.head()}, tree,
+                     "cannot set the copied checkout's HEAD");
+  // The index as HEAD has it: what differs in the files is a change, as in the checkout.
+  (void)git.output({"reset", "--quiet", "--mixed", "HEAD"}, tree, "cannot make the index of the copied checkout");
+  sys::write_file(target / k_mark, state);
+}
+
+}  // namespace wheelsmith::source
