@@ -107,6 +107,8 @@ rm "$run_folder/BUILD_TOPOLOGY.toml"
 fetch bucket --run-id 77 --dry-run --families gfx94X-dcgpu --expand-families blas
 expect "blas_dev_generic.tar.xz blas_lib_gfx942.tar.zst " "$(names)"
 
+says_both() { says 1 "anything for gfx1200" --run-id 77 --targets "gfx942$1gfx1200"; }
+
 # says STATUS TEXT WORD…
 says() {
   run rocm fetch --base-url bucket "${@:3}"
@@ -116,7 +118,8 @@ says() {
 says 1 "there is no run 99-linux" --run-id 99
 says 1 "there is no run 77-windows" --run-id 77 --platform windows
 says 1 "the run has no artifacts" --run-id 78
-says 1 "anything for gfx1200" --run-id 77 --targets gfx942,gfx1200
+says_both ,
+says_both ';'
 says 1 "a file that matches nothing-like-it" --run-id 77 blas nothing-like-it
 says 1 "the artifact blas for gfx1200" --run-id 77 --stage apps --topology topology.toml --targets gfx1200
 says 1 "no regular expression" --run-id 77 '('

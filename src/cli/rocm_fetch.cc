@@ -23,6 +23,17 @@ struct FetchCommand {
   unsigned concurrency = 8;
 };
 
+// CMake's lists and TheRock's own options have semicolons; commas are split by the parser of the command line.
+std::vector<std::string> split_lists(const std::vector<std::string>& words) {
+  std::vector<std::string> names;
+  for (const std::string& word : words) {
+    for (const std::string_view name : split(word, ';')) {
+      if (!trim(name).empty()) names.emplace_back(trim(name));
+    }
+  }
+  return names;
+}
+
 rocm::RunRequest run_request(const FetchCommand& command) {
   rocm::RunRequest request;
   request.base = command.base;
@@ -30,9 +41,9 @@ rocm::RunRequest run_request(const FetchCommand& command) {
   request.repository = command.repository;
   request.stage = command.stage;
   request.topology = command.topology;
-  request.groups = command.groups;
-  request.families = command.families;
-  request.targets = command.targets;
+  request.groups = split_lists(command.groups);
+  request.families = split_lists(command.families);
+  request.targets = split_lists(command.targets);
   request.expand_families = command.expand_families;
   rocm::FetchSelection& selection = request.selection;
   selection.platform = command.platform;
@@ -114,9 +125,10 @@ void add_rocm_fetch(CLI::App& group, Outcome& outcome) {
   sub->add_option("--stage", command->stage, "Stage of the build: what it needs of the stages before it");
   sub->add_option("--topology", command->topology, "BUILD_TOPOLOGY.toml; default: the run's own");
   sub->add_option("--group", command->groups, "GPU groups, as archives are named: gfx94X-dcgpu")->delimiter(',');
-  sub->add_option("--families", command->families, "GPU families; a list with commas")->delimiter(',');
+  sub->add_option("--families", command->families, "GPU families; a list with commas or semicolons")->delimiter(',');
   sub->add_flag("--expand-families", command->expand_families, "Take the targets of families instead of their names");
-  sub->add_option("--targets", command->targets, "GPU targets like gfx1151; a list with commas")->delimiter(',');
+  sub->add_option("--targets", command->targets, "GPU targets like gfx1151; a list with commas or semicolons")
+      ->delimiter(',');
   sub->add_flag("--generic-only", command->generic_only, "Only what is for no GPU in particular");
   sub->add_option("--exclude", command->exclude, "Not files whose names match; repeatable")->allow_extra_args(false);
   sub->add_option("--exclude-components", command->exclude_components, "dbg, dev, doc, lib, run, test")->delimiter(',');
