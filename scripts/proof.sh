@@ -13,7 +13,7 @@ export WHEELS PROOF_WHEELS=$WHEELS
 
 proofs=("$@")
 [[ $# -gt 0 ]] || for script in tests/proof/*.sh; do
-  # Those two take over an hour each: `make proof-flash`.
+  # Two take over an hour each (`make proof-flash`); flash_gpu skips itself where there is no GPU.
   [[ $script == */fetch_wheels.sh || $script == */flash_cuda.sh || $script == */governor_flash.sh ]] || proofs+=("$(basename "$script" .sh)")
 done
 
