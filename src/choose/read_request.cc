@@ -6,6 +6,7 @@
 
 #include "base/request_error.h"
 #include "base/text.h"
+#include "choose/user_variables.h"
 #include "pep/requirement.h"
 #include "sys/files.h"
 #include "wheel/check/claimed_platform.h"
@@ -78,6 +79,7 @@ Request read_all(const settings::Settings& settings) {
   request.build_type = settings.text("build-type");
   request.set = settings.table("set");
   request.environment = read_variables(settings);
+  refuse_options_in(request.environment);
   request.network = settings.text("network");
   request.isolated = !settings.flag("no-build-isolation");
   request.verbose = settings.flag("verbose");

@@ -11,8 +11,8 @@
 
 // Which source a package is built from, or checked out from. A recipe names a repository and a ref, but rarely is that
 // the whole answer: the user may want another ref or fork; the ref belongs to a torch, whose own files record which
-// commits of its companions it was tested with; a fork keeps some families of refs, with patches of its own. `build`,
-// `plan`, `doctor`, `checkout` and `manifest` all ask here.
+// commits of the other packages it was tested with; a fork keeps some families of refs, with patches of its own.
+// `build`, `plan`, `doctor`, `checkout` and `manifest` all ask here.
 //
 //   ref:  --ref; else the record of the torch that is checked out or built beside it; else the ref that the recipe
 //         pairs with the torch (one without a pair is an Error); else the recipe's own

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/request_error.h"
 #include "base/text.h"
+#include "choose/user_variables.h"
 
 namespace wheelsmith::choose {
 
@@ -66,6 +67,34 @@ Chosen<std::vector<gpu::ArchList>> requested_archs(const Request& request, const
   return chosen;
 }
 
+// A list given by --env is --arch; an exported one is its default.
+void take_user_variables(Chosen<std::vector<gpu::ArchList>>& chosen, const Request& request,
+                         const recipe::Recipe& recipe, Variant variant, const sys::Environment& exported) {
+  std::string problem;
+  if (const auto given = find_arch_variable(request.environment, variant, problem)) {
+    if (!chosen.what.empty() && chosen.what != std::vector{given->archs})
+      throw RequestError(fmt::format("--env {} says {}, and --arch or --gpu {}: the build would get two answers",
+                                     given->name, given->archs.to_string(), chosen.what.front().to_string()));
+    chosen.what = {given->archs};
+    chosen.notes.push_back(
+        fmt::format("{}: architectures {} from --env {}", recipe.name, given->archs.to_string(), given->name));
+    return;
+  }
+  if (!problem.empty()) throw RequestError("--env " + problem);
+  const auto found = find_arch_variable(exported, variant, problem);
+  if (!problem.empty())
+    chosen.notes.push_back(fmt::format("{} is exported and ignored; --arch chooses architectures", problem));
+  if (!found) return;
+  if (chosen.what.empty()) {
+    chosen.what = {found->archs};
+    chosen.notes.push_back(fmt::format("{}: architectures {} from {}, which is exported; --arch chooses others",
+                                       recipe.name, found->archs.to_string(), found->name));
+  } else if (chosen.what != std::vector{found->archs}) {
+    chosen.notes.push_back(fmt::format("{}: {} is exported as {} and ignored, since --arch or --gpu is given",
+                                       recipe.name, found->name, found->archs.to_string()));
+  }
+}
+
 // Where the package compiles for one list whatever it is told, that list is built and checked.
 void take_fixed(Chosen<std::vector<gpu::ArchList>>& chosen, const recipe::Recipe& recipe,
                 const recipe::ArchRules& rules) {
@@ -102,6 +131,7 @@ Chosen<std::vector<gpu::ArchList>> choose_archs(const Request& request, const re
   if (variant == Variant::cpu) return {{gpu::ArchList{}}, {}};
   const recipe::ArchRules& rules = recipe.rules(variant, request.target).archs;
   Chosen<std::vector<gpu::ArchList>> chosen = requested_archs(request, recipe, rules, variant);
+  take_user_variables(chosen, request, recipe, variant, environment);
   const std::vector<gpu::Device> here = of_vendor(devices_here(gpus), vendor_of(variant));
   if (chosen.what.empty()) {
     const auto family = environment.find("ROCM_SDK_TARGET_FAMILY");

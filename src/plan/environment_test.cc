@@ -115,8 +115,10 @@ TEST(Variables, JobsAndVerbosityDecideNothing) {
   EXPECT_FALSE(c.loose().contains("VERBOSE"));
   c.spec.verbose = true;
   EXPECT_EQ(c.loose().at("VERBOSE"), "1");
+  // Never two answers: what an option says is not taken from --env.
   c.user = {{"MAX_JOBS", "2"}};
-  EXPECT_FALSE(c.loose().contains("MAX_JOBS"));
+  EXPECT_EQ(c.loose().at("MAX_JOBS"), "${jobs}");
+  EXPECT_FALSE(c.fixed().contains("MAX_JOBS"));
 }
 
 TEST(Variables, OfAVariant) {

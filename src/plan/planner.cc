@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "choose/python.h"
 #include "choose/recipe.h"
+#include "choose/user_variables.h"
 #include "choose/variants.h"
 #include "pep/requirement.h"
 #include "pep/version.h"
@@ -69,6 +70,7 @@ Planner::Planner(const choose::Request& request, const PlanInputs& inputs)
 Plan Planner::make() {
   if (m_request.packages.empty())
     throw RequestError("nothing to build: name a package, or list packages in wheelsmith.toml");
+  m_notes.add(choose::exported_notes(m_inputs.host.environment));
   const std::vector<toolchain::Python> pythons = choose::choose_pythons(m_request, m_inputs.host);
   for (const std::string& package : m_request.packages) {
     const recipe::Recipe& recipe = m_sources.recipe(package);

@@ -11,6 +11,7 @@
 
 #include "base/text.h"
 #include "base/zip_epoch.h"
+#include "choose/user_variables.h"
 #include "plan/rocm.h"
 #include "sys/file.h"
 
@@ -140,7 +141,10 @@ Variables fixed_variables(const VariableInputs& inputs) {
     if (const auto expanded = expand_or_nothing(value, inputs.values)) variables[name] = *expanded;
   }
   for (const auto& [name, value] : rules.append) append(variables[name], recipe::expand(value, inputs.values));
-  for (const auto& [name, value] : inputs.user) variables[name] = value;
+  // What an option says was taken from there; the build sees the plan's answer.
+  for (const auto& [name, value] : inputs.user) {
+    if (choose::option_of_variable(name).empty()) variables[name] = value;
+  }
   return variables;
 }
 
