@@ -30,6 +30,8 @@ target_link_options(wheelsmith_flags INTERFACE -static-libstdc++ -static-libgcc)
 if(WHEELSMITH_SANITIZE)
   target_compile_options(wheelsmith_flags INTERFACE
     -fsanitize=${WHEELSMITH_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  # GCC loses track of what is initialized between the checks that it adds itself.
+  target_compile_options(wheelsmith_flags INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   target_link_options(wheelsmith_flags INTERFACE -fsanitize=${WHEELSMITH_SANITIZE})
 endif()
 if(WHEELSMITH_FUZZ)
