@@ -101,7 +101,7 @@ elf::Edit Bundler::edit_for_member(const wheel::ElfFacts& facts) const {
   edit.run_path = elf::RunPath{runpath, {}};
   for (const std::string& entry : runpath ? facts.runpath : facts.rpath) {
     const auto inside = inside_wheel(entry, folder);
-    if (inside && !m_companions.is_sdk_folder(inside->substr(0, inside->find('/'))))
+    if (inside && !m_sdk_table.is_sdk_folder(inside->substr(0, inside->find('/'))))
       edit.run_path->entries.push_back(entry);
   }
   std::vector<std::string>& entries = edit.run_path->entries;
@@ -191,9 +191,9 @@ void Bundler::add_list() {
 void Bundler::finish() {
   const std::string metadata(m_tree.open(m_distribution.dist_info + "/METADATA").value().bytes.text());
   const std::string version =
-      m_wish.local_label.empty() ? "" : with_local_label(m_distribution.version(), m_wish.local_label);
+      m_inputs.local_label.empty() ? "" : with_local_label(m_distribution.version(), m_inputs.local_label);
   const MetadataEdit edited =
-      edit_metadata(metadata, [&](std::string_view name) { return m_companions.is_inside(name); }, version);
+      edit_metadata(metadata, [&](std::string_view name) { return m_sdk_table.is_inside(name); }, version);
   m_summary.dropped = edited.dropped;
   m_dist_info = m_distribution.dist_info;
   pep::WheelName name = m_name;
@@ -208,7 +208,7 @@ void Bundler::finish() {
 }
 
 std::uint64_t Bundler::write(Sink& sink) const {
-  wheel::SealOptions options{.time = m_wish.time, .threads = m_wish.threads};
+  wheel::SealOptions options{.time = m_inputs.time, .threads = m_inputs.threads};
   options.raw_from = &m_archive;
   return wheel::seal(m_members, m_dist_info, options, sink);
 }

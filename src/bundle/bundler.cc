@@ -20,7 +20,7 @@
 //
 // A library lies there once, under its SONAME: whoever asks for it by another name (libA.so for libA.so.1) is changed
 // to ask by that one, or a process would load it twice. What is opened by name while a process runs, and the data, no
-// file tells; that is a table (data/companions.toml).
+// file tells; that is a table (data/sdk_table.toml).
 
 namespace wheelsmith::bundle {
 
@@ -38,14 +38,14 @@ wheel::Distribution only_distribution(const FileTree& tree) {
 
 }  // namespace
 
-Bundler::Bundler(const Wish& wish)
-    : m_wish(wish),
-      m_companions(companions()),
-      m_name(pep::WheelName::parse(wish.file_name)),
-      m_archive(zip::Archive::open(wish.wheel)),
+Bundler::Bundler(const BundleInputs& inputs)
+    : m_inputs(inputs),
+      m_sdk_table(sdk_table()),
+      m_name(pep::WheelName::parse(inputs.file_name)),
+      m_archive(zip::Archive::open(inputs.wheel)),
       m_tree(m_archive),
-      m_view(wish.sdks, m_companions),
-      m_scan(wheel::scan(m_tree, {.threads = wish.threads})),
+      m_view(inputs.sdks, m_sdk_table),
+      m_scan(wheel::scan(m_tree, {.threads = inputs.threads})),
       m_distribution(only_distribution(m_tree)),
       m_root(pep::escaped_name(m_name.name) + ".libs") {
   for (const Finding& finding : m_scan.unreadable)
@@ -69,13 +69,13 @@ void Bundler::choose() {
     m_queue.pop_back();
     const std::vector<std::string> needed = m_chosen.at(path).needed;
     for (const std::string& name : needed) need(name, folder_of(path));
-    add_companions(path);
+    add_what_belongs(path);
   }
   m_summary.from_elsewhere.assign(m_elsewhere.begin(), m_elsewhere.end());
 }
 
 void Bundler::need(const std::string& name, const std::string& asking) {
-  if (m_own.contains(name) || m_companions.is_never(name) || m_by_name.contains(name)) return;
+  if (m_own.contains(name) || m_sdk_table.is_never(name) || m_by_name.contains(name)) return;
   const auto found = m_view.find_library(name, asking);
   if (!found) {
     m_elsewhere.insert(name);
@@ -124,9 +124,9 @@ void Bundler::add_kpack(const std::string& path, const elf::ElfFile& file) {
   }
 }
 
-void Bundler::add_companions(const std::string& path) {
+void Bundler::add_what_belongs(const std::string& path) {
   const std::string_view name = base_name(path);
-  for (const Companions::Library& row : m_companions.libraries) {
+  for (const SdkTable::Library& row : m_sdk_table.libraries) {
     const bool is_it = std::any_of(row.names.begin(), row.names.end(),
                                    [&](const std::string& pattern) { return glob_match(pattern, name); });
     if (!is_it) continue;

@@ -21,7 +21,7 @@
 
 namespace wheelsmith::bundle {
 
-struct Wish {
+struct BundleInputs {
   std::string file_name;  // of the wheel
   Bytes wheel;
   std::vector<SdkView::Source> sdks;  // the first counts
@@ -48,8 +48,8 @@ struct Summary {
 
 class Bundler {
  public:
-  // Reads the wheel and chooses. What the wish points to must outlive it. Throws Error where it cannot be done.
-  explicit Bundler(const Wish& wish);
+  // Reads the wheel and chooses. What the inputs points to must outlive it. Throws Error where it cannot be done.
+  explicit Bundler(const BundleInputs& inputs);
   Bundler(const Bundler&) = delete;
   Bundler& operator=(const Bundler&) = delete;
 
@@ -67,7 +67,7 @@ class Bundler {
   // bundler.cc: what comes along
   void choose();
   std::string add_library(const std::string& sdk_path, bool by_soname = true);
-  void add_companions(const std::string& path);
+  void add_what_belongs(const std::string& path);
   void add_data(const std::string& sdk_path);
   void add_kpack(const std::string& path, const elf::ElfFile& file);
   void need(const std::string& name, const std::string& asking);
@@ -86,8 +86,8 @@ class Bundler {
   void add_list();
   void add_member(std::string name, std::uint32_t mode, std::uint64_t size, std::function<Blob()> open);
 
-  const Wish& m_wish;
-  const Companions& m_companions;
+  const BundleInputs& m_inputs;
+  const SdkTable& m_sdk_table;
   pep::WheelName m_name;
   zip::Archive m_archive;
   wheel::WheelTree m_tree;

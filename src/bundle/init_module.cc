@@ -55,10 +55,10 @@ std::string module_text(const std::vector<std::string>& libraries, std::size_t d
 void Bundler::add_init_modules() {
   const auto& known = rocm::python_table().libraries;
   for (const FileTree::File& member : m_tree.files()) {
-    if (base_name(member.name) != m_companions.init_module) continue;
+    if (base_name(member.name) != m_sdk_table.init_module) continue;
     const std::string text(m_tree.open(member.name).value().bytes.text());
     std::vector<std::string> libraries;
-    for (const std::string& name : quoted_names(text, m_companions.init_list)) {
+    for (const std::string& name : quoted_names(text, m_sdk_table.init_list)) {
       const auto row =
           std::find_if(known.begin(), known.end(), [&](const auto& library) { return library.name == name; });
       std::vector<std::string> found;

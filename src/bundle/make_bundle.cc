@@ -36,8 +36,8 @@ OpenSdk open_sdk(const std::string& path) {
   return sdk;
 }
 
-void write_bundle(const Wish& wish, const BundleRequest& request, BundledWheel& made) {
-  const Bundler bundler(wish);
+void write_bundle(const BundleInputs& inputs, const BundleRequest& request, BundledWheel& made) {
+  const Bundler bundler(inputs);
   made.summary = bundler.summary();
   sys::make_folders(request.out);
   made.path = request.out / made.summary.file_name;
@@ -51,30 +51,30 @@ void write_bundle(const Wish& wish, const BundleRequest& request, BundledWheel& 
 }  // namespace
 
 BundledWheel make_bundle(const BundleRequest& request) {
-  Wish wish;
-  wish.file_name = fs::path(request.wheel).filename().string();
-  wish.local_label = request.local_label;
-  wish.time = request.time;
-  wish.threads = request.threads;
+  BundleInputs inputs;
+  inputs.file_name = fs::path(request.wheel).filename().string();
+  inputs.local_label = request.local_label;
+  inputs.time = request.time;
+  inputs.threads = request.threads;
   const Blob file = sys::map_file(request.wheel);
-  wish.wheel = file.bytes;
+  inputs.wheel = file.bytes;
   std::vector<OpenSdk> sdks;
   for (const std::string& path : request.from) {
     sdks.push_back(open_sdk(path));
-    wish.sdks.push_back({path, sdks.back().tree.get()});
+    inputs.sdks.push_back({path, sdks.back().tree.get()});
   }
   BundledWheel made;
   try {
-    write_bundle(wish, request, made);
+    write_bundle(inputs, request, made);
   } catch (const RequestError&) {  // about the command, not about the wheel
     throw;
   } catch (const Error& error) {
-    throw error.in(printable(wish.file_name));
+    throw error.in(printable(inputs.file_name));
   }
   // Users get a wheel that was checked as they would check it.
   const Blob written = sys::map_file(made.path);
   wheel::CheckOptions options;
-  options.threads = wish.threads;
+  options.threads = inputs.threads;
   made.verdict = wheel::check_wheel(made.path.filename().string(), written.bytes, options);
   return made;
 }

@@ -15,7 +15,7 @@ struct BundleRequest {
   std::vector<std::string> from;  // SDKs: folders or wheels; the first that has a file counts
   std::filesystem::path out;
   std::string local_label{};
-  std::int64_t time = Wish().time;
+  std::int64_t time = BundleInputs().time;
   unsigned threads = 1;
 };
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "bundle/companions.h"
+#include "bundle/sdk_table.h"
 
 namespace wheelsmith::bundle {
 namespace {
@@ -13,7 +13,7 @@ TEST(EditMetadata, DropsWhatIsInsideAndKeepsTheRest) {
       "Metadata-Version: 2.1\r\nName: demo\nVersion: 1.0\nRequires-Dist: rocm[libraries]==7.10.0\n"
       "Requires-Dist: numpy>=2\nrequires-dist: ROCm_SDK_Core ; python_version >= \"3.9\"\n"
       "Description: one\n  two\n\nRequires-Dist: rocm\n";
-  const auto is_inside = [](std::string_view name) { return companions().is_inside(name); };
+  const auto is_inside = [](std::string_view name) { return sdk_table().is_inside(name); };
   const MetadataEdit edit = edit_metadata(text, is_inside, "");
   EXPECT_EQ(edit.text,
             "Metadata-Version: 2.1\r\nName: demo\nVersion: 1.0\nRequires-Dist: numpy>=2\n"
@@ -35,16 +35,16 @@ TEST(LocalLabel, Rows) {
   for (const char* bad : {"", "a b", "+x", "a/b", "-"}) EXPECT_THROW((void)with_local_label("1.0", bad), Error) << bad;
 }
 
-TEST(Companions, TheTableIsReadAndRefusesWhatItDoesNotKnow) {
-  EXPECT_TRUE(companions().is_sdk_folder("_rocm_sdk_core"));
-  EXPECT_TRUE(companions().is_sdk_folder("_rocm_sdk_libraries_gfx94x_dcgpu"));
-  EXPECT_FALSE(companions().is_sdk_folder("torch"));
-  EXPECT_TRUE(companions().is_never("libc.so.6"));
-  EXPECT_TRUE(companions().is_never("libstdc++.so.6"));
-  EXPECT_FALSE(companions().is_never("libamdhip64.so.7"));
-  EXPECT_FALSE(companions().is_inside("torch"));
-  EXPECT_FALSE(companions().libraries.empty());
-  EXPECT_THROW((void)read_companions("[[library]]\nname = ['x']\n", "x.toml"), Error);
+TEST(SdkTable, TheTableIsReadAndRefusesWhatItDoesNotKnow) {
+  EXPECT_TRUE(sdk_table().is_sdk_folder("_rocm_sdk_core"));
+  EXPECT_TRUE(sdk_table().is_sdk_folder("_rocm_sdk_libraries_gfx94x_dcgpu"));
+  EXPECT_FALSE(sdk_table().is_sdk_folder("torch"));
+  EXPECT_TRUE(sdk_table().is_never("libc.so.6"));
+  EXPECT_TRUE(sdk_table().is_never("libstdc++.so.6"));
+  EXPECT_FALSE(sdk_table().is_never("libamdhip64.so.7"));
+  EXPECT_FALSE(sdk_table().is_inside("torch"));
+  EXPECT_FALSE(sdk_table().libraries.empty());
+  EXPECT_THROW((void)read_sdk_table("[[library]]\nname = ['x']\n", "x.toml"), Error);
 }
 
 }  // namespace

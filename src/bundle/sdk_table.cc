@@ -1,4 +1,4 @@
-#include "bundle/companions.h"
+#include "bundle/sdk_table.h"
 
 #include <algorithm>
 
@@ -9,7 +9,7 @@
 namespace wheelsmith::bundle {
 
 namespace data {
-extern const std::string_view companions_toml;
+extern const std::string_view sdk_table_toml;
 }  // namespace data
 
 namespace {
@@ -21,18 +21,18 @@ bool any_matches(const std::vector<std::string>& patterns, std::string_view text
 
 }  // namespace
 
-bool Companions::is_sdk_folder(std::string_view name) const { return any_matches(sdk_folders, name); }
+bool SdkTable::is_sdk_folder(std::string_view name) const { return any_matches(sdk_folders, name); }
 
-bool Companions::is_inside(std::string_view distribution) const {
+bool SdkTable::is_inside(std::string_view distribution) const {
   return any_matches(distributions, pep::normalized_name(distribution));
 }
 
-bool Companions::is_never(std::string_view library) const { return any_matches(never, library); }
+bool SdkTable::is_never(std::string_view library) const { return any_matches(never, library); }
 
-Companions read_companions(std::string_view toml, std::string_view file_name) {
+SdkTable read_sdk_table(std::string_view toml, std::string_view file_name) {
   const document::Table table = document::parse_toml(toml, file_name);
   document::Problems problems(file_name);
-  Companions result;
+  SdkTable result;
   document::TableReader reader(table, "the table", 1, problems);
   reader.texts("sdk-folders", result.sdk_folders);
   reader.texts("distributions", result.distributions);
@@ -42,7 +42,7 @@ Companions read_companions(std::string_view toml, std::string_view file_name) {
     inner.text("list", result.init_list);
   });
   reader.each("library", [&](document::TableReader& inner) {
-    Companions::Library library;
+    SdkTable::Library library;
     inner.texts("names", library.names);
     inner.texts("also", library.also);
     inner.texts("data", library.data);
@@ -53,8 +53,8 @@ Companions read_companions(std::string_view toml, std::string_view file_name) {
   return result;
 }
 
-const Companions& companions() {
-  static const Companions table = read_companions(data::companions_toml, "companions.toml");
+const SdkTable& sdk_table() {
+  static const SdkTable table = read_sdk_table(data::sdk_table_toml, "sdk_table.toml");
   return table;
 }
 

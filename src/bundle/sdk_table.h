@@ -6,8 +6,8 @@
 
 namespace wheelsmith::bundle {
 
-// data/companions.toml as values: which files of an SDK belong to which library.
-struct Companions {
+// data/sdk_table.toml as values: which files of an SDK belong to which library.
+struct SdkTable {
   struct Library {
     std::vector<std::string> names, also, data;
   };
@@ -21,8 +21,8 @@ struct Companions {
 };
 
 // Throws Error that says what is wrong where.
-Companions read_companions(std::string_view toml, std::string_view file_name);
+SdkTable read_sdk_table(std::string_view toml, std::string_view file_name);
 // The embedded one.
-const Companions& companions();
+const SdkTable& sdk_table();
 
 }  // namespace wheelsmith::bundle

@@ -14,12 +14,12 @@ std::string folder_of(std::string_view path) {
   return std::string(slash == path.npos ? "" : path.substr(0, slash));
 }
 
-SdkView::SdkView(std::vector<Source> sources, const Companions& companions) : m_sources(std::move(sources)) {
+SdkView::SdkView(std::vector<Source> sources, const SdkTable& table) : m_sources(std::move(sources)) {
   for (std::size_t i = 0; i < m_sources.size(); ++i) {
     const std::vector<FileTree::File> files = m_sources[i].tree->files();
     const auto root_of = [&](const std::string& name) -> std::size_t {
       const std::size_t slash = name.find('/');
-      return slash != name.npos && companions.is_sdk_folder(name.substr(0, slash)) ? slash + 1 : 0;
+      return slash != name.npos && table.is_sdk_folder(name.substr(0, slash)) ? slash + 1 : 0;
     };
     const bool has_folders =
         std::any_of(files.begin(), files.end(), [&](const FileTree::File& file) { return root_of(file.name) != 0; });

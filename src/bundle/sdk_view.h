@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/file_tree.h"
-#include "bundle/companions.h"
+#include "bundle/sdk_table.h"
 #include "elf/elf_file.h"
 
 namespace wheelsmith::bundle {
@@ -25,7 +25,7 @@ class SdkView {
     std::uint64_t size = 0;
   };
 
-  SdkView(std::vector<Source> sources, const Companions& companions);
+  SdkView(std::vector<Source> sources, const SdkTable& table);
 
   [[nodiscard]] const std::map<std::string, File>& files() const { return m_files; }
   [[nodiscard]] const std::string& source_of(const std::string& path) const {

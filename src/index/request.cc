@@ -77,14 +77,14 @@ unsigned quality(std::string_view parameters) {
 
 // How much a list of media ranges wants a type: the most specific one that matches counts (RFC 9110, 12.5.1). Of
 // equally wanted ones, that which is called by its name is wanted more.
-struct Wish {
+struct Preference {
   unsigned quality = 0;  // thousandths
   bool named = false;
-  friend auto operator<=>(const Wish&, const Wish&) = default;
+  friend auto operator<=>(const Preference&, const Preference&) = default;
 };
 
-Wish wanted(std::string_view accept, std::string_view type) {
-  Wish result;
+Preference preference_for(std::string_view accept, std::string_view type) {
+  Preference result;
   int best = 0;
   for (const std::string_view item : split(accept, ',')) {
     const std::size_t semicolon = std::min(item.find(';'), item.size());
@@ -159,13 +159,13 @@ std::optional<PageChoice> choose_page(const std::optional<std::string>& accept, 
   }
   if (!accept || trim(*accept).empty()) return PageChoice{false, std::string(k_html_type)};
   const MediaType* best = nullptr;
-  Wish most;
+  Preference most;
   for (const MediaType& type : k_types) {
-    const Wish wish = wanted(*accept, type.name);
+    const Preference preference = preference_for(*accept, type.name);
     // Who takes just anything (curl, an old tool) gets what everybody can read: the last one.
-    const bool plain = &type == &k_types.back() && !wish.named;
-    if (wish.quality > 0 && (wish > most || (plain && wish == most))) {
-      most = wish;
+    const bool plain = &type == &k_types.back() && !preference.named;
+    if (preference.quality > 0 && (preference > most || (plain && preference == most))) {
+      most = preference;
       best = &type;
     }
   }

@@ -45,19 +45,19 @@ bool lacks_special_code(const Coverage::Item& item) {
 }
 
 // What was asked for, as the user said it and as an architecture.
-struct Wish {
+struct MissingTarget {
   std::string name;
   std::string arch;
 };
 
-Wish wish_of(const Coverage::Item& item, const std::string& device) {
+MissingTarget wish_of(const Coverage::Item& item, const std::string& device) {
   const std::string arch = wish_name(item.request);
   return {device.empty() ? arch : device, arch};
 }
 
-std::string fix_for(const Wish& wish) { return fmt::format("build it with {} in its architecture list", wish.arch); }
+std::string fix_for(const MissingTarget& wish) { return fmt::format("build it with {} in its architecture list", wish.arch); }
 
-Finding missing(const std::string& subject, Severity severity, const Wish& wish, const std::string& there) {
+Finding missing(const std::string& subject, Severity severity, const MissingTarget& wish, const std::string& there) {
   return {severity == Severity::error ? "arch-missing" : "arch-missing-in-file",
           severity,
           subject,
@@ -69,7 +69,7 @@ Finding missing(const std::string& subject, Severity severity, const Wish& wish,
 void judge(const Coverage& coverage, const std::string& device, const std::string& subject, const Pieces& pieces,
            std::vector<Finding>& findings) {
   for (const Coverage::Item& item : coverage.items) {
-    const Wish wish = wish_of(item, device);
+    const MissingTarget wish = wish_of(item, device);
     if (item.state == Coverage::State::missing) {
       findings.push_back(missing(subject, Severity::error, wish, list_of(pieces)));
     } else if (lacks_special_code(item) && device.empty()) {
@@ -92,7 +92,7 @@ void judge_library(const std::string& path, const Pieces& own, const Coverage& w
   for (std::size_t i = 0; i < coverage.items.size() && i < whole.items.size(); ++i) {
     const bool lacks = coverage.items[i].state == Coverage::State::missing;
     if (!lacks || whole.items[i].state == Coverage::State::missing) continue;  // the wheel as a whole was reported
-    const Wish wish = wish_of(coverage.items[i], device);
+    const MissingTarget wish = wish_of(coverage.items[i], device);
     findings.push_back(missing(path, Severity::warning, wish, list_of(own)));
   }
 }

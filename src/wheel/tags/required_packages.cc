@@ -112,9 +112,9 @@ class Search {
     }
     std::optional<RequiredLibrary> likely;
     if (!fitting.empty()) likely = RequiredLibrary{fitting.front(), false};
-    // A companion's libraries may have any name: sherpa-onnx-core holds libonnxruntime.so, librmm loads
+    // The libraries of such a part may have any name: sherpa-onnx-core holds libonnxruntime.so, librmm loads
     // librapids_logger.so.
-    for (const std::string& package : m_packages.companions) {
+    for (const std::string& package : m_packages.parts) {
       if (is_loaded(package) || has_folder(package)) return RequiredLibrary{package, true};
       if (!likely) likely = RequiredLibrary{package, false};
     }
@@ -173,7 +173,7 @@ RequiredPackages required_packages(const Distribution& distribution, const Pytho
       result.required.push_back(pep::normalized_name(requirement.name));
       const std::string& package = result.required.back();
       if (is_pinned_to(requirement, distribution.version()) && shares_name(package, own)) {
-        result.companions.push_back(package);
+        result.parts.push_back(package);
       }
     } catch (const Error&) {  // reported with the metadata
     }

@@ -15,10 +15,10 @@ namespace wheelsmith::wheel {
 // The packages that are installed wherever a wheel is, because it requires them, and what its Python code does with
 // them.
 struct RequiredPackages {
-  std::vector<std::string> required;    // normalized names, without those that belong to an extra
-  std::vector<std::string> companions;  // those that are parts of the same project: pinned to the wheel's own version
-  std::set<std::string> imported;       // modules
-  std::set<std::string> loaded;         // modules whose load_library() is called
+  std::vector<std::string> required;  // normalized names, without those that belong to an extra
+  std::vector<std::string> parts;     // those that are parts of the same project: pinned to the wheel's own version
+  std::set<std::string> imported;     // modules
+  std::set<std::string> loaded;       // modules whose load_library() is called
 
   // Whether one of the required packages has a module or folder of that name in site-packages, by what it is called.
   [[nodiscard]] bool has_module(std::string_view name) const;
