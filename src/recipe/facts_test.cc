@@ -540,7 +540,7 @@ std::vector<Situation> situations(const PackageFacts& facts, const Recipe& recip
   if (variant == Variant::rocm && !facts.rocm.empty()) now.rocm = facts.rocm.back();
   try {
     Names ignored;
-    const std::string& list = recipe.resolved_for(variant, target, now, ignored).rules(variant, target).archs.fallback;
+    const std::string list = recipe.resolved_for(variant, target, now, ignored).rules(variant, target).archs.fallback;
     for (const auto& request : gpu::ArchList::parse(list).requests) now.archs.push_back(gpu::to_string(request));
   } catch (const Error&) {
     // Refused; the comparison will see why.
