@@ -55,7 +55,9 @@ MissingTarget wish_of(const Coverage::Item& item, const std::string& device) {
   return {device.empty() ? arch : device, arch};
 }
 
-std::string fix_for(const MissingTarget& wish) { return fmt::format("build it with {} in its architecture list", wish.arch); }
+std::string fix_for(const MissingTarget& wish) {
+  return fmt::format("build it with {} in its architecture list", wish.arch);
+}
 
 Finding missing(const std::string& subject, Severity severity, const MissingTarget& wish, const std::string& there) {
   return {severity == Severity::error ? "arch-missing" : "arch-missing-in-file",
