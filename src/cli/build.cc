@@ -1,4 +1,4 @@
-#include "report/build.h"
+#include "report/build/build.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "build/build.h"
 #include "cli/session.h"
-#include "report/doctor_text.h"
+#include "report/plan/doctor_text.h"
 
 namespace wheelsmith::cli {
 

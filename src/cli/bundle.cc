@@ -1,6 +1,6 @@
 // `bundle`: a wheel that needs no SDK beside it.
 
-#include "report/bundle.h"
+#include "report/wheel/bundle.h"
 
 #include <fmt/format.h>
 

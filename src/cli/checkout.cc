@@ -6,7 +6,7 @@
 
 #include "cli/session.h"
 #include "plan/source_bundle.h"
-#include "report/checkout.h"
+#include "report/plan/checkout.h"
 
 namespace wheelsmith::cli {
 

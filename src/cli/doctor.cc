@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "cli/session.h"
 #include "doctor/examine_packages.h"
-#include "report/doctor_text.h"
+#include "report/plan/doctor_text.h"
 #include "sys/file.h"
 #include "toolchain/description.h"
 

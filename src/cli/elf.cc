@@ -1,6 +1,6 @@
 // `elf`: the editor of run paths by itself, for files outside of wheels, and its proof for files that others edited.
 
-#include "report/elf.h"
+#include "report/wheel/elf.h"
 
 #include <fmt/format.h>
 #include <sys/stat.h>

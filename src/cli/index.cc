@@ -24,7 +24,7 @@ struct IndexCommand {
 };
 
 index::PublishOptions publish_options(const IndexCommand& command) {
-  if (!sys::is_folder(command.folder)) throw Error(printable(command.folder) + " is no folder");
+  if (!sys::is_folder(command.folder)) throw Error(printable(command.folder) + " is not a folder");
   if (command.no_html && command.no_json) throw UsageError("--no-html and --no-json leave no pages to write");
   index::PublishOptions options = command.options;
   options.folder = command.folder;

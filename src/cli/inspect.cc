@@ -2,8 +2,8 @@
 
 #include "base/error.h"
 #include "cli/command.h"
-#include "report/json.h"
-#include "report/text.h"
+#include "report/wheel/json.h"
+#include "report/wheel/text.h"
 #include "sys/file.h"
 #include "sys/page_trimmer.h"
 

@@ -14,7 +14,7 @@
 #include "base/request_error.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "report/json.h"
+#include "report/wheel/json.h"
 #include "sys/process.h"
 
 namespace wheelsmith::cli {
@@ -190,7 +190,8 @@ report::Style OutputOptions::style() const {
 
 std::uint64_t parse_size(const std::string& option, const std::string& text) {
   const auto bytes = parse_byte_size(text);
-  if (!bytes) throw UsageError(fmt::format("{} {} is no size; write it like 100MB or 1.5GB", option, printable(text)));
+  if (!bytes)
+    throw UsageError(fmt::format("{} {} is not a valid size; write it like 100MB or 1.5GB", option, printable(text)));
   return *bytes;
 }
 

@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 #include "cli/session.h"
-#include "report/checkout.h"
+#include "report/plan/checkout.h"
 #include "sys/files.h"
 
 namespace wheelsmith::cli {

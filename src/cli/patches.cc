@@ -1,6 +1,6 @@
 // `patches`: what was changed in a checkout, as files that the next checkout applies.
 
-#include "report/patches.h"
+#include "report/plan/patches.h"
 
 #include <fmt/format.h>
 

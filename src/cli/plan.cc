@@ -1,4 +1,4 @@
-#include "report/plan.h"
+#include "report/plan/plan.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include "cli/session.h"
 #include "plan/render/render.h"
 #include "plan/source_bundle.h"
-#include "report/checkout.h"
+#include "report/plan/checkout.h"
 
 namespace wheelsmith::cli {
 

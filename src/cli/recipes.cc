@@ -10,7 +10,7 @@
 #include "choose/recipe.h"
 #include "cli/session.h"
 #include "plan/sources.h"
-#include "report/plan.h"
+#include "report/plan/plan.h"
 #include "sys/file.h"
 #include "sys/files.h"
 
@@ -93,7 +93,8 @@ int init(const RecipeCommand& command) {
 void add_recipes(CLI::App& app, Outcome& outcome) {
   auto command = std::make_shared<RecipeCommand>();
   CLI::App* sub = app.add_subcommand("recipes", "List what can be built");
-  sub->footer("Anything else of the registry that has an sdist can be built too: a recipe is made up from its source.");
+  sub->footer(
+      "Anything else of the registry that has an sdist can be built too: a recipe is inferred from its source.");
   command->settings.add_to(*sub, {"recipes"});
   command->output.add_to(*sub);
   sub->callback([command, &outcome] { outcome = [command] { return list_recipes(*command); }; });
@@ -116,7 +117,7 @@ void add_recipe(CLI::App& app, Outcome& outcome) {
   show_command->callback([shown, &outcome] { outcome = [shown] { return show_recipe(*shown); }; });
 
   auto made = std::make_shared<RecipeCommand>();
-  CLI::App* init_command = sub->add_subcommand("init", "Write down the recipe that would be made up for a package");
+  CLI::App* init_command = sub->add_subcommand("init", "Write the recipe that would be inferred for a package");
   init_command->add_option("NAME", made->name, "Project of the registry, or any name together with --source")
       ->required();
   init_command->add_option("--into", made->into,

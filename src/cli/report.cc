@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 #include "cli/session.h"
-#include "report/collect.h"
+#include "report/build/collect.h"
 #include "sys/files.h"
 
 namespace wheelsmith::cli {

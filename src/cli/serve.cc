@@ -40,7 +40,7 @@ std::function<void(const std::string&)> problem_log(bool json) {
 }
 
 int serve(ServeCommand& command) {
-  if (!sys::is_folder(command.folder)) throw Error(printable(command.folder) + " is no folder");
+  if (!sys::is_folder(command.folder)) throw Error(printable(command.folder) + " is not a folder");
   command.options.folder = command.folder;
   command.options.on_problem = problem_log(command.json);
   command.options.look.threads = thread_count(command.threads);

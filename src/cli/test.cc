@@ -1,7 +1,7 @@
 #include "base/error.h"
 #include "choose/python.h"
 #include "cli/session.h"
-#include "report/build.h"
+#include "report/build/build.h"
 #include "run/wheel_tests.h"
 
 namespace wheelsmith::cli {

@@ -59,7 +59,7 @@ std::string verified_store_text(const VerifiedStore& store, const Style& style) 
     const std::string word(to_string(finding.severity));
     text += fmt::format("{} {} {}: {}\n", finding.severity == Severity::error ? style.red(word) : style.yellow(word),
                         finding.id, printable(finding.subject), style.wrap(printable(finding.what), 4));
-    if (!finding.fix.empty()) text += fmt::format("    mend: {}\n", style.wrap(printable(finding.fix), 10));
+    if (!finding.fix.empty()) text += fmt::format("    fix: {}\n", style.wrap(printable(finding.fix), 10));
   }
   return text + fmt::format("{} {}\n", store.is_good() ? style.green("good") : style.red("bad"),
                             printable(store.root.string()));

@@ -1,11 +1,11 @@
-#include "report/build.h"
+#include "report/build/build.h"
 
 #include <fmt/format.h>
 
 #include "base/text.h"
 #include "document/finding_value.h"
 #include "report/diagnosis.h"
-#include "report/doctor_text.h"
+#include "report/plan/doctor_text.h"
 
 namespace wheelsmith::report {
 
@@ -54,7 +54,7 @@ std::string failure_text(const run::StepOutcome& step, const Style& style) {
     if (finding.severity != Severity::error) continue;
     text += fmt::format("  {} {}: {}\n", style.red(finding.id), printable(finding.subject),
                         style.wrap(printable(finding.what), 4));
-    if (!finding.fix.empty()) text += fmt::format("    mend: {}\n", style.wrap(printable(finding.fix), 10));
+    if (!finding.fix.empty()) text += fmt::format("    fix: {}\n", style.wrap(printable(finding.fix), 10));
   }
   if (!step.log.empty()) text += fmt::format("  log: {}\n", step.log.string());
   if (!step.repeat_script.empty()) text += fmt::format("  repeat just that command: {}\n", step.repeat_script.string());

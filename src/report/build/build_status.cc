@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "report/build.h"
+#include "report/build/build.h"
 
 namespace wheelsmith::report {
 

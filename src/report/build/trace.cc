@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "report/build_report.h"
+#include "report/build/build_report.h"
 
 // Each record is a process, each slot a thread, each compile a complete event ("X"). What waits stands in a row of its
 // own below the same process (async events, which may overlap), memory is a counter.

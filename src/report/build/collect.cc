@@ -1,4 +1,4 @@
-#include "report/collect.h"
+#include "report/build/collect.h"
 
 #include <fmt/format.h>
 

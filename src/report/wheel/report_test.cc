@@ -2,10 +2,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "report/json.h"
 #include "report/style.h"
-#include "report/text.h"
 #include "report/versions.h"
+#include "report/wheel/json.h"
+#include "report/wheel/text.h"
 
 namespace wheelsmith::report {
 namespace {

@@ -1,6 +1,6 @@
 #include "document/value.h"
 #include "fetch/fetch.h"
-#include "report/plan.h"
+#include "report/plan/plan.h"
 
 namespace wheelsmith::report {
 

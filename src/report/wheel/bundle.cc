@@ -1,4 +1,4 @@
-#include "report/bundle.h"
+#include "report/wheel/bundle.h"
 
 #include <fmt/format.h>
 

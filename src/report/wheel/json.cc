@@ -1,4 +1,4 @@
-#include "report/json.h"
+#include "report/wheel/json.h"
 
 #include <nlohmann/json.hpp>
 

@@ -6,7 +6,7 @@
 
 #include "document/value.h"
 #include "gpu/device_code.h"
-#include "report/build_record.h"
+#include "report/build/build_record.h"
 #include "run/run.h"
 
 // A build from outside: what `wheelsmith report` shows, as a page, as a trace for browsers' profilers, and as JSON.

@@ -1,4 +1,4 @@
-#include "report/doctor_text.h"
+#include "report/plan/doctor_text.h"
 
 #include <gtest/gtest.h>
 

@@ -5,8 +5,8 @@
 #include <map>
 
 #include "base/text.h"
-#include "report/text.h"
 #include "report/versions.h"
+#include "report/wheel/text.h"
 
 namespace wheelsmith::report {
 

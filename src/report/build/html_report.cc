@@ -2,7 +2,7 @@
 #include <stdexcept>
 
 #include "base/hash.h"
-#include "report/build_report.h"
+#include "report/build/build_report.h"
 
 // The page: our own HTML, CSS and JavaScript, and the report's document as data in it. What came from records, logs and
 // wheels is only in that document, and the script shows it as text and never as markup. Should something break out

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "report/build.h"
-#include "report/plan.h"
+#include "report/build/build.h"
+#include "report/plan/plan.h"
 
 namespace wheelsmith::report {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "report/build_report.h"
+#include "report/build/build_report.h"
 #include "store/store.h"
 
 // Where a report's facts are: a store's logs/ (or a copy of that folder) holds a file for each `wheelsmith build`

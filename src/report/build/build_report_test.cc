@@ -1,4 +1,4 @@
-#include "report/build_report.h"
+#include "report/build/build_report.h"
 
 #include <gtest/gtest.h>
 

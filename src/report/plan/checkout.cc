@@ -1,4 +1,4 @@
-#include "report/checkout.h"
+#include "report/plan/checkout.h"
 
 #include <fmt/format.h>
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "report/text.h"
+#include "report/wheel/text.h"
 
 namespace wheelsmith::report {
 

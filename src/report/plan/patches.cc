@@ -1,4 +1,4 @@
-#include "report/patches.h"
+#include "report/plan/patches.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "report/build_record.h"
+#include "report/build/build_record.h"
 
 #include <algorithm>
 #include <array>

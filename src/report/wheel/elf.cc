@@ -1,4 +1,4 @@
-#include "report/elf.h"
+#include "report/wheel/elf.h"
 
 #include <fmt/format.h>
 
