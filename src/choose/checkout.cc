@@ -73,7 +73,7 @@ std::optional<source::PinnedRef> find_record(const recipe::Recipe& recipe, const
     throw Error(fmt::format("{} has no record of {} in related_commits, and --require-related-commit asks for one",
                             printable(folder.string()), by.record.empty() ? recipe.name : by.record));
   if (!pin && !options.torch_dir.empty() && !checkout_in(folder))
-    throw RequestError(fmt::format("--torch-dir {}: it is no checkout of {}: it has neither related_commits nor {}",
+    throw RequestError(fmt::format("--torch-dir {}: not a checkout of {}: it has neither related_commits nor {}",
                                    printable(options.torch_dir), by.recipe, join(by.files, ", ")));
   if (pin) pin->where = (folder / pin->where).string();
   return pin;
@@ -153,7 +153,7 @@ SourceChoice choose_checkout_source(const recipe::Recipe& recipe, const std::opt
                                     const CheckoutOptions& options) {
   if (recipe.source.kind != recipe::Source::Kind::git && options.origin.empty())
     throw RequestError(
-        fmt::format("the source of {} is no git repository, so there is nothing to check out; --origin URL "
+        fmt::format("the source of {} is not a git repository, so there is nothing to check out; --origin URL "
                     "--ref REF names one",
                     recipe.name));
   // A record that is demanded is looked for even where it decides nothing.

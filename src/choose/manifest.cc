@@ -31,7 +31,7 @@ source::CheckoutRequest manifest_request(const source::ManifestProject& project,
   request.submodules = project.wanted_submodules;
   if (!project.patchset.empty() && !project.patches.empty()) {
     if (project.patchset.find("..") != std::string::npos || fs::path(project.patchset).is_absolute())
-      throw Error(fmt::format("{}: \"{}\" is no name of a patch set", project.name, printable(project.patchset)));
+      throw Error(fmt::format("{}: \"{}\" is not a valid patch set name", project.name, printable(project.patchset)));
     const fs::path folder = options.patch_folder / request.recipe / project.patchset;
     request.patches = source::PatchSet(project.patchset, folder, request.recipe);
     source::compare_patches(project, request.patches);

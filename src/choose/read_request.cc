@@ -59,7 +59,7 @@ Request read_all(const settings::Settings& settings) {
   request.packages = settings.list("packages");
   for (const std::string& name : request.packages) {
     if (!pep::is_valid_name(name))
-      throw Error(fmt::format("\"{}\" is no name of a package (a folder to build from is given by --source)", name));
+      throw Error(fmt::format("\"{}\" is not a valid package name; build a folder with --source FOLDER", name));
   }
   request.variants = read_variants(settings);
   request.target = settings.text("target");

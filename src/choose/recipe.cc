@@ -47,7 +47,7 @@ const recipe::Recipe* find_recipe(const recipe::Library& library, const std::str
   throw_if_broken(library, package);
   if (!pep::is_valid_name(package))
     throw RequestError(
-        fmt::format("{} is no name of a package (a folder to build from is given by --source)", printable(package)));
+        fmt::format("{} is not a valid package name; build a folder with --source FOLDER", printable(package)));
   return nullptr;
 }
 

@@ -176,7 +176,7 @@ bool Examiner::is_left_out(const recipe::Dependency& need) const {
 
 std::optional<recipe::Recipe> Examiner::recipe_for(const std::string& package, const toolchain::Python& python) {
   if (const recipe::Recipe* known = choose::find_recipe(m_inputs.recipes, package)) return *known;
-  Check check{.id = "recipe", .found = "none; one is made up from the source", .wanted = "a recipe for " + package};
+  Check check{.id = "recipe", .found = "none; one is inferred from the source", .wanted = "a recipe for " + package};
   check.package = package;
   try {
     recipe::Recipe inferred = plan::infer_recipe(package, m_request, m_inputs, python);

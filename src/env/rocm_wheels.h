@@ -6,7 +6,7 @@
 
 #include "env/env.h"
 
-// ROCm out of the wheels of an index (rocm_wheels.cc says how they are made up).
+// ROCm from the wheels of an index (rocm_wheels.cc says how they are composed).
 
 namespace wheelsmith::env {
 

@@ -21,7 +21,7 @@ enum class Outcome : std::uint8_t {
   failed,
   out_of_memory,  // and is tried again
   set_back,       // by the governor, and is tried again
-  lost,           // its shim went without a word
+  lost,           // its shim ended without reporting
 };
 
 // What the compile cache did for it.

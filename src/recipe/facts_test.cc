@@ -352,7 +352,7 @@ class Comparison {
         const std::size_t equals = std::min(word.find('='), word.size());
         const Value& choices = value[word.substr(0, equals)];
         if (choices.is_null()) {
-          complain(word + " is no option of it", &fact);
+          complain(word + " is not an option of this release", &fact);
         } else if (const Names legal = choices.texts(); !legal.empty() && !has(legal, word.substr(equals + 1))) {
           complain(word + " is none of its choices", &fact);
         }

@@ -84,7 +84,7 @@ class Maker {
   void head() {
     m_root["name"] = pep::normalized_name(m_facts.name);
     m_root["project"] = m_facts.name;
-    m_root["summary"] = "made up from the files of its source";
+    m_root["summary"] = "inferred from the files of its source";
     m_root["assumptions"] = Array();
     Table& source = inner(m_root, "source");
     source["sdist"] = m_facts.name;
@@ -249,6 +249,6 @@ class Maker {
 
 }  // namespace
 
-Recipe infer(const SourceFacts& facts) { return recipe_from(Maker(facts).make(), "made up", true); }
+Recipe infer(const SourceFacts& facts) { return recipe_from(Maker(facts).make(), "inferred", true); }
 
 }  // namespace wheelsmith::recipe

@@ -286,8 +286,8 @@ class Recipe {
   std::string name;     // as people call it
   std::string project;  // the distribution's name; usually the same
   std::string summary;
-  std::string origin;                    // "built in", a file's path, or "made up"
-  std::vector<std::string> assumptions;  // of a made-up one, as sentences
+  std::string origin;                    // "built in", a file's path, or "inferred"
+  std::vector<std::string> assumptions;  // of an inferred one, as sentences
   Source source;
   std::vector<Setting> settings;
 

@@ -82,7 +82,7 @@ TEST(SourceFacts, AreSeenInAnArchivesFolder) {
 
 TEST(MakeUp, AnExtensionOfTorch) {
   const Recipe recipe = infer(fast_ops());
-  EXPECT_EQ(recipe.origin, "made up");
+  EXPECT_EQ(recipe.origin, "inferred");
   EXPECT_EQ(recipe.name, "fast-ops");
   EXPECT_EQ(recipe.variants(), (std::vector<Variant>{Variant::cpu, Variant::cuda, Variant::rocm}));
   EXPECT_GE(recipe.assumptions.size(), 4U);

@@ -137,7 +137,7 @@ bool provides(const DistInfo& info, const PythonPackage& package) {
 DistInfo settled(const DistInfo& info) {
   DistInfo result = info;
   const auto version = pep::Version::try_parse(info.version);
-  if (!version) throw Error(fmt::format("\"{}\" is no version of a Python package", printable(info.version)));
+  if (!version) throw Error(fmt::format("\"{}\" is not a valid Python package version", printable(info.version)));
   result.version = version->to_string();
   for (const std::string& name : info.packages) (void)python_table().package(name);
   for (std::vector<std::string>* list : {&result.targets, &result.linux_targets, &result.windows_targets}) {

@@ -52,7 +52,7 @@ void check_sha(const std::string& sha) {
 // What the installer's own spelling would be, which must be ours.
 std::string checked(const std::string& version) {
   const auto parsed = pep::Version::try_parse(version);
-  if (!parsed) throw Error(fmt::format("\"{}\" is no version of a Python package", printable(version)));
+  if (!parsed) throw Error(fmt::format("\"{}\" is not a valid Python package version", printable(version)));
   if (parsed->to_string() != version)
     throw Error(fmt::format("the version \"{}\" is written {} by installers", printable(version), parsed->to_string()));
   return version;
@@ -130,7 +130,7 @@ std::string wheel_version(const std::string& given, VersionWanted wanted, const 
     version = development ? wanted.base_version + ".dev0" : package_version(wanted);
   }
   const auto parsed = pep::Version::try_parse(version);
-  if (!parsed) throw RequestError(fmt::format("{} is no version of a Python package", printable(version)));
+  if (!parsed) throw RequestError(fmt::format("{} is not a valid Python package version", printable(version)));
   return parsed->to_string();
 }
 

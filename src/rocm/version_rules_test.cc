@@ -65,7 +65,7 @@ TEST(VersionRules, ASuffixOfOnesOwn) {
   value.custom_suffix = "-Alpha";
   EXPECT_EQ(refusal_of(value), "the version \"7.10.0-Alpha\" is written 7.10.0a0 by installers");
   value.custom_suffix = " b";
-  EXPECT_EQ(refusal_of(value), "\"7.10.0 b\" is no version of a Python package");
+  EXPECT_EQ(refusal_of(value), "\"7.10.0 b\" is not a valid Python package version");
   value.release_type = "nightly";
   EXPECT_EQ(refusal_of(value), "a version is made by a release type or by a suffix: give one of them");
   EXPECT_EQ(refusal_of(wanted("")), "a version is made by a release type or by a suffix: give one of them");

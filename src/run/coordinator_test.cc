@@ -142,7 +142,7 @@ TEST(Coordinator, BuildsWhatTheStoreHasLost) {
   EXPECT_EQ(setup.run(), "built ");
 }
 
-// The wheels come from the store, by their hashes; what is built alongside is no part of the environment.
+// The wheels come from the store, by their hashes; steps built alongside are not part of the environment.
 TEST(Coordinator, HandsOnTheWheelsThatAStepNeeds) {
   Fixture setup;
   setup.add("torch");

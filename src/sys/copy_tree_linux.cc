@@ -127,7 +127,7 @@ void copy_file(const fs::path& from, const fs::path& to) {
   if (!source.is_open()) throw_sys_error(errno, "open", from);
   struct stat status{};
   if (::fstat(source.raw(), &status) != 0) throw_sys_error(errno, "read", from);
-  if (!S_ISREG(status.st_mode)) throw Error(fmt::format("{} is no regular file", printable(from.string())));
+  if (!S_ISREG(status.st_mode)) throw Error(fmt::format("{} is not a regular file", printable(from.string())));
   struct stat there{};
   if (::stat(to.c_str(), &there) == 0 && there.st_dev == status.st_dev && there.st_ino == status.st_ino) return;
   take_away(to);

@@ -36,7 +36,7 @@ Mapping mapping_of(const std::filesystem::path& path) {
   if (!fd.is_open()) return {{}, sys_error_text(errno, "open", path)};
   struct stat status{};
   if (::fstat(fd.raw(), &status) != 0) return {{}, sys_error_text(errno, "read", path)};
-  if (!S_ISREG(status.st_mode)) return {{}, fmt::format("{} is no regular file", printable(path.string()))};
+  if (!S_ISREG(status.st_mode)) return {{}, fmt::format("{} is not a regular file", printable(path.string()))};
   const auto size = static_cast<std::size_t>(status.st_size);
   if (size == 0) return {};
   void* data = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd.raw(), 0);

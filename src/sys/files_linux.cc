@@ -29,7 +29,7 @@ struct Reading {
 Reading read_open_file(const Fd& fd, const std::filesystem::path& path, std::uint64_t limit) {
   struct stat status{};
   if (::fstat(fd.raw(), &status) != 0) return {{}, sys_error_text(errno, "read", path)};
-  if (!S_ISREG(status.st_mode)) return {{}, fmt::format("{} is no regular file", printable(path.string()))};
+  if (!S_ISREG(status.st_mode)) return {{}, fmt::format("{} is not a regular file", printable(path.string()))};
   const auto too_large = [&] {
     return Reading{{}, fmt::format("{} is larger than {}", printable(path.string()), human_bytes(limit))};
   };

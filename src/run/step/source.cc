@@ -158,7 +158,7 @@ SourceTree get_source(const Job& job, const StepServices& services) {
   if (before && clean.empty()) {
     services.report.note("going on in the tree of the last try");
     tree.prepared = before->stage == Stage::prepared && before->prepare == now.prepare;
-    // A configuration that is there would be taken for this one, and the new switches be ignored without a word.
+    // CMake and setuptools would take an existing configuration for this one and silently ignore the new switches.
     if (spec.source.incremental && before->switches != now.switches) remove_stale(spec, tree.package);
   } else {
     if (before) services.report.note("starting clean: " + clean);

@@ -53,7 +53,7 @@ class ProjectReader {
   }
 
   void check_path(const std::string& path) const {
-    if (!archive::is_plain_name(path)) refuse(fmt::format("\"{}\" is no path of a submodule", printable(path)));
+    if (!archive::is_plain_name(path)) refuse(fmt::format("\"{}\" is not a valid submodule path", printable(path)));
   }
 
   std::vector<AppliedPatch> patches() const {

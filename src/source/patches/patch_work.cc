@@ -39,7 +39,7 @@ OpenCheckout open_checkout(const PatchWork& work) {
   result.patchset = !work.patchset.empty() ? work.patchset : !state->patchset.empty() ? state->patchset : state->ref;
   if (result.patchset.empty() || leaves_folder(result.patchset))
     throw RequestError(
-        fmt::format("\"{}\" is no name of a patch set; --patchset names one", printable(result.patchset)));
+        fmt::format("\"{}\" is not a valid patch set name; name one with --patchset", printable(result.patchset)));
   return result;
 }
 

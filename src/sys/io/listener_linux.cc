@@ -48,7 +48,7 @@ TcpAddress parse_address(std::string_view text, socklen_t& size) {
   if (!port || *port > 65535 ||
       ::inet_pton(six ? AF_INET6 : AF_INET, host.c_str(),
                   six ? static_cast<void*>(&address.six.sin6_addr) : static_cast<void*>(&address.four.sin_addr)) != 1)
-    throw Error(fmt::format("{} is no numeric address with a port, like 127.0.0.1:8080, 0.0.0.0:80 or [::1]:0",
+    throw Error(fmt::format("{} is not a numeric address with a port, like 127.0.0.1:8080, 0.0.0.0:80 or [::1]:0",
                             printable(text)));
   const in_port_t network_port = htons(static_cast<std::uint16_t>(*port));
   address.any.sa_family = six ? AF_INET6 : AF_INET;
