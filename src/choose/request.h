@@ -12,6 +12,11 @@
 
 namespace wheelsmith::choose {
 
+// The image that a container of ours runs; both empty outside of containers.
+struct ContainerImage {
+  std::string name, id;
+};
+
 // What the user asked for. What is left empty is chosen here (variants.h, python.h, torch.h, source.h, toolkit.h).
 struct Request {
   std::vector<std::string> packages;
@@ -35,6 +40,7 @@ struct Request {
   std::map<std::string, std::string> environment;  // --env, --env-file
   std::vector<std::filesystem::path> wheelhouses;  // find-links folders for dependencies and torch
   std::string network = "recipe";
+  ContainerImage container;
   bool isolated = true;  // --no-build-isolation: false
   bool verbose = false, upgrade = false, offline = false;
 };

@@ -80,6 +80,12 @@ std::optional<ArchVariable> find_arch_variable(const std::map<std::string, std::
   return std::nullopt;
 }
 
+std::vector<std::string> arch_variables() {
+  std::vector<std::string> names(k_cuda_lists.begin(), k_cuda_lists.end());
+  names.insert(names.end(), k_rocm_lists.begin(), k_rocm_lists.end());
+  return names;
+}
+
 std::vector<std::string> exported_notes(const sys::Environment& exported) {
   std::vector<std::string> notes;
   for (const char* name : {"BUILD_VERSION", "PYTORCH_BUILD_VERSION", "FORCE_CUDA", "USE_CUDA", "USE_ROCM", "BUILD_TYPE",

@@ -32,6 +32,9 @@ struct ArchVariable {
 std::optional<ArchVariable> find_arch_variable(const std::map<std::string, std::string>& variables,
                                                recipe::Variant variant, std::string& problem);
 
+// Names of the variables that find_arch_variable() reads.
+std::vector<std::string> arch_variables();
+
 // Sentences about variables that are exported and that no build sees.
 std::vector<std::string> exported_notes(const sys::Environment& exported);
 

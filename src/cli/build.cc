@@ -96,6 +96,9 @@ int build(const BuildCommand& command) {
   const settings::Settings settings = command.settings.read(command.packages);
   if (!settings.text("machine").empty())
     throw UsageError("--machine: a plan for another machine cannot be built here; `plan` and `doctor` take it");
+  if (command.install && !settings.text("container").empty())
+    throw UsageError("--install: what is built in a container is for its image; install it from the wheelhouse");
+  if (const auto status = run_in_container(settings)) return *status;
   sys::install_interrupt_flag();
   Session session(settings, command.upgrade);
   const choose::Request request = session.build_request();

@@ -60,7 +60,9 @@ doctor::MachineQuestion question_for(const DoctorCommand& command, const DoctorS
 }
 
 int doctor_command(const DoctorCommand& command) {
-  const DoctorSession opened(command.settings.read(command.packages));
+  const settings::Settings settings = command.settings.read(command.packages);
+  if (const auto status = run_in_container(settings)) return *status;
+  const DoctorSession opened(settings);
   Session& session = *opened.session;
   const choose::Request request = session.request();
   const doctor::Facts facts = doctor::look_at_machine(session.host(), question_for(command, opened, request));
@@ -92,10 +94,36 @@ void add_doctor(CLI::App& app, Outcome& outcome) {
       "  wheelsmith doctor --describe > node.toml    (there)\n"
       "  wheelsmith doctor flash-attn --machine node.toml    (here)");
   sub->add_option("NAME", command->packages, "Recipes, or projects of the registry");
-  command->settings.add_to(*sub, {"arch",     "build-type", "ref",     "set",         "cc",         "conda",   "cuda",
-                                  "cxx",      "gpu",        "jobs",    "machine",     "mirrors",    "offline", "out",
-                                  "platform", "python",     "recipes", "rocm",        "rocm-index", "source",  "store",
-                                  "sysroot",  "target",     "torch",   "torch-index", "variant",    "without"});
+  command->settings.add_to(*sub, {"arch",
+                                  "build-type",
+                                  "ref",
+                                  "set",
+                                  "cc",
+                                  "conda",
+                                  "cuda",
+                                  "container",
+                                  "container-engine",
+                                  "container-options",
+                                  "cxx",
+                                  "gpu",
+                                  "jobs",
+                                  "machine",
+                                  "mirrors",
+                                  "offline",
+                                  "out",
+                                  "platform",
+                                  "python",
+                                  "recipes",
+                                  "rocm",
+                                  "rocm-index",
+                                  "source",
+                                  "store",
+                                  "sysroot",
+                                  "target",
+                                  "torch",
+                                  "torch-index",
+                                  "variant",
+                                  "without"});
   CLI::Option* describe = sub->add_flag("--describe", command->describe,
                                         "Print the machine as a description that --machine takes elsewhere");
   command->output.add_to(*sub);

@@ -43,7 +43,9 @@ int bundle_plan(const PlanCommand& command, const plan::Plan& plan, Session& ses
 int make(const PlanCommand& command) {
   std::optional<gpu::ArchList> other_archs;
   if (!command.compare.empty()) other_archs = read_archs(command.compare);
-  Session session(command.settings.read(command.packages), command.upgrade);
+  const settings::Settings settings = command.settings.read(command.packages);
+  if (const auto status = run_in_container(settings)) return *status;
+  Session session(settings, command.upgrade);
   choose::Request request = session.build_request();
   plan::PlanInputs inputs = session.inputs();
   const bool to_people = !command.output.json && !command.script && !command.containerfile && !command.dot;

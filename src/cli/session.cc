@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "choose/read_request.h"
 #include "choose/recipe.h"
+#include "container/container.h"
 #include "source/patches/patch_work.h"
 #include "sys/file.h"
 #include "sys/files.h"
@@ -61,6 +62,25 @@ std::shared_ptr<const toolchain::Description> read_machine(const std::string& fi
   });
 }
 
+// Files of an image are other files than ours of the same name.
+toolchain::Memo make_memo(store::Store& store) {
+  const auto image = container::inside(sys::current_environment());
+  const std::string place = image ? image->id + "\n" : "";
+  return {
+      .find =
+          [&store, place](std::string_view kind, std::string_view subject, std::string_view fingerprint) {
+            return store.remembered(kind, place + std::string(subject), fingerprint);
+          },
+      .keep = [&store, place](
+                  std::string_view kind, std::string_view subject, std::string_view fingerprint,
+                  std::string_view facts) { store.remember(kind, place + std::string(subject), fingerprint, facts); }};
+}
+
+choose::ContainerImage own_image() {
+  const auto image = container::inside(sys::current_environment());
+  return image ? choose::ContainerImage{image->image, image->id} : choose::ContainerImage{};
+}
+
 std::string variable(const sys::Environment& environment, const std::string& name) {
   const auto found = environment.find(name);
   return found == environment.end() ? "" : found->second;
@@ -104,7 +124,9 @@ settings::Settings SettingOptions::read(const std::vector<std::string>& packages
         continue;
       }
       // What may stand several times is joined the way the environment would have it.
-      const bool one_to_a_line = name == "arch" || name == "source" || name == "ref";
+      const auto& options = settings::all_options();
+      const auto option = std::ranges::find(options, name, &settings::Option::name);
+      const bool one_to_a_line = option != options.end() && option->kind == Kind::texts;
       result.set_from_command_line(name, join(values, one_to_a_line ? "\n" : ","));
     }
     for (const auto& [name, value] : m_flags) {
@@ -143,12 +165,7 @@ Session::Session(const settings::Settings& settings, bool upgrade) : m_settings(
     m_host.described = read_machine(file);
     m_host.environment = m_host.described->environment;
   }
-  store::Store& kept = *m_store;
-  m_host.memo.find = [&kept](std::string_view kind, std::string_view subject, std::string_view fingerprint) {
-    return kept.remembered(kind, subject, fingerprint);
-  };
-  m_host.memo.keep = [&kept](std::string_view kind, std::string_view subject, std::string_view fingerprint,
-                             std::string_view facts) { kept.remember(kind, subject, fingerprint, facts); };
+  m_host.memo = make_memo(*m_store);
   m_fetcher = std::make_unique<fetch::Fetcher>(*m_store, fetch_options());
 }
 
@@ -168,12 +185,14 @@ fetch::FetchOptions Session::fetch_options() const {
 choose::Request Session::request() const {
   choose::Request request = choose::read_request(m_settings);
   request.upgrade = m_upgrade;
+  request.container = own_image();
   return request;
 }
 
 choose::Request Session::build_request() const {
   choose::Request request = choose::read_build_request(m_settings);
   request.upgrade = m_upgrade;
+  request.container = own_image();
   return request;
 }
 

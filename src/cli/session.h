@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -70,6 +71,10 @@ std::filesystem::path patch_folder(const std::string& given, const settings::Set
 // Repositories that report their progress on standard error.
 std::unique_ptr<source::Repositories> make_repositories(Session& session);
 plan::BundleInputs bundle_inputs(Session& session, source::Repositories& repositories);
+
+// Where an image is set (--container) and we are not inside it yet: runs this same command in there, and gives its exit
+// status. Throws Error.
+std::optional<int> run_in_container(const settings::Settings& settings);
 
 // The compile cache of the settings; without ccache on this machine, its program is empty. Throws UsageError.
 governor::CacheOptions cache_options(const settings::Settings& settings, const store::Store& store);

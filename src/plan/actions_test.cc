@@ -152,6 +152,7 @@ TEST(Key, ChangesWithEverythingThatDecidesTheResult) {
       {"archs", [](BuildSpec& s) { s.archs = gpu::ArchList::parse("9.0"); }},
       {"platform", [](BuildSpec& s) { s.platform = "manylinux_2_28"; }},
       {"build type", [](BuildSpec& s) { s.build_type = "debug"; }},
+      {"container", [](BuildSpec& s) { s.container.id = "sha256:1"; }},
       {"network", [](BuildSpec& s) { s.network = true; }},
       {"python", [](BuildSpec& s) { s.python.digest = "other"; }},
       {"source", [](BuildSpec& s) { s.source.digest = "sha256:2"; }},

@@ -63,6 +63,7 @@ store::Manifest make_manifest(const KeyInputs& inputs) {
   manifest.set("build-type", spec.build_type);
   manifest.set("network", spec.network ? "on" : "off");
   manifest.set("python", fmt::format("{} {} {}", spec.python.version, spec.python.abi, spec.python.digest));
+  if (!spec.container.id.empty()) manifest.set("container", spec.container.id);
   manifest.set("recipe", inputs.recipe_digest);
   manifest.set("source", spec.source.digest);
   if (inputs.source_files.size() <= k_most_files) {

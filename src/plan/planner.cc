@@ -140,6 +140,7 @@ std::string Planner::add_step(const recipe::Recipe& given, recipe::Variant varia
   spec.archs = archs;
   spec.platform = m_request.platform;
   spec.build_type = m_request.build_type;
+  spec.container = m_request.container;
   spec.verbose = m_request.verbose;
   spec.recipe_origin = given.origin;
   spec.python = python;

@@ -131,6 +131,7 @@ struct BuildSpec {
   std::string target;
   gpu::ArchList archs;
   std::string platform, build_type;
+  choose::ContainerImage container;
   std::string recipe_text, recipe_origin;
   toolchain::Python python;
   source::Pin source;

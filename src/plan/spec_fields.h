@@ -93,6 +93,12 @@ struct Fields<choose::TorchChoice> {
 };
 
 template <>
+struct Fields<choose::ContainerImage> {
+  using T = choose::ContainerImage;
+  static constexpr auto list = fields_of<T>(field("name", &T::name), field("id", &T::id));
+};
+
+template <>
 struct Fields<choose::TorchBuild> {
   using T = choose::TorchBuild;
   static constexpr auto list =
@@ -191,12 +197,12 @@ struct Fields<plan::BuildSpec> {
       fields_of<T>(field("id", &T::id), field("identity", &T::identity), field("package", &T::package),
                    field("project", &T::project), field("version", &T::version), field("variant", &T::variant),
                    field("target", &T::target), field("archs", &T::archs), field("platform", &T::platform),
-                   field("build_type", &T::build_type), field("recipe_text", &T::recipe_text),
-                   field("recipe_origin", &T::recipe_origin), field("python", &T::python), field("source", &T::source),
-                   field("subfolder", &T::subfolder), field("environment", &T::environment), field("tools", &T::tools),
-                   field("variables", &T::variables), field("actions", &T::actions), field("network", &T::network),
-                   field("verbose", &T::verbose), field("uncacheable", &T::uncacheable),
-                   field("manifest", &T::manifest), field("key", &T::key));
+                   field("build_type", &T::build_type), field("container", &T::container),
+                   field("recipe_text", &T::recipe_text), field("recipe_origin", &T::recipe_origin),
+                   field("python", &T::python), field("source", &T::source), field("subfolder", &T::subfolder),
+                   field("environment", &T::environment), field("tools", &T::tools), field("variables", &T::variables),
+                   field("actions", &T::actions), field("network", &T::network), field("verbose", &T::verbose),
+                   field("uncacheable", &T::uncacheable), field("manifest", &T::manifest), field("key", &T::key));
 };
 
 }  // namespace wheelsmith::document

@@ -192,18 +192,21 @@ void Settings::read_file(const std::filesystem::path& path) {
 }
 
 void Settings::read_files(const std::filesystem::path& current_folder, const sys::Environment& variables) {
+  if (const std::filesystem::path file = project_file(current_folder); !file.empty()) read_file(file);
   std::error_code ignored;
-  for (std::filesystem::path folder = current_folder; !folder.empty(); folder = folder.parent_path()) {
-    const std::filesystem::path file = folder / "wheelsmith.toml";
-    if (std::filesystem::is_regular_file(file, ignored)) {
-      read_file(file);
-      break;
-    }
-    if (folder == folder.parent_path()) break;
-  }
   const std::filesystem::path folder = user_folder(variables);
   if (!folder.empty() && std::filesystem::is_regular_file(folder / "config.toml", ignored))
     read_file(folder / "config.toml");
+}
+
+std::filesystem::path project_file(const std::filesystem::path& current_folder) {
+  std::error_code ignored;
+  for (std::filesystem::path folder = current_folder; !folder.empty(); folder = folder.parent_path()) {
+    std::filesystem::path file = folder / "wheelsmith.toml";
+    if (std::filesystem::is_regular_file(file, ignored)) return file;
+    if (folder == folder.parent_path()) break;
+  }
+  return {};
 }
 
 std::filesystem::path user_folder(const sys::Environment& variables) {

@@ -68,6 +68,9 @@ class Settings {
 // line.
 std::map<std::string, std::string> parse_env_file(std::string_view text, std::string_view file_name);
 
+// The nearest wheelsmith.toml: of this folder or one above it; empty where there is none.
+std::filesystem::path project_file(const std::filesystem::path& folder);
+
 // Where the user's own files for us lie: $XDG_CONFIG_HOME/wheelsmith or ~/.config/wheelsmith; empty where neither is
 // set.
 std::filesystem::path user_folder(const sys::Environment& variables);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/text.h"
@@ -98,7 +100,8 @@ Manifest Manifest::from_value(const document::Value& value) {
   return manifest;
 }
 
-// What changed first, then what is new, then what is gone; by name in each.
+// What changed first, then what is new, then what is gone; by name in each. The container before all: with it the
+// interpreter and all tools are others.
 std::vector<Change> changes(const Manifest& before, const Manifest& after) {
   std::vector<Change> changed;
   std::vector<Change> added;
@@ -114,6 +117,7 @@ std::vector<Change> changes(const Manifest& before, const Manifest& after) {
     if (!after.inputs().contains(name)) removed.push_back({Change::Kind::removed, name, value, ""});
   changed.insert(changed.end(), added.begin(), added.end());
   changed.insert(changed.end(), removed.begin(), removed.end());
+  std::ranges::stable_partition(changed, [](const Change& change) { return change.name == "container"; });
   return changed;
 }
 

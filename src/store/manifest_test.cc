@@ -90,6 +90,8 @@ TEST(Manifest, ReasonsAreSentences) {
       {{{"source", "1"}, {"archs", "9.0"}, {"tool:nvcc/cicc", "a"}}, "env:CC is gone"},
       {{{"source", "2"}, {"archs", "8.0"}, {"tool:nvcc/cicc", "b"}, {"env:A\n", ""}},
        "archs changed, source changed, tool:nvcc/cicc changed and 2 more"},
+      {{{"source", "2"}, {"archs", "9.0"}, {"tool:nvcc/cicc", "b"}, {"env:CC", "gcc"}, {"container", "x"}},
+       "container is new, source changed, tool:nvcc/cicc changed"},
   };
   for (const auto& row : table) EXPECT_EQ(reason(changes(before, manifest(row.after))), row.reason);
 }

@@ -100,6 +100,8 @@ std::filesystem::path find_program(std::string_view name, std::string_view path)
 std::filesystem::path find_program(std::string_view name);  // in our own PATH
 // Our own executable.
 std::filesystem::path own_executable();
+// The words that we were started with, our own name first.
+std::vector<std::string> own_arguments();
 
 // The word as a POSIX shell reads it back unchanged.
 std::string shell_quoted(std::string_view word);

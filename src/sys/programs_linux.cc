@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "sys/file.h"
+#include "sys/files.h"
 #include "sys/process.h"
 
 // Names of programs, their words and their host, as execvp and a shell read them.
@@ -79,6 +80,18 @@ std::filesystem::path own_executable() {
   std::filesystem::path path = std::filesystem::read_symlink("/proc/self/exe", error);
   if (error) throw_sys_error(error.value(), "read", "/proc/self/exe");
   return path;
+}
+
+std::vector<std::string> own_arguments() {
+  // The kernel ends each word with a zero byte.
+  std::vector<std::string> words;
+  const std::string text = read_file("/proc/self/cmdline");
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\0', at), text.size());
+    words.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return words;
 }
 
 std::string shell_quoted(std::string_view word) {

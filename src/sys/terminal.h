@@ -26,5 +26,7 @@ void write_standard(Stream stream, std::string_view text);
 
 // Whether status lines that are drawn over each other make sense.
 bool standard_error_is_terminal();
+// Whether a person sits before all three: then another terminal can be put in their place.
+bool all_streams_are_terminals();
 
 }  // namespace wheelsmith::sys

@@ -83,4 +83,8 @@ void write_standard(Stream stream, std::string_view text) {
 
 bool standard_error_is_terminal() { return ::isatty(STDERR_FILENO) == 1 && variable("TERM") != "dumb"; }
 
+bool all_streams_are_terminals() {
+  return ::isatty(STDIN_FILENO) != 0 && ::isatty(STDOUT_FILENO) != 0 && ::isatty(STDERR_FILENO) != 0;
+}
+
 }  // namespace wheelsmith::sys

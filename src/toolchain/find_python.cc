@@ -1,6 +1,6 @@
-// Where interpreters are looked for: PATH first, since that is what the user sees; then the folders of pyenv, uv and
-// conda, where versions lie that PATH does not show. Names only decide which files are tried, and in what order; what
-// counts is what the interpreter says when it is run.
+// Where interpreters are looked for: PATH first, since that is what the user sees; then the folders of pyenv, uv,
+// manylinux images and conda, where versions lie that PATH does not show. Names only decide which files are tried, and
+// in what order; what counts is what the interpreter says when it is run.
 
 #include <fmt/format.h>
 
@@ -57,6 +57,7 @@ std::vector<fs::path> version_folders(const Host& where) {
   };
   add_below(folders, or_else("PYENV_ROOT", home / ".pyenv") / "versions");
   add_below(folders, or_else("UV_PYTHON_INSTALL_DIR", or_else("XDG_DATA_HOME", home / ".local/share") / "uv/python"));
+  add_below(folders, where.machine_root / "opt/python");  // images for manylinux
   for (fs::path& folder : conda_folders(where)) folders.push_back(std::move(folder));
   return folders;
 }
@@ -123,8 +124,8 @@ Python find_python(const std::string& wanted_text, const Host& where) {
   }
   std::string what = fmt::format("no Python {} here", wanted.words());
   if (tried.size() > 12) tried.resize(12);
-  what +=
-      tried.empty() ? ": no such name in PATH, nor in the folders of pyenv, uv and conda" : ": " + join(tried, ", ");
+  what += tried.empty() ? ": no such name in PATH, nor in the folders of pyenv, uv and conda, nor in /opt/python"
+                        : ": " + join(tried, ", ");
   throw Error(what + "; " + mending(wanted));
 }
 

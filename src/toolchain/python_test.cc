@@ -62,6 +62,16 @@ TEST(FindPython, PassesOverShimsThatFailAndLooksFurther) {
   EXPECT_EQ(find_python("", machine.where).short_version(), "3.11");
 }
 
+TEST(FindPython, FindsThoseOfManylinuxImages) {
+  TestMachine machine;
+  machine.only_own_path();
+  machine.where.machine_root = machine.root();
+  add_python(machine, "opt/python/cp39-cp39/bin/python3.9", "3.9.20", "cp39");
+  add_python(machine, "opt/python/cp313-cp313t/bin/python3.13", "3.13.1", "cp313t");
+  EXPECT_EQ(find_python("3.9", machine.where).version, "3.9.20");
+  EXPECT_EQ(find_python("3.13t", machine.where).abi, "cp313t");
+}
+
 TEST(FindPython, TellsFreeThreadedAndOtherImplementationsApart) {
   TestMachine machine;
   machine.only_own_path();

@@ -235,6 +235,12 @@ Value step_value(const plan::Step& step) {
   table["platform"] = text_or_null(spec.platform);
   table["platform_rules"] = platform_rules_value(step.closing.other_rules);
   table["build_type"] = spec.build_type;
+  if (!spec.container.id.empty()) {
+    document::Table container;
+    container["image"] = spec.container.name;
+    container["id"] = spec.container.id;
+    table["container"] = std::move(container);
+  }
   table["network"] = spec.network;
   table["source"] = source_value(spec.source);
   table["torch"] = text_or_null(spec.environment.torch_build.version);

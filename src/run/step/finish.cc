@@ -82,6 +82,12 @@ Value provenance(const FinishInputs& inputs, const wheel::Inspection& inspection
   }
   table["patches"] = std::move(patches);
   table["python"] = spec.python.version;
+  if (!spec.container.id.empty()) {
+    Table container;
+    container["image"] = spec.container.name;
+    container["id"] = spec.container.id;
+    table["container"] = std::move(container);
+  }
   if (inputs.environment.torch) table["torch"] = inputs.environment.torch->version;
   if (!spec.tools.cuda.version.empty()) table["cuda"] = spec.tools.cuda.version;
   Table tools;
