@@ -22,7 +22,7 @@ bool has_value_in_call(std::string_view name) {
   return name == "HOME" || name == "XDG_CONFIG_HOME" || name == "PATH";
 }
 
-void add_variables(EngineCall& call, const sys::Environment& variables) {
+void pass_variables(EngineCall& call, const sys::Environment& variables) {
   for (const auto& [name, value] : variables) {
     call.argv.emplace_back("--env");
     if (has_value_in_call(name)) {
@@ -61,7 +61,7 @@ EngineCall oci_call(const Image& image, const Container& container) {
     if (image.engine == Engine::docker) add_all(words, {"--gpus", "all"});
   }
   if (container.amd) add_all(words, {"--device", "/dev/kfd", "--device", "/dev/dri"});
-  add_variables(call, container.variables);
+  pass_variables(call, container.variables);
   words.insert(words.end(), container.options.begin(), container.options.end());
   return call;
 }

@@ -7,10 +7,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "base/error.h"
 #include "base/text.h"
+#include "pep/version.h"
 #include "plan/render/render.h"
 #include "sys/process.h"
 
@@ -44,9 +46,49 @@ std::set<std::string> pythons_of(const Plan& plan) {
   return versions;
 }
 
-// The platform's own image where a tag is asked for; else the smallest that has the interpreters.
+// NVIDIA tags its images by the update of a release; the first update of one that is not listed here is X.Y.0.
+std::string cuda_image_version(const std::string& version) {
+  static const std::map<std::string, std::string, std::less<>> newest = {
+      {"12.1", "12.1.1"}, {"12.2", "12.2.2"}, {"12.3", "12.3.2"}, {"12.4", "12.4.1"}, {"12.5", "12.5.1"},
+      {"12.6", "12.6.3"}, {"12.8", "12.8.1"}, {"12.9", "12.9.1"}, {"13.0", "13.0.2"}};
+  const auto found = newest.find(version);
+  return found != newest.end() ? found->second : version + ".0";
+}
+
+std::string release_of(const std::string& version) {
+  const std::vector<std::string_view> parts = split(version, '.');
+  return parts.size() < 2 ? version : fmt::format("{}.{}", parts[0], parts[1]);
+}
+
+// An image with the toolkit that the plan takes from the machine, and with the plan's interpreter: the vendor's where
+// its system has that Python, else the one that torch's own wheels are built in, which has all of them and an old C
+// library.
+std::string toolkit_image(const BuildSpec& spec, const std::set<std::string>& pythons) {
+  const std::string python = pythons.size() == 1 && spec.platform.empty() ? *pythons.begin() : "";
+  if (const CudaSpec& cuda = spec.tools.cuda; !cuda.root.empty()) {
+    const std::string release = release_of(cuda.version);
+    const std::string image = fmt::format("nvidia/cuda:{}-devel-", cuda_image_version(release));
+    const bool has_noble = pep::Version::parse(release) >= pep::Version::parse("12.6");
+    if (python == "3.10") return image + "ubuntu22.04";
+    if (python == "3.12" && has_noble) return image + "ubuntu24.04";
+    if (python == "3.11" || python == "3.12") return image + "rockylinux9";
+    return "pytorch/manylinux2_28-builder:cuda" + release;
+  }
+  if (const RocmSpec& rocm = spec.tools.rocm; !rocm.root.empty()) {
+    if (python == "3.10") return fmt::format("rocm/dev-ubuntu-22.04:{}-complete", rocm.version);
+    if (python == "3.12") return fmt::format("rocm/dev-ubuntu-24.04:{}-complete", rocm.version);
+    return "pytorch/manylinux2_28-builder:rocm" + release_of(rocm.version);
+  }
+  return "";
+}
+
+// Where a toolkit of the machine is taken, an image that has it; the platform's own where a tag is asked for; else the
+// smallest that has the interpreters.
 std::string choose_base(const Plan& plan) {
   if (plan.steps.empty()) return std::string(k_debian);
+  for (const Step& step : plan.steps) {
+    if (std::string image = toolkit_image(step.spec, pythons_of(plan)); !image.empty()) return image;
+  }
   const BuildSpec& first = plan.steps.front().spec;
   if (first.platform.starts_with("manylinux")) return manylinux(first.platform, first.python.machine());
   const std::set<std::string> pythons = pythons_of(plan);
@@ -106,24 +148,25 @@ std::string packages(const Plan& plan, std::string_view image) {
 
 std::string install_line(const Plan& plan, std::string_view image) {
   // Images for manylinux bring newer compilers than their system's; those stay.
-  if (has(image, "manylinux")) return "RUN dnf install -y curl git patch xz && dnf clean all\n";
-  if (uses_dnf(image)) return fmt::format("RUN dnf install -y {} && dnf clean all\n", packages(plan, image));
+  if (has(image, "manylinux")) return "RUN dnf install -y --allowerasing curl git patch xz && dnf clean all\n";
+  if (uses_dnf(image))
+    return fmt::format("RUN dnf install -y --allowerasing {} && dnf clean all\n", packages(plan, image));
   return fmt::format(
       "RUN apt-get update && \\\n    apt-get install -y --no-install-recommends {} && \\\n    rm -rf "
       "/var/lib/apt/lists/*\n",
       packages(plan, image));
 }
 
-std::string cuda_note(const Plan& plan, std::string_view image) {
+// What the image must have that a name cannot promise.
+std::string toolkit_note(const Plan& plan) {
   for (const Step& step : plan.steps) {
-    const CudaSpec& cuda = step.spec.tools.cuda;
-    if (step.spec.variant != recipe::Variant::cuda || cuda.root.empty() || has(image, "cuda")) continue;
-    return fmt::format(
-        "# The plan takes the CUDA {} toolkit of this machine. The image must have it at /usr/local/cuda: name one of "
-        "the\n"
-        "# \"devel\" kind, as --base-image nvidia/cuda:{}.0-devel-ubuntu22.04; those called \"base\" and \"runtime\" "
-        "have no nvcc.\n",
-        printable(cuda.version), printable(cuda.version));
+    if (!step.spec.tools.cuda.root.empty())
+      return fmt::format(
+          "# The image must have CUDA {} with nvcc at /usr/local/cuda (\"devel\"; not \"base\", not \"runtime\").\n",
+          printable(step.spec.tools.cuda.version));
+    if (!step.spec.tools.rocm.root.empty())
+      return fmt::format("# The image must have ROCm {} with hipcc and its libraries at /opt/rocm.\n",
+                         printable(step.spec.tools.rocm.version));
   }
   return "";
 }
@@ -133,13 +176,14 @@ std::string cuda_note(const Plan& plan, std::string_view image) {
 std::string to_containerfile(const Plan& plan, const std::string& base_image) {
   const std::string image = base_image.empty() ? choose_base(plan) : base_image;
   if (image.find_first_of(" \t\r\n") != image.npos || image.starts_with('-'))
-    throw Error(fmt::format("{} is no name of an image", printable(image)));
+    throw Error(fmt::format("{} is not a valid name of an image", printable(image)));
   std::map<std::string, std::string> contexts, variables;
-  bool cuda = false;
+  bool cuda = false, rocm = false;
   for (const Step& step : plan.steps) {
     const BuildSpec& spec = step.spec;
     variables[script_variable("PYTHON", spec.python.abi)] = interpreter(spec.python, image);
     cuda = cuda || !spec.tools.cuda.root.empty();
+    rocm = rocm || !spec.tools.rocm.root.empty();
     if (spec.source.kind != source::Pin::Kind::folder) continue;
     contexts[plain_name(spec.package)] = spec.source.folder.string();
     variables[script_variable("SOURCE", spec.package)] = "/" + plain_name(spec.package);
@@ -148,6 +192,7 @@ std::string to_containerfile(const Plan& plan, const std::string& base_image) {
   variables["BUILD_CC"] = has(image, "manylinux") ? "/opt/compilers/gcc" : "/usr/bin/gcc";
   variables["BUILD_CXX"] = has(image, "manylinux") ? "/opt/compilers/g++" : "/usr/bin/g++";
   if (cuda) variables["BUILD_CUDA"] = "/usr/local/cuda";
+  if (rocm) variables["BUILD_ROCM"] = "/opt/rocm";
 
   std::string text =
       "# Printed by `wheelsmith plan --containerfile`. Beside it the script of the same plan:\n"
@@ -156,7 +201,7 @@ std::string to_containerfile(const Plan& plan, const std::string& base_image) {
   for (const auto& [name, folder] : contexts)
     text += fmt::format(" --build-context {}={}", name, printable(sys::shell_quoted(folder)));
   text += " .\n# Another package index: --build-arg PIP_INDEX_URL=…\n";
-  text += cuda_note(plan, image);
+  text += toolkit_note(plan);
   if (image.starts_with("${")) text += "ARG MANYLINUX_IMAGES\n";
   text += fmt::format("FROM {} AS build\nARG PIP_INDEX_URL\n", image);
   text += install_line(plan, image);

@@ -216,7 +216,7 @@ TEST(Containerfile, ChoosesAnImageThatFits) {
            {"3.13.1", "", "", "FROM python:3.13-slim-bookworm AS build", "apt-get install"},
            {"3.11.2", "manylinux_2_28", "", "/manylinux_2_28_x86_64 AS build", "dnf install"},
            {"3.11.2", "manylinux_2_34_x86_64", "", "/manylinux_2_34_x86_64 AS build", "dnf install"},
-           {"3.11.2", "", "fedora:41", "FROM fedora:41 AS build", "dnf install -y curl g"},
+           {"3.11.2", "", "fedora:41", "FROM fedora:41 AS build", "dnf install -y --allowerasing curl g"},
            {"3.11.2", "", "ubuntu:24.04", "FROM ubuntu:24.04 AS build", "python3.11-venv"},
        }) {
     Step step = demo();
@@ -225,6 +225,35 @@ TEST(Containerfile, ChoosesAnImageThatFits) {
     const std::string text = to_containerfile(Plan{{step}, {}}, c.image);
     EXPECT_TRUE(has(text, c.wanted_from)) << text;
     EXPECT_TRUE(has(text, c.wanted_install)) << text;
+  }
+}
+
+// Tags that others' public Containerfiles use.
+TEST(Containerfile, ChoosesAnImageWithTheToolkit) {
+  struct Case {
+    std::string python, platform, cuda, rocm, wanted;
+  };
+  for (const Case& c : std::vector<Case>{
+           {"3.10.12", "", "12.8", "", "nvidia/cuda:12.8.1-devel-ubuntu22.04"},
+           {"3.12.3", "", "13.0", "", "nvidia/cuda:13.0.2-devel-ubuntu24.04"},
+           {"3.12.3", "", "12.4", "", "nvidia/cuda:12.4.1-devel-rockylinux9"},
+           {"3.11.2", "", "11.8", "", "nvidia/cuda:11.8.0-devel-rockylinux9"},
+           {"3.13.1", "", "12.9", "", "pytorch/manylinux2_28-builder:cuda12.9"},
+           {"3.12.3", "manylinux_2_28", "12.8", "", "pytorch/manylinux2_28-builder:cuda12.8"},
+           {"3.12.3", "", "", "6.4.2", "rocm/dev-ubuntu-24.04:6.4.2-complete"},
+           {"3.10.12", "", "", "7.0", "rocm/dev-ubuntu-22.04:7.0-complete"},
+           {"3.13.1", "", "", "7.2.4", "pytorch/manylinux2_28-builder:rocm7.2"},
+       }) {
+    Step step = demo();
+    step.spec.python.version = c.python;
+    step.spec.platform = c.platform;
+    if (!c.cuda.empty()) step.spec.tools.cuda = {.root = "/opt/cuda", .index_version = {}, .version = c.cuda};
+    step.spec.tools.rocm.version = c.rocm;
+    if (!c.rocm.empty()) step.spec.tools.rocm.root = "/opt/rocm-x";
+    const std::string text = to_containerfile(Plan{{step}, {}}, "");
+    EXPECT_TRUE(has(text, "\nFROM " + c.wanted + " AS build\n")) << c.wanted << "\n" << text;
+    EXPECT_TRUE(has(text, c.cuda.empty() ? "ENV BUILD_ROCM=\"/opt/rocm\"" : "ENV BUILD_CUDA=\"/usr/local/cuda\""))
+        << text;
   }
 }
 
