@@ -72,6 +72,10 @@ InstallTarget install_target(const toolchain::Python& python);
 InstallTarget install_target(const Environment& environment);
 // Anything wrong with the wheel is an Error before the first file is written.
 void install_wheel(const std::filesystem::path& wheel, const InstallTarget& target, bool replace, unsigned threads);
+// The wheel that a backend's build_editable hook made of `folder` (PEP 660), with the direct_url.json by which pip
+// knows an editable install (PEP 610). Replaces an installed version, and what `setup.py develop` left of one.
+void install_editable(const std::filesystem::path& wheel, const std::filesystem::path& folder,
+                      const InstallTarget& target, unsigned threads);
 
 // Which of the lock's wheels make a CUDA toolkit of one minor version, as requirements: "nvidia-cuda-nvcc==13.2.*", ….
 // Throws Error for versions whose wheels hold no nvcc (12 and older).

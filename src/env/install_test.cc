@@ -87,6 +87,45 @@ TEST(Install, ReplacesAnOlderVersionAndNothingElse) {
   for (const std::string& name : names_below(env.root)) EXPECT_EQ(name.find("gone"), std::string::npos) << name;
 }
 
+// pip decides what an editable install is by direct_url.json, and removes it by RECORD.
+TEST(Install, AnEditableWheelIsOneToPip) {
+  TestEnv test;
+  if (!test.python.has_pip) GTEST_SKIP() << "python3 has no pip";
+  const Environment env = test.scratch();
+  const std::vector<std::string> before = names_below(env.root);
+  const fs::path folder = test.temp.path() / "my sources 100%";
+  fs::create_directories(folder / "demo");
+  std::ofstream(folder / "demo/__init__.py") << "VALUE = 'mine'\n";
+  install_wheel(test.put(demo()), install_target(env), false, 2);  // is replaced
+  const WheelBuilder editable =
+      WheelBuilder("demo", "1.1", "py3-none-any").add("__editable__.demo.pth", folder.string() + "\n");
+  install_editable(test.put(editable), folder, install_target(env), 2);
+  EXPECT_EQ(output_of({env.python.string(), "-B", "-c", "import demo; print(demo.VALUE)"}), "mine\n");
+  const auto pip = [&](const std::vector<std::string>& words) {
+    std::vector<std::string> argv = {test.python.executable.string(), "-m", "pip", "--python", env.python.string()};
+    argv.insert(argv.end(), words.begin(), words.end());
+    return output_of(argv);
+  };
+  const std::string listed = pip({"list", "--editable", "--format=json"});
+  EXPECT_NE(listed.find("\"" + folder.string() + "\""), std::string::npos) << listed;
+  pip({"uninstall", "-y", "demo"});
+  EXPECT_EQ(names_below(env.root), before);
+  EXPECT_EQ(text_in(folder / "demo/__init__.py"), "VALUE = 'mine'\n");
+}
+
+TEST(Install, ReplacesTheLinkOfSetupPyDevelop) {
+  TestEnv test;
+  const Environment env = test.scratch();
+  const fs::path paths = env.site_packages / "easy-install.pth";
+  std::ofstream(paths) << "/src/other\n/src/demo\n/src/demo2\n";
+  std::ofstream(env.site_packages / "Demo.egg-link") << "/src/demo\n.";
+  std::ofstream(env.site_packages / "demo2.egg-link") << "/src/demo2\n.";
+  install_wheel(test.put(demo()), install_target(env), true, 1);
+  EXPECT_EQ(text_in(paths), "/src/other\n/src/demo2\n");
+  EXPECT_FALSE(fs::exists(env.site_packages / "Demo.egg-link"));
+  EXPECT_TRUE(fs::exists(env.site_packages / "demo2.egg-link"));
+}
+
 TEST(Install, ARecordThatLeavesTheEnvironmentRemovesNothingThere) {
   TestEnv test;
   const Environment env = test.scratch();

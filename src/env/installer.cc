@@ -17,7 +17,9 @@
 #include "base/hash.h"
 #include "base/parallel.h"
 #include "base/text.h"
+#include "document/value.h"
 #include "env/entry_points.h"
+#include "pep/project_page.h"
 #include "pep/record.h"
 #include "sys/file.h"
 #include "sys/files.h"
@@ -64,7 +66,7 @@ fs::path Installer::folder_of(const Wheel& wheel, Scheme scheme) const {
   throw Error("no such place");
 }
 
-void Installer::add(const fs::path& path) {
+void Installer::add(const fs::path& path, const std::string& direct_url) {
   try {
     Blob file = sys::map_file(path);
     zip::Archive archive = zip::Archive::open(file.bytes);
@@ -72,13 +74,13 @@ void Installer::add(const fs::path& path) {
     Wheel& wheel = *m_wheels.back();
     wheel.layout = lay_out(wheel.archive, path.filename().string());
     wheel.root = folder_of(wheel, wheel.layout.root);
-    place(wheel);
+    place(wheel, direct_url);
   } catch (const Error& error) {
     throw error.in(printable(path.filename().string()));
   }
 }
 
-void Installer::place(const Wheel& wheel) {
+void Installer::place(const Wheel& wheel, const std::string& direct_url) {
   const std::size_t first = m_outputs.size();
   std::string folders[5];
   for (const Scheme scheme : {Scheme::purelib, Scheme::platlib, Scheme::scripts, Scheme::headers, Scheme::data}) {
@@ -102,6 +104,7 @@ void Installer::place(const Wheel& wheel) {
   }
   const std::string dist_info = wheel.root.string() + "/" + wheel.layout.dist_info + "/";
   m_outputs.push_back({dist_info + "INSTALLER", &wheel, nullptr, "wheelsmith\n", false});
+  if (!direct_url.empty()) m_outputs.push_back({dist_info + "direct_url.json", &wheel, nullptr, direct_url, false});
   std::vector<std::string_view> places;
   std::vector<const Output*> outputs;
   for (std::size_t i = first; i < m_outputs.size(); ++i) {
@@ -214,9 +217,24 @@ void install_wheel(const fs::path& wheel, const InstallTarget& target, bool repl
   for (const std::string& project : installer.projects()) {
     if (replace) {
       uninstall(project, target);
+      unlink_develop(project, target);
     } else if (const auto installed = installed_as(project, target)) {
       throw Error(fmt::format("{} is already installed as {}", project, installed->string()));
     }
+  }
+  installer.write(threads);
+}
+
+void install_editable(const fs::path& wheel, const fs::path& folder, const InstallTarget& target, unsigned threads) {
+  document::Table dir_info, direct_url;
+  dir_info["editable"] = true;
+  direct_url["url"] = pep::file_url(folder.string());
+  direct_url["dir_info"] = std::move(dir_info);
+  Installer installer(target);
+  installer.add(wheel, document::to_json(direct_url) + "\n");
+  for (const std::string& project : installer.projects()) {
+    uninstall(project, target);
+    unlink_develop(project, target);
   }
   installer.write(threads);
 }

@@ -20,7 +20,8 @@ class Installer {
   explicit Installer(InstallTarget target) : m_target(std::move(target)) {}
 
   // Reads and judges; throws Error that names the wheel. Nothing is written.
-  void add(const std::filesystem::path& wheel);
+  // `direct_url` is the text of its direct_url.json; "" for none.
+  void add(const std::filesystem::path& wheel, const std::string& direct_url = "");
   // Where two wheels have the same file (namespace packages do), the one added last has it, as with pip.
   void write(unsigned threads);
 
@@ -44,7 +45,7 @@ class Installer {
   };
 
   [[nodiscard]] std::filesystem::path folder_of(const Wheel& wheel, Scheme scheme) const;
-  void place(const Wheel& wheel);
+  void place(const Wheel& wheel, const std::string& direct_url);
   void make_folders() const;
   void write_member(const Output& output, const zip::Archive::Allocate& allocate) const;
   [[nodiscard]] std::string record_of(const Wheel& wheel, std::vector<const Output*> outputs) const;
@@ -60,5 +61,8 @@ std::optional<std::filesystem::path> installed_as(const std::string& project, co
 // Removes what the project's RECORD names, as far as it lies in the environment. False when it is not installed.
 // Throws Error where there is no RECORD to go by.
 bool uninstall(const std::string& project, const InstallTarget& target);
+// Removes the link that `setup.py develop` made: NAME.egg-link and its line in easy-install.pth. False when there is
+// none.
+bool unlink_develop(const std::string& project, const InstallTarget& target);
 
 }  // namespace wheelsmith::env

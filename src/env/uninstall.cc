@@ -93,6 +93,17 @@ class Remover {
   std::set<fs::path> m_sources, m_caches, m_folders;
 };
 
+// Other projects have lines in the same file.
+void remove_path_line(const fs::path& file, const std::string& folder) {
+  const std::optional<std::string> text = sys::read_file_if_there(file, 16 << 20);
+  if (!text || folder.empty()) return;
+  std::string left;
+  for (const std::string_view line : lines(*text)) {
+    if (trim(line) != folder) left += std::string(line) + "\n";
+  }
+  sys::write_file(file, left);
+}
+
 }  // namespace
 
 std::optional<fs::path> installed_as(const std::string& project, const InstallTarget& target) {
@@ -119,6 +130,26 @@ bool uninstall(const std::string& project, const InstallTarget& target) {
         remover.remove(installed->filename().string() + "/" + name);
       remover.clean_up();
       sys::remove_tree(*installed);
+      found = true;
+    }
+  }
+  return found;
+}
+
+// The first line of an .egg-link is the folder that easy-install.pth puts on Python's path.
+bool unlink_develop(const std::string& project, const InstallTarget& target) {
+  bool found = false;
+  for (const fs::path& site : std::set<fs::path>{target.purelib, target.platlib}) {
+    std::error_code error;
+    std::vector<fs::path> links;
+    for (const fs::directory_entry& entry : fs::directory_iterator(site, error)) {
+      if (entry.path().extension() == ".egg-link" && pep::same_name(entry.path().stem().string(), project))
+        links.push_back(entry.path());
+    }
+    for (const fs::path& link : links) {
+      const std::string text = sys::read_file_if_there(link, 1 << 20).value_or("");
+      remove_path_line(site / "easy-install.pth", std::string(trim(text.substr(0, text.find('\n')))));
+      fs::remove(link, error);
       found = true;
     }
   }
