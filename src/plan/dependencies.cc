@@ -52,10 +52,10 @@ void use_installed(BuildSpec& spec, Notes& notes) {
   const env::UnmetRequirements unmet =
       env::unmet_requirements(environment.requirements, environment.installed, spec.python);
   if (!unmet.missing.empty())
-    throw Error(
-        fmt::format("{0}: {1} does not have {2}, which the build requires, and --no-build-isolation installs "
-                    "nothing: {1} -m pip install {2}",
-                    spec.package, spec.python.executable.string(), join(unmet.missing, " ")));
+    throw Error(fmt::format(
+        "{0}: {1} does not have {2}, which the build requires, and --no-build-isolation installs "
+        "nothing: {1} -m pip install {3}",
+        spec.package, spec.python.executable.string(), join(unmet.missing, " "), sys::shell_quoted(unmet.missing)));
   for (const std::string& requirement : unmet.other_version)
     notes.add(fmt::format("{} wants {}; it is built with what is installed", spec.package, requirement));
 }
