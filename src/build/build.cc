@@ -4,20 +4,13 @@
 
 #include "base/error.h"
 #include "base/parallel.h"
+#include "choose/python.h"
 #include "doctor/checklist.h"
 #include "env/env.h"
 
 namespace wheelsmith::build {
 
 namespace {
-
-// The interpreter of an environment's folder, or the interpreter itself.
-std::filesystem::path interpreter_of(const std::filesystem::path& into) {
-  std::error_code ignored;
-  const std::filesystem::path python = into / "bin" / "python";
-  if (!into.empty() && std::filesystem::exists(python, ignored)) return std::filesystem::absolute(python);
-  return into;
-}
 
 void refuse_bad_machine(const plan::Plan& plan, const BuildOptions& options, const toolchain::Host& host,
                         const Watcher& watcher) {
@@ -70,7 +63,7 @@ BuildResult build(const choose::Request& request, const plan::PlanInputs& inputs
   const std::unique_ptr<run::Executor> executor = run::make_local_executor(inputs.store, options.local);
   result.outcomes = run::run_plan(result.plan, inputs.store, *executor, options.run);
   if (!run::all_made(result.outcomes)) return result;
-  const std::filesystem::path into = interpreter_of(options.into);
+  const std::filesystem::path into = choose::interpreter_of(options.into);
   try {
     if (options.install) install_wheels(result, into, inputs.host, watcher);
   } catch (const Error& error) {  // wheels that are built are told of even if they cannot be installed

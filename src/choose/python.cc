@@ -1,11 +1,39 @@
 #include "choose/python.h"
 
+#include <fmt/format.h>
+
 #include "base/error.h"
+#include "base/request_error.h"
+#include "base/text.h"
 #include "sys/process.h"
 
 namespace wheelsmith::choose {
 
+std::filesystem::path interpreter_of(const std::filesystem::path& into) {
+  std::error_code ignored;
+  const std::filesystem::path python = into / "bin" / "python";
+  if (!into.empty() && std::filesystem::exists(python, ignored)) return std::filesystem::absolute(python);
+  return into;
+}
+
+namespace {
+
+// The environment's own interpreter; one of another ABI could not import what was compiled.
+toolchain::Python python_of_environment(const Request& request, const toolchain::Host& host) {
+  const toolchain::Python python = toolchain::find_python(interpreter_of(request.into).string(), host);
+  if (request.pythons.empty()) return python;
+  const toolchain::Python named = toolchain::find_python(request.pythons.front(), host);
+  if (named.abi != python.abi)
+    throw RequestError(
+        fmt::format("--python {} and --into {} contradict each other: the environment has Python {} ({})",
+                    printable(request.pythons.front()), printable(request.into.string()), python.version, python.abi));
+  return python;
+}
+
+}  // namespace
+
 std::vector<toolchain::Python> choose_pythons(const Request& request, const toolchain::Host& host) {
+  if (request.editable) return {python_of_environment(request, host)};
   std::vector<toolchain::Python> pythons;
   for (const std::string& wanted : request.pythons) pythons.push_back(toolchain::find_python(wanted, host));
   if (!pythons.empty()) return pythons;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <vector>
 
 #include "choose/request.h"
@@ -7,7 +8,11 @@
 
 namespace wheelsmith::choose {
 
-// Those that were asked for, else the python3 of PATH. Throws Error when one is not there.
+// The interpreter of an environment's folder, or the interpreter itself.
+std::filesystem::path interpreter_of(const std::filesystem::path& into);
+
+// Those that were asked for, else the python3 of PATH; with --editable, that of the environment. Throws Error when one
+// is not there.
 std::vector<toolchain::Python> choose_pythons(const Request& request, const toolchain::Host& host);
 
 }  // namespace wheelsmith::choose

@@ -42,6 +42,9 @@ struct Request {
   std::string network = "recipe";
   ContainerImage container;
   bool isolated = true;  // --no-build-isolation: false
+  // --editable: named packages whose source is a folder are built there, and installed into `into`.
+  bool editable = false;
+  std::filesystem::path into;  // --into: an environment's folder or an interpreter
   bool verbose = false, upgrade = false, offline = false;
 };
 

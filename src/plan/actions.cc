@@ -69,8 +69,10 @@ void add_prepare_actions(const ActionInputs& inputs, std::vector<Action>& action
 }
 
 void add_build_actions(const ActionInputs& inputs, std::vector<Action>& actions) {
+  using Hook = CallHook::Hook;
   const std::vector<std::string> options = expanded(inputs.rules.options, inputs.values);
-  if (inputs.rules.backend == recipe::Rules::Backend::setup_py) {
+  const bool plain_setup = inputs.rules.backend == recipe::Rules::Backend::setup_py;
+  if (plain_setup && !inputs.spec.editable) {
     RunCommand command{{"${env}/bin/python", "setup.py", "bdist_wheel", "--dist-dir", "${tree}/dist"}};
     command.argv.insert(command.argv.end(), options.begin(), options.end());
     actions.push_back({Phase::build, std::move(command)});
@@ -85,8 +87,13 @@ void add_build_actions(const ActionInputs& inputs, std::vector<Action>& actions)
   for (const std::string& name : inputs.rules.drop_requires) dropped.push_back(pep::normalized_name(name));
   for (const auto& [name, why] : inputs.rules.not_from_pip) dropped.push_back(pep::normalized_name(name));
   // The backend is foreign code: it is asked what it requires in a phase that may run some.
-  actions.push_back({Phase::prepare, CallHook{CallHook::Hook::get_requires_for_build_wheel, config, dropped}});
-  actions.push_back({Phase::build, CallHook{CallHook::Hook::build_wheel, std::move(config), {}}});
+  const bool editable = inputs.spec.editable;
+  if (!plain_setup)
+    actions.push_back(
+        {Phase::prepare, CallHook{editable ? Hook::get_requires_for_build_editable : Hook::get_requires_for_build_wheel,
+                                  config, dropped}});
+  actions.push_back(
+      {Phase::build, CallHook{editable ? Hook::build_editable : Hook::build_wheel, std::move(config), {}}});
 }
 
 }  // namespace
@@ -94,10 +101,35 @@ void add_build_actions(const ActionInputs& inputs, std::vector<Action>& actions)
 std::vector<Action> make_actions(const ActionInputs& inputs) {
   std::vector<Action> actions;
   if (inputs.spec.source.kind == source::Pin::Kind::program) return {{Phase::build, PackProgram{}}};
-  add_source_actions(inputs, actions);
-  add_prepare_actions(inputs, actions);
+  if (inputs.spec.editable) {
+    for (const FetchSource& fetch : inputs.fetches) actions.push_back({Phase::source, fetch});
+  } else {
+    add_source_actions(inputs, actions);
+    add_prepare_actions(inputs, actions);
+  }
   add_build_actions(inputs, actions);
   return actions;
+}
+
+std::vector<std::string> left_out_in_place(const ActionInputs& inputs) {
+  const recipe::Rules& rules = inputs.rules;
+  std::vector<std::string> result;
+  for (const source::Patch& patch : inputs.patches.early) result.push_back("the patch " + patch.name);
+  const std::size_t edits = rules.edits.size();  // the first of the commands make them
+  std::vector<Action> actions;
+  add_prepare_actions(inputs, actions);
+  for (const Action& action : actions) {
+    if (const auto* file = std::get_if<WriteFile>(&action.what)) result.push_back("the file " + file->path);
+    if (const auto* patch = std::get_if<ApplyPatch>(&action.what)) result.push_back("the patch " + patch->patch.name);
+  }
+  if (!inputs.hipify.empty()) result.push_back("the command python3 " + inputs.hipify);
+  for (const recipe::Edit& edit : rules.edits)
+    result.push_back(fmt::format("the edit of {} ({})", edit.file, edit.why));
+  for (std::size_t i = edits; i < rules.prepare.size(); ++i) {
+    if (!names_unfetched(rules.prepare[i], rules, inputs.values))
+      result.push_back("the command " + join(expanded(rules.prepare[i].command, inputs.values), " "));
+  }
+  return result;
 }
 
 }  // namespace wheelsmith::plan

@@ -17,4 +17,8 @@ struct ActionInputs {
 // What the step will do, in order.
 std::vector<Action> make_actions(const ActionInputs& inputs);
 
+// What the recipe would do to the source, and an editable install does not: its files are the user's. Each in a few
+// words.
+std::vector<std::string> left_out_in_place(const ActionInputs& inputs);
+
 }  // namespace wheelsmith::plan

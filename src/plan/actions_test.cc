@@ -114,6 +114,38 @@ TEST(Actions, LoadRocmsLibrariesForRocmAlone) {
   EXPECT_NE(text.find("check_version=\"7.1.*\""), text.npos);  // as the requirement of the wheel says it
 }
 
+// The folder is the user's: nothing is patched, written, removed or run there but the backend.
+TEST(Actions, OfAnEditableInstallLeaveTheSourceAlone) {
+  Fixture setup;
+  setup.spec.editable = true;
+  setup.rules.clean = {"build"};
+  setup.rules.files = {{"version.txt", "{version}"}};
+  setup.rules.edits = {{"CMakeLists.txt", "17", "20", "the headers need C++20", true}};
+  setup.rules.prepare = {{{"python", "-c", "edit"}, "the headers need C++20"}, {{"make", "codegen"}, ""}};
+  setup.fetches = {{"cutlass", {}}};
+  setup.patches.early = {{"early.patch", "a", ""}};
+  setup.patches.hipified = {{"late.patch", "b", ""}};
+  setup.hipify = "tools/hipify.py";
+  const std::vector<Action> actions = setup.actions();
+  ASSERT_EQ(words(actions), (Words{"source:fetch-source", "prepare:call-hook", "build:call-hook"}));
+  EXPECT_EQ(std::get<CallHook>(actions[1].what).hook, CallHook::Hook::get_requires_for_build_editable);
+  EXPECT_EQ(std::get<CallHook>(actions[2].what).hook, CallHook::Hook::build_editable);
+  EXPECT_EQ(left_out_in_place({setup.spec, setup.rules, setup.values, setup.fetches, setup.patches, setup.hipify}),
+            (Words{"the patch early.patch", "the file version.txt", "the patch late.patch",
+                   "the command python3 tools/hipify.py", "the edit of CMakeLists.txt (the headers need C++20)",
+                   "the command make codegen"}));
+}
+
+TEST(Actions, OfAnEditableSetupPyAreItsHook) {
+  Fixture setup;
+  setup.spec.editable = true;
+  setup.rules.backend = recipe::Rules::Backend::setup_py;
+  setup.rules.options = {"--variant=cpu"};
+  const std::vector<Action> actions = setup.actions();
+  ASSERT_EQ(words(actions), Words{"build:call-hook"});
+  EXPECT_EQ(std::get<CallHook>(actions[0].what).config, (Pairs{{"--build-option", "--variant=cpu"}}));
+}
+
 TEST(Actions, OfOurOwnProgram) {
   Fixture setup;
   setup.spec.source.kind = source::Pin::Kind::program;
@@ -153,6 +185,7 @@ TEST(Key, ChangesWithEverythingThatDecidesTheResult) {
       {"platform", [](BuildSpec& s) { s.platform = "manylinux_2_28"; }},
       {"build type", [](BuildSpec& s) { s.build_type = "debug"; }},
       {"container", [](BuildSpec& s) { s.container.id = "sha256:1"; }},
+      {"editable", [](BuildSpec& s) { s.editable = true; }},
       {"network", [](BuildSpec& s) { s.network = true; }},
       {"python", [](BuildSpec& s) { s.python.digest = "other"; }},
       {"source", [](BuildSpec& s) { s.source.digest = "sha256:2"; }},

@@ -59,7 +59,7 @@ void Planner::compare_with_source(const Draft& draft, const recipe::Recipe& reci
   const bool patched = !recipe.source.patches.empty() || !source.patchset.empty();
   for (const recipe::Edit& edit : rules.edits) {
     const std::string problem = recipe::edit_problem(edit, text_of(edit.file));
-    if (problem.empty() || patched || m_inputs.host.described) continue;
+    if (problem.empty() || patched || spec.editable || m_inputs.host.described) continue;
     if (edit.required) throw Error(fmt::format("{} {}: {}", recipe.name, spec.version, problem));
     m_notes.add(fmt::format("warning: {} {}: {}", recipe.name, spec.version, problem));
   }

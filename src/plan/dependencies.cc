@@ -197,7 +197,7 @@ void Planner::write_out(Draft& draft, const recipe::Recipe& recipe, const recipe
                         const PinnedSource& source) {
   BuildSpec& spec = draft.step.spec;
   PatchTexts patches = read_patches(recipe, source.patchset, m_inputs);
-  if (spec.source.incremental && !(patches.early.empty() && patches.hipified.empty())) {
+  if (spec.source.incremental && !spec.editable && !(patches.early.empty() && patches.hipified.empty())) {
     patches = {};
     m_notes.add(fmt::format("{} is built from {} as it is, without the recipe's patches", recipe.name,
                             spec.source.folder.string()));
@@ -232,6 +232,13 @@ void Planner::write_out(Draft& draft, const recipe::Recipe& recipe, const recipe
     std::vector<std::string> notes;
     known.preload.libraries = recipe::known_to_sdk(rules.preload, *names, notes);
     for (const std::string& note : notes) m_notes.add(fmt::format("{}: {}", recipe.name, note));
+  }
+  if (spec.editable) {
+    const std::string hipify = choose::choose_parts(recipe, rules).hipify;
+    for (const std::string& what : left_out_in_place({spec, known, values, fetches, patches, hipify}))
+      m_notes.add(fmt::format("warning: {}: {} is left out, since {} is built as it is (--editable)", recipe.name, what,
+                              spec.source.folder.string()));
+    patches = {};
   }
   // A folder that is being worked on is built as it is.
   const std::string hipify = spec.source.incremental ? "" : choose::choose_parts(recipe, rules).hipify;

@@ -34,7 +34,8 @@ class ActionHasher {
     m_manifest.set(fmt::format("command:{}", m_commands++), sys::shell_quoted(command.argv));
   }
   void operator()(const CallHook& call) {
-    if (call.hook != CallHook::Hook::build_wheel) return;  // the other hook gets the same settings
+    // The hooks that name requirements get the same settings.
+    if (call.hook != CallHook::Hook::build_wheel && call.hook != CallHook::Hook::build_editable) return;
     std::size_t place = 0;
     for (const auto& [name, value] : call.config) m_manifest.set(fmt::format("config:{}:{}", place++, name), value);
   }
@@ -72,6 +73,7 @@ store::Manifest make_manifest(const KeyInputs& inputs) {
   for (const env::PinnedWheel& wheel : spec.environment.lock.wheels)
     manifest.set("requires:" + wheel.name, fmt::format("{} {}", wheel.version, wheel.sha256));
   if (!spec.environment.isolated) manifest.set("isolation", "off");
+  if (spec.editable) manifest.set("editable", spec.source.folder.string());
   for (const env::InstalledPackage& package : spec.environment.installed)
     manifest.set("installed:" + package.name, fmt::format("{} {}", package.version, package.digest));
   // Where other steps' wheels are needed, the rest is resolved with them; what is asked for decides.

@@ -92,7 +92,7 @@ Placeholders placeholder_values(const PlaceholderInputs& inputs) {
       {"hsa.version", hsa_version(spec.archs)},
       {"python", "${env}/bin/python"},
       {"python.nodot", nodot},
-      {"source", "${tree}/source"},
+      {"source", spec.editable ? spec.source.folder.string() : "${tree}/source"},
       {"tree", "${tree}"},
       {"env", "${env}"},
       {"toolkit", "${toolkit}"},

@@ -7,12 +7,15 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/request_error.h"
 #include "base/text.h"
+#include "choose/editable.h"
 #include "choose/python.h"
 #include "choose/recipe.h"
 #include "choose/user_variables.h"
 #include "choose/variants.h"
+#include "env/env.h"
 #include "pep/requirement.h"
 #include "pep/version.h"
 #include "pep/wheel_name.h"
@@ -39,6 +42,15 @@ std::string step_id(const std::string& package, recipe::Variant variant, const s
 std::string project_name(const recipe::Recipe& recipe, const recipe::Rules& rules) {
   if (!rules.project.empty()) return rules.project;
   return recipe.project.empty() ? recipe.name : recipe.project;
+}
+
+// One build at a time in a folder, whatever it is built for: so its links and logs belong to the folder. Build systems
+// write paths of ours into their configuration, so the name must stay the same.
+void make_editable(BuildSpec& spec) {
+  spec.editable = true;
+  const std::string folder = (spec.source.folder / spec.subfolder).string();
+  spec.identity = fmt::format("{}-editable-{}", spec.package, to_hex(sha256(Bytes(folder))).substr(0, 12));
+  (void)env::install_target(spec.python);  // an environment that may not be changed is told of before anything is built
 }
 
 // Without those that hold a password: the variables go into scripts.
@@ -70,11 +82,20 @@ Planner::Planner(const choose::Request& request, const PlanInputs& inputs)
 Plan Planner::make() {
   if (m_request.packages.empty())
     throw RequestError("nothing to build: name a package, or list packages in wheelsmith.toml");
+  choose::check_editable(m_request);
   m_notes.add(choose::exported_notes(m_inputs.host.environment));
   const std::vector<toolchain::Python> pythons = choose::choose_pythons(m_request, m_inputs.host);
   for (const std::string& package : m_request.packages) {
     const recipe::Recipe& recipe = m_sources.recipe(package);
     for (const toolchain::Python& python : pythons) add_package(recipe, python);
+  }
+  std::set<std::string> in_place;
+  for (const Step& step : m_plan.steps) {
+    if (step.spec.editable && !in_place.insert(step.spec.identity).second)
+      throw RequestError(
+          fmt::format("--editable builds one variant for one list of architectures, since one folder holds "
+                      "its files; name them for {} with --variant and --arch",
+                      step.spec.package));
   }
   std::vector<const recipe::Recipe*> built;
   for (const Step& step : m_plan.steps) built.push_back(&m_sources.recipe(step.spec.package));
@@ -151,6 +172,7 @@ std::string Planner::add_step(const recipe::Recipe& given, recipe::Variant varia
   spec.source = source.pin;
   spec.version = source.pin.version;
   spec.subfolder = given.source.subfolder;
+  if (spec.source.incremental && choose::is_editable(m_request, given.name, spec.project)) make_editable(spec);
   const std::optional<recipe::Recipe> settled = settle(draft, given, source);
   const recipe::Recipe& recipe = settled ? *settled : given;
   const recipe::Rules& rules = recipe.rules(variant, target);
@@ -238,7 +260,14 @@ void Planner::set_key(Draft& draft, const recipe::Recipe& recipe, const PinnedSo
       inputs.torch = fmt::format("{} {}", torch->version, torch->digest);
   }
   for (const Edge& need : draft.step.needs) {
-    if (need.kind == Edge::Kind::environment) inputs.steps.emplace_back(need.step, step(need.step).spec.key);
+    if (need.kind != Edge::Kind::environment) continue;
+    const BuildSpec& other = step(need.step).spec;
+    if (other.editable)
+      throw RequestError(
+          fmt::format("--editable: {0} is built with {1}, which would have no wheel; install {1} first, then build {0} "
+                      "with --no-build-isolation",
+                      spec.package, other.package));
+    inputs.steps.emplace_back(need.step, other.key);
   }
   inputs.secrets = m_request.environment;
   spec.manifest = make_manifest(inputs);
@@ -257,6 +286,7 @@ void Planner::decide(Draft& draft, const recipe::Rules& rules) {
   decision.forecast = forecast(spec, rules.known, m_inputs.store);
   spec.uncacheable = spec.source.incremental;
   if (spec.uncacheable) decision.reason = "its source is a folder that is being worked on";
+  if (spec.editable) decision.reason = fmt::format("{} is built in place", spec.source.folder.string());
   for (const Edge& need : draft.step.needs) {
     if (need.kind == Edge::Kind::alongside || !step(need.step).spec.uncacheable || spec.uncacheable) continue;
     spec.uncacheable = true;

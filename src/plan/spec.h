@@ -69,7 +69,12 @@ struct RunCommand {
 // Calls a PEP 517 hook of the package's backend, in the package's folder.
 struct CallHook {
   static constexpr std::string_view kind = "call-hook";
-  enum class Hook : std::uint8_t { get_requires_for_build_wheel, build_wheel } hook = Hook::build_wheel;
+  enum class Hook : std::uint8_t {
+    get_requires_for_build_wheel,
+    build_wheel,
+    get_requires_for_build_editable,
+    build_editable,  // a backend without it (setuptools before 64) gets `setup.py develop` instead
+  } hook = Hook::build_wheel;
   Pairs config;                      // a key may repeat
   std::vector<std::string> dropped;  // normalized names that the backend may ask for and does not get
 };
@@ -142,6 +147,9 @@ struct BuildSpec {
   std::vector<Action> actions;
   bool network = false, verbose = false;
   bool uncacheable = false;  // it, or a step it needs, comes from a folder that is being worked on
+  // --editable: it is built in that folder itself, and linked into the interpreter's environment instead of becoming a
+  // wheel.
+  bool editable = false;
   store::Manifest manifest;
   std::string key;
 
@@ -170,5 +178,6 @@ struct wheelsmith::EnumNames<wheelsmith::plan::Phase> {
 
 template <>
 struct wheelsmith::EnumNames<wheelsmith::plan::CallHook::Hook> {
-  static constexpr std::array list = {"get_requires_for_build_wheel", "build_wheel"};
+  static constexpr std::array list = {"get_requires_for_build_wheel", "build_wheel", "get_requires_for_build_editable",
+                                      "build_editable"};
 };

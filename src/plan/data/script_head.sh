@@ -232,12 +232,38 @@ def is_missing(requirement):
         return True
 
 
-if hook == "build_wheel":
-    backend.build_wheel(result, config)
+if not hook.startswith("get_requires_"):
+    if hook != "build_editable" or hasattr(backend, hook):
+        getattr(backend, hook)(result, config)
 else:
-    wanted = backend.get_requires_for_build_wheel(config) if hasattr(backend, "get_requires_for_build_wheel") else []
+    wanted = getattr(backend, hook)(config) if hasattr(backend, hook) else []
     with open(result, "w", encoding="utf-8") as file:
         file.writelines(requirement + "\n" for requirement in wanted if is_missing(requirement))
 END_OF_PYTHON
   in_step "$env/bin/python" "$tree/driver/hook.py" "$@"
+}
+
+# install_editable: links $source into the environment of $python, with the wheel that the hook build_editable has left or,
+# where the backend has no such hook, by setup.py develop.
+install_editable() {
+  local pip=("$env/bin/python" -m pip --python "$python") site
+  [[ -z $outer_pip ]] || pip=("$python" -m pip)
+  if ! compgen -G "$tree/dist/*.whl" >/dev/null; then
+    site=$("$env/bin/python" -c 'import os, sys; print(":".join(path for path in sys.path if os.path.basename(path) in ("site-packages", "dist-packages")))')
+    in_step env "PYTHONPATH=$site" "$python" setup.py develop --no-deps
+    return
+  fi
+  "${pip[@]}" install --quiet --disable-pip-version-check --no-deps --no-index --force-reinstall "$tree"/dist/*.whl
+  "$python" - "$source" "$tree"/dist/*.whl <<'END_OF_PYTHON'
+import json, os, pathlib, sys
+from importlib import metadata
+
+distribution = metadata.distribution(os.path.basename(sys.argv[2]).split("-")[0])
+record = next(pathlib.Path(file.locate()) for file in distribution.files if str(file).endswith(".dist-info/RECORD"))
+url = {"dir_info": {"editable": True}, "url": pathlib.Path(sys.argv[1]).resolve().as_uri()}
+record.with_name("direct_url.json").write_text(json.dumps(url), encoding="utf-8")
+name = record.parent.name + "/direct_url.json"
+lines = [line for line in record.read_text(encoding="utf-8").splitlines() if not line.startswith(name + ",")]
+record.write_text("\n".join([*lines, name + ",,"]) + "\n", encoding="utf-8")
+END_OF_PYTHON
 }

@@ -68,9 +68,9 @@ class StepScript {
     link_tools();
     set_variables();
     act(Phase::prepare);
-    if (m_spec.environment.lock.find("pip") == nullptr) line("remove_pip");
+    if (!m_spec.editable && m_spec.environment.lock.find("pip") == nullptr) line("remove_pip");
     act(Phase::build);
-    line("cp -- \"$tree\"/dist/*.whl \"$DIST/\"");
+    line(m_spec.editable ? "install_editable" : "cp -- \"$tree\"/dist/*.whl \"$DIST/\"");
     return m_text + "}\n";
   }
 
@@ -110,14 +110,16 @@ class StepScript {
   void print(const CallHook& call) {
     std::string config;
     for (const auto& [name, value] : call.config) config += " " + shell_quoted(name) + " " + script_word(value);
-    if (call.hook == CallHook::Hook::build_wheel) {
-      line("hook build_wheel \"$tree/dist\"" + config);
+    const std::string name(enum_name(call.hook));
+    if (call.hook == CallHook::Hook::build_wheel || call.hook == CallHook::Hook::build_editable) {
+      if (m_spec.editable) line("read_backend; touch \"$tree/driver/dropped\"");
+      line("hook " + name + " \"$tree/dist\"" + config);
       return;
     }
     line(call.dropped.empty() ? ": >\"$tree/driver/dropped\""
                               : "printf '%s\\n' " + shell_quoted(call.dropped) + " >\"$tree/driver/dropped\"");
     line("read_backend");
-    line("hook get_requires_for_build_wheel \"$tree/driver/more\"" + config);
+    line("hook " + name + " \"$tree/driver/more\"" + config);
     if (!m_spec.environment.isolated) return;
     line("[[ ! -s $tree/driver/more ]] || install" + m_pip_options + " -r \"$tree/driver/more\"");
   }
@@ -138,6 +140,11 @@ class StepScript {
   }
 
   void get_source() {
+    if (m_spec.editable) {
+      line("source=" + or_else(script_variable("SOURCE", m_spec.package), m_spec.source.folder.string()));
+      if (!m_spec.subfolder.empty()) line("source+=/" + shell_quoted(m_spec.subfolder));
+      return;
+    }
     switch (m_spec.source.kind) {
       case source::Pin::Kind::archive: get_archive(); break;
       case source::Pin::Kind::folder: get_folder(); break;
@@ -203,7 +210,20 @@ class StepScript {
     return options;
   }
 
+  // As the step's process does it: where nothing has to be installed for the build, with the environment's own
+  // packages.
+  [[nodiscard]] bool builds_in_own_environment() const {
+    return m_spec.editable && !m_spec.environment.isolated &&
+           std::none_of(m_step.needs.begin(), m_step.needs.end(),
+                        [](const Edge& edge) { return edge.kind == Edge::Kind::environment; });
+  }
+
   void make_environment() {
+    if (builds_in_own_environment()) {
+      line("env=$(\"$python\" -c 'import sys; print(sys.prefix)')");
+      if (!m_spec.tools.cuda.root.empty()) line("toolkit=" + or_else("BUILD_CUDA", m_spec.tools.cuda.root));
+      return;
+    }
     line("make_environment");
     std::string options = shell_quoted(pip_options());
     if (!options.empty()) options = " " + options;

@@ -187,6 +187,29 @@ TEST(Script, TakesTheWheelsOfStepsBefore) {
   EXPECT_LT(script.rfind("step_1\n"), script.rfind("step_2\n"));
 }
 
+// The only folders that a script removes are its own.
+TEST(Script, OfAnEditableInstallBuildsInTheFolder) {
+  Step step = demo();
+  step.spec.editable = true;
+  step.spec.python.executable = "/env/bin/python";
+  step.spec.actions = {{Phase::prepare, CallHook{CallHook::Hook::get_requires_for_build_editable, {}, {}}},
+                       {Phase::build, CallHook{CallHook::Hook::build_editable, {{"a", "b"}}, {}}}};
+  for (const bool isolated : {true, false}) {
+    step.spec.environment.isolated = isolated;
+    const std::string script = script_of(step);
+    EXPECT_EQ(syntax_errors(script), "");
+    const std::string steps = script.substr(script.find("step_1() {"));
+    EXPECT_TRUE(has(steps, "source=${SOURCE_DEMO:-/sources/demo}\n")) << steps;
+    EXPECT_TRUE(has(steps, "hook build_editable \"$tree/dist\" a b\n  install_editable\n")) << steps;
+    EXPECT_FALSE(has(steps, "copy_folder")) << steps;
+    EXPECT_FALSE(has(steps, "remove_pip")) << steps;
+    EXPECT_EQ(has(steps, "sys.prefix"), !isolated);
+    EXPECT_EQ(steps.find("rm -rf"), steps.rfind("rm -rf"));
+    EXPECT_LT(steps.find("rm -rf"), steps.find("source=${SOURCE_DEMO"));
+    EXPECT_LT(steps.find("rm -rf"), steps.find("env=$("));  // npos where it is isolated
+  }
+}
+
 TEST(Script, OfAProgramThatPacksItself) {
   Step step = demo();
   step.spec.source.kind = source::Pin::Kind::program;

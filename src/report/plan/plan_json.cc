@@ -124,7 +124,8 @@ class Work {
     for (std::size_t i = k_own_words; i < command.argv.size(); ++i) options.emplace_back(command.argv[i]);
   }
   void operator()(const plan::CallHook& call) {
-    if (call.hook != plan::CallHook::Hook::build_wheel) return;
+    using Hook = plan::CallHook::Hook;
+    if (call.hook != Hook::build_wheel && call.hook != Hook::build_editable) return;
     for (const auto& [name, value] : call.config) {
       if (name == "--build-option")
         options.emplace_back(value);
@@ -221,6 +222,7 @@ Value step_value(const plan::Step& step) {
   table["version"] = spec.version;
   table["key"] = spec.key;
   table["cached"] = step.decision.cached;
+  if (spec.editable) table["editable"] = true;
   table["reason"] = step.decision.reason;
   table["needs"] = needs_value(step, [](const plan::Edge&) { return true; });
   table["companions"] =
