@@ -19,7 +19,7 @@ struct BuildCommand {
   OutputOptions output;
   SettingOptions settings;
   std::vector<std::string> packages;
-  bool upgrade = false, clean = false, install = false, despite_doctor = false;
+  bool upgrade = false, clean = false, install = false, editable = false, despite_doctor = false;
   std::string into;
 };
 
@@ -78,7 +78,7 @@ build::BuildOptions build_options(const BuildCommand& command, const Session& se
                          .cuda_named = !settings.text("cuda").empty(),
                          .settings = request.set};
   options.despite_doctor = command.despite_doctor;
-  options.install = command.install;
+  options.install = command.install || command.editable;
   options.into = command.into;
   return options;
 }
@@ -96,12 +96,19 @@ int build(const BuildCommand& command) {
   const settings::Settings settings = command.settings.read(command.packages);
   if (!settings.text("machine").empty())
     throw UsageError("--machine: a plan for another machine cannot be built here; `plan` and `doctor` take it");
-  if (command.install && !settings.text("container").empty())
-    throw UsageError("--install: what is built in a container is for its image; install it from the wheelhouse");
+  if (!command.into.empty() && !command.install && !command.editable)
+    throw UsageError("--into names the environment for --install or --editable");
+  if (command.clean && command.editable)
+    throw UsageError("--clean removes nothing from a folder of yours; remove its build folder by hand, then build");
+  if ((command.install || command.editable) && !settings.text("container").empty())
+    throw UsageError(fmt::format("--{}: what is built in a container is for its image; install it from the wheelhouse",
+                                 command.editable ? "editable" : "install"));
   if (const auto status = run_in_container(settings)) return *status;
   sys::install_interrupt_flag();
   Session session(settings, command.upgrade);
-  const choose::Request request = session.build_request();
+  choose::Request request = session.build_request();
+  request.editable = command.editable;
+  request.into = command.into;
   if (request.platform.starts_with("win") || request.platform.starts_with("macosx"))
     throw UsageError(fmt::format("--platform {}: builds run on Linux; `plan` shows what the recipe knows of it",
                                  printable(request.platform)));
@@ -167,16 +174,17 @@ void add_build(CLI::App& app, Outcome& outcome) {
       "  wheelsmith build texture --variant cuda --arch \"8.0;9.0\"\n"
       "  wheelsmith build torch-scatter --torch 2.13.0 --python 3.11,3.12\n"
       "  wheelsmith build flash-attn --gpu H100 --platform manylinux_2_34 --out wheels\n"
-      "  wheelsmith build mypackage --source mypackage=. --install");
+      "  wheelsmith build mypackage --source mypackage=. --install\n"
+      "  wheelsmith build pytorch --source pytorch=. --editable --no-build-isolation --into ENV");
   sub->add_option("NAME", command->packages, "What to build; default: the packages of wheelsmith.toml");
   command->settings.add_to(*sub);
   sub->add_flag("--upgrade", command->upgrade, "Choose versions of sources and build requirements anew");
   sub->add_flag("--clean", command->clean, "Start from an empty build tree");
   sub->add_flag("--despite-doctor", command->despite_doctor, "Build although this machine does not seem to be able to");
-  CLI::Option* install = sub->add_flag("--install", command->install, "Install what was built");
+  sub->add_flag("--install", command->install, "Install what was built");
+  sub->add_flag("--editable", command->editable, k_editable_help);
   sub->add_option("--into", command->into,
-                  "With --install: environment's folder or interpreter; default: the one built for")
-      ->needs(install);
+                  "With --install or --editable: environment's folder or interpreter; default: the one built for");
   command->output.add_to(*sub);
   sub->callback([command, &outcome] { outcome = [command] { return build(*command); }; });
 }

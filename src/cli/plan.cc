@@ -19,8 +19,8 @@ struct PlanCommand {
   OutputOptions output;
   SettingOptions settings;
   std::vector<std::string> packages;
-  std::string compare, base_image, bundle;
-  bool upgrade = false, script = false, containerfile = false, dot = false;
+  std::string compare, base_image, bundle, into;
+  bool upgrade = false, editable = false, script = false, containerfile = false, dot = false;
 };
 
 gpu::ArchList read_archs(const std::string& text) {
@@ -47,6 +47,8 @@ int make(const PlanCommand& command) {
   if (const auto status = run_in_container(settings)) return *status;
   Session session(settings, command.upgrade);
   choose::Request request = session.build_request();
+  request.editable = command.editable;
+  request.into = command.into;
   plan::PlanInputs inputs = session.inputs();
   const bool to_people = !command.output.json && !command.script && !command.containerfile && !command.dot;
   if (to_people && sys::standard_error_is_terminal())
@@ -88,6 +90,8 @@ void add_plan(CLI::App& app, Outcome& outcome) {
   sub->add_option("NAME", command->packages, "What to build; default: the packages of wheelsmith.toml");
   command->settings.add_to(*sub);
   sub->add_flag("--upgrade", command->upgrade, "Choose versions of sources and build requirements anew");
+  CLI::Option* editable = sub->add_flag("--editable", command->editable, k_editable_help);
+  sub->add_option("--into", command->into, "With --editable: environment's folder or interpreter")->needs(editable);
   CLI::Option* compare =
       sub->add_option("--compare", command->compare, "Another arch list, shown side by side with the first");
   CLI::Option* script =
@@ -105,6 +109,7 @@ void add_plan(CLI::App& app, Outcome& outcome) {
       ->excludes(container)
       ->excludes(dot)
       ->excludes(compare);
+  editable->excludes(container);  // the folder and the environment are this machine's
   command->output.add_to(*sub);
   CLI::Option* json = sub->get_option("--json");
   const std::vector<CLI::Option*> forms = {script, container, dot};

@@ -79,6 +79,9 @@ std::optional<int> run_in_container(const settings::Settings& settings);
 // The compile cache of the settings; without ccache on this machine, its program is empty. Throws UsageError.
 governor::CacheOptions cache_options(const settings::Settings& settings, const store::Store& store);
 
+inline constexpr const char* k_editable_help =
+    "Build the folder of --source NAME=FOLDER in place and link it into --into ENV, like pip install -e";
+
 // A whole number of a setting; throws UsageError.
 unsigned number_setting(const settings::Settings& settings, const std::string& name, unsigned fallback);
 

@@ -282,6 +282,7 @@ class Coordinator {
     outcome.key = step.spec.key;
     if (outcome.reason.empty()) outcome.reason = step.decision.reason;
     outcome.optional = m_graph.is_optional(index);
+    outcome.editable = step.spec.editable;
     m_outcomes[index] = std::move(outcome);
     m_ended[index] = true;
     m_history.write(m_outcomes, m_ended);

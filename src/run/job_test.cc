@@ -76,7 +76,7 @@ StepOutcome sample_outcome() {
   outcome.findings = {{"id", Severity::warning, "a.so", "what", "why", "fix"}};
   outcome.reason = "it has never been built here";
   outcome.cache.hits = 3;
-  outcome.replaced = outcome.optional = true;
+  outcome.replaced = outcome.optional = outcome.editable = true;
   return outcome;
 }
 
@@ -84,7 +84,7 @@ StepOutcome sample_outcome() {
 
 TEST(StepOutcome, LosesNoMemberOnTheWay) {
   // A new member needs a line above, one in to_value() and one in from_value().
-  static_assert(document::member_count<StepOutcome>() == 19);
+  static_assert(document::member_count<StepOutcome>() == 20);
   const StepOutcome outcome = sample_outcome();
   const std::string text = document::to_json(outcome.to_value());
   EXPECT_EQ(document::to_json(StepOutcome::from_value(document::parse_json(text, "outcome")).to_value()), text);

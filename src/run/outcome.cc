@@ -52,6 +52,7 @@ Value StepOutcome::to_value() const {
   table["reason"] = reason;
   table["replaced"] = replaced;
   table["optional"] = optional;
+  if (editable) table["editable"] = true;
   if (artifact) {
     Table kept;
     kept["file_name"] = artifact->file_name;
@@ -94,6 +95,7 @@ StepOutcome StepOutcome::from_value(const Value& value) {
   outcome.reason = value["reason"].text_or();
   outcome.replaced = value["replaced"].boolean_or(false);
   outcome.optional = value["optional"].boolean_or(false);
+  outcome.editable = value["editable"].boolean_or(false);
   if (const Value& kept = value["artifact"]; kept.table() != nullptr) {
     outcome.artifact = Artifact{kept["file_name"].text_or(), kept["sha256"].text_or(),
                                 static_cast<std::uint64_t>(kept["size"].integer_or(0))};

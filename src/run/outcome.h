@@ -60,6 +60,7 @@ struct StepOutcome {
   std::string reason;
   governor::CacheCounts cache;  // what the compile cache did
   bool replaced = false;        // another wheel of that name was in the wheelhouse
+  bool editable = false;        // linked into an environment instead of becoming a wheel
   bool optional = false;        // what needs it does without it: its failure is no failure of the whole
 
   [[nodiscard]] bool made() const { return outcome == Outcome::built || outcome == Outcome::cached; }

@@ -90,6 +90,16 @@ std::string id_of(const recipe::Test& test, std::size_t place) {
   return fmt::format("test {}", place + 1);
 }
 
+// What a test in an environment of the user's needs and does not find there.
+std::vector<std::string> missing_for(const recipe::Test& test, const TestBench& bench) {
+  if (bench.isolated && !bench.in_place) return {};
+  std::vector<std::string> wanted = test.requires_;
+  if (bench.in_place && !bench.wheel.empty()) {
+    for (const std::string& text : own_requirements(sys::map_file(bench.wheel).bytes)) wanted.push_back(text);
+  }
+  return env::unmet_requirements(wanted, env::installed_packages(bench.python), bench.python).missing;
+}
+
 env::Environment fresh_environment(const TestBench& bench, const std::filesystem::path& folder) {
   const Blob file = sys::map_file(bench.wheel);
   std::vector<std::string> requirements = bench.requirements;
@@ -130,16 +140,15 @@ std::vector<TestOutcome> run_tests(const TestBench& bench) {
       {"archs", bench.archs.requests.empty() ? "" : recipe::spell(bench.archs, bench.rules.archs)},
       {"variant", std::string(recipe::to_string(bench.variant))}};
   sys::TempDir folder;
-  const env::Environment environment = fresh_environment(bench, folder.path() / "env");
+  const env::Environment environment =
+      bench.in_place ? env::Environment{"", bench.python.prefix, bench.python.executable, bench.python.purelib}
+                     : fresh_environment(bench, folder.path() / "env");
   const std::filesystem::path home = folder.path() / "home";
   sys::make_folders(home);
   for (std::size_t i = 0; i < bench.rules.tests.size(); ++i) {
     const recipe::Test& test = bench.rules.tests[i];
     TestOutcome outcome{id_of(test, i), TestResult::pass, ""};
-    const std::vector<std::string> unmet =
-        bench.isolated
-            ? std::vector<std::string>()
-            : env::unmet_requirements(test.requires_, env::installed_packages(bench.python), bench.python).missing;
+    const std::vector<std::string> unmet = missing_for(test, bench);
     if (test.gpu && !has_gpu(bench.variant, gpus)) {
       outcome = {outcome.id, TestResult::not_run, "no GPU"};
     } else if (!unmet.empty()) {

@@ -25,7 +25,8 @@ struct TestBench {
   std::vector<std::string> requirements{};  // more than the wheel's own: the torch it was built with
   std::vector<std::string> constraints{};
   std::vector<std::filesystem::path> wheelhouses{};
-  bool isolated = true;  // false: nothing is installed but the wheels of other steps, and `torch_sites` have the rest
+  bool in_place = false;  // it is installed in the interpreter's own environment, and tested there
+  bool isolated = true;   // false: nothing is installed but the wheels of other steps, and `torch_sites` have the rest
   std::vector<std::filesystem::path> torch_sites{};
   std::vector<std::string> index_urls{};
   bool prereleases = false, offline = false;

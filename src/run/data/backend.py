@@ -43,9 +43,12 @@ def main():
     backend = load(request)
     hook = getattr(backend, request["hook"], None)
     config = settings(request["config"])
-    if hook is None and request["hook"] == "get_requires_for_build_wheel":
+    asks = request["hook"].startswith("get_requires_for_")
+    if hook is None and asks:
         value = []
-    elif request["hook"] == "get_requires_for_build_wheel":
+    elif hook is None and request["hook"] == "build_editable":
+        value = None  # there is an older way
+    elif asks:
         value = list(hook(config))
     else:
         value = hook(request["out"], config)

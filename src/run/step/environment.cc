@@ -56,6 +56,15 @@ env::Lock lock_of_needs(const Job& job, const SourceTree& tree, const StepServic
   return lock;
 }
 
+// Build systems note the interpreter. Without isolation an editable install is built by the user's own, so that a build
+// that is started by hand in the same folder goes on from there. Wheels of other steps need an environment that may be
+// changed.
+bool builds_in_own_environment(const Job& job) {
+  std::error_code ignored;
+  return job.spec.editable && !job.spec.environment.isolated && job.needs.empty() &&
+         std::filesystem::exists(job.spec.python.prefix / "bin" / "python", ignored);
+}
+
 void link_tools(const plan::ToolSpec& tools, const std::filesystem::path& bin) {
   const bool clang = tools.compiler_family == "clang";
   const auto compiler = [&](const std::string& real, const char* plain, const char* own) {
@@ -99,7 +108,10 @@ BuildEnvironment make_environment(const Job& job, const SourceTree& tree, const 
     if (other.platlib != other.purelib) result.sites.push_back(other.platlib);
   }
   link_rocm(result, spec, tree, services);
-  result.environment = env::make_environment(spec.python, result.lock, result.sites, services.fetcher, services.store);
+  result.environment =
+      builds_in_own_environment(job)
+          ? env::Environment{"", spec.python.prefix, spec.python.prefix / "bin" / "python", spec.python.purelib}
+          : env::make_environment(spec.python, result.lock, result.sites, services.fetcher, services.store);
   make_toolkit(result, spec.tools.cuda, services.store);
   link_tools(spec.tools, tree.tree / "bin");
   return result;

@@ -24,6 +24,9 @@
 //   check        our own checks on those bytes, with the plan's architectures, policy and torch
 //   test         the recipe's tests in a fresh environment outside the tree                                 [foreign]
 //   publish      into the store
+//
+// An editable install has the user's own folder for a source, and neither a finished wheel nor anything to publish:
+// `finish` installs what the backend made into the environment, `test` runs the tests there.
 
 namespace wheelsmith::run {
 
@@ -75,6 +78,14 @@ void prepare(const Job& job, const recipe::Rules& rules, SourceTree& tree, Build
 std::filesystem::path build(const Job& job, const recipe::Recipe& recipe, const SourceTree& tree, ToolRunner& tools,
                             const StepServices& services);
 
+// For an editable install: builds in the source folder itself. Empty where the backend has no build_editable hook and
+// `setup.py develop` has linked the folder into the environment already.
+std::filesystem::path build_in_place(const Job& job, const SourceTree& tree, const BuildEnvironment& environment,
+                                     ToolRunner& tools, const StepServices& services);
+// The wheel of the hook into the interpreter's environment, with the wheels of the steps it needs before it.
+void install_in_place(const Job& job, const SourceTree& tree, const std::filesystem::path& built,
+                      const StepServices& services);
+
 struct FinishedWheel {
   std::filesystem::path path;
   document::Value provenance;
@@ -92,7 +103,8 @@ FinishedWheel finish(const FinishInputs& inputs, const StepServices& services);
 void check(const plan::BuildSpec& spec, const recipe::Rules& rules, const FinishedWheel& wheel,
            const std::optional<toolchain::Torch>& torch, std::vector<Finding>& findings, const StepServices& services);
 
-// Throws WheelRefused; tests and diagnosis of `step` are set in either case.
+// Throws WheelRefused; tests and diagnosis of `step` are set in either case. Of an editable install the wheel is the
+// backend's, or none.
 void test(const Job& job, const recipe::Rules& rules, const FinishedWheel& wheel, const BuildEnvironment& environment,
           StepOutcome& step, const StepServices& services);
 

@@ -143,11 +143,33 @@ void fetch_sources(const plan::BuildSpec& spec, const SourceTree& tree, const St
   }
 }
 
+// The user's folder is the source: nothing in it is written or removed here. Our own folder holds what is around a
+// build.
+SourceTree source_in_place(const plan::BuildSpec& spec, const StepServices& services) {
+  if (!sys::is_folder(spec.source.folder)) throw Error(fmt::format("{} is gone", spec.source.folder.string()));
+  SourceTree tree;
+  tree.tree = services.store.tree(spec.identity);
+  tree.source = spec.source.folder;
+  tree.package = spec.subfolder.empty() ? tree.source : tree.source / spec.subfolder;
+  const TreeState now = state_of(spec, Stage::source);
+  const std::optional<TreeState> before = read_state(tree.tree);
+  if (before && before->switches != now.switches)
+    services.report.note(
+        fmt::format("warning: variables or settings of the build have changed since the last one in {}; a build system "
+                    "that keeps its configuration may ignore that until you remove its build folder",
+                    tree.source.string()));
+  for (const char* folder : {"home", "tmp", "bin", "dist"}) sys::make_folders(tree.tree / folder);
+  fetch_sources(spec, tree, services);
+  write_state(now, tree.tree);
+  return tree;
+}
+
 }  // namespace
 
 SourceTree get_source(const Job& job, const StepServices& services) {
   services.report.phase(plan::Phase::source);
   const plan::BuildSpec& spec = job.spec;
+  if (spec.editable) return source_in_place(spec, services);
   SourceTree tree;
   tree.tree = services.store.tree(spec.identity);
   tree.source = tree.tree / "source";

@@ -41,6 +41,7 @@ void test(const Job& job, const recipe::Rules& rules, const FinishedWheel& wheel
                   .archs = spec.archs,
                   .wheel = wheel.path,
                   .wheelhouses = torch.wheelhouses,
+                  .in_place = spec.editable,
                   .isolated = spec.environment.isolated,
                   .torch_sites = environment.sites,
                   .index_urls = torch.index_urls,
@@ -58,7 +59,7 @@ void test(const Job& job, const recipe::Rules& rules, const FinishedWheel& wheel
     bench.torch_sites.insert(bench.torch_sites.begin(), environment.environment.site_packages);
   }
   const std::filesystem::path needs = services.store.tree(spec.identity) / "needs";
-  for (const NeededWheel& need : job.needs)
+  for (const NeededWheel& need : spec.editable ? std::vector<NeededWheel>() : job.needs)
     (need.direct ? bench.requirements : bench.constraints).push_back(link_needed_wheel(need, needs, services.store));
   if (const env::PinnedWheel* pinned = environment.lock.find("torch"))
     bench.requirements.push_back("torch==" + pinned->version);
@@ -72,7 +73,8 @@ void test(const Job& job, const recipe::Rules& rules, const FinishedWheel& wheel
     for (const std::string& log : logs) {
       if (log.starts_with(fmt::format("wheelsmith: test {}\n", outcome.id))) step.diagnosis = cause_of(log);
     }
-    throw WheelRefused(fmt::format("the test {} failed: {}", outcome.id, outcome.why));
+    throw WheelRefused(fmt::format("the test {} failed: {}{}", outcome.id, outcome.why,
+                                   spec.editable ? "; the package stays installed" : ""));
   }
 }
 
