@@ -157,7 +157,37 @@ judged small "$t/work"
 if find "$env" -name easy-install.pth -exec grep -F "$t/work" {} + ; then fail "the path of setup.py develop is left"; fi
 expect "7 edited" "$(says 'import small; print(small.add(2, 3), small.version)')"
 
-# hatchling: Python alone, with a program.
+# What an editable package needs is built as usual, and installed before it is tested. The other way round cannot be.
+mkdir -p user/user
+printf '[build-system]\nrequires = ["setuptools"]\nbuild-backend = "setuptools.build_meta"\n[project]\nname = "user"\nversion = "1.0"\n' >user/pyproject.toml
+echo 'import small; total = small.add(20, 3)' >user/user/__init__.py
+cat >recipes/user.toml <<'TOML'
+name = "user"
+[source]
+sdist = "user"
+[build]
+requires = ["setuptools==80.9.0"]
+[[needs]]
+recipe = "small"
+why = "it adds"
+[[test]]
+script = "import user; assert user.total == 23, user.total"
+[variant.cpu]
+TOML
+under_git user
+new_env "$env"
+cd user
+run_json build user --source user=. --editable --into ../env
+cd ..
+built
+expect small "$(json 'steps[0].package')"
+[[ -e $(json 'steps[0].wheel') ]] || fail "the needed package has no wheel"
+expect pass "$(json 'steps[1].tests[0].outcome')"
+judged user "$t/user"
+unchanged user
+refused 'user is built with small, which would have no wheel' user small --source user=user --source small=work --editable --into env
+
+# hatchling: Python alone, with a program. What it requires is named, not installed.
 mkdir -p pure/src/pure
 cat >pure/pyproject.toml <<'TOML'
 [build-system]
@@ -166,12 +196,17 @@ build-backend = "hatchling.build"
 [project]
 name = "pure"
 version = "2.0"
+dependencies = ["six>=1.16"]
 [project.scripts]
 pure-tool = "pure:main"
 TOML
 printf 'def main():\n    print("one")\n' >pure/src/pure/__init__.py
 under_git pure
 new_env "$env"
+run build pure --source pure=pure --editable --into "$env/bin/python"
+expect 0 "$status" "$(cat "$t/err")"
+grep -q "pure requires packages that are not installed: $env/bin/python -m pip install 'six>=1.16'" "$t/err" || fail "$(cat "$t/err")"
+pip install -q six
 run_json build pure --source pure=pure --editable --into "$env/bin/python"
 built
 judged pure "$t/pure"
@@ -180,6 +215,7 @@ sed -i 's/one/two/' pure/src/pure/__init__.py
 expect two "$("$env/bin/pure-tool")" "an edit of a Python file"
 git -C pure checkout -q .
 unchanged pure
+pip uninstall -q -y six
 removed pure
 
 # Without isolation: CMake and meson keep their build folders, with the environment's own interpreter in them.
@@ -241,7 +277,7 @@ expect 2 "$(says 'import mes; print(mes.value())' | tail -n 1)" "built by the im
 
 # Ctrl-C while it compiles: no source is changed, and what was compiled stays. A large file takes long enough.
 python3 -c '
-for i in range(12000): print(f"int mes_slow{i}(int a, int b) {{ for (int i = 0; i < b; ++i) a += a * {i} % (b + i + 1); return a; }}")' >mes/mes/slow.c
+for i in range(5000): print(f"int mes_slow{i}(int a, int b) {{ for (int i = 0; i < b; ++i) a += a * {i} % (b + i + 1); return a; }}")' >mes/mes/slow.c
 echo 'long mes_value(void) { return 3; }' >mes/mes/value.c
 commit mes
 find mes/build -name '*value.c.o' -printf '%T@\n' >before
@@ -254,10 +290,13 @@ for ((i = 0; i < 600; i++)); do
   kill -0 $pid 2>/dev/null || break
   sleep 0.05
 done
+sleep 1 # until ninja has noted that it is done
 kill -INT $pid
 status=0
 wait $pid || status=$?
 expect 130 "$status" "interrupted: $(cat "$t/err")"
+find mes/build -name '*value.c.o' -printf '%T@\n' >after
+! cmp -s before after || fail "nothing was compiled before Ctrl-C"
 unchanged mes
 run_json build mes --source mes=mes --editable --no-build-isolation --into env
 built

@@ -44,6 +44,8 @@ int make(const PlanCommand& command) {
   std::optional<gpu::ArchList> other_archs;
   if (!command.compare.empty()) other_archs = read_archs(command.compare);
   const settings::Settings settings = command.settings.read(command.packages);
+  if (command.editable && !settings.text("container").empty())
+    throw UsageError("--editable: the environment is this machine's, not the image's");
   if (const auto status = run_in_container(settings)) return *status;
   Session session(settings, command.upgrade);
   choose::Request request = session.build_request();

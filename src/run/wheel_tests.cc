@@ -93,11 +93,12 @@ std::string id_of(const recipe::Test& test, std::size_t place) {
 // What a test in an environment of the user's needs and does not find there.
 std::vector<std::string> missing_for(const recipe::Test& test, const TestBench& bench) {
   if (bench.isolated && !bench.in_place) return {};
-  std::vector<std::string> wanted = test.requires_;
+  std::vector<std::string> missing =
+      env::unmet_requirements(test.requires_, env::installed_packages(bench.python), bench.python).missing;
   if (bench.in_place && !bench.wheel.empty()) {
-    for (const std::string& text : own_requirements(sys::map_file(bench.wheel).bytes)) wanted.push_back(text);
+    for (std::string& text : requirements_missing_in(bench.python, bench.wheel)) missing.push_back(std::move(text));
   }
-  return env::unmet_requirements(wanted, env::installed_packages(bench.python), bench.python).missing;
+  return missing;
 }
 
 env::Environment fresh_environment(const TestBench& bench, const std::filesystem::path& folder) {
@@ -131,6 +132,11 @@ env::Environment fresh_environment(const TestBench& bench, const std::filesystem
 }
 
 }  // namespace
+
+std::vector<std::string> requirements_missing_in(const toolchain::Python& python, const std::filesystem::path& wheel) {
+  const Blob file = sys::map_file(wheel);
+  return env::unmet_requirements(own_requirements(file.bytes), env::installed_packages(python), python).missing;
+}
 
 std::vector<TestOutcome> run_tests(const TestBench& bench) {
   std::vector<TestOutcome> outcomes;

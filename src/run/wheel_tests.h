@@ -36,6 +36,8 @@ struct TestBench {
   std::function<void(const std::string&)> log = [](const std::string&) {};
 };
 std::vector<TestOutcome> run_tests(const TestBench& bench);
+// What the wheel requires and the interpreter's environment does not have.
+std::vector<std::string> requirements_missing_in(const toolchain::Python& python, const std::filesystem::path& wheel);
 
 // The tests that a wheel carries in its dist-info, again, on this machine, in a fresh environment of `python`.
 struct WheelTest {

@@ -12,6 +12,7 @@
 #include "run/step/links.h"
 #include "run/step/phases.h"
 #include "run/step/tool_runner.h"
+#include "run/wheel_tests.h"
 #include "sys/files.h"
 
 namespace wheelsmith::run {
@@ -90,9 +91,16 @@ void install_in_place(const Job& job, const SourceTree& tree, const std::filesys
     (void)link_needed_wheel(need, tree.tree / "needs", services.store);
     env::install_wheel(tree.tree / "needs" / need.wheel.file_name, target, true, usable_threads());
   }
-  if (!built.empty()) env::install_editable(built, tree.package, target, usable_threads());
+  std::vector<std::string> missing;
+  if (!built.empty()) {
+    env::install_editable(built, tree.package, target, usable_threads());
+    missing = requirements_missing_in(python, built);
+  }
   services.report.note(
       fmt::format("{} in {} is {} (editable)", job.spec.project, python.prefix.string(), tree.package.string()));
+  if (!missing.empty())
+    services.report.note(fmt::format("warning: {0} requires packages that are not installed: {1} -m pip install {2}",
+                                     job.spec.project, python.executable.string(), sys::shell_quoted(missing)));
   if (!job.spec.archs.requests.empty())
     services.report.note("architectures are not checked in an editable install; wheelsmith inspect FILE.so shows them");
 }

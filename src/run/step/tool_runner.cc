@@ -138,9 +138,10 @@ void ToolRunner::find_folder(FirstFailure& failure) const {
   std::error_code ignored;
   failure.folder = !said.empty() && std::filesystem::is_directory(said, ignored) ? said.string() : "";
   if (failure.product.empty() || !failure.folder.empty()) return;
-  for (const sys::TreeFile& file : sys::list_tree(m_tree.tree)) {
+  const std::filesystem::path& root = m_job.spec.editable ? m_tree.source : m_tree.tree;
+  for (const sys::TreeFile& file : sys::list_tree(root)) {
     if (file.link || base_name(file.name) != "build.ninja") continue;
-    const std::filesystem::path path = m_tree.tree / file.name;
+    const std::filesystem::path path = root / file.name;
     const auto text = sys::read_file_if_there(path, 64 << 20);
     if (!text || text->find("build " + failure.product) == text->npos) continue;
     failure.folder = path.parent_path().string();
