@@ -9,6 +9,7 @@
 #include "toolchain/cuda_limits.h"
 #include "toolchain/cuda_texts.h"
 #include "toolchain/gpus.h"
+#include "toolchain/library.h"
 #include "toolchain/torch_files.h"
 #include "toolchain/wanted_python.h"
 
@@ -19,8 +20,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   (void)read_host_config(text);
   (void)read_nvcc_version(text);
   (void)read_nvcc_archs(text);
-  (void)read_cudnn_version(text);
-  (void)read_nccl_version(text);
+  for (const LibraryKind& kind : library_kinds()) (void)read_header_version(text, kind.macros);
   (void)dryrun_variable(text, "TOP");
   (void)read_torch_version(text);
   (void)read_torch_abi(text);

@@ -216,13 +216,15 @@ mem-eff-attention off USE_MEM_EFF_ATTENTION off
 release-type dev PYTORCH_BUILD_VERSION 2.13.0+git11111111.cu130
 fbgemm-genai off USE_FBGEMM_GENAI off
 cudnn-link static USE_STATIC_CUDNN 1
-cudnn-root /opt/cudnn CUDNN_ROOT /opt/cudnn
+cudnn-root /opt/cudnn CUDNN_ROOT ${tree}/libraries/cudnn
 tensorrt /opt/tensorrt TENSORRT_ROOT /opt/tensorrt
 mkl-root /opt/mkl MKLROOT /opt/mkl
 nvcc-flags -lineinfo TORCH_NVCC_FLAGS -Xfatbin -compress-all -lineinfo
 SETTINGS
 asked pytorch cuda --set nccl=system --set nccl-root=/opt/nccl
-expect "1 /opt/nccl /opt/nccl/lib" "$(told USE_SYSTEM_NCCL) $(told NCCL_ROOT) $(told NCCL_LIB_DIR)"
+expect '1 ${tree}/libraries/nccl ${tree}/libraries/nccl/lib' "$(told USE_SYSTEM_NCCL) $(told NCCL_ROOT) $(told NCCL_LIB_DIR)"
+expect "/opt/nccl/include/nccl.h /opt/nccl/lib64/libnccl.so" \
+  "$(json "[l.header + ' ' + l['file'] for l in $step.libraries if l.name == 'nccl'][0]")"
 asked pytorch cuda --build-type minsizerel
 expect "MinSizeRel" "$(told CMAKE_BUILD_TYPE)"
 asked pytorch cuda --set nccl=system

@@ -192,6 +192,17 @@ std::string human_bytes(std::uint64_t bytes) {
   return value < 9.95 ? fmt::format("{:.1f} {}", value, k_units[unit]) : fmt::format("{:.0f} {}", value, k_units[unit]);
 }
 
+void replace_all(std::string& text, std::string_view from, std::string_view to) {
+  std::string replaced;
+  std::size_t done = 0;
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, done)) {
+    replaced.append(text, done, at - done).append(to);
+    done = at + from.size();
+  }
+  if (done == 0) return;
+  text = replaced.append(text, done);
+}
+
 bool glob_match(std::string_view pattern, std::string_view text) {
   // Walks both; after a mismatch it goes back to the last '*' and lets it take one character more. No recursion, so a
   // hostile pattern costs at most pattern × text.

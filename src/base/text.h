@@ -46,6 +46,9 @@ std::string human_bytes(std::uint64_t bytes);
 // "1 file", "2 files".
 std::string counted(std::uint64_t count, std::string_view noun);
 
+// Every `from` becomes `to`, which is not looked at again.
+void replace_all(std::string& text, std::string_view from, std::string_view to);
+
 // Shell patterns: '*' and '?' match anything, '/' and dots too; [abc], [a-z] and [!a] match one character.
 bool glob_match(std::string_view pattern, std::string_view text);
 

@@ -29,6 +29,8 @@ struct Case {
 };
 
 Toolkit choose_toolkit(const recipe::Rules& rules, recipe::Variant variant, const Facts& facts);
+// Whether torch is not installed yet, so that what it requires (nvidia-nccl-cu13, …) is installed with it.
+bool torch_comes_with_wheels(const recipe::Rules& rules, const Facts& facts);
 // The first CUDA whose nvcc comes as a wheel.
 inline constexpr int k_first_registry_cuda = 13;
 // Whether the recipe has device code compiled: it names a toolkit's versions, or takes a list of architectures.
@@ -77,15 +79,6 @@ std::string major_minor(std::string_view version);
 int major_number(std::string_view version);  // 0 for what is none
 // The name behind "PyPI name and specifiers" of a list of requirements, if it is there: a build environment brings it.
 std::optional<std::string> requirement_for(const std::vector<std::string>& requirements, std::string_view name);
-// A library of the operating system: what shows that it can be compiled against, and the package that brings it.
-struct SystemLibrary {
-  std::string_view name, header;
-  std::string_view apt, dnf, zypper, pacman;
-};
-inline constexpr SystemLibrary k_system_libraries[] = {
-    {"numa", "numa.h", "libnuma-dev", "numactl-devel", "libnuma-devel", "numactl"},
-    {"tbb", "tbb/tbb.h", "libtbb-dev", "tbb-devel", "tbb-devel", "onetbb"},
-};
 // "apt-get install git"; a sentence for programs whose package is not known.
 std::string install_program(std::string_view name);
 

@@ -1,4 +1,4 @@
-// Programs and libraries that a recipe names. cmake deserves a second look: pip puts a cmake of its own before the
+// Programs that a recipe names. cmake deserves a second look: pip puts a cmake of its own before the
 // system's into PATH, and people then wonder at "4.1" where apt says 3.25.
 
 #include <fmt/format.h>
@@ -130,80 +130,6 @@ Check check_system_program(const Case& c, const std::string& name, const std::st
   return check;
 }
 
-struct Library {
-  std::string_view name;
-  std::string (*found)(const Facts& facts);  // "" when it is not there
-  std::string_view fix;
-};
-
-constexpr Library k_libraries[] = {
-    {"cudnn", [](const Facts& f) { return f.cuda ? f.cuda->cudnn : std::string(); },
-     "apt-get install libcudnn9-dev-cuda-{} (NVIDIA's repository)"},
-    {"nccl", [](const Facts& f) { return f.cuda ? f.cuda->nccl : std::string(); },
-     "apt-get install libnccl-dev (NVIDIA's repository)"},
-    {"nvml", [](const Facts& f) { return std::string(f.cuda && f.cuda->has_nvml ? "nvml.h and its stub" : ""); },
-     "apt-get install cuda-nvml-dev-{}-{} (NVIDIA's repository)"},
-    {"cublas", [](const Facts& f) { return std::string(f.cuda && f.cuda->has_cublas ? "cublas" : ""); },
-     "apt-get install libcublas-dev-{}-{} (NVIDIA's repository)"},
-    {"cusparse", [](const Facts& f) { return std::string(f.cuda && f.cuda->has_cusparse ? "cusparse" : ""); },
-     "apt-get install libcusparse-dev-{}-{} (NVIDIA's repository)"},
-    {"cudart", [](const Facts& f) { return std::string(f.cuda && f.cuda->has_cudart ? "cudart" : ""); },
-     "apt-get install cuda-cudart-dev-{}-{} (NVIDIA's repository)"},
-    {"cccl", [](const Facts& f) { return std::string(f.cuda && f.cuda->has_cccl ? "cccl" : ""); },
-     "apt-get install cuda-cccl-{}-{} (NVIDIA's repository)"},
-};
-
-// Of the operating system: its header is there or it is not.
-std::optional<Check> check_system_library(const Case& c, const std::string& name) {
-  const auto found = c.facts.headers.find(to_lower(name));
-  if (found == c.facts.headers.end()) return std::nullopt;
-  const auto* known = std::find_if(std::begin(k_system_libraries), std::end(k_system_libraries),
-                                   [&](const SystemLibrary& library) { return library.name == found->first; });
-  if (known == std::end(k_system_libraries)) return std::nullopt;
-  Check check{.id = name, .found = found->second, .wanted = std::string(known->header)};
-  if (!check.found.empty()) return check;
-  check.state = State::bad;
-  check.found = "none";
-  check.why = "the recipe names it as needed";
-  const std::string& manager = c.facts.package_manager;
-  const std::string_view package = manager == "dnf"      ? known->dnf
-                                   : manager == "zypper" ? known->zypper
-                                   : manager == "pacman" ? known->pacman
-                                                         : known->apt;
-  check.fix = fmt::format("{} {} {}", manager, manager == "pacman" ? "-S" : "install", package);
-  return check;
-}
-
-std::optional<Check> check_library(const Case& c, const std::string& name) {
-  if (std::optional<Check> system = check_system_library(c, name)) return system;
-  Check check{.id = name, .wanted = name, .why = "the recipe names it as needed"};
-  const auto* known = std::find_if(std::begin(k_libraries), std::end(k_libraries),
-                                   [&](const Library& library) { return library.name == to_lower(name); });
-  if (known == std::end(k_libraries)) {
-    check.state = State::unknown;
-    check.found = "not looked for";
-    check.why = "doctor does not know where this library would be; the build will tell";
-    return check;
-  }
-  if (c.toolkit.from == Toolkit::From::none) return std::nullopt;
-  if (c.toolkit.from == Toolkit::From::registry) {
-    check.state = State::unknown;
-    check.found = "not known yet";
-    check.why = "a toolkit made from the registry has what its wheels and torch's own bring";
-    return check;
-  }
-  check.found = known->found(c.facts);
-  if (!check.found.empty()) {
-    check.why.clear();
-    return check;
-  }
-  check.state = State::bad;
-  check.found = "none in " + c.toolkit.cuda.root.string();
-  const std::vector<std::string_view> parts = split(c.toolkit.cuda.version, '.');
-  check.fix = fmt::format(fmt::runtime(known->fix), parts[0], parts.size() > 1 ? parts[1] : "0");
-  return check;
-}
-
 }  // namespace
 
 std::string install_program(std::string_view name) {
@@ -212,14 +138,6 @@ std::string install_program(std::string_view name) {
     if (program == name) return fmt::format("apt-get install {}", package);
   }
   return fmt::format("install {} and put it into PATH", name);
-}
-
-std::vector<Check> check_libraries(const Case& c) {
-  std::vector<Check> checks;
-  for (const std::string& name : c.rules.requires_versions.libraries) {
-    if (std::optional<Check> check = check_library(c, name)) checks.push_back(std::move(*check));
-  }
-  return checks;
 }
 
 std::vector<Check> check_programs(const Case& c) {

@@ -1,6 +1,7 @@
 #include "base/parallel.h"
 #include "doctor/doctor.h"
 #include "toolchain/description.h"
+#include "toolchain/library.h"
 
 namespace wheelsmith::doctor {
 
@@ -8,6 +9,17 @@ namespace {
 
 // Variables by which a build is steered. All others stay out: a description is handed around, and they may be secrets.
 constexpr const char* k_variables[] = {"ROCM_SDK_TARGET_FAMILY", "SOURCE_DATE_EPOCH"};
+
+void describe_libraries(toolchain::Description& machine, const Facts& facts, const toolchain::Host& where) {
+  toolchain::LibrarySearch search;
+  if (facts.cuda) search.cuda = facts.cuda->root;
+  if (facts.rocm) search.rocm = facts.rocm->root;
+  machine.lists_libraries = true;
+  for (const toolchain::LibraryKind& kind : toolchain::library_kinds()) {
+    toolchain::Library library = toolchain::find_library(kind, search, where);
+    if (library.state() != toolchain::Library::State::missing) machine.libraries.push_back(std::move(library));
+  }
+}
 
 }  // namespace
 
@@ -37,6 +49,7 @@ toolchain::Description describe(const toolchain::Host& where, const Facts& facts
   if (facts.compiler) machine.compilers = {*facts.compiler};
   if (facts.cuda) machine.cudas = {*facts.cuda};
   if (facts.rocm) machine.rocms = {*facts.rocm};
+  describe_libraries(machine, facts, where);
   machine.programs = facts.programs;
   machine.shadowed = facts.shadowed;
   machine.gpus = facts.gpus;

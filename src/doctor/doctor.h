@@ -12,6 +12,7 @@
 #include "gpu/arch.h"
 #include "recipe/recipe.h"
 #include "sys/files.h"
+#include "toolchain/library.h"
 #include "toolchain/toolchain.h"
 
 // Can this machine build it? A build of hours must not fail at its end for what could be seen before it began: no
@@ -62,8 +63,8 @@ struct Facts {
   std::optional<toolchain::Torch> torch;
   std::map<std::string, toolchain::Program, std::less<>> programs;
   std::map<std::string, toolchain::Program, std::less<>> shadowed;  // those behind one of pip's in PATH
-  // Where the headers of the system's libraries are, "" for one that is not here; not known of a described machine.
-  std::map<std::string, std::string, std::less<>> headers;
+  // The libraries that the rules at hand require, found or not.
+  std::map<std::string, toolchain::Library, std::less<>> libraries;
   std::vector<toolchain::Gpu> gpus;
   sys::Memory memory;  // total 0: not known
   std::vector<BuildFolder> places;
@@ -83,6 +84,10 @@ struct Paths {
 Facts look_around(const toolchain::Host& where, const Paths& paths, const std::vector<std::string>& programs = {});
 // The ROCm that a build for this interpreter would take: its environment may bring one.
 void look_at_rocm(Facts& facts, const toolchain::Python& python, const toolchain::Host& where);
+// The libraries that the rules require, in the toolkit that they would be built with, in these folders of site-packages
+// and on the machine. Wants the settings and torch.
+void look_at_libraries(Facts& facts, const recipe::Rules& rules, recipe::Variant variant,
+                       const std::vector<std::filesystem::path>& sites, const toolchain::Host& where);
 // The torch of an environment, or why it cannot be told.
 void look_at_torch(Facts& facts, const std::filesystem::path& python, const toolchain::Host& where);
 

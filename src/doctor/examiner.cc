@@ -149,6 +149,7 @@ void Examiner::examine_one(const std::string& package, const toolchain::Python& 
       if (!archs.requests.empty()) step += "-" + archs.to_string();
       const recipe::Recipe recipe = resolved(*given, variant, target, archs, python);
       m_facts.settings = choose::chosen_settings(recipe, m_request);
+      look_at_libraries(recipe, variant, target, python);
       examine_source(recipe, variant, step, optional);
       for (Check& check : doctor::examine(recipe, variant, target, archs, python, m_facts)) {
         check.step = step;
@@ -166,6 +167,20 @@ void Examiner::examine_one(const std::string& package, const toolchain::Python& 
       } catch (const Error&) {  // the check "variant" has said it
       }
     }
+  }
+}
+
+void Examiner::look_at_libraries(const recipe::Recipe& recipe, recipe::Variant variant, const std::string& target,
+                                 const toolchain::Python& python) {
+  std::vector<std::filesystem::path> sites;
+  if (!m_request.isolated)
+    sites = python.sites;
+  else if (m_facts.torch && !m_facts.torch->folder.empty())
+    sites = {m_facts.torch->folder.parent_path()};
+  try {
+    doctor::look_at_libraries(m_facts, recipe.rules(variant, target), variant, sites, m_inputs.host);
+  } catch (const Error&) {  // the check "variant" says it
+    m_facts.libraries.clear();
   }
 }
 
@@ -270,6 +285,8 @@ std::vector<Check> examine_plan(const plan::Plan& plan, const PlanExamination& e
       facts->torch->cuda = torch.cuda;
       facts->torch->hip = torch.hip;
     }
+    facts->libraries.clear();
+    for (const toolchain::Library& library : spec.tools.libraries) facts->libraries.emplace(library.name, library);
     const recipe::Recipe recipe = recipe::parse_recipe(spec.recipe_text, spec.recipe_origin);
     for (Check& check : examine(recipe, spec.variant, spec.target, spec.archs, spec.python, *facts)) {
       if (check.state != State::bad) continue;

@@ -194,33 +194,54 @@ TEST(Torch, VersionAndVariant) {
   EXPECT_EQ(patient.state("torch"), "bad");
 }
 
-TEST(Libraries, OfTheToolkit) {
-  Patient patient = cuda_patient("[requires]\nlibraries = [\"cudnn\", \"nccl\", \"nvml\", \"mpi\"]\n");
+TEST(Libraries, PresenceVersionAndHalves) {
+  Patient patient = cuda_patient(
+      "[requires]\nlibraries = [\"cudnn>=8.5\", \"nccl\", \"mpi\", \"tbb\", \"miopen\"]\n"
+      "[requires.places]\ncudnn = \"{set.where}\"\n[settings.where]\nhelp = \"x\"\ndefault = \"\"\n");
   EXPECT_EQ(patient.state("cudnn"), "good");
+  EXPECT_EQ(patient.find("cudnn").found, "cuDNN 9.1.0 (/usr/include/cudnn.h, /usr/lib/libcudnn.so)");
+  EXPECT_EQ(patient.find("cudnn").wanted, "cuDNN >=8.5");
   EXPECT_EQ(patient.state("mpi"), "unknown");
-  patient.facts.cuda->cudnn.clear();
-  patient.facts.cuda->nccl.clear();
-  patient.facts.cuda->has_nvml = false;
-  EXPECT_EQ(patient.find("cudnn").fix, "apt-get install libcudnn9-dev-cuda-13 (NVIDIA's repository)");
-  EXPECT_EQ(patient.find("nccl").fix, "apt-get install libnccl-dev (NVIDIA's repository)");
-  EXPECT_EQ(patient.find("nvml").fix, "apt-get install cuda-nvml-dev-13-0 (NVIDIA's repository)");
-  patient.facts.cuda.reset();
-  EXPECT_EQ(patient.state("cudnn"), "unknown");
+  EXPECT_EQ(patient.state("miopen"), "none");  // ROCm's
+  struct Row {
+    const char* what;
+    void (*change)(toolchain::Library&);
+    const char* state;
+    const char* words;
+  };
+  const Row rows[] = {
+      {"too old", [](auto& one) { one.version = "7.6.5"; }, "bad", "/usr/include/cudnn.h is cuDNN 7.6.5, and >=8.5"},
+      {"no file", [](auto& one) { one.file.clear(); }, "bad", "the library file is missing"},
+      {"no header", [](auto& one) { one.header.clear(); }, "bad", "needs its development package"},
+      {"none", [](auto& one) { one.header = one.file = ""; }, "bad", "the recipe requires it"},
+      {"two versions", [](auto& one) { one.file_version = "8.9.7"; }, "bad", "libcudnn.so is 8.9.7"},
+      {"no version", [](auto& one) { one.version.clear(); }, "unknown", "its version is not known"},
+      {"not described", [](auto& one) { one.unknown = true; }, "unknown", "the machine's description does not list it"},
+  };
+  for (const Row& row : rows) {
+    Patient other = patient;
+    row.change(other.facts.libraries.at("cudnn"));
+    EXPECT_EQ(other.state("cudnn"), row.state) << row.what;
+    EXPECT_NE(other.find("cudnn").why.find(row.words), std::string::npos) << other.find("cudnn").why;
+    if (std::string_view(row.state) != "bad") continue;
+    EXPECT_EQ(other.find("cudnn").fix,
+              "apt-get install libcudnn9-dev-cuda-13 (NVIDIA's repository), or name it with --set where=PATH");
+  }
+  patient.facts.libraries.at("tbb").header.clear();
+  patient.facts.package_manager = "dnf";
+  EXPECT_EQ(patient.find("tbb").fix, "dnf install tbb-devel");
   patient.variant = Variant::cpu;
   patient.archs = "";
   EXPECT_EQ(patient.state("cudnn"), "none");
+  EXPECT_EQ(patient.state("tbb"), "bad");
 }
 
-TEST(Libraries, OfTheSystem) {
-  Patient patient;
-  patient.recipe += "[requires]\nlibraries = [\"numa\"]\n";
-  EXPECT_EQ(patient.state("numa"), "unknown");  // a described machine
-  patient.facts.headers["numa"] = "";
-  EXPECT_EQ(patient.find("numa").fix, "apt-get install libnuma-dev");
-  patient.facts.package_manager = "dnf";
-  EXPECT_EQ(patient.find("numa").fix, "dnf install numactl-devel");
-  patient.facts.headers["numa"] = "/usr/include/numa.h";
-  EXPECT_EQ(patient.state("numa"), "good");
+TEST(Libraries, WheelsMayBringThem) {
+  Patient patient = cuda_patient("[requires]\ntorch = \">=2\"\nlibraries = [\"nccl\"]\n");
+  patient.facts.libraries.at("nccl").unknown = true;
+  EXPECT_NE(patient.find("nccl").why.find("the wheels that torch requires"), std::string::npos);
+  patient.facts.cuda.reset();
+  EXPECT_NE(patient.find("nccl").why.find("a toolkit made from the registry"), std::string::npos);
 }
 
 TEST(Rocm, RootVersionDeviceLibrariesTorch) {

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "doctor/case.h"
+#include "plan/libraries.h"
 #include "toolchain/description.h"
 
 namespace wheelsmith::doctor {
@@ -37,18 +38,6 @@ void look_for_programs(Facts& facts, const toolchain::Host& where, const std::ve
   }
 }
 
-// Where a compiler looks that is told nothing.
-void look_for_headers(Facts& facts, const fs::path& sysroot) {
-  for (const SystemLibrary& library : k_system_libraries) {
-    std::string& found = facts.headers[std::string(library.name)];
-    for (const char* folder : {"usr/local/include", "usr/include"}) {
-      const fs::path header = (sysroot.empty() ? fs::path("/") : sysroot) / folder / library.header;
-      std::error_code ignored;
-      if (found.empty() && fs::exists(header, ignored)) found = header.string();
-    }
-  }
-}
-
 // The folder itself, or what is there of it: where it would be made.
 fs::path nearest_folder(fs::path folder) {
   std::error_code error;
@@ -75,6 +64,10 @@ BuildFolder look_at_place(const std::string& name, const fs::path& folder) {
 
 }  // namespace
 
+bool torch_comes_with_wheels(const recipe::Rules& rules, const Facts& facts) {
+  return rules.requires_versions.uses_torch && (!facts.torch || facts.torch->folder.empty());
+}
+
 Facts look_around(const toolchain::Host& where, const Paths& paths, const std::vector<std::string>& programs) {
   Facts facts;
   facts.compiler = looked([&] { return toolchain::find_compiler(where); }, facts.compiler_problem);
@@ -82,11 +75,7 @@ Facts look_around(const toolchain::Host& where, const Paths& paths, const std::v
   facts.rocm = looked([&] { return toolchain::find_rocm(where); }, facts.rocm_problem);
   facts.cuda_named = !where.cuda.empty();
   look_for_programs(facts, where, programs);
-  for (const char* name : {"apt-get", "dnf", "zypper", "pacman"}) {
-    if (where.described || !toolchain::find_program(name, where)) continue;
-    facts.package_manager = name;
-    break;
-  }
+  facts.package_manager = toolchain::package_manager(where);
   facts.gpus = toolchain::find_gpus(where);
   if (where.described) {
     for (const toolchain::DescribedPlace& place : where.described->places)
@@ -95,7 +84,6 @@ Facts look_around(const toolchain::Host& where, const Paths& paths, const std::v
     facts.isolates_network = where.described->isolates_network;
     return facts;
   }
-  look_for_headers(facts, where.sysroot);
   std::string ignored;
   facts.memory = looked([] { return sys::memory(); }, ignored);
   const std::pair<const char*, const fs::path&> places[] = {
@@ -114,6 +102,29 @@ void look_at_rocm(Facts& facts, const toolchain::Python& python, const toolchain
   if (facts.rocm || !facts.rocm_problem.empty() || where.described) return;
   // One that is there and cannot answer (its devel package is missing) is worth a word.
   (void)toolchain::read_rocm_sdk(python, where, &facts.rocm_problem);
+}
+
+void look_at_libraries(Facts& facts, const recipe::Rules& rules, recipe::Variant variant,
+                       const std::vector<fs::path>& sites, const toolchain::Host& where) {
+  facts.libraries.clear();
+  const Toolkit toolkit = choose_toolkit(rules, variant, facts);
+  toolchain::LibrarySearch search;
+  if (toolkit.from == Toolkit::From::machine) search.cuda = toolkit.cuda.root;
+  if (variant == recipe::Variant::rocm && facts.rocm) search.rocm = facts.rocm->root;
+  search.sites = sites;
+  for (const recipe::RequiredLibrary& required : rules.requires_versions.libraries) {
+    const toolchain::LibraryKind* kind = plan::required_kind(required, variant);
+    if (kind == nullptr) continue;
+    search.named = plan::named_place(required, facts.settings);
+    toolchain::Library library = toolchain::find_library(*kind, search, where);
+    // What wheels bring is known when they are resolved.
+    const bool of_wheels = (kind->variant == "rocm" && !facts.rocm) ||
+                           (kind->variant == "cuda" && toolkit.from == Toolkit::From::registry) ||
+                           (!kind->wheels.empty() && torch_comes_with_wheels(rules, facts));
+    if (of_wheels && library.state() != toolchain::Library::State::found && search.named.empty())
+      library.unknown = true;
+    facts.libraries.insert_or_assign(required.name, std::move(library));
+  }
 }
 
 void look_at_torch(Facts& facts, const fs::path& python, const toolchain::Host& where) {

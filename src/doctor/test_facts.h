@@ -53,8 +53,6 @@ inline toolchain::Cuda good_cuda() {
   cuda.max_gcc = 15;
   cuda.max_clang = 20;
   cuda.has_cudart = cuda.has_cublas = cuda.has_cusparse = cuda.has_nvml = cuda.has_cccl = true;
-  cuda.cudnn = "9.1";
-  cuda.nccl = "2.27";
   return cuda;
 }
 
@@ -77,6 +75,15 @@ inline toolchain::Torch torch_of(const std::string& version, const std::string& 
   return torch;
 }
 
+inline toolchain::Library library(const std::string& name, const std::string& version) {
+  toolchain::Library library;
+  library.name = name;
+  library.version = version;
+  library.header = "/usr/include/" + name + ".h";
+  library.file = "/usr/lib/lib" + name + ".so";
+  return library;
+}
+
 inline Facts good_facts() {
   constexpr std::uint64_t k_gigabyte = 1'000'000'000;
   Facts facts;
@@ -90,6 +97,9 @@ inline Facts good_facts() {
   for (const char* name : {"store", "temporary", "out"})
     facts.places.push_back({name, std::string("/") + name, 500 * k_gigabyte, ""});
   facts.isolates_network = true;
+  const std::pair<const char*, const char*> libraries[] = {
+      {"cudnn", "9.1.0"}, {"nccl", "2.27.7"}, {"nvml", "13"}, {"tbb", "2021.8"}};
+  for (const auto& [name, version] : libraries) facts.libraries.emplace(name, library(name, version));
   return facts;
 }
 

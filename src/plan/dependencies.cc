@@ -13,6 +13,7 @@
 #include "pep/wheel_name.h"
 #include "plan/actions.h"
 #include "plan/environment.h"
+#include "plan/libraries.h"
 #include "plan/planner.h"
 #include "plan/rocm.h"
 #include "plan/variables.h"
@@ -190,6 +191,11 @@ void Planner::choose_environment(Draft& draft, const recipe::Recipe& recipe, con
   }
   if (spec.variant == recipe::Variant::cuda)
     spec.tools.cuda = plan_cuda(spec, rules, m_tools, m_locks, m_notes, environment.requirements);
+  if (const std::string& version = spec.tools.cuda.index_version; !version.empty()) {
+    const Settings settings = choose::chosen_settings(recipe, m_request);
+    for (const std::string& more : library_requirements(spec, rules, settings, m_inputs.host, version))
+      environment.requirements.push_back(more);
+  }
   resolve();
 }
 
@@ -207,6 +213,8 @@ void Planner::write_out(Draft& draft, const recipe::Recipe& recipe, const recipe
   if (spec.source.kind != source::Pin::Kind::program) {
     fetches = m_sources.fetches(spec, rules);
     m_tools.choose(spec.tools, rules);
+    spec.tools.libraries = plan_libraries(spec, rules, choose::chosen_settings(recipe, m_request), m_inputs.host);
+    m_notes.add(library_warnings(spec, rules, m_inputs.host));
     values = placeholder_values({.spec = spec,
                                  .recipe = recipe,
                                  .rules = rules,

@@ -86,6 +86,8 @@ store::Manifest make_manifest(const KeyInputs& inputs) {
   ActionHasher hash_action(manifest);
   for (const Action& action : spec.actions) std::visit(hash_action, action.what);
   for (const auto& [name, digest] : inputs.tools) manifest.set("tool:" + name, digest);
+  for (const toolchain::Library& library : spec.tools.libraries)
+    manifest.set("library:" + library.name, fmt::format("{} {}", library.version, library.digest));
   if (!inputs.torch.empty()) manifest.set("torch", inputs.torch);
   for (const auto& [id, key] : inputs.steps) manifest.set("step:" + id, key);
   return manifest;

@@ -10,7 +10,7 @@
 namespace wheelsmith::plan {
 
 // All that decides a step's result, under names that a reason can tell: "source:src/kernel.cu", "env:CXXFLAGS",
-// "tool:nvcc/cicc", "requires:setuptools", "patch:0001-fix.patch".
+// "tool:nvcc/cicc", "library:cudnn", "requires:setuptools", "patch:0001-fix.patch".
 struct KeyInputs {
   const BuildSpec& spec;
   std::string recipe_digest;

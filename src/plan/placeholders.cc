@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "pep/version.h"
+#include "plan/libraries.h"
 
 namespace wheelsmith::plan {
 
@@ -97,9 +98,6 @@ Placeholders placeholder_values(const PlaceholderInputs& inputs) {
       {"env", "${env}"},
       {"toolkit", "${toolkit}"},
       {"cuda.version", spec.tools.cuda.version},
-      {"cudnn.root", "${toolkit}"},
-      {"nccl.root", "${toolkit}"},
-      {"nvml.library", "${toolkit}/lib64/stubs/libnvidia-ml.so"},
       {"rocm", "${rocm}"},
       {"rocm.version", rocm},
       {"rocm.minor", first_two(rocm)},
@@ -134,6 +132,15 @@ Placeholders placeholder_values(const PlaceholderInputs& inputs) {
   for (const recipe::Dependency& need : rules.needs) values["need." + need.recipe + ".version"] = "";
   for (const auto& [name, needed] : inputs.need_versions) values["need." + name + ".version"] = needed;
   for (const recipe::Fetch& fetch : rules.fetches) values["fetch." + fetch.name] = fetched_place(fetch, inputs.fetches);
+  for (const recipe::RequiredLibrary& required : rules.requires_versions.libraries) {
+    const toolchain::LibraryKind* kind = required_kind(required, spec.variant);
+    if (kind == nullptr || !kind->is_linked()) continue;
+    const std::string root = library_folder(required.name), name = "library." + required.name;
+    values[name + ".root"] = root;
+    values[name + ".include"] = root + "/include";
+    values[name + ".lib"] = root + "/lib";
+    values[name + ".file"] = root + "/lib/" + kind->link_name();
+  }
   return values;
 }
 

@@ -17,6 +17,7 @@
 #include "recipe/recipe.h"
 #include "source/source.h"
 #include "store/manifest.h"
+#include "toolchain/library.h"
 #include "toolchain/toolchain.h"
 
 // A step as a specification: everything that its process needs to know, on this machine or on another. It is a document
@@ -120,6 +121,7 @@ struct ToolSpec {
   std::map<std::string, std::string> programs;  // linked into the step's PATH: "cmake" -> path
   CudaSpec cuda;
   RocmSpec rocm;
+  std::vector<toolchain::Library> libraries;  // that the rules require; linked to ${tree}/libraries/NAME
 };
 
 struct VariableSpec {

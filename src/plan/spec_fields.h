@@ -177,11 +177,21 @@ struct Fields<plan::RocmSpec> {
 };
 
 template <>
+struct Fields<toolchain::Library> {
+  using T = toolchain::Library;
+  static constexpr auto list =
+      fields_of<T>(field("name", &T::name), field("version", &T::version), field("root", &T::root),
+                   field("header", &T::header), field("file", &T::file), field("file_version", &T::file_version),
+                   field("found_by", &T::found_by), field("digest", &T::digest), field("unknown", &T::unknown));
+};
+
+template <>
 struct Fields<plan::ToolSpec> {
   using T = plan::ToolSpec;
   static constexpr auto list =
       fields_of<T>(field("cc", &T::cc), field("cxx", &T::cxx), field("compiler_family", &T::compiler_family),
-                   field("programs", &T::programs), field("cuda", &T::cuda), field("rocm", &T::rocm));
+                   field("programs", &T::programs), field("cuda", &T::cuda), field("rocm", &T::rocm),
+                   field("libraries", &T::libraries));
 };
 
 template <>

@@ -39,11 +39,15 @@ const std::vector<std::string>& value_keys() {
       "option-texts",
       "variables-required",
       "libraries",
+      "no-libraries",
       "requirements",
       "variable-values",
       "project",
       "members",
       "requirements-named",
+      "declared",
+      "told",
+      "not-told",
       "files",
       "optional-members",
       "no-files",
@@ -100,6 +104,7 @@ PackageFacts read_facts(std::string_view toml, const std::string& file_name) {
   in.text("recipe", facts.recipe);
   in.text("prefix", facts.prefix);
   in.texts("tags", facts.tags);
+  in.texts("ahead", facts.ahead);
   in.texts("cuda", facts.cuda);
   in.texts("rocm", facts.rocm);
   in.texts("compilers", facts.compilers);

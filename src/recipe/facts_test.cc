@@ -74,6 +74,7 @@ class Comparison {
     compare_variables();
     compare_options();
     compare_requirements();
+    compare_texts();
     compare_wheel();
     compare_files();
     compare_code();
@@ -165,10 +166,30 @@ class Comparison {
         complain(fmt::format("C++{}, the recipe says {}", value.integer_or(0), limits.cxx_standard), &fact);
     });
     each("libraries", [&](const Value& value, const Fact& fact) {
-      for (const std::string& name : value.texts()) {
-        if (!has(limits.libraries, name)) complain("the library " + name + " is not required", &fact);
+      for (const std::string& text : value.texts()) {
+        const std::size_t end = std::min(text.find_first_of("<>="), text.size());
+        const RequiredLibrary* library = limits.library(text.substr(0, end));
+        if (library == nullptr)
+          complain("the library " + text + " is not required", &fact);
+        else
+          compare_library(*library, text.substr(end), fact);
       }
     });
+    each("no-libraries", [&](const Value& value, const Fact& fact) {
+      for (const std::string& name : value.texts()) {
+        if (limits.library(name) != nullptr) complain("the library " + name + " is required", &fact);
+      }
+    });
+  }
+
+  void compare_library(const RequiredLibrary& library, const std::string& specifiers, const Fact& fact) {
+    static const Names probes = {"1.9", "2.0",   "2.27.7", "7.6.5",  "8.1",   "8.4",
+                                 "8.5", "8.9.7", "9.0",    "9.27.0", "2021.8"};
+    for (const std::string& probe : probes) {
+      if (admits(library.specifiers, probe) == admits(specifiers, probe)) continue;
+      complain(fmt::format("{}{}: the recipe wants {}", library.name, specifiers, library.specifiers), &fact);
+      return;
+    }
   }
 
   void compare_limit(std::string_view key, const std::string& limits, const Names& probes) {
@@ -285,6 +306,10 @@ class Comparison {
     }
     for (const Fetch& fetch : m_rules.fetches) values["fetch." + fetch.name] = "FOLDER";
     for (const Dependency& need : m_rules.needs) values["need." + need.recipe + ".version"] = "1.0";
+    for (const RequiredLibrary& library : m_rules.requires_versions.libraries) {
+      for (const char* field : {"root", "include", "lib", "file"})
+        values[fmt::format("library.{}.{}", library.name, field)] = fmt::format("LIBRARIES/{}/{}", library.name, field);
+    }
     return expand(text, values);
   }
 
@@ -389,6 +414,36 @@ class Comparison {
         };
         if (std::none_of(m_rules.requires_.begin(), m_rules.requires_.end(), same))
           complain(name + " is not among the build requirements", &fact);
+      }
+    });
+  }
+
+  // What the package's own list names with one version, and the build needs in that version.
+  void compare_declared(const std::string& text, const Fact& fact) {
+    const pep::Requirement wanted = pep::Requirement::parse(text);
+    for (const std::string& name : m_rules.drop_requires) {
+      if (pep::same_name(name, wanted.name)) complain(text + " is dropped", &fact);
+    }
+    for (const std::string& line : m_rules.requires_) {
+      if (pep::same_name(pep::Requirement::parse(line).name, wanted.name))
+        complain(line + " stands in place of " + text, &fact);
+    }
+  }
+
+  // Sentences that users read, in the whole recipe.
+  void compare_texts() {
+    each("declared", [&](const Value& value, const Fact& fact) {
+      for (const std::string& text : value.texts()) compare_declared(text, fact);
+    });
+    const auto says = [&](const std::string& pattern) { return RE2::PartialMatch(m_recipe.to_toml(), pattern); };
+    each("told", [&](const Value& value, const Fact& fact) {
+      for (const std::string& pattern : value.texts()) {
+        if (!says(pattern)) complain("nothing in the recipe says " + pattern, &fact);
+      }
+    });
+    each("not-told", [&](const Value& value, const Fact& fact) {
+      for (const std::string& pattern : value.texts()) {
+        if (says(pattern)) complain("the recipe says " + pattern, &fact);
       }
     });
   }
@@ -619,7 +674,9 @@ TEST(Facts, EveryRecipeAgreesWithThePackage) {
   for (const PackageFacts& facts : all_facts()) {
     const Recipe& recipe = recipe_of(library, facts);
     Names problems;
-    for (const std::string& tag : facts.tags) {
+    Names tags = facts.tags;
+    tags.insert(tags.end(), facts.ahead.begin(), facts.ahead.end());
+    for (const std::string& tag : tags) {
       for (const Variant variant : {Variant::cpu, Variant::cuda, Variant::rocm}) {
         for (const std::string& target : targets_of(recipe, variant)) {
           for (const Situation& situation : situations(facts, recipe, tag, variant, target)) {

@@ -25,6 +25,7 @@ struct Fact {
 struct PackageFacts {
   std::string recipe, prefix;
   std::vector<std::string> tags;
+  std::vector<std::string> ahead;  // versions of the main branch that was read: compared, but not yet checked releases
   // What is tried besides, each alone.
   std::vector<std::string> cuda, rocm, compilers, machines, torch, build_types, needs;
   std::map<std::string, std::vector<std::string>> archs;  // by variant

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "base/attempt.h"
 #include "base/error.h"
@@ -73,13 +74,17 @@ const std::vector<std::string>& known_placeholders() {
                                                  "cuda.version",
                                                  "cc",
                                                  "cxx",
-                                                 "cudnn.root",
-                                                 "nccl.root",
                                                  "platform.machine",
-                                                 "nvml.library",
                                                  "rocm.label",
                                                  "torch.public"};
   return names;
+}
+
+bool is_library_placeholder(std::string_view name) {
+  const std::vector<std::string_view> parts = split(name, '.');
+  constexpr std::array<std::string_view, 4> k_fields = {"root", "include", "lib", "file"};
+  return parts.size() == 3 && parts[0] == "library" &&
+         std::find(k_fields.begin(), k_fields.end(), parts[2]) != k_fields.end();
 }
 
 std::vector<std::string> placeholders(std::string_view text, std::string& problem) {

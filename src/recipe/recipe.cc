@@ -59,6 +59,12 @@ std::vector<std::string> Recipe::targets(Variant variant) const {
   return result;
 }
 
+const RequiredLibrary* Requires::library(std::string_view wanted) const {
+  const auto found =
+      std::find_if(libraries.begin(), libraries.end(), [&](const auto& library) { return library.name == wanted; });
+  return found == libraries.end() ? nullptr : &*found;
+}
+
 const Rules& Recipe::rules(Variant variant, const std::string& target) const {
   auto found = all_rules.find({variant, target});
   if (found == all_rules.end() && target.empty()) found = all_rules.find({variant, std::string(k_default_target)});

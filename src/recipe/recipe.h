@@ -211,17 +211,25 @@ struct Estimate {
   std::uint64_t wheel_size_per_arch = 0;  // more for each further one
 };
 
+// A library that must be there before anything is compiled.
+struct RequiredLibrary {
+  std::string name, specifiers;  // "cudnn", ">=8.5"
+  std::string place;             // "{set.cudnn-root}": where the user says that it is; "" or empty: it is looked for
+};
+
 // The limits of versions that the package sets itself.
 struct Requires {
   std::string python;  // specifiers
   std::string torch;   // specifiers; "" when it does not use torch
   bool uses_torch = false;
-  std::string torch_series;  // MAJOR.MINOR that the source itself names ([[read]]); another may fail
-  std::string cuda, rocm, cmake, gcc, clang, cudnn, nccl;  // specifiers
-  bool needs_rocm = true;                                  // variant rocm: to be built, not only to run
-  int cxx_standard = 0;                                    // 17, 20; 0: not known
-  std::vector<std::string> programs;                       // "ninja", "git", "cmake"
-  std::vector<std::string> libraries;                      // "cudnn", "nccl", "nvml"
+  std::string torch_series;                   // MAJOR.MINOR that the source itself names ([[read]]); another may fail
+  std::string cuda, rocm, cmake, gcc, clang;  // specifiers
+  bool needs_rocm = true;                     // variant rocm: to be built, not only to run
+  int cxx_standard = 0;                       // 17, 20; 0: not known
+  std::vector<std::string> programs;          // "ninja", "git", "cmake"
+  std::vector<RequiredLibrary> libraries;     // each once
+
+  [[nodiscard]] const RequiredLibrary* library(std::string_view name) const;  // null for one that is not required
 };
 
 // Everything about building one variant and target, after the tables for all variants, the variant's and the target's

@@ -116,7 +116,32 @@ void read_build(TableReader& in, const TextCheck& expandable, Rules& rules) {
   if (in.pairs("build-type", build_type, check_word)) rules.build_type = {build_type.begin(), build_type.end()};
 }
 
-void read_requires(TableReader& in, Requires& requires_versions) {
+// "nccl" or "cudnn>=8.5"; a name that comes twice has to fulfil both.
+void read_libraries(TableReader& in, const TextCheck& expandable, std::vector<RequiredLibrary>& libraries) {
+  std::vector<std::string> texts;
+  in.texts("libraries", texts, check_library);
+  for (const std::string& text : texts) {
+    if (!check_library(text).empty()) continue;
+    const std::size_t end = std::min(text.find_first_of("<>=!~ "), text.size());
+    const std::string name = text.substr(0, end), specifiers(trim(std::string_view(text).substr(end)));
+    const auto same = [&](const RequiredLibrary& library) { return library.name == name; };
+    const auto known = std::find_if(libraries.begin(), libraries.end(), same);
+    RequiredLibrary& library = known == libraries.end() ? libraries.emplace_back() : *known;
+    library.name = name;
+    if (!library.specifiers.empty() && !specifiers.empty()) library.specifiers += ",";
+    library.specifiers += specifiers;
+  }
+  // Of libraries that are required only under conditions, too.
+  Pairs places;
+  in.pairs("places", places, check_word, expandable);
+  for (const auto& [name, place] : places) {
+    for (RequiredLibrary& library : libraries) {
+      if (library.name == name) library.place = place;
+    }
+  }
+}
+
+void read_requires(TableReader& in, const TextCheck& expandable, Requires& requires_versions) {
   in.text("python", requires_versions.python, check_specifiers);
   if (const Value* torch = in.take("torch"); torch != nullptr && torch->boolean() != nullptr) {
     requires_versions.uses_torch = *torch->boolean();
@@ -132,8 +157,6 @@ void read_requires(TableReader& in, Requires& requires_versions) {
   in.text("cmake", requires_versions.cmake, check_specifiers);
   in.text("gcc", requires_versions.gcc, check_specifiers);
   in.text("clang", requires_versions.clang, check_specifiers);
-  in.text("cudnn", requires_versions.cudnn, check_specifiers);
-  in.text("nccl", requires_versions.nccl, check_specifiers);
   if (const Value* standard = in.take("cxx-standard")) {
     const std::vector<std::int64_t> known = {11, 14, 17, 20, 23, 26};
     const std::int64_t* year = standard->integer();
@@ -144,7 +167,7 @@ void read_requires(TableReader& in, Requires& requires_versions) {
     }
   }
   in.texts("programs", requires_versions.programs, check_word);
-  in.texts("libraries", requires_versions.libraries, check_word);
+  read_libraries(in, expandable, requires_versions.libraries);
 }
 
 void read_archs(TableReader& in, ArchRules& archs) {
@@ -242,7 +265,8 @@ std::string check_placeholders(const std::string& text, const PlaceholderScope& 
   for (const std::string& name : names) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
     if (scope.any_setting && name.starts_with("set.")) continue;
-    if (name.starts_with("fetch.") || name.starts_with("need.")) continue;  // known when all layers are together
+    // Known when all layers are together.
+    if (name.starts_with("fetch.") || name.starts_with("need.") || is_library_placeholder(name)) continue;
     return fmt::format("unknown placeholder {}{}", in_quotes("{" + name + "}"), suggestion(name, known));
   }
   return "";
@@ -268,7 +292,7 @@ document::Table only_rules(const document::Table& table) {
 void read_rules(TableReader& in, const PlaceholderScope& scope, Rules& rules) {
   const TextCheck expandable = [&](const std::string& text) { return check_placeholders(text, scope); };
   in.within("build", [&](TableReader& build) { read_build(build, expandable, rules); });
-  in.within("requires", [&](TableReader& limits) { read_requires(limits, rules.requires_versions); });
+  in.within("requires", [&](TableReader& limits) { read_requires(limits, expandable, rules.requires_versions); });
   in.within("archs", [&](TableReader& archs) { read_archs(archs, rules.archs); });
   in.each("needs", [&](TableReader& need) { read_need(need, rules.needs.emplace_back()); });
   in.each("optional", [&](TableReader& part) {

@@ -51,6 +51,12 @@ std::string check_word(const std::string& text) {
   return good ? "" : fmt::format("{} is no name (letters, digits, \"-\", \"_\", \".\")", in_quotes(text));
 }
 
+std::string check_library(const std::string& text) {
+  const std::size_t end = std::min(text.find_first_of("<>=!~ "), text.size());
+  const std::string complaint = check_word(text.substr(0, end));
+  return complaint.empty() ? check_specifiers(std::string(trim(std::string_view(text).substr(end)))) : complaint;
+}
+
 std::string check_module(const std::string& text) {
   const auto parts = split(text, '.');
   const bool good = std::all_of(parts.begin(), parts.end(), is_identifier);

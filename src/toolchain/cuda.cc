@@ -13,6 +13,7 @@
 #include "toolchain/cuda_limits.h"
 #include "toolchain/cuda_texts.h"
 #include "toolchain/description.h"
+#include "toolchain/library.h"
 
 namespace wheelsmith::toolchain {
 
@@ -22,79 +23,33 @@ namespace {
 
 constexpr std::uint64_t k_most_header = 8u << 20;
 
-struct Layout {
-  std::vector<fs::path> includes, libraries;
-};
-
-Layout layout_of(const fs::path& root, const Host& where) {
-  Layout layout;
-  std::vector<fs::path> bases;
+std::vector<fs::path> include_folders_of(const fs::path& root, const Host& where) {
+  std::vector<fs::path> bases = {root}, folders;
   for (const std::string& name : names_in(root / "targets")) bases.push_back(root / "targets" / name);
-  bases.insert(bases.begin(), root);
   for (const fs::path& base : bases) {
-    if (is_there(base / "include")) layout.includes.push_back(base / "include");
-    for (const char* name : {"lib64", "lib"}) {
-      if (is_there(base / name)) layout.libraries.push_back(base / name);
-    }
+    if (is_there(base / "include")) folders.push_back(base / "include");
   }
   // Debian's own package keeps only programs below its root.
-  if (layout.includes.empty()) layout.includes.push_back(on_machine(where, "usr/include"));
-  if (layout.libraries.empty()) {
-    for (const char* name : {"usr/lib/x86_64-linux-gnu", "usr/lib/aarch64-linux-gnu", "usr/lib64"}) {
-      layout.libraries.push_back(on_machine(where, name));
-    }
-  }
-  return layout;
-}
-
-std::optional<fs::path> header(const std::vector<fs::path>& folders, std::string_view name) {
-  for (const fs::path& folder : folders) {
-    if (is_there(folder / name)) return folder / name;
-  }
-  return std::nullopt;
-}
-
-// libNAME.so or libNAME.so.13: a run-time package holds the second only.
-bool has_library(const std::vector<fs::path>& folders, const std::string& name) {
-  const std::string exact = "lib" + name + ".so";
-  for (const fs::path& folder : folders) {
-    for (const fs::path& place : {folder, folder / "stubs"}) {
-      if (is_there(place / exact)) return true;
-      const std::vector<std::string> names = names_in(place);
-      const auto at = std::lower_bound(names.begin(), names.end(), exact + ".");
-      if (at != names.end() && at->starts_with(exact + ".")) return true;
-    }
-  }
-  return false;
-}
-
-std::string version_in_header(const std::vector<fs::path>& folders, std::initializer_list<std::string_view> names,
-                              std::string (*read)(std::string_view)) {
-  for (const std::string_view name : names) {
-    for (const fs::path& folder : folders) {
-      std::string version = read(head_of(folder / name, k_most_header));
-      if (!version.empty()) return version;
-    }
-  }
-  return {};
+  if (folders.empty()) folders.push_back(on_machine(where, "usr/include"));
+  return folders;
 }
 
 void read_parts(Cuda& cuda, const Host& where) {
-  const Layout layout = layout_of(cuda.root, where);
-  const auto has = [&](std::string_view name, const std::string& library) {
-    return header(layout.includes, name).has_value() && has_library(layout.libraries, library);
+  // Debian's own package keeps only programs below its root.
+  const bool programs_only = !is_there(cuda.root / "include") && names_in(cuda.root / "targets").empty();
+  LibrarySearch search;
+  search.cuda = programs_only ? on_machine(where, "usr") : cuda.root;
+  const auto has = [&](const char* name) {
+    LibraryKind kind = *find_library_kind(name);
+    kind.places = {"cuda"};
+    kind.variables.clear();
+    return find_library(kind, search, where).state() == Library::State::found;
   };
-  cuda.has_cudart = has("cuda_runtime.h", "cudart");
-  cuda.has_cublas = has("cublas_v2.h", "cublas");
-  cuda.has_cusparse = has("cusparse.h", "cusparse");
-  cuda.has_nvml = has("nvml.h", "nvidia-ml");
-  cuda.has_cccl = header(layout.includes, "cccl/thrust/version.h") || header(layout.includes, "thrust/version.h");
-  std::vector<fs::path> folders = layout.includes;
-  for (const char* name : {"usr/include", "usr/include/x86_64-linux-gnu", "usr/include/aarch64-linux-gnu"}) {
-    folders.push_back(on_machine(where, name));
-  }
-  cuda.cudnn = version_in_header(folders, {"cudnn_version.h", "cudnn_version_v9.h", "cudnn.h"}, read_cudnn_version);
-  cuda.nccl = version_in_header(folders, {"nccl.h"}, read_nccl_version);
+  cuda.has_cudart = has("cudart");
+  cuda.has_cublas = has("cublas");
+  cuda.has_cusparse = has("cusparse");
+  cuda.has_nvml = has("nvml");
+  cuda.has_cccl = has("cccl");
 }
 
 // The programs that nvcc calls, by its own folders.
@@ -123,10 +78,9 @@ std::optional<Answer> ask_nvcc(const fs::path& root, const fs::path& nvcc, const
   std::vector<std::string> archs = read_nvcc_archs(ask({nvcc.string(), "--help"}, where).output);
   if (archs.empty()) archs = read_nvcc_archs(ask({nvcc.string(), "--list-gpu-code"}, where).output);
   if (archs.empty()) archs = nvcc_archs(found.version);
-  const Layout layout = layout_of(root, where);
   HostLimits limits;
   Answer answer;
-  for (const fs::path& folder : layout.includes) {
+  for (const fs::path& folder : include_folders_of(root, where)) {
     const fs::path file = folder / "crt/host_config.h";
     answer.files.push_back(file);
     if (limits.gcc == 0 && limits.clang == 0) limits = read_host_config(head_of(file, k_most_header));

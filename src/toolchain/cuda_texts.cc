@@ -118,18 +118,6 @@ std::string header_number(std::string_view text, std::string_view macro) {
   return {};
 }
 
-std::string read_cudnn_version(std::string_view text) {
-  const std::string major = header_number(text, "CUDNN_MAJOR"), minor = header_number(text, "CUDNN_MINOR"),
-                    patch = header_number(text, "CUDNN_PATCHLEVEL");
-  return major.empty() || minor.empty() ? std::string() : major + "." + minor + (patch.empty() ? "" : "." + patch);
-}
-
-std::string read_nccl_version(std::string_view text) {
-  const std::string major = header_number(text, "NCCL_MAJOR"), minor = header_number(text, "NCCL_MINOR"),
-                    patch = header_number(text, "NCCL_PATCH");
-  return major.empty() || minor.empty() ? std::string() : major + "." + minor + (patch.empty() ? "" : "." + patch);
-}
-
 std::string dryrun_variable(std::string_view text, std::string_view name) {
   for (std::string_view line : lines(text)) {
     if (!line.starts_with("#$ ")) continue;

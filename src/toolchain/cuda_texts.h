@@ -27,9 +27,6 @@ std::vector<std::string> read_nvcc_archs(std::string_view text);
 
 // The number that a header defines a macro as ("#define CUDNN_MAJOR 9"), or "" when it does not.
 std::string header_number(std::string_view text, std::string_view macro);
-// cudnn_version.h, cudnn.h: "9.10.2"; nccl.h: "2.27.3". "" when there is none.
-std::string read_cudnn_version(std::string_view text);
-std::string read_nccl_version(std::string_view text);
 
 // A variable in the output of `nvcc --dryrun`: "#$ TOP=/usr/local/cuda-13.0/bin/..".
 std::string dryrun_variable(std::string_view text, std::string_view name);

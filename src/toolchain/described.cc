@@ -119,6 +119,47 @@ std::optional<Rocm> find_described_rocm(const Host& where) {
   return at_root(where.described->rocms, where.rocm, "ROCm", *where.described);
 }
 
+Library fill_library(const LibraryKind& kind, const std::string& version, const fs::path& root) {
+  Library library;
+  library.name = kind.name;
+  library.version = version;
+  library.root = root;
+  library.header = root / "include" / kind.headers.front();
+  if (!kind.files.empty()) library.file = root / "lib64" / kind.files.front();
+  library.digest = described_digest(kind.name, version);
+  return library;
+}
+
+Library find_described_library(const LibraryKind& kind, const LibrarySearch& search, const Host& where) {
+  const Description& machine = *where.described;
+  // What the user names on a machine that nobody can look at is believed.
+  if (!search.named.empty()) {
+    const bool is_file = search.named.filename().string().find(".so") != std::string::npos;
+    Library library = fill_library(kind, "", is_file ? search.named.parent_path().parent_path() : search.named);
+    if (is_file) library.file = search.named;
+    library.found_by = "the setting";
+    return library;
+  }
+  for (const Library& library : machine.libraries) {
+    if (library.name == kind.name) return library;
+  }
+  for (const Cuda& cuda : machine.cudas) {
+    const std::pair<std::string_view, bool> parts[] = {{"cudart", cuda.has_cudart},
+                                                       {"cublas", cuda.has_cublas},
+                                                       {"cusparse", cuda.has_cusparse},
+                                                       {"nvml", cuda.has_nvml},
+                                                       {"cccl", cuda.has_cccl}};
+    for (const auto& [name, has] : parts) {
+      if (has && name == kind.name && cuda.root == search.cuda) return fill_library(kind, "", cuda.root);
+    }
+  }
+  Library library = find_expected_library(kind, search);
+  // A described toolkit has what its description tells.
+  const bool told = machine.lists_libraries || (kind.variant == "cuda" && !machine.cudas.empty());
+  library.unknown = library.state() == Library::State::missing && !told;
+  return library;
+}
+
 std::optional<Program> find_described_program(std::string_view name, const Description& machine) {
   const auto found = machine.programs.find(name);
   if (found == machine.programs.end()) return std::nullopt;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sys/files.h"
+#include "toolchain/library.h"
 #include "toolchain/toolchain.h"
 
 // A machine as a text. What a plan and a doctor want to know of a machine is little: which Pythons, compilers, CUDA,
@@ -51,6 +52,8 @@ struct Description {
   std::vector<Compiler> compilers;       // the first of each is taken unless the user names another
   std::vector<Cuda> cudas;
   std::vector<Rocm> rocms;
+  std::vector<Library> libraries;
+  bool lists_libraries = false;  // what is not among them is not there; else it is not known
   std::map<std::string, Program, std::less<>> programs;
   std::map<std::string, Program, std::less<>> shadowed;  // behind one of pip's
   std::vector<Gpu> gpus;
@@ -76,9 +79,12 @@ std::optional<Compiler> find_described_compiler(const Host& where);
 std::optional<Cuda> find_described_cuda(const Host& where);
 std::optional<Cuda> read_described_cuda(const std::filesystem::path& root, const Description& machine);
 std::optional<Rocm> find_described_rocm(const Host& where);
+Library find_described_library(const LibraryKind& kind, const LibrarySearch& search, const Host& where);
 std::optional<Program> find_described_program(std::string_view name, const Description& machine);
 std::optional<Torch> find_described_torch(const std::filesystem::path& python, const Description& machine);
 
+// A library below that folder, with the names that it usually has there.
+Library fill_library(const LibraryKind& kind, const std::string& version, const std::filesystem::path& root);
 // An interpreter with everything that follows from its path and version filled in where it is empty.
 void fill_python(Python& python, const Description& machine);
 

@@ -50,6 +50,7 @@ class DescriptionReader {
     table.each("compiler", [&](TableReader& one) { read_compiler(one); });
     table.each("cuda", [&](TableReader& one) { read_cuda(one); });
     table.each("rocm", [&](TableReader& one) { read_rocm(one); });
+    m_machine.lists_libraries = table.each("library", [&](TableReader& one) { read_library(one); });
     table.within("programs", [&](TableReader& all) { read_programs(all); });
     table.each("gpu", [&](TableReader& one) { read_gpu(one); });
     table.each("place", [&](TableReader& one) { read_place(one); });
@@ -200,8 +201,11 @@ class DescriptionReader {
     };
     if (!table.texts("parts", there, check)) there = known;
     for (const auto& [name, flag] : parts) flag = std::find(there.begin(), there.end(), name) != there.end();
-    table.text("cudnn", cuda.cudnn, check_version);
-    table.text("nccl", cuda.nccl, check_version);
+    for (const char* name : {"cudnn", "nccl"}) {
+      std::string version;
+      if (table.text(name, version, check_version))
+        m_machine.libraries.push_back(fill_library(*find_library_kind(name), version, cuda.root));
+    }
     cuda.digests = {{"nvcc", described_digest("nvcc", cuda.full_version)}};
     m_machine.cudas.push_back(std::move(cuda));
   }
@@ -225,6 +229,28 @@ class DescriptionReader {
     origin(table, rocm.origin);
     rocm.digests = {{"hipcc", described_digest("rocm", rocm.version)}};
     m_machine.rocms.push_back(std::move(rocm));
+  }
+
+  void read_library(TableReader& table) {
+    std::string name, version;
+    has(table, {"name"});
+    table.text("name", name, check_library);
+    table.text("version", version, check_version);
+    const LibraryKind* kind = find_library_kind(name);
+    if (kind == nullptr) return;
+    fs::path root = "/usr";
+    path(table, "root", root);
+    Library library = fill_library(*kind, version, root);
+    path(table, "header", library.header);
+    path(table, "file", library.file);
+    m_machine.libraries.push_back(std::move(library));
+  }
+
+  static std::string check_library(const std::string& text) {
+    if (find_library_kind(text) != nullptr) return "";
+    std::vector<std::string> known;
+    for (const LibraryKind& kind : library_kinds()) known.push_back(kind.name);
+    return fmt::format("{} is none of {}{}", in_quotes(text), join(known, ", "), document::suggestion(text, known));
   }
 
   // `cmake = "3.25.1"` for one in /usr/bin, or a table.

@@ -128,8 +128,6 @@ Table cuda_table(const Cuda& cuda) {
     if (has) there.emplace_back(name);
   }
   table["parts"] = std::move(there);
-  put(table, "cudnn", cuda.cudnn);
-  put(table, "nccl", cuda.nccl);
   return table;
 }
 
@@ -144,6 +142,17 @@ Table rocm_table(const Rocm& rocm) {
   put(table, "python", rocm.python);
   if (!rocm.targets.empty()) table["targets"] = list_of(rocm.targets);
   put(table, "origin", rocm.origin, Origin::folder);
+  return table;
+}
+
+Table library_table(const Library& library) {
+  Table table;
+  table["name"] = library.name;
+  put(table, "version", library.version);
+  table["root"] = library.root.string();
+  // "" is what is not there; left out it would be where it usually is.
+  table["header"] = library.header.string();
+  table["file"] = library.file.string();
   return table;
 }
 
@@ -196,6 +205,8 @@ std::string to_toml(const Description& machine) {
   put_each(document, "compiler", machine.compilers, compiler_table);
   put_each(document, "cuda", machine.cudas, cuda_table);
   put_each(document, "rocm", machine.rocms, rocm_table);
+  if (machine.lists_libraries) document["library"] = Array();
+  put_each(document, "library", machine.libraries, library_table);
   Table programs;
   for (const auto& [name, program] : machine.programs) {
     const auto behind = machine.shadowed.find(name);

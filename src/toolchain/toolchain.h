@@ -89,7 +89,6 @@ struct Cuda {
   int max_gcc = 0, max_clang = 0;   // newest major host compiler it takes; 0: not known
   Origin origin = Origin::machine;  // machine, setting
   bool has_cudart = false, has_cublas = false, has_cusparse = false, has_nvml = false, has_cccl = false;
-  std::string cudnn, nccl;                                   // versions of headers found there, or ""
   std::vector<std::pair<std::string, std::string>> digests;  // nvcc, nvcc/cicc, nvcc/ptxas, nvcc/cudafe++, …
 };
 

@@ -167,6 +167,25 @@ make_rocm() {
   link_rocm "$site/_rocm_sdk_devel"
 }
 
+# link_library NAME LINK HEADER-FOLDER FILE HEADERS FILES: at $tree/libraries/NAME, with the name LINK that a linker looks
+# for; HEADERS and FILES are patterns. BUILD_NAME=FOLDER takes another installation with include and lib.
+link_library() {
+  local at=$tree/libraries/$1 include=$3 file=$4 other=BUILD_${1^^} pattern entry
+  if [[ -n ${!other-} ]]; then
+    include=${!other}/include
+    for entry in "${!other}"/lib{,64}/"$2"*; do [[ ! -e $entry ]] || file=$entry; done
+  fi
+  [[ -e $file ]] || fail "$file, which the plan took for $1, is not there: name its folder in $other"
+  mkdir -p "$at"/{include,lib}
+  for pattern in $5; do
+    for entry in "$include"/$pattern; do [[ ! -e $entry ]] || ln -sfn "$entry" "$at/include/"; done
+  done
+  for pattern in $6; do
+    for entry in "$(dirname "$file")"/$pattern; do [[ ! -e $entry ]] || ln -sfn "$entry" "$at/lib/"; done
+  done
+  [[ -e $at/lib/$2 ]] || ln -s "$file" "$at/lib/$2"
+}
+
 # link_program NAME PATH: into the step's own PATH; where it is not there, what PATH has under that name.
 link_program() {
   local path=$2

@@ -66,6 +66,7 @@ class StepScript {
     act(Phase::source);
     make_environment();
     link_tools();
+    link_libraries();
     set_variables();
     act(Phase::prepare);
     if (!m_spec.editable && m_spec.environment.lock.find("pip") == nullptr) line("remove_pip");
@@ -286,6 +287,16 @@ class StepScript {
     compiler("BUILD_CC", m_spec.tools.cc, "cc", clang ? "clang" : "gcc");
     compiler("BUILD_CXX", m_spec.tools.cxx, "c++", clang ? "clang++" : "g++");
     for (const auto& [name, path] : m_spec.tools.programs) line("link_program " + shell_quoted({name, path}));
+  }
+
+  void link_libraries() {
+    for (const toolchain::Library& library : m_spec.tools.libraries) {
+      const toolchain::LibraryKind* kind = toolchain::find_library_kind(library.name);
+      if (kind == nullptr || !kind->is_linked() || library.state() != toolchain::Library::State::found) continue;
+      line(fmt::format("link_library {} {} {} {} {} {}", kind->name, kind->link_name(),
+                       script_word(toolchain::include_folder(library).string()), script_word(library.file.string()),
+                       shell_quoted(join(kind->link_headers, " ")), shell_quoted(join(kind->link_files, " "))));
+    }
   }
 
   void set_variables() {

@@ -68,6 +68,20 @@ Value rocm_value(const plan::RocmSpec& rocm) {
   return toolkit_value(rocm.version, rocm.root, rocm.index_version);
 }
 
+Array libraries_value(const std::vector<toolchain::Library>& libraries) {
+  Array list;
+  for (const toolchain::Library& library : libraries) {
+    Table table;
+    table["name"] = library.name;
+    table["version"] = text_or_null(library.version);
+    table["header"] = text_or_null(library.header.string());
+    table["file"] = text_or_null(library.file.string());
+    table["found_by"] = text_or_null(library.found_by);
+    list.emplace_back(std::move(table));
+  }
+  return list;
+}
+
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 
 // A key of config settings may repeat; then the values are a list, as PEP 517's frontends hand them over.
@@ -166,6 +180,7 @@ void add_work(Table& table, const plan::Step& step) {
   table["options"] = std::move(work.options);
   table["programs"] = pairs_value(Pairs(spec.tools.programs.begin(), spec.tools.programs.end()));
   table["compiler"] = text_or_null(spec.tools.cxx);
+  table["libraries"] = libraries_value(spec.tools.libraries);
   Array tests, runtime, checklist;
   for (const recipe::RuntimeVariable& one : step.closing.runtime) {
     Table item;

@@ -3,9 +3,13 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "env/rocm_wheels.h"
 #include "run/step/links.h"
 #include "run/step/phases.h"
+#include "sys/file.h"
+#include "sys/files.h"
+#include "toolchain/library.h"
 
 namespace wheelsmith::run {
 
@@ -83,6 +87,50 @@ void make_toolkit(BuildEnvironment& result, const plan::CudaSpec& cuda, store::S
   if (!cuda.root.empty()) result.toolkit = cuda.root;
 }
 
+// Every entry of a folder that matches a pattern.
+void link_matches(const std::filesystem::path& folder, const std::vector<std::string>& patterns,
+                  const std::filesystem::path& into) {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().string();
+    const auto matches = [&](const std::string& pattern) { return glob_match(pattern, name); };
+    if (std::any_of(patterns.begin(), patterns.end(), matches)) link(entry.path(), into / name);
+  }
+}
+
+// A library, whatever its layout, as ${tree}/libraries/NAME/include and lib, with the name that a linker looks for.
+void link_library(const toolchain::Library& library, const std::filesystem::path& into) {
+  const toolchain::LibraryKind* kind = toolchain::find_library_kind(library.name);
+  if (kind == nullptr || !kind->is_linked() || library.state() != toolchain::Library::State::found) return;
+  std::error_code error;
+  for (const std::filesystem::path& half : {library.header, library.file}) {
+    if (!std::filesystem::exists(half, error))
+      throw Error(fmt::format("{}, which the plan took for {}, is not there", half.string(), kind->title));
+  }
+  for (const char* folder : {"include", "lib"}) sys::make_folders(into / folder);
+  link_matches(toolchain::include_folder(library), kind->link_headers, into / "include");
+  link_matches(library.file.parent_path(), kind->link_files, into / "lib");
+  const std::filesystem::path name = into / "lib" / kind->link_name();
+  if (!std::filesystem::exists(name, error)) link(library.file, name);
+}
+
+void link_libraries(const BuildEnvironment& environment, const plan::BuildSpec& spec, const SourceTree& tree) {
+  const std::filesystem::path folder = tree.tree / "libraries";
+  sys::remove_tree(folder);
+  const auto real = [&](const std::filesystem::path& path) {
+    std::string text = path.string();
+    replace_all(text, "${env}", environment.environment.root.string());
+    replace_all(text, "${toolkit}", environment.toolkit.string());
+    replace_all(text, "${rocm}", (tree.tree / "rocm").string());
+    return std::filesystem::path(text);
+  };
+  for (toolchain::Library library : spec.tools.libraries) {
+    library.header = real(library.header);
+    library.file = real(library.file);
+    link_library(library, folder / library.name);
+  }
+}
+
 }  // namespace
 
 BuildEnvironment make_environment(const Job& job, const SourceTree& tree, const StepServices& services) {
@@ -114,6 +162,7 @@ BuildEnvironment make_environment(const Job& job, const SourceTree& tree, const 
           : env::make_environment(spec.python, result.lock, result.sites, services.fetcher, services.store);
   make_toolkit(result, spec.tools.cuda, services.store);
   link_tools(spec.tools, tree.tree / "bin");
+  link_libraries(result, spec, tree);
   return result;
 }
 
@@ -131,6 +180,7 @@ void extend_environment(BuildEnvironment& environment, const std::vector<std::st
   environment.environment =
       env::make_environment(spec.python, environment.lock, environment.sites, services.fetcher, services.store);
   make_toolkit(environment, spec.tools.cuda, services.store);
+  link_libraries(environment, spec, tree);
 }
 
 }  // namespace wheelsmith::run

@@ -22,11 +22,6 @@ namespace {
 
 constexpr std::size_t k_longest_line = 1 << 20;
 
-void replace_all(std::string& text, std::string_view from, std::string_view to) {
-  for (std::size_t at = text.find(from); at != text.npos; at = text.find(from, at + to.size()))
-    text.replace(at, from.size(), to);
-}
-
 struct Backend {
   std::string name = "setuptools.build_meta:__legacy__";
   std::vector<std::string> path;

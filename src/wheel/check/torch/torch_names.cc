@@ -77,17 +77,6 @@ std::size_t after_operator(std::string_view demangled, std::size_t at) {
   return end == std::string_view::npos ? demangled.size() : end;
 }
 
-void replace_all(std::string& text, std::string_view from, std::string_view to) {
-  std::string replaced;
-  std::size_t done = 0;
-  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, done)) {
-    replaced.append(text, done, at - done).append(to);
-    done = at + from.size();
-  }
-  if (done == 0) return;
-  text = replaced.append(text, done);
-}
-
 bool names_old_types(std::string_view demangled) {
   constexpr std::array<std::string_view, 7> k_types = {"std::string",
                                                        "std::basic_string<",

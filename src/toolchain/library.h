@@ -1,0 +1,106 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "toolchain/toolchain.h"
+
+// Libraries that packages are compiled with: cuDNN, NCCL, NVML, MIOpen, RCCL, TBB, … Installers put them into many
+// places: into the toolkit, over /usr with Debian's folders for each architecture, into a folder of their own, into
+// wheels. How each is recognized and where it is looked for is data (data/libraries.toml); the search is one function.
+//
+// A library is usable where both halves are there: a header without the file compiles and does not link, the file
+// without the header (a run-time package) does not compile. Builds see a usable one at one place,
+// ${tree}/libraries/NAME with include and lib, as links: so no path of the machine is in a key, and packages that
+// derive the headers' folder from the file's ("two folders up") find it for every layout.
+
+namespace wheelsmith::toolchain {
+
+// A package of the index that has the library, below site-packages.
+struct LibraryWheel {
+  std::string name;  // a pattern: "nvidia-cudnn-cu*"
+  std::string folder, file;
+};
+
+// What is known of a library whatever the machine; libraries.toml tells the members.
+struct LibraryKind {
+  std::string name, title, variant;
+  std::vector<std::string> headers, macros, files;
+  bool versioned = false, any_file = false;
+  std::vector<std::string> places, variables;
+  std::vector<std::string> link_headers, link_files;
+  std::vector<LibraryWheel> wheels;
+  std::string requirement;
+  std::map<std::string, std::string> packages;
+  std::string repository;
+
+  [[nodiscard]] bool is_linked() const { return !link_headers.empty(); }
+  // The name that a linker looks for: "libcudnn.so"; "" for headers alone.
+  [[nodiscard]] std::string link_name() const { return files.empty() ? "" : files.front(); }
+};
+
+const std::vector<LibraryKind>& library_kinds();
+const LibraryKind* find_library_kind(std::string_view name);  // null for one that is not known
+
+// One that was looked for.
+struct Library {
+  std::string name;
+  std::string version;                 // "9.10.2", by the header; "" where that does not say
+  std::filesystem::path root;          // the folder in which it was found
+  std::filesystem::path header, file;  // what is not there is empty
+  std::string file_version;            // "9.1.0" of libcudnn.so.9.1.0
+  std::string found_by;                // "the CUDA toolkit", "CUDNN_ROOT", "nvidia-cudnn-cu13"
+  std::string digest;                  // of header and file, or of the wheel; only where it was asked for
+  bool unknown = false;                // a description says nothing about it
+
+  enum class State : std::uint8_t { found, header_only, file_only, missing, unknown };
+  [[nodiscard]] State state() const;
+  // "cuDNN 9.10.2 (/usr/include/cudnn_version.h, /usr/lib/x86_64-linux-gnu/libcudnn.so)"; what is missing is said.
+  [[nodiscard]] std::string to_string() const;
+};
+
+// A wheel that the build environment will have.
+struct ExpectedWheel {
+  std::string name, version, sha256;
+};
+
+struct LibrarySearch {
+  std::filesystem::path named;               // by the user: a folder, or the file; nothing else is looked at then
+  std::filesystem::path cuda, rocm;          // toolkits of the step
+  std::vector<std::filesystem::path> sites;  // site-packages that the build sees
+  // Wheels of an environment that is not there yet, and where they will be: ${env}/…/site-packages, or, for a toolkit
+  // made of them, ${toolkit}.
+  std::vector<ExpectedWheel> wheels{};
+  std::string wheel_site{}, wheel_toolkit{};
+};
+
+// The one in a wheel that is not installed yet: what is in it is known by its name.
+Library find_expected_library(const LibraryKind& kind, const LibrarySearch& search);
+
+// The first place that has all of it; else the first that has a half.
+Library find_library(const LibraryKind& kind, const LibrarySearch& search, const Host& where);
+
+// "" or why the library does not do: "cuDNN 7.6.5 is not >=8.5", a header of one version with a file of another.
+std::string library_problem(const Library& library, std::string_view specifiers);
+
+// The folder that the header's name is relative to: "/usr/include" of "/usr/include/oneapi/tbb/version.h".
+std::filesystem::path include_folder(const Library& library);
+
+// SHA-256 over the header and the file: the same wherever they are.
+std::string library_digest(const Library& library, const Memo& memo);
+
+// "apt-get install libnccl-dev (NVIDIA's repository)"
+std::string install_library(const LibraryKind& kind, std::string_view manager, std::string_view cuda_version);
+
+// apt-get, dnf, zypper or pacman, whichever is here.
+std::string package_manager(const Host& where);
+
+// The numbers that a header defines the macros as, with dots between them; the first two must be there, or the only
+// one.
+std::string read_header_version(std::string_view text, const std::vector<std::string>& macros);
+
+}  // namespace wheelsmith::toolchain
