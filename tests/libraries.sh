@@ -138,6 +138,9 @@ run plan small --script
 grep -q '^  link_library tbb libtbb.so ' "$t/out" || fail "the script links no TBB"
 WORK=$t/script DIST=$t/script/dist bash "$t/out" >"$t/script.log" 2>&1 || { cat "$t/script.log" >&2; fail "the script"; }
 
+run plan small --containerfile --base-image debian:12
+grep -q 'apt-get install .*libtbb-dev' "$t/out" || fail "the image has no TBB"
+
 # Halves and nothing are refused before a compiler starts.
 rm -rf tbb/lib
 for place in "$t/tbb" "$t/nowhere"; do

@@ -93,6 +93,8 @@ std::filesystem::path include_folder(const Library& library);
 // SHA-256 over the header and the file: the same wherever they are.
 std::string library_digest(const Library& library, const Memo& memo);
 
+// "libnccl-dev"; "" where it is not known.
+std::string library_package(const LibraryKind& kind, std::string_view manager, std::string_view cuda_version);
 // "apt-get install libnccl-dev (NVIDIA's repository)"
 std::string install_library(const LibraryKind& kind, std::string_view manager, std::string_view cuda_version);
 

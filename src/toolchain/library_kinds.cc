@@ -69,13 +69,19 @@ const LibraryKind* find_library_kind(std::string_view name) {
   return nullptr;
 }
 
-std::string install_library(const LibraryKind& kind, std::string_view manager, std::string_view cuda_version) {
+std::string library_package(const LibraryKind& kind, std::string_view manager, std::string_view cuda_version) {
   const auto known = kind.packages.find(std::string(manager));
   if (known == kind.packages.end()) return "";
   const std::vector<std::string_view> parts = split(cuda_version, '.');
   std::string package = known->second;
   replace_all(package, "{major}", cuda_version.empty() ? "13" : parts[0]);
   replace_all(package, "{minor}", parts.size() > 1 ? parts[1] : "0");
+  return package;
+}
+
+std::string install_library(const LibraryKind& kind, std::string_view manager, std::string_view cuda_version) {
+  const std::string package = library_package(kind, manager, cuda_version);
+  if (package.empty()) return "";
   return fmt::format("{} {} {}{}", manager, manager == "pacman" ? "-S" : "install", package,
                      kind.repository.empty() ? "" : fmt::format(" ({})", kind.repository));
 }

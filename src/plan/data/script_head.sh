@@ -175,6 +175,10 @@ link_library() {
     include=${!other}/include
     for entry in "${!other}"/lib{,64}/"$2"*; do [[ ! -e $entry ]] || file=$entry; done
   fi
+  # Of the operating system, which may be another one here.
+  for entry in /usr/lib64 /usr/lib/*-linux-gnu; do
+    [[ -e $file || ! -e $entry/$2 ]] || { file=$entry/$2 include=/usr/include; }
+  done
   [[ -e $file ]] || fail "$file, which the plan took for $1, is not there: name its folder in $other"
   mkdir -p "$at"/{include,lib}
   for pattern in $5; do

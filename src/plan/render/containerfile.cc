@@ -123,6 +123,23 @@ std::string interpreter(const toolchain::Python& python, std::string_view image)
   return "/usr/bin/python" + python.short_version();
 }
 
+// Development packages of libraries that the plan found on the machine. NVIDIA's come from a repository that only its
+// own images know.
+std::set<std::string> library_packages(const Plan& plan, std::string_view image) {
+  std::set<std::string> names;
+  const std::string manager = uses_dnf(image) || has(image, "manylinux") ? "dnf" : "apt-get";
+  for (const Step& step : plan.steps) {
+    for (const toolchain::Library& library : step.spec.tools.libraries) {
+      const toolchain::LibraryKind* kind = toolchain::find_library_kind(library.name);
+      if (kind == nullptr || library.found_by != "the system") continue;
+      if (!kind->repository.empty() && !has(image, "cuda")) continue;
+      const std::string package = toolchain::library_package(*kind, manager, step.spec.tools.cuda.version);
+      if (!package.empty()) names.insert(package);
+    }
+  }
+  return names;
+}
+
 std::string packages(const Plan& plan, std::string_view image) {
   std::set<std::string> names = {"gcc", "make", "git", "curl", "patch", "tar", "xz"};
   const bool dnf = uses_dnf(image);
@@ -143,12 +160,17 @@ std::string packages(const Plan& plan, std::string_view image) {
       if (name == "ninja") names.insert("ninja-build");
     }
   }
+  names.merge(library_packages(plan, image));
   return join(std::vector<std::string>(names.begin(), names.end()), " ");
 }
 
 std::string install_line(const Plan& plan, std::string_view image) {
   // Images for manylinux bring newer compilers than their system's; those stay.
-  if (has(image, "manylinux")) return "RUN dnf install -y --allowerasing curl git patch xz && dnf clean all\n";
+  if (has(image, "manylinux")) {
+    std::string libraries;
+    for (const std::string& name : library_packages(plan, image)) libraries += " " + name;
+    return fmt::format("RUN dnf install -y --allowerasing curl git patch xz{} && dnf clean all\n", libraries);
+  }
   if (uses_dnf(image))
     return fmt::format("RUN dnf install -y --allowerasing {} && dnf clean all\n", packages(plan, image));
   return fmt::format(

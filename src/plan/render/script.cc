@@ -289,13 +289,24 @@ class StepScript {
     for (const auto& [name, path] : m_spec.tools.programs) line("link_program " + shell_quoted({name, path}));
   }
 
+  // A path inside the machine's toolkit goes along with BUILD_CUDA and BUILD_ROCM.
+  [[nodiscard]] std::string in_toolkit(const std::filesystem::path& path) const {
+    const std::pair<const std::string&, const char*> roots[] = {{m_spec.tools.cuda.root, "${toolkit}"},
+                                                                {m_spec.tools.rocm.root, "${rocm}"}};
+    for (const auto& [root, name] : roots) {
+      if (!root.empty() && path.string().starts_with(root + "/")) return name + path.string().substr(root.size());
+    }
+    return path.string();
+  }
+
   void link_libraries() {
     for (const toolchain::Library& library : m_spec.tools.libraries) {
       const toolchain::LibraryKind* kind = toolchain::find_library_kind(library.name);
       if (kind == nullptr || !kind->is_linked() || library.state() != toolchain::Library::State::found) continue;
       line(fmt::format("link_library {} {} {} {} {} {}", kind->name, kind->link_name(),
-                       script_word(toolchain::include_folder(library).string()), script_word(library.file.string()),
-                       shell_quoted(join(kind->link_headers, " ")), shell_quoted(join(kind->link_files, " "))));
+                       script_word(in_toolkit(toolchain::include_folder(library))),
+                       script_word(in_toolkit(library.file)), shell_quoted(join(kind->link_headers, " ")),
+                       shell_quoted(join(kind->link_files, " "))));
     }
   }
 
