@@ -214,7 +214,7 @@ void Planner::write_out(Draft& draft, const recipe::Recipe& recipe, const recipe
     fetches = m_sources.fetches(spec, rules);
     m_tools.choose(spec.tools, rules);
     spec.tools.libraries = plan_libraries(spec, rules, choose::chosen_settings(recipe, m_request), m_inputs.host);
-    m_notes.add(library_warnings(spec, rules, m_inputs.host));
+    m_notes.add(library_notes(spec, rules, m_inputs.host));
     values = placeholder_values({.spec = spec,
                                  .recipe = recipe,
                                  .rules = rules,

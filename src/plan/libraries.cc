@@ -100,6 +100,7 @@ std::vector<Library> plan_libraries(const BuildSpec& spec, const recipe::Rules& 
     const toolchain::LibraryKind* kind = required_kind(required, spec.variant);
     if (kind == nullptr) continue;
     Library& library = libraries.emplace_back(find_required(required, *kind, spec, settings, host));
+    library.name = required.name;  // "cuDNN" is known, too
     if (library.digest.empty() && !host.described && library.state() == Library::State::found)
       library.digest = toolchain::library_digest(library, host.memo);
   }
@@ -122,9 +123,8 @@ std::vector<std::string> library_requirements(const BuildSpec& spec, const recip
   return requirements;
 }
 
-std::vector<std::string> library_warnings(const BuildSpec& spec, const recipe::Rules& rules,
-                                          const toolchain::Host& host) {
-  std::vector<std::string> warnings;
+std::vector<std::string> library_notes(const BuildSpec& spec, const recipe::Rules& rules, const toolchain::Host& host) {
+  std::vector<std::string> notes;
   for (const Library& library : spec.tools.libraries) {
     const recipe::RequiredLibrary& required = *rules.requires_versions.library(library.name);
     const toolchain::LibraryKind& kind = *required_kind(required, spec.variant);
@@ -135,14 +135,17 @@ std::vector<std::string> library_warnings(const BuildSpec& spec, const recipe::R
       problem = toolchain::library_problem(library, required.specifiers);
     else
       problem = fmt::format("{} is required; found: {}", with_limits(required, kind), library.to_string());
+    const bool exported =
+        std::find(kind.variables.begin(), kind.variables.end(), library.found_by) != kind.variables.end();
+    if (exported) notes.push_back(fmt::format("{}: {} from {}", spec.package, library.to_string(), library.found_by));
     if (problem.empty()) continue;
     const std::string text =
         fmt::format("{}: {}; {}", spec.package, problem,
                     library_fix(required, kind, toolchain::package_manager(host), spec.tools.cuda.version));
     if (state != Library::State::found && refers_to(rules, library.name)) throw Error(text);
-    warnings.push_back("warning: " + text);
+    notes.push_back("warning: " + text);
   }
-  return warnings;
+  return notes;
 }
 
 std::string library_fix(const recipe::RequiredLibrary& required, const toolchain::LibraryKind& kind,

@@ -31,10 +31,9 @@ std::vector<std::string> library_requirements(const BuildSpec& spec, const recip
                                               const Settings& settings, const toolchain::Host& host,
                                               std::string_view cuda_version);
 
-// Throws Error where the rules hand on the path of a library that is not there. What else is wrong is a warning here,
-// and stops the build as a check of doctor.
-std::vector<std::string> library_warnings(const BuildSpec& spec, const recipe::Rules& rules,
-                                          const toolchain::Host& host);
+// What an exported variable decided, and warnings. Throws Error where the rules hand on the path of a library that is
+// not there; what else is wrong stops the build as a check of doctor.
+std::vector<std::string> library_notes(const BuildSpec& spec, const recipe::Rules& rules, const toolchain::Host& host);
 
 // What to install, or which setting to give.
 std::string library_fix(const recipe::RequiredLibrary& required, const toolchain::LibraryKind& kind,

@@ -63,12 +63,12 @@ TEST(PlanLibraries, KnownOnesOfTheVariantFoundOrNot) {
   ASSERT_EQ(step.spec.tools.libraries.size(), 2U);  // MIOpen is ROCm's, MPI is not known
   EXPECT_EQ(step.library("cudnn").state(), toolchain::Library::State::missing);
   // The rules hand on the path of cuDNN, but not that of NCCL.
-  EXPECT_THROW(library_warnings(step.spec, step.rules(), step.machine.where), Error);
+  EXPECT_THROW(library_notes(step.spec, step.rules(), step.machine.where), Error);
   step.add_cudnn("cuda", "9");
   step.plan();
   EXPECT_EQ(step.library("cudnn").file, step.machine.root() / "cuda/lib64/libcudnn.so");
   EXPECT_EQ(step.library("cudnn").digest.size(), 64U);
-  const std::vector<std::string> warnings = library_warnings(step.spec, step.rules(), step.machine.where);
+  const std::vector<std::string> warnings = library_notes(step.spec, step.rules(), step.machine.where);
   ASSERT_EQ(warnings.size(), 1U);
   EXPECT_EQ(warnings[0],
             "warning: needy: NCCL is required; found: none; apt-get install libnccl-dev (NVIDIA's repository), or name "
@@ -80,7 +80,7 @@ TEST(PlanLibraries, AnOldOneIsAWarning) {
   step.add_cudnn("cuda", "7");
   step.add_nccl("usr");
   step.plan();
-  const std::vector<std::string> warnings = library_warnings(step.spec, step.rules(), step.machine.where);
+  const std::vector<std::string> warnings = library_notes(step.spec, step.rules(), step.machine.where);
   ASSERT_EQ(warnings.size(), 1U);
   EXPECT_NE(warnings[0].find("is cuDNN 7.1, and >=8.5 is required"), std::string::npos) << warnings[0];
 }
@@ -98,6 +98,26 @@ TEST(PlanLibraries, ASettingAndTheSitesOfTorch) {
   step.add_nccl("site/nvidia/nccl");
   step.plan();
   EXPECT_EQ(step.library("nccl").file, step.machine.root() / "site/nvidia/nccl/lib/libnccl.so.2");
+}
+
+TEST(PlanLibraries, AnExportedVariableIsToldOf) {
+  NeedyStep step;
+  step.add_cudnn("opt/cudnn", "9");
+  step.add_nccl("usr");
+  step.machine.where.environment["CUDNN_ROOT"] = (step.machine.root() / "opt/cudnn").string();
+  step.plan();
+  const std::vector<std::string> notes = library_notes(step.spec, step.rules(), step.machine.where);
+  ASSERT_EQ(notes.size(), 1U);
+  EXPECT_TRUE(notes[0].starts_with("needy: cuDNN 9.1 (") && notes[0].ends_with(") from CUDNN_ROOT")) << notes[0];
+}
+
+TEST(PlanLibraries, NamesAsPeopleWriteThem) {
+  NeedyStep step;
+  step.recipe = recipe::parse_recipe(
+      "name = \"needy\"\n[source]\nsdist = \"needy\"\n[variant.cuda.requires]\nlibraries = [\"cuDNN>=8.5\"]\n",
+      "n.toml");
+  step.plan();
+  EXPECT_EQ(library_notes(step.spec, step.rules(), step.machine.where).size(), 1U);
 }
 
 TEST(PlanLibraries, WheelsOfTheLock) {
