@@ -87,6 +87,44 @@ expect "2.27.7 $site/nvidia/nccl/lib/libnccl.so.2" "$(json "[l.version + ' ' + l
 expect '${tree}/libraries/nccl' "$(json 'steps[0].environment.NCCL_ROOT')"
 cp plain.toml "$recipe"
 
+# --- NCCL of a wheel in the build environment: its file has no name that a linker looks for, the links have
+mkdir -p wheel/nvidia/nccl/{include,lib} wheel/nvidia_nccl_cu13-99.0.dist-info links
+cp "$site/nvidia/nccl/include/nccl.h" wheel/nvidia/nccl/include
+echo 'int ncclGetVersion(int* version) { *version = 22707; return 0; }' >nccl.c
+gcc -shared -fPIC -Wl,-soname,libnccl.so.2 -o wheel/nvidia/nccl/lib/libnccl.so.2 nccl.c
+printf 'Metadata-Version: 2.1\nName: nvidia-nccl-cu13\nVersion: 99.0\n' >wheel/nvidia_nccl_cu13-99.0.dist-info/METADATA
+printf 'Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n' >wheel/nvidia_nccl_cu13-99.0.dist-info/WHEEL
+(cd wheel && find . -type f | sed 's|^\./||; s|$|,,|' >nvidia_nccl_cu13-99.0.dist-info/RECORD &&
+  python3 -m zipfile -c ../links/nvidia_nccl_cu13-99.0-py3-none-any.whl nvidia nvidia_nccl_cu13-99.0.dist-info)
+cat >>"$recipe" <<'TOML'
+[variant.cuda]
+check.archs = false
+[variant.cuda.build]
+more-requires = ["nvidia-nccl-cu13==99.0"]
+[variant.cuda.requires]
+libraries = ["nccl>=2.20"]
+[variant.cuda.build.environment]
+NCCL_ROOT = "{library.nccl.root}"
+TOML
+cp recipes/small/setup.py plain.py
+cat >recipes/small/probe.c <<'C'
+#include <nccl.h>
+int ncclGetVersion(int*);
+int probe(void) { int version = NCCL_MAJOR; return ncclGetVersion(&version); }
+C
+cat - plain.py >recipes/small/setup.py <<'PYTHON'
+import os, subprocess
+root = os.environ["NCCL_ROOT"]
+subprocess.check_call(["cc", "-shared", "-fPIC", "-Wl,--no-undefined", f"-I{root}/include", "probe.c", f"-L{root}/lib", "-lnccl", "-o", "probe.so"])
+assert "nvidia/nccl/lib" in os.path.realpath(f"{root}/lib/libnccl.so"), os.path.realpath(f"{root}/lib/libnccl.so")
+PYTHON
+PIP_FIND_LINKS=$t/links run build small --variant cuda --arch 9.0 --cuda "$t/cuda"
+[[ $status == 0 ]] || { cat "$t/out" "$t/err" >&2; fail "build with NCCL of a wheel ended with $status"; }
+rm -rf "${WHEELSMITH_OUT:?}"/*
+cp plain.toml "$recipe"
+cp plain.py recipes/small/setup.py
+rm recipes/small/probe.c
+
 # --- TBB of the operating system, compiled and linked with
 [[ -e /usr/include/oneapi/tbb/version.h && -n $(find /usr/lib -name libtbb.so -print -quit) ]] || skip "no libtbb-dev here"
 cat >recipes/small/small/with_tbb.cc <<'C'
