@@ -45,8 +45,14 @@ Delivered deliver(const Artifact& artifact, const fs::path& out, store::Store& s
     return {target, false};
   }
   const fs::path partial = target.parent_path() / fmt::format(".{}.{}", target.filename().string(), ::getpid());
-  sys::copy_file(*blob, partial);
   std::error_code error;
+  sys::copy_file(*blob, partial);
+  // What lies in the store may have changed since the plan looked at it.
+  if (const std::string sha256 = to_hex(wheelsmith::sha256(sys::map_file(partial).bytes)); sha256 != artifact.sha256) {
+    fs::remove(partial, error);
+    throw Error(fmt::format("the store's copy of {} is damaged (its SHA-256 is {}); the same command builds it again",
+                            artifact.file_name, sha256));
+  }
   fs::permissions(partial, fs::perms(0644), error);  // blobs are read-only; a wheelhouse is its owner's
   fs::rename(partial, target, error);
   if (error) {

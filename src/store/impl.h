@@ -29,6 +29,8 @@ struct Store::Impl {
   // Atomically, through the scratch folder.
   void write(const std::filesystem::path& target, std::string_view text);
 
+  // Whether a blob's bytes are what its name says.
+  [[nodiscard]] bool is_intact(std::string_view sha256);
   [[nodiscard]] std::filesystem::path step_file(std::string_view key) const;
   [[nodiscard]] std::filesystem::path lock_file(std::string_view name) const;
   // What the index lacks of the steps folder and holds beyond it; all in order: the same state.

@@ -60,7 +60,8 @@ std::string Store::put_blob(const std::filesystem::path& file) {
   const Blob bytes = sys::map_file(copy.path);
   const std::string name = to_hex(sha256(bytes.bytes));
   const std::filesystem::path target = folder / name;
-  if (has_size(target, bytes.bytes.size())) {
+  // One that is there and good stays; a damaged one is replaced.
+  if (has_size(target, bytes.bytes.size()) && m_impl->is_intact(name)) {
     touch(target);
     return name;
   }
@@ -70,6 +71,19 @@ std::string Store::put_blob(const std::filesystem::path& file) {
     refuse_if(sys::sync_folder(folder));
   });
   return name;
+}
+
+// Reading all of it is what an answer from the store would cost otherwise, so what was seen good is remembered by its
+// stat: device, inode, size, both times. Who writes to the file changes one of them.
+bool Store::Impl::is_intact(std::string_view sha256) {
+  const std::filesystem::path path = root / "blobs" / sha256;
+  const auto fingerprint = sys::stat_fingerprint(path);
+  if (!fingerprint) return false;
+  if (index.remembered("blob", sha256, *fingerprint)) return true;
+  const auto file = sys::map_file_if_possible(path);
+  if (!file || to_hex(wheelsmith::sha256(file->bytes)) != sha256) return false;
+  index.remember("blob", sha256, *fingerprint, "good");
+  return true;
 }
 
 std::optional<std::filesystem::path> Store::blob(std::string_view sha256) const {
@@ -101,6 +115,7 @@ std::optional<StepRecord> Store::find_step(std::string_view key) const {
   if (!record || record->key != key || !is_sha256(record->wheel_sha256)) return std::nullopt;
   const std::filesystem::path wheel = m_impl->root / "blobs" / record->wheel_sha256;
   if (record->wheel_size == 0 ? !blob(record->wheel_sha256) : !has_size(wheel, record->wheel_size)) return std::nullopt;
+  if (!m_impl->is_intact(record->wheel_sha256)) return std::nullopt;
   touch(file);
   return record;
 }

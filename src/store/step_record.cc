@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/text.h"
 #include "store/store.h"
 
@@ -18,6 +19,11 @@ std::uint64_t size_of(const document::Value& value, std::string_view name) {
   const std::int64_t size = value[name].integer_or(0);
   if (size < 0) throw Error(fmt::format("a step's {} is negative", name));
   return static_cast<std::uint64_t>(size);
+}
+
+std::string digest_without_itself(document::Table table) {
+  table.erase("digest");
+  return to_hex(sha256(Bytes(document::canonical_json(table))));
 }
 
 }  // namespace
@@ -38,11 +44,16 @@ document::Value StepRecord::to_value() const {
   table["manifest"] = manifest.to_value();
   table["provenance"] = provenance;
   table["tests"] = tests;
+  table["digest"] = digest_without_itself(table);
   return table;
 }
 
 StepRecord StepRecord::from_value(const document::Value& value) {
   if (value["schema"].integer_or(0) != 1) throw Error("a step of another format (schema 1 is known)");
+  // A disk that changes a letter of a name would otherwise deliver a good wheel under a wrong one.
+  const document::Table* table = value.table();
+  if (table == nullptr || text_of(value, "digest") != digest_without_itself(*table))
+    throw Error("a step's digest is not that of its values: the file was changed");
   StepRecord record;
   record.key = text_of(value, "key");
   record.identity = text_of(value, "identity");

@@ -95,7 +95,7 @@ class Store {
 
   // Steps.
   void put_step(const StepRecord& record);
-  // Nothing as well when it cannot be read or its blob is gone or of another size.
+  // Nothing as well when it cannot be read or its blob is gone or damaged.
   [[nodiscard]] std::optional<StepRecord> find_step(std::string_view key) const;
   [[nodiscard]] std::optional<StepRecord> newest_step(std::string_view identity) const;
   // The manifest of the newest try of an identity, finished or not: what a reason is told from.

@@ -77,6 +77,54 @@ TEST(Store, MendsABlobThatWasCutOff) {
   EXPECT_EQ(sys::read_file(blob), "wheel bytes");
 }
 
+// The size is the same, and whoever did it may have set the time back.
+void change_byte(const std::filesystem::path& file, std::size_t at, char mask) {
+  const auto time = std::filesystem::last_write_time(file);
+  const auto mode = std::filesystem::status(file).permissions();
+  std::filesystem::permissions(file, std::filesystem::perms::owner_all);
+  std::string bytes = sys::read_file(file);
+  bytes.at(at) = static_cast<char>(bytes.at(at) ^ mask);
+  {
+    std::fstream out(file, std::ios::in | std::ios::out | std::ios::binary);
+    out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  }
+  std::filesystem::last_write_time(file, time);
+  std::filesystem::permissions(file, mode);
+}
+
+TEST(Store, ADamagedWheelIsNoResultAndIsReplaced) {
+  TestStore at;
+  const StepRecord step = at.step("texture", "1.0", 1);
+  ASSERT_TRUE(at.store.find_step(step.key));  // seen good, and remembered
+  const auto blob = *at.store.blob(step.wheel_sha256);
+  change_byte(blob, 3, 1);
+  EXPECT_FALSE(at.store.find_step(step.key));
+  EXPECT_FALSE(at.store.newest_step("texture"));
+  at.step("texture", "1.0", 2);
+  ASSERT_TRUE(at.store.find_step(step.key));
+  EXPECT_EQ(to_hex(sha256(Bytes(sys::read_file(blob)))), step.wheel_sha256);
+  EXPECT_TRUE(at.store.verify(false).empty());
+}
+
+TEST(Store, AChangedByteOfAStepIsSeen) {
+  TestStore at;
+  const StepRecord step = at.step("texture", "1.0", 1);
+  const auto file = at.store.root() / "steps" / (step.key + ".json");
+  ASSERT_TRUE(std::filesystem::exists(file));
+  const std::size_t size = sys::read_file(file).size();
+  for (std::size_t place = 0; place < size; ++place) {
+    const auto mask = static_cast<char>(1 << (place % 7));
+    change_byte(file, place, mask);
+    const auto found = at.store.find_step(step.key);
+    // White space may differ, a value may not.
+    if (found) {
+      EXPECT_EQ(found->to_value(), step.to_value()) << place;
+    }
+    change_byte(file, place, mask);
+  }
+  EXPECT_TRUE(at.store.find_step(step.key));
+}
+
 TEST(Store, DropsABlobThatNoStepNames) {
   TestStore at;
   const StepRecord step = at.step("texture", "1.0", 1);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/parallel.h"
 #include "base/text.h"
 #include "run/step/phases.h"
@@ -78,6 +79,7 @@ void check(const plan::BuildSpec& spec, const recipe::Rules& rules, const Finish
   options.expected_code = rules.checks.code;
   if (torch) options.against.push_back(wheel::read_provider("torch", sys::FolderTree(torch->folder), options.threads));
   const Blob file = sys::map_file(finished.path);
+  if (to_hex(sha256(file.bytes)) != finished.sha256) throw WheelRefused("something changed the wheel before its check");
   wheel::Verdict verdict = wheel::check_wheel(finished.path.filename().string(), file.bytes, options);
   if (!verdict.error.empty()) throw WheelRefused("the finished wheel cannot be read: " + verdict.error);
   std::vector<std::string> members;

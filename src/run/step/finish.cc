@@ -176,6 +176,7 @@ FinishedWheel finish(const FinishInputs& inputs, const StepServices& services) {
   target.commit();
   result.path = folder / edited.file_name;
   std::filesystem::rename(folder / "finished.whl", result.path);
+  result.sha256 = to_hex(sha256(sys::map_file(result.path).bytes));
   services.report.note(fmt::format("{} ({}): {}", edited.file_name, human_bytes(edited.size), tags.why));
   // The tag that no index takes is not given silently.
   if (qualified && edit.platform_tag == qualified->tag && qualified->tag.starts_with("linux_") && spec.platform.empty())

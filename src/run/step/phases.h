@@ -88,6 +88,7 @@ void install_in_place(const Job& job, const SourceTree& tree, const std::filesys
 
 struct FinishedWheel {
   std::filesystem::path path;
+  std::string sha256;  // of what was written: checked and published are these bytes or none
   document::Value provenance;
 };
 struct FinishInputs {

@@ -25,6 +25,12 @@ Artifact publish(const plan::BuildSpec& spec, const FinishedWheel& wheel, const 
   artifact.file_name = wheel.path.filename().string();
   artifact.size = std::filesystem::file_size(wheel.path);
   artifact.sha256 = services.store.put_blob(wheel.path);
+  // The wheel's own code has run since its check.
+  if (artifact.sha256 != wheel.sha256) {
+    services.store.drop_blob(artifact.sha256);
+    throw WheelRefused(
+        "something changed the wheel between its check and its publication; its own code ran in the test");
+  }
   services.store.note_cost(spec.identity, {seconds, artifact.size, 0});
   if (spec.uncacheable) return artifact;
   store::StepRecord record;
