@@ -61,10 +61,7 @@ std::string set_up_cache(const CacheOptions& options, const std::filesystem::pat
   try {
     sys::make_folders(options.folder);
     const std::filesystem::path config = run_file.string() + ".ccache";
-    sys::AtomicFile file(config);
-    file.set_mode(0600);
-    file.write(cache_config(options, k_asker_name));
-    file.commit();
+    sys::write_private_file(config, cache_config(options, k_asker_name));
     run.cache_config = config;
     run.cache_program = options.program;
     run.cache_base = options.base;

@@ -34,7 +34,7 @@ class LocalExecutor final : public Executor {
     job.limits.governed = m_governor.has_value();
     job.limits.jobs = jobs_for(submission.resources, job.limits.most_jobs);
     const std::filesystem::path file = m_store.temporary() / (store::slug(job.spec.id) + ".json");
-    sys::write_file(file, document::to_json(job.to_value()));
+    sys::write_private_file(file, document::to_json(job.to_value()));  // values of --env, passwords of mirrors
     sys::Command command;
     command.argv = {sys::own_executable().string(), "step", file.string()};
     if (!job.cache.remote.empty()) {

@@ -85,13 +85,13 @@ std::error_code sync_folder(const std::filesystem::path& path) {
   return {};
 }
 
-AtomicFile::AtomicFile(std::filesystem::path target, std::filesystem::path temporary_folder)
+AtomicFile::AtomicFile(std::filesystem::path target, std::filesystem::path temporary_folder, unsigned mode)
     : m_target(std::move(target)) {
   if (!m_target.has_filename()) throw_sys_error(EISDIR, "write", m_target);
   const std::filesystem::path folder = temporary_folder.empty() ? folder_of(m_target) : std::move(temporary_folder);
   do {
     m_temporary = folder / temporary_name(m_target);
-    m_fd = Fd(::open(m_temporary.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+    m_fd = Fd(::open(m_temporary.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode));
   } while (!m_fd.is_open() && errno == EEXIST);
   if (!m_fd.is_open()) throw_write_error(errno, 0, m_target);
 }
@@ -135,6 +135,12 @@ std::error_code append_text(const std::filesystem::path& path, std::string_view 
   if (written < 0) return last_error();
   if (static_cast<std::size_t>(written) != text.size()) return std::make_error_code(std::errc::no_space_on_device);
   return {};
+}
+
+void write_private_file(const std::filesystem::path& path, std::string_view text) {
+  AtomicFile file(path, {}, 0600);
+  file.write(text);
+  file.commit();
 }
 
 void write_file(const std::filesystem::path& path, std::string_view text) {

@@ -21,7 +21,8 @@ namespace wheelsmith::sys {
 // system), synced, renamed. Without commit() nothing stays behind.
 class AtomicFile final : public Sink {
  public:
-  explicit AtomicFile(std::filesystem::path target, std::filesystem::path temporary_folder = {});
+  // It has `mode`, less the umask, from its first moment.
+  explicit AtomicFile(std::filesystem::path target, std::filesystem::path temporary_folder = {}, unsigned mode = 0666);
   ~AtomicFile() override;
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
@@ -44,6 +45,8 @@ class AtomicFile final : public Sink {
 
 // Throws Error; "no space left" says how much was wanted and where.
 void write_file(const std::filesystem::path& path, std::string_view text);  // atomically
+// The same for what only its owner may read, at no moment anybody else.
+void write_private_file(const std::filesystem::path& path, std::string_view text);
 std::string read_file(const std::filesystem::path& path, std::uint64_t limit = 1ull << 30);
 std::optional<std::string> read_file_if_there(const std::filesystem::path& path, std::uint64_t limit = 1ull << 30);
 // Nothing also for what is forbidden, too large or no file: for what is as good as absent then.

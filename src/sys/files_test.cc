@@ -63,6 +63,16 @@ TEST(AtomicFile, AppearsOnlyWithCommit) {
   EXPECT_EQ(count_in(dir.path()), 1u);
 }
 
+TEST(AtomicFile, IsPrivateFromItsFirstMoment) {
+  const TempDir dir;
+  AtomicFile file(dir.path() / "secret", {}, 0600);
+  EXPECT_EQ(fs::status(file.temporary_path()).permissions(), static_cast<fs::perms>(0600));
+  file.commit();
+  EXPECT_EQ(fs::status(dir.path() / "secret").permissions(), static_cast<fs::perms>(0600));
+  write_private_file(dir.path() / "other", "x");
+  EXPECT_EQ(fs::status(dir.path() / "other").permissions(), static_cast<fs::perms>(0600));
+}
+
 TEST(AtomicFile, ReplacesAndUsesAnotherFolder) {
   const TempDir dir;
   fs::create_directory(dir.path() / "tmp");

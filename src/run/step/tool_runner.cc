@@ -224,8 +224,7 @@ std::filesystem::path ToolRunner::write_repeat_script(const CommandFailed& faile
       known ? "bash -c " + sys::shell_quoted(failed.failure->command) : sys::shell_quoted(failed.command_run.argv);
   const std::filesystem::path path = m_tree.tree / "repeat.sh";
   try {
-    sys::AtomicFile file(path);
-    file.set_mode(0700);  // the variables may hold a secret of --env
+    sys::AtomicFile file(path, {}, 0700);  // the variables may hold a secret of --env
     file.write(script + "\n");
     file.commit();
   } catch (const Error& error) {  // a full disk: the failure itself is what must be told
