@@ -38,8 +38,19 @@ void check_torch(const plan::BuildSpec& spec, BuildEnvironment& environment, con
   services.report.note(fmt::format("torch {} ({})", torch->version, torch->variant()));
 }
 
+// The path is the recipe's, but the folders in it are the source's, which may hold links to anywhere.
+void refuse_to_leave(const std::filesystem::path& path, const SourceTree& tree) {
+  const std::filesystem::path source = std::filesystem::canonical(tree.source);
+  const std::filesystem::path folder = std::filesystem::weakly_canonical(path.parent_path());
+  const auto [end, ignored] = std::mismatch(source.begin(), source.end(), folder.begin(), folder.end());
+  if (end == source.end()) return;
+  throw Error(fmt::format("[build.files] {}: a link of the source leads to {}, out of its tree",
+                          printable(path.lexically_relative(tree.package).string()), printable(folder.string())));
+}
+
 void write_file(const plan::WriteFile& file, const SourceTree& tree, const ToolRunner& tools, Reporter& report) {
   const std::filesystem::path path = tree.package / file.path;
+  refuse_to_leave(path, tree);
   const std::string wanted = tools.with_paths(file.text);
   if (sys::read_file_if_there(path, 16 << 20) == wanted) return;
   sys::make_folders(path.parent_path());
