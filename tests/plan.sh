@@ -193,3 +193,16 @@ run recipe init thing --source "$t/mine/thing" --recipes "$t/mine" --into -
 expect "$(<"$t/mine/thing.toml")" "$(<"$t/out")"
 run_json plan thing --recipes "$t/mine"
 expect "0 thing" "$status $(json 'steps[0].package')"
+
+# --- a chain of recipes is as long as the stack is deep, and a longer one is told
+mkdir -p "$t/chain"
+cp -r "$t/recipes/small" "$t/chain/src"
+for ((i = 1; i <= 1000; i++)); do
+  printf 'name = "p%d"\nsummary = "x"\n[source]\nfolder = "src"\n[build]\nrequires = ["setuptools==80.9.0"]\n[variant.cpu]\n' $i
+  if ((i < 1000)); then printf '[[needs]]\nrecipe = "p%d"\n' $((i + 1)); fi
+done | (cd "$t/chain" && awk '/^name = /{split($0, word, "\""); file = word[2] ".toml"} {print > file}')
+run plan p1 --recipes "$t/chain" --variant cpu
+expect 1 $status
+grep -q 'a chain of more than 200 packages' "$t/err"
+run plan p850 --recipes "$t/chain" --variant cpu
+[[ $status == 0 ]] || { cat "$t/err" >&2; fail "a chain of 151"; }

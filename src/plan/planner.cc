@@ -30,6 +30,9 @@ namespace wheelsmith::plan {
 
 namespace {
 
+// Each need is planned within the plan of what needs it, on the stack.
+constexpr std::size_t k_longest_chain = 200;
+
 std::string step_id(const std::string& package, recipe::Variant variant, const std::string& target,
                     const std::string& abi, const gpu::ArchList& archs) {
   std::string id = fmt::format("{}-{}", package, recipe::to_string(variant));
@@ -147,6 +150,8 @@ std::string Planner::add_step(const recipe::Recipe& given, recipe::Variant varia
   const recipe::Rules& given_rules = given.rules(variant, target);
   const std::string id = step_id(given.name, variant, target, python.abi, archs);
   if (m_steps.contains(id)) return id;
+  if (m_in_progress.size() >= k_longest_chain)
+    throw Error(fmt::format("a chain of more than {} packages that need each other, at {}", k_longest_chain, id));
   if (!m_in_progress.insert(id).second) throw Error(fmt::format("the recipes need each other in a circle, at {}", id));
   // An optional step that fails is left out, and may be asked for again.
   const auto leave = [&](const std::string* one) { m_in_progress.erase(*one); };
