@@ -206,3 +206,11 @@ expect 1 $status
 grep -q 'a chain of more than 200 packages' "$t/err"
 run plan p850 --recipes "$t/chain" --variant cpu
 [[ $status == 0 ]] || { cat "$t/err" >&2; fail "a chain of 151"; }
+
+# --- a secret is used and not printed
+for words in 'plan small --json' 'plan small --script' 'config show' 'config show --json'; do
+  run $words --env API_TOKEN=hush-hush
+  expect 0 $status
+  grep -q API_TOKEN "$t/out" || fail "$words does not name the variable"
+  if grep -q hush-hush "$t/out"; then fail "$words prints a secret"; fi
+done

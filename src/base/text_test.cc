@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include "base/secret.h"
+
 namespace wheelsmith {
 namespace {
 
@@ -107,6 +109,15 @@ TEST(Text, DemangleIsNoBomb) {
     symbol += substitution(2 * i + 1) + substitution(2 * i + 1) + "E";
   }
   EXPECT_EQ(demangle(symbol), std::nullopt);
+}
+
+TEST(Secrets, AreToldByTheNamesOfVariables) {
+  for (const char* name :
+       {"TOKEN", "HF_TOKEN", "DB_PASSWORD", "AWS_SECRET_ACCESS_KEY", "api_key", "GIT_PAT", "BASIC_AUTH"})
+    EXPECT_TRUE(names_a_secret(name)) << name;
+  for (const char* name :
+       {"", "PATH", "PYTHONPATH", "KEYBOARD", "MONKEY", "TORCH_CUDA_ARCH_LIST", "AUTHOR", "MAX_JOBS"})
+    EXPECT_FALSE(names_a_secret(name)) << name;
 }
 
 }  // namespace

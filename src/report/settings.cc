@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/secret.h"
 #include "base/text.h"
 #include "fetch/fetch.h"
 #include "report/json_document.h"
@@ -19,7 +20,10 @@ document::Value without_passwords(const document::Value& value) {
   }
   if (const document::Table* table = value.table()) {
     document::Table result;
-    for (const auto& [name, item] : *table) result[fetch::without_credentials(name)] = without_passwords(item);
+    for (const auto& [name, item] : *table) {
+      result[fetch::without_credentials(name)] =
+          names_a_secret(name) ? document::Value(k_hidden_value) : without_passwords(item);
+    }
     return result;
   }
   return value;

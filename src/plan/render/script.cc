@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/secret.h"
 #include "base/text.h"
 #include "plan/render/render.h"
 #include "store/store.h"
@@ -310,13 +311,21 @@ class StepScript {
     }
   }
 
+  // A secret is not printed: whoever runs the script exports it.
+  static std::string variable_word(const std::string& name, const std::string& value) {
+    const bool plain =
+        name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") == name.npos;
+    if (!names_a_secret(name) || !plain) return script_word(name + "=" + value);
+    return fmt::format("\"{0}=${{{0}:?export it: its value is not printed here}}\"", name);
+  }
+
   void set_variables() {
     std::map<std::string, std::string> variables;
     for (const auto& [name, value] : m_spec.variables.fixed) variables[name] = value;
     for (const auto& [name, value] : m_spec.variables.loose) variables[name] = value;
     for (const auto& [name, value] : m_plan.git_variables) variables[name] = value;
     line("variables=(");
-    for (const auto& [name, value] : variables) line("  " + script_word(name + "=" + value));
+    for (const auto& [name, value] : variables) line("  " + variable_word(name, value));
     line(")");
     if (m_spec.network) {
       line(

@@ -1,3 +1,4 @@
+#include "base/secret.h"
 #include "document/value.h"
 #include "fetch/fetch.h"
 #include "report/plan/plan.h"
@@ -165,6 +166,13 @@ class Work {
   plan::Phase m_phase = plan::Phase::source;
 };
 
+Pairs without_secrets(Pairs variables) {
+  for (auto& [name, value] : variables) {
+    if (names_a_secret(name)) value = k_hidden_value;
+  }
+  return variables;
+}
+
 void add_work(Table& table, const plan::Step& step) {
   const plan::BuildSpec& spec = step.spec;
   std::optional<recipe::Recipe> own;
@@ -174,7 +182,7 @@ void add_work(Table& table, const plan::Step& step) {
     rules = &own->rules(spec.variant, spec.target);
   }
   Work work(spec, rules);
-  table["environment"] = pairs_value(spec.variables.fixed);
+  table["environment"] = pairs_value(without_secrets(spec.variables.fixed));
   table["volatile_environment"] = pairs_value(spec.variables.loose);
   table["config"] = pairs_value(work.config);
   table["options"] = std::move(work.options);
