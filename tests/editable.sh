@@ -277,7 +277,7 @@ expect 2 "$(says 'import mes; print(mes.value())' | tail -n 1)" "built by the im
 
 # Ctrl-C while it compiles: no source is changed, and what was compiled stays. A large file takes long enough.
 python3 -c '
-for i in range(5000): print(f"int mes_slow{i}(int a, int b) {{ for (int i = 0; i < b; ++i) a += a * {i} % (b + i + 1); return a; }}")' >mes/mes/slow.c
+for i in range(15000): print(f"int mes_slow{i}(int a, int b) {{ for (int i = 0; i < b; ++i) a += a * {i} % (b + i + 1); return a; }}")' >mes/mes/slow.c
 echo 'long mes_value(void) { return 3; }' >mes/mes/value.c
 commit mes
 find mes/build -name '*value.c.o' -printf '%T@\n' >before

@@ -60,7 +60,7 @@ void run_phases(const Job& job, const recipe::Recipe& recipe, const StepServices
       const std::filesystem::path built = build_in_place(job, tree, environment, tools, services);
       outcome.cache = tools.finish(true);
       install_in_place(job, tree, built, services);
-      test(job, rules, {built, {}}, environment, outcome, services);
+      test(job, rules, {built, {}, {}}, environment, outcome, services);
       const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - started;
       services.store.note_cost(spec.identity, {taken.count(), 0, 0});
       return;
