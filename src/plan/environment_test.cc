@@ -121,6 +121,14 @@ TEST(Variables, JobsAndVerbosityDecideNothing) {
   EXPECT_FALSE(c.fixed().contains("MAX_JOBS"));
 }
 
+TEST(Variables, NinjaTellsTheTimeAndTheUsersFormIsNoPartOfTheKey) {
+  Case c;
+  EXPECT_EQ(c.loose().at("NINJA_STATUS"), "[%f/%t %es] ");
+  c.user = {{"NINJA_STATUS", "%f/%t "}};
+  EXPECT_EQ(c.loose().at("NINJA_STATUS"), "%f/%t ");
+  EXPECT_FALSE(c.fixed().contains("NINJA_STATUS"));
+}
+
 TEST(Variables, OfAVariant) {
   Case c;
   EXPECT_FALSE(c.fixed().contains("CUDA_HOME"));

@@ -21,6 +21,10 @@ namespace {
 
 using Variables = std::map<std::string, std::string>;
 
+// Progress with the seconds since ninja started. "%w" would be shorter for long builds; ninjas before 1.12 refuse it.
+constexpr std::string_view k_ninja_status = "[%f/%t %es] ";
+// A user's choice of it, too, decides how a log looks and nothing else, so it is no part of the key.
+constexpr std::string_view k_ninja_variable = "NINJA_STATUS";
 constexpr std::string_view k_system_path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 void append(std::string& text, std::string_view more) {
@@ -143,13 +147,15 @@ Variables fixed_variables(const VariableInputs& inputs) {
   for (const auto& [name, value] : rules.append) append(variables[name], recipe::expand(value, inputs.values));
   // What an option says was taken from there; the build sees the plan's answer.
   for (const auto& [name, value] : inputs.user) {
-    if (choose::option_of_variable(name).empty()) variables[name] = value;
+    if (choose::option_of_variable(name).empty() && name != k_ninja_variable) variables[name] = value;
   }
   return variables;
 }
 
 Variables loose_variables(const VariableInputs& inputs, const Variables& fixed) {
   Variables loose = {{"MAX_JOBS", "${jobs}"}, {"CMAKE_BUILD_PARALLEL_LEVEL", "${jobs}"}};
+  const auto status = inputs.user.find(std::string(k_ninja_variable));
+  loose.emplace(k_ninja_variable, status != inputs.user.end() ? status->second : k_ninja_status);
   // rustup's cargo looks for the real one in the home folder, which is another one while a step runs.
   if (inputs.spec.tools.programs.contains("cargo")) {
     const sys::Environment& around = inputs.host.environment;
