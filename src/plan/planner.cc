@@ -150,7 +150,7 @@ std::string Planner::add_step(const recipe::Recipe& given, recipe::Variant varia
   const PinnedSource& source = m_sources.source(given, variant, target, python);
   spec.source = source.pin;
   spec.version = source.pin.version;
-  spec.subfolder = given.source.subfolder;
+  spec.subfolder = source.subfolder;
   const std::optional<recipe::Recipe> settled = settle(draft, given, source);
   const recipe::Recipe& recipe = settled ? *settled : given;
   const recipe::Rules& rules = recipe.rules(variant, target);

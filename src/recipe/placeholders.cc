@@ -78,7 +78,8 @@ const std::vector<std::string>& known_placeholders() {
                                                  "platform.machine",
                                                  "nvml.library",
                                                  "rocm.label",
-                                                 "torch.public"};
+                                                 "torch.public",
+                                                 "torch.pin"};
   return names;
 }
 

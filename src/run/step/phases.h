@@ -93,8 +93,8 @@ void check(const plan::BuildSpec& spec, const recipe::Rules& rules, const Finish
            const std::optional<toolchain::Torch>& torch, std::vector<Finding>& findings, const StepServices& services);
 
 // Throws WheelRefused; tests and diagnosis of `step` are set in either case.
-void test(const Job& job, const recipe::Rules& rules, const FinishedWheel& wheel, const BuildEnvironment& environment,
-          StepOutcome& step, const StepServices& services);
+void test(const Job& job, const recipe::Rules& rules, const SourceTree& tree, const FinishedWheel& wheel,
+          const BuildEnvironment& environment, StepOutcome& step, const StepServices& services);
 
 Artifact publish(const plan::BuildSpec& spec, const FinishedWheel& wheel, const std::vector<TestOutcome>& tests,
                  double seconds, const StepServices& services);
