@@ -42,6 +42,7 @@ struct Request {
   std::string network = "recipe";
   ContainerImage container;
   bool isolated = true;  // --no-build-isolation: false
+  bool allow_unsupported_compiler = false;
   bool verbose = false, upgrade = false, offline = false;
 };
 

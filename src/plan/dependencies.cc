@@ -225,7 +225,8 @@ void Planner::write_out(Draft& draft, const recipe::Recipe& recipe, const recipe
       for (const auto& [name, text] : *pairs)
         check_expanded_requirements(name, text, recipe::expand(text, values), recipe.name);
     }
-    spec.variables = make_variables({spec, rules, values, fetches, m_request.environment, m_inputs.host});
+    spec.variables = make_variables(
+        {spec, rules, values, fetches, m_request.environment, m_inputs.host, m_request.allow_unsupported_compiler});
     spec.wheel_version = wheel_version(spec, rules);
     note_unset_variables(spec, source.facts.required_variables, m_notes);
     const bool asks = std::any_of(rules.environment.begin(), rules.environment.end(),
