@@ -1,6 +1,6 @@
 #!/bin/bash
-# A package that is built by CMake and ninja: one changed file is one object, and a command that failed can be repeated where
-# ninja ran it.
+# A package that is built by CMake and ninja: one changed file is one object, the log tells the time, and a command that failed
+# can be repeated where ninja ran it.
 source "$(dirname "$0")/common.inc"
 source "$tests/small_package.inc"
 need_registry
@@ -8,8 +8,15 @@ export WHEELSMITH_STORE=$t/store WHEELSMITH_OUT=$t/wheelhouse
 cp -r "$tests/../examples/texture" "$t/texture"
 cd "$t"
 
-# ninja_says: what ninja printed in the last build.
-ninja_says() { grep -E '^\[[0-9]+/[0-9]+\] ' "$(json 'steps[0].log')" || true; }
+# ninja_says: what ninja printed in the last build, each line with the seconds since it started.
+ninja_says() { grep -E '^\[[0-9]+/[0-9]+ [0-9]+\.[0-9]+s\] ' "$(json 'steps[0].log')" || true; }
+
+# How ninja words its progress decides no result.
+run_json plan texture --variant cpu --source texture
+key=$(json 'steps[0].key')
+run_json plan texture --variant cpu --source texture --env 'NINJA_STATUS=%f/%t '
+expect "$key" "$(json 'steps[0].key')" "key with another NINJA_STATUS"
+expect '%f/%t ' "$(json 'steps[0].volatile_environment.NINJA_STATUS')"
 
 run_json build texture --variant cpu --source texture
 [[ $status == 0 ]] || { cat "$t/out" "$t/err" >&2; fail "build ended with $status"; }

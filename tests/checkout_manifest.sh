@@ -50,7 +50,7 @@ grep -q 'related_commits:4: 4 fields' "$t/err"
 for place in v1 "$up"; do
   run checkout vision --torch-dir "$place" --into v5
   expect 2 $status
-  [[ $(cat "$t/err") == *"--torch-dir $place: it is "*"of pytorch"* ]] || fail "$(cat "$t/err")"
+  [[ $(cat "$t/err") == *"--torch-dir $place: "*"of pytorch"* ]] || fail "$(cat "$t/err")"
 done
 
 # --- manifest
@@ -94,7 +94,7 @@ change 'd["vision"]["commit"] = "main"' && bad 'commit "main" is none'
 change 'del d["vision"]["repo"]' && bad "vision: repo is missing"
 change 'd["x/../../y"] = d["vision"]' && bad "x/../../y"
 change 'd["tiny"]["patches"][0]["sha256"] = "0" * 64' && bad "0001-five.patch of set stable has sha256"
-change 'd["tiny"]["patchset"] = "../../x"' && bad "no name of a patch set"
+change 'd["tiny"]["patchset"] = "../../x"' && bad "not a valid patch set name"
 change 'd["tiny"]["submodules"] = []' && bad "submodules is a list"
 cp m.json bad.json && bad "has no project nothing" --projects nothing
 echo '[' >bad.json && bad "bad.json:1"

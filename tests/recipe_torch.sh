@@ -1,6 +1,6 @@
 #!/bin/bash
-# torch, and torchvision and torchaudio at the commits that it pins, built by the built-in recipes from small repositories; and each
-# trap that the recipe of torch steps over, entered with its handling taken away.
+# torch, and the torchvision and torchaudio that belong to it, built by the built-in recipes from small repositories; and each trap
+# that the recipe of torch steps over, entered with its handling taken away.
 source "$(dirname "$0")/common.inc"
 source "$tests/small_package.inc"
 source "$tests/small_torch.inc"
@@ -8,6 +8,13 @@ need_registry
 need_disk 17
 need unzip
 small_torch "$t"
+related=$(git -C "$root/up/pytorch/vision" rev-parse 'v0.28.0^{commit}')
+# The small torch has no operators: here the releases are what it pins, which needs none.
+git -C "$root/up/pytorch/vision" tag -f v0.28.0 pinned >"$t/tagged"
+git -C "$root/up/pytorch/audio" tag -f v2.11.0 pinned >"$t/tagged"
+publish pytorch/vision
+publish pytorch/audio
+cd "$t"
 good() { [[ $status == 0 ]] || { cat "$t/out" "$t/err" >&2; fail "$1 ended with $status"; }; }
 
 # The small torch has no tensors: tests that compute are left out.
@@ -21,29 +28,73 @@ done
 options=(--variant cpu --set blas=machine)
 no_images=(--set png=off --set jpeg=off)
 
-# Vision and audio are those of the pin files, and compiled with the torch just built (its ATen.h is no other's).
+# Vision and audio are the releases that belong to this release of torch, and compiled with the torch just built (its ATen.h is no
+# other's).
 run_json build pytorch torchvision torchaudio "${options[@]}" "${no_images[@]}"
 good "build of three"
 expect "pytorch built,torchvision built,torchaudio built" "$(json '[s.package + " " + s.outcome for s in steps]' | paste -sd, -)"
 [[ $(json 'steps[0].wheel') == */torch-2.13.0+cpu-cp*.whl ]] || fail "$(json 'steps[0].wheel')"
 expect "imports pass,version pass,no-gpu pass,distributed pass" \
   "$(json '[x.id + " " + x.outcome for x in steps[0].tests]' | paste -sd, -)"
-for name in vision audio; do
-  pin=$(git -C "$root/up/pytorch/$name" rev-parse pinned)
-  [[ $(json notes) == *"torch$name: $pin, since .github/ci_commit_pins/$name.txt of pytorch says so"* ]] || fail "$(json notes)"
+while read -r name tag; do
+  pin=$(git -C "$root/up/pytorch/$name" rev-parse "$tag^{commit}")
+  [[ $(json notes) == *"torch$name: $tag, which belongs to torch 2.13"* ]] || fail "$(json notes)"
   [[ $(unzip -p "$t"/wheelhouse/torch$name-*.whl "torch$name/version.py") == *"git_version = '$pin'"*"torch = '2.13.0+cpu'"* ]] ||
     fail "torch$name is of another commit or another torch"
-done
-# Every switch that the environment has reached CMake. The wheel asks for the torch that vision was built with, without its label.
+  # Another torch 2.13.0 is not the one that it was compiled with.
+  [[ $(unzip -p "$t"/wheelhouse/torch$name-*.whl '*/METADATA') == *"Requires-Dist: torch==2.13.0+cpu"$'\n'* ]] || fail "pin of torch"
+done <<'PAIRS'
+vision v0.28.0
+audio v2.11.0
+PAIRS
+# Every switch that the environment has reached CMake.
 switches=$(unzip -p "$t"/wheelhouse/torch-*.whl torch/version.py)
 for name in USE_CUDA=0 USE_ROCM=0 USE_XPU=0 USE_DISTRIBUTED=on USE_GLOO=on USE_MKLDNN=on USE_NUMA=off BUILD_TEST=off; do
   [[ $switches == *"'${name%=*}': '${name#*=}'"* ]] || fail "$name: $switches"
 done
-[[ $(unzip -p "$t"/wheelhouse/torchvision-*.whl '*/METADATA') == *"Requires-Dist: torch==2.13.0"$'\n'* ]] || fail "pin of torch"
 
 # Again: all three are there.
 run_json build pytorch torchvision torchaudio "${options[@]}" "${no_images[@]}"
 expect "cached,cached,cached" "$(json '[s.outcome for s in steps]' | paste -sd, -)"
+
+# What is installed together is what was built together; a torch of the same version with another label is refused by pip itself.
+python3 -m venv "$t/together"
+"$t/together/bin/python" -m pip install -q --no-index --no-deps "$t"/wheelhouse/torch*.whl
+"$t/together/bin/python" - <<'PYTHON'
+import importlib.metadata as m
+from pip._vendor.packaging.requirements import Requirement
+for name in ("torchvision", "torchaudio"):
+    wants = [Requirement(text) for text in m.requires(name) if text.startswith("torch")]
+    assert [w.specifier.contains(m.version("torch")) for w in wants] == [True], wants
+    assert not wants[0].specifier.contains("2.13.0+cu130"), wants
+PYTHON
+
+# At a commit of torch that is not a release its pin files decide.
+run_json plan pytorch torchvision torchaudio "${options[@]}" "${no_images[@]}" --ref pytorch=main
+good "plan of main"
+for name in vision audio; do
+  pin=$(git -C "$root/up/pytorch/$name" rev-parse pinned)
+  [[ $(json notes) == *"torch$name: $pin, since .github/ci_commit_pins/$name.txt of pytorch says so"* ]] || fail "$(json notes)"
+done
+# checkout decides in the same way.
+run checkout pytorch --variant cpu --into "$t/release"
+good "checkout of a release"
+run checkout torchvision --torch-dir "$t/release" --into "$t/release-vision"
+good "checkout of vision for a release"
+expect "$(git -C "$root/up/pytorch/vision" rev-parse 'v0.28.0^{commit}')" "$(git -C "$t/release-vision" rev-parse HEAD)"
+# A release that belongs to another torch is built, with a warning.
+run_json plan pytorch torchaudio "${options[@]}" --ref torchaudio=v2.8.0
+good "plan of another pair"
+[[ $(json notes) == *"warning: torchaudio: v2.8.0 belongs to torch 2.8, but it is built against torch 2.13"* ]] || fail "$(json notes)"
+
+# Files of torch's own test folder, with the wheel and outside of the source.
+run_json build pytorch "${options[@]}" --set upstream-tests=on
+good "build with upstream's tests"
+expect "upstream-indexing pass,upstream-views pass,upstream-types pass,upstream-layers pass" \
+  "$(json '[x.id + " " + x.outcome for x in steps[0].tests if x.id.startswith("upstream")]' | paste -sd, -)"
+# The wheel alone has no such files.
+run_json test "$(json 'steps[0].wheel')"
+expect "not-run the source is not here" "$(json '[x.outcome + " " + x.why for x in items[0].tests if x.id == "upstream-views"]')"
 
 # A torch without pins: vision and audio are those that belong to its version, not to the newest torch there is.
 git -C "$root/up/pytorch/pytorch" checkout -q -b no-pins
@@ -137,7 +188,7 @@ run checkout pytorch --variant rocm --ref release/2.13 --no-hipify --into "$t/am
 good "checkout of AMD's branch"
 run checkout torchvision --torch-dir "$t/amd" --require-related-commit --into "$t/amd-vision"
 good "checkout of vision"
-expect "$(git -C "$root/up/pytorch/vision" rev-parse v0.28.0)" "$(git -C "$t/amd-vision" rev-parse HEAD)"
+expect "$related" "$(git -C "$t/amd-vision" rev-parse HEAD)"
 run checkout torchaudio --torch-dir "$t/amd" --require-related-commit --into "$t/amd-audio"
 expect 1 "$status"
 [[ $(<"$t/err") == *torchaudio* && ! -e $t/amd-audio ]] || fail "$(<"$t/err")"

@@ -232,3 +232,30 @@ expect "" "$(json "$step.fetches")"
 # Where no GPU is seen torchvision compiles nothing for one unless it is forced to.
 asked torchvision cuda --arch 8.0
 expect "1 8.0 0.28.0+cu130" "$(told FORCE_CUDA) $(told TORCH_CUDA_ARCH_LIST) $(told BUILD_VERSION)"
+
+# torch with torchvision and torchaudio: the releases that belong to it, built with its wheel, and required with its label.
+while read -r variant machine label; do
+  run_json plan pytorch torchvision torchaudio --variant "$variant" --machine "$t/$machine.toml"
+  good "plan of three for $variant"
+  expect "2.13.0+$label" "$(json '[s.wheel_version for s in steps if s.package == "pytorch"][0]')" "$variant"
+  [[ $(json notes) == *"torchvision: v0.28.0, which belongs to torch 2.13"*"torchaudio: v2.11.0, which belongs to torch 2.13"* ]] || fail "$(json notes)"
+  torch=$(json '[s.id for s in steps if s.package == "pytorch"][0]')
+  for package in torchvision torchaudio; do
+    step="[s for s in steps if s.package == '$package'][0]"
+    expect "$torch" "$(json "$step.needs")" "$package for $variant"
+    expect "2.13.0+$label 2.13.0+$label" "$(json "$step.torch") $(told PYTORCH_VERSION)" "$package for $variant"
+    [[ $(json "$step.requirements") != *torch* ]] || fail "$package gets a torch of the index: $(json "$step.requirements")"
+  done
+done <<'PAIRS'
+cuda cuda cu130
+rocm rocm rocm7.1.0
+PAIRS
+# A label of the user's own holds for all; a number is appended to the version by torch itself, so that only the public part is sure.
+step='[s for s in steps if s.package == "torchvision"][0]'
+run_json plan pytorch torchvision --variant cuda --machine "$t/cuda.toml" --set version-suffix=+mine
+expect "2.13.0+mine 0.28.0+mine" "$(told PYTORCH_VERSION) $(told BUILD_VERSION)"
+run_json plan pytorch torchvision --variant cuda --machine "$t/cuda.toml" --set build-number=2
+expect "2.13.0" "$(told PYTORCH_VERSION)"
+# A torch of an index is required as its version alone.
+run_json plan torchvision --variant cuda --machine "$t/cuda.toml" --torch 2.13.0+cu130
+expect "2.13.0" "$(told PYTORCH_VERSION)"

@@ -33,6 +33,13 @@ good build
 expect "imports pass,version pass" "$(json '[x.id + " " + x.outcome for x in steps[0].tests]' | paste -sd, -)"
 expect TRITON_PTXAS_PATH "$(json 'runtime[0].variable')"
 
+# For torch 2.7 the package is in a subfolder, as the source itself says.
+run_json build triton --variant cpu --set "llvm=$t/llvm" --ref v3.3.1
+good "build of 3.3"
+[[ $(json 'steps[0].wheel') == */triton-3.3.1-cp3*.whl ]] || fail "$(json 'steps[0].wheel')"
+expect "imports pass,version pass" "$(json '[x.id + " " + x.outcome for x in steps[0].tests]' | paste -sd, -)"
+[[ $(unzip -l "$(json 'steps[0].wheel')") == *triton/backends/nvidia/driver.py* ]] || fail "no backends"
+
 # With the version of a commit where it is meant to be there.
 run_json build triton --variant cpu --set "llvm=$t/llvm" --set release-type=dev
 good "dev build"

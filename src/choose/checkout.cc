@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "choose/recipe.h"
 #include "choose/torch.h"
+#include "pep/version.h"
 #include "source/patches/patch_work.h"
 #include "source/torch_pins.h"
 #include "sys/file.h"
@@ -49,6 +50,19 @@ fs::path deciding_folder(const recipe::Recipe& recipe, const CheckoutOptions& op
   return state && state->recipe == decider ? fs::path(decider) : fs::path();
 }
 
+// What the recipe pairs with the release that is checked out there, where its pin files are not asked then.
+std::optional<source::PinnedRef> pair_of_release(const recipe::Recipe& recipe, const fs::path& folder) {
+  const auto state = checkout_in(folder);
+  if (!recipe.source.pinned_by.unless_release || !state || state->ref_kind != source::RefKind::tag) return {};
+  const std::string version = state->ref.substr(state->ref.starts_with('v') ? 1 : 0);
+  const auto parsed = pep::Version::try_parse(version);
+  if (!parsed || parsed->is_prerelease()) return {};
+  const auto pairs = recipe::torch_pairs(recipe.source, std::nullopt);
+  const auto found = pairs.find(torch_series(version));
+  if (found == pairs.end()) return {};
+  return source::PinnedRef{"", found->second, fmt::format("release {} in {}", state->ref, folder.string())};
+}
+
 std::optional<source::PinnedRef> find_record(const recipe::Recipe& recipe, const CheckoutOptions& options) {
   const recipe::Source::PinnedBy& by = recipe.source.pinned_by;
   if (by.record.empty() && by.files.empty()) {
@@ -65,7 +79,11 @@ std::optional<source::PinnedRef> find_record(const recipe::Recipe& recipe, const
   }
   std::optional<source::PinnedRef> pin;
   try {
-    pin = source::pinned_by(by.record, by.files, reader_of(folder));
+    pin = source::pinned_by(by.record, {}, reader_of(folder));
+    if (!pin && !options.require_related_commit) {
+      if (auto pair = pair_of_release(recipe, folder)) return pair;
+      pin = source::pinned_by("", by.files, reader_of(folder));
+    }
   } catch (const Error& error) {
     throw error.in(printable(folder.string()));
   }

@@ -82,6 +82,7 @@ Request read_all(const settings::Settings& settings) {
   refuse_options_in(request.environment);
   request.network = settings.text("network");
   request.isolated = !settings.flag("no-build-isolation");
+  request.allow_unsupported_compiler = settings.flag("allow-unsupported-compiler");
   request.verbose = settings.flag("verbose");
   request.offline = settings.flag("offline");
   return request;

@@ -45,6 +45,7 @@ struct Request {
   // --editable: named packages whose source is a folder are built there, and installed into `into`.
   bool editable = false;
   std::filesystem::path into;  // --into: an environment's folder or an interpreter
+  bool allow_unsupported_compiler = false;
   bool verbose = false, upgrade = false, offline = false;
 };
 

@@ -76,6 +76,7 @@ build::BuildOptions build_options(const BuildCommand& command, const Session& se
                          .jobs = run.jobs,
                          .offline = request.offline,
                          .cuda_named = !settings.text("cuda").empty(),
+                         .allow_unsupported_compiler = request.allow_unsupported_compiler,
                          .settings = request.set};
   options.despite_doctor = command.despite_doctor;
   options.install = command.install || command.editable;

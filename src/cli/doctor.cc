@@ -56,6 +56,7 @@ doctor::MachineQuestion question_for(const DoctorCommand& command, const DoctorS
   question.platform = request.platform;
   question.jobs = number_setting(settings, "jobs", 0);
   question.offline = request.offline;
+  question.allow_unsupported_compiler = request.allow_unsupported_compiler;
   return question;
 }
 
@@ -94,7 +95,8 @@ void add_doctor(CLI::App& app, Outcome& outcome) {
       "  wheelsmith doctor --describe > node.toml    (there)\n"
       "  wheelsmith doctor flash-attn --machine node.toml    (here)");
   sub->add_option("NAME", command->packages, "Recipes, or projects of the registry");
-  command->settings.add_to(*sub, {"arch",
+  command->settings.add_to(*sub, {"allow-unsupported-compiler",
+                                  "arch",
                                   "build-type",
                                   "ref",
                                   "set",

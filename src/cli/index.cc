@@ -2,10 +2,12 @@
 
 #include "report/index.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "index/publish.h"
+#include "index/arrange.h"
 #include "sys/file.h"
 #include "sys/process.h"
 
@@ -19,6 +21,8 @@ struct IndexCommand {
   std::string folder, out;
   std::vector<std::string> sub_indexes;
   std::string upload_time = "none";
+  std::string layout;
+  index::ArrangeOptions arrange;
   bool no_html = false, no_json = false, no_sidecars = false;
   unsigned threads = 0;
 };
@@ -52,10 +56,27 @@ index::PublishOptions publish_options(const IndexCommand& command) {
   return options;
 }
 
+index::ArrangeOptions arrange_options(const IndexCommand& command) {
+  index::ArrangeOptions options = command.arrange;
+  if (command.out.empty()) throw UsageError("--layout needs --out DIR, where the files are put");
+  if (command.layout == "flat") options.layout = index::Layout::flat;
+  if (command.layout == "upload") options.layout = index::Layout::upload;
+  const bool upload = options.layout == index::Layout::upload;
+  if (upload == options.product.empty())
+    throw UsageError(upload ? "--layout upload needs --product NAME" : "--product is of --layout upload alone");
+  const auto plain = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_'; };
+  if (!std::all_of(options.product.begin(), options.product.end(), plain))
+    throw UsageError("--product takes lower-case letters, digits, - and _");
+  return options;
+}
+
 int make_index(const IndexCommand& command) {
+  if (command.layout.empty() && !command.arrange.product.empty())
+    throw UsageError("--product is of --layout upload alone");
   const index::PublishOptions options = publish_options(command);
   sys::install_interrupt_flag();
-  const index::Published done = index::publish(options);
+  const index::Published done =
+      command.layout.empty() ? index::publish(options) : index::arrange(options, arrange_options(command));
   print(command.output.json ? report::published_json(done) : report::published_text(done, command.output.style()));
   return done.is_good() ? k_fine : k_not_fine;
 }
@@ -74,10 +95,19 @@ void add_index(CLI::App& app, Outcome& outcome) {
       "Examples:\n"
       "  wheelsmith index wheelhouse\n"
       "  wheelsmith index wheelhouse --sub-indexes variant --filter '!*-cp39-*' --title 'Nightly wheels'\n"
-      "  wheelsmith index wheelhouse --out pages --base-url https://files.example.org/wheels/");
+      "  wheelsmith index wheelhouse --out pages --base-url https://files.example.org/wheels/\n"
+      "  wheelsmith index wheelhouse --out bucket --layout upload --product pytorch --index-name whl-next");
   index::PublishOptions& options = command->options;
   sub->add_option("DIR", command->folder, "The folder of wheels and source distributions")->required();
   sub->add_option("--out", command->out, "Write the pages there instead of into DIR")->type_name("DIR");
+  sub->add_option("--layout", command->layout,
+                  "Put the files themselves into --out, too: flat (FILE), project (NAME/FILE) or upload "
+                  "(v5/rocm/PRODUCT/INDEX/NAME/FILE)")
+      ->check(CLI::IsMember({"flat", "project", "upload"}));
+  sub->add_option("--product", command->arrange.product, "Of --layout upload: pytorch, core, …")->type_name("NAME");
+  sub->add_option("--index-name", command->arrange.index_name, "Of --layout upload: whl or whl-next")
+      ->check(CLI::IsMember({"whl", "whl-next"}))
+      ->capture_default_str();
   sub->add_option("--base-url", options.pages.base_url, "Where DIR is published; default: links are relative")
       ->type_name("URL");
   sub->add_option("--filter", options.look.filter,

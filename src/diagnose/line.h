@@ -32,11 +32,14 @@ enum class Tone {
 };
 Tone tone_of(std::string_view text);
 
-// ninja's "[12/72]" (and make's "[ 16%]") at the start of a line.
+// ninja's "[12/72]", with whatever else NINJA_STATUS puts beside it ("[12/72 3.214s]", "12/72 "), and make's "[ 16%]",
+// at the start of a line.
 struct Progress {
   std::uint64_t done = 0, total = 0;
 };
 std::optional<Progress> read_progress(std::string_view line);
+// The line without its progress; the whole line, trimmed, when there is none.
+std::string_view without_progress(std::string_view line);
 
 // A line that looks as if a build system had printed a command of a compiler, with or without its progress before it.
 bool is_compiler_command(std::string_view line);

@@ -89,15 +89,32 @@ TEST(Progress, OfNinjaAndMake) {
   } cases[] = {{"[12/72] Building CUDA object", 12, 72},
                {"[ 16%] Building", 16, 100},
                {"\r[1/2] a\r[2/2] b", 2, 2},
-               {"  [3/9]", 3, 9}};
+               {"  [3/9]", 3, 9},
+               // Forms of NINJA_STATUS: ours, and those that users write.
+               {"[12/72 3.214s] Building CUDA object", 12, 72},
+               {"[12/72 1835.002s] c++ -c x.cc", 12, 72},
+               {"[12/72 12:00:01] c++ -c x.cc", 12, 72},
+               {"[3/9 1:02:03] c++ -c x.cc", 3, 9},
+               {"[ 16% 12/72 ETA 00:31] c++ -c x.cc", 12, 72},
+               {"[12/72 | 4.1/s | 3.2s] x", 12, 72},
+               {"[4.1/s, 12/72] x", 12, 72},
+               {"[ 16% 3.2s] x", 16, 100},
+               {"(12/72) x", 12, 72},
+               {"12/72 c++ -c x.cc", 12, 72}};
   for (const auto& item : cases) {
     const auto progress = read_progress(item.line);
     ASSERT_TRUE(progress) << item.line;
     EXPECT_EQ(progress->done, item.done) << item.line;
     EXPECT_EQ(progress->total, item.total) << item.line;
   }
-  for (const char* line : {"", "[", "[a/b]", "[5/3] no", "[1/0]", "[101%]", "x [1/2]", "[99999999999999999999/3]"})
+  for (const char* line : {"", "[", "[a/b]", "[5/3] no", "[1/0]", "[101%]", "x [1/2]", "[99999999999999999999/3]",
+                           "[16/11/2026 12:00:01] x", "[11/16 12:00:01] ERROR: x", "11/16 12:00:01 ERROR: x", "1/2",
+                           "100% tests passed", "[W 12:00:01 x.cc] 1/2", "a/b c"})
     EXPECT_FALSE(read_progress(line)) << line;
+  EXPECT_EQ(without_progress("[12/72 3.214s] c++ -c x.cc"), "c++ -c x.cc");
+  EXPECT_EQ(without_progress("12/72 c++ -c x.cc"), "c++ -c x.cc");
+  EXPECT_EQ(without_progress(" c++ -c x.cc"), "c++ -c x.cc");
+  EXPECT_TRUE(is_compiler_command("[12/72 3.214s] /usr/bin/c++ -c x.cc -o x.o"));
 }
 
 }  // namespace

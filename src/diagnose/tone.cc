@@ -10,11 +10,6 @@ namespace wheelsmith::diagnose {
 
 namespace {
 
-std::string_view without_progress(std::string_view line) {
-  if (!read_progress(line)) return line;
-  return trim(line.substr(line.find(']') + 1));
-}
-
 // The first word of a command, without its folder and version: "/usr/bin/x86_64-linux-gnu-g++-12" is "g++".
 bool is_compiler(std::string_view word) {
   while (!word.empty() && (word.front() == '"' || word.front() == '\'')) word.remove_prefix(1);
@@ -84,26 +79,6 @@ Tone tone_of(std::string_view text) {
     if (at < error) return Tone::warning;
   }
   return Tone::plain;
-}
-
-std::optional<Progress> read_progress(std::string_view line) {
-  // ninja on a terminal rewrites its line; the last state is what counts.
-  if (const std::size_t start = line.rfind('\r'); start != line.npos && start + 1 < line.size())
-    line.remove_prefix(start + 1);
-  line = trim(line);
-  const std::size_t end = line.find(']');
-  if (line.empty() || line.front() != '[' || end == line.npos || end > 24) return std::nullopt;
-  const std::string_view inside = trim(line.substr(1, end - 1));
-  if (inside.ends_with('%')) {
-    const auto percent = to_number(inside.substr(0, inside.size() - 1));
-    return percent && *percent <= 100 ? std::optional<Progress>({*percent, 100}) : std::nullopt;
-  }
-  const std::size_t slash = inside.find('/');
-  if (slash == inside.npos) return std::nullopt;
-  const auto done = to_number(inside.substr(0, slash));
-  const auto total = to_number(inside.substr(slash + 1));
-  if (!done || !total || *total == 0 || *done > *total) return std::nullopt;
-  return Progress{*done, *total};
 }
 
 std::string_view echoed_command(std::string_view line) {

@@ -138,13 +138,21 @@ std::optional<Check> check_host_compiler(const Case& c) {
   check.wanted = fmt::format("{} up to {}, for nvcc {}", clang ? "Clang" : "GCC", limit, cuda.version);
   const std::string problem = toolchain::host_compiler_problem(cuda, compiler);
   if (problem.empty()) return check;
-  check.state = State::bad;
   check.why = problem;
+  // Another C++ library is another matter: no flag makes nvcc know it.
+  const bool too_new = compiler.standard_library != "libc++";
+  if (too_new && c.facts.allow_unsupported_compiler) {
+    check.state = State::unknown;
+    check.why += "; --allow-unsupported-compiler lets nvcc try it";
+    return check;
+  }
+  check.state = State::bad;
   const int standard = c.rules.requires_versions.cxx_standard;
   check.fix =
       compiler.standard_library == "libc++"
           ? "apt-get install g++, then --cc gcc --cxx g++"
           : another_compiler(clang, [&](int major) { return major <= limit && major >= first_major(clang, standard); });
+  if (too_new) check.fix += "; or --allow-unsupported-compiler, whose result NVIDIA does not vouch for";
   return check;
 }
 

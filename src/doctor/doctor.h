@@ -71,6 +71,7 @@ struct Facts {
   std::string platform;  // --platform; "" for the best that the wheel deserves
   unsigned jobs = 0;     // --jobs; 0 for what memory and cores allow
   bool offline = false;
+  bool allow_unsupported_compiler = false;  // the setting of that name
   bool isolates_network = false;
   std::map<std::string, std::string> settings{};  // of the recipe, as chosen
 };

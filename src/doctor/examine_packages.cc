@@ -55,6 +55,7 @@ Facts look_at_machine(const toolchain::Host& host, const MachineQuestion& questi
     facts.places.insert(facts.places.begin(), {"store", question.paths.store, 0, question.store_problem});
   facts.platform = question.platform;
   facts.offline = question.offline;
+  facts.allow_unsupported_compiler = question.allow_unsupported_compiler;
   facts.jobs = question.jobs;
   return facts;
 }

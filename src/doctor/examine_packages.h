@@ -20,7 +20,7 @@ struct MachineQuestion {
   std::vector<std::string> programs;  // besides those of every build
   std::string platform;
   unsigned jobs = 0;
-  bool offline = false;
+  bool offline = false, allow_unsupported_compiler = false;
 };
 Facts look_at_machine(const toolchain::Host& host, const MachineQuestion& question);
 

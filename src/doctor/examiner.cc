@@ -270,6 +270,7 @@ std::vector<Check> examine_plan(const plan::Plan& plan, const PlanExamination& e
     if (!facts) {
       facts = look_around(host, examination.paths, programs);
       facts->offline = examination.offline;
+      facts->allow_unsupported_compiler = examination.allow_unsupported_compiler;
       facts->platform = examination.platform;
       facts->jobs = examination.jobs;
       facts->cuda_named = examination.cuda_named;

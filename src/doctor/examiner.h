@@ -62,7 +62,7 @@ struct PlanExamination {
   Paths paths;
   std::string platform;
   unsigned jobs = 0;
-  bool offline = false, cuda_named = false;
+  bool offline = false, cuda_named = false, allow_unsupported_compiler = false;
   std::map<std::string, std::string> settings{};  // --set
 };
 std::vector<Check> examine_plan(const plan::Plan& plan, const PlanExamination& examination,

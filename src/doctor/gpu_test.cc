@@ -82,8 +82,14 @@ TEST(Cuda, HostCompiler) {
   patient.facts.torch.reset();
   EXPECT_EQ(patient.state("host-compiler"), "good");
   patient.facts.compiler->version = "13.1.0";
-  EXPECT_EQ(patient.find("host-compiler").fix, "apt-get install gcc-12 g++-12, then --cc gcc-12 --cxx g++-12");
+  EXPECT_EQ(
+      patient.find("host-compiler").fix,
+      "apt-get install gcc-12 g++-12, then --cc gcc-12 --cxx g++-12; or --allow-unsupported-compiler, whose result "
+      "NVIDIA does not vouch for");
   EXPECT_EQ(patient.state("host-compiler"), "bad");
+  patient.facts.allow_unsupported_compiler = true;
+  EXPECT_EQ(patient.state("host-compiler"), "unknown");
+  patient.facts.allow_unsupported_compiler = false;
   patient.facts.cuda->max_gcc = 0;
   EXPECT_EQ(patient.state("host-compiler"), "unknown");
   // The limits of a toolkit that is not here yet are known, too.
@@ -96,6 +102,8 @@ TEST(Cuda, HostCompiler) {
   EXPECT_EQ(patient.state("host-compiler"), "good");
   patient.facts.compiler->standard_library = "libc++";
   EXPECT_EQ(patient.find("host-compiler").fix, "apt-get install g++, then --cc gcc --cxx g++");
+  patient.facts.allow_unsupported_compiler = true;
+  EXPECT_EQ(patient.state("host-compiler"), "bad") << "no flag of nvcc's makes it know libc++";
   patient.variant = Variant::cpu;
   patient.archs = "";
   EXPECT_EQ(patient.state("host-compiler"), "none");

@@ -21,7 +21,7 @@ extern const std::string_view page_js;
 
 namespace {
 
-constexpr int k_form = 1;  // of the HTML and JSON below; a change of it makes all pages anew
+constexpr int k_form = 2;  // of the HTML and JSON below; a change of it makes all pages anew
 
 std::string source_hash(std::string_view text) {
   std::string hash = to_base64url(sha256(Bytes(text)));

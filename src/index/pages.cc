@@ -71,15 +71,18 @@ class PageMaker {
     return index.place.empty() ? 0 : 1 + static_cast<unsigned>(std::count(index.place.begin(), index.place.end(), '/'));
   }
 
-  static std::string url_of(const PageOptions& options, const File& file, unsigned depth) {
+  // A file beside the page is named without a path, as the hosts that are generated from such folders do.
+  static std::string url_of(const PageOptions& options, const File& file, unsigned depth,
+                            std::string_view page_folder) {
     if (!options.base_url.empty()) return options.base_url + url_escaped(file.path());
+    if (options.to_files.empty() && depth > 0 && file.folder == page_folder) return url_escaped(file.name);
     std::string url;
     for (unsigned i = 0; i < depth; ++i) url += "../";
     return url + options.to_files + url_escaped(file.path());
   }
 
-  static Link link_of(const PageOptions& options, const File& file, unsigned depth) {
-    return {file.name, url_of(options, file, depth), file.facts.sha256, file.stat.size, &file};
+  static Link link_of(const PageOptions& options, const File& file, unsigned depth, std::string_view page_folder) {
+    return {file.name, url_of(options, file, depth, page_folder), file.facts.sha256, file.stat.size, &file};
   }
 
   [[nodiscard]] const Control::Status* status_of(const std::string& project) const {
@@ -96,9 +99,10 @@ class PageMaker {
     for (const File* file : project.files) print.add(*file);
     const std::string fingerprint = print.take();
     const auto variants = std::make_shared<const std::vector<VariantsFile>>(make_variants(project, findings));
-    const auto view = [&project, status, variants, options = m_options, depth = depth_of(index) + 1] {
+    const auto view = [&project, status, variants, options = m_options, depth = depth_of(index) + 1,
+                       page_folder = folder + project.name] {
       ProjectView result{&project, status, {}, 1};
-      for (const File* file : project.files) result.links.push_back(link_of(*options, *file, depth));
+      for (const File* file : project.files) result.links.push_back(link_of(*options, *file, depth, page_folder));
       for (const VariantsFile& file : *variants)
         result.links.push_back(
             {file.name, url_escaped(file.name), to_hex(sha256(Bytes(file.text))), file.text.size(), nullptr});
@@ -134,7 +138,7 @@ class PageMaker {
       RootView result{title, &index, below, {}, projects};
       if (!files) return result;
       for (const Project& project : index.projects) {
-        for (const File* file : project.files) result.links.push_back(link_of(*options, *file, depth));
+        for (const File* file : project.files) result.links.push_back(link_of(*options, *file, depth, index.place));
       }
       return result;
     };

@@ -32,6 +32,7 @@ struct Published {
   std::uint64_t pages = 0;    // pages and sidecars that there are
   std::uint64_t written = 0;  // of them, now
   std::uint64_t removed = 0;
+  std::uint64_t placed = 0;  // files that were linked or copied into a layout, now
   std::vector<Finding> findings;
 
   // Whether no file was left out because it is broken.

@@ -54,7 +54,11 @@ void Planner::compare_with_source(const Draft& draft, const recipe::Recipe& reci
         fmt::format("warning: {}: its source is made for torch {}, but it is built against torch {}; it may not "
                     "compile or load",
                     recipe.name, wanted, series));
-  const auto text_of = m_sources.reader(spec.source, recipe.source.subfolder);
+  if (wanted.empty() && !series.empty() && !recipe::is_paired(recipe, spec.variant, spec.source.git_tag, series))
+    m_notes.add(fmt::format("warning: {}: {} belongs to torch {}, but it is built against torch {}; it may not load",
+                            recipe.name, spec.source.git_tag,
+                            recipe::torch_for_ref(recipe, spec.variant, spec.source.git_tag), series));
+  const auto text_of = m_sources.reader(spec.source, spec.subfolder);
   // A patch may bring what an edit looks for; the edit itself says so when it is made.
   const bool patched = !recipe.source.patches.empty() || !source.patchset.empty();
   for (const recipe::Edit& edit : rules.edits) {

@@ -10,6 +10,7 @@
 #include "choose/recipe.h"
 #include "choose/source.h"
 #include "choose/variants.h"
+#include "pep/version.h"
 #include "pep/wheel_name.h"
 #include "plan/actions.h"
 #include "plan/environment.h"
@@ -25,6 +26,12 @@ namespace {
 void add_edge(std::vector<Edge>& edges, Edge edge) {
   const auto same = [&](const Edge& other) { return other.step == edge.step; };
   if (std::none_of(edges.begin(), edges.end(), same)) edges.push_back(std::move(edge));
+}
+
+// What the build is told to call its wheel. Text that is no version yet, or that holds paths of ours, says nothing.
+std::string wheel_version(const BuildSpec& spec, const recipe::Rules& rules) {
+  const std::string* said = rules.version_variable.empty() ? nullptr : spec.variable(rules.version_variable);
+  return said != nullptr && pep::Version::try_parse(*said) ? *said : "";
 }
 
 // setup.py reads them without a default; a variable that decides nothing here may be among them, so it is no error.
@@ -177,7 +184,8 @@ void Planner::choose_environment(Draft& draft, const recipe::Recipe& recipe, con
       throw Error(fmt::format("{} has no torch", environment.torch.python.string()));
   } else if (built_torch != nullptr) {
     const BuildSpec& torch = built_torch->spec;
-    environment.torch_build = {torch.version, torch.tools.cuda.version, torch.tools.rocm.version};
+    environment.torch_build = {torch.wheel_version.empty() ? torch.version : torch.wheel_version,
+                               torch.tools.cuda.version, torch.tools.rocm.version};
   } else {
     resolve();
     environment.torch_build = choose::locked_torch(environment.lock);
@@ -225,7 +233,9 @@ void Planner::write_out(Draft& draft, const recipe::Recipe& recipe, const recipe
       for (const auto& [name, text] : *pairs)
         check_expanded_requirements(name, text, recipe::expand(text, values), recipe.name);
     }
-    spec.variables = make_variables({spec, rules, values, fetches, m_request.environment, m_inputs.host});
+    spec.variables = make_variables(
+        {spec, rules, values, fetches, m_request.environment, m_inputs.host, m_request.allow_unsupported_compiler});
+    spec.wheel_version = wheel_version(spec, rules);
     note_unset_variables(spec, source.facts.required_variables, m_notes);
     const bool asks = std::any_of(rules.environment.begin(), rules.environment.end(),
                                   [](const auto& pair) { return pair.second.find("{version") != std::string::npos; });

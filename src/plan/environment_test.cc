@@ -69,14 +69,15 @@ struct Case {
   std::vector<FetchSource> fetches;
   std::map<std::string, std::string> user;
   toolchain::Host host;
+  bool allow_unsupported = false;
 
   Case() { spec.build_type = "release"; }
   [[nodiscard]] std::map<std::string, std::string> fixed() const {
-    const VariableSpec all = make_variables({spec, rules, values, fetches, user, host});
+    const VariableSpec all = make_variables({spec, rules, values, fetches, user, host, allow_unsupported});
     return {all.fixed.begin(), all.fixed.end()};
   }
   [[nodiscard]] std::map<std::string, std::string> loose() const {
-    const VariableSpec all = make_variables({spec, rules, values, fetches, user, host});
+    const VariableSpec all = make_variables({spec, rules, values, fetches, user, host, allow_unsupported});
     return {all.loose.begin(), all.loose.end()};
   }
 };
@@ -119,6 +120,29 @@ TEST(Variables, JobsAndVerbosityDecideNothing) {
   c.user = {{"MAX_JOBS", "2"}};
   EXPECT_EQ(c.loose().at("MAX_JOBS"), "${jobs}");
   EXPECT_FALSE(c.fixed().contains("MAX_JOBS"));
+}
+
+TEST(Variables, NinjaTellsTheTimeAndTheUsersFormIsNoPartOfTheKey) {
+  Case c;
+  EXPECT_EQ(c.loose().at("NINJA_STATUS"), "[%f/%t %es] ");
+  c.user = {{"NINJA_STATUS", "%f/%t "}};
+  EXPECT_EQ(c.loose().at("NINJA_STATUS"), "%f/%t ");
+  EXPECT_FALSE(c.fixed().contains("NINJA_STATUS"));
+}
+
+TEST(Variables, ClangAsTheHostCompilerOfNvcc) {
+  Case c;
+  c.spec.variant = recipe::Variant::cuda;
+  EXPECT_FALSE(c.fixed().contains("NVCC_PREPEND_FLAGS")) << "gcc needs nothing";
+  c.spec.tools.compiler_family = "clang";
+  EXPECT_EQ(c.fixed().at("NVCC_PREPEND_FLAGS"), "-ccbin=${tree}/bin/c++ -Xcompiler -stdlib=libstdc++ -std=c++17");
+  c.rules.requires_versions.cxx_standard = 20;
+  EXPECT_EQ(c.fixed().at("NVCC_PREPEND_FLAGS"), "-ccbin=${tree}/bin/c++ -Xcompiler -stdlib=libstdc++ -std=c++20");
+  c.spec.tools.compiler_family = "gcc";
+  c.allow_unsupported = true;
+  EXPECT_EQ(c.fixed().at("NVCC_PREPEND_FLAGS"), "-allow-unsupported-compiler");
+  c.spec.variant = recipe::Variant::cpu;
+  EXPECT_FALSE(c.fixed().contains("NVCC_PREPEND_FLAGS"));
 }
 
 TEST(Variables, OfAVariant) {

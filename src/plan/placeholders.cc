@@ -62,6 +62,15 @@ std::string fetched_place(const recipe::Fetch& fetch, const std::vector<FetchSou
   return fetched_folder(fetch.name) + (fetch.subfolder.empty() ? "" : "/" + fetch.subfolder);
 }
 
+namespace {
+
+// Of a torch from an index any build of its version will do; one of this plan has ABI and libraries of its own.
+bool is_built(const EnvironmentSpec& environment) {
+  return environment.torch.kind == choose::TorchChoice::Kind::none && !environment.torch_build.version.empty();
+}
+
+}  // namespace
+
 std::string variant_label(const BuildSpec& spec) {
   if (spec.variant != recipe::Variant::cuda) return std::string(recipe::to_string(spec.variant));
   std::string version = spec.tools.cuda.version;
@@ -105,6 +114,7 @@ Placeholders placeholder_values(const PlaceholderInputs& inputs) {
       {"rocm.label", rocm.empty() ? "" : rocm_suffix(rocm).substr(1)},
       {"torch.public", torch.version.substr(0, torch.version.find('+'))},
       {"torch.version", torch.version},
+      {"torch.pin", is_built(spec.environment) ? torch.version : torch.version.substr(0, torch.version.find('+'))},
       {"torch.cuda", torch.cuda},
       {"torch.hip", torch.hip},
       {"torch.folder", "${torch}"},

@@ -176,7 +176,7 @@ std::string Planner::add_step(const recipe::Recipe& given, recipe::Variant varia
   const PinnedSource& source = m_sources.source(given, variant, target, python);
   spec.source = source.pin;
   spec.version = source.pin.version;
-  spec.subfolder = given.source.subfolder;
+  spec.subfolder = source.subfolder;
   if (spec.source.incremental && choose::is_editable(m_request, given.name, spec.project)) make_editable(spec);
   const std::optional<recipe::Recipe> settled = settle(draft, given, source);
   const recipe::Recipe& recipe = settled ? *settled : given;

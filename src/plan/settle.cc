@@ -62,7 +62,7 @@ std::optional<recipe::Recipe> Planner::settle(Draft& draft, const recipe::Recipe
   const auto resolve = [&] {
     reasons.clear();
     const recipe::Recipe resolved = given.resolved_for(variant, target, conditions(draft, given), reasons);
-    return resolved.with_reads(variant, target, m_sources.reader(source.pin, given.source.subfolder), reasons);
+    return resolved.with_reads(variant, target, m_sources.reader(source.pin, source.subfolder), reasons);
   };
   recipe::Recipe settled = resolve();
   if (compiles) {

@@ -12,6 +12,7 @@
 #include "choose/recipe.h"
 #include "choose/source.h"
 #include "choose/variants.h"
+#include "pep/version.h"
 #include "pep/wheel_name.h"
 #include "plan/described.h"
 #include "source/patches/patch_work.h"
@@ -56,6 +57,19 @@ const recipe::Recipe* Sources::built_torch(const recipe::Recipe& besides) const 
   return nullptr;
 }
 
+namespace {
+
+bool is_release(const source::Pin& pin) {
+  const auto version = pep::Version::try_parse(pin.version);
+  return !pin.git_tag.empty() && version && !version->is_prerelease();
+}
+
+bool has_pair(const recipe::Recipe& recipe, recipe::Variant variant, const std::string& torch) {
+  return recipe::torch_pairs(recipe.source, variant).contains(choose::torch_series(torch));
+}
+
+}  // namespace
+
 std::optional<std::string> Sources::text(const source::Pin& pin, const std::string& path) const {
   if (const auto described = described_file(pin, path, m_inputs)) return described->text;
   return source::file_at(pin, path, m_inputs.fetcher, m_inputs.store);
@@ -72,7 +86,8 @@ Sources::Reader Sources::reader(const source::Pin& pin, const std::string& subfo
 
 Sources::Reader Sources::reader(const recipe::Recipe& recipe, recipe::Variant variant, const std::string& target,
                                 const toolchain::Python& python) {
-  return reader(source(recipe, variant, target, python).pin, recipe.source.subfolder);
+  const PinnedSource& found = source(recipe, variant, target, python);
+  return reader(found.pin, found.subfolder);
 }
 
 // The torch that a source is made for, where the user named the source: as its own files say, else as the recipe pairs
@@ -81,10 +96,11 @@ std::string Sources::series_of_source(const recipe::Recipe& recipe, recipe::Vari
                                       const toolchain::Python& python) {
   const bool named = choose::source_override(m_request, recipe.name, recipe.project).has_value();
   if (!named && !choose::user_ref(m_request, recipe.name)) return "";
-  const source::Pin& pin = source(recipe, variant, target, python).pin;
+  const PinnedSource& found = source(recipe, variant, target, python);
+  const source::Pin& pin = found.pin;
   recipe::Rules rules = recipe.rules(variant, target);
   std::vector<std::string> ignored;
-  recipe::apply_reads(rules, reader(pin, recipe.source.subfolder), ignored);
+  recipe::apply_reads(rules, reader(pin, found.subfolder), ignored);
   if (!rules.requires_versions.torch_series.empty()) return rules.requires_versions.torch_series;
   if (!named) return "";
   const std::string of_tag = recipe::torch_for_ref(recipe, variant, pin.git_tag);
@@ -118,7 +134,9 @@ std::optional<source::PinnedRef> Sources::record(const recipe::Recipe& recipe, r
   if (std::none_of(m_request.packages.begin(), m_request.packages.end(), asked)) return std::nullopt;
   const recipe::Recipe& pinning = this->recipe(by.recipe);
   const PinnedSource& found = source(pinning, choose::dependency_variant(pinning, variant), "", python);
-  return source::pinned_by(by.record, by.files, [&](const std::string& path) { return text(found.pin, path); });
+  const auto read = [&](const std::string& path) { return text(found.pin, path); };
+  const bool pairs_decide = by.unless_release && is_release(found.pin) && has_pair(recipe, variant, found.pin.version);
+  return source::pinned_by(by.record, pairs_decide ? std::vector<std::string>() : by.files, read);
 }
 
 recipe::Recipe Sources::located(const recipe::Recipe& recipe, recipe::Variant variant, const std::string& target,
@@ -167,9 +185,10 @@ const PinnedSource& Sources::source(const recipe::Recipe& recipe, recipe::Varian
     pinned.patchset =
         *wanted == "none" ? "" : source::patch_set_named(m_inputs.patch_folder, recipe.name, *wanted).name();
   }
+  pinned.subfolder = recipe::package_folder(recipe.source, reader(pinned.pin, ""));
   pinned.files = std::exchange(pinned.pin.files, {});  // the pin is copied into every step
   if (pinned.pin.kind != source::Pin::Kind::program)
-    pinned.facts = remembered_facts(pinned.pin, recipe.source.subfolder, m_inputs);
+    pinned.facts = remembered_facts(pinned.pin, pinned.subfolder, m_inputs);
   if (pinned.pin.version.empty() && !recipe.source.version_file.empty())
     pinned.pin.version = choose::source_version(recipe, "", text(pinned.pin, recipe.source.version_file));
   if (pinned.pin.version.empty()) pinned.pin.version = pinned.facts.version;

@@ -19,8 +19,9 @@ namespace wheelsmith::plan {
 struct PinnedSource {
   source::Pin pin;
   recipe::SourceFacts facts;
-  Pairs files{};           // of a folder: name, digest
-  std::string patchset{};  // that belongs to the ref
+  Pairs files{};            // of a folder: name, digest
+  std::string patchset{};   // that belongs to the ref
+  std::string subfolder{};  // where the package is below it
 };
 
 // The recipes and sources of a plan, each found once.

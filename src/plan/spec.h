@@ -134,6 +134,7 @@ struct BuildSpec {
   std::string identity;  // what trees and history belong to
   std::string package;   // the recipe's name
   std::string project, version;
+  std::string wheel_version;  // with its local part; "" where only the build can tell
   recipe::Variant variant = recipe::Variant::cpu;
   std::string target;
   gpu::ArchList archs;

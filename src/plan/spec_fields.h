@@ -205,14 +205,14 @@ struct Fields<plan::BuildSpec> {
   using T = plan::BuildSpec;
   static constexpr auto list = fields_of<T>(
       field("id", &T::id), field("identity", &T::identity), field("package", &T::package),
-      field("project", &T::project), field("version", &T::version), field("variant", &T::variant),
-      field("target", &T::target), field("archs", &T::archs), field("platform", &T::platform),
-      field("build_type", &T::build_type), field("container", &T::container), field("recipe_text", &T::recipe_text),
-      field("recipe_origin", &T::recipe_origin), field("python", &T::python), field("source", &T::source),
-      field("subfolder", &T::subfolder), field("environment", &T::environment), field("tools", &T::tools),
-      field("variables", &T::variables), field("actions", &T::actions), field("network", &T::network),
-      field("verbose", &T::verbose), field("uncacheable", &T::uncacheable), field("editable", &T::editable),
-      field("manifest", &T::manifest), field("key", &T::key));
+      field("project", &T::project), field("version", &T::version), field("wheel_version", &T::wheel_version),
+      field("variant", &T::variant), field("target", &T::target), field("archs", &T::archs),
+      field("platform", &T::platform), field("build_type", &T::build_type), field("container", &T::container),
+      field("recipe_text", &T::recipe_text), field("recipe_origin", &T::recipe_origin), field("python", &T::python),
+      field("source", &T::source), field("subfolder", &T::subfolder), field("environment", &T::environment),
+      field("tools", &T::tools), field("variables", &T::variables), field("actions", &T::actions),
+      field("network", &T::network), field("verbose", &T::verbose), field("uncacheable", &T::uncacheable),
+      field("editable", &T::editable), field("manifest", &T::manifest), field("key", &T::key));
 };
 
 }  // namespace wheelsmith::document

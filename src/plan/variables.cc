@@ -21,6 +21,10 @@ namespace {
 
 using Variables = std::map<std::string, std::string>;
 
+// Progress with the seconds since ninja started. "%w" would be shorter for long builds; ninjas before 1.12 refuse it.
+constexpr std::string_view k_ninja_status = "[%f/%t %es] ";
+// A user's choice of it, too, decides how a log looks and nothing else, so it is no part of the key.
+constexpr std::string_view k_ninja_variable = "NINJA_STATUS";
 constexpr std::string_view k_system_path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 void append(std::string& text, std::string_view more) {
@@ -84,7 +88,9 @@ void add_compilers(Variables& variables, const BuildSpec& spec, const toolchain:
   if (!link.empty()) variables["LDFLAGS"] = link;
 }
 
-void add_cuda(Variables& variables, const BuildSpec& spec) {
+constexpr int k_least_standard = 17;  // of CUDA's own headers
+
+void add_cuda(Variables& variables, const BuildSpec& spec, int standard, bool allow_unsupported) {
   for (const char* name : {"CUDA_HOME", "CUDA_PATH", "CUDAToolkit_ROOT"}) variables[name] = "${toolkit}";
   variables["CUDACXX"] = "${toolkit}/bin/nvcc";
   variables["CUDAHOSTCXX"] = "${tree}/bin/c++";
@@ -92,9 +98,15 @@ void add_cuda(Variables& variables, const BuildSpec& spec) {
   const std::string maps = prefix_maps(spec);
   for (const std::string_view flag : split(maps, ' ')) append(host, fmt::format("-Xcompiler {}", flag));
   variables["NVCC_APPEND_FLAGS"] = host;
-  // nvcc takes gcc from PATH by itself; clang must be named, and must use the standard library that nvcc knows.
+  std::string first;
+  // nvcc takes gcc from PATH by itself; clang must be named, and must use the standard library that nvcc knows. Where
+  // no standard is said nvcc compiles for clang's own, which is C++14 up to clang 15, and CUDA's headers want C++17. It
+  // is said to nvcc alone, which hands it on: the package's own -std comes later and wins, for both of them.
   if (spec.tools.compiler_family == "clang")
-    variables["NVCC_PREPEND_FLAGS"] = "-ccbin=${tree}/bin/c++ -Xcompiler -stdlib=libstdc++";
+    first = fmt::format("-ccbin=${{tree}}/bin/c++ -Xcompiler -stdlib=libstdc++ -std=c++{}",
+                        std::max(standard, k_least_standard));
+  if (allow_unsupported) append(first, "-allow-unsupported-compiler");
+  if (!first.empty()) variables["NVCC_PREPEND_FLAGS"] = first;
 }
 
 // What each tool understands by "say more".
@@ -129,7 +141,8 @@ Variables fixed_variables(const VariableInputs& inputs) {
   if (spec.variant == recipe::Variant::rocm) path += rocm_search_path(spec.tools.rocm);
   variables["PATH"] = path + ":" + std::string(k_system_path);
   add_compilers(variables, spec, inputs.host);
-  if (spec.variant == recipe::Variant::cuda) add_cuda(variables, spec);
+  if (spec.variant == recipe::Variant::cuda)
+    add_cuda(variables, spec, rules.requires_versions.cxx_standard, inputs.allow_unsupported_compiler);
   if (spec.variant == recipe::Variant::rocm) add_rocm_variables(variables, spec.tools.rocm, prefix_maps(spec));
   if (!rules.archs.variable.empty() && !spec.archs.requests.empty())
     variables[rules.archs.variable] = inputs.values.at("archs");
@@ -143,13 +156,15 @@ Variables fixed_variables(const VariableInputs& inputs) {
   for (const auto& [name, value] : rules.append) append(variables[name], recipe::expand(value, inputs.values));
   // What an option says was taken from there; the build sees the plan's answer.
   for (const auto& [name, value] : inputs.user) {
-    if (choose::option_of_variable(name).empty()) variables[name] = value;
+    if (choose::option_of_variable(name).empty() && name != k_ninja_variable) variables[name] = value;
   }
   return variables;
 }
 
 Variables loose_variables(const VariableInputs& inputs, const Variables& fixed) {
   Variables loose = {{"MAX_JOBS", "${jobs}"}, {"CMAKE_BUILD_PARALLEL_LEVEL", "${jobs}"}};
+  const auto status = inputs.user.find(std::string(k_ninja_variable));
+  loose.emplace(k_ninja_variable, status != inputs.user.end() ? status->second : k_ninja_status);
   // rustup's cargo looks for the real one in the home folder, which is another one while a step runs.
   if (inputs.spec.tools.programs.contains("cargo")) {
     const sys::Environment& around = inputs.host.environment;

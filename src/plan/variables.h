@@ -12,6 +12,7 @@ struct VariableInputs {
   const std::vector<FetchSource>& fetches;
   const std::map<std::string, std::string>& user;  // --env, --env-file
   const toolchain::Host& host;
+  bool allow_unsupported_compiler = false;
 };
 // What a step finds in its environment, all of it: nothing is inherited. The package's own variables come after ours,
 // the user's last.

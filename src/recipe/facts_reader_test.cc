@@ -49,6 +49,7 @@ const std::vector<std::string>& value_keys() {
       "told",
       "not-told",
       "files",
+      "folder",
       "optional-members",
       "no-files",
       "texts",

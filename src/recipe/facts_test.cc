@@ -487,6 +487,17 @@ class Comparison {
       for (const std::string& path : value.texts()) there.push_back(path);
     });
     const auto text = text_of();
+    each("folder", [&](const Value& value, const Fact& fact) {
+      const std::string folder = package_folder(m_recipe.source, [&](const std::string& path) {
+        return has(there, path) ? std::optional<std::string>("") : std::nullopt;
+      });
+      if (folder != value.text_or()) complain(fmt::format("the package is in '{}'", folder), &fact);
+    });
+    for (const Test& test : m_rules.tests) {
+      for (const std::string& file : test.files) {
+        if (!has(there, file)) complain(file + " of the test " + test.name + " is in no fact");
+      }
+    }
     for (const Edit& edit : m_rules.edits) {
       // Of files that no fact quotes nothing is known.
       if (!text(edit.file) && !has(there, edit.file) && m_situation.tag.empty()) continue;

@@ -76,7 +76,8 @@ const std::vector<std::string>& known_placeholders() {
                                                  "cxx",
                                                  "platform.machine",
                                                  "rocm.label",
-                                                 "torch.public"};
+                                                 "torch.public",
+                                                 "torch.pin"};
   return names;
 }
 

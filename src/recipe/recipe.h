@@ -38,6 +38,7 @@ struct Source {
   std::string ref;      // git
   std::optional<std::vector<std::string>> submodules;  // git: those the build needs; nothing: all
   std::string subfolder;                               // where pyproject.toml or setup.py is, below the source
+  std::vector<std::string> other_subfolders;           // where it is in versions that have none there
   std::vector<std::string> patches;                    // file names relative to the recipe, applied in order with -p1
   std::string version_file;                            // git: the version stands in this file; "" for tags alone
   std::string tag_prefix;                              // git: a tag is this and the version
@@ -50,6 +51,7 @@ struct Source {
   struct PinnedBy {
     std::string recipe, record;
     std::vector<std::string> files;
+    bool unless_release = false;  // at a release of the other recipe `refs` decide, not the files
   } pinned_by;
 
   // Which origin and which patches belong to which refs; the first that fits is meant.
@@ -187,6 +189,7 @@ struct Test {
   std::string script;                  // Python text
   std::vector<std::string> command;    // or argv after the interpreter: ["-m", "texture", "--self-test"]
   std::vector<std::string> requires_;  // requirements of the test environment besides the wheel and its own
+  std::vector<std::string> files;      // of the source, copied into the folder where it starts
   bool gpu = false;                    // without a GPU of the variant's kind it is "not run"
 };
 
@@ -242,7 +245,8 @@ struct Rules {
   std::vector<std::string> requires_;                            // build requirements besides pyproject's
   std::vector<std::string> drop_requires;  // names in pyproject's list that must not come from pip
   std::vector<std::pair<std::string, std::string>> not_from_pip;  // the same with the reason; programs of the machine
-  std::string project;  // the distribution's name where the variant has one of its own
+  std::string project;           // the distribution's name where the variant has one of its own
+  std::string version_variable;  // the variable of `environment` that gives the wheel its version
   std::vector<std::pair<std::string, std::string>> append;  // behind what a variable holds already
   std::vector<Edit> edits;
   std::vector<Prepare> prepare;  // commands in the source before the backend is called; the edits come first
@@ -370,10 +374,17 @@ class Library {
 
 // torch's MAJOR.MINOR -> the ref that belongs to it, for one variant where its pairs differ.
 std::map<std::string, std::string> torch_pairs(const Source& source, std::optional<Variant> variant);
+// The text of a file of the source, by its path from the root; nothing where there is none.
+using TextReader = std::function<std::optional<std::string>(const std::string& path)>;
+// Where the package is below its source: `subfolder`, or the first of the others that has one where that has none.
+std::string package_folder(const Source& source, const TextReader& text);
+
 // Which ref belongs to a torch, by its MAJOR.MINOR. Throws Error that names the nearest pairs where none does.
 std::string ref_for_torch(const Recipe& recipe, std::optional<Variant> variant, std::string_view series);
 // The torch that a ref, or another release of the same MAJOR.MINOR, belongs to; the newest of several, "" for none.
 std::string torch_for_ref(const Recipe& recipe, std::optional<Variant> variant, std::string_view ref);
+// Whether that ref, or another release of the same MAJOR.MINOR, is paired with this torch; so is one of no known pair.
+bool is_paired(const Recipe& recipe, std::optional<Variant> variant, std::string_view ref, std::string_view series);
 
 // Why the rules may not fit this version: it is outside of what the recipe was compared with. "" where it is not, and
 // for recipes that say nothing.

@@ -43,6 +43,7 @@ void read_source(TableReader& in, const PlaceholderScope& scope, Source& source)
   std::vector<std::string> submodules;
   if (in.texts("submodules", submodules, check_relative_path)) source.submodules = std::move(submodules);
   in.text("subfolder", source.subfolder, check_relative_path);
+  in.texts("other-subfolders", source.other_subfolders, check_relative_path);
   in.texts("patches", source.patches, check_relative_path);
   in.text("version-file", source.version_file, check_relative_path);
   in.text("tag-prefix", source.tag_prefix, check_git);
@@ -62,6 +63,7 @@ void read_source(TableReader& in, const PlaceholderScope& scope, Source& source)
     by.text("recipe", source.pinned_by.recipe, check_project_name);
     by.text("record", source.pinned_by.record, check_word);
     by.texts("files", source.pinned_by.files, check_relative_path);
+    by.flag("unless-release", source.pinned_by.unless_release);
     if (source.pinned_by.recipe.empty()) by.problems().add(by.line(), by.name() + " needs a recipe");
   });
   in.each("family", [&](TableReader& one) {

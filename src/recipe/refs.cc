@@ -71,6 +71,17 @@ std::string torch_for_ref(const Recipe& recipe, std::optional<Variant> variant, 
   return exact.empty() ? close : exact;
 }
 
+bool is_paired(const Recipe& recipe, std::optional<Variant> variant, std::string_view ref, std::string_view series) {
+  const std::string minor = minor_of(ref, recipe.source);
+  bool known = false;
+  for (const auto& [torch, paired] : torch_pairs(recipe.source, variant)) {
+    if (paired != ref && (minor.empty() || minor_of(paired, recipe.source) != minor)) continue;
+    if (torch == series) return true;
+    known = true;
+  }
+  return !known;
+}
+
 std::string ref_for_torch(const Recipe& recipe, std::optional<Variant> variant, std::string_view series) {
   const SeriesMap pairs = torch_pairs(recipe.source, variant);
   const auto found = pairs.find(std::string(series));

@@ -96,6 +96,7 @@ void read_build(TableReader& in, const TextCheck& expandable, Rules& rules) {
   in.texts("drop-requires", rules.drop_requires, check_project_name);
   in.pairs("not-from-pip", rules.not_from_pip, check_project_name, say_why);
   in.text("project", rules.project, check_project_name);
+  in.text("version-variable", rules.version_variable, check_variable);
   in.pairs("append", rules.append, check_variable, expandable);
   in.pairs("files", rules.files, check_relative_path, expandable);
   in.each("edit", [&](TableReader& one) { read_edit(one, rules.edits.emplace_back()); });
@@ -248,6 +249,7 @@ void read_test(TableReader& in, Test& test) {
   in.text("script", test.script);
   in.texts("command", test.command, check_test_word);
   in.texts("requires", test.requires_, check_requirement);
+  in.texts("files", test.files, check_relative_path);
   in.flag("gpu", test.gpu);
   if (test.imports.empty() && test.script.empty() && test.command.empty()) {
     in.problems().add(in.line(), in.name() + " has nothing to run: give imports, a script or a command");

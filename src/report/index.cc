@@ -37,6 +37,7 @@ std::string published_text(const index::Published& published, const Style& style
   text += fmt::format("{} of {}: {} hashed ({}), {} of {} pages written, {} removed\n", counted(main.files, "file"),
                       counted(main.projects, "project"), published.hashed, human_bytes(published.hashed_bytes),
                       published.written, published.pages, published.removed);
+  if (published.placed != 0) text += fmt::format("  {} put into the layout\n", counted(published.placed, "file"));
   for (const index::Published::IndexSummary& place : published.indexes) {
     if (place.place.empty()) continue;
     text += fmt::format("  {}: {} of {}\n", printable(place.place), counted(place.files, "file"),
@@ -54,6 +55,7 @@ std::string published_json(const index::Published& published) {
   document["pages"] = published.pages;
   document["written"] = published.written;
   document["removed"] = published.removed;
+  document["placed"] = published.placed;
   Array indexes;
   for (const index::Published::IndexSummary& place : published.indexes) {
     Table item;

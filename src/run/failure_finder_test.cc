@@ -1,5 +1,6 @@
 #include "run/failure_finder.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace wheelsmith::run {
@@ -28,6 +29,16 @@ TEST(FailureFinder, TakesTheFirstOfAParallelNinjaBuild) {
   EXPECT_EQ(failure.command, "c++ -MMD -c b.cc -o b.o");
   EXPECT_EQ(failure.output, "b.cc:1:10: fatal error: nothing.h: No such file or directory\ncompilation terminated.\n");
   EXPECT_EQ(failure.line, 3u);
+}
+
+TEST(FailureFinder, EndsTheOutputAtProgressOfAnyForm) {
+  for (const char* status : {"[3/3 12.044s] ", "[ 99% 3/3 | 0.2/s] ", "3/3 "}) {
+    const FirstFailure failure =
+        first_of(fmt::format("FAILED: b.o \nc++ -c b.cc -o b.o\nb.cc:1:1: error: bad\n{}c++ -c c.cc -o c.o\n"
+                             "c.cc:9:1: warning: not of it\nninja: build stopped: subcommand failed.\n",
+                             status));
+    EXPECT_EQ(failure.output, "b.cc:1:1: error: bad\n") << status;
+  }
 }
 
 TEST(FailureFinder, ReadsColoursAndCarriageReturns) {

@@ -15,6 +15,7 @@
 #include "pep/metadata.h"
 #include "pep/wheel_name.h"
 #include "sys/file.h"
+#include "sys/files.h"
 #include "wheel/check/check.h"
 #include "wheel/read/wheel_tree.h"
 #include "zip/archive.h"
@@ -131,6 +132,34 @@ env::Environment fresh_environment(const TestBench& bench, const std::filesystem
   return environment;
 }
 
+// Why a test cannot run here; "" where it can.
+std::string why_not(const TestBench& bench, const recipe::Test& test, const std::vector<toolchain::Gpu>& gpus) {
+  if (test.gpu && !has_gpu(bench.variant, gpus)) return "no GPU";
+  if (const auto missing = missing_for(test, bench); !missing.empty()) return "not installed: " + join(missing, ", ");
+  if (!test.files.empty() && bench.source.empty()) return "the source is not here";
+  for (const std::string& file : test.files) {
+    std::error_code unreadable;
+    if (!std::filesystem::exists(bench.source / file, unreadable)) return "the source has no " + file;
+  }
+  return "";
+}
+
+// A folder of the test's own with copies of its files: Python finds the wheel there, and nothing of the source.
+std::filesystem::path test_folder(const TestBench& bench, const recipe::Test& test, const std::filesystem::path& home,
+                                  std::size_t place) {
+  if (test.files.empty()) return home;
+  const std::filesystem::path folder = home / fmt::format("test-{}", place + 1);
+  for (const std::string& file : test.files) {
+    const std::filesystem::path to = folder / file;
+    sys::make_folders(to.parent_path());
+    if (sys::is_folder(bench.source / file))
+      sys::copy_tree(bench.source / file, to);
+    else
+      sys::copy_file(bench.source / file, to);
+  }
+  return folder;
+}
+
 }  // namespace
 
 std::vector<std::string> requirements_missing_in(const toolchain::Python& python, const std::filesystem::path& wheel) {
@@ -154,17 +183,14 @@ std::vector<TestOutcome> run_tests(const TestBench& bench) {
   for (std::size_t i = 0; i < bench.rules.tests.size(); ++i) {
     const recipe::Test& test = bench.rules.tests[i];
     TestOutcome outcome{id_of(test, i), TestResult::pass, ""};
-    const std::vector<std::string> unmet = missing_for(test, bench);
-    if (test.gpu && !has_gpu(bench.variant, gpus)) {
-      outcome = {outcome.id, TestResult::not_run, "no GPU"};
-    } else if (!unmet.empty()) {
-      outcome = {outcome.id, TestResult::not_run, "not installed: " + join(unmet, ", ")};
+    if (const std::string why = why_not(bench, test, gpus); !why.empty()) {
+      outcome = {outcome.id, TestResult::not_run, why};
     } else {
       sys::Command command;
       command.argv = {environment.python.string()};
       for (const std::string& word : arguments(test, values)) command.argv.push_back(word);
       command.environment = test_environment(environment, home, bench.host.environment);
-      command.folder = home;
+      command.folder = test_folder(bench, test, home, i);
       command.timeout = std::chrono::minutes(30);
       std::string output;
       sys::Process process(command);

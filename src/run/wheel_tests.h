@@ -22,6 +22,7 @@ struct TestBench {
   recipe::Variant variant;
   gpu::ArchList archs{};  // that it was built for
   std::filesystem::path wheel;
+  std::filesystem::path source{};           // for tests that take files of it; "" where there is none
   std::vector<std::string> requirements{};  // more than the wheel's own: the torch it was built with
   std::vector<std::string> constraints{};
   std::vector<std::filesystem::path> wheelhouses{};

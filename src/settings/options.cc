@@ -4,6 +4,11 @@ namespace wheelsmith::settings {
 
 const std::vector<Option>& all_options() {
   static const std::vector<Option> options = {
+      {"allow-unsupported-compiler",
+       Kind::flag,
+       "Let nvcc take a host compiler that is newer than it supports; the result may be wrong",
+       "",
+       {}},
       {"arch",
        Kind::texts,
        "GPU architectures in any notation; default: the GPUs that are here, else the recipe's list",

@@ -15,6 +15,10 @@ namespace fs = std::filesystem;
 
 // The shape of the real header: bounds of other compilers stand around those of GCC and Clang.
 constexpr std::string_view k_host_config = R"(
+#if defined(__CUDACC__)
+#if defined(__CUDACC_RTC__)
+#define _CRTIMP
+#else /* __CUDACC_RTC__ */
 #if defined(__GRCO_CLANG_COMPILER__)
 #if (__GRCO_CLANG_COMPILER__ == 1) && ((__clang_major__ < 16) || (__clang_major__ > 19))
 #error -- unsupported Grace clang version!
@@ -40,6 +44,8 @@ constexpr std::string_view k_host_config = R"(
 #if __GNUC__ > 3
 #define OLD 1
 #endif
+#endif /* __CUDACC_RTC__ */
+#endif /* __CUDACC__ */
 )";
 
 TEST(CudaTexts, HostConfig) {

@@ -27,14 +27,14 @@ int number_behind(std::string_view condition, std::string_view words) {
 }
 
 // A condition that holds only for a compiler other than plain GCC and Clang (defined(__HORIZON__)): its bounds are not
-// ours.
+// ours. The whole header stands inside of defined(__CUDACC__), which nvcc is.
 bool is_special(std::string_view condition) {
   for (std::size_t at = condition.find("defined("); at != std::string_view::npos;
        at = condition.find("defined(", at + 8)) {
     const std::string_view before = trim(condition.substr(0, at));
     std::string_view name = condition.substr(at + 8);
     name = name.substr(0, name.find(')'));
-    if (!before.ends_with('!') && name != "__GNUC__" && name != "__clang__") return true;
+    if (!before.ends_with('!') && name != "__GNUC__" && name != "__clang__" && name != "__CUDACC__") return true;
   }
   return false;
 }
@@ -48,6 +48,13 @@ HostLimits read_host_config(std::string_view text) {
     line = trim(line);
     if (line.starts_with("#endif")) {
       if (!special.empty()) special.pop_back();
+      continue;
+    }
+    if (line.starts_with("#else") || line.starts_with("#elif")) {
+      if (!special.empty())
+        special.back() =
+            (special.size() > 1 && special[special.size() - 2]) || (line.starts_with("#elif") && is_special(line));
+      pending = {};
       continue;
     }
     // Other conditions on versions choose between declarations; a bound is one that an #error follows.

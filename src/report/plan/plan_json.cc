@@ -243,6 +243,7 @@ Value step_value(const plan::Step& step) {
   table["package"] = spec.package;
   table["project"] = spec.project;
   table["version"] = spec.version;
+  table["wheel_version"] = text_or_null(spec.wheel_version);
   table["key"] = spec.key;
   table["cached"] = step.decision.cached;
   if (spec.editable) table["editable"] = true;

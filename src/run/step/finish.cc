@@ -113,6 +113,13 @@ void check_identity(const plan::BuildSpec& spec, const std::string& file_name) {
                                    file_name, name.name, spec.project));
   }
   const auto made = pep::Version::try_parse(name.version);
+  const auto told = pep::Version::try_parse(spec.wheel_version);
+  // Other steps may require exactly this one.
+  if (made && told && *made != *told)
+    throw WheelRefused(
+        fmt::format("the build made version {}, but was told to make {}: the package does not take its "
+                    "version from the variable that the recipe names as version-variable",
+                    name.version, spec.wheel_version));
   const auto planned = pep::Version::try_parse(spec.version);
   // What git says of a checkout is what packages that ask git would say; others know better.
   const bool is_guess = spec.source.incremental && !spec.source.git_commit.empty();

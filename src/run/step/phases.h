@@ -106,8 +106,8 @@ void check(const plan::BuildSpec& spec, const recipe::Rules& rules, const Finish
 
 // Throws WheelRefused; tests and diagnosis of `step` are set in either case. Of an editable install the wheel is the
 // backend's, or none.
-void test(const Job& job, const recipe::Rules& rules, const FinishedWheel& wheel, const BuildEnvironment& environment,
-          StepOutcome& step, const StepServices& services);
+void test(const Job& job, const recipe::Rules& rules, const SourceTree& tree, const FinishedWheel& wheel,
+          const BuildEnvironment& environment, StepOutcome& step, const StepServices& services);
 
 Artifact publish(const plan::BuildSpec& spec, const FinishedWheel& wheel, const std::vector<TestOutcome>& tests,
                  double seconds, const StepServices& services);

@@ -60,7 +60,7 @@ void run_phases(const Job& job, const recipe::Recipe& recipe, const StepServices
       const std::filesystem::path built = build_in_place(job, tree, environment, tools, services);
       outcome.cache = tools.finish(true);
       install_in_place(job, tree, built, services);
-      test(job, rules, {built, {}, {}}, environment, outcome, services);
+      test(job, rules, tree, {built, {}, {}}, environment, outcome, services);
       const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - started;
       services.store.note_cost(spec.identity, {taken.count(), 0, 0});
       return;
@@ -69,7 +69,7 @@ void run_phases(const Job& job, const recipe::Recipe& recipe, const StepServices
     outcome.cache = tools.finish(true);
     const FinishedWheel wheel = finish({spec, rules, built, environment, tools.network_isolated()}, services);
     check(spec, rules, wheel, environment.torch, outcome.findings, services);
-    test(job, rules, wheel, environment, outcome, services);
+    test(job, rules, tree, wheel, environment, outcome, services);
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - started;
     outcome.artifact = publish(spec, wheel, outcome.tests, passed.count(), services);
   } catch (const CommandFailed& failed) {  // what is known of the command is kept while its environment is known

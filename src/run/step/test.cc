@@ -28,8 +28,8 @@ std::optional<diagnose::Cause> cause_of(const std::string& log) {
 
 }  // namespace
 
-void test(const Job& job, const recipe::Rules& rules, const FinishedWheel& wheel, const BuildEnvironment& environment,
-          StepOutcome& step, const StepServices& services) {
+void test(const Job& job, const recipe::Rules& rules, const SourceTree& tree, const FinishedWheel& wheel,
+          const BuildEnvironment& environment, StepOutcome& step, const StepServices& services) {
   services.report.phase(plan::Phase::test);
   const plan::BuildSpec& spec = job.spec;
   const choose::TorchChoice& torch = spec.environment.torch;
@@ -40,6 +40,7 @@ void test(const Job& job, const recipe::Rules& rules, const FinishedWheel& wheel
                   .variant = spec.variant,
                   .archs = spec.archs,
                   .wheel = wheel.path,
+                  .source = tree.package,
                   .wheelhouses = torch.wheelhouses,
                   .in_place = spec.editable,
                   .isolated = spec.environment.isolated,
