@@ -15,6 +15,7 @@ namespace {
 // Debian's and Ubuntu's package of a program, where it has another name than the program.
 constexpr std::pair<std::string_view, std::string_view> k_packages[] = {
     {"ninja", "ninja-build"},
+    {"libpng-config", "libpng-dev"},
     {"protoc", "protobuf-compiler"},
     {"c++", "g++"},
     {"cc", "gcc"},
