@@ -54,7 +54,7 @@ if ! podman run --rm --network host small-image:1 python3 --version >"$t/out" 2>
   run_json build small --container small-image:1
   expect 1 "$status"
   [[ $(json error) == "podman could not start a container of small-image:1"* ]] || fail "$(json error)"
-  exit 0
+  skip "what happens inside a container: none starts here"
 fi
 id=$(podman image inspect --format '{{.Id}}' small-image:1)
 

@@ -79,7 +79,7 @@ built
 judged small "$t/work"
 unchanged work
 [[ ! -e wheelhouse ]] || fail "a wheel was delivered"
-[[ ! -e $env/lib/python3.*/site-packages/small ]] || fail "files of the replaced wheel are left"
+[[ -z $(compgen -G "$env/lib/python3.*/site-packages/small") ]] || fail "files of the replaced wheel are left"
 expect "5 $t/work/small/__init__.py" "$(says 'import small; print(small.add(2, 3), small.__file__)')"
 sed -i 's/unpatched/edited/' work/small/__init__.py
 expect edited "$(says 'import small; print(small.version)')" "an edit of a Python file"

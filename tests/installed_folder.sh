@@ -93,10 +93,10 @@ if python3 -m pip --version >"$t/pip" 2>&1 && python3 -m venv "$t/env" >>"$t/pip
     from . import tbbpool
 except ImportError:
     tbbpool = None' >"$t/parallel.py"
-  gcc -shared -fPIC "$t/dep.c" -o "$t/libtbb.so.12" -Wl,-soname,libtbb.so.12
-  make_extension "$t/plugin.so" 'extern int two(void); int use(void) { return two(); }' "$t/libtbb.so.12"
+  gcc -shared -fPIC "$t/dep.c" -o "$t/libnowhere.so.12" -Wl,-soname,libnowhere.so.12
+  make_extension "$t/plugin.so" 'extern int two(void); int use(void) { return two(); }' "$t/libnowhere.so.12"
   sed -i 's/PyInit_demo/PyInit_tbbpool/' "$t/plugin.so.c"
-  gcc -shared -fPIC "$t/plugin.so.c" -o "$t/plugin.so" -lm "$t/libtbb.so.12"
+  gcc -shared -fPIC "$t/plugin.so.c" -o "$t/plugin.so" -lm "$t/libnowhere.so.12"
   suffix=cpython-311-x86_64-linux-gnu.so
   make_wheel "$t/extra-1.0-cp311-cp311-linux_x86_64.whl" "extra/__init__.py=$t/parallel.py" "extra/cacert.pem=$t/cacert.pem" \
     "extra/tbbpool.$suffix=$t/plugin.so" "extra/MPI.mpich.$suffix=$t/plugin.so"
@@ -110,7 +110,7 @@ except ImportError:
     run_json check "$folder"
     expect good "$(verdict)" "$(<"$t/out")"
     finding record-data-changed | grep -E '^warning extra/cacert.pem was changed after installation'
-    expect 2 "$(finding loader-not-found | grep -c '^warning extra/.*libtbb')" "$(finding loader-not-found)"
+    expect 2 "$(finding loader-not-found | grep -c '^warning extra/.*libnowhere')" "$(finding loader-not-found)"
   done
   # Code that changed is another matter.
   echo 'import os' >>"$installed/extra/__init__.py"

@@ -42,7 +42,7 @@ run_json build small
 expect cached "$(json 'steps[0].outcome')"
 expect "$good" "$(sha256sum <"$wheel")"
 
-# A record that was changed is no record.
+# A record that was changed is not used.
 sed -i 's/small-1\.0-/small-1.1-/' store/steps/*.json
 run_json build small
 expect "built $wheel" "$(json 'steps[0].outcome') $(json 'steps[0].wheel')"

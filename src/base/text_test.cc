@@ -112,11 +112,11 @@ TEST(Text, DemangleIsNoBomb) {
 }
 
 TEST(Secrets, AreToldByTheNamesOfVariables) {
-  for (const char* name :
-       {"TOKEN", "HF_TOKEN", "DB_PASSWORD", "AWS_SECRET_ACCESS_KEY", "api_key", "GIT_PAT", "BASIC_AUTH"})
+  for (const char* name : {"TOKEN", "HF_TOKEN", "DB_PASSWORD", "AWS_SECRET_ACCESS_KEY", "api_key", "GIT_PAT",
+                           "BASIC_AUTH", "PGPASSWORD", "MYSQL_PWD", "SSHPASS"})
     EXPECT_TRUE(names_a_secret(name)) << name;
   for (const char* name :
-       {"", "PATH", "PYTHONPATH", "KEYBOARD", "MONKEY", "TORCH_CUDA_ARCH_LIST", "AUTHOR", "MAX_JOBS"})
+       {"", "PATH", "PWD", "PYTHONPATH", "KEYBOARD", "MONKEY", "TORCH_CUDA_ARCH_LIST", "AUTHOR", "MAX_JOBS"})
     EXPECT_FALSE(names_a_secret(name)) << name;
 }
 

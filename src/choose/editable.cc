@@ -14,7 +14,7 @@ namespace wheelsmith::choose {
 
 namespace {
 
-// Archives, repositories and versions of an index are unpacked into the store, which is no place to edit files in.
+// Archives, repositories and versions of an index are unpacked into the store, where nobody should edit files.
 void check_sources(const Request& request) {
   bool any_folder = false;
   for (const std::string& package : request.packages) {

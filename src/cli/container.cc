@@ -34,15 +34,15 @@ std::optional<int> run_in_container(const settings::Settings& settings) {
   const container::Image image =
       container::find_image(name, settings.text("container-engine"), store, settings.flag("offline"));
   print_status(fmt::format("in {} {} ({})\n", container::to_string(image.engine), printable(name), image.id));
-  const container::Surroundings around{.program = sys::own_executable(),
-                                       .folder = std::filesystem::current_path(),
-                                       .store = store,
-                                       .environment = environment,
-                                       .index = index_of_this_machine(environment),
-                                       .exported_variables = choose::arch_variables()};
+  const container::MountInputs around{.program = sys::own_executable(),
+                                      .folder = std::filesystem::current_path(),
+                                      .store = store,
+                                      .environment = environment,
+                                      .index = index_of_this_machine(environment),
+                                      .exported_variables = choose::arch_variables()};
   std::vector<std::string> argv = sys::own_arguments();
   argv.front() = around.program.string();
-  return container::run_inside(image, container::visible(settings, around, image.engine), argv);
+  return container::run_inside(image, container::visible(settings, around, image), argv);
 }
 
 }  // namespace wheelsmith::cli

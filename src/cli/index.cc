@@ -63,7 +63,7 @@ index::ArrangeOptions arrange_options(const IndexCommand& command) {
   if (command.layout == "upload") options.layout = index::Layout::upload;
   const bool upload = options.layout == index::Layout::upload;
   if (upload == options.product.empty())
-    throw UsageError(upload ? "--layout upload needs --product NAME" : "--product is of --layout upload alone");
+    throw UsageError(upload ? "--layout upload needs --product NAME" : "--product requires --layout upload");
   const auto plain = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_'; };
   if (!std::all_of(options.product.begin(), options.product.end(), plain))
     throw UsageError("--product takes lower-case letters, digits, - and _");
@@ -72,7 +72,7 @@ index::ArrangeOptions arrange_options(const IndexCommand& command) {
 
 int make_index(const IndexCommand& command) {
   if (command.layout.empty() && !command.arrange.product.empty())
-    throw UsageError("--product is of --layout upload alone");
+    throw UsageError("--product requires --layout upload");
   const index::PublishOptions options = publish_options(command);
   sys::install_interrupt_flag();
   const index::Published done =

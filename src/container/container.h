@@ -10,7 +10,7 @@
 
 // Builds inside an image: the whole command runs there again, in a container of podman, docker or apptainer.
 //
-// The image brings interpreters, compilers and toolkits; we bring our program, the store, and what the command names.
+// Interpreters, compilers and toolkits are the image's; our program, the store and what the command names are mounted.
 // Everything of ours is seen inside under the path that it has outside, so that relative paths, the store's
 // environments and the messages mean the same on both sides. The image's id goes into each step's key: a wheel of one
 // image is never taken for a wheel of another.
@@ -26,6 +26,7 @@ struct Image {
   std::string name;               // as the user wrote it
   std::string reference;          // what is run: an id that no later pull can move, or a file
   std::string id;                 // "sha256:…" of its content
+  bool rootless = true;           // our user is root inside, so what is written belongs to us
 };
 
 struct Mount {
@@ -42,7 +43,7 @@ struct Container {
   std::vector<std::string> options;                  // the user's, for the engine
   bool terminal = false;
   bool nvidia = false, amd = false;  // GPUs of this machine
-  bool rootless = true;              // the engine maps our user to root inside
+  bool rootless = true;              // as in Image
   unsigned user = 0, group = 0;      // ours
 };
 

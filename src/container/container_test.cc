@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 Image image_of(Engine engine) {
-  return {engine, fs::path("/bin") / to_string(engine), "tools:1", "sha256:ab", "sha256:ab"};
+  return {engine, fs::path("/bin") / to_string(engine), "tools:1", "sha256:ab", "sha256:ab", engine != Engine::docker};
 }
 
 std::string call_text(Engine engine, const Container& container) {
@@ -119,11 +119,11 @@ class VisibleTest : public testing::Test {
   }
   Container shown(Engine engine = Engine::podman) {
     settings.set_from_command_line("out", (around.folder / "wheelhouse").string());
-    return visible(settings, around, engine);
+    return visible(settings, around, image_of(engine));
   }
 
   sys::TempDir folder;
-  Surroundings around;
+  MountInputs around;
   settings::Settings settings;
 };
 
@@ -171,10 +171,46 @@ TEST_F(VisibleTest, WhatTheSettingsNameIsShown) {
   EXPECT_EQ(container.variables.at("PIP_CERT"), cert.string());
 }
 
+TEST_F(VisibleTest, NothingThatHoldsTheHomeFolderCanBeWritten) {
+  const fs::path home = folder.path() / "home";
+  for (const fs::path& out : {home, folder.path(), fs::path("/opt"), fs::path("/")}) {
+    settings.set_from_command_line("out", out.string());
+    EXPECT_THROW(visible(settings, around, image_of(Engine::podman)), Error) << out;
+  }
+  // By another name.
+  fs::create_directory_symlink(home, folder.path() / "link");
+  around.environment["HOME"] = (folder.path() / "link").string();
+  settings.set_from_command_line("out", home.string());
+  EXPECT_THROW(visible(settings, around, image_of(Engine::podman)), Error);
+}
+
+// The nearest folder around decides: a source within a wheelhouse within a project stays read-only.
+TEST_F(VisibleTest, MountsWithinMounts) {
+  const fs::path source = make_file("home/project/wheelhouse/src/setup.py").parent_path();
+  settings.set_from_command_line("source", "x=" + source.string());
+  const Container container = shown();
+  ASSERT_NE(mount_of(container, source), nullptr);
+  EXPECT_FALSE(mount_of(container, source)->writable);
+}
+
+// The file comes with the source, and must not open other folders.
+TEST_F(VisibleTest, AForgedGitFileShowsNothing) {
+  make_file("home/.ssh/a/b/key");
+  make_file("repo/setup.py");
+  sys::write_file(folder.path() / "repo/.git", "gitdir: " + (folder.path() / "home/.ssh/a/b").string() + "\n");
+  settings.set_from_command_line("source", "x=" + (folder.path() / "repo").string());
+  const Container container = shown();
+  EXPECT_NE(mount_of(container, folder.path() / "repo"), nullptr);
+  EXPECT_EQ(mount_of(container, folder.path() / "home/.ssh"), nullptr);
+}
+
 // setuptools-scm and its like ask git, which needs the repository above and, for a worktree, the one behind it.
 TEST_F(VisibleTest, ASourceBringsItsRepository) {
   make_file("repo/sub/setup.py");
   fs::create_directories(folder.path() / "main/.git/worktrees/repo");
+  make_file("main/.git/HEAD");
+  fs::create_directories(folder.path() / "main/.git/objects");
+  sys::write_file(folder.path() / "main/.git/worktrees/repo/gitdir", (folder.path() / "repo/.git").string() + "\n");
   sys::write_file(folder.path() / "repo/.git",
                   "gitdir: " + (folder.path() / "main/.git/worktrees/repo").string() + "\n");
   settings.set_from_command_line("source", "x=" + (folder.path() / "repo/sub").string());

@@ -50,7 +50,10 @@ EngineCall oci_call(const Image& image, const Container& container) {
   }
   // Without it, what is written on our disks would belong to root.
   if (!container.rootless) add_all(words, {"--user", fmt::format("{}:{}", container.user, container.group)});
-  for (const std::filesystem::path& folder : container.empty_folders) add_all(words, {"--tmpfs", folder.string()});
+  for (const std::filesystem::path& folder : container.empty_folders) {
+    check_mountable(folder, image.engine);
+    add_all(words, {"--tmpfs", folder.string()});
+  }
   for (const Mount& mount : container.mounts) {
     check_mountable(mount.path, image.engine);
     add_all(words, {"--mount", fmt::format("type=bind,source={0},target={0}{1}", mount.path.string(),
@@ -75,6 +78,7 @@ EngineCall apptainer_call(const Image& image, const Container& container) {
     check_mountable(mount.path, image.engine);
     add_all(words, {"--bind", fmt::format("{0}:{0}:{1}", mount.path.string(), mount.writable ? "rw" : "ro")});
   }
+  for (const std::filesystem::path& folder : container.empty_folders) add_all(words, {"--scratch", folder.string()});
   if (container.nvidia) words.emplace_back("--nv");
   if (container.amd) words.emplace_back("--rocm");
   for (const auto& [name, value] : container.variables) {
@@ -120,7 +124,8 @@ std::optional<Inside> inside(const sys::Environment& environment) {
   const std::string& text = found->second;
   const std::size_t first = text.find(' ');
   const std::size_t second = first == std::string::npos ? first : text.find(' ', first + 1);
-  if (second == std::string::npos) throw Error(fmt::format("{} is set and not by us", k_inside_variable));
+  if (second == std::string::npos)
+    throw Error(fmt::format("{} is set by something other than Wheelsmith", k_inside_variable));
   return Inside{text.substr(0, first), text.substr(second + 1), text.substr(first + 1, second - first - 1)};
 }
 

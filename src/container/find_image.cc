@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/hash.h"
@@ -59,7 +60,7 @@ std::optional<std::string> id_of(const Found& engine, const std::string& name) {
   const std::string id(trim(answer.output));
   if (answer.exit.good()) {
     if (id.empty() || id.find_first_of(" \n") != std::string::npos)
-      throw Error(fmt::format("{} says no id of {}", to_string(engine.engine), printable(name)));
+      throw Error(fmt::format("{} does not tell the id of {}", to_string(engine.engine), printable(name)));
     return id.starts_with("sha256:") ? id : "sha256:" + id;
   }
   const std::string problem = to_lower(answer.errors);
@@ -68,17 +69,21 @@ std::optional<std::string> id_of(const Found& engine, const std::string& name) {
   throw Error(fmt::format("{}: {}", to_string(engine.engine), printable(last_line(answer.errors))));
 }
 
+// Docker's service runs as root, whoever asks it, unless it was set up for one user.
+bool maps_our_user(const Found& engine) {
+  if (engine.engine != Engine::docker) return true;
+  return ask(engine.program, {"info", "--format", "{{.SecurityOptions}}"}).output.find("rootless") != std::string::npos;
+}
+
 std::string pulled_id(const Found& engine, const std::string& name) {
   // Progress goes to the terminal: images have gigabytes.
   sys::Process pull({.argv = {engine.program.string(), "pull", "--", name}});
   std::string said;
-  const sys::Exit exit = pull.wait(
-      [&](std::string_view text) {
-        said += text;
-        if (said.size() > 65536) said.erase(0, said.size() - 65536);
-        sys::write_standard(sys::Stream::errors, text);
-      },
-      [] { return sys::interrupted(); });
+  const sys::Exit exit = pull.wait([&](std::string_view text) {
+    said += text;
+    if (said.size() > 65536) said.erase(0, said.size() - 65536);
+    sys::write_standard(sys::Stream::errors, text);
+  });
   if (!exit.good())
     throw Error(fmt::format("{} cannot pull {}: {}", to_string(engine.engine), printable(name),
                             said.empty() ? sys::to_string(exit) : printable(last_line(said))));
@@ -91,25 +96,22 @@ bool is_uri(std::string_view name) { return name.find("://") != std::string_view
 
 // A file stays where it is; what comes from a registry becomes a file in the store.
 Image apptainer_image(const Found& engine, const std::string& name, const fs::path& store, bool offline) {
-  Image image{engine.engine, engine.program, name, {}, {}};
+  Image image{engine.engine, engine.program, name, {}, {}, true};
   std::error_code ignored;
   fs::path file = fs::absolute(name);
-  if (!fs::exists(file, ignored)) {
+  if (!fs::is_regular_file(file, ignored)) {
     const std::string uri = is_uri(name) ? name : "docker://" + name;
     file = store / "images" / (to_hex(sha256(Bytes(uri))).substr(0, 32) + ".sif");
     if (!fs::exists(file, ignored)) {
       if (offline) throw Error(fmt::format("--offline: {} has not been pulled before", printable(name)));
       fs::create_directories(file.parent_path());
-      const fs::path partial = file.string() + ".part";
+      const fs::path partial = fmt::format("{}.{}.part", file.string(), ::getpid());
       const sys::Captured pull = ask(engine.program, {"pull", "--force", partial.string(), uri});
       if (!pull.exit.good())
         throw Error(fmt::format("apptainer cannot pull {}: {}", printable(uri), printable(last_line(pull.errors))));
       fs::rename(partial, file);
     }
   }
-  if (!fs::is_regular_file(file, ignored))
-    throw Error(fmt::format("--container {}: an image must be one file here, for its bytes are part of each key",
-                            printable(name)));
   image.reference = file.string();
   image.id = "sha256:" + to_hex(sha256(sys::map_file(file).bytes));
   return image;
@@ -126,11 +128,11 @@ Image find_image(const std::string& name, const std::string& engine, const fs::p
   if (found.engine == Engine::apptainer) return apptainer_image(found, name, store, offline);
   auto id = id_of(found, name);
   if (!id && offline)
-    throw Error(fmt::format("--offline: {} does not have the image {}; `{} pull` or `{} load` brings it",
+    throw Error(fmt::format("--offline: {} does not have the image {}; `{} pull` or `{} load` adds it",
                             to_string(found.engine), printable(name), to_string(found.engine),
                             to_string(found.engine)));
   if (!id) id = pulled_id(found, name);
-  return {found.engine, found.program, name, *id, *id};
+  return {found.engine, found.program, name, *id, *id, maps_our_user(found)};
 }
 
 }  // namespace wheelsmith::container

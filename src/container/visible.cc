@@ -4,13 +4,16 @@
 #include "container/visible.h"
 
 #include <fmt/format.h>
+#include <pwd.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <map>
 
+#include "base/error.h"
 #include "base/text.h"
+#include "pep/project_page.h"
 #include "sys/file.h"
 #include "sys/files.h"
 #include "sys/terminal.h"
@@ -40,14 +43,27 @@ constexpr std::array k_system_folders = {"/bin", "/boot", "/dev",       "/etc", 
 std::string local_path(const std::string& place) {
   if (place.starts_with("file://")) {
     const std::size_t slash = place.find('/', 7);
-    return slash == std::string::npos ? "" : place.substr(slash, place.find('#') - slash);
+    return slash == std::string::npos ? "" : pep::percent_decoded(place.substr(slash, place.find('#') - slash));
   }
   return place.find("://") == std::string::npos ? place : "";
 }
 
+std::vector<fs::path> home_folders(const sys::Environment& environment) {
+  std::vector<fs::path> homes;
+  const passwd* entry = ::getpwuid(::geteuid());  // NOLINT(concurrency-mt-unsafe)
+  for (const fs::path& home :
+       {fs::path(variable(environment, "HOME")), fs::path(entry == nullptr ? "" : entry->pw_dir)}) {
+    if (!home.is_absolute() || home == home.root_path()) continue;
+    std::error_code error;
+    homes.push_back(home.lexically_normal());
+    homes.push_back(fs::weakly_canonical(home, error));
+  }
+  return homes;
+}
+
 class Gatherer {
  public:
-  explicit Gatherer(const Surroundings& around) : m_around(around), m_home(variable(around.environment, "HOME")) {}
+  explicit Gatherer(const MountInputs& around) : m_around(around), m_homes(home_folders(around.environment)) {}
 
   // Shown where it exists. A folder that holds the home folder would show everything of the user's; one that holds
   // the system's would hide the image's.
@@ -70,28 +86,49 @@ class Gatherer {
       // A worktree says where the rest of its repository is.
       if (fs::is_regular_file(git, error)) {
         const std::string text = sys::read_file_if_possible(git, 4096).value_or("");
-        if (text.starts_with("gitdir: "))
-          show((folder / fs::path(std::string(trim(text.substr(8))))).parent_path().parent_path());
+        if (text.starts_with("gitdir: ")) show_repository(folder / fs::path(std::string(trim(text.substr(8)))), git);
       }
       break;
     }
   }
-  void write(const fs::path& folder) {
+  // Throws Error for a folder that must not be shown.
+  void write(const fs::path& given) {
+    const fs::path folder = absolute(given);
+    if (holds_home(folder) || holds_system(folder))
+      throw Error(
+          fmt::format("--container: {} cannot be written from inside: it holds your home folder or the system's "
+                      "own files; name a folder below it",
+                      printable(folder.string())));
     fs::create_directories(folder);
-    m_mounts[absolute(folder)] = true;
+    m_mounts[folder] = true;
+  }
+  // `worktree` is what a .git file names. The file came with the source, so the repository must name it, too.
+  void show_repository(const fs::path& worktree, const fs::path& git_file) {
+    const fs::path repository = worktree.parent_path().parent_path();
+    std::error_code error;
+    if (!fs::is_regular_file(repository / "HEAD", error) || !fs::is_directory(repository / "objects", error)) return;
+    const std::string back = sys::read_file_if_possible(worktree / "gitdir", 4096).value_or("");
+    if (fs::equivalent(fs::path(std::string(trim(back))), git_file, error)) show(repository);
   }
   [[nodiscard]] static bool holds_system(const fs::path& path) {
     return std::ranges::any_of(k_system_folders, [&](const char* folder) { return is_within(folder, path); });
   }
-  [[nodiscard]] bool holds_home(const fs::path& path) const { return !m_home.empty() && is_within(m_home, path); }
+  // By name and by what links lead to: a home folder is often a link.
+  [[nodiscard]] bool holds_home(const fs::path& path) const {
+    std::error_code error;
+    const fs::path real = fs::weakly_canonical(path, error);
+    return std::ranges::any_of(
+        m_homes, [&](const fs::path& home) { return is_within(home, path) || is_within(home, error ? path : real); });
+  }
 
   // What lies within something that is shown the same way needs no mount of its own.
   [[nodiscard]] std::vector<Mount> mounts() const {
     std::vector<Mount> result;
     for (const auto& [path, writable] : m_mounts) {
-      const bool seen = std::ranges::any_of(
-          result, [&](const Mount& mount) { return is_within(path, mount.path) && mount.writable == writable; });
-      if (!seen) result.push_back({path, writable});
+      // In the order of paths the last one around it is the deepest.
+      const auto around =
+          std::find_if(result.rbegin(), result.rend(), [&](const Mount& mount) { return is_within(path, mount.path); });
+      if (around == result.rend() || around->writable != writable) result.push_back({path, writable});
     }
     return result;
   }
@@ -103,8 +140,8 @@ class Gatherer {
     return result;
   }
 
-  const Surroundings& m_around;
-  fs::path m_home;
+  const MountInputs& m_around;
+  std::vector<fs::path> m_homes;
   std::map<fs::path, bool> m_mounts;
 };
 
@@ -116,6 +153,10 @@ void show_settings(Gatherer& gatherer, const settings::Settings& settings) {
     if (equals != std::string::npos) gatherer.show_source(local_path(source.substr(equals + 1)));
   }
   for (const auto& [from, to] : settings.table("mirrors")) gatherer.show(local_path(to));
+  // The compile cache may be a socket.
+  const std::string remote = settings.text("cache-remote");
+  if (const std::size_t path = remote.find("+unix://"); path != std::string::npos)
+    gatherer.show(remote.substr(path + 8));
   for (const char* name : {"torch-index", "rocm-index"}) {
     const std::string place = local_path(settings.text(name));
     gatherer.show(place.substr(0, place.find('{')));  // up to the part that is filled in
@@ -150,7 +191,7 @@ void add_index(Gatherer& gatherer, sys::Environment& variables, const fetch::Ind
   gatherer.show(index.client_cert);
 }
 
-void add_variables(Gatherer& gatherer, sys::Environment& variables, const Surroundings& around) {
+void add_variables(Gatherer& gatherer, sys::Environment& variables, const MountInputs& around) {
   for (const auto& [name, value] : around.environment) {
     if (name.starts_with("WHEELSMITH_")) variables[name] = value;
   }
@@ -169,7 +210,7 @@ void add_variables(Gatherer& gatherer, sys::Environment& variables, const Surrou
 }
 
 // The user's own settings, and git's: mirrors are said there as often as in ours.
-void show_user_files(Gatherer& gatherer, sys::Environment& variables, const Surroundings& around) {
+void show_user_files(Gatherer& gatherer, sys::Environment& variables, const MountInputs& around) {
   const fs::path config = settings::user_folder(around.environment);
   std::error_code error;
   if (!config.empty() && fs::is_directory(config, error)) {
@@ -196,7 +237,7 @@ bool has_nvidia_support(const fs::path& root, Engine engine) {
 
 }  // namespace
 
-Container visible(const settings::Settings& settings, const Surroundings& around, Engine engine) {
+Container visible(const settings::Settings& settings, const MountInputs& around, const Image& image) {
   Container container;
   Gatherer gatherer(around);
   gatherer.show(around.program);
@@ -205,7 +246,9 @@ Container visible(const settings::Settings& settings, const Surroundings& around
   if (const std::string cache = settings.text("cache-dir"); !cache.empty()) gatherer.write(cache);
   show_settings(gatherer, settings);
   gatherer.show(around.folder);
-  gatherer.show(settings::project_file(around.folder));
+  const fs::path project = settings::project_file(around.folder);
+  gatherer.show(project.parent_path());
+  gatherer.show(project);
   if (gatherer.holds_home(around.folder) && !Gatherer::holds_system(around.folder))
     container.empty_folders.push_back(around.folder);
   add_index(gatherer, container.variables, around.index);
@@ -216,11 +259,10 @@ Container visible(const settings::Settings& settings, const Surroundings& around
   container.folder = around.folder;
   container.options = settings.list("container-options");
   container.terminal = sys::all_streams_are_terminals();
-  container.nvidia = has_nvidia_support(around.root, engine);
+  container.nvidia = has_nvidia_support(around.root, image.engine);
   std::error_code error;
   container.amd = fs::exists(around.root / "dev/kfd", error);
-  // Docker's service runs as root, whoever asks it; podman maps us to root inside, unless we are root.
-  container.rootless = engine != Engine::docker;
+  container.rootless = image.rootless;
   container.user = ::geteuid();
   container.group = ::getegid();
   if (!container.rootless) container.variables["HOME"] = "/tmp";

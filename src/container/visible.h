@@ -9,7 +9,7 @@
 
 namespace wheelsmith::container {
 
-struct Surroundings {
+struct MountInputs {
   std::filesystem::path program;  // ours
   std::filesystem::path folder;   // the working directory
   std::filesystem::path store;
@@ -19,7 +19,8 @@ struct Surroundings {
   std::vector<std::string> exported_variables;  // names that the plan reads from the shell
 };
 
-// What a build with these settings must see: mounts, variables, devices. Makes the folders that are written to.
-Container visible(const settings::Settings& settings, const Surroundings& around, Engine engine);
+// What a build with these settings must see: mounts, variables, devices. Makes the folders that are written to. Throws
+// Error where one of those would show the home folder.
+Container visible(const settings::Settings& settings, const MountInputs& around, const Image& image);
 
 }  // namespace wheelsmith::container

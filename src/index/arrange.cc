@@ -1,6 +1,7 @@
 #include "index/arrange.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <map>
@@ -87,7 +88,7 @@ class Arranger {
     const fs::path from = fs::canonical(m_folder.path() / from_path), to = m_root / to_path;
     if (is_same_file(from, to)) return false;
     sys::make_folders(to.parent_path());
-    const fs::path beside = to.parent_path() / ("." + to.filename().string() + ".new");
+    const fs::path beside = to.parent_path() / fmt::format(".{}.{}.new", to.filename().string(), ::getpid());
     std::error_code failed;
     fs::remove(beside, failed);
     fs::create_hard_link(from, beside, failed);

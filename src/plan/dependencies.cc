@@ -28,7 +28,7 @@ void add_edge(std::vector<Edge>& edges, Edge edge) {
   if (std::none_of(edges.begin(), edges.end(), same)) edges.push_back(std::move(edge));
 }
 
-// What the build is told to call its wheel. Text that is no version yet, or that holds paths of ours, says nothing.
+// What the build is told to call its wheel. Text that is not a version yet, or that holds paths of ours, says nothing.
 std::string wheel_version(const BuildSpec& spec, const recipe::Rules& rules) {
   const std::string* said = rules.version_variable.empty() ? nullptr : spec.variable(rules.version_variable);
   return said != nullptr && pep::Version::try_parse(*said) ? *said : "";

@@ -23,7 +23,7 @@ using Variables = std::map<std::string, std::string>;
 
 // Progress with the seconds since ninja started. "%w" would be shorter for long builds; ninjas before 1.12 refuse it.
 constexpr std::string_view k_ninja_status = "[%f/%t %es] ";
-// A user's choice of it, too, decides how a log looks and nothing else, so it is no part of the key.
+// A user's choice of it, too, decides how a log looks and nothing else, so the key does not contain it.
 constexpr std::string_view k_ninja_variable = "NINJA_STATUS";
 constexpr std::string_view k_system_path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 

@@ -50,6 +50,7 @@ Delivered deliver(const Artifact& artifact, const fs::path& out, store::Store& s
   // What lies in the store may have changed since the plan looked at it.
   if (const std::string sha256 = to_hex(wheelsmith::sha256(sys::map_file(partial).bytes)); sha256 != artifact.sha256) {
     fs::remove(partial, error);
+    store.discard_damaged_blob(artifact.sha256);
     throw Error(fmt::format("the store's copy of {} is damaged (its SHA-256 is {}); the same command builds it again",
                             artifact.file_name, sha256));
   }

@@ -46,7 +46,7 @@ const std::vector<Option>& all_options() {
        {"auto", "podman", "docker", "apptainer"}},
       {"container-options",
        Kind::texts,
-       "More words for the engine's `run`, like --volume=/opt/tools:/opt/tools",
+       "Extra arguments for the engine's `run`, like --volume=/opt/tools:/opt/tools",
        "",
        {}},
       {"cuda",

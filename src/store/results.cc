@@ -94,6 +94,12 @@ std::optional<std::filesystem::path> Store::blob(std::string_view sha256) const 
   return path;
 }
 
+void Store::discard_damaged_blob(std::string_view sha256) {
+  if (!is_sha256(sha256)) return;
+  std::error_code ignored;
+  std::filesystem::remove(m_impl->root / "blobs" / sha256, ignored);
+}
+
 void Store::drop_blob(std::string_view sha256) {
   if (!is_sha256(sha256)) return;
   m_impl->bring_index_up_to_date();

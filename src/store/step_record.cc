@@ -30,7 +30,7 @@ std::string digest_without_itself(document::Table table) {
 
 document::Value StepRecord::to_value() const {
   document::Table table;
-  table["schema"] = 1;
+  table["schema"] = 2;
   table["key"] = key;
   table["identity"] = identity;
   table["package"] = package;
@@ -49,7 +49,8 @@ document::Value StepRecord::to_value() const {
 }
 
 StepRecord StepRecord::from_value(const document::Value& value) {
-  if (value["schema"].integer_or(0) != 1) throw Error("a step of another format (schema 1 is known)");
+  if (value["schema"].integer_or(0) == 1) throw Error("a step that an older version stored, without a digest");
+  if (value["schema"].integer_or(0) != 2) throw Error("a step of another format (schema 2 is known)");
   // A disk that changes a letter of a name would otherwise deliver a good wheel under a wrong one.
   const document::Table* table = value.table();
   if (table == nullptr || text_of(value, "digest") != digest_without_itself(*table))

@@ -90,6 +90,8 @@ class Store {
   // Blobs.
   std::string put_blob(const std::filesystem::path& file);  // its SHA-256
   [[nodiscard]] std::optional<std::filesystem::path> blob(std::string_view sha256) const;
+  // Removes a blob whose bytes are not what its name says, so that its step counts as not built; best effort.
+  void discard_damaged_blob(std::string_view sha256);
   // Removes a blob that no step names; best effort.
   void drop_blob(std::string_view sha256);
 

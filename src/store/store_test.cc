@@ -92,7 +92,7 @@ void change_byte(const std::filesystem::path& file, std::size_t at, char mask) {
   std::filesystem::permissions(file, mode);
 }
 
-TEST(Store, ADamagedWheelIsNoResultAndIsReplaced) {
+TEST(Store, ADamagedWheelIsNotDeliveredAndIsReplaced) {
   TestStore at;
   const StepRecord step = at.step("texture", "1.0", 1);
   ASSERT_TRUE(at.store.find_step(step.key));  // seen good, and remembered
@@ -104,6 +104,17 @@ TEST(Store, ADamagedWheelIsNoResultAndIsReplaced) {
   ASSERT_TRUE(at.store.find_step(step.key));
   EXPECT_EQ(to_hex(sha256(Bytes(sys::read_file(blob)))), step.wheel_sha256);
   EXPECT_TRUE(at.store.verify(false).empty());
+}
+
+// A disk that rots changes no time: what was remembered is not enough then.
+TEST(Store, ABlobThatIsKnownToBeDamagedIsGone) {
+  TestStore at;
+  const StepRecord step = at.step("texture", "1.0", 1);
+  at.store.discard_damaged_blob("../index.sqlite");
+  at.store.discard_damaged_blob(step.wheel_sha256);
+  EXPECT_FALSE(at.store.find_step(step.key));
+  EXPECT_EQ(at.step("texture", "1.0", 2).wheel_sha256, step.wheel_sha256);
+  EXPECT_TRUE(at.store.find_step(step.key));
 }
 
 TEST(Store, AChangedByteOfAStepIsSeen) {
@@ -159,7 +170,8 @@ TEST(Store, AStepWithoutItsWheelIsNone) {
 }
 
 TEST(Store, StepsThatCannotBeReadAreNone) {
-  const char* table[] = {"", "{", "null", "[]", R"({"schema":2})", R"({"schema":1,"key":7})"};
+  const char* table[] = {
+      "", "{", "null", "[]", R"({"schema":3})", R"({"schema":1,"key":7})", R"({"schema":2,"key":7})"};
   for (const char* text : table) {
     TestStore at;
     const StepRecord put = at.step("a", "1", 100);

@@ -238,11 +238,11 @@ Library find_expected_library(const LibraryKind& kind, const LibrarySearch& sear
 
 Library find_library(const LibraryKind& kind, const LibrarySearch& search, const Host& where) {
   if (where.described) return find_described_library(kind, search, where);
-  if (!search.named.empty()) return look_at_named(kind, search.named);
+  if (!search.named.empty()) return look_at_named(kind, fs::absolute(search.named));
   BestLibrary best(kind);
   for (const std::string& name : kind.variables) {
     const std::string root = variable(where, name);
-    if (!root.empty() && best.take(look_in(kind, root, name))) return best.result();
+    if (!root.empty() && best.take(look_in(kind, fs::absolute(root), name))) return best.result();
   }
   for (const std::string& place : kind.places) {
     if (best.take(in_place(kind, place, search, where))) break;

@@ -168,7 +168,7 @@ class Work {
 
 Pairs without_secrets(Pairs variables) {
   for (auto& [name, value] : variables) {
-    if (names_a_secret(name)) value = k_hidden_value;
+    value = names_a_secret(name) ? std::string(k_hidden_value) : fetch::without_credentials(value);
   }
   return variables;
 }

@@ -56,6 +56,11 @@ TreeState state_of(const plan::BuildSpec& spec, Stage stage) {
   std::string switches;
   for (const auto& [name, value] : spec.variables.fixed) switches += fmt::format("{}={}\n", name, value);
   switches += digest_of_actions(spec, plan::Phase::build);
+  // Objects of other compilers and libraries are of no use, and the variables name both by places in the tree.
+  for (const auto& [name, value] : spec.manifest.inputs()) {
+    if (name.starts_with("tool:") || name.starts_with("library:") || name == "container")
+      switches += fmt::format("{}={}\n", name, value);
+  }
   return {spec.key, spec.id, to_hex(sha256(Bytes(switches))), digest_of_actions(spec, plan::Phase::prepare), stage};
 }
 
@@ -138,7 +143,7 @@ void fetch_sources(const plan::BuildSpec& spec, const SourceTree& tree, const St
   for (const plan::FetchSource* fetch : spec.all<plan::FetchSource>(plan::Phase::source)) {
     const std::filesystem::path folder = tree.tree / "fetched" / fetch->name;
     if (sys::is_folder(folder)) continue;
-    services.report.note(fmt::format("bringing {} {}", fetch->name, fetch->pin.git_ref));
+    services.report.note(fmt::format("fetching {} {}", fetch->name, fetch->pin.git_ref));
     source::materialize(fetch->pin, {}, services.fetcher, services.store, folder);
   }
 }
