@@ -89,6 +89,16 @@ run_json plan small --container small-image:2
 expect false "$(json 'steps[0].cached')"
 expect "sha256:$(podman image inspect --format '{{.Id}}' small-image:2)" "$(json 'steps[0].container.id')"
 
+# A folder that is worked on has one tree, which is made anew for the image: what this machine compiled is not used there.
+objects() { find store/trees -name 'add.o' -printf '%i %T@\n'; }
+run_json build small --source "small=$t/recipes/small"
+expect "0 built" "$status $(json 'steps[0].outcome')"
+before=$(objects)
+[[ -n $before ]] || fail "no object in the tree"
+run_json build small --source "small=$t/recipes/small" --container small-image:1
+expect "0 built" "$status $(json 'steps[0].outcome')"
+[[ $(objects) != "$before" ]] || fail "the image's build has the machine's objects"
+
 # From a settings file, too; and what is interrupted stops inside.
 echo 'container = "small-image:1"' >wheelsmith.toml
 run_json plan small

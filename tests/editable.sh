@@ -8,7 +8,7 @@ need_registry
 need git
 small_package "$t"
 cd "$t"
-cp -r recipes/small work
+cp -r recipes/small desk
 sed -i 's/^script = .*/script = "import small"/' recipes/small.toml
 
 # under_git FOLDER: sources are what is committed.
@@ -57,104 +57,104 @@ refused() {
 }
 env=$t/env
 new_env "$env"
-tar czf small-1.0.tar.gz work
-refused '--editable needs the environment to install into' small --source small=work --editable
+tar czf small-1.0.tar.gz desk
+refused '--editable needs the environment to install into' small --source small=desk --editable
 refused '--editable needs the folder of a package that is built: --source small=FOLDER' small --editable --into env
 refused 'is not a folder; check it out first' small --source small=small-1.0.tar.gz --editable --into env
-refused 'is not a folder; check it out first' small --source "small=git+file://$t/work" --editable --into env
-refused '--editable builds for one Python' small --source small=work --editable --into env --python 3.11,3.12
-refused '--editable builds for one variant' small --source small=work --editable --into env --variant cpu,cuda
-refused 'has no platform tag' small --source small=work --editable --into env --platform manylinux_2_28
-refused '--clean removes nothing' small --source small=work --editable --into env --clean
-refused '--into names the environment' small --source small=work --into env
+refused 'is not a folder; check it out first' small --source "small=git+file://$t/desk" --editable --into env
+refused '--editable builds for one Python' small --source small=desk --editable --into env --python 3.11,3.12
+refused '--editable builds for one variant' small --source small=desk --editable --into env --variant cpu,cuda
+refused 'has no platform tag' small --source small=desk --editable --into env --platform manylinux_2_28
+refused '--clean removes nothing' small --source small=desk --editable --into env --clean
+refused '--into names the environment' small --source small=desk --into env
 
 # setuptools: an older wheel is replaced, a Python file is seen at once, a C file after the same command again.
-under_git work
+under_git desk
 run build small --install --into env
 expect "5 patched" "$(says 'import small; print(small.add(2, 3), small.version)')" "the wheel that is replaced"
 rm -rf wheelhouse
-run_json build small --source small=work --editable --into env
+run_json build small --source small=desk --editable --into env
 built
 [[ $(json notes) == *'the patch small.patch is left out'* ]] || fail "nothing says that the patch is left out: $(json notes)"
-judged small "$t/work"
-unchanged work
+judged small "$t/desk"
+unchanged desk
 [[ ! -e wheelhouse ]] || fail "a wheel was delivered"
 [[ -z $(compgen -G "$env/lib/python3.*/site-packages/small") ]] || fail "files of the replaced wheel are left"
-expect "5 $t/work/small/__init__.py" "$(says 'import small; print(small.add(2, 3), small.__file__)')"
-sed -i 's/unpatched/edited/' work/small/__init__.py
+expect "5 $t/desk/small/__init__.py" "$(says 'import small; print(small.add(2, 3), small.__file__)')"
+sed -i 's/unpatched/edited/' desk/small/__init__.py
 expect edited "$(says 'import small; print(small.version)')" "an edit of a Python file"
 if command -v ccache >/dev/null; then compiled >/dev/null; fi
-echo 'long small_add(long a, long b) { return a + b + 1; }' >work/small/add.c
-commit work
-run_json build small --source small=work --editable --into env
+echo 'long small_add(long a, long b) { return a + b + 1; }' >desk/small/add.c
+commit desk
+run_json build small --source small=desk --editable --into env
 built
 expect 6 "$(says 'import small; print(small.add(2, 3))')" "an edit of a C file"
 if command -v ccache >/dev/null; then expect "1 1" "$(compiled)" "compiled, from the cache, after one of two files changed"; fi
-judged small "$t/work"
-unchanged work
+judged small "$t/desk"
+unchanged desk
 
 # Other variables: told, since nothing is removed from the folder.
-run build small --source small=work --editable --into env --set flag=two
+run build small --source small=desk --editable --into env --set flag=two
 expect 0 "$status"
 grep -q 'variables or settings of the build have changed' "$t/err" || fail "nothing is said about other variables: $(cat "$t/err")"
 
 # A build that fails leaves folder and environment as they were.
-echo 'long small_add(long a, long b) { return a + nonsense; }' >work/small/add.c
-commit work
-run_json build small --source small=work --editable --into env
+echo 'long small_add(long a, long b) { return a + nonsense; }' >desk/small/add.c
+commit desk
+run_json build small --source small=desk --editable --into env
 expect "1 failed build" "$status $(json 'steps[0].outcome') $(json 'steps[0].phase')"
 [[ $(json 'steps[0].failure.output') == *nonsense* ]] || fail "no reason: $(cat "$t/out")"
 expect 6 "$(says 'import small; print(small.add(2, 3))')" "after a failed build"
-unchanged work
+unchanged desk
 # A test that fails says that the package is installed nevertheless.
-echo 'long small_add(long a, long b) { return a + b; }' >work/small/add.c
-commit work
+echo 'long small_add(long a, long b) { return a + b; }' >desk/small/add.c
+commit desk
 sed -i 's/^script = .*/script = "import small; assert small.add(2, 2) == 5"/' recipes/small.toml
-run_json build small --source small=work --editable --into env
+run_json build small --source small=desk --editable --into env
 expect "1 failed test" "$status $(json 'steps[0].outcome') $(json 'steps[0].phase')"
 [[ $(json 'steps[0].cause') == *'stays installed'* ]] || fail "$(json 'steps[0].cause')"
 sed -i 's/^script = .*/script = "import small"/' recipes/small.toml
 removed small
 
 # The plan says the same; its script does it by hand.
-run_json plan small --source small=work --editable --into env
+run_json plan small --source small=desk --editable --into env
 expect true "$(json 'steps[0].editable')"
-run plan small --source small=work --editable --into env --script
+run plan small --source small=desk --editable --into env --script
 expect 0 "$status"
 grep -q 'hook build_editable' "$t/out" || fail "the script calls another hook"
 WORK=$t/by_hand DIST=$t/dist bash "$t/out" >"$t/script.log" 2>&1 || { cat "$t/script.log" >&2; fail "the script failed"; }
-judged small "$t/work"
+judged small "$t/desk"
 expect 5 "$(says 'import small; print(small.add(2, 3))')" "installed by the script"
-unchanged work
+unchanged desk
 removed small
 
 # setuptools before 64 has no hook: setup.py develop, by the environment's interpreter.
 sed -i 's/setuptools==80.9.0/setuptools==59.8.0/' recipes/small.toml
-cat >work/setup.cfg <<'INI'
+cat >desk/setup.cfg <<'INI'
 [metadata]
 name = small
 version = 1.0
 INI
-printf '[build-system]\nrequires = ["setuptools"]\nbuild-backend = "setuptools.build_meta"\n' >work/pyproject.toml
-git -C work add setup.cfg && commit work
-run_json build small --source small=work --editable --into env
+printf '[build-system]\nrequires = ["setuptools"]\nbuild-backend = "setuptools.build_meta"\n' >desk/pyproject.toml
+git -C desk add setup.cfg && commit desk
+run_json build small --source small=desk --editable --into env
 built
 grep -q 'running setup.py develop' "$(json 'steps[0].log')" || fail "the log has no setup.py develop"
-judged small "$t/work"
-unchanged work
-echo 'long small_add(long a, long b) { return a + b + 2; }' >work/small/add.c
-commit work
-run_json build small --source small=work --editable --into env
+judged small "$t/desk"
+unchanged desk
+echo 'long small_add(long a, long b) { return a + b + 2; }' >desk/small/add.c
+commit desk
+run_json build small --source small=desk --editable --into env
 built
 expect "7 edited" "$(says 'import small; print(small.add(2, 3), small.version)')" "after setup.py develop"
-unchanged work
+unchanged desk
 # A newer setuptools replaces the link of the older one.
 sed -i 's/setuptools==59.8.0/setuptools==80.9.0/' recipes/small.toml
-run_json build small --source small=work --editable --into env
+run_json build small --source small=desk --editable --into env
 built
-judged small "$t/work"
+judged small "$t/desk"
 [[ -z $(find "$env" -name '*.egg-link') ]] || fail "the link of setup.py develop is left"
-if find "$env" -name easy-install.pth -exec grep -F "$t/work" {} + ; then fail "the path of setup.py develop is left"; fi
+if find "$env" -name easy-install.pth -exec grep -F "$t/desk" {} + ; then fail "the path of setup.py develop is left"; fi
 expect "7 edited" "$(says 'import small; print(small.add(2, 3), small.version)')"
 
 # What an editable package needs is built as usual, and installed before it is tested. The other way round cannot be.
@@ -185,7 +185,7 @@ expect small "$(json 'steps[0].package')"
 expect pass "$(json 'steps[1].tests[0].outcome')"
 judged user "$t/user"
 unchanged user
-refused 'user is built with small, which would have no wheel' user small --source user=user --source small=work --editable --into env
+refused 'user is built with small, which would have no wheel' user small --source user=user --source small=desk --editable --into env
 
 # hatchling: Python alone, with a program. What it requires is named, not installed.
 mkdir -p pure/src/pure

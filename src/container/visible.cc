@@ -29,11 +29,6 @@ std::string variable(const sys::Environment& environment, const std::string& nam
   return found == environment.end() ? "" : found->second;
 }
 
-bool is_within(const fs::path& path, const fs::path& folder) {
-  const auto [end, ignored] = std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
-  return end == folder.end();
-}
-
 // Folders that an image has its own of.
 constexpr std::array k_system_folders = {"/bin", "/boot", "/dev",       "/etc",     "/lib",  "/lib64",
                                          "/opt", "/proc", "/root",      "/run",     "/sbin", "/sys",
@@ -41,11 +36,8 @@ constexpr std::array k_system_folders = {"/bin", "/boot", "/dev",       "/etc", 
 
 // "file:///folder", or a path; "" for what is elsewhere.
 std::string local_path(const std::string& place) {
-  if (place.starts_with("file://")) {
-    const std::size_t slash = place.find('/', 7);
-    return slash == std::string::npos ? "" : pep::percent_decoded(place.substr(slash, place.find('#') - slash));
-  }
-  return place.find("://") == std::string::npos ? place : "";
+  if (place.find("://") == std::string::npos) return place;
+  return pep::path_of_file_url(place).value_or("");
 }
 
 std::vector<fs::path> home_folders(const sys::Environment& environment) {
@@ -111,14 +103,15 @@ class Gatherer {
     if (fs::equivalent(fs::path(std::string(trim(back))), git_file, error)) show(repository);
   }
   [[nodiscard]] static bool holds_system(const fs::path& path) {
-    return std::ranges::any_of(k_system_folders, [&](const char* folder) { return is_within(folder, path); });
+    return std::ranges::any_of(k_system_folders, [&](const char* folder) { return sys::is_within(folder, path); });
   }
   // By name and by what links lead to: a home folder is often a link.
   [[nodiscard]] bool holds_home(const fs::path& path) const {
     std::error_code error;
     const fs::path real = fs::weakly_canonical(path, error);
-    return std::ranges::any_of(
-        m_homes, [&](const fs::path& home) { return is_within(home, path) || is_within(home, error ? path : real); });
+    return std::ranges::any_of(m_homes, [&](const fs::path& home) {
+      return sys::is_within(home, path) || sys::is_within(home, error ? path : real);
+    });
   }
 
   // What lies within something that is shown the same way needs no mount of its own.
@@ -126,8 +119,8 @@ class Gatherer {
     std::vector<Mount> result;
     for (const auto& [path, writable] : m_mounts) {
       // In the order of paths the last one around it is the deepest.
-      const auto around =
-          std::find_if(result.rbegin(), result.rend(), [&](const Mount& mount) { return is_within(path, mount.path); });
+      const auto around = std::find_if(result.rbegin(), result.rend(),
+                                       [&](const Mount& mount) { return sys::is_within(path, mount.path); });
       if (around == result.rend() || around->writable != writable) result.push_back({path, writable});
     }
     return result;

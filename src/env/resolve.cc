@@ -58,14 +58,6 @@ std::vector<std::string> checked(const std::vector<std::string>& requirements) {
   return result;
 }
 
-std::optional<fs::path> local_file(std::string_view url) {
-  if (!url.starts_with("file://")) return std::nullopt;
-  const std::string_view rest = url.substr(7);
-  const std::size_t slash = rest.find('/');
-  if (slash == std::string_view::npos) return std::nullopt;
-  return fs::path(pep::percent_decoded(rest.substr(slash)));
-}
-
 std::string sha256_of(const fs::path& file) { return to_hex(sha256(sys::map_file(file).bytes)); }
 
 class Resolver {
@@ -134,7 +126,7 @@ class Resolver {
     std::optional<Lock> lock = if_valid([&] { return Lock::from_value(value); });
     if (!lock) return std::nullopt;  // of another version, or damaged: resolved again
     for (const PinnedWheel& wheel : lock->wheels) {
-      const auto file = local_file(wheel.url);
+      const auto file = pep::path_of_file_url(wheel.url);
       if (file && sys::stat_fingerprint(*file).value_or("") != value["local"][wheel.file_name].text_or()) {
         return std::nullopt;
       }
@@ -146,7 +138,8 @@ class Resolver {
     document::Value value = lock.to_value();
     document::Table local;
     for (const PinnedWheel& wheel : lock.wheels) {
-      if (const auto file = local_file(wheel.url)) local[wheel.file_name] = sys::stat_fingerprint(*file).value_or("");
+      if (const auto file = pep::path_of_file_url(wheel.url))
+        local[wheel.file_name] = sys::stat_fingerprint(*file).value_or("");
     }
     (*value.table())["local"] = std::move(local);
     m_store.put_note("lock", name, document::to_json(value));
@@ -199,7 +192,7 @@ class Resolver {
   // An index without hashes and a plain folder do not tell them.
   void add_hash(PinnedWheel& wheel) {
     if (!wheel.sha256.empty()) return;
-    if (const auto file = local_file(wheel.url)) {
+    if (const auto file = pep::path_of_file_url(wheel.url)) {
       wheel.sha256 = sha256_of(*file);
     } else {
       wheel.sha256 = sha256_of(m_fetcher.download(wheel.url, wheel.file_name, ""));

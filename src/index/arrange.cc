@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "sys/file.h"
 #include "sys/files.h"
 #include "sys/process.h"
 
@@ -16,10 +17,6 @@ namespace wheelsmith::index {
 namespace {
 
 namespace fs = std::filesystem;
-
-bool is_inside(const fs::path& inner, const fs::path& outer) {
-  return std::mismatch(outer.begin(), outer.end(), inner.begin(), inner.end()).first == outer.end();
-}
 
 // What was copied keeps its time, so that it is known again.
 bool is_same_file(const fs::path& from, const fs::path& to) {
@@ -35,7 +32,7 @@ class Arranger {
       : m_options(options), m_layout(layout), m_folder(fs::canonical(options.folder)) {
     sys::make_folders(options.out);
     const fs::path out = fs::canonical(options.out);
-    if (is_inside(out, m_folder.path()) || is_inside(m_folder.path(), out))
+    if (sys::is_within(out, m_folder.path()) || sys::is_within(m_folder.path(), out))
       throw Error(fmt::format("--layout puts the files of {} into {}: neither may lie inside of the other",
                               printable(m_folder.path().string()), printable(out.string())));
     m_root = out;

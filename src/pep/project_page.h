@@ -40,6 +40,8 @@ std::string resolve_url(std::string_view base, std::string_view reference);
 std::string percent_decoded(std::string_view text);
 // What no URL may hold (control characters, blanks, quotes, bytes beyond ASCII) as %XX; the rest, '%' too, as it is.
 std::string percent_encoded(std::string_view text);
+// The path of "file:///a%20b" or "file://host/a"; nothing for any other URL. Query and fragment are left out.
+std::optional<std::string> path_of_file_url(std::string_view url);
 // "file:///…" of an absolute path; what means something in a URL is escaped.
 std::string file_url(std::string_view absolute_path);
 

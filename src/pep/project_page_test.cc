@@ -17,6 +17,13 @@ std::vector<std::string> names(const ProjectPage& page) {
   return result;
 }
 
+TEST(FileUrl, GivesItsPath) {
+  EXPECT_EQ(path_of_file_url("file:///a%20b/c#sha256=1"), "/a b/c");
+  EXPECT_EQ(path_of_file_url("FILE://localhost/a"), "/a");
+  for (const char* url : {"", "/a", "https://host/a", "file:a", "file://host"})
+    EXPECT_FALSE(path_of_file_url(url)) << url;
+}
+
 TEST(Url, ExamplesOfTheRfc) {
   struct Row {
     const char *reference, *result;

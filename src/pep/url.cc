@@ -157,6 +157,12 @@ std::string percent_encoded(std::string_view text) {
   return result;
 }
 
+std::optional<std::string> path_of_file_url(std::string_view url) {
+  const Url parts = parse(url);
+  if (!parts.scheme || to_lower(*parts.scheme) != "file" || !parts.path.starts_with('/')) return std::nullopt;
+  return percent_decoded(parts.path);
+}
+
 std::string file_url(std::string_view absolute_path) {
   std::string escaped;
   for (const char character : absolute_path) {

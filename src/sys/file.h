@@ -19,6 +19,9 @@ std::string sys_error_text(int error_number, const char* action, const std::file
 // then says why.
 bool is_folder(const std::filesystem::path& path);
 
+// Whether `path` is `folder` or below it, by their names alone: both absolute and without "..", or both canonical.
+bool is_within(const std::filesystem::path& path, const std::filesystem::path& folder);
+
 // The file mapped into memory, read only. Pages are read as they are touched. Throws for what is no regular file.
 Blob map_file(const std::filesystem::path& path);
 

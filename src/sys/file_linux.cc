@@ -57,6 +57,10 @@ void throw_sys_error(int error_number, const char* action, const std::filesystem
   throw Error(sys_error_text(error_number, action, path));
 }
 
+bool is_within(const std::filesystem::path& path, const std::filesystem::path& folder) {
+  return std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first == folder.end();
+}
+
 bool is_folder(const std::filesystem::path& path) {
   std::error_code ignored;
   return std::filesystem::is_directory(path, ignored);

@@ -13,6 +13,7 @@
 #include "run/step/phases.h"
 #include "run/step/tool_runner.h"
 #include "source/patches/patch.h"
+#include "sys/file.h"
 #include "sys/files.h"
 
 namespace wheelsmith::run {
@@ -42,8 +43,7 @@ void check_torch(const plan::BuildSpec& spec, BuildEnvironment& environment, con
 void refuse_to_leave(const std::filesystem::path& path, const SourceTree& tree) {
   const std::filesystem::path source = std::filesystem::canonical(tree.source);
   const std::filesystem::path folder = std::filesystem::weakly_canonical(path.parent_path());
-  const auto [end, ignored] = std::mismatch(source.begin(), source.end(), folder.begin(), folder.end());
-  if (end == source.end()) return;
+  if (sys::is_within(folder, source)) return;
   throw Error(fmt::format("[build.files] {}: a link of the source leads to {}, out of its tree",
                           printable(path.lexically_relative(tree.package).string()), printable(folder.string())));
 }

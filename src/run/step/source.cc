@@ -39,6 +39,7 @@ struct TreeState {
   std::string key, id;
   std::string switches;  // what decides the result besides the source's files
   std::string prepare;   // what the prepare phase does to the source
+  std::string tools;     // compilers, libraries and image: the variables name them by places in the tree
   Stage stage = Stage::source;
 };
 
@@ -56,12 +57,17 @@ TreeState state_of(const plan::BuildSpec& spec, Stage stage) {
   std::string switches;
   for (const auto& [name, value] : spec.variables.fixed) switches += fmt::format("{}={}\n", name, value);
   switches += digest_of_actions(spec, plan::Phase::build);
-  // Objects of other compilers and libraries are of no use, and the variables name both by places in the tree.
+  std::string tools;
   for (const auto& [name, value] : spec.manifest.inputs()) {
     if (name.starts_with("tool:") || name.starts_with("library:") || name == "container")
-      switches += fmt::format("{}={}\n", name, value);
+      tools += fmt::format("{}={}\n", name, value);
   }
-  return {spec.key, spec.id, to_hex(sha256(Bytes(switches))), digest_of_actions(spec, plan::Phase::prepare), stage};
+  return {spec.key,
+          spec.id,
+          to_hex(sha256(Bytes(switches))),
+          digest_of_actions(spec, plan::Phase::prepare),
+          to_hex(sha256(Bytes(tools))),
+          stage};
 }
 
 void write_state(const TreeState& state, const std::filesystem::path& tree) {
@@ -70,6 +76,7 @@ void write_state(const TreeState& state, const std::filesystem::path& tree) {
   table["id"] = state.id;
   table["switches"] = state.switches;
   table["prepare"] = state.prepare;
+  table["tools"] = state.tools;
   table["stage"] = enum_name(state.stage);
   sys::write_file(state_file(tree), document::to_json(table));
 }
@@ -82,8 +89,8 @@ std::optional<TreeState> read_state(const std::filesystem::path& tree) {
     const document::Value value = document::parse_json(*text, state_file(tree).string());
     const auto stage = enum_named<Stage>(value["stage"].text_or());
     if (!stage) return std::nullopt;
-    return TreeState{value["key"].text_or(), value["id"].text_or(), value["switches"].text_or(),
-                     value["prepare"].text_or(), *stage};
+    return TreeState{value["key"].text_or(),     value["id"].text_or(),    value["switches"].text_or(),
+                     value["prepare"].text_or(), value["tools"].text_or(), *stage};
   } catch (const Error&) {  // a tree of which nothing is known is made anew
     return std::nullopt;
   }
@@ -106,6 +113,7 @@ std::string why_clean(const TreeState& before, const TreeState& now, const Job& 
   const bool incremental = job.spec.source.incremental;
   if (before.stage == Stage::preparing) return "the last run ended while the source was being prepared";
   if (!incremental && before.key != now.key) return "the tree was made for other inputs";
+  if (before.tools != now.tools) return "the compilers, the libraries or the image have changed";
   if (incremental && before.stage == Stage::prepared && before.prepare != now.prepare && prepares_once(job.spec))
     return "what prepares the source has changed";
   return "";
@@ -158,7 +166,7 @@ SourceTree source_in_place(const plan::BuildSpec& spec, const StepServices& serv
   tree.package = spec.subfolder.empty() ? tree.source : tree.source / spec.subfolder;
   const TreeState now = state_of(spec, Stage::source);
   const std::optional<TreeState> before = read_state(tree.tree);
-  if (before && before->switches != now.switches)
+  if (before && (before->switches != now.switches || before->tools != now.tools))
     services.report.note(
         fmt::format("warning: variables or settings of the build have changed since the last one in {}; a build system "
                     "that keeps its configuration may ignore that until you remove its build folder",
