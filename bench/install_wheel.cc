@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "env/env.h"
-#include "sys/process.h"
+#include "sys/process/process.h"
 #include "toolchain/toolchain.h"
 
 int main(int argc, char** argv) {

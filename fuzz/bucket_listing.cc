@@ -7,8 +7,8 @@
 #include <cstdlib>
 
 #include "base/error.h"
-#include "pep/project_page.h"
-#include "rocm/fetch.h"
+#include "pep/project/project_page.h"
+#include "rocm/fetch/fetch.h"
 
 using namespace wheelsmith;
 

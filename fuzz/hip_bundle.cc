@@ -2,7 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "gpu/device_code.h"
+#include "gpu/code/device_code.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   (void)wheelsmith::gpu::read_device_code(wheelsmith::gpu::FileKind::hip_bundle, wheelsmith::Bytes(data, size));

@@ -1,12 +1,12 @@
 // module: gpu
-#include "gpu/kpack.h"
+#include "gpu/code/kpack.h"
 
 #include <cstddef>
 #include <cstdint>
 
 #include "base/error.h"
-#include "gpu/device_code.h"
-#include "gpu/offload_binary.h"
+#include "gpu/code/device_code.h"
+#include "gpu/code/offload_binary.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   (void)wheelsmith::gpu::read_device_code(wheelsmith::gpu::FileKind::kpack, wheelsmith::Bytes(data, size));

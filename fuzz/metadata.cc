@@ -1,7 +1,7 @@
 // module: pep
 // Header blocks and the one-line grammars in them; what prints must parse to itself.
 
-#include "pep/metadata.h"
+#include "pep/metadata/metadata.h"
 
 #include <cstddef>
 #include <cstdint>

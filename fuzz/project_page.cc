@@ -1,7 +1,7 @@
 // module: pep
 // Project pages: the first byte says which form. Whatever was read must be safe to use as a file name and as a URL.
 
-#include "pep/project_page.h"
+#include "pep/project/project_page.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "rocm/artifacts.h"
-#include "rocm/package_table.h"
+#include "rocm/layout/package_table.h"
 #include "rocm/stub.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -6,10 +6,10 @@
 
 #include "base/error.h"
 #include "toolchain/ask.h"
-#include "toolchain/cuda_limits.h"
-#include "toolchain/cuda_texts.h"
+#include "toolchain/cuda/cuda_limits.h"
+#include "toolchain/cuda/cuda_texts.h"
 #include "toolchain/gpus.h"
-#include "toolchain/library.h"
+#include "toolchain/library/library.h"
 #include "toolchain/torch_files.h"
 #include "toolchain/wanted_python.h"
 

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "gpu/kpack.h"
+#include "gpu/code/kpack.h"
 
 // What a framework needs of an SDK, and nothing more.
 //

@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 #include "bundle/bundler.h"
-#include "rocm/python_table.h"
+#include "rocm/python/python_table.h"
 
 // A framework that is built against an SDK of wheels has a small module that asks rocm_sdk to load libraries by short
 // names, with their symbols for all, before its own. Without rocm_sdk that import fails, so the module is written anew:

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/request_error.h"
 #include "base/text.h"
-#include "sys/process.h"
+#include "sys/process/process.h"
 
 namespace wheelsmith::choose {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "choose/request.h"
-#include "sys/process.h"
+#include "sys/process/process.h"
 
 // Variables by which people tell these packages' own build scripts what an option of ours says: TORCH_CUDA_ARCH_LIST
 // for

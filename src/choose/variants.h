@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "choose/request.h"
-#include "sys/process.h"
+#include "sys/process/process.h"
 #include "toolchain/toolchain.h"
 
 namespace wheelsmith::choose {

@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "bundle/make_bundle.h"
 #include "cli/command.h"
-#include "sys/process.h"
+#include "sys/process/process.h"
 
 namespace wheelsmith::cli {
 

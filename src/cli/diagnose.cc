@@ -9,7 +9,7 @@
 #include "run/machine_facts.h"
 #include "settings/settings.h"
 #include "sys/file.h"
-#include "sys/process.h"
+#include "sys/process/process.h"
 
 namespace wheelsmith::cli {
 

@@ -9,7 +9,7 @@
 #include "cli/command.h"
 #include "index/arrange.h"
 #include "sys/file.h"
-#include "sys/process.h"
+#include "sys/process/process.h"
 
 namespace wheelsmith::cli {
 

@@ -15,7 +15,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "report/wheel/json.h"
-#include "sys/process.h"
+#include "sys/process/process.h"
 
 namespace wheelsmith::cli {
 

@@ -6,7 +6,7 @@
 #include "cli/rocm_commands.h"
 #include "cli/session.h"
 #include "report/rocm.h"
-#include "rocm/choose_run.h"
+#include "rocm/fetch/choose_run.h"
 #include "source/source.h"
 
 namespace wheelsmith::cli {

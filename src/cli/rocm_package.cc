@@ -10,7 +10,7 @@
 #include "report/rocm.h"
 #include "rocm/package.h"
 #include "rocm/version_rules.h"
-#include "sys/process.h"
+#include "sys/process/process.h"
 
 namespace wheelsmith::cli {
 

@@ -8,7 +8,7 @@
 #include "index/server.h"
 #include "report/index.h"
 #include "sys/file.h"
-#include "sys/process.h"
+#include "sys/process/process.h"
 
 namespace wheelsmith::cli {
 

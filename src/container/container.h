@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sys/process.h"
+#include "sys/process/process.h"
 
 // Builds inside an image: the whole command runs there again, in a container of podman, docker or apptainer.
 //

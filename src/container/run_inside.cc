@@ -9,8 +9,8 @@
 #include "base/text.h"
 #include "container/container.h"
 #include "sys/files.h"
-#include "sys/foreground.h"
 #include "sys/io/wait.h"
+#include "sys/process/foreground.h"
 
 namespace wheelsmith::container {
 

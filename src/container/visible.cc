@@ -13,7 +13,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "pep/project_page.h"
+#include "pep/project/project_page.h"
 #include "sys/file.h"
 #include "sys/files.h"
 #include "sys/terminal.h"

@@ -9,7 +9,7 @@
 
 #include "base/text.h"
 #include "doctor/case.h"
-#include "toolchain/cuda_limits.h"
+#include "toolchain/cuda/cuda_limits.h"
 
 namespace wheelsmith::doctor {
 

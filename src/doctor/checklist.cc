@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "pep/wheel_name.h"
 #include "sys/file.h"
-#include "sys/process.h"
+#include "sys/process/process.h"
 
 namespace wheelsmith::doctor {
 

@@ -1,7 +1,7 @@
 #include "base/parallel.h"
 #include "doctor/doctor.h"
 #include "toolchain/description.h"
-#include "toolchain/library.h"
+#include "toolchain/library/library.h"
 
 namespace wheelsmith::doctor {
 

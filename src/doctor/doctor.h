@@ -12,7 +12,7 @@
 #include "gpu/arch.h"
 #include "recipe/recipe.h"
 #include "sys/files.h"
-#include "toolchain/library.h"
+#include "toolchain/library/library.h"
 #include "toolchain/toolchain.h"
 
 // Can this machine build it? A build of hours must not fail at its end for what could be seen before it began: no

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "pep/project_page.h"
+#include "pep/project/project_page.h"
 
 namespace wheelsmith::env {
 

@@ -7,7 +7,7 @@
 
 #include "base/hash.h"
 #include "base/text.h"
-#include "pep/metadata.h"
+#include "pep/metadata/metadata.h"
 #include "pep/requirement.h"
 #include "pep/wheel_name.h"
 #include "sys/files.h"

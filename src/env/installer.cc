@@ -19,7 +19,7 @@
 #include "base/text.h"
 #include "document/value.h"
 #include "env/entry_points.h"
-#include "pep/project_page.h"
+#include "pep/project/project_page.h"
 #include "pep/record.h"
 #include "sys/file.h"
 #include "sys/files.h"

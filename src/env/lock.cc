@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "env/env.h"
-#include "pep/project_page.h"
+#include "pep/project/project_page.h"
 #include "pep/wheel_name.h"
 
 namespace wheelsmith::env {

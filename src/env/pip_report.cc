@@ -16,7 +16,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "document/value.h"
-#include "pep/project_page.h"
+#include "pep/project/project_page.h"
 #include "pep/wheel_name.h"
 
 namespace wheelsmith::env {

@@ -16,7 +16,7 @@
 #include "env/env.h"
 #include "env/pip.h"
 #include "env/pip_report.h"
-#include "pep/project_page.h"
+#include "pep/project/project_page.h"
 #include "pep/requirement.h"
 #include "pep/wheel_name.h"
 #include "sys/file.h"

@@ -19,7 +19,7 @@
 #include "pep/version.h"
 #include "pep/wheel_name.h"
 #include "sys/file.h"
-#include "sys/process.h"
+#include "sys/process/process.h"
 
 namespace wheelsmith::env {
 

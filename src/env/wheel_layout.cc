@@ -18,7 +18,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "pep/metadata.h"
+#include "pep/metadata/metadata.h"
 #include "pep/record.h"
 #include "pep/wheel_name.h"
 

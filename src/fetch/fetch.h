@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "pep/project_page.h"
+#include "pep/project/project_page.h"
 #include "store/store.h"
-#include "sys/process.h"
+#include "sys/process/process.h"
 
 // Downloads: by curl (proxies, certificates and netrc as users know them), verified, resumed, kept in the store. What
 // the registry holds is read from project pages; nothing that is fetched is ever run here.

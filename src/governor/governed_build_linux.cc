@@ -17,8 +17,8 @@
 #include "sys/clock.h"
 #include "sys/file.h"
 #include "sys/files.h"
-#include "sys/foreground.h"
 #include "sys/io/wait.h"
+#include "sys/process/foreground.h"
 
 namespace wheelsmith::governor {
 

@@ -12,7 +12,7 @@
 #include "governor/server/wire.h"
 #include "store/store.h"
 #include "sys/io/fd.h"
-#include "sys/process.h"
+#include "sys/process/process.h"
 
 // What the rest of the program sees of the governor: no build runs out of memory, no core waits for nothing. How it
 // works is in docs/governor.md.

@@ -14,7 +14,7 @@
 #include "governor/shim/shim_folder.h"
 #include "sys/file.h"
 #include "sys/files.h"
-#include "sys/process.h"
+#include "sys/process/process.h"
 
 namespace wheelsmith::governor {
 namespace {

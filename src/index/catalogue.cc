@@ -15,7 +15,7 @@
 #include "base/parallel.h"
 #include "base/text.h"
 #include "sys/clock.h"
-#include "sys/process.h"
+#include "sys/process/process.h"
 
 namespace wheelsmith::index {
 

@@ -14,10 +14,10 @@
 #include "base/text.h"
 #include "document/value.h"
 #include "index/file.h"
-#include "pep/metadata.h"
+#include "pep/metadata/metadata.h"
 #include "pep/requirement.h"
 #include "pep/wheel_name.h"
-#include "sys/process.h"
+#include "sys/process/process.h"
 #include "zip/archive.h"
 
 namespace wheelsmith::index {

@@ -21,7 +21,7 @@
 #include "base/text.h"
 #include "index/page_parts.h"
 #include "sys/files.h"
-#include "sys/process.h"
+#include "sys/process/process.h"
 
 namespace wheelsmith::index {
 

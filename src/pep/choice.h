@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "pep/project_page.h"
+#include "pep/project/project_page.h"
 #include "pep/version.h"
 
 namespace wheelsmith::pep {

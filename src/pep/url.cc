@@ -11,7 +11,7 @@
 #include <optional>
 
 #include "base/text.h"
-#include "pep/project_page.h"
+#include "pep/project/project_page.h"
 #include "pep/scanner.h"
 
 namespace wheelsmith::pep {

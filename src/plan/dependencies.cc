@@ -12,12 +12,12 @@
 #include "choose/variants.h"
 #include "pep/version.h"
 #include "pep/wheel_name.h"
-#include "plan/actions.h"
 #include "plan/environment.h"
 #include "plan/libraries.h"
 #include "plan/planner.h"
 #include "plan/rocm.h"
-#include "plan/variables.h"
+#include "plan/step/actions.h"
+#include "plan/step/variables.h"
 
 namespace wheelsmith::plan {
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "plan/forecast.h"
-#include "plan/variables.h"
+#include "plan/step/variables.h"
 
 namespace wheelsmith::plan {
 

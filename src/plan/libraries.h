@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "plan/spec.h"
-#include "toolchain/library.h"
+#include "plan/step/spec.h"
+#include "toolchain/library/library.h"
 
 // The libraries that a step's rules require. A step sees each at one place, ${tree}/libraries/NAME, whichever layout it
 // has on the machine; what decides the result is its version and its bytes, not its path.

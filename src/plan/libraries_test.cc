@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "plan/placeholders.h"
+#include "plan/step/placeholders.h"
 #include "toolchain/test_machine.h"
 
 namespace wheelsmith::plan {

@@ -11,7 +11,7 @@
 #include "base/enum_names.h"
 #include "choose/request.h"
 #include "fetch/fetch.h"
-#include "plan/spec.h"
+#include "plan/step/spec.h"
 #include "recipe/recipe.h"
 #include "store/store.h"
 #include "toolchain/toolchain.h"

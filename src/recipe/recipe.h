@@ -13,7 +13,7 @@
 #include "base/file_tree.h"
 #include "document/value.h"
 #include "gpu/arch.h"
-#include "gpu/expected_code.h"
+#include "gpu/code/expected_code.h"
 #include "pep/requirement.h"
 
 // A recipe says in TOML how one package is fetched, patched, built, checked and tested, per variant. All that is

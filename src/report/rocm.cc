@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "document/finding_value.h"
 #include "report/json_document.h"
-#include "sys/process.h"
+#include "sys/process/process.h"
 
 namespace wheelsmith::report {
 

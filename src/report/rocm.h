@@ -6,7 +6,7 @@
 
 #include "env/rocm_install.h"
 #include "report/style.h"
-#include "rocm/choose_run.h"
+#include "rocm/fetch/choose_run.h"
 #include "rocm/package.h"
 
 // `rocm install`, `fetch` and `package`.

@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "sys/file.h"
 #include "sys/files.h"
-#include "sys/process.h"
+#include "sys/process/process.h"
 
 namespace wheelsmith::rocm {
 

@@ -16,7 +16,7 @@
 #include "base/parallel.h"
 #include "base/text.h"
 #include "rocm/artifact_archive.h"
-#include "rocm/package_table.h"
+#include "rocm/layout/package_table.h"
 #include "sys/file.h"
 #include "sys/files.h"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "rocm/layout.h"
+#include "rocm/layout/layout.h"
 
 namespace wheelsmith::rocm {
 

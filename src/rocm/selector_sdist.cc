@@ -16,8 +16,8 @@
 #include "archive/tar_writer.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "rocm/python_side.h"
-#include "rocm/python_table.h"
+#include "rocm/python/python_side.h"
+#include "rocm/python/python_table.h"
 
 namespace wheelsmith::rocm {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "sys/process.h"
+#include "sys/process/process.h"
 
 namespace wheelsmith::rocm {
 

@@ -15,11 +15,11 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/text.h"
-#include "pep/metadata.h"
+#include "pep/metadata/metadata.h"
 #include "pep/record.h"
 #include "pep/wheel_name.h"
 #include "sys/files.h"
-#include "sys/process.h"
+#include "sys/process/process.h"
 #include "wheel/write/seal.h"
 
 namespace wheelsmith::rocm {

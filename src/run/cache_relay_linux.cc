@@ -19,7 +19,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "run/cache_relay.h"
-#include "sys/process.h"
+#include "sys/process/process.h"
 
 // A step that may not reach the network runs in a network namespace of its own, which has nothing but a loopback
 // device. Its compile cache may have a server elsewhere. A socket with a name in the file system is the same in every

@@ -13,7 +13,7 @@
 #include "run/run.h"
 #include "run/scheduler.h"
 #include "sys/files.h"
-#include "sys/process.h"
+#include "sys/process/process.h"
 
 namespace wheelsmith::run {
 

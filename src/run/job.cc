@@ -1,6 +1,6 @@
 #include "run/job.h"
 
-#include "plan/spec_fields.h"
+#include "plan/step/spec_fields.h"
 #include "run/job_fields.h"
 
 namespace wheelsmith::run {

@@ -7,7 +7,7 @@
 
 #include "document/value.h"
 #include "governor/cache/cache.h"
-#include "plan/spec.h"
+#include "plan/step/spec.h"
 #include "run/outcome.h"
 
 namespace wheelsmith::run {

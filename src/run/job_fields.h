@@ -1,7 +1,7 @@
 #pragma once
 
 #include "document/fields.h"
-#include "plan/spec_fields.h"
+#include "plan/step/spec_fields.h"
 #include "run/job.h"
 
 // Every member of a Job, for its document and the test of it.

@@ -11,7 +11,7 @@
 #include "governor/governor.h"
 #include "sys/files.h"
 #include "sys/io/wait.h"
-#include "sys/process.h"
+#include "sys/process/process.h"
 
 namespace wheelsmith::run {
 

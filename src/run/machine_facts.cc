@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "sys/file.h"
 #include "sys/files.h"
-#include "sys/process.h"
+#include "sys/process/process.h"
 #include "toolchain/toolchain.h"
 
 namespace wheelsmith::run {

@@ -12,7 +12,7 @@
 #include "diagnose/diagnose.h"
 #include "document/value.h"
 #include "governor/record.h"
-#include "plan/spec.h"
+#include "plan/step/spec.h"
 
 namespace wheelsmith::run {
 

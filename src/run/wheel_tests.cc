@@ -12,7 +12,7 @@
 #include "base/parallel.h"
 #include "base/text.h"
 #include "env/installed.h"
-#include "pep/metadata.h"
+#include "pep/metadata/metadata.h"
 #include "pep/wheel_name.h"
 #include "sys/file.h"
 #include "sys/files.h"

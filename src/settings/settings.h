@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "document/value.h"
-#include "sys/process.h"
+#include "sys/process/process.h"
 
 // Settings: one name for an option everywhere. What the command line calls --arch is WHEELSMITH_ARCH in the environment
 // and `arch` in wheelsmith.toml. The first of these that says something holds: the command line, the environment, the

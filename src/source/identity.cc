@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "document/value.h"
-#include "pep/metadata.h"
+#include "pep/metadata/metadata.h"
 #include "pep/version.h"
 
 namespace wheelsmith::source {

@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "document/value.h"
 #include "pep/choice.h"
-#include "pep/project_page.h"
+#include "pep/project/project_page.h"
 #include "pep/version.h"
 #include "pep/wheel_name.h"
 #include "source/archive/archive_tree.h"
@@ -22,7 +22,7 @@
 #include "source/worktree/checkout_state.h"
 #include "sys/file.h"
 #include "sys/files.h"
-#include "sys/process.h"
+#include "sys/process/process.h"
 
 namespace wheelsmith::source {
 

@@ -9,7 +9,7 @@
 #include "source/source.h"
 #include "sys/file.h"
 #include "sys/files.h"
-#include "sys/process.h"
+#include "sys/process/process.h"
 #include "testing/tar_builder.h"
 
 namespace wheelsmith::source {

@@ -15,7 +15,7 @@
 #include "sys/file.h"
 #include "sys/files.h"
 #include "sys/io/fd.h"
-#include "sys/process.h"
+#include "sys/process/process.h"
 
 namespace wheelsmith::sys {
 

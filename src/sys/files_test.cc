@@ -16,7 +16,7 @@
 #include "sys/file.h"
 #include "sys/io/write_linux.h"
 #include "sys/memory_linux.h"
-#include "sys/process.h"
+#include "sys/process/process.h"
 
 namespace wheelsmith::sys {
 namespace {

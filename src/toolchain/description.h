@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "sys/files.h"
-#include "toolchain/library.h"
+#include "toolchain/library/library.h"
 #include "toolchain/toolchain.h"
 
 // A machine as a text. What a plan and a doctor want to know of a machine is little: which Pythons, compilers, CUDA,

@@ -6,7 +6,7 @@
 #include "document/table_reader.h"
 #include "pep/requirement.h"
 #include "pep/wheel_name.h"
-#include "toolchain/cuda_limits.h"
+#include "toolchain/cuda/cuda_limits.h"
 #include "toolchain/description.h"
 
 namespace wheelsmith::toolchain {

@@ -12,7 +12,7 @@
 
 #include "gpu/arch.h"
 #include "pep/version.h"
-#include "sys/process.h"
+#include "sys/process/process.h"
 #include "toolchain/origin.h"
 
 // What this machine has: Pythons, compilers, CUDA, ROCm, torch, build tools, GPUs. Every fact is asked of the program

@@ -1,7 +1,7 @@
 #include "governor/cache/find_cache.h"
 
 #include "base/request_error.h"
-#include "sys/process.h"
+#include "sys/process/process.h"
 
 namespace wheelsmith::governor {
 

@@ -12,8 +12,8 @@
 #include "base/text.h"
 #include "governor/server/connection.h"
 #include "sys/file.h"
-#include "sys/foreground.h"
 #include "sys/io/wait.h"
+#include "sys/process/foreground.h"
 
 namespace wheelsmith::governor {
 

@@ -9,8 +9,8 @@
 #include "base/text.h"
 #include "governor/shim/shim.h"
 #include "governor/shim/shim_cache.h"
-#include "sys/foreground.h"
 #include "sys/io/socket.h"
+#include "sys/process/foreground.h"
 
 // What ccache calls instead of a compiler: wheelsmith-grant, which is us.
 

@@ -13,7 +13,7 @@
 #include "governor/shim/shim_cache.h"
 #include "governor/shim/shim_folder.h"
 #include "sys/files.h"
-#include "sys/process.h"
+#include "sys/process/process.h"
 
 namespace wheelsmith::governor {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "sys/foreground.h"
 #include "sys/io/memory_file.h"
+#include "sys/process/foreground.h"
 
 // The real compiler, as a shim runs it. Only src/governor includes this.
 

@@ -17,7 +17,7 @@
 #include "governor/shim/shim.h"
 #include "governor/shim/shim_child.h"
 #include "sys/file.h"
-#include "sys/foreground.h"
+#include "sys/process/foreground.h"
 
 // One compile. The build system sees its last try and nothing of those before.
 

@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "sys/process.h"
+#include "sys/process/process.h"
 
 namespace wheelsmith::governor {
 

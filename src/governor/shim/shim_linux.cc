@@ -13,7 +13,7 @@
 #include "governor/shim/shim_cache.h"
 #include "governor/shim/shim_folder.h"
 #include "sys/files.h"
-#include "sys/foreground.h"
+#include "sys/process/foreground.h"
 
 // The shim: our own program under a compiler's name. It asks the governor, waits, runs the real compiler and says how
 // that ended. A build calls it thousands of times, so it does nothing that it need not, and it never makes things

@@ -14,7 +14,7 @@
 #include "base/text.h"
 #include "pep/version.h"
 #include "plan/render/render.h"
-#include "sys/process.h"
+#include "sys/process/process.h"
 
 namespace wheelsmith::plan {
 

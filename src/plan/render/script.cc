@@ -17,7 +17,7 @@
 #include "base/text.h"
 #include "plan/render/render.h"
 #include "store/store.h"
-#include "sys/process.h"
+#include "sys/process/process.h"
 
 namespace wheelsmith::plan {
 

@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "plan/render/render.h"
-#include "sys/process.h"
+#include "sys/process/process.h"
 
 namespace wheelsmith::plan {
 

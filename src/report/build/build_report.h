@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "document/value.h"
-#include "gpu/device_code.h"
+#include "gpu/code/device_code.h"
 #include "report/build/build_record.h"
 #include "run/run.h"
 

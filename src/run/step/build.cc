@@ -7,7 +7,7 @@
 #include "run/step/tool_runner.h"
 #include "sys/file.h"
 #include "sys/files.h"
-#include "sys/process.h"
+#include "sys/process/process.h"
 #include "wheel/write/edit.h"
 
 namespace wheelsmith::run {

@@ -9,7 +9,7 @@
 #include "run/step/phases.h"
 #include "sys/file.h"
 #include "sys/files.h"
-#include "toolchain/library.h"
+#include "toolchain/library/library.h"
 
 namespace wheelsmith::run {
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "pep/project_page.h"
+#include "pep/project/project_page.h"
 #include "sys/file.h"
 #include "sys/files.h"
 

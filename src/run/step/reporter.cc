@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "run/executor.h"
-#include "sys/process.h"
+#include "sys/process/process.h"
 
 namespace wheelsmith::run {
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-#include "plan/spec.h"
+#include "plan/step/spec.h"
 #include "run/events.h"
 #include "sys/log_file.h"
 

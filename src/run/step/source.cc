@@ -10,7 +10,7 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "document/fields.h"
-#include "plan/spec_fields.h"
+#include "plan/step/spec_fields.h"
 #include "run/step/phases.h"
 #include "source/worktree/history.h"
 #include "sys/file.h"

@@ -8,7 +8,7 @@
 #include "governor/governor.h"
 #include "run/cache_relay.h"
 #include "run/step/phases.h"
-#include "sys/process.h"
+#include "sys/process/process.h"
 
 namespace wheelsmith::run {
 

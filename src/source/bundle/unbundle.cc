@@ -11,7 +11,7 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "document/value.h"
-#include "pep/project_page.h"
+#include "pep/project/project_page.h"
 #include "source/bundle/source_bundle.h"
 #include "source/git/ref_kind.h"
 #include "source/worktree/git_folder.h"

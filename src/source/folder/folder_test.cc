@@ -8,7 +8,7 @@
 #include "source/source.h"
 #include "sys/file.h"
 #include "sys/files.h"
-#include "sys/process.h"
+#include "sys/process/process.h"
 
 namespace wheelsmith::source {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "store/store.h"
-#include "sys/process.h"
+#include "sys/process/process.h"
 
 namespace wheelsmith::source {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "source/git/mirrors.h"
-#include "sys/process.h"
+#include "sys/process/process.h"
 
 namespace wheelsmith::source {
 

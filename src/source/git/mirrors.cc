@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "fetch/fetch.h"
-#include "pep/project_page.h"
+#include "pep/project/project_page.h"
 #include "sys/file.h"
 
 namespace wheelsmith::source {

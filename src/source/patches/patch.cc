@@ -13,7 +13,7 @@
 #include "base/text.h"
 #include "source/patches/patch_reason.h"
 #include "sys/file.h"
-#include "sys/process.h"
+#include "sys/process/process.h"
 
 namespace wheelsmith::source {
 

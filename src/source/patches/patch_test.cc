@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "sys/file.h"
 #include "sys/files.h"
-#include "sys/process.h"
+#include "sys/process/process.h"
 
 namespace wheelsmith::source {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "sys/process.h"
+#include "sys/process/process.h"
 
 namespace wheelsmith::source {
 

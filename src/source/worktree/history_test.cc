@@ -6,7 +6,7 @@
 #include "source/source.h"
 #include "sys/file.h"
 #include "sys/files.h"
-#include "sys/process.h"
+#include "sys/process/process.h"
 
 namespace wheelsmith::source {
 

@@ -14,7 +14,7 @@
 #include "source/worktree/work_tree.h"
 #include "sys/file.h"
 #include "sys/files.h"
-#include "sys/process.h"
+#include "sys/process/process.h"
 
 namespace wheelsmith::source {
 

@@ -12,7 +12,7 @@
 #include "sys/io/new_file.h"
 #include "sys/io/socket.h"
 #include "sys/io/wait.h"
-#include "sys/process.h"
+#include "sys/process/process.h"
 
 namespace wheelsmith::sys {
 namespace {

@@ -9,7 +9,7 @@
 #include "base/file_tree.h"
 #include "base/finding.h"
 #include "gpu/arch.h"
-#include "gpu/expected_code.h"
+#include "gpu/code/expected_code.h"
 #include "wheel/check/loader/loader.h"
 #include "wheel/read/provider.h"
 #include "wheel/tags/platform.h"

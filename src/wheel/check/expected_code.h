@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/finding.h"
-#include "gpu/expected_code.h"
+#include "gpu/code/expected_code.h"
 #include "wheel/read/elf_facts.h"
 
 namespace wheelsmith::wheel {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/file_tree.h"
-#include "pep/metadata.h"
+#include "pep/metadata/metadata.h"
 #include "pep/wheel_name.h"
 
 namespace wheelsmith::wheel {

@@ -8,7 +8,7 @@
 
 #include "base/finding.h"
 #include "elf/elf_file.h"
-#include "gpu/device_code.h"
+#include "gpu/code/device_code.h"
 
 namespace wheelsmith::wheel {
 

@@ -6,7 +6,7 @@
 
 #include "base/sink.h"
 #include "base/zip_epoch.h"
-#include "pep/metadata.h"
+#include "pep/metadata/metadata.h"
 #include "pep/wheel_name.h"
 #include "zip/archive.h"
 #include "zip/writer.h"

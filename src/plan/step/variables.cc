@@ -1,0 +1,198 @@
+// The environment of a step, made from nothing. What a user's shell happens to hold (CFLAGS of an afternoon long ago, a
+// proxy, a PYTHONPATH) decides no result of ours: only what stands here does, and it is part of the key. Paths of our
+// own stand as
+// ${tree}, ${env}, ${toolkit} and ${rocm}; the step's process puts the real ones in.
+
+#include "plan/step/variables.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "base/zip_epoch.h"
+#include "choose/user_variables.h"
+#include "plan/rocm.h"
+#include "sys/file.h"
+
+namespace wheelsmith::plan {
+
+namespace {
+
+using Variables = std::map<std::string, std::string>;
+
+// Progress with the seconds since ninja started. "%w" would be shorter for long builds; ninjas before 1.12 refuse it.
+constexpr std::string_view k_ninja_status = "[%f/%t %es] ";
+// A user's choice of it, too, decides how a log looks and nothing else, so the key does not contain it.
+constexpr std::string_view k_ninja_variable = "NINJA_STATUS";
+constexpr std::string_view k_system_path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+void append(std::string& text, std::string_view more) {
+  if (!text.empty() && !more.empty()) text += ' ';
+  text += more;
+}
+
+// Folder names that would end up in binaries (__FILE__, debug information) become short fixed ones.
+std::string prefix_maps(const BuildSpec& spec) {
+  std::string maps = "-ffile-prefix-map=${tree}=. -ffile-prefix-map=${env}=env";
+  if (spec.variant == recipe::Variant::cuda) maps += " -ffile-prefix-map=${toolkit}=cuda";
+  return maps;
+}
+
+// Newer setuptools lets CFLAGS stand in place of the interpreter's own flags, not behind them: what the interpreter
+// would have said (-O3 -DNDEBUG -fwrapv) must be in it, or a release is compiled without any optimisation.
+std::string optimization(const std::string& build_type) {
+  if (build_type == "debug") return "-O0 -g -fwrapv";
+  if (build_type == "relwithdebinfo") return "-O2 -g -DNDEBUG -fwrapv";
+  if (build_type == "minsizerel") return "-Os -DNDEBUG -fwrapv";
+  return "-O3 -DNDEBUG -fwrapv";
+}
+
+bool is_stripped(const std::string& build_type) { return build_type == "release" || build_type == "minsizerel"; }
+
+Variables isolation() {
+  return {
+      {"HOME", "${tree}/home"},
+      {"TMPDIR", "${tree}/tmp"},
+      {"LANG", "C.UTF-8"},
+      {"LC_ALL", "C.UTF-8"},
+      {"TZ", "UTC"},
+      {"PYTHONHASHSEED", "0"},
+      {"PYTHONNOUSERSITE", "1"},
+      {"PYTHONUNBUFFERED", "1"},
+      // A pip that a setup.py calls finds no index, and asks nobody.
+      {"PIP_NO_INDEX", "1"},
+      {"PIP_NO_INPUT", "1"},
+      {"PIP_DISABLE_PIP_VERSION_CHECK", "1"},
+      {"PIP_CONFIG_FILE", "/dev/null"},
+      // A version comes from the source, never from a repository that happens to be above the tree.
+      {"GIT_CEILING_DIRECTORIES", "${tree}"},
+      {"GIT_TERMINAL_PROMPT", "0"},
+      {"GIT_CONFIG_NOSYSTEM", "1"},
+  };
+}
+
+void add_compilers(Variables& variables, const BuildSpec& spec, const toolchain::Host& host) {
+  std::string flags = optimization(spec.build_type);
+  append(flags, prefix_maps(spec));
+  std::string link = is_stripped(spec.build_type) ? "-Wl,-s" : "";
+  if (!host.sysroot.empty()) {
+    const std::string sysroot = "--sysroot=" + host.sysroot.string();
+    append(flags, sysroot);
+    append(link, sysroot);
+  }
+  variables["CC"] = "${tree}/bin/cc";
+  variables["CXX"] = "${tree}/bin/c++";
+  variables["CFLAGS"] = flags;
+  variables["CXXFLAGS"] = flags;
+  if (!link.empty()) variables["LDFLAGS"] = link;
+}
+
+constexpr int k_least_standard = 17;  // of CUDA's own headers
+
+void add_cuda(Variables& variables, const BuildSpec& spec, int standard, bool allow_unsupported) {
+  for (const char* name : {"CUDA_HOME", "CUDA_PATH", "CUDAToolkit_ROOT"}) variables[name] = "${toolkit}";
+  variables["CUDACXX"] = "${toolkit}/bin/nvcc";
+  variables["CUDAHOSTCXX"] = "${tree}/bin/c++";
+  std::string host;
+  const std::string maps = prefix_maps(spec);
+  for (const std::string_view flag : split(maps, ' ')) append(host, fmt::format("-Xcompiler {}", flag));
+  variables["NVCC_APPEND_FLAGS"] = host;
+  std::string first;
+  // nvcc takes gcc from PATH by itself; clang must be named, and must use the standard library that nvcc knows. Where
+  // no standard is said nvcc compiles for clang's own, which is C++14 up to clang 15, and CUDA's headers want C++17. It
+  // is said to nvcc alone, which hands it on: the package's own -std comes later and wins, for both of them.
+  if (spec.tools.compiler_family == "clang")
+    first = fmt::format("-ccbin=${{tree}}/bin/c++ -Xcompiler -stdlib=libstdc++ -std=c++{}",
+                        std::max(standard, k_least_standard));
+  if (allow_unsupported) append(first, "-allow-unsupported-compiler");
+  if (!first.empty()) variables["NVCC_PREPEND_FLAGS"] = first;
+}
+
+// What each tool understands by "say more".
+Variables more_words(const recipe::Rules& rules, const Placeholders& values) {
+  Variables variables = {
+      {"VERBOSE", "1"}, {"CMAKE_VERBOSE_MAKEFILE", "ON"}, {"NVCC_VERBOSE", "1"}, {"HIPCC_VERBOSE", "7"}};
+  for (const auto& [name, value] : rules.verbose) variables[name] = recipe::expand(value, values);
+  return variables;
+}
+
+}  // namespace
+
+std::optional<std::string> expand_or_nothing(const std::string& text, const Placeholders& values) {
+  std::string expanded = recipe::expand(text, values);
+  if (expanded.empty() && !text.empty()) return std::nullopt;
+  return expanded;
+}
+
+namespace {
+
+Variables fixed_variables(const VariableInputs& inputs) {
+  const BuildSpec& spec = inputs.spec;
+  const recipe::Rules& rules = inputs.rules;
+  Variables variables = isolation();
+  const auto date = inputs.host.environment.find("SOURCE_DATE_EPOCH");
+  variables["SOURCE_DATE_EPOCH"] =
+      date != inputs.host.environment.end() && to_number(date->second) ? date->second : std::to_string(k_zip_epoch);
+  std::string path = "${env}/bin:${tree}/bin";
+  // Programs that came with the environment's packages: ninja, cmake.
+  if (!spec.environment.isolated) path += ":" + (spec.python.prefix / "bin").string();
+  if (spec.variant == recipe::Variant::cuda) path += ":${toolkit}/bin";
+  if (spec.variant == recipe::Variant::rocm) path += rocm_search_path(spec.tools.rocm);
+  variables["PATH"] = path + ":" + std::string(k_system_path);
+  add_compilers(variables, spec, inputs.host);
+  if (spec.variant == recipe::Variant::cuda)
+    add_cuda(variables, spec, rules.requires_versions.cxx_standard, inputs.allow_unsupported_compiler);
+  if (spec.variant == recipe::Variant::rocm) add_rocm_variables(variables, spec.tools.rocm, prefix_maps(spec));
+  if (!rules.archs.variable.empty() && !spec.archs.requests.empty())
+    variables[rules.archs.variable] = inputs.values.at("archs");
+  for (const recipe::Fetch& fetch : rules.fetches) {
+    const std::string place = fetched_place(fetch, inputs.fetches);
+    if (!fetch.variable.empty() && !place.empty()) variables[fetch.variable] = place;
+  }
+  for (const auto& [name, value] : rules.environment) {
+    if (const auto expanded = expand_or_nothing(value, inputs.values)) variables[name] = *expanded;
+  }
+  for (const auto& [name, value] : rules.append) append(variables[name], recipe::expand(value, inputs.values));
+  // What an option says was taken from there; the build sees the plan's answer.
+  for (const auto& [name, value] : inputs.user) {
+    if (choose::option_of_variable(name).empty() && name != k_ninja_variable) variables[name] = value;
+  }
+  return variables;
+}
+
+Variables loose_variables(const VariableInputs& inputs, const Variables& fixed) {
+  Variables loose = {{"MAX_JOBS", "${jobs}"}, {"CMAKE_BUILD_PARALLEL_LEVEL", "${jobs}"}};
+  const auto status = inputs.user.find(std::string(k_ninja_variable));
+  loose.emplace(k_ninja_variable, status != inputs.user.end() ? status->second : k_ninja_status);
+  // rustup's cargo looks for the real one in the home folder, which is another one while a step runs.
+  if (inputs.spec.tools.programs.contains("cargo")) {
+    const sys::Environment& around = inputs.host.environment;
+    const auto said = around.find("RUSTUP_HOME"), home = around.find("HOME");
+    if (said != around.end())
+      loose["RUSTUP_HOME"] = said->second;
+    else if (home != around.end() && sys::is_folder(home->second + "/.rustup"))
+      loose["RUSTUP_HOME"] = home->second + "/.rustup";
+  }
+  if (!inputs.spec.verbose) return loose;
+  for (const auto& [name, value] : more_words(inputs.rules, inputs.values)) loose[name] = value;
+  if (inputs.spec.variant == recipe::Variant::cuda)
+    loose["NVCC_APPEND_FLAGS"] = fixed.at("NVCC_APPEND_FLAGS") + " -Xptxas -v";
+  return loose;
+}
+
+}  // namespace
+
+VariableSpec make_variables(const VariableInputs& inputs) {
+  const Variables fixed = fixed_variables(inputs);
+  VariableSpec result;
+  result.fixed.assign(fixed.begin(), fixed.end());
+  for (const auto& [name, value] : loose_variables(inputs, fixed)) {
+    // What the recipe or the user sets is theirs.
+    const bool taken = fixed.contains(name) && name != "NVCC_APPEND_FLAGS";
+    if (!taken) result.loose.emplace_back(name, value);
+  }
+  return result;
+}
+
+}  // namespace wheelsmith::plan

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include "sys/io/fd.h"
+#include "sys/process/process.h"
+
+// The birth of a process. Only src/sys includes this.
+
+namespace wheelsmith::sys {
+
+struct Spawned {
+  pid_t pid = 0;
+  Fd output;  // read ends, not blocking
+  Fd errors;  // closed when standard error goes into the output
+};
+
+enum class ErrorStream { joined, separate };
+
+// Throws Error when the program cannot be started; then there is no process.
+Spawned spawn(const Command& command, ErrorStream errors);
+
+}  // namespace wheelsmith::sys
