@@ -7,7 +7,7 @@ src=$tests/../src
 # pages, and rocm-version, one of ROCm's manifest.
 kinds='zip|elf|metadata|wheel|record|tag|platform|symbol|torch|loader|arch|runpath|member|dist-info|name|gpu|build|size|purelib|binaries|needed|recipe|store|preload|rocm|index'
 # Only where findings are made: elsewhere such words are settings, packages and checks of doctor.
-makers=("$src"/{zip,elf,pep,gpu,wheel,store,index} "$src"/run/step/{finish,check}.cc "$src"/rocm/{artifacts,layout,layout_parts,look,package}.cc)
+makers=("$src"/{zip,elf,pep,gpu,wheel,store,index} "$src"/run/step/{finish,check}.cc "$src"/rocm/{artifacts,look,package}.cc "$src"/rocm/layout/{layout,layout_parts}.cc)
 grep -rhoE "\"($kinds)-[a-z0-9-]+\"" "${makers[@]}" --include='*.cc' --exclude='*_test.cc' --exclude-dir=testing |
   tr -d '"' | sort -u | grep -vxE 'build-id|dist-info-metadata|rocm-version' >"$t/ids"
 count=$(wc -l <"$t/ids")
