@@ -44,9 +44,9 @@ removed() {
   diff "$t/wanted" "$t/got" >&2 || fail "pip uninstall $1 left something, or removed too much"
 }
 compiled() {
-  CCACHE_DIR=$t/store/ccache ccache --print-stats |
+  CCACHE_DIR=$(echo "$t"/store/ccache/*) ccache --print-stats |
     awk '$1 == "cache_miss" { miss = $2 } $1 ~ /^(direct|preprocessed)_cache_hit$/ { hit += $2 } END { print miss + 0, hit + 0 }'
-  CCACHE_DIR=$t/store/ccache ccache -z >/dev/null
+  CCACHE_DIR=$(echo "$t"/store/ccache/*) ccache -z >/dev/null
 }
 
 # What cannot be is told in a sentence, before anything is built.

@@ -10,6 +10,7 @@
 #include "build/build.h"
 #include "cli/session.h"
 #include "report/plan/doctor_text.h"
+#include "run/sandbox.h"
 
 namespace wheelsmith::cli {
 
@@ -55,6 +56,15 @@ std::string set_cache(build::BuildOptions& options, const settings::Settings& se
                                            : "";
 }
 
+// What the user names himself he may show: folders in variables of his, a sysroot.
+run::SandboxOptions build_sandbox(const settings::Settings& settings, const choose::Request& request) {
+  run::SandboxOptions options = sandbox_options(settings);
+  std::string named = settings.text("sysroot");
+  for (const auto& [name, value] : request.environment) named += "\n" + value;
+  for (const std::filesystem::path& path : run::paths_in(named)) options.open.push_back(path);
+  return options;
+}
+
 build::BuildOptions build_options(const BuildCommand& command, const Session& session, const choose::Request& request) {
   const settings::Settings& settings = session.settings();
   build::BuildOptions options;
@@ -68,6 +78,7 @@ build::BuildOptions build_options(const BuildCommand& command, const Session& se
   run.clean = command.clean;
   run.offline = request.offline;
   run.mirrors = session.fetch_options().mirrors;
+  run.sandbox = build_sandbox(settings, request);
   run.jobs = number_setting(settings, "jobs", 0);
   run.silence_seconds = number_setting(settings, "timeout", 0);
   if (const std::string memory = settings.text("memory"); !memory.empty()) run.memory = parse_size("memory", memory);

@@ -139,6 +139,7 @@ int parse_and_run(CLI::App& app, int argc, char** argv) {
   add_store(app, outcome);
   add_step(app, outcome);
   add_relay(app, outcome);
+  add_confine(app, outcome);
   add_doctor(app, outcome);
   add_rocm(app, outcome);
   add_elf(app, outcome);

@@ -9,6 +9,7 @@
 #include "choose/read_request.h"
 #include "choose/recipe.h"
 #include "container/container.h"
+#include "run/sandbox.h"
 #include "source/patches/patch_work.h"
 #include "sys/file.h"
 #include "sys/files.h"
@@ -108,6 +109,20 @@ void SettingOptions::add_to(CLI::App& command, const std::vector<std::string>& n
                                                                            : "TEXT");
     if (!several) added->expected(1)->take_last();
   }
+}
+
+run::SandboxOptions sandbox_options(const settings::Settings& settings) {
+  run::SandboxOptions options;
+  options.mode = settings.text("sandbox");
+  for (const std::string& path : settings.list("sandbox-open")) {
+    std::error_code error;
+    if (!std::filesystem::exists(path, error))
+      throw UsageError(fmt::format("--sandbox-open {}: there is no such file or folder", printable(path)));
+    options.open.push_back(std::filesystem::absolute(path));
+  }
+  // Trying what the kernel allows starts a process: not for a build that is in the store.
+  if (options.mode != "auto") (void)run::sandbox_mode(options);
+  return options;
 }
 
 settings::Settings SettingOptions::read(const std::vector<std::string>& packages) const {

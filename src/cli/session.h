@@ -14,6 +14,7 @@
 #include "plan/plan.h"
 #include "plan/source_bundle.h"
 #include "recipe/recipe.h"
+#include "run/job.h"
 #include "settings/settings.h"
 #include "source/git/repositories.h"
 #include "store/store.h"
@@ -35,6 +36,9 @@ class SettingOptions {
   std::map<std::string, std::vector<std::string>> m_values;
   std::map<std::string, bool> m_flags;
 };
+
+// --sandbox and --sandbox-open. Throws where the kernel does not have what was asked for.
+run::SandboxOptions sandbox_options(const settings::Settings& settings);
 
 class Session {
  public:

@@ -22,7 +22,7 @@ int test(const TestCommand& command) {
   bool good = true;
   for (const std::string& path : command.paths) {
     items.push_back(run::test_wheel(path, python, session.store(), session.fetcher(), session.host(),
-                                    session.settings().flag("offline")));
+                                    sandbox_options(session.settings()), session.settings().flag("offline")));
     good = good && items.back().good();
     if (!command.output.json) print(report::test_text(items.back(), command.output.style()));
     if (sys::interrupted()) break;
@@ -43,7 +43,7 @@ void add_test(CLI::App& app, Outcome& outcome) {
       "where there is none. The architectures in the wheel are compared with the GPUs that are here.\n\n"
       "Example:\n  wheelsmith test wheelhouse/texture-1.0.0+cu130-cp311-abi3-manylinux_2_34_x86_64.whl");
   sub->add_option("WHEEL", command->paths, "Wheels")->required();
-  command->settings.add_to(*sub, {"python", "store", "offline"});
+  command->settings.add_to(*sub, {"python", "store", "offline", "sandbox", "sandbox-open"});
   command->output.add_to(*sub);
   sub->callback([command, &outcome] { outcome = [command] { return test(*command); }; });
 }

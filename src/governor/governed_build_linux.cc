@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 #include <signal.h>
+#include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -31,7 +32,10 @@ std::string new_id() {
   ::gmtime_r(&time.tv_sec, &utc);
   std::array<char, 32> text{};
   ::strftime(text.data(), text.size(), "%Y%m%d-%H%M%S", &utc);
-  return fmt::format("{}-{:03}-{}", text.data(), time.tv_nsec / 1'000'000, ::getpid());
+  // Who knows it can speak for the build: nobody is to guess it.
+  std::uint64_t secret = 0;
+  if (::getrandom(&secret, sizeof secret, 0) != sizeof secret) throw Error("the kernel has no random numbers");
+  return fmt::format("{}-{:03}-{}-{:016x}", text.data(), time.tv_nsec / 1'000'000, ::getpid(), secret);
 }
 
 // "-j8", "-j 8", "--jobs=8" among make's words; nothing when it says nothing, 0 for -j without a number.
@@ -78,14 +82,16 @@ unsigned offered_jobs(unsigned cores) { return 2 * cores + 14; }
 struct GovernedBuild::State {
   Options options;
   RunFile run;
-  std::filesystem::path shims, run_file;
+  std::filesystem::path shims, run_file, shim_folder, program;
   Connection connection;
   Message status;
   double tried_at = 0;
 
   bool connect(double seconds) {
     tried_at = now();
-    connection = seconds > 0 ? connect_or_start(run, seconds) : connect_to(run.runtime);
+    RunFile ours = run;
+    if (ours.program.empty()) ours.program = program;
+    connection = seconds > 0 ? connect_or_start(ours, seconds) : connect_to(run.runtime);
     return connection.is_open() && connection.send({Word::hello, {{"run", run_file.string()}}});
   }
 };
@@ -103,7 +109,9 @@ GovernedBuild::GovernedBuild(const store::Store& store, Options options) : m_sta
       state.options.record.empty() ? logs / fmt::format("compiles-{}.jsonl", id) : state.options.record);
   state.run.units = store.folder("units");
   state.run.runtime = runtime_folder();
-  state.run.program = state.options.program.empty() ? sys::own_executable() : state.options.program;
+  state.program = state.options.program.empty() ? sys::own_executable() : state.options.program;
+  if (state.options.confined.empty()) state.run.program = state.program;
+  state.run.versions = state.options.confined;
   state.shims = store.folder("shims");
   state.run_file = state.run.runtime / fmt::format("run-{}", id);
   const std::string cache_problem = set_up_cache(state.options.cache, state.run_file, state.run);
@@ -132,8 +140,9 @@ GovernedBuild::~GovernedBuild() {
 
 void GovernedBuild::govern(sys::Environment& environment) {
   State& state = *m_state;
-  const ShimFolder folder(state.shims, environment, state.run.program);
+  const ShimFolder folder(state.shims, environment, state.program);
   folder.enter(environment);
+  state.shim_folder = folder.path();
   environment[k_run_variable] = state.run_file.string();
 
   // What a user has set is the most there may be; without it build systems are told a number that leaves the governor
@@ -180,6 +189,19 @@ const Message& GovernedBuild::status() {
     }
   }
   return state.status;
+}
+
+Places GovernedBuild::places() const {
+  const State& state = *m_state;
+  Places places;
+  places.readable = {state.run_file, socket_path(state.run.runtime).parent_path()};
+  if (!state.shim_folder.empty()) places.readable.push_back(state.shim_folder);
+  if (!state.run.cache_config.empty()) {
+    places.readable.push_back(state.run.cache_config);
+    places.readable.push_back(state.run.cache_program);
+    places.writable.push_back(state.options.cache.folder);
+  }
+  return places;
 }
 
 const sys::Fd& GovernedBuild::news() const { return m_state->connection.fd(); }

@@ -37,6 +37,14 @@ struct Options {
   std::filesystem::path record{};   // written anew; empty: a file of its own in the store's logs/
   std::filesystem::path program{};  // what the shims are made of; empty: our own executable
   CacheOptions cache{};
+  // Where the shims of a build in a sandbox note what compilers say of themselves: it may be written by the build
+  // alone, while the shims are for all. Empty: beside the shims. Shims in a sandbox start no governor, since nobody
+  // outside would find it.
+  std::filesystem::path confined{};
+};
+
+struct Places {
+  std::vector<std::filesystem::path> readable, writable;
 };
 
 // A build that is governed, from before its first process to after its last:
@@ -61,6 +69,8 @@ class GovernedBuild {
   // What the governor says of this build: running, waiting, used, reserved, available, limit, why (docs/governor.md).
   // Looks after the connection too: call it at least every few seconds. Never waits.
   const Message& status();
+  // What a build in a sandbox has to see of ours. After govern().
+  [[nodiscard]] Places places() const;
   // Ready to read when there is something for status(); not open while there is no governor.
   [[nodiscard]] const sys::Fd& news() const;
 

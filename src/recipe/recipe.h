@@ -183,6 +183,13 @@ struct OptionalPart {
   std::string why;
 };
 
+// A path or device that a sandbox is opened for.
+struct OpenPath {
+  std::string path;
+  bool write = false;
+  std::string why;
+};
+
 struct Test {
   std::string name;
   std::vector<std::string> imports;    // modules that must import
@@ -191,6 +198,9 @@ struct Test {
   std::vector<std::string> requires_;  // requirements of the test environment besides the wheel and its own
   std::vector<std::string> files;      // of the source, copied into the folder where it starts
   bool gpu = false;                    // without a GPU of the variant's kind it is "not run"
+  bool network = false;                // it may reach the network
+  std::string network_why;
+  std::vector<OpenPath> open;
 };
 
 struct Checks {
@@ -253,6 +263,7 @@ struct Rules {
   std::vector<std::pair<std::string, std::string>> files;  // written into the source before: path, text
   bool network = false;                                    // may reach the network while it compiles
   std::string network_why;
+  std::vector<OpenPath> open;                     // to prepare commands and the backend
   bool cache = true;                              // its compiles may come from the compile cache
   std::string cache_why;                          // they may not
   std::vector<std::string> clean;                 // globs below the source that are removed first (stale build folders)

@@ -80,6 +80,22 @@ void read_edit(TableReader& in, Edit& edit) {
   if (edit.from == edit.to) in.problems().add(in.line(), in.name() + " changes nothing: from and to are the same");
 }
 
+std::string check_absolute_path(const std::string& text) {
+  if (!text.starts_with('/') || text.find("..") != text.npos) return in_quotes(text) + " is no absolute path";
+  return "";
+}
+
+// Holes in a sandbox: each with a reason.
+void read_open(TableReader& in, std::vector<OpenPath>& open) {
+  in.each("open", [&](TableReader& one) {
+    OpenPath& path = open.emplace_back();
+    one.text("path", path.path, check_absolute_path);
+    one.flag("write", path.write);
+    one.text("why", path.why);
+    if (path.path.empty() || path.why.empty()) one.problems().add(one.line(), one.name() + " needs a path and a why");
+  });
+}
+
 void read_build(TableReader& in, const TextCheck& expandable, Rules& rules) {
   std::size_t backend = static_cast<std::size_t>(rules.backend);
   in.choice("backend", {"pep517", "setup.py", "program"}, backend);
@@ -109,6 +125,7 @@ void read_build(TableReader& in, const TextCheck& expandable, Rules& rules) {
   });
   in.flag("network", rules.network);
   in.text("network-why", rules.network_why);
+  read_open(in, rules.open);
   in.flag("cache", rules.cache);
   in.text("cache-why", rules.cache_why);
   in.texts("clean", rules.clean, check_relative_glob);
@@ -251,6 +268,10 @@ void read_test(TableReader& in, Test& test) {
   in.texts("requires", test.requires_, check_requirement);
   in.texts("files", test.files, check_relative_path);
   in.flag("gpu", test.gpu);
+  in.flag("network", test.network);
+  in.text("network-why", test.network_why);
+  if (test.network && test.network_why.empty()) in.problems().add(in.line(), in.name() + ": say network-why");
+  read_open(in, test.open);
   if (test.imports.empty() && test.script.empty() && test.command.empty()) {
     in.problems().add(in.line(), in.name() + " has nothing to run: give imports, a script or a command");
   }

@@ -24,6 +24,7 @@ class CacheRelay {
 
   // The storage's address as the step's processes see it.
   [[nodiscard]] std::string inner_remote() const;
+  [[nodiscard]] const std::filesystem::path& folder() const;  // of the socket
   // A command that begins with the inner end: run_relay() in the step's network.
   [[nodiscard]] std::vector<std::string> wrapped(const std::vector<std::string>& argv) const;
 

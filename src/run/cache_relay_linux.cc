@@ -180,6 +180,8 @@ std::string CacheRelay::inner_remote() const {
   return fmt::format("{}://{}127.0.0.1:{}{}", address.scheme, address.login, k_port, address.rest);
 }
 
+const std::filesystem::path& CacheRelay::folder() const { return m_state->folder.path(); }
+
 std::vector<std::string> CacheRelay::wrapped(const std::vector<std::string>& argv) const {
   std::vector<std::string> words{sys::own_executable().string(), "relay", "--socket", m_state->socket(), "--"};
   words.insert(words.end(), argv.begin(), argv.end());

@@ -212,6 +212,7 @@ class Coordinator {
     job.store = m_store.root();
     job.log = log_path(m_store, step.spec);
     job.cache = m_options.cache;
+    job.sandbox = m_options.sandbox;
     job.limits.most_jobs = m_options.jobs;
     job.limits.memory = m_options.memory;
     job.limits.silence_seconds = m_options.silence_seconds;

@@ -19,9 +19,6 @@ struct NeededWheel {
   bool direct = true;  // false: only another one that is needed needs it
 };
 
-// The variable that brings a step the address of the remote storage, which may hold a password.
-inline constexpr const char* k_cache_remote_variable = "_WHEELSMITH_CACHE_REMOTE";
-
 // How many compilers may run at once, and in how much memory.
 struct JobLimits {
   unsigned jobs = 1;         // where nothing governs compilers
@@ -31,6 +28,12 @@ struct JobLimits {
   double silence_seconds = 0;
 };
 
+// --sandbox and --sandbox-open.
+struct SandboxOptions {
+  std::string mode = "auto";
+  std::vector<std::filesystem::path> open;  // what the user shows to foreign code, read only
+};
+
 // What a step process is given: the specification, the wheels it needs, and where things are.
 struct Job {
   plan::BuildSpec spec;
@@ -38,8 +41,9 @@ struct Job {
   std::filesystem::path store, log;
   std::vector<NeededWheel> needs;
   std::map<std::string, std::string> mirrors;
-  governor::CacheOptions cache;  // its remote storage comes by the environment: a job's file may be read by others
+  governor::CacheOptions cache;
   JobLimits limits;
+  SandboxOptions sandbox;
   bool clean = false, offline = false;
 
   [[nodiscard]] document::Value to_value() const;

@@ -8,7 +8,6 @@
 
 namespace wheelsmith::document {
 
-// The remote storage's address may hold a password: it is not written down.
 template <>
 struct Codec<governor::CacheOptions> {
   static Value write(const governor::CacheOptions& cache) {
@@ -18,6 +17,7 @@ struct Codec<governor::CacheOptions> {
     table["base"] = cache.base.string();
     table["size"] = cache.size;
     table["compression"] = cache.compression;
+    table["remote"] = cache.remote;
     return table;
   }
   static governor::CacheOptions read(const Value& value, const std::string& where) {
@@ -27,6 +27,7 @@ struct Codec<governor::CacheOptions> {
     cache.base = from_document<std::string>(value["base"], where + ".base");
     cache.size = from_document<std::uint64_t>(value["size"], where + ".size");
     cache.compression = from_document<std::string>(value["compression"], where + ".compression");
+    cache.remote = from_document<std::string>(value["remote"], where + ".remote");
     return cache;
   }
   static_assert(member_count<governor::CacheOptions>() == 6, "a new member must be written and read here");
@@ -55,12 +56,18 @@ struct Fields<run::JobLimits> {
 };
 
 template <>
+struct Fields<run::SandboxOptions> {
+  using T = run::SandboxOptions;
+  static constexpr auto list = fields_of<T>(field("mode", &T::mode), field("open", &T::open));
+};
+
+template <>
 struct Fields<run::Job> {
   using T = run::Job;
   static constexpr auto list = fields_of<T>(
       field("spec", &T::spec), field("reason", &T::reason), field("store", &T::store), field("log", &T::log),
       field("needs", &T::needs), field("mirrors", &T::mirrors), field("cache", &T::cache), field("limits", &T::limits),
-      field("clean", &T::clean), field("offline", &T::offline));
+      field("sandbox", &T::sandbox), field("clean", &T::clean), field("offline", &T::offline));
 };
 
 }  // namespace wheelsmith::document

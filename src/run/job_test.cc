@@ -49,11 +49,6 @@ TEST(Job, LosesNoMemberOnTheWay) {
   });
 }
 
-TEST(Job, HoldsNoPassword) {
-  const Job job = document::Sampler().make<Job>();
-  EXPECT_EQ(document::to_json(job.to_value()).find("secret"), std::string::npos);
-}
-
 namespace {
 
 StepOutcome sample_outcome() {

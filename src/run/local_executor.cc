@@ -33,15 +33,11 @@ class LocalExecutor final : public Executor {
     Job& job = submission.job;
     job.limits.governed = m_governor.has_value();
     job.limits.jobs = jobs_for(submission.resources, job.limits.most_jobs);
-    const std::filesystem::path file = m_store.temporary() / (store::slug(job.spec.id) + ".json");
-    sys::write_private_file(file, document::to_json(job.to_value()));  // values of --env, passwords of mirrors
     sys::Command command;
-    command.argv = {sys::own_executable().string(), "step", file.string()};
-    if (!job.cache.remote.empty()) {
-      command.environment = sys::current_environment();
-      (*command.environment)[k_cache_remote_variable] = job.cache.remote;
-    }
-    m_running.push_back({submission.ticket, sys::Process(command), file, "", "", false});
+    command.argv = {sys::own_executable().string(), "step", "-"};
+    // By a descriptor: values of --env and passwords of mirrors are in no file, no argument and no variable.
+    command.input = document::to_json(job.to_value());
+    m_running.push_back({submission.ticket, sys::Process(command), "", "", false});
   }
 
   std::vector<Report> wait() override {
@@ -58,8 +54,6 @@ class LocalExecutor final : public Executor {
       }
       read(running, reports);
       if (!running.reported) reports.push_back(lost(running, *exit));
-      std::error_code ignored;
-      std::filesystem::remove(running.job_file, ignored);
       m_running.erase(m_running.begin() + static_cast<std::ptrdiff_t>(i));
     }
     return reports;
@@ -75,7 +69,6 @@ class LocalExecutor final : public Executor {
   struct Running {
     std::size_t ticket;
     sys::Process process;
-    std::filesystem::path job_file;
     std::string partial;
     std::string strange;
     bool reported = false;

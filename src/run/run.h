@@ -10,6 +10,7 @@
 #include "plan/plan.h"
 #include "run/events.h"
 #include "run/executor.h"
+#include "run/job.h"
 #include "run/outcome.h"
 #include "store/store.h"
 
@@ -25,10 +26,11 @@ struct RunOptions {
   bool offline = false;
   std::map<std::string, std::string> mirrors;
   governor::CacheOptions cache;  // for compiles; without a program there is none
-  double silence_seconds = 0;    // a build that prints nothing for so long is stopped; 0: never
-  unsigned jobs = 0;             // the most compilers of a step; 0: as cores and memory allow
-  std::uint64_t memory = 0;      // the most for all compilers of a step; 0: as much as there is
-  unsigned most_losses = 0;      // how often a step whose process or machine died is started again
+  SandboxOptions sandbox;
+  double silence_seconds = 0;  // a build that prints nothing for so long is stopped; 0: never
+  unsigned jobs = 0;           // the most compilers of a step; 0: as cores and memory allow
+  std::uint64_t memory = 0;    // the most for all compilers of a step; 0: as much as there is
+  unsigned most_losses = 0;    // how often a step whose process or machine died is started again
   std::function<void(const Event&)> on_event = [](const Event&) {};
 };
 

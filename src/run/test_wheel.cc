@@ -43,7 +43,8 @@ std::vector<Finding> fits_here(const std::filesystem::path& wheel, Bytes file,
 }  // namespace
 
 WheelTest test_wheel(const std::filesystem::path& wheel, const toolchain::Python& python, store::Store& store,
-                     fetch::Fetcher& fetcher, const toolchain::Host& host, bool offline) {
+                     fetch::Fetcher& fetcher, const toolchain::Host& host, const SandboxOptions& sandbox,
+                     bool offline) {
   WheelTest result;
   result.path = wheel.string();
   try {
@@ -67,7 +68,8 @@ WheelTest test_wheel(const std::filesystem::path& wheel, const toolchain::Python
                     .offline = offline,
                     .store = store,
                     .fetcher = fetcher,
-                    .host = host};
+                    .host = host,
+                    .sandbox = sandbox};
     // The torch that is here is the one the wheel will be used with.
     if (rules.requires_versions.uses_torch) {
       if (const auto torch = toolchain::find_torch(python.executable, false, host))

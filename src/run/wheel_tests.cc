@@ -14,6 +14,7 @@
 #include "env/installed.h"
 #include "pep/metadata/metadata.h"
 #include "pep/wheel_name.h"
+#include "run/sandbox.h"
 #include "sys/file.h"
 #include "sys/files.h"
 #include "wheel/check/check.h"
@@ -61,7 +62,7 @@ sys::Environment test_environment(const env::Environment& environment, const std
                                   const sys::Environment& ours) {
   sys::Environment result = {{"PATH", environment.root.string() + "/bin:/usr/local/bin:/usr/bin:/bin"},
                              {"HOME", home.string()},
-                             {"TMPDIR", home.string()},
+                             {"TMPDIR", (home.parent_path() / "tmp").string()},
                              {"LANG", "C.UTF-8"},
                              {"PYTHONNOUSERSITE", "1"},
                              {"PYTHONUNBUFFERED", "1"},
@@ -102,7 +103,39 @@ std::vector<std::string> missing_for(const recipe::Test& test, const TestBench& 
   return missing;
 }
 
-env::Environment fresh_environment(const TestBench& bench, const std::filesystem::path& folder) {
+struct TestEnvironment : env::Environment {
+  std::vector<std::filesystem::path> sites{};  // of other environments, behind its own
+};
+
+// The environment, and what stands behind it. The wheel itself is not among it: a test must not change what is
+// published.
+sys::SandboxPolicy test_policy(const TestBench& bench, const TestEnvironment& environment,
+                               const std::filesystem::path& folder, const recipe::Test* test) {
+  PolicyMaker maker(bench.sandbox, bench.store.root());
+  maker.python(bench.python);
+  maker.read(environment.root);
+  maker.site(environment.site_packages);
+  for (const std::filesystem::path& site : environment.sites) maker.site(site);
+  if (bench.in_place) {
+    for (const std::filesystem::path& site : bench.python.sites) maker.site(site);
+    if (!bench.source.empty()) maker.read(bench.source);
+  }
+  for (const char* name : {"LD_LIBRARY_PATH", "ROCM_PATH"}) {
+    const auto found = bench.host.environment.find(name);
+    if (found == bench.host.environment.end()) continue;
+    for (const std::filesystem::path& path : paths_in(found->second)) maker.read(path);
+  }
+  if (test != nullptr) {
+    for (const char* name : {"home", "tmp"}) maker.write(folder / name);
+    maker.temporary(folder / "tmp");
+    if (test->gpu) maker.gpu_devices();
+    maker.network(test->network);
+    maker.opened_by_recipe(test->open);
+  }
+  return maker.policy();
+}
+
+TestEnvironment fresh_environment(const TestBench& bench, const std::filesystem::path& folder) {
   const Blob file = sys::map_file(bench.wheel);
   std::vector<std::string> requirements = bench.requirements;
   for (const std::string& text : own_requirements(file.bytes)) {
@@ -126,8 +159,14 @@ env::Environment fresh_environment(const TestBench& bench, const std::filesystem
       env::make_environment(bench.python, lock, bench.torch_sites, bench.fetcher, bench.store);
   std::vector<std::filesystem::path> sites = {base.site_packages};
   sites.insert(sites.end(), bench.torch_sites.begin(), bench.torch_sites.end());
-  env::Environment environment = env::make_scratch_environment(bench.python, sites, folder);
-  const toolchain::Python inside = toolchain::find_python(environment.python.string(), bench.host);
+  const TestEnvironment environment{env::make_scratch_environment(bench.python, sites, folder), sites};
+  toolchain::Host host = bench.host;
+  if (sandbox_mode(bench.sandbox) != sys::SandboxMode::off) {
+    host.confine = [policy = test_policy(bench, environment, folder, nullptr)](const sys::Command& command) {
+      return sys::in_sandbox(command, policy);
+    };
+  }
+  const toolchain::Python inside = toolchain::find_python(environment.python.string(), host);
   env::install_wheel(bench.wheel, env::install_target(inside), false, usable_threads());
   return environment;
 }
@@ -152,6 +191,10 @@ std::filesystem::path test_folder(const TestBench& bench, const recipe::Test& te
   for (const std::string& file : test.files) {
     const std::filesystem::path to = folder / file;
     sys::make_folders(to.parent_path());
+    // The package's own scripts may have put a link there that leads to a file of the user's.
+    if (!sys::is_within(std::filesystem::weakly_canonical(bench.source / file),
+                        std::filesystem::weakly_canonical(bench.source)))
+      throw Error(fmt::format("the test's file {} is a link that leaves the source", printable(file)));
     if (sys::is_folder(bench.source / file))
       sys::copy_tree(bench.source / file, to);
     else
@@ -175,9 +218,10 @@ std::vector<TestOutcome> run_tests(const TestBench& bench) {
       {"archs", bench.archs.requests.empty() ? "" : recipe::spell(bench.archs, bench.rules.archs)},
       {"variant", std::string(recipe::to_string(bench.variant))}};
   sys::TempDir folder;
-  const env::Environment environment =
-      bench.in_place ? env::Environment{"", bench.python.prefix, bench.python.executable, bench.python.purelib}
-                     : fresh_environment(bench, folder.path() / "env");
+  const TestEnvironment environment =
+      bench.in_place
+          ? TestEnvironment{{"", bench.python.prefix, bench.python.executable, bench.python.purelib}, bench.torch_sites}
+          : fresh_environment(bench, folder.path() / "env");
   const std::filesystem::path home = folder.path() / "home";
   sys::make_folders(home);
   for (std::size_t i = 0; i < bench.rules.tests.size(); ++i) {
@@ -192,6 +236,12 @@ std::vector<TestOutcome> run_tests(const TestBench& bench) {
       command.environment = test_environment(environment, home, bench.host.environment);
       command.folder = test_folder(bench, test, home, i);
       command.timeout = std::chrono::minutes(30);
+      sys::remove_tree(folder.path() / "tmp");
+      sys::make_folders(folder.path() / "tmp");
+      if (sandbox_mode(bench.sandbox) == sys::SandboxMode::off)
+        command.no_network = !test.network && sys::can_isolate_network();
+      else
+        command = sys::in_sandbox(command, test_policy(bench, environment, folder.path(), &test));
       std::string output;
       sys::Process process(command);
       const sys::Exit exit = process.wait(

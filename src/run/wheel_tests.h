@@ -7,6 +7,7 @@
 
 #include "fetch/fetch.h"
 #include "recipe/recipe.h"
+#include "run/job.h"
 #include "run/outcome.h"
 #include "store/store.h"
 #include "toolchain/toolchain.h"
@@ -34,6 +35,7 @@ struct TestBench {
   store::Store& store;
   fetch::Fetcher& fetcher;
   const toolchain::Host& host;
+  SandboxOptions sandbox{};
   std::function<void(const std::string&)> log = [](const std::string&) {};
 };
 std::vector<TestOutcome> run_tests(const TestBench& bench);
@@ -49,6 +51,6 @@ struct WheelTest {
   [[nodiscard]] bool good() const;
 };
 WheelTest test_wheel(const std::filesystem::path& wheel, const toolchain::Python& python, store::Store& store,
-                     fetch::Fetcher& fetcher, const toolchain::Host& host, bool offline);
+                     fetch::Fetcher& fetcher, const toolchain::Host& host, const SandboxOptions& sandbox, bool offline);
 
 }  // namespace wheelsmith::run

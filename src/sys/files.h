@@ -107,6 +107,8 @@ struct TreeFile {
 std::vector<TreeFile> list_tree(const std::filesystem::path& root, const std::vector<std::string>& skip = {});
 
 std::uint64_t free_disk_bytes(const std::filesystem::path& path);
+// Whether a disk is as good as full: what is left is for those who have to clean up, not for what fills it.
+bool is_nearly_full(const std::filesystem::path& path);
 
 struct Memory {
   std::uint64_t total = 0;      // of the machine, or the cgroup's limit where that is less

@@ -121,6 +121,21 @@ std::optional<std::string> stat_fingerprint(const std::filesystem::path& path) {
                      nanoseconds(status.st_ctim));
 }
 
+namespace {
+
+// Of a large disk half a gigabyte, of a small one a fiftieth.
+constexpr std::uint64_t k_reserve = 500'000'000;
+
+}  // namespace
+
+bool is_nearly_full(const std::filesystem::path& path) {
+  struct statvfs disk{};
+  if (::statvfs(path.c_str(), &disk) != 0) return false;
+  const std::uint64_t total = static_cast<std::uint64_t>(disk.f_blocks) * disk.f_frsize;
+  const std::uint64_t left = static_cast<std::uint64_t>(disk.f_bavail) * disk.f_frsize;
+  return left < std::min(k_reserve, total / 50);
+}
+
 std::uint64_t free_disk_bytes(const std::filesystem::path& path) {
   // A folder that is not made yet will be where its nearest parent is.
   std::error_code error;

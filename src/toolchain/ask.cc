@@ -56,7 +56,7 @@ Reply ask(const std::vector<std::string>& argv, const Host& where, std::string_v
   command.timeout = timeout;
   Reply reply;
   try {
-    sys::Captured captured = sys::capture(command, k_most_output);
+    sys::Captured captured = sys::capture(where.confine ? where.confine(command) : command, k_most_output);
     const sys::Exit& exit = captured.exit;
     reply.ran = !exit.timed_out && exit.signal == 0 && exit.code != 126 && exit.code != 127;
     reply.good = exit.good();

@@ -35,6 +35,8 @@ struct Host {
   std::shared_ptr<const Description> described;
   sys::Environment environment;
   Memo memo;
+  // Set where what is asked is foreign code (an environment's packages): the same command in a sandbox.
+  std::function<sys::Command(const sys::Command&)> confine;
   std::string cc, cxx;         // --set cc=…, CC: a name or path; "" is the default
   std::filesystem::path cuda;  // CUDA_HOME or a setting
   std::filesystem::path rocm;

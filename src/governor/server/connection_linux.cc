@@ -44,15 +44,21 @@ std::filesystem::path runtime_folder() {
   if (given != nullptr && *given == '/') {
     const std::filesystem::path folder = std::filesystem::path(given) / "wheelsmith";
     // It may be there in name only, as in containers. A socket's path has 107 bytes.
-    if (socket_path(folder).string().size() < 100 && make_own_folder(folder).empty()) return folder;
+    if (socket_path(folder).string().size() < 100 && make_own_folder(folder).empty() &&
+        make_own_folder(socket_path(folder).parent_path()).empty())
+      return folder;
   }
   const std::filesystem::path folder = "/tmp/wheelsmith-" + std::to_string(::geteuid());
-  if (const std::string problem = make_own_folder(folder); !problem.empty()) throw Error(problem);
+  for (const std::filesystem::path& each : {folder, socket_path(folder).parent_path()}) {
+    if (const std::string problem = make_own_folder(each); !problem.empty()) throw Error(problem);
+  }
   return folder;
 }
 
-std::filesystem::path lock_path(const std::filesystem::path& runtime) { return runtime / "governor.lock"; }
-std::filesystem::path socket_path(const std::filesystem::path& runtime) { return runtime / "governor.sock"; }
+std::filesystem::path lock_path(const std::filesystem::path& runtime) { return runtime / "meet.lock"; }
+// In a folder of its own: builds in a sandbox see it and nothing else of the runtime folder, and a socket that a later
+// governor makes appears there, too.
+std::filesystem::path socket_path(const std::filesystem::path& runtime) { return runtime / "meet" / "governor.sock"; }
 
 void Connection::close() {
   m_socket.close();
@@ -107,7 +113,7 @@ Connection connect_or_start(const RunFile& run, double seconds) {
   for (useconds_t pause = 1000;; pause = std::min<useconds_t>(pause * 2, 50'000)) {
     Connection connection = connect_to(run.runtime);
     if (connection.is_open() || now() > until) return connection;
-    if (now() >= start_at) {
+    if (!run.program.empty() && now() >= start_at) {
       sys::start_detached(run.program, {"wheelsmith", "governor", "--runtime", run.runtime.string()}, {"LC_ALL=C"});
       start_at = now() + 1;
     }

@@ -20,13 +20,14 @@ inline constexpr const char* k_passed_variable = "_WHEELSMITH_PASSED";  // let p
 
 struct RunFile {
   std::string id;
-  unsigned jobs = 0;              // the most compiles at once; 0: as many as cores
-  unsigned cores = 0;             // 0: the machine's
-  std::uint64_t memory = 0;       // the most for all its compiles; 0: as much as there is
-  std::filesystem::path record;   // lines of JSON, one for each compile
-  std::filesystem::path units;    // the folder of the memory model
-  std::filesystem::path runtime;  // where the governor's lock and socket are
-  std::filesystem::path program;  // what is started as governor
+  unsigned jobs = 0;                 // the most compiles at once; 0: as many as cores
+  unsigned cores = 0;                // 0: the machine's
+  std::uint64_t memory = 0;          // the most for all its compiles; 0: as much as there is
+  std::filesystem::path record;      // lines of JSON, one for each compile
+  std::filesystem::path units;       // the folder of the memory model
+  std::filesystem::path runtime;     // where the governor's lock and socket are
+  std::filesystem::path program;     // what is started as governor; empty: shims start none
+  std::filesystem::path versions{};  // where shims note what compilers say of themselves; empty: beside the shims
   std::filesystem::path cache_program{}, cache_config{}, cache_base{};  // ccache; empty: none
 
   void write(const std::filesystem::path& path) const;

@@ -89,7 +89,8 @@ void Server::read_from(Client& client) {
       done(client, message);
     } else if (message.word == Word::hello) {
       client.build = find_build(message.text("run"));
-      if (const auto run = RunFile::read(message.text("run")); run && client.build != nullptr) {
+      const auto run = client.build != nullptr ? RunFile::read(message.text("run")) : std::nullopt;
+      if (run) {
         client.build->run = *run;
         m_admission.set_jobs(message.text("run"), run->jobs);
       }
@@ -123,7 +124,10 @@ void Server::count_cores() {
 
 Server::Build* Server::find_build(const std::string& run_file) {
   if (const auto found = m_builds.find(run_file); found != m_builds.end()) return found->second.get();
-  const auto run = RunFile::read(run_file);
+  // It says where we write records: it must be one of ours, which nobody in a sandbox can make.
+  const std::filesystem::path path(run_file);
+  if (path.parent_path() != m_runtime || !path.filename().string().starts_with("run-")) return nullptr;
+  const auto run = RunFile::read(path);
   if (!run) return nullptr;
   auto build = std::make_unique<Build>();
   build->run = *run;

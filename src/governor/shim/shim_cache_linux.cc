@@ -49,11 +49,11 @@ bool is_cache(const std::string& program) {
 
 // What a compiler says of itself: its file alone does not tell (a script, a driver whose libraries do the work). Asked
 // once for each state of the file. Empty for one that cannot be cached.
-std::string version_of(const std::string& shims, const std::string& program) {
+std::string version_of(const std::string& shims, const RunFile& run, const std::string& program) {
   const auto fingerprint = sys::stat_fingerprint(program);
   if (!fingerprint) return {};
-  const fs::path file =
-      fs::path(shims) / "versions" / to_hex(sha256(Bytes(program + "\n" + *fingerprint))).substr(0, 16);
+  const fs::path file = (run.versions.empty() ? fs::path(shims) / "versions" : run.versions) /
+                        to_hex(sha256(Bytes(program + "\n" + *fingerprint))).substr(0, 16);
   if (const auto known = read_response(file.string())) return *known;
   std::string version;
   if (!is_cache(program)) {
@@ -97,10 +97,10 @@ std::unique_ptr<ShimCache> ShimCache::find(const std::string& shims, const std::
   if (run.cache_program.empty() || run.cache_config.empty() || called_by_cache()) return nullptr;
   auto cached = cached_command(command, argv, own_environment(), run.cache_base, read_response);
   if (!cached) return nullptr;
-  std::string identity = version_of(shims, real);
+  std::string identity = version_of(shims, run, real);
   if (identity.empty()) return nullptr;
   if (!cached->host_compiler.empty()) {
-    const std::string host = version_of(shims, host_compiler(cached->host_compiler));
+    const std::string host = version_of(shims, run, host_compiler(cached->host_compiler));
     if (host.empty()) return nullptr;
     identity += host;
   }

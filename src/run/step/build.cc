@@ -18,6 +18,7 @@ namespace {
 // the wheel. Libraries may stay; they are made again when what they are made of changed.
 void remove_stale_copies(const std::filesystem::path& package) {
   std::error_code error;
+  if (std::filesystem::is_symlink(package / "build", error)) return;
   for (const auto& entry : std::filesystem::directory_iterator(package / "build", error)) {
     if (!entry.path().filename().string().starts_with("lib") || entry.is_symlink() || !entry.is_directory()) continue;
     for (const sys::TreeFile& file : sys::list_tree(entry.path())) {
@@ -30,7 +31,9 @@ std::filesystem::path only_wheel_in(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> wheels;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
-    if (entry.path().extension() == ".whl") wheels.push_back(entry.path());
+    // A link would be followed outside of the sandbox that made it.
+    if (entry.path().extension() == ".whl" && entry.symlink_status(error).type() == std::filesystem::file_type::regular)
+      wheels.push_back(entry.path());
   }
   if (wheels.size() == 1) return wheels.front();
   throw Error(wheels.empty() ? "the build ended well but left no wheel"

@@ -52,6 +52,26 @@ Value installed_value(const std::vector<env::InstalledPackage>& packages) {
   return items;
 }
 
+// What the build's commands were kept from, what not, and the holes that the recipe made.
+document::Value sandbox_value(sys::SandboxMode mode, bool network, const recipe::Rules& rules) {
+  const auto words = [](const std::vector<std::string>& list) { return document::Array(list.begin(), list.end()); };
+  const sys::Protections protections = sys::protections_of(mode, network);
+  document::Table table;
+  table["mode"] = enum_name(mode);
+  table["protections"] = words(protections.present);
+  table["absent"] = words(protections.absent);
+  document::Array open;
+  for (const recipe::OpenPath& path : rules.open) {
+    document::Table one;
+    one["path"] = path.path;
+    one["write"] = path.write;
+    one["why"] = path.why;
+    open.emplace_back(std::move(one));
+  }
+  if (!open.empty()) table["open"] = std::move(open);
+  return table;
+}
+
 // What it was made from and with. No time, no host, no path: equal inputs give equal bytes.
 Value provenance(const FinishInputs& inputs, const wheel::Inspection& inspection) {
   const plan::BuildSpec& spec = inputs.spec;
@@ -97,9 +117,9 @@ Value provenance(const FinishInputs& inputs, const wheel::Inspection& inspection
   table["tools"] = std::move(tools);
   table["build_requirements"] = wheels_value(inputs.environment.lock);
   if (!spec.environment.isolated) table["installed"] = installed_value(spec.environment.installed);
-  table["network"] = spec.network                                                                ? "open"
-                     : inputs.network_isolated || spec.source.kind == source::Pin::Kind::program ? "none"
-                                                                                                 : "dead proxy";
+  const bool foreign = spec.source.kind != source::Pin::Kind::program;
+  table["network"] = spec.network ? "open" : inputs.confinement.network_isolated || !foreign ? "none" : "dead proxy";
+  if (foreign) table["sandbox"] = sandbox_value(inputs.confinement.sandbox, spec.network, inputs.rules);
   Array libraries;
   for (const wheel::ElfFacts& file : inspection.elf) libraries.emplace_back(file.path);
   table["libraries"] = std::move(libraries);

@@ -8,6 +8,18 @@
 
 namespace wheelsmith::run {
 
+namespace {
+
+// Whose compiles may share results. A package's build scripts reach its part of the cache, and could put anything
+// there; so a part belongs to a project and the place its source comes from, of which a fork has another.
+std::string cache_owner(const plan::BuildSpec& spec) {
+  const std::string origin = spec.source.kind == source::Pin::Kind::git ? spec.source.url : "";
+  return fmt::format("{}-{}", store::slug(pep::normalized_name(spec.project)),
+                     to_hex(sha256(Bytes(spec.project + "\n" + origin))).substr(0, 8));
+}
+
+}  // namespace
+
 // A build is never worse off without: then the number of jobs is what the memory of this moment seems to allow.
 void ToolRunner::govern(const recipe::Rules& rules) {
   if (!m_job.limits.governed) return;
@@ -17,6 +29,7 @@ void ToolRunner::govern(const recipe::Rules& rules) {
     options.jobs = m_job.limits.most_jobs;
     options.memory = m_job.limits.memory;
     options.cache = cache_options(rules);
+    if (m_sandbox != sys::SandboxMode::off) options.confined = m_tree.tree / "versions";
     m_governed.emplace(m_services.store, options);
   } catch (const Error& error) {  // told, and built without
     m_services.report.note(fmt::format("compilers are not governed: {}", error.what()));
@@ -32,8 +45,8 @@ governor::CacheOptions ToolRunner::cache_options(const recipe::Rules& rules) {
     return {};
   }
   options.base = m_services.store.root();
-  const auto remote = m_services.host.environment.find(k_cache_remote_variable);
-  if (remote != m_services.host.environment.end()) options.remote = remote->second;
+  // One for each package and origin: what a package writes there only it will ever read.
+  options.folder /= cache_owner(m_job.spec);
   if (m_network_isolated && CacheRelay::is_needed(options.remote)) {
     m_relay.emplace(options.remote);
     options.remote = m_relay->inner_remote();

@@ -12,6 +12,7 @@
 #include "run/outcome.h"
 #include "run/step/reporter.h"
 #include "store/store.h"
+#include "sys/sandbox/sandbox.h"
 #include "toolchain/toolchain.h"
 
 // The phases of a step, each a function from what it needs to what it leaves. step.cc lists them in order.
@@ -91,12 +92,17 @@ struct FinishedWheel {
   std::string sha256;  // of what was written: checked and published are these bytes or none
   document::Value provenance;
 };
+// How the foreign code of a step was kept from the machine.
+struct Confinement {
+  sys::SandboxMode sandbox = sys::SandboxMode::off;
+  bool network_isolated = false;
+};
 struct FinishInputs {
   const plan::BuildSpec& spec;
   const recipe::Rules& rules;
   const std::filesystem::path& built;
   const BuildEnvironment& environment;
-  bool network_isolated = false;
+  Confinement confinement;
 };
 FinishedWheel finish(const FinishInputs& inputs, const StepServices& services);
 

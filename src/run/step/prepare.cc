@@ -22,8 +22,9 @@ namespace {
 
 // What arrived, not what was asked for: an index that has no GPU build for this Python hands out a CPU build silently.
 // Importing it runs its code, so this is no matter of the environment phase.
-void check_torch(const plan::BuildSpec& spec, BuildEnvironment& environment, const StepServices& services) {
-  environment.torch = toolchain::find_torch(environment.environment.python, true, services.host);
+void check_torch(const plan::BuildSpec& spec, BuildEnvironment& environment, const ToolRunner& tools,
+                 const StepServices& services) {
+  environment.torch = toolchain::find_torch(environment.environment.python, true, tools.confined_host());
   const auto& torch = environment.torch;
   const std::string where = "the build environment";
   if (!torch) throw Error("torch is not in " + where + " although the recipe builds against it");
@@ -80,7 +81,7 @@ void prepare(const Job& job, const recipe::Rules& rules, SourceTree& tree, Build
              ToolRunner& tools, const StepServices& services) {
   services.report.phase(plan::Phase::prepare);
   const plan::BuildSpec& spec = job.spec;
-  if (rules.requires_versions.uses_torch) check_torch(spec, environment, services);
+  if (rules.requires_versions.uses_torch) check_torch(spec, environment, tools, services);
   if (!tree.prepared) mark_preparing(spec, tree);
   const plan::CallHook* hook = nullptr;
   for (const plan::Action& action : spec.actions) {
@@ -113,7 +114,7 @@ void prepare(const Job& job, const recipe::Rules& rules, SourceTree& tree, Build
   }
   services.report.note("the backend also wants " + join(more, ", "));
   extend_environment(environment, more, job, tree, services);
-  if (rules.requires_versions.uses_torch) check_torch(spec, environment, services);
+  if (rules.requires_versions.uses_torch) check_torch(spec, environment, tools, services);
 }
 
 }  // namespace wheelsmith::run

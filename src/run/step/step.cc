@@ -67,7 +67,7 @@ void run_phases(const Job& job, const recipe::Recipe& recipe, const StepServices
     }
     const std::filesystem::path built = build(job, recipe, tree, tools, services);
     outcome.cache = tools.finish(true);
-    const FinishedWheel wheel = finish({spec, rules, built, environment, tools.network_isolated()}, services);
+    const FinishedWheel wheel = finish({spec, rules, built, environment, tools.confinement()}, services);
     check(spec, rules, wheel, environment.torch, outcome.findings, services);
     test(job, rules, tree, wheel, environment, outcome, services);
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - started;
@@ -149,6 +149,12 @@ StepOutcome run_alone(const Job& job) {
   return run_job(job, store);
 }
 
+std::string read_input() {
+  std::string text;
+  sys::read_pieces("-", [&text](std::string_view piece) { text += piece; });
+  return text;
+}
+
 }  // namespace
 
 int run_step(const std::filesystem::path& job_file) {
@@ -157,7 +163,8 @@ int run_step(const std::filesystem::path& job_file) {
   StepOutcome outcome;
   bool network = true;
   try {
-    const Job job = Job::from_value(document::parse_json(sys::read_file(job_file), job_file.string()));
+    const std::string text = job_file == "-" ? read_input() : sys::read_file(job_file);
+    const Job job = Job::from_value(document::parse_json(text, "job"));
     network = job.spec.network;
     outcome = run_alone(job);
   } catch (const std::filesystem::filesystem_error& error) {  // the disk, or somebody who works in our folders

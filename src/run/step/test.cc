@@ -51,6 +51,7 @@ void test(const Job& job, const recipe::Rules& rules, const SourceTree& tree, co
                   .store = services.store,
                   .fetcher = services.fetcher,
                   .host = host,
+                  .sandbox = job.sandbox,
                   .log = [&](const std::string& text) {
                     services.report.log_text(text);
                     logs.push_back(text);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <filesystem>
 
 #include "base/parallel.h"
@@ -9,8 +10,11 @@
 #include "diagnose/line.h"
 #include "run/failure_finder.h"
 #include "source/git/git.h"
+#include "source/git/mirrors.h"
+#include "source/worktree/history.h"
 #include "sys/file.h"
 #include "sys/files.h"
+#include "toolchain/library/library.h"
 
 namespace wheelsmith::run {
 
@@ -21,6 +25,7 @@ extern const std::string_view backend_py;
 namespace {
 
 constexpr std::size_t k_longest_line = 1 << 20;
+constexpr std::array k_own_folders = {"source", "home", "tmp", "dist", "answer", "fetched", "versions"};
 
 struct Backend {
   std::string name = "setuptools.build_meta:__legacy__";
@@ -79,14 +84,81 @@ ToolRunner::ToolRunner(const Job& job, const recipe::Rules& rules, const SourceT
       m_tree(tree),
       m_environment(environment),
       m_services(services),
-      m_network_isolated(!job.spec.network && sys::can_isolate_network()) {
+      m_rules(rules),
+      m_sandbox(job.spec.source.kind == source::Pin::Kind::program ? sys::SandboxMode::off : sandbox_mode(job.sandbox)),
+      m_network_isolated(!job.spec.network && (m_sandbox == sys::SandboxMode::namespaces ||
+                                               m_sandbox == sys::SandboxMode::landlock || sys::can_isolate_network())) {
   if (!job.mirrors.empty())
     m_git_variables = source::repositories_for(services.fetcher, services.store).build_variables();
+  for (const char* folder : k_own_folders) sys::make_folders(tree.tree / folder);
+  const std::string shortage = sandbox_shortage(m_sandbox, job.sandbox.mode != "auto");
+  if (!shortage.empty() && job.spec.source.kind != source::Pin::Kind::program) services.report.note(shortage);
   // Packing our own program compiles nothing.
   if (job.spec.source.kind != source::Pin::Kind::program) govern(rules);
 }
 
 ToolRunner::~ToolRunner() = default;
+
+Confinement ToolRunner::confinement() const { return {m_sandbox, m_network_isolated}; }
+
+// The step's own folders can be written, one by one: the folder around them holds what is ours (the state of the tree,
+// links to compilers, the driver), and the package must not change what a later step or run believes.
+sys::SandboxPolicy ToolRunner::policy() const {
+  const plan::BuildSpec& spec = m_job.spec;
+  PolicyMaker maker(m_job.sandbox, m_services.store.root());
+  maker.read(m_tree.tree);
+  for (const char* folder : k_own_folders) maker.write(m_tree.tree / folder);
+  if (spec.editable) {
+    maker.write(m_tree.source);
+    maker.write(spec.python.prefix);
+  }
+  // From the user's folder, not from what the copy says: that could be changed.
+  if (spec.source.incremental) {
+    for (const std::filesystem::path& objects : source::borrowed_objects(spec.source.folder)) maker.read(objects);
+  }
+  maker.temporary(m_tree.tree / "tmp");
+  maker.network(spec.network);
+  maker.python(spec.python);
+  maker.read(m_environment.environment.root);
+  for (const std::filesystem::path& site : m_environment.sites) maker.site(site);
+  if (!spec.environment.isolated) {
+    for (const std::filesystem::path& site : spec.python.sites) maker.site(site);
+  }
+  if (!m_environment.toolkit.empty()) maker.read(m_environment.toolkit);
+  if (!m_environment.rocm.empty()) maker.read(m_environment.rocm);
+  if (m_environment.torch) maker.read(m_environment.torch->folder);
+  for (const std::string& tool : {spec.tools.cc, spec.tools.cxx}) maker.program(tool);
+  for (const auto& [name, path] : spec.tools.programs) maker.program(path);
+  for (const toolchain::Library& library : spec.tools.libraries) {
+    if (!library.header.empty()) maker.read(toolchain::include_folder(library));
+    if (!library.file.empty()) maker.read(library.file.parent_path());
+  }
+  for (const auto& [name, value] : spec.variables.loose) {
+    if (name == "RUSTUP_HOME") maker.read(value);
+  }
+  for (const auto& [from, to] : m_job.mirrors) {
+    if (source::is_local(to)) maker.read(source::local_folder(to));
+  }
+  if (const auto config = m_git_variables.find("GIT_CONFIG_GLOBAL"); config != m_git_variables.end())
+    maker.read(config->second);
+  if (m_relay) maker.read(m_relay->folder());
+  if (m_governed) {
+    const governor::Places places = m_governed->places();
+    for (const std::filesystem::path& path : places.readable) maker.read(path);
+    for (const std::filesystem::path& path : places.writable) maker.write(path);
+  }
+  maker.opened_by_recipe(m_rules.open);
+  sys::SandboxPolicy policy = maker.policy();
+  policy.mode = m_sandbox;
+  return policy;
+}
+
+toolchain::Host ToolRunner::confined_host() const {
+  toolchain::Host host = m_services.host;
+  if (m_sandbox != sys::SandboxMode::off)
+    host.confine = [policy = policy()](const sys::Command& command) { return sys::in_sandbox(command, policy); };
+  return host;
+}
 
 std::string ToolRunner::with_paths(std::string text) const {
   replace_all(text, "${rocm}", (m_tree.tree / "rocm").string());
@@ -149,13 +221,13 @@ void ToolRunner::run(const std::vector<std::string>& argv, const std::string& wh
   for (const std::string& word : argv) command.argv.push_back(with_paths(word));
   command.environment = governed_variables();
   command.folder = m_tree.package;
-  command.no_network = m_network_isolated;
+  command.no_network = m_network_isolated && m_sandbox != sys::SandboxMode::landlock;
   m_services.report.log_line("running " + sys::shell_quoted(command.argv));
   FailureFinder finder;
   OutputReader reader(m_job.spec.verbose);
   const double allowed_silence = m_job.limits.silence_seconds;
   auto last_output = std::chrono::steady_clock::now();
-  bool silent = false;
+  bool silent = false, full = false;
   const auto on_output = [&](std::string_view text) {
     last_output = std::chrono::steady_clock::now();
     m_services.report.log_text(text);
@@ -166,15 +238,26 @@ void ToolRunner::run(const std::vector<std::string>& argv, const std::string& wh
     tell_memory();
     const std::chrono::duration<double> quiet = std::chrono::steady_clock::now() - last_output;
     silent = allowed_silence > 0 && quiet.count() > allowed_silence;
-    return silent || sys::interrupted();
+    full = m_sandbox != sys::SandboxMode::off && sys::is_nearly_full(m_tree.tree);
+    return silent || full || sys::interrupted();
   };
   sys::Command started = command;
   if (m_relay) started.argv = m_relay->wrapped(command.argv);
+  if (m_sandbox != sys::SandboxMode::off) {
+    // Its own /tmp is empty at first: nobody finds there what another command left on purpose.
+    sys::remove_tree(m_tree.tree / "tmp");
+    sys::make_folders(m_tree.tree / "tmp");
+    started = sys::in_sandbox(started, policy());
+  }
   sys::Process process(started);
   const sys::Exit exit = process.wait(on_output, stop);
   sys::kill_descendants();
   if (sys::interrupted()) throw Error("interrupted");
-  if (exit.good() && !silent) return;
+  if (exit.good() && !silent && !full) return;
+  if (full) {
+    throw Error(fmt::format("{} was stopped: it has filled the disk of {}; {} are left", what, m_tree.tree.string(),
+                            human_bytes(sys::free_disk_bytes(m_tree.tree))));
+  }
   std::optional<FirstFailure> first = finder.first();
   if (first) find_folder(*first);
   const std::string message =
@@ -199,12 +282,13 @@ document::Value ToolRunner::call_hook(const plan::CallHook& call) {
   sys::make_folders(driver);
   sys::write_file(driver / "backend.py", data::backend_py);
   sys::write_file(driver / "request.json", document::to_json(request));
-  std::error_code ignored;
-  std::filesystem::remove(driver / "result.json", ignored);
+  const std::filesystem::path answer = m_tree.tree / "answer";
+  sys::remove_tree(answer);
+  sys::make_folders(answer);
   run({m_environment.environment.python.string(), (driver / "backend.py").string(), (driver / "request.json").string(),
-       (driver / "result.json").string()},
+       (answer / "result.json").string()},
       fmt::format("the build backend {} ({})", backend.name, hook));
-  const auto result = sys::read_file_if_there(driver / "result.json");
+  const auto result = sys::read_file_if_there(answer / "result.json", 16 << 20);
   if (!result) throw Error(fmt::format("the build backend {} ended well but gave no answer to {}", backend.name, hook));
   return document::parse_json(*result, "the answer of the build backend")["value"];
 }

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "governor/governor.h"
 #include "run/cache_relay.h"
+#include "run/sandbox.h"
 #include "run/step/phases.h"
 #include "sys/process/process.h"
 
@@ -38,7 +39,10 @@ class ToolRunner {
   document::Value call_hook(const plan::CallHook& call);
   [[nodiscard]] std::string with_paths(std::string text) const;
 
-  [[nodiscard]] bool network_isolated() const { return m_network_isolated; }
+  // Of the commands: what they were kept from.
+  [[nodiscard]] Confinement confinement() const;
+  // For questions to the environment's interpreter, which runs code of packages.
+  [[nodiscard]] toolchain::Host confined_host() const;
   // A script that repeats a failed command, in the environment it had; empty when it cannot be written.
   [[nodiscard]] std::filesystem::path write_repeat_script(const CommandFailed& failed) const;
   // After the last command, and again where what follows fails: what the compile cache did. What the governor had to
@@ -53,11 +57,14 @@ class ToolRunner {
   [[nodiscard]] sys::Environment plain_variables() const;
   [[nodiscard]] sys::Environment governed_variables();
   void find_folder(FirstFailure& failure) const;
+  [[nodiscard]] sys::SandboxPolicy policy() const;
 
   const Job& m_job;
   const SourceTree& m_tree;
   const BuildEnvironment& m_environment;
   const StepServices& m_services;
+  const recipe::Rules& m_rules;
+  sys::SandboxMode m_sandbox;
   bool m_network_isolated;
   sys::Environment m_git_variables;  // by which a git below the build finds the mirrors
   std::optional<CacheRelay> m_relay;

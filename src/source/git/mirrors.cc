@@ -163,6 +163,8 @@ sys::Environment Mirrors::git_variables() const {
     settings.emplace_back("url." + to + ".insteadOf", from);
   };
   for (const Mirror& mirror : m_mirrors) {
+    // A password is for our own fetching, not for the package that is built.
+    if (!mirror.folder && fetch::without_credentials(mirror.to) != mirror.to) continue;
     const bool itself = mirror.folder ? is_repository(mirror.to) || is_repository(mirror.to + ".git")
                                       : mirror.prefix.ends_with(k_git) || mirror.to.ends_with(k_git);
     if (itself) {

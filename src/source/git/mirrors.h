@@ -38,7 +38,7 @@ class Mirrors {
   // Throws Error where a folder stands for the URL and has no such repository; what was looked for is named.
   [[nodiscard]] MirrorAddress place(const std::string& url) const;
   // The same for every git below a build, CMake's FetchContent too: GIT_CONFIG_COUNT, GIT_CONFIG_KEY_0, …. Empty
-  // without mirrors.
+  // without mirrors. Those with a password are left out.
   [[nodiscard]] sys::Environment git_variables() const;
   // Whether any of them is a folder, which may belong to somebody else.
   [[nodiscard]] bool has_folders() const;

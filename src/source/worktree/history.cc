@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/text.h"
 #include "source/git/git_command.h"
 #include "source/worktree/git_folder.h"
 #include "sys/files.h"
@@ -19,6 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* k_mark = "wheelsmith-state";
+constexpr std::size_t k_most_borrowed = 100;
 
 // HEAD and all tags.
 std::string state_of_history(const GitFolder& git) {
@@ -52,6 +54,22 @@ void bring_history(const fs::path& folder, const fs::path& tree, store::Store& s
   // The index as HEAD has it: what differs in the files is a change, as in the checkout.
   (void)git.output({"reset", "--quiet", "--mixed", "HEAD"}, tree, "cannot make the index of the copied checkout");
   sys::write_file(target / k_mark, state);
+}
+
+std::vector<fs::path> borrowed_objects(const fs::path& folder) {
+  std::vector<fs::path> found;
+  if (!GitFolder::is_one(folder)) return found;
+  const GitFolder checkout(folder);
+  if (!checkout.commit("HEAD")) return found;
+  found.push_back(
+      fs::weakly_canonical(folder / std::string(trim(checkout.text({"rev-parse", "--git-path", "objects"})))));
+  for (std::size_t i = 0; i < found.size() && found.size() < k_most_borrowed; ++i) {
+    const std::string text = sys::read_file_if_possible(found[i] / "info/alternates", 1 << 16).value_or("");
+    for (const std::string_view line : lines(text)) {
+      if (!line.empty() && line.front() != '#') found.push_back(fs::weakly_canonical(found[i] / std::string(line)));
+    }
+  }
+  return found;
 }
 
 }  // namespace wheelsmith::source

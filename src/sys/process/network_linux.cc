@@ -37,6 +37,8 @@ int write_text(const char* path, const char* text) {
   return error != 0 ? error : (static_cast<std::size_t>(written) == size ? 0 : EIO);
 }
 
+}  // namespace
+
 int bring_loopback_up() {
   const int fd = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   if (fd < 0) return errno;
@@ -60,8 +62,6 @@ int map_identity(const IdentityMaps& maps) {
   if (const int error = write_text("/proc/self/setgroups", "deny"); error != 0 && error != ENOENT) return error;
   return write_text("/proc/self/gid_map", maps.groups.data());
 }
-
-}  // namespace
 
 IdentityMaps identity_maps() {
   IdentityMaps maps;

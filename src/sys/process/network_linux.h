@@ -18,4 +18,8 @@ IdentityMaps identity_maps();
 // failed. For a child between fork and exec: makes system calls and nothing else.
 int leave_network(const IdentityMaps& maps);
 
+// Its parts, with the same rules: in a new user namespace, in a new network namespace.
+int map_identity(const IdentityMaps& maps);
+int bring_loopback_up();
+
 }  // namespace wheelsmith::sys

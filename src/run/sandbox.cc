@@ -1,0 +1,190 @@
+#include "run/sandbox.h"
+
+#include <fmt/format.h>
+#include <glob.h>
+#include <pwd.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "sys/file.h"
+#include "sys/files.h"
+
+// Foreign code gets the system, the interpreter, the packages and tools that its step was planned with, and its own
+// folders. What is not listed is not there. So the list has to be complete, and it is made from what the plan decided,
+// never from what lies in the step's tree: the package could have changed that.
+
+namespace wheelsmith::run {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::vector<fs::path> homes() {
+  std::vector<fs::path> result = {"/root", "/home"};
+  const char* named = std::getenv("HOME");  // NOLINT(concurrency-mt-unsafe): nobody sets it
+  if (named != nullptr && *named == '/') result.emplace_back(named);
+  const passwd* user = ::getpwuid(::geteuid());  // NOLINT(concurrency-mt-unsafe): from one thread
+  if (user != nullptr && user->pw_dir != nullptr && *user->pw_dir == '/') result.emplace_back(user->pw_dir);
+  // Users of containers and services have "/" or a folder of the system for a home.
+  std::erase_if(result, [](const fs::path& path) {
+    const fs::path normal = path.lexically_normal();
+    return normal == "/" || normal == "/usr" || normal == "/opt" || normal == "/etc" || normal == "/var" ||
+           normal == "/tmp" || normal == "/bin" || normal == "/dev" || normal == "/nonexistent";
+  });
+  return result;
+}
+
+fs::path real_place(const fs::path& path) {
+  std::error_code error;
+  const fs::path real = fs::weakly_canonical(path, error);
+  return error ? path.lexically_normal() : real;
+}
+
+}  // namespace
+
+sys::SandboxMode sandbox_mode(const SandboxOptions& options) {
+  if (options.mode == "off") return sys::SandboxMode::off;
+  const sys::SandboxSupport& support = sys::sandbox_support();
+  if (options.mode == "namespaces") {
+    if (!support.namespaces)
+      throw Error(
+          fmt::format("--sandbox namespaces: the kernel does not allow it here: {}", support.why_no_namespaces));
+    return sys::SandboxMode::namespaces;
+  }
+  if (options.mode == "landlock") {
+    if (support.landlock == 0) throw Error("--sandbox landlock: this kernel has no Landlock");
+    return sys::SandboxMode::landlock;
+  }
+  if (support.namespaces) return sys::SandboxMode::namespaces;
+  return support.landlock > 0 ? sys::SandboxMode::landlock : sys::SandboxMode::calls;
+}
+
+std::string sandbox_shortage(sys::SandboxMode mode, bool chosen) {
+  switch (mode) {
+    case sys::SandboxMode::namespaces: return "";
+    case sys::SandboxMode::off: return "sandbox: off; build scripts and tests run with all of your permissions";
+    case sys::SandboxMode::landlock:
+      return chosen
+                 ? ""
+                 : "sandbox: the kernel does not allow namespaces here; using Landlock, which does not hide other processes";
+    case sys::SandboxMode::calls: break;
+  }
+  return "sandbox: the kernel allows neither namespaces nor Landlock here; build scripts and tests can read and write "
+         "all of your files";
+}
+
+PolicyMaker::PolicyMaker(const SandboxOptions& options, const fs::path& store)
+    : m_store(real_place(store)), m_homes(homes()) {
+  m_policy.mode = sandbox_mode(options);
+  m_policy.hidden = m_homes;
+  m_policy.hidden.push_back(m_store);
+  read(sys::own_executable());
+  for (const fs::path& path : options.open) m_policy.readable.push_back(fs::absolute(path).lexically_normal());
+}
+
+bool PolicyMaker::is_private(const fs::path& path) const {
+  const fs::path real = real_place(path);
+  if (sys::is_within(real, m_store)) return true;
+  return std::any_of(m_homes.begin(), m_homes.end(),
+                     [&](const fs::path& home) { return sys::is_within(real, real_place(home)); });
+}
+
+// A folder that has the store or a home in it, "/" first of all.
+bool PolicyMaker::is_too_wide(const fs::path& path) const {
+  const fs::path real = real_place(path);
+  if (sys::is_within(m_store, real)) return true;
+  return std::any_of(m_homes.begin(), m_homes.end(),
+                     [&](const fs::path& home) { return sys::is_within(real_place(home), real); });
+}
+
+void PolicyMaker::read(const fs::path& path) {
+  if (path.is_absolute() && !is_too_wide(path)) m_policy.readable.push_back(path.lexically_normal());
+}
+
+void PolicyMaker::write(const fs::path& path) { m_policy.writable.push_back(path.lexically_normal()); }
+
+void PolicyMaker::python(const toolchain::Python& python) {
+  for (const fs::path& path : {python.base_prefix, python.prefix, python.stdlib, python.include}) read(path);
+  program(python.executable);
+}
+
+void PolicyMaker::site(const fs::path& folder) {
+  read(folder);
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    if (entry.path().extension() != ".pth") continue;
+    const std::string text = sys::read_file_if_possible(entry.path(), 1 << 16).value_or("");
+    for (const std::string_view line : lines(text)) {
+      const fs::path named{std::string(trim(line))};
+      if (named.is_absolute() && sys::is_folder(named)) read(named);
+    }
+  }
+}
+
+void PolicyMaker::program(const fs::path& path) {
+  if (!path.is_absolute()) return;
+  for (const fs::path& one : {path.lexically_normal(), real_place(path)}) {
+    const fs::path folder = one.parent_path(), above = folder.parent_path();
+    const bool is_prefix =
+        folder.filename() == "bin" &&
+        (sys::is_folder(above / "lib") || sys::is_folder(above / "lib64") || sys::is_folder(above / "libexec"));
+    if (is_prefix && !is_too_wide(above))
+      read(above);
+    else if (!is_too_wide(folder))
+      read(folder);
+    else
+      m_policy.readable.push_back(one);
+  }
+}
+
+void PolicyMaker::gpu_devices() {
+  for (const char* pattern : {"/dev/nvidia*", "/dev/nvidia-caps/*", "/dev/kfd", "/dev/dri/*", "/dev/dxg"}) {
+    glob_t found{};
+    if (::glob(pattern, GLOB_NOSORT, nullptr, &found) == 0) {
+      for (std::size_t i = 0; i < found.gl_pathc; ++i) {
+        std::error_code error;
+        if (fs::is_character_file(found.gl_pathv[i], error)) m_policy.devices.emplace_back(found.gl_pathv[i]);
+      }
+    }
+    ::globfree(&found);
+  }
+}
+
+void PolicyMaker::opened_by_recipe(const std::vector<recipe::OpenPath>& paths) {
+  for (const recipe::OpenPath& open : paths) {
+    const fs::path path = fs::path(open.path).lexically_normal();
+    if (sys::is_within(path, "/dev")) {
+      m_policy.devices.push_back(path);
+      continue;
+    }
+    if (is_private(path) || is_too_wide(path)) {
+      throw Error(fmt::format(
+          "the recipe opens {} to its build, which is in your home folder or the store; --sandbox-open is for that",
+          printable(open.path)));
+    }
+    (open.write ? m_policy.writable : m_policy.readable).push_back(path);
+  }
+}
+
+std::vector<fs::path> paths_in(std::string_view text) {
+  std::vector<fs::path> result;
+  constexpr std::string_view k_between = ":;,= \t\n'\"";
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find_first_of(k_between), text.size());
+    std::string_view word = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    for (const std::string_view option : {"-I", "-L", "-isystem", "-idirafter", "-B"}) {
+      if (word.starts_with(option) && word.substr(option.size()).starts_with('/')) word.remove_prefix(option.size());
+    }
+    if (!word.starts_with('/') || word == "/") continue;
+    const fs::path path = fs::path(word).lexically_normal();
+    std::error_code error;
+    if (fs::exists(path, error)) result.push_back(path);
+  }
+  return result;
+}
+
+}  // namespace wheelsmith::run

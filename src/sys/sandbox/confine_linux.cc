@@ -1,0 +1,264 @@
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "sys/process/network_linux.h"
+#include "sys/sandbox/filter_linux.h"
+#include "sys/sandbox/landlock_linux.h"
+#include "sys/sandbox/root_linux.h"
+#include "sys/sandbox/sandbox.h"
+
+// How a command gets into its sandbox. Three processes:
+//
+//   the keeper   `wheelsmith confine`: makes the namespaces, waits, and ends as the command did. It is what the step
+//                watches and signals; it lives outside of the PID namespace.
+//   the first    process 1 of the PID namespace: makes the root folder and /proc, gives up all privileges, and then
+//   does
+//                nothing but reap. When it ends the kernel ends everything in the namespace; so nothing is left behind.
+//   the command
+//
+// The keeper dies with the step and the first process with the keeper (parent-death signals). Interrupts go from the
+// step to all processes that it finds below itself, the command among them; keeper and first process do not heed them.
+//
+// Everything that can fail is done before the command is started. A sandbox is made as the policy says or nothing runs.
+
+namespace wheelsmith::sys {
+
+namespace {
+
+constexpr std::size_t k_most_policy = 16 << 20;
+
+[[noreturn]] void confine_failed(const char* what, int error = errno) {
+  throw Error(fmt::format("cannot make a sandbox: {}: {}", what, std::generic_category().message(error)));
+}
+
+int wait_for(pid_t child) {
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0) {
+    if (errno != EINTR) return 127 << 8;
+  }
+  return status;
+}
+
+[[noreturn]] void become(const std::vector<std::string>& argv) {
+  std::vector<char*> words;
+  for (const std::string& word : argv) words.push_back(const_cast<char*>(word.c_str()));
+  words.push_back(nullptr);
+  struct sigaction action{};
+  action.sa_handler = SIG_DFL;
+  for (int number = 1; number < NSIG; ++number) ::sigaction(number, &action, nullptr);
+  ::execvp(words.front(), words.data());
+  const int error = errno;
+  const std::string text = fmt::format("wheelsmith: error: cannot start {}: {}\n", printable(argv.front()),
+                                       std::generic_category().message(error));
+  (void)!::write(2, text.data(), text.size());
+  ::_exit(error == ENOENT ? 127 : 126);
+}
+
+// Ends as a child did, so that whoever watches us sees a crash as a crash.
+[[noreturn]] void end_as(int status) {
+  if (!WIFSIGNALED(status)) ::_exit(WEXITSTATUS(status));
+  const rlimit no_core{0, 0};
+  ::setrlimit(RLIMIT_CORE, &no_core);
+  ::signal(WTERMSIG(status), SIG_DFL);
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  ::raise(WTERMSIG(status));
+  ::_exit(128 + WTERMSIG(status));
+}
+
+// Root on a machine that forbids user namespaces to everybody can do without one.
+void leave_namespaces(bool network) {
+  const IdentityMaps maps = identity_maps();
+  const int kinds = CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | (network ? 0 : CLONE_NEWNET);
+  if (::unshare(CLONE_NEWUSER | kinds) == 0) {
+    if (const int error = map_identity(maps); error != 0) confine_failed("mapping the user", error);
+  } else {
+    const int error = errno;
+    if (::unshare(kinds) != 0) confine_failed("making namespaces", error);
+  }
+  if (network) return;
+  if (const int error = bring_loopback_up(); error != 0) confine_failed("the loopback device", error);
+}
+
+void die_with(pid_t parent) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(127);
+}
+
+// What the first process tells the keeper: a line of text when the sandbox could not be made, else how the command
+// ended.
+struct Ending {
+  int status = 127 << 8;
+  std::array<char, 500> problem{};
+};
+
+void read_fully(int fd, Ending& ending) {
+  char* into = reinterpret_cast<char*>(&ending);
+  std::size_t left = sizeof ending;
+  while (left > 0) {
+    const ssize_t got = ::read(fd, into, left);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return;
+    into += got;
+    left -= static_cast<std::size_t>(got);
+  }
+}
+
+// Process 1: everything that loses its parent comes to it.
+[[noreturn]] void be_first(const SandboxPolicy& policy, const std::vector<std::string>& argv, int report,
+                           int keeper_is_there) {
+  Ending ending;
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  pollfd keeper{keeper_is_there, POLLIN, 0};
+  if (::poll(&keeper, 1, 0) > 0) ::_exit(127);  // it ended before we asked to end with it
+  try {
+    enter_own_root(policy);
+    drop_privileges(true);
+  } catch (const Error& error) {  // told by the keeper
+    const std::string_view text(error.what());
+    text.copy(ending.problem.data(), ending.problem.size() - 1);
+    (void)!::write(report, &ending, sizeof ending);
+    ::_exit(127);
+  }
+  ::prctl(PR_SET_DUMPABLE, 0);
+  const pid_t command = ::fork();
+  if (command == 0) become(argv);
+  if (command > 0) {
+    for (;;) {
+      int status = 0;
+      const pid_t ended = ::wait(&status);
+      if (ended == command) {
+        ending.status = status;
+        break;
+      }
+      if (ended < 0 && errno == ECHILD) break;
+    }
+  }
+  (void)!::write(report, &ending, sizeof ending);
+  ::_exit(0);
+}
+
+int run_in_namespaces(const SandboxPolicy& policy, const std::vector<std::string>& argv) {
+  const pid_t step = ::getppid();
+  leave_namespaces(policy.network);
+  // The kernel forgets it when credentials change.
+  die_with(step);
+  std::array<int, 2> report{}, alive{};
+  if (::pipe2(report.data(), O_CLOEXEC) != 0 || ::pipe2(alive.data(), O_CLOEXEC) != 0) confine_failed("a pipe");
+  const pid_t first = ::fork();
+  if (first < 0) confine_failed("the first process");
+  if (first == 0) {
+    ::close(report[0]);
+    ::close(alive[1]);
+    be_first(policy, argv, report[1], alive[0]);
+  }
+  ::close(report[1]);
+  ::close(alive[0]);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) ::signal(number, SIG_IGN);
+  Ending ending;
+  read_fully(report[0], ending);
+  ending.problem.back() = '\0';
+  const int status = wait_for(first);
+  if (ending.problem.front() != '\0') throw Error(ending.problem.data());
+  // Process 1 was killed, by the kernel for want of memory or by the step: so is the command.
+  if (WIFSIGNALED(status)) end_as(status);
+  end_as(ending.status);
+}
+
+}  // namespace
+
+SandboxPolicy read_policy_from_input() {
+  const auto read_some = [](char* into, std::size_t size) {
+    ssize_t got = 0;
+    do {
+      got = ::read(0, into, size);
+    } while (got < 0 && errno == EINTR);
+    if (got <= 0) throw Error("the policy of a sandbox is cut off");
+    return static_cast<std::size_t>(got);
+  };
+  // Byte by byte: what comes behind the policy belongs to the command.
+  std::size_t size = 0;
+  for (char c = 0; c != '\n';) {
+    read_some(&c, 1);
+    if (c == '\n') break;
+    if (c < '0' || c > '9' || size > k_most_policy) throw Error("the policy of a sandbox does not begin with its size");
+    size = size * 10 + static_cast<std::size_t>(c - '0');
+  }
+  std::string text(size, '\0');
+  for (std::size_t done = 0; done < size;) done += read_some(text.data() + done, size - done);
+  return parse_policy(text);
+}
+
+Command in_sandbox(const Command& command, const SandboxPolicy& policy) {
+  if (policy.mode == SandboxMode::off) return command;
+  Command result = command;
+  result.argv = {own_executable().string(), "confine", "--"};
+  result.argv.insert(result.argv.end(), command.argv.begin(), command.argv.end());
+  const std::string text = to_text(policy);
+  result.input = fmt::format("{}\n{}{}", text.size(), text, command.input);
+  result.no_network = false;
+  return result;
+}
+
+int run_confined(const SandboxPolicy& policy, const std::vector<std::string>& argv) {
+  switch (policy.mode) {
+    case SandboxMode::off: break;
+    case SandboxMode::calls: drop_privileges(true); break;
+    case SandboxMode::landlock:
+      enter_landlock(policy);
+      drop_privileges(policy.network);
+      break;
+    case SandboxMode::namespaces: return run_in_namespaces(policy, argv);
+  }
+  become(argv);
+}
+
+const SandboxSupport& sandbox_support() {
+  static const SandboxSupport support = [] {
+    SandboxSupport result;
+    result.landlock = landlock_version();
+    std::array<int, 2> words{};
+    if (::pipe2(words.data(), O_CLOEXEC) != 0) return result;
+    const pid_t child = ::fork();
+    if (child == 0) {
+      std::string problem;
+      try {
+        SandboxPolicy policy;
+        policy.mode = SandboxMode::namespaces;
+        (void)!::chdir("/");
+        (void)run_in_namespaces(policy, {"/bin/sh", "-c", "exit 0"});
+      } catch (const Error& error) {  // the answer
+        problem = error.what();
+      }
+      (void)!::write(words[1], problem.data(), problem.size());
+      ::_exit(1);
+    }
+    ::close(words[1]);
+    std::array<char, 1000> text{};
+    const ssize_t size = child > 0 ? ::read(words[0], text.data(), text.size()) : 0;
+    ::close(words[0]);
+    const int status = child > 0 ? wait_for(child) : 127 << 8;
+    result.namespaces = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    if (!result.namespaces)
+      result.why_no_namespaces = size > 0 ? std::string(text.data(), static_cast<std::size_t>(size)) : "it ends early";
+    return result;
+  }();
+  return support;
+}
+
+}  // namespace wheelsmith::sys

@@ -1,0 +1,162 @@
+#include "sys/sandbox/sandbox.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "sys/file.h"
+#include "sys/files.h"
+
+// What a shell can do in a sandbox. Each story runs in the modes that this machine has; where it has none, it says so.
+
+namespace wheelsmith::sys {
+
+namespace {
+
+struct SandboxTest {
+  TempDir folder;
+  SandboxPolicy policy;
+
+  explicit SandboxTest(SandboxMode mode) {
+    policy.mode = mode;
+    for (const char* name : {"own", "tmp", "secret", "shown"}) make_folders(folder.path() / name);
+    write_file(folder.path() / "secret/key", "secret\n");
+    write_file(folder.path() / "shown/text", "shown\n");
+    policy.writable = {folder.path() / "own"};
+    policy.readable = {folder.path() / "shown"};
+    policy.temporary = folder.path() / "tmp";
+  }
+
+  // The exit status of a script; what it prints goes nowhere.
+  [[nodiscard]] int run(const std::string& script) const {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      int status = 126;
+      try {
+        if (::chdir((folder.path() / "own").c_str()) != 0) ::_exit(125);
+        (void)!::freopen("/dev/null", "w", stdout);
+        if (std::getenv("SHOW") == nullptr) (void)!::freopen("/dev/null", "w", stderr);
+        status = run_confined(policy, {"/bin/sh", "-c", "F='" + folder.path().string() + "'; " + script});
+      } catch (const Error& error) {
+        std::fprintf(stderr, "%s\n", error.what());
+      }
+      ::_exit(status);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+};
+
+std::vector<SandboxMode> modes_here() {
+  std::vector<SandboxMode> modes;
+  if (sandbox_support().namespaces) modes.push_back(SandboxMode::namespaces);
+  if (sandbox_support().landlock > 0) modes.push_back(SandboxMode::landlock);
+  return modes;
+}
+
+}  // namespace
+
+TEST(Sandbox, PolicySurvivesItsWay) {
+  SandboxPolicy policy;
+  policy.mode = SandboxMode::landlock;
+  policy.readable = {"/a b", "/c\nd"};
+  policy.writable = {"/e"};
+  policy.devices = {"/dev/x"};
+  policy.hidden = {"/h"};
+  policy.temporary = "/t";
+  policy.network = true;
+  const SandboxPolicy again = parse_policy(to_text(policy));
+  EXPECT_EQ(again.mode, policy.mode);
+  EXPECT_EQ(again.readable, policy.readable);
+  EXPECT_EQ(again.writable, policy.writable);
+  EXPECT_EQ(again.devices, policy.devices);
+  EXPECT_EQ(again.hidden, policy.hidden);
+  EXPECT_EQ(again.temporary, policy.temporary);
+  EXPECT_TRUE(again.network);
+  EXPECT_THROW((void)parse_policy(""), Error);
+  EXPECT_THROW((void)parse_policy("mode"), Error);
+  EXPECT_THROW((void)parse_policy(std::string("mode\0strict\0", 12)), Error);
+  EXPECT_THROW((void)parse_policy(std::string("read\0relative\0", 14)), Error);
+}
+
+TEST(Sandbox, WorksInItsFolderAndReadsWhatItIsShown) {
+  if (modes_here().empty()) GTEST_SKIP() << "neither namespaces nor Landlock: " << sandbox_support().why_no_namespaces;
+  for (const SandboxMode mode : modes_here()) {
+    SCOPED_TRACE(enum_name(mode));
+    const SandboxTest test(mode);
+    EXPECT_EQ(test.run("exit 0"), 0);
+    EXPECT_EQ(test.run("exit 7"), 7);
+    EXPECT_EQ(test.run("echo yes > file && test \"$(cat file)\" = yes && mkdir a && mv file a && rm -r a"), 0);
+    EXPECT_EQ(test.run("test \"$(cat $F/shown/text)\" = shown"), 0);
+    EXPECT_EQ(test.run("ls /usr/bin > list && test -s list && cat /etc/passwd > /dev/null"), 0);
+    EXPECT_EQ(test.run("test \"$(pwd)\" = $F/own"), 0);
+    EXPECT_EQ(test.run("exec no-such-program-anywhere"), 127);
+    EXPECT_EQ(test.run("kill -SEGV $$"), 128 + 11);
+  }
+}
+
+TEST(Sandbox, ReachesNothingElse) {
+  if (modes_here().empty()) GTEST_SKIP() << "neither namespaces nor Landlock: " << sandbox_support().why_no_namespaces;
+  for (const SandboxMode mode : modes_here()) {
+    SCOPED_TRACE(enum_name(mode));
+    const SandboxTest test(mode);
+    EXPECT_NE(test.run("cat $F/secret/key"), 0);
+    EXPECT_NE(test.run("echo x > $F/shown/text"), 0);
+    EXPECT_NE(test.run("echo x > $F/secret/new"), 0);
+    EXPECT_NE(test.run("echo x > /usr/wheelsmith-test"), 0);
+    EXPECT_NE(test.run("echo x > /etc/wheelsmith-test"), 0);
+    EXPECT_NE(test.run("ls /root/ | grep . || ls /home/ | grep ."), 0);
+    EXPECT_NE(test.run("cat /etc/shadow | grep ."), 0);
+    EXPECT_NE(test.run("ln -s $F/secret/key link; cat link"), 0);
+    EXPECT_NE(test.run("echo 1 > /proc/sys/vm/drop_caches"), 0);
+    EXPECT_NE(test.run("grep -q 'CapEff:.*[1-9a-f]' /proc/self/status"), 0);
+    EXPECT_EQ(test.run("grep -q 'NoNewPrivs:.*1' /proc/self/status"), 0);
+    EXPECT_EQ(test.run("grep -q 'Seccomp:.*2' /proc/self/status"), 0);
+    EXPECT_NE(test.run("unshare -r true || unshare -m true || mount -t tmpfs none /tmp"), 0);
+    EXPECT_EQ(read_file(test.folder.path() / "shown/text"), "shown\n");
+  }
+}
+
+TEST(Sandbox, NamespacesAreItsOwn) {
+  if (!sandbox_support().namespaces) GTEST_SKIP() << sandbox_support().why_no_namespaces;
+  const SandboxTest test(SandboxMode::namespaces);
+  EXPECT_NE(test.run("ls -d " + test.folder.path().string() + "/secret"), 0);
+  EXPECT_EQ(test.run("echo x > /tmp/mine"), 0);
+  EXPECT_TRUE(std::filesystem::exists(test.folder.path() / "tmp/mine"));
+  EXPECT_EQ(test.run("test $(ls -d /proc/[0-9]* | wc -l) -lt 8"), 0);
+  EXPECT_NE(test.run(fmt::format("kill -0 {}", ::getpid())), 0);
+  EXPECT_EQ(test.run("test \"$(tail -n +3 /proc/net/dev | grep -v lo: )\" = ''"), 0);
+  EXPECT_NE(test.run("ls /.outside"), 0);
+  EXPECT_NE(test.run("mkdir /new"), 0);
+  // What it leaves behind ends with it.
+  EXPECT_EQ(test.run("(sleep 1000 & echo $! > pid)"), 0);
+}
+
+TEST(Sandbox, HiddenStaysHidden) {
+  if (!sandbox_support().namespaces) GTEST_SKIP() << sandbox_support().why_no_namespaces;
+  SandboxTest test(SandboxMode::namespaces);
+  make_folders(test.folder.path() / "shown/store/trees/one");
+  write_file(test.folder.path() / "shown/store/index", "index\n");
+  write_file(test.folder.path() / "shown/store/trees/one/file", "one\n");
+  test.policy.hidden = {test.folder.path() / "shown/store"};
+  EXPECT_EQ(test.run("cat $F/shown/text && ! cat $F/shown/store/index"), 0);
+  test.policy.writable.push_back(test.folder.path() / "shown/store/trees/one");
+  EXPECT_EQ(test.run("cd $F/shown/store && ! cat index && grep one trees/one/file && echo two > trees/one/file"), 0);
+  EXPECT_EQ(read_file(test.folder.path() / "shown/store/trees/one/file"), "two\n");
+}
+
+TEST(Sandbox, RunsNothingWhenItCannotBeMade) {
+  if (!sandbox_support().namespaces) GTEST_SKIP() << sandbox_support().why_no_namespaces;
+  SandboxTest test(SandboxMode::namespaces);
+  test.policy.temporary = test.folder.path() / "absent";
+  EXPECT_EQ(test.run("echo ran > file"), 126);
+  EXPECT_TRUE(!std::filesystem::exists(test.folder.path() / "own/file"));
+}
+
+}  // namespace wheelsmith::sys
