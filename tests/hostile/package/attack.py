@@ -247,7 +247,7 @@ def trace_canary(t):
 @attempt
 def has_capabilities(t):
     lines = dict(line.split(":\t") for line in open("/proc/self/status").read().splitlines() if ":\t" in line)
-    return any(int(lines[name], 16) for name in ["CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"])
+    return any(int(lines[name], 16) for name in ["CapInh", "CapPrm", "CapEff", "CapAmb"])
 
 
 @attempt
