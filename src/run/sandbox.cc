@@ -67,9 +67,9 @@ std::string sandbox_shortage(sys::SandboxMode mode, bool chosen) {
     case sys::SandboxMode::namespaces: return "";
     case sys::SandboxMode::off: return "sandbox: off; build scripts and tests run with all of your permissions";
     case sys::SandboxMode::landlock:
-      return chosen
-                 ? ""
-                 : "sandbox: the kernel does not allow namespaces here; using Landlock, which does not hide other processes";
+      return chosen ? ""
+                    : "sandbox: the kernel does not allow namespaces here; using Landlock, which does not hide other "
+                      "processes";
     case sys::SandboxMode::calls: break;
   }
   return "sandbox: the kernel allows neither namespaces nor Landlock here; build scripts and tests can read and write "

@@ -104,6 +104,15 @@ void diagnose_failure(StepOutcome& outcome, bool network) {
   }
 }
 
+// A build that filled the disk must not keep the next one from starting.
+void make_room(const Job& job, const store::Store& store, StepOutcome& outcome, Reporter& report) {
+  const std::filesystem::path tree = store.tree(job.spec.identity);
+  if (!sys::is_nearly_full(tree)) return;
+  sys::remove_tree(tree);
+  outcome.repeat_script.clear();
+  report.log_line("removed its tree, because the disk is full");
+}
+
 StepOutcome run_job(const Job& job, store::Store& store) {
   const auto started = std::chrono::steady_clock::now();
   StepOutcome outcome;
@@ -124,6 +133,7 @@ StepOutcome run_job(const Job& job, store::Store& store) {
     report.log_line("failed in phase " +
                     std::string(report.current_phase() ? plan::to_string(*report.current_phase()) : "none") + ": " +
                     outcome.cause);
+    make_room(job, store, outcome, report);
   }
   outcome.phase = report.current_phase();
   outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
