@@ -47,6 +47,52 @@ sed -i 's/small-1\.0-/small-1.1-/' store/steps/*.json
 run_json build small
 expect "built $wheel" "$(json 'steps[0].outcome') $(json 'steps[0].wheel')"
 
+# --- the shared environment ------------------------------------------------------------------------------------------
+module=$(ls -d store/envs/*/lib/python*/site-packages/setuptools/build_meta.py)
+environment=$(cut -d/ -f1-3 <<<"$module")
+again() { # WHAT: builds anew, with whatever environment is there
+  rm -rf store/steps/*.json wheelhouse
+  run_json build small
+  expect "0 built $good" "$status $(json 'steps[0].outcome') $(sha256sum <"$wheel")" "$1"
+}
+expect "" "$(find store/envs -name __pycache__)" "byte code in an environment"
+expect "" "$(find store/envs -mindepth 2 -perm /222 ! -type l ! -name .wheelsmith-complete)" "what can be written in an environment"
+damage "$module" 1000
+run_json store verify
+expect "1 store-env-damaged" "$status $(json 'findings[0].id')"
+again "with a changed module"
+run store verify
+expect 0 "$status" "$(<"$t/out")"
+# As Python leaves it on a full disk.
+chmod u+w "${module%/*}"
+mkdir "${module%/*}/__pycache__"
+for tag in 310 311 312 313 314; do head -c 40 "$module" >"${module%/*}/__pycache__/build_meta.cpython-$tag.pyc"; done
+again "with byte code that was cut off"
+expect "" "$(find store/envs -name __pycache__)"
+# One that a killed process was removing.
+rm -rf "$environment/lib"
+again "with half an environment"
+# A corrupt download is fetched again.
+download=$(ls store/downloads/*/setuptools-*.whl)
+damage "$download" 5000
+rm -rf "$environment"
+again "with a corrupt download"
+run store verify
+expect 0 "$status" "$(<"$t/out")"
+
+# A build script that changes what all builds share gives no wheel, and harms no later build.
+cp recipes/small/setup.py setup.saved
+cat >>recipes/small/setup.py <<'PYTHON'
+import os, setuptools
+os.chmod(os.path.dirname(setuptools.__file__), 0o755)
+with open(os.path.join(os.path.dirname(setuptools.__file__), "added.py"), "w") as file:
+    file.write("raise SystemExit")
+PYTHON
+run_json build small
+expect 1 "$status" "a build script changed the environment"
+cp setup.saved recipes/small/setup.py
+again "after a build script changed the environment"
+
 # The wheel's own code appends to the wheel while it is tested.
 cat >>recipes/small/small/__init__.py <<'PYTHON'
 import glob

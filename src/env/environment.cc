@@ -1,6 +1,8 @@
 // An environment is known by a key: interpreter, wheels by their SHA-256, appended folders. It is built in place, since
-// its scripts hold its path, with its lock held; the end mark is written last. So a folder without the mark is the
-// leftover of one who was killed, and the next who holds the lock removes it.
+// its scripts hold its path, with its lock held, and sealed last. So a folder without a seal is the leftover of a
+// process that was killed or ran out of disk space, and one that differs from its seal is damaged: both are made anew.
+// Byte code is not written into it, neither here nor by those who use it: a Python process that runs out of space
+// leaves half a file, and each later import fails.
 
 #include <fmt/format.h>
 
@@ -59,17 +61,15 @@ Environment make_environment(const toolchain::Python& python, const Lock& lock,
   const std::string key = environment_key(python, lock, appended_sites);
   Environment environment = venv_at(python, store.env(key));
   environment.key = key;
-  if (store.is_complete(environment.root)) return environment;
-  const sys::FileLock held = store.lock(store::env_lock(key));
-  if (store.is_complete(environment.root)) return environment;
-  // Downloads before anything is written: without a network nothing is left behind.
-  const std::vector<fs::path> wheels = download_all(lock, fetcher);
-  sys::remove_tree(environment.root);
-  write_venv(python, environment.root, appended_sites);
-  Installer installer(install_target(environment));
-  for (const fs::path& wheel : wheels) installer.add(wheel);
-  installer.write(usable_threads());
-  store.complete(environment.root);
+  store.use_folder(environment.root, store::env_lock(key), [&] {
+    // Downloads before anything is written: without a network nothing is left behind.
+    const std::vector<fs::path> wheels = download_all(lock, fetcher);
+    sys::remove_tree(environment.root);
+    write_venv(python, environment.root, appended_sites);
+    Installer installer(install_target(environment));
+    for (const fs::path& wheel : wheels) installer.add(wheel);
+    installer.write(usable_threads());
+  });
   return environment;
 }
 

@@ -17,6 +17,12 @@ namespace {
 
 constexpr const char* k_first_with_report = "22.2";
 constexpr std::chrono::minutes k_pip_timeout(10);
+// Installing pip compiles it and ignores a disk that is full: byte code that cannot be loaded would stay for good.
+constexpr const char* k_load_bytecode =
+    "import glob, marshal, sys\n"
+    "for name in glob.glob(sys.argv[1] + '/lib/**/*.pyc', recursive=True):\n"
+    "    with open(name, 'rb') as file:\n"
+    "        marshal.loads(file.read()[16:])\n";
 
 bool can_report(const std::string& pip_version) {
   const auto version = pep::Version::try_parse(pip_version);
@@ -54,6 +60,7 @@ sys::Environment pip_environment(const fetch::IndexSettings& index) {
   set("PIP_TIMEOUT", std::to_string(index.timeout_seconds));
   set("PIP_RETRIES", std::to_string(index.retries));
   environment["PYTHONUTF8"] = "1";
+  environment["PYTHONDONTWRITEBYTECODE"] = "1";
   return environment;
 }
 
@@ -74,19 +81,18 @@ fs::path python_with_pip(const toolchain::Python& python, const fetch::IndexSett
   const std::string key = to_hex(sha256(Bytes("pip\n" + python.digest + "\n" + python.executable.string())));
   const fs::path root = store.env(key);
   const fs::path found = root / "bin" / "python";
-  if (store.is_complete(root)) return found;
-  const sys::FileLock lock = store.lock(store::env_lock(key));
-  if (store.is_complete(root)) return found;
-  sys::remove_tree(root);
-  write_venv(python, root, {});
-  const sys::Environment environment = pip_environment(index);
-  run({found.string(), "-m", "ensurepip", "--default-pip"}, environment);
-  const sys::Captured version =
-      sys::capture({.argv = {found.string(), "-c", "import pip; print(pip.__version__)"}, .environment = environment});
-  if (!can_report(std::string(trim(version.output)))) {
-    run({found.string(), "-m", "pip", "install", "--upgrade", "pip"}, environment);
-  }
-  store.complete(root);
+  store.use_folder(root, store::env_lock(key), [&] {
+    sys::remove_tree(root);
+    write_venv(python, root, {});
+    const sys::Environment environment = pip_environment(index);
+    run({found.string(), "-m", "ensurepip", "--default-pip"}, environment);
+    const sys::Captured version = sys::capture(
+        {.argv = {found.string(), "-c", "import pip; print(pip.__version__)"}, .environment = environment});
+    if (!can_report(std::string(trim(version.output)))) {
+      run({found.string(), "-m", "pip", "install", "--upgrade", "pip"}, environment);
+    }
+    run({found.string(), "-c", k_load_bytecode, root.string()}, environment);
+  });
   return found;
 }
 

@@ -144,21 +144,19 @@ fs::path make_rocm(const Environment& environment, store::Store& store) {
       to_hex(sha256(Bytes(fmt::format("{}\n{}\n{}\n", k_rocm_layout, environment.key, environment.root.string()))));
   const fs::path folder = store.toolkit(key);
   const fs::path root = folder / "_rocm_sdk_devel";
-  if (store.is_complete(folder)) return root;
-  const sys::FileLock held = store.lock(store::toolkit_lock(key));
-  if (store.is_complete(folder)) return root;
-  const fs::path tar = devel_tar(environment.site_packages);
-  sys::remove_tree(folder);
-  sys::make_folders(folder);
-  for (const fs::directory_entry& entry : fs::directory_iterator(environment.site_packages)) {
-    const std::string name = entry.path().filename().string();
-    if (name.starts_with("_rocm_") && !name.starts_with("_rocm_sdk_devel"))
-      fs::create_directory_symlink(entry.path(), folder / name);
-  }
-  DevelTree(folder).unpack(tar);
-  if (!fs::exists(root / "bin/hipcc"))
-    throw Error(fmt::format("{} has no bin/hipcc: the wheels of ROCm do not fit together", root.string()));
-  store.complete(folder);
+  store.use_folder(folder, store::toolkit_lock(key), [&] {
+    const fs::path tar = devel_tar(environment.site_packages);
+    sys::remove_tree(folder);
+    sys::make_folders(folder);
+    for (const fs::directory_entry& entry : fs::directory_iterator(environment.site_packages)) {
+      const std::string name = entry.path().filename().string();
+      if (name.starts_with("_rocm_") && !name.starts_with("_rocm_sdk_devel"))
+        fs::create_directory_symlink(entry.path(), folder / name);
+    }
+    DevelTree(folder).unpack(tar);
+    if (!fs::exists(root / "bin/hipcc"))
+      throw Error(fmt::format("{} has no bin/hipcc: the wheels of ROCm do not fit together", root.string()));
+  });
   return root;
 }
 

@@ -138,13 +138,11 @@ fs::path make_toolkit(const Environment& environment, store::Store& store, const
   for (const fs::path& site : other_sites) text += site.string() + "\n";
   const std::string key = to_hex(sha256(Bytes(text)));
   const fs::path root = store.toolkit(key);
-  if (store.is_complete(root)) return root;
-  const sys::FileLock held = store.lock(store::toolkit_lock(key));
-  if (store.is_complete(root)) return root;
-  sys::remove_tree(root);
-  sys::make_folders(root);
-  write_toolkit(environment, other_sites, root);
-  store.complete(root);
+  store.use_folder(root, store::toolkit_lock(key), [&] {
+    sys::remove_tree(root);
+    sys::make_folders(root);
+    write_toolkit(environment, other_sites, root);
+  });
   return root;
 }
 

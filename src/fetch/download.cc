@@ -1,5 +1,5 @@
-// A download is named by what it is: downloads/<sha256>/<file name>. So a file that is there is the right one, whoever
-// fetched it from wherever, and a file that came wrong never gets a name.
+// A download is named by what it is: downloads/<sha256>/<file name>. So a file that is there and still has that hash is
+// the right one, whoever fetched it from wherever, and a file that came wrong never gets a name.
 
 #include <fmt/format.h>
 
@@ -42,6 +42,8 @@ class Downloads {
     const fs::path path = path_of(sha256);
     std::error_code ignored;
     if (!fs::is_regular_file(path, ignored)) return std::nullopt;
+    // One that a disk has damaged is fetched again.
+    if (!m_store.has_sha256(path, sha256)) return std::nullopt;
     m_store.mark_used(path.parent_path());
     return path;
   }
@@ -94,7 +96,10 @@ fs::path Fetcher::download(const std::string& url, const std::string& file_name,
   const auto expected = [&] { return wanted.empty() ? m_store.note("download", key).value_or("") : wanted; };
   if (auto path = downloads.find(expected())) return *path;
   if (m_options.offline) {
-    throw Error(fmt::format("{} is not in the store, and --offline forbids to fetch it", file_name));
+    std::error_code ignored;
+    const bool damaged = !wanted.empty() && fs::exists(downloads.path_of(wanted), ignored);
+    throw Error(fmt::format("{} {}, and --offline forbids to fetch it{}", file_name,
+                            damaged ? "is damaged in the store" : "is not in the store", damaged ? " again" : ""));
   }
   const sys::FileLock lock = m_store.lock(store::download_lock("part-" + key));
   const std::string promised = expected();

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <fstream>
 #include <thread>
 
 #include "base/error.h"
@@ -149,6 +150,21 @@ TEST_F(FetchFromServer, DownloadsOnceAndKeeps) {
   EXPECT_EQ(download("/files/a", s_server->sha256), path);
   m_options.offline = false;
   EXPECT_EQ(requests("/files/a").size(), 1U);
+  EXPECT_EQ(stored_files(), 1U);
+}
+
+TEST_F(FetchFromServer, ADamagedDownloadIsFetchedAgain) {
+  const fs::path path = download("/files/damaged", s_server->sha256);
+  for (const bool whole : {true, false}) {
+    const std::string text = sys::read_file(path);
+    std::ofstream(path, std::ios::trunc) << (whole ? "x" + text.substr(1) : text.substr(0, 1000));
+    m_options.offline = true;
+    EXPECT_NE(download_failure("/files/damaged").find("is damaged in the store"), std::string::npos);
+    m_options.offline = false;
+    EXPECT_EQ(download("/files/damaged", s_server->sha256), path);
+    EXPECT_EQ(to_hex(sha256(Bytes(sys::read_file(path)))), s_server->sha256);
+  }
+  EXPECT_EQ(requests("/files/damaged").size(), 3U);
   EXPECT_EQ(stored_files(), 1U);
 }
 

@@ -66,6 +66,8 @@ sys::Environment test_environment(const env::Environment& environment, const std
                              {"LANG", "C.UTF-8"},
                              {"PYTHONNOUSERSITE", "1"},
                              {"PYTHONUNBUFFERED", "1"},
+                             // Environments in the store are shared and stay as they are.
+                             {"PYTHONPYCACHEPREFIX", (home / "pycache").string()},
                              // One that dies by a signal says where.
                              {"PYTHONFAULTHANDLER", "1"}};
   for (const char* name :
@@ -217,12 +219,14 @@ std::vector<TestOutcome> run_tests(const TestBench& bench) {
   const std::map<std::string, std::string> values = {
       {"archs", bench.archs.requests.empty() ? "" : recipe::spell(bench.archs, bench.rules.archs)},
       {"variant", std::string(recipe::to_string(bench.variant))}};
-  sys::TempDir folder;
+  // In the store: what a killed process leaves there is known as a leftover, and removed.
+  const sys::TempDir temporary(bench.store.temporary());
+  const std::filesystem::path& folder = temporary.path();
   const TestEnvironment environment =
       bench.in_place
           ? TestEnvironment{{"", bench.python.prefix, bench.python.executable, bench.python.purelib}, bench.torch_sites}
-          : fresh_environment(bench, folder.path() / "env");
-  const std::filesystem::path home = folder.path() / "home";
+          : fresh_environment(bench, folder / "env");
+  const std::filesystem::path home = folder / "home";
   sys::make_folders(home);
   for (std::size_t i = 0; i < bench.rules.tests.size(); ++i) {
     const recipe::Test& test = bench.rules.tests[i];
@@ -236,12 +240,12 @@ std::vector<TestOutcome> run_tests(const TestBench& bench) {
       command.environment = test_environment(environment, home, bench.host.environment);
       command.folder = test_folder(bench, test, home, i);
       command.timeout = std::chrono::minutes(30);
-      sys::remove_tree(folder.path() / "tmp");
-      sys::make_folders(folder.path() / "tmp");
+      sys::remove_tree(folder / "tmp");
+      sys::make_folders(folder / "tmp");
       if (sandbox_mode(bench.sandbox) == sys::SandboxMode::off)
         command.no_network = !test.network && sys::can_isolate_network();
       else
-        command = sys::in_sandbox(command, test_policy(bench, environment, folder.path(), &test));
+        command = sys::in_sandbox(command, test_policy(bench, environment, folder, &test));
       std::string output;
       sys::Process process(command);
       const sys::Exit exit = process.wait(

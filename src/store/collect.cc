@@ -23,6 +23,8 @@ namespace {
 
 // Between put_blob and put_step a blob has no step yet.
 constexpr std::int64_t k_settling_seconds = 600;
+// Two machines that share a store need not have the same time.
+constexpr std::int64_t k_clock_skew = 600;
 // A build that runs holds no lock on the shims that it was started with; no build takes so long.
 constexpr std::int64_t k_shim_seconds = 86'400;
 
@@ -146,7 +148,6 @@ std::uint64_t Store::collect(std::uint64_t keep_bytes, std::int64_t not_used_for
   if (!std::filesystem::exists(root / k_tag_name, error))
     throw Error(printable(root.string()) + " was not made by wheelsmith alone (it has no " + std::string(k_tag_name) +
                 "); nothing is removed from it");
-  if (!dry_run) m_impl->writing([&] { m_impl->scratch.folder(); });
   std::uint64_t freed = 0;
   for (const std::filesystem::path& path : leftovers(root / "tmp")) {
     const std::uint64_t bytes = usage(path).bytes;
@@ -155,10 +156,19 @@ std::uint64_t Store::collect(std::uint64_t keep_bytes, std::int64_t not_used_for
     freed += bytes;
   }
 
-  const std::vector<Item> items = everything(root);
+  if (!dry_run) m_impl->writing([&] { m_impl->scratch.folder(); });
+
+  std::vector<Item> items = everything(root);
   std::uint64_t total = 0;
-  for (const Item& item : items) total += item.bytes;
   const std::int64_t now = seconds_now();
+  for (Item& item : items) {
+    total += item.bytes;
+    if (item.used <= now + k_clock_skew) continue;
+    // The clock has been set back since: it counts as used now, and ages from here.
+    item.used = now;
+    if (!dry_run)
+      for (const std::string& path : item.paths) mark_used(root / path);
+  }
   for (const Item& item : items) {
     const bool unfinished = is_unfinished(root, item);
     const std::int64_t least = item.rank == Class::orphan ? k_settling_seconds

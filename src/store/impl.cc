@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <set>
 #include <system_error>
 
@@ -38,7 +39,8 @@ std::string state_of(const std::filesystem::path& folder) {
   struct stat status{};
   if (::stat(folder.c_str(), &status) != 0) return "";
   const std::int64_t changed = nanoseconds(status.st_mtim);
-  if (sys::unix_nanoseconds() - changed < k_tick_nanoseconds) return "";
+  // A time in the future is that of a clock that has been set back since.
+  if (std::abs(sys::unix_nanoseconds() - changed) < k_tick_nanoseconds) return "";
   return fmt::format("{}:{}:{}", status.st_dev, status.st_ino, changed);
 }
 
@@ -76,7 +78,7 @@ void Store::Impl::write(const std::filesystem::path& target, std::string_view te
 }
 
 std::filesystem::path Store::Impl::step_file(std::string_view key) const {
-  return root / "steps" / ((is_sha256(key) ? std::string(key) : slug(key)) + std::string(k_extension));
+  return root / "steps" / step_file_name(key);
 }
 
 std::filesystem::path Store::Impl::lock_file(std::string_view name) const {
@@ -117,6 +119,10 @@ std::optional<StepRecord> read_step(const std::filesystem::path& file) {
   const auto value = text ? document::try_parse_json(*text) : std::nullopt;
   if (!value) return std::nullopt;
   return if_valid([&] { return StepRecord::from_value(*value); });
+}
+
+std::string step_file_name(std::string_view key) {
+  return (is_sha256(key) ? std::string(key) : slug(key)) + std::string(k_extension);
 }
 
 bool is_sha256(std::string_view text) {
@@ -165,8 +171,9 @@ std::int64_t seconds_now() { return sys::unix_nanoseconds() / 1'000'000'000; }
 
 void touch(const std::filesystem::path& path) {
   struct stat status{};
-  // Ten minutes are near enough, and spare the disk a write for each lookup of a plan.
-  if (::stat(path.c_str(), &status) != 0 || seconds_now() - status.st_mtim.tv_sec < k_touch_seconds) return;
+  // Ten minutes are near enough, and spare the disk a write for each lookup of a plan. A time in the future is that of
+  // a clock that has been set back since: collect() would keep the file until the clock is there again.
+  if (::stat(path.c_str(), &status) != 0 || std::abs(seconds_now() - status.st_mtim.tv_sec) < k_touch_seconds) return;
   // Refused on a read-only disk, where nothing is ever collected.
   sys::touch(path);
 }

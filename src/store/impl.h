@@ -1,6 +1,8 @@
 #pragma once
 
 #include <functional>
+#include <map>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +16,11 @@ namespace wheelsmith::store {
 
 // What a backup program leaves out, and what collect() asks for before it removes anything: see cachedir.org.
 inline constexpr std::string_view k_tag_name = "CACHEDIR.TAG";
+inline constexpr std::string_view k_tag =
+    "Signature: 8a477f597d28d172789f06886806bc55\n"
+    "# This folder is a store of wheelsmith: all in it can be made again.\n";
+
+std::string step_file_name(std::string_view key);
 
 struct Store::Impl {
   explicit Impl(std::filesystem::path place);
@@ -22,6 +29,10 @@ struct Store::Impl {
   Scratch scratch;
   Index index;
 
+  // Folders that use_folder() has given out, each with its shared lock; none on a read-only disk.
+  std::map<std::filesystem::path, std::optional<sys::FileLock>> in_use;
+  std::mutex in_use_mutex;
+
   // Calls what writes; a disk that refuses becomes the Error that names the store.
   void writing(const std::function<void()>& task) const;
   // The folder, made; throws the Error that names the store.
@@ -29,8 +40,6 @@ struct Store::Impl {
   // Atomically, through the scratch folder.
   void write(const std::filesystem::path& target, std::string_view text);
 
-  // Whether a blob's bytes are what its name says.
-  [[nodiscard]] bool is_intact(std::string_view sha256);
   [[nodiscard]] std::filesystem::path step_file(std::string_view key) const;
   [[nodiscard]] std::filesystem::path lock_file(std::string_view name) const;
   // What the index lacks of the steps folder and holds beyond it; all in order: the same state.
@@ -41,11 +50,19 @@ struct Store::Impl {
   };
   [[nodiscard]] Difference difference();
   void bring_index_up_to_date();
+  void verify_index(std::vector<Finding>& findings);
 };
 
 // Nothing when there is no such file or it holds no step (half of another machine's, another version's): it counts as
 // not built, and verify() names it. Throws Error when the disk refuses: a build of hours is no answer to that.
 std::optional<StepRecord> read_step(const std::filesystem::path& file);
+
+// Small documents begin with a line that holds the SHA-256 of the rest. Nothing for one that is not what was written.
+std::string with_digest(std::string_view text);
+std::optional<std::string> without_digest(std::string_view file);
+// A line of the history begins with 16 digits of its own SHA-256; one that an older version wrote does not.
+std::string history_line(std::string_view json);
+std::optional<std::string_view> history_text(std::string_view line);
 
 bool is_sha256(std::string_view text);
 // The names of what is directly in a folder, sorted; none when it is not there or cannot be read.

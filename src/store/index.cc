@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <mutex>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "sys/files.h"
 
 // Files are the truth, so durability is not asked of SQLite: synchronous=OFF makes a write cost 20 µs instead of a
@@ -17,20 +20,21 @@ namespace wheelsmith::store {
 
 namespace {
 
-constexpr int k_schema = 1;
+constexpr int k_schema = 2;
 constexpr int k_busy_milliseconds = 2000;
 
 constexpr const char* k_tables =
-    "CREATE TABLE IF NOT EXISTS memo(kind BLOB, subject BLOB, fingerprint BLOB, facts BLOB,"
+    "CREATE TABLE IF NOT EXISTS memo(kind BLOB, subject BLOB, fingerprint BLOB, facts BLOB, digest BLOB,"
     " PRIMARY KEY(kind, subject)) WITHOUT ROWID;"
     "CREATE TABLE IF NOT EXISTS steps(key BLOB PRIMARY KEY, identity BLOB, wheel BLOB, finished INTEGER) WITHOUT ROWID;"
     "CREATE INDEX IF NOT EXISTS steps_by_identity ON steps(identity, finished);"
     "CREATE TABLE IF NOT EXISTS state(name BLOB PRIMARY KEY, value BLOB) WITHOUT ROWID;";
 
-enum class Sql { remembered, remember, rows, newest, add, remove, state, set_state, begin, commit, check };
-constexpr std::array<const char*, 11> k_sql = {
-    "SELECT facts FROM memo WHERE kind = ?1 AND subject = ?2 AND fingerprint = ?3",
-    "REPLACE INTO memo(kind, subject, fingerprint, facts) VALUES(?1, ?2, ?3, ?4)",
+enum class Sql { remembered, remember, memos, rows, newest, add, remove, state, set_state, begin, commit, check };
+constexpr std::array<const char*, 12> k_sql = {
+    "SELECT facts, digest FROM memo WHERE kind = ?1 AND subject = ?2 AND fingerprint = ?3",
+    "REPLACE INTO memo(kind, subject, fingerprint, facts, digest) VALUES(?1, ?2, ?3, ?4, ?5)",
+    "SELECT kind, subject, fingerprint, facts, digest FROM memo",
     "SELECT key, identity, wheel, finished FROM steps",
     "SELECT key FROM steps WHERE identity = ?1 ORDER BY finished DESC, key",
     "REPLACE INTO steps(key, identity, wheel, finished) VALUES(?1, ?2, ?3, ?4)",
@@ -41,6 +45,16 @@ constexpr std::array<const char*, 11> k_sql = {
     "COMMIT",
     "PRAGMA quick_check(1)",
 };
+
+// SQLite sees a page that does not hold together, but not a letter of a value that has become another one.
+std::string digest_of_values(std::initializer_list<std::string_view> values) {
+  Sha256 hash;
+  for (const std::string_view value : values) {
+    hash.update(value);
+    hash.update(std::string_view("\0", 1));
+  }
+  return to_hex(hash.finish()).substr(0, 32);
+}
 
 // Never leaves this file.
 class SqlFailure : public Error {
@@ -120,6 +134,7 @@ class Use {
 struct Index::Database {
   std::filesystem::path file, lock;
   std::mutex mutex;
+  bool was_broken = false;
   Connection connection;
   std::array<std::unique_ptr<sqlite3_stmt, Close>, k_sql.size()> statements;
 
@@ -205,6 +220,7 @@ struct Index::Database {
         }
         close();
       }
+      was_broken = true;
       std::error_code ignored;
       for (const char* suffix : {"-wal", "-shm", "-journal", ""}) {
         const std::filesystem::path part = file.native() + suffix;
@@ -274,14 +290,18 @@ std::optional<std::string> Index::remembered(std::string_view kind, std::string_
   return m_database->ask(std::optional<std::string>(), [&]() -> std::optional<std::string> {
     Use select = m_database->use(Sql::remembered);
     if (!select.bind(1, kind).bind(2, subject).bind(3, fingerprint).step()) return std::nullopt;
-    return select.text(0);
+    std::string facts = select.text(0);
+    if (select.text(1) != digest_of_values({kind, subject, fingerprint, facts})) return std::nullopt;
+    return facts;
   });
 }
 
 void Index::remember(std::string_view kind, std::string_view subject, std::string_view fingerprint,
                      std::string_view facts) {
+  const std::string digest = digest_of_values({kind, subject, fingerprint, facts});
   m_database->ask(false, [&] {
-    return m_database->use(Sql::remember).bind(1, kind).bind(2, subject).bind(3, fingerprint).bind(4, facts).step();
+    Use insert = m_database->use(Sql::remember);
+    return insert.bind(1, kind).bind(2, subject).bind(3, fingerprint).bind(4, facts).bind(5, digest).step();
   });
 }
 
@@ -320,7 +340,8 @@ void Index::update(const std::vector<Row>& added, const std::vector<std::string>
         insert.bind(1, row.key).bind(2, row.identity).bind(3, row.wheel_sha256).bind(4, row.finished).step();
       }
       for (const std::string& key : gone) m_database->use(Sql::remove).bind(1, key).step();
-      m_database->use(Sql::set_state).bind(1, state).step();
+      const std::string with_digest = fmt::format("{} {}", digest_of_values({state}), state);
+      m_database->use(Sql::set_state).bind(1, with_digest).step();
       return m_database->use(Sql::commit).step();
     } catch (const SqlFailure&) {
       sqlite3_exec(m_database->connection.get(), "ROLLBACK", nullptr, nullptr, nullptr);
@@ -332,8 +353,33 @@ void Index::update(const std::vector<Row>& added, const std::vector<std::string>
 std::string Index::state() {
   return m_database->ask(std::string(), [&] {
     Use select = m_database->use(Sql::state);
-    return select.step() ? select.text(0) : std::string();
+    const std::string value = select.step() ? select.text(0) : std::string();
+    const std::size_t space = std::min(value.find(' '), value.size());
+    const std::string state = value.substr(std::min(space + 1, value.size()));
+    return value.substr(0, space) == digest_of_values({state}) ? state : std::string();
   });
+}
+
+std::size_t Index::damaged_values() {
+  return m_database->ask(std::size_t{0}, [&] {
+    std::size_t damaged = 0;
+    Use memos = m_database->use(Sql::memos);
+    while (memos.step())
+      damaged +=
+          memos.text(4) != digest_of_values({memos.text(0), memos.text(1), memos.text(2), memos.text(3)}) ? 1 : 0;
+    Use state = m_database->use(Sql::state);
+    if (state.step()) {
+      const std::string value = state.text(0);
+      const std::size_t space = std::min(value.find(' '), value.size());
+      damaged += value.substr(0, space) != digest_of_values({value.substr(std::min(space + 1, value.size()))}) ? 1 : 0;
+    }
+    return damaged;
+  });
+}
+
+bool Index::was_broken() {
+  const std::lock_guard guard(m_database->mutex);
+  return m_database->was_broken;
 }
 
 bool Index::is_sound() {
@@ -344,6 +390,7 @@ void Index::remake() {
   const std::lock_guard guard(m_database->mutex);
   try {
     m_database->replace(true);
+    m_database->was_broken = false;
   } catch (const Error&) {  // the next question tries again
     m_database->close();
   }

@@ -39,6 +39,10 @@ class Index {
 
   // Whether its pages hold together.
   [[nodiscard]] bool is_sound();
+  // How many remembered facts are not what was written; they count as forgotten.
+  [[nodiscard]] std::size_t damaged_values();
+  // Whether the file was broken when it was opened, and replaced.
+  [[nodiscard]] bool was_broken();
   // An empty one in its place; nothing is kept.
   void remake();
 

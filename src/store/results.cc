@@ -30,7 +30,7 @@ void refuse_if(std::error_code error) {
 }
 
 // To the disk, with the mode of what nobody may change any more.
-void seal(const std::filesystem::path& file) {
+void seal_file(const std::filesystem::path& file) {
   if (::chmod(file.c_str(), 0444) != 0) refuse();
   refuse_if(sys::sync_file(file));
 }
@@ -61,12 +61,12 @@ std::string Store::put_blob(const std::filesystem::path& file) {
   const std::string name = to_hex(sha256(bytes.bytes));
   const std::filesystem::path target = folder / name;
   // One that is there and good stays; a damaged one is replaced.
-  if (has_size(target, bytes.bytes.size()) && m_impl->is_intact(name)) {
+  if (has_size(target, bytes.bytes.size()) && has_sha256(target, name)) {
     touch(target);
     return name;
   }
   m_impl->writing([&] {
-    seal(copy.path);
+    seal_file(copy.path);
     if (::rename(copy.path.c_str(), target.c_str()) != 0) refuse();
     refuse_if(sys::sync_folder(folder));
   });
@@ -75,14 +75,13 @@ std::string Store::put_blob(const std::filesystem::path& file) {
 
 // Reading all of it is what an answer from the store would cost otherwise, so what was seen good is remembered by its
 // stat: device, inode, size, both times. Who writes to the file changes one of them.
-bool Store::Impl::is_intact(std::string_view sha256) {
-  const std::filesystem::path path = root / "blobs" / sha256;
+bool Store::has_sha256(const std::filesystem::path& path, std::string_view sha256) const {
   const auto fingerprint = sys::stat_fingerprint(path);
   if (!fingerprint) return false;
-  if (index.remembered("blob", sha256, *fingerprint)) return true;
+  if (m_impl->index.remembered("sha256", path.string(), *fingerprint) == sha256) return true;
   const auto file = sys::map_file_if_possible(path);
   if (!file || to_hex(wheelsmith::sha256(file->bytes)) != sha256) return false;
-  index.remember("blob", sha256, *fingerprint, "good");
+  m_impl->index.remember("sha256", path.string(), *fingerprint, sha256);
   return true;
 }
 
@@ -121,7 +120,7 @@ std::optional<StepRecord> Store::find_step(std::string_view key) const {
   if (!record || record->key != key || !is_sha256(record->wheel_sha256)) return std::nullopt;
   const std::filesystem::path wheel = m_impl->root / "blobs" / record->wheel_sha256;
   if (record->wheel_size == 0 ? !blob(record->wheel_sha256) : !has_size(wheel, record->wheel_size)) return std::nullopt;
-  if (!m_impl->is_intact(record->wheel_sha256)) return std::nullopt;
+  if (!has_sha256(wheel, record->wheel_sha256)) return std::nullopt;
   touch(file);
   return record;
 }
@@ -141,13 +140,14 @@ void Store::note_try(std::string_view identity, const Manifest& manifest) {
   table["schema"] = 1;
   table["identity"] = identity;
   table["manifest"] = manifest.to_value();
-  m_impl->write(folder / (slug(identity) + ".json"), document::to_json(table, 1) + "\n");
+  m_impl->write(folder / (slug(identity) + ".json"), with_digest(document::to_json(table, 1) + "\n"));
 }
 
 std::optional<Manifest> Store::last_try(std::string_view identity) const {
   // One that cannot be read is a reason less, no build less.
   const auto text = sys::read_file_if_possible(m_impl->root / "tries" / (slug(identity) + ".json"), k_file_limit);
-  const auto value = text ? document::try_parse_json(*text) : std::nullopt;
+  const auto sound = text ? without_digest(*text) : std::nullopt;
+  const auto value = sound ? document::try_parse_json(*sound) : std::nullopt;
   if (!value || (*value)["identity"].text_or() != to_valid_utf8(identity)) return std::nullopt;
   return if_valid([&] { return Manifest::from_value((*value)["manifest"]); });
 }
@@ -161,7 +161,7 @@ void Store::note_cost(std::string_view identity, const Cost& cost) {
   table["wheel_size"] = cost.wheel_size;
   table["disk"] = cost.disk;
   table["at"] = seconds_now();
-  const std::string line = document::to_json(table, -1) + "\n";
+  const std::string line = history_line(document::to_json(table, -1));
   m_impl->writing([&] { refuse_if(sys::append_text(file, line)); });
 }
 
@@ -173,7 +173,8 @@ std::optional<Cost> Store::last_cost(std::string_view identity) const {
   const std::uint64_t size = whole->bytes.size();
   const std::vector<std::string_view> all = lines(whole->bytes.from(size - std::min(size, k_history_tail)).text());
   for (auto line = all.rbegin(); line != all.rend(); ++line) {
-    const auto value = document::try_parse_json(*line);
+    const auto text = history_text(*line);
+    const auto value = text ? document::try_parse_json(*text) : std::nullopt;
     // The last line may have been cut off by a full disk, the first by the tail's beginning.
     if (!value || (*value)["identity"].text_or() != to_valid_utf8(identity)) continue;
     const auto count = [&](std::string_view name) {

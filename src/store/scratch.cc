@@ -98,8 +98,11 @@ const std::filesystem::path& Scratch::folder() {
     const std::filesystem::path folder = m_parent / fmt::format("{}-{}-{}", pid, start.empty() ? "0" : start, number);
     if (!make(folder)) continue;
     m_folder = folder;
-    return m_folder;
+    break;
   }
+  // Whoever needs room here removes what the dead have left: the environment of a killed test is megabytes.
+  for (const std::filesystem::path& path : leftovers(m_parent)) remove_leftover(path);
+  return m_folder;
 }
 
 std::filesystem::path Scratch::next(std::string_view name) { return folder() / fmt::format("{}-{}", name, m_count++); }

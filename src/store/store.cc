@@ -16,9 +16,6 @@ namespace wheelsmith::store {
 
 namespace {
 
-constexpr std::string_view k_tag =
-    "Signature: 8a477f597d28d172789f06886806bc55\n"
-    "# This folder is a store of wheelsmith: all in it can be made again.\n";
 constexpr std::uint64_t k_note_limit = 256ull << 20;
 
 std::string variable(const char* name) {
@@ -103,11 +100,12 @@ void Store::remember(std::string_view kind, std::string_view subject, std::strin
 
 void Store::put_note(std::string_view kind, std::string_view name, std::string_view text) {
   const std::filesystem::path folder = m_impl->writable("notes/" + slug(kind));
-  m_impl->write(folder / (slug(name) + ".json"), text);
+  m_impl->write(folder / (slug(name) + ".json"), with_digest(text));
 }
 
 std::optional<std::string> Store::note(std::string_view kind, std::string_view name) const {
-  return sys::read_file_if_there(m_impl->root / "notes" / slug(kind) / (slug(name) + ".json"), k_note_limit);
+  const auto file = sys::read_file_if_there(m_impl->root / "notes" / slug(kind) / (slug(name) + ".json"), k_note_limit);
+  return file ? without_digest(*file) : std::nullopt;
 }
 
 sys::FileLock Store::lock(std::string_view name) const {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,8 +22,8 @@
 
 namespace wheelsmith::store {
 
-// An environment, a toolkit or an unpacked source is whole when this file is in its folder; it is written last, and its
-// time is when the folder was used last.
+// An environment, a toolkit or a repository is whole when this file is in its folder; it is written last, and its time
+// is when the folder was used last. Of environments and toolkits it is the seal (src/store/seal.h).
 inline constexpr std::string_view k_complete_mark = ".wheelsmith-complete";
 
 // Any text as a file name: what can be read of it, and 16 hex digits of its SHA-256.
@@ -84,8 +85,21 @@ class Store {
   [[nodiscard]] bool is_complete(const std::filesystem::path& folder) const;
   // Writes the end mark: after everything else, with the folder's lock held.
   void complete(const std::filesystem::path& folder);
+  // A folder that is made once and then only read: an environment, a toolkit. `make` is called with the lock of that
+  // name held alone, when the folder is not there, was not made to the end, or is damaged; what it leaves is sealed.
+  // Then the folder is held in use until this object goes: collect() leaves it, and nobody makes it anew.
+  void use_folder(const std::filesystem::path& folder, const std::string& lock_name, const std::function<void()>& make);
+  // The same seal for a folder that changes (a repository): complete() before a change, seal() after it. What
+  // is_damaged() says of one that was not sealed is false.
+  void seal(const std::filesystem::path& folder);
+  [[nodiscard]] bool is_damaged(const std::filesystem::path& folder) const;
+  // What differs in the folders in use from what was sealed: "envs/…: lib/x.py was changed"; "" for nothing.
+  [[nodiscard]] std::string changed_in_use() const;
   // A file or a folder with an end mark counts as used now, so that collect() keeps it.
   void mark_used(const std::filesystem::path& path) const;
+
+  // Whether a file's bytes have that SHA-256. What was seen good is remembered by its stat and not read again.
+  [[nodiscard]] bool has_sha256(const std::filesystem::path& file, std::string_view sha256) const;
 
   // Blobs.
   std::string put_blob(const std::filesystem::path& file);  // its SHA-256
@@ -115,7 +129,8 @@ class Store {
   // A store that cannot be written forgets it with the process.
   void remember(std::string_view kind, std::string_view subject, std::string_view fingerprint, std::string_view facts);
 
-  // Small named documents that stay until replaced: locks of requirements, choices of versions.
+  // Small named documents that stay until replaced: locks of requirements, choices of versions. One that was damaged
+  // counts as not there.
   void put_note(std::string_view kind, std::string_view name, std::string_view text);
   [[nodiscard]] std::optional<std::string> note(std::string_view kind, std::string_view name) const;
 
@@ -132,8 +147,9 @@ class Store {
     std::uint64_t steps = 0;
   };
   [[nodiscard]] Stats stats() const;
-  // Every blob against its name, every step against its blob, leftovers in tmp/ that no process holds, environments
-  // and toolkits without their end mark. `rebuild` makes the SQLite index anew from the files.
+  // Every blob and download against its name, every step against its blob, every document against its digest, every
+  // environment and toolkit against its seal, leftovers in tmp/ that no process holds. `rebuild` makes the SQLite index
+  // anew from the files.
   std::vector<Finding> verify(bool rebuild);
   // Removes what has not been used for so long until at most `keep_bytes` remain; returns bytes freed. Leftovers go in
   // any case, then what is cheapest to make again: blobs that no step names, shims of builds that ended, logs and

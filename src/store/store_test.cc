@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <fstream>
+#include <functional>
+#include <map>
 #include <set>
 
 #include "base/error.h"
@@ -269,6 +271,49 @@ TEST(Store, KeepsNotesUntilTheyAreReplaced) {
   EXPECT_EQ(at.store.note("lock", "torch>=2; python"), "two");
   EXPECT_EQ(at.store.note("../x", "../../y"), "three");
   EXPECT_FALSE(std::filesystem::exists(at.store.root().parent_path() / "y"));
+}
+
+TEST(Store, AChangedByteOfADocumentIsSeen) {
+  TestStore at;
+  at.store.put_note("lock", "torch>=2", R"({"wheels": ["torch-2.8.0"]})");
+  Manifest manifest;
+  manifest.set("source", "1.0");
+  at.store.note_try("a;b", manifest);
+  at.store.note_cost("a;b", {1.5, 2, 3});
+  const std::map<std::string, std::function<bool()>> documents = {
+      {"notes", [&] { return at.store.note("lock", "torch>=2").has_value(); }},
+      {"tries", [&] { return at.store.last_try("a;b").has_value(); }},
+      {"history", [&] { return at.store.last_cost("a;b").has_value(); }},
+  };
+  for (const auto& [part, is_there] : documents) {
+    std::filesystem::path file;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(at.store.root() / part))
+      if (entry.is_regular_file()) file = entry.path();
+    ASSERT_TRUE(is_there()) << part;
+    const std::size_t size = sys::read_file(file).size();
+    for (std::size_t place = 0; place < size; ++place) {
+      const auto mask = static_cast<char>(1 << (place % 7));
+      change_byte(file, place, mask);
+      EXPECT_FALSE(is_there()) << part << " " << place;
+      EXPECT_EQ(at.store.verify(false).size(), 1u) << part << " " << place;
+      change_byte(file, place, mask);
+    }
+    EXPECT_TRUE(is_there()) << part;
+  }
+  EXPECT_TRUE(at.store.verify(false).empty());
+}
+
+TEST(Store, AChangedFactIsForgotten) {
+  TestStore at;
+  const auto index = at.store.root() / "index.sqlite";
+  { Store(at.store.root()).remember("python", "/usr/bin/python3", "1", "linux_x86_64"); }
+  const std::string bytes = sys::read_file(index);
+  const std::size_t place = bytes.find("linux_x86_64");
+  ASSERT_NE(place, bytes.npos);
+  change_byte(index, place + 11, 1);
+  EXPECT_FALSE(Store(at.store.root()).remembered("python", "/usr/bin/python3", "1"));
+  EXPECT_EQ(ids(Store(at.store.root()).verify(false)), std::vector<std::string>{"store-index-stale"});
+  EXPECT_TRUE(Store(at.store.root()).verify(true).empty());
 }
 
 TEST(Store, LocksOutOthers) {

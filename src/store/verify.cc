@@ -10,6 +10,7 @@
 #include "base/parallel.h"
 #include "base/text.h"
 #include "store/impl.h"
+#include "store/seal.h"
 #include "sys/file.h"
 #include "sys/process/process.h"
 
@@ -88,8 +89,11 @@ void verify_steps(const Store& store, std::vector<Finding>& findings) {
     const std::string subject = "steps/" + name;
     const std::string remove = "rm -rf " + sys::shell_quoted((folder / name).string());
     try {
-      const StepRecord record =
-          StepRecord::from_value(document::parse_json(sys::read_file(folder / name, 64ull << 20), name));
+      const std::string text = sys::read_file(folder / name, 64ull << 20);
+      const document::Value value = document::parse_json(text, name);
+      const StepRecord record = StepRecord::from_value(value);
+      if (text != document::to_json(value, 1) + "\n" || step_file_name(record.key) != name)
+        throw Error("the file was changed");
       const auto wheel = store.blob(record.wheel_sha256);
       if (wheel) continue;
       findings.push_back({"store-step-without-blob", Severity::warning, subject,
@@ -113,45 +117,150 @@ void verify_leftovers(const std::filesystem::path& root, std::vector<Finding>& f
   }
 }
 
+Finding damaged_folder(const std::string& subject, const std::filesystem::path& folder, const std::string& what) {
+  return {"store-env-damaged",
+          Severity::error,
+          subject,
+          what,
+          "a build that used it as it is would not be what its key says; it is made again before it is used",
+          "rm -rf " + sys::shell_quoted(folder.string())};
+}
+
 // What a process holds locked is being made.
-void verify_marks(const Store& store, const char* part, std::string (*lock_name)(std::string_view),
-                  std::vector<Finding>& findings) {
-  for (const std::string& name : names_in(store.root() / part)) {
-    const std::filesystem::path folder = store.root() / part / name;
-    std::error_code error;
-    if (std::filesystem::exists(folder / k_complete_mark, error)) continue;
-    try {
-      if (!store.try_lock(lock_name(name))) continue;
-    } catch (const Error&) {
-      // Nobody makes one on a read-only disk.
-    }
-    findings.push_back({"store-env-unfinished", Severity::note, std::string(part) + "/" + name,
-                        "it was not made to the end", "it is made again before it is used; until then it takes room",
-                        "wheelsmith store gc"});
+bool is_being_made(const Store& store, const std::string& lock) {
+  try {
+    return !store.try_lock(lock);
+  } catch (const Error&) {
+    return false;  // nobody makes one on a read-only disk
   }
 }
 
+void verify_seals(const Store& store, Index& memory, const char* part, std::string (*lock_name)(std::string_view),
+                  std::vector<Finding>& findings) {
+  for (const std::string& name : names_in(store.root() / part)) {
+    const std::filesystem::path folder = store.root() / part / name;
+    const std::string subject = std::string(part) + "/" + name;
+    const SealState state = check_seal(folder, memory, true);
+    std::error_code error;
+    if (state.kind == SealState::Kind::damaged && std::filesystem::exists(folder, error))
+      findings.push_back(damaged_folder(subject, folder, state.what));
+    if (!state.bytecode.empty())
+      findings.push_back({"store-env-bytecode", Severity::note, subject,
+                          fmt::format("{} was added", printable(state.bytecode.front())),
+                          "a Python process wrote byte code there; it is removed before the next use",
+                          "rm -rf " + sys::shell_quoted((folder / state.bytecode.front()).string())});
+    if (state.kind != SealState::Kind::unfinished || is_being_made(store, lock_name(name))) continue;
+    findings.push_back({"store-env-unfinished", Severity::note, subject, "it was not made to the end",
+                        "it is made again before it is used; until then it takes room", "wheelsmith store gc"});
+  }
+}
+
+// Repositories: one without a seal is being changed, or its last change was interrupted; git itself looks at it then.
+void verify_repositories(const Store& store, Index& memory, std::vector<Finding>& findings) {
+  for (const std::string& name : names_in(store.root() / "git")) {
+    const std::filesystem::path folder = store.root() / "git" / name;
+    const SealState state = check_seal(folder, memory, true);
+    std::error_code error;
+    if (state.kind != SealState::Kind::damaged || !std::filesystem::exists(folder, error)) continue;
+    if (is_being_made(store, "git-" + name)) continue;
+    findings.push_back({"store-repository-damaged", Severity::error, "git/" + name, state.what,
+                        "it is fetched again when it is needed", "rm -rf " + sys::shell_quoted(folder.string())});
+  }
+}
+
+void add_document(const std::filesystem::path& root, const std::string& subject, std::vector<Finding>& findings) {
+  findings.push_back({"store-document-damaged", Severity::warning, subject,
+                      "its SHA-256 is not that of what was written",
+                      "it counts as not there: what it says is found out again",
+                      "rm -f " + sys::shell_quoted((root / subject).string())});
+}
+
+// Locks of requirements, choices of versions and commits, manifests of tries.
+void verify_documents(const std::filesystem::path& root, std::vector<Finding>& findings) {
+  std::vector<std::string> folders{"tries"};
+  for (const std::string& kind : names_in(root / "notes")) folders.push_back("notes/" + kind);
+  for (const std::string& folder : folders) {
+    for (const std::string& name : names_in(root / folder)) {
+      const std::string subject = folder + "/" + name;
+      const auto text = sys::read_file_if_possible(root / subject, 256ull << 20);
+      std::error_code error;
+      const bool there = std::filesystem::exists(root / subject, error);
+      if (there && (!text || !without_digest(*text))) add_document(root, subject, findings);
+    }
+  }
+}
+
+void verify_history(const std::filesystem::path& root, std::vector<Finding>& findings) {
+  for (const std::string& name : names_in(root / "history")) {
+    const auto text = sys::read_file_if_possible(root / "history" / name, 1ull << 30);
+    if (!text) continue;
+    const auto is_bad = [](std::string_view line) {
+      const auto json = history_text(line);
+      return !line.empty() && (!json || !document::try_parse_json(*json));
+    };
+    const std::vector<std::string_view> all = lines(*text);
+    const auto bad = std::count_if(all.begin(), all.end(), is_bad);
+    if (bad == 0 && (text->empty() || text->back() == '\n')) continue;
+    findings.push_back({"store-history-damaged", Severity::note, "history/" + name,
+                        fmt::format("{} of its lines are not what was written", std::max<std::ptrdiff_t>(bad, 1)),
+                        "they are ignored; forecasts come from the others",
+                        "rm -f " + sys::shell_quoted((root / "history" / name).string())});
+  }
+}
+
+void verify_tag(const std::filesystem::path& root, std::vector<Finding>& findings) {
+  const auto text = sys::read_file_if_possible(root / k_tag_name, 1 << 16);
+  if (!text || *text == k_tag) return;
+  findings.push_back({"store-tag-damaged", Severity::note, std::string(k_tag_name), "it is not what was written",
+                      "backup programs know a cache by it",
+                      "rm -f " + sys::shell_quoted((root / k_tag_name).string()) + "; the next build writes it anew"});
+}
+
+// Rows of the index that say something else than the steps they stand for.
+std::size_t wrong_rows(const std::filesystem::path& root, Index& index) {
+  std::size_t wrong = 0;
+  for (const Index::Row& row : index.rows()) {
+    const auto record = read_step(root / "steps" / (row.key + ".json"));
+    if (record && (record->identity != row.identity || record->wheel_sha256 != row.wheel_sha256 ||
+                   record->finished != row.finished))
+      ++wrong;
+  }
+  return wrong;
+}
+
 }  // namespace
+
+void Store::Impl::verify_index(std::vector<Finding>& findings) {
+  const Difference lag = difference();
+  const std::size_t facts = index.damaged_values(), rows = wrong_rows(root, index);
+  const bool sound = index.is_sound() && !index.was_broken();
+  if (sound && facts + rows == 0 && lag.added.empty() && lag.gone.empty()) return;
+  std::string what = "its pages did not hold together";
+  if (sound && facts + rows > 0)
+    what = fmt::format("{} of its values are not what was written", facts + rows);
+  else if (sound)
+    what = fmt::format("it lacks {} and holds {} that are gone", lag.added.size(), lag.gone.size());
+  findings.push_back({"store-index-stale", Severity::note, "index.sqlite", what,
+                      "what it says is looked up again, which is slower until it is made anew",
+                      "wheelsmith store verify --rebuild"});
+}
 
 std::vector<Finding> Store::verify(bool rebuild) {
   std::vector<Finding> findings;
   verify_bytes(m_impl->root, findings);
   verify_steps(*this, findings);
   verify_leftovers(m_impl->root, findings);
-  verify_marks(*this, "envs", env_lock, findings);
-  verify_marks(*this, "toolkits", toolkit_lock, findings);
+  verify_documents(m_impl->root, findings);
+  verify_history(m_impl->root, findings);
+  verify_tag(m_impl->root, findings);
+  verify_seals(*this, m_impl->index, "envs", env_lock, findings);
+  verify_seals(*this, m_impl->index, "toolkits", toolkit_lock, findings);
+  verify_repositories(*this, m_impl->index, findings);
   if (rebuild) {
     m_impl->index.remake();
     m_impl->bring_index_up_to_date();
   }
-  const Impl::Difference lag = m_impl->difference();
-  const bool sound = m_impl->index.is_sound();
-  if (!sound || !lag.added.empty() || !lag.gone.empty()) {
-    findings.push_back({"store-index-stale", Severity::note, "index.sqlite",
-                        sound ? fmt::format("it lacks {} and holds {} that are gone", lag.added.size(), lag.gone.size())
-                              : "its pages do not hold together",
-                        "lookups are slower until it is made anew", "wheelsmith store verify --rebuild"});
-  }
+  m_impl->verify_index(findings);
   std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
     return std::tie(a.severity, a.id, a.subject) < std::tie(b.severity, b.id, b.subject);
   });

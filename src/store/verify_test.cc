@@ -28,7 +28,7 @@ void make_env(Store& store, const std::string& key, bool whole, std::int64_t use
   std::filesystem::create_directories(folder / "lib");
   std::ofstream(folder / "lib" / "file") << std::string(1000, 'x');
   if (!whole) return;
-  store.complete(folder);
+  store.seal(folder);
   EXPECT_TRUE(store.is_complete(folder));
   age(folder / k_complete_mark, used);
 }
@@ -161,7 +161,7 @@ TEST(Collect, RemovesTheCheapestFirstUntilItFits) {
 
   // Orphan and tree are enough.
   removed.clear();
-  EXPECT_EQ(at.store.collect(3000, 4000, false, removed), 2000u);
+  EXPECT_EQ(at.store.collect(3600, 4000, false, removed), 2000u);
   EXPECT_EQ(removed, std::vector(order.begin(), order.begin() + 2));
   EXPECT_FALSE(std::filesystem::exists(tree));
 

@@ -52,7 +52,8 @@ class FolderTree final : public FileTree {
 // A folder of our own that is gone with the object.
 class TempDir {
  public:
-  TempDir();
+  TempDir();  // in $TMPDIR, where it stays when we are killed
+  explicit TempDir(const std::filesystem::path& parent);
   ~TempDir();
   TempDir(const TempDir&) = delete;
   TempDir& operator=(const TempDir&) = delete;

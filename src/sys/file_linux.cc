@@ -148,8 +148,10 @@ std::optional<std::string> FolderTree::head(const std::string& name, std::size_t
   return text;
 }
 
-TempDir::TempDir() {
-  std::string pattern = (std::filesystem::temp_directory_path() / "wheelsmith-XXXXXX").string();
+TempDir::TempDir() : TempDir(std::filesystem::temp_directory_path()) {}
+
+TempDir::TempDir(const std::filesystem::path& parent) {
+  std::string pattern = (parent / "wheelsmith-XXXXXX").string();
   if (::mkdtemp(pattern.data()) == nullptr) throw_sys_error(errno, "make", pattern);
   m_path = pattern;
 }

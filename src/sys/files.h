@@ -73,6 +73,8 @@ class FileLock {
   explicit FileLock(const std::filesystem::path& path, void (*on_wait)(const std::filesystem::path&) = nullptr);
   // Nothing when another holds it.
   static std::optional<FileLock> try_take(const std::filesystem::path& path);
+  // Several processes may hold it so at a time, while none holds it alone. Waits.
+  static FileLock shared(const std::filesystem::path& path);
   ~FileLock();
   FileLock(FileLock&& other) noexcept = default;
   FileLock& operator=(FileLock&& other) noexcept;

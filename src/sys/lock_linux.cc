@@ -34,17 +34,17 @@ bool still_there(const Fd& fd, const std::filesystem::path& path) {
          held.st_ino == named.st_ino;
 }
 
-// False when another holds it.
-bool take_now(const Fd& fd, const std::filesystem::path& path) {
-  while (flock_file(fd.raw(), LOCK_EX | LOCK_NB) != 0) {
+// False when another holds it. `kind` is LOCK_EX or LOCK_SH.
+bool take_now(const Fd& fd, const std::filesystem::path& path, int kind) {
+  while (flock_file(fd.raw(), kind | LOCK_NB) != 0) {
     if (errno == EWOULDBLOCK) return false;
     if (errno != EINTR) throw_sys_error(errno, "lock", path);
   }
   return true;
 }
 
-void take_waiting(const Fd& fd, const std::filesystem::path& path) {
-  while (flock_file(fd.raw(), LOCK_EX) != 0) {
+void take_waiting(const Fd& fd, const std::filesystem::path& path, int kind) {
+  while (flock_file(fd.raw(), kind) != 0) {
     if (errno != EINTR) throw_sys_error(errno, "lock", path);
     if (interrupted()) throw Error("interrupted while waiting for the lock " + printable(path.string()));
   }
@@ -55,9 +55,9 @@ void take_waiting(const Fd& fd, const std::filesystem::path& path) {
 FileLock::FileLock(const std::filesystem::path& path, void (*on_wait)(const std::filesystem::path&)) {
   for (bool told = false;;) {
     Fd fd = open_lock(path);
-    if (!take_now(fd, path)) {
+    if (!take_now(fd, path, LOCK_EX)) {
       if (on_wait != nullptr && !std::exchange(told, true)) on_wait(path);
-      take_waiting(fd, path);
+      take_waiting(fd, path, LOCK_EX);
     }
     if (still_there(fd, path)) {
       m_fd = std::move(fd);
@@ -69,7 +69,18 @@ FileLock::FileLock(const std::filesystem::path& path, void (*on_wait)(const std:
 std::optional<FileLock> FileLock::try_take(const std::filesystem::path& path) {
   for (;;) {
     Fd fd = open_lock(path);
-    if (!take_now(fd, path)) return std::nullopt;
+    if (!take_now(fd, path, LOCK_EX)) return std::nullopt;
+    if (!still_there(fd, path)) continue;
+    FileLock lock;
+    lock.m_fd = std::move(fd);
+    return lock;
+  }
+}
+
+FileLock FileLock::shared(const std::filesystem::path& path) {
+  for (;;) {
+    Fd fd = open_lock(path);
+    if (!take_now(fd, path, LOCK_SH)) take_waiting(fd, path, LOCK_SH);
     if (!still_there(fd, path)) continue;
     FileLock lock;
     lock.m_fd = std::move(fd);

@@ -90,7 +90,7 @@ Python python_at(const fs::path& given, const Host& where) {
   }
   if (!is_program(path)) throw Error(fmt::format("{}: no interpreter there", printable(given.string())));
   if (std::optional<Python> python = read_python(path.lexically_normal(), where)) return *python;
-  const Reply reply = ask({path.string(), "-I", "-c", "import json, sysconfig"}, where);
+  const Reply reply = ask({path.string(), "-I", "-B", "-c", "import json, sysconfig"}, where);
   const std::string why = reply.good ? "it does not answer like a Python 3.6 or newer" : reply.problem;
   throw Error(fmt::format("{}: not an interpreter that runs: {}", printable(given.string()), printable(why)));
 }

@@ -19,7 +19,7 @@ extern const std::string_view python_facts_py;
 namespace {
 
 std::optional<Answer> ask_python(const fs::path& executable, const Host& where) {
-  const Reply reply = ask({executable.string(), "-I", "-c", std::string(data::python_facts_py)}, where);
+  const Reply reply = ask({executable.string(), "-I", "-B", "-c", std::string(data::python_facts_py)}, where);
   // A shim that chooses nothing, and Python 2, which knows no -I, will say the same again.
   if ((reply.code == 2 || is_shim(executable)) && reply.code > 0) {
     Answer none;

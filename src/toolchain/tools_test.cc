@@ -170,7 +170,7 @@ fs::path add_torch(TestMachine& machine, const std::string& import_body) {
   machine.file("site-packages/torch/lib/libc10.so", "no ELF");
   machine.file("site-packages/torch/share/cmake/Torch/TorchConfig.cmake", "-D_GLIBCXX_USE_CXX11_ABI=0");
   machine.file("site-packages/torch/include/c10/cuda/impl/cuda_cmake_macros.h");
-  return machine.script("bin/python3", "case \"$3\" in *'import torch'*) " + import_body +
+  return machine.script("bin/python3", "case \"$*\" in *'import torch'*) " + import_body +
                                            ";; *) echo '{\"executable\":\"" + path +
                                            R"(","version":"3.11.1","implementation":"cpython","sites":[")" + site +
                                            "\"],\"files\":[]}';; esac");

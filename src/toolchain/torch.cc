@@ -121,8 +121,8 @@ void try_import(Torch& torch, const Python& python, const Host& where) {
   const std::string subject = python.executable.string() + " " + torch.folder.string();
   const std::optional<document::Table> facts =
       remembered("import-torch", subject, python.digest, where, [&]() -> std::optional<Answer> {
-        const Reply reply = ask({python.executable.string(), "-I", "-c", std::string(data::torch_facts_py)}, where, "",
-                                std::chrono::seconds(180));
+        const Reply reply = ask({python.executable.string(), "-I", "-B", "-c", std::string(data::torch_facts_py)},
+                                where, "", std::chrono::seconds(180));
         const std::vector<std::string_view> all = lines(reply.output);
         problem = reply.good ? "its answer cannot be read" : import_problem(reply);
         if (!reply.good || all.empty()) return std::nullopt;

@@ -2,6 +2,8 @@
 
 #include "run/step/step.h"
 
+#include <fmt/format.h>
+
 #include <chrono>
 
 #include "base/error.h"
@@ -47,6 +49,24 @@ fetch::FetchOptions fetch_options(const Job& job) {
   return options;
 }
 
+// Python's byte code goes into the step's own tree, and anew with each run. Environments are shared: a process that
+// runs out of disk space would leave half a file in them. It decides nothing about the result, so the key does not
+// contain it.
+Job with_own_bytecode(Job job, store::Store& store) {
+  const std::filesystem::path folder = store.tree(job.spec.identity) / "tmp" / "pycache";
+  sys::remove_tree(folder);
+  job.spec.variables.loose.emplace_back("PYTHONPYCACHEPREFIX", folder.string());
+  return job;
+}
+
+// What a build script or a disk changed in the folders that all builds share.
+void refuse_changed_environment(const store::Store& store) {
+  const std::string changed = store.changed_in_use();
+  if (changed.empty()) return;
+  throw WheelRefused(fmt::format(
+      "something changed the build environment while it was in use ({}); the same command makes it again", changed));
+}
+
 void run_phases(const Job& job, const recipe::Recipe& recipe, const StepServices& services, StepOutcome& outcome) {
   const auto started = std::chrono::steady_clock::now();
   const plan::BuildSpec& spec = job.spec;
@@ -70,6 +90,7 @@ void run_phases(const Job& job, const recipe::Recipe& recipe, const StepServices
     const FinishedWheel wheel = finish({spec, rules, built, environment, tools.confinement()}, services);
     check(spec, rules, wheel, environment.torch, outcome.findings, services);
     test(job, rules, tree, wheel, environment, outcome, services);
+    refuse_changed_environment(services.store);
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - started;
     outcome.artifact = publish(spec, wheel, outcome.tests, passed.count(), services);
   } catch (const CommandFailed& failed) {  // what is known of the command is kept while its environment is known
@@ -113,8 +134,9 @@ void make_room(const Job& job, const store::Store& store, StepOutcome& outcome, 
   report.log_line("removed its tree, because the disk is full");
 }
 
-StepOutcome run_job(const Job& job, store::Store& store) {
+StepOutcome run_job(const Job& given, store::Store& store) {
   const auto started = std::chrono::steady_clock::now();
+  const Job job = with_own_bytecode(given, store);
   StepOutcome outcome;
   outcome.log = job.log;
   outcome.reason = job.reason;

@@ -2,7 +2,8 @@
 
 // One bare repository in the store for each URL, whatever mirror it is asked by: what it holds is named by its hash, so
 // it does not matter who gave it. It is only changed, read for a checkout or removed by who holds its lock. Commits are
-// added and never taken away; `store gc` removes it as a whole.
+// added and never taken away; `store gc` removes it as a whole. It is sealed after each change: git notices most damage
+// of an object only when it unpacks it, and that of a ref not at all.
 
 #include <fmt/format.h>
 
@@ -61,7 +62,7 @@ void Repositories::with(const std::string& url, const std::string& commit, const
                        "no repository could be made in the store");
     m_store.complete(repository);
   };
-  const bool known = m_store.is_complete(repository);
+  const bool known = m_store.is_complete(repository) && !m_store.is_damaged(repository);
   if (!known) make();
   const CommitFetch here(m_git, url, {}, repository, m_stop);
   const std::string tag = tag_of_ref(ref);
@@ -76,6 +77,7 @@ void Repositories::with(const std::string& url, const std::string& commit, const
     const bool may_ask = place && (!m_offline || place->local);
     if (!has_commit && !may_ask) throw Error(forbidden_offline(url, *place, "commit " + commit));
     const CommitFetch fetch(m_git, url, place.value_or(MirrorAddress{}), repository, m_stop);
+    m_store.complete(repository);  // one that is being changed has no seal
     fetch.tidy();
     if (!has_commit) {
       tell(fmt::format("fetching {} of {}", commit.substr(0, 12), shown(url, *place)));
@@ -85,6 +87,7 @@ void Repositories::with(const std::string& url, const std::string& commit, const
       fetch.fetch(commit, ref);
     }
     if (!tag.empty() && may_ask) fetch.fetch_tag(tag);
+    m_store.seal(repository);
   }
   use(repository);
 }

@@ -1,0 +1,79 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <system_error>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "store/impl.h"
+#include "store/seal.h"
+#include "sys/file.h"
+
+// Who uses an environment holds its lock with others, who makes or removes it holds it alone. flock() does not turn one
+// kind into the other in one step, so the folder is looked at again whenever the lock has changed hands.
+
+namespace wheelsmith::store {
+
+namespace {
+
+// Whether it may be used as it is. Byte code that a Python process has left there goes first.
+bool is_usable(const std::filesystem::path& folder, Index& memory) {
+  const SealState state = check_seal(folder, memory, false);
+  if (state.kind != SealState::Kind::intact) return false;
+  if (state.bytecode.empty()) return true;
+  remove_bytecode(folder, state);
+  return check_seal(folder, memory, false).kind == SealState::Kind::intact;
+}
+
+}  // namespace
+
+void Store::use_folder(const std::filesystem::path& folder, const std::string& lock_name,
+                       const std::function<void()>& make) {
+  const std::lock_guard guard(m_impl->in_use_mutex);
+  if (m_impl->in_use.contains(folder)) {
+    if (is_usable(folder, m_impl->index)) return;
+    m_impl->in_use.erase(folder);
+  }
+  const std::filesystem::path lock_file = m_impl->lock_file(lock_name);
+  const auto hold = [&](std::optional<sys::FileLock> held) {
+    touch(folder / k_complete_mark);
+    m_impl->in_use.emplace(folder, std::move(held));
+  };
+  // Nobody removes anything from a read-only disk.
+  if (::access(m_impl->root.c_str(), W_OK) != 0 && is_usable(folder, m_impl->index)) return hold(std::nullopt);
+  m_impl->writable("locks");
+  for (int round = 0; round < 3; ++round) {
+    {
+      sys::FileLock held = sys::FileLock::shared(lock_file);
+      if (is_usable(folder, m_impl->index)) return hold(std::move(held));
+    }
+    const sys::FileLock alone(lock_file);
+    if (is_usable(folder, m_impl->index)) continue;
+    std::error_code ignored;
+    std::filesystem::remove(folder / k_complete_mark, ignored);
+    make();
+    m_impl->write(folder / k_complete_mark, make_seal(folder, true));
+  }
+  throw Error(fmt::format("{} was changed as soon as it had been made", printable(folder.string())));
+}
+
+void Store::seal(const std::filesystem::path& folder) {
+  m_impl->write(folder / k_complete_mark, make_seal(folder, false));
+}
+
+bool Store::is_damaged(const std::filesystem::path& folder) const {
+  return check_seal(folder, m_impl->index, false).kind == SealState::Kind::damaged;
+}
+
+std::string Store::changed_in_use() const {
+  const std::lock_guard guard(m_impl->in_use_mutex);
+  for (const auto& [folder, held] : m_impl->in_use) {
+    const SealState state = check_seal(folder, m_impl->index, false);
+    if (state.kind == SealState::Kind::intact) continue;
+    return fmt::format("{}: {}", folder.lexically_relative(m_impl->root).string(),
+                       state.kind == SealState::Kind::damaged ? state.what : "it was removed");
+  }
+  return "";
+}
+
+}  // namespace wheelsmith::store
