@@ -196,7 +196,7 @@ good "plan --bundle"
 mv wheelsmith.toml mirrors.toml
 (
   export WHEELSMITH_STORE=$t/other-store
-  run checkout --unbundle sources.tar
+  run checkout --unbundle sources.tar --pin
   good "checkout --unbundle"
   run_json build big --out other
   good "build from a bundle"

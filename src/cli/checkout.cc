@@ -21,7 +21,7 @@ struct CheckoutCommand {
   std::string ref, origin, patchset, patch_dir, torch_dir;
   bool no_patches = false, require_related_commit = false;
   std::string into, submodules = "needed", bundle, unbundle;
-  bool hipify = false, no_hipify = false, no_commit_hipify = false, full_history = false;
+  bool pin = false, hipify = false, no_hipify = false, no_commit_hipify = false, full_history = false;
   std::optional<unsigned> depth;
 };
 
@@ -131,8 +131,8 @@ int read_bundle(const CheckoutCommand& command) {
   if (!command.bundle.empty() || !command.recipes.empty())
     throw UsageError("--unbundle takes a file, and nothing else");
   Session session(command.settings.read());
-  const source::BundleContents read =
-      source::unbundle(command.unbundle, session.store(), session.fetcher(), [] { return sys::interrupted(); });
+  const source::BundleContents read = source::unbundle(command.unbundle, command.pin, session.store(),
+                                                       session.fetcher(), [] { return sys::interrupted(); });
   print(command.output.json ? report::source_bundle_json(command.unbundle, read)
                             : report::read_bundle_text(command.unbundle, read));
   return k_fine;
@@ -141,6 +141,7 @@ int read_bundle(const CheckoutCommand& command) {
 int act(const CheckoutCommand& command) {
   sys::install_interrupt_flag();
   if (!command.unbundle.empty()) return read_bundle(command);
+  if (command.pin) throw UsageError("--pin belongs to --unbundle");
   if (command.recipes.empty()) throw UsageError("what is to be checked out? Name a recipe");
   check_options(command);
   return command.bundle.empty() ? check_out_all(command) : bundle_recipes(command);
@@ -178,6 +179,8 @@ void add_checkout(CLI::App& app, Outcome& outcome) {
                 "Refuse where torch's related_commits has no record");
   sub->add_option("--bundle", command->bundle, "Write all sources of the packages into this file instead");
   sub->add_option("--unbundle", command->unbundle, "Take the sources of such a file into the store");
+  sub->add_flag("--pin", command->pin,
+                "With --unbundle: use the file's branches and tags in builds without --offline, too, until --upgrade");
   command->settings.add_to(*sub,
                            {"recipes", "store", "offline", "mirrors", "variant", "target", "torch", "python", "set"});
   command->output.add_to(*sub);

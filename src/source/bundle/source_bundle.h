@@ -74,8 +74,9 @@ class SourceBundle {
   std::vector<BundledNote> m_notes;
 };
 
-// Into the store. Throws Error for a file that is not what it says.
-BundleContents unbundle(const std::filesystem::path& file, store::Store& store, fetch::Fetcher& fetcher,
+// Into the store. `pin`: its branches and tags count without --offline, too. Throws Error for a file that is not what
+// it says.
+BundleContents unbundle(const std::filesystem::path& file, bool pin, store::Store& store, fetch::Fetcher& fetcher,
                         const std::function<bool()>& stop);
 
 }  // namespace wheelsmith::source

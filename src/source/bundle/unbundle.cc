@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "document/value.h"
 #include "pep/project/project_page.h"
+#include "pep/requirement.h"
 #include "source/bundle/source_bundle.h"
 #include "source/git/ref_kind.h"
 #include "source/worktree/git_folder.h"
@@ -140,7 +141,7 @@ void unpack_repository(const Value& item, const fs::path& bundle, const fs::path
 
 }  // namespace
 
-BundleContents unbundle(const fs::path& file, store::Store& store, fetch::Fetcher& fetcher,
+BundleContents unbundle(const fs::path& file, bool pin, store::Store& store, fetch::Fetcher& fetcher,
                         const std::function<bool()>& stop) {
   BundleContents result;
   const std::string shown = printable(file.string());
@@ -182,7 +183,7 @@ BundleContents unbundle(const fs::path& file, store::Store& store, fetch::Fetche
       const auto& [url, commits] = repositories[at++];
       if (const document::Array* refs = item["refs"].array()) {
         for (const Value& ref : *refs) {
-          const Commit found = source.resolve(url, ref["ref"].text_or(), true);
+          const Commit found = source.import_ref(url, ref["ref"].text_or(), pin);
           if (found.id != ref["commit"].text_or())
             throw Error(fmt::format("{} is another commit than its index says", printable(ref["ref"].text_or())));
           (void)source.ensure(url, found.id, ref["ref"].text_or());
@@ -197,8 +198,13 @@ BundleContents unbundle(const fs::path& file, store::Store& store, fetch::Fetche
       result.downloads.push_back(wanted_text(item, "name"));
     }
     for (const Value& item : list("notes")) {
-      if (wanted_text(item, "kind") != "source") throw Error("its index has a note of a kind that is not known");
-      store.put_note("source", wanted_text(item, "name"), wanted_text(item, "text"));
+      constexpr std::string_view k_imported = "imported ";
+      const std::string name = wanted_text(item, "name");
+      // Another name could be that of a choice that online builds keep to.
+      if (wanted_text(item, "kind") != "source" || !name.starts_with(k_imported) ||
+          !pep::is_valid_name(name.substr(k_imported.size())))
+        throw Error("its index has a note of a kind that is not known");
+      store.put_note("source", name, wanted_text(item, "text"));
     }
   } catch (const Error& error) {
     throw error.in(shown);

@@ -59,6 +59,8 @@ class Repositories {
   // machine or was fetched), "" for the default branch. The answer is kept until `upgrade`. Throws Error: no such ref
   // (the nearest are named); cannot be asked (why, and what mends it).
   Commit resolve(const std::string& url, const std::string& ref, bool upgrade = false);
+  // The same, asked anew, for a bundle: resolve() answers so with --offline only, or, where `pin`, until `upgrade`.
+  Commit import_ref(const std::string& url, const std::string& ref, bool pin);
 
   // The bare repository that has the commit with all its files; fetched when it is not there. `ref` (any spelling, ""
   // for none) is what it was found by; a tag's own object comes too.

@@ -107,6 +107,16 @@ std::string to_note(const Commit& commit) {
   return document::to_json(table);
 }
 
+std::string note_of_ref(const std::string& url, const std::string& ref) {
+  return fmt::format("git {} {}", repository_name(url), ref);
+}
+
+// What a bundle says is true of the day it was written. An online build must not stay there for good, so it has a note
+// of its own.
+std::string note_of_imported(const std::string& url, const std::string& ref) {
+  return "imported " + note_of_ref(url, ref);
+}
+
 std::string in_words(const std::string& ref) { return ref.empty() ? "its default branch" : printable(ref); }
 
 }  // namespace
@@ -180,12 +190,28 @@ Commit Repositories::resolve(const std::string& url, const std::string& ref, boo
   if (url.empty() || url.starts_with('-')) throw Error(fmt::format("{} is no repository", printable(url)));
   if (ref.starts_with('-')) throw Error(fmt::format("{} is no name of a branch or tag", printable(ref)));
   if (is_commit(to_lower(ref))) return {to_lower(ref), RefKind::commit, "", {}};
-  const std::string name = fmt::format("git {} {}", repository_name(url), ref);
+  const std::optional<Commit> imported = from_note(m_store.note(k_notes, note_of_imported(url, ref)));
   if (!upgrade) {
-    if (const auto kept = from_note(m_store.note(k_notes, name))) return *kept;
+    if (m_offline && imported) return *imported;
+    if (const auto kept = from_note(m_store.note(k_notes, note_of_ref(url, ref)))) return *kept;
   }
-  Commit commit = ask(url, ref);
-  m_store.put_note(k_notes, name, to_note(commit));
+  try {
+    const Commit commit = ask(url, ref);
+    m_store.put_note(k_notes, note_of_ref(url, ref), to_note(commit));
+    // It is the newer one, also for a later build with --offline.
+    if (imported) m_store.put_note(k_notes, note_of_imported(url, ref), "");
+    return commit;
+  } catch (const Error& error) {
+    if (!imported || m_offline) throw;
+    throw Error(fmt::format("{}; a bundle has brought {} here as commit {}: use it with --offline or --ref {}",
+                            error.what(), in_words(ref), imported->id, imported->id));
+  }
+}
+
+Commit Repositories::import_ref(const std::string& url, const std::string& ref, bool pin) {
+  if (is_commit(to_lower(ref))) return {to_lower(ref), RefKind::commit, "", {}};
+  const Commit commit = ask(url, ref);
+  m_store.put_note(k_notes, pin ? note_of_ref(url, ref) : note_of_imported(url, ref), to_note(commit));
   return commit;
 }
 
