@@ -85,7 +85,8 @@ void add_serve(CLI::App& app, Outcome& outcome) {
                   "Also a live index for each GPU family (by-family/gfx942) or variant (by-variant/cu130)")
       ->delimiter(',')
       ->check(CLI::IsMember({"family", "variant", "none"}));
-  sub->add_option("--max-connections", command->limits.connections, "More than so many clients are told to come again")
+  sub->add_option("--max-connections", command->limits.connections,
+                  "Connections that stay open; beyond that the longest idle one is closed")
       ->check(CLI::Range(1U, 100'000U))
       ->capture_default_str();
   sub->add_option("--threads", command->threads, "Threads; 0 is as many as there are cores, at least 4")

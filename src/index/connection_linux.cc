@@ -10,6 +10,13 @@ namespace {
 constexpr std::size_t k_read_piece = 8192;
 constexpr std::uint64_t k_send_piece = 1 << 20;  // then others have their turn
 
+// Written anew in place it would arrive as half the old and half the new file, and the client must not take that for
+// whole. One that was replaced by another file stays as it is while it is open.
+bool was_rewritten(const sys::OpenFile& file) {
+  const sys::FileStat now = file.stat_now();
+  return now.size != file.stat().size || now.modified != file.stat().modified;
+}
+
 }  // namespace
 
 Connection::Connection(sys::Socket socket, std::string client, const Responder& responder, const ServerLimits& limits,
@@ -42,7 +49,13 @@ void Connection::begin(const Response& response, bool head_only, bool keep_alive
   m_file = response.file;
   m_at = response.begin;
   m_end = head_only || response.status == 304 ? m_at : m_at + response.size;
-  m_deadline = Clock::now() + m_limits.stall_time;
+  moved();
+}
+
+// Bytes of an answer went out, or are about to.
+void Connection::moved() {
+  m_idle_since = Clock::now();
+  m_deadline = m_idle_since + m_limits.stall_time;
 }
 
 // Whether an answer has begun.
@@ -70,7 +83,7 @@ Connection::Sent Connection::send_text(std::string_view text, std::uint64_t& at,
     if (sent.state != sys::Moved::State::moved)
       return sent.state == sys::Moved::State::would_wait ? Sent::some : Sent::lost;
     at += sent.size;
-    m_deadline = Clock::now() + m_limits.stall_time;
+    moved();
   }
   return Sent::all;
 }
@@ -79,13 +92,14 @@ Connection::Sent Connection::send_file() {
   std::uint64_t budget = k_send_piece;
   while (m_at < m_end) {
     if (budget == 0) return Sent::some;
+    if (m_end - m_at <= budget && was_rewritten(*m_file)) return Sent::lost;
     const sys::Moved sent = m_socket.send_now(*m_file, m_at, std::min(budget, m_end - m_at));
     if (sent.state == sys::Moved::State::would_wait) return Sent::some;
     // The file became shorter, or the client is gone; hanging up is how that one learns of it.
     if (sent.state == sys::Moved::State::ended) return Sent::lost;
     m_at += sent.size;
     budget -= sent.size;
-    m_deadline = Clock::now() + m_limits.stall_time;
+    moved();
   }
   return Sent::all;
 }
@@ -122,7 +136,8 @@ Connection::Next Connection::proceed() {
       for (int i = 0; i < 64 && m_socket.receive_now(piece).state == sys::Moved::State::moved; ++i) {}
       return Next::close;
     }
-    m_deadline = Clock::now() + (m_in.empty() ? m_limits.idle_time : m_limits.header_time);
+    m_idle_since = Clock::now();
+    m_deadline = m_idle_since + (m_in.empty() ? m_limits.idle_time : m_limits.header_time);
     // One that sends requests without end has others waiting behind it.
     if (requests >= 16) return Next::write;
   }

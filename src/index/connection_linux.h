@@ -28,6 +28,9 @@ class Connection {
   // The server is to end: no further request is taken. Whether there is nothing to wait for.
   bool finish();
   [[nodiscard]] bool is_late(Clock::time_point now) const { return now >= m_deadline; }
+  // Since when it has given us nothing to do: no whole request, and no room for more of an answer.
+  [[nodiscard]] Clock::time_point idle_since() const { return m_idle_since; }
+  [[nodiscard]] bool is_answering() const { return m_answering; }
 
  private:
   enum class Sent : std::uint8_t { all, some, lost };
@@ -38,6 +41,7 @@ class Connection {
   Sent send();
   Sent send_text(std::string_view text, std::uint64_t& at, bool more);
   Sent send_file();
+  void moved();
 
   sys::Socket m_socket;
   std::string m_client;
@@ -45,6 +49,7 @@ class Connection {
   const ServerLimits& m_limits;
   const AccessLog& m_log;
   Clock::time_point m_deadline;
+  Clock::time_point m_idle_since = Clock::now();
 
   std::string m_in;
   bool m_answering = false;

@@ -23,6 +23,13 @@ namespace {
 
 using Clock = Connection::Clock;
 
+// When all connections are taken, idle ones have to go. One that has just come is spared, and so is one whose client
+// still takes its answer.
+constexpr auto k_least_idle = std::chrono::seconds(1);
+constexpr auto k_stalled = std::chrono::seconds(10);
+// Idle ones may belong to another thread, which drops them within half a second.
+constexpr unsigned k_overdraft = 2;
+
 // Tokens of what a worker watches; those of connections follow.
 constexpr std::uint64_t k_listener = 0, k_wake = 1, k_first_connection = 2;
 
@@ -73,6 +80,11 @@ class Server::Worker {
       if (m_ending && (m_clients.empty() || now >= *m_ending)) return;
       if (now < next_sweep) continue;
       next_sweep = now + std::chrono::milliseconds(500);
+      while (m_shared.connections > m_shared.limits.connections) {
+        const std::size_t before = m_clients.size();
+        drop_longest_idle(k_least_idle);
+        if (m_clients.size() == before) break;
+      }
       drop_those([now](const Connection& connection) { return connection.is_late(now); });
     }
   }
@@ -92,6 +104,21 @@ class Server::Worker {
     }
   }
 
+  // At most one of this thread's own.
+  void drop_longest_idle(Clock::duration at_least) {
+    const auto now = Clock::now();
+    auto victim = m_clients.end();
+    for (auto client = m_clients.begin(); client != m_clients.end(); ++client) {
+      const Connection& connection = client->second.connection;
+      if (now - connection.idle_since() < (connection.is_answering() ? k_stalled : at_least)) continue;
+      if (victim == m_clients.end() || connection.idle_since() < victim->second.connection.idle_since())
+        victim = client;
+    }
+    if (victim == m_clients.end()) return;
+    m_clients.erase(victim);
+    --m_shared.connections;
+  }
+
   void accept() {
     // A few at a time: the other threads want some, too.
     for (int i = 0; i < 8; ++i) {
@@ -101,7 +128,9 @@ class Server::Worker {
         if (accepted.out_of_handles) std::this_thread::sleep_for(std::chrono::milliseconds(20));
         return;
       }
-      if (++m_shared.connections > m_shared.limits.connections) {
+      const unsigned now_open = ++m_shared.connections;
+      if (now_open > m_shared.limits.connections) drop_longest_idle(std::chrono::seconds(0));
+      if (now_open > m_shared.limits.connections * k_overdraft && m_shared.connections >= now_open) {
         const Response busy = plain_response(503, "too many connections");
         accepted.socket.send_now(busy.head(false) + *busy.text);
         --m_shared.connections;

@@ -61,6 +61,8 @@ void Server::ask(Client& client, const Message& message, bool runs_already) {
   client.curve = {};
   client.tail_watch = {};
   client.adopted = runs_already;
+  // It found us silent before, and goes on without us unless it hears something now.
+  if (message.flag("hurry")) client.connection.send({Word::wait, {{"why", "asked"}}});
 
   Ask ask;
   ask.id = client.id;

@@ -44,6 +44,12 @@ class Shim {
   [[nodiscard]] Message question(Word word) const;
   void identify();
   bool get_grant();
+  // A governor that is stopped costs its time once in a build, not once in each compile: the first shim that waited in
+  // vain notes it, and later ones ask again now and then.
+  [[nodiscard]] std::string silence_note() const { return m_run_file + ".silent"; }
+  void note_silence() const;
+  // How long to wait for the first word; 0 where another has asked in vain just now.
+  [[nodiscard]] int patience_ms();
   // What to watch from then on, as ShimChild::wait() takes it.
   const sys::Fd* watch();
   const sys::Fd* tick();
@@ -70,6 +76,7 @@ class Shim {
   std::unique_ptr<ShimCache> m_cache;
   Phase m_phase = Phase::compiling;
   bool m_asked = false;  // ccache had to compile
+  bool m_hurry = false;  // the governor was silent; any word shows that it is back
   bool m_ask_later = false;
   double m_heard = 0;  // of a governor, while waiting
 };

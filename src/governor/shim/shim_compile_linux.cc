@@ -6,9 +6,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <utility>
 
+#include "base/error.h"
 #include "base/hash.h"
 #include "base/text.h"
 #include "governor/model/oom_signs.h"
@@ -17,6 +19,7 @@
 #include "governor/shim/shim.h"
 #include "governor/shim/shim_child.h"
 #include "sys/file.h"
+#include "sys/files.h"
 #include "sys/process/foreground.h"
 
 // One compile. The build system sees its last try and nothing of those before.
@@ -27,6 +30,8 @@ namespace {
 
 constexpr double k_patience = 20;     // for a governor that can be talked to
 constexpr int k_silence_ms = 30'000;  // a governor that says nothing for so long is none; it speaks every 5 s
+constexpr int k_probe_ms = 500;       // for one that was silent: it answers a question in a hurry at once
+constexpr double k_probe_every = 10;
 constexpr unsigned k_most_tries = 3;
 constexpr unsigned k_most_set_backs = 3;
 constexpr std::size_t k_hash_whole = 8 << 20;
@@ -79,11 +84,32 @@ Message Shim::question(Word word) const {
            {"try", std::to_string(m_try)},
            {"need", std::to_string(m_need)},
            {"look", m_phase == Phase::looking ? "1" : "0"},
+           {"hurry", m_hurry ? "1" : "0"},
            {"alone", m_alone ? "1" : "0"}}};
+}
+
+void Shim::note_silence() const {
+  try {
+    sys::write_file(silence_note(), fmt::format("{:.3f}\n", now()));
+  } catch (const Error&) {  // a disk that is full or read-only: the next shim waits, too
+  }
+}
+
+int Shim::patience_ms() {
+  const auto text = sys::read_file_if_possible(silence_note(), 100);
+  if (!text) return k_silence_ms;
+  const double noted = std::strtod(text->c_str(), nullptr);
+  const double age = now() - noted;
+  if (age >= 0 && age < k_probe_every) return 0;
+  note_silence();  // others need not ask while we do
+  m_hurry = true;
+  return k_probe_ms;
 }
 
 // False when there is no governor to be had.
 bool Shim::get_grant() {
+  int patience = patience_ms();
+  if (patience == 0) return false;
   const double until = now() + k_patience;
   double give_up = until;
   while (now() < give_up) {
@@ -91,9 +117,14 @@ bool Shim::get_grant() {
     if (!m_connection.send(question(Word::ask))) continue;
     for (;;) {
       Message answer;
-      const Connection::Got got = m_connection.receive(answer, k_silence_ms);
-      if (got == Connection::Got::nothing) return false;
+      const Connection::Got got = m_connection.receive(answer, patience);
+      if (got == Connection::Got::nothing) {
+        note_silence();
+        return false;
+      }
       if (got == Connection::Got::end) break;
+      if (std::exchange(m_hurry, false)) ::unlink(silence_note().c_str());
+      patience = k_silence_ms;
       give_up = now() + k_patience;  // whoever talks is there
       if (answer.word == Word::refused) return false;
       if (answer.word != Word::grant) continue;
@@ -145,6 +176,7 @@ const sys::Fd* Shim::tick() {
   }
   const double patience = m_connection.is_open() ? k_silence_ms / 1000.0 : k_patience;
   if (waits && now() - m_heard > patience) {
+    if (m_connection.is_open()) note_silence();
     note_ungoverned();
     let_compile();
   }
