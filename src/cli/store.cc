@@ -69,8 +69,7 @@ void add_store(CLI::App& app, Outcome& outcome) {
       "  wheelsmith store gc --keep 20GB --older-than 30 --dry-run");
   add_store_command(*sub, "stats", "How much is in it", std::make_shared<StoreCommand>(), outcome, stats);
   const auto verified = std::make_shared<StoreCommand>();
-  add_store_command(*sub, "verify", "Compare every file with its name and every result with its wheel", verified,
-                    outcome, verify)
+  add_store_command(*sub, "verify", "Compare every file with what was written", verified, outcome, verify)
       ->add_flag("--rebuild", verified->rebuild, "Make the index anew from the files");
   const auto collected = std::make_shared<StoreCommand>();
   CLI::App* gc = add_store_command(*sub, "gc", "Remove what is cheapest to make again, the longest unused first",

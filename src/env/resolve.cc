@@ -168,7 +168,7 @@ class Resolver {
   }
 
   Lock ask_pip() {
-    const sys::TempDir temporary;
+    const sys::TempDir temporary(m_store.temporary());
     const fs::path& folder = temporary.path();
     const fs::path python = python_with_pip(m_python, m_index, m_store);
     sys::write_file(folder / "requirements.txt", join(m_requirements, "\n") + "\n");

@@ -100,9 +100,11 @@ std::vector<SealedEntry> walk(const fs::path& root) {
 
 std::string sha256_of_entry(const fs::path& path) { return to_hex(sha256(sys::map_file(path).bytes)); }
 
+// Of files only: folders that cannot be written make `rm -rf` of a store fail. What is added or replaced in them is
+// seen by the seal.
 void take_write_permission(const fs::path& root, const std::vector<SealedEntry>& entries) {
   for (const SealedEntry& entry : entries) {
-    if (entry.kind == 'l') continue;
+    if (entry.kind != 'f') continue;
     const fs::path path = root / entry.name;
     struct stat status{};
     if (::lstat(path.c_str(), &status) != 0) sys::throw_sys_error(errno, "read", path);

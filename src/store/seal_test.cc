@@ -55,7 +55,7 @@ TEST(Seal, IsMadeOnceAndReadOnly) {
   SealedFolder sealed;
   EXPECT_EQ(sealed.use(), 1);
   EXPECT_EQ(sealed.use(), 0);
-  for (const char* name : {"lib/site/module.py", "run", "lib", "lib/site", "include"}) {
+  for (const char* name : {"lib/site/module.py", "run"}) {
     struct stat status{};
     ASSERT_EQ(::stat((sealed.folder / name).c_str(), &status), 0);
     EXPECT_EQ(status.st_mode & 0222, 0u) << name;

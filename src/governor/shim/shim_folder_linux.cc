@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -55,9 +56,13 @@ void link(const fs::path& target, const fs::path& name) {
 // for its identity, and would mix up what two compilers made if their shims were the same file: so what the shims stand
 // for is written behind the program's end, where no loader looks.
 void put_program(const fs::path& program, const std::string& identity, const fs::path& folder) {
-  const std::string wanted = identity + "program " + sys::stat_fingerprint(program).value_or("") + "\n";
-  if (sys::read_file_if_there(folder / "identity", 1 << 20) == wanted) return;
   const fs::path name = folder / "bin/wheelsmith-shim";
+  // One that was changed since (by a disk, by a build script) is written anew.
+  const auto wanted = [&] {
+    return fmt::format("{}program {}\nshim {}\n", identity, sys::stat_fingerprint(program).value_or(""),
+                       sys::stat_fingerprint(name).value_or(""));
+  };
+  if (sys::read_file_if_there(folder / "identity", 1 << 20) == wanted()) return;
   const fs::path beside = name.string() + "." + std::to_string(::getpid());
   ::unlink(beside.c_str());
   sys::copy_file(program, beside);
@@ -68,7 +73,7 @@ void put_program(const fs::path& program, const std::string& identity, const fs:
     ::unlink(beside.c_str());
     sys::throw_sys_error(error.value(), "write", name);
   }
-  sys::write_file(folder / "identity", wanted);
+  sys::write_file(folder / "identity", wanted());
 }
 
 }  // namespace
