@@ -1,13 +1,16 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <system_error>
+#include <thread>
 
 #include "base/error.h"
 #include "base/text.h"
 #include "store/impl.h"
 #include "store/seal.h"
 #include "sys/file.h"
+#include "sys/process/process.h"
 
 // Who uses an environment holds its lock with others, who makes or removes it holds it alone. flock() does not turn one
 // kind into the other in one step, so the folder is looked at again whenever the lock has changed hands.
@@ -16,6 +19,8 @@ namespace wheelsmith::store {
 
 namespace {
 
+constexpr std::chrono::minutes k_longest_wait(10);
+
 // Whether it may be used as it is. Byte code that a Python process has left there goes first.
 bool is_usable(const std::filesystem::path& folder, Index& memory) {
   const SealState state = check_seal(folder, memory, false);
@@ -23,6 +28,20 @@ bool is_usable(const std::filesystem::path& folder, Index& memory) {
   if (state.bytecode.empty()) return true;
   remove_bytecode(folder, state);
   return check_seal(folder, memory, false).kind == SealState::Kind::intact;
+}
+
+// A damaged folder that another build uses is not waited for without end: that one may wait for a folder of ours.
+sys::FileLock take_alone(const std::filesystem::path& lock_file, const std::filesystem::path& folder) {
+  const auto until = std::chrono::steady_clock::now() + k_longest_wait;
+  for (;;) {
+    if (std::optional<sys::FileLock> held = sys::FileLock::try_take(lock_file)) return std::move(*held);
+    if (sys::interrupted()) throw Error("interrupted");
+    if (std::chrono::steady_clock::now() >= until) {
+      throw Error(fmt::format("{} is damaged, and another build uses it; run the same command when that one has ended",
+                              printable(folder.string())));
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
 }
 
 }  // namespace
@@ -47,7 +66,7 @@ void Store::use_folder(const std::filesystem::path& folder, const std::string& l
       sys::FileLock held = sys::FileLock::shared(lock_file);
       if (is_usable(folder, m_impl->index)) return hold(std::move(held));
     }
-    const sys::FileLock alone(lock_file);
+    const sys::FileLock alone = take_alone(lock_file, folder);
     if (is_usable(folder, m_impl->index)) continue;
     std::error_code ignored;
     std::filesystem::remove(folder / k_complete_mark, ignored);
