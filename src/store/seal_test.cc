@@ -172,6 +172,15 @@ TEST(Seal, CollectLeavesWhatIsInUse) {
   ::close(ready[1]);
 }
 
+TEST(Verify, ADamagedTagIsWrittenAnew) {
+  TestStore at;
+  at.step("a", "1", 1);
+  change(at.store.root() / "CACHEDIR.TAG", "Signature: 8a477f597d28d172789f06886806bc56\n");
+  EXPECT_EQ(ids(at.store.verify(false)), std::vector<std::string>{"store-tag-damaged"});
+  EXPECT_TRUE(at.store.verify(true).empty());
+  EXPECT_TRUE(at.store.verify(false).empty());
+}
+
 TEST(Seal, TheClockMayGoBack) {
   SealedFolder sealed;
   sealed.use();

@@ -149,7 +149,7 @@ class Store {
   [[nodiscard]] Stats stats() const;
   // Every blob and download against its name, every step against its blob, every document against its digest, every
   // environment and toolkit against its seal, leftovers in tmp/ that no process holds. `rebuild` makes the SQLite index
-  // anew from the files.
+  // anew from the files, and CACHEDIR.TAG.
   std::vector<Finding> verify(bool rebuild);
   // Removes what has not been used for so long until at most `keep_bytes` remain; returns bytes freed. Leftovers go in
   // any case, then what is cheapest to make again: blobs that no step names, shims of builds that ended, logs and

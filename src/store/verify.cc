@@ -212,8 +212,7 @@ void verify_tag(const std::filesystem::path& root, std::vector<Finding>& finding
   const auto text = sys::read_file_if_possible(root / k_tag_name, 1 << 16);
   if (!text || *text == k_tag) return;
   findings.push_back({"store-tag-damaged", Severity::note, std::string(k_tag_name), "it is not what was written",
-                      "backup programs know a cache by it",
-                      "rm -f " + sys::shell_quoted((root / k_tag_name).string()) + "; the next build writes it anew"});
+                      "backup programs know a cache by it", "wheelsmith store verify --rebuild"});
 }
 
 // Rows of the index that say something else than the steps they stand for.
@@ -252,6 +251,10 @@ std::vector<Finding> Store::verify(bool rebuild) {
   verify_leftovers(m_impl->root, findings);
   verify_documents(m_impl->root, findings);
   verify_history(m_impl->root, findings);
+  // It says that all of the folder is ours, so it is written anew only where it is.
+  std::error_code error;
+  if (rebuild && std::filesystem::is_regular_file(m_impl->root / k_tag_name, error))
+    m_impl->write(m_impl->root / k_tag_name, k_tag);
   verify_tag(m_impl->root, findings);
   verify_seals(*this, m_impl->index, "envs", env_lock, findings);
   verify_seals(*this, m_impl->index, "toolkits", toolkit_lock, findings);
