@@ -45,23 +45,16 @@ OpenCheckout open_checkout(const PatchWork& work) {
 
 }  // namespace
 
-fs::path find_patch_folder(const fs::path& current_folder, const fs::path& recipe_folder) {
-  std::error_code ignored;
-  std::vector<fs::path> folders;
-  for (fs::path folder = current_folder; !folder.empty(); folder = folder.parent_path()) {
-    if (fs::exists(folder / "wheelsmith.toml", ignored)) {
-      folders.push_back(folder / "patches");
-      break;
-    }
-    if (folder == folder.parent_path()) break;
+PatchFolder find_patch_folder(const PatchFolderSearch& search) {
+  std::vector<PatchFolder> folders;
+  if (!search.project_folder.empty()) folders.push_back({search.project_folder / "patches"});
+  folders.push_back({search.current_folder / "patches", search.project_folder != search.current_folder});
+  if (!search.recipe_folder.empty()) {
+    folders.push_back({search.recipe_folder / "patches"});
+    folders.push_back({fs::absolute(search.recipe_folder / "").parent_path().parent_path() / "patches"});
   }
-  folders.push_back(current_folder / "patches");
-  if (!recipe_folder.empty()) {
-    folders.push_back(recipe_folder / "patches");
-    folders.push_back(fs::absolute(recipe_folder / "").parent_path().parent_path() / "patches");
-  }
-  for (const fs::path& folder : folders) {
-    if (sys::is_folder(folder)) return folder;
+  for (const PatchFolder& folder : folders) {
+    if (sys::is_folder(folder.path)) return folder;
   }
   return folders.front();
 }
