@@ -39,14 +39,14 @@ try() {
 }
 try python 'python = ["./evil"]'
 try cxx 'cxx = "./evil"'
-try cc 'cc = "./evil"'
 try cuda 'cuda = "toolkit"'
+try store 'store = "cache"'
+commands=("plan texture --variant cpu" doctor)
+try cc 'cc = "./evil"'
 try rocm 'rocm = "sdk"'
 try torch 'torch = "env"'
-try store 'store = "cache"'
 try mirrors $'[mirrors]\n"https://pypi.org/" = "https://evil.example/"'
 try env $'[env]\nLD_PRELOAD = "evil.so"'
-commands=("plan texture --variant cpu")
 for option in recipes patch-dir env-file machine cache-dir cache-remote container source torch-index rocm-index ref sysroot out memory jobs; do
   try $option "$option = \"x\""
 done
@@ -78,6 +78,28 @@ platform = "manylinux_2_28"
 TOML
 run_json config show
 expect "0 texture manylinux_2_28" "$status $(json 'settings.packages.value[0] + " " + settings.platform.value')" "$(cat "$t/err")"
+
+# The documentation lists all of them, and no others.
+allowed=$(sed -n 's/^| \(`arch`.*\) | allowed |$/\1/p' "$tests/../docs/settings.md" | tr -d '`,')
+[[ $allowed == arch*without ]] || fail "docs/settings.md has no list of what is allowed: $allowed"
+"$wheelsmith" build --help | sed -n 's/^  --\([a-z-]*\).*/\1/p' >"$t/options"
+for option in $(<"$t/options"); do
+  case $option in
+    keep-going | verbose | conda | offline | no-build-isolation | allow-unsupported-compiler) echo "$option = true" ;;
+    build-type) echo 'build-type = "debug"' ;;
+    mirrors | env | set) printf '[%s]\nx = "y"\n' "$option" ;;
+    *) echo "$option = \"on\"" ;;
+  esac >wheelsmith.toml
+  run config show
+  if [[ $(<"$t/err") == *"need trust: $option"* ]]; then
+    [[ " $allowed " != *" $option "* ]] || fail "$option is documented as allowed"
+  elif [[ " $allowed " == *" $option "* ]]; then
+    expect 0 "$status" "$option: $(cat "$t/err")"
+  else  # not a setting, or not of that form
+    [[ $status == 2 && $(<"$t/err") == *wheelsmith.toml:* ]] || fail "$option needs no trust"
+  fi
+done
+for option in $allowed; do grep -qx -e "$option" -e packages <(cat "$t/options"; echo packages) || fail "no option $option"; done
 
 # --- trusted, changed, trusted again, and no longer
 cat >wheelsmith.toml <<'TOML'

@@ -15,6 +15,7 @@
 #include "settings/trust.h"
 #include "sys/file.h"
 #include "sys/files.h"
+#include "sys/ownership.h"
 #include "toolchain/description.h"
 
 namespace wheelsmith::cli {
@@ -34,16 +35,22 @@ auto as_usage(Read read) {
 }
 
 // Where the folders of shipped recipes may be: in the working folder (a checkout), and beside the program (build/ of a
-// checkout, share/wheelsmith of an installation). Not above the working folder: what lies there may be anybody's.
+// checkout, share/wheelsmith of an installation). Not above the working folder: what lies there may be anybody's. The
+// owner of the program that the user runs is trusted already.
 std::vector<std::filesystem::path> example_folders() {
   std::error_code ignored;
   const std::filesystem::path program = sys::own_executable();
+  const auto of_program = sys::ownership_of(program);
   std::vector<std::filesystem::path> folders = {std::filesystem::current_path(ignored),
                                                 program.parent_path().parent_path(),
                                                 program.parent_path().parent_path() / "share" / "wheelsmith"};
-  std::erase_if(folders, [](const auto& folder) {
-    return !settings::is_own_folder(folder) || !settings::is_own_folder(folder / "examples");
-  });
+  const auto is_safe = [&](const std::filesystem::path& folder) {
+    const auto ownership = sys::ownership_of(folder);
+    const bool as_program = ownership && of_program && ownership->user == of_program->user && !ownership->sticky() &&
+                            !ownership->world_writable();
+    return as_program || settings::is_own_folder(folder);
+  };
+  std::erase_if(folders, [&](const auto& folder) { return !is_safe(folder) || !is_safe(folder / "examples"); });
   return folders;
 }
 
