@@ -7,7 +7,8 @@
 
 // Patch sets in the current folder. A patch is code: one that came with a clone, and has the name of the ref that is
 // built, would go into the wheel unasked. So sets that nobody named are applied only from folders that the user vouches
-// for: --patch-dir, beside a trusted wheelsmith.toml, of his own recipes, or trusted themselves (`wheelsmith trust`).
+// for: --patch-dir, beside a trusted wheelsmith.toml, of the user's recipes, or trusted themselves (`wheelsmith
+// trust`).
 
 namespace wheelsmith::cli {
 

@@ -16,7 +16,7 @@
 // Where each value came from is kept: `config show` prints it.
 //
 // A project's file comes with the repository that somebody cloned. project_file.h says where it is looked for, trust.h
-// when it is believed.
+// when it is trusted.
 
 namespace wheelsmith::settings {
 
