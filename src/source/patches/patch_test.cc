@@ -165,7 +165,9 @@ TEST(FindPatchFolder, KnowsWhichFolderIsOnlyFound) {
   EXPECT_EQ(found(here, here), "project/here/patches");
   sys::make_folders(project / "patches");
   EXPECT_EQ(found(project, here), "project/patches");
-  EXPECT_EQ(found({}, here), "project/here/patches only found");  // never above
+  EXPECT_EQ(found({}, here), "project/here/patches only found");             // never above
+  EXPECT_FALSE(find_patch_folder({{}, here, here / "recipes"}).only_found);  // beside recipes that the user named
+  EXPECT_TRUE(find_patch_folder({{}, here, here / "more" / "recipes"}).only_found);
 }
 
 }  // namespace

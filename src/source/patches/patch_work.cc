@@ -46,13 +46,17 @@ OpenCheckout open_checkout(const PatchWork& work) {
 }  // namespace
 
 PatchFolder find_patch_folder(const PatchFolderSearch& search) {
+  const fs::path here = search.current_folder / "patches";
+  std::vector<fs::path> own;
+  if (!search.recipe_folder.empty()) {
+    own.push_back(search.recipe_folder / "patches");
+    own.push_back(fs::absolute(search.recipe_folder / "").lexically_normal().parent_path().parent_path() / "patches");
+  }
+  const bool beside_recipes = std::ranges::find(own, here) != own.end();
   std::vector<PatchFolder> folders;
   if (!search.project_folder.empty()) folders.push_back({search.project_folder / "patches"});
-  folders.push_back({search.current_folder / "patches", search.project_folder != search.current_folder});
-  if (!search.recipe_folder.empty()) {
-    folders.push_back({search.recipe_folder / "patches"});
-    folders.push_back({fs::absolute(search.recipe_folder / "").parent_path().parent_path() / "patches"});
-  }
+  folders.push_back({here, !beside_recipes && search.project_folder != search.current_folder});
+  for (const fs::path& folder : own) folders.push_back({folder});
   for (const PatchFolder& folder : folders) {
     if (sys::is_folder(folder.path)) return folder;
   }
