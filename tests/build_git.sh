@@ -77,6 +77,7 @@ cat >wheelsmith.toml <<TOML
 "https://example.org/" = "$t/git"
 "https://example.org/owner/companion" = "$t/mirror-companion.git"
 TOML
+trust
 cat >recipes/big.toml <<'TOML'
 name = "big"
 [source]

@@ -19,6 +19,7 @@ jobs = "1"
 [set]
 flag = "from-file"
 TOML
+trust project
 echo 'SMALL_MORE="two words"' >project/build.env
 cat >>recipes/small/setup.py <<'PYTHON'
 import os

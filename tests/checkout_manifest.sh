@@ -122,6 +122,7 @@ expect "index.json" "$(sed -n 1p "$t/list")"
 mkdir -p "$t/away" && cp sources.tar "$t/away/"
 cd "$t/away"
 printf 'recipes = "%s"\nstore = "%s"\noffline = true\n[mirrors]\n"https://git.example/" = "%s/nowhere/"\n' "$root/recipes" "$t/away/store" "$t" >wheelsmith.toml
+trust
 run checkout tiny --variant cpu
 expect 1 $status
 run_json checkout --unbundle sources.tar

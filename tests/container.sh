@@ -101,6 +101,9 @@ expect "0 built" "$status $(json 'steps[0].outcome')"
 
 # From a settings file, too; and what is interrupted stops inside.
 echo 'container = "small-image:1"' >wheelsmith.toml
+run plan small
+expect 2 $status "not trusted"
+trust
 run_json plan small
 expect "sha256:$id" "$(json 'steps[0].container.id')"
 sed -i 's/^import os/import time; time.sleep(1000); import os/' "$t/recipes/small/setup.py"

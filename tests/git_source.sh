@@ -44,6 +44,7 @@ cat >>wheelsmith.toml <<TOML
 [mirrors]
 "https://host.invalid/" = "$t/origins"
 TOML
+trust
 
 run_json plan small
 [[ $status == 0 ]] || { cat out err >&2; fail "plan ended with $status"; }

@@ -237,3 +237,45 @@ run patches list nonesuch
 expect 2 $status
 run patches save --dir other
 expect 2 $status
+
+# --- patches in the current folder are code of whoever put them there: without a trusted wheelsmith.toml they need trust, too
+export WHEELSMITH_RECIPES=$root/recipes WHEELSMITH_STORE=$root/store WHEELSMITH_MIRRORS="https://git.example/=$root/mirror/"
+mkdir -p "$t/clone"
+cd "$t/clone"
+run checkout tiny --variant cpu --ref v1.0 --no-patches --into own
+expect 0 $status "$(cat "$t/err")"
+(cd own && echo more >>README && git add -A && git -c user.name=a -c user.email=a@b commit -qm more)
+run patches save --dir own --patchset v1.0
+expect 0 $status "$(cat "$t/err")"
+run_json checkout tiny --variant cpu --ref v1.0 --into again
+expect "0 v1.0 1" "$status $(json 'items[0].patchset + " " + str(len(items[0].patches))')" "what was saved here is our own: $(cat "$t/err")"
+patch=$(find patches -name '*.patch')
+cp "$patch" "$t/patch"
+sed -i 's/^+more/+evil/' "$patch"
+for command in "checkout tiny --variant cpu --ref v1.0 --into third" "plan tiny --variant cpu --ref v1.0" "build tiny --variant cpu --ref v1.0"; do
+  # shellcheck disable=SC2086
+  run $command
+  [[ $status == 2 && $(<"$t/err") == *"$t/clone/patches has a patch set v1.0 of tiny, and is not trusted"*"wheelsmith trust $t/clone "* ]] ||
+    fail "$command ended with $status: $(cat "$t/err")"
+done
+[[ ! -e third ]] || fail "a checkout with foreign patches"
+run checkout tiny --variant cpu --ref v1.0 --into third --no-patches
+expect 0 $status "$(cat "$t/err")"
+run_json checkout tiny --variant cpu --ref v1.0 --into fourth --patch-dir patches
+expect "0 1" "$status $(json 'len(items[0].patches)')" "$(cat "$t/err")"
+run_json trust
+expect "0 $t/clone/patches" "$status $(json 'items[0].file')" "$(cat "$t/err")"
+run checkout tiny --variant cpu --ref v1.0 --into fifth
+expect 0 $status "$(cat "$t/err")"
+run_json trust --remove
+expect "0 $t/clone/patches" "$status $(json 'items[0].file')" "$(cat "$t/err")"
+run patches save --dir own --patchset v1.0
+run checkout tiny --variant cpu --ref v1.0 --into sixth
+expect 2 $status "saving into a folder of somebody else makes it nobody's own"
+# A wheelsmith.toml that nobody trusts does not vouch for what lies beside it.
+echo 'variant = "cpu"' >wheelsmith.toml
+run checkout tiny --ref v1.0 --into sixth
+expect 2 $status "beside an untrusted file"
+trust
+run checkout tiny --ref v1.0 --into sixth
+expect 0 $status "beside a trusted one: $(cat "$t/err")"

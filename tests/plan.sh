@@ -49,6 +49,7 @@ run_json config show
 expect debug "$(value build-type)"
 [[ $(origin build-type) == *config.toml:1 ]] || fail "origin $(origin build-type)"
 printf 'packages = ["a", "b"]\njobs = "2"\nout = "wheels"\n' >"$t/project/wheelsmith.toml"
+trust "$t/project"
 run_json config show
 expect 2 "$(value jobs)"
 [[ $(origin jobs) == *wheelsmith.toml:2 ]] || fail "origin $(origin jobs)"
@@ -105,7 +106,9 @@ done
 
 [[ -x ${TESTS_PYTHON:-/nonexistent} ]] || { echo "no Python registry in reach: the rest is left out"; exit 0; }
 export WHEELSMITH_STORE=$t/store
-cd "$tests/.."  # where the examples are
+mkdir "$t/shipped"
+cp -r "$tests/../examples" "$t/shipped/examples"
+cd "$t/shipped"
 export PIP_DISABLE_PIP_VERSION_CHECK=1
 
 # --- plan

@@ -106,7 +106,10 @@ source::PatchSet choose_patches(const recipe::Recipe& recipe, const SourceChoice
     throw RequestError(fmt::format("--patch-dir {}: there is no such folder", printable(folder.string())));
   const std::vector<std::string> names = source::PatchSet::names(folder, recipe.name);
   const std::string name = choose_patchset(choice, "", names);
-  if (!name.empty()) return {name, folder / recipe.name / name, recipe.name};
+  if (!name.empty()) {
+    options.on_found_patchset(recipe.name, name);
+    return {name, folder / recipe.name / name, recipe.name};
+  }
   if (!names.empty())
     notes.push_back(fmt::format("no patch set of {} belongs to {} ({} are there; --patchset names one)", recipe.name,
                                 printable(choice.ref), printable(join(names, ", "))));

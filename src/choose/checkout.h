@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,6 +26,9 @@ struct CheckoutOptions {
   std::string patchset{};
   std::filesystem::path patch_folder{};
   bool patch_folder_named = false;  // by the user: then it must exist
+  // Before a patch set is applied that nobody named; throws where the user does not trust its folder.
+  std::function<void(const std::string& package, const std::string& patchset)> on_found_patchset =
+      [](const std::string&, const std::string&) {};
   bool no_patches = false;
   std::string target{};
   Submodules submodules = Submodules::needed;

@@ -7,6 +7,8 @@
 #include "choose/toolkit.h"
 #include "choose/torch.h"
 #include "choose/variants.h"
+#include "sys/file.h"
+#include "sys/files.h"
 
 namespace wheelsmith::choose {
 
@@ -14,6 +16,7 @@ namespace {
 
 using recipe::Variant;
 using Words = std::vector<std::string>;
+namespace fs = std::filesystem;
 
 toolchain::Gpu gpu_of(const char* name, const char* arch) {
   return {name, gpu::ArchList::parse(arch).requests.front().arch, 0, ""};
@@ -180,6 +183,28 @@ Chosen<TorchChoice> torch(const std::string& text, const std::string& python, co
 }
 
 }  // namespace
+
+// What lies in the current folder may be anybody's: a version means no folder of that name.
+TEST(Torch, AVersionAndAChannelAreNeverFolders) {
+  const sys::TempDir folder;
+  const fs::path before = fs::current_path();
+  fs::current_path(folder.path());
+  const recipe::Recipe recipe = vision_recipe();
+  const auto chosen = [&](const std::string& text) {
+    Request request;
+    request.torch = text;
+    request.torch_index = "https://x/{channel}/{variant}";
+    sys::make_folders(folder.path() / text / "bin");
+    sys::write_file(folder.path() / text / "bin" / "python", "#!/bin/sh\n");
+    return choose_torch(request, recipe, recipe.rules(Variant::cuda), Variant::cuda, {}, {}).what;
+  };
+  EXPECT_EQ(chosen("2.13.0").requirement, "torch==2.13.0");
+  EXPECT_EQ(chosen(">=2.8").requirement, "torch>=2.8");
+  EXPECT_EQ(chosen("nightly/cu130").index_urls, Words{"https://x/nightly/cu130"});
+  EXPECT_EQ(chosen("./2.13.0").kind, TorchChoice::Kind::environment);
+  EXPECT_EQ(chosen("env").kind, TorchChoice::Kind::environment);
+  fs::current_path(before);
+}
 
 TEST(Torch, IsTheOneNamedElseTheInterpretersElseTheRefsElseTheNewest) {
   using Kind = TorchChoice::Kind;

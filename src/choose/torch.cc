@@ -104,12 +104,14 @@ TorchChoice of_version(const std::string& text) {
 TorchChoice requested_torch(const Request& request, Variant variant, const toolchain::Host& host) {
   const std::string& text = request.torch;
   std::error_code ignored;
+  // A folder of that name in the current folder, which may be anybody's, does not count; ./2.9.0 names it.
+  if (pep::Version::try_parse(text) || text.find_first_of("<>=!~") == 0) return of_version(text);
+  if (is_channel(text.substr(0, text.find('/')))) return of_channel(text, request, variant);
   if (host.described) {
     if (const auto there = toolchain::read_python(text, host)) return in_environment(there->executable);
   } else if (fs::exists(text, ignored)) {
     return of_path(text);
   }
-  if (is_channel(text.substr(0, text.find('/')))) return of_channel(text, request, variant);
   return of_version(text);
 }
 

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/patch_trust.h"
 #include "cli/session.h"
 #include "plan/source_bundle.h"
 #include "report/plan/checkout.h"
@@ -45,14 +46,16 @@ void check_options(const CheckoutCommand& command) {
 
 choose::CheckoutOptions checkout_options(const CheckoutCommand& command, const settings::Settings& settings) {
   using Submodules = choose::CheckoutOptions::Submodules;
+  const source::PatchFolder patches = patch_folder(command.patch_dir, settings);
   return {.ref = command.ref,
           .origin = command.origin,
           .torch = settings.text("torch"),
           .torch_dir = command.torch_dir,
           .require_related_commit = command.require_related_commit,
           .patchset = command.patchset,
-          .patch_folder = patch_folder(command.patch_dir, settings),
+          .patch_folder = patches.path,
           .patch_folder_named = !command.patch_dir.empty(),
+          .on_found_patchset = patch_trust(patches),
           .no_patches = command.no_patches,
           .target = settings.text("target"),
           .submodules = enum_named<Submodules>(command.submodules).value_or(Submodules::needed),
@@ -105,6 +108,7 @@ plan::BundledRecipe bundled_recipe(const recipe::Recipe& recipe, const choose::C
   choose::CheckoutOptions plain = options;  // a bundle holds sources as they come
   plain.hipify = false;
   plain.no_hipify = true;
+  plain.no_patches = true;
   const choose::Checkout chosen = choose::choose_checkout(recipe, bundled.variant, "", plain);
   bundled.origin = chosen.request.origin;
   bundled.ref = chosen.request.ref;

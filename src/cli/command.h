@@ -67,6 +67,7 @@ void add_elf(CLI::App& app, Outcome& outcome);
 void add_bundle(CLI::App& app, Outcome& outcome);
 void add_index(CLI::App& app, Outcome& outcome);
 void add_serve(CLI::App& app, Outcome& outcome);
+void add_trust(CLI::App& app, Outcome& outcome);
 void add_completion(CLI::App& app, Outcome& outcome);
 
 // Writes the answer to standard output at once. A closed pipe is not an error.

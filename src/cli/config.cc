@@ -27,9 +27,9 @@ void add_config(CLI::App& app, Outcome& outcome) {
   auto command = std::make_shared<ConfigCommand>();
   CLI::App* show_command = sub->add_subcommand("show", "List each setting with its value and where it comes from");
   show_command->footer(
-      "The first that says something holds: the command line, WHEELSMITH_* variables, the nearest wheelsmith.toml, the "
-      "user's\n"
-      "config.toml, our defaults.");
+      "The first of these that sets an option wins: the command line, WHEELSMITH_* variables, the project's "
+      "wheelsmith.toml\n"
+      "(`wheelsmith trust`), your own config.toml, the defaults. docs/settings.md says more.");
   command->settings.add_to(*show_command);
   command->output.add_to(*show_command);
   show_command->callback([command, &outcome] { outcome = [command] { return show_settings(*command); }; });

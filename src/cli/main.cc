@@ -136,6 +136,7 @@ int parse_and_run(CLI::App& app, int argc, char** argv) {
   add_recipes(app, outcome);
   add_recipe(app, outcome);
   add_config(app, outcome);
+  add_trust(app, outcome);
   add_store(app, outcome);
   add_step(app, outcome);
   add_relay(app, outcome);

@@ -57,7 +57,7 @@ choose::ManifestOptions manifest_options(const CheckoutManifest& command, const 
   return {.file = command.file,
           .projects = command.projects,
           .into = command.into,
-          .patch_folder = patch_folder(command.patch_dir, settings),
+          .patch_folder = patch_folder(command.patch_dir, settings).path,
           .python = sys::find_program("python3"),
           .offline = settings.flag("offline")};
 }

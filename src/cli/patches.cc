@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "choose/recipe.h"
+#include "cli/patch_trust.h"
 #include "cli/session.h"
 #include "source/patches/patch_work.h"
 
@@ -19,22 +20,26 @@ struct PatchesCommand {
   std::string recipe, folder, patchset, patch_dir;
 };
 
-source::PatchWork work_for(const PatchesCommand& command) {
+source::PatchWork work_for(const PatchesCommand& command, const source::PatchFolder& patches) {
   if (command.recipe.empty() == command.folder.empty())
     throw UsageError("name the recipe whose checkout is in the folder of that name, or --dir DIR");
   return {.checkout = command.folder.empty() ? command.recipe : command.folder,
-          .patch_folder = patch_folder(command.patch_dir, command.settings.read()),
+          .patch_folder = patches.path,
           .patchset = command.patchset};
 }
 
 int save(const PatchesCommand& command) {
-  const source::SavedSet saved = source::save_patch_set(work_for(command));
+  const source::PatchFolder patches = patch_folder(command.patch_dir, command.settings.read());
+  const PatchFolderKeeper keeper(patches);
+  const source::SavedSet saved = source::save_patch_set(work_for(command, patches));
+  keeper.keep_trust();
   print(command.output.json ? report::saved_set_json(saved) : report::saved_set_text(saved));
   return k_fine;
 }
 
 int apply(const PatchesCommand& command) {
-  const source::AppliedSet applied = source::apply_patch_set(work_for(command));
+  const source::PatchFolder patches = patch_folder(command.patch_dir, command.settings.read());
+  const source::AppliedSet applied = source::apply_patch_set(work_for(command, patches));
   print(command.output.json ? report::applied_set_json(applied) : report::applied_set_text(applied));
   return k_fine;
 }
@@ -48,7 +53,7 @@ int list_sets(const PatchesCommand& command) {
   const std::string package = state ? state->recipe : command.recipe;
   if (package.empty()) throw UsageError("name a recipe, or --dir DIR");
   const source::PatchSetList sets =
-      source::list_patch_sets(package, state, patch_folder(command.patch_dir, settings), command.patchset);
+      source::list_patch_sets(package, state, patch_folder(command.patch_dir, settings).path, command.patchset);
   // A package without patch sets that no recipe knows either is a typo.
   if (sets.sets.empty() && !state) (void)choose::recipe_named(Session(settings).recipes(), package);
   print(command.output.json ? report::patch_sets_json(sets) : report::patch_sets_text(sets, command.output.style()));

@@ -8,11 +8,14 @@
 #include "base/text.h"
 #include "choose/read_request.h"
 #include "choose/recipe.h"
+#include "cli/patch_trust.h"
+#include "cli/project_settings.h"
 #include "container/container.h"
 #include "run/sandbox.h"
-#include "source/patches/patch_work.h"
+#include "settings/trust.h"
 #include "sys/file.h"
 #include "sys/files.h"
+#include "sys/ownership.h"
 #include "toolchain/description.h"
 
 namespace wheelsmith::cli {
@@ -31,20 +34,23 @@ auto as_usage(Read read) {
   }
 }
 
-// Where the folders of shipped recipes may be: above the working folder (a checkout), and beside the program (build/ of
-// a checkout, share/wheelsmith of an installation).
+// Where the folders of shipped recipes may be: in the working folder (a checkout), and beside the program (build/ of a
+// checkout, share/wheelsmith of an installation). Not above the working folder: what lies there may be anybody's. The
+// owner of the program that the user runs is trusted already.
 std::vector<std::filesystem::path> example_folders() {
-  std::vector<std::filesystem::path> folders;
   std::error_code ignored;
-  for (std::filesystem::path folder = std::filesystem::current_path(ignored); !folder.empty();
-       folder = folder.parent_path()) {
-    folders.push_back(folder);
-    if (folder == folder.parent_path()) break;
-  }
   const std::filesystem::path program = sys::own_executable();
-  folders.push_back(program.parent_path().parent_path());
-  folders.push_back(program.parent_path().parent_path().parent_path());
-  folders.push_back(program.parent_path().parent_path() / "share" / "wheelsmith");
+  const auto of_program = sys::ownership_of(program);
+  std::vector<std::filesystem::path> folders = {std::filesystem::current_path(ignored),
+                                                program.parent_path().parent_path(),
+                                                program.parent_path().parent_path() / "share" / "wheelsmith"};
+  const auto is_safe = [&](const std::filesystem::path& folder) {
+    const auto ownership = sys::ownership_of(folder);
+    const bool as_program = ownership && of_program && ownership->user == of_program->user && !ownership->sticky() &&
+                            !ownership->world_writable();
+    return as_program || settings::is_own_folder(folder);
+  };
+  std::erase_if(folders, [&](const auto& folder) { return !is_safe(folder) || !is_safe(folder / "examples"); });
   return folders;
 }
 
@@ -91,8 +97,10 @@ std::string variable(const sys::Environment& environment, const std::string& nam
 
 void SettingOptions::add_to(CLI::App& command, const std::vector<std::string>& names) {
   for (const settings::Option& option : settings::all_options()) {
+    // What chooses the settings file belongs to every command that reads one.
     const bool wanted =
-        names.empty() ? option.name != "packages" : std::find(names.begin(), names.end(), option.name) != names.end();
+        option.allowed == settings::Allowed::not_in_files ||
+        (names.empty() ? option.name != "packages" : std::ranges::find(names, option.name) != names.end());
     if (!wanted) continue;
     if (option.kind == Kind::flag) {
       command.add_flag("--" + option.name, m_flags[option.name], option.help);
@@ -101,7 +109,8 @@ void SettingOptions::add_to(CLI::App& command, const std::vector<std::string>& n
     std::string help = option.help;
     if (!option.choices.empty()) help += ": " + join(option.choices, ", ");
     if (!option.fallback.empty()) help += " [" + option.fallback + "]";
-    const bool several = option.kind == Kind::list || option.kind == Kind::texts || option.kind == Kind::table;
+    const bool several = option.kind == Kind::list || option.kind == Kind::texts || option.kind == Kind::table ||
+                         option.kind == Kind::programs;
     CLI::Option* added =
         command.add_option("--" + option.name, m_values[option.name], help + (several ? "; repeatable" : ""));
     added->allow_extra_args(false)->type_name(option.kind == Kind::folder  ? "PATH"
@@ -129,8 +138,6 @@ settings::Settings SettingOptions::read(const std::vector<std::string>& packages
   return as_usage([&] {
     settings::Settings result;
     const sys::Environment environment = sys::current_environment();
-    std::error_code ignored;
-    result.read_files(std::filesystem::current_path(ignored), environment);
     result.read_environment(environment);
     for (const auto& [name, values] : m_values) {
       if (values.empty()) continue;
@@ -148,6 +155,8 @@ settings::Settings SettingOptions::read(const std::vector<std::string>& packages
       if (value) result.set_from_command_line(name, true);
     }
     if (!packages.empty()) result.set_from_command_line("packages", document::Array(packages.begin(), packages.end()));
+    read_project_settings(result, environment);
+    result.read_user_file(environment);
     return result;
   });
 }
@@ -212,21 +221,27 @@ choose::Request Session::build_request() const {
 }
 
 plan::PlanInputs Session::inputs() {
+  const source::PatchFolder patches = patch_folder("", m_settings);
   plan::PlanInputs inputs{.store = *m_store,
                           .fetcher = *m_fetcher,
                           .recipes = *m_recipes,
                           .host = m_host,
                           .recipe_folder = m_settings.text("recipes"),
-                          .patch_folder = patch_folder("", m_settings),
+                          .patch_folder = patches.path,
                           .example_folders = example_folders()};
+  inputs.on_found_patchset = patch_trust(patches);
   return inputs;
 }
 
-std::filesystem::path patch_folder(const std::string& given, const settings::Settings& settings) {
-  if (!given.empty()) return given;
-  if (const std::string folder = settings.text("patch-dir"); !folder.empty()) return folder;
+source::PatchFolder patch_folder(const std::string& given, const settings::Settings& settings) {
+  if (!given.empty()) return {given};
+  if (const std::string folder = settings.text("patch-dir"); !folder.empty()) return {folder};
   std::error_code ignored;
-  return source::find_patch_folder(std::filesystem::current_path(ignored), settings.text("recipes"));
+  source::PatchFolderSearch search{.project_folder = {},
+                                   .current_folder = std::filesystem::current_path(ignored),
+                                   .recipe_folder = settings.text("recipes")};
+  if (settings.project_is_trusted()) search.project_folder = settings.project_file().parent_path();
+  return source::find_patch_folder(search);
 }
 
 std::unique_ptr<source::Repositories> make_repositories(Session& session) {

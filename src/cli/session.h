@@ -17,6 +17,7 @@
 #include "run/job.h"
 #include "settings/settings.h"
 #include "source/git/repositories.h"
+#include "source/patches/patch_work.h"
 #include "store/store.h"
 #include "toolchain/toolchain.h"
 
@@ -70,7 +71,7 @@ class Session {
 std::unique_ptr<store::Store> open_store(const settings::Settings& settings);
 
 // The folder of patch sets: `given` (--patch-dir), else where source::find_patch_folder() finds one.
-std::filesystem::path patch_folder(const std::string& given, const settings::Settings& settings);
+source::PatchFolder patch_folder(const std::string& given, const settings::Settings& settings);
 
 // Repositories that report their progress on standard error.
 std::unique_ptr<source::Repositories> make_repositories(Session& session);

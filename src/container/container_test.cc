@@ -235,6 +235,15 @@ TEST_F(VisibleTest, SomeVariablesGoIn) {
     EXPECT_FALSE(container.variables.contains(name)) << name;
 }
 
+// The list of what is trusted stays outside; what it decided is told.
+TEST_F(VisibleTest, ATrustedProjectFileIsNamedAndAnotherIsNot) {
+  const fs::path file = make_file("work/wheelsmith.toml");
+  settings.read_project(file, "packages = [\"small\"]\n");
+  EXPECT_FALSE(shown().variables.contains("WHEELSMITH_CONFIG"));
+  settings.trust_project();
+  EXPECT_EQ(shown().variables.at("WHEELSMITH_CONFIG"), file);
+}
+
 TEST_F(VisibleTest, DevicesAreThoseThatTheEngineCanPass) {
   make_file("machine/dev/nvidiactl");
   make_file("machine/dev/kfd");

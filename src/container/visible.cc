@@ -239,7 +239,7 @@ Container visible(const settings::Settings& settings, const MountInputs& around,
   if (const std::string cache = settings.text("cache-dir"); !cache.empty()) gatherer.write(cache);
   show_settings(gatherer, settings);
   gatherer.show(around.folder);
-  const fs::path project = settings::project_file(around.folder);
+  const fs::path& project = settings.project_file();
   gatherer.show(project.parent_path());
   gatherer.show(project);
   if (gatherer.holds_home(around.folder) && !Gatherer::holds_system(around.folder))
@@ -247,6 +247,8 @@ Container visible(const settings::Settings& settings, const MountInputs& around,
   add_index(gatherer, container.variables, around.index);
   add_variables(gatherer, container.variables, around);
   show_user_files(gatherer, container.variables, around);
+  // What the user trusts here is trusted in there, where the list of it is out of sight.
+  if (settings.project_is_trusted()) container.variables["WHEELSMITH_CONFIG"] = project.string();
   container.variables["WHEELSMITH_STORE"] = around.store.string();
   container.mounts = gatherer.mounts();
   container.folder = around.folder;

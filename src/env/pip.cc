@@ -29,8 +29,10 @@ bool can_report(const std::string& pip_version) {
   return version && *version >= pep::Version::parse(k_first_with_report);
 }
 
-void run(const std::vector<std::string>& argv, const sys::Environment& environment) {
-  const sys::Captured done = sys::capture({.argv = argv, .environment = environment, .timeout = k_pip_timeout});
+// In a folder of our own: `python -m` takes modules from the current one first.
+void run(const std::vector<std::string>& argv, const sys::Environment& environment, const fs::path& folder) {
+  const sys::Captured done =
+      sys::capture({.argv = argv, .environment = environment, .folder = folder, .timeout = k_pip_timeout});
   if (done.exit.good()) return;
   throw Error(fmt::format("cannot get a pip for the resolver: {} ended with {}\n{}{}", sys::shell_quoted(argv),
                           sys::to_string(done.exit), to_valid_utf8(done.output), to_valid_utf8(done.errors)));
@@ -85,13 +87,14 @@ fs::path python_with_pip(const toolchain::Python& python, const fetch::IndexSett
     sys::remove_tree(root);
     write_venv(python, root, {});
     const sys::Environment environment = pip_environment(index);
-    run({found.string(), "-m", "ensurepip", "--default-pip"}, environment);
-    const sys::Captured version = sys::capture(
-        {.argv = {found.string(), "-c", "import pip; print(pip.__version__)"}, .environment = environment});
+    run({found.string(), "-m", "ensurepip", "--default-pip"}, environment, root);
+    const sys::Captured version = sys::capture({.argv = {found.string(), "-c", "import pip; print(pip.__version__)"},
+                                                .environment = environment,
+                                                .folder = root});
     if (!can_report(std::string(trim(version.output)))) {
-      run({found.string(), "-m", "pip", "install", "--upgrade", "pip"}, environment);
+      run({found.string(), "-m", "pip", "install", "--upgrade", "pip"}, environment, root);
     }
-    run({found.string(), "-c", k_load_bytecode, root.string()}, environment);
+    run({found.string(), "-c", k_load_bytecode, root.string()}, environment, root);
   });
   return found;
 }

@@ -33,6 +33,9 @@ struct PlanInputs {
   std::filesystem::path patch_folder{};                // of patch sets, by package
   std::vector<std::filesystem::path> example_folders;  // where the folders of shipped recipes may be
   std::function<void(const std::string&)> on_progress = [](const std::string&) {};
+  // Before a patch set is applied that nobody named; throws where the user does not trust its folder.
+  std::function<void(const std::string& package, const std::string& patchset)> on_found_patchset =
+      [](const std::string&, const std::string&) {};
 };
 
 struct Forecast {

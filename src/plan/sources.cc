@@ -162,7 +162,9 @@ recipe::Recipe Sources::located(const recipe::Recipe& recipe, recipe::Variant va
   result.source.ref = choice.ref;
   if (m_inputs.patch_folder.empty() || choose::user_patchset(m_request, recipe.name)) return result;
   patchset = choose::choose_patchset(choice, "", source::PatchSet::names(m_inputs.patch_folder, recipe.name));
-  if (!patchset.empty()) m_notes.add(fmt::format("{}: patch set {}", recipe.name, patchset));
+  if (patchset.empty()) return result;
+  m_inputs.on_found_patchset(recipe.name, patchset);
+  m_notes.add(fmt::format("{}: patch set {}", recipe.name, patchset));
   return result;
 }
 

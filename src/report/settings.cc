@@ -1,5 +1,7 @@
 #include "report/settings.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/secret.h"
@@ -59,6 +61,18 @@ std::string settings_json(const settings::Settings& settings) {
   document::Table document = new_document();
   document["settings"] = std::move(listed);
   return document_text(document);
+}
+
+std::string risky_options_text(const std::vector<settings::Settings::RiskyOption>& options) {
+  constexpr std::size_t k_longest = 300;
+  std::string text;
+  for (const auto& [name, held] : options) {
+    std::string value = printable(document::to_json(without_passwords(held.value), -1));
+    if (value.size() > k_longest) value = to_valid_utf8(value.substr(0, k_longest)) + " and more";
+    const std::string line = held.origin.substr(held.origin.rfind(':') + 1);
+    text += fmt::format("  {} = {}  (line {})\n", name, value, line);
+  }
+  return text;
 }
 
 }  // namespace wheelsmith::report

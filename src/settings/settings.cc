@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "base/error.h"
 #include "base/text.h"
+#include "settings/project_file.h"
 #include "sys/files.h"
 
 namespace wheelsmith::settings {
@@ -66,12 +68,14 @@ document::Table read_table(const Option& option, const std::vector<std::string>&
 document::Value from_text(const Option& option, const std::string& text) {
   switch (option.kind) {
     case Kind::flag: return read_flag(option, text);
+    case Kind::programs:
     case Kind::list: return read_list(text, ',');
     case Kind::texts: return read_list(text, '\n');
     // Values with commas need a line each.
     case Kind::table:
       return read_table(option, document::Value(read_list(text, text.find('\n') == text.npos ? ',' : '\n')).texts());
     case Kind::text:
+    case Kind::program:
     case Kind::folder: break;
   }
   check_choice(option, text);
@@ -88,6 +92,12 @@ std::string scalar_text(const document::Value& value) {
   return "";
 }
 
+// A name stays a name; a path counts from the file that names it, not from wherever the program is started.
+std::string program_in(const std::filesystem::path& folder, const std::string& text) {
+  if (text.find('/') == text.npos || text.starts_with('~')) return text;
+  return (folder / text).lexically_normal().string();
+}
+
 // A value as a settings file has it; numbers are taken for texts (jobs = 4, python = 3.11 is caught below).
 document::Value from_file(const Option& option, const document::Value& value, const std::filesystem::path& folder) {
   switch (option.kind) {
@@ -95,13 +105,15 @@ document::Value from_file(const Option& option, const document::Value& value, co
       if (value.boolean() == nullptr) wrong_kind(option, value, "true or false");
       return value;
     case Kind::texts:
+    case Kind::programs:
     case Kind::list: {
-      if (value.text() != nullptr) return document::Array{value};
-      if (value.array() == nullptr) wrong_kind(option, value, "a list of texts");
-      for (const document::Value& item : *value.array()) {
+      document::Array items = value.array() == nullptr ? document::Array{value} : *value.array();
+      if (value.text() == nullptr && value.array() == nullptr) wrong_kind(option, value, "a list of texts");
+      for (document::Value& item : items) {
         if (item.text() == nullptr) wrong_kind(option, item, "a list of texts");
+        if (option.kind == Kind::programs) item = program_in(folder, *item.text());
       }
-      return value;
+      return items;
     }
     case Kind::table: {
       if (value.table() == nullptr) wrong_kind(option, value, "a table");
@@ -121,13 +133,31 @@ document::Value from_file(const Option& option, const document::Value& value, co
       return texts;
     }
     case Kind::text:
+    case Kind::program:
     case Kind::folder: break;
   }
   if (value.text() == nullptr && value.integer() == nullptr) wrong_kind(option, value, "a text (in quotes)");
   const std::string text = scalar_text(value);
   check_choice(option, text);
   if (option.kind == Kind::text || text.empty()) return text;
+  if (option.kind == Kind::program) return program_in(folder, text);
   return (folder / text).lexically_normal().string();
+}
+
+// "3.12", "3.13t", "cp312", "2.9.0+cu130": neither a path nor the name of a program.
+bool is_version(std::string_view text) {
+  for (const std::string_view tag : {"cp", "pp"}) {
+    if (text.starts_with(tag)) text.remove_prefix(tag.size());
+  }
+  if (text.empty() || std::isdigit(static_cast<unsigned char>(text.front())) == 0) return false;
+  return std::all_of(text.begin(), text.end(),
+                     [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '+'; });
+}
+
+bool needs_trust(const Option& option, const document::Value& value) {
+  if (option.trust != Trust::not_for_versions) return option.trust == Trust::needed;
+  const std::vector<std::string> texts = value.text() == nullptr ? value.texts() : std::vector{*value.text()};
+  return !std::all_of(texts.begin(), texts.end(), is_version);
 }
 
 }  // namespace
@@ -174,15 +204,15 @@ void Settings::read_environment(const sys::Environment& variables) {
   }
 }
 
-void Settings::read_file(const std::filesystem::path& path) {
-  const document::Table file = document::parse_toml(sys::read_file(path, 1 << 20), path.string());
-  // The user's own file is config.toml; every other is a project's.
-  const Level level = path.filename() == "config.toml" ? user : project;
+void Settings::read_text(Level level, const std::filesystem::path& path, std::string_view text) {
+  const document::Table file = document::parse_toml(text, path.string());
   for (const auto& [name, value] : file) {
     const std::string place = fmt::format("{}:{}", path.string(), value.line);
     const Option* option = option_named(name);
     if (option == nullptr)
       throw Error(fmt::format("{}: unknown key {}{}", place, printable(name), did_you_mean(name, option_names())));
+    if (option->allowed == Allowed::not_in_files)
+      throw Error(fmt::format("{}: {} is an option of the command line only", place, name));
     try {
       put(level, name, {from_file(*option, value, path.parent_path()), place});
     } catch (const Error& error) {
@@ -191,31 +221,46 @@ void Settings::read_file(const std::filesystem::path& path) {
   }
 }
 
-void Settings::read_files(const std::filesystem::path& current_folder, const sys::Environment& variables) {
-  if (const std::filesystem::path file = project_file(current_folder); !file.empty()) read_file(file);
+void Settings::read_project(const std::filesystem::path& file, std::string_view text) {
+  read_text(project, file, text);
+  m_project_file = file;
+}
+
+void Settings::read_user_file(const sys::Environment& variables) {
   std::error_code ignored;
   const std::filesystem::path folder = user_folder(variables);
-  if (!folder.empty() && std::filesystem::is_regular_file(folder / "config.toml", ignored))
-    read_file(folder / "config.toml");
+  if (folder.empty() || !std::filesystem::is_regular_file(folder / "config.toml", ignored)) return;
+  read_text(user, folder / "config.toml", sys::read_file(folder / "config.toml", k_largest_file));
 }
 
-std::filesystem::path project_file(const std::filesystem::path& current_folder) {
-  std::error_code ignored;
-  for (std::filesystem::path folder = current_folder; !folder.empty(); folder = folder.parent_path()) {
-    std::filesystem::path file = folder / "wheelsmith.toml";
-    if (std::filesystem::is_regular_file(file, ignored)) return file;
-    if (folder == folder.parent_path()) break;
+std::vector<Settings::RiskyOption> Settings::risky_options() const {
+  std::vector<RiskyOption> result;
+  for (const auto& [name, held] : m_levels[project]) {
+    if (needs_trust(*option_named(name), held.value)) result.push_back({name, held});
   }
+  return result;
+}
+
+namespace {
+
+// The XDG specification has relative paths ignored.
+std::filesystem::path xdg_folder(const sys::Environment& variables, const char* name, const char* below_home) {
+  const auto own = variables.find(name);
+  if (own != variables.end() && own->second.starts_with('/')) return std::filesystem::path(own->second) / "wheelsmith";
+  const auto home = variables.find("HOME");
+  if (home != variables.end() && home->second.starts_with('/'))
+    return std::filesystem::path(home->second) / below_home / "wheelsmith";
   return {};
 }
+
+}  // namespace
 
 std::filesystem::path user_folder(const sys::Environment& variables) {
-  const auto config = variables.find("XDG_CONFIG_HOME");
-  if (config != variables.end() && !config->second.empty()) return std::filesystem::path(config->second) / "wheelsmith";
-  const auto home = variables.find("HOME");
-  if (home != variables.end() && !home->second.empty())
-    return std::filesystem::path(home->second) / ".config" / "wheelsmith";
-  return {};
+  return xdg_folder(variables, "XDG_CONFIG_HOME", ".config");
+}
+
+std::filesystem::path state_folder(const sys::Environment& variables) {
+  return xdg_folder(variables, "XDG_STATE_HOME", ".local/state");
 }
 
 const Held* Settings::find(std::string_view name) const {

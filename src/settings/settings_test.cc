@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "settings/project_file.h"
 #include "sys/file.h"
 #include "sys/files.h"
 
@@ -31,7 +32,9 @@ TEST(Settings, TheFirstPlaceThatSaysSomethingHolds) {
                                         {"WHEELSMITH_ARCH", "9.0;10.0"}};
 
   Settings settings;
-  settings.read_files(folder.path() / "a" / "b", environment);  // the nearest file is two folders above
+  const std::filesystem::path file = project_file(folder.path() / "a" / "b");  // two folders above
+  settings.read_project(file, sys::read_file(file));
+  settings.read_user_file(environment);
   settings.read_environment(environment);
   EXPECT_EQ(settings.list("arch"), std::vector<std::string>{"9.0;10.0"});
   EXPECT_EQ(settings.find("arch")->origin, "WHEELSMITH_ARCH");
@@ -47,10 +50,8 @@ TEST(Settings, TheFirstPlaceThatSaysSomethingHolds) {
 }
 
 TEST(Settings, TablesAreMergedKeyByKey) {
-  sys::TempDir folder;
-  sys::write_file(folder.path() / "wheelsmith.toml", "[set]\nthreads = 2\nname = \"a\"\n");
   Settings settings;
-  settings.read_file(folder.path() / "wheelsmith.toml");
+  settings.read_project("/p/wheelsmith.toml", "[set]\nthreads = 2\nname = \"a\"\n");
   settings.read_environment({{"WHEELSMITH_SET", "name=b,more=c"}});
   EXPECT_EQ(settings.table("set"),
             (std::map<std::string, std::string>{{"threads", "2"}, {"name", "b"}, {"more", "c"}}));
@@ -67,27 +68,27 @@ TEST(Settings, ValuesOfTablesMayHoldCommas) {
   EXPECT_EQ(other.table("env"), settings.table("env"));
 }
 
-TEST(Settings, FoldersAreRelativeToTheFile) {
-  sys::TempDir folder;
-  sys::write_file(folder.path() / "wheelsmith.toml", "out = \"wheels\"\n");
+TEST(Settings, FoldersAndProgramsAreRelativeToTheFile) {
   Settings settings;
-  settings.read_file(folder.path() / "wheelsmith.toml");
-  EXPECT_EQ(settings.text("out"), (folder.path() / "wheels").string());
+  settings.read_project("/p/wheelsmith.toml",
+                        "out = \"wheels\"\ncc = \"tools/cc\"\ncxx = \"g++-13\"\n"
+                        "python = [\"./venv/bin/python\", \"3.12\", \"/usr/bin/python3\"]\n");
+  EXPECT_EQ(settings.text("out"), "/p/wheels");
+  EXPECT_EQ(settings.text("cc"), "/p/tools/cc");
+  EXPECT_EQ(settings.text("cxx"), "g++-13");
+  EXPECT_EQ(settings.list("python"), (std::vector<std::string>{"/p/venv/bin/python", "3.12", "/usr/bin/python3"}));
 }
 
 TEST(Settings, MistakesNameFileLineAndTheNearestWord) {
-  sys::TempDir folder;
-  const std::filesystem::path file = folder.path() / "wheelsmith.toml";
-  const auto mistake = [&](const std::string& text) {
-    sys::write_file(file, text);
-    return what([&] { Settings().read_file(file); });
-  };
+  const std::filesystem::path file = "/p/wheelsmith.toml";
+  const auto mistake = [&](const std::string& text) { return what([&] { Settings().read_project(file, text); }); };
   EXPECT_EQ(mistake("\nplatfrom = \"x\"\n"), file.string() + ":2: unknown key platfrom; did you mean platform?");
   EXPECT_EQ(mistake("build-type = \"relase\"\n"), file.string() +
                                                       ":1: build-type cannot be relase; did you mean release?; it is "
                                                       "one of release, debug, relwithdebinfo, minsizerel");
   EXPECT_EQ(mistake("offline = \"yes\"\n"), file.string() + ":1: offline must be true or false, but this is a text");
   EXPECT_EQ(mistake("python = [3.11]\n"), file.string() + ":1: python must be a list of texts, but this is a number");
+  EXPECT_EQ(mistake("config = \"other.toml\"\n"), file.string() + ":1: config is an option of the command line only");
   EXPECT_NE(mistake("arch = [\n").find(":"), std::string::npos);
   EXPECT_EQ(what([] { Settings().read_environment({{"WHEELSMITH_ARCHS", "9.0"}}); }),
             "WHEELSMITH_ARCHS is set in the environment, but there is no setting archs; did you mean arch?");
@@ -100,6 +101,54 @@ TEST(Settings, EveryOptionHasHelpAndTheyAreSorted) {
   EXPECT_TRUE(
       std::is_sorted(options.begin(), options.end(), [](const Option& a, const Option& b) { return a.name < b.name; }));
   for (const Option& option : options) EXPECT_FALSE(option.help.empty()) << option.name;
+}
+
+// Whoever adds an option decides here once more whether a file that nobody trusts may set it.
+TEST(Settings, OnlyWhatChoosesPackagesNeedsNoTrust) {
+  std::vector<std::string> harmless, versions;
+  for (const Option& option : all_options()) {
+    if (option.trust == Trust::not_needed) harmless.push_back(option.name);
+    if (option.trust == Trust::not_for_versions) versions.push_back(option.name);
+    // A path, a program or a table of variables is never harmless.
+    if (option.kind == Kind::folder || option.kind == Kind::program || option.kind == Kind::table) {
+      EXPECT_EQ(option.trust, Trust::needed) << option.name;
+    }
+  }
+  EXPECT_EQ(harmless, (std::vector<std::string>{"arch", "build-type", "gpu", "keep-going", "packages", "platform",
+                                                "rocm-version", "target", "variant", "verbose", "without"}));
+  EXPECT_EQ(versions, (std::vector<std::string>{"python", "torch"}));
+}
+
+TEST(Settings, ListsWhatNeedsTrust) {
+  const struct {
+    std::string text;
+    std::vector<std::string> risky;
+  } cases[] = {
+      {"packages = [\"a\"]\nvariant = \"cuda\"\narch = [\"9.0\"]\npython = [\"3.11\", \"3.13t\", \"cp312\"]\n", {}},
+      {"python = \"./evil\"\n", {"python"}},
+      {"python = [\"3.11\", \"/usr/bin/python3\"]\n", {"python"}},
+      {"python = \"python3\"\n", {"python"}},
+      {"python = \"\"\n", {"python"}},
+      {"python = \"3.11/../x\"\n", {"python"}},
+      {"torch = \"2.9.0+cu130\"\n", {}},
+      {"torch = \"nightly/cu130\"\n", {"torch"}},
+      {"torch = \"env\"\n", {"torch"}},
+      {"torch = \"torch-2.9.0-cp312-cp312-linux_x86_64.whl\"\n", {"torch"}},
+      {"cxx = \"./evil\"\ncc = \"gcc\"\nstore = \"cache\"\n", {"cc", "cxx", "store"}},
+      {"cuda = \"cuda\"\nrocm = \"rocm\"\nsysroot = \"s\"\n", {"cuda", "rocm", "sysroot"}},
+      {"offline = false\nnetwork = \"on\"\ngovernor = \"off\"\n", {"governor", "network", "offline"}},
+      {"[env]\nLD_PRELOAD = \"x.so\"\n[mirrors]\n\"https://a/\" = \"https://b/\"\n", {"env", "mirrors"}},
+      {"[set]\na = \"b\"\n", {"set"}},
+      {"ref = \"0123\"\nsource = \"x=.\"\ncontainer = \"x\"\n", {"container", "ref", "source"}},
+  };
+  for (const auto& one : cases) {
+    Settings settings;
+    settings.read_project("/p/wheelsmith.toml", one.text);
+    settings.read_environment({{"WHEELSMITH_CC", "clang"}});  // what else sets an option does not matter
+    std::vector<std::string> names;
+    for (const auto& option : settings.risky_options()) names.push_back(option.name);
+    EXPECT_EQ(names, one.risky) << one.text;
+  }
 }
 
 TEST(EnvFile, ReadsWhatAShellWouldAssign) {

@@ -11,8 +11,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// NAME==VERSION is never a file of that name, which somebody may have put into the current folder.
 bool is_there(const std::string& text) {
   std::error_code ignored;
+  if (text.find('/') == std::string::npos && text.find("==") != std::string::npos) return false;
   return !text.empty() && fs::exists(text, ignored);
 }
 

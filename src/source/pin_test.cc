@@ -72,6 +72,18 @@ class Pins : public ::testing::Test {
   PinOptions m_options;
 };
 
+// What lies in the current folder may be anybody's: NAME==VERSION means no file of that name.
+TEST(Override, AVersionIsNeverAFile) {
+  const sys::TempDir folder;
+  const fs::path before = fs::current_path();
+  fs::current_path(folder.path());
+  sys::make_folders("demo==1.0");
+  EXPECT_EQ(parse_override("demo==1.0").specifier, "==1.0");
+  EXPECT_EQ(parse_override("x=demo==1.0").specifier, "==1.0");
+  EXPECT_EQ(parse_override("./demo==1.0").path, folder.path() / "demo==1.0");
+  fs::current_path(before);
+}
+
 TEST_F(Pins, TheNewestIsChosenAndKept) {
   sys::write_file(m_links / "demo-1.0.tar.gz", sdist("1.0", "1.0"));
   Pin first = pinned();

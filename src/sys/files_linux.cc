@@ -13,6 +13,7 @@
 #include "sys/file.h"
 #include "sys/files.h"
 #include "sys/io/fd.h"
+#include "sys/ownership.h"
 
 namespace wheelsmith::sys {
 
@@ -61,6 +62,10 @@ Fd open_to_read(const std::filesystem::path& path) {
   return Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
 }
 
+Ownership to_ownership(const struct stat& status) {
+  return {.user = status.st_uid, .group = status.st_gid, .mode = status.st_mode & 07777, .device = status.st_dev};
+}
+
 std::int64_t nanoseconds(const timespec& time) {
   return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
 }
@@ -72,6 +77,21 @@ std::string read_file(const std::filesystem::path& path, std::uint64_t limit) {
   if (!fd.is_open()) throw_sys_error(errno, "open", path);
   return text_or_error(read_open_file(fd, path, limit));
 }
+
+OwnedText read_owned_file(const std::filesystem::path& path, std::uint64_t limit) {
+  const Fd fd = open_to_read(path);
+  struct stat status{};
+  if (!fd.is_open() || ::fstat(fd.raw(), &status) != 0) throw_sys_error(errno, "open", path);
+  return {text_or_error(read_open_file(fd, path, limit)), to_ownership(status)};
+}
+
+std::optional<Ownership> ownership_of(const std::filesystem::path& path) {
+  struct stat status{};
+  if (::stat(path.c_str(), &status) != 0) return std::nullopt;
+  return to_ownership(status);
+}
+
+unsigned current_user() { return ::geteuid(); }
 
 std::optional<std::string> read_file_if_there(const std::filesystem::path& path, std::uint64_t limit) {
   const Fd fd = open_to_read(path);

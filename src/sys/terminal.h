@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+#include <string>
 #include <string_view>
 
 namespace wheelsmith::sys {
@@ -28,5 +30,9 @@ void write_standard(Stream stream, std::string_view text);
 bool standard_error_is_terminal();
 // Whether a person sits before all three: then another terminal can be put in their place.
 bool all_streams_are_terminals();
+// Whether a question on standard error can be answered on standard input by a person.
+bool can_ask();
+// The next line of standard input, without its end. Nothing at the end of the input, and when interrupted.
+std::optional<std::string> read_answer();
 
 }  // namespace wheelsmith::sys

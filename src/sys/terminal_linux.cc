@@ -87,4 +87,24 @@ bool all_streams_are_terminals() {
   return ::isatty(STDIN_FILENO) != 0 && ::isatty(STDOUT_FILENO) != 0 && ::isatty(STDERR_FILENO) != 0;
 }
 
+bool can_ask() { return ::isatty(STDIN_FILENO) != 0 && ::isatty(STDERR_FILENO) != 0; }
+
+std::optional<std::string> read_answer() {
+  constexpr std::size_t k_longest = 4096;
+  std::string line;
+  while (line.size() < k_longest) {
+    char c = 0;
+    const ssize_t size = ::read(STDIN_FILENO, &c, 1);
+    if (size <= 0 && !(size < 0 && errno == EAGAIN)) return std::nullopt;
+    if (size < 0) {
+      pollfd waiting{STDIN_FILENO, POLLIN, 0};
+      if (::poll(&waiting, 1, -1) < 0) return std::nullopt;
+      continue;
+    }
+    if (c == '\n') return line;
+    line += c;
+  }
+  return std::nullopt;
+}
+
 }  // namespace wheelsmith::sys

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "base/error.h"
+#include "source/patches/patch_work.h"
 #include "sys/file.h"
 #include "sys/files.h"
 #include "sys/process/process.h"
@@ -143,6 +144,30 @@ TEST_F(Patches, ByPatchWhereGitIsAbsent) {
   EXPECT_EQ(first, "no error");
   EXPECT_NE(second.find("is already applied"), std::string::npos) << second;
   EXPECT_EQ(text().substr(0, 15), "one\nzwei\nthree\n");
+}
+
+TEST(FindPatchFolder, KnowsWhichFolderIsOnlyFound) {
+  const sys::TempDir folder;
+  const fs::path& top = folder.path();
+  for (const char* name : {"project/here", "recipes"}) sys::make_folders(top / name);
+  const auto found = [&](const fs::path& project, const fs::path& current) {
+    const PatchFolder one = find_patch_folder({project, current, top / "recipes"});
+    return one.path.lexically_relative(top).string() + (one.only_found ? " only found" : "");
+  };
+  const fs::path project = top / "project", here = top / "project/here";
+  EXPECT_EQ(found({}, here), "project/here/patches only found");  // where `patches save` writes
+  EXPECT_EQ(found(project, here), "project/patches");
+  sys::make_folders(top / "patches");
+  EXPECT_EQ(found({}, here), "patches");  // beside the recipes
+  sys::make_folders(here / "patches");
+  EXPECT_EQ(found({}, here), "project/here/patches only found");
+  EXPECT_EQ(found(project, here), "project/here/patches only found");
+  EXPECT_EQ(found(here, here), "project/here/patches");
+  sys::make_folders(project / "patches");
+  EXPECT_EQ(found(project, here), "project/patches");
+  EXPECT_EQ(found({}, here), "project/here/patches only found");             // never above
+  EXPECT_FALSE(find_patch_folder({{}, here, here / "recipes"}).only_found);  // beside recipes that the user named
+  EXPECT_TRUE(find_patch_folder({{}, here, here / "more" / "recipes"}).only_found);
 }
 
 }  // namespace

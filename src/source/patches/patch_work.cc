@@ -45,23 +45,20 @@ OpenCheckout open_checkout(const PatchWork& work) {
 
 }  // namespace
 
-fs::path find_patch_folder(const fs::path& current_folder, const fs::path& recipe_folder) {
-  std::error_code ignored;
-  std::vector<fs::path> folders;
-  for (fs::path folder = current_folder; !folder.empty(); folder = folder.parent_path()) {
-    if (fs::exists(folder / "wheelsmith.toml", ignored)) {
-      folders.push_back(folder / "patches");
-      break;
-    }
-    if (folder == folder.parent_path()) break;
+PatchFolder find_patch_folder(const PatchFolderSearch& search) {
+  const fs::path here = search.current_folder / "patches";
+  std::vector<fs::path> own;
+  if (!search.recipe_folder.empty()) {
+    own.push_back(search.recipe_folder / "patches");
+    own.push_back(fs::absolute(search.recipe_folder / "").lexically_normal().parent_path().parent_path() / "patches");
   }
-  folders.push_back(current_folder / "patches");
-  if (!recipe_folder.empty()) {
-    folders.push_back(recipe_folder / "patches");
-    folders.push_back(fs::absolute(recipe_folder / "").parent_path().parent_path() / "patches");
-  }
-  for (const fs::path& folder : folders) {
-    if (sys::is_folder(folder)) return folder;
+  const bool beside_recipes = std::ranges::find(own, here) != own.end();
+  std::vector<PatchFolder> folders;
+  if (!search.project_folder.empty()) folders.push_back({search.project_folder / "patches"});
+  folders.push_back({here, !beside_recipes && search.project_folder != search.current_folder});
+  for (const fs::path& folder : own) folders.push_back({folder});
+  for (const PatchFolder& folder : folders) {
+    if (sys::is_folder(folder.path)) return folder;
   }
   return folders.front();
 }

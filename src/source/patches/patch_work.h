@@ -12,10 +12,18 @@
 
 namespace wheelsmith::source {
 
-// The folder of patch sets: `patches` beside the nearest wheelsmith.toml, in `current_folder`, or in or beside the
-// folder of the user's recipes ("" for none). The first of these where none of them exists.
-std::filesystem::path find_patch_folder(const std::filesystem::path& current_folder,
-                                        const std::filesystem::path& recipe_folder);
+// Where `patches` is looked for; empty folders are left out.
+struct PatchFolderSearch {
+  std::filesystem::path project_folder;  // of a wheelsmith.toml that the user trusts
+  std::filesystem::path current_folder;
+  std::filesystem::path recipe_folder;  // the user's recipes: in it, or beside it
+};
+struct PatchFolder {
+  std::filesystem::path path;
+  bool only_found = false;  // in the current folder, and nothing says that it is the user's own
+};
+// The first that exists, in the order of the members above; where none exists, the first.
+PatchFolder find_patch_folder(const PatchFolderSearch& search);
 
 // "release/2.7" among the sets of a package. Throws RequestError that lists the sets there are.
 PatchSet patch_set_named(const std::filesystem::path& patch_folder, const std::string& package,
