@@ -130,6 +130,7 @@ document::Value without_defaults(const document::Value& value, const document::V
 document::Value carried_value(const BuildSpec& spec) {
   const std::string prefix = spec.environment.isolated ? "" : spec.python.prefix.string();
   BuildSpec carried = spec;
+  carried.id.clear();  // follows from the package, the variant, the Python and the architectures
   carried.identity.clear();
   carried.recipe_text.clear();  // a file of its own in the wheel
   carried.recipe_origin.clear();

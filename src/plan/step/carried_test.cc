@@ -62,7 +62,7 @@ TEST(CarriedSpec, IsReadBack) {
   const BuildSpec spec = spec_of_a_machine();
   const std::string text = document::to_json(carried_value(spec));
   const BuildSpec read = read_carried(document::parse_json(text, "build.json"), spec.recipe_text);
-  EXPECT_EQ(read.id, spec.id);
+  EXPECT_EQ(read.package, spec.package);
   EXPECT_EQ(read.variant, recipe::Variant::cuda);
   EXPECT_EQ(read.recipe_text, spec.recipe_text);
   EXPECT_EQ(read.python.version, "3.11.7");
@@ -84,7 +84,7 @@ TEST(CarriedSpec, RefusesWhatIsNotOne) {
   EXPECT_THROW((void)read_carried(document::parse_json(R"({"schema":1,"spec":{"id":7}})", "x"), ""), Error);
   EXPECT_THROW((void)read_carried(document::parse_json(R"({"schema":1,"spec":{"variant":"tpu"}})", "x"), ""), Error);
   // A document of an older version has fewer members.
-  EXPECT_EQ(read_carried(document::parse_json(R"({"schema":1,"spec":{"id":"a"}})", "x"), "").id, "a");
+  EXPECT_EQ(read_carried(document::parse_json(R"({"schema":1,"spec":{"package":"a"}})", "x"), "").package, "a");
 }
 
 }  // namespace
