@@ -121,6 +121,34 @@ wheel=$(json 'steps[0].wheel')
 WHEELSMITH_STORE=$t/store4 run_json reproduce "$wheel"
 [[ $status == 0 ]] || { cat "$t/out" "$t/err" >&2; fail "reproduce of an sdist ended with $status"; }
 
+# Built with the wheel of another step, which is found by its hash.
+mkdir -p "$t/recipes/second/second"
+touch "$t/recipes/second/second/__init__.py"
+cat >"$t/recipes/second.toml" <<'TOML'
+name = "second"
+summary = "needs small to be built"
+[source]
+folder = "second"
+[build]
+requires = ["setuptools==80.9.0"]
+[[needs]]
+recipe = "small"
+[variant.cpu]
+TOML
+printf '[build-system]\nrequires = ["setuptools"]\nbuild-backend = "setuptools.build_meta"\n[project]\nname = "second"\nversion = "2.0"\n' \
+  >"$t/recipes/second/pyproject.toml"
+printf 'import small\nfrom setuptools import setup\nopen("second/value.py", "w").write("x = %%d" %% small.add(1, 2))\nsetup(packages=["second"])\n' \
+  >"$t/recipes/second/setup.py"
+run_json build second
+[[ $status == 0 ]] || { cat "$t/out" "$t/err" >&2; fail "build ended with $status"; }
+mkdir "$t/alone"
+cp "$t/wheelhouse/second-2.0-py3-none-any.whl" "$t/alone"
+WHEELSMITH_STORE=$t/store4 run_json reproduce "$t/alone/second-2.0-py3-none-any.whl"
+expect 1 "$status"
+[[ $(json 'items[0].error') == "small-1.0-"*"name its folder with --wheels"* ]] || fail "$(json 'items[0].error')"
+WHEELSMITH_STORE=$t/store4 run_json reproduce "$t/alone/second-2.0-py3-none-any.whl" --wheels "$t/wheelhouse"
+[[ $status == 0 ]] || { cat "$t/out" "$t/err" >&2; fail "reproduce ended with $status"; }
+
 # What is not ours, or hostile, is refused without running anything.
 echo 'x = 1' >"$t/x.py"
 make_wheel "$t/demo-1.0-py3-none-any.whl" "demo/x.py=$t/x.py"

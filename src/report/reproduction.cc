@@ -15,7 +15,7 @@ using document::Table;
 using document::Value;
 using Kind = wheel::MemberDifference::Kind;
 
-constexpr std::size_t k_most_shown = 40;
+constexpr std::size_t k_most_shown = 40, k_most_differences = 12;
 
 std::string_view kind_name(Kind kind) {
   switch (kind) {
@@ -72,9 +72,16 @@ std::string reproduction_text(const run::Reproduction& item, const Style& style)
     if (!item.same() && item.comparison->same_payload())
       text += "  everything that is installed is the same; only what describes the build differs\n";
   }
-  for (const run::EnvironmentDifference& one : item.environment)
+  std::size_t shown = 0;
+  for (const run::EnvironmentDifference& one : item.environment) {
+    if (!style.details && ++shown > k_most_differences) {
+      text += fmt::format("  {} {} more differences (--all shows them)\n", style.dim("environment:"),
+                          item.environment.size() - k_most_differences);
+      break;
+    }
     text += fmt::format("  {} {} is {} here; the wheel records {}\n", style.dim("environment:"), printable(one.what),
                         shortened_value(one.here), shortened_value(one.recorded));
+  }
   if (item.build && !item.build->made()) text += build_text({*item.build}, style);
   return text;
 }
