@@ -1,5 +1,7 @@
 #include "plan/step/carried.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "base/secret.h"
 #include "base/text.h"
@@ -82,18 +84,35 @@ EnvironmentSpec carried_environment(EnvironmentSpec environment) {
   return environment;
 }
 
+// Whether a value is one that only its owner should know, whatever its variable is called: an address with a password,
+// a private key, a token of a kind that its maker marks.
+bool looks_secret(std::string_view value) {
+  for (std::size_t at = value.find("://"); at != std::string_view::npos; at = value.find("://", at + 3)) {
+    const std::string_view host = value.substr(at + 3, value.find_first_of("/?# \t\n", at + 3) - at - 3);
+    if (host.find('@') != std::string_view::npos) return true;
+  }
+  constexpr std::string_view k_marks[] = {"-----BEGIN ", "ghp_",  "gho_", "ghs_", "github_pat_", "glpat-",
+                                          "hf_",         "pypi-", "sk-",  "xox",  "AKIA"};
+  return std::ranges::any_of(
+      k_marks, [&](std::string_view mark) { return value.starts_with(mark) && value.size() >= mark.size() + 12; });
+}
+
 // Hides what may be a secret, and names the interpreter's own folder instead of telling it.
 std::string carried_variable(const std::string& name, std::string value, const std::string& prefix) {
-  if (names_a_secret(name)) return std::string(k_hidden_value);
+  if (names_a_secret(name) || looks_secret(value)) return std::string(k_hidden_value);
   if (!prefix.empty()) replace_all(value, prefix + "/bin", std::string(k_python) + "/bin");
   return value;
 }
 
-store::Manifest carried_manifest(const store::Manifest& manifest, const std::string& prefix) {
+// A hidden value's digest is hidden, too: what is short can be found by its digest.
+store::Manifest carried_manifest(const store::Manifest& manifest, const std::string& prefix,
+                                 const std::vector<std::string>& hidden) {
   store::Manifest result;
   for (const auto& [name, value] : manifest.inputs()) {
-    if (name.starts_with("env:"))
-      result.set(name, carried_variable(name.substr(4), value, prefix));
+    const std::string variable = name.starts_with("env:") ? name.substr(4) : "";
+    if (!variable.empty())
+      result.set(name,
+                 is_one_of(variable, hidden) ? std::string(k_hidden_value) : carried_variable(variable, value, prefix));
     else if (name.starts_with("requires:"))
       result.set(without_file(name), value);
     else
@@ -145,7 +164,7 @@ document::Value carried_value(const BuildSpec& spec) {
   for (Action& action : carried.actions) {
     if (auto* fetch = std::get_if<FetchSource>(&action.what)) fetch->pin = carried_pin(fetch->pin);
   }
-  carried.manifest = carried_manifest(spec.manifest, prefix);
+  carried.manifest = carried_manifest(spec.manifest, prefix, hidden_variables(carried));
   document::Table document;
   document["schema"] = 1;
   document["spec"] = without_defaults(carried.to_value(), BuildSpec().to_value());

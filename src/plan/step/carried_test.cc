@@ -58,6 +58,23 @@ TEST(CarriedSpec, HoldsNothingOfTheMachineAndNoSecret) {
   EXPECT_NE(text.find("https://host/small.git"), std::string::npos) << text;
 }
 
+TEST(CarriedSpec, HidesValuesThatLookSecret) {
+  for (const char* value : {"https://me:word@host/simple", "a b=redis://:word@host c", "ghp_0123456789abcdef",
+                            "-----BEGIN OPENSSH PRIVATE KEY-----", "hf_0123456789abcdef"}) {
+    BuildSpec spec;
+    spec.variables.fixed = {{"PLAIN", value}};
+    spec.manifest.set("env:PLAIN", "sha256 ab");
+    const BuildSpec read = read_carried(carried_value(spec), "");
+    EXPECT_EQ(*read.variable("PLAIN"), "(hidden)") << value;
+    EXPECT_EQ(read.manifest.inputs().at("env:PLAIN"), "(hidden)") << value;
+  }
+  for (const char* value : {"https://host/simple", "1", "sk-", "me@host", "-O3 -DX=1", "https://host/a@b"}) {
+    BuildSpec spec;
+    spec.variables.fixed = {{"PLAIN", value}};
+    EXPECT_EQ(*read_carried(carried_value(spec), "").variable("PLAIN"), value);
+  }
+}
+
 TEST(CarriedSpec, IsReadBack) {
   const BuildSpec spec = spec_of_a_machine();
   const std::string text = document::to_json(carried_value(spec));
