@@ -79,8 +79,8 @@ run::Reproduction reproduce(const std::filesystem::path& wheel, const plan::Plan
                             printable(carried.provenance["builder"].text_or("the version of wheelsmith"))));
   plan::RebindInputs rebind{.recorded = plan::read_carried(*carried.build, carried.recipe),
                             .lock = recorded_lock(carried.provenance),
-                            .name = "reproduce-" + result.sha256.substr(0, 16),
-                            .python = options.python};
+                            .name = "reproduce-" + result.sha256.substr(0, 16)};
+  rebind.pythons = options.pythons;
   rebind.source = options.source;
   rebind.variables = options.variables;
   rebind.container = options.container;

@@ -21,7 +21,7 @@ namespace wheelsmith::build {
 struct ReproduceOptions {
   run::RunOptions run;  // `out` is where the rebuilt wheel goes
   run::LocalOptions local;
-  std::string python;
+  std::vector<std::string> pythons;
   std::optional<source::Override> source;
   std::map<std::string, std::string> variables;
   choose::ContainerImage container;

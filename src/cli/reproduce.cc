@@ -43,8 +43,7 @@ build::ReproduceOptions reproduce_options(const ReproduceCommand& command, const
   if (const std::string memory = settings.text("memory"); !memory.empty())
     options.run.memory = parse_size("memory", memory);
   options.local.governed = settings.text("governor") != "off";
-  if (request.pythons.size() > 1) throw UsageError("--python: a wheel is rebuilt with one interpreter");
-  if (!request.pythons.empty()) options.python = request.pythons.front();
+  options.pythons = request.pythons;
   options.source = read_source(command.source);
   options.variables = request.environment;
   options.container = request.container;

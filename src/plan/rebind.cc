@@ -90,15 +90,19 @@ class Rebinder {
     const std::string recorded = spec.python.version, abi = spec.python.abi;
     if (recorded.empty() || recorded.find_first_not_of("0123456789.") != std::string::npos)
       throw Error(fmt::format("the wheel names {} as its Python, which is not a version", printable(recorded)));
-    if (!m_inputs.python.empty()) {
-      spec.python = toolchain::find_python(m_inputs.python, m_here.host);
-    } else {
-      spec.python = find_version(recorded);
-    }
+    spec.python = choose_python(recorded, abi);
     if (spec.python.abi != abi)
       throw Error(
           fmt::format("the wheel was built for the ABI {} by Python {}, but {} is {}; name another with --python",
                       printable(abi), recorded, spec.python.executable.string(), spec.python.abi));
+  }
+
+  [[nodiscard]] toolchain::Python choose_python(const std::string& recorded, const std::string& abi) const {
+    for (const std::string& wanted : m_inputs.pythons) {
+      const toolchain::Python python = toolchain::find_python(wanted, m_here.host);
+      if (python.abi == abi) return python;
+    }
+    return find_version(recorded);
   }
 
   // The exact one, else one of the same series: then the difference is told.

@@ -17,10 +17,11 @@
 namespace wheelsmith::plan {
 
 struct RebindInputs {
-  BuildSpec recorded;                                  // read_carried()
-  env::Lock lock;                                      // what its environment held in the end, by hashes alone
-  std::string name;                                    // for messages and the tree: unique for the wheel
-  std::string python;                                  // --python; "": the recorded version
+  BuildSpec recorded;  // read_carried()
+  env::Lock lock;      // what its environment held in the end, by hashes alone
+  std::string name;    // for messages and the tree: unique for the wheel
+  std::vector<std::string>
+      pythons{};  // --python: the first of the recorded ABI; else the recorded version is looked for
   std::optional<source::Override> source{};            // --source
   std::map<std::string, std::string> variables{};      // --env: values that the wheel does not carry
   choose::ContainerImage container{};                  // that we run in
