@@ -39,7 +39,7 @@ same() {
   expect "fromgit-$wanted-py3-none-any.whl" "${wheel##*/}" "$1"
 }
 same "at the tag"
-expect fromgit-1.4.0-py3-none-any.whl "$(cd wheelhouse && echo fromgit-1.4.0-*)"
+expect fromgit-1.4.0-py3-none-any.whl "$(cd wheelhouse && echo fromgit-1.4.0-*.whl)"
 echo 'answer = 2' >repo/fromgit.py
 same "with a changed file"
 commit second

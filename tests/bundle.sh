@@ -121,6 +121,19 @@ frame.libs/bundle.json
 frame.libs/lib/llvm/amdgcn/bitcode/ockl.bc
 frame.libs/lib/rocblas/library/Tensile.dat'
 expect "$data" "$(unzip -Z1 "$made" 'frame.libs/*' | grep -v '\.so' | sort)"
+# Each library that came along stands in a bill of materials, with the hash that it has in the SDK.
+unzip -p "$made" '*.dist-info/sboms/wheelsmith-bundle.cdx.json' >"$t/sbom.json"
+expect "$(unzip -Z1 "$made" 'frame.libs/*.so*' | sort)" \
+  "$(json '[p.value for c in components for p in c.properties if p.name == "wheelsmith:path"]' "$t/sbom.json" | sort)"
+expect "$(sha256sum <"$sdk/lib/libamd_comgr.so.3" | cut -d' ' -f1)" \
+  "$(json '[c.properties[1].value for c in components if c.name == "libamd_comgr.so.3"][0]' "$t/sbom.json")"
+if "${TESTS_PYTHON:-python3}" -c 'import cyclonedx.validation.json, jsonschema' 2>/dev/null; then
+  "$TESTS_PYTHON" -c 'import sys
+from cyclonedx.schema import SchemaVersion
+from cyclonedx.validation.json import JsonStrictValidator
+error = JsonStrictValidator(SchemaVersion.V1_6).validate_str(open(sys.argv[1]).read())
+sys.exit(str(error) if error else 0)' "$t/sbom.json"
+fi
 
 # Members that stay are the same packed bytes; METADATA lost its requirements and nothing else.
 python3 - "$wheel" "$made" <<'END_OF_PY'

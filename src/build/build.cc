@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/parallel.h"
+#include "build/attestations.h"
 #include "choose/python.h"
 #include "doctor/checklist.h"
 #include "env/env.h"
@@ -51,17 +52,24 @@ std::vector<doctor::BuiltPackage> packages_of(const BuildResult& result) {
 }  // namespace
 
 bool BuildResult::good() const {
-  return run::all_made(outcomes) && not_installed.empty() && !doctor::any_bad(checklist);
+  return run::all_made(outcomes) && not_attested.empty() && not_installed.empty() && !doctor::any_bad(checklist);
 }
 
 BuildResult build(const choose::Request& request, const plan::PlanInputs& inputs, const BuildOptions& options,
                   const Watcher& watcher) {
   BuildResult result;
+  if (options.signer) attest::check_signer(*options.signer);
   result.plan = plan::make_plan(request, inputs);
   watcher.on_plan(result.plan);
   refuse_bad_machine(result.plan, options, inputs.host, watcher);
   const std::unique_ptr<run::Executor> executor = run::make_local_executor(inputs.store, options.local);
   result.outcomes = run::run_plan(result.plan, inputs.store, *executor, options.run);
+  try {
+    attest_wheels(result.outcomes, options.signer);
+  } catch (const Error& error) {  // wheels that are built are told of even if they cannot be signed
+    result.not_attested = fmt::format("built, but not {}: {}", options.signer ? "signed" : "attested", error.what());
+    return result;
+  }
   if (!run::all_made(result.outcomes)) return result;
   const std::filesystem::path into = choose::interpreter_of(options.into);
   try {

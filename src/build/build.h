@@ -2,9 +2,11 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "attest/sign.h"
 #include "choose/request.h"
 #include "doctor/examiner.h"
 #include "plan/plan.h"
@@ -21,6 +23,7 @@ struct BuildOptions {
   doctor::PlanExamination examination;
   bool despite_doctor = false;
   bool install = false;
+  std::optional<attest::Signer> signer;  // signs each delivered wheel and its statement
   std::filesystem::path into;  // with install: an environment's folder or an interpreter; empty: the one built for
 };
 
@@ -34,6 +37,7 @@ struct Watcher {
 struct BuildResult {
   plan::Plan plan;
   std::vector<run::StepOutcome> outcomes;  // in the plan's order
+  std::string not_attested;                // why a statement or a signature is missing; "" where none is
   std::string not_installed;               // why; "" where nothing went wrong
   std::vector<doctor::Check> checklist;
   std::vector<recipe::RuntimeVariable> runtime;  // variables that matter when the packages run

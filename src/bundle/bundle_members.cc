@@ -204,7 +204,9 @@ void Bundler::finish() {
   m_summary.file_name = name.to_string();
   add_old_members(edited.text);
   add_sdk_members();
-  if (!m_chosen.empty()) add_list();
+  if (m_chosen.empty()) return;
+  add_list();
+  add_sbom();
 }
 
 std::uint64_t Bundler::write(Sink& sink) const {

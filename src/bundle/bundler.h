@@ -84,6 +84,7 @@ class Bundler {
   void add_old_members(const std::string& metadata);
   void add_sdk_members();
   void add_list();
+  void add_sbom();
   void add_member(std::string name, std::uint32_t mode, std::uint64_t size, std::function<Blob()> open);
 
   const BundleInputs& m_inputs;

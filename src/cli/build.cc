@@ -5,6 +5,7 @@
 #include <atomic>
 #include <thread>
 
+#include "base/error.h"
 #include "base/parallel.h"
 #include "base/text.h"
 #include "build/build.h"
@@ -21,7 +22,7 @@ struct BuildCommand {
   SettingOptions settings;
   std::vector<std::string> packages;
   bool upgrade = false, clean = false, install = false, editable = false, despite_doctor = false;
-  std::string into;
+  std::string into, sign;
 };
 
 // Keeps the status lines' clocks going while nothing happens.
@@ -65,6 +66,14 @@ run::SandboxOptions build_sandbox(const settings::Settings& settings, const choo
   return options;
 }
 
+attest::Signer read_signer(const std::string& text) {
+  try {
+    return attest::parse_signer(text);
+  } catch (const Error& error) {
+    throw UsageError(error.what());
+  }
+}
+
 build::BuildOptions build_options(const BuildCommand& command, const Session& session, const choose::Request& request) {
   const settings::Settings& settings = session.settings();
   build::BuildOptions options;
@@ -92,6 +101,7 @@ build::BuildOptions build_options(const BuildCommand& command, const Session& se
   options.despite_doctor = command.despite_doctor;
   options.install = command.install || command.editable;
   options.into = command.into;
+  if (!command.sign.empty()) options.signer = read_signer(command.sign);
   return options;
 }
 
@@ -110,11 +120,15 @@ int build(const BuildCommand& command) {
     throw UsageError("--machine: a plan for another machine cannot be built here; `plan` and `doctor` take it");
   if (!command.into.empty() && !command.install && !command.editable)
     throw UsageError("--into names the environment for --install or --editable");
+  if (!command.sign.empty() && command.editable)
+    throw UsageError("--sign: an editable install makes no wheel that could be signed");
   if (command.clean && command.editable)
     throw UsageError("--clean removes nothing from a folder of yours; remove its build folder by hand, then build");
   if ((command.install || command.editable) && !settings.text("container").empty())
     throw UsageError(fmt::format("--{}: what is built in a container is for its image; install it from the wheelhouse",
                                  command.editable ? "editable" : "install"));
+  if (!command.sign.empty() && !settings.text("container").empty())
+    throw UsageError("--sign: a container does not see your keys; sign the wheels of the wheelhouse afterwards");
   if (const auto status = run_in_container(settings)) return *status;
   sys::install_interrupt_flag();
   Session session(settings, command.upgrade);
@@ -159,13 +173,16 @@ int build(const BuildCommand& command) {
   if (quiet) {
     std::vector<std::string> notes = result.plan.notes;
     if (!without_cache.empty()) notes.push_back(without_cache);
-    if (!result.not_installed.empty()) notes.push_back(result.not_installed);
+    for (const std::string* failure : {&result.not_attested, &result.not_installed}) {
+      if (!failure->empty()) notes.push_back(*failure);
+    }
     print(report::build_json(result.outcomes, notes, closing));
   } else {
     print(report::build_text(result.outcomes, style) + report::closing_text(closing, style));
   }
-  if (!result.not_installed.empty())
-    print_status(fmt::format("wheelsmith: error: {}\n", printable(result.not_installed)));
+  for (const std::string* failure : {&result.not_attested, &result.not_installed}) {
+    if (!failure->empty()) print_status(fmt::format("wheelsmith: error: {}\n", printable(*failure)));
+  }
   if (sys::interrupted()) return k_interrupted;
   return result.good() ? k_fine : k_not_fine;
 }
@@ -198,6 +215,9 @@ void add_build(CLI::App& app, Outcome& outcome) {
   sub->add_flag("--editable", command->editable, k_editable_help);
   sub->add_option("--into", command->into,
                   "With --install or --editable: environment's folder or interpreter; default: the one built for");
+  sub->add_option("--sign", command->sign,
+                  "Sign each wheel and its in-toto statement: gpg[:KEY], ssh:KEYFILE or cosign[:KEY]")
+      ->type_name("METHOD[:KEY]");
   command->output.add_to(*sub);
   sub->callback([command, &outcome] { outcome = [command] { return build(*command); }; });
 }

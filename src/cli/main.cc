@@ -129,6 +129,8 @@ int parse_and_run(CLI::App& app, int argc, char** argv) {
   add_governor(app, outcome);
   add_report(app, outcome);
   add_test(app, outcome);
+  add_reproduce(app, outcome);
+  add_verify(app, outcome);
   add_plan(app, outcome);
   add_checkout(app, outcome);
   add_patches(app, outcome);

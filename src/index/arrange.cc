@@ -56,6 +56,7 @@ class Arranger {
       }
       if (put(file.path(), place)) ++placed;
       if (file.has_provenance) (void)put(file.path() + ".provenance", place + ".provenance");
+      for (const std::string& ending : file.beside) (void)put(file.path() + ending, place + ending);
     }
     // What it says of names holds for the same names there.
     if (m_folder.glance(k_control_file)) (void)put(std::string(k_control_file), std::string(k_control_file));

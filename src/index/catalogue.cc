@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "base/text.h"
+#include "index/provenance.h"
 #include "sys/clock.h"
 #include "sys/process/process.h"
 
@@ -22,6 +23,8 @@ namespace wheelsmith::index {
 namespace {
 
 constexpr unsigned k_deepest = 12;
+constexpr std::uint64_t k_most_provenance = 16 << 20;
+constexpr std::string_view k_attestation = ".publish.attestation";
 constexpr std::int64_t k_tick = 20'000'000;  // the kernel stamps files at most every 10 ms
 
 Finding finding(std::string id, Severity severity, std::string subject, std::string what, std::string why,
@@ -30,7 +33,9 @@ Finding finding(std::string id, Severity severity, std::string subject, std::str
 }
 
 bool is_wanted(std::string_view name) {
-  return looks_like_distribution(name) || name.ends_with(".metadata") || name.ends_with(".provenance");
+  const auto ends = [&](std::string_view ending) { return name.ends_with(ending); };
+  return looks_like_distribution(name) || name.ends_with(".metadata") || name.ends_with(".provenance") ||
+         std::any_of(k_beside.begin(), k_beside.end(), ends);
 }
 
 class Look {
@@ -105,6 +110,7 @@ class Look {
       const std::string_view rest = std::string_view(other->name).substr(file.name.size());
       if (rest == ".provenance") file.has_provenance = true;
       if (rest == ".metadata") file.sidecar = other->stat;
+      if (std::find(k_beside.begin(), k_beside.end(), rest) != k_beside.end()) file.beside.emplace_back(rest);
     }
     m_result.files.push_back(std::move(file));
   }
@@ -178,6 +184,7 @@ class Look {
         m_result.findings.push_back(finding("index-bad-requires-python", Severity::warning, file.path(),
                                             file.facts.remark, "installers offer it to every Python",
                                             "mend the package's metadata"));
+      check_provenance(file);
       for (const Control::Rule& rule : m_result.control.yanked) {
         if (glob_match(rule.pattern, file.name)) file.yanked = rule.text;
       }
@@ -195,6 +202,25 @@ class Look {
     };
     if (!std::is_sorted(m_result.files.begin(), m_result.files.end(), by_path))
       std::sort(m_result.files.begin(), m_result.files.end(), by_path);
+  }
+
+  // Clients believe the file that a page names, so it is named only where it is about this file.
+  void check_provenance(File& file) {
+    if (!file.facts.problem.empty()) return;
+    const auto check = [&](const std::string& ending,
+                           std::string (*problem_of)(std::string_view, const std::string&, const std::string&)) {
+      std::string problem = "it cannot be read, or is too large";
+      if (const auto text = m_folder.read_file(file.path() + ending, k_most_provenance))
+        problem = problem_of(*text, file.name, file.facts.sha256);
+      if (problem.empty()) return true;
+      m_result.findings.push_back(finding("index-bad-provenance", Severity::warning, file.path() + ending, problem,
+                                          "clients that check it would refuse the file, so it is not published",
+                                          "attest the file that is there (pypi-attestations), or remove it"));
+      return false;
+    };
+    if (file.has_provenance) file.has_provenance = check(".provenance", provenance_problem);
+    const auto attestation = std::find(file.beside.begin(), file.beside.end(), k_attestation);
+    if (attestation != file.beside.end() && !check(*attestation, attestation_problem)) file.beside.erase(attestation);
   }
 
   const sys::OpenFolder& m_folder;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -50,10 +51,14 @@ struct File {
   Facts facts;
   std::optional<std::string> yanked;     // the reason, may be ""
   std::string upload_time;               // "2026-11-15T18:00:00Z", or ""
-  bool has_provenance = false;           // NAME.provenance lies beside it
+  bool has_provenance = false;           // NAME.provenance lies beside it, and is about it
+  std::vector<std::string> beside;       // endings of what else lies beside it and is published: ".asc", …
   bool has_sidecar = true;               // NAME.metadata is told of, where there is metadata
   std::optional<sys::FileStat> sidecar;  // NAME.metadata as it lies there now
 
+  [[nodiscard]] bool has_beside(std::string_view ending) const {
+    return std::find(beside.begin(), beside.end(), ending) != beside.end();
+  }
   [[nodiscard]] std::string path() const { return folder.empty() ? name : folder + "/" + name; }
 };
 

@@ -155,6 +155,7 @@ std::string file_anchor(const Link& link) {
     }
     if (file.yanked) attribute("data-yanked", *file.yanked);
     if (file.has_provenance) attribute("data-provenance", link.url + ".provenance");
+    if (file.has_beside(".asc")) attribute("data-gpg-sig", "true");
   }
   return anchor + ">" + html_escaped(link.name) + "</a>";
 }

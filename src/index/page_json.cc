@@ -43,6 +43,7 @@ Value file_value(const Link& link) {
   } else {
     table["yanked"] = file.yanked->empty() ? Value(true) : Value(*file.yanked);
   }
+  if (file.has_beside(".asc")) table["gpg-sig"] = true;
   table["provenance"] = file.has_provenance ? Value(link.url + ".provenance") : Value();
   return table;
 }

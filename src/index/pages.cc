@@ -30,6 +30,7 @@ class Fingerprint {
     add(file.folder).add(file.name).add(file.facts.sha256).add(file.facts.metadata_sha256);
     add(file.facts.requires_python).add(file.facts.variant).add(file.upload_time).add(file.yanked ? "y" : "");
     add(file.yanked.value_or("")).add(file.has_provenance ? "p" : "").add(file.has_sidecar ? "s" : "");
+    add(file.has_beside(".asc") ? "g" : "");
     return add(std::to_string(file.stat.size));
   }
   std::string take() {

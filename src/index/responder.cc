@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "index/live_site.h"
 #include "index/page_parts.h"
+#include "index/provenance.h"
 #include "pep/wheel_name.h"
 
 namespace wheelsmith::index {
@@ -52,7 +53,9 @@ std::string_view reason(unsigned status) {
 std::string type_of(std::string_view path) {
   if (path.ends_with(".html")) return std::string(k_html_type);
   if (path.ends_with(".v1_json")) return std::string(k_json_type);
-  if (path.ends_with(".json") || path.ends_with(".provenance")) return "application/json";
+  if (path.ends_with(".json") || path.ends_with(".provenance") || path.ends_with(".attestation"))
+    return "application/json";
+  if (path.ends_with(".asc")) return "application/pgp-signature";
   if (path.ends_with(".metadata")) return "text/plain; charset=utf-8";
   return "application/octet-stream";
 }
@@ -157,15 +160,20 @@ bool Responder::has_page(const std::string& folder) const {
 std::optional<Responder::Content> Responder::find_file(const std::string& path) const {
   std::string listed = path;
   std::string_view beside;
-  for (const std::string_view ending : {".metadata", ".provenance"}) {
-    if (!path.ends_with(ending)) continue;
-    listed.resize(listed.size() - ending.size());
+  const auto cut = [&](std::string_view ending) {
+    if (!path.ends_with(ending) || !looks_like_distribution(path.substr(0, path.size() - ending.size()))) return;
+    listed = path.substr(0, path.size() - ending.size());
     beside = ending;
-  }
+  };
+  cut(".metadata");
+  cut(".provenance");
+  for (const std::string_view ending : k_beside) cut(ending);
   if (!looks_like_distribution(listed)) return std::nullopt;
   const auto snapshot = m_live ? m_live->current() : nullptr;
   const File* known = snapshot ? snapshot->file(listed) : nullptr;
   if (snapshot && known == nullptr) return std::nullopt;
+  if (known != nullptr && beside == ".provenance" && !known->has_provenance) return std::nullopt;
+  if (known != nullptr && beside == ".publish.attestation" && !known->has_beside(beside)) return std::nullopt;
   if (known != nullptr && beside == ".metadata") {
     // It need not lie there: it comes out of the wheel, and is what the page promised or nothing.
     const auto wheel = m_folder.open_file(listed);

@@ -19,6 +19,7 @@ void Toolbox::choose(ToolSpec& tools, const recipe::Rules& rules) {
     tools.cc = found->cc.string();
     tools.cxx = found->cxx.string();
     tools.compiler_family = found->family;
+    tools.compiler_version = found->version;
   }
   const auto not_from_pip = [&](const std::string& name) {
     return std::any_of(rules.not_from_pip.begin(), rules.not_from_pip.end(),

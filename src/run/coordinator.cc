@@ -219,6 +219,7 @@ class Coordinator {
     job.clean = m_options.clean;
     job.offline = m_options.offline;
     job.mirrors = m_options.mirrors;
+    job.rebuild = m_options.rebuild;
     for (const auto& [need, direct] : m_graph.environment_of(index)) {
       const plan::BuildSpec& other = m_plan.steps[need].spec;
       if (const auto& artifact = m_outcomes[need].artifact)

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,9 @@ struct Job {
   JobLimits limits;
   SandboxOptions sandbox;
   bool clean = false, offline = false;
+  // A rebuild of a wheel that exists, with exactly these wheels in its environment: nothing is taken from the store by
+  // key or put there, and neither checks nor tests decide anything.
+  std::optional<env::Lock> rebuild;
 
   [[nodiscard]] document::Value to_value() const;
   static Job from_value(const document::Value& value);  // throws Error

@@ -70,6 +70,8 @@ StepOutcome sample_outcome() {
   outcome.tests = {{"import", TestResult::pass, ""}, {"gpu", TestResult::not_run, "no GPU"}};
   outcome.findings = {{"id", Severity::warning, "a.so", "what", "why", "fix"}};
   outcome.reason = "it has never been built here";
+  outcome.statement = "/out/a.whl.intoto.json";
+  outcome.signatures = {"/out/a.whl.asc"};
   outcome.cache.hits = 3;
   outcome.replaced = outcome.optional = outcome.editable = true;
   return outcome;
@@ -79,7 +81,7 @@ StepOutcome sample_outcome() {
 
 TEST(StepOutcome, LosesNoMemberOnTheWay) {
   // A new member needs a line above, one in to_value() and one in from_value().
-  static_assert(document::member_count<StepOutcome>() == 20);
+  static_assert(document::member_count<StepOutcome>() == 22);
   const StepOutcome outcome = sample_outcome();
   const std::string text = document::to_json(outcome.to_value());
   EXPECT_EQ(document::to_json(StepOutcome::from_value(document::parse_json(text, "outcome")).to_value()), text);

@@ -45,6 +45,12 @@ Value StepOutcome::to_value() const {
   table["key"] = key;
   table["outcome"] = run::to_string(outcome);
   table["wheel"] = wheel.string();
+  if (!statement.empty()) table["statement"] = statement.string();
+  if (!signatures.empty()) {
+    Array files;
+    for (const std::filesystem::path& signature : signatures) files.emplace_back(signature.string());
+    table["signatures"] = std::move(files);
+  }
   table["log"] = log.string();
   table["seconds"] = seconds;
   table["cause"] = cause;
@@ -88,6 +94,8 @@ StepOutcome StepOutcome::from_value(const Value& value) {
   if (!word) throw Error("a step's outcome is none that we know");
   outcome.outcome = *word;
   outcome.wheel = value["wheel"].text_or();
+  outcome.statement = value["statement"].text_or();
+  for (std::string& signature : value["signatures"].texts()) outcome.signatures.emplace_back(std::move(signature));
   outcome.log = value["log"].text_or();
   outcome.seconds = value["seconds"].number();
   outcome.cause = value["cause"].text_or();

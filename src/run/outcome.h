@@ -47,7 +47,9 @@ struct StepOutcome {
   std::string id, package, key;
   Outcome outcome = Outcome::failed;
   std::optional<Artifact> artifact;
-  std::filesystem::path wheel;  // in the wheelhouse
+  std::filesystem::path wheel;                    // in the wheelhouse
+  std::filesystem::path statement;                // its in-toto statement, beside it
+  std::vector<std::filesystem::path> signatures;  // of both
   std::filesystem::path log;
   double seconds = 0;
   std::string cause;                 // of a failure: what went wrong, in one sentence

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,7 @@ struct RunOptions {
   unsigned jobs = 0;           // the most compilers of a step; 0: as cores and memory allow
   std::uint64_t memory = 0;    // the most for all compilers of a step; 0: as much as there is
   unsigned most_losses = 0;    // how often a step whose process or machine died is started again
+  std::optional<env::Lock> rebuild;  // of a plan of one step: see Job
   std::function<void(const Event&)> on_event = [](const Event&) {};
 };
 

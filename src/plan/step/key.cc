@@ -11,7 +11,7 @@ namespace wheelsmith::plan {
 namespace {
 
 // Changes when a result of the same inputs would be another one because we changed (how a wheel is finished, say).
-constexpr std::string_view k_format = "2";
+constexpr std::string_view k_format = "3";
 // Up to so many files of a folder stand in the manifest by name, so that the one that changed can be told.
 constexpr std::size_t k_most_files = 500;
 

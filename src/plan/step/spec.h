@@ -117,7 +117,7 @@ struct RocmSpec {
 };
 
 struct ToolSpec {
-  std::string cc, cxx, compiler_family;
+  std::string cc, cxx, compiler_family, compiler_version;
   std::map<std::string, std::string> programs;  // linked into the step's PATH: "cmake" -> path
   CudaSpec cuda;
   RocmSpec rocm;

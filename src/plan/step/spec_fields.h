@@ -190,8 +190,8 @@ struct Fields<plan::ToolSpec> {
   using T = plan::ToolSpec;
   static constexpr auto list =
       fields_of<T>(field("cc", &T::cc), field("cxx", &T::cxx), field("compiler_family", &T::compiler_family),
-                   field("programs", &T::programs), field("cuda", &T::cuda), field("rocm", &T::rocm),
-                   field("libraries", &T::libraries));
+                   field("compiler_version", &T::compiler_version), field("programs", &T::programs),
+                   field("cuda", &T::cuda), field("rocm", &T::rocm), field("libraries", &T::libraries));
 };
 
 template <>

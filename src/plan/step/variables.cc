@@ -161,7 +161,7 @@ Variables fixed_variables(const VariableInputs& inputs) {
   return variables;
 }
 
-Variables loose_variables(const VariableInputs& inputs, const Variables& fixed) {
+Variables all_loose_variables(const VariableInputs& inputs, const Variables& fixed) {
   Variables loose = {{"MAX_JOBS", "${jobs}"}, {"CMAKE_BUILD_PARALLEL_LEVEL", "${jobs}"}};
   const auto status = inputs.user.find(std::string(k_ninja_variable));
   loose.emplace(k_ninja_variable, status != inputs.user.end() ? status->second : k_ninja_status);
@@ -183,15 +183,22 @@ Variables loose_variables(const VariableInputs& inputs, const Variables& fixed) 
 
 }  // namespace
 
+Pairs loose_variables(const VariableInputs& inputs, const Pairs& given) {
+  const Variables fixed(given.begin(), given.end());
+  Pairs loose;
+  for (const auto& [name, value] : all_loose_variables(inputs, fixed)) {
+    // What the recipe or the user sets is theirs.
+    const bool taken = fixed.contains(name) && name != "NVCC_APPEND_FLAGS";
+    if (!taken) loose.emplace_back(name, value);
+  }
+  return loose;
+}
+
 VariableSpec make_variables(const VariableInputs& inputs) {
   const Variables fixed = fixed_variables(inputs);
   VariableSpec result;
   result.fixed.assign(fixed.begin(), fixed.end());
-  for (const auto& [name, value] : loose_variables(inputs, fixed)) {
-    // What the recipe or the user sets is theirs.
-    const bool taken = fixed.contains(name) && name != "NVCC_APPEND_FLAGS";
-    if (!taken) result.loose.emplace_back(name, value);
-  }
+  result.loose = loose_variables(inputs, result.fixed);
   return result;
 }
 

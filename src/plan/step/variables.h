@@ -17,6 +17,8 @@ struct VariableInputs {
 // What a step finds in its environment, all of it: nothing is inherited. The package's own variables come after ours,
 // the user's last.
 VariableSpec make_variables(const VariableInputs& inputs);
+// Those that decide no result (jobs, verbosity), beside the given ones.
+Pairs loose_variables(const VariableInputs& inputs, const Pairs& fixed);
 
 // The recipe's text with its placeholders filled in; nothing for one that comes to nothing: a setting was left empty.
 std::optional<std::string> expand_or_nothing(const std::string& text, const Placeholders& values);

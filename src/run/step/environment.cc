@@ -138,11 +138,11 @@ BuildEnvironment make_environment(const Job& job, const SourceTree& tree, const 
   const plan::BuildSpec& spec = job.spec;
   BuildEnvironment result;
   if (spec.source.kind == source::Pin::Kind::program) return result;  // packed by us, with nothing but ourselves
-  result.lock = spec.environment.lock;
+  result.lock = job.rebuild ? *job.rebuild : spec.environment.lock;
   if (!spec.environment.isolated) {
-    result.lock = lock_of_needs(job, tree, services);
+    if (!job.rebuild) result.lock = lock_of_needs(job, tree, services);
     result.sites = spec.python.sites;
-  } else if (spec.environment.resolve_late) {
+  } else if (spec.environment.resolve_late && !job.rebuild) {
     env::ResolveOptions options = resolve_options(job);
     std::vector<std::string> requirements = spec.environment.requirements;
     for (const NeededWheel& need : job.needs)

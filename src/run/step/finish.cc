@@ -9,6 +9,9 @@
 #include "base/zip_epoch.h"
 #include "pep/version.h"
 #include "pep/wheel_name.h"
+#include "plan/step/carried.h"
+#include "plan/step/spec_fields.h"
+#include "run/step/carried_files.h"
 #include "run/step/phases.h"
 #include "sys/file.h"
 #include "sys/files.h"
@@ -36,6 +39,7 @@ Value wheels_value(const env::Lock& lock) {
     item["name"] = wheel.name;
     item["version"] = wheel.version;
     item["sha256"] = wheel.sha256;
+    item["file"] = wheel.file_name;
     wheels.emplace_back(std::move(item));
   }
   return wheels;
@@ -72,8 +76,41 @@ document::Value sandbox_value(sys::SandboxMode mode, bool network, const recipe:
   return table;
 }
 
+Value source_value(const source::Pin& pin, const std::vector<attest::VcsSource>& repositories) {
+  Table source;
+  source["digest"] = pin.digest;
+  source["kind"] = std::string(enum_name(pin.kind));
+  if (!pin.file_name.empty()) source["file"] = pin.file_name;
+  if (!pin.git_commit.empty()) source["commit"] = pin.git_commit;
+  if (pin.incremental) source["incremental"] = true;
+  Array submodules;
+  for (const attest::VcsSource& repository : repositories) {
+    if (repository.path.empty()) {
+      if (!repository.url.empty()) source["url"] = repository.url;
+      continue;
+    }
+    Table item;
+    item["path"] = repository.path;
+    if (!repository.url.empty()) item["url"] = repository.url;
+    item["commit"] = repository.commit;
+    submodules.emplace_back(std::move(item));
+  }
+  if (!submodules.empty()) source["submodules"] = std::move(submodules);
+  return source;
+}
+
+// Toolkits and libraries that the build compiled against, with their versions.
+Value libraries_value(const plan::ToolSpec& tools) {
+  Table used;
+  for (const toolchain::Library& library : tools.libraries) {
+    if (library.state() == toolchain::Library::State::found) used[library.name] = library.version;
+  }
+  return used;
+}
+
 // What it was made from and with. No time, no host, no path: equal inputs give equal bytes.
-Value provenance(const FinishInputs& inputs, const wheel::Inspection& inspection) {
+Value provenance(const FinishInputs& inputs, const wheel::Inspection& inspection,
+                 const std::vector<attest::VcsSource>& repositories) {
   const plan::BuildSpec& spec = inputs.spec;
   Table table;
   table["schema"] = 1;
@@ -84,12 +121,7 @@ Value provenance(const FinishInputs& inputs, const wheel::Inspection& inspection
   if (!spec.target.empty()) table["target"] = spec.target;
   table["archs"] = spec.archs.to_string();
   table["build_type"] = spec.build_type;
-  Table source;
-  source["digest"] = spec.source.digest;
-  if (!spec.source.file_name.empty()) source["file"] = spec.source.file_name;
-  if (!spec.source.git_commit.empty()) source["commit"] = spec.source.git_commit;
-  if (spec.source.incremental) source["incremental"] = true;
-  table["source"] = std::move(source);
+  table["source"] = source_value(spec.source, repositories);
   if (spec.uncacheable) table["incremental"] = true;
   Array patches;
   for (const plan::Action& action : spec.actions) {
@@ -110,6 +142,10 @@ Value provenance(const FinishInputs& inputs, const wheel::Inspection& inspection
   }
   if (inputs.environment.torch) table["torch"] = inputs.environment.torch->version;
   if (!spec.tools.cuda.version.empty()) table["cuda"] = spec.tools.cuda.version;
+  if (!spec.tools.rocm.version.empty()) table["rocm"] = spec.tools.rocm.version;
+  if (!spec.tools.compiler_family.empty())
+    table["compiler"] = spec.tools.compiler_family + " " + spec.tools.compiler_version;
+  if (Value used = libraries_value(spec.tools); !used.table()->empty()) table["built_against"] = std::move(used);
   Table tools;
   for (const auto& [name, value] : spec.manifest.inputs()) {
     if (name.starts_with("tool:")) tools[name.substr(5)] = value;
@@ -194,9 +230,12 @@ FinishedWheel finish(const FinishInputs& inputs, const StepServices& services) {
   if (const std::string* date = spec.variable("SOURCE_DATE_EPOCH"))
     edit.time = static_cast<std::int64_t>(to_number(*date).value_or(k_zip_epoch));
   FinishedWheel result;
-  result.provenance = provenance(inputs, inspection);
+  const std::vector<attest::VcsSource> repositories = repositories_of(spec.source, services);
+  result.provenance = provenance(inputs, inspection, repositories);
   edit.dist_info_files.push_back({"wheelsmith/provenance.json", document::to_json(result.provenance) + "\n"});
   edit.dist_info_files.push_back({"wheelsmith/recipe.toml", spec.recipe_text});
+  edit.dist_info_files.push_back({"wheelsmith/build.json", document::to_json(plan::carried_value(spec), 1) + "\n"});
+  edit.dist_info_files.push_back(sbom_file(inputs, inspection, file.bytes, repositories));
   const std::filesystem::path folder = services.store.temporary();
   sys::AtomicFile target(folder / "finished.whl");
   const wheel::EditedWheel edited = wheel::edit_wheel(inputs.built.string(), file.bytes, edit, target);

@@ -115,7 +115,7 @@ void check(const plan::BuildSpec& spec, const recipe::Rules& rules, const Finish
 void test(const Job& job, const recipe::Rules& rules, const SourceTree& tree, const FinishedWheel& wheel,
           const BuildEnvironment& environment, StepOutcome& step, const StepServices& services);
 
-Artifact publish(const plan::BuildSpec& spec, const FinishedWheel& wheel, const std::vector<TestOutcome>& tests,
-                 double seconds, const StepServices& services);
+Artifact publish(const Job& job, const FinishedWheel& wheel, const std::vector<TestOutcome>& tests, double seconds,
+                 const StepServices& services);
 
 }  // namespace wheelsmith::run

@@ -18,8 +18,9 @@ document::Value tests_value(const std::vector<TestOutcome>& tests) {
 
 // Every wheel becomes a blob, from which it is delivered; only one whose inputs are all known becomes a step that later
 // builds find by its key.
-Artifact publish(const plan::BuildSpec& spec, const FinishedWheel& wheel, const std::vector<TestOutcome>& tests,
-                 double seconds, const StepServices& services) {
+Artifact publish(const Job& job, const FinishedWheel& wheel, const std::vector<TestOutcome>& tests, double seconds,
+                 const StepServices& services) {
+  const plan::BuildSpec& spec = job.spec;
   services.report.phase(plan::Phase::publish);
   Artifact artifact;
   artifact.file_name = wheel.path.filename().string();
@@ -31,6 +32,7 @@ Artifact publish(const plan::BuildSpec& spec, const FinishedWheel& wheel, const 
     throw WheelRefused(
         "something changed the wheel between its check and its publication; its own code ran in the test");
   }
+  if (job.rebuild) return artifact;
   services.store.note_cost(spec.identity, {seconds, artifact.size, 0});
   if (spec.uncacheable) return artifact;
   store::StepRecord record;

@@ -88,11 +88,13 @@ void run_phases(const Job& job, const recipe::Recipe& recipe, const StepServices
     const std::filesystem::path built = build(job, recipe, tree, tools, services);
     outcome.cache = tools.finish(true);
     const FinishedWheel wheel = finish({spec, rules, built, environment, tools.confinement()}, services);
-    check(spec, rules, wheel, environment.torch, outcome.findings, services);
-    test(job, rules, tree, wheel, environment, outcome, services);
+    if (!job.rebuild) {
+      check(spec, rules, wheel, environment.torch, outcome.findings, services);
+      test(job, rules, tree, wheel, environment, outcome, services);
+    }
     refuse_changed_environment(services.store);
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - started;
-    outcome.artifact = publish(spec, wheel, outcome.tests, passed.count(), services);
+    outcome.artifact = publish(job, wheel, outcome.tests, passed.count(), services);
   } catch (const CommandFailed& failed) {  // what is known of the command is kept while its environment is known
     outcome.failure = failed.failure;
     outcome.repeat_script = tools.write_repeat_script(failed);
@@ -148,7 +150,7 @@ StepOutcome run_job(const Job& given, store::Store& store) {
     const recipe::Recipe recipe = recipe::parse_recipe(job.spec.recipe_text, job.spec.recipe_origin);
     run_phases(job, recipe, {store, fetcher, host, report}, outcome);
     outcome.outcome = Outcome::built;
-    if (!job.spec.uncacheable) sys::remove_tree(store.tree(job.spec.identity));
+    if (!job.spec.uncacheable || job.rebuild) sys::remove_tree(store.tree(job.spec.identity));
   } catch (const Error& error) {  // one step becomes an outcome
     outcome.outcome = Outcome::failed;
     outcome.cause = sys::interrupted() ? "interrupted; the same command goes on from here" : error.what();
@@ -170,7 +172,7 @@ StepOutcome run_alone(const Job& job) {
     Reporter::tell({.kind = Event::Kind::phase, .step = "", .text = "waiting for another build of the same step"});
     tree = store.lock(store::tree_lock(job.spec.identity));
   }
-  if (!job.spec.uncacheable) {
+  if (!job.spec.uncacheable && !job.rebuild) {
     if (auto artifact = find_artifact(job.spec.key, store)) {
       StepOutcome outcome;
       outcome.outcome = Outcome::cached;

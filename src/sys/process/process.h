@@ -28,6 +28,7 @@ struct Command {
   std::optional<Environment> environment{};  // nothing: our own
   std::filesystem::path folder{};            // working directory; empty: ours
   std::string input{};                       // what it reads from standard input; empty: /dev/null
+  std::filesystem::path input_file{};        // or the file that it reads
   std::optional<std::chrono::milliseconds> timeout{};
   // In a network namespace of its own (and a user namespace, unless we are root) that has only a loopback device. Where
   // the kernel forbids it, start() throws; can_isolate_network() tells beforehand.

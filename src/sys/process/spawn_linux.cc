@@ -115,6 +115,11 @@ Pipe make_pipe(const std::string& name) {
 }
 
 Fd make_input(const Command& command) {
+  if (!command.input_file.empty()) {
+    Fd fd = above_standard(Fd(::open(command.input_file.c_str(), O_RDONLY | O_CLOEXEC)));
+    if (!fd.is_open()) throw_sys_error(errno, "open", command.input_file);
+    return fd;
+  }
   if (command.input.empty()) {
     Fd fd = above_standard(Fd(::open("/dev/null", O_RDONLY | O_CLOEXEC)));
     if (!fd.is_open()) throw_start_error(command.argv.front(), errno);

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/enum_names.h"
+
+// Two wheels that should be the same, member by member: what is only in one, what differs, and why, as far as that can
+// be told from the bytes. Both are hostile.
+
+namespace wheelsmith::wheel {
+
+struct MemberDifference {
+  enum class Kind : std::uint8_t { only_first, only_second, differs } kind = Kind::differs;
+  std::string name;
+  std::vector<std::string> reasons{};  // of `differs`: sentences
+};
+
+struct WheelComparison {
+  bool same_bytes = false;
+  std::vector<MemberDifference> members;  // sorted by name
+  std::vector<std::string> archive;       // how the archives differ besides their members' contents
+  std::size_t compared = 0;               // members that both have
+
+  // Whether everything but what describes the build (our files in .dist-info, the bill of materials, RECORD) is the
+  // same.
+  [[nodiscard]] bool same_payload() const;
+};
+
+// Throws Error for what is not an archive.
+WheelComparison compare_wheels(Bytes first, Bytes second);
+
+// Why the contents of a member differ. `name` says what it is.
+std::vector<std::string> why_different(const std::string& name, Bytes first, Bytes second);
+
+}  // namespace wheelsmith::wheel
+
+template <>
+struct wheelsmith::EnumNames<wheelsmith::wheel::MemberDifference::Kind> {
+  static constexpr std::array list = {"only-first", "only-second", "differs"};
+};
