@@ -28,10 +28,10 @@ struct RunOptions {
   std::map<std::string, std::string> mirrors;
   governor::CacheOptions cache;  // for compiles; without a program there is none
   SandboxOptions sandbox;
-  double silence_seconds = 0;  // a build that prints nothing for so long is stopped; 0: never
-  unsigned jobs = 0;           // the most compilers of a step; 0: as cores and memory allow
-  std::uint64_t memory = 0;    // the most for all compilers of a step; 0: as much as there is
-  unsigned most_losses = 0;    // how often a step whose process or machine died is started again
+  double silence_seconds = 0;        // a build that prints nothing for so long is stopped; 0: never
+  unsigned jobs = 0;                 // the most compilers of a step; 0: as cores and memory allow
+  std::uint64_t memory = 0;          // the most for all compilers of a step; 0: as much as there is
+  unsigned most_losses = 0;          // how often a step whose process or machine died is started again
   std::optional<env::Lock> rebuild;  // of a plan of one step: see Job
   std::function<void(const Event&)> on_event = [](const Event&) {};
 };
