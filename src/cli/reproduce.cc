@@ -38,6 +38,10 @@ build::ReproduceOptions reproduce_options(const ReproduceCommand& command, const
   options.run.out = out;
   options.run.offline = request.offline;
   options.run.mirrors = session.fetch_options().mirrors;
+  // What the wheel's own variables name is not opened, only what the user names.
+  options.run.sandbox = sandbox_options(settings);
+  if (const std::string sysroot = settings.text("sysroot"); !sysroot.empty())
+    options.run.sandbox.open.emplace_back(sysroot);
   options.run.jobs = number_setting(settings, "jobs", 0);
   options.run.silence_seconds = number_setting(settings, "timeout", 0);
   if (const std::string memory = settings.text("memory"); !memory.empty())
@@ -123,8 +127,9 @@ void add_reproduce(CLI::App& app, Outcome& outcome) {
   sub->add_option("--wheels", command->wheels, "Folder with wheels that it was built with; repeatable")
       ->type_name("DIR")
       ->allow_extra_args(false);
-  command->settings.add_to(*sub, {"cc", "cuda", "cxx", "env", "env-file", "governor", "jobs", "memory", "mirrors",
-                                  "offline", "python", "recipes", "rocm", "store", "sysroot", "timeout", "torch"});
+  command->settings.add_to(
+      *sub, {"cc", "cuda", "cxx", "env", "env-file", "governor", "jobs", "memory", "mirrors", "offline", "python",
+             "recipes", "rocm", "sandbox", "sandbox-open", "store", "sysroot", "timeout", "torch"});
   command->output.add_to(*sub);
   sub->callback([command, &outcome] { outcome = [command] { return reproduce_wheels(*command); }; });
 }
