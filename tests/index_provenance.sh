@@ -32,7 +32,7 @@ try:
     Attestation.model_validate(attestation)
     Provenance.model_validate(provenance)
 except ImportError:
-    print("not judged by pypi-attestations")
+    print("not judged by pypi-attestations", file=sys.stderr)
 json.dump(attestation if kind == "attestation" else provenance, sys.stdout)
 PYTHON
 attest() { "$TESTS_PYTHON" "$t/attest.py" "$1" "$t/house/$2-1.0-py3-none-any.whl" "$t/house/$3-1.0-py3-none-any.whl"; }

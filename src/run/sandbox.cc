@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -21,6 +22,9 @@ namespace wheelsmith::run {
 namespace fs = std::filesystem;
 
 namespace {
+
+// Sockets of services, devices and settings of the machine.
+constexpr std::array k_never_opened = {"/dev", "/etc", "/proc", "/run", "/sys", "/var/run"};
 
 std::vector<fs::path> homes() {
   std::vector<fs::path> result = {"/root", "/home"};
@@ -59,7 +63,8 @@ sys::SandboxMode sandbox_mode(const SandboxOptions& options) {
     return sys::SandboxMode::landlock;
   }
   if (support.namespaces) return sys::SandboxMode::namespaces;
-  return support.landlock > 0 ? sys::SandboxMode::landlock : sys::SandboxMode::calls;
+  // The first version of Landlock refuses every rename from one folder to another, which builds do.
+  return support.landlock > 1 ? sys::SandboxMode::landlock : sys::SandboxMode::calls;
 }
 
 std::string sandbox_shortage(sys::SandboxMode mode, bool chosen) {
@@ -101,7 +106,12 @@ bool PolicyMaker::is_too_wide(const fs::path& path) const {
 }
 
 void PolicyMaker::read(const fs::path& path) {
-  if (path.is_absolute() && !is_too_wide(path)) m_policy.readable.push_back(path.lexically_normal());
+  if (!path.is_absolute() || real_place(path) == "/") return;
+  // In namespaces the store and the home in it are hidden again; elsewhere nothing can be taken back.
+  const bool is_hidden = std::any_of(m_policy.hidden.begin(), m_policy.hidden.end(),
+                                     [&](const fs::path& hidden) { return real_place(hidden) == real_place(path); });
+  if (m_policy.mode == sys::SandboxMode::namespaces ? is_hidden : is_too_wide(path)) return;
+  m_policy.readable.push_back(path.lexically_normal());
 }
 
 void PolicyMaker::write(const fs::path& path) { m_policy.writable.push_back(path.lexically_normal()); }
@@ -113,6 +123,8 @@ void PolicyMaker::python(const toolchain::Python& python) {
 
 void PolicyMaker::site(const fs::path& folder) {
   read(folder);
+  // What is in the store was written by packages: their .pth files name what they please.
+  if (sys::is_within(real_place(folder), m_store)) return;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder, error)) {
     if (entry.path().extension() != ".pth") continue;
@@ -131,7 +143,10 @@ void PolicyMaker::program(const fs::path& path) {
     const bool is_prefix =
         folder.filename() == "bin" &&
         (sys::is_folder(above / "lib") || sys::is_folder(above / "lib64") || sys::is_folder(above / "libexec"));
-    if (is_prefix && !is_too_wide(above))
+    if (is_prefix && above.filename() == ".local") {
+      // Of `pip install --user`: beside its programs lie the data of all of the user's programs.
+      for (const char* name : {"bin", "lib", "lib64", "libexec", "include"}) read(above / name);
+    } else if (is_prefix && !is_too_wide(above))
       read(above);
     else if (!is_too_wide(folder))
       read(folder);
@@ -156,10 +171,18 @@ void PolicyMaker::gpu_devices() {
 void PolicyMaker::opened_by_recipe(const std::vector<recipe::OpenPath>& paths) {
   for (const recipe::OpenPath& open : paths) {
     const fs::path path = fs::path(open.path).lexically_normal();
-    if (sys::is_within(path, "/dev")) {
+    const fs::path real = real_place(path);
+    std::error_code error;
+    if (sys::is_within(real, "/dev") && fs::is_character_file(real, error)) {
       m_policy.devices.push_back(path);
       continue;
     }
+    const bool of_the_system = std::any_of(k_never_opened.begin(), k_never_opened.end(), [&](const char* folder) {
+      return sys::is_within(real, folder) || sys::is_within(folder, real);
+    });
+    if (of_the_system || fs::is_socket(real, error))
+      throw Error(fmt::format("the recipe opens {} to its build, which no recipe may; --sandbox-open is for that",
+                              printable(open.path)));
     if (is_private(path) || is_too_wide(path)) {
       throw Error(fmt::format(
           "the recipe opens {} to its build, which is in your home folder or the store; --sandbox-open is for that",

@@ -112,7 +112,8 @@ struct TestEnvironment : env::Environment {
 // The environment, and what stands behind it. The wheel itself is not among it: a test must not change what is
 // published.
 sys::SandboxPolicy test_policy(const TestBench& bench, const TestEnvironment& environment,
-                               const std::filesystem::path& folder, const recipe::Test* test) {
+                               const std::filesystem::path& folder, const std::filesystem::path& files,
+                               const recipe::Test* test) {
   PolicyMaker maker(bench.sandbox, bench.store.root());
   maker.python(bench.python);
   maker.read(environment.root);
@@ -120,7 +121,7 @@ sys::SandboxPolicy test_policy(const TestBench& bench, const TestEnvironment& en
   for (const std::filesystem::path& site : environment.sites) maker.site(site);
   if (bench.in_place) {
     for (const std::filesystem::path& site : bench.python.sites) maker.site(site);
-    if (!bench.source.empty()) maker.read(bench.source);
+    if (!bench.source.empty()) maker.write(bench.source);  // meson-python compiles when it is imported
   }
   for (const char* name : {"LD_LIBRARY_PATH", "ROCM_PATH"}) {
     const auto found = bench.host.environment.find(name);
@@ -129,6 +130,7 @@ sys::SandboxPolicy test_policy(const TestBench& bench, const TestEnvironment& en
   }
   if (test != nullptr) {
     for (const char* name : {"home", "tmp"}) maker.write(folder / name);
+    if (files != folder / "home") maker.write(files);
     maker.temporary(folder / "tmp");
     if (test->gpu) maker.gpu_devices();
     maker.network(test->network);
@@ -162,14 +164,7 @@ TestEnvironment fresh_environment(const TestBench& bench, const std::filesystem:
   std::vector<std::filesystem::path> sites = {base.site_packages};
   sites.insert(sites.end(), bench.torch_sites.begin(), bench.torch_sites.end());
   const TestEnvironment environment{env::make_scratch_environment(bench.python, sites, folder), sites};
-  toolchain::Host host = bench.host;
-  if (sandbox_mode(bench.sandbox) != sys::SandboxMode::off) {
-    host.confine = [policy = test_policy(bench, environment, folder, nullptr)](const sys::Command& command) {
-      return sys::in_sandbox(command, policy);
-    };
-  }
-  const toolchain::Python inside = toolchain::find_python(environment.python.string(), host);
-  env::install_wheel(bench.wheel, env::install_target(inside), false, usable_threads());
+  env::install_wheel(bench.wheel, env::install_target(environment), false, usable_threads());
   return environment;
 }
 
@@ -189,13 +184,13 @@ std::string why_not(const TestBench& bench, const recipe::Test& test, const std:
 std::filesystem::path test_folder(const TestBench& bench, const recipe::Test& test, const std::filesystem::path& home,
                                   std::size_t place) {
   if (test.files.empty()) return home;
-  const std::filesystem::path folder = home / fmt::format("test-{}", place + 1);
+  // Not below `home`, which earlier tests could write to: a link there would lead our copies out.
+  const std::filesystem::path folder = home.parent_path() / fmt::format("test-{}", place + 1);
   for (const std::string& file : test.files) {
     const std::filesystem::path to = folder / file;
     sys::make_folders(to.parent_path());
     // The package's own scripts may have put a link there that leads to a file of the user's.
-    if (!sys::is_within(std::filesystem::weakly_canonical(bench.source / file),
-                        std::filesystem::weakly_canonical(bench.source)))
+    if (!sys::is_within(std::filesystem::weakly_canonical(bench.source / file), bench.source_root))
       throw Error(fmt::format("the test's file {} is a link that leaves the source", printable(file)));
     if (sys::is_folder(bench.source / file))
       sys::copy_tree(bench.source / file, to);
@@ -242,10 +237,9 @@ std::vector<TestOutcome> run_tests(const TestBench& bench) {
       command.timeout = std::chrono::minutes(30);
       sys::remove_tree(folder / "tmp");
       sys::make_folders(folder / "tmp");
-      if (sandbox_mode(bench.sandbox) == sys::SandboxMode::off)
-        command.no_network = !test.network && sys::can_isolate_network();
-      else
-        command = sys::in_sandbox(command, test_policy(bench, environment, folder, &test));
+      command.no_network = !test.network && sys::can_isolate_network();
+      if (sandbox_mode(bench.sandbox) != sys::SandboxMode::off)
+        command = sys::in_sandbox(command, test_policy(bench, environment, folder, command.folder, &test));
       std::string output;
       sys::Process process(command);
       const sys::Exit exit = process.wait(

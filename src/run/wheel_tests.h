@@ -24,6 +24,7 @@ struct TestBench {
   gpu::ArchList archs{};  // that it was built for
   std::filesystem::path wheel;
   std::filesystem::path source{};           // for tests that take files of it; "" where there is none
+  std::filesystem::path source_root{};      // canonical; what `source` is in, and its links must not leave
   std::vector<std::string> requirements{};  // more than the wheel's own: the torch it was built with
   std::vector<std::string> constraints{};
   std::vector<std::filesystem::path> wheelhouses{};

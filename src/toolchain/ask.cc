@@ -24,7 +24,18 @@ constexpr std::uint64_t k_most_output = 1u << 20;
 constexpr std::size_t k_most_files = 10'000;
 
 sys::Environment asking_environment(const Host& where) {
-  sys::Environment environment = where.environment;
+  sys::Environment environment;
+  if (where.confine) {
+    // Code of packages answers: it is not to see what a user's shell holds.
+    for (const char* name : {"PATH", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES"}) {
+      if (const auto found = where.environment.find(name); found != where.environment.end())
+        environment[name] = found->second;
+    }
+    environment["HOME"] = "/nonexistent";
+    environment["PYTHONNOUSERSITE"] = "1";
+  } else {
+    environment = where.environment;
+  }
   environment["LC_ALL"] = "C";
   // Flags that a user adds to every call would be taken for the program's own nature.
   for (const char* name : {"LANGUAGE", "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "PYTHONHOME", "PYTHONPATH"}) {

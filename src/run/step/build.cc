@@ -72,6 +72,7 @@ std::filesystem::path pack_program(const plan::BuildSpec& spec, const std::strin
 std::filesystem::path build(const Job& job, const recipe::Recipe& recipe, const SourceTree& tree, ToolRunner& tools,
                             const StepServices& services) {
   services.report.phase(plan::Phase::build);
+  refuse_linked_package(tree);
   if (job.spec.source.incremental) remove_stale_copies(tree.package);
   const std::filesystem::path dist = tree.tree / "dist";
   sys::remove_tree(dist);

@@ -13,7 +13,8 @@ namespace {
 // Whose compiles may share results. A package's build scripts reach its part of the cache, and could put anything
 // there; so a part belongs to a project and the place its source comes from, of which a fork has another.
 std::string cache_owner(const plan::BuildSpec& spec) {
-  const std::string origin = spec.source.kind == source::Pin::Kind::git ? spec.source.url : "";
+  std::string origin(enum_name(spec.source.kind));
+  origin += "\n" + (spec.source.folder.empty() ? spec.source.url : spec.source.folder.string());
   return fmt::format("{}-{}", store::slug(pep::normalized_name(spec.project)),
                      to_hex(sha256(Bytes(spec.project + "\n" + origin))).substr(0, 8));
 }

@@ -53,6 +53,9 @@ struct SourceTree {
   std::filesystem::path package;  // where the package is in it
   bool prepared = false;          // the prepare phase of an earlier run went through
 };
+// Throws Error where the package's folder is a link out of the source. Foreign code can make it one at any time, and
+// what is read, written or removed there is read, written or removed outside of the sandbox.
+void refuse_linked_package(const SourceTree& tree);
 SourceTree get_source(const Job& job, const StepServices& services);
 // The tree's state on disk, from which a later run resumes. A run that ends between the two calls leaves a source that
 // nobody knows the state of, and the next one starts clean.

@@ -143,6 +143,7 @@ void unpack(const plan::BuildSpec& spec, const SourceTree& tree, const StepServi
   for (const plan::ApplyPatch* action : spec.all<plan::ApplyPatch>(plan::Phase::source))
     patches.push_back(action->patch);
   source::materialize(spec.source, patches, services.fetcher, services.store, tree.source);
+  refuse_linked_package(tree);
   remove_stale(spec, tree.package);
 }
 
@@ -179,6 +180,13 @@ SourceTree source_in_place(const plan::BuildSpec& spec, const StepServices& serv
 
 }  // namespace
 
+void refuse_linked_package(const SourceTree& tree) {
+  if (sys::is_within(std::filesystem::weakly_canonical(tree.package), std::filesystem::weakly_canonical(tree.source)))
+    return;
+  throw Error(fmt::format("the package's folder {} is a link that leaves its source",
+                          printable(tree.package.lexically_relative(tree.source).string())));
+}
+
 SourceTree get_source(const Job& job, const StepServices& services) {
   services.report.phase(plan::Phase::source);
   const plan::BuildSpec& spec = job.spec;
@@ -194,6 +202,7 @@ SourceTree get_source(const Job& job, const StepServices& services) {
     services.report.note("going on in the tree of the last try");
     tree.prepared = before->stage == Stage::prepared && before->prepare == now.prepare;
     // CMake and setuptools would take an existing configuration for this one and silently ignore the new switches.
+    refuse_linked_package(tree);
     if (spec.source.incremental && before->switches != now.switches) remove_stale(spec, tree.package);
   } else {
     if (before) services.report.note("starting clean: " + clean);

@@ -32,6 +32,7 @@ void test(const Job& job, const recipe::Rules& rules, const SourceTree& tree, co
           const BuildEnvironment& environment, StepOutcome& step, const StepServices& services) {
   services.report.phase(plan::Phase::test);
   const plan::BuildSpec& spec = job.spec;
+  refuse_linked_package(tree);
   const choose::TorchChoice& torch = spec.environment.torch;
   const toolchain::Host host = host_with_rocm(services.host, environment.rocm);
   std::vector<std::string> logs;
@@ -41,6 +42,7 @@ void test(const Job& job, const recipe::Rules& rules, const SourceTree& tree, co
                   .archs = spec.archs,
                   .wheel = wheel.path,
                   .source = tree.package,
+                  .source_root = std::filesystem::weakly_canonical(tree.source),
                   .wheelhouses = torch.wheelhouses,
                   .in_place = spec.editable,
                   .isolated = spec.environment.isolated,

@@ -126,7 +126,10 @@ sys::SandboxPolicy ToolRunner::policy() const {
   }
   if (!m_environment.toolkit.empty()) maker.read(m_environment.toolkit);
   if (!m_environment.rocm.empty()) maker.read(m_environment.rocm);
-  if (m_environment.torch) maker.read(m_environment.torch->folder);
+  // Where torch is was said by its own code, so it is believed only inside of what is shown anyway, or where the user's
+  // own environment has it.
+  if (m_environment.torch && m_environment.sites.empty() && !spec.environment.isolated)
+    maker.read(m_environment.torch->folder);
   for (const std::string& tool : {spec.tools.cc, spec.tools.cxx}) maker.program(tool);
   for (const auto& [name, path] : spec.tools.programs) maker.program(path);
   for (const toolchain::Library& library : spec.tools.libraries) {
@@ -268,6 +271,7 @@ void ToolRunner::run(const std::vector<std::string>& argv, const std::string& wh
 }
 
 document::Value ToolRunner::call_hook(const plan::CallHook& call) {
+  refuse_linked_package(m_tree);
   const Backend backend = read_backend(m_tree.package);
   const std::string hook(enum_name(call.hook));
   document::Table request;

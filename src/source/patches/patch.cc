@@ -32,7 +32,9 @@ sys::Captured run(Tool tool, const std::filesystem::path& folder, const std::str
   std::erase_if(environment, [](const auto& variable) { return variable.first.starts_with("GIT_"); });
   environment["LC_ALL"] = "C";
   if (tool == Tool::git) {
-    environment["GIT_DIR"] = (folder / ".wheelsmith-no-repository").string();
+    // No repository at all. Inside the source it could be one that the source brought along, and its configuration
+    // names programs (filters) that git would run.
+    environment["GIT_DIR"] = "/dev/null/none";
     environment["GIT_CONFIG_NOSYSTEM"] = "1";
     environment["GIT_CONFIG_GLOBAL"] = "/dev/null";
     command.argv = {"git", "apply", "-p1", "--whitespace=nowarn"};
@@ -106,6 +108,10 @@ void apply_patches(const std::filesystem::path& folder, const std::vector<Patch>
     } catch (const Error& error) {
       throw error.in("patch " + printable(patch.name));
     }
+    // The folder is the patch set's word, the links on the way are the source's.
+    if (!sys::is_within(std::filesystem::weakly_canonical(folder / patch.folder),
+                        std::filesystem::weakly_canonical(folder)))
+      throw Error(fmt::format("patch {}: a link in the source leads out of it", printable(patch.name)));
     apply_one(tool, folder / patch.folder, patch, files);
   }
 }

@@ -211,7 +211,8 @@ Command in_sandbox(const Command& command, const SandboxPolicy& policy) {
   result.argv.insert(result.argv.end(), command.argv.begin(), command.argv.end());
   const std::string text = to_text(policy);
   result.input = fmt::format("{}\n{}{}", text.size(), text, command.input);
-  result.no_network = false;
+  // The others take the network away themselves.
+  result.no_network = command.no_network && policy.mode == SandboxMode::calls;
   return result;
 }
 

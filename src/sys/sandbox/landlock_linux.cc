@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <functional>
 #include <system_error>
 
 #include "base/error.h"
@@ -83,14 +84,29 @@ void enter_landlock(const SandboxPolicy& policy) {
   }
   // Rules only add: what root alone may read is left out one by one.
   allow("/etc", LANDLOCK_ACCESS_FS_READ_DIR);
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator("/etc", error)) {
-    if (is_for_everybody(entry.path())) allow(entry.path(), k_read);
-  }
+  const std::function<bool(const std::filesystem::path&, int)> allow_public = [&](const std::filesystem::path& folder,
+                                                                                  int depth) {
+    std::vector<std::filesystem::path> whole;
+    bool all_public = true;
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+      if (entry.is_symlink(error)) continue;  // what it leads to counts
+      const bool is_folder = entry.is_directory(error);
+      if (!is_for_everybody(entry.path()) || (is_folder && (depth > 8 || !allow_public(entry.path(), depth + 1))))
+        all_public = false;
+      else
+        whole.push_back(entry.path());
+    }
+    if (all_public && depth > 0) return true;  // allowed as a whole, by whoever asked
+    for (const std::filesystem::path& path : whole) allow(path, k_read);
+    return false;
+  };
+  (void)allow_public("/etc", 0);
   for (const char* path : {"/proc", "/sys"}) allow(path, k_read);
   allow("/proc/self", all);
   for (const std::string_view name : k_plain_devices) allow("/dev/" + std::string(name), all);
-  for (const char* path : {"/dev/pts", "/dev/ptmx", "/dev/shm"}) allow(path, all);
+  // Not /dev/pts: the terminals in it are the user's.
+  allow("/dev/shm", all);
   for (const std::filesystem::path& path : policy.devices) allow(path, all);
   for (const std::filesystem::path& path : policy.readable) allow(path, k_read);
   for (const std::filesystem::path& path : policy.writable) allow(path, all);

@@ -96,6 +96,7 @@ Protections protections_of(SandboxMode mode, bool network) {
   put("private-tmp", own);
   put("processes", own);
   put("ipc", own);
+  put("local-sockets", own);
   if (!network) put("network", own || mode == SandboxMode::landlock);
   put("capabilities", any);
   put("system-calls", any);

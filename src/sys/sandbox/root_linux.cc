@@ -211,6 +211,29 @@ void hide_what_is_not_for_everybody(Root& root, const fs::path& folder, int dept
   for (const fs::path& path : secret) root.hide(path);
 }
 
+struct Place {
+  fs::path path, real;
+  std::optional<std::uint64_t> attributes;  // nothing: hidden
+};
+
+// Short paths first: what is writable in a folder that is only readable is mounted over it. Their lengths count as they
+// really are, links resolved: an alias says nothing about what is inside of what.
+std::vector<Place> ordered_places(const SandboxPolicy& policy, std::uint64_t read_only, std::uint64_t own) {
+  std::vector<Place> places;
+  const auto add = [&](const fs::path& path, std::optional<std::uint64_t> attributes) {
+    std::error_code error;
+    const fs::path real = fs::weakly_canonical(path, error);
+    places.push_back({path, error ? path : real, attributes});
+  };
+  for (const fs::path& path : policy.hidden) add(path, std::nullopt);
+  for (const fs::path& path : policy.readable) add(path, read_only);
+  for (const fs::path& path : policy.writable) add(path, own);
+  if (policy.network) add("/etc/resolv.conf", read_only);
+  std::stable_sort(places.begin(), places.end(),
+                   [](const Place& a, const Place& b) { return a.real.native().size() < b.real.native().size(); });
+  return places;
+}
+
 void change_root() {
   mount_or_fail("none", "/", nullptr, MS_REC | MS_PRIVATE);
   // Any folder will do as the place where the new one is made; it is not changed.
@@ -232,6 +255,7 @@ void enter_own_root(const SandboxPolicy& policy) {
   std::error_code error;
   const fs::path folder = fs::current_path(error);
   const std::vector<fs::path> system = system_places();
+  const std::vector<Place> places = ordered_places(policy, k_read_only, k_own);
   change_root();
   Root root;
   for (const fs::path& path : system) root.show(path, k_read_only);
@@ -250,23 +274,11 @@ void enter_own_root(const SandboxPolicy& policy) {
       restrict_mount(name, k_own);
     }
   }
-  // Short paths first: what is writable in a folder that is only readable is mounted over it.
-  struct Place {
-    fs::path path;
-    std::optional<std::uint64_t> attributes;  // nothing: hidden
-  };
-  std::vector<Place> places;
-  for (const fs::path& path : policy.hidden) places.push_back({path, std::nullopt});
-  for (const fs::path& path : policy.readable) places.push_back({path, k_read_only});
-  for (const fs::path& path : policy.writable) places.push_back({path, k_own});
-  if (policy.network) places.push_back({"/etc/resolv.conf", k_read_only});
-  std::stable_sort(places.begin(), places.end(),
-                   [](const Place& a, const Place& b) { return a.path.native().size() < b.path.native().size(); });
   for (const Place& place : places) {
     if (place.attributes)
       root.show(place.path, *place.attributes);
     else
-      root.hide(place.path);
+      root.hide(place.real);
   }
   root.close();
   if (::umount2(k_outside, MNT_DETACH) != 0) root_failed("leaving the old root");

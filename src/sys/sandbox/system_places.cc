@@ -24,8 +24,8 @@ bool is_for_everybody(const std::filesystem::path& path) {
 std::vector<std::filesystem::path> system_places() {
   std::vector<std::filesystem::path> result;
   // The last two: NixOS and Guix, whose programs and libraries all lie there.
-  for (const char* name :
-       {"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix", "/gnu"}) {
+  for (const char* name : {"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix/store",
+                           "/nix/var/nix/profiles", "/gnu/store"}) {
     std::error_code error;
     if (std::filesystem::exists(std::filesystem::symlink_status(name, error))) result.emplace_back(name);
   }
