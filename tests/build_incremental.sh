@@ -23,9 +23,9 @@ runs() {
 }
 # compiled: how many files ccache has compiled, and taken from the cache, since the last time.
 compiled() {
-  CCACHE_DIR=$(echo "$t"/store/ccache/*) ccache --print-stats |
-    awk '$1 == "cache_miss" { miss = $2 } $1 ~ /^(direct|preprocessed)_cache_hit$/ { hit += $2 } END { print miss + 0, hit + 0 }'
-  CCACHE_DIR=$(echo "$t"/store/ccache/*) ccache -z >/dev/null
+  for part in "$t"/store/ccache/*; do CCACHE_DIR=$part ccache --print-stats; done |
+    awk '$1 == "cache_miss" { miss += $2 } $1 ~ /^(direct|preprocessed)_cache_hit$/ { hit += $2 } END { print miss + 0, hit + 0 }'
+  for part in "$t"/store/ccache/*; do CCACHE_DIR=$part ccache -z >/dev/null; done
 }
 
 # setuptools compiles all files again when one is newer; ccache knows better.

@@ -44,9 +44,9 @@ removed() {
   diff "$t/wanted" "$t/got" >&2 || fail "pip uninstall $1 left something, or removed too much"
 }
 compiled() {
-  CCACHE_DIR=$(echo "$t"/store/ccache/*) ccache --print-stats |
-    awk '$1 == "cache_miss" { miss = $2 } $1 ~ /^(direct|preprocessed)_cache_hit$/ { hit += $2 } END { print miss + 0, hit + 0 }'
-  CCACHE_DIR=$(echo "$t"/store/ccache/*) ccache -z >/dev/null
+  for part in "$t"/store/ccache/*; do CCACHE_DIR=$part ccache --print-stats; done |
+    awk '$1 == "cache_miss" { miss += $2 } $1 ~ /^(direct|preprocessed)_cache_hit$/ { hit += $2 } END { print miss + 0, hit + 0 }'
+  for part in "$t"/store/ccache/*; do CCACHE_DIR=$part ccache -z >/dev/null; done
 }
 
 # What cannot be is told in a sentence, before anything is built.
