@@ -1,0 +1,17 @@
+#!/bin/bash
+# The unit tests of sys (with the sandbox), store and governor (with the compile cache) under the thread sanitizer, and
+# under the address and undefined-behaviour sanitizers.
+. "$(dirname "$0")/../common.inc"
+cd "$tests/.."
+modules=(sys store governor)
+count=0
+for preset in tsan asan; do
+  scripts/configure.sh "$preset" >"$t/configure.log" 2>&1 || fail "$(tail "$t/configure.log")"
+  cmake --build "build/$preset" --target "${modules[@]/%/_test}" >"$t/build.log" 2>&1 || fail "$(tail "$t/build.log")"
+  for module in "${modules[@]}"; do
+    "build/$preset/bin/${module}_test" >"$t/$preset-$module.log" 2>&1 || fail "$preset, $module: $(tail -n 40 "$t/$preset-$module.log")"
+    ! grep -E 'WARNING: ThreadSanitizer|ERROR: AddressSanitizer|runtime error:' "$t/$preset-$module.log" || fail "$preset, $module"
+    count=$((count + 1))
+  done
+done
+echo "$count of 6 runs without a report"
