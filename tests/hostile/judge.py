@@ -147,12 +147,16 @@ why = "it is hostile"
 [[test]]
 name = "attack"
 script = "import hostile.attack as a; a.run('test')"
+[[test]]
+name = "next"
+command = ["attack.py", "next"]
+files = ["attack.py", "targets.json"]
 ''')
 kept = {name: digests(store / name) for name in ("blobs", "steps", "envs") if (store / name).is_dir()}
 cache_before = digests(pathlib.Path(caches[0]))
 status, step, log = build("hostile")
 answers = re.findall(r"ATTEMPTS (\w+) (\d+) GOT (\[.*\])", log)
-expect({phase for phase, _, _ in answers} == {"prepare", "build", "test"}, f"not all phases attacked: {answers} {step.get('cause')}\n{log[-3000:]}")
+expect({phase for phase, _, _ in answers} == {"prepare", "build", "test", "next"}, f"not all phases attacked: {answers} {step.get('cause')}\n{log[-3000:]}")
 for phase, count, got in answers:
     expect(json.loads(got) == [], f"{phase}: it got {got} of {count} attempts")
     expect(int(count) > 40, f"{phase}: only {count} attempts")

@@ -146,6 +146,36 @@ TEST_F(Patches, ByPatchWhereGitIsAbsent) {
   EXPECT_EQ(text().substr(0, 15), "one\nzwei\nthree\n");
 }
 
+// A repository that a source brings along, under names at which git could take it for its own.
+TEST(ApplyPatches, RunsNoFilterOfTheSource) {
+  const sys::TempDir folder;
+  const fs::path source = folder.path() / "source", marker = folder.path() / "marker";
+  for (const char* name : {".git", ".wheelsmith-no-repository"}) {
+    for (const char* part : {"objects", "refs/heads"}) sys::make_folders(source / name / part);
+    sys::write_file(source / name / "HEAD", "ref: refs/heads/main\n");
+    sys::write_file(source / name / "config",
+                    "[core]\n\trepositoryformatversion = 0\n[filter \"x\"]\n\tclean = touch " + marker.string() +
+                        "; cat\n\tsmudge = touch " + marker.string() + "; cat\n");
+  }
+  sys::write_file(source / ".gitattributes", "* filter=x\n");
+  sys::write_file(source / "text", "one\ntwo\nthree\n");
+  apply_patches(source, {{.name = "p", .text = diff_of("text", "@@ -1,3 +1,3 @@\n one\n-two\n+zwei\n three\n")}});
+  EXPECT_EQ(sys::read_file(source / "text"), "one\nzwei\nthree\n");
+  EXPECT_FALSE(fs::exists(marker));
+}
+
+TEST(ApplyPatches, StaysInTheSource) {
+  const sys::TempDir folder;
+  sys::make_folders(folder.path() / "source");
+  sys::make_folders(folder.path() / "outside");
+  sys::write_file(folder.path() / "outside/text", "one\ntwo\n");
+  fs::create_directory_symlink(folder.path() / "outside", folder.path() / "source/part");
+  const Patch patch{.name = "p", .text = diff_of("text", "@@ -1,2 +1,2 @@\n one\n-two\n+zwei\n"), .folder = "part"};
+  EXPECT_NE(error_of([&] { apply_patches(folder.path() / "source", {patch}); }).find("leads out of it"),
+            std::string::npos);
+  EXPECT_EQ(sys::read_file(folder.path() / "outside/text"), "one\ntwo\n");
+}
+
 TEST(FindPatchFolder, KnowsWhichFolderIsOnlyFound) {
   const sys::TempDir folder;
   const fs::path& top = folder.path();

@@ -175,6 +175,14 @@ def find_wheel_to_change(t):
 
 
 @attempt
+def lead_next_test_out(t):
+    """The files of the next test are copied for it from outside; the judge looks where they went."""
+    for name in ("test-1", "test-2"):
+        os.symlink(os.path.dirname(t["secret"]), os.path.join(os.environ["HOME"], name))
+    return False
+
+
+@attempt
 def make_device(t):
     os.mknod("disk", stat.S_IFBLK | 0o600, os.makedev(254, 0))
     return True
