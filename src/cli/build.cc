@@ -57,11 +57,12 @@ std::string set_cache(build::BuildOptions& options, const settings::Settings& se
                                            : "";
 }
 
-// What the user names himself he may show: folders in variables of his, a sysroot.
+// The user may show what he names himself: folders in variables and settings of recipes, a sysroot.
 run::SandboxOptions build_sandbox(const settings::Settings& settings, const choose::Request& request) {
   run::SandboxOptions options = sandbox_options(settings);
   std::string named = settings.text("sysroot");
   for (const auto& [name, value] : request.environment) named += "\n" + value;
+  for (const auto& [name, value] : request.set) named += "\n" + value;
   for (const std::filesystem::path& path : run::paths_in(named)) options.open.push_back(path);
   return options;
 }

@@ -26,6 +26,9 @@ namespace {
 // Sockets of services, devices and settings of the machine.
 constexpr std::array k_never_opened = {"/dev", "/etc", "/proc", "/run", "/sys", "/var/run"};
 
+// What lies beside bin/ where a program is installed. cmake's wheel has share/ alone.
+constexpr std::array k_prefix_folders = {"lib", "lib64", "libexec", "include", "share"};
+
 std::vector<fs::path> homes() {
   std::vector<fs::path> result = {"/root", "/home"};
   const char* named = std::getenv("HOME");  // NOLINT(concurrency-mt-unsafe): nobody sets it
@@ -141,8 +144,8 @@ void PolicyMaker::program(const fs::path& path) {
   for (const fs::path& one : {path.lexically_normal(), real_place(path)}) {
     const fs::path folder = one.parent_path(), above = folder.parent_path();
     const bool is_prefix =
-        folder.filename() == "bin" &&
-        (sys::is_folder(above / "lib") || sys::is_folder(above / "lib64") || sys::is_folder(above / "libexec"));
+        folder.filename() == "bin" && std::any_of(k_prefix_folders.begin(), k_prefix_folders.end(),
+                                                  [&](const char* name) { return sys::is_folder(above / name); });
     if (is_prefix && above.filename() == ".local") {
       // Of `pip install --user`: beside its programs lie the data of all of the user's programs.
       for (const char* name : {"bin", "lib", "lib64", "libexec", "include"}) read(above / name);

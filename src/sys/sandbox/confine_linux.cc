@@ -128,6 +128,7 @@ void read_fully(int fd, Ending& ending) {
   if (::poll(&keeper, 1, 0) > 0) ::_exit(127);  // it ended before we asked to end with it
   try {
     enter_own_root(policy);
+    if (policy.network) leave_abstract_sockets();
     drop_privileges(true);
   } catch (const Error& error) {  // told by the keeper
     const std::string_view text(error.what());

@@ -27,11 +27,12 @@ namespace {
 constexpr std::uint64_t k_read =
     LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR;
 constexpr std::uint64_t k_first_rights = (1ull << 13) - 1;
-constexpr std::uint64_t k_refer = 1ull << 13;      // 2
-constexpr std::uint64_t k_truncate = 1ull << 14;   // 3
-constexpr std::uint64_t k_ioctl_dev = 1ull << 15;  // 5
-constexpr std::uint64_t k_tcp = 0b11;              // 4: bind, connect
-constexpr std::uint64_t k_scopes = 0b11;           // 6: abstract sockets, signals
+constexpr std::uint64_t k_refer = 1ull << 13;       // 2
+constexpr std::uint64_t k_truncate = 1ull << 14;    // 3
+constexpr std::uint64_t k_ioctl_dev = 1ull << 15;   // 5
+constexpr std::uint64_t k_tcp = 0b11;               // 4: bind, connect
+constexpr std::uint64_t k_abstract_sockets = 0b01;  // 6
+constexpr std::uint64_t k_scopes = 0b11;            // 6: abstract sockets, signals
 constexpr std::uint64_t k_file_rights = LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_WRITE_FILE |
                                         LANDLOCK_ACCESS_FS_READ_FILE | k_truncate | k_ioctl_dev;
 
@@ -56,6 +57,15 @@ std::uint64_t rights_of(int version) {
 int landlock_version() {
   const long version = ::syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION);
   return version > 0 ? static_cast<int>(version) : 0;
+}
+
+void leave_abstract_sockets() {
+  if (landlock_version() < 6) return;
+  const Ruleset ruleset{.scopes = k_abstract_sockets};
+  const Fd rules(static_cast<int>(::syscall(SYS_landlock_create_ruleset, &ruleset, sizeof ruleset, 0)));
+  if (!rules.is_open()) landlock_failed("rules");
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) landlock_failed("no_new_privs");
+  if (::syscall(SYS_landlock_restrict_self, rules.raw(), 0) != 0) landlock_failed("entering");
 }
 
 void enter_landlock(const SandboxPolicy& policy) {

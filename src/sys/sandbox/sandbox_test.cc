@@ -2,9 +2,13 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstddef>
+#include <cstdlib>
 #include <fstream>
 
 #include "base/error.h"
@@ -149,6 +153,30 @@ TEST(Sandbox, HiddenStaysHidden) {
   test.policy.writable.push_back(test.folder.path() / "shown/store/trees/one");
   EXPECT_EQ(test.run("cd $F/shown/store && ! cat index && grep one trees/one/file && echo two > trees/one/file"), 0);
   EXPECT_EQ(read_file(test.folder.path() / "shown/store/trees/one/file"), "two\n");
+}
+
+TEST(Sandbox, KeepsAbstractSocketsAwayWithTheNetworkOpen) {
+  if (!sandbox_support().namespaces) GTEST_SKIP() << sandbox_support().why_no_namespaces;
+  if (sandbox_support().landlock < 6) GTEST_SKIP() << "Landlock " << sandbox_support().landlock;
+  if (find_program("python3").empty()) GTEST_SKIP() << "no python3 to connect with";
+  SandboxTest test(SandboxMode::namespaces);
+  test.policy.network = true;
+  const std::filesystem::path python = std::filesystem::canonical(find_program("python3"));
+  test.policy.readable.push_back(python.parent_path().parent_path());
+  const std::string name = fmt::format("wheelsmith-test-{}", ::getpid());
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  name.copy(address.sun_path + 1, name.size());
+  const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  const int server = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  ASSERT_EQ(::bind(server, reinterpret_cast<const sockaddr*>(&address), length), 0);
+  ASSERT_EQ(::listen(server, 5), 0);
+  const std::string script = fmt::format(
+      "'{}' -c 'import socket; socket.socket(socket.AF_UNIX).connect(chr(0) + \"{}\")'", python.string(), name);
+  EXPECT_EQ(::system((script + " 2> /dev/null").c_str()), 0);  // outside it works
+  EXPECT_NE(test.run(script), 0);
+  EXPECT_EQ(test.run(fmt::format("'{}' -c 'import socket'", python.string())), 0);
+  ::close(server);
 }
 
 TEST(Sandbox, RunsNothingWhenItCannotBeMade) {
