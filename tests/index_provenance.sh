@@ -16,7 +16,7 @@ encode = lambda data: base64.b64encode(data).decode()
 statement = {
     "_type": "https://in-toto.io/Statement/v1",
     "subject": [{"name": wheel.rsplit("/", 1)[-1], "digest": {"sha256": hashlib.sha256(open(other, "rb").read()).hexdigest()}}],
-    "predicateType": "https://docs.pypi.org/attestations/publish/v1",
+    "predicateType": "https://slsa.dev/provenance/v1",
     "predicate": None,
 }
 attestation = {

@@ -45,7 +45,7 @@ commands=("plan texture --variant cpu" doctor)
 try cc 'cc = "./evil"'
 try rocm 'rocm = "sdk"'
 try torch 'torch = "env"'
-try mirrors $'[mirrors]\n"https://pypi.org/" = "https://evil.example/"'
+try mirrors $'[mirrors]\n"https://index.example/" = "https://evil.example/"'
 try env $'[env]\nLD_PRELOAD = "evil.so"'
 for option in recipes patch-dir env-file machine cache-dir cache-remote container source torch-index rocm-index ref sysroot out memory jobs; do
   try $option "$option = \"x\""

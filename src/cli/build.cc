@@ -57,7 +57,7 @@ std::string set_cache(build::BuildOptions& options, const settings::Settings& se
                                            : "";
 }
 
-// The user may show what he names himself: folders in variables and settings of recipes, a sysroot.
+// Paths that the user names explicitly (variables, recipe settings, the sysroot) are readable in the sandbox.
 run::SandboxOptions build_sandbox(const settings::Settings& settings, const choose::Request& request) {
   run::SandboxOptions options = sandbox_options(settings);
   std::string named = settings.text("sysroot");

@@ -1,5 +1,6 @@
 #include "cli/main.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cerrno>

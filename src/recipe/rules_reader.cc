@@ -81,7 +81,7 @@ void read_edit(TableReader& in, Edit& edit) {
 }
 
 std::string check_absolute_path(const std::string& text) {
-  if (!text.starts_with('/') || text.find("..") != text.npos) return in_quotes(text) + " is no absolute path";
+  if (!text.starts_with('/') || text.find("..") != text.npos) return in_quotes(text) + " is not an absolute path";
   return "";
 }
 

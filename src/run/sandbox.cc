@@ -184,11 +184,12 @@ void PolicyMaker::opened_by_recipe(const std::vector<recipe::OpenPath>& paths) {
       return sys::is_within(real, folder) || sys::is_within(folder, real);
     });
     if (of_the_system || fs::is_socket(real, error))
-      throw Error(fmt::format("the recipe opens {} to its build, which no recipe may; --sandbox-open is for that",
-                              printable(open.path)));
+      throw Error(
+          fmt::format("the recipe opens {}, a socket or a system folder; recipes cannot do that, --sandbox-open can",
+                      printable(open.path)));
     if (is_private(path) || is_too_wide(path)) {
       throw Error(fmt::format(
-          "the recipe opens {} to its build, which is in your home folder or the store; --sandbox-open is for that",
+          "the recipe opens {}, which is in your home folder or the store; recipes cannot do that, --sandbox-open can",
           printable(open.path)));
     }
     (open.write ? m_policy.writable : m_policy.readable).push_back(path);

@@ -25,7 +25,6 @@ class PolicyMaker {
 
   void read(const std::filesystem::path& path);
   void write(const std::filesystem::path& path);
-  void hide(const std::filesystem::path& path) { m_policy.hidden.push_back(path); }
   // An interpreter: its own files and those of the one it is a virtual environment of.
   void python(const toolchain::Python& python);
   // A folder of installed packages, and the folders that .pth files in it name.

@@ -2,30 +2,17 @@
 
 #include <fmt/format.h>
 
+#include "attest/carried_files.h"
 #include "base/error.h"
 #include "base/parallel.h"
 #include "base/text.h"
 #include "run/wheel_tests.h"
 #include "sys/file.h"
 #include "wheel/check/check.h"
-#include "zip/archive.h"
 
 namespace wheelsmith::run {
 
 namespace {
-
-constexpr std::uint64_t k_most_text = 16 << 20;
-
-std::string dist_info_file(const zip::Archive& archive, std::string_view name) {
-  const std::string end = fmt::format(".dist-info/wheelsmith/{}", name);
-  for (const zip::Entry& entry : archive.entries()) {
-    if (!entry.name.ends_with(end) || entry.name.find('/') != entry.name.size() - end.size() + 10) continue;
-    if (entry.size > k_most_text) throw Error(fmt::format("{} in the wheel is too large to be ours", name));
-    return std::string(archive.read(entry).bytes.text());
-  }
-  throw Error(
-      fmt::format("the wheel has no {}: it was not built by wheelsmith, so there are no tests in it to repeat", name));
-}
 
 // Architectures that the wheel was compiled for against the devices that are here.
 std::vector<Finding> fits_here(const std::filesystem::path& wheel, Bytes file,
@@ -49,11 +36,9 @@ WheelTest test_wheel(const std::filesystem::path& wheel, const toolchain::Python
   result.path = wheel.string();
   try {
     const Blob file = sys::map_file(wheel);
-    const zip::Archive archive = zip::Archive::open(file.bytes);
-    const recipe::Recipe recipe =
-        recipe::parse_recipe(dist_info_file(archive, "recipe.toml"), "recipe.toml of the wheel");
-    const document::Value provenance =
-        document::parse_json(dist_info_file(archive, "provenance.json"), "provenance.json of the wheel");
+    const attest::CarriedFiles carried = attest::read_carried_files(file.bytes);
+    const recipe::Recipe recipe = recipe::parse_recipe(carried.recipe, "recipe.toml of the wheel");
+    const document::Value& provenance = carried.provenance;
     const auto variant = recipe::variant_named(provenance["variant"].text_or());
     if (!variant) throw Error("provenance.json of the wheel names no variant");
     if (*variant != recipe::Variant::cpu) result.findings = fits_here(wheel, file.bytes, toolchain::find_gpus(host));

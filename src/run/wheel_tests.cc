@@ -109,11 +109,11 @@ struct TestEnvironment : env::Environment {
   std::vector<std::filesystem::path> sites{};  // of other environments, behind its own
 };
 
-// The environment, and what stands behind it. The wheel itself is not among it: a test must not change what is
+// A test sees its environment and the environments behind it, but not the wheel file: it must not change what is
 // published.
 sys::SandboxPolicy test_policy(const TestBench& bench, const TestEnvironment& environment,
                                const std::filesystem::path& folder, const std::filesystem::path& files,
-                               const recipe::Test* test) {
+                               const recipe::Test& test) {
   PolicyMaker maker(bench.sandbox, bench.store.root());
   maker.python(bench.python);
   maker.read(environment.root);
@@ -128,14 +128,11 @@ sys::SandboxPolicy test_policy(const TestBench& bench, const TestEnvironment& en
     if (found == bench.host.environment.end()) continue;
     for (const std::filesystem::path& path : paths_in(found->second)) maker.read(path);
   }
-  if (test != nullptr) {
-    for (const char* name : {"home", "tmp"}) maker.write(folder / name);
-    if (files != folder / "home") maker.write(files);
-    maker.temporary(folder / "tmp");
-    if (test->gpu) maker.gpu_devices();
-    maker.network(test->network);
-    maker.opened_by_recipe(test->open);
-  }
+  for (const std::filesystem::path& path : {folder / "home", folder / "tmp", files}) maker.write(path);
+  maker.temporary(folder / "tmp");
+  if (test.gpu) maker.gpu_devices();
+  maker.network(test.network);
+  maker.opened_by_recipe(test.open);
   return maker.policy();
 }
 
@@ -191,7 +188,7 @@ std::filesystem::path test_folder(const TestBench& bench, const recipe::Test& te
     sys::make_folders(to.parent_path());
     // The package's own scripts may have put a link there that leads to a file of the user's.
     if (!sys::is_within(std::filesystem::weakly_canonical(bench.source / file), bench.source_root))
-      throw Error(fmt::format("the test's file {} is a link that leaves the source", printable(file)));
+      throw Error(fmt::format("the test's file {} is a symbolic link that points outside the source", printable(file)));
     if (sys::is_folder(bench.source / file))
       sys::copy_tree(bench.source / file, to);
     else
@@ -239,7 +236,7 @@ std::vector<TestOutcome> run_tests(const TestBench& bench) {
       sys::make_folders(folder / "tmp");
       command.no_network = !test.network && sys::can_isolate_network();
       if (sandbox_mode(bench.sandbox) != sys::SandboxMode::off)
-        command = sys::in_sandbox(command, test_policy(bench, environment, folder, command.folder, &test));
+        command = sys::in_sandbox(command, test_policy(bench, environment, folder, command.folder, test));
       std::string output;
       sys::Process process(command);
       const sys::Exit exit = process.wait(

@@ -14,9 +14,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The folders of a made-up machine, and which file is found from /home/me/work/project/sub.
+// The folders of a made-up machine, and which file is found from /home/me/code/project/sub.
 TEST(ProjectFile, IsSearchedForUpToTheFirstBorder) {
-  const fs::path project = "/home/me/work/project";
+  const fs::path project = "/home/me/code/project";
   using Folders = std::map<fs::path, FolderFacts>;
   const FolderFacts plain{.device = 1};
   const FolderFacts with_file{.device = 1, .has_file = true};
@@ -35,14 +35,14 @@ TEST(ProjectFile, IsSearchedForUpToTheFirstBorder) {
       {"in a folder above", {{"/home/me", with_file}}, "/home/me"},
       {"at the very root", {{"/", with_file}}, "/"},
       {"a repository's root is looked at", {{project, repository_with_file}}, project},
-      {"above a repository's root is not", {{project, repository}, {"/home/me/work", with_file}}, ""},
+      {"above a repository's root is not", {{project, repository}, {"/home/me/code", with_file}}, ""},
       {"a repository in the current folder", {{project / "sub", repository}, {project, with_file}}, ""},
       {"a shared folder is not looked at", {{"/home/me", shared_with_file}}, ""},
       {"nor above it", {{"/home/me", {.device = 1, .shared = true}}, {"/home", with_file}}, ""},
       {"nor when it is the current folder", {{project / "sub", shared_with_file}, {project, with_file}}, ""},
-      {"another file system above", {{"/home/me/work", elsewhere_with_file}}, ""},
+      {"another file system above", {{"/home/me/code", elsewhere_with_file}}, ""},
       {"all below one border",
-       {{project / "sub", elsewhere}, {project, elsewhere_with_file}, {"/home/me/work", with_file}},
+       {{project / "sub", elsewhere}, {project, elsewhere_with_file}, {"/home/me/code", with_file}},
        project},
   };
   for (const auto& one : cases) {

@@ -164,7 +164,7 @@ std::uint64_t Store::collect(std::uint64_t keep_bytes, std::int64_t not_used_for
   for (Item& item : items) {
     total += item.bytes;
     if (item.used <= now + k_clock_skew) continue;
-    // The clock has been set back since: it counts as used now, and ages from here.
+    // The clock was set back after the last use: treat the item as used now.
     item.used = now;
     if (!dry_run)
       for (const std::string& path : item.paths) mark_used(root / path);

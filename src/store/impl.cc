@@ -39,7 +39,7 @@ std::string state_of(const std::filesystem::path& folder) {
   struct stat status{};
   if (::stat(folder.c_str(), &status) != 0) return "";
   const std::int64_t changed = nanoseconds(status.st_mtim);
-  // A time in the future is that of a clock that has been set back since.
+  // A time in the future means that the clock was set back after the folder changed.
   if (std::abs(sys::unix_nanoseconds() - changed) < k_tick_nanoseconds) return "";
   return fmt::format("{}:{}:{}", status.st_dev, status.st_ino, changed);
 }
@@ -171,8 +171,8 @@ std::int64_t seconds_now() { return sys::unix_nanoseconds() / 1'000'000'000; }
 
 void touch(const std::filesystem::path& path) {
   struct stat status{};
-  // Ten minutes are near enough, and spare the disk a write for each lookup of a plan. A time in the future is that of
-  // a clock that has been set back since: collect() would keep the file until the clock is there again.
+  // A resolution of ten minutes saves a disk write for each lookup. A time in the future (the clock was set back) is
+  // replaced, because collect() would not remove the file before that time.
   if (::stat(path.c_str(), &status) != 0 || std::abs(seconds_now() - status.st_mtim.tv_sec) < k_touch_seconds) return;
   // Refused on a read-only disk, where nothing is ever collected.
   sys::touch(path);

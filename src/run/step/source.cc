@@ -183,7 +183,7 @@ SourceTree source_in_place(const plan::BuildSpec& spec, const StepServices& serv
 void refuse_linked_package(const SourceTree& tree) {
   if (sys::is_within(std::filesystem::weakly_canonical(tree.package), std::filesystem::weakly_canonical(tree.source)))
     return;
-  throw Error(fmt::format("the package's folder {} is a link that leaves its source",
+  throw Error(fmt::format("the package's folder {} is a symbolic link that points outside its source",
                           printable(tree.package.lexically_relative(tree.source).string())));
 }
 

@@ -133,7 +133,7 @@ void make_room(const Job& job, const store::Store& store, StepOutcome& outcome, 
   if (!sys::is_nearly_full(tree)) return;
   sys::remove_tree(tree);
   outcome.repeat_script.clear();
-  report.log_line("removed its tree, because the disk is full");
+  report.log_line("the disk is full: removed the build tree");
 }
 
 StepOutcome run_job(const Job& given, store::Store& store) {

@@ -258,7 +258,7 @@ void ToolRunner::run(const std::vector<std::string>& argv, const std::string& wh
   if (sys::interrupted()) throw Error("interrupted");
   if (exit.good() && !silent && !full) return;
   if (full) {
-    throw Error(fmt::format("{} was stopped: it has filled the disk of {}; {} are left", what, m_tree.tree.string(),
+    throw Error(fmt::format("{} was stopped because the disk of {} is full: {} left", what, m_tree.tree.string(),
                             human_bytes(sys::free_disk_bytes(m_tree.tree))));
   }
   std::optional<FirstFailure> first = finder.first();

@@ -189,7 +189,7 @@ SandboxPolicy read_policy_from_input() {
     do {
       got = ::read(0, into, size);
     } while (got < 0 && errno == EINTR);
-    if (got <= 0) throw Error("the policy of a sandbox is cut off");
+    if (got <= 0) throw Error("the sandbox policy is truncated");
     return static_cast<std::size_t>(got);
   };
   // Byte by byte: what comes behind the policy belongs to the command.
@@ -197,7 +197,7 @@ SandboxPolicy read_policy_from_input() {
   for (char c = 0; c != '\n';) {
     read_some(&c, 1);
     if (c == '\n') break;
-    if (c < '0' || c > '9' || size > k_most_policy) throw Error("the policy of a sandbox does not begin with its size");
+    if (c < '0' || c > '9' || size > k_most_policy) throw Error("the sandbox policy does not start with its size");
     size = size * 10 + static_cast<std::size_t>(c - '0');
   }
   std::string text(size, '\0');

@@ -4,8 +4,8 @@
 #include "base/text.h"
 #include "sys/sandbox/sandbox.h"
 
-// A policy on its way from the process that decides it to the one that makes the sandbox: words, each with a NUL behind
-// it, since a path may hold every other byte.
+// The serialized form of a policy, passed from the step to `wheelsmith confine`: a sequence of NUL-terminated strings,
+// because a path may contain any other byte.
 
 namespace wheelsmith::sys {
 
@@ -23,7 +23,7 @@ constexpr std::array<PathList, 4> k_lists{{{"read", &SandboxPolicy::readable},
                                            {"hide", &SandboxPolicy::hidden}}};
 
 void add_word(std::string& text, std::string_view word) {
-  if (word.find('\0') != word.npos) throw Error("a path of a sandbox holds a zero byte");
+  if (word.find('\0') != word.npos) throw Error("a path in a sandbox policy contains a zero byte");
   text.append(word);
   text.push_back('\0');
 }
@@ -51,7 +51,7 @@ SandboxPolicy parse_policy(std::string_view text) {
   SandboxPolicy policy;
   const auto word = [&text] {
     const std::size_t end = text.find('\0');
-    if (end == text.npos) throw Error("the policy of a sandbox is cut off");
+    if (end == text.npos) throw Error("the sandbox policy is truncated");
     const std::string result(text.substr(0, end));
     text.remove_prefix(end + 1);
     return result;
@@ -62,7 +62,7 @@ SandboxPolicy parse_policy(std::string_view text) {
     const std::string value = word();
     if (name == "mode") {
       const auto mode = enum_named<SandboxMode>(value);
-      if (!mode) throw Error(fmt::format("{} is no kind of sandbox", printable(value)));
+      if (!mode) throw Error(fmt::format("{} is not a valid sandbox mode", printable(value)));
       policy.mode = *mode;
       has_mode = true;
     } else if (name == "network") {
@@ -73,14 +73,14 @@ SandboxPolicy parse_policy(std::string_view text) {
       bool known = false;
       for (const PathList& list : k_lists) {
         if (list.name != name) continue;
-        if (!value.starts_with('/')) throw Error(fmt::format("{} is no absolute path", printable(value)));
+        if (!value.starts_with('/')) throw Error(fmt::format("{} is not an absolute path", printable(value)));
         (policy.*list.member).emplace_back(value);
         known = true;
       }
-      if (!known) throw Error(fmt::format("a sandbox knows no {}", printable(name)));
+      if (!known) throw Error(fmt::format("unknown field in a sandbox policy: {}", printable(name)));
     }
   }
-  if (!has_mode) throw Error("the policy of a sandbox is empty");
+  if (!has_mode) throw Error("the sandbox policy has no mode");
   return policy;
 }
 
