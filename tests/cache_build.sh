@@ -4,7 +4,7 @@
 source "$(dirname "$0")/common.inc"
 source "$tests/small_package.inc"
 need_registry
-need ccache unzip
+need unzip
 small_package "$t"
 export XDG_RUNTIME_DIR
 XDG_RUNTIME_DIR=$(mktemp -d)
@@ -25,7 +25,7 @@ forget() { rm -rf store/steps store/blobs store/trees store/index.sqlite* wheelh
 
 built --cache off
 expect "none none" "$counts" "off by a setting"
-[[ ! -e store/ccache ]] || fail "a cache that is off has a folder"
+[[ ! -e store/objects ]] || fail "a cache that is off has a folder"
 without=$wheel plain_key=$key
 forget
 built
@@ -43,13 +43,13 @@ expect 0 "$status" "$(<"$t/err")"
 run_json report small
 expect 2 "$(json 'records[0].cache.hits')"
 run_json store stats
-((0 < $(json '[p["files"] for p in parts if p["name"] == "ccache"][0]'))) || fail "the cache is not in the stats"
+((0 < $(json '[p["files"] for p in parts if p["name"] == "objects"][0]'))) || fail "the cache is not in the stats"
 
 # Another step's tree: another setting makes another key, not another object.
 built --set flag=two
 expect "2 0" "$counts" "with another setting"
 # Another store, with this one's cache; the paths in its objects are none.
-WHEELSMITH_STORE=$t/elsewhere/store built --cache-dir "$t/store/ccache"
+WHEELSMITH_STORE=$t/elsewhere/store built --cache-dir "$t/store/objects"
 expect "2 0 $without" "$counts $wheel" "in another store"
 
 # A storage that several machines share is reached from a step that may not reach the network, and nothing else is.
@@ -110,25 +110,6 @@ expect 2 "$status"
 [[ $(<"$t/err") == *"say cache-why"* ]] || fail "$(<"$t/err")"
 sed -i '/^cache = false/d' recipes/small.toml
 
-# Without ccache it is said, and built.
-path= number=0
-IFS=: read -ra folders <<<"$PATH"
-for folder in "${folders[@]}"; do
-  if [[ -x $folder/ccache ]]; then
-    other=$t/path/$((++number))
-    mkdir -p "$other"
-    ln -s "$folder"/* "$other"
-    rm "$other/ccache"
-    folder=$other
-  fi
-  path+=${path:+:}$folder
-done
-forget
-PATH=$path run build small
-expect 0 "$status" "$(<"$t/err")"
-[[ $(<"$t/err") == *"there is no ccache here"* ]] || fail "$(<"$t/err")"
-PATH=$path run doctor
-[[ $(<"$t/out") == *ccache* ]] || fail "doctor does not name it: $(<"$t/out")"
 for wrong in "--cache maybe" "--cache-compression 20" "--cache-size much" "--cache-remote nowhere"; do
   # shellcheck disable=SC2086
   run build small $wrong

@@ -19,7 +19,6 @@ DROPPED_ERRORS = {
 }
 RAW_DESCRIPTORS = {
     "governor/hook": "runs inside the processes of others, without our libraries",
-    "run/cache_relay_linux.cc": "not moved to the handles yet",
     "cli/main.cc": "writes when there is no memory left",
 }
 

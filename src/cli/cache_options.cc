@@ -1,17 +1,25 @@
 // The settings of the compile cache as values.
 
+#include "base/error.h"
+#include "base/request_error.h"
 #include "cli/session.h"
-#include "governor/cache/find_cache.h"
 
 namespace wheelsmith::cli {
 
-governor::CacheOptions cache_options(const settings::Settings& settings, const store::Store& store) {
-  const governor::CacheOptions options =
-      governor::find_cache({.folder = settings.text("cache-dir"),
-                            .size = parse_size("cache-size", settings.text("cache-size")),
-                            .compression = settings.text("cache-compression"),
-                            .remote = settings.text("cache-remote")},
-                           store);
+cache::CacheOptions cache_options(const settings::Settings& settings, const store::Store& store) {
+  cache::CacheOptions options;
+  options.enabled = true;
+  const std::string folder = settings.text("cache-dir");
+  options.folder = folder.empty() ? store.root() / "objects" : std::filesystem::absolute(folder);
+  options.size = parse_size("cache-size", settings.text("cache-size"));
+  options.compression = settings.text("cache-compression");
+  options.remote = settings.text("cache-remote");
+  try {
+    cache::check_compression(options.compression);
+    if (!options.remote.empty()) cache::check_remote(options.remote);
+  } catch (const Error& error) {
+    throw RequestError(error.what());
+  }
   // Every user of the machine can read a command line.
   const settings::Held* held = settings.find("cache-remote");
   if (held != nullptr && held->origin == "--cache-remote" &&

@@ -47,7 +47,6 @@ void add_check(CLI::App& app, Outcome& outcome);
 void add_diagnose(CLI::App& app, Outcome& outcome);
 void add_build(CLI::App& app, Outcome& outcome);
 void add_step(CLI::App& app, Outcome& outcome);
-void add_relay(CLI::App& app, Outcome& outcome);
 void add_confine(CLI::App& app, Outcome& outcome);
 void add_run(CLI::App& app, Outcome& outcome);
 void add_governor(CLI::App& app, Outcome& outcome);

@@ -142,7 +142,6 @@ int parse_and_run(CLI::App& app, int argc, char** argv) {
   add_trust(app, outcome);
   add_store(app, outcome);
   add_step(app, outcome);
-  add_relay(app, outcome);
   add_confine(app, outcome);
   add_doctor(app, outcome);
   add_rocm(app, outcome);

@@ -34,10 +34,7 @@ int run_governed(const RunCommand& command) {
   const settings::Held* cache = settings.find("cache");
   if (cache != nullptr && cache->origin != "default" && settings.text("cache") == "on") {
     options.cache = cache_options(settings, store);
-    if (options.cache.program.empty()) throw Error("--cache on, but there is no ccache here: apt-get install ccache");
-    std::error_code error;
-    options.cache.base = std::filesystem::current_path(error);
-    if (options.cache.base == options.cache.base.root_path()) options.cache.base.clear();
+    options.cache.scope = "run";
   }
   sys::Environment environment = sys::current_environment();
   governor::GovernedBuild governed(store, options);

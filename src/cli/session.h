@@ -10,7 +10,7 @@
 #include "choose/request.h"
 #include "cli/command.h"
 #include "fetch/fetch.h"
-#include "governor/cache/cache.h"
+#include "cache/cache.h"
 #include "plan/plan.h"
 #include "plan/source_bundle.h"
 #include "recipe/recipe.h"
@@ -81,8 +81,8 @@ plan::BundleInputs bundle_inputs(Session& session, source::Repositories& reposit
 // status. Throws Error.
 std::optional<int> run_in_container(const settings::Settings& settings);
 
-// The compile cache of the settings; without ccache on this machine, its program is empty. Throws UsageError.
-governor::CacheOptions cache_options(const settings::Settings& settings, const store::Store& store);
+// The compile cache of the settings. Throws UsageError.
+cache::CacheOptions cache_options(const settings::Settings& settings, const store::Store& store);
 
 inline constexpr const char* k_editable_help =
     "Build the folder of --source NAME=FOLDER in place and link it into --into ENV, like pip install -e";

@@ -1,9 +1,8 @@
-// `step`, `relay` and `confine`: processes that a build starts. Users never call them, so --help does not list them.
+// `step` and `confine`: processes that a build starts. Users never call them, so --help does not list them.
 
 #include "run/step/step.h"
 
 #include "cli/command.h"
-#include "run/cache_relay.h"
 #include "sys/sandbox/sandbox.h"
 
 namespace wheelsmith::cli {
@@ -14,20 +13,6 @@ void add_step(CLI::App& app, Outcome& outcome) {
   sub->group("");
   sub->add_option("JOB", *job, "Job file; - is standard input")->required();
   sub->callback([job, &outcome] { outcome = [job] { return run::run_step(*job); }; });
-}
-
-void add_relay(CLI::App& app, Outcome& outcome) {
-  struct RelayCommand {
-    std::string socket;
-    std::vector<std::string> command;
-  };
-  auto relay = std::make_shared<RelayCommand>();
-  CLI::App* sub = app.add_subcommand("relay", "Run a command with a way to the compile cache's server");
-  sub->group("");
-  sub->add_option("--socket", relay->socket, "The other end")->required();
-  sub->add_option("command", relay->command, "The command and its words, after --")->required();
-  sub->positionals_at_end();
-  sub->callback([relay, &outcome] { outcome = [relay] { return run::run_relay(relay->socket, relay->command); }; });
 }
 
 void add_confine(CLI::App& app, Outcome& outcome) {

@@ -12,7 +12,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::string_view k_programs[] = {"cmake", "ninja", "make", "git", "curl", "uv", "ccache", "patch"};
+constexpr std::string_view k_programs[] = {"cmake", "ninja", "make", "git", "curl", "uv", "patch"};
 
 // What a look at the machine has to say when it throws: the user named something that is not there.
 template <class Look>

@@ -100,7 +100,6 @@ constexpr Tool k_tools[] = {
     {"git", State::unknown, "sources that are git repositories, and patches, need it"},
     {"cmake", State::unknown, "packages that do not bring one into their build environment need it"},
     {"ninja", State::unknown, "packages that do not bring one into their build environment need it"},
-    {"ccache", State::unknown, "what was compiled before comes from the compile cache with it"},
     {"uv", State::unknown, "environments are made faster with it"},
 };
 

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "base/text.h"
+#include "cache/broker.h"
 #include "governor/governor.h"
 #include "governor/server/connection.h"
 #include "governor/shim/shim_folder.h"
@@ -57,24 +58,6 @@ std::optional<unsigned> jobs_in_makeflags(std::string_view text) {
   return std::nullopt;
 }
 
-// ccache's settings are a file that nobody else may read: the storage's address may hold a password. A cache folder
-// that cannot be made is no reason not to build: ccache would say so for every compile, and each would run without it.
-// "" or why there is no cache.
-std::string set_up_cache(const CacheOptions& options, const std::filesystem::path& run_file, RunFile& run) {
-  if (options.program.empty()) return "";
-  try {
-    sys::make_folders(options.folder);
-    const std::filesystem::path config = run_file.string() + ".ccache";
-    sys::write_private_file(config, cache_config(options, k_asker_name));
-    run.cache_config = config;
-    run.cache_program = options.program;
-    run.cache_base = options.base;
-    return "";
-  } catch (const Error& error) {
-    return error.what();
-  }
-}
-
 }  // namespace
 
 unsigned offered_jobs(unsigned cores) { return 2 * cores + 14; }
@@ -86,6 +69,23 @@ struct GovernedBuild::State {
   Connection connection;
   Message status;
   double tried_at = 0;
+  std::optional<cache::Broker> broker;
+
+  // A cache that cannot be used is no reason not to build. "" or why there is none.
+  std::string open_cache() {
+    if (!options.cache.enabled) return "";
+    // In a folder of its own: builds in a sandbox see it and nothing else of the runtime folder.
+    const std::filesystem::path folder = run_file.string() + ".cache";
+    try {
+      sys::make_folders(folder);
+      broker.emplace(options.cache, folder / "socket");
+      run.cache = folder / "socket";
+      return "";
+    } catch (const Error& error) {
+      sys::remove_tree(folder);
+      return error.what();
+    }
+  }
 
   bool connect(double seconds) {
     tried_at = now();
@@ -114,7 +114,7 @@ GovernedBuild::GovernedBuild(const store::Store& store, Options options) : m_sta
   state.run.versions = state.options.confined;
   state.shims = store.folder("shims");
   state.run_file = state.run.runtime / fmt::format("run-{}", id);
-  const std::string cache_problem = set_up_cache(state.options.cache, state.run_file, state.run);
+  const std::string cache_problem = state.open_cache();
   state.run.write(state.run_file);
   document::Table line;
   line["event"] = "build";
@@ -135,7 +135,9 @@ GovernedBuild::GovernedBuild(const store::Store& store, Options options) : m_sta
 
 GovernedBuild::~GovernedBuild() {
   ::unlink(m_state->run_file.c_str());
-  if (!m_state->run.cache_config.empty()) ::unlink(m_state->run.cache_config.c_str());
+  m_state->broker.reset();
+  std::error_code error;
+  if (!m_state->run.cache.empty()) std::filesystem::remove(m_state->run.cache.parent_path(), error);
 }
 
 void GovernedBuild::govern(sys::Environment& environment) {
@@ -196,11 +198,7 @@ Places GovernedBuild::places() const {
   Places places;
   places.readable = {state.run_file, socket_path(state.run.runtime).parent_path()};
   if (!state.shim_folder.empty()) places.readable.push_back(state.shim_folder);
-  if (!state.run.cache_config.empty()) {
-    places.readable.push_back(state.run.cache_config);
-    places.readable.push_back(state.run.cache_program);
-    places.writable.push_back(state.options.cache.folder);
-  }
+  if (!state.run.cache.empty()) places.readable.push_back(state.run.cache.parent_path());
   return places;
 }
 
@@ -216,7 +214,7 @@ Summary GovernedBuild::finish(int exit) {
            state.connection.receive(message, 200) != Connection::Got::end) {}
   }
   state.connection.close();
-  if (!state.run.cache_program.empty()) {
+  if (!state.run.cache.empty()) {
     const CacheCounts counts = summarize(state.run.record).cache;
     document::Value cache = counts.to_value();
     (*cache.table())["event"] = "cache";

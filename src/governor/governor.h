@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "governor/cache/cache.h"
+#include "cache/cache.h"
 #include "governor/record.h"
 #include "governor/server/wire.h"
 #include "store/store.h"
@@ -36,7 +36,7 @@ struct Options {
   std::uint64_t memory = 0;         // the most for all compiles together; 0: as much as there is
   std::filesystem::path record{};   // written anew; empty: a file of its own in the store's logs/
   std::filesystem::path program{};  // what the shims are made of; empty: our own executable
-  CacheOptions cache{};
+  cache::CacheOptions cache{};
   // Where the shims of a build in a sandbox note what compilers say of themselves: it may be written by the build
   // alone, while the shims are for all. Empty: beside the shims. Shims in a sandbox start no governor, since nobody
   // outside would find it.

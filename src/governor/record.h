@@ -38,7 +38,7 @@ bool append_record(const std::filesystem::path& file, const document::Table& lin
 // What the compile cache did.
 struct CacheCounts {
   std::uint64_t hits = 0, misses = 0;
-  std::uint64_t uncacheable = 0;  // ccache let them pass
+  std::uint64_t uncacheable = 0;  // they cannot be cached
   std::uint64_t remote_hits = 0;  // of the hits
   std::uint64_t errors = 0;       // the remote storage did not answer
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "document/value.h"
-#include "governor/cache/cache.h"
+#include "cache/cache.h"
 #include "plan/step/spec.h"
 #include "run/outcome.h"
 
@@ -42,7 +42,7 @@ struct Job {
   std::filesystem::path store, log;
   std::vector<NeededWheel> needs;
   std::map<std::string, std::string> mirrors;
-  governor::CacheOptions cache;
+  cache::CacheOptions cache;
   JobLimits limits;
   SandboxOptions sandbox;
   bool clean = false, offline = false;

@@ -9,28 +9,28 @@
 namespace wheelsmith::document {
 
 template <>
-struct Codec<governor::CacheOptions> {
-  static Value write(const governor::CacheOptions& cache) {
+struct Codec<cache::CacheOptions> {
+  static Value write(const cache::CacheOptions& cache) {
     Table table;
-    table["program"] = cache.program.string();
+    table["enabled"] = cache.enabled;
     table["folder"] = cache.folder.string();
-    table["base"] = cache.base.string();
+    table["scope"] = cache.scope;
     table["size"] = cache.size;
     table["compression"] = cache.compression;
     table["remote"] = cache.remote;
     return table;
   }
-  static governor::CacheOptions read(const Value& value, const std::string& where) {
-    governor::CacheOptions cache;
-    cache.program = from_document<std::string>(value["program"], where + ".program");
+  static cache::CacheOptions read(const Value& value, const std::string& where) {
+    cache::CacheOptions cache;
+    cache.enabled = from_document<bool>(value["enabled"], where + ".enabled");
     cache.folder = from_document<std::string>(value["folder"], where + ".folder");
-    cache.base = from_document<std::string>(value["base"], where + ".base");
+    cache.scope = from_document<std::string>(value["scope"], where + ".scope");
     cache.size = from_document<std::uint64_t>(value["size"], where + ".size");
     cache.compression = from_document<std::string>(value["compression"], where + ".compression");
     cache.remote = from_document<std::string>(value["remote"], where + ".remote");
     return cache;
   }
-  static_assert(member_count<governor::CacheOptions>() == 6, "a new member must be written and read here");
+  static_assert(member_count<cache::CacheOptions>() == 6, "a new member must be written and read here");
 };
 
 template <>

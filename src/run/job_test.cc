@@ -23,12 +23,12 @@ struct document::Sample<store::Manifest> {
 };
 
 template <>
-struct document::Sample<governor::CacheOptions> {
-  static governor::CacheOptions make(std::uint64_t number) {
-    governor::CacheOptions cache;
-    cache.program = "/usr/bin/ccache";
+struct document::Sample<cache::CacheOptions> {
+  static cache::CacheOptions make(std::uint64_t number) {
+    cache::CacheOptions cache;
+    cache.enabled = true;
     cache.folder = "/objects";
-    cache.base = "/store";
+    cache.scope = "package";
     cache.size = number;
     cache.compression = "off";
     cache.remote = "redis://user:secret@host";

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "fetch/fetch.h"
-#include "governor/cache/cache.h"
+#include "cache/cache.h"
 #include "plan/plan.h"
 #include "run/events.h"
 #include "run/executor.h"
@@ -26,7 +26,7 @@ struct RunOptions {
   bool clean = false;
   bool offline = false;
   std::map<std::string, std::string> mirrors;
-  governor::CacheOptions cache;  // for compiles; without a program there is none
+  cache::CacheOptions cache;  // of compiles
   SandboxOptions sandbox;
   double silence_seconds = 0;        // a build that prints nothing for so long is stopped; 0: never
   unsigned jobs = 0;                 // the most compilers of a step; 0: as cores and memory allow

@@ -86,19 +86,15 @@ void add_results(const std::filesystem::path& root, std::vector<Item>& items) {
   }
 }
 
-// The compile cache, file by file: ccache sets a file's time with every hit, and does not mind one that is gone.
+// The compile cache, entry by entry: a hit sets an entry's time, and one that is gone is compiled again. What lies
+// beside the packages' folders is not an entry.
 void add_objects(const std::filesystem::path& root, std::vector<Item>& items) {
   std::error_code error;
   using Iterator = std::filesystem::recursive_directory_iterator;
-  for (Iterator at(root / "ccache", std::filesystem::directory_options::skip_permission_denied, error), end;
+  for (Iterator at(root / "objects", std::filesystem::directory_options::skip_permission_denied, error), end;
        !error && at != end; at.increment(error)) {
-    const std::string name = at->path().filename().string();
     std::error_code ignored;
-    if (at->is_directory(ignored)) {
-      if (at.depth() == 0 && (name == "tmp" || name == "lock")) at.disable_recursion_pending();
-      continue;
-    }
-    if (at.depth() == 0 || name == "stats" || name.ends_with(".lock")) continue;
+    if (at.depth() == 0 || at->is_directory(ignored)) continue;
     const std::string subject = at->path().lexically_relative(root).string();
     items.push_back({Class::object, last_used(at->path()), usage(at->path()).bytes, subject, "", {subject}});
   }
@@ -116,6 +112,7 @@ std::vector<Item> everything(const std::filesystem::path& root) {
   add_folder(root, "shims", Class::shim, "", items);
   add_folder(root, "units", Class::knowledge, "", items);
   add_objects(root, items);
+  add_folder(root, "ccache", Class::orphan, "", items);  // of versions before 0.2
   std::sort(items.begin(), items.end(), [](const Item& a, const Item& b) {
     return std::tie(a.rank, a.used, a.subject) < std::tie(b.rank, b.used, b.subject);
   });

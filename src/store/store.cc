@@ -120,7 +120,7 @@ std::optional<sys::FileLock> Store::try_lock(std::string_view name) const {
 
 Store::Stats Store::stats() const {
   Stats stats;
-  for (const char* name : {"blobs", "ccache", "downloads", "envs", "git", "history", "logs", "notes", "shims", "steps",
+  for (const char* name : {"blobs", "downloads", "envs", "git", "history", "logs", "notes", "objects", "shims", "steps",
                            "tmp", "toolkits", "trees", "tries", "units"}) {
     const Usage sum = usage(m_impl->root / name);
     stats.parts.push_back({name, sum.files, sum.bytes});

@@ -194,18 +194,18 @@ TEST(Collect, KeepsWhatIsLockedNewOrInUse) {
 TEST(Collect, ShimsObjectsAndKnowledge) {
   TestStore at;
   const std::filesystem::path root = at.store.root();
-  for (const char* name : {"shims/old/bin/gcc", "shims/of-today/bin/gcc", "ccache/a/b/objectR", "ccache/a/b/newR",
-                           "ccache/a/stats", "ccache/CACHEDIR.TAG", "ccache/tmp/x", "units/journal.tsv"}) {
+  for (const char* name : {"shims/old/bin/gcc", "shims/of-today/bin/gcc", "objects/a/b/old", "objects/a/b/new",
+                           "objects/digests", "objects/used", "ccache/a", "units/journal.tsv"}) {
     sys::make_folders((root / name).parent_path());
     sys::write_file(root / name, "x");
-    if (std::string_view(name) != "ccache/a/b/newR") age(root / name, 9000);
+    if (std::string_view(name) != "objects/a/b/new") age(root / name, 9000);
   }
   age(root / "shims/old", 100'000);
   age(root / "shims/of-today", 80'000);
   std::vector<std::string> removed;
   at.store.collect(0, 4000, false, removed);
-  EXPECT_EQ(removed, (std::vector<std::string>{"shims/old", "ccache/a/b/objectR", "units/journal.tsv"}));
-  EXPECT_TRUE(std::filesystem::exists(root / "ccache/a/stats"));
+  EXPECT_EQ(removed, (std::vector<std::string>{"ccache/a", "shims/old", "objects/a/b/old", "units/journal.tsv"}));
+  EXPECT_TRUE(std::filesystem::exists(root / "objects/digests"));
 }
 
 TEST(Collect, AWheelOfTwoStepsStaysWithTheSecond) {

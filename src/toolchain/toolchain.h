@@ -154,7 +154,7 @@ std::optional<Rocm> read_rocm(const std::filesystem::path& root, Origin origin, 
 // has none, or cannot tell (`problem` then says why).
 std::optional<Rocm> read_rocm_sdk(const Python& python, const Host& where, std::string* problem = nullptr);
 std::optional<Program> find_program(std::string_view name,
-                                    const Host& where);  // cmake, ninja, ccache, git, uv, curl, patch
+                                    const Host& where);  // cmake, ninja, git, uv, curl, patch
 // The one that a program of pip's stands before in PATH.
 std::optional<Program> program_behind(const Program& first, const Host& where);
 // In the environment that an interpreter belongs to, without importing anything (files only); with `import_it` the

@@ -123,7 +123,7 @@ status, step, log = build("honest")
 expect(status == 0, f"the honest package is not built at first: {step.get('cause')}\n{log[-2000:]}")
 first = pathlib.Path(step["wheel"]).read_bytes() if status == 0 else b""
 blob = next((str(path) for path in (store / "blobs").rglob("*") if path.is_file()), "")
-caches = [str(path) for path in (store / "ccache").glob("honest*")] or [str(store / "ccache")]
+caches = [str(path) for path in (store / "objects").glob("honest*")] or [str(store / "objects")]
 other_tree = store / "trees" / "somebody-elses"
 other_tree.mkdir(parents=True)
 (other_tree / "file").write_text("secret\n")

@@ -29,7 +29,6 @@ EXCLUDED = {
     "trees": "the tree of an interrupted build, which the package's own code writes at will; --clean makes it anew",
     "units": "measured memory of compiles: a number decides when a compile starts, never what it makes",
     "shims": "compared with the program before each build, and written anew where they differ",
-    "ccache": "ccache compares its entries with their own checksums",
 }
 BACKEND = """
 import base64, hashlib, os, time, zipfile

@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "base/text.h"
+#include "cache/words.h"
 #include "governor/model/unit_words.h"
 #include "governor/shim/compiler_names.h"
 
@@ -25,7 +26,6 @@ constexpr std::array<std::pair<Kind, std::string_view>, 6> k_kinds{{{Kind::c, "c
                                                                     {Kind::cuda, "cuda"},
                                                                     {Kind::hip, "hip"},
                                                                     {Kind::link, "link"}}};
-constexpr std::size_t k_most_words = 100'000;
 constexpr unsigned k_many_threads = 1024;
 
 Kind kind_of(ws_tool tool) {
@@ -41,44 +41,13 @@ Kind kind_of(ws_tool tool) {
   return Kind::c;
 }
 
-// Words of a response file: blanks between them, quotes and backslashes as compilers read them.
-void add_words(std::string_view text, std::vector<std::string>& words) {
-  std::string word;
-  bool open = false;
-  char quote = 0;
-  for (std::size_t i = 0; i < text.size() && words.size() < k_most_words; ++i) {
-    const char c = text[i];
-    if (c == '\\' && i + 1 < text.size()) {
-      word += text[++i];
-      open = true;
-    } else if (quote != 0) {
-      if (c == quote) {
-        quote = 0;
-      } else {
-        word += c;
-      }
-    } else if (c == '"' || c == '\'') {
-      quote = c;
-      open = true;
-    } else if (c == ' ' || c == '\t' || c == '\n' || c == '\r') {
-      if (open) words.push_back(std::move(word));
-      word.clear();
-      open = false;
-    } else {
-      word += c;
-      open = true;
-    }
-  }
-  if (open) words.push_back(std::move(word));
-}
-
 std::vector<std::string> expanded(const std::vector<std::string>& argv, const ReadFile& read_file) {
   std::vector<std::string> words;
   for (std::size_t i = 1; i < argv.size(); ++i) {
     const std::optional<std::string> text =
         argv[i].size() > 1 && argv[i].front() == '@' && read_file ? read_file(argv[i].substr(1)) : std::nullopt;
     if (text) {
-      add_words(*text, words);
+      for (std::string& word : cache::split_words(*text)) words.push_back(std::move(word));
     } else {
       words.push_back(argv[i]);
     }
@@ -199,12 +168,6 @@ std::string CompilerCommand::name() const {
                             : !objects.empty() ? objects.front()
                                                : output;
   return std::string(base_name(from));
-}
-
-std::vector<std::string> split_words(std::string_view text) {
-  std::vector<std::string> words;
-  add_words(text, words);
-  return words;
 }
 
 std::optional<CompilerCommand> read_command(const std::vector<std::string>& argv, const ReadFile& read_file) {

@@ -36,10 +36,6 @@ struct CompilerCommand {
 using ReadFile = std::function<std::optional<std::string>(const std::string&)>;
 std::optional<CompilerCommand> read_command(const std::vector<std::string>& argv, const ReadFile& read_file = {});
 
-// Words of a response file, or of a variable with options: blanks between them, quotes and backslashes as compilers
-// read them.
-std::vector<std::string> split_words(std::string_view text);
-
 // The words with nvcc's --threads set to `threads` (0: taken out).
 std::vector<std::string> with_threads(const std::vector<std::string>& argv, unsigned threads);
 

@@ -17,9 +17,7 @@ void RunFile::write(const std::filesystem::path& path) const {
                    {"runtime", runtime.string()},
                    {"program", program.string()},
                    {"versions", versions.string()},
-                   {"cache_program", cache_program.string()},
-                   {"cache_config", cache_config.string()},
-                   {"cache_base", cache_base.string()}}};
+                   {"cache", cache.string()}}};
   sys::write_file(path, to_line(message));
 }
 
@@ -37,9 +35,7 @@ std::optional<RunFile> RunFile::read(const std::filesystem::path& path) {
   run.runtime = message->text("runtime");
   run.program = message->text("program");
   run.versions = message->text("versions");
-  run.cache_program = message->text("cache_program");
-  run.cache_config = message->text("cache_config");
-  run.cache_base = message->text("cache_base");
+  run.cache = message->text("cache");
   return run;
 }
 

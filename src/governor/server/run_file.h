@@ -15,7 +15,6 @@ inline constexpr const char* k_run_variable = "_WHEELSMITH_RUN";      // the run
 inline constexpr const char* k_shims_variable = "_WHEELSMITH_SHIMS";  // the folder of the shims, for the exec hook
 inline constexpr const char* k_real_variable = "_WHEELSMITH_REAL";    // from the exec hook: the compiler that was meant
 inline constexpr const char* k_grant_variable = "_WHEELSMITH_GRANT";  // the process that holds the grant above us
-inline constexpr const char* k_cache_variable = "_WHEELSMITH_CACHE";  // the socket to the shim above ccache
 inline constexpr const char* k_passed_variable = "_WHEELSMITH_PASSED";  // let pass ungoverned: it asks something
 
 struct RunFile {
@@ -28,7 +27,7 @@ struct RunFile {
   std::filesystem::path runtime;     // where the governor's lock and socket are
   std::filesystem::path program;     // what is started as governor; empty: shims start none
   std::filesystem::path versions{};  // where shims note what compilers say of themselves; empty: beside the shims
-  std::filesystem::path cache_program{}, cache_config{}, cache_base{};  // ccache; empty: none
+  std::filesystem::path cache{};     // the socket of the compile cache; empty: there is none
 
   void write(const std::filesystem::path& path) const;
   // Nothing when it is gone or broken.

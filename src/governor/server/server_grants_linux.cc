@@ -12,8 +12,8 @@ namespace wheelsmith::governor {
 
 namespace {
 
-// What a look into the compile cache takes at most: ccache, and a preprocessor for what is not nvcc's.
-constexpr std::uint64_t k_look_memory = 256 << 20;
+// What a look into the compile cache takes at most.
+constexpr std::uint64_t k_look_memory = 64 << 20;
 
 // As a share of what was reserved or held: what a second try gets.
 constexpr double k_more = 1.5;

@@ -53,8 +53,7 @@ class Shim {
   // What to watch from then on, as ShimChild::wait() takes it.
   const sys::Fd* watch();
   const sys::Fd* tick();
-  const sys::Fd* asked();
-  void let_compile();
+  void report_hit();
   void note_ungoverned() const;
   void remove_output() const;
   int run_ungoverned();
@@ -70,15 +69,11 @@ class Shim {
   std::uint64_t m_size = 0, m_need = 0;
   unsigned m_try = 0, m_threads = 1, m_lost = 0;
   bool m_alone = false, m_set_back = false;
-  // With a compile cache: a look at it has a small grant; when there is no hit, the compile's own grant is waited for
-  // while ccache stands still.
-  enum class Phase { looking, waiting, compiling };
+  // With a compile cache: a look at it has a small grant; when there is no hit, the compile asks for its own.
+  enum class Phase { looking, compiling };
   std::unique_ptr<ShimCache> m_cache;
   Phase m_phase = Phase::compiling;
-  bool m_asked = false;  // ccache had to compile
   bool m_hurry = false;  // the governor was silent; any word shows that it is back
-  bool m_ask_later = false;
-  double m_heard = 0;  // of a governor, while waiting
 };
 
 }  // namespace wheelsmith::governor

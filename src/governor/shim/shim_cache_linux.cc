@@ -1,19 +1,21 @@
+#include "governor/shim/shim_cache.h"
+
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <tuple>
 
 #include "base/error.h"
-#include "base/hash.h"
 #include "base/text.h"
+#include "governor/shim/compiler_facts.h"
 #include "governor/shim/shim.h"
-#include "governor/shim/shim_cache.h"
-#include "governor/shim/shim_folder.h"
 #include "sys/files.h"
+#include "sys/io/new_file.h"
 #include "sys/process/process.h"
+#include "sys/terminal.h"
 
 namespace wheelsmith::governor {
 
@@ -21,72 +23,42 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 5> k_caches{"ccache", "sccache", "buildcache", "distcc", "icecc"};
-constexpr auto k_version_time = std::chrono::seconds(20);
+constexpr std::array<std::string_view, 5> k_other_caches{"ccache", "sccache", "buildcache", "distcc", "icecc"};
+constexpr std::uint64_t k_largest_object = 1ULL << 30;
+constexpr std::uint64_t k_largest_text = 64 << 20;
 
-bool is_cache_name(std::string_view name) {
-  return std::find(k_caches.begin(), k_caches.end(), name) != k_caches.end();
-}
-
-// Somebody else's cache called us: theirs has missed, and ours beside it would only keep everything twice.
-bool called_by_cache() {
+// The build has a cache of its own, which has missed: ours beside it would only keep everything twice.
+bool is_called_by_cache() {
   std::array<char, 4096> text{};
   const ssize_t size = ::readlink(fmt::format("/proc/{}/exe", ::getppid()).c_str(), text.data(), text.size() - 1);
-  return size > 0 && is_cache_name(base_name(std::string_view(text.data(), static_cast<std::size_t>(size))));
+  if (size <= 0) return false;
+  return is_one_of(base_name(std::string_view(text.data(), static_cast<std::size_t>(size))), k_other_caches);
 }
 
-// A name in PATH may be a cache itself: a link to it, or a script that calls it.
-bool is_cache(const std::string& program) {
+// As nvcc finds it: a path, a folder with one in it, or a name in PATH; gcc where nothing names it.
+std::string host_compiler(const std::string& given, const std::string& path) {
   std::error_code error;
-  const fs::path real = fs::canonical(program, error);
-  if (error || is_cache_name(real.filename().string())) return true;
-  std::array<char, 4096> head{};
-  const auto size = sys::read_start(real.c_str(), head);
-  if (!size) return true;
-  const std::string_view text(head.data(), *size);
-  return text.starts_with("#!") && (text.find("ccache ") != text.npos || text.find("sccache ") != text.npos);
-}
-
-// What a compiler says of itself: its file alone does not tell (a script, a driver whose libraries do the work). Asked
-// once for each state of the file. Empty for one that cannot be cached.
-std::string version_of(const std::string& shims, const RunFile& run, const std::string& program) {
-  const auto fingerprint = sys::stat_fingerprint(program);
-  if (!fingerprint) return {};
-  const fs::path file = (run.versions.empty() ? fs::path(shims) / "versions" : run.versions) /
-                        to_hex(sha256(Bytes(program + "\n" + *fingerprint))).substr(0, 16);
-  if (const auto known = read_response(file.string())) return *known;
-  std::string version;
-  if (!is_cache(program)) {
-    try {
-      sys::Environment environment;
-      for (const std::string& entry :
-           environment_below(own_environment(), shims, std::string(k_passed_variable) + "=1")) {
-        const std::size_t equals = entry.find('=');
-        if (equals != entry.npos) environment[entry.substr(0, equals)] = entry.substr(equals + 1);
-      }
-      const sys::Captured said = sys::capture(
-          {.argv = {program, "--version"}, .environment = environment, .timeout = k_version_time}, 1 << 20);
-      for (const std::string_view line : lines(said.output)) {
-        if (said.exit.good() && !line.starts_with("InstalledDir")) version += std::string(line) + "\n";
-      }
-    } catch (const Error&) {  // it cannot be started to be asked: not known, so not cached
-    }
-  }
-  try {
-    sys::make_folders(file.parent_path());
-    sys::write_file(file, version);
-  } catch (const Error&) {  // best effort: it is asked again the next time
-  }
-  return version;
-}
-
-// As nvcc finds it: a path, a folder with one in it, or a name in PATH.
-std::string host_compiler(const std::string& given) {
-  std::error_code error;
-  if (fs::is_directory(given, error)) return (fs::path(given) / "g++").string();
+  if (fs::is_directory(given, error)) return (fs::path(given) / "gcc").string();
   if (given.find('/') != given.npos) return given;
-  const char* path = std::getenv("PATH");  // NOLINT(concurrency-mt-unsafe): one thread
-  return sys::find_program(given, path == nullptr ? "" : path).string();
+  return sys::find_program(given.empty() ? "gcc" : given, path).string();
+}
+
+// A regular file, or none: a compiler would follow a link or write into a device.
+bool is_plain(const std::string& path) {
+  struct stat status{};
+  return ::lstat(path.c_str(), &status) != 0 || S_ISREG(status.st_mode);
+}
+
+void write_output(const std::string& path, std::string_view bytes) {
+  sys::NewFile file = sys::NewFile::replacing(path, 0666);
+  file.write(Bytes(bytes));
+  file.close();
+}
+
+bool has_colour_option(const std::vector<std::string>& argv) {
+  return std::any_of(argv.begin(), argv.end(), [](const std::string& word) {
+    return word.find("diagnostics-color") != word.npos || word.find("color-diagnostics") != word.npos;
+  });
 }
 
 }  // namespace
@@ -94,85 +66,120 @@ std::string host_compiler(const std::string& given) {
 std::unique_ptr<ShimCache> ShimCache::find(const std::string& shims, const std::string& real,
                                            const std::vector<std::string>& argv, const CompilerCommand& command,
                                            const RunFile& run) {
-  if (run.cache_program.empty() || run.cache_config.empty() || called_by_cache()) return nullptr;
-  auto cached = cached_command(command, argv, own_environment(), run.cache_base, read_response);
-  if (!cached) return nullptr;
-  std::string identity = version_of(shims, run, real);
-  if (identity.empty()) return nullptr;
-  if (!cached->host_compiler.empty()) {
-    const std::string host = version_of(shims, run, host_compiler(cached->host_compiler));
-    if (host.empty()) return nullptr;
-    identity += host;
-  }
-  std::unique_ptr<ShimCache> cache(new ShimCache());
-  cache->m_shims = shims;
-  cache->m_real = real;
-  cache->m_program = run.cache_program;
-  cache->m_config = run.cache_config;
-  cache->m_identity = to_hex(sha256(Bytes(identity + cached->more))).substr(0, 32);
-  // hipcc is clang by another name, which ccache does not know.
-  if (base_name(real).starts_with("hipcc")) cache->m_type = "clang";
-  cache->m_command = std::move(*cached);
-  return cache;
-}
-
-void ShimCache::open() {
-  std::tie(m_near, m_far) = sys::socket_pair();
-  m_log = sys::MemoryFile::make("cache");
-  m_is_asked = false;
-  m_signal = 0;
-}
-
-std::vector<std::string> ShimCache::argv() const {
-  std::vector<std::string> words{m_program, m_real};
-  words.insert(words.end(), m_command.argv.begin(), m_command.argv.end());
-  return words;
-}
-
-std::vector<std::string> ShimCache::environment(const std::vector<std::string>& below) const {
-  std::vector<std::string> result;
-  bool path = false;
-  const std::string folder = m_shims + "/" + k_asker_folder;
+  const bool kind =
+      command.kind == Kind::c || command.kind == Kind::cxx || command.kind == Kind::cuda || command.kind == Kind::hip;
+  if (run.cache.empty() || !kind || !command.compile_only || command.sources.size() != 1) return nullptr;
+  if (is_called_by_cache()) return nullptr;
+  cache::CompileRequest request;
+  request.program = real;
+  request.argv = argv;
+  const auto below = environment_below(own_environment(), shims, std::string(k_passed_variable) + "=1");
+  std::string path;
   for (const std::string& entry : below) {
-    if (entry.starts_with("CCACHE_")) continue;
-    const bool is_path = entry.starts_with("PATH=");
-    path = path || is_path;
-    result.push_back(is_path ? "PATH=" + folder + ":" + entry.substr(5) : entry);
+    const std::string_view name = std::string_view(entry).substr(0, entry.find('='));
+    if (name == "PATH") path = entry.substr(5);
+    if (cache::is_compiler_variable(name)) request.environment.push_back(entry);
   }
-  if (!path) result.push_back("PATH=" + folder);
-  result.push_back("CCACHE_CONFIGPATH=" + m_config);
-  result.push_back("CCACHE_NAMESPACE=" + m_identity);
-  result.push_back("CCACHE_STATSLOG=" + m_log.path());
-  if (m_command.by_dependencies) result.emplace_back("CCACHE_DEPEND=1");
-  if (!m_type.empty()) result.push_back("CCACHE_COMPILERTYPE=" + m_type);
-  result.push_back(fmt::format("{}={}", k_cache_variable, m_far.share_with_children()));
-  return result;
+  std::error_code error;
+  request.folder = fs::current_path(error).string();
+  if (error) return nullptr;
+  CompilerFacts facts = compiler_facts(shims, run, real, argv, command.sources.front());
+  if (facts.identity.empty()) return nullptr;
+  if (cache::is_nvcc(real)) {
+    const cache::FileQuestions files{[](const std::string& name) { return read_response(name); }, {}};
+    const std::string host = host_compiler(cache::nvcc_host_compiler(argv, request.environment, files), path);
+    const CompilerFacts of_host = compiler_facts(shims, run, host, {host}, command.sources.front());
+    if (of_host.identity.empty()) return nullptr;
+    facts.identity += of_host.identity;
+    facts.tools.insert(facts.tools.end(), of_host.tools.begin(), of_host.tools.end());
+    facts.search.insert(facts.search.end(), of_host.search.begin(), of_host.search.end());
+  } else if (sys::standard_error_is_terminal() && !has_colour_option(argv)) {
+    request.argv.emplace_back("-fdiagnostics-color=always");  // its output goes through us
+  }
+  request.identity = facts.identity;
+  request.tools = facts.tools;
+  request.search = facts.search;
+  cache::Conversation conversation(run.cache);
+  if (!conversation.is_open()) return nullptr;
+  return std::unique_ptr<ShimCache>(new ShimCache(std::move(conversation), std::move(request)));
 }
 
-bool ShimCache::hear() {
-  std::array<char, 16> said{};
-  const sys::Moved got = m_near.receive_now(said);
-  for (std::size_t i = 0; i < got.size; ++i) {
-    if (said[i] == k_question[0]) m_is_asked = true;
-    if (said[i] == k_ended && i + 1 < got.size) m_signal = said[++i];
+bool ShimCache::write_hit(const cache::Conversation::Hit& hit) const {
+  if (!is_plain(hit.object) || !is_plain(hit.dependencies)) return false;
+  try {
+    write_output(hit.object, hit.result.object);
+    if (!hit.dependencies.empty()) write_output(hit.dependencies, hit.dependency_text);
+  } catch (const Error&) {  // the compiler says better what is wrong with the place
+    return false;
   }
-  return got.state != sys::Moved::State::ended;
+  sys::write_standard(sys::Stream::output, hit.result.output);
+  sys::write_standard(sys::Stream::errors, hit.result.errors);
+  return true;
 }
 
-void ShimCache::answer(std::vector<std::string> argv) const {
-  std::string text;
-  if (m_command.exact) {
-    if (!m_command.dependencies.empty()) argv.insert(argv.end(), {"-MD", "-MF", m_command.dependencies});
-    for (const std::string& word : argv) text.append(word.c_str(), word.size() + 1);
+CacheUse ShimCache::look() {
+  cache::Conversation::Answer answer = m_conversation.find(m_request);
+  if (answer.hit) {
+    m_remote = answer.hit->remote;
+    if (write_hit(*answer.hit)) return CacheUse::hit;
+    m_why = "the object cannot be written";
+    return CacheUse::pass;
   }
-  m_near.send_all(text);
-  m_near.end_sending();
+  if (answer.miss) {
+    m_remote_failed = answer.miss->remote_failed;
+    if (!is_plain(answer.miss->object)) {
+      m_why = "the object is not a plain file";
+      return CacheUse::pass;
+    }
+    m_miss = std::move(answer.miss);
+    clean_up();  // left by a compile that was killed
+    return CacheUse::miss;
+  }
+  m_why = answer.pass ? answer.pass->why : "the cache does not answer";
+  return CacheUse::pass;
 }
 
-CacheOutcome ShimCache::outcome() const { return read_cache_log(m_log.content(1 << 20)); }
+std::vector<std::string> ShimCache::argv(const std::vector<std::string>& granted) const {
+  if (!m_miss || granted.empty()) return granted;
+  // The governor may have changed nvcc's number of threads; what the cache changes stands at the end or is one word.
+  if (cache::is_nvcc(m_request.program)) {
+    std::vector<std::string> words = granted;
+    if (std::find(m_miss->argv.begin(), m_miss->argv.end(), "-MMD") == m_miss->argv.end())
+      std::replace(words.begin(), words.end(), std::string("-MMD"), std::string("-MD"));
+    for (std::size_t i = m_request.argv.size(); i < m_miss->argv.size(); ++i) words.push_back(m_miss->argv[i]);
+    return words;
+  }
+  return m_miss->argv;
+}
 
-void ShimCache::remove_dependencies() const {
-  if (!m_command.dependencies.empty()) ::unlink(m_command.dependencies.c_str());
+std::vector<std::string> ShimCache::environment(std::vector<std::string> below) const {
+  if (m_miss) below.insert(below.end(), m_miss->environment.begin(), m_miss->environment.end());
+  return below;
+}
+
+CacheUse ShimCache::store(const std::string& output, const std::string& errors) {
+  if (!m_miss) return CacheUse::pass;
+  const auto object = sys::read_file_if_possible(m_miss->object, k_largest_object);
+  const auto dependencies = sys::read_file_if_possible(m_miss->dependencies, k_largest_text);
+  cache::Conversation::Made made;
+  if (!m_miss->headers.empty()) made.headers = sys::read_file_if_possible(m_miss->headers, k_largest_text).value_or("");
+  if (!object || !dependencies || (!m_miss->headers.empty() && made.headers.empty())) {
+    m_why = "the compiler did not write what it was asked for";
+    return CacheUse::pass;
+  }
+  made.object = *object;
+  made.dependencies = *dependencies;
+  made.output = output;
+  made.errors = errors;
+  const cache::Conversation::Stored stored = m_conversation.store(made);
+  m_why = stored.why;
+  return stored.kept ? CacheUse::miss : CacheUse::pass;
+}
+
+void ShimCache::clean_up() const {
+  if (!m_miss) return;
+  if (!m_miss->keep_dependencies) ::unlink(m_miss->dependencies.c_str());
+  if (!m_miss->headers.empty()) ::unlink(m_miss->headers.c_str());
 }
 
 }  // namespace wheelsmith::governor

@@ -16,18 +16,18 @@ namespace wheelsmith::governor {
 class ShimChild {
  public:
   // Throws Error when there cannot be another process.
+  // `keep`: also on a terminal.
   ShimChild(const std::string& program, const std::vector<std::string>& argv,
-            const std::vector<std::string>& environment);
+            const std::vector<std::string>& environment, bool keep);
 
   // What to watch, from the call that gives it on; null: nothing.
   using Watch = std::function<const sys::Fd*()>;
   // Waits to its end. `on_readable` is called when there is something to read from `news`, and `on_tick` ten times a
-  // second while that is not open; both give the one to watch from then on. `on_asked` is the same for `asker`, the
-  // socket to what it started; while there is one, `on_tick` is called every second as well.
-  sys::ForegroundExit wait(const sys::Fd* news, const Watch& on_readable, const Watch& on_tick,
-                           const sys::Fd* asker = nullptr, const Watch& on_asked = {});
-  // What it wrote, as far as it was kept.
-  [[nodiscard]] std::string output() const;
+  // second while that is not open; both give the one to watch from then on.
+  sys::ForegroundExit wait(const sys::Fd* news, const Watch& on_readable, const Watch& on_tick);
+  // What it wrote, as far as it was kept. Where both go to one place, all is among the errors.
+  [[nodiscard]] std::string output() const { return m_output.content(); }
+  [[nodiscard]] std::string errors() const { return m_errors.content(); }
   // Hands it on, or says why it could not be started.
   void show_output() const;
 

@@ -22,9 +22,9 @@ bool is_open(const sys::Fd* fd) { return fd != nullptr && fd->is_open(); }
 }  // namespace
 
 ShimChild::ShimChild(const std::string& program, const std::vector<std::string>& argv,
-                     const std::vector<std::string>& environment)
+                     const std::vector<std::string>& environment, bool keep)
     : m_program(program) {
-  const bool keep = !sys::standard_error_is_terminal();
+  keep = keep || !sys::standard_error_is_terminal();
   const bool one = sys::output_and_errors_are_one();
   if (keep) m_errors = sys::MemoryFile::make("errors");
   if (keep && !one) m_output = sys::MemoryFile::make("output");
@@ -36,21 +36,16 @@ ShimChild::ShimChild(const std::string& program, const std::vector<std::string>&
   m_process = std::make_unique<sys::ForegroundProcess>(command);
 }
 
-sys::ForegroundExit ShimChild::wait(const sys::Fd* news, const Watch& on_readable, const Watch& on_tick,
-                                    const sys::Fd* asker, const Watch& on_asked) {
+sys::ForegroundExit ShimChild::wait(const sys::Fd* news, const Watch& on_readable, const Watch& on_tick) {
   for (;;) {
     if (const auto exit = m_process->poll()) return *exit;
-    std::array<sys::Waiting, 3> waiting{{{&m_process->end()}, {news}, {asker}}};
+    std::array<sys::Waiting, 2> waiting{{{&m_process->end()}, {news}}};
     const bool blind = !m_process->end().is_open();
-    const int timeout = blind ? 10 : (!is_open(news) ? 100 : (!is_open(asker) ? -1 : 1000));
-    const sys::Waited waited = sys::wait_readable(waiting, timeout);
+    const sys::Waited waited = sys::wait_readable(waiting, blind ? 10 : (!is_open(news) ? 100 : -1));
     if (waiting[1].ready) news = on_readable();
-    if (waiting[2].ready) asker = on_asked();
-    if (waited == sys::Waited::timeout && (!is_open(news) || is_open(asker))) news = on_tick();
+    if (waited == sys::Waited::timeout && !is_open(news)) news = on_tick();
   }
 }
-
-std::string ShimChild::output() const { return m_output.content() + m_errors.content(); }
 
 void ShimChild::show_output() const {
   sys::write_standard(sys::Stream::output, m_output.content());

@@ -32,6 +32,7 @@ constexpr double k_patience = 20;     // for a governor that can be talked to
 constexpr int k_silence_ms = 30'000;  // a governor that says nothing for so long is none; it speaks every 5 s
 constexpr int k_probe_ms = 500;       // for one that was silent: it answers a question in a hurry at once
 constexpr double k_probe_every = 10;
+constexpr useconds_t k_adoption_us = 700'000;  // tick() looks for a new governor every 0.5 s
 constexpr unsigned k_most_tries = 3;
 constexpr unsigned k_most_set_backs = 3;
 constexpr std::size_t k_hash_whole = 8 << 20;
@@ -112,8 +113,13 @@ bool Shim::get_grant() {
   if (patience == 0) return false;
   const double until = now() + k_patience;
   double give_up = until;
+  bool lost = false;
   while (now() < give_up) {
-    if (!m_connection.is_open()) m_connection = connect_or_start(m_run, k_patience);
+    if (!m_connection.is_open()) {
+      m_connection = connect_or_start(m_run, k_patience);
+      // Those that compile tell a new governor of themselves first: it would let us in beside them.
+      if (lost) ::usleep(k_adoption_us);
+    }
     if (!m_connection.send(question(Word::ask))) continue;
     for (;;) {
       Message answer;
@@ -132,6 +138,7 @@ bool Shim::get_grant() {
       return true;
     }
     m_connection.close();
+    lost = true;
     ::usleep(20'000);
   }
   return false;
@@ -145,15 +152,7 @@ const sys::Fd* Shim::watch() {
     const Connection::Got got = m_connection.receive(message, 0);
     if (got == Connection::Got::nothing) return &m_connection.fd();
     if (got == Connection::Got::message) {
-      m_heard = now();
       m_set_back = m_set_back || message.word == Word::set_back;
-      if (m_phase == Phase::waiting && message.word == Word::grant) {
-        m_threads = static_cast<unsigned>(std::clamp<std::uint64_t>(message.number("threads"), 1, 1024));
-        let_compile();
-      } else if (m_phase == Phase::waiting && message.word == Word::refused) {
-        note_ungoverned();
-        let_compile();
-      }
       continue;
     }
     if (!m_set_back) signal_tree(::getpid(), SIGCONT);
@@ -165,42 +164,11 @@ const sys::Fd* Shim::watch() {
 // While nobody can be heard. A second or two after its predecessor, there is a new governor: some shim that waits has
 // started it.
 const sys::Fd* Shim::tick() {
-  const bool waits = m_phase == Phase::waiting;
-  if (m_connection.is_open()) {
-    if (waits && std::exchange(m_ask_later, false)) m_connection.send(question(Word::ask));
-  } else {
-    if (++m_lost % 5 == 0) m_connection = waits && m_lost > 20 ? connect_or_start(m_run, 1) : connect_to(m_run.runtime);
-    // Those that compile tell a new governor of themselves first: it would let us in beside them.
-    m_ask_later = waits;
-    if (m_connection.is_open() && !waits) m_connection.send(question(Word::adopt));
-  }
-  const double patience = m_connection.is_open() ? k_silence_ms / 1000.0 : k_patience;
-  if (waits && now() - m_heard > patience) {
-    if (m_connection.is_open()) note_silence();
-    note_ungoverned();
-    let_compile();
+  if (!m_connection.is_open() && ++m_lost % 5 == 0) {
+    m_connection = connect_to(m_run.runtime);
+    if (m_connection.is_open()) m_connection.send(question(Word::adopt));
   }
   return &m_connection.fd();
-}
-
-// ccache has no object for this: now it is a compile like any other.
-const sys::Fd* Shim::asked() {
-  if (!m_cache->hear()) return nullptr;
-  if (!m_cache->is_asked() || m_asked) return &m_cache->socket();
-  m_asked = true;
-  if (m_phase == Phase::compiling) {
-    let_compile();
-  } else {
-    m_phase = Phase::waiting;
-    m_heard = now();
-    if (m_connection.is_open()) m_connection.send(question(Word::ask));
-  }
-  return &m_cache->socket();
-}
-
-void Shim::let_compile() {
-  m_phase = Phase::compiling;
-  m_cache->answer(granted_argv());
 }
 
 std::vector<std::string> Shim::granted_argv() const {
@@ -241,59 +209,56 @@ int Shim::run_ungoverned() {
   return 127;
 }
 
+void Shim::report_hit() {
+  m_connection.send({Word::done,
+                     {{"exit", "0"},
+                      {"cache", std::string(enum_name(CacheUse::hit))},
+                      {"remote", m_cache->was_remote() ? "1" : "0"}}});
+}
+
 int Shim::run() {
   identify();
   m_cache = ShimCache::find(m_shims, m_real, m_argv, m_command, m_run);
   unsigned set_backs = 0;
+  CacheUse use = CacheUse::none;
   for (;;) {
-    // What must be alone is a compile for sure.
-    m_phase = m_cache && !m_alone ? Phase::looking : Phase::compiling;
-    m_asked = m_set_back = false;
+    m_set_back = false;
+    // One that was looked for already, or that must be alone, is a compile for sure.
+    if (m_cache && use == CacheUse::none && !m_alone) {
+      m_phase = Phase::looking;
+      if (!get_grant()) return run_ungoverned();
+      use = m_cache->look();
+      if (use == CacheUse::hit) {
+        report_hit();
+        return 0;
+      }
+    }
+    m_phase = Phase::compiling;
     if (!get_grant()) return run_ungoverned();
     auto environment =
         environment_below(own_environment(), m_shims, fmt::format("{}={}", k_grant_variable, ::getpid()));
-    if (m_cache) {
-      m_cache->open();
-      environment = m_cache->environment(environment);
-    }
-    ShimChild child(m_cache ? m_cache->argv().front() : m_real, m_cache ? m_cache->argv() : granted_argv(),
-                    environment);
-    if (m_cache) m_cache->close_far_end();
-    sys::ForegroundExit end = child.wait(
-        &m_connection.fd(), [this] { return watch(); }, [this] { return tick(); },
-        m_cache ? &m_cache->socket() : nullptr, [this] { return asked(); });
+    const bool may_keep = use == CacheUse::miss;
+    if (may_keep) environment = m_cache->environment(std::move(environment));
+    ShimChild child(m_real, may_keep ? m_cache->argv(granted_argv()) : granted_argv(), environment, may_keep);
+    const sys::ForegroundExit end =
+        child.wait(&m_connection.fd(), [this] { return watch(); }, [this] { return tick(); });
     if (m_connection.is_open()) watch();
-    if (m_cache) {
-      m_cache->hear();
-      m_cache->remove_dependencies();
-      if (end.code != 0 && m_cache->signal() != 0) {
-        end.signal = m_cache->signal();
-        end.code = 128 + end.signal;
-      }
-    }
-    const bool of_cache = m_cache && !m_asked;
-    if (of_cache && end.code != 0 && !m_set_back) {
-      m_cache.reset();  // ccache itself could not: its folder is gone or full
-      continue;
-    }
-    const CacheOutcome cached = m_cache ? m_cache->outcome() : CacheOutcome();
-    const std::string output = end.code != 0 ? child.output() : std::string();
+    if (may_keep && end.code == 0) use = m_cache->store(child.output(), child.errors());
+    if (may_keep) m_cache->clean_up();
+    const std::string output = end.code != 0 ? child.output() + child.errors() : std::string();
     const bool out_of_memory = !m_set_back && ended_for_memory(end.code, end.signal, output);
     // What was ended by us but was done already stays done.
     const bool again = m_set_back && end.code != 0;
     const bool last = m_try + 1 >= k_most_tries;
     Message verdict;
-    CacheUse use = CacheUse::none;
-    if (m_cache && (of_cache || cached.miss || end.code == 0))
-      use = of_cache ? CacheUse::hit : cached.miss ? CacheUse::miss : CacheUse::pass;
     m_connection.send({Word::done,
                        {{"exit", std::to_string(end.code)},
                         {"oom", out_of_memory ? "1" : "0"},
                         {"set_back", again ? "1" : "0"},
                         {"last", last ? "1" : "0"},
-                        {"cache", std::string(enum_name(use))},
-                        {"remote", of_cache && cached.remote ? "1" : "0"},
-                        {"remote_failed", cached.remote_failed ? "1" : "0"},
+                        {"cache", std::string(enum_name(end.code == 0 ? use : CacheUse::none))},
+                        {"cache_why", m_cache ? m_cache->why().substr(0, 500) : ""},
+                        {"remote_failed", m_cache && m_cache->remote_failed() ? "1" : "0"},
                         {"maxrss", std::to_string(end.largest_process)}}});
     while (end.code != 0 && m_connection.is_open() && m_connection.receive(verdict, 5000) == Connection::Got::message &&
            verdict.word != Word::verdict) {}

@@ -8,9 +8,6 @@
 
 namespace wheelsmith::governor {
 
-inline constexpr const char* k_asker_folder = "cache";
-inline constexpr const char* k_asker_name = "wheelsmith-grant";
-
 // A folder of shims for one surrounding: which compilers PATH, CC and CUDA_HOME mean. CMake writes the paths of its
 // compilers down, so the folder has a place that depends on these alone, and stays; called outside of a governed build
 // its shims are the compilers themselves.
@@ -20,8 +17,7 @@ inline constexpr const char* k_asker_name = "wheelsmith-grant";
 //   real/gcc              a link to the compiler that is meant
 //   cuda/…                a view of CUDA_HOME whose bin/nvcc is the shim; real/cuda/nvcc what it stands for
 //   exec_hook.so
-//   cache/wheelsmith-grant   what ccache calls before it calls a compiler
-//   versions/                what compilers say of themselves
+//   versions/             compilers' answers to questions about themselves
 class ShimFolder {
  public:
   // Looks around in `environment`; makes the folder below `parent`. Throws Error.

@@ -163,8 +163,6 @@ void ShimFolder::make(const fs::path& program) const {
     link("wheelsmith-shim", m_path / "bin" / name);
   }
   for (const View& view : m_views) make_view(view);
-  sys::make_folders(m_path / k_asker_folder);
-  link("../bin/wheelsmith-shim", m_path / k_asker_folder / k_asker_name);
   if (sys::read_file_if_there(hook(), 1 << 20) != data::exec_hook_so) sys::write_file(hook(), data::exec_hook_so);
 }
 
@@ -207,7 +205,7 @@ void ShimFolder::enter(sys::Environment& environment) const {
   if (sanitizer.find("verify_asan_link_order") == sanitizer.npos) {
     sanitizer += sanitizer.empty() ? "verify_asan_link_order=0" : ":verify_asan_link_order=0";
   }
-  // ccache would begin anew with every version of ours.
+  // A ccache of the build's own would begin anew with every version of ours.
   environment.try_emplace("CCACHE_COMPILERCHECK", "string:" + to_hex(sha256(Bytes(m_identity))));
   environment[k_shims_variable] = m_path.string();
 }

@@ -57,7 +57,6 @@ std::optional<int> run_as_shim(int argc, char** argv) {
   if (argc < 1 || base_name(self) != k_shim_name || base_name(argv[0]) == "wheelsmith") return std::nullopt;
   try {
     const std::string shims = self.substr(0, self.size() - k_shim_name.size() - std::string_view("/bin/").size());
-    if (base_name(argv[0]) == k_asker_name) return run_as_asker(shims, {argv + 1, argv + argc});
     std::string real = variable(k_real_variable);
     ::unsetenv(k_real_variable);  // NOLINT(concurrency-mt-unsafe): one thread
     if (real.empty()) real = link_target(note_of_real(shims, argv[0]));

@@ -10,8 +10,8 @@ namespace wheelsmith::run {
 
 namespace {
 
-// Whose compiles may share results. A package's build scripts reach its part of the cache, and could put anything
-// there; so a part belongs to a project and the place its source comes from, of which a fork has another.
+// Whose compiles may share results. A package's build scripts can hand in any bytes as the object of a compile; so
+// entries belong to a project and the place its source comes from, and a fork has another place.
 std::string cache_owner(const plan::BuildSpec& spec) {
   std::string origin(enum_name(spec.source.kind));
   origin += "\n" + (spec.source.folder.empty() ? spec.source.url : spec.source.folder.string());
@@ -37,21 +37,14 @@ void ToolRunner::govern(const recipe::Rules& rules) {
   }
 }
 
-// Trees, environments and toolkits lie in the store: made relative to it, their paths are the same in every store.
-governor::CacheOptions ToolRunner::cache_options(const recipe::Rules& rules) {
-  governor::CacheOptions options = m_job.cache;
-  if (options.program.empty()) return {};
+cache::CacheOptions ToolRunner::cache_options(const recipe::Rules& rules) {
+  cache::CacheOptions options = m_job.cache;
+  if (!options.enabled) return {};
   if (!rules.cache) {
     m_services.report.note(fmt::format("without the compile cache: {}", rules.cache_why));
     return {};
   }
-  options.base = m_services.store.root();
-  // One for each package and origin: what a package writes there only it will ever read.
-  options.folder /= cache_owner(m_job.spec);
-  if (m_network_isolated && CacheRelay::is_needed(options.remote)) {
-    m_relay.emplace(options.remote);
-    options.remote = m_relay->inner_remote();
-  }
+  options.scope = cache_owner(m_job.spec);
   return options;
 }
 

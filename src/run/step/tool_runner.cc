@@ -144,7 +144,6 @@ sys::SandboxPolicy ToolRunner::policy() const {
   }
   if (const auto config = m_git_variables.find("GIT_CONFIG_GLOBAL"); config != m_git_variables.end())
     maker.read(config->second);
-  if (m_relay) maker.read(m_relay->folder());
   if (m_governed) {
     const governor::Places places = m_governed->places();
     for (const std::filesystem::path& path : places.readable) maker.read(path);
@@ -245,7 +244,6 @@ void ToolRunner::run(const std::vector<std::string>& argv, const std::string& wh
     return silent || full || sys::interrupted();
   };
   sys::Command started = command;
-  if (m_relay) started.argv = m_relay->wrapped(command.argv);
   if (m_sandbox != sys::SandboxMode::off) {
     // Its own /tmp is empty at first: nobody finds there what another command left on purpose.
     sys::remove_tree(m_tree.tree / "tmp");

@@ -6,7 +6,6 @@
 
 #include "base/error.h"
 #include "governor/governor.h"
-#include "run/cache_relay.h"
 #include "run/sandbox.h"
 #include "run/step/phases.h"
 #include "sys/process/process.h"
@@ -51,7 +50,7 @@ class ToolRunner {
 
  private:
   void govern(const recipe::Rules& rules);
-  governor::CacheOptions cache_options(const recipe::Rules& rules);
+  cache::CacheOptions cache_options(const recipe::Rules& rules);
   void tell_memory();
   [[nodiscard]] unsigned jobs() const;
   [[nodiscard]] sys::Environment plain_variables() const;
@@ -67,7 +66,6 @@ class ToolRunner {
   sys::SandboxMode m_sandbox;
   bool m_network_isolated;
   sys::Environment m_git_variables;  // by which a git below the build finds the mirrors
-  std::optional<CacheRelay> m_relay;
   std::optional<governor::GovernedBuild> m_governed;
   std::chrono::steady_clock::time_point m_told_memory{};
   governor::CacheCounts m_cache;

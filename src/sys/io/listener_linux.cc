@@ -86,6 +86,32 @@ Socket connect_local(const std::filesystem::path& path, int timeout_seconds) {
   return socket;
 }
 
+bool is_numeric_address(const std::string& text) {
+  in6_addr any{};
+  return ::inet_pton(AF_INET, text.c_str(), &any) == 1 || ::inet_pton(AF_INET6, text.c_str(), &any) == 1;
+}
+
+Socket connect_tcp(const std::string& address, std::uint16_t port, int timeout_seconds) {
+  TcpAddress place{};
+  socklen_t size = sizeof place.four;
+  if (::inet_pton(AF_INET, address.c_str(), &place.four.sin_addr) == 1) {
+    place.four.sin_family = AF_INET;
+    place.four.sin_port = htons(port);
+  } else if (::inet_pton(AF_INET6, address.c_str(), &place.six.sin6_addr) == 1) {
+    place.six.sin6_family = AF_INET6;
+    place.six.sin6_port = htons(port);
+    size = sizeof place.six;
+  } else {
+    return {};
+  }
+  Socket socket(Fd(::socket(place.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0)));
+  if (!socket.is_open()) return {};
+  socket.set_send_timeout(timeout_seconds);
+  if (::connect(socket.fd().raw(), &place.any, size) != 0) return {};
+  socket.set_no_delay();
+  return socket;
+}
+
 LocalListener::LocalListener(std::filesystem::path path) : m_path(std::move(path)) {
   const auto address = local_address(m_path);
   if (!address) throw Error("the path of a socket is too long: " + printable(m_path.string()));

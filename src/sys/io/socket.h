@@ -35,12 +35,16 @@ class Socket {
   bool send_all(std::string_view text) const;
   // Until the other side says no more, at most so much.
   [[nodiscard]] std::string receive_all(std::size_t limit) const;
+  // The next bytes, waiting for them; ended also after the receive timeout.
+  Moved receive_some(std::span<char> into) const;
   // These never wait. `more`: the next bytes follow at once and may travel in the same packet.
   Moved send_now(std::string_view text, bool more = false) const;
   Moved send_now(const OpenFile& file, std::uint64_t offset, std::uint64_t size) const;
   Moved receive_now(std::span<char> into) const;
   // The other side reads to the end of what was sent; it can still answer.
   void end_sending() const;
+  // Nothing more either way: a call that waits in another thread returns.
+  void shut_down() const;
 
   void set_send_timeout(int seconds) const;  // of connecting, too
   void set_no_delay() const;                 // TCP: small packets go at once
@@ -51,6 +55,13 @@ class Socket {
   };
   // The process at the other end of a local socket.
   [[nodiscard]] std::optional<Peer> peer() const;
+
+  // A descriptor for the other end of a local socket, with one byte that carries it. False when that end is gone.
+  bool send_fd(const Fd& fd) const;
+  // The one that was sent. Not open when the next byte carries none. Waits.
+  [[nodiscard]] Fd receive_fd() const;
+  // How long a call that reads waits for the other side; such a call then ends as if that side were gone.
+  void set_receive_timeout(int seconds) const;
 
   // Lets children have it: the text by which one takes it with from_parent().
   [[nodiscard]] std::string share_with_children() const;
@@ -66,6 +77,11 @@ std::pair<Socket, Socket> socket_pair();
 
 // To whoever listens at a path. Not open when nobody does.
 Socket connect_local(const std::filesystem::path& path, int timeout_seconds);
+
+// To a numeric address ("127.0.0.1", "::1"). Not open when nobody answers in time.
+Socket connect_tcp(const std::string& address, std::uint16_t port, int timeout_seconds);
+// Whether a text is such an address.
+bool is_numeric_address(const std::string& text);
 
 // A socket with a name in the file system, for this user alone. Throws Error. Removes the name with the object.
 class LocalListener {

@@ -58,6 +58,12 @@ std::string Socket::receive_all(std::size_t limit) const {
   return text;
 }
 
+Moved Socket::receive_some(std::span<char> into) const {
+  Moved got = moved([&] { return ::recv(m_fd.raw(), into.data(), into.size(), 0); });
+  if (got.state == Moved::State::would_wait) got.state = Moved::State::ended;
+  return got;
+}
+
 Moved Socket::send_now(std::string_view text, bool more) const {
   const int flags = MSG_NOSIGNAL | MSG_DONTWAIT | (more ? MSG_MORE : 0);
   return moved([&] { return ::send(m_fd.raw(), text.data(), text.size(), flags); });
@@ -76,6 +82,8 @@ Moved Socket::receive_now(std::span<char> into) const {
 
 void Socket::end_sending() const { ::shutdown(m_fd.raw(), SHUT_WR); }
 
+void Socket::shut_down() const { ::shutdown(m_fd.raw(), SHUT_RDWR); }
+
 void Socket::set_send_timeout(int seconds) const { set_option(m_fd, SOL_SOCKET, SO_SNDTIMEO, timeval{seconds, 0}); }
 
 void Socket::set_no_delay() const { set_option(m_fd, IPPROTO_TCP, TCP_NODELAY, 1); }
@@ -85,6 +93,49 @@ std::optional<Socket::Peer> Socket::peer() const {
   socklen_t size = sizeof peer;
   if (::getsockopt(m_fd.raw(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return std::nullopt;
   return Peer{peer.pid, peer.uid};
+}
+
+bool Socket::send_fd(const Fd& fd) const {
+  char byte = 'F';
+  iovec part{&byte, 1};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control.data();
+  message.msg_controllen = control.size();
+  cmsghdr* header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(sizeof(int));
+  const int raw = fd.raw();
+  std::memcpy(CMSG_DATA(header), &raw, sizeof raw);
+  return moved([&] { return ::sendmsg(m_fd.raw(), &message, MSG_NOSIGNAL); }).state == Moved::State::moved;
+}
+
+Fd Socket::receive_fd() const {
+  char byte = 0;
+  iovec part{&byte, 1};
+  // Room for one: the kernel closes what else a stranger sends.
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control.data();
+  message.msg_controllen = control.size();
+  if (moved([&] { return ::recvmsg(m_fd.raw(), &message, MSG_CMSG_CLOEXEC); }).state != Moved::State::moved) return {};
+  for (cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr; header = CMSG_NXTHDR(&message, header)) {
+    if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
+    if (header->cmsg_len < CMSG_LEN(sizeof(int))) continue;
+    int raw = -1;
+    std::memcpy(&raw, CMSG_DATA(header), sizeof raw);
+    return Fd(raw);
+  }
+  return {};
+}
+
+void Socket::set_receive_timeout(int seconds) const {
+  set_option(m_fd, SOL_SOCKET, SO_RCVTIMEO, timeval{seconds, 0});
 }
 
 std::string Socket::share_with_children() const {

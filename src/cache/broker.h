@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cache/cache.h"
+#include "cache/compile.h"
+#include "cache/entry.h"
+#include "sys/io/socket.h"
+
+namespace wheelsmith::cache {
+
+// Answers the shims of one build. It runs in the process that started the build, outside of the build's sandbox; what a
+// build can reach of the cache is this socket.
+class Broker {
+ public:
+  // Listens at `socket`. Throws Error when the cache or the socket cannot be used.
+  Broker(const CacheOptions& options, const std::filesystem::path& socket);
+  // Ends when what was compiled is stored.
+  ~Broker();
+  Broker(const Broker&) = delete;
+  Broker& operator=(const Broker&) = delete;
+
+ private:
+  struct State;
+  std::unique_ptr<State> m_state;
+};
+
+// The shim's side of a conversation about one compile.
+class Conversation {
+ public:
+  // Not open when no broker listens there.
+  explicit Conversation(const std::filesystem::path& socket);
+  [[nodiscard]] bool is_open() const { return m_socket.is_open(); }
+
+  struct Hit {
+    Result result;
+    std::string object, dependencies;  // files to write; the second may be empty
+    std::string dependency_text;
+    bool remote = false;
+  };
+  struct Miss {
+    std::vector<std::string> argv{};         // to run instead
+    std::vector<std::string> environment{};  // NAME=value to add
+    std::string object, dependencies, headers;  // files that it writes; the last may be empty
+    bool keep_dependencies = false;             // the build wants the file
+    bool remote_failed = false;
+  };
+  struct Pass {
+    std::string why;
+  };
+  struct Answer {
+    std::optional<Hit> hit{};
+    std::optional<Miss> miss{};
+    std::optional<Pass> pass{};
+  };
+  // None of them when the broker is gone.
+  Answer find(const CompileRequest& request);
+
+  struct Made {
+    std::string object, dependencies, headers, output, errors;
+  };
+  struct Stored {
+    bool kept = false;
+    std::string why;  // not kept
+  };
+  // After a miss and a good compile.
+  Stored store(const Made& made);
+
+ private:
+  sys::Socket m_socket;
+};
+
+}  // namespace wheelsmith::cache

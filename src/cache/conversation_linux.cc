@@ -1,0 +1,93 @@
+#include "base/endian.h"
+#include "base/error.h"
+#include "cache/broker.h"
+#include "cache/frame.h"
+#include "cache/storage.h"
+#include "cache/texts.h"
+#include "sys/root_view.h"
+
+// The shim's side. A broker that is gone or does not answer in time is no reason not to compile.
+
+namespace wheelsmith::cache {
+
+namespace {
+constexpr int k_connect_seconds = 5;
+constexpr int k_answer_seconds = 120;  // a hit may come from far away
+}  // namespace
+
+bool send_frame(const sys::Socket& socket, std::string_view bytes) {
+  const le64 size(bytes.size());
+  return socket.send_all({reinterpret_cast<const char*>(&size), sizeof size}) && (bytes.empty() || socket.send_all(bytes));
+}
+
+std::optional<std::string> receive_frame(const sys::Socket& socket, std::uint64_t limit) {
+  const std::string head = socket.receive_all(sizeof(le64));
+  if (head.size() != sizeof(le64)) return std::nullopt;
+  const std::uint64_t size = Bytes(head).get<le64>(0);
+  if (size > limit) return std::nullopt;
+  std::string bytes = socket.receive_all(size);
+  return bytes.size() == size ? std::optional(std::move(bytes)) : std::nullopt;
+}
+
+Conversation::Conversation(const std::filesystem::path& socket)
+    : m_socket(sys::connect_local(socket, k_connect_seconds)) {
+  if (!m_socket.is_open()) return;
+  m_socket.set_send_timeout(k_answer_seconds);
+  m_socket.set_receive_timeout(k_answer_seconds);
+}
+
+Conversation::Answer Conversation::find(const CompileRequest& request) {
+  Answer answer;
+  const sys::Fd root = sys::RootView::own_root();
+  if (!m_socket.is_open() || !root.is_open() || !m_socket.send_fd(root) || !send_frame(m_socket, request.to_bytes()))
+    return answer;
+  const auto bytes = receive_frame(m_socket, k_largest_entry + (1 << 20));
+  if (!bytes) return answer;
+  try {
+    TextReader reader(*bytes);
+    const std::string word = reader.text();
+    if (word == "hit") {
+      Hit hit;
+      hit.object = reader.text();
+      hit.dependencies = reader.text();
+      hit.dependency_text = reader.text();
+      hit.remote = reader.number() != 0;
+      hit.result.object = reader.text();
+      hit.result.output = reader.text();
+      hit.result.errors = reader.text();
+      answer.hit = std::move(hit);
+    } else if (word == "miss") {
+      Miss miss;
+      miss.argv = reader.list();
+      miss.environment = reader.list();
+      miss.object = reader.text();
+      miss.dependencies = reader.text();
+      miss.headers = reader.text();
+      miss.keep_dependencies = reader.number() != 0;
+      miss.remote_failed = reader.number() != 0;
+      answer.miss = std::move(miss);
+    } else {
+      answer.pass = Pass{reader.text()};
+    }
+  } catch (const Error&) {  // not an answer: the same as none
+    return {};
+  }
+  return answer;
+}
+
+Conversation::Stored Conversation::store(const Made& made) {
+  const std::string bytes =
+      TextWriter().add(made.object).add(made.dependencies).add(made.headers).add(made.output).add(made.errors).take();
+  if (!send_frame(m_socket, bytes)) return {false, "the cache does not answer"};
+  const auto answer = receive_frame(m_socket, 1 << 20);
+  if (!answer) return {false, "the cache does not answer"};
+  try {
+    TextReader reader(*answer);
+    const bool kept = reader.number() != 0;
+    return {kept, reader.text()};
+  } catch (const Error& error) {  // as good as no answer
+    return {false, error.what()};
+  }
+}
+
+}  // namespace wheelsmith::cache

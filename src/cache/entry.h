@@ -1,0 +1,44 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace wheelsmith::cache {
+
+// What a unit was compiled from, once.
+struct Variant {
+  std::vector<std::string> files{};    // all that were read, the source first; mapped names
+  std::vector<std::string> digests{};  // of each, 32 bytes
+  std::vector<std::string> names{};    // looked for in the include folders
+  std::string search;                  // search_state() of these names
+  std::vector<std::string> beside{};   // looked for beside a file that was read: '+' or '-' (not there) and mapped name
+  std::string result;                  // the key of the result
+
+  friend bool operator==(const Variant&, const Variant&) = default;
+};
+
+// All that a unit (a command line and a source) was compiled from, the latest first.
+struct Unit {
+  std::vector<Variant> variants{};
+  void add(Variant variant);
+
+  [[nodiscard]] std::string to_bytes() const;
+  static Unit from_bytes(std::string_view bytes);  // throws Error
+};
+
+// What a compile made.
+struct Result {
+  std::string object, output, errors;  // the two texts with mapped names
+
+  [[nodiscard]] std::string to_bytes() const;
+  static Result from_bytes(std::string_view bytes);  // throws Error
+};
+
+// An entry as it is stored: compressed, with a digest, and bound to its key. `level` 0: not compressed.
+std::string pack_entry(std::string_view key, std::string_view content, int level);
+// Nothing for bytes that are damaged, or that were stored under another key. At most `limit` bytes.
+std::optional<std::string> unpack_entry(std::string_view key, std::string_view bytes, std::uint64_t limit);
+
+}  // namespace wheelsmith::cache

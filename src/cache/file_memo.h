@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "cache/scan.h"
+#include "sys/root_view.h"
+
+namespace wheelsmith::cache {
+
+// The content of files, read once for each state of a file. A build compiles hundreds of units that include the same
+// thousand headers; each header is read and hashed for the first of them. Safe to use from several threads.
+class FileMemo {
+ public:
+  // Digests of large files (compilers) outlive the process in this file. Empty: they do not.
+  explicit FileMemo(std::string digests_file = {});
+
+  struct Facts {
+    std::string digest;  // SHA-256, 32 bytes
+    ScannedText text;
+  };
+  struct Known {
+    std::shared_ptr<const Facts> facts;
+    sys::PathState state;
+  };
+  // Nothing for what cannot be read or is larger than any source.
+  std::optional<Known> file(const sys::RootView& view, const std::string& path);
+  // The digest alone: for programs.
+  std::string digest(const sys::RootView& view, const std::string& path);
+
+  using Names = std::unordered_set<std::string>;
+  // The names in a folder; null where there is none.
+  std::shared_ptr<const Names> folder(const sys::RootView& view, const std::string& path);
+
+ private:
+  struct Key {
+    std::uint64_t device, inode, size;
+    std::int64_t modified, changed;
+    friend bool operator==(const Key&, const Key&) = default;
+  };
+  struct KeyHash {
+    std::size_t operator()(const Key& key) const;
+  };
+  static Key key_of(const sys::PathState& state);
+
+  std::mutex m_mutex;
+  std::unordered_map<Key, std::shared_ptr<const Facts>, KeyHash> m_files;
+  std::unordered_map<Key, std::shared_ptr<const Names>, KeyHash> m_folders;
+  std::unordered_map<std::string, std::string> m_digests;  // by path and state
+  std::string m_digests_file;
+};
+
+// What changed so recently may change again without a new time, as far as the kernel's clock goes.
+bool is_settled(const sys::PathState& state);
+// The kernel's time of this moment as it would stand on a file; nanoseconds since 1970.
+std::int64_t file_time_now();
+
+}  // namespace wheelsmith::cache

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/bytes.h"
+
+// Lists of texts as bytes: what entries of the cache and messages to its broker are made of. A text may hold any bytes.
+
+namespace wheelsmith::cache {
+
+class TextWriter {
+ public:
+  TextWriter& add(std::string_view text);
+  TextWriter& add(const std::vector<std::string>& list);
+  TextWriter& add_number(std::uint64_t number);
+  [[nodiscard]] std::string take() { return std::move(m_bytes); }
+
+ private:
+  std::string m_bytes;
+};
+
+// Throws Error for bytes that end too early, and for lists that could not be in bytes of this size.
+class TextReader {
+ public:
+  explicit TextReader(std::string_view bytes) : m_cursor(Bytes(bytes)) {}
+  std::string text();
+  std::vector<std::string> list();
+  std::uint64_t number();
+  [[nodiscard]] bool done() const { return m_cursor.done(); }
+
+ private:
+  Cursor m_cursor;
+};
+
+}  // namespace wheelsmith::cache

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sys/io/fd.h"
+#include "sys/open_folder.h"
+
+namespace wheelsmith::sys {
+
+// The state of a name in a file system: enough to tell whether what it names has changed.
+struct PathState {
+  enum class Kind : std::uint8_t { file, folder, other } kind = Kind::other;
+  std::uint64_t device = 0;
+  FileStat stat;
+  friend bool operator==(const PathState&, const PathState&) = default;
+};
+
+// The file system as another process sees it, which may have a root and mounts of its own. That process sends its root
+// (Socket::send_fd); absolute links and ".." stay below it. Paths are absolute. Needs openat2 (Linux 5.6): where the
+// kernel has none, nothing is found.
+class RootView {
+ public:
+  explicit RootView(Fd root) : m_root(std::move(root)) {}
+  // Our own root, to use or to send.
+  static Fd own_root();
+
+  [[nodiscard]] std::optional<PathState> state(const std::string& path) const;
+  // A regular file and its state at the moment of opening.
+  struct File {
+    OpenFile file;
+    PathState state;
+  };
+  [[nodiscard]] std::optional<File> open_file(const std::string& path) const;
+  // The names in a folder, unsorted; nothing when it cannot be read or holds more than `most`.
+  [[nodiscard]] std::optional<std::vector<std::string>> names(const std::string& path, std::size_t most) const;
+
+ private:
+  [[nodiscard]] Fd open(const std::string& path, int flags) const;
+  Fd m_root;
+};
+
+}  // namespace wheelsmith::sys
