@@ -7,7 +7,7 @@ set -euo pipefail
 build=(cmake ninja-build g++ libfmt-dev libcli11-dev libtomlplusplus-dev nlohmann-json3-dev
   libdeflate-dev zlib1g-dev liblzma-dev libzstd-dev libsqlite3-dev libssl-dev libre2-dev libboost1.81-dev)
 # clang, lld and llvm make and judge the HIP libraries of the end-to-end tests.
-# curl, git and patch are what building calls; strace counts what it starts; ccache serves builds of a folder.
+# curl, git and patch are what building calls; strace counts what it starts; ccache is a build's own cache, beside ours.
 # podman and runc run builds inside an image.
 tests=(libgtest-dev binutils unzip zip patchelf python3 python3-dev python3-venv curl git patch strace ccache podman runc clang-19 clang-tools-19 lld-19 llvm-19)
 # zstd reads HIP bundles independently of us; chromium opens reports.

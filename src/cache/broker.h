@@ -44,8 +44,8 @@ class Conversation {
     bool remote = false;
   };
   struct Miss {
-    std::vector<std::string> argv{};         // to run instead
-    std::vector<std::string> environment{};  // NAME=value to add
+    std::vector<std::string> argv{};            // to run instead
+    std::vector<std::string> environment{};     // NAME=value to add
     std::string object, dependencies, headers;  // files that it writes; the last may be empty
     bool keep_dependencies = false;             // the build wants the file
     bool remote_failed = false;

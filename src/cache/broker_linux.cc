@@ -46,8 +46,7 @@ std::string miss_message(const Lookup::Pending& pending) {
   const std::string headers = compile.lists_headers ? compile.output + ".wheelsmith.h" : "";
   std::vector<std::string> environment;
   if (!headers.empty()) {
-    environment = {"CC_PRINT_HEADERS=1",
-                   "CC_PRINT_HEADERS_FILE=" + absolute_path(pending.request.folder, headers)};
+    environment = {"CC_PRINT_HEADERS=1", "CC_PRINT_HEADERS_FILE=" + absolute_path(pending.request.folder, headers)};
   }
   TextWriter writer;
   writer.add("miss").add(compile.argv).add(environment).add(compile.output).add(compile.dependencies).add(headers);

@@ -19,7 +19,9 @@ void check_remote(std::string_view url) {
   }
   constexpr std::array<std::string_view, 4> k_schemes{"http", "redis", "redis+unix", "file"};
   if (!is_one_of(scheme, k_schemes) || url.size() <= colon + 3)
-    throw Error("cache-remote is not one of redis://HOST[:PORT], redis+unix:///SOCKET, http://HOST[:PORT]/PATH, file:///FOLDER");
+    throw Error(
+        "cache-remote is not one of redis://HOST[:PORT], redis+unix:///SOCKET, http://HOST[:PORT]/PATH, "
+        "file:///FOLDER");
   for (const char c : url) {
     if (c <= ' ' || c == 127) throw Error("cache-remote holds a character that is not valid in an address");
   }

@@ -25,29 +25,78 @@ namespace {
 
 constexpr std::size_t k_most_words = 200'000;
 constexpr unsigned k_deepest_response = 8;
+constexpr std::size_t k_most_response_files = 100;
 
-constexpr std::array<std::string_view, 10> k_source_endings{".c",   ".cc", ".cpp", ".cxx", ".c++",
-                                                            ".C",   ".cp", ".cu",  ".hip", ".CPP"};
+constexpr std::array<std::string_view, 10> k_source_endings{".c", ".cc", ".cpp", ".cxx", ".c++",
+                                                            ".C", ".cp", ".cu",  ".hip", ".CPP"};
 constexpr std::array<std::string_view, 6> k_languages{"c", "c++", "cu", "cuda", "hip", "none"};
 
 // They write more than an object, read what nothing lists, or do not compile.
-const std::vector<std::string_view> k_refused{
-    "-E",           "-S",         "-M",           "-MM",          "-MG",         "-MJ",        "-H",          "-v",
-    "-###",         "-wrapper",   "-aux-info",    "-coverage",    "--coverage",  "-I-",        "-iprefix",    "-iwithprefix",
-    "-iwithprefixbefore",         "-imultilib",   "-load",        "-include-pch", "-emit-pch", "-fsyntax-only",
-    "--analyze",    "-frecord-gcc-switches",      "-frecord-command-line",       "-grecord-command-line",
-    "-ftest-coverage",            "-fbranch-probabilities",       "-fstack-usage", "-time",    "-Q",          "--verbose"};
-const std::vector<std::string_view> k_refused_beginnings{
-    "-save-temps",  "--save-temps",  "-gsplit-dwarf",    "-fprofile-",  "-fauto-profile", "-fdump-",   "-fcallgraph-info",
-    "-specs",       "--specs",       "-fplugin",         "-fmodule",    "-fcxx-modules",  "-fprebuilt", "-ftime-",
-    "-Wa,-a",       "-Wa,--MD",      "-Wp,-M",           "-fopenmp-targets", "-foffload", "-fsave-optimization-record",
-    "-foptimization-record",         "-fdiagnostics-format=",           "-index-store", "-fxray",     "-fcs-profile",
-    "-fdiagnostics-add-output",      "-fdiagnostics-set-output",        "-fcrash-diagnostics-dir"};
+const std::vector<std::string_view> k_refused{"-E",
+                                              "-S",
+                                              "-M",
+                                              "-MM",
+                                              "-MG",
+                                              "-MJ",
+                                              "-H",
+                                              "-v",
+                                              "-###",
+                                              "-wrapper",
+                                              "-aux-info",
+                                              "-coverage",
+                                              "--coverage",
+                                              "-I-",
+                                              "-iprefix",
+                                              "-iwithprefix",
+                                              "-iwithprefixbefore",
+                                              "-imultilib",
+                                              "-load",
+                                              "-include-pch",
+                                              "-emit-pch",
+                                              "-fsyntax-only",
+                                              "--analyze",
+                                              "-frecord-gcc-switches",
+                                              "-frecord-command-line",
+                                              "-grecord-command-line",
+                                              "-ftest-coverage",
+                                              "-fbranch-probabilities",
+                                              "-fstack-usage",
+                                              "-time",
+                                              "-Q",
+                                              "--verbose"};
+const std::vector<std::string_view> k_refused_beginnings{"-save-temps",
+                                                         "--save-temps",
+                                                         "-gsplit-dwarf",
+                                                         "-fprofile-",
+                                                         "-fauto-profile",
+                                                         "-fdump-",
+                                                         "-fcallgraph-info",
+                                                         "-specs",
+                                                         "--specs",
+                                                         "-fplugin",
+                                                         "-fmodule",
+                                                         "-fcxx-modules",
+                                                         "-fprebuilt",
+                                                         "-ftime-",
+                                                         "-Wa,-a",
+                                                         "-Wa,--MD",
+                                                         "-Wp,-M",
+                                                         "-fopenmp-targets",
+                                                         "-foffload",
+                                                         "-fsave-optimization-record",
+                                                         "-foptimization-record",
+                                                         "-fdiagnostics-format=",
+                                                         "-index-store",
+                                                         "-fxray",
+                                                         "-fcs-profile",
+                                                         "-fdiagnostics-add-output",
+                                                         "-fdiagnostics-set-output",
+                                                         "-fcrash-diagnostics-dir"};
 
 // Their value is the next word, and belongs to the key as it is.
-constexpr std::array<std::string_view, 14> k_with_next{"-D",      "-U",     "-A",       "--param",     "-Xclang",
-                                                       "-Xassembler", "-mllvm", "-target", "-arch",    "-z",
-                                                       "-u",      "-L",     "-l",       "-Xarch_device"};
+constexpr std::array<std::string_view, 14> k_with_next{"-D",          "-U",     "-A",      "--param",      "-Xclang",
+                                                       "-Xassembler", "-mllvm", "-target", "-arch",        "-z",
+                                                       "-u",          "-L",     "-l",      "-Xarch_device"};
 
 constexpr std::array<std::string_view, 22> k_variables{"LANG",
                                                        "LANGUAGE",
@@ -169,8 +218,8 @@ class GnuReader final : public CompileReader {
 
   void finish() override {
     const bool clang = m_request.identity.find("clang version") != std::string::npos;
-    m_compile.lists_headers = m_several_passes || base_name(m_request.program).starts_with("hipcc") ||
-                              m_compile.source.ends_with(".hip");
+    m_compile.lists_headers =
+        m_several_passes || base_name(m_request.program).starts_with("hipcc") || m_compile.source.ends_with(".hip");
     if (m_compile.source.ends_with(".cu") || (m_compile.lists_headers && !clang))
       throw Refusal{"its passes are not known"};
     // clang reads SOURCE_DATE_EPOCH since version 16, GCC since 7; for clang that is not worth a table of versions.
@@ -184,9 +233,9 @@ class GnuReader final : public CompileReader {
 
 void CompileReader::refuse_if_listed(std::string_view word, const std::vector<std::string_view>& exact,
                                      const std::vector<std::string_view>& prefixes) const {
-  const bool listed = std::find(exact.begin(), exact.end(), word) != exact.end() ||
-                      std::any_of(prefixes.begin(), prefixes.end(),
-                                  [&](std::string_view prefix) { return word.starts_with(prefix); });
+  const bool listed =
+      std::find(exact.begin(), exact.end(), word) != exact.end() ||
+      std::any_of(prefixes.begin(), prefixes.end(), [&](std::string_view prefix) { return word.starts_with(prefix); });
   if (listed) throw Refusal{fmt::format("{} is used", printable(word))};
 }
 
@@ -226,13 +275,14 @@ std::string CompileReader::variable(std::string_view name) const {
 }
 
 void CompileReader::read_words(const std::vector<std::string>& words, unsigned depth) {
-  if (depth > k_deepest_response || words.size() > k_most_words) throw Refusal{"its command line is too long"};
+  m_words_read += words.size();
+  if (depth > k_deepest_response || m_words_read > k_most_words) throw Refusal{"its command line is too long"};
   for (std::size_t at = 0; at < words.size(); ++at) {
     const std::string& word = words[at];
     if (word.size() > 1 && word.front() == '@') {
       const auto text =
           m_files.read_file ? m_files.read_file(absolute_path(m_request.folder, word.substr(1))) : std::nullopt;
-      if (!text) throw Refusal{"a response file cannot be read"};
+      if (!text || ++m_files_read > k_most_response_files) throw Refusal{"a response file cannot be read"};
       const bool before = m_from_file;
       m_from_file = true;
       read_words(split_words(*text), depth + 1);
@@ -284,7 +334,8 @@ Compile CompileReader::read() {
 
   compile.argv = m_request.argv;
   compile.argv.front() = m_request.program;
-  if (m_replace_mmd) std::replace(compile.argv.begin() + 1, compile.argv.end(), std::string("-MMD"), std::string("-MD"));
+  if (m_replace_mmd)
+    std::replace(compile.argv.begin() + 1, compile.argv.end(), std::string("-MMD"), std::string("-MD"));
   if (!compile.wants_dependencies) compile.argv.emplace_back("-MD");
   if (m_dependency_file.empty()) compile.argv.insert(compile.argv.end(), {"-MF", compile.dependencies});
   return std::move(compile);

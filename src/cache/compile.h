@@ -35,7 +35,7 @@ struct SearchFolder {
 
 // What is known of a compile before it runs.
 struct Compile {
-  std::vector<std::string> words{};   // decide the object; mapped folders by their new names
+  std::vector<std::string> words{};  // decide the object; mapped folders by their new names
   std::vector<SearchFolder> search{};
   std::vector<std::string> inputs{};  // files besides the source and its headers, absolute
   std::string source;                 // as given

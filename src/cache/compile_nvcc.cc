@@ -35,13 +35,42 @@ constexpr std::array<NvccName, 19> k_valued{{{"--output-file", "-o"},
                                              {"-Xcompiler", "-Xcompiler"},
                                              {"--pre-include", "-include"}}};
 // They make more than one file, or the result depends on something that is not known here.
-const std::vector<std::string_view> k_nvcc_refused{
-    "--keep", "-keep", "--save-temps", "-save-temps", "--time", "-time", "--run", "-run", "-dlto", "--dlink-time-opt",
-    "-lto", "-E", "-M", "-MM", "-ptx", "--ptx", "-cubin", "--cubin", "-fatbin", "--fatbin", "-v", "--verbose",
-    "-dryrun", "--dryrun", "-G=0", "-H", "--resource-usage-file"};
-const std::vector<std::string_view> k_nvcc_refused_beginnings{
-    "-libdevice-directory", "--libdevice-directory", "--fdevice-time-trace", "-fdevice-time-trace", "-target-dir",
-    "--target-directory", "--input-drive-prefix", "-ldir", "--dependency-drive-prefix"};
+const std::vector<std::string_view> k_nvcc_refused{"--keep",
+                                                   "-keep",
+                                                   "--save-temps",
+                                                   "-save-temps",
+                                                   "--time",
+                                                   "-time",
+                                                   "--run",
+                                                   "-run",
+                                                   "-dlto",
+                                                   "--dlink-time-opt",
+                                                   "-lto",
+                                                   "-E",
+                                                   "-M",
+                                                   "-MM",
+                                                   "-ptx",
+                                                   "--ptx",
+                                                   "-cubin",
+                                                   "--cubin",
+                                                   "-fatbin",
+                                                   "--fatbin",
+                                                   "-v",
+                                                   "--verbose",
+                                                   "-dryrun",
+                                                   "--dryrun",
+                                                   "-G=0",
+                                                   "-H",
+                                                   "--resource-usage-file"};
+const std::vector<std::string_view> k_nvcc_refused_beginnings{"-libdevice-directory",
+                                                              "--libdevice-directory",
+                                                              "--fdevice-time-trace",
+                                                              "-fdevice-time-trace",
+                                                              "-target-dir",
+                                                              "--target-directory",
+                                                              "--input-drive-prefix",
+                                                              "-ldir",
+                                                              "--dependency-drive-prefix"};
 
 const NvccName* name_of(std::string_view word) {
   for (const NvccName& option : k_valued) {
@@ -98,14 +127,42 @@ class NvccReader final : public CompileReader {
 
   // Whether the next word belongs to an option that is not in the table: those of nvcc's manual that builds use.
   static bool takes_value(std::string_view word) {
-    constexpr std::array<std::string_view, 36> k_names{
-        "-gencode",   "--generate-code",   "-arch",         "--gpu-architecture", "-code",         "--gpu-code",
-        "-std",       "--std",             "-D",            "--define-macro",     "-U",            "--undefine-macro",
-        "-x",         "--x",               "-Xptxas",       "--ptxas-options",    "-Xcudafe",      "-Xfatbin",
-        "-Xlinker",   "--linker-options",  "-Xnvlink",      "-Xcicc",             "-maxrregcount", "--maxrregcount",
-        "-rdc",       "--relocatable-device-code",          "-include",           "-ftz",          "-prec-div",
-        "-prec-sqrt", "-fmad",             "-diag-suppress", "--diag-suppress",   "-cudart",       "--cudart",
-        "-odir"};
+    constexpr std::array<std::string_view, 36> k_names{"-gencode",
+                                                       "--generate-code",
+                                                       "-arch",
+                                                       "--gpu-architecture",
+                                                       "-code",
+                                                       "--gpu-code",
+                                                       "-std",
+                                                       "--std",
+                                                       "-D",
+                                                       "--define-macro",
+                                                       "-U",
+                                                       "--undefine-macro",
+                                                       "-x",
+                                                       "--x",
+                                                       "-Xptxas",
+                                                       "--ptxas-options",
+                                                       "-Xcudafe",
+                                                       "-Xfatbin",
+                                                       "-Xlinker",
+                                                       "--linker-options",
+                                                       "-Xnvlink",
+                                                       "-Xcicc",
+                                                       "-maxrregcount",
+                                                       "--maxrregcount",
+                                                       "-rdc",
+                                                       "--relocatable-device-code",
+                                                       "-include",
+                                                       "-ftz",
+                                                       "-prec-div",
+                                                       "-prec-sqrt",
+                                                       "-fmad",
+                                                       "-diag-suppress",
+                                                       "--diag-suppress",
+                                                       "-cudart",
+                                                       "--cudart",
+                                                       "-odir"};
     return is_one_of(word, k_names);
   }
 
@@ -186,7 +243,8 @@ std::string nvcc_host_compiler(const std::vector<std::string>& argv, const std::
         const std::vector<std::string> more = split_words(files.read_file(std::string(file)).value_or(""));
         for (std::size_t i = 0; i < more.size(); ++i) {
           const NvccName* inner = name_of(more[i]);
-          if (inner != nullptr && inner->plain == "-ccbin" && (more[i].size() > inner->name.size() || i + 1 < more.size()))
+          if (inner != nullptr && inner->plain == "-ccbin" &&
+              (more[i].size() > inner->name.size() || i + 1 < more.size()))
             found = take_value(*inner, more, i);
         }
       }

@@ -52,6 +52,7 @@ class CompileReader {
   bool m_replace_mmd = false;
   std::string m_output, m_dependency_file;
   unsigned m_sources = 0;
+  std::size_t m_words_read = 0, m_files_read = 0;  // a response file may name itself many times
 };
 
 Compile read_nvcc_compile(const CompileRequest& request, const FileQuestions& files);

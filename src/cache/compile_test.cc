@@ -39,13 +39,14 @@ Words key_of(const std::string& command, const Words& environment = {},
 
 TEST(CacheCompile, WhatDecidesTheObjectIsInTheKey) {
   const Words plain = key_of("gcc -O2 -c a.c -o a.o");
-  for (const char* same : {"gcc -O2 -c a.c -o elsewhere/b.o", "gcc -O2 -c a.c -o a.o -MD -MF x.d", "gcc -O2 -c -oa.o a.c",
-                           "gcc -O2 -Iinclude -isystem /x -c a.c -o a.o", "gcc -O2 -c a.c -MMD -MP -MT x -MFy.d"})
+  for (const char* same :
+       {"gcc -O2 -c a.c -o elsewhere/b.o", "gcc -O2 -c a.c -o a.o -MD -MF x.d", "gcc -O2 -c -oa.o a.c",
+        "gcc -O2 -Iinclude -isystem /x -c a.c -o a.o", "gcc -O2 -c a.c -MMD -MP -MT x -MFy.d"})
     EXPECT_EQ(key_of(same), plain) << same;
   for (const char* other :
-       {"gcc -O3 -c a.c -o a.o", "gcc -O2 -DX -c a.c -o a.o", "gcc -O2 -D X -c a.c", "gcc -O2 -c b.c", "gcc -O2 -g -c a.c",
-        "gcc -O2 -c ./a.c", "gcc -O2 -include a.h -c a.c", "gcc -O2 -std=c11 -c a.c", "gcc -O2 -x c++ -c a.c",
-        "gcc -O2 -fsomething-new -c a.c", "gcc -O2 -Wp,-D_FORTIFY_SOURCE=2 -c a.c"})
+       {"gcc -O3 -c a.c -o a.o", "gcc -O2 -DX -c a.c -o a.o", "gcc -O2 -D X -c a.c", "gcc -O2 -c b.c",
+        "gcc -O2 -g -c a.c", "gcc -O2 -c ./a.c", "gcc -O2 -include a.h -c a.c", "gcc -O2 -std=c11 -c a.c",
+        "gcc -O2 -x c++ -c a.c", "gcc -O2 -fsomething-new -c a.c", "gcc -O2 -Wp,-D_FORTIFY_SOURCE=2 -c a.c"})
     EXPECT_NE(key_of(other), plain) << other;
   EXPECT_NE(key_of("gcc -O2 -c a.c", {"SOURCE_DATE_EPOCH=1"}), key_of("gcc -O2 -c a.c", {"SOURCE_DATE_EPOCH=2"}));
   EXPECT_EQ(key_of("gcc -O2 -c a.c", {"CPATH=/a"}), key_of("gcc -O2 -c a.c", {"CPATH=/b"}));
@@ -54,14 +55,37 @@ TEST(CacheCompile, WhatDecidesTheObjectIsInTheKey) {
 }
 
 TEST(CacheCompile, UncacheableCommands) {
-  for (const char* command :
-       {"gcc a.c -o a", "gcc -c a.c b.c", "gcc -c a.o", "gcc -S a.c", "gcc -E -c a.c", "gcc -M -c a.c", "gcc -c",
-        "gcc -c a.c -o -", "gcc --coverage -c a.c", "gcc -fprofile-generate -c a.c", "gcc -save-temps -c a.c",
-        "gcc -gsplit-dwarf -c a.c", "gcc -fplugin=x.so -c a.c", "gcc -specs=x -c a.c", "gcc -Bdir -c a.c",
-        "gcc -Wp,-MD,x.d -c a.c", "gcc -MF x.d -c a.c", "gcc -I=x -c a.c", "gcc -c a.s", "gcc -x assembler -c a.c",
-        "gcc -Wa,-ahl=x -c a.c", "gcc @gone -c a.c", "gcc -frecord-gcc-switches -c a.c", "gcc -fdump-tree-all -c a.c",
-        "gcc -c a.cu", "nvcc -c k.cu", "nvcc --keep -c k.cu -o k.o", "nvcc -arch=native -c k.cu -o k.o",
-        "nvcc -MD -c k.cu -o k.o", "nvcc -ptx k.cu -o k.ptx", "nvcc k.cu -o k"})
+  for (const char* command : {"gcc a.c -o a",
+                              "gcc -c a.c b.c",
+                              "gcc -c a.o",
+                              "gcc -S a.c",
+                              "gcc -E -c a.c",
+                              "gcc -M -c a.c",
+                              "gcc -c",
+                              "gcc -c a.c -o -",
+                              "gcc --coverage -c a.c",
+                              "gcc -fprofile-generate -c a.c",
+                              "gcc -save-temps -c a.c",
+                              "gcc -gsplit-dwarf -c a.c",
+                              "gcc -fplugin=x.so -c a.c",
+                              "gcc -specs=x -c a.c",
+                              "gcc -Bdir -c a.c",
+                              "gcc -Wp,-MD,x.d -c a.c",
+                              "gcc -MF x.d -c a.c",
+                              "gcc -I=x -c a.c",
+                              "gcc -c a.s",
+                              "gcc -x assembler -c a.c",
+                              "gcc -Wa,-ahl=x -c a.c",
+                              "gcc @gone -c a.c",
+                              "gcc -frecord-gcc-switches -c a.c",
+                              "gcc -fdump-tree-all -c a.c",
+                              "gcc -c a.cu",
+                              "nvcc -c k.cu",
+                              "nvcc --keep -c k.cu -o k.o",
+                              "nvcc -arch=native -c k.cu -o k.o",
+                              "nvcc -MD -c k.cu -o k.o",
+                              "nvcc -ptx k.cu -o k.ptx",
+                              "nvcc k.cu -o k"})
     EXPECT_TRUE(std::holds_alternative<Uncacheable>(read(command))) << command;
   EXPECT_TRUE(std::holds_alternative<Uncacheable>(read("gcc -c a.c", {"DEPENDENCIES_OUTPUT=x"})));
 }
@@ -115,7 +139,8 @@ TEST(CacheCompile, Nvcc) {
             key_of(command, {"NVCC_APPEND_FLAGS=-Xcompiler -ffile-prefix-map=/b=.", "PWD=/b"}));
   const std::map<std::string, std::string> files{{"/work/o", "-O1"}, {"o", "-ccbin clang"}};
   EXPECT_NE(key_of("nvcc -optf o -c k.cu -o k.o", {}, files), key_of(command));
-  const FileQuestions questions{[&](const std::string& path) -> std::optional<std::string> { return files.at(path); }, {}};
+  const FileQuestions questions{[&](const std::string& path) -> std::optional<std::string> { return files.at(path); },
+                                {}};
   EXPECT_EQ(nvcc_host_compiler({"nvcc", "-ccbin=/x/g++"}, {}, questions), "/x/g++");
   EXPECT_EQ(nvcc_host_compiler({"nvcc", "-c", "k.cu"}, {"NVCC_CCBIN=/y"}, questions), "/y");
   EXPECT_EQ(nvcc_host_compiler({"nvcc", "--options-file", "o"}, {}, questions), "clang");

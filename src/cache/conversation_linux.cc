@@ -17,7 +17,8 @@ constexpr int k_answer_seconds = 120;  // a hit may come from far away
 
 bool send_frame(const sys::Socket& socket, std::string_view bytes) {
   const le64 size(bytes.size());
-  return socket.send_all({reinterpret_cast<const char*>(&size), sizeof size}) && (bytes.empty() || socket.send_all(bytes));
+  return socket.send_all({reinterpret_cast<const char*>(&size), sizeof size}) &&
+         (bytes.empty() || socket.send_all(bytes));
 }
 
 std::optional<std::string> receive_frame(const sys::Socket& socket, std::uint64_t limit) {

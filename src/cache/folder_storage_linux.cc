@@ -44,9 +44,7 @@ std::vector<Stored> stored_below(const fs::path& folder) {
 
 FolderStorage::FolderStorage(fs::path folder) : m_folder(std::move(folder)) { sys::make_folders(m_folder); }
 
-fs::path FolderStorage::path_of(const std::string& key) const {
-  return m_folder / key.substr(0, 2) / key.substr(2);
-}
+fs::path FolderStorage::path_of(const std::string& key) const { return m_folder / key.substr(0, 2) / key.substr(2); }
 
 std::optional<std::string> FolderStorage::get(const std::string& key) const {
   const fs::path path = path_of(key);

@@ -29,6 +29,7 @@ namespace {
 constexpr std::string_view k_format = "wheelsmith object 1";
 constexpr std::int64_t k_remote_rest = 30'000'000'000;
 constexpr std::size_t k_most_files = 100'000;
+constexpr std::size_t k_most_places = 4'000'000;
 
 std::string part(std::string_view text) { return fmt::format("{} ", text.size()) + std::string(text); }
 
@@ -213,7 +214,8 @@ Lookup::Answer Lookup::find(const sys::RootView& view, const CompileRequest& req
   if (pending.key.empty()) return {.why = "the compiler cannot be read"};
 
   if (auto unit = read_unit(get_local(pending.key))) {
-    if (auto found = load(glance, pending, *unit, false, pending.remote_failed)) return {.found = std::move(found), .compile = std::move(pending.compile), .why = ""};
+    if (auto found = load(glance, pending, *unit, false, pending.remote_failed))
+      return {.found = std::move(found), .compile = std::move(pending.compile), .why = ""};
   }
   if (auto unit = read_unit(get_remote(pending.key, pending.remote_failed))) {
     pending.unit = std::move(*unit);
@@ -284,6 +286,8 @@ std::variant<Variant, Uncacheable> Lookup::describe(const sys::RootView& view, c
   for (const std::string& name : variant.names) asked.erase(name);
   variant.names.insert(variant.names.end(), asked.begin(), asked.end());
   std::sort(variant.names.begin(), variant.names.end());
+  if (variant.names.size() * compile.search.size() > k_most_places || beside.size() > k_most_places / 10)
+    return Uncacheable{"it looks in too many places"};
   // A file that appeared during the compile was perhaps not there when the compiler looked.
   for (const SearchFolder& folder : compile.search) {
     for (const std::string& name : variant.names) {

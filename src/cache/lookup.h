@@ -30,10 +30,10 @@ class Lookup {
   struct Pending {
     CompileRequest request;
     Compile compile;
-    std::string key;            // of the unit
+    std::string key;  // of the unit
     std::string source_digest;
-    std::int64_t started = 0;   // no file that it reads may have changed since
-    Unit unit{};                // as far as it is known elsewhere
+    std::int64_t started = 0;  // no file that it reads may have changed since
+    Unit unit{};               // as far as it is known elsewhere
     bool remote_failed = false;
   };
   struct Found {
@@ -73,7 +73,7 @@ class Lookup {
   std::unique_ptr<RemoteStorage> m_remote;
   FileMemo m_memo;
   int m_level;
-  std::mutex m_mutex;            // of the units on disk and what follows
+  std::mutex m_mutex;  // of the units on disk and what follows
   std::uint64_t m_written = 0;
   std::int64_t m_remote_rests_until = 0;  // after a failure
 };

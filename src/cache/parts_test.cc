@@ -51,7 +51,8 @@ TEST(CacheDependencies, WhatIsWrittenIsRead) {
 
 TEST(CacheScan, FindsWhatNoDependencyLists) {
   const ScannedText text = scan_text(
-      "#include \"a.h\"\n# include <b.h>\n#  include_next \"c/d.h\"\n#if __has_include(<e.h>) || __has_include ( \"f.h\" )\n"
+      "#include \"a.h\"\n# include <b.h>\n#  include_next \"c/d.h\"\n#if __has_include(<e.h>) || __has_include ( "
+      "\"f.h\" )\n"
       "#if __has_include_next(<g.h>)\n#include \"a.h\"\n#include \"open\n");
   EXPECT_EQ(text.quoted, (Words{"a.h", "c/d.h"}));
   EXPECT_EQ(text.asked, (Words{"e.h", "f.h", "g.h"}));

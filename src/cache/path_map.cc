@@ -19,8 +19,8 @@ bool is_path_end(std::string_view text, std::size_t at) {
 void PathMap::add_from(std::string_view word) {
   for (std::size_t at = word.find(k_option); at != word.npos; at = word.find(k_option, at)) {
     at += k_option.size();
-    // In nvcc's lists a comma ends the option. A folder with a comma in its name is then not mapped, and its paths count
-    // as they are.
+    // In nvcc's lists a comma ends the option. A folder with a comma in its name is then not mapped, and its paths
+    // count as they are.
     const std::string_view value = word.substr(at, word.find(',', at) - at);
     const std::size_t equals = value.rfind('=');
     if (equals == value.npos) continue;

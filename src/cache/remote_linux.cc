@@ -228,7 +228,8 @@ class HttpStorage final : public RemoteStorage {
       throw Error("the remote cache does not answer");
     AnswerReader reader(socket);
     const std::string first = reader.line();
-    const auto status = first.starts_with("HTTP/1.") && first.size() >= 12 ? to_number(first.substr(9, 3)) : std::nullopt;
+    const auto status =
+        first.starts_with("HTTP/1.") && first.size() >= 12 ? to_number(first.substr(9, 3)) : std::nullopt;
     if (!status) throw Error("the remote cache does not speak HTTP");
     std::uint64_t size = 0;
     bool sized = *status == 204;
@@ -301,7 +302,8 @@ class RedisStorage final : public RemoteStorage {
       say(words);
     }
     std::string base;
-    if (address.scheme == "redis" && address.path.starts_with('/')) base = address.path.substr(1, address.path.find('?') - 1);
+    if (address.scheme == "redis" && address.path.starts_with('/'))
+      base = address.path.substr(1, address.path.find('?') - 1);
     if (const std::size_t at = address.path.find("db="); at != std::string::npos) base = address.path.substr(at + 3);
     if (!base.empty() && is_digits(base)) say({"SELECT", base});
   }

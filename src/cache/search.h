@@ -7,9 +7,9 @@
 #include "cache/compile.h"
 #include "cache/file_memo.h"
 
-// Where the compiler looks for headers. The list of dependencies says what it found, not where it looked in vain: a file
-// that appears earlier in the search, or one that __has_include asks for, would change the object and no dependency. So
-// an entry of the cache also holds the names that were looked for, and which folders have them.
+// Where the compiler looks for headers. The list of dependencies says what it found, not where it looked in vain: a
+// file that appears earlier in the search, or one that __has_include asks for, would change the object and no
+// dependency. So an entry of the cache also holds the names that were looked for, and which folders have them.
 //
 // A folder that has none of the names contributes nothing, whatever it is called; it is left out. So a unit that does
 // not include Python.h is found again by the build for another Python, whose include folder has another name.

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "cache/cache.h"
 #include "choose/request.h"
 #include "cli/command.h"
 #include "fetch/fetch.h"
-#include "cache/cache.h"
 #include "plan/plan.h"
 #include "plan/source_bundle.h"
 #include "recipe/recipe.h"

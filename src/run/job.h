@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "document/value.h"
 #include "cache/cache.h"
+#include "document/value.h"
 #include "plan/step/spec.h"
 #include "run/outcome.h"
 

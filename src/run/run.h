@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "fetch/fetch.h"
 #include "cache/cache.h"
+#include "fetch/fetch.h"
 #include "plan/plan.h"
 #include "run/events.h"
 #include "run/executor.h"

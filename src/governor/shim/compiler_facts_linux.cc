@@ -1,5 +1,3 @@
-#include "governor/shim/compiler_facts.h"
-
 #include <array>
 #include <cstdlib>
 #include <filesystem>
@@ -10,6 +8,7 @@
 #include "cache/compile.h"
 #include "cache/texts.h"
 #include "cache/words.h"
+#include "governor/shim/compiler_facts.h"
 #include "governor/shim/shim.h"
 #include "sys/files.h"
 #include "sys/process/process.h"
@@ -22,8 +21,8 @@ namespace fs = std::filesystem;
 
 constexpr auto k_question_time = std::chrono::seconds(20);
 constexpr std::array<std::string_view, 5> k_caches{"ccache", "sccache", "buildcache", "distcc", "icecc"};
-constexpr std::array<std::string_view, 9> k_target_words{"--sysroot", "-m32",     "-mx32",          "-m64",     "--target",
-                                                         "-stdlib=",  "-nostdinc", "--gcc-toolchain", "--gcc-install-dir"};
+constexpr std::array<std::string_view, 9> k_target_words{
+    "--sysroot", "-m32", "-mx32", "-m64", "--target", "-stdlib=", "-nostdinc", "--gcc-toolchain", "--gcc-install-dir"};
 
 // A name in PATH may be a compile cache: a link to it, or a script that calls it.
 bool is_cache(const std::string& program) {
@@ -43,7 +42,8 @@ std::string ask(const std::string& shims, const std::vector<std::string>& argv) 
     const std::size_t equals = entry.find('=');
     if (equals != entry.npos) environment[entry.substr(0, equals)] = entry.substr(equals + 1);
   }
-  for (const char* name : {"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "LANG", "LANGUAGE"}) environment.erase(name);
+  for (const char* name : {"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "LANG", "LANGUAGE"})
+    environment.erase(name);
   environment["LC_ALL"] = "C";
   const sys::Captured said =
       sys::capture({.argv = argv, .environment = environment, .timeout = k_question_time}, 4 << 20);
@@ -134,8 +134,8 @@ CompilerFacts compiler_facts(const std::string& shims, const RunFile& run, const
   const std::string_view language = language_of(program, source);
   const std::vector<std::string> target = nvcc ? std::vector<std::string>() : target_words(argv);
   const std::string about = program + "\n" + *fingerprint + "\n" + std::string(language) + "\n" + join(target, "\n");
-  const fs::path file = (run.versions.empty() ? fs::path(shims) / "versions" : run.versions) /
-                        to_hex(sha256(Bytes(about))).substr(0, 16);
+  const fs::path file =
+      (run.versions.empty() ? fs::path(shims) / "versions" : run.versions) / to_hex(sha256(Bytes(about))).substr(0, 16);
   CompilerFacts facts;
   if (const auto known = read_response(file.string())) {
     try {
@@ -151,8 +151,9 @@ CompilerFacts compiler_facts(const std::string& shims, const RunFile& run, const
   if (!is_cache(program)) {
     try {
       if (nvcc) {
-        facts = CompilerFacts::from_nvcc(ask(shims, {program, "--version"}),
-                                         ask(shims, {program, "--dryrun", "-x", "cu", "-c", "/dev/null", "-o", "/dev/null"}));
+        facts = CompilerFacts::from_nvcc(
+            ask(shims, {program, "--version"}),
+            ask(shims, {program, "--dryrun", "-x", "cu", "-c", "/dev/null", "-o", "/dev/null"}));
       } else {
         std::vector<std::string> question{program};
         question.insert(question.end(), target.begin(), target.end());

@@ -1,5 +1,3 @@
-#include "governor/shim/shim_cache.h"
-
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,6 +10,7 @@
 #include "base/text.h"
 #include "governor/shim/compiler_facts.h"
 #include "governor/shim/shim.h"
+#include "governor/shim/shim_cache.h"
 #include "sys/files.h"
 #include "sys/io/new_file.h"
 #include "sys/process/process.h"

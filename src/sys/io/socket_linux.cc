@@ -134,9 +134,7 @@ Fd Socket::receive_fd() const {
   return {};
 }
 
-void Socket::set_receive_timeout(int seconds) const {
-  set_option(m_fd, SOL_SOCKET, SO_RCVTIMEO, timeval{seconds, 0});
-}
+void Socket::set_receive_timeout(int seconds) const { set_option(m_fd, SOL_SOCKET, SO_RCVTIMEO, timeval{seconds, 0}); }
 
 std::string Socket::share_with_children() const {
   ::fcntl(m_fd.raw(), F_SETFD, 0);

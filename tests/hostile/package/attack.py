@@ -135,6 +135,22 @@ def write_cache_of_others(t):
 
 
 @attempt
+def garble_cache(t):
+    """The socket of the compile cache answers only what makes sense."""
+    run = os.environ.get("_WHEELSMITH_RUN", "")
+    place = dict(part.split("=", 1) for part in open(run).read().split("\t")[1:]).get("cache", "").strip() if run else ""
+    for message in [b"F" + b"\xff" * 8, b"F" + (1 << 62).to_bytes(8, "little"), b"\0" * 4096]:
+        with socket.socket(socket.AF_UNIX) as line:
+            line.settimeout(10)
+            line.connect(place)
+            line.sendall(message)
+            line.shutdown(socket.SHUT_WR)
+            if line.recv(1):
+                return True
+    return False
+
+
+@attempt
 def write_system(t):
     open("/usr/planted", "w").close()
     return True
