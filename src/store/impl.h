@@ -22,6 +22,9 @@ inline constexpr std::string_view k_tag =
 
 std::string step_file_name(std::string_view key);
 
+// Throws Error for a store that belongs to another user, or that everybody can write to (owner.cc).
+void refuse_foreign_store(const std::filesystem::path& root);
+
 struct Store::Impl {
   explicit Impl(std::filesystem::path place);
 

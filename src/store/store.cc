@@ -34,6 +34,7 @@ Store::Store(std::filesystem::path root) {
     if (!std::filesystem::is_directory(m_impl->root))
       throw std::system_error(std::make_error_code(std::errc::not_a_directory));
   });
+  refuse_foreign_store(m_impl->root);
   // Only a folder that nobody else has put anything into is wholly ours.
   if (!std::filesystem::is_empty(m_impl->root, error) || error) return;
   try {
