@@ -187,7 +187,8 @@ std::filesystem::path test_folder(const TestBench& bench, const recipe::Test& te
     const std::filesystem::path to = folder / file;
     sys::make_folders(to.parent_path());
     // The package's own scripts may have put a link there that leads to a file of the user's.
-    if (!sys::is_within(std::filesystem::weakly_canonical(bench.source / file), bench.source_root))
+    std::error_code error;  // of a link to itself, for one
+    if (!sys::is_within(std::filesystem::weakly_canonical(bench.source / file, error), bench.source_root) || error)
       throw Error(fmt::format("the test's file {} is a symbolic link that points outside the source", printable(file)));
     if (sys::is_folder(bench.source / file))
       sys::copy_tree(bench.source / file, to);

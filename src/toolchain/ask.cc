@@ -65,6 +65,8 @@ Reply ask(const std::vector<std::string>& argv, const Host& where, std::string_v
   command.environment = asking_environment(where);
   command.input = std::string(input);
   command.timeout = timeout;
+  // Sandboxes with a network of their own do without it.
+  command.no_network = where.confine && sys::can_isolate_network();
   Reply reply;
   try {
     sys::Captured captured = sys::capture(where.confine ? where.confine(command) : command, k_most_output);

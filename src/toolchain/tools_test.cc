@@ -32,6 +32,30 @@ TEST(Ask, AProgramThatHangsIsStopped) {
   EXPECT_NE(reply.problem.find("timeout"), std::string::npos) << reply.problem;
 }
 
+// Code of packages answers: it may not see a password that is in the user's shell, nor call home with it.
+TEST(Ask, ForeignCodeSeesNothingOfTheUser) {
+  TestMachine machine;
+  const fs::path program = machine.script("bin/tell", "env; cat");
+  for (const char* name : {"SECRET_TOKEN", "SSH_AUTH_SOCK", "PYTHONPATH", "PIP_INDEX_URL", "XDG_RUNTIME_DIR"})
+    machine.where.environment[name] = "/of-the-user";
+  machine.where.environment["LD_LIBRARY_PATH"] = "/opt/libraries";
+  EXPECT_NE(ask({program.string()}, machine.where).output.find("SECRET_TOKEN"), std::string::npos);
+
+  sys::Command confined;
+  machine.where.confine = [&](const sys::Command& command) {
+    confined = command;
+    return command;
+  };
+  const Reply reply = ask({program.string()}, machine.where, "input");
+  EXPECT_TRUE(reply.good) << reply.problem;
+  EXPECT_EQ(reply.output.find("of-the-user"), std::string::npos) << reply.output;
+  EXPECT_EQ(reply.output.find(machine.where.environment["HOME"] + "\n"), std::string::npos) << reply.output;
+  EXPECT_NE(reply.output.find("LD_LIBRARY_PATH=/opt/libraries"), std::string::npos) << reply.output;
+  EXPECT_NE(reply.output.find("PYTHONNOUSERSITE=1"), std::string::npos) << reply.output;
+  EXPECT_TRUE(reply.output.ends_with("input")) << reply.output;
+  EXPECT_EQ(confined.no_network, sys::can_isolate_network());
+}
+
 TEST(Places, LiesIn) {
   EXPECT_TRUE(lies_in("/opt/conda/bin/gcc", "/opt/conda"));
   EXPECT_TRUE(lies_in("/opt/conda/bin/gcc", "/opt/conda/"));

@@ -43,8 +43,9 @@ void check_torch(const plan::BuildSpec& spec, BuildEnvironment& environment, con
 // The path is the recipe's, but the folders in it are the source's, which may hold links to anywhere.
 void refuse_to_leave(const std::filesystem::path& path, const SourceTree& tree) {
   const std::filesystem::path source = std::filesystem::canonical(tree.source);
-  const std::filesystem::path folder = std::filesystem::weakly_canonical(path.parent_path());
-  if (sys::is_within(folder, source)) return;
+  std::error_code error;  // of a link to itself, for one
+  const std::filesystem::path folder = std::filesystem::weakly_canonical(path.parent_path(), error);
+  if (!error && sys::is_within(folder, source)) return;
   throw Error(fmt::format("[build.files] {}: a link of the source leads to {}, out of its tree",
                           printable(path.lexically_relative(tree.package).string()), printable(folder.string())));
 }

@@ -181,7 +181,9 @@ SourceTree source_in_place(const plan::BuildSpec& spec, const StepServices& serv
 }  // namespace
 
 void refuse_linked_package(const SourceTree& tree) {
-  if (sys::is_within(std::filesystem::weakly_canonical(tree.package), std::filesystem::weakly_canonical(tree.source)))
+  std::error_code error, of_source;  // of a link to itself, for one
+  const std::filesystem::path package = std::filesystem::weakly_canonical(tree.package, error);
+  if (!error && sys::is_within(package, std::filesystem::weakly_canonical(tree.source, of_source)) && !of_source)
     return;
   throw Error(fmt::format("the package's folder {} is a symbolic link that points outside its source",
                           printable(tree.package.lexically_relative(tree.source).string())));

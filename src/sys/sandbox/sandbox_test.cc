@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdlib>
 #include <fstream>
@@ -185,6 +186,47 @@ TEST(Sandbox, RunsNothingWhenItCannotBeMade) {
   test.policy.temporary = test.folder.path() / "absent";
   EXPECT_EQ(test.run("echo ran > file"), 126);
   EXPECT_TRUE(!std::filesystem::exists(test.folder.path() / "own/file"));
+}
+
+// The other modes take the network away themselves; this one has nothing but what starts the process.
+TEST(Sandbox, TakesTheNetworkAwayWhereOnlyCallsAreRefused) {
+  Command command{.argv = {"cat", "/proc/self/net/dev"}, .no_network = true};
+  SandboxPolicy policy;
+  for (const auto& [mode, wanted] :
+       {std::pair(SandboxMode::calls, true), {SandboxMode::landlock, false}, {SandboxMode::namespaces, false}}) {
+    policy.mode = mode;
+    EXPECT_EQ(in_sandbox(command, policy).no_network, wanted) << enum_name(mode);
+  }
+  if (!can_isolate_network()) GTEST_SKIP() << "this machine forbids network namespaces";
+  policy.mode = SandboxMode::calls;
+  Command started = in_sandbox(command, policy);
+  started.argv = command.argv;  // `confine` is a command of the program, not of this test
+  started.input.clear();
+  const std::string devices = capture(started).output;
+  EXPECT_NE(devices.find(" lo:"), std::string::npos) << devices;
+  EXPECT_EQ(std::count(devices.begin(), devices.end(), '\n'), 3) << devices;  // two lines of heading
+  command.no_network = false;
+  EXPECT_FALSE(in_sandbox(command, policy).no_network);
+}
+
+// Mounts are ordered by where things really are: by their names alone, the folder that is shown would come after the
+// store in it was hidden, and show it again.
+TEST(Sandbox, HidesWhatAnAliasShows) {
+  if (!sandbox_support().namespaces) GTEST_SKIP() << sandbox_support().why_no_namespaces;
+  SandboxTest test(SandboxMode::namespaces);
+  make_folders(test.folder.path() / "shown/store");
+  write_file(test.folder.path() / "shown/store/index", "index\n");
+  const std::filesystem::path alias = test.folder.path() / "an-alias-with-a-name-longer-than-that-of-the-store";
+  std::filesystem::create_directory_symlink(test.folder.path() / "shown", alias);
+  test.policy.hidden = {test.folder.path() / "shown/store"};
+  test.policy.readable = {alias};
+  EXPECT_EQ(test.run(fmt::format("cat '{}/text'", alias.string())), 0);
+  EXPECT_NE(test.run(fmt::format("cat '{}/store/index' || cat $F/shown/store/index", alias.string())), 0);
+  // The store by another name, and the real one shown.
+  std::filesystem::create_directory_symlink(test.folder.path() / "shown/store", test.folder.path() / "s");
+  test.policy.hidden = {test.folder.path() / "s"};
+  test.policy.readable = {test.folder.path() / "shown"};
+  EXPECT_NE(test.run("cat $F/shown/store/index || cat $F/s/index"), 0);
 }
 
 }  // namespace wheelsmith::sys
