@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 
 #include "base/error.h"
 #include "base/hash.h"
@@ -107,8 +108,23 @@ bool prepares_once(const plan::BuildSpec& spec) {
   });
 }
 
+// Whether the source holds files of a time to come: the clock was set back since they were made. Compilers' outputs
+// among them look newer than each file that is changed from now on, and build systems would leave them as they are.
+bool is_from_the_future(const std::filesystem::path& source) {
+  namespace fs = std::filesystem;
+  constexpr auto k_skew = std::chrono::seconds(5);  // between this machine and a file server
+  const fs::file_time_type latest = fs::file_time_type::clock::now() + k_skew;
+  std::error_code error;
+  for (fs::recursive_directory_iterator entry(source, error), end; !error && entry != end; entry.increment(error)) {
+    std::error_code ignored;  // a link to nothing has no time
+    if (!entry->is_symlink(ignored) && entry->last_write_time(ignored) > latest && !ignored) return true;
+  }
+  return static_cast<bool>(error);  // what cannot be read is not built upon
+}
+
 // Why the tree of an earlier run is of no use; "" where it is.
-std::string why_clean(const TreeState& before, const TreeState& now, const Job& job) {
+std::string why_clean(const TreeState& before, const TreeState& now, const Job& job,
+                      const std::filesystem::path& source) {
   if (job.clean) return "as asked";
   const bool incremental = job.spec.source.incremental;
   if (before.stage == Stage::preparing) return "the last run ended while the source was being prepared";
@@ -116,6 +132,7 @@ std::string why_clean(const TreeState& before, const TreeState& now, const Job& 
   if (before.tools != now.tools) return "the compilers, the libraries or the image have changed";
   if (incremental && before.stage == Stage::prepared && before.prepare != now.prepare && prepares_once(job.spec))
     return "what prepares the source has changed";
+  if (is_from_the_future(source)) return "the clock was set back since the last build";
   return "";
 }
 
@@ -199,7 +216,7 @@ SourceTree get_source(const Job& job, const StepServices& services) {
   tree.package = spec.subfolder.empty() ? tree.source : tree.source / spec.subfolder;
   TreeState now = state_of(spec, Stage::source);
   const std::optional<TreeState> before = read_state(tree.tree);
-  const std::string clean = before ? why_clean(*before, now, job) : "";
+  const std::string clean = before ? why_clean(*before, now, job, tree.source) : "";
   if (before && clean.empty()) {
     services.report.note("going on in the tree of the last try");
     tree.prepared = before->stage == Stage::prepared && before->prepare == now.prepare;
