@@ -4,6 +4,7 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -36,7 +37,10 @@ void parallel_for(std::size_t count, unsigned threads, const std::function<void(
   {
     std::vector<std::jthread> others;
     const std::size_t wanted = std::min<std::size_t>(std::max(1U, threads), count);
-    for (std::size_t i = 1; i < wanted; ++i) others.emplace_back(work);
+    try {
+      for (std::size_t i = 1; i < wanted; ++i) others.emplace_back(work);
+    } catch (const std::system_error&) {  // a limit of processes or memory: those that there are do the work
+    }
     work();
   }
   if (failure) std::rethrow_exception(failure);

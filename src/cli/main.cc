@@ -108,6 +108,40 @@ extern "C" void on_interrupt_checks(int signal) {
   say_interrupted("{\"schema\": 1, \"checks\": [], \"error\": \"interrupted\"}\n", signal);
 }
 
+// Files are read through mappings. One that another program shortens meanwhile has no bytes to give, and neither has
+// one on a disk that fails; the kernel says so with SIGBUS. No thread could go on from there.
+List bus_error_list = List::none;  // set before there are threads
+
+extern "C" void on_bus_error(int signal, siginfo_t* info, void*) {
+  if (info->si_code != BUS_ADRERR) {  // ours: the default action comes when the instruction is tried again
+    std::signal(signal, SIG_DFL);
+    return;
+  }
+  constexpr std::string_view k_text =
+      "wheelsmith: error: a file became shorter while it was read, or its disk cannot be read\n";
+  const char* const list = bus_error_list == List::steps    ? "steps"
+                           : bus_error_list == List::checks ? "checks"
+                                                            : "items";
+  if (bus_error_list != List::none) {
+    for (const std::string_view part :
+         {std::string_view("{\"schema\": 1, \""), std::string_view(list),
+          std::string_view("\": [], \"error\": \"a file became shorter while it was read, or its disk cannot be "
+                           "read\"}\n")}) {
+      [[maybe_unused]] const auto written = ::write(STDOUT_FILENO, part.data(), part.size());
+    }
+  }
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, k_text.data(), k_text.size());
+  ::_exit(k_not_fine);
+}
+
+void handle_bus_errors(List json) {
+  bus_error_list = json;
+  struct sigaction action{};
+  action.sa_sigaction = on_bus_error;
+  action.sa_flags = SA_SIGINFO;
+  ::sigaction(SIGBUS, &action, nullptr);
+}
+
 using Handler = void (*)(int);
 
 Handler handler_for(List json) {
@@ -213,6 +247,7 @@ void print(const std::string& text) {
 
 int run(int argc, char** argv) {
   const Handler interrupted = handler_for(wanted_list(argc, argv));
+  handle_bus_errors(wanted_list(argc, argv));
   std::signal(SIGINT, interrupted);
   std::signal(SIGTERM, interrupted);
   std::signal(SIGPIPE, SIG_IGN);  // a reader that has seen enough (| head) ends us quietly, see print()

@@ -2,19 +2,33 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <span>
+#include <thread>
+
+#include "sys/clock.h"
 
 namespace wheelsmith::index {
 
 namespace {
 
 constexpr std::size_t k_read_piece = 8192;
-constexpr std::uint64_t k_send_piece = 1 << 20;  // then others have their turn
+constexpr std::uint64_t k_send_budget = 1 << 20;  // then others have their turn
+constexpr std::uint64_t k_file_piece = 128 << 10;
+constexpr std::int64_t k_time_step = 20'000'000;  // the kernel stamps files at most every 10 ms
 
 // Written anew in place it would arrive as half the old and half the new file, and the client must not take that for
 // whole. One that was replaced by another file stays as it is while it is open.
 bool was_rewritten(const sys::OpenFile& file) {
   const sys::FileStat now = file.stat_now();
   return now.size != file.stat().size || now.modified != file.stat().modified;
+}
+
+// A change within the tick of the last one leaves the time of the file as it is. Once the tick is over, each later
+// change shows, and earlier ones have been made.
+void wait_for_tick(const sys::OpenFile& file) {
+  const std::int64_t age = sys::unix_nanoseconds() - file.stat().modified;
+  if (age >= 0 && age < k_time_step) std::this_thread::sleep_for(std::chrono::nanoseconds(k_time_step - age));
 }
 
 }  // namespace
@@ -47,6 +61,8 @@ void Connection::begin(const Response& response, bool head_only, bool keep_alive
   m_head_sent = 0;
   m_text = response.text;
   m_file = response.file;
+  m_piece.clear();
+  m_piece_sent = 0;
   m_at = response.begin;
   m_end = head_only || response.status == 304 ? m_at : m_at + response.size;
   moved();
@@ -88,20 +104,38 @@ Connection::Sent Connection::send_text(std::string_view text, std::uint64_t& at,
   return Sent::all;
 }
 
+// Through a copy: pages that sendfile() queues are those of the file, and what is written to it reaches the client
+// until the kernel has sent them. So each byte is what it was when it was read, and the file is looked at again behind
+// the last read.
 Connection::Sent Connection::send_file() {
-  std::uint64_t budget = k_send_piece;
+  std::uint64_t budget = k_send_budget;
   while (m_at < m_end) {
     if (budget == 0) return Sent::some;
-    if (m_end - m_at <= budget && was_rewritten(*m_file)) return Sent::lost;
-    const sys::Moved sent = m_socket.send_now(*m_file, m_at, std::min(budget, m_end - m_at));
+    if (m_piece_sent == m_piece.size() && !read_piece()) return Sent::lost;
+    const std::string_view rest = std::string_view(m_piece).substr(m_piece_sent);
+    const sys::Moved sent = m_socket.send_now(rest.substr(0, static_cast<std::size_t>(budget)));
     if (sent.state == sys::Moved::State::would_wait) return Sent::some;
-    // The file became shorter, or the client is gone; hanging up is how that one learns of it.
+    // The client is gone.
     if (sent.state == sys::Moved::State::ended) return Sent::lost;
+    m_piece_sent += sent.size;
     m_at += sent.size;
     budget -= sent.size;
     moved();
   }
+  m_piece = std::string();
+  m_piece_sent = 0;
   return Sent::all;
+}
+
+// False where the file is not what it was when the answer began; hanging up is how the client learns of it.
+bool Connection::read_piece() {
+  if (m_piece.empty()) wait_for_tick(*m_file);
+  const std::uint64_t size = std::min(k_file_piece, m_end - m_at);
+  m_piece.resize(static_cast<std::size_t>(size));
+  m_piece_sent = 0;
+  const std::span<std::uint8_t> into(reinterpret_cast<std::uint8_t*>(m_piece.data()), m_piece.size());
+  if (m_file->read_at(m_at, into) != m_piece.size()) return false;
+  return m_at + size < m_end || !was_rewritten(*m_file);
 }
 
 Connection::Sent Connection::send() {

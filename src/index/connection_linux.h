@@ -41,6 +41,7 @@ class Connection {
   Sent send();
   Sent send_text(std::string_view text, std::uint64_t& at, bool more);
   Sent send_file();
+  bool read_piece();
   void moved();
 
   sys::Socket m_socket;
@@ -58,6 +59,8 @@ class Connection {
   std::uint64_t m_head_sent = 0;
   std::shared_ptr<const std::string> m_text;
   std::shared_ptr<const sys::OpenFile> m_file;
+  std::string m_piece;  // of the file, read and not sent yet
+  std::size_t m_piece_sent = 0;
   std::uint64_t m_at = 0;
   std::uint64_t m_end = 0;
 };

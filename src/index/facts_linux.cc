@@ -25,6 +25,7 @@ namespace wheelsmith::index {
 namespace {
 
 constexpr std::uint64_t k_piece = 1 << 20;
+constexpr std::size_t k_longest_quote = 200;
 constexpr std::uint64_t k_first_tail = 256 << 10;
 constexpr std::uint64_t k_most_metadata = 16 << 20;
 constexpr std::uint64_t k_most_sdist = 1ull << 30;  // of a larger one only the hash is told
@@ -100,12 +101,18 @@ void read_variant(const zip::Archive& archive, const FileName& name, Image& imag
   facts.variant = document::canonical_json(value);
 }
 
+// A value as a finding quotes it: metadata may hold megabytes where a name belongs.
+std::string shortened(std::string_view text) {
+  return text.size() <= k_longest_quote ? std::string(text) : std::string(text.substr(0, k_longest_quote)) + "…";
+}
+
 void read_requires_python(const pep::Headers& metadata, Facts& facts) {
   const std::string wanted(trim(metadata.get("Requires-Python")));
   if (pep::try_parse_specifiers(wanted)) {
     facts.requires_python = wanted;
   } else {
-    facts.remark = fmt::format("its Requires-Python \"{}\" is no list of specifiers and is not told", wanted);
+    facts.remark =
+        fmt::format("its Requires-Python \"{}\" is no list of specifiers and is not told", shortened(wanted));
   }
 }
 
@@ -116,10 +123,10 @@ void read_wheel(Image& image, const FileName& name, Facts& facts) {
   const std::string text = read_member(archive, *member, image);
   const pep::Headers metadata = pep::Headers::parse(Bytes(text));
   if (pep::normalized_name(metadata.get("Name")) != name.project)
-    throw Error(fmt::format("its METADATA is that of \"{}\"", metadata.get("Name")));
+    throw Error(fmt::format("its METADATA is that of \"{}\"", shortened(metadata.get("Name"))));
   const auto version = pep::Version::try_parse(metadata.get("Version"));
   if (!version || *version != name.parsed)
-    throw Error(fmt::format("its METADATA is of version \"{}\"", metadata.get("Version")));
+    throw Error(fmt::format("its METADATA is of version \"{}\"", shortened(metadata.get("Version"))));
   facts.metadata_sha256 = to_hex(sha256(Bytes(text)));
   read_requires_python(metadata, facts);
   read_variant(archive, name, image, facts);
@@ -164,7 +171,7 @@ void read_sdist(Image& image, const FileName& name, std::string_view file_name, 
   if (text.empty()) return;  // the archive of some repository; installers take it, too
   const pep::Headers metadata = pep::Headers::parse(Bytes(text));
   if (pep::normalized_name(metadata.get("Name")) != name.project)
-    throw Error(fmt::format("its PKG-INFO is that of \"{}\"", metadata.get("Name")));
+    throw Error(fmt::format("its PKG-INFO is that of \"{}\"", shortened(metadata.get("Name"))));
   read_requires_python(metadata, facts);
 }
 

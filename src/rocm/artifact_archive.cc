@@ -2,8 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <memory>
+#include <set>
+#include <unordered_map>
 
 #include "archive/archive.h"
 #include "base/error.h"
@@ -19,6 +20,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
+constexpr std::size_t k_most_bases = 10'000;  // an artifact has a handful
+
 // The members of an archive: their names are only looked at, their contents lie in one file.
 class Unpacker {
  public:
@@ -30,7 +33,8 @@ class Unpacker {
     const bool is_file = entry.kind == archive::TarEntry::Kind::file;
     if (!m_has_manifest) {
       if (!is_file || entry.name != k_artifact_manifest) {
-        throw Error(fmt::format("its first member is {}; it must be {}", printable(entry.name), k_artifact_manifest));
+        throw Error(
+            fmt::format("its first member is {}; it must be the file {}", printable(entry.name), k_artifact_manifest));
       }
       m_has_manifest = m_in_manifest = true;
       return;
@@ -71,20 +75,23 @@ class Unpacker {
     const Blob mapped = m_file->size() == 0 ? Blob{} : sys::map_file(m_file->temporary_path());
     const std::shared_ptr<const Blob> contents(new Blob(mapped), [file = m_file](const Blob* blob) { delete blob; });
     const std::vector<std::string> bases = read_artifact_manifest(m_manifest);
+    std::unordered_map<std::string_view, std::size_t> places;
+    for (std::size_t i = 0; i < bases.size(); ++i) places.emplace(bases[i], i);
     std::vector<Entries> by_base(bases.size());
     for (auto& [name, entry] : m_members) {
       // The longest base that holds it: one may lie below another.
-      std::size_t best = bases.size();
-      for (std::size_t i = 0; i < bases.size(); ++i) {
-        const bool holds = bases[i].empty() || (name.starts_with(bases[i]) && name.size() > bases[i].size() &&
-                                                name[bases[i].size()] == '/');
-        if (holds && (best == bases.size() || bases[i].size() > bases[best].size())) best = i;
+      std::string_view folder = name;
+      auto found = places.end();
+      while (found == places.end() && !folder.empty()) {
+        const std::size_t slash = folder.rfind('/');
+        folder = slash == folder.npos ? std::string_view() : folder.substr(0, slash);
+        found = places.find(folder);
       }
-      if (best == bases.size()) {
+      if (found == places.end()) {
         throw Error(fmt::format("{} lies in no folder that {} names", printable(name), k_artifact_manifest));
       }
       if (!entry.link) entry.unpacked = contents;
-      by_base[best][bases[best].empty() ? name : name.substr(bases[best].size() + 1)] = std::move(entry);
+      by_base[found->second][folder.empty() ? name : name.substr(folder.size() + 1)] = std::move(entry);
     }
     for (const Entries& entries : by_base) merge(result, entries, findings);
     return result;
@@ -105,12 +112,15 @@ class Unpacker {
 
 std::vector<std::string> read_artifact_manifest(std::string_view text) {
   std::vector<std::string> bases;
+  std::set<std::string> seen;
   for (const std::string_view line : lines(text)) {
     const std::string_view word = trim(line);
     if (word.empty()) continue;
     try {
       std::string base = archive::plain_name(word);
-      if (std::find(bases.begin(), bases.end(), base) == bases.end()) bases.push_back(std::move(base));
+      if (!seen.insert(base).second) continue;
+      if (seen.size() > k_most_bases) throw Error(fmt::format("it names more than {} folders", k_most_bases));
+      bases.push_back(std::move(base));
     } catch (const Error& error) {
       throw error.in(k_artifact_manifest);
     }

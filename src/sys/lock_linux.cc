@@ -21,7 +21,8 @@ namespace {
 int flock_file(int fd, int operation) { return static_cast<int>(::syscall(SYS_flock, fd, operation)); }
 
 Fd open_lock(const std::filesystem::path& path) {
-  Fd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+  // A link could lead out of a folder that others fill, and make an empty file there.
+  Fd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
   if (!fd.is_open()) throw_sys_error(errno, "open the lock", path);
   return fd;
 }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "archive/archive.h"
 #include "base/error.h"
@@ -18,6 +19,7 @@
 #include "source/worktree/git_folder.h"
 #include "sys/file.h"
 #include "sys/files.h"
+#include "sys/io/new_file.h"
 
 namespace wheelsmith::source {
 
@@ -28,6 +30,7 @@ namespace fs = std::filesystem;
 using document::Value;
 
 constexpr std::uint64_t k_largest_index = 16 << 20;
+constexpr std::uint64_t k_most_members = 10'000;  // one for each repository and each sdist
 
 bool is_sha256(std::string_view text) {
   return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
@@ -38,12 +41,12 @@ class Members {
  public:
   explicit Members(const fs::path& file) {
     const Blob blob = sys::map_file(file);
-    std::unique_ptr<sys::AtomicFile> out;
+    std::optional<sys::NewFile> out;
     Sha256 hash;
     std::string name;
     const auto end = [&] {
       if (!out) return;
-      out->commit();
+      out->close();
       out.reset();
       m_hashes[name] = to_hex(hash.finish());
       hash = Sha256();
@@ -57,12 +60,13 @@ class Members {
           if (m_files.contains(entry.name)) throw Error(fmt::format("{} is twice in it", printable(entry.name)));
           name = entry.name;
           m_files[name] = m_place.path() / std::to_string(m_files.size());
-          out = std::make_unique<sys::AtomicFile>(m_files[name]);
+          out = sys::NewFile::replacing(m_files[name], 0600);
         },
         [&](Bytes bytes) {
           out->write(bytes);
           hash.update(bytes);
-        });
+        },
+        {.entries = k_most_members});
     end();
   }
 
@@ -100,6 +104,22 @@ std::string wanted_text(const Value& value, std::string_view key) {
   const std::string* text = value[key].text();
   if (text == nullptr) throw Error(fmt::format("its index has an entry without {}", key));
   return *text;
+}
+
+// git's configuration and our notes hold addresses as lines.
+bool is_address(std::string_view url) {
+  return !url.empty() && !url.starts_with('-') &&
+         std::none_of(url.begin(), url.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
+}
+
+// Throws Error for a note that could be taken for the choice of a source that online builds keep to.
+void check_note(const Value& item) {
+  constexpr std::string_view k_imported = "imported ";
+  const std::string name = wanted_text(item, "name");
+  (void)wanted_text(item, "text");
+  if (wanted_text(item, "kind") != "source" || !name.starts_with(k_imported) ||
+      !pep::is_valid_name(name.substr(k_imported.size())))
+    throw Error("its index has a note of a kind that is not known");
 }
 
 // A repository made of the bundle alone.
@@ -162,7 +182,7 @@ BundleContents unbundle(const fs::path& file, bool pin, store::Store& store, fet
     };
     for (const Value& item : list("repositories")) {
       const std::string url = wanted_text(item, "url");
-      if (url.empty() || url.starts_with('-') || mirrors.contains(url))
+      if (!is_address(url) || mirrors.contains(url))
         throw Error(fmt::format("\"{}\" is no address of a repository", printable(url)));
       const fs::path folder = place.path() / std::to_string(number++);
       std::vector<std::string> commits;
@@ -176,6 +196,7 @@ BundleContents unbundle(const fs::path& file, bool pin, store::Store& store, fet
         throw Error(fmt::format("\"{}\" is no name of a file", printable(wanted_text(item, "name"))));
       (void)members.take(wanted_text(item, "file"), hash);
     }
+    for (const Value& item : list("notes")) check_note(item);
     members.refuse_rest();
     Repositories source(store, mirrors, false, stop);
     std::size_t at = 0;
@@ -197,15 +218,8 @@ BundleContents unbundle(const fs::path& file, bool pin, store::Store& store, fet
       fetcher.download(pep::file_url(from.string()), wanted_text(item, "name"), wanted_text(item, "sha256"));
       result.downloads.push_back(wanted_text(item, "name"));
     }
-    for (const Value& item : list("notes")) {
-      constexpr std::string_view k_imported = "imported ";
-      const std::string name = wanted_text(item, "name");
-      // Another name could be that of a choice that online builds keep to.
-      if (wanted_text(item, "kind") != "source" || !name.starts_with(k_imported) ||
-          !pep::is_valid_name(name.substr(k_imported.size())))
-        throw Error("its index has a note of a kind that is not known");
-      store.put_note("source", name, wanted_text(item, "text"));
-    }
+    for (const Value& item : list("notes"))
+      store.put_note("source", wanted_text(item, "name"), wanted_text(item, "text"));
   } catch (const Error& error) {
     throw error.in(shown);
   }

@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "sys/io/fd.h"
-#include "sys/open_folder.h"
 
 namespace wheelsmith::sys {
 
@@ -39,7 +38,6 @@ class Socket {
   Moved receive_some(std::span<char> into) const;
   // These never wait. `more`: the next bytes follow at once and may travel in the same packet.
   Moved send_now(std::string_view text, bool more = false) const;
-  Moved send_now(const OpenFile& file, std::uint64_t offset, std::uint64_t size) const;
   Moved receive_now(std::span<char> into) const;
   // The other side reads to the end of what was sent; it can still answer.
   void end_sending() const;

@@ -1,7 +1,6 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 
@@ -67,13 +66,6 @@ Moved Socket::receive_some(std::span<char> into) const {
 Moved Socket::send_now(std::string_view text, bool more) const {
   const int flags = MSG_NOSIGNAL | MSG_DONTWAIT | (more ? MSG_MORE : 0);
   return moved([&] { return ::send(m_fd.raw(), text.data(), text.size(), flags); });
-}
-
-Moved Socket::send_now(const OpenFile& file, std::uint64_t offset, std::uint64_t size) const {
-  return moved([&] {
-    auto at = static_cast<off_t>(offset);
-    return ::sendfile(m_fd.raw(), file.fd().raw(), &at, static_cast<std::size_t>(size));
-  });
 }
 
 Moved Socket::receive_now(std::span<char> into) const {
