@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "rocm/artifact_archive.h"
 #include "rocm/artifacts.h"
 #include "rocm/layout/package_table.h"
 #include "rocm/stub.h"
@@ -26,6 +27,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       (void)rocm::parse_artifact_name(line);
     } catch (const Error&) {}
   }
+  try {
+    for (const std::string& base : rocm::read_artifact_manifest(Bytes(data, size).text())) {
+      if (base.starts_with('/') || base.starts_with("../")) __builtin_trap();
+    }
+  } catch (const Error&) {}
   const rocm::Tree tree(entries);
   for (const auto& [path, entry] : entries) {
     const rocm::Resolved end = tree.resolve(path);

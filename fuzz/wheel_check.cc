@@ -1,0 +1,20 @@
+// module: wheel
+// All checks of a wheel: they never throw for what it holds, and each finding can be told.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+
+#include "wheel/check/check.h"
+
+using namespace wheelsmith;
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const wheel::Verdict verdict =
+      wheel::check_wheel("demo-1.0-cp311-cp311-manylinux_2_17_x86_64.whl", Bytes(data, size), {});
+  for (const Finding& finding : verdict.findings) {
+    if (finding.id.empty() || finding.what.empty()) std::abort();
+  }
+  if (!verdict.error.empty() && verdict.is_good()) std::abort();
+  return 0;
+}
