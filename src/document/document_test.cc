@@ -77,6 +77,10 @@ TEST(Toml, SaysWhereAMistakeIs) {
 
 TEST(Toml, OtherAlphabetsStandInQuotes) {
   const auto parse = [](const std::string& text) { return error_of([&] { (void)parse_toml(text, "f.toml"); }); };
+  // Where no text can begin, a quote hides nothing.
+  for (const char* text : {"2=0\"\xef\xb2\xbf", "a = x'\xc3\xa9'", "a = \"b\"'\xc3\xa9'", "a = 1 \"\xc3\xa9\""})
+    EXPECT_THROW((void)parse_toml(text, "t"), Error) << text;
+  EXPECT_NO_THROW((void)parse_toml("\"\xc3\xa9\" = [ 'a', # c\n \"b\", {x.'y' = \"z\"}]\n['q'.\"r\"]\n", "t"));
   const std::string refused = ": a character outside ASCII must stand in quotes";
   EXPECT_EQ(parse("a = 1\n\xc3\xa9 = 1"), "f.toml:2" + refused);
   EXPECT_EQ(parse("\xef\xbb\xbbtle\nld1"), "f.toml:1" + refused);

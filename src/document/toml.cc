@@ -104,7 +104,8 @@ void check_size(std::string_view text, std::string_view file_name) {
 }
 
 // Outside of quotes and comments TOML is ASCII. toml++ 3.3 tells the compiler that some other characters cannot be
-// there ("é = 1" is one that can), so they are refused before it looks.
+// there ("é = 1" is one that can), so they are refused before it looks. A quote that stands where no text can begin
+// (2 = 0"é) opens none for toml++, and must not for us.
 class CharacterCheck {
  public:
   CharacterCheck(std::string_view text, std::string_view file_name) : m_text(text), m_file_name(file_name) {}
@@ -116,17 +117,24 @@ class CharacterCheck {
       if (c == '#') {
         m_at = std::min(m_text.find('\n', m_at), m_text.size());
       } else if (c == '"' || c == '\'') {
+        if (std::string_view("\n=[,{.").find(m_last) == std::string_view::npos) refuse("a quote is misplaced");
+        m_last = c;
         skip_string(c);
       } else if (static_cast<unsigned char>(c) >= 0x80) {
-        const auto line = 1 + std::count(m_text.begin(), m_text.begin() + static_cast<std::ptrdiff_t>(m_at), '\n');
-        throw Error(fmt::format("{}:{}: a character outside ASCII must stand in quotes", m_file_name, line));
+        refuse("a character outside ASCII must stand in quotes");
       } else {
+        if (c != ' ' && c != '\t' && c != '\r') m_last = c;
         ++m_at;
       }
     }
   }
 
  private:
+  [[noreturn]] void refuse(std::string_view what) const {
+    const auto line = 1 + std::count(m_text.begin(), m_text.begin() + static_cast<std::ptrdiff_t>(m_at), '\n');
+    throw Error(fmt::format("{}:{}: {}", m_file_name, line, what));
+  }
+
   // From the quote to behind its end: three quotes go over lines, one does not.
   void skip_string(char quote) {
     const std::string three(3, quote);
@@ -150,6 +158,7 @@ class CharacterCheck {
 
   std::string_view m_text, m_file_name;
   std::size_t m_at = 0;
+  char m_last = '\n';  // of what is neither blank, comment nor inside quotes
 };
 
 }  // namespace
