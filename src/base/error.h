@@ -11,10 +11,19 @@ namespace wheelsmith {
 // (ARCHITECTURE.md, "Errors").
 class Error : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  explicit Error(const std::string& message) : std::runtime_error(without_nul(message)) {}
+  explicit Error(const char* message) : std::runtime_error(message) {}
 
   // The same error with the place in front: "torch/lib/libc10.so: no dynamic segment".
   [[nodiscard]] Error in(std::string_view place) const { return Error(std::string(place) + ": " + what()); }
+
+ private:
+  // A name out of an archive may hold a NUL, which would end the sentence there.
+  static std::string without_nul(std::string message) {
+    for (std::size_t at = message.find('\0'); at != message.npos; at = message.find('\0', at))
+      message.replace(at, 1, "\\x00");
+    return message;
+  }
 };
 
 }  // namespace wheelsmith
