@@ -51,6 +51,50 @@ TEST(Variants, AreAskedForElseOfTheGpusElseCpu) {
   EXPECT_TRUE(choose_variants(request, recipe, {}).notes.empty());
 }
 
+TEST(Variants, AreImpliedByArchsAndDevices) {
+  const recipe::Recipe recipe = vision_recipe();
+  const recipe::Recipe plain = recipe::parse_recipe("name = \"x\"\n[source]\nsdist = \"x\"\n[variant.cpu]\n", "x.toml");
+  struct Row {
+    const char *archs, *device;
+    std::vector<Variant> asked, wanted;  // wanted: empty for an error
+    const char* error = "";
+  };
+  const std::vector<Variant> both = {Variant::cuda, Variant::rocm};
+  for (const Row& row : std::vector<Row>{
+           {"9.0", "", {}, {Variant::cuda}},
+           {"sm_90a", "", {}, {Variant::cuda}},
+           {"gfx942", "", {}, {Variant::rocm}},
+           {"", "H100", {}, {Variant::cuda}},
+           {"", "MI300X", {}, {Variant::rocm}},
+           {"9.0", "H100", {}, {Variant::cuda}},
+           {"9.0;gfx942", "", {}, {}, "--variant cuda,rocm"},
+           {"9.0", "MI300X", {}, {}, "--variant cuda,rocm"},
+           {"9.0;gfx942", "", both, both},
+           {"", "H100", {Variant::cpu}, {}, "--variant cpu leaves out"},
+           {"9.0", "", {Variant::rocm}, {}, "--variant rocm leaves out"},
+           {"9.0;gfx942", "", {Variant::cuda}, {}, "--arch gfx942 needs variant rocm"},
+           {"9.0", "", {Variant::cpu, Variant::cuda}, {Variant::cpu, Variant::cuda}},
+       }) {
+    SCOPED_TRACE(std::string(row.archs) + " " + row.device);
+    Request request;
+    request.packages = {"vision"};
+    request.variants = row.asked;
+    if (*row.archs != '\0') request.archs = {gpu::ArchList::parse(row.archs)};
+    if (*row.device != '\0') request.devices = {gpu::find_device(row.device)};
+    std::vector<Variant> chosen;
+    const std::string error = error_of([&] { chosen = choose_variants(request, recipe, {}).what; });
+    EXPECT_EQ(chosen, row.wanted) << error;
+    EXPECT_NE(error.find(row.error), std::string::npos) << error;
+    EXPECT_EQ(error.empty(), !row.wanted.empty());
+  }
+  Request request;
+  request.packages = {"x"};
+  request.devices = {gpu::find_device("H100")};
+  EXPECT_THROW(choose_variants(request, plain, {}), RequestError);
+  request.packages = {"x", "vision"};  // the other one is for the GPU
+  EXPECT_EQ(choose_variants(request, plain, {}).what, std::vector{Variant::cpu});
+}
+
 TEST(Variants, ADependencyThatKnowsNoGpuIsBuiltForTheCpu) {
   const recipe::Recipe plain = recipe::parse_recipe("name = \"x\"\n[source]\nsdist = \"x\"\n[variant.cpu]\n", "x.toml");
   EXPECT_EQ(dependency_variant(plain, Variant::cuda), Variant::cpu);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "base/error.h"
 #include "base/request_error.h"
@@ -105,12 +106,64 @@ void take_fixed(Chosen<std::vector<gpu::ArchList>>& chosen, const recipe::Recipe
   chosen.what = {fixed};
 }
 
+// --arch and --gpu as the user would write them, one vendor's only.
+std::string architecture_options(const Request& request, gpu::Vendor vendor) {
+  std::vector<std::string> archs, options;
+  for (const gpu::ArchList& list : request.archs) {
+    for (const gpu::ArchRequest& one : list.requests) {
+      if (one.arch.vendor == vendor) archs.push_back(gpu::to_string(one));
+    }
+  }
+  if (!archs.empty()) options.push_back("--arch " + join(archs, ";"));
+  for (const gpu::Device& device : of_vendor(request.devices, vendor)) options.push_back("--gpu " + device.name);
+  return join(options, ", ");
+}
+
+// A wheel without GPU code is never the answer to a request for a GPU, so what --arch and --gpu name decides the
+// variant where --variant does not. Throws RequestError where the two contradict each other.
+std::optional<Variant> implied_variant(const Request& request) {
+  std::optional<Variant> implied;
+  for (const Variant variant : {Variant::cuda, Variant::rocm}) {
+    const std::string options = architecture_options(request, vendor_of(variant));
+    if (options.empty()) continue;
+    if (!request.variants.empty() && !has(request.variants, variant)) {
+      std::vector<std::string> names;
+      for (const Variant one : request.variants) names.emplace_back(recipe::to_string(one));
+      throw RequestError(fmt::format("{0} needs variant {1}, which --variant {2} leaves out\n  fix: --variant {2},{1}",
+                                     options, recipe::to_string(variant), join(names, ",")));
+    }
+    if (implied && request.variants.empty())
+      throw RequestError(
+          fmt::format("{} belongs to variant cuda and {} to variant rocm\n  fix: --variant cuda,rocm "
+                      "builds one wheel for each",
+                      architecture_options(request, gpu::Vendor::nvidia), options));
+    implied = variant;
+  }
+  return implied;
+}
+
+Chosen<std::vector<Variant>> for_implied_variant(Variant implied, const Request& request, const recipe::Recipe& recipe,
+                                                 const std::vector<Variant>& known) {
+  const std::string options = architecture_options(request, vendor_of(implied));
+  const std::string_view name = recipe::to_string(implied);
+  if (has(known, implied)) return {{implied}, {fmt::format("{}: variant {} for {}", recipe.name, name, options)}};
+  std::vector<std::string> names;
+  for (const Variant one : known) names.emplace_back(recipe::to_string(one));
+  // Among several packages, one without GPU code is built as it is.
+  if (request.packages.size() > 1 && has(known, Variant::cpu))
+    return {{Variant::cpu}, {fmt::format("{}: variant cpu, since it has no variant {}", recipe.name, name)}};
+  throw RequestError(fmt::format("{} needs variant {}, but {} has only {}", options, name, recipe.name,
+                                 names.empty() ? "none" : join(names, ", ")));
+}
+
 }  // namespace
 
 Chosen<std::vector<Variant>> choose_variants(const Request& request, const recipe::Recipe& recipe,
                                              const std::vector<toolchain::Gpu>& gpus) {
+  const auto implied = implied_variant(request);
   if (!request.variants.empty()) return {request.variants, {}};
   const std::vector<Variant> known = recipe.variants();
+  if (implied) return for_implied_variant(*implied, request, recipe, known);
   for (const toolchain::Gpu& gpu : gpus) {
     const Variant variant = gpu.arch.vendor == gpu::Vendor::amd ? Variant::rocm : Variant::cuda;
     if (!has(known, variant)) continue;

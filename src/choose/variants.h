@@ -8,7 +8,9 @@
 
 namespace wheelsmith::choose {
 
-// Those that were asked for, else what the GPUs of this machine want, else cpu or the recipe's first variant.
+// Those of --variant; else the one that --arch and --gpu imply; else the one of this machine's GPUs; else cpu or the
+// recipe's first variant. Throws RequestError where --arch or --gpu names both vendors, contradicts --variant, or needs
+// a variant that the only package does not have.
 Chosen<std::vector<recipe::Variant>> choose_variants(const Request& request, const recipe::Recipe& recipe,
                                                      const std::vector<toolchain::Gpu>& gpus);
 
