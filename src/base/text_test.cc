@@ -83,6 +83,11 @@ TEST(Text, Nearest) {
   const std::string words[] = {"manylinux_2_28", "manylinux_2_34", "musllinux_1_2"};
   EXPECT_EQ(nearest("manylinux_2_29", words), "manylinux_2_28");
   EXPECT_EQ(nearest("zebra", words), std::nullopt);
+  const std::string commands[] = {"build", "builds", "plan", "doctor", "inspect", "check"};
+  EXPECT_EQ(nearest("biuld", commands), "build");  // two letters swapped
+  EXPECT_EQ(nearest("paln", commands), "plan");
+  EXPECT_EQ(nearest("dcotor", commands), "doctor");
+  EXPECT_EQ(nearest("chekc", commands), "check");
 }
 
 TEST(Text, Demangle) {
