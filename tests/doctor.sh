@@ -92,9 +92,9 @@ expect '--arch "9.0"' "$(fix archs)"
 doctor --variant cuda --cuda "$t/no-such-toolkit"
 expect bad "$(state cuda)"
 
-# A platform tag that is none; one that only the build can decide.
-doctor --variant cpu --platform manylinux_3x
-expect bad "$(state platform)"
+# A platform tag that is none is refused, as by plan and build; one that only the build can decide.
+run doctor demo --recipes "$t/recipes" --variant cpu --platform manylinux_3x
+expect 2 $status
 doctor --variant cpu --platform manylinux_2_17
 [[ $(state platform-glibc) == unknown || $(state platform-glibc) == good ]] || fail "platform-glibc is $(state platform-glibc)"
 

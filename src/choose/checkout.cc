@@ -108,7 +108,7 @@ source::PatchSet choose_patches(const recipe::Recipe& recipe, const SourceChoice
   const std::string name = choose_patchset(choice, "", names);
   if (!name.empty()) {
     options.on_found_patchset(recipe.name, name);
-    return {name, folder / recipe.name / name, recipe.name};
+    return {name, source::PatchSet::folder_of(folder, recipe.name) / name, recipe.name};
   }
   if (!names.empty())
     notes.push_back(fmt::format("no patch set of {} belongs to {} ({} are there; --patchset names one)", recipe.name,

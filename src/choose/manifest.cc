@@ -32,7 +32,7 @@ source::CheckoutRequest manifest_request(const source::ManifestProject& project,
   if (!project.patchset.empty() && !project.patches.empty()) {
     if (project.patchset.find("..") != std::string::npos || fs::path(project.patchset).is_absolute())
       throw Error(fmt::format("{}: \"{}\" is not a valid patch set name", project.name, printable(project.patchset)));
-    const fs::path folder = options.patch_folder / request.recipe / project.patchset;
+    const fs::path folder = source::PatchSet::folder_of(options.patch_folder, request.recipe) / project.patchset;
     request.patches = source::PatchSet(project.patchset, folder, request.recipe);
     source::compare_patches(project, request.patches);
   }

@@ -6,10 +6,11 @@
 
 #include "base/request_error.h"
 #include "base/text.h"
+#include "choose/check_values.h"
+#include "choose/targets.h"
 #include "choose/user_variables.h"
 #include "pep/requirement.h"
 #include "sys/files.h"
-#include "wheel/check/claimed_platform.h"
 
 namespace wheelsmith::choose {
 
@@ -54,13 +55,28 @@ std::map<std::string, std::string> read_variables(const settings::Settings& sett
   return variables;
 }
 
+// A settings file chooses among packages; only the user names folders and servers without --source.
+bool user_names_packages(const settings::Settings& settings) {
+  const settings::Held* held = settings.find("packages");
+  return held != nullptr && (held->origin.starts_with("--") || held->origin.starts_with("WHEELSMITH_"));
+}
+
+void read_packages(Request& request, const settings::Settings& settings) {
+  const bool places = user_names_packages(settings);
+  for (const std::string& text : settings.list("packages")) {
+    if (!places && names_a_place(text))
+      throw Error(fmt::format("{}: packages {}: must be a package name or NAME==VERSION; source names a folder or URL",
+                              settings.find("packages")->origin, printable(text)));
+    Target target = read_target(text);
+    if (target.source) request.sources.push_back(std::move(*target.source));
+    if (std::ranges::find(request.packages, target.package) == request.packages.end())
+      request.packages.push_back(std::move(target.package));
+  }
+}
+
 Request read_all(const settings::Settings& settings) {
   Request request;
-  request.packages = settings.list("packages");
-  for (const std::string& name : request.packages) {
-    if (!pep::is_valid_name(name))
-      throw Error(fmt::format("\"{}\" is not a valid package name; build a folder with --source FOLDER", name));
-  }
+  read_packages(request, settings);
   request.variants = read_variants(settings);
   request.target = settings.text("target");
   request.archs = read_archs(settings);
@@ -88,25 +104,13 @@ Request read_all(const settings::Settings& settings) {
   return request;
 }
 
-void check_platform_exists(const std::string& platform) {
-  // `plan` shows what recipes know of other systems.
-  if (platform.starts_with("win") || platform.starts_with("macosx")) return;
-  if (platform.empty() || wheel::policy_named(platform, {})) return;
-  std::vector<std::string> names;
-  for (const pep::Policy& policy : pep::builtin_policies(pep::LibC::glibc)) {
-    names.push_back(policy.name);
-    names.insert(names.end(), policy.aliases.begin(), policy.aliases.end());
-  }
-  const auto near = nearest(platform, names);
-  throw RequestError(fmt::format("--platform {}: there is no such platform tag; {}", printable(platform),
-                                 near ? "did you mean " + *near + "?" : "it is one like manylinux_2_28, or linux"));
-}
-
 }  // namespace
 
 Request read_request(const settings::Settings& settings) {
   try {
-    return read_all(settings);
+    Request request = read_all(settings);
+    check_values(request, !settings.text("machine").empty());
+    return request;
   } catch (const Error& error) {
     throw RequestError(error.what());
   }
@@ -116,7 +120,6 @@ Request read_build_request(const settings::Settings& settings) {
   Request request = read_request(settings);
   if (request.packages.empty())
     throw RequestError("nothing to build: name a package, or list packages in wheelsmith.toml");
-  check_platform_exists(request.platform);
   return request;
 }
 

@@ -61,15 +61,16 @@ const recipe::Recipe& recipe_named(const recipe::Library& library, const std::st
 
 recipe::Recipe unknown_recipe(const std::string& package) {
   recipe::Recipe recipe;
-  recipe.name = recipe.project = package;
+  // One package whatever its spelling: the name is part of step ids, of the store's identities and of patch folders.
+  recipe.name = recipe.project = pep::normalized_name(package);
   recipe.source.kind = recipe::Source::Kind::sdist;
-  recipe.source.project = package;
+  recipe.source.project = recipe.name;
   return recipe;
 }
 
 recipe::Recipe inferred_recipe(const std::string& package, const source::Pin& pin, const recipe::SourceFacts& facts) {
   recipe::Recipe recipe = recipe::infer(facts);
-  recipe.name = package;
+  recipe.name = pep::normalized_name(package);
   recipe.source = unknown_recipe(package).source;
   recipe.source.version = pin.version;
   return recipe;

@@ -8,6 +8,7 @@
 #include "base/request_error.h"
 #include "base/text.h"
 #include "choose/source.h"
+#include "pep/requirement.h"
 #include "pep/version.h"
 #include "pep/wheel_name.h"
 #include "sys/file.h"
@@ -90,12 +91,14 @@ TorchChoice of_version(const std::string& text) {
   choice.kind = TorchChoice::Kind::requirement;
   const auto version = pep::Version::try_parse(text);
   choice.requirement = version ? "torch==" + text : "torch" + text;
-  try {
-    (void)pep::Requirement::parse(choice.requirement);
-  } catch (const Error&) {  // the same text means nothing else either
-    throw RequestError(fmt::format(
-        "--torch {}: neither a version, a channel (release, test, nightly), a path that exists, nor a wheel",
-        printable(text)));
+  // Letters behind "torch" would be another package's name.
+  const bool form = version || text.find_first_of("<>=!~") == 0;
+  if (!form || !pep::Requirement::try_parse(choice.requirement)) {
+    throw RequestError(
+        fmt::format("--torch {}: must be a version, a channel (release, test or nightly, like nightly/cu130), or the "
+                    "path of a wheel "
+                    "or an environment",
+                    printable(text)));
   }
   choice.prereleases = version && version->is_prerelease();
   return choice;
@@ -125,6 +128,12 @@ std::string cuda_of_label(std::string_view label) {
 
 }  // namespace
 
+void check_torch_form(const std::string& text) {
+  std::error_code ignored;
+  if (text.empty() || is_channel(text.substr(0, text.find('/'))) || fs::exists(text, ignored)) return;
+  (void)of_version(text);
+}
+
 Chosen<TorchChoice> choose_torch(const Request& request, const recipe::Recipe& recipe, const recipe::Rules& rules,
                                  Variant variant, const toolchain::Python& python, const toolchain::Host& host,
                                  const std::string& source_series) {
@@ -143,6 +152,9 @@ Chosen<TorchChoice> choose_torch(const Request& request, const recipe::Recipe& r
   }
   TorchChoice choice;
   choice.kind = TorchChoice::Kind::requirement;
+  // An index of channels has CPU builds of its own.
+  if (variant == Variant::cpu && !request.torch_index.empty())
+    choice.index_urls = of_channel("release/cpu", request, variant).index_urls;
   const std::string ref = source_override(request, recipe.name, recipe.project) ? "" : ref_of(recipe, request);
   if (!source_series.empty()) {
     choice.requirement = fmt::format("torch=={}.*", source_series);

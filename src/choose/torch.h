@@ -36,6 +36,9 @@ Chosen<TorchChoice> choose_torch(const Request& request, const recipe::Recipe& r
                                  recipe::Variant variant, const toolchain::Python& python, const toolchain::Host& host,
                                  const std::string& source_series = "");
 
+// Throws RequestError for a --torch that is none of its forms.
+void check_torch_form(const std::string& text);
+
 // "2.13" of "2.13.0+cu130"; "" for what is not a version of two parts.
 std::string torch_series(const std::string& version);
 // The series that the choice names without being resolved ("torch==2.13.*"); "" when only an index can tell.

@@ -51,7 +51,7 @@ recipe::Recipe infer_recipe(const std::string& package, const choose::Request& r
       pin_source(choose::unknown_recipe(package), choose::source_override(request, package, package), inputs,
                  pin_options(request, inputs, python));
   recipe::Recipe recipe = choose::inferred_recipe(package, pin, remembered_facts(pin, "", inputs));
-  recipe.document["name"] = package;
+  recipe.document["name"] = recipe.name;
   set_source(recipe, pin, inputs);
   return recipe;
 }

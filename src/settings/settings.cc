@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/byte_size.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "settings/project_file.h"
@@ -13,13 +14,6 @@
 namespace wheelsmith::settings {
 
 namespace {
-
-const Option* option_named(std::string_view name) {
-  for (const Option& option : all_options()) {
-    if (option.name == name) return &option;
-  }
-  return nullptr;
-}
 
 std::vector<std::string> option_names() {
   std::vector<std::string> names;
@@ -35,15 +29,41 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
 void check_choice(const Option& option, const std::string& text) {
   if (option.choices.empty() || std::find(option.choices.begin(), option.choices.end(), text) != option.choices.end())
     return;
-  throw Error(fmt::format("{} cannot be {}{}; it is one of {}", option.name, printable(text),
-                          did_you_mean(text, option.choices), join(option.choices, ", ")));
+  throw Error(fmt::format("{} {}: must be one of {}{}", option.name, printable(text), join(option.choices, ", "),
+                          did_you_mean(text, option.choices)));
+}
+
+constexpr std::uint64_t k_largest_count = 1'000'000;
+
+void check_form(const Option& option, const std::string& text) {
+  check_choice(option, text);
+  if (text.empty()) return;  // as if it were not set
+  const auto refuse = [&](std::string_view wanted) {
+    throw Error(fmt::format("{} {}: must be {}", option.name, printable(text), wanted));
+  };
+  switch (option.form) {
+    case Form::any: return;
+    case Form::size:
+      if (parse_byte_size(text).value_or(0) == 0) refuse("a size like 12GB or 1.5GiB");
+      return;
+    case Form::count:
+    case Form::positive: break;
+  }
+  const auto number = to_number(text);
+  const std::uint64_t least = option.form == Form::positive ? 1 : 0;
+  if (!number || *number < least || *number > k_largest_count)
+    refuse(fmt::format("a whole number from {} to {}", least, k_largest_count));
+}
+
+void check_items(const Option& option, const document::Array& items) {
+  for (const document::Value& item : items) check_form(option, item.text_or());
 }
 
 bool read_flag(const Option& option, const std::string& text) {
   const std::string lower = to_lower(trim(text));
   if (lower == "1" || lower == "true" || lower == "yes" || lower == "on") return true;
   if (lower.empty() || lower == "0" || lower == "false" || lower == "no" || lower == "off") return false;
-  throw Error(fmt::format("{} is a switch: {} is neither true nor false", option.name, printable(text)));
+  throw Error(fmt::format("{} {}: must be true or false", option.name, printable(text)));
 }
 
 document::Array read_list(const std::string& text, char separator) {
@@ -59,7 +79,7 @@ document::Table read_table(const Option& option, const std::vector<std::string>&
   for (const std::string& word : pairs) {
     const std::size_t equals = word.find('=');
     if (equals == word.npos || equals == 0)
-      throw Error(fmt::format("{}: {} is not NAME=VALUE", option.name, printable(word)));
+      throw Error(fmt::format("{} {}: must be {}", option.name, printable(word), option.argument));
     table[word.substr(0, equals)] = word.substr(equals + 1);
   }
   return table;
@@ -69,8 +89,12 @@ document::Value from_text(const Option& option, const std::string& text) {
   switch (option.kind) {
     case Kind::flag: return read_flag(option, text);
     case Kind::programs:
-    case Kind::list: return read_list(text, ',');
-    case Kind::texts: return read_list(text, '\n');
+    case Kind::list:
+    case Kind::texts: {
+      document::Array items = read_list(text, option.kind == Kind::texts ? '\n' : ',');
+      check_items(option, items);
+      return items;
+    }
     // Values with commas need a line each.
     case Kind::table:
       return read_table(option, document::Value(read_list(text, text.find('\n') == text.npos ? ',' : '\n')).texts());
@@ -78,7 +102,7 @@ document::Value from_text(const Option& option, const std::string& text) {
     case Kind::program:
     case Kind::folder: break;
   }
-  check_choice(option, text);
+  check_form(option, text);
   return text;
 }
 
@@ -113,6 +137,7 @@ document::Value from_file(const Option& option, const document::Value& value, co
         if (item.text() == nullptr) wrong_kind(option, item, "a list of texts");
         if (option.kind == Kind::programs) item = program_in(folder, *item.text());
       }
+      check_items(option, items);
       return items;
     }
     case Kind::table: {
@@ -138,7 +163,7 @@ document::Value from_file(const Option& option, const document::Value& value, co
   }
   if (value.text() == nullptr && value.integer() == nullptr) wrong_kind(option, value, "a text (in quotes)");
   const std::string text = scalar_text(value);
-  check_choice(option, text);
+  check_form(option, text);
   if (option.kind == Kind::text || text.empty()) return text;
   if (option.kind == Kind::program) return program_in(folder, text);
   return (folder / text).lexically_normal().string();
@@ -162,6 +187,27 @@ bool needs_trust(const Option& option, const document::Value& value) {
 
 }  // namespace
 
+const Option* option_named(std::string_view name) {
+  for (const Option& option : all_options()) {
+    if (option.name == name) return &option;
+  }
+  return nullptr;
+}
+
+std::string_view to_string(Group group) {
+  switch (group) {
+    case Group::source: return "Source";
+    case Group::target: return "Target";
+    case Group::toolchain: return "Toolchain";
+    case Group::resources: return "Resources";
+    case Group::output: return "Output";
+    case Group::advanced: break;
+  }
+  return "Advanced";
+}
+
+document::Value read_value(const Option& option, const std::string& text) { return from_text(option, text); }
+
 bool is_table(std::string_view name) {
   const Option* option = option_named(name);
   return option != nullptr && option->kind == Kind::table;
@@ -179,9 +225,13 @@ void Settings::put(Level level, const std::string& name, Held held) { m_levels[l
 
 void Settings::set_from_command_line(const std::string& name, document::Value value) {
   const Option* option = option_named(name);
-  if (option != nullptr && value.text() != nullptr) value = from_text(*option, *value.text());
-  if (option != nullptr && option->kind == Kind::table && value.array() != nullptr)
-    value = read_table(*option, value.texts());
+  try {
+    if (option != nullptr && value.text() != nullptr) value = from_text(*option, *value.text());
+    if (option != nullptr && option->kind == Kind::table && value.array() != nullptr)
+      value = read_table(*option, value.texts());
+  } catch (const Error& error) {  // its text begins with the option's name
+    throw Error(std::string("--") + error.what());
+  }
   put(command_line, name, {std::move(value), "--" + name});
 }
 

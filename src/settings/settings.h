@@ -29,18 +29,34 @@ enum class Kind { text, list, texts, flag, folder, table, program, programs };
 enum class Trust { needed, not_for_versions, not_needed };
 enum class Allowed { everywhere, not_in_files };
 
+// Under which heading `--help` shows an option.
+enum class Group { source, target, toolchain, resources, output, advanced };
+// What a text must look like. It is checked wherever the text comes from, before anything else happens.
+enum class Form { any, count, positive, size };
+
 struct Option {
   std::string name;  // "torch-index"
   Kind kind = Kind::text;
+  Group group = Group::advanced;
+  std::string argument;  // what help calls the value: "DIR"; "" for a flag
   std::string help;
-  std::string fallback;              // shown, and used by value(); "" for none
-  std::vector<std::string> choices;  // empty: any
+  std::string fallback{};              // shown, and used by value(); "" for none
+  std::vector<std::string> choices{};  // empty: any
   Trust trust = Trust::needed;
   Allowed allowed = Allowed::everywhere;
+  Form form = Form::any;
+  char short_name = '\0';
+  bool common = false;  // shown by the short help (-h), too
 };
+std::string_view to_string(Group group);
+// Null for a name that is not an option.
+const Option* option_named(std::string_view name);
 // Every option that may stand in a file or in the environment, sorted by name.
 const std::vector<Option>& all_options();
 bool is_table(std::string_view name);
+// Throws Error for a value that the option does not take, and names the accepted form: "jobs abc: must be a whole
+// number". Lists as the environment has them.
+document::Value read_value(const Option& option, const std::string& text);
 
 struct Held {
   document::Value value;  // a text, a list of texts, a boolean, or a table of texts

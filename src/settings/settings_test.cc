@@ -1,8 +1,11 @@
 #include "settings/settings.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cctype>
+#include <set>
 
 #include "base/error.h"
 #include "settings/project_file.h"
@@ -62,7 +65,7 @@ TEST(Settings, ValuesOfTablesMayHoldCommas) {
   settings.set_from_command_line("env", document::Array{"LDFLAGS=-Wl,-s", "MORE=a=b"});
   EXPECT_EQ(settings.table("env"), (std::map<std::string, std::string>{{"LDFLAGS", "-Wl,-s"}, {"MORE", "a=b"}}));
   EXPECT_EQ(what([&] { settings.set_from_command_line("env", document::Array{"LDFLAGS"}); }),
-            "env: LDFLAGS is not NAME=VALUE");
+            "--env LDFLAGS: must be NAME=VALUE");
   Settings other;
   other.read_environment({{"WHEELSMITH_ENV", "LDFLAGS=-Wl,-s\nMORE=a=b"}});
   EXPECT_EQ(other.table("env"), settings.table("env"));
@@ -83,9 +86,10 @@ TEST(Settings, MistakesNameFileLineAndTheNearestWord) {
   const std::filesystem::path file = "/p/wheelsmith.toml";
   const auto mistake = [&](const std::string& text) { return what([&] { Settings().read_project(file, text); }); };
   EXPECT_EQ(mistake("\nplatfrom = \"x\"\n"), file.string() + ":2: unknown key platfrom; did you mean platform?");
-  EXPECT_EQ(mistake("build-type = \"relase\"\n"), file.string() +
-                                                      ":1: build-type cannot be relase; did you mean release?; it is "
-                                                      "one of release, debug, relwithdebinfo, minsizerel");
+  EXPECT_EQ(
+      mistake("build-type = \"relase\"\n"),
+      file.string() +
+          ":1: build-type relase: must be one of release, debug, relwithdebinfo, minsizerel; did you mean release?");
   EXPECT_EQ(mistake("offline = \"yes\"\n"), file.string() + ":1: offline must be true or false, but this is a text");
   EXPECT_EQ(mistake("python = [3.11]\n"), file.string() + ":1: python must be a list of texts, but this is a number");
   EXPECT_EQ(mistake("config = \"other.toml\"\n"), file.string() + ":1: config is an option of the command line only");
@@ -93,14 +97,54 @@ TEST(Settings, MistakesNameFileLineAndTheNearestWord) {
   EXPECT_EQ(what([] { Settings().read_environment({{"WHEELSMITH_ARCHS", "9.0"}}); }),
             "WHEELSMITH_ARCHS is set in the environment, but there is no setting archs; did you mean arch?");
   EXPECT_EQ(what([] { Settings().read_environment({{"WHEELSMITH_OFFLINE", "maybe"}}); }),
-            "WHEELSMITH_OFFLINE: offline is a switch: maybe is neither true nor false");
+            "WHEELSMITH_OFFLINE: offline maybe: must be true or false");
 }
 
 TEST(Settings, EveryOptionHasHelpAndTheyAreSorted) {
   const std::vector<Option>& options = all_options();
   EXPECT_TRUE(
       std::is_sorted(options.begin(), options.end(), [](const Option& a, const Option& b) { return a.name < b.name; }));
-  for (const Option& option : options) EXPECT_FALSE(option.help.empty()) << option.name;
+  std::set<char> short_names;
+  for (const Option& option : options) {
+    EXPECT_FALSE(option.help.empty()) << option.name;
+    EXPECT_EQ(option.argument.empty(), option.kind == Kind::flag) << option.name;
+    EXPECT_TRUE(option.short_name == '\0' || short_names.insert(option.short_name).second) << option.name;
+  }
+}
+
+TEST(Settings, RefuseWrongValuesAtOnce) {
+  const struct {
+    const char *name, *good, *bad, *wanted;
+  } rows[] = {
+      {"jobs", "8", "abc", "a whole number from 0"},
+      {"jobs", "0", "-1", "a whole number"},
+      {"jobs", "1000000", "1000001", "to 1000000"},
+      {"steps", "1", "0", "a whole number from 1"},
+      {"timeout", "0", "1h", "a whole number"},
+      {"memory", "12GB", "lots", "a size like 12GB"},
+      {"memory", "1.5 GiB", "0", "a size"},
+      {"variant", "cpu,cuda", "cpu,gpu", "one of cpu, cuda, rocm"},
+      {"network", "off", "maybe", "one of recipe, on, off"},
+      {"env", "A=1", "A", "NAME=VALUE"},
+  };
+  for (const auto& row : rows) {
+    SCOPED_TRACE(std::string(row.name) + " " + row.bad);
+    const auto says = [&](const std::string& text) {
+      EXPECT_NE(text.find(row.wanted), std::string::npos) << text;
+      return text;
+    };
+    std::string variable = std::string("WHEELSMITH_") + row.name;
+    std::transform(variable.begin(), variable.end(), variable.begin(),
+                   [](char c) { return c == '-' ? '_' : std::toupper(c); });
+    Settings().set_from_command_line(row.name, std::string(row.good));
+    EXPECT_TRUE(
+        says(what([&] { Settings().set_from_command_line(row.name, std::string(row.bad)); })).starts_with("--"));
+    EXPECT_TRUE(says(what([&] { Settings().read_environment({{variable, row.bad}}); })).starts_with(variable));
+    if (std::string(row.name) == "env") continue;
+    const std::string line = fmt::format("{} = \"{}\"\n", row.name, row.bad);
+    if (std::string(row.name) == "variant") continue;  // a list there, not a text with commas
+    EXPECT_TRUE(says(what([&] { Settings().read_project("/x/w.toml", line); })).starts_with("/x/w.toml:1"));
+  }
 }
 
 // Whoever adds an option decides here once more whether a file that nobody trusts may set it.

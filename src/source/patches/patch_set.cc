@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/text.h"
+#include "pep/wheel_name.h"
 #include "source/git/git_command.h"
 #include "source/patches/patch_reason.h"
 #include "sys/file.h"
@@ -82,9 +83,19 @@ PatchSet::PatchSet(std::string name, fs::path folder, std::string root_name)
   }
 }
 
+fs::path PatchSet::folder_of(const fs::path& patch_folder, const std::string& package) {
+  const fs::path exact = patch_folder / package;
+  if (sys::is_folder(exact)) return exact;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(patch_folder, ignored)) {
+    if (pep::same_name(entry.path().filename().string(), package)) return entry.path();
+  }
+  return exact;
+}
+
 std::vector<std::string> PatchSet::names(const fs::path& patch_folder, const std::string& package) {
   std::vector<std::string> result;
-  const fs::path folder = patch_folder / package;
+  const fs::path folder = folder_of(patch_folder, package);
   if (!sys::is_folder(folder)) return result;
   // A set may be named after a branch ("release/2.7"): it is the folder above the parts, not the first one.
   for (const sys::TreeFile& file : sys::list_tree(folder)) {

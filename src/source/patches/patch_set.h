@@ -32,6 +32,9 @@ class PatchSet {
   // Reads all of it; throws Error for a patch that lies where none is looked for. What is not there is an empty set.
   PatchSet(std::string name, std::filesystem::path folder, std::string root_name);
 
+  // The folder of a package's sets: of that name, or of another spelling of it.
+  [[nodiscard]] static std::filesystem::path folder_of(const std::filesystem::path& patch_folder,
+                                                       const std::string& package);
   // The sets of a package, sorted.
   [[nodiscard]] static std::vector<std::string> names(const std::filesystem::path& patch_folder,
                                                       const std::string& package);

@@ -64,7 +64,7 @@ PatchFolder find_patch_folder(const PatchFolderSearch& search) {
 }
 
 PatchSet patch_set_named(const fs::path& patch_folder, const std::string& package, const std::string& name) {
-  const fs::path folder = patch_folder / package / name;
+  const fs::path folder = PatchSet::folder_of(patch_folder, package) / name;
   if (leaves_folder(name) || !sys::is_folder(folder)) {
     const std::vector<std::string> names = PatchSet::names(patch_folder, package);
     throw RequestError(fmt::format("there is no patch set {} of {} in {}{}", printable(name), package,
@@ -76,7 +76,8 @@ PatchSet patch_set_named(const fs::path& patch_folder, const std::string& packag
 
 SavedSet save_patch_set(const PatchWork& work) {
   const OpenCheckout checkout = open_checkout(work);
-  const PatchSet set(checkout.patchset, work.patch_folder / checkout.recipe / checkout.patchset, checkout.recipe);
+  const PatchSet set(checkout.patchset, PatchSet::folder_of(work.patch_folder, checkout.recipe) / checkout.patchset,
+                     checkout.recipe);
   return {checkout.patchset, set.folder(), save_patches(checkout.folder, set)};
 }
 
@@ -92,7 +93,7 @@ PatchSetList list_patch_sets(const std::string& package, const std::optional<Wor
   if (!patchset.empty()) names = {patch_set_named(patch_folder, package, patchset).name()};
   PatchSetList result{package, patch_folder, {}};
   for (const std::string& name : names) {
-    const PatchSet set(name, patch_folder / package / name, package);
+    const PatchSet set(name, PatchSet::folder_of(patch_folder, package) / name, package);
     ListedSet listed{name, set.folder(), {}};
     for (const PatchFile& patch : set.files()) {
       std::optional<bool> applied;
