@@ -21,7 +21,7 @@ struct BuildCommand {
   OutputOptions output;
   SettingOptions settings;
   std::vector<std::string> packages;
-  bool upgrade = false, clean = false, install = false, editable = false, despite_doctor = false;
+  bool upgrade = false, clean = false, install = false, editable = false, despite_doctor = false, quiet = false;
   std::string into, sign;
 };
 
@@ -78,7 +78,6 @@ build::BuildOptions build_options(const BuildCommand& command, const Session& se
   const settings::Settings& settings = session.settings();
   build::BuildOptions options;
   const unsigned steps = number_setting(settings, "steps", std::max(1u, usable_threads() / 4));
-  if (steps == 0) throw UsageError("steps 0: then nothing would ever start");
   options.local.steps_at_once = steps;
   options.local.governed = settings.text("governor") != "off";
   run::RunOptions& run = options.run;
@@ -139,7 +138,7 @@ int build(const BuildCommand& command) {
     throw UsageError(fmt::format("--platform {}: builds run on Linux; `plan` shows what the recipe knows of it",
                                  printable(request.platform)));
   const bool quiet = command.output.json;
-  const bool live = sys::standard_error_is_terminal() && !quiet;
+  const bool live = sys::standard_error_is_terminal() && !quiet && !command.quiet;
   const report::Style style = command.output.style();
   plan::PlanInputs inputs = session.inputs();
   build::BuildOptions options = build_options(command, session, request);
@@ -149,15 +148,17 @@ int build(const BuildCommand& command) {
   std::mutex mutex;
   build::Watcher watcher;
   if (!quiet) {
+    watcher.on_bad_checks = [&](const std::vector<doctor::Check>& bad) {
+      print_status(report::doctor_text(bad, style));
+    };
+  }
+  if (!quiet && !command.quiet) {
     inputs.on_progress = [](const std::string& text) { print_status(text + "\n"); };
     options.local.on_note = [&](const std::string& text) { print_status(style.dim(printable(text)) + "\n"); };
     watcher.on_plan = [&](const plan::Plan& plan) {
       show_plan(plan, style);
       if (!without_cache.empty()) print_status(style.dim(without_cache) + "\n");
       status.emplace(plan, style, live, request.verbose);
-    };
-    watcher.on_bad_checks = [&](const std::vector<doctor::Check>& bad) {
-      print_status(report::doctor_text(bad, style));
     };
     watcher.on_installed = [](const std::string& text) { print_status(text + "\n"); };
     options.run.on_event = [&](const run::Event& event) {
@@ -178,7 +179,8 @@ int build(const BuildCommand& command) {
     }
     print(report::build_json(result.outcomes, notes, closing));
   } else {
-    print(report::build_text(result.outcomes, style) + report::closing_text(closing, style));
+    print(report::build_text(result.outcomes, style) +
+          (command.quiet ? std::string() : report::closing_text(closing, style)));
   }
   for (const std::string* failure : {&result.not_attested, &result.not_installed}) {
     if (!failure->empty()) print_status(fmt::format("wheelsmith: error: {}\n", printable(*failure)));
@@ -191,33 +193,40 @@ int build(const BuildCommand& command) {
 
 void add_build(CLI::App& app, Outcome& outcome) {
   auto command = std::make_shared<BuildCommand>();
-  CLI::App* sub = app.add_subcommand("build", "Build packages from source into wheels that are checked and tested");
+  CLI::App* sub = app.add_subcommand("build", "Build packages from source into checked and tested wheels");
   sub->footer(
-      "NAME is a recipe (see `wheelsmith recipes`) or any project of the registry that has an sdist. Wheels go into "
-      "the\n"
-      "wheelhouse (--out) only when they have passed their checks and tests. Killed at any moment, the same command "
-      "goes on.\n"
-      "Every option is also a line of wheelsmith.toml and a variable WHEELSMITH_NAME; `config show` says which one "
-      "holds.\n"
-      "A wheelsmith.toml that names programs, paths or servers must be trusted first: `wheelsmith trust`.\n\n"
+      "Wheels go into the wheelhouse (--out) only after they have passed their checks and tests. If a build is "
+      "interrupted, run the same command again to resume it.\n\n"
+      "Every option is also a line of wheelsmith.toml and a variable WHEELSMITH_NAME; `wheelsmith config show` prints "
+      "the effective values. A wheelsmith.toml that names programs, paths or servers must be trusted first: "
+      "`wheelsmith trust`.\n\n"
       "Examples:\n"
-      "  wheelsmith build texture --variant cuda --arch \"8.0;9.0\"\n"
-      "  wheelsmith build torch-scatter --torch 2.13.0 --python 3.11,3.12\n"
-      "  wheelsmith build flash-attn --gpu H100 --platform manylinux_2_34 --out wheels\n"
-      "  wheelsmith build mypackage --source mypackage=. --install\n"
-      "  wheelsmith build pytorch --source pytorch=. --editable --no-build-isolation --into ENV");
-  sub->add_option("NAME", command->packages, "What to build; default: the packages of wheelsmith.toml");
+      "  wheelsmith build .\n"
+      "  wheelsmith build flash-attn --gpu H100 --platform manylinux_2_34 -o wheels\n"
+      "  wheelsmith build torch-scatter==2.1.2 --torch 2.13.0 --python 3.11,3.12\n"
+      "  wheelsmith build texture --arch \"8.0;9.0\"\n"
+      "  wheelsmith build git+https://github.com/example/package.git@v1.2\n"
+      "  wheelsmith build ./pytorch --editable --no-build-isolation --into ENV");
+  sub->add_option("PACKAGE", command->packages,
+                  "Recipe or package of the package index (NAME, NAME==1.2), folder (. or ./dir), archive, or "
+                  "git+URL@REF; default: the packages of wheelsmith.toml");
   command->settings.add_to(*sub);
-  sub->add_flag("--upgrade", command->upgrade, "Choose versions of sources and build requirements anew");
-  sub->add_flag("--clean", command->clean, "Start from an empty build tree");
-  sub->add_flag("--despite-doctor", command->despite_doctor, "Build although this machine does not seem to be able to");
-  sub->add_flag("--install", command->install, "Install what was built");
-  sub->add_flag("--editable", command->editable, k_editable_help);
+  sub->add_flag("--upgrade", command->upgrade, "Choose versions of sources and build requirements again")
+      ->group("Source");
+  sub->add_flag("--clean", command->clean, "Start from an empty build tree")->group("Advanced");
+  sub->add_flag("--despite-doctor", command->despite_doctor, "Build even if this machine seems unable to")
+      ->group("Advanced");
+  sub->add_flag("--install", command->install, "Install the finished wheels")->group("Output");
+  sub->add_flag("-e,--editable", command->editable, k_editable_help)->group("Output");
   sub->add_option("--into", command->into,
-                  "With --install or --editable: environment's folder or interpreter; default: the one built for");
+                  "With --install or --editable: folder or interpreter of the environment; default: the one built for")
+      ->type_name("ENV")
+      ->group("Output");
   sub->add_option("--sign", command->sign,
                   "Sign each wheel and its in-toto statement: gpg[:KEY], ssh:KEYFILE or cosign[:KEY]")
-      ->type_name("METHOD[:KEY]");
+      ->type_name("METHOD[:KEY]")
+      ->group("Output");
+  sub->add_flag("-q,--quiet", command->quiet, "Print only the results and errors")->group("Output");
   command->output.add_to(*sub);
   sub->callback([command, &outcome] { outcome = [command] { return build(*command); }; });
 }

@@ -62,9 +62,11 @@ void add_bundle(CLI::App& app, Outcome& outcome) {
   sub->add_option("--from", command->from,
                   "SDK: an installed tree, a site-packages, or a wheel of it; the first counts")
       ->required();
-  sub->add_option("--out", command->out, "Folder for the new wheel")->capture_default_str();
-  sub->add_option("--local", command->local, "Local label for the version: 1.0 becomes 1.0+LABEL");
-  sub->add_option("--threads", command->threads, "Threads; 0 for as many as there are cores")->capture_default_str();
+  sub->add_option("-o,--out", command->out, "Folder for the new wheel")->type_name("DIR")->capture_default_str();
+  sub->add_option("--local", command->local, "Local label for the version: 1.0 becomes 1.0+LABEL")->type_name("LABEL");
+  sub->add_option("--threads", command->threads, "Threads to use; 0: one for each core")
+      ->type_name("N")
+      ->capture_default_str();
   sub->add_flag("--json", command->json, "Print one JSON document (docs/bundle.md) instead of text");
   sub->callback([command, &outcome] { outcome = [command] { return make_bundle(*command); }; });
 }

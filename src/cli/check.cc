@@ -54,8 +54,8 @@ void check_policy_name(const wheel::CheckOptions& options) {
     for (const pep::Policy& policy : *policies) names.push_back(policy.name);
   }
   const auto near = nearest(options.policy, names);
-  throw UsageError(fmt::format("--policy: {} is no policy{}", printable(options.policy),
-                               near ? "; did you mean " + *near + "?" : ""));
+  throw UsageError(fmt::format("--policy {}: must be a platform policy like manylinux_2_28{}",
+                               printable(options.policy), near ? "; did you mean " + *near + "?" : ""));
 }
 
 wheel::CheckOptions read_options(const CheckCommand& command) {
@@ -168,7 +168,8 @@ int explain(const std::string& id, const OutputOptions& output) {
 int check(const CheckCommand& command) {
   if (!command.explain.empty()) return explain(command.explain, command.output);
   if (command.paths.empty())
-    throw UsageError("check what? Name a wheel, or --explain ID\n  try: wheelsmith check --help");
+    throw UsageError(
+        "no wheel given; name wheels or installed folders, or --explain ID\n  try: wheelsmith check --help");
   const wheel::CheckOptions options = read_options(command);
   bool good = true;
   std::vector<wheel::Verdict> items;
@@ -193,7 +194,7 @@ int check(const CheckCommand& command) {
 
 void add_check(CLI::App& app, Outcome& outcome) {
   auto command = std::make_shared<CheckCommand>();
-  CLI::App* sub = app.add_subcommand("check", "Say whether a wheel or an installed folder is right, and what is not");
+  CLI::App* sub = app.add_subcommand("check", "Check whether a wheel or an installed folder is right");
   sub->footer(
       "Exit status 0 when every wheel is good (no finding with severity error), 1 when one is bad.\n\n"
       "Examples:\n"
@@ -203,25 +204,32 @@ void add_check(CLI::App& app, Outcome& outcome) {
       "  wheelsmith check ext.whl --gpu \"RTX 4090\" --gpu MI300X\n"
       "  wheelsmith check --explain record-hash-mismatch");
   sub->add_option("WHEEL", command->paths, "Wheels, or installed folders");
-  sub->add_option("--policy", command->policy, "Platform policy to judge by; default: what the file's own tag claims");
-  sub->add_option("--policy-file", command->policy_file, "TOML file with policies of your own");
-  sub->add_option("--exclude", command->excluded,
-                  "Library (shell pattern) that counts as provided by others; repeatable")
+  sub->add_option("--policy", command->policy,
+                  "Platform policy to check against; default: the one of the wheel's own tag")
+      ->type_name("POLICY");
+  sub->add_option("--policy-file", command->policy_file, "TOML file with your own policies")->type_name("FILE");
+  sub->add_option("--exclude", command->excluded, "Library (shell pattern) that is provided by others")
+      ->type_name("PATTERN")
       ->allow_extra_args(false);
-  sub->add_option("--against", command->against,
-                  "Wheel, library, installed folder or sysroot whose symbols count as provided; repeatable")
+  sub->add_option("--against", command->against, "Wheel, library, installed folder or sysroot that provides symbols")
+      ->type_name("PATH")
       ->allow_extra_args(false);
   sub->add_option("--require-symbol", command->required_symbols,
-                  "Symbol (mangled, or part of its C++ name) that must be exported; repeatable")
+                  "Symbol (mangled, or part of its C++ name) that must be exported")
+      ->type_name("SYMBOL")
       ->allow_extra_args(false);
-  sub->add_option("--arch", command->archs,
-                  "GPU architectures it must hold, in any notation: \"8.0;9.0a+PTX\", gfx942");
-  sub->add_option("--gpu", command->gpus, "Device it must run on, by name: \"RTX 4090\", MI300X; repeatable")
+  sub->add_option("--arch", command->archs, "GPU architectures it must contain, in any notation: 8.0;9.0a+PTX, gfx942")
+      ->type_name("ARCHS");
+  sub->add_option("--gpu", command->gpus, "GPU it must run on, by name: RTX 4090, MI300X")
+      ->type_name("NAME")
       ->allow_extra_args(false);
-  sub->add_option("--max-size", command->max_size, "Largest size allowed, like 100MB; default: 100MB, as a note");
+  sub->add_option("--max-size", command->max_size, "Largest size allowed, like 100MB; default: 100MB, as a note")
+      ->type_name("SIZE");
   sub->add_flag("--strict", command->strict, "Warnings count as errors");
-  sub->add_option("--explain", command->explain, "Say more about a finding by its id");
-  sub->add_option("--threads", command->threads, "Threads to use; 0 means one for each core")->capture_default_str();
+  sub->add_option("--explain", command->explain, "Explain a finding by its id")->type_name("ID");
+  sub->add_option("--threads", command->threads, "Threads to use; 0: one for each core")
+      ->type_name("N")
+      ->capture_default_str();
   command->output.add_to(*sub);
   sub->callback([command, &outcome] { outcome = [command] { return check(*command); }; });
 }

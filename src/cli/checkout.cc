@@ -164,25 +164,31 @@ void add_checkout(CLI::App& app, Outcome& outcome) {
       "  wheelsmith checkout --unbundle sources.tar\n"
       "docs/sources.md says more.");
   sub->add_option("RECIPE", command->recipes, "Packages");
-  sub->add_option("--ref", command->ref, "Branch, tag or commit; default: what torch pins, else the recipe's");
-  sub->add_option("--origin", command->origin, "Another repository than the recipe's");
-  sub->add_option("--patchset", command->patchset, "Patch set; default: the one that belongs to the ref");
-  sub->add_option("--patch-dir", command->patch_dir, "Folder of patch sets [patches]");
+  sub->add_option("--ref", command->ref, "Branch, tag or commit; default: the one torch pins, else the recipe's")
+      ->type_name("REF");
+  sub->add_option("--origin", command->origin, "Another repository than the recipe's")->type_name("URL");
+  sub->add_option("--patchset", command->patchset, "Patch set; default: the one that belongs to the ref")
+      ->type_name("SET");
+  sub->add_option("--patch-dir", command->patch_dir, "Folder of patch sets [patches]")->type_name("DIR");
   sub->add_flag("--no-patches", command->no_patches, "Apply none");
-  sub->add_option("--into", command->into, "Folder; default: the recipe's name. Of several packages: the one above");
+  sub->add_option("--into", command->into,
+                  "Folder; default: the recipe's name. With several packages: the folder above")
+      ->type_name("DIR");
   sub->add_option("--submodules", command->submodules, "needed (by the variant), all or none")
       ->check(CLI::IsMember({"needed", "all", "none"}))
       ->capture_default_str();
   sub->add_flag("--hipify", command->hipify, "Run the recipe's hipify script, whatever the variant");
   sub->add_flag("--no-hipify", command->no_hipify, "Do not run it");
   sub->add_flag("--no-commit-hipify", command->no_commit_hipify, "Leave what it made uncommitted");
-  sub->add_option("--depth", command->depth, "Commits of history [1]");
+  sub->add_option("--depth", command->depth, "Commits of history [1]")->type_name("N");
   sub->add_flag("--full-history", command->full_history, "All of the history");
-  sub->add_option("--torch-dir", command->torch_dir, "Checkout of torch whose pins decide");
+  sub->add_option("--torch-dir", command->torch_dir, "Checkout of torch whose pins decide")->type_name("DIR");
   sub->add_flag("--require-related-commit", command->require_related_commit,
                 "Refuse where torch's related_commits has no record");
-  sub->add_option("--bundle", command->bundle, "Write all sources of the packages into this file instead");
-  sub->add_option("--unbundle", command->unbundle, "Take the sources of such a file into the store");
+  sub->add_option("--bundle", command->bundle, "Write all sources of the packages into this file instead")
+      ->type_name("FILE");
+  sub->add_option("--unbundle", command->unbundle, "Import the sources of such a file into the store")
+      ->type_name("FILE");
   sub->add_flag("--pin", command->pin,
                 "With --unbundle: use the file's branches and tags in builds without --offline, too, until --upgrade");
   command->settings.add_to(*sub,

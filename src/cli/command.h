@@ -70,6 +70,7 @@ void add_index(CLI::App& app, Outcome& outcome);
 void add_serve(CLI::App& app, Outcome& outcome);
 void add_trust(CLI::App& app, Outcome& outcome);
 void add_completion(CLI::App& app, Outcome& outcome);
+void add_help(CLI::App& app, Outcome& outcome);
 
 // Writes the answer to standard output at once. A closed pipe is not an error.
 void print(const std::string& text);

@@ -1,29 +1,51 @@
-// Shell completion, made from the same description of the commands that parses them, so it cannot fall behind.
+// `completion` prints a script for a shell; the script asks `complete`, which is not for people.
 
 #include "report/completion.h"
 
-#include "cli/command.h"
+#include <algorithm>
+
+#include "base/text.h"
+#include "choose/recipe.h"
+#include "cli/describe.h"
+#include "cli/session.h"
+#include "gpu/arch.h"
+#include "wheel/check/explain.h"
 
 namespace wheelsmith::cli {
 
 namespace {
 
-std::vector<report::DescribedCommand> describe(const CLI::App& app) {
-  std::vector<report::DescribedCommand> commands;
-  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
-    report::DescribedCommand command{sub->get_name(), sub->get_description(), {}};
-    for (const CLI::Option* option : sub->get_options()) {
-      for (const std::string& name : option->get_lnames())
-        command.options.emplace_back("--" + name, option->get_description());
-    }
-    commands.push_back(std::move(command));
-  }
-  return commands;
+std::string completion_script(const std::string& shell) {
+  if (shell == "bash") return report::bash_completion();
+  return shell == "zsh" ? report::zsh_completion() : report::fish_completion();
 }
 
-std::string completion_script(const std::string& shell, const std::vector<report::DescribedCommand>& commands) {
-  if (shell == "bash") return report::bash_completion(commands);
-  return shell == "zsh" ? report::zsh_completion(commands) : report::fish_completion(commands);
+std::vector<std::pair<std::string, std::string>> described_recipes() {
+  // The user's own recipes, too. What is wrong with them or with the settings is not for the shell to say.
+  std::vector<recipe::Library::File> own;
+  try {
+    own = choose::read_recipe_folder(recipe_folder(SettingOptions().read()));
+  } catch (const std::exception&) {  // completion works without them; every other command reports it
+    own.clear();
+  }
+  const recipe::Library library(own);
+  std::vector<std::pair<std::string, std::string>> recipes;
+  for (const std::string& name : library.names()) recipes.emplace_back(name, library.find(name)->summary);
+  return recipes;
+}
+
+std::vector<std::string> gpu_names() {
+  std::vector<std::string> names;
+  for (const gpu::Device& device : gpu::known_devices()) names.push_back(device.name);
+  return names;
+}
+
+std::vector<std::string> setting_names() {
+  std::vector<std::string> names;
+  for (const settings::Option& option : settings::all_options()) {
+    if (option.allowed == settings::Allowed::everywhere) names.push_back(option.name);
+  }
+  return names;
 }
 
 }  // namespace
@@ -31,11 +53,52 @@ std::string completion_script(const std::string& shell, const std::vector<report
 void add_completion(CLI::App& app, Outcome& outcome) {
   auto shell = std::make_shared<std::string>();
   CLI::App* sub = app.add_subcommand("completion", "Print a completion script for a shell");
-  sub->footer("Example:\n  wheelsmith completion bash > ~/.local/share/bash-completion/completions/wheelsmith");
-  sub->add_option("SHELL", *shell, "bash, zsh or fish")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}));
-  sub->callback([shell, &app, &outcome] {
-    outcome = [shell, &app] {
-      print(completion_script(*shell, describe(app)));
+  sub->footer(
+      "Examples:\n"
+      "  wheelsmith completion bash > ~/.local/share/bash-completion/completions/wheelsmith\n"
+      "  wheelsmith completion zsh > ~/.zfunc/_wheelsmith    (with fpath+=~/.zfunc before compinit)\n"
+      "  wheelsmith completion fish > ~/.config/fish/completions/wheelsmith.fish");
+  sub->add_option("SHELL", *shell, "Shell")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  sub->callback([shell, &outcome] {
+    outcome = [shell] {
+      print(completion_script(*shell));
+      return static_cast<int>(k_fine);
+    };
+  });
+
+  auto words = std::make_shared<std::vector<std::string>>();
+  CLI::App* complete = app.add_subcommand("complete", "Print what may stand at the end of a command line");
+  complete->group("");
+  complete->add_option("words", *words, "The words behind the program's name, after --");
+  complete->callback([words, &app, &outcome] {
+    outcome = [words, &app] {
+      const report::CompletionNames names{
+          .recipes = described_recipes, .findings = wheel::explained_ids, .gpus = gpu_names, .settings = setting_names};
+      print(report::completion_lines(report::complete(describe(app), *words, names)));
+      return static_cast<int>(k_fine);
+    };
+  });
+}
+
+void add_help(CLI::App& app, Outcome& outcome) {
+  auto words = std::make_shared<std::vector<std::string>>();
+  CLI::App* sub = app.add_subcommand("help", "Explain a command");
+  sub->add_option("COMMAND", *words, "Command, like `build` or `recipe show`; default: list all commands");
+  sub->callback([words, &app, &outcome] {
+    outcome = [words, &app] {
+      const CLI::App* command = &app;
+      for (const std::string& word : *words) {
+        const auto below = command->get_subcommands([](const CLI::App* one) { return !one->get_group().empty(); });
+        const auto found = std::ranges::find(below, word, [](const CLI::App* one) { return one->get_name(); });
+        if (found == below.end()) {
+          std::vector<std::string> names;
+          for (const CLI::App* one : below) names.push_back(one->get_name());
+          const auto near = nearest(word, names);
+          throw UsageError("there is no command " + printable(word) + (near ? "; did you mean " + *near + "?" : ""));
+        }
+        command = *found;
+      }
+      print_help(*command, report::HelpLength::full);
       return static_cast<int>(k_fine);
     };
   });

@@ -75,7 +75,7 @@ int diagnose_logs(const DiagnoseCommand& command) {
 
 void add_diagnose(CLI::App& app, Outcome& outcome) {
   auto command = std::make_shared<DiagnoseCommand>();
-  CLI::App* sub = app.add_subcommand("diagnose", "Say why a build failed, from its log, and what mends it");
+  CLI::App* sub = app.add_subcommand("diagnose", "Explain why a build failed, from its log, and how to fix it");
   sub->footer(
       "Reads logs of pip, uv, setuptools, CMake, ninja, make, compilers, linkers and Python, of builds of ours or\n"
       "anyone's. Exit status 0 when no failure is found, 1 when one is.\n\n"

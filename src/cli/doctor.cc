@@ -2,6 +2,8 @@
 
 #include "doctor/doctor.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "cli/session.h"
 #include "doctor/examine_packages.h"
@@ -60,6 +62,41 @@ doctor::MachineQuestion question_for(const DoctorCommand& command, const DoctorS
   return question;
 }
 
+// The one command to try first: the fix of what is bad, the package of this folder, or an example.
+std::string first_command(const std::vector<doctor::Check>& checks, Session& session) {
+  for (const doctor::Check& check : checks) {
+    if (check.state == doctor::State::bad && !check.fix.empty()) return check.fix;
+  }
+  std::error_code ignored;
+  for (const char* file : {"pyproject.toml", "setup.py"}) {
+    if (std::filesystem::exists(file, ignored)) return "wheelsmith build .";
+  }
+  const std::vector<std::filesystem::path> folders = session.inputs().example_folders;
+  for (const std::string& name : session.recipes().names()) {
+    const recipe::Source& source = session.recipes().find(name)->source;
+    const auto has = [&](const std::filesystem::path& folder) { return sys::is_folder(folder / source.folder); };
+    if (source.kind == recipe::Source::Kind::folder && std::ranges::any_of(folders, has))
+      return "wheelsmith build " + name;
+  }
+  return "wheelsmith recipes";
+}
+
+// The machine by itself. What another machine can build is asked there.
+int survey(const DoctorCommand& command, Session& session, doctor::Facts facts) {
+  facts.rocm_index = session.settings().text("rocm-index");
+  const std::vector<doctor::Check> checks = doctor::survey_machine(session.host(), facts);
+  std::optional<report::MachineSummary> summary;
+  if (!session.host().described)
+    summary = {doctor::find_abilities(toolchain::find_pythons(session.host()), facts), first_command(checks, session)};
+  if (command.output.json) {
+    print(report::doctor_json(checks, summary ? &*summary : nullptr));
+  } else {
+    const report::Style style = command.output.style();
+    print(report::doctor_text(checks, style) + (summary ? report::summary_text(*summary, style) : ""));
+  }
+  return doctor::any_bad(checks) ? k_not_fine : k_fine;
+}
+
 int doctor_command(const DoctorCommand& command) {
   const settings::Settings settings = command.settings.read(command.packages);
   if (const auto status = run_in_container(settings)) return *status;
@@ -71,9 +108,8 @@ int doctor_command(const DoctorCommand& command) {
     print(toolchain::to_toml(doctor::describe(session.host(), facts)));
     return k_fine;
   }
-  const std::vector<doctor::Check> checks = command.packages.empty()
-                                                ? doctor::survey_machine(session.host(), facts)
-                                                : doctor::examine_packages(request, session.inputs(), facts);
+  if (command.packages.empty()) return survey(command, session, facts);
+  const std::vector<doctor::Check> checks = doctor::examine_packages(request, session.inputs(), facts);
   print(command.output.json ? report::doctor_json(checks) : report::doctor_text(checks, command.output.style()));
   return doctor::any_bad(checks) ? k_not_fine : k_fine;
 }
@@ -83,18 +119,21 @@ int doctor_command(const DoctorCommand& command) {
 void add_doctor(CLI::App& app, Outcome& outcome) {
   auto command = std::make_shared<DoctorCommand>();
   CLI::App* sub =
-      app.add_subcommand("doctor", "Say whether this machine can build a package, and what mends it if not");
+      app.add_subcommand("doctor", "Check whether this machine can build a package, and how to fix it if not");
   sub->footer(
-      "Without NAME it describes the machine. Nothing is built, and nothing is run that a recipe or a source brings.\n"
-      "Exit status 0 when nothing is bad, 1 when something is. \"unknown\" is what only the build can tell, or what\n"
-      "only some packages need.\n\n"
+      "Without PACKAGE it describes the machine, what it can build now, and what to try first. Nothing is built, and "
+      "no "
+      "code of a recipe or a source is run. Exit status 0 when nothing is bad, 1 when something is. \"unknown\": only "
+      "the "
+      "build can tell, or only some packages need it.\n\n"
       "Examples:\n"
       "  wheelsmith doctor\n"
-      "  wheelsmith doctor flash-attn --variant cuda --gpu H100\n"
+      "  wheelsmith doctor flash-attn --gpu H100\n"
       "  wheelsmith doctor texture --python 3.11,3.12 --platform manylinux_2_28 --json\n"
       "  wheelsmith doctor --describe > node.toml    (there)\n"
       "  wheelsmith doctor flash-attn --machine node.toml    (here)");
-  sub->add_option("NAME", command->packages, "Recipes, or projects of the registry");
+  sub->add_option("PACKAGE", command->packages,
+                  "Recipe, package of the package index, folder, archive, or git+URL@REF; default: the machine itself");
   command->settings.add_to(*sub, {"allow-unsupported-compiler",
                                   "arch",
                                   "build-type",
@@ -126,10 +165,10 @@ void add_doctor(CLI::App& app, Outcome& outcome) {
                                   "torch-index",
                                   "variant",
                                   "without"});
-  CLI::Option* describe = sub->add_flag("--describe", command->describe,
-                                        "Print the machine as a description that --machine takes elsewhere");
+  CLI::Option* describe =
+      sub->add_flag("--describe", command->describe, "Print a description of this machine for --machine elsewhere");
   command->output.add_to(*sub);
-  describe->excludes("NAME")->excludes("--json");
+  describe->excludes("PACKAGE")->excludes("--json");
   sub->callback([command, &outcome] { outcome = [command] { return doctor_command(*command); }; });
 }
 

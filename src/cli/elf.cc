@@ -122,12 +122,12 @@ void add_elf(CLI::App& app, Outcome& outcome) {
   sub->add_option("--add-needed", edit->add, "Name of a file to load too, behind the others");
   sub->add_option("--remove-needed", edit->remove, "Name of a file that is not to be loaded");
   sub->add_option("--soname", edit->soname, "The file's own name");
-  sub->add_option("--out", edit->out, "Write the result here instead of over the file");
+  sub->add_option("-o,--out", edit->out, "Write the result here instead of over the file")->type_name("FILE");
   sub->add_flag("--json", edit->json, "Print one JSON document (docs/elf.md) instead of text");
   sub->callback([edit, &outcome] { outcome = [edit] { return edit_files(*edit); }; });
   auto prove = std::make_shared<ProveCommand>();
   CLI::App* proof =
-      group->add_subcommand("prove", "Whether an edited file is still the same program, whoever edited it");
+      group->add_subcommand("prove", "Check that an edited file is still the same program, whichever tool edited it");
   proof->footer("Example:\n  wheelsmith elf prove original.so edited.so");
   proof->add_option("ORIGINAL", prove->original, "The file as it was linked")->required();
   proof->add_option("EDITED", prove->edited, "The file after the edit")->required();

@@ -99,7 +99,7 @@ void add_index(CLI::App& app, Outcome& outcome) {
       "  wheelsmith index wheelhouse --out bucket --layout upload --product pytorch --index-name whl-next");
   index::PublishOptions& options = command->options;
   sub->add_option("DIR", command->folder, "The folder of wheels and source distributions")->required();
-  sub->add_option("--out", command->out, "Write the pages there instead of into DIR")->type_name("DIR");
+  sub->add_option("-o,--out", command->out, "Write the pages there instead of into DIR")->type_name("DIR");
   sub->add_option("--layout", command->layout,
                   "Put the files themselves into --out, too: flat (FILE), project (NAME/FILE) or upload "
                   "(v5/rocm/PRODUCT/INDEX/NAME/FILE)")
@@ -133,7 +133,9 @@ void add_index(CLI::App& app, Outcome& outcome) {
   sub->add_flag("--no-sidecars", command->no_sidecars, "Write no FILE.whl.metadata");
   sub->add_flag("--rehash", options.look.rehash, "Read every file again, and say which changed in secret");
   sub->add_flag("--force", options.force, "Replace pages that wheelsmith did not write");
-  sub->add_option("--threads", command->threads, "Threads; 0 is as many as there are cores")->capture_default_str();
+  sub->add_option("--threads", command->threads, "Threads to use; 0: one for each core")
+      ->type_name("N")
+      ->capture_default_str();
   command->output.add_to(*sub);
   sub->callback([command, &outcome] { outcome = [command] { return make_index(*command); }; });
 }

@@ -53,13 +53,15 @@ void add_inspect(CLI::App& app, Outcome& outcome) {
   CLI::App* sub =
       app.add_subcommand("inspect", "Show what is in a wheel, a library, a fat binary or an installed folder");
   sub->footer(
-      "PATH is a wheel, an ELF file, a fat binary (NVIDIA, HIP bundle, .kpack) or a folder (an unpacked wheel or a\n"
+      "PATH is a wheel, an ELF file, a fat binary (NVIDIA, HIP bundle, .kpack) or a folder (an unpacked wheel or a "
       "site-packages). Nothing is unpacked to disk. Exit status 1 when a path cannot be read.\n\n"
       "Examples:\n"
       "  wheelsmith inspect torch-2.15.0-cp311-cp311-manylinux_2_28_x86_64.whl\n"
       "  wheelsmith inspect --json *.whl | jq '.items[] | {path, platform_tag}'");
-  sub->add_option("PATH", command->paths, "What to look at")->required();
-  sub->add_option("--threads", command->threads, "Threads to use; 0 means one for each core")->capture_default_str();
+  sub->add_option("PATH", command->paths, "Wheels, libraries, fat binaries or folders")->required();
+  sub->add_option("--threads", command->threads, "Threads to use; 0: one for each core")
+      ->type_name("N")
+      ->capture_default_str();
   command->output.add_to(*sub);
   sub->callback([command, &outcome] { outcome = [command] { return inspect(*command); }; });
 }

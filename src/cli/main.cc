@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -15,6 +16,7 @@
 #include "base/request_error.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/describe.h"
 #include "report/wheel/json.h"
 #include "sys/process/process.h"
 
@@ -25,7 +27,7 @@ namespace {
 // Every command and option that an unknown argument may have been meant to be.
 std::vector<std::string> known_names(const CLI::App& app) {
   std::vector<std::string> names;
-  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; }))
+  for (const CLI::App* sub : app.get_subcommands([](const CLI::App* one) { return !one->get_group().empty(); }))
     names.push_back(sub->get_name());
   for (const CLI::Option* option : app.get_options()) {
     for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
@@ -33,26 +35,46 @@ std::vector<std::string> known_names(const CLI::App& app) {
   return names;
 }
 
-std::string usage_message(const CLI::App& app, const CLI::ParseError& error) {
+const CLI::App& active_command(const CLI::App& app) {
   const CLI::App* active = &app;
-  std::string command = "wheelsmith";
-  while (!active->get_subcommands().empty()) {
-    active = active->get_subcommands().back();
-    command += " " + active->get_name();
-  }
-  const std::vector<std::string> extras = active->remaining(true);
+  while (!active->get_subcommands().empty()) active = active->get_subcommands().back();
+  return *active;
+}
+
+bool has_commands(const CLI::App& app) {
+  return !app.get_subcommands([](const CLI::App*) { return true; }).empty();
+}
+
+// Whether nothing but a command is missing: the answer to that is the list of commands.
+bool is_without_command(const CLI::App& app, const CLI::ParseError& error) {
+  const CLI::App& active = active_command(app);
+  return dynamic_cast<const CLI::RequiredError*>(&error) != nullptr && has_commands(active) &&
+         active.remaining(true).empty();
+}
+
+std::string usage_message(const CLI::App& app, const CLI::ParseError& error) {
+  const CLI::App& active = active_command(app);
+  const std::vector<std::string> extras = active.remaining(true);
   std::string message = error.what();
   // With an unknown command, CLI11 misses a command first and does not get to say that it knows no such word.
-  const bool has_commands = !active->get_subcommands([](const CLI::App*) { return true; }).empty();
-  const bool no_command = has_commands && dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
+  const bool no_command = has_commands(active) && dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
   if ((no_command || dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) && !extras.empty()) {
     const std::string word = extras.front().substr(0, extras.front().find('='));
-    message = "unknown word " + word;
-    if (const auto near = nearest(word, known_names(*active))) message += "; did you mean " + *near + "?";
-  } else if (no_command) {
-    message = "what is to be done? A command is missing";
+    message = fmt::format("unknown {} {}",
+                          word.starts_with('-')  ? "option"
+                          : has_commands(active) ? "command"
+                                                 : "argument",
+                          word);
+    if (const auto near = nearest(word, known_names(active))) message += "; did you mean " + *near + "?";
   }
-  return printable(message) + "\n  try: " + command + " --help";
+  if (dynamic_cast<const CLI::ConversionError*>(&error) != nullptr) {
+    // "Could not convert: --threads = x"; options that are converted are numbers.
+    const std::size_t name = message.find(": "), value = message.find(" = ");
+    if (name != std::string::npos && value != std::string::npos && value > name)
+      message = fmt::format("{} {}: must be a whole number", message.substr(name + 2, value - name - 2),
+                            message.substr(value + 3));
+  }
+  return printable(message) + "\n  try: " + describe(active).path + " --help";
 }
 
 bool wants_json(int argc, char** argv) {
@@ -154,42 +176,75 @@ Handler handler_for(List json) {
   return on_interrupt;
 }
 
+// The list of commands in the order of somebody's first hour. What is not named here is under "Other commands".
+void arrange(CLI::App& app) {
+  const std::pair<const char*, std::vector<const char*>> groups[] = {
+      {"Build wheels", {"build", "plan", "doctor", "test", "report", "diagnose", "run", "builds", "logs"}},
+      {"Examine and change wheels",
+       {"inspect", "check", "diff", "verify", "reproduce", "retag", "repair", "slim", "split", "variant", "bundle",
+        "elf"}},
+      {"Sources and recipes", {"recipes", "recipe", "checkout", "patches", "manifest"}},
+      {"Publish", {"index", "serve"}},
+      {"ROCm", {"rocm"}},
+      {"Settings and storage", {"config", "trust", "store", "cache"}},
+  };
+  for (CLI::App* sub : app.get_subcommands([](CLI::App*) { return true; })) {
+    if (sub->get_group().empty()) continue;
+    sub->group("Other commands");
+    for (const auto& [group, names] : groups) {
+      if (std::ranges::find(names, sub->get_name()) != names.end()) sub->group(group);
+    }
+  }
+}
+
 int parse_and_run(CLI::App& app, int argc, char** argv) {
   Outcome outcome;
+  add_build(app, outcome);
+  add_plan(app, outcome);
+  add_doctor(app, outcome);
+  add_test(app, outcome);
+  add_report(app, outcome);
+  add_diagnose(app, outcome);
+  add_run(app, outcome);
   add_inspect(app, outcome);
   add_check(app, outcome);
-  add_diagnose(app, outcome);
-  add_build(app, outcome);
-  add_run(app, outcome);
-  add_governor(app, outcome);
-  add_report(app, outcome);
-  add_test(app, outcome);
-  add_reproduce(app, outcome);
   add_verify(app, outcome);
-  add_plan(app, outcome);
+  add_reproduce(app, outcome);
+  add_bundle(app, outcome);
+  add_elf(app, outcome);
+  add_recipes(app, outcome);
+  add_recipe(app, outcome);
   add_checkout(app, outcome);
   add_patches(app, outcome);
   add_manifest(app, outcome);
-  add_recipes(app, outcome);
-  add_recipe(app, outcome);
+  add_index(app, outcome);
+  add_serve(app, outcome);
+  add_rocm(app, outcome);
   add_config(app, outcome);
   add_trust(app, outcome);
   add_store(app, outcome);
+  add_completion(app, outcome);
+  add_help(app, outcome);
+  add_governor(app, outcome);
   add_step(app, outcome);
   add_confine(app, outcome);
-  add_doctor(app, outcome);
-  add_rocm(app, outcome);
-  add_elf(app, outcome);
-  add_bundle(app, outcome);
-  add_index(app, outcome);
-  add_serve(app, outcome);
-  add_completion(app, outcome);
+  arrange(app);
   const List json = wanted_list(argc, argv);
   try {
     app.parse(argc, argv);
-  } catch (const CLI::Success& success) {  // --help and --version
+  } catch (const CLI::CallForAllHelp&) {  // --help
+    print_help(active_command(app), report::HelpLength::full);
+    return k_fine;
+  } catch (const CLI::CallForHelp&) {  // -h
+    print_help(active_command(app), report::HelpLength::brief);
+    return k_fine;
+  } catch (const CLI::Success& success) {  // --version
     return app.exit(success);
   } catch (const CLI::ParseError& error) {
+    if (json == List::none && is_without_command(app, error)) {
+      print_help(active_command(app), report::HelpLength::brief);
+      return k_usage;
+    }
     return fail(json, k_usage, usage_message(app, error));
   }
   try {
@@ -199,7 +254,7 @@ int parse_and_run(CLI::App& app, int argc, char** argv) {
   } catch (const RequestError& error) {
     return fail(json, k_usage, printable(error.what()));
   } catch (const Error& error) {
-    if (sys::interrupted()) return fail(json, k_interrupted, "interrupted; the same command goes on from here");
+    if (sys::interrupted()) return fail(json, k_interrupted, "interrupted; run the same command again to resume");
     return fail(json, k_not_fine, printable(error.what()));
   } catch (const std::filesystem::filesystem_error& error) {
     return fail(json, k_not_fine, printable(error.what()));
@@ -211,11 +266,13 @@ int parse_and_run(CLI::App& app, int argc, char** argv) {
 }  // namespace
 
 void OutputOptions::add_to(CLI::App& command) {
-  command.add_flag("--json", json, "Print one JSON document (docs/json.md) instead of text");
-  command.add_flag("--all", all, "Leave nothing out of the text");
-  command.add_option("--color,--colour", colour, "Colours in the text: auto, always or never")
+  command.add_flag("--json", json, "Print one JSON document (docs/json.md) instead of text")->group("Output");
+  command.add_flag("--all", all, "Print everything instead of a selection")->group("Output");
+  command.add_option("--color,--colour", colour, "Colours in the text")
       ->check(CLI::IsMember({"auto", "always", "never"}))
-      ->capture_default_str();
+      ->type_name("WHEN")
+      ->capture_default_str()
+      ->group("Output");
 }
 
 report::Style OutputOptions::style() const {
@@ -251,11 +308,19 @@ int run(int argc, char** argv) {
   std::signal(SIGINT, interrupted);
   std::signal(SIGTERM, interrupted);
   std::signal(SIGPIPE, SIG_IGN);  // a reader that has seen enough (| head) ends us quietly, see print()
-  CLI::App app("Wheelsmith builds GPU Python packages from source into wheels that are known to work.", "wheelsmith");
-  app.set_version_flag("--version", "wheelsmith " WHEELSMITH_VERSION, "Print the version and exit");
-  app.set_help_flag("-h,--help", "Print this help and exit");
+  CLI::App app("Wheelsmith builds GPU Python packages from source into verified wheels.", "wheelsmith");
+  app.set_version_flag("-V,--version", "wheelsmith " WHEELSMITH_VERSION, "Print the version")->group("Help");
+  app.set_help_flag("-h", k_help_text);
+  app.set_help_all_flag("--help", k_help_text);
   app.require_subcommand(1);
-  app.footer("`wheelsmith COMMAND --help` says more about a command.");
+  app.footer(
+      "Examples:\n"
+      "  wheelsmith doctor                     can this machine build wheels?\n"
+      "  wheelsmith build .                    build the package in this folder\n"
+      "  wheelsmith build flash-attn --gpu H100\n"
+      "  wheelsmith check dist/*.whl\n"
+      "\n"
+      "`wheelsmith help COMMAND` explains a command.");
   return parse_and_run(app, argc, argv);
 }
 

@@ -87,7 +87,8 @@ int check_out(const CheckoutManifest& command) {
 }  // namespace
 
 void add_manifest(CLI::App& app, Outcome& outcome) {
-  CLI::App* sub = app.add_subcommand("manifest", "The exact commits and patches of checkouts as a file, and back");
+  CLI::App* sub =
+      app.add_subcommand("manifest", "Write the exact commits and patches of checkouts to a file, or check them out");
   sub->require_subcommand(1);
   sub->footer(
       "Examples:\n"

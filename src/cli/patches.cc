@@ -65,10 +65,10 @@ void add_patches_command(CLI::App& patches, const std::string& name, const std::
   auto command = std::make_shared<PatchesCommand>();
   CLI::App* sub = patches.add_subcommand(name, help);
   sub->add_option("RECIPE", command->recipe, "Package, checked out in the folder of its name");
-  sub->add_option("--dir", command->folder, "Folder of the checkout");
+  sub->add_option("--dir", command->folder, "Folder of the checkout")->type_name("DIR");
   sub->add_option("--patchset", command->patchset,
                   "Patch set; default: the one the checkout was made with, else its ref");
-  sub->add_option("--patch-dir", command->patch_dir, "Folder of patch sets [patches]");
+  sub->add_option("--patch-dir", command->patch_dir, "Folder of patch sets [patches]")->type_name("DIR");
   command->settings.add_to(*sub, {"recipes"});
   command->output.add_to(*sub);
   sub->callback([command, act, &outcome] {

@@ -79,34 +79,47 @@ int make(const PlanCommand& command) {
 
 void add_plan(CLI::App& app, Outcome& outcome) {
   auto command = std::make_shared<PlanCommand>();
-  CLI::App* sub = app.add_subcommand("plan", "Say what `build` would do, in which order, and why");
+  CLI::App* sub = app.add_subcommand("plan", "Show what `build` would do, in which order, and why");
   sub->footer(
-      "Takes the words of `build`, and runs nothing that a recipe or a source brings. A step that is cached is not "
-      "built again; of\n"
-      "the others the reason says what changed.\n\n"
+      "Takes the options of `build`, and runs no code of a recipe or a source. A cached step is not built again; the "
+      "reason of each other step says what changed.\n\n"
       "Examples:\n"
-      "  wheelsmith plan texture --variant cuda --arch \"8.0;9.0\"\n"
-      "  wheelsmith plan texture --variant cuda --arch 9.0 --compare \"8.0;9.0;10.0\"\n"
+      "  wheelsmith plan texture --arch \"8.0;9.0\"\n"
+      "  wheelsmith plan texture --arch 9.0 --compare \"8.0;9.0;10.0\"\n"
       "  wheelsmith plan torch-scatter --torch 2.13.0 --script > build.sh\n"
       "  wheelsmith plan texture --dot | dot -Tsvg -o plan.svg");
-  sub->add_option("NAME", command->packages, "What to build; default: the packages of wheelsmith.toml");
+  sub->add_option("PACKAGE", command->packages,
+                  "Recipe or package of the package index (NAME, NAME==1.2), folder (. or ./dir), archive, or "
+                  "git+URL@REF; default: the packages of wheelsmith.toml");
   command->settings.add_to(*sub);
-  sub->add_flag("--upgrade", command->upgrade, "Choose versions of sources and build requirements anew");
-  CLI::Option* editable = sub->add_flag("--editable", command->editable, k_editable_help);
-  sub->add_option("--into", command->into, "With --editable: environment's folder or interpreter")->needs(editable);
-  CLI::Option* compare =
-      sub->add_option("--compare", command->compare, "Another arch list, shown side by side with the first");
-  CLI::Option* script =
-      sub->add_flag("--script", command->script, "Print a plain bash script that does the same by hand");
+  sub->add_flag("--upgrade", command->upgrade, "Choose versions of sources and build requirements again")
+      ->group("Source");
+  CLI::Option* editable = sub->add_flag("-e,--editable", command->editable, k_editable_help);
+  editable->group("Output");
+  sub->add_option("--into", command->into, "With --editable: folder or interpreter of the environment")
+      ->type_name("ENV")
+      ->group("Output")
+      ->needs(editable);
+  CLI::Option* compare = sub->add_option("--compare", command->compare,
+                                         "Another list of architectures, shown side by side with the first");
+  compare->type_name("ARCHS")->group("Output");
+  CLI::Option* script = sub->add_flag("--script", command->script, "Print a bash script that does the same by hand");
+  script->group("Output");
   CLI::Option* container =
       sub->add_flag("--containerfile", command->containerfile, "Print a Containerfile that runs the script");
+  container->group("Output");
   CLI::Option* dot = sub->add_flag("--dot", command->dot, "Print the graph for Graphviz");
+  dot->group("Output");
   sub->add_option("--base-image", command->base_image,
                   "Image for --containerfile; default: one that fits the platform and the Pythons")
+      ->type_name("IMAGE")
+      ->group("Output")
       ->needs(container);
   sub->add_option(
          "--bundle", command->bundle,
          "Write all sources of the plan into this file, for `checkout --unbundle` on a machine without network")
+      ->type_name("FILE")
+      ->group("Output")
       ->excludes(script)
       ->excludes(container)
       ->excludes(dot)

@@ -28,18 +28,18 @@ struct RecipeCommand {
   const std::vector<std::string> names = library.names();
   const auto near = nearest(name, names);
   throw UsageError(
-      fmt::format("there is no recipe {}{}; `wheelsmith recipes` lists them, `wheelsmith recipe init {}` makes one up",
+      fmt::format("there is no recipe {}{}; `wheelsmith recipes` lists them, `wheelsmith recipe init {}` writes one",
                   printable(name), near ? ", did you mean " + *near + "?" : "", printable(name)));
 }
 
 int list_recipes(const RecipeCommand& command) {
-  const recipe::Library library(choose::read_recipe_folder(command.settings.read().text("recipes")));
+  const recipe::Library library(choose::read_recipe_folder(recipe_folder(command.settings.read())));
   print(command.output.json ? report::recipes_json(library) : report::recipes_text(library, command.output.style()));
   return library.broken().empty() ? k_fine : k_not_fine;
 }
 
 int show_recipe(const RecipeCommand& command) {
-  const recipe::Library library(choose::read_recipe_folder(command.settings.read().text("recipes")));
+  const recipe::Library library(choose::read_recipe_folder(recipe_folder(command.settings.read())));
   const recipe::Recipe* recipe = library.find(command.name);
   if (recipe == nullptr) {
     for (const auto& [name, error] : library.broken()) {
@@ -52,28 +52,48 @@ int show_recipe(const RecipeCommand& command) {
   return k_fine;
 }
 
+// Where `build` looks by itself, unless the user names another place.
 std::filesystem::path file_for(const RecipeCommand& command, const std::string& name,
                                const settings::Settings& settings) {
   if (!command.into.empty()) return command.into;
-  const std::filesystem::path folder = settings.text("recipes");
+  const std::string named = settings.text("recipes");
+  const std::filesystem::path folder = named.empty() ? own_recipe_folder() : std::filesystem::path(named);
+  if (folder.empty()) throw UsageError("neither XDG_CONFIG_HOME nor HOME is set; name a file with --into FILE");
   return folder / (name + ".toml");
+}
+
+// What to type next. A file elsewhere is found only when its folder is named.
+std::string next_command(const std::string& package, const std::filesystem::path& file,
+                         const settings::Settings& settings) {
+  std::error_code ignored;
+  const std::filesystem::path used = recipe_folder(settings);
+  const std::filesystem::path folder = file.parent_path().empty() ? "." : file.parent_path();
+  const std::string option =
+      !used.empty() && std::filesystem::equivalent(used, folder, ignored)
+          ? settings.find("recipes") != nullptr && settings.find("recipes")->origin == "--recipes"
+                ? " --recipes " + sys::shell_quoted(folder.string())
+                : ""
+          : " --recipes " + sys::shell_quoted(folder.string());
+  return fmt::format("next: wheelsmith build {}{}\n", package, printable(option));
 }
 
 int init(const RecipeCommand& command) {
   const settings::Settings settings = command.settings.read({command.name});
   const bool to_output = command.into == "-";
-  // Looked at first: the source may be a long download.
-  const std::filesystem::path file = file_for(command, command.name, settings);
+  Session session(settings);
+  const choose::Request request = session.build_request();
+  const std::string& package = request.packages.front();
+  // Examined first: the source may be a long download.
+  const std::filesystem::path file = to_output ? "-" : file_for(command, package, settings);
   std::error_code ignored;
   if (!to_output && std::filesystem::exists(std::filesystem::symlink_status(file, ignored)))
     throw UsageError(
-        fmt::format("{} is there already, and stays as it is; --into FILE names another, --into - prints it",
+        fmt::format("{} exists already and was not changed\n  fix: --into FILE writes another file, --into "
+                    "- prints the recipe",
                     printable(file.string())));
-  Session session(settings);
-  const choose::Request request = session.request();
   const plan::PlanInputs inputs = session.inputs();
   const recipe::Recipe made =
-      plan::infer_recipe(command.name, request, inputs, choose::choose_pythons(request, inputs.host).front());
+      plan::infer_recipe(package, request, inputs, choose::choose_pythons(request, inputs.host).front());
   const std::string text = made.to_toml();
   (void)recipe::parse_recipe(text, file.string());
   if (to_output) {
@@ -84,7 +104,7 @@ int init(const RecipeCommand& command) {
   sys::write_file(file, text);
   std::string said = fmt::format("wrote {}\n", printable(file.string()));
   for (const std::string& assumption : made.assumptions) said += fmt::format("  assumed: {}\n", printable(assumption));
-  print(said);
+  print(said + next_command(package, file, settings));
   return k_fine;
 }
 
@@ -94,34 +114,37 @@ void add_recipes(CLI::App& app, Outcome& outcome) {
   auto command = std::make_shared<RecipeCommand>();
   CLI::App* sub = app.add_subcommand("recipes", "List what can be built");
   sub->footer(
-      "Anything else of the registry that has an sdist can be built too: a recipe is inferred from its source.");
+      "Every other package of the package index that has an sdist can be built, too: its recipe is inferred from its "
+      "source.");
   command->settings.add_to(*sub, {"recipes"});
   command->output.add_to(*sub);
   sub->callback([command, &outcome] { outcome = [command] { return list_recipes(*command); }; });
 }
 
 void add_recipe(CLI::App& app, Outcome& outcome) {
-  CLI::App* sub = app.add_subcommand("recipe", "Show a recipe, or make one up");
+  CLI::App* sub = app.add_subcommand("recipe", "Show a recipe, or write one");
   sub->require_subcommand(1);
   sub->footer(
       "Examples:\n"
       "  wheelsmith recipe show texture\n"
-      "  wheelsmith recipe init torch-scatter --recipes recipes\n"
-      "  wheelsmith recipe init mypackage --source . --into -");
+      "  wheelsmith recipe init torch-scatter\n"
+      "  wheelsmith recipe init . --into -");
 
   auto shown = std::make_shared<RecipeCommand>();
   CLI::App* show_command = sub->add_subcommand("show", "Print a recipe as TOML, with all that it extends");
-  show_command->add_option("NAME", shown->name, "Recipe")->required();
+  show_command->add_option("RECIPE", shown->name, "Name of the recipe")->required();
   shown->settings.add_to(*show_command, {"recipes"});
   shown->output.add_to(*show_command);
   show_command->callback([shown, &outcome] { outcome = [shown] { return show_recipe(*shown); }; });
 
   auto made = std::make_shared<RecipeCommand>();
-  CLI::App* init_command = sub->add_subcommand("init", "Write the recipe that would be inferred for a package");
-  init_command->add_option("NAME", made->name, "Project of the registry, or any name together with --source")
+  CLI::App* init_command = sub->add_subcommand("init", "Write the inferred recipe of a package, to be edited");
+  init_command->add_option("PACKAGE", made->name, "Package of the package index, a folder, an archive, or git+URL@REF")
       ->required();
-  init_command->add_option("--into", made->into,
-                           "File to write, or - for standard output; default: NAME.toml in the recipes folder");
+  init_command
+      ->add_option("--into", made->into,
+                   "File to write, or - for standard output; default: NAME.toml in the recipes folder")
+      ->type_name("FILE");
   made->settings.add_to(*init_command, {"recipes", "source", "python", "store", "offline", "mirrors"});
   init_command->callback([made, &outcome] { outcome = [made] { return init(*made); }; });
 }

@@ -53,18 +53,16 @@ int write_report(const ReportCommand& command) {
 
 void add_report(CLI::App& app, Outcome& outcome) {
   const auto command = std::make_shared<ReportCommand>();
-  CLI::App* sub = app.add_subcommand("report", "Show how a build went: every compile, memory, waits, wheels, failures");
+  CLI::App* sub = app.add_subcommand("report", "Write a report of a build: compiles, memory, waits, wheels, failures");
   sub->footer(
-      "Writes one HTML file that needs nothing but a browser. Without words it is about the newest build of the "
-      "store.\n"
-      "A word is a record of compiles (of `wheelsmith run --log`), what `wheelsmith build --json` printed, a folder "
-      "of\n"
-      "logs, or a step or package that has been built; several become one report.\n\n"
+      "Writes one HTML file that needs nothing but a browser. BUILD is a record of compiles (of `wheelsmith run "
+      "--log`), the output of `wheelsmith build --json`, a folder of logs, or a step or package that has been built; "
+      "several become one report. Without BUILD it is about the newest build of the store.\n\n"
       "Examples:\n"
       "  wheelsmith report\n"
       "  wheelsmith report flash-attn -o flash.html --trace flash.json\n"
       "  wheelsmith report --json | jq '.summary'");
-  sub->add_option("BUILD", command->sources, "What to report of; default: the newest build of the store");
+  sub->add_option("BUILD", command->sources, "Builds to report; default: the newest build of the store");
   sub->add_option("-o,--output", command->out,
                   fmt::format("The HTML file, \"-\" for standard output; default: {}", k_default_file))
       ->type_name("FILE");

@@ -119,7 +119,7 @@ void add_reproduce(CLI::App& app, Outcome& outcome) {
       "  wheelsmith reproduce small-1.0-cp311-cp311-manylinux_2_28_x86_64.whl\n"
       "  wheelsmith reproduce small-1.0-cp311-cp311-linux_x86_64.whl --source ~/src/small --out rebuilt");
   sub->add_option("WHEEL", command->paths, "Wheels")->required();
-  sub->add_option("--out", command->out, "Folder in which to keep the rebuilt wheel; default: it is removed")
+  sub->add_option("-o,--out", command->out, "Folder in which to keep the rebuilt wheel; default: it is removed")
       ->type_name("DIR");
   sub->add_option("--source", command->source,
                   "Folder, file or repository to take the source from, where the wheel's own is not to be had")

@@ -51,7 +51,7 @@ int install(const InstallCommand& command) {
 }  // namespace
 
 void add_rocm(CLI::App& app, Outcome& outcome) {
-  CLI::App* group = app.add_subcommand("rocm", "Put ROCm's SDK into an environment");
+  CLI::App* group = app.add_subcommand("rocm", "Fetch, package and install the ROCm SDK");
   group->require_subcommand(1);
   auto command = std::make_shared<InstallCommand>();
   CLI::App* sub = group->add_subcommand("install", "Install the SDK's wheels of an index, for one family of GPUs");

@@ -106,7 +106,7 @@ int fetch_run(const FetchCommand& command) {
 
 void add_rocm_fetch(CLI::App& group, Outcome& outcome) {
   auto command = std::make_shared<FetchCommand>();
-  CLI::App* sub = group.add_subcommand("fetch", "Bring the artifacts of a CI run, verified");
+  CLI::App* sub = group.add_subcommand("fetch", "Download and verify the artifacts of a CI run");
   sub->footer(
       "A run's files are BASE/[EXTERNAL_REPO/]RUN_ID-PLATFORM/NAME_COMPONENT_TARGET.tar.zst, each with its "
       ".sha256sum.\n"

@@ -62,12 +62,14 @@ void add_run(CLI::App& app, Outcome& outcome) {
       "  wheelsmith run --memory 12GB -- ninja -j16");
   command->settings.add_to(*sub,
                            {"store", "jobs", "cache", "cache-dir", "cache-size", "cache-compression", "cache-remote"});
-  sub->add_option("--memory", command->memory, "The most memory for all compilers together, like 12GB");
-  sub->add_option("--cores", command->cores, "Cores to plan with; default: those of the machine");
-  sub->add_option("--log", command->log, "The file for the record of all compiles; default: one in the store");
-  sub->add_option("--summary", command->json, "A file for the summary as JSON");
-  sub->add_flag("--quiet", command->quiet, "No summary on standard error");
-  sub->add_option("command", command->command, "The command and its words, after --")->required();
+  sub->add_option("--memory", command->memory, "Memory for all compilers together, at most, like 12GB")
+      ->type_name("SIZE");
+  sub->add_option("--cores", command->cores, "Cores to plan with; default: those of the machine")->type_name("N");
+  sub->add_option("--log", command->log, "File for the record of all compiles; default: one in the store")
+      ->type_name("FILE");
+  sub->add_option("--summary", command->json, "File for the summary as JSON")->type_name("FILE");
+  sub->add_flag("-q,--quiet", command->quiet, "Print no summary on standard error");
+  sub->add_option("ARG", command->command, "Command and its arguments, after --")->required();
   sub->positionals_at_end();
   sub->callback([command, &outcome] { outcome = [command] { return run_governed(*command); }; });
 }

@@ -91,7 +91,7 @@ void add_serve(CLI::App& app, Outcome& outcome) {
       ->capture_default_str();
   sub->add_option("--threads", command->threads, "Threads; 0 is as many as there are cores, at least 4")
       ->capture_default_str();
-  sub->add_flag("--quiet", command->quiet, "Do not log requests on standard error");
+  sub->add_flag("-q,--quiet", command->quiet, "Do not log requests on standard error");
   sub->add_flag("--json", command->json, "Print the address as one JSON document, and log as one JSON object a line");
   sub->callback([command, &outcome] { outcome = [command] { return serve(*command); }; });
 }

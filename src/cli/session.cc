@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "choose/read_request.h"
 #include "choose/recipe.h"
+#include "choose/targets.h"
 #include "cli/patch_trust.h"
 #include "cli/project_settings.h"
 #include "container/container.h"
@@ -62,6 +63,31 @@ std::filesystem::path read_sysroot(const settings::Settings& settings) {
   return folder;
 }
 
+// What the user names must be there. `doctor` has checks for the same, with more to say.
+void refuse_missing_places(const settings::Settings& settings) {
+  std::error_code ignored;
+  if (!settings.text("machine").empty()) return;
+  for (const char* name : {"cuda", "rocm"}) {
+    const std::string folder = settings.text(name);
+    if (!folder.empty() && !sys::is_folder(folder))
+      throw UsageError(fmt::format("--{} {}: no such folder", name, printable(folder)));
+  }
+  for (const char* name : {"out", "store"}) {
+    const std::string folder = settings.text(name);
+    if (!folder.empty() && std::filesystem::exists(folder, ignored) && !sys::is_folder(folder))
+      throw UsageError(fmt::format("--{} {}: must be a folder, but is a file", name, printable(folder)));
+  }
+  const sys::Environment environment = sys::current_environment();
+  const auto path = environment.find("PATH");
+  for (const char* name : {"cc", "cxx"}) {
+    const std::string program = settings.text(name);
+    if (program.empty() || settings.flag("conda") || path == environment.end()) continue;
+    const bool there = program.find('/') == std::string::npos ? !sys::find_program(program, path->second).empty()
+                                                              : std::filesystem::exists(program, ignored);
+    if (!there) throw UsageError(fmt::format("--{} {}: no such program", name, printable(program)));
+  }
+}
+
 std::shared_ptr<const toolchain::Description> read_machine(const std::string& file) {
   return as_usage([&] {
     return std::make_shared<const toolchain::Description>(
@@ -102,20 +128,17 @@ void SettingOptions::add_to(CLI::App& command, const std::vector<std::string>& n
         option.allowed == settings::Allowed::not_in_files ||
         (names.empty() ? option.name != "packages" : std::ranges::find(names, option.name) != names.end());
     if (!wanted) continue;
+    const std::string shorter = option.short_name == '\0' ? "" : fmt::format("-{},", option.short_name);
+    const std::string group(settings::to_string(option.group));
     if (option.kind == Kind::flag) {
-      command.add_flag("--" + option.name, m_flags[option.name], option.help);
+      command.add_flag(shorter + "--" + option.name, m_flags[option.name], option.help)->group(group);
       continue;
     }
-    std::string help = option.help;
-    if (!option.choices.empty()) help += ": " + join(option.choices, ", ");
-    if (!option.fallback.empty()) help += " [" + option.fallback + "]";
     const bool several = option.kind == Kind::list || option.kind == Kind::texts || option.kind == Kind::table ||
                          option.kind == Kind::programs;
-    CLI::Option* added =
-        command.add_option("--" + option.name, m_values[option.name], help + (several ? "; repeatable" : ""));
-    added->allow_extra_args(false)->type_name(option.kind == Kind::folder  ? "PATH"
-                                              : option.kind == Kind::table ? "NAME=VALUE"
-                                                                           : "TEXT");
+    CLI::Option* added = command.add_option(shorter + "--" + option.name, m_values[option.name], option.help);
+    added->allow_extra_args(false)->type_name(option.argument)->group(group);
+    if (!option.fallback.empty()) added->default_str(option.fallback);
     if (!several) added->expected(1)->take_last();
   }
 }
@@ -165,9 +188,18 @@ unsigned number_setting(const settings::Settings& settings, const std::string& n
   const std::string text = settings.text(name);
   if (text.empty()) return fallback;
   const auto number = to_number(text);
-  if (!number || *number > 1'000'000)
-    throw UsageError(fmt::format("{} {} is no number that makes sense here", name, printable(text)));
-  return static_cast<unsigned>(*number);
+  return static_cast<unsigned>(number.value_or(fallback));  // its form has been checked
+}
+
+std::filesystem::path own_recipe_folder() {
+  const std::filesystem::path folder = settings::user_folder(sys::current_environment());
+  return folder.empty() ? folder : folder / "recipes";
+}
+
+std::filesystem::path recipe_folder(const settings::Settings& settings) {
+  if (const std::string named = settings.text("recipes"); !named.empty()) return named;
+  const std::filesystem::path own = own_recipe_folder();
+  return sys::is_folder(own) ? own : std::filesystem::path();
 }
 
 std::unique_ptr<store::Store> open_store(const settings::Settings& settings) {
@@ -176,7 +208,7 @@ std::unique_ptr<store::Store> open_store(const settings::Settings& settings) {
 }
 
 Session::Session(const settings::Settings& settings, bool upgrade) : m_settings(settings), m_upgrade(upgrade) {
-  m_recipes = std::make_unique<recipe::Library>(choose::read_recipe_folder(m_settings.text("recipes")));
+  m_recipes = std::make_unique<recipe::Library>(choose::read_recipe_folder(recipe_folder(m_settings)));
   m_store = open_store(m_settings);
   m_host.environment = sys::current_environment();
   m_host.cc = m_settings.text("cc");
@@ -208,13 +240,16 @@ fetch::FetchOptions Session::fetch_options() const {
 
 choose::Request Session::request() const {
   choose::Request request = choose::read_request(m_settings);
+  choose::take_versions_as_tags(request, *m_recipes);
   request.upgrade = m_upgrade;
   request.container = own_image();
   return request;
 }
 
 choose::Request Session::build_request() const {
+  refuse_missing_places(m_settings);
   choose::Request request = choose::read_build_request(m_settings);
+  choose::take_versions_as_tags(request, *m_recipes);
   request.upgrade = m_upgrade;
   request.container = own_image();
   return request;
@@ -226,7 +261,7 @@ plan::PlanInputs Session::inputs() {
                           .fetcher = *m_fetcher,
                           .recipes = *m_recipes,
                           .host = m_host,
-                          .recipe_folder = m_settings.text("recipes"),
+                          .recipe_folder = recipe_folder(m_settings),
                           .patch_folder = patches.path,
                           .example_folders = example_folders()};
   inputs.on_found_patchset = patch_trust(patches);
@@ -239,7 +274,7 @@ source::PatchFolder patch_folder(const std::string& given, const settings::Setti
   std::error_code ignored;
   source::PatchFolderSearch search{.project_folder = {},
                                    .current_folder = std::filesystem::current_path(ignored),
-                                   .recipe_folder = settings.text("recipes")};
+                                   .recipe_folder = recipe_folder(settings)};
   if (settings.project_is_trusted()) search.project_folder = settings.project_file().parent_path();
   return source::find_patch_folder(search);
 }

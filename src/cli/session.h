@@ -70,6 +70,11 @@ class Session {
 // The store of the settings, else the user's default one.
 std::unique_ptr<store::Store> open_store(const settings::Settings& settings);
 
+// The user's recipes: --recipes, else recipes/ beside their config.toml; "" where there is none.
+std::filesystem::path recipe_folder(const settings::Settings& settings);
+// The second of these, whether it is there or not; "" without a home.
+std::filesystem::path own_recipe_folder();
+
 // The folder of patch sets: `given` (--patch-dir), else where source::find_patch_folder() finds one.
 source::PatchFolder patch_folder(const std::string& given, const settings::Settings& settings);
 

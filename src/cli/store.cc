@@ -60,7 +60,7 @@ CLI::App* add_store_command(CLI::App& store, const std::string& name, const std:
 }  // namespace
 
 void add_store(CLI::App& app, Outcome& outcome) {
-  CLI::App* sub = app.add_subcommand("store", "Look at the store of results, check it, or make it smaller");
+  CLI::App* sub = app.add_subcommand("store", "Examine, verify or shrink the store of results");
   sub->require_subcommand(1);
   sub->footer(
       "Examples:\n"

@@ -44,7 +44,7 @@ std::string check_text(const Check& check, const Style& style) {
 
 }  // namespace
 
-std::string doctor_json(const std::vector<Check>& checks) {
+std::string doctor_json(const std::vector<Check>& checks, const MachineSummary* summary) {
   document::Array list;
   for (const Check& check : checks) {
     document::Table table;
@@ -66,6 +66,19 @@ std::string doctor_json(const std::vector<Check>& checks) {
   document::Table document;
   document["schema"] = 1;
   document["checks"] = std::move(list);
+  if (summary != nullptr) {
+    document::Array variants;
+    for (const doctor::Ability& ability : summary->abilities) {
+      document::Table table;
+      table["variant"] = recipe::to_string(ability.variant);
+      table["can"] = ability.can;
+      table["how"] = ability.how;
+      table["fix"] = ability.fix;
+      variants.emplace_back(std::move(table));
+    }
+    document["can_build"] = std::move(variants);
+    document["try_first"] = summary->try_first;
+  }
   return document::to_json(document) + "\n";
 }
 
@@ -80,6 +93,19 @@ std::string doctor_text(const std::vector<Check>& checks, const Style& style) {
     text += check_text(check, style);
   }
   return text + fmt::format("{} good, {} bad, {} unknown\n", counts[0], counts[1], counts[2]);
+}
+
+std::string summary_text(const MachineSummary& summary, const Style& style) {
+  std::string text = "\n" + style.bold("This machine can build") + "\n";
+  for (const doctor::Ability& ability : summary.abilities) {
+    const std::string word = pad_right(ability.can ? "yes" : "no", k_state_columns);
+    text += "  " + (ability.can ? style.green(word) : style.yellow(word)) +
+            style.bold(pad_right(recipe::to_string(ability.variant), k_id_columns)) +
+            style.wrap(printable(ability.how), k_indent) + "\n";
+    if (!ability.fix.empty())
+      text += std::string(k_indent, ' ') + style.dim("fix: ") + style.wrap(printable(ability.fix), k_indent + 5) + "\n";
+  }
+  return text + fmt::format("\nTry first: {}\n", style.bold(printable(summary.try_first)));
 }
 
 }  // namespace wheelsmith::report

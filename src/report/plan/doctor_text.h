@@ -3,15 +3,24 @@
 #include <string>
 #include <vector>
 
+#include "doctor/abilities.h"
 #include "doctor/doctor.h"
 #include "report/style.h"
 
 namespace wheelsmith::report {
 
-// {"schema":1,"checks":[{"id","state","found","wanted","why","fix","package","step"}]}
-std::string doctor_json(const std::vector<doctor::Check>& checks);
+// The end of the report about a machine: what it can build now, and what to type next.
+struct MachineSummary {
+  std::vector<doctor::Ability> abilities;
+  std::string try_first;
+};
+std::string summary_text(const MachineSummary& summary, const Style& style);
 
-// A line for what is good; what is not also says what is wanted, why, and what mends it. One block for each step.
+// {"schema":1,"checks":[{"id","state","found","wanted","why","fix","package","step"}]}; with a summary also
+// "can_build":[{"variant","can","how","fix"}] and "try_first".
+std::string doctor_json(const std::vector<doctor::Check>& checks, const MachineSummary* summary = nullptr);
+
+// A line for what is good; what is not also says what is wanted, why, and the fix. One block for each step.
 std::string doctor_text(const std::vector<doctor::Check>& checks, const Style& style);
 
 }  // namespace wheelsmith::report
