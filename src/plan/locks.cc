@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include "base/error.h"
+#include "pep/requirement.h"
+#include "pep/version.h"
+#include "pep/wheel_name.h"
 #include "plan/described.h"
 #include "toolchain/description.h"
 
@@ -40,6 +44,52 @@ choose::TorchBuild Locks::torch_build(const choose::TorchChoice& torch, const to
       return choose::locked_torch(resolve("torch", {torch.requirement}, python, torch));
   }
   return {};
+}
+
+namespace {
+
+// The newest "+cpu" build of that list that fits the requirement and the interpreter; "" where there is none.
+std::string newest_cpu_build(const pep::ProjectPage& page, const pep::Requirement& wanted,
+                             const toolchain::Python& python) {
+  std::optional<pep::Version> newest;
+  std::string text;
+  for (const pep::ProjectFile& file : page.files) {
+    const auto name = file.is_wheel() && !file.yanked ? pep::WheelName::try_parse(file.name) : std::nullopt;
+    if (!name || !name->version.ends_with("+cpu") || name->abi != python.abi) continue;
+    if (name->platform.find("_" + python.machine()) == std::string::npos) continue;
+    const auto version = pep::Version::try_parse(name->version);
+    if (!version || version->is_prerelease() || !pep::contains(wanted.specifiers, *version)) continue;
+    if (newest && !(*newest < *version)) continue;
+    newest = version;
+    text = name->version;
+  }
+  return text;
+}
+
+}  // namespace
+
+void Locks::prefer_cpu_torch(choose::TorchChoice& torch, const toolchain::Python& python) {
+  if (torch.kind != choose::TorchChoice::Kind::requirement || !torch.index_urls.empty() || !torch.wheelhouses.empty() ||
+      torch.requirement.find('+') != std::string::npos || m_inputs.host.described)
+    return;
+  std::string subject = fmt::format("{} {}", torch.requirement, python.abi);
+  for (const std::string& index : m_inputs.fetcher.options().index.extra_index_urls)
+    subject += " " + fetch::without_credentials(index);
+  subject += " " + fetch::without_credentials(m_inputs.fetcher.options().index.index_url);
+  for (const std::string& link : m_inputs.fetcher.options().index.find_links)
+    subject += " " + fetch::without_credentials(link);
+  std::optional<std::string> version;
+  if (!m_request.upgrade) version = m_inputs.store.remembered("cpu-torch", subject, "");
+  if (!version) {
+    try {
+      const pep::ProjectPage* page = m_inputs.fetcher.find_project("torch");
+      version = page == nullptr ? "" : newest_cpu_build(*page, pep::Requirement::parse(torch.requirement), python);
+      m_inputs.store.remember("cpu-torch", subject, "", *version);
+    } catch (const Error&) {  // the resolver says what is wrong with the index
+      return;
+    }
+  }
+  if (!version->empty()) torch.requirement = "torch==" + *version;
 }
 
 }  // namespace wheelsmith::plan

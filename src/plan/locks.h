@@ -21,6 +21,10 @@ class Locks {
   // The torch that the choice comes to; empty where none is chosen or found.
   choose::TorchBuild torch_build(const choose::TorchChoice& torch, const toolchain::Python& python);
 
+  // For a build without a GPU: where the indexes have a CPU build of torch (2.13.0+cpu) that the choice allows, that
+  // one. Another one would bring gigabytes of CUDA libraries that nobody uses.
+  void prefer_cpu_torch(choose::TorchChoice& torch, const toolchain::Python& python);
+
  private:
   const choose::Request& m_request;
   const PlanInputs& m_inputs;

@@ -44,6 +44,12 @@ struct Forecast {
   std::uint64_t memory_per_job = 0, disk = 0, wheel_size = 0;
 };
 
+// What a step has to download first; what the store or this machine has does not count.
+struct DownloadForecast {
+  std::size_t files = 0, unknown = 0;  // unknown: of these, files whose size no index tells
+  std::uint64_t bytes = 0;
+};
+
 // What a step waits for.
 struct Edge {
   // environment: its wheel is installed into the build environment; alongside: it is built before and delivered with
@@ -59,6 +65,7 @@ struct Decision {
   std::string reason;   // why it is built, or which wheel is in the store
   std::string skipped;  // why it is not built at all; "" for a step that is
   Forecast forecast;
+  DownloadForecast download;
 };
 
 // For the end of a build.

@@ -19,6 +19,7 @@
 #include "pep/requirement.h"
 #include "pep/version.h"
 #include "pep/wheel_name.h"
+#include "plan/downloads.h"
 #include "plan/forecast.h"
 #include "plan/rocm.h"
 #include "plan/step/key.h"
@@ -297,12 +298,16 @@ void Planner::decide(Draft& draft, const recipe::Rules& rules) {
     spec.uncacheable = true;
     decision.reason = fmt::format("it needs {}, whose source is a folder that is being worked on", need.step);
   }
-  if (spec.uncacheable) return;
+  if (spec.uncacheable) {
+    decision.download = forecast_downloads(spec, m_inputs);
+    return;
+  }
   if (const auto record = m_inputs.store.find_step(spec.key)) {
     decision.cached = true;
     decision.reason = fmt::format("{} is in the store", record->wheel_name);
     return;
   }
+  decision.download = forecast_downloads(spec, m_inputs);
   const auto last = m_inputs.store.last_try(spec.identity);
   if (!last) {
     decision.reason = "it has never been built here";

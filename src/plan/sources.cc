@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/text.h"
 #include "choose/python.h"
 #include "choose/recipe.h"
@@ -35,7 +36,8 @@ source::PinOptions pin_options(const choose::Request& request, const PlanInputs&
 Sources::Sources(const choose::Request& request, const PlanInputs& inputs, Locks& locks, Notes& notes)
     : m_request(request), m_inputs(inputs), m_locks(locks), m_notes(notes) {}
 
-const recipe::Recipe& Sources::recipe(const std::string& package) {
+const recipe::Recipe& Sources::recipe(const std::string& name) {
+  const std::string package = pep::normalized_name(name);
   const auto inferred = m_inferred.find(package);
   if (inferred != m_inferred.end()) return inferred->second;
   if (const recipe::Recipe* known = choose::find_recipe(m_inputs.recipes, package)) return *known;
@@ -43,8 +45,13 @@ const recipe::Recipe& Sources::recipe(const std::string& package) {
   const toolchain::Python python = choose::choose_pythons(m_request, m_inputs.host).front();
   const PinnedSource& found = source(choose::unknown_recipe(package), recipe::Variant::cpu, "", python);
   recipe::Recipe recipe = choose::inferred_recipe(package, found.pin, found.facts);
-  for (const std::string& assumption : recipe.assumptions)
-    m_notes.add(fmt::format("{} has no recipe; assumed: {}", package, assumption));
+  // Said once for each package, and again when they change; `plan --json` and `recipe init` always show them.
+  const std::string assumed = join(recipe.assumptions, "\n");
+  if (!assumed.empty() && !m_inputs.store.remembered("assumptions", package, to_hex(sha256(Bytes(assumed))))) {
+    for (const std::string& assumption : recipe.assumptions)
+      m_notes.add(fmt::format("{} has no recipe; assumed: {}", package, assumption));
+    m_inputs.store.remember("assumptions", package, to_hex(sha256(Bytes(assumed))), "told");
+  }
   return m_inferred.emplace(package, std::move(recipe)).first->second;
 }
 
@@ -111,8 +118,10 @@ choose::Chosen<choose::TorchChoice> Sources::torch(const recipe::Recipe& recipe,
                                                    recipe::Variant variant, const std::string& target,
                                                    const toolchain::Python& python) {
   const bool open = rules.requires_versions.uses_torch && m_request.torch.empty();
-  return choose::choose_torch(m_request, recipe, rules, variant, python, m_inputs.host,
-                              open ? series_of_source(recipe, variant, target, python) : "");
+  auto chosen = choose::choose_torch(m_request, recipe, rules, variant, python, m_inputs.host,
+                                     open ? series_of_source(recipe, variant, target, python) : "");
+  if (variant == recipe::Variant::cpu) m_locks.prefer_cpu_torch(chosen.what, python);
+  return chosen;
 }
 
 std::string Sources::torch_series(const recipe::Recipe& recipe, const recipe::Rules& rules, recipe::Variant variant,
@@ -247,7 +256,8 @@ PatchTexts read_patches(const recipe::Recipe& recipe, const std::string& patchse
     patches.early.push_back({name, *text});
   }
   if (patchset.empty() || inputs.patch_folder.empty()) return patches;
-  const source::PatchSet set(patchset, inputs.patch_folder / recipe.name / patchset, recipe.name);
+  const source::PatchSet set(patchset, source::PatchSet::folder_of(inputs.patch_folder, recipe.name) / patchset,
+                             recipe.name);
   for (const source::PatchFile& patch : set.files())
     (patch.hipified ? patches.hipified : patches.early).push_back({patch.name, patch.text, patch.part});
   return patches;

@@ -14,6 +14,8 @@ namespace wheelsmith::report {
 // planned.
 std::string plan_json(const plan::Plan& plan, const plan::Plan* other = nullptr);
 // The steps in order with their state, reason and forecast; then notes and totals.
+// "downloads 312 MB (14 files)"
+std::string download_text(const plan::DownloadForecast& download);
 std::string plan_text(const plan::Plan& plan, const Style& style);
 // Two plans of the same packages side by side.
 std::string compare_text(const plan::Plan& plan, const plan::Plan& other, const Style& style);

@@ -284,6 +284,11 @@ Value step_value(const plan::Step& step) {
   table["locked"] = std::move(locked);
   table["assumptions"] = list_of(step.closing.assumptions);
   table["forecast"] = forecast_value(step.decision.forecast);
+  Table download;
+  download["files"] = step.decision.download.files;
+  download["bytes"] = step.decision.download.bytes;
+  download["unknown"] = step.decision.download.unknown;
+  table["download"] = std::move(download);
   add_work(table, step);
   return table;
 }

@@ -30,6 +30,16 @@ std::string forecast_text(const plan::Forecast& forecast) {
          (forecast.from == plan::Forecast::From::nothing ? "" : fmt::format(" (from {})", enum_name(forecast.from)));
 }
 
+// "torch 2.13.0+cpu; downloads 312 MB (14 files)"; "" where there is neither.
+std::string environment_text(const plan::Step& step) {
+  std::vector<std::string> parts;
+  const std::string& torch = step.spec.environment.torch_build.version;
+  if (!torch.empty()) parts.push_back("torch " + torch);
+  if (const plan::DownloadForecast& download = step.decision.download; download.files != 0)
+    parts.push_back(download_text(download));
+  return join(parts, "; ");
+}
+
 std::string state_text(const plan::Step& step, const Style& style, std::size_t width) {
   const bool cached = step.decision.cached;
   const std::string word = pad_right(step.is_skipped() ? "skip" : cached ? "cached" : "build", width);
@@ -135,6 +145,13 @@ class Comparison {
 
 }  // namespace
 
+std::string download_text(const plan::DownloadForecast& download) {
+  const std::string files = counted(download.files, "file");
+  if (download.unknown == download.files) return fmt::format("downloads {} of unknown size", files);
+  return fmt::format("downloads {} ({}{})", human_bytes(download.bytes), files,
+                     download.unknown == 0 ? "" : fmt::format(", {} of unknown size", download.unknown));
+}
+
 namespace {
 
 std::string platform_text(const plan::Step& step, const Style& style) {
@@ -166,6 +183,8 @@ std::string plan_text(const plan::Plan& plan, const Style& style) {
                         style.bold(pad_right(printable(step.id()), width)), state_text(step, style, 6),
                         style.dim(style.details ? step.spec.key : step.spec.key.substr(0, k_short_key)));
     text += "     " + style.wrap(printable(step.decision.reason) + needs_text(plan, step), 5) + "\n";
+    if (const std::string line = environment_text(step); !line.empty() && !step.is_skipped())
+      text += "     " + style.wrap(printable(line), 5) + "\n";
     if (!step.decision.cached && !step.is_skipped())
       text += "     " + style.dim(style.wrap(forecast_text(step.decision.forecast), 5)) + "\n";
     text += platform_text(step, style);
