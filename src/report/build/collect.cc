@@ -8,7 +8,9 @@
 
 #include "base/error.h"
 #include "base/parallel.h"
+#include "base/request_error.h"
 #include "base/text.h"
+#include "pep/wheel_name.h"
 #include "sys/file.h"
 #include "sys/files.h"
 #include "sys/page_trimmer.h"
@@ -116,13 +118,46 @@ bool was_compiled(const run::StepOutcome& step) {
   return step.outcome == run::Outcome::built || step.outcome == run::Outcome::failed;
 }
 
+// The folder of logs that a file of outcomes belongs to: its own, or the one its steps name; "" where there is none.
+std::filesystem::path logs_of(const BuildFile& build) {
+  std::vector<std::filesystem::path> folders = {build.path.parent_path()};
+  for (const run::StepOutcome& step : build.steps) {
+    if (!step.log.empty()) folders.push_back(step.log.parent_path());
+  }
+  for (const std::filesystem::path& folder : folders) {
+    if (!files_like(folder.empty() ? "." : folder, "compiles-*.jsonl").empty()) return folder.empty() ? "." : folder;
+  }
+  return {};
+}
+
+// The records of a build that was named by its file, as they are added to the store's newest build.
+void add_records_of_file(BuildReport& report, const BuildFile& named) {
+  const std::filesystem::path logs = logs_of(named);
+  if (logs.empty()) return;
+  const std::vector<BuildFile> builds = builds_in(logs);
+  std::error_code ignored;
+  for (const BuildFile& build : builds) {
+    if (std::filesystem::equivalent(build.path, named.path, ignored)) return add_records(report, logs, build, builds);
+  }
+  // What `build --json` printed: the same steps with the same times.
+  const auto same_steps = [&](const BuildFile& build) {
+    return std::ranges::equal(build.steps, named.steps, [](const run::StepOutcome& a, const run::StepOutcome& b) {
+      return a.id == b.id && a.key == b.key && a.outcome == b.outcome && a.log == b.log;
+    });
+  };
+  const auto found = std::ranges::find_if(builds, same_steps);
+  if (found != builds.end()) add_records(report, logs, *found, builds);
+}
+
 // Adds what the file holds: a record, a build's outcomes, or what `build --json` printed.
 void add_file(BuildReport& report, const std::filesystem::path& file) {
   const std::string text = sys::read_file(file);
   try {
     const Value value = document::parse_json(text, file.string());
     if (value["steps"].array() != nullptr) {
-      for (run::StepOutcome& step : build_from(value, file).steps) report.steps.push_back(std::move(step));
+      const BuildFile build = build_from(value, file);
+      report.steps.insert(report.steps.end(), build.steps.begin(), build.steps.end());
+      add_records_of_file(report, build);
       return;
     }
   } catch (const Error&) {  // lines of JSON are no document
@@ -165,7 +200,7 @@ void add_build_of_step(BuildReport& report, const std::filesystem::path& logs, c
   for (const BuildFile& build : builds) {
     for (const run::StepOutcome& step : build.steps) {
       known.push_back(step.id);
-      if (step.id != name && step.package != name) continue;
+      if (step.id != name && !pep::same_name(step.package, name)) continue;
       if (chosen_step != nullptr && (was_compiled(*chosen_step) || !was_compiled(step))) continue;
       chosen = &build;
       chosen_step = &step;
@@ -173,7 +208,8 @@ void add_build_of_step(BuildReport& report, const std::filesystem::path& logs, c
   }
   if (chosen == nullptr) {
     const auto near = nearest(name, known);
-    throw Error(fmt::format("there is no file and no step {}{}", name, near ? "; did you mean " + *near + "?" : ""));
+    throw RequestError(fmt::format("there is no file and no build {}{}", printable(name),
+                                   near ? "; did you mean " + *near + "?" : ""));
   }
   report.steps.push_back(*chosen_step);
   add_records(report, logs, *chosen, builds, chosen_step->id);

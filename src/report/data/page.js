@@ -158,7 +158,7 @@ function drawEvents() {
   }
   const skipped = data.records.reduce((all, r) => all + r.skipped_lines, 0);
   const note = skipped ? make("p", { class: "quiet" }, plural(skipped, "line") + " of the record could not be read and " + (skipped === 1 ? "is" : "are") + " left out.") : null;
-  if (!rows.length) return card("events", "Retries, pauses and failures", make("p", { class: "quiet" }, "None: every compile ran through at its first try."), note);
+  if (!rows.length) return card("events", "Retries, pauses and failures", make("p", { class: "quiet" }, data.compiles.length ? "None: every compile succeeded at its first attempt." : "Nothing was compiled."), note);
   card("events", "Retries, pauses and failures", note, table([
     { label: "At", get: (r) => r.at, show: (r) => clock(Math.max(0, r.at), 1), number: true },
     { label: "What", get: (r) => r.what },

@@ -2,6 +2,8 @@
 // textContent: there is no innerHTML in this page.
 
 const data = JSON.parse(document.getElementById("data").textContent);
+// Records say "c++", which cannot be part of the name of a style property.
+for (const c of data.compiles) if (c.kind === "c++") c.kind = "cxx";
 const byId = (id) => document.getElementById(id);
 
 function make(tag, attributes, ...children) {

@@ -99,7 +99,7 @@ TEST(Text, FindingsOfOneIdAreAGroup) {
     verdict.findings.push_back({"an-id", Severity::warning, "file " + std::to_string(i), "what", "the why", "the fix"});
   verdict.findings.push_back({"other-id", Severity::warning, "alone", "what", "why", "fix"});
   EXPECT_EQ(to_text(verdict, Style{}),
-            "  warning 405 of one kind  [an-id]\n"
+            "  warning 405 findings  [an-id]\n"
             "          file 1: what\n"
             "          file 2: what\n"
             "          file 3: what\n"
@@ -113,7 +113,7 @@ TEST(Text, FindingsOfOneIdAreAGroup) {
             "a.whl: good (0 errors, 406 warnings, 0 notes)\n");
   const std::string all = to_text(verdict, Style{.details = true});
   EXPECT_NE(all.find("file 405"), std::string::npos);
-  EXPECT_EQ(all.find("of one kind"), std::string::npos);
+  EXPECT_EQ(all.find(" findings "), std::string::npos);
   EXPECT_EQ(json::parse(to_json(std::vector<wheel::Verdict>{verdict}))["items"][0]["findings"].size(), 406U);
 }
 

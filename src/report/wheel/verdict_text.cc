@@ -54,7 +54,7 @@ std::string group_text(const Group& group, const Style& style) {
   const Finding& first = *group.front();
   if (group.size() == 1) return finding_text(first, style);
   std::string text = "  " + severity_name(first.severity, style) +
-                     style.bold(fmt::format("{} of one kind", group.size())) + style.dim("  [" + first.id + "]") + "\n";
+                     style.bold(fmt::format("{} findings", group.size())) + style.dim("  [" + first.id + "]") + "\n";
   const std::size_t shown = std::min(group.size(), k_examples_of_a_group);
   for (std::size_t i = 0; i < shown; ++i) {
     text += labelled("", group[i]->subject + ": " + group[i]->what, style);

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "wheel/check/finding_limit.h"
+#include "wheel/read/file_roles.h"
 #include "wheel/read/wheel_tree.h"
 #include "wheel/tags/required_packages.h"
 #include "zip/archive.h"
@@ -72,6 +73,16 @@ RequiredPackages read_required(const FileTree& tree, const std::vector<FileTree:
   return required_packages(distributions[0], python);
 }
 
+// As `check` does it: nobody who installs the wheel runs its test programs.
+std::vector<ElfFacts> without_test_programs(const std::vector<ElfFacts>& files) {
+  const FileRoles roles(files, {});
+  std::vector<ElfFacts> judged;
+  for (const ElfFacts& file : files) {
+    if (!roles.is_test(file.path)) judged.push_back(file);
+  }
+  return judged;
+}
+
 void take_scan(Inspection& result, Scan&& scan, const InspectOptions& options, const RequiredPackages& required = {}) {
   result.elf = std::move(scan.elf);
   result.device_files = std::move(scan.device_files);
@@ -82,11 +93,12 @@ void take_scan(Inspection& result, Scan&& scan, const InspectOptions& options, c
     // A file name that says nothing leaves the platform to the binaries.
     if (const auto name = pep::WheelName::try_parse(base_name(result.path))) platform.tags = name->platforms();
   }
-  result.platform = deserved_platform(result.elf, platform);
+  const std::vector<ElfFacts> judged = without_test_programs(result.elf);
+  result.platform = deserved_platform(judged, platform);
   platform.trust_others = true;
   platform.packages = &required;
-  result.used_packages = used_packages(result.elf, required);
-  result.platform_beside_others = deserved_platform(result.elf, platform);
+  result.used_packages = used_packages(judged, required);
+  result.platform_beside_others = deserved_platform(judged, platform);
 }
 
 void take_distribution(Inspection& result, const FileTree& tree, const std::vector<FileTree::File>& files) {
