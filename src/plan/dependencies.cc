@@ -265,6 +265,10 @@ void Planner::write_out(Draft& draft, const recipe::Recipe& recipe, const recipe
                             patches.hipified.size(), patches.hipified.size() == 1 ? "" : "es",
                             patches.hipified.size() == 1 ? "is" : "are"));
   spec.actions = make_actions({spec, known, values, fetches, std::move(patches), hipify});
+  for (Action& action : spec.actions) {
+    auto* command = std::get_if<RunCommand>(&action.what);
+    if (command != nullptr && m_request.network == "off") command->network = false;
+  }
   if (values.empty()) return;
   Closing& closing = draft.step.closing;
   for (recipe::RuntimeVariable variable : rules.runtime) {

@@ -16,7 +16,9 @@ struct wheelsmith::document::Fields<wheelsmith::recipe::SourceFacts> {
       field("has_hip_sources", &T::has_hip_sources), field("imports", &T::imports),
       field("setup_imports", &T::setup_imports), field("arch_variables", &T::arch_variables),
       field("arch_example", &T::arch_example), field("compares_with_true", &T::compares_with_true),
-      field("required_variables", &T::required_variables));
+      field("required_variables", &T::required_variables), field("cargo_manifests", &T::cargo_manifests),
+      field("cargo_locks", &T::cargo_locks), field("has_go_module", &T::has_go_module),
+      field("has_wraps", &T::has_wraps));
 };
 
 namespace wheelsmith::plan {
@@ -24,7 +26,7 @@ namespace wheelsmith::plan {
 namespace {
 
 // Raised when facts are read differently.
-constexpr std::string_view k_facts_version = "6";
+constexpr std::string_view k_facts_version = "7";
 
 }  // namespace
 

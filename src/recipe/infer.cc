@@ -75,6 +75,11 @@ class Maker {
     return std::any_of(m_facts.requires_.begin(), m_facts.requires_.end(), brings_rust);
   }
 
+  [[nodiscard]] bool is_go() const {
+    return std::any_of(m_facts.requires_.begin(), m_facts.requires_.end(),
+                       [](const std::string& requirement) { return name_of(requirement) == "setuptools-golang"; });
+  }
+
   static Table& inner(Table& table, std::string_view key) {
     Value& value = table[key];
     if (value.table() == nullptr) value = Table();
@@ -131,7 +136,40 @@ class Maker {
       environment[variable] = m_facts.compares_with_true ? "TRUE" : "1";
       assume(variable + " keeps it from fetching a finished wheel instead of building.");
     }
+    prefetch(table, environment);
     if (!environment.empty()) table["environment"] = environment;
+  }
+
+  // Downloads of other package managers happen before the build, which has no network.
+  void prefetch(Table& table, Table& environment) {
+    Array commands;
+    const auto add = [&](Array command, const char* why) {
+      Table one;
+      one["command"] = std::move(command);
+      one["network"] = true;
+      one["why"] = why;
+      commands.emplace_back(std::move(one));
+    };
+    if (is_rust()) {
+      for (const std::string& manifest : m_facts.cargo_manifests) {
+        const std::string folder = manifest.substr(0, manifest.rfind('/') + 1);
+        const auto& locks = m_facts.cargo_locks;
+        Array command = {"cargo", "--config", "net.offline=false", "fetch"};
+        if (std::find(locks.begin(), locks.end(), folder) != locks.end()) command.emplace_back("--locked");
+        command.emplace_back("--manifest-path");
+        command.emplace_back(manifest);
+        add(std::move(command), "cargo downloads the crates of Cargo.lock before the build, which has no network");
+      }
+      if (!commands.empty()) environment["CARGO_NET_OFFLINE"] = "true";
+    }
+    if (is_go() && m_facts.has_go_module)
+      add({"go", "mod", "download"}, "go downloads the modules of go.sum before the build, which has no network");
+    // Many wraps stand in for libraries that the system has: one that cannot be downloaded is not a failure yet.
+    if (m_facts.backend == "mesonpy" && m_facts.has_wraps)
+      add({"sh", "-c", "\"$1\" subprojects download || echo 'meson: not all subprojects could be downloaded'", "sh",
+           "{env}/bin/meson"},
+          "meson downloads the subprojects of *.wrap before the build");
+    if (!commands.empty()) table["prepare"] = std::move(commands);
   }
 
   static std::string texts(const Array& list) {
@@ -147,8 +185,12 @@ class Maker {
     }
     if (is_rust()) {
       table["programs"] = Array{"cargo", "rustc"};
-      assume("It is written in Rust, so cargo and rustc must be here; --network on lets cargo fetch its crates.");
+      assume(
+          m_facts.cargo_manifests.empty()
+              ? "It is written in Rust, so cargo and rustc must be here; --network on lets cargo fetch its crates."
+              : "It is written in Rust, so cargo and rustc must be here; its crates are downloaded before the build.");
     }
+    if (is_go() && m_facts.has_go_module) table["programs"] = Array{"go"};
     if (m_facts.uses_torch) {
       table["torch"] = true;
       for (const std::string& requirement : m_facts.requires_) {

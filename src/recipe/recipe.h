@@ -131,6 +131,8 @@ struct ReadRule {
 struct Prepare {
   std::vector<std::string> command;
   std::string why;
+  // It downloads what the build then uses without network (crates, Go modules, Meson's subprojects).
+  bool network = false;
 };
 
 // A text of a source file that is replaced before the build, everywhere in that file. It becomes one of the `prepare`
@@ -425,12 +427,15 @@ struct SourceFacts {
   bool uses_torch = false;            // setup.py or pyproject mention torch
   bool uses_torch_extension = false;  // torch.utils.cpp_extension
   bool has_cuda_sources = false, has_hip_sources = false;
-  std::vector<std::string> imports;             // top-level modules that it seems to bring
-  std::vector<std::string> setup_imports;       // modules that setup.py imports at its top
-  std::vector<std::string> arch_variables;      // "TORCH_CUDA_ARCH_LIST", "FORCE_CUDA", … seen in its text
-  std::string arch_example;                     // "80;90": a list as setup.py writes it behind such a variable
-  bool compares_with_true = false;              // setup.py takes the word TRUE for yes
-  std::vector<std::string> required_variables;  // setup.py reads them and fails where they are not set
+  std::vector<std::string> imports;               // top-level modules that it seems to bring
+  std::vector<std::string> setup_imports;         // modules that setup.py imports at its top
+  std::vector<std::string> arch_variables;        // "TORCH_CUDA_ARCH_LIST", "FORCE_CUDA", … seen in its text
+  std::string arch_example;                       // "80;90": a list as setup.py writes it behind such a variable
+  bool compares_with_true = false;                // setup.py takes the word TRUE for yes
+  std::vector<std::string> required_variables;    // setup.py reads them and fails where they are not set
+  std::vector<std::string> cargo_manifests;       // Cargo.toml of each workspace or lone crate, by its path
+  std::vector<std::string> cargo_locks;           // folders that have a Cargo.lock, "" for the first one
+  bool has_go_module = false, has_wraps = false;  // go.mod; subprojects/*.wrap
 };
 // Reads PKG-INFO, pyproject.toml and setup.py as texts; runs nothing.
 SourceFacts read_source(const FileTree& source);

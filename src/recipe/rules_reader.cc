@@ -121,6 +121,8 @@ void read_build(TableReader& in, const TextCheck& expandable, Rules& rules) {
     Prepare& prepare = rules.prepare.emplace_back();
     one.texts("command", prepare.command, expandable);
     one.text("why", prepare.why);
+    one.flag("network", prepare.network);
+    if (prepare.network && prepare.why.empty()) one.problems().add(one.line(), one.name() + ": say why");
     if (prepare.command.empty()) one.problems().add(one.line(), one.name() + " has no command");
   });
   in.flag("network", rules.network);

@@ -49,10 +49,34 @@ class SourceReader {
     read_cmake();
     read_names();
     find_imports();
+    find_other_managers();
     return std::move(m_facts);
   }
 
  private:
+  // Other languages' package managers, whose downloads have to come before a build without network. The crates of a
+  // workspace have one lock, above them; a manifest below another one is taken for a member.
+  void find_other_managers() {
+    for (const FileTree::File& file : m_files) {
+      if (!file.name.starts_with(m_root)) continue;
+      const std::string path = file.name.substr(m_root.size());
+      const std::string_view base = base_name(path);
+      const std::string folder = path.substr(0, path.size() - base.size());
+      if (folder.starts_with("vendor/") || folder.find("/vendor/") != std::string::npos) continue;
+      if (base == "Cargo.toml") add_once(m_facts.cargo_manifests, path);
+      if (base == "Cargo.lock") add_once(m_facts.cargo_locks, folder);
+      if (path == "go.mod") m_facts.has_go_module = true;
+      if (folder == "subprojects/" && base.ends_with(".wrap")) m_facts.has_wraps = true;
+    }
+    const std::vector<std::string> all = m_facts.cargo_manifests;
+    std::erase_if(m_facts.cargo_manifests, [&](const std::string& manifest) {
+      return std::any_of(all.begin(), all.end(), [&](const std::string& other) {
+        const std::string above = other.substr(0, other.size() - base_name(other).size());
+        return other != manifest && manifest.starts_with(above);
+      });
+    });
+  }
+
   // An archive holds one folder, and the project lies in it.
   void find_root() {
     const auto has = [&](const std::string& name) {

@@ -144,6 +144,33 @@ TEST(MakeUp, ARustProjectNeedsCargo) {
   EXPECT_EQ(inferred_for("x", "setuptools").requires_versions.programs, Names{});
 }
 
+// The build has no network, so other package managers download before it.
+TEST(MakeUp, OtherPackageManagersDownloadFirst) {
+  const auto rules = [](const std::string& backend, const std::string& requirement, Files files) {
+    files.emplace("pyproject.toml", "[build-system]\nrequires=[\"" + requirement + "\"]\nbuild-backend=\"" + backend +
+                                        "\"\n[project]\nname=\"demo\"\n");
+    return infer(read_source(TextTree(files))).rules(Variant::cpu);
+  };
+  const auto commands = [](const Rules& all) {
+    std::string text;
+    for (const Prepare& one : all.prepare) text += join(one.command, " ") + (one.network ? " (network)\n" : "\n");
+    return text;
+  };
+  const Rules locked =
+      rules("maturin", "maturin", {{"Cargo.toml", ""}, {"Cargo.lock", ""}, {"crates/a/Cargo.toml", ""}});
+  EXPECT_EQ(commands(locked), "cargo --config net.offline=false fetch --locked --manifest-path Cargo.toml (network)\n");
+  EXPECT_FALSE(locked.network);
+  EXPECT_EQ(commands(rules("setuptools.build_meta", "setuptools-rust", {{"src/rust/Cargo.toml", ""}})),
+            "cargo --config net.offline=false fetch --manifest-path src/rust/Cargo.toml (network)\n");
+  EXPECT_EQ(commands(rules("maturin", "maturin", {{"Cargo.toml", ""}, {"vendor/x/Cargo.toml", ""}})),
+            "cargo --config net.offline=false fetch --manifest-path Cargo.toml (network)\n");
+  EXPECT_EQ(commands(rules("x", "setuptools-golang", {{"go.mod", ""}})), "go mod download (network)\n");
+  EXPECT_NE(commands(rules("mesonpy", "meson-python", {{"subprojects/zlib.wrap", ""}})).find("subprojects download"),
+            std::string::npos);
+  EXPECT_EQ(commands(rules("mesonpy", "meson-python", {{"meson.build", ""}})), "");
+  EXPECT_EQ(commands(rules("setuptools.build_meta", "setuptools", {{"Cargo.toml", ""}, {"go.mod", ""}})), "");
+}
+
 TEST(MakeUp, BackendsThatThrowTheirBuildFolderAwayKeepIt) {
   using Pairs = std::vector<std::pair<std::string, std::string>>;
   for (const char* backend : {"mesonpy", "scikit_build_core.build"}) {

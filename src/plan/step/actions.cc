@@ -59,12 +59,12 @@ void add_prepare_actions(const ActionInputs& inputs, std::vector<Action>& action
     actions.push_back({Phase::prepare,
                        WriteFile{rules.preload.module, preload_module(rules.preload, inputs.spec.tools.rocm.version)}});
   if (!inputs.hipify.empty()) {
-    actions.push_back({Phase::prepare, RunCommand{{"${env}/bin/python", inputs.hipify}}});
+    actions.push_back({Phase::prepare, RunCommand{{"${env}/bin/python", inputs.hipify}, false}});
     for (const source::Patch& patch : inputs.patches.hipified) actions.push_back({Phase::prepare, ApplyPatch{patch}});
   }
   for (const recipe::Prepare& prepare : rules.prepare) {
     if (!names_unfetched(prepare, rules, inputs.values))
-      actions.push_back({Phase::prepare, RunCommand{expanded(prepare.command, inputs.values)}});
+      actions.push_back({Phase::prepare, RunCommand{expanded(prepare.command, inputs.values), prepare.network}});
   }
 }
 
@@ -73,7 +73,7 @@ void add_build_actions(const ActionInputs& inputs, std::vector<Action>& actions)
   const std::vector<std::string> options = expanded(inputs.rules.options, inputs.values);
   const bool plain_setup = inputs.rules.backend == recipe::Rules::Backend::setup_py;
   if (plain_setup && !inputs.spec.editable) {
-    RunCommand command{{"${env}/bin/python", "setup.py", "bdist_wheel", "--dist-dir", "${tree}/dist"}};
+    RunCommand command{{"${env}/bin/python", "setup.py", "bdist_wheel", "--dist-dir", "${tree}/dist"}, false};
     command.argv.insert(command.argv.end(), options.begin(), options.end());
     actions.push_back({Phase::build, std::move(command)});
     return;
@@ -103,6 +103,13 @@ std::vector<Action> make_actions(const ActionInputs& inputs) {
   if (inputs.spec.source.kind == source::Pin::Kind::program) return {{Phase::build, PackProgram{}}};
   if (inputs.spec.editable) {
     for (const FetchSource& fetch : inputs.fetches) actions.push_back({Phase::source, fetch});
+    // Downloads change nothing in the folder.
+    std::vector<Action> prepare;
+    add_prepare_actions(inputs, prepare);
+    for (Action& action : prepare) {
+      const auto* command = std::get_if<RunCommand>(&action.what);
+      if (command != nullptr && command->network) actions.push_back(std::move(action));
+    }
   } else {
     add_source_actions(inputs, actions);
     add_prepare_actions(inputs, actions);

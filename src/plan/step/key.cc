@@ -31,7 +31,8 @@ class ActionHasher {
   void operator()(const RemoveFiles& action) { m_manifest.set("clean", join(action.patterns, "\n")); }
   void operator()(const WriteFile& file) { m_manifest.set("file:" + file.path, digest_of(file.text)); }
   void operator()(const RunCommand& command) {
-    m_manifest.set(fmt::format("command:{}", m_commands++), sys::shell_quoted(command.argv));
+    m_manifest.set(fmt::format("command:{}", m_commands++),
+                   sys::shell_quoted(command.argv) + (command.network ? " (network)" : ""));
   }
   void operator()(const CallHook& call) {
     // The hooks that name requirements get the same settings.

@@ -65,6 +65,7 @@ struct WriteFile {
 struct RunCommand {
   static constexpr std::string_view kind = "run-command";
   std::vector<std::string> argv;
+  bool network = false;  // it downloads what the build uses; the build itself may still have no network
 };
 
 // Calls a PEP 517 hook of the package's backend, in the package's folder.

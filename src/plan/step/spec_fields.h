@@ -129,7 +129,8 @@ struct Fields<plan::WriteFile> {
 
 template <>
 struct Fields<plan::RunCommand> {
-  static constexpr auto list = fields_of<plan::RunCommand>(field("argv", &plan::RunCommand::argv));
+  using T = plan::RunCommand;
+  static constexpr auto list = fields_of<T>(field("argv", &T::argv), field("network", &T::network));
 };
 
 template <>

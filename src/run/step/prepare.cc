@@ -60,9 +60,16 @@ void write_file(const plan::WriteFile& file, const SourceTree& tree, const ToolR
   report.note("wrote " + file.path);
 }
 
-void run_command(const plan::RunCommand& command, ToolRunner& tools) {
+void run_command(const plan::RunCommand& command, ToolRunner& tools, bool offline) {
   const std::string& program = command.argv.front();
-  tools.run(command.argv, program.find('/') == std::string::npos ? program : join(command.argv, " "));
+  tools.run(command.argv, program.find('/') == std::string::npos ? program : join(command.argv, " "),
+            command.network && !offline);
+}
+
+// Downloads belong to what the source says now; all else has changed the source and must not do so again.
+bool runs_again(const plan::Action& action, const plan::BuildSpec& spec) {
+  const auto* command = std::get_if<plan::RunCommand>(&action.what);
+  return command != nullptr && command->network && spec.source.incremental;
 }
 
 // Requirements that only the backend knows (setup_requires, a cmake that scikit-build-core misses).
@@ -92,10 +99,10 @@ void prepare(const Job& job, const recipe::Rules& rules, SourceTree& tree, Build
       if (!tree.prepared || spec.source.incremental) write_file(*file, tree, tools, services.report);
     } else if (const auto* call = std::get_if<plan::CallHook>(&action.what)) {
       hook = call;
-    } else if (tree.prepared) {
+    } else if (tree.prepared && !runs_again(action, spec)) {
       continue;
     } else if (const auto* command = std::get_if<plan::RunCommand>(&action.what)) {
-      run_command(*command, tools);
+      run_command(*command, tools, job.offline);
     } else if (const auto* patch = std::get_if<plan::ApplyPatch>(&action.what)) {
       source::apply_patches(tree.source, {patch->patch});
     }

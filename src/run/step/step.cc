@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 
 #include "base/error.h"
@@ -114,6 +115,14 @@ void explain_closed_network(diagnose::Cause& cause) {
                  "or say in its recipe: [build] network = true and network-why = \"…\""};
 }
 
+// Whether commands of the preparation had the network although the build has none.
+bool has_downloads(const Job& job) {
+  return !job.offline && std::any_of(job.spec.actions.begin(), job.spec.actions.end(), [](const plan::Action& action) {
+    const auto* command = std::get_if<plan::RunCommand>(&action.what);
+    return command != nullptr && command->network;
+  });
+}
+
 // A failed command's log says more than its exit status.
 void diagnose_failure(StepOutcome& outcome, bool network) {
   if (outcome.outcome != Outcome::failed || !outcome.failure || outcome.log.empty()) return;
@@ -201,6 +210,7 @@ int run_step(const std::filesystem::path& job_file) {
     const Job job = Job::from_value(document::parse_json(text, "job"));
     network = job.spec.network;
     outcome = run_alone(job);
+    network = network || (outcome.phase == plan::Phase::prepare && has_downloads(job));
   } catch (const std::filesystem::filesystem_error& error) {  // the disk, or somebody who works in our folders
     outcome.cause = error.what();
   } catch (const Error& error) {  // one step becomes an outcome

@@ -103,7 +103,7 @@ Confinement ToolRunner::confinement() const { return {m_sandbox, m_network_isola
 
 // The step's own folders can be written, one by one: the folder around them holds what is ours (the state of the tree,
 // links to compilers, the driver), and the package must not change what a later step or run believes.
-sys::SandboxPolicy ToolRunner::policy() const {
+sys::SandboxPolicy ToolRunner::policy(bool network) const {
   const plan::BuildSpec& spec = m_job.spec;
   PolicyMaker maker(m_job.sandbox, m_services.store.root());
   maker.read(m_tree.tree);
@@ -117,7 +117,7 @@ sys::SandboxPolicy ToolRunner::policy() const {
     for (const std::filesystem::path& objects : source::borrowed_objects(spec.source.folder)) maker.read(objects);
   }
   maker.temporary(m_tree.tree / "tmp");
-  maker.network(spec.network);
+  maker.network(spec.network || network);
   maker.python(spec.python);
   maker.read(m_environment.environment.root);
   for (const std::filesystem::path& site : m_environment.sites) maker.site(site);
@@ -158,7 +158,7 @@ sys::SandboxPolicy ToolRunner::policy() const {
 toolchain::Host ToolRunner::confined_host() const {
   toolchain::Host host = m_services.host;
   if (m_sandbox != sys::SandboxMode::off)
-    host.confine = [policy = policy()](const sys::Command& command) { return sys::in_sandbox(command, policy); };
+    host.confine = [policy = policy(false)](const sys::Command& command) { return sys::in_sandbox(command, policy); };
   return host;
 }
 
@@ -173,19 +173,21 @@ std::string ToolRunner::with_paths(std::string text) const {
   return text;
 }
 
-sys::Environment ToolRunner::plain_variables() const {
+sys::Environment ToolRunner::plain_variables(bool network) const {
   sys::Environment result;
   for (const auto& [name, value] : m_job.spec.variables.fixed) result[name] = with_paths(value);
   for (const auto& [name, value] : m_job.spec.variables.loose) result[name] = with_paths(value);
-  if (!m_job.spec.network && !m_network_isolated) {
+  const bool open = m_job.spec.network || network;
+  if (!open && !m_network_isolated) {
     // The kernel forbids namespaces here. A proxy that answers nobody stops what honours proxies; the provenance says
     // so.
     for (const char* name : {"http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"})
       result[name] = "http://127.0.0.1:9";
   }
-  if (m_job.spec.network) {
+  if (open) {
     for (const char* name : {"http_proxy", "https_proxy", "all_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY",
-                             "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE"}) {
+                             "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "GOPROXY", "GOSUMDB",
+                             "GONOSUMDB", "GOPRIVATE", "CARGO_HTTP_CAINFO", "CARGO_HTTP_PROXY"}) {
       const auto found = m_services.host.environment.find(name);
       if (found != m_services.host.environment.end()) result[name] = found->second;
     }
@@ -193,8 +195,8 @@ sys::Environment ToolRunner::plain_variables() const {
   return result;
 }
 
-sys::Environment ToolRunner::governed_variables() {
-  sys::Environment result = plain_variables();
+sys::Environment ToolRunner::governed_variables(bool network) {
+  sys::Environment result = plain_variables(network);
   for (const auto& [name, value] : m_git_variables) result[name] = value;
   if (m_governed) m_governed->govern(result);
   return result;
@@ -218,12 +220,12 @@ void ToolRunner::find_folder(FirstFailure& failure) const {
   }
 }
 
-void ToolRunner::run(const std::vector<std::string>& argv, const std::string& what) {
+void ToolRunner::run(const std::vector<std::string>& argv, const std::string& what, bool network) {
   sys::Command command;
   for (const std::string& word : argv) command.argv.push_back(with_paths(word));
-  command.environment = governed_variables();
+  command.environment = governed_variables(network);
   command.folder = m_tree.package;
-  command.no_network = m_network_isolated && m_sandbox != sys::SandboxMode::landlock;
+  command.no_network = m_network_isolated && !network && m_sandbox != sys::SandboxMode::landlock;
   m_services.report.log_line("running " + sys::shell_quoted(command.argv));
   FailureFinder finder;
   OutputReader reader(m_job.spec.verbose);
@@ -248,7 +250,7 @@ void ToolRunner::run(const std::vector<std::string>& argv, const std::string& wh
     // Its own /tmp is empty at first: nobody finds there what another command left on purpose.
     sys::remove_tree(m_tree.tree / "tmp");
     sys::make_folders(m_tree.tree / "tmp");
-    started = sys::in_sandbox(started, policy());
+    started = sys::in_sandbox(started, policy(network));
   }
   sys::Process process(started);
   const sys::Exit exit = process.wait(on_output, stop);
@@ -265,7 +267,7 @@ void ToolRunner::run(const std::vector<std::string>& argv, const std::string& wh
       silent ? fmt::format("{} printed nothing for {:.0f} s and was stopped; --timeout sets how long it may be silent",
                            what, allowed_silence)
              : fmt::format("{} failed: {}", what, sys::to_string(exit));
-  throw CommandFailed(message, std::move(first), command);
+  throw CommandFailed(message, std::move(first), command, m_job.spec.network || network);
 }
 
 document::Value ToolRunner::call_hook(const plan::CallHook& call) {
@@ -303,7 +305,7 @@ std::filesystem::path ToolRunner::write_repeat_script(const CommandFailed& faile
   std::string script = "#!/bin/bash\n# Repeats the first command that failed, in the environment it had.\n";
   script += "cd " + sys::shell_quoted(folder.string()) + " || exit\n";
   script += "exec env -i \\\n";
-  for (const auto& [name, value] : plain_variables())  // by hand nobody has to be asked
+  for (const auto& [name, value] : plain_variables(failed.had_network))  // by hand nobody has to be asked
     script += "  " + sys::shell_quoted(name + "=" + value) + " \\\n";
   script += "  ";
   script +=

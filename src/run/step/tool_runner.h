@@ -15,10 +15,11 @@ namespace wheelsmith::run {
 // A command that did not end well; what is known of it travels with the error.
 class CommandFailed : public Error {
  public:
-  CommandFailed(const std::string& what, std::optional<FirstFailure> first, sys::Command command)
-      : Error(what), failure(std::move(first)), command_run(std::move(command)) {}
+  CommandFailed(const std::string& what, std::optional<FirstFailure> first, sys::Command command, bool with_network)
+      : Error(what), failure(std::move(first)), command_run(std::move(command)), had_network(with_network) {}
   std::optional<FirstFailure> failure;
   sys::Command command_run;
+  bool had_network;
 };
 
 // Runs the foreign commands of a step: in the package's folder, with the step's variables and no others, without
@@ -33,7 +34,8 @@ class ToolRunner {
   ToolRunner& operator=(const ToolRunner&) = delete;
 
   // ${tree} and its like become the real places. Throws CommandFailed; `what` names the command in the message.
-  void run(const std::vector<std::string>& argv, const std::string& what);
+  // `network`: this command may use it, whatever holds for the build.
+  void run(const std::vector<std::string>& argv, const std::string& what, bool network = false);
   // The value that a PEP 517 hook returned.
   document::Value call_hook(const plan::CallHook& call);
   [[nodiscard]] std::string with_paths(std::string text) const;
@@ -53,10 +55,10 @@ class ToolRunner {
   cache::CacheOptions cache_options(const recipe::Rules& rules);
   void tell_memory();
   [[nodiscard]] unsigned jobs() const;
-  [[nodiscard]] sys::Environment plain_variables() const;
-  [[nodiscard]] sys::Environment governed_variables();
+  [[nodiscard]] sys::Environment plain_variables(bool network) const;
+  [[nodiscard]] sys::Environment governed_variables(bool network);
   void find_folder(FirstFailure& failure) const;
-  [[nodiscard]] sys::SandboxPolicy policy() const;
+  [[nodiscard]] sys::SandboxPolicy policy(bool network) const;
 
   const Job& m_job;
   const SourceTree& m_tree;
