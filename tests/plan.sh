@@ -191,7 +191,7 @@ run recipe init thing --source "$t/mine/thing" --recipes "$t/mine"
 grep -q 'folder = .thing.' "$t/mine/thing.toml"
 run recipe init thing --source "$t/mine/thing" --recipes "$t/mine"
 expect 2 $status
-grep -q 'there already' "$t/err"
+grep -q 'exists already' "$t/err"
 run recipe init thing --source "$t/mine/thing" --recipes "$t/mine" --into -
 expect "$(<"$t/mine/thing.toml")" "$(<"$t/out")"
 run_json plan thing --recipes "$t/mine"

@@ -96,7 +96,7 @@ run report -o "$t/none.html"
 expect 1 "$status"
 grep -q 'holds no build yet' "$t/err"
 run report no-such-step
-expect 1 "$status"
+expect 2 "$status"
 run report "$t/large.jsonl" --json -o -
 expect 2 "$status"
 
@@ -126,6 +126,13 @@ expect "good built small" "$(json verdict) $(json 'steps[0].outcome') $(json 'st
 expect true "$(json 'wheels[0].size > 1000 and wheels[0].archs == []')"
 expect adds "$(json 'steps[0].tests[0].id')"
 expect true "$(json 'len(records) == 1 and records[0].name == steps[0].id and {c.name for c in compiles} >= {"add.c", "module.c"}')" "the step's own record: $(json 'records')"
+# By the file of its outcomes, and by any spelling of its name, it is the same report.
+cp "$t/out" "$t/plain.json"
+newest=$(find "$t" -path '*/logs/build-*.json' -printf '%T@ %p\n' | sort -n | tail -1 | cut -d' ' -f2)
+for name in "$newest" SMALL; do
+  run_json report "$name"
+  expect "$(json 'sorted(c.name for c in compiles)' "$t/plain.json")" "$(json 'sorted(c.name for c in compiles)')" "report $name"
+done
 # Not in the wheelhouse any more: the store still has it. Built again it is cached; the step's report is the build's.
 rm "$t"/wheelhouse/*.whl
 run_json report small

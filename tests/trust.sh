@@ -47,9 +47,11 @@ try rocm 'rocm = "sdk"'
 try torch 'torch = "env"'
 try mirrors $'[mirrors]\n"https://index.example/" = "https://evil.example/"'
 try env $'[env]\nLD_PRELOAD = "evil.so"'
-for option in recipes patch-dir env-file machine cache-dir cache-remote container source torch-index rocm-index ref sysroot out memory jobs; do
+for option in recipes patch-dir env-file machine cache-dir cache-remote container source torch-index rocm-index ref sysroot out; do
   try $option "$option = \"x\""
 done
+try memory 'memory = "1GB"'
+try jobs 'jobs = 1'
 [[ ! -e cache ]] || fail "the store was made"
 
 # The traps work: named on the command line, the same file runs what it names.
@@ -82,11 +84,19 @@ expect "0 texture manylinux_2_28" "$status $(json 'settings.packages.value[0] + 
 # The documentation lists all of them, and no others.
 allowed=$(sed -n 's/^| \(`arch`.*\) | allowed |$/\1/p' "$tests/../docs/settings.md" | tr -d '`,')
 [[ $allowed == arch*without ]] || fail "docs/settings.md has no list of what is allowed: $allowed"
-"$wheelsmith" build --help | sed -n 's/^  --\([a-z-]*\).*/\1/p' >"$t/options"
+"$wheelsmith" build --help | sed -nE 's/^  (    |-[a-z], )--([a-z-]*).*/\2/p' >"$t/options"
+(($(wc -l <"$t/options") > 50)) || fail "too few options in the help"
 for option in $(<"$t/options"); do
   case $option in
     keep-going | verbose | conda | offline | no-build-isolation | allow-unsupported-compiler) echo "$option = true" ;;
     build-type) echo 'build-type = "debug"' ;;
+    arch) echo 'arch = "9.0"' ;;
+    gpu) echo 'gpu = "H100"' ;;
+    variant) echo 'variant = "cuda"' ;;
+    platform) echo 'platform = "manylinux_2_28"' ;;
+    rocm-version) echo 'rocm-version = "7.10"' ;;
+    jobs | steps | timeout) echo "$option = 1" ;;
+    memory) echo 'memory = "1GB"' ;;
     mirrors | env | set) printf '[%s]\nx = "y"\n' "$option" ;;
     *) echo "$option = \"on\"" ;;
   esac >wheelsmith.toml

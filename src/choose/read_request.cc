@@ -55,6 +55,28 @@ std::map<std::string, std::string> read_variables(const settings::Settings& sett
   return variables;
 }
 
+bool is_of_command_line(const settings::Settings& settings, const char* name) {
+  const settings::Held* held = settings.find(name);
+  return held != nullptr && held->origin.starts_with("--");
+}
+
+// `--variant cpu` on the command line, and GPUs in a settings file, do not contradict each other: the file names the
+// architectures for the variants that have any.
+void drop_archs_of_other_variants(Request& request, const settings::Settings& settings) {
+  if (!is_of_command_line(settings, "variant")) return;
+  const auto fits = [&](const gpu::Arch& arch) {
+    const recipe::Variant variant = arch.vendor == gpu::Vendor::amd ? recipe::Variant::rocm : recipe::Variant::cuda;
+    return std::ranges::find(request.variants, variant) != request.variants.end();
+  };
+  if (!is_of_command_line(settings, "arch")) {
+    for (gpu::ArchList& list : request.archs)
+      std::erase_if(list.requests, [&](const gpu::ArchRequest& one) { return !fits(one.arch); });
+    std::erase_if(request.archs, [](const gpu::ArchList& list) { return list.requests.empty(); });
+  }
+  if (!is_of_command_line(settings, "gpu"))
+    std::erase_if(request.devices, [&](const gpu::Device& device) { return !fits(device.arch); });
+}
+
 // A settings file chooses among packages; only the user names folders and servers without --source.
 bool user_names_packages(const settings::Settings& settings) {
   const settings::Held* held = settings.find("packages");
@@ -81,6 +103,7 @@ Request read_all(const settings::Settings& settings) {
   request.target = settings.text("target");
   request.archs = read_archs(settings);
   for (const std::string& name : settings.list("gpu")) request.devices.push_back(gpu::find_device(name));
+  drop_archs_of_other_variants(request, settings);
   request.pythons = settings.list("python");
   request.torch = settings.text("torch");
   request.torch_index = settings.text("torch-index");

@@ -55,8 +55,8 @@ const recipe::Recipe& recipe_named(const recipe::Library& library, const std::st
   if (const recipe::Recipe* found = library.find(name)) return *found;
   throw_if_broken(library, name);
   const auto near = nearest(name, library.names());
-  throw RequestError(fmt::format("there is no recipe {}{}; `wheelsmith recipes` lists them", printable(name),
-                                 near ? ", did you mean " + *near + "?" : ""));
+  throw RequestError(fmt::format("there is no recipe {}{} `wheelsmith recipes` lists all", printable(name),
+                                 near ? "; did you mean " + *near + "?" : ";"));
 }
 
 recipe::Recipe unknown_recipe(const std::string& package) {

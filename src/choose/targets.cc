@@ -35,8 +35,8 @@ bool is_local_path(std::string_view text) {
 }
 
 [[noreturn]] void refuse_unnamed(const std::string& text, const std::string& why) {
-  throw RequestError(fmt::format("{}: {}\n  fix: wheelsmith build NAME --source NAME={}", printable(text), why,
-                                 printable(sys::shell_quoted(text))));
+  throw RequestError(fmt::format("{}: {}; name the package: wheelsmith build NAME --source NAME={}", printable(text),
+                                 why, printable(sys::shell_quoted(text))));
 }
 
 // The name in "NAME-1.0.tar.gz"; "" where the file is not named that way.
@@ -70,9 +70,8 @@ std::string name_in_folder(const std::string& text, const fs::path& folder) {
 std::string name_of_path(const std::string& text) {
   std::error_code ignored;
   if (text.ends_with(".whl"))
-    throw RequestError(
-        fmt::format("{} is a wheel, not a source\n  fix: wheelsmith check {}    (or inspect, test, reproduce)",
-                    printable(text), printable(sys::shell_quoted(text))));
+    throw RequestError(fmt::format("{} is a wheel, not a source; to check it: wheelsmith check {}", printable(text),
+                                   printable(sys::shell_quoted(text))));
   if (!fs::exists(text, ignored)) throw RequestError(fmt::format("{}: no such file or folder", printable(text)));
   if (fs::is_directory(text, ignored)) {
     const fs::path folder = fs::absolute(fs::path(text) / "").lexically_normal().parent_path();

@@ -115,6 +115,24 @@ TEST(Targets, AVersionOfARepositoryIsItsTag) {
   EXPECT_THROW(take_versions_as_tags(request, library), RequestError);
 }
 
+TEST(Values, AVariantOfTheCommandLineGoesBeforeArchsOfAFile) {
+  const auto archs = [](const char* variant) {
+    settings::Settings settings;
+    settings.read_project("/x/wheelsmith.toml", "arch = [\"8.0;gfx942;9.0\"]\ngpu = [\"MI300X\"]\n");
+    if (*variant != '\0') settings.set_from_command_line("variant", std::string(variant));
+    const Request request = read_request(settings);
+    std::string text;
+    for (const gpu::ArchList& list : request.archs) text += list.to_string() + "|";
+    return text + std::to_string(request.devices.size());
+  };
+  EXPECT_EQ(archs("cpu"), "0");
+  EXPECT_EQ(archs("cuda"), "8.0;9.0|0");
+  settings::Settings both;
+  both.set_from_command_line("variant", std::string("cpu"));
+  both.set_from_command_line("arch", std::string("9.0"));
+  EXPECT_EQ(read_request(both).archs.size(), 1U);  // for choose_variants() to refuse
+}
+
 TEST(Values, AreRefusedAtOnce) {
   const auto error = [](const char* name, const char* value) {
     settings::Settings settings;

@@ -129,12 +129,12 @@ std::optional<Variant> implied_variant(const Request& request) {
     if (!request.variants.empty() && !has(request.variants, variant)) {
       std::vector<std::string> names;
       for (const Variant one : request.variants) names.emplace_back(recipe::to_string(one));
-      throw RequestError(fmt::format("{0} needs variant {1}, which --variant {2} leaves out\n  fix: --variant {2},{1}",
+      throw RequestError(fmt::format("{0} needs variant {1}, which --variant {2} leaves out; use --variant {1}",
                                      options, recipe::to_string(variant), join(names, ",")));
     }
     if (implied && request.variants.empty())
       throw RequestError(
-          fmt::format("{} belongs to variant cuda and {} to variant rocm\n  fix: --variant cuda,rocm "
+          fmt::format("{} belongs to variant cuda and {} to variant rocm; --variant cuda,rocm "
                       "builds one wheel for each",
                       architecture_options(request, gpu::Vendor::nvidia), options));
     implied = variant;

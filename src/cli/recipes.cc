@@ -28,8 +28,8 @@ struct RecipeCommand {
   const std::vector<std::string> names = library.names();
   const auto near = nearest(name, names);
   throw UsageError(
-      fmt::format("there is no recipe {}{}; `wheelsmith recipes` lists them, `wheelsmith recipe init {}` writes one",
-                  printable(name), near ? ", did you mean " + *near + "?" : "", printable(name)));
+      fmt::format("there is no recipe {}{} `wheelsmith recipes` lists all, `wheelsmith recipe init {}` writes one",
+                  printable(name), near ? "; did you mean " + *near + "?" : ";", printable(name)));
 }
 
 int list_recipes(const RecipeCommand& command) {

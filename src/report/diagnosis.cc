@@ -79,10 +79,10 @@ std::string to_text(const DiagnosedLog& item, const Style& style) {
   const diagnose::Diagnosis& diagnosis = item.diagnosis;
   const std::string stopped = item.complete ? "" : ", of which the end was not waited for";
   if (!diagnosis.failed)
-    return name + style.green("no failure found") + style.dim(fmt::format(" in {} lines{}", diagnosis.lines, stopped)) +
-           "\n";
+    return name + style.green("no failure found") +
+           style.dim(fmt::format(" in {}{}", counted(diagnosis.lines, "line"), stopped)) + "\n";
   std::string text =
-      name + style.red("failed") + style.dim(fmt::format(" ({} lines{})", diagnosis.lines, stopped)) + "\n";
+      name + style.red("failed") + style.dim(fmt::format(" ({}{})", counted(diagnosis.lines, "line"), stopped)) + "\n";
   if (diagnosis.cause) text += cause_text(*diagnosis.cause, style, 2);
   if (diagnosis.further.empty()) return text;
   if (!style.details)

@@ -32,7 +32,7 @@ std::string shortened(const std::string& output, const Style& style) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (!style.details && all.size() > k_most_lines && i == k_most_lines / 2) {
       const std::size_t left_out = all.size() - k_most_lines;
-      text += style.dim(fmt::format("    … {} lines left out (the log has them)\n", left_out));
+      text += style.dim(fmt::format("    … {} left out (the log has them)\n", counted(left_out, "line")));
       i += left_out;
     }
     text += "    " + printable(all[i]) + "\n";

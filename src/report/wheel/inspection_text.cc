@@ -40,9 +40,9 @@ std::string identity(const wheel::Inspection& item, const Style& style) {
   if (!item.tags.empty()) text += row(style, "tags", printable(join(item.tags, " ")));
   std::string size = human_bytes(item.size);
   if (item.kind == wheel::ItemKind::wheel) {
-    size += fmt::format(", {} unpacked, {} files", human_bytes(item.unpacked_size), item.file_count);
+    size += fmt::format(", {} unpacked, {}", human_bytes(item.unpacked_size), counted(item.file_count, "file"));
   } else if (item.kind == wheel::ItemKind::folder) {
-    size += fmt::format(", {} files", item.file_count);
+    size += ", " + counted(item.file_count, "file");
   }
   return text + row(style, "size", size);
 }
