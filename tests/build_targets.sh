@@ -79,3 +79,4 @@ if grep -q "has no recipe" "$t/err"; then fail "build does not use the new recip
 run build my-pkg -q -o "$t/quiet"
 expect 0 $status
 expect "" "$(<"$t/err")"
+expect "$(ls "$t"/quiet/*.whl)" "$(<"$t/out")" "the wheel's path"

@@ -113,6 +113,15 @@ void show_plan(const plan::Plan& plan, const report::Style& style) {
   }
 }
 
+// For scripts: with --quiet, where the wheels are.
+std::string wheel_paths(const std::vector<run::StepOutcome>& outcomes) {
+  std::string text;
+  for (const run::StepOutcome& outcome : outcomes) {
+    if (!outcome.wheel.empty()) text += printable(outcome.wheel.string()) + "\n";
+  }
+  return text;
+}
+
 int build(const BuildCommand& command) {
   const settings::Settings settings = command.settings.read(command.packages);
   if (!settings.text("machine").empty())
@@ -179,8 +188,9 @@ int build(const BuildCommand& command) {
     }
     print(report::build_json(result.outcomes, notes, closing));
   } else {
-    print(report::build_text(result.outcomes, style) +
-          (command.quiet ? std::string() : report::closing_text(closing, style)));
+    print(command.quiet && result.good()
+              ? wheel_paths(result.outcomes)
+              : report::build_text(result.outcomes, style) + report::closing_text(closing, style));
   }
   for (const std::string* failure : {&result.not_attested, &result.not_installed}) {
     if (!failure->empty()) print_status(fmt::format("wheelsmith: error: {}\n", printable(*failure)));
@@ -226,7 +236,7 @@ void add_build(CLI::App& app, Outcome& outcome) {
                   "Sign each wheel and its in-toto statement: gpg[:KEY], ssh:KEYFILE or cosign[:KEY]")
       ->type_name("METHOD[:KEY]")
       ->group("Output");
-  sub->add_flag("-q,--quiet", command->quiet, "Print only the results and errors")->group("Output");
+  sub->add_flag("-q,--quiet", command->quiet, "Print only errors and the paths of the wheels")->group("Output");
   command->output.add_to(*sub);
   sub->callback([command, &outcome] { outcome = [command] { return build(*command); }; });
 }

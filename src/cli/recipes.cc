@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "choose/python.h"
 #include "choose/recipe.h"
+#include "choose/targets.h"
 #include "cli/session.h"
 #include "plan/sources.h"
 #include "report/plan/plan.h"
@@ -62,19 +63,20 @@ std::filesystem::path file_for(const RecipeCommand& command, const std::string& 
   return folder / (name + ".toml");
 }
 
-// What to type next. A file elsewhere is found only when its folder is named.
-std::string next_command(const std::string& package, const std::filesystem::path& file,
+// What to type next. A file elsewhere is found only when its folder is named; a source that is not of the index is
+// named again.
+std::string next_command(const RecipeCommand& command, const std::string& package, const std::filesystem::path& file,
                          const settings::Settings& settings) {
   std::error_code ignored;
+  const settings::Held* named = settings.find("recipes");
   const std::filesystem::path used = recipe_folder(settings);
   const std::filesystem::path folder = file.parent_path().empty() ? "." : file.parent_path();
-  const std::string option =
-      !used.empty() && std::filesystem::equivalent(used, folder, ignored)
-          ? settings.find("recipes") != nullptr && settings.find("recipes")->origin == "--recipes"
-                ? " --recipes " + sys::shell_quoted(folder.string())
-                : ""
-          : " --recipes " + sys::shell_quoted(folder.string());
-  return fmt::format("next: wheelsmith build {}{}\n", package, printable(option));
+  const bool found = !used.empty() && std::filesystem::equivalent(used, folder, ignored) &&
+                     (named == nullptr || named->origin != "--recipes");
+  std::string next =
+      "wheelsmith build " + (choose::names_a_place(command.name) ? sys::shell_quoted(command.name) : package);
+  if (!found) next += " --recipes " + sys::shell_quoted(folder.string());
+  return fmt::format("next: {}\n", printable(next));
 }
 
 int init(const RecipeCommand& command) {
@@ -104,7 +106,7 @@ int init(const RecipeCommand& command) {
   sys::write_file(file, text);
   std::string said = fmt::format("wrote {}\n", printable(file.string()));
   for (const std::string& assumption : made.assumptions) said += fmt::format("  assumed: {}\n", printable(assumption));
-  print(said + next_command(package, file, settings));
+  print(said + next_command(command, package, file, settings));
   return k_fine;
 }
 

@@ -95,8 +95,9 @@ std::string curl_config(const Transfer& transfer, const FetchOptions& options) {
   config.number("connect-timeout", timeout);
   config.number("speed-limit", 1);
   config.number("speed-time", timeout);
-  if (transfer.page) {
-    config.flag("compressed");
+  if (transfer.head) config.flag("head");
+  if (transfer.page || transfer.head) {
+    if (transfer.page) config.flag("compressed");
     config.number("max-time", std::max<std::uint64_t>(k_longest_page_seconds, timeout));
   }
   if (transfer.most_bytes != 0) config.number("max-filesize", transfer.most_bytes);

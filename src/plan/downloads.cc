@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "fetch/size.h"
 
 namespace wheelsmith::plan {
 
@@ -27,7 +28,8 @@ std::optional<std::uint64_t> size_on_page(const RemoteFile& file, fetch::Fetcher
 
 std::optional<std::uint64_t> size_of(const RemoteFile& file, const PlanInputs& inputs) {
   if (const auto known = inputs.store.remembered("size", file.name, file.sha256)) return to_number(*known);
-  const auto size = size_on_page(file, inputs.fetcher);
+  auto size = size_on_page(file, inputs.fetcher);
+  if (!size) size = fetch::remote_size(file.url, inputs.fetcher.options());
   if (size) inputs.store.remember("size", file.name, file.sha256, std::to_string(*size));
   return size;
 }

@@ -31,8 +31,9 @@ void set_source(recipe::Recipe& recipe, const source::Pin& pin, const PlanInputs
       source["folder"] = *folder;
     } else {
       source["sdist"] = recipe.project;
-      assumption = fmt::format("Its source is the registry's sdist; to build from the folder, add --source {}=FOLDER.",
-                               recipe.name);
+      assumption =
+          fmt::format("Its source is the sdist of the package index; to build from the folder, add --source {}=FOLDER.",
+                      recipe.name);
     }
   } else {
     return;
