@@ -16,10 +16,21 @@ namespace wheelsmith::choose {
 
 namespace {
 
+// What is wrong with a value names its option.
+template <class Read>
+auto for_option(const char* option, Read read) {
+  try {
+    return read();
+  } catch (const Error& error) {
+    throw Error(fmt::format("--{}: {}", option, error.what()));
+  }
+}
+
 // --arch, each a list of its own, and --gpu, whose devices are one list or part of the only one.
 std::vector<gpu::ArchList> read_archs(const settings::Settings& settings) {
   std::vector<gpu::ArchList> lists;
-  for (const std::string& text : settings.list("arch")) lists.push_back(gpu::ArchList::parse(text));
+  for (const std::string& text : settings.list("arch"))
+    lists.push_back(for_option("arch", [&] { return gpu::ArchList::parse(text); }));
   if (lists.size() > 1 && !settings.list("gpu").empty())
     throw Error("--gpu adds to one --arch list, but there are several");
   return lists;
@@ -102,7 +113,8 @@ Request read_all(const settings::Settings& settings) {
   request.variants = read_variants(settings);
   request.target = settings.text("target");
   request.archs = read_archs(settings);
-  for (const std::string& name : settings.list("gpu")) request.devices.push_back(gpu::find_device(name));
+  for (const std::string& name : settings.list("gpu"))
+    request.devices.push_back(for_option("gpu", [&] { return gpu::find_device(name); }));
   drop_archs_of_other_variants(request, settings);
   request.pythons = settings.list("python");
   request.torch = settings.text("torch");
