@@ -38,6 +38,17 @@ expect "0 1" "$status $(record 'len(compiles)')" "by a variable"
 governed -- bash -c 'gcc --version; gcc -E a.c || true'
 expect "a compiler 0" "$(head -n 1 "$t/out") $(record 'len(compiles)')"
 
+# Builds take turns: one with a small unit does not wait until another has no long ones left.
+units crowd {1..6}=5,1,good
+echo "5 0.05 good" >small.c
+"$wheelsmith" run --cores 1 -- gcc -c small.c -o small.o 2>"$t/err" || fail "$(<"$t/err")" # how long it takes is known now
+(cd crowd && exec "$wheelsmith" run --cores 1 -- ninja) >"$t/crowd.log" 2>&1 &
+for _ in {1..50}; do [[ -e crowd/2.o || -e crowd/1.o ]] && break || sleep 0.1; done
+governed --cores 1 -- gcc -c small.c -o small.o
+expect "0 True" "$status $(record 'compiles[0]["wait"] < 3')" "waited $(record 'compiles[0]["wait"]') s"
+expect 1 "$(jobs -r | wc -l)" "the other build still runs"
+wait %% || fail "$(<"$t/crowd.log")"
+
 # What no shim stood before is reported: a static program calls a compiler by its full path.
 mkdir hidden
 cp "$t/real/gcc" hidden/cc1plus

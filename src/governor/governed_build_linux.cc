@@ -101,6 +101,7 @@ GovernedBuild::GovernedBuild(const store::Store& store, Options options) : m_sta
   const std::string id = new_id();
   state.options = std::move(options);
   state.run.id = id;
+  state.run.name = state.options.name;
   state.run.jobs = state.options.jobs;
   state.run.cores = state.options.cores;
   state.run.memory = state.options.memory;

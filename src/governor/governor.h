@@ -66,7 +66,7 @@ class GovernedBuild {
   // upper bound for the build.
   void govern(sys::Environment& environment);
 
-  // What the governor says of this build: running, waiting, used, reserved, available, limit, why (docs/governor.md).
+  // What the governor says of this build (docs/governor.md, "Status").
   // Looks after the connection too: call it at least every few seconds. Never waits.
   const Message& status();
   // What a build in a sandbox has to see of ours. After govern().

@@ -12,6 +12,7 @@
 #include "governor/server/wire.h"
 #include "governor/shim/shim.h"
 #include "governor/shim/shim_folder.h"
+#include "governor/waiting_text.h"
 #include "sys/file.h"
 #include "sys/files.h"
 #include "sys/process/process.h"
@@ -133,6 +134,7 @@ TEST(PoolsTest, PressureIsAShareOfTime) {
 TEST(RunFileTest, IsReadBack) {
   const sys::TempDir folder;
   RunFile run;
+  run.name = "demo (cp311)";
   run.id = "x";
   run.jobs = 3;
   run.memory = 5'000'000'000;
@@ -140,12 +142,34 @@ TEST(RunFileTest, IsReadBack) {
   run.write(folder.path() / "run");
   const auto read = RunFile::read(folder.path() / "run");
   ASSERT_TRUE(read);
+  EXPECT_EQ(read->name, run.name);
   EXPECT_EQ(read->jobs, 3U);
   EXPECT_EQ(read->memory, 5'000'000'000U);
   EXPECT_EQ(read->record, run.record);
   EXPECT_FALSE(RunFile::read(folder.path() / "none"));
   sys::write_file(folder.path() / "run", "nonsense");
   EXPECT_FALSE(RunFile::read(folder.path() / "run"));
+}
+
+TEST(WaitingTextTest, NamesWhatIsWaitedFor) {
+  using Fields = std::map<std::string, std::string, std::less<>>;
+  const std::vector<std::pair<Fields, std::string>> table = {
+      {{{"running", "0"}, {"waiting", "0"}, {"others", "2"}}, ""},
+      {{{"running", "0"},
+        {"waiting", "1"},
+        {"why", "cores"},
+        {"others", "2"},
+        {"other_builds", "1"},
+        {"other", "torch"}},
+       "2 compiles of torch"},
+      {{{"running", "0"}, {"waiting", "1"}, {"why", "cores"}, {"others", "1"}, {"other_builds", "1"}, {"other", ""}},
+       "1 compile of another build"},
+      {{{"running", "0"}, {"waiting", "3"}, {"why", "memory"}, {"others", "5"}, {"other_builds", "2"}},
+       "5 compiles of 2 other builds"},
+      {{{"running", "2"}, {"waiting", "9"}, {"why", "cores"}}, ""},
+      {{{"running", "2"}, {"waiting", "9"}, {"why", "memory"}, {"others", "1"}}, "memory"},
+  };
+  for (const auto& [fields, text] : table) EXPECT_EQ(waiting_text({Word::status, fields}), text);
 }
 
 TEST(SamplerTest, SumsATree) {

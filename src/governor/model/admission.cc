@@ -10,8 +10,9 @@
 //
 // With nothing running in a pool its next compile starts whatever the numbers say: waiting would not make more memory.
 //
-// Long compiles go first: the last one to end decides when the build ends. One that does not fit is passed by smaller
-// ones, but not for ever: after a while nothing else starts until it does.
+// Builds take turns: the next one to start belongs to the build with the least running (the essay is in fair_share.cc).
+// Within a build long compiles go first: the last one to end decides when the build ends. One that does not fit is
+// passed by smaller ones, but not for ever: after a while no build that has more running starts anything until it does.
 //
 // A compile that is past its peak needs less from then on (lower; the essay is in tail.cc).
 //
@@ -49,12 +50,14 @@ std::uint64_t margin(const Pool& pool) { return std::max(pool.limit / 33, 32 * k
 std::string_view to_string(Why why) { return enum_name(why); }
 
 void Admission::ask(const Ask& ask, double now) {
+  open_account(ask.build, now);
   Waiting& waiting = m_waiting[ask.id];
   waiting.ask = ask;
   waiting.since = waiting.looked_at = now;
 }
 
 void Admission::adopt(const Ask& ask, double now) {
+  open_account(ask.build, now);
   Running& running = m_running[ask.id];
   running.ask = ask;
   running.reserved = ask.memory;

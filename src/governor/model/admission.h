@@ -76,6 +76,7 @@ class Admission {
     double since = 0, looked_at = 0;
     Why why = Why::nothing;
     std::array<double, k_reasons> waited{};  // seconds for each reason
+    bool small_turn = false;                 // goes before longer ones of its build, since it has waited for too long
   };
   struct Running {
     Ask ask;
@@ -104,17 +105,46 @@ class Admission {
   [[nodiscard]] bool has_room(const Running& candidate, std::uint64_t (*more)(const Pool&)) const;
   [[nodiscard]] bool may_start_early(const Ask& ask) const;
   void start_one(Waiting& waiting, unsigned threads, bool early, double now, std::vector<Action>& actions);
-  [[nodiscard]] std::vector<Waiting*> in_order(double now);
+
+  // fair_share.cc: builds take turns. What waits of one build, the first to start in front.
+  struct Queue {
+    std::string build;
+    double share = 0, service = 0;
+    std::uint64_t first_id = 0;  // of the one that came first
+    std::vector<Waiting*> units{};
+    std::size_t next = 0;
+  };
+  [[nodiscard]] std::vector<Queue> queues(double now);
+  static void sort_units(std::vector<Waiting*>& units, bool small_may, double now);
+  // The next unit to consider, of the build with the least running; nullptr when all were.
+  static Waiting* next_turn(std::vector<Queue>& queues);
+  // After a start.
+  void update_share(std::vector<Queue>& queues, const std::string& build) const;
+  void note_start(const Waiting& waiting, double now);
+  void open_account(const std::string& build, double now);
+  void charge(double now);
+  [[nodiscard]] std::vector<std::string> contended_pools() const;
+  // The part of the cores, or of the memory of these pools, that a build has, from 0 to 1.
+  [[nodiscard]] double share_of(const std::string& build, const std::vector<std::string>& pools) const;
 
   unsigned m_cores;
   std::map<std::string, Pool> m_pools;
   std::map<std::string, unsigned> m_jobs;
   std::map<std::uint64_t, Waiting> m_waiting;
   std::map<std::uint64_t, Running> m_running;
+  // What a build has had so far: its share, times seconds.
+  struct Account {
+    double service = 0;
+    double next_small = 0;  // when a small unit may go before long ones again
+  };
+  std::map<std::string, Account> m_accounts;
+  double m_charged_at = 0;
 };
 
 // Kept free for what nobody foresaw.
 std::uint64_t margin(const Pool& pool);
+// How long a unit may be passed by others of its build, or by others that fit better, in seconds.
+double patience(const Ask& ask);
 
 }  // namespace wheelsmith::governor
 

@@ -2,14 +2,11 @@
 
 #include "governor/model/admission.h"
 
-// The part of admission that chooses who starts; the essay is in admission.cc.
+// The part of admission that starts compiles; the essays are in admission.cc and fair_share.cc.
 
 namespace wheelsmith::governor {
 
 namespace {
-
-// How long one may be passed by others that fit better.
-double patience(const Ask& ask) { return 30 + 2 * ask.seconds; }
 
 bool has_pool(const Ask& ask, const std::vector<std::string>& names) {
   return std::any_of(ask.pools.begin(), ask.pools.end(), [&](const std::string& name) {
@@ -23,20 +20,6 @@ Why longest(const std::array<double, k_reasons>& waited) {
 }
 
 }  // namespace
-
-std::vector<Admission::Waiting*> Admission::in_order(double now) {
-  std::vector<Waiting*> order;
-  for (auto& [id, waiting] : m_waiting) order.push_back(&waiting);
-  const auto rank = [now](const Waiting* waiting) {
-    if (waiting->ask.alone) return 0;
-    return waiting->why == Why::memory && now - waiting->since > patience(waiting->ask) ? 1 : 2;
-  };
-  std::stable_sort(order.begin(), order.end(), [&](const Waiting* a, const Waiting* b) {
-    if (rank(a) != rank(b)) return rank(a) < rank(b);
-    return rank(a) == 1 ? a->since < b->since : a->ask.seconds > b->ask.seconds;
-  });
-  return order;
-}
 
 Why Admission::obstacle(const Ask& ask, unsigned threads, unsigned free_cores) const {
   if (free_cores == 0) return Why::cores;
@@ -62,10 +45,12 @@ Why Admission::obstacle(const Ask& ask, unsigned threads, unsigned free_cores) c
 }
 
 void Admission::start(double now, std::vector<Action>& actions) {
+  charge(now);
   unsigned busy = 0;
   for (const auto& [id, running] : m_running) busy += running.threads;
-  std::vector<std::string> closed;  // pools that somebody has waited for long enough
-  for (Waiting* waiting : in_order(now)) {
+  std::vector<std::string> closed;  // pools that a unit has waited for long enough
+  std::vector<Queue> turns = queues(now);
+  while (Waiting* waiting = next_turn(turns)) {
     const Ask ask = waiting->ask;
     waiting->waited[static_cast<std::size_t>(waiting->why)] += now - waiting->looked_at;
     waiting->looked_at = now;
@@ -86,11 +71,13 @@ void Admission::start(double now, std::vector<Action>& actions) {
     }
     busy += threads;
     start_one(*waiting, threads, false, now, actions);
+    update_share(turns, ask.build);
   }
   // On the last core that is idle: on others, smaller ones that are still to come would find no memory.
   if (busy + 1 != m_cores) return;
   closed.clear();
-  for (Waiting* waiting : in_order(now)) {
+  turns = queues(now);
+  while (Waiting* waiting = next_turn(turns)) {
     const Ask& ask = waiting->ask;
     if (has_pool(ask, closed)) continue;
     if (obstacle(ask, 1, 1) == Why::memory && may_start_early(ask)) return start_one(*waiting, 1, true, now, actions);
@@ -111,6 +98,7 @@ void Admission::start_one(Waiting& waiting, unsigned threads, bool early, double
   running.why = longest(waiting.waited);
   running.threads = threads;
   running.early = running.started_early = early;
+  note_start(waiting, now);
   actions.push_back({Action::Kind::start, ask.id, running.reserved, threads});
   m_running[ask.id] = running;
   m_waiting.erase(ask.id);

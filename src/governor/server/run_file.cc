@@ -9,6 +9,7 @@ namespace wheelsmith::governor {
 void RunFile::write(const std::filesystem::path& path) const {
   Message message{Word::run,
                   {{"id", id},
+                   {"name", name},
                    {"jobs", std::to_string(jobs)},
                    {"cores", std::to_string(cores)},
                    {"memory", std::to_string(memory)},
@@ -27,6 +28,7 @@ std::optional<RunFile> RunFile::read(const std::filesystem::path& path) {
   if (!message || message->word != Word::run || message->text("id").empty()) return std::nullopt;
   RunFile run;
   run.id = message->text("id");
+  run.name = message->text("name").substr(0, 200);
   run.jobs = static_cast<unsigned>(std::min<std::uint64_t>(message->number("jobs"), 1 << 20));
   run.cores = static_cast<unsigned>(std::min<std::uint64_t>(message->number("cores"), 1 << 20));
   run.memory = message->number("memory");

@@ -19,6 +19,7 @@ inline constexpr const char* k_passed_variable = "_WHEELSMITH_PASSED";  // let p
 
 struct RunFile {
   std::string id;
+  std::string name{};                // for people: a step's id, a command
   unsigned jobs = 0;                 // the most compiles at once; 0: as many as cores
   unsigned cores = 0;                // 0: the machine's
   std::uint64_t memory = 0;          // the most for all its compiles; 0: as much as there is

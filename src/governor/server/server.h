@@ -36,6 +36,8 @@ class Server {
     UnitJournal* journal = nullptr;
     double memory_noted_at = 0, looked_for_strangers_at = 0;
     std::set<std::string> strangers;
+    std::uint64_t done = 0;              // compiles that ended well
+    std::uint64_t hits = 0, misses = 0;  // in the compile cache
   };
   // Whoever is connected: a shim with one compile, or what has started a build.
   struct Client {
@@ -90,6 +92,7 @@ class Server {
   void note_memory(Build& build);
   void look_for_strangers(Build& build, pid_t root);
   [[nodiscard]] Message status_of(const Build& build) const;
+  void add_others(const Build& build, Message& status) const;
   [[nodiscard]] std::string tightest(const std::vector<std::string>& pools) const;
   Client* client_of(std::uint64_t id);
 

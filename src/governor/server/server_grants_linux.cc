@@ -151,6 +151,9 @@ void Server::done(Client& client, const Message& message) {
   }
   const bool again = out_of_memory && !message.flag("last");
   client.cache = enum_named<CacheUse>(message.text("cache")).value_or(CacheUse::none);
+  client.build->done += exit == 0 && !set_back ? 1 : 0;
+  client.build->hits += client.cache == CacheUse::hit ? 1 : 0;
+  client.build->misses += client.cache == CacheUse::miss ? 1 : 0;
   client.remote = message.flag("remote");
   client.remote_failed = message.flag("remote_failed");
   MemoryModel& model = client.build->journal->model();

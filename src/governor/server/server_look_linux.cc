@@ -141,6 +141,8 @@ Message Server::status_of(const Build& build) const {
   unsigned waiting = 0;
   unsigned paused = 0;
   Why why = Why::nothing;
+  std::string unit;
+  double oldest = 0;
   std::vector<std::string> pools{k_machine};
   for (const Client& client : m_clients) {
     if (client.id == 0 || client.build != &build) continue;
@@ -150,6 +152,11 @@ Message Server::status_of(const Build& build) const {
       used += found->second.used;
       reserved += std::max(found->second.reserved, found->second.used);
       pools = found->second.ask.pools;
+      // The one that has run longest: with it the line changes least, and it is what the others may have to wait for.
+      if (!client.looks && (unit.empty() || client.granted < oldest)) {
+        unit = client.name;
+        oldest = client.granted;
+      }
     } else if (const auto other = m_admission.waiting().find(client.id); other != m_admission.waiting().end()) {
       ++waiting;
       if (why == Why::nothing || other->second.why == Why::memory) why = other->second.why;
@@ -157,15 +164,37 @@ Message Server::status_of(const Build& build) const {
   }
   const auto pool = m_pools.find(tightest(pools));
   const Pool tight = pool == m_pools.end() ? Pool() : pool->second.pool;
-  return {Word::status,
-          {{"running", std::to_string(running)},
-           {"waiting", std::to_string(waiting)},
-           {"paused", std::to_string(paused)},
-           {"why", std::string(to_string(why))},
-           {"used", std::to_string(used)},
-           {"reserved", std::to_string(reserved)},
-           {"available", std::to_string(tight.available)},
-           {"limit", std::to_string(tight.limit)}}};
+  Message status{Word::status,
+                 {{"running", std::to_string(running)},
+                  {"waiting", std::to_string(waiting)},
+                  {"paused", std::to_string(paused)},
+                  {"why", std::string(to_string(why))},
+                  {"used", std::to_string(used)},
+                  {"reserved", std::to_string(reserved)},
+                  {"available", std::to_string(tight.available)},
+                  {"limit", std::to_string(tight.limit)},
+                  {"done", std::to_string(build.done)},
+                  {"hits", std::to_string(build.hits)},
+                  {"misses", std::to_string(build.misses)}}};
+  if (!unit.empty()) status.fields["unit"] = unit;
+  if (waiting != 0) add_others(build, status);
+  return status;
+}
+
+// What runs of other builds, which is what this one waits for.
+void Server::add_others(const Build& build, Message& status) const {
+  unsigned compiles = 0;
+  std::set<const Build*> builds;
+  for (const Client& client : m_clients) {
+    if (client.id == 0 || client.build == nullptr || client.build == &build) continue;
+    if (!m_admission.running().contains(client.id)) continue;
+    ++compiles;
+    builds.insert(client.build);
+  }
+  if (compiles == 0) return;
+  status.fields["others"] = std::to_string(compiles);
+  status.fields["other_builds"] = std::to_string(builds.size());
+  if (builds.size() == 1) status.fields["other"] = (*builds.begin())->run.name;
 }
 
 void Server::note_memory(Build& build) {
