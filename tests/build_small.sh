@@ -63,3 +63,22 @@ expect 0 "$status"
 
 run store verify
 expect 0 "$status" "store verify: $(cat "$t/out")"
+
+# What is in the store, by name; removed by name; and by value, wheels last, never what was learned about compiles.
+run_json store ls Small
+expect "small 1.0 ${wheel##*/}" "$(json 'wheels[0].package') $(json 'wheels[0].version') $(json 'wheels[0].wheel')"
+run store ls nothing
+expect 1 "$status" "a package that the store does not have"
+run_json store gc --older-than 0 --dry-run
+expect "wheel true" "$(json 'items[-1].kind') $(json 'items[-1].bytes > 0')"
+expect 0 "$(json 'len([i for i in items if i["path"].startswith("units")])')"
+expect 1 "$(find "$WHEELSMITH_STORE/shims" -name wheelsmith-shim -printf '%i\n' | sort -u | wc -l)" "shim programs on disk"
+run store rm small==1.0
+expect 0 "$status" "store rm: $(cat "$t/out" "$t/err")"
+grep -q "wheel .*${wheel##*/}" "$t/out" || fail "store rm names nothing: $(<"$t/out")"
+run_json store ls
+expect 0 "$(json 'len(wheels)')"
+run store gc --older-than 0
+[[ -s $WHEELSMITH_STORE/units/journal.tsv ]] || fail "store gc has removed what was learned about compiles"
+run store verify
+expect 0 "$status" "store verify after gc: $(cat "$t/out")"

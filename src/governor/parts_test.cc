@@ -253,6 +253,21 @@ TEST(ShimFolderTest, LeadsToShimsAndRemembersCompilers) {
   sys::Environment changed = environment;
   later.enter(changed);
   EXPECT_NE(changed["CCACHE_COMPILERCHECK"], inside["CCACHE_COMPILERCHECK"]);
+  // Another build with the same compilers elsewhere shares the program; one that was changed is written anew.
+  fs::create_directories(at / "three");
+  fs::create_hard_link(at / "two/nvcc", at / "three/nvcc");
+  fs::create_hard_link(at / "two/nvcc", at / "one/nvcc");
+  const ShimFolder first(at / "shims", {{"PATH", (at / "one").string()}}, "/bin/true");
+  fs::create_hard_link(at / "one/gcc", at / "three/gcc");
+  const ShimFolder there(at / "shims", {{"PATH", (at / "three").string()}}, "/bin/true");
+  const ShimFolder here(at / "shims", {{"PATH", (at / "one").string()}}, "/bin/true");
+  EXPECT_NE(there.path(), here.path());
+  EXPECT_TRUE(fs::equivalent(there.path() / "bin/wheelsmith-shim", here.path() / "bin/wheelsmith-shim"));
+  put(there.path() / "bin/wheelsmith-shim", "damaged");
+  const ShimFolder mended(at / "shims", {{"PATH", (at / "three").string()}}, "/bin/true");
+  EXPECT_EQ(sys::read_file("/bin/true"),
+            sys::read_file(mended.path() / "bin/wheelsmith-shim").substr(0, fs::file_size("/bin/true")));
+  fs::remove(at / "one/nvcc");
   // A build inside of a build: the same compilers.
   sys::Environment again = environment;
   again["PATH"] = inside["PATH"];

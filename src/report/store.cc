@@ -75,9 +75,37 @@ std::string verified_store_json(const VerifiedStore& store) {
   return document_text(document);
 }
 
-std::string collected_text(const Collected& collected) {
+std::string human_age(std::int64_t seconds) {
+  seconds = std::max<std::int64_t>(seconds, 0);
+  if (seconds < 60) return fmt::format("{} s", seconds);
+  if (seconds < 3600) return fmt::format("{} min", seconds / 60);
+  if (seconds < 2 * 86'400) return fmt::format("{} h", seconds / 3600);
+  return fmt::format("{} days", seconds / 86'400);
+}
+
+std::string collected_text(const Collected& collected, std::int64_t now, const Style& style) {
   std::string text;
-  for (const std::string& name : collected.removed) text += printable(name) + "\n";
+  std::size_t objects = 0;
+  std::uint64_t object_bytes = 0;
+  const auto line = [&](std::string_view kind, std::uint64_t bytes, std::string_view age, const std::string& what) {
+    text +=
+        fmt::format("  {}{}  {}{}\n", pad_right(kind, 13), pad_left(human_bytes(bytes), 8), pad_right(age, 10), what);
+  };
+  for (const store::Removed& item : collected.removed) {
+    if (item.kind == store::ItemKind::object) {  // thousands, whose names say nothing
+      ++objects;
+      object_bytes += item.bytes;
+      continue;
+    }
+    const std::string path = printable(item.path);
+    line(enum_name(item.kind), item.bytes, item.used == 0 ? "" : human_age(now - item.used),
+         item.name.empty() ? path : fmt::format("{}  {}", printable(item.name), style.dim(path)));
+  }
+  if (objects != 0) line("object", object_bytes, "", counted(objects, "object") + " of the compile cache");
+  for (const std::string& key : collected.held)
+    text += fmt::format("  {} is in use by a build and stays\n", printable(key.substr(0, 16)));
+  if (!collected.removed.empty())
+    text = fmt::format("  {}{}  {}\n", pad_right("kind", 13), pad_left("size", 8), "last used") + text;
   return text + fmt::format("{} {}\n", human_bytes(collected.bytes), collected.dry_run ? "would be freed" : "freed");
 }
 
@@ -85,7 +113,63 @@ std::string collected_json(const Collected& collected) {
   Table document = new_document();
   document["bytes"] = collected.bytes;
   document["dry_run"] = collected.dry_run;
-  document["removed"] = text_array(collected.removed);
+  Array paths;
+  Array items;
+  for (const store::Removed& item : collected.removed) {
+    paths.emplace_back(to_valid_utf8(item.path));
+    Table one;
+    one["kind"] = enum_name(item.kind);
+    one["path"] = to_valid_utf8(item.path);
+    one["name"] = to_valid_utf8(item.name);
+    one["bytes"] = item.bytes;
+    one["used"] = item.used;
+    items.emplace_back(std::move(one));
+  }
+  document["removed"] = std::move(paths);
+  document["items"] = std::move(items);
+  document["held"] = text_array(collected.held);
+  return document_text(document);
+}
+
+std::string stored_wheels_text(const std::vector<store::StoredWheel>& wheels, std::int64_t now, const Style& style) {
+  if (wheels.empty()) return "no finished wheels\n";
+  std::size_t name = 7;
+  std::size_t version = 7;
+  std::uint64_t bytes = 0;
+  for (const store::StoredWheel& wheel : wheels) {
+    name = std::max(name, columns(printable(wheel.package)));
+    version = std::max(version, columns(printable(wheel.version)));
+    bytes += wheel.bytes;
+  }
+  const auto line = [&](const std::string& a, const std::string& b, const std::string& c, const std::string& d,
+                        const std::string& e) {
+    return fmt::format("{}  {}  {}  {}  {}\n", pad_right(a, name), pad_right(b, version), pad_left(c, 8),
+                       pad_right(d, 8), e);
+  };
+  std::string text = style.bold(line("package", "version", "size", "built", "wheel"));
+  for (const store::StoredWheel& wheel : wheels)
+    text += line(printable(wheel.package), printable(wheel.version), human_bytes(wheel.bytes),
+                 human_age(now - wheel.finished), printable(wheel.wheel_name));
+  return text + fmt::format("{}, {}\n", counted(wheels.size(), "wheel"), human_bytes(bytes));
+}
+
+std::string stored_wheels_json(const std::filesystem::path& root, const std::vector<store::StoredWheel>& wheels) {
+  Table document = new_document();
+  document["root"] = root.string();
+  Array items;
+  for (const store::StoredWheel& wheel : wheels) {
+    Table one;
+    one["package"] = to_valid_utf8(wheel.package);
+    one["version"] = to_valid_utf8(wheel.version);
+    one["wheel"] = to_valid_utf8(wheel.wheel_name);
+    one["identity"] = to_valid_utf8(wheel.identity);
+    one["key"] = to_valid_utf8(wheel.key);
+    one["bytes"] = wheel.bytes;
+    one["finished"] = wheel.finished;
+    one["used"] = wheel.used;
+    items.emplace_back(std::move(one));
+  }
+  document["wheels"] = std::move(items);
   return document_text(document);
 }
 

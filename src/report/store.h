@@ -9,7 +9,7 @@
 #include "report/style.h"
 #include "store/store.h"
 
-// `store stats`, `verify` and `gc`.
+// `store stats`, `ls`, `verify`, `gc` and `rm`.
 
 namespace wheelsmith::report {
 
@@ -25,12 +25,20 @@ struct VerifiedStore {
 std::string verified_store_text(const VerifiedStore& store, const Style& style);
 std::string verified_store_json(const VerifiedStore& store);
 
+// What `gc` and `rm` removed.
 struct Collected {
   std::uint64_t bytes = 0;
-  std::vector<std::string> removed;
+  std::vector<store::Removed> removed;
   bool dry_run = false;
+  std::vector<std::string> held{};  // keys of steps that a build holds
 };
-std::string collected_text(const Collected& collected);
+std::string collected_text(const Collected& collected, std::int64_t now, const Style& style);
 std::string collected_json(const Collected& collected);
+
+std::string stored_wheels_text(const std::vector<store::StoredWheel>& wheels, std::int64_t now, const Style& style);
+std::string stored_wheels_json(const std::filesystem::path& root, const std::vector<store::StoredWheel>& wheels);
+
+// "12 s", "5 min", "3 h", "14 days".
+std::string human_age(std::int64_t seconds);
 
 }  // namespace wheelsmith::report

@@ -10,12 +10,11 @@
 #include "base/text.h"
 #include "store/impl.h"
 
-// What may go, and in which order. Everything here can be made again, so the order is by what that costs: a blob that
-// no step names costs nothing, a tree costs only what an interrupted or incremental build would have saved, an
-// environment seconds, a download the network, an object in the compile cache perhaps ten minutes of nvcc, a wheel 90.
-// What compiles have needed is small, and without it builds run out of memory again: it goes last. A folder is first
-// renamed into our scratch folder and then emptied: a kill in between leaves a leftover, never half an environment with
-// an end mark.
+// What may go, and in which order (ItemKind). Everything here can be made again, so the order is by what that costs: a
+// blob that no step names costs nothing, a tree costs only what an interrupted or incremental build would have saved, a
+// download the network, an environment seconds to minutes, an object in the compile cache perhaps ten minutes of nvcc,
+// a wheel 90. What compiles have needed (units/) is never removed. A folder is first renamed into our scratch folder
+// and then emptied: a kill in between leaves a leftover, never half an environment with an end mark.
 
 namespace wheelsmith::store {
 
@@ -28,22 +27,21 @@ constexpr std::int64_t k_clock_skew = 600;
 // A build that runs holds no lock on the shims that it was started with; no build takes so long.
 constexpr std::int64_t k_shim_seconds = 86'400;
 
-enum class Class { orphan, shim, tree, environment, download, object, step, knowledge };
-
 struct Item {
-  Class rank = Class::orphan;
+  ItemKind kind = ItemKind::temporary;
   std::int64_t used = 0;
   std::uint64_t bytes = 0;
   std::string subject;               // below the root
   std::string lock;                  // "": none is needed
   std::vector<std::string> paths{};  // what goes, in this order, below the root
+  std::string name{};                // for people
 };
 
-void add_folder(const std::filesystem::path& root, const std::string& part, Class rank, const std::string& lock,
+void add_folder(const std::filesystem::path& root, const std::string& part, ItemKind kind, const std::string& lock,
                 std::vector<Item>& items) {
   for (const std::string& name : names_in(root / part)) {
     const std::string subject = part + "/" + name;
-    items.push_back({rank,
+    items.push_back({kind,
                      last_used(root / subject),
                      usage(root / subject).bytes,
                      subject,
@@ -55,7 +53,7 @@ void add_folder(const std::filesystem::path& root, const std::string& part, Clas
 // Steps with the blobs that only they name; blobs that none names.
 void add_results(const std::filesystem::path& root, std::vector<Item>& items) {
   struct Step {
-    std::string subject, key;
+    std::string subject, key, wheel;
     std::int64_t used = 0;
   };
   std::map<std::string, std::vector<Step>> by_blob;
@@ -64,13 +62,13 @@ void add_results(const std::filesystem::path& root, std::vector<Item>& items) {
     // One that holds no step is of no use to anyone and goes when it is old. One that cannot be read ends it all: its
     // wheel would be taken for nobody's.
     const StepRecord record = read_step(root / subject).value_or(StepRecord());
-    by_blob[record.wheel_sha256].push_back({subject, record.key, last_used(root / subject)});
+    by_blob[record.wheel_sha256].push_back({subject, record.key, record.wheel_name, last_used(root / subject)});
   }
   for (const auto& [blob, steps] : by_blob) {
     const bool shared = steps.size() > 1 || !is_sha256(blob);
     for (const Step& step : steps) {
-      Item item{Class::step,  step.used,           usage(root / step.subject).bytes,
-                step.subject, step_lock(step.key), {step.subject}};
+      Item item{ItemKind::wheel, step.used, usage(root / step.subject).bytes, step.subject, step_lock(step.key),
+                {step.subject},  step.wheel};
       if (!shared) {
         item.paths.push_back("blobs/" + blob);
         item.used = std::max(item.used, last_used(root / "blobs" / blob));
@@ -82,12 +80,13 @@ void add_results(const std::filesystem::path& root, std::vector<Item>& items) {
   for (const std::string& name : names_in(root / "blobs")) {
     if (by_blob.contains(name)) continue;
     const std::string subject = "blobs/" + name;
-    items.push_back({Class::orphan, last_used(root / subject), usage(root / subject).bytes, subject, "", {subject}});
+    items.push_back(
+        {ItemKind::temporary, last_used(root / subject), usage(root / subject).bytes, subject, "", {subject}});
   }
 }
 
-// The compile cache, entry by entry: a hit sets an entry's time, and one that is gone is compiled again. What lies
-// beside the packages' folders is not an entry.
+// The objects of the compile cache, one item for each file, the least recently used first: a hit sets a file's time,
+// and one that is gone is compiled again. What lies beside the packages' folders is not an entry.
 void add_objects(const std::filesystem::path& root, std::vector<Item>& items) {
   std::error_code error;
   using Iterator = std::filesystem::recursive_directory_iterator;
@@ -96,32 +95,55 @@ void add_objects(const std::filesystem::path& root, std::vector<Item>& items) {
     std::error_code ignored;
     if (at.depth() == 0 || at->is_directory(ignored)) continue;
     const std::string subject = at->path().lexically_relative(root).string();
-    items.push_back({Class::object, last_used(at->path()), usage(at->path()).bytes, subject, "", {subject}});
+    items.push_back({ItemKind::object, last_used(at->path()), usage(at->path()).bytes, subject, "", {subject}});
+  }
+}
+
+// Shims of one version share one program: each folder has a hard link to it (src/governor/shim/shim_folder.h), so its
+// bytes are freed with the last link.
+void add_shims(const std::filesystem::path& root, std::vector<Item>& items) {
+  add_folder(root, "shims", ItemKind::shim, "", items);
+  std::erase_if(items, [](const Item& item) { return item.subject == k_shim_programs; });
+  for (const std::string& name : names_in(root / k_shim_programs)) {
+    const std::filesystem::path file = root / k_shim_programs / name / "wheelsmith-shim";
+    std::error_code error;
+    const std::uintmax_t links = std::filesystem::hard_link_count(file, error);
+    if (error || links > 1) continue;
+    const std::string subject = std::string(k_shim_programs) + "/" + name;
+    items.push_back({ItemKind::shim, last_used(root / subject), usage(root / subject).bytes, subject, "", {subject}});
+  }
+}
+
+void name_downloads(const std::filesystem::path& root, std::vector<Item>& items) {
+  for (Item& item : items) {
+    if (item.kind != ItemKind::download) continue;
+    const std::vector<std::string> names = names_in(root / item.subject);
+    if (names.size() == 1) item.name = names.front();
   }
 }
 
 std::vector<Item> everything(const std::filesystem::path& root) {
   std::vector<Item> items;
   add_results(root, items);
-  add_folder(root, "logs", Class::tree, "", items);
-  add_folder(root, "trees", Class::tree, "tree-", items);
-  add_folder(root, "envs", Class::environment, "env-", items);
-  add_folder(root, "toolkits", Class::environment, "toolkit-", items);
-  add_folder(root, "downloads", Class::download, "download-", items);
-  add_folder(root, "git", Class::download, "git-", items);
-  add_folder(root, "shims", Class::shim, "", items);
-  add_folder(root, "units", Class::knowledge, "", items);
+  add_folder(root, "trees", ItemKind::tree, "tree-", items);
+  add_folder(root, "logs", ItemKind::log, "", items);
+  add_shims(root, items);
+  add_folder(root, "downloads", ItemKind::download, "download-", items);
+  add_folder(root, "git", ItemKind::download, "git-", items);
+  add_folder(root, "envs", ItemKind::environment, "env-", items);
+  add_folder(root, "toolkits", ItemKind::environment, "toolkit-", items);
   add_objects(root, items);
-  add_folder(root, "ccache", Class::orphan, "", items);  // of versions before 0.2
+  add_folder(root, "ccache", ItemKind::temporary, "", items);  // of versions before 0.2
+  name_downloads(root, items);
   std::sort(items.begin(), items.end(), [](const Item& a, const Item& b) {
-    return std::tie(a.rank, a.used, a.subject) < std::tie(b.rank, b.used, b.subject);
+    return std::tie(a.kind, a.used, a.subject) < std::tie(b.kind, b.used, b.subject);
   });
   return items;
 }
 
 bool is_unfinished(const std::filesystem::path& root, const Item& item) {
   std::error_code error;
-  return item.rank == Class::environment && !std::filesystem::exists(root / item.subject / k_complete_mark, error);
+  return item.kind == ItemKind::environment && !std::filesystem::exists(root / item.subject / k_complete_mark, error);
 }
 
 std::int64_t newest_use(const std::filesystem::path& root, const Item& item) {
@@ -130,15 +152,15 @@ std::int64_t newest_use(const std::filesystem::path& root, const Item& item) {
   return newest;
 }
 
+}  // namespace
+
 void remove_whole(const std::filesystem::path& path, Scratch& scratch) {
   const std::filesystem::path aside = scratch.next("removed");
   sys::remove_tree(::rename(path.c_str(), aside.c_str()) == 0 ? aside : path);
 }
 
-}  // namespace
-
 std::uint64_t Store::collect(std::uint64_t keep_bytes, std::int64_t not_used_for_seconds, bool dry_run,
-                             std::vector<std::string>& removed) {
+                             std::vector<Removed>& removed) {
   const std::filesystem::path& root = m_impl->root;
   std::error_code error;
   // A folder of a user's that was named as the store by mistake may have an "envs" of its own.
@@ -148,8 +170,9 @@ std::uint64_t Store::collect(std::uint64_t keep_bytes, std::int64_t not_used_for
   std::uint64_t freed = 0;
   for (const std::filesystem::path& path : leftovers(root / "tmp")) {
     const std::uint64_t bytes = usage(path).bytes;
+    const std::int64_t used = last_used(path);
     if (!dry_run && !remove_leftover(path)) continue;
-    removed.push_back("tmp/" + path.filename().string());
+    removed.push_back({ItemKind::temporary, "tmp/" + path.filename().string(), "", bytes, used});
     freed += bytes;
   }
 
@@ -168,9 +191,9 @@ std::uint64_t Store::collect(std::uint64_t keep_bytes, std::int64_t not_used_for
   }
   for (const Item& item : items) {
     const bool unfinished = is_unfinished(root, item);
-    const std::int64_t least = item.rank == Class::orphan ? k_settling_seconds
-                               : item.rank == Class::shim ? k_shim_seconds
-                                                          : 0;
+    const std::int64_t least = item.kind == ItemKind::temporary ? k_settling_seconds
+                               : item.kind == ItemKind::shim    ? k_shim_seconds
+                                                                : 0;
     const std::int64_t age = std::max(not_used_for_seconds, least);
     if (!unfinished && (total <= keep_bytes || now - item.used < age)) continue;
     std::optional<sys::FileLock> held;
@@ -179,10 +202,11 @@ std::uint64_t Store::collect(std::uint64_t keep_bytes, std::int64_t not_used_for
     if (unfinished ? !is_unfinished(root, item) : newest_use(root, item) > item.used) continue;
     if (!dry_run)
       for (const std::string& path : item.paths) remove_whole(root / path, m_impl->scratch);
-    removed.push_back(item.subject);
+    removed.push_back({item.kind, item.subject, item.name, item.bytes, item.used});
     freed += item.bytes;
     total -= std::min(total, item.bytes);
   }
+  if (!dry_run) m_impl->bring_index_up_to_date();
   return freed;
 }
 

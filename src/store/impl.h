@@ -67,6 +67,12 @@ std::optional<std::string> without_digest(std::string_view file);
 std::string history_line(std::string_view json);
 std::optional<std::string_view> history_text(std::string_view line);
 
+// Where the programs are that the shims of all builds are links to.
+inline constexpr std::string_view k_shim_programs = "shims/programs";
+
+// Renames it into the scratch folder first, so that no one sees half of it.
+void remove_whole(const std::filesystem::path& path, Scratch& scratch);
+
 bool is_sha256(std::string_view text);
 // The names of what is directly in a folder, sorted; none when it is not there or cannot be read.
 std::vector<std::string> names_in(const std::filesystem::path& folder);

@@ -76,13 +76,13 @@ TEST(Processes, KilledInTheMiddleOfABlobLeavesALeftover) {
   EXPECT_TRUE(std::filesystem::is_empty(at.store.root() / "blobs"));
   EXPECT_EQ(ids(at.store.verify(false)), std::vector<std::string>{"store-leftover"});
 
-  std::vector<std::string> removed;
+  std::vector<Removed> removed;
   EXPECT_GT(at.store.collect(~0ull, 1000, true, removed), 0u);
   EXPECT_EQ(ids(at.store.verify(false)), std::vector<std::string>{"store-leftover"}) << "a dry run removes nothing";
   removed.clear();
   EXPECT_GT(at.store.collect(~0ull, 1000, false, removed), 0u);
   ASSERT_EQ(removed.size(), 1u);
-  EXPECT_TRUE(removed[0].starts_with("tmp/"));
+  EXPECT_TRUE(removed[0].path.starts_with("tmp/"));
   EXPECT_TRUE(at.store.verify(false).empty());
 }
 
@@ -114,7 +114,7 @@ TEST(Processes, KilledAtAnyMomentLoseNothingThatWasDone) {
     EXPECT_TRUE(at.store.find_step(before.key));
     (void)at.store.newest_step("a");
   }
-  std::vector<std::string> removed;
+  std::vector<Removed> removed;
   at.store.collect(~0ull, 1000, false, removed);
   at.store.verify(true);
   EXPECT_TRUE(at.store.verify(false).empty());
@@ -133,7 +133,7 @@ TEST(Processes, TheLivingHaveNoLeftovers) {
   });
   char byte = 0;
   ASSERT_EQ(::read(ready[0], &byte, 1), 1);
-  std::vector<std::string> removed;
+  std::vector<Removed> removed;
   at.store.collect(0, 0, false, removed);
   EXPECT_TRUE(removed.empty());
   EXPECT_TRUE(at.store.verify(false).empty());

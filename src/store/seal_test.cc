@@ -160,9 +160,9 @@ TEST(Seal, CollectLeavesWhatIsInUse) {
   });
   char byte = 0;
   ASSERT_EQ(::read(ready[0], &byte, 1), 1);
-  std::vector<std::string> removed;
+  std::vector<Removed> removed;
   sealed.at.store.collect(0, 0, false, removed);
-  EXPECT_TRUE(removed.empty()) << removed[0];
+  EXPECT_TRUE(removed.empty()) << removed[0].path;
   EXPECT_TRUE(std::filesystem::exists(sealed.folder / "run"));
   ::kill(child, SIGKILL);
   end_of(child);
@@ -187,7 +187,7 @@ TEST(Seal, TheClockMayGoBack) {
   const timespec next_year{::time(nullptr) + 365 * 86'400, 0};
   const timespec times[2] = {next_year, next_year};
   ASSERT_EQ(::utimensat(AT_FDCWD, (sealed.folder / k_complete_mark).c_str(), times, 0), 0);
-  std::vector<std::string> removed;
+  std::vector<Removed> removed;
   sealed.at.store.collect(0, 86'400, false, removed);
   EXPECT_TRUE(removed.empty());
   // It ages from now on.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/enum_names.h"
 #include "base/finding.h"
 #include "document/value.h"
 #include "store/manifest.h"
@@ -53,6 +55,24 @@ struct StepRecord {
 
   [[nodiscard]] document::Value to_value() const;
   static StepRecord from_value(const document::Value& value);  // throws Error
+};
+
+// The kinds of things that collect() may remove, in this order: the cheapest to make again first.
+enum class ItemKind : std::uint8_t { temporary, tree, log, shim, download, environment, object, wheel };
+
+struct Removed {
+  ItemKind kind = ItemKind::temporary;
+  std::string path;  // below the root
+  std::string name;  // of a wheel or a download: its file name
+  std::uint64_t bytes = 0;
+  std::int64_t used = 0;  // seconds since 1970; 0: not known
+};
+
+// A finished wheel in the store.
+struct StoredWheel {
+  std::string package, version, wheel_name, identity, key;
+  std::uint64_t bytes = 0;
+  std::int64_t finished = 0, used = 0;  // seconds since 1970
 };
 
 struct Cost {
@@ -152,11 +172,17 @@ class Store {
   // anew from the files, and CACHEDIR.TAG.
   std::vector<Finding> verify(bool rebuild);
   // Removes what has not been used for so long until at most `keep_bytes` remain; returns bytes freed. Leftovers go in
-  // any case, then what is cheapest to make again: blobs that no step names, shims of builds that ended, logs and
-  // trees, environments and toolkits, downloads, objects of the compile cache, the steps with their wheels, at last
-  // what is known of compiles; of each the oldest first. Never what a process holds locked.
+  // any case, then one ItemKind after the other, of each the oldest first. Never what a process holds locked, and never
+  // what was learned about compiles (units/): it is small, and without it builds run out of memory again.
   std::uint64_t collect(std::uint64_t keep_bytes, std::int64_t not_used_for_seconds, bool dry_run,
-                        std::vector<std::string>& removed);
+                        std::vector<Removed>& removed);
+
+  // The finished wheels, by name and version, the newest first.
+  [[nodiscard]] std::vector<StoredWheel> wheels() const;
+  // Removes the steps of these keys with their wheels and build trees; returns bytes freed. A step that a build holds
+  // stays, and its key is added to `held`.
+  std::uint64_t remove_wheels(const std::vector<StoredWheel>& wheels, bool dry_run, std::vector<Removed>& removed,
+                              std::vector<std::string>& held);
 
  private:
   struct Impl;
@@ -164,3 +190,8 @@ class Store {
 };
 
 }  // namespace wheelsmith::store
+
+template <>
+struct wheelsmith::EnumNames<wheelsmith::store::ItemKind> {
+  static constexpr std::array list = {"temporary", "tree", "log", "shim", "download", "environment", "object", "wheel"};
+};

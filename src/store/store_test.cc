@@ -194,7 +194,7 @@ TEST(Store, AStepThatTheDiskRefusesIsAnError) {
   std::filesystem::remove(file);
   std::filesystem::create_symlink(file, file);
   EXPECT_THROW((void)at.store.find_step(put.key), Error);
-  std::vector<std::string> removed;
+  std::vector<Removed> removed;
   EXPECT_THROW(at.store.collect(0, -1, false, removed), Error);
   EXPECT_TRUE(at.store.blob(put.wheel_sha256));
 }

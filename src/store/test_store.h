@@ -65,6 +65,12 @@ inline std::vector<std::string> ids(const std::vector<Finding>& findings) {
   return ids;
 }
 
+inline std::vector<std::string> paths(const std::vector<Removed>& removed) {
+  std::vector<std::string> paths;
+  for (const Removed& item : removed) paths.push_back(item.path);
+  return paths;
+}
+
 // Runs the task in a process of its own that ends without destructors; its test failures become ours.
 inline pid_t start_child(const std::function<void()>& task) {
   const pid_t pid = ::fork();

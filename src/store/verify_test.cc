@@ -154,23 +154,100 @@ TEST(Collect, RemovesTheCheapestFirstUntilItFits) {
 
   const std::vector<std::string> order = {"blobs/" + orphan, "trees/" + slug("a;b"), "envs/older", "envs/old",
                                           "steps/" + step.key + ".json"};
-  std::vector<std::string> removed;
+  std::vector<Removed> removed;
   at.store.collect(0, 4000, true, removed);
-  EXPECT_EQ(removed, order);
+  EXPECT_EQ(paths(removed), order);
   EXPECT_TRUE(std::filesystem::exists(tree));
 
   // Orphan and tree are enough.
   removed.clear();
   EXPECT_EQ(at.store.collect(3600, 4000, false, removed), 2000u);
-  EXPECT_EQ(removed, std::vector(order.begin(), order.begin() + 2));
+  EXPECT_EQ(paths(removed), std::vector(order.begin(), order.begin() + 2));
   EXPECT_FALSE(std::filesystem::exists(tree));
 
   removed.clear();
   at.store.collect(0, 4000, false, removed);
-  EXPECT_EQ(removed, std::vector(order.begin() + 2, order.end()));
+  EXPECT_EQ(paths(removed), std::vector(order.begin() + 2, order.end()));
   EXPECT_FALSE(at.store.find_step(step.key));
   EXPECT_FALSE(at.store.blob(step.wheel_sha256));
-  EXPECT_TRUE(at.store.verify(true).empty());
+  EXPECT_TRUE(at.store.verify(false).empty()) << "the index is up to date";
+}
+
+TEST(Collect, GoesByValueAndNamesWhatItRemoves) {
+  TestStore at;
+  const std::filesystem::path root = at.store.root();
+  const StepRecord step = at.step("a", "1", 1);
+  const std::string sha256(64, 'a');
+  for (const std::string& name :
+       std::vector<std::string>{"trees/t/o", "shims/s/bin/gcc", "downloads/" + sha256 + "/torch-2.whl",
+                                "envs/e/.wheelsmith-complete", "objects/a/b/one"}) {
+    sys::make_folders((root / name).parent_path());
+    sys::write_file(root / name, "x");
+    age(root / name, 100'000);
+  }
+  for (const char* name : {"trees/t", "shims/s"}) age(root / name, 100'000);
+  age(root / "downloads" / sha256, 100'000);
+  age(root / "steps" / (step.key + ".json"), 200'000);
+  age(*at.store.blob(step.wheel_sha256), 200'000);
+  std::vector<Removed> removed;
+  at.store.collect(0, 90'000, true, removed);
+  std::string text;
+  for (const Removed& item : removed) text += std::string(enum_name(item.kind)) + " " + item.name + "; ";
+  EXPECT_EQ(text, "tree ; shim ; download torch-2.whl; environment ; object ; wheel texture-1-py3-none-any.whl; ");
+  EXPECT_GT(removed.back().bytes, 0u);
+  EXPECT_GE(::time(nullptr) - removed.back().used, 199'000);
+}
+
+TEST(Wheels, AreListedAndRemovedByChoice) {
+  TestStore at;
+  const StepRecord old = at.step("a", "1", 100);
+  const StepRecord kept = at.step("b", "2", 200);
+  StepRecord twin = old;  // another step that made the same wheel
+  twin.manifest.set("env:X", "1");
+  twin.key = twin.manifest.key();
+  at.store.put_step(twin);
+  std::filesystem::create_directories(at.store.tree("a"));
+  std::vector<StoredWheel> wheels = at.store.wheels();
+  ASSERT_EQ(wheels.size(), 3u);
+  EXPECT_EQ(wheels[0].version, "2") << "the newest first";
+  EXPECT_EQ(wheels[0].wheel_name, "texture-2-py3-none-any.whl");
+  std::erase_if(wheels, [](const StoredWheel& wheel) { return wheel.version != "1"; });
+
+  std::vector<Removed> removed;
+  std::vector<std::string> held;
+  {
+    const auto lock = at.store.lock(step_lock(old.key));
+    at.store.remove_wheels(wheels, true, removed, held);
+    EXPECT_EQ(held, std::vector<std::string>{old.key}) << "a build holds it";
+  }
+  EXPECT_EQ(at.store.wheels().size(), 3u) << "a dry run";
+  removed.clear();
+  held.clear();
+  EXPECT_GT(at.store.remove_wheels(wheels, false, removed, held), 0u);
+  EXPECT_TRUE(held.empty());
+  EXPECT_EQ(at.store.wheels().size(), 1u);
+  EXPECT_FALSE(at.store.blob(old.wheel_sha256)) << "no step names it any more";
+  EXPECT_FALSE(std::filesystem::exists(at.store.tree("a")));
+  EXPECT_TRUE(at.store.find_step(kept.key));
+  EXPECT_TRUE(at.store.verify(false).empty()) << "the index is up to date";
+}
+
+TEST(Collect, ASharedShimProgramGoesWithItsLastLink) {
+  TestStore at;
+  const std::filesystem::path root = at.store.root();
+  const std::filesystem::path program = root / "shims/programs/p/wheelsmith-shim";
+  sys::make_folders(program.parent_path());
+  sys::make_folders(root / "shims/s/bin");
+  sys::write_file(program, "program");
+  std::filesystem::create_hard_link(program, root / "shims/s/bin/wheelsmith-shim");
+  age(program.parent_path(), 100'000);
+  age(root / "shims/s", 200'000);
+  std::vector<Removed> removed;
+  at.store.collect(0, 90'000, false, removed);
+  EXPECT_EQ(paths(removed), std::vector<std::string>{"shims/s"});
+  removed.clear();
+  at.store.collect(0, 90'000, false, removed);
+  EXPECT_EQ(paths(removed), std::vector<std::string>{"shims/programs/p"});
 }
 
 TEST(Collect, KeepsWhatIsLockedNewOrInUse) {
@@ -185,9 +262,9 @@ TEST(Collect, KeepsWhatIsLockedNewOrInUse) {
   const auto held = at.store.lock(env_lock("locked"));
   const auto made = at.store.lock(env_lock("being-made"));
   const std::string orphan = at.store.put_blob(at.file("orphan", "a blob whose step is about to be written"));
-  std::vector<std::string> removed;
+  std::vector<Removed> removed;
   at.store.collect(0, 100, false, removed);
-  EXPECT_EQ(removed, (std::vector<std::string>{"envs/unlocked", "envs/half"}));
+  EXPECT_EQ(paths(removed), (std::vector<std::string>{"envs/unlocked", "envs/half"}));
   EXPECT_TRUE(at.store.blob(orphan));
 }
 
@@ -202,9 +279,10 @@ TEST(Collect, ShimsObjectsAndKnowledge) {
   }
   age(root / "shims/old", 100'000);
   age(root / "shims/of-today", 80'000);
-  std::vector<std::string> removed;
+  std::vector<Removed> removed;
   at.store.collect(0, 4000, false, removed);
-  EXPECT_EQ(removed, (std::vector<std::string>{"ccache/a", "shims/old", "objects/a/b/old", "units/journal.tsv"}));
+  EXPECT_EQ(paths(removed), (std::vector<std::string>{"ccache/a", "shims/old", "objects/a/b/old"}));
+  EXPECT_TRUE(std::filesystem::exists(root / "units/journal.tsv")) << "what was learned is never removed";
   EXPECT_TRUE(std::filesystem::exists(root / "objects/digests"));
 }
 
@@ -217,9 +295,9 @@ TEST(Collect, AWheelOfTwoStepsStaysWithTheSecond) {
   at.store.put_step(two);
   age(at.store.root() / "steps" / (one.key + ".json"), 9000);
   age(*at.store.blob(one.wheel_sha256), 9000);
-  std::vector<std::string> removed;
+  std::vector<Removed> removed;
   at.store.collect(0, 4000, false, removed);
-  EXPECT_EQ(removed, std::vector<std::string>{"steps/" + one.key + ".json"});
+  EXPECT_EQ(paths(removed), std::vector<std::string>{"steps/" + one.key + ".json"});
   EXPECT_TRUE(at.store.find_step(two.key));
 }
 
@@ -227,7 +305,7 @@ TEST(Collect, RemovesNothingFromAFolderThatIsNotOurs) {
   sys::TempDir temp;
   std::filesystem::create_directories(temp.path() / "envs" / "of-the-user");
   Store store(temp.path());
-  std::vector<std::string> removed;
+  std::vector<Removed> removed;
   EXPECT_THROW(store.collect(0, 0, false, removed), Error);
   EXPECT_TRUE(std::filesystem::exists(temp.path() / "envs" / "of-the-user"));
 }

@@ -12,8 +12,7 @@ namespace wheelsmith::governor {
 // compilers down, so the folder has a place that depends on these alone, and stays; called outside of a governed build
 // its shims are the compilers themselves.
 //
-//   identity              what bin/wheelsmith-shim was made of
-//   bin/wheelsmith-shim   our program; bin/gcc, bin/nvcc, …: links to it
+//   bin/wheelsmith-shim   our program, a hard link to the one in ../programs; bin/gcc, bin/nvcc, …: links to it
 //   real/gcc              a link to the compiler that is meant
 //   cuda/…                a view of CUDA_HOME whose bin/nvcc is the shim; real/cuda/nvcc what it stands for
 //   exec_hook.so

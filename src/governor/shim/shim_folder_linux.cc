@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <set>
 
 #include "base/error.h"
 #include "base/hash.h"
@@ -24,6 +25,9 @@ extern const std::string_view exec_hook_so;
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr const char* k_programs_folder = "programs";  // `store gc` knows it
+constexpr const char* k_program_name = "wheelsmith-shim";
 
 std::string value_of(const sys::Environment& environment, const char* name) {
   const auto found = environment.find(name);
@@ -52,28 +56,61 @@ void link(const fs::path& target, const fs::path& name) {
   }
 }
 
-// Our program under the shim's name, which is how a shim knows what it is. Compile caches take the bytes of a compiler
-// for its identity, and would mix up what two compilers made if their shims were the same file: so what the shims stand
-// for is written behind the program's end, where no loader looks.
-void put_program(const fs::path& program, const std::string& identity, const fs::path& folder) {
-  const fs::path name = folder / "bin/wheelsmith-shim";
-  // One that was changed since (by a disk, by a build script) is written anew.
-  const auto wanted = [&] {
-    return fmt::format("{}program {}\nshim {}\n", identity, sys::stat_fingerprint(program).value_or(""),
-                       sys::stat_fingerprint(name).value_or(""));
-  };
-  if (sys::read_file_if_there(folder / "identity", 1 << 20) == wanted()) return;
+// "name, path, stat" of each compiler without the paths: the same compilers in the environments of two steps.
+std::string without_paths(const std::string& identity) {
+  std::set<std::string> known;
+  for (const std::string_view line : lines(identity)) {
+    const std::vector<std::string_view> parts = split(line, '\t');
+    known.insert(fmt::format("{}\t{}\n", parts.front(), parts.back()));
+  }
+  std::string text;
+  for (const std::string& line : known) text += line;
+  return text;
+}
+
+// What changes when the file is written to, and does not when it gets another name.
+std::string written_state(const fs::path& file) {
+  struct stat status{};
+  if (::stat(file.c_str(), &status) != 0) return "none";
+  return fmt::format("{}:{}:{}:{}", status.st_ino, status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
+}
+
+// The program that the shims of all builds with the same compilers are hard links to. Compile caches take the bytes of
+// a compiler for its identity, and would mix up what two compilers made if their shims were the same file: so what the
+// shims stand for is written behind the program's end, where no loader looks. One that was changed since (by a disk, by
+// a build script) is written anew.
+fs::path shared_program(const fs::path& program, const std::string& identity, const fs::path& parent) {
+  const std::string compilers = without_paths(identity);
+  const std::string version = sys::stat_fingerprint(program).value_or("");
+  const fs::path folder = parent / k_programs_folder / to_hex(sha256(Bytes(version + "\n" + compilers))).substr(0, 16);
+  const fs::path name = folder / k_program_name;
+  sys::make_folders(folder);
+  sys::touch(folder);
+  if (sys::read_file_if_there(folder / "state", 1 << 10) == written_state(name)) return name;
   const fs::path beside = name.string() + "." + std::to_string(::getpid());
   ::unlink(beside.c_str());
   sys::copy_file(program, beside);
-  std::error_code error = sys::append_text(beside, identity);
+  std::error_code error = sys::append_text(beside, compilers);
   if (!error && (::chmod(beside.c_str(), 0755) != 0 || ::rename(beside.c_str(), name.c_str()) != 0))
     error.assign(errno, std::generic_category());
   if (error) {
     ::unlink(beside.c_str());
     sys::throw_sys_error(error.value(), "write", name);
   }
-  sys::write_file(folder / "identity", wanted());
+  sys::write_file(folder / "state", written_state(name));
+  return name;
+}
+
+// Our program under the shim's name, which is how a shim knows what it is.
+void put_program(const fs::path& program, const std::string& identity, const fs::path& folder) {
+  const fs::path shared = shared_program(program, identity, folder.parent_path());
+  const fs::path name = folder / "bin" / k_program_name;
+  std::error_code error;
+  if (fs::equivalent(shared, name, error) && !error) return;
+  const fs::path beside = name.string() + "." + std::to_string(::getpid());
+  ::unlink(beside.c_str());
+  if (::link(shared.c_str(), beside.c_str()) != 0) sys::copy_file(shared, beside);  // a disk without hard links
+  if (::rename(beside.c_str(), name.c_str()) != 0) sys::throw_sys_error(errno, "write", name);
 }
 
 }  // namespace

@@ -81,7 +81,7 @@ TEST_F(Fetching, GoesOnAfterAKill) {
 TEST_F(Fetching, TheStoreMayDropIt) {
   const std::string id = commit(origin("a"), "f", "1");
   const fs::path repository = repositories().ensure(k_url, id);
-  std::vector<std::string> removed;
+  std::vector<store::Removed> removed;
   {
     const sys::FileLock held = m_store.lock("git-" + repository.filename().string());
     m_store.collect(0, 0, false, removed);
