@@ -13,6 +13,7 @@
 #include "plan/step/spec_fields.h"
 #include "run/step/carried_files.h"
 #include "run/step/phases.h"
+#include "run/step/run_paths.h"
 #include "sys/file.h"
 #include "sys/files.h"
 #include "wheel/read/inspect.h"
@@ -202,6 +203,27 @@ std::vector<std::string> why_not_portable(const wheel::Platform& platform, const
   return notes;
 }
 
+wheel::Inspection inspect_built(const std::filesystem::path& path, Bytes bytes) {
+  wheel::InspectOptions options;
+  options.threads = usable_threads();
+  wheel::Inspection inspection = wheel::inspect_file(path.string(), bytes, options);
+  if (!inspection.error.empty())
+    throw WheelRefused("the wheel that the build made cannot be read: " + inspection.error);
+  return inspection;
+}
+
+// Without the entries themselves: they are paths of this machine.
+Value run_paths_value(const PortableWheel& portable) {
+  Array files;
+  for (const auto& [path, entries] : portable.removed) {
+    Table item;
+    item["file"] = path;
+    item["entries"] = entries;
+    files.emplace_back(std::move(item));
+  }
+  return files;
+}
+
 }  // namespace
 
 FinishedWheel finish(const FinishInputs& inputs, const StepServices& services) {
@@ -209,12 +231,13 @@ FinishedWheel finish(const FinishInputs& inputs, const StepServices& services) {
   const plan::BuildSpec& spec = inputs.spec;
   const std::string built_name = inputs.built.filename().string();
   check_identity(spec, built_name);
-  const Blob file = sys::map_file(inputs.built);
-  wheel::InspectOptions inspect_options;
-  inspect_options.threads = usable_threads();
-  const wheel::Inspection inspection = wheel::inspect_file(inputs.built.string(), file.bytes, inspect_options);
-  if (!inspection.error.empty())
-    throw WheelRefused("the wheel that the build made cannot be read: " + inspection.error);
+  Blob file = sys::map_file(inputs.built);
+  wheel::Inspection inspection = inspect_built(inputs.built, file.bytes);
+  const std::optional<PortableWheel> portable = without_machine_run_paths(inputs, inspection, file.bytes, services);
+  if (portable) {
+    file = sys::map_file(portable->path);
+    inspection = inspect_built(portable->path, file.bytes);
+  }
   const wheel::TrueTags tags = wheel::true_tags(inspection.elf, spec.python.abi, pep::WheelName::parse(built_name));
   const auto& qualified = inspection.platform_beside_others;
   wheel::WheelEdit edit;
@@ -232,6 +255,7 @@ FinishedWheel finish(const FinishInputs& inputs, const StepServices& services) {
   FinishedWheel result;
   const std::vector<attest::VcsSource> repositories = repositories_of(spec.source, services);
   result.provenance = provenance(inputs, inspection, repositories);
+  if (portable) (*result.provenance.table())["run_paths_removed"] = run_paths_value(*portable);
   edit.dist_info_files.push_back({"wheelsmith/provenance.json", document::to_json(result.provenance) + "\n"});
   edit.dist_info_files.push_back({"wheelsmith/recipe.toml", spec.recipe_text});
   edit.dist_info_files.push_back({"wheelsmith/build.json", document::to_json(plan::carried_value(spec), 1) + "\n"});

@@ -83,6 +83,19 @@ void put_all(Members& members, const std::vector<AddedFile>& files, const std::s
   for (const AddedFile& file : files) put(members, member_of(prefix + file.name, file.content, file.executable));
 }
 
+void edit_member(Members& members, const std::string& name, const std::shared_ptr<const elf::Edited>& edited) {
+  const auto found = members.find(name);
+  if (found == members.end()) throw Error(fmt::format("there is no {} to edit", printable(name)));
+  SealedMember& member = found->second;
+  member.size = edited->size;
+  member.raw = nullptr;
+  member.open = [open = member.open, edited] {
+    const Blob original = open();
+    const auto bytes = std::make_shared<const std::vector<std::byte>>(elf::apply(*edited, original.bytes));
+    return Blob{bytes, Bytes(bytes->data(), bytes->size())};
+  };
+}
+
 std::vector<SealedMember> values_of(Members&& members) {
   std::vector<SealedMember> result;
   result.reserve(members.size());
@@ -108,6 +121,7 @@ EditedWheel edit_wheel(const std::string& path, Bytes wheel, const WheelEdit& ed
     for (const std::string& dropped : edit.dropped) {
       if (members.erase(dropped) == 0) throw Error(fmt::format("there is no {} to leave out", printable(dropped)));
     }
+    for (const auto& [member, edited] : edit.elf_edits) edit_member(members, member, edited);
     put_all(members, edit.files, "");
     put_all(members, edit.dist_info_files, folder);
     if (changes_tags(edit))

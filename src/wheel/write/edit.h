@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -8,6 +10,7 @@
 #include "base/bytes.h"
 #include "base/sink.h"
 #include "base/zip_epoch.h"
+#include "elf/edit.h"
 #include "pep/wheel_name.h"
 #include "zip/writer.h"
 
@@ -26,7 +29,9 @@ struct WheelEdit {
   std::vector<AddedFile> dist_info_files;  // names inside the .dist-info folder: "wheelsmith/provenance.json"
   std::vector<AddedFile> files;            // names inside the wheel; what is there already is replaced
   std::vector<std::string> dropped;        // members to leave out; each must be there
-  std::int64_t time = k_zip_epoch;         // SOURCE_DATE_EPOCH
+  // Members that are rewritten as these edits of them say.
+  std::map<std::string, std::shared_ptr<const elf::Edited>> elf_edits;
+  std::int64_t time = k_zip_epoch;  // SOURCE_DATE_EPOCH
   // Deflate every member anew, so that equal contents give equal bytes whoever packed them first; else members that do
   // not change are copied packed.
   bool recompress = true;
