@@ -9,6 +9,7 @@ small_package "$t"
 run_json build small
 [[ $status == 0 ]] || { cat "$t/out" "$t/err" >&2; fail "build ended with $status"; }
 expect built "$(json 'steps[0].outcome')"
+grep -q '^  small-cpu-cp3[0-9]*: build$' "$t/err" || fail "--json shows no progress on standard error: $(<"$t/err")"
 expect "it has never been built here" "$(json 'steps[0].reason')"
 expect pass "$(json 'steps[0].tests[0].outcome')"
 wheel=$(json 'steps[0].wheel')

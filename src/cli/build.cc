@@ -146,8 +146,7 @@ int build(const BuildCommand& command) {
   if (request.platform.starts_with("win") || request.platform.starts_with("macosx"))
     throw UsageError(fmt::format("--platform {}: builds run on Linux; `plan` shows what the recipe knows of it",
                                  printable(request.platform)));
-  const bool quiet = command.output.json;
-  const bool live = sys::standard_error_is_terminal() && !quiet && !command.quiet;
+  const bool live = sys::standard_error_is_terminal() && !command.quiet;
   const report::Style style = command.output.style();
   plan::PlanInputs inputs = session.inputs();
   build::BuildOptions options = build_options(command, session, request);
@@ -156,18 +155,14 @@ int build(const BuildCommand& command) {
   std::optional<Redrawer> redrawer;
   std::mutex mutex;
   build::Watcher watcher;
-  if (!quiet) {
-    watcher.on_bad_checks = [&](const std::vector<doctor::Check>& bad) {
-      print_status(report::doctor_text(bad, style));
-    };
-  }
-  if (!quiet && !command.quiet) {
+  watcher.on_bad_checks = [&](const std::vector<doctor::Check>& bad) { print_status(report::doctor_text(bad, style)); };
+  if (!command.quiet) {
     inputs.on_progress = [](const std::string& text) { print_status(text + "\n"); };
     options.local.on_note = [&](const std::string& text) { print_status(style.dim(printable(text)) + "\n"); };
     watcher.on_plan = [&](const plan::Plan& plan) {
       show_plan(plan, style);
       if (!without_cache.empty()) print_status(style.dim(without_cache) + "\n");
-      status.emplace(plan, style, live, request.verbose);
+      status.emplace(plan, style, live, request.verbose, sys::standard_error_width);
     };
     watcher.on_installed = [](const std::string& text) { print_status(text + "\n"); };
     options.run.on_event = [&](const run::Event& event) {
@@ -180,7 +175,7 @@ int build(const BuildCommand& command) {
   redrawer.reset();
   if (live && status) print_status(status->clear());
   const report::Closing closing{result.checklist, result.runtime};
-  if (quiet) {
+  if (command.output.json) {
     std::vector<std::string> notes = result.plan.notes;
     if (!without_cache.empty()) notes.push_back(without_cache);
     for (const std::string* failure : {&result.not_attested, &result.not_installed}) {
@@ -195,7 +190,10 @@ int build(const BuildCommand& command) {
   for (const std::string* failure : {&result.not_attested, &result.not_installed}) {
     if (!failure->empty()) print_status(fmt::format("wheelsmith: error: {}\n", printable(*failure)));
   }
-  if (sys::interrupted()) return k_interrupted;
+  if (sys::interrupted()) {
+    print_status("wheelsmith: interrupted; run the same command to resume\n");
+    return k_interrupted;
+  }
   return result.good() ? k_fine : k_not_fine;
 }
 

@@ -102,8 +102,9 @@ std::string why_no_sdist(const ProjectPage& page, std::string_view specifiers,
   const std::string wanted = page.name + std::string(trim(specifiers));
   if (passed_over.empty()) {
     const auto wheels = std::count_if(page.files.begin(), page.files.end(), [](const auto& f) { return f.is_wheel(); });
-    return fmt::format("{} has no sdist in the index ({}); its source must come from elsewhere", page.name,
-                       wheels == 0 ? std::string("no files at all") : fmt::format("{} wheels", wheels));
+    return fmt::format(
+        "{} has no sdist in the index ({}); its source must come from elsewhere", page.name,
+        wheels == 0 ? std::string("no files at all") : counted(static_cast<std::uint64_t>(wheels), "wheel"));
   }
   std::vector<std::string> versions, objections;
   for (const PassedOver& other : passed_over) {

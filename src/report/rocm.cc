@@ -155,8 +155,8 @@ std::string packaged_text(const rocm::Packaged& packaged, const Style& style) {
     size += wheel.size;
     text += fmt::format("{:>9}  {:>6} files  {}\n", human_bytes(wheel.size), wheel.files, wheel.path.string());
   }
-  text += fmt::format("ROCm {} for {}: {} packages, {}\n", packaged.version, join(packaged.targets, ", "),
-                      packaged.packages.size(), human_bytes(size));
+  text += fmt::format("ROCm {} for {}: {}, {}\n", packaged.version, join(packaged.targets, ", "),
+                      counted(packaged.packages.size(), "package"), human_bytes(size));
   if (notes > 0 && !style.details)
     text += fmt::format("{} links and run paths were left out; --all lists them\n", notes);
   return text;

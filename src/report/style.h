@@ -28,8 +28,10 @@ struct Style {
   [[nodiscard]] std::string paint(const char* code, std::string_view text) const;
 };
 
-// Columns that text takes on a terminal; characters outside ASCII count as one.
+// Columns that text takes on a terminal: two for wide characters (East Asian ones, emoji), none for combining ones.
 std::size_t columns(std::string_view text);
+// The text in at most so many columns; where something is cut off, it ends with "…", without Unicode "...".
+std::string cut(std::string_view text, std::size_t width, bool unicode);
 // Padded with blanks to a number of columns.
 std::string pad_right(std::string_view text, std::size_t width);
 std::string pad_left(std::string_view text, std::size_t width);

@@ -19,7 +19,7 @@ namespace wheelsmith::run {
 
 namespace {
 
-constexpr const char* k_interrupted = "interrupted; the same command goes on from here";
+constexpr const char* k_interrupted = "interrupted; run the same command to resume";
 
 std::filesystem::path log_path(const store::Store& store, const plan::BuildSpec& spec) {
   return store.folder("logs") / fmt::format("{}-{}.log", store::slug(spec.id), spec.key.substr(0, 12));

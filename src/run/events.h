@@ -8,18 +8,28 @@
 
 namespace wheelsmith::run {
 
+// What the compilers of a step do now.
+struct CompileStatus {
+  std::uint64_t running = 0, finished = 0;
+  std::uint64_t used = 0, limit = 0;    // bytes of memory
+  std::uint64_t hits = 0, lookups = 0;  // in the compile cache
+  std::string unit;                     // the one that has run longest
+  std::string waits_for;                // "2 compiles of torch"; "" when nothing waits that should be told
+};
+
 // What happens in a build, as it happens; for status lines and plain lines.
 struct Event {
-  enum class Kind : std::uint8_t { started, phase, progress, note, output, memory, finished } kind = Kind::note;
+  enum class Kind : std::uint8_t { started, phase, progress, note, output, compiling, finished } kind = Kind::note;
   std::string step;
-  std::string text;  // phase: "build"; note, output, memory: the text
-  std::uint64_t done = 0, total = 0;
+  std::string text;  // phase: "build"; note, output: the text; progress: the file that is downloaded, "" for units
+  std::uint64_t done = 0, total = 0;     // progress: units, or bytes of a download
   const StepOutcome* outcome = nullptr;  // finished
+  CompileStatus compiles{};              // compiling
 };
 
 }  // namespace wheelsmith::run
 
 template <>
 struct wheelsmith::EnumNames<wheelsmith::run::Event::Kind> {
-  static constexpr std::array list = {"started", "phase", "progress", "note", "output", "memory", "finished"};
+  static constexpr std::array list = {"started", "phase", "progress", "note", "output", "compiling", "finished"};
 };

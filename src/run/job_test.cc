@@ -99,6 +99,13 @@ TEST(Reports, ArriveAsTheyWereSent) {
   EXPECT_EQ(progress.kind, Report::Kind::event);
   EXPECT_EQ(progress.event.done, 3u);
   EXPECT_EQ(progress.event.text, "torch");
+  Event event{.kind = Event::Kind::compiling, .step = "", .text = ""};
+  event.compiles = {1, 2, 3, 4, 5, 6, "a.cu", "2 compiles of torch"};
+  const CompileStatus compiles = parse_report(report_line(event)).event.compiles;
+  EXPECT_EQ(compiles.running * 100'000 + compiles.finished * 10'000 + compiles.used * 1000 + compiles.limit * 100 +
+                compiles.hits * 10 + compiles.lookups,
+            123'456u);
+  EXPECT_EQ(compiles.unit + "; " + compiles.waits_for, "a.cu; 2 compiles of torch");
   for (const char* strange : {"Segmentation fault", "{}", "{\"event\":\"dance\"}", "[1]", "",
                               "{\"event\":\"finished\",\"outcome\":{\"outcome\":\"great\"}}"})
     EXPECT_THROW((void)parse_report(strange), Error) << strange;

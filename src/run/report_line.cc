@@ -1,9 +1,42 @@
 // What a step's process says, as lines of JSON: to the executor that started it, through a pipe or a file.
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "run/executor.h"
 
 namespace wheelsmith::run {
+
+namespace {
+
+document::Value to_value(const CompileStatus& compiles) {
+  document::Table table;
+  table["running"] = compiles.running;
+  table["finished"] = compiles.finished;
+  table["used"] = compiles.used;
+  table["limit"] = compiles.limit;
+  table["hits"] = compiles.hits;
+  table["lookups"] = compiles.lookups;
+  table["unit"] = compiles.unit;
+  table["waits_for"] = compiles.waits_for;
+  return table;
+}
+
+CompileStatus to_compiles(const document::Value& value) {
+  const auto number = [&value](std::string_view name) {
+    return static_cast<std::uint64_t>(std::max<std::int64_t>(value[name].integer_or(0), 0));
+  };
+  return {.running = number("running"),
+          .finished = number("finished"),
+          .used = number("used"),
+          .limit = number("limit"),
+          .hits = number("hits"),
+          .lookups = number("lookups"),
+          .unit = value["unit"].text_or(),
+          .waits_for = value["waits_for"].text_or()};
+}
+
+}  // namespace
 
 std::string report_line(const Event& event) {
   document::Table table;
@@ -13,6 +46,7 @@ std::string report_line(const Event& event) {
     table["done"] = event.done;
     table["total"] = event.total;
   }
+  if (event.kind == Event::Kind::compiling) table["compiles"] = to_value(event.compiles);
   if (event.outcome != nullptr) table["outcome"] = event.outcome->to_value();
   return document::to_json(table, -1) + "\n";
 }
@@ -31,6 +65,7 @@ Report parse_report(std::string_view line) {
   report.event.text = value["text"].text_or();
   report.event.done = static_cast<std::uint64_t>(value["done"].integer_or(0));
   report.event.total = static_cast<std::uint64_t>(value["total"].integer_or(0));
+  report.event.compiles = to_compiles(value["compiles"]);
   return report;
 }
 

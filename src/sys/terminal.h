@@ -28,6 +28,8 @@ void write_standard(Stream stream, std::string_view text);
 
 // Whether status lines that are drawn over each other make sense.
 bool standard_error_is_terminal();
+// Its columns now; it may be resized at any time.
+unsigned standard_error_width();
 // Whether a person sits before all three: then another terminal can be put in their place.
 bool all_streams_are_terminals();
 // Whether a question on standard error can be answered on standard input by a person.

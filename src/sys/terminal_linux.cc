@@ -39,11 +39,11 @@ bool has_unicode() {
   return false;
 }
 
-unsigned columns(bool is_terminal) {
+unsigned columns(int fd, bool is_terminal) {
   const int asked = std::atoi(std::string(variable("COLUMNS")).c_str());
   if (asked >= 20) return static_cast<unsigned>(asked);
   winsize size{};
-  if (is_terminal && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 20) return size.ws_col;
+  if (is_terminal && ::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col >= 20) return size.ws_col;
   return is_terminal ? 80 : 100;
 }
 
@@ -55,7 +55,7 @@ Terminal standard_output(ColourChoice choice) {
   terminal.colour =
       choice == ColourChoice::automatic ? wants_colour(terminal.is_terminal) : choice == ColourChoice::always;
   terminal.unicode = has_unicode();
-  terminal.width = columns(terminal.is_terminal);
+  terminal.width = columns(STDOUT_FILENO, terminal.is_terminal);
   return terminal;
 }
 
@@ -82,6 +82,8 @@ void write_standard(Stream stream, std::string_view text) {
 }
 
 bool standard_error_is_terminal() { return ::isatty(STDERR_FILENO) == 1 && variable("TERM") != "dumb"; }
+
+unsigned standard_error_width() { return columns(STDERR_FILENO, ::isatty(STDERR_FILENO) == 1); }
 
 bool all_streams_are_terminals() {
   return ::isatty(STDIN_FILENO) != 0 && ::isatty(STDOUT_FILENO) != 0 && ::isatty(STDERR_FILENO) != 0;

@@ -153,7 +153,7 @@ Message Server::status_of(const Build& build) const {
       reserved += std::max(found->second.reserved, found->second.used);
       pools = found->second.ask.pools;
       // The one that has run longest: with it the line changes least, and it is what the others may have to wait for.
-      if (!client.looks && (unit.empty() || client.granted < oldest)) {
+      if (unit.empty() || client.granted < oldest) {
         unit = client.name;
         oldest = client.granted;
       }

@@ -116,11 +116,11 @@ std::string tests_json(const std::vector<run::WheelTest>& items) {
 }
 
 std::string build_text(const std::vector<run::StepOutcome>& steps, const Style& style) {
-  std::map<run::Outcome, std::size_t> counts;
+  std::map<std::string, std::size_t> counts;
   std::string text;
   for (const run::StepOutcome& step : steps) {
-    ++counts[step.outcome];
-    if (step.outcome == run::Outcome::failed) text += failure_text(step, style);
+    ++counts[was_interrupted(step) ? "interrupted" : std::string(run::to_string(step.outcome))];
+    if (step.outcome == run::Outcome::failed && !was_interrupted(step)) text += failure_text(step, style);
   }
   for (const run::StepOutcome& step : steps) {
     for (const run::TestOutcome& test : step.tests) {
@@ -129,8 +129,7 @@ std::string build_text(const std::vector<run::StepOutcome>& steps, const Style& 
     }
   }
   std::string sum;
-  for (const auto& [outcome, count] : counts)
-    sum += fmt::format("{}{} {}", sum.empty() ? "" : ", ", count, run::to_string(outcome));
+  for (const auto& [outcome, count] : counts) sum += fmt::format("{}{} {}", sum.empty() ? "" : ", ", count, outcome);
   return text + sum + "\n";
 }
 

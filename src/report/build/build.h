@@ -1,6 +1,6 @@
 #pragma once
 
-#include <chrono>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -31,12 +31,19 @@ std::string test_text(const run::WheelTest& item, const Style& style);
 // "4 s", "2 min 10 s", "1 h 5 min".
 std::string human_seconds(double seconds);
 
-// The state of a build that is running, as lines for a terminal that are drawn over the last ones, or as plain lines.
+// Whether a step ended because the user stopped the build.
+bool was_interrupted(const run::StepOutcome& outcome);
+
+// The state of a build that is running: on a terminal one line for each running step, drawn over the last ones; else
+// plain lines, for each phase, each tenth of the units, and every half minute.
 class BuildStatus {
  public:
-  BuildStatus(const plan::Plan& plan, Style style, bool live, bool verbose);
+  using Clock = std::function<double()>;    // seconds
+  using Width = std::function<unsigned()>;  // columns of the terminal now; it may be resized at any time
+  // Without `width`, the style's. `clock` is for tests.
+  BuildStatus(const plan::Plan& plan, Style style, bool live, bool verbose, Width width = {}, Clock clock = {});
 
-  // The text to write now; "" for nothing. Live: with the control characters that take the last lines away.
+  // The text to write now; "" for nothing. Live: with the control characters that go over the last lines.
   std::string on_event(const run::Event& event);
   // Live: the lines again, with the time that has passed.
   std::string redraw();
@@ -45,21 +52,28 @@ class BuildStatus {
 
  private:
   struct Running {
-    std::string phase;
+    std::string phase, what;  // `what`: the file that is downloaded
     std::uint64_t done = 0, total = 0;
-    std::chrono::steady_clock::time_point started;
-    double estimate = 0;
-    std::string memory{};  // what the governor says
+    double started = 0, told = 0, estimate = 0;
+    run::CompileStatus compiles{};
   };
-  [[nodiscard]] std::string lines() const;
+  [[nodiscard]] std::string line(const std::string& id, const Running& running) const;
+  [[nodiscard]] std::vector<std::string> lines() const;
+  [[nodiscard]] std::string draw(const std::string& above);
+  [[nodiscard]] std::string plain_line(const std::string& id, Running& running) const;
+  [[nodiscard]] std::string on_progress(const run::Event& event);
+  [[nodiscard]] std::string on_compiling(const run::Event& event);
   [[nodiscard]] std::string finished_line(const run::StepOutcome& outcome) const;
+  [[nodiscard]] std::string time_text(const Running& running) const;
 
   Style m_style;
   bool m_live, m_verbose;
+  Width m_width;
+  Clock m_clock;
   std::size_t m_total = 0, m_finished = 0;
   std::map<std::string, Running> m_running;
   std::map<std::string, double> m_estimates;
-  std::size_t m_drawn = 0;
+  std::vector<std::string> m_drawn;
 };
 
 }  // namespace wheelsmith::report

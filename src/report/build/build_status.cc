@@ -1,9 +1,87 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
+
 #include "base/text.h"
 #include "report/build/build.h"
 
+// A status line holds, from left to right: step, phase, units done (or bytes of a download), time passed and expected,
+// memory, cache hits, and the unit that has compiled longest or what the step waits for. Where the terminal is too
+// narrow, the parts that matter least are left out, and names are cut, so that a line is never wrapped: a wrapped one
+// could not be drawn over. New lines are written over the old ones, and what is left of these is erased behind them:
+// nothing is blank in between, so nothing flickers.
+
 namespace wheelsmith::report {
+
+namespace {
+
+constexpr std::size_t k_most_status_lines = 12;
+constexpr double k_tell_every = 30;  // seconds, where there is no terminal
+constexpr std::size_t k_least_unit = 12;
+constexpr std::size_t k_wide_line = 110;
+
+double steady_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// "4s", "2m10s", "1h05m".
+std::string short_seconds(double seconds) {
+  const auto whole = static_cast<std::uint64_t>(std::max(seconds, 0.0) + 0.5);
+  if (whole < 60) return fmt::format("{}s", whole);
+  if (whole < 3600) return fmt::format("{}m{:02}s", whole / 60, whole % 60);
+  return fmt::format("{}h{:02}m", whole / 3600, whole / 60 % 60);
+}
+
+// "1.2 of 4.0 GB", the unit once where both have the same.
+std::string bytes_out_of(std::uint64_t part, std::uint64_t whole) {
+  const std::string left = human_bytes(part);
+  const std::string right = human_bytes(whole);
+  const std::size_t at = left.rfind(' ');
+  const bool same = left.substr(at) == right.substr(right.rfind(' '));
+  return fmt::format("{} of {}", same ? left.substr(0, at) : left, right);
+}
+
+std::string unit_text(const run::CompileStatus& compiles) {
+  if (!compiles.waits_for.empty() && compiles.running == 0)
+    return fmt::format("waiting for {}", printable(compiles.waits_for));
+  return compiles.running == 0 ? "" : printable(compiles.unit);
+}
+
+// How many compile beside the unit that is named: " +3".
+std::string others_text(const run::CompileStatus& compiles) {
+  if (compiles.running < 2 || compiles.unit.empty()) return "";
+  return fmt::format(" +{}", compiles.running - 1);
+}
+
+std::string memory_text(const run::CompileStatus& compiles, bool wide) {
+  if (compiles.limit == 0 || compiles.running == 0) return "";
+  return (wide ? bytes_out_of(compiles.used, compiles.limit) : human_bytes(compiles.used)) +
+         (compiles.waits_for.starts_with("memory") ? ", waiting for memory" : "");
+}
+
+std::string hits_text(const run::CompileStatus& compiles) {
+  if (compiles.lookups == 0) return "";
+  return counted(compiles.hits, "cache hit");
+}
+
+std::string done_text(std::uint64_t done, std::uint64_t total, bool bytes, const run::CompileStatus& compiles) {
+  if (total != 0) return bytes ? bytes_out_of(done, total) : fmt::format("{}/{} units", done, total);
+  return compiles.finished != 0 ? counted(compiles.finished, "unit") : "";
+}
+
+struct Part {
+  std::string text;
+  int worth = 0;  // the least goes first
+};
+
+std::size_t width_of(const std::vector<Part>& parts) {
+  std::size_t sum = 0;
+  for (const Part& part : parts) sum += part.text.empty() ? 0 : 2 + columns(part.text);
+  return sum;
+}
+
+}  // namespace
 
 std::string human_seconds(double seconds) {
   if (seconds < 0.95) return fmt::format("{:.1f} s", seconds);
@@ -13,14 +91,24 @@ std::string human_seconds(double seconds) {
   return fmt::format("{} h {} min", whole / 3600, whole / 60 % 60);
 }
 
-BuildStatus::BuildStatus(const plan::Plan& plan, Style style, bool live, bool verbose)
-    : m_style(style), m_live(live), m_verbose(verbose), m_total(plan.steps.size()) {
+bool was_interrupted(const run::StepOutcome& outcome) {
+  return outcome.outcome == run::Outcome::failed && outcome.cause.starts_with("interrupted");
+}
+
+BuildStatus::BuildStatus(const plan::Plan& plan, Style style, bool live, bool verbose, Width width, Clock clock)
+    : m_style(style),
+      m_live(live),
+      m_verbose(verbose),
+      m_width(std::move(width)),
+      m_clock(clock ? std::move(clock) : Clock(steady_seconds)),
+      m_total(plan.steps.size()) {
   for (const plan::Step& step : plan.steps) m_estimates[step.id()] = step.decision.forecast.seconds;
 }
 
 std::string BuildStatus::finished_line(const run::StepOutcome& outcome) const {
-  const std::string plain(run::to_string(outcome.outcome));
+  const std::string plain = was_interrupted(outcome) ? "interrupted" : std::string(run::to_string(outcome.outcome));
   const std::string word = outcome.made()                            ? m_style.green(plain)
+                           : was_interrupted(outcome)                ? m_style.yellow(plain)
                            : outcome.outcome == run::Outcome::failed ? m_style.red(plain)
                                                                      : m_style.yellow(plain);
   std::string line =
@@ -31,67 +119,144 @@ std::string BuildStatus::finished_line(const run::StepOutcome& outcome) const {
   return line + "\n";
 }
 
-std::string BuildStatus::lines() const {
-  std::string text;
-  for (const auto& [id, running] : m_running) {
-    const double passed = std::chrono::duration<double>(std::chrono::steady_clock::now() - running.started).count();
-    std::string line = fmt::format("  {}  {}", id, running.phase);
-    if (running.total != 0)
-      line += fmt::format("  {} {}/{}",
-                          m_style.bar(static_cast<double>(running.done) / static_cast<double>(running.total), 20),
-                          running.done, running.total);
-    line += "  " + human_seconds(passed);
-    if (running.estimate > passed) line += fmt::format(" of about {}", human_seconds(running.estimate));
-    if (!running.memory.empty()) line += "  " + running.memory;
-    // Wrapped lines could not be taken away again.
-    if (columns(line) > m_style.width) line = line.substr(0, m_style.width);
-    text += line + "\n";
+std::string BuildStatus::time_text(const Running& running) const {
+  std::string text = short_seconds(m_clock() - running.started);
+  if (running.estimate >= 1) text += fmt::format(" of ~{}", short_seconds(running.estimate));
+  return text;
+}
+
+std::string BuildStatus::line(const std::string& id, const Running& running) const {
+  const std::size_t width = std::max<std::size_t>(m_style.width, 20) - 1;  // the last column may wrap
+  const run::CompileStatus& compiles = running.compiles;
+  std::vector<Part> parts = {
+      {cut(id, std::max<std::size_t>(width / 3, 12), m_style.unicode), 9},
+      {running.phase, 8},
+      {running.total == 0 || width < k_wide_line
+           ? ""
+           : m_style.bar(static_cast<double>(running.done) / static_cast<double>(running.total), 20),
+       1},
+      {done_text(running.done, running.total, !running.what.empty(), compiles), 7},
+      {time_text(running), 6},
+      {memory_text(compiles, width >= k_wide_line), 4},
+      {hits_text(compiles), 3},
+      {running.what.empty() ? unit_text(compiles) : printable(running.what), 5}};
+  Part& unit = parts.back();
+  const std::string others_running = running.what.empty() ? others_text(compiles) : "";
+  unit.text += others_running;
+  while (width_of(parts) > width) {
+    // The last part may be cut while enough of it remains to be read.
+    const std::size_t others = width_of(parts) - (unit.text.empty() ? 0 : columns(unit.text));
+    if (!unit.text.empty() && others + k_least_unit <= width) {
+      unit.text.resize(unit.text.size() - others_running.size());
+      unit.text = cut(unit.text, width - others - others_running.size(), m_style.unicode) + others_running;
+      break;
+    }
+    Part* least = nullptr;
+    for (Part& part : parts) {
+      if (!part.text.empty() && (least == nullptr || part.worth < least->worth)) least = &part;
+    }
+    if (least == &parts.front()) break;
+    least->text.clear();
   }
+  std::string text;
+  for (const Part& part : parts) text += part.text.empty() ? "" : "  " + part.text;
+  return cut(text, width, m_style.unicode);
+}
+
+std::vector<std::string> BuildStatus::lines() const {
+  std::vector<std::string> result;
+  for (const auto& [id, running] : m_running) {
+    if (result.size() + 1 == k_most_status_lines && m_running.size() > k_most_status_lines) {
+      result.push_back(fmt::format("  and {} more", m_running.size() - result.size()));
+      break;
+    }
+    result.push_back(line(id, running));
+  }
+  return result;
+}
+
+// Goes to the first of the lines that were drawn last, writes `above` and the new lines, and erases the rest. Lines
+// that were wrapped meanwhile, because the terminal became narrower, take several rows.
+std::string BuildStatus::draw(const std::string& above) {
+  if (m_width) m_style.width = std::max(m_width(), 20U);
+  std::vector<std::string> next = lines();
+  if (above.empty() && next == m_drawn) return "";
+  std::size_t rows = 0;
+  for (const std::string& old : m_drawn)
+    rows += std::max<std::size_t>(1, (columns(old) + m_style.width - 1) / m_style.width);
+  std::string text = rows == 0 ? "" : fmt::format("\x1b[{}A\r", rows);
+  for (const std::string_view each : wheelsmith::lines(above)) text += fmt::format("{}\x1b[K\n", each);
+  for (const std::string& each : next) text += each + "\x1b[K\n";
+  if (!m_drawn.empty()) text += "\x1b[J";
+  m_drawn = std::move(next);
   return text;
 }
 
 std::string BuildStatus::clear() {
-  std::string text;
-  for (; m_drawn > 0; --m_drawn) text += "\x1b[1A\x1b[2K";
-  return text;
+  m_running.clear();
+  return m_live ? draw("") : "";
 }
 
-std::string BuildStatus::redraw() {
-  if (!m_live) return "";
-  std::string text = clear();
-  const std::string now = lines();
-  m_drawn = m_running.size();
-  return text + now;
+std::string BuildStatus::redraw() { return m_live ? draw("") : ""; }
+
+std::string BuildStatus::plain_line(const std::string& id, Running& running) const {
+  running.told = m_clock();
+  std::string text = "  " + id + ": ";
+  bool first = true;
+  for (const std::string& part :
+       {done_text(running.done, running.total, !running.what.empty(), running.compiles), time_text(running),
+        memory_text(running.compiles, true), hits_text(running.compiles),
+        running.what.empty() ? unit_text(running.compiles) + others_text(running.compiles) : printable(running.what)}) {
+    if (part.empty()) continue;
+    text += (first ? "" : ", ") + part;
+    first = false;
+  }
+  return text + "\n";
+}
+
+std::string BuildStatus::on_progress(const run::Event& event) {
+  Running& running = m_running[event.step];
+  const std::uint64_t before = running.total == 0 ? 0 : running.done * 10 / running.total;
+  const bool is_new = running.total != event.total || running.what != event.text;
+  running.done = event.done;
+  running.total = event.total;
+  running.what = event.done == event.total && !event.text.empty() ? "" : event.text;
+  if (running.what.empty() && !event.text.empty()) running.done = running.total = 0;  // the download is over
+  // Without a terminal a line for each tenth is enough; with one the status line shows it.
+  if (m_live || !event.text.empty() || event.total == 0) return "";
+  return is_new || event.done * 10 / event.total != before ? plain_line(event.step, running) : "";
+}
+
+std::string BuildStatus::on_compiling(const run::Event& event) {
+  Running& running = m_running[event.step];
+  running.compiles = event.compiles;
+  return !m_live && m_clock() - running.told >= k_tell_every ? plain_line(event.step, running) : "";
 }
 
 std::string BuildStatus::on_event(const run::Event& event) {
   std::string plain;
   switch (event.kind) {
-    case run::Event::Kind::started:
-      m_running[event.step] = {"starting", 0, 0, std::chrono::steady_clock::now(), m_estimates[event.step]};
+    case run::Event::Kind::started: {
+      Running running;
+      running.phase = "starting";
+      running.started = running.told = m_clock();
+      running.estimate = m_estimates[event.step];
+      m_running[event.step] = running;
       plain = fmt::format("{} {} (log {})\n", m_style.dim(fmt::format("[{}/{}]", m_finished, m_total)), event.step,
                           event.text);
       break;
+    }
     case run::Event::Kind::phase: {
       Running& running = m_running[event.step];
       running.phase = event.text;
+      running.what.clear();
       running.done = running.total = 0;
-      running.memory.clear();
+      running.compiles = {};
       if (!m_live) plain = fmt::format("  {}: {}\n", event.step, event.text);
       break;
     }
-    case run::Event::Kind::progress: {
-      Running& running = m_running[event.step];
-      const std::uint64_t before = running.total == 0 ? 0 : running.done * 10 / running.total;
-      const bool new_total = running.total != event.total;
-      running.done = event.done;
-      running.total = event.total;
-      // Without a terminal a line for each tenth is enough; with one the status line shows it.
-      if (!m_live && event.text.empty() && event.total != 0 && (new_total || event.done * 10 / event.total != before))
-        plain = fmt::format("  {}: {}/{}\n", event.step, event.done, event.total);
-      break;
-    }
-    case run::Event::Kind::memory: m_running[event.step].memory = printable(event.text); break;
+    case run::Event::Kind::progress: plain = on_progress(event); break;
+    case run::Event::Kind::compiling: plain = on_compiling(event); break;
     case run::Event::Kind::note:
       plain = m_style.dim(fmt::format("  {}: {}", event.step, printable(event.text))) + "\n";
       break;
@@ -106,10 +271,7 @@ std::string BuildStatus::on_event(const run::Event& event) {
       plain = finished_line(*event.outcome);
       break;
   }
-  if (!m_live) return plain;
-  std::string text = clear() + plain + lines();
-  m_drawn = m_running.size();
-  return text;
+  return m_live ? draw(plain) : plain;
 }
 
 }  // namespace wheelsmith::report

@@ -17,7 +17,7 @@ std::string edited_files_text(const std::vector<EditedFile>& files) {
     else if (file.size == file.old_size)
       text += fmt::format("{}: edited in place\n", path);
     else
-      text += fmt::format("{}: edited, {} bytes larger\n", path, file.size - file.old_size);
+      text += fmt::format("{}: edited, {} larger\n", path, counted(file.size - file.old_size, "byte"));
   }
   return text;
 }

@@ -4,6 +4,7 @@
 
 #include "base/parallel.h"
 #include "base/text.h"
+#include "governor/waiting_text.h"
 #include "run/step/tool_runner.h"
 
 namespace wheelsmith::run {
@@ -53,18 +54,22 @@ unsigned ToolRunner::jobs() const {
   return m_job.limits.most_jobs != 0 ? m_job.limits.most_jobs : governor::offered_jobs(usable_threads());
 }
 
-void ToolRunner::tell_memory() {
+void ToolRunner::tell_compiles() {
   const auto now = std::chrono::steady_clock::now();
-  if (!m_governed || now - m_told_memory < std::chrono::seconds(1)) return;
-  m_told_memory = now;
+  if (!m_governed || now - m_told_compiles < std::chrono::seconds(1)) return;
+  m_told_compiles = now;
   const governor::Message& status = m_governed->status();
   if (status.number("running") == 0 && status.number("waiting") == 0) return;
-  std::string text = fmt::format("{} compiling, {} used, {} reserved of {}", status.number("running"),
-                                 human_bytes(status.number("used")), human_bytes(status.number("reserved")),
-                                 human_bytes(status.number("limit")));
-  if (const std::uint64_t waiting = status.number("waiting"); waiting != 0)
-    text += fmt::format("; {} wait for {}", waiting, status.text("why").empty() ? "their turn" : status.text("why"));
-  Reporter::tell({.kind = Event::Kind::memory, .step = "", .text = text});
+  Event event{.kind = Event::Kind::compiling, .step = "", .text = ""};
+  event.compiles = {.running = status.number("running"),
+                    .finished = status.number("done"),
+                    .used = status.number("used"),
+                    .limit = status.number("limit"),
+                    .hits = status.number("hits"),
+                    .lookups = status.number("hits") + status.number("misses"),
+                    .unit = status.text("unit"),
+                    .waits_for = governor::waiting_text(status)};
+  Reporter::tell(event);
 }
 
 governor::CacheCounts ToolRunner::finish(bool good) {

@@ -162,7 +162,7 @@ StepOutcome run_job(const Job& given, store::Store& store) {
     if (!job.spec.uncacheable || job.rebuild) sys::remove_tree(store.tree(job.spec.identity));
   } catch (const Error& error) {  // one step becomes an outcome
     outcome.outcome = Outcome::failed;
-    outcome.cause = sys::interrupted() ? "interrupted; the same command goes on from here" : error.what();
+    outcome.cause = sys::interrupted() ? "interrupted; run the same command to resume" : error.what();
     report.log_line("failed in phase " +
                     std::string(report.current_phase() ? plan::to_string(*report.current_phase()) : "none") + ": " +
                     outcome.cause);

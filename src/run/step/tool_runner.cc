@@ -239,7 +239,7 @@ void ToolRunner::run(const std::vector<std::string>& argv, const std::string& wh
     reader.feed(text);
   };
   const auto stop = [&] {
-    tell_memory();
+    tell_compiles();
     const std::chrono::duration<double> quiet = std::chrono::steady_clock::now() - last_output;
     silent = allowed_silence > 0 && quiet.count() > allowed_silence;
     full = m_sandbox != sys::SandboxMode::off && sys::is_nearly_full(m_tree.tree);

@@ -53,7 +53,7 @@ class ToolRunner {
  private:
   void govern(const recipe::Rules& rules);
   cache::CacheOptions cache_options(const recipe::Rules& rules);
-  void tell_memory();
+  void tell_compiles();
   [[nodiscard]] unsigned jobs() const;
   [[nodiscard]] sys::Environment plain_variables(bool network) const;
   [[nodiscard]] sys::Environment governed_variables(bool network);
@@ -69,7 +69,7 @@ class ToolRunner {
   bool m_network_isolated;
   sys::Environment m_git_variables;  // by which a git below the build finds the mirrors
   std::optional<governor::GovernedBuild> m_governed;
-  std::chrono::steady_clock::time_point m_told_memory{};
+  std::chrono::steady_clock::time_point m_told_compiles{};
   governor::CacheCounts m_cache;
 };
 

@@ -85,7 +85,7 @@ std::vector<std::string> compare_text(Bytes first, Bytes second) {
       else
         ++more;
     }
-    if (more > 0) result.push_back(fmt::format("{} {} more lines", mark, more));
+    if (more > 0) result.push_back(fmt::format("{} {}", mark, counted(static_cast<std::uint64_t>(more), "more line")));
   };
   add(here, "-", &std::pair<bool, bool>::first);
   add(there, "+", &std::pair<bool, bool>::second);
