@@ -194,7 +194,9 @@ void Server::add_others(const Build& build, Message& status) const {
   if (compiles == 0) return;
   status.fields["others"] = std::to_string(compiles);
   status.fields["other_builds"] = std::to_string(builds.size());
-  if (builds.size() == 1) status.fields["other"] = (*builds.begin())->run.name;
+  // Of a command its program alone: arguments may be secret, and a build in a sandbox hears this.
+  const std::string name = builds.size() == 1 ? (*builds.begin())->run.name : "";
+  if (!name.empty()) status.fields["other"] = name.substr(0, name.find(' '));
 }
 
 void Server::note_memory(Build& build) {
