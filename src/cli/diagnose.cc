@@ -48,7 +48,7 @@ report::DiagnosedLog diagnose_log(const std::string& path, const diagnose::Knowl
     if (sys::is_folder(path)) throw Error(path + " is a folder; a log is a file, or \"-\" for standard input");
     diagnose::Diagnoser diagnoser(knowledge);
     item.complete = sys::read_pieces(path, [&](std::string_view piece) { diagnoser.feed(piece); });
-    item.diagnosis = diagnoser.finish(run::machine_for_remedies());
+    item.diagnosis = diagnoser.finish(run::machine_for_remedies(diagnose::Audience::anyone));
   } catch (const Error& error) {  // one log becomes an item
     item.error = error.what();
   }

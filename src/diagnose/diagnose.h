@@ -18,11 +18,16 @@ namespace wheelsmith::diagnose {
 
 // What remedies may name: named groups of a match, facts of the log, "machine.jobs" -> "3".
 using Values = std::map<std::string, std::string>;
+// Where the answer is read: beside the tool whose log it is, or below a failed step of `wheelsmith build`, where a
+// remedy is an option, a line of the recipe or a package of the system.
+enum class Audience { anyone, build };
+
 // Who is asked, only where something failed, for what lies beyond the log.
 struct Machine {
   std::function<Values()> values;  // what this machine has
   // What nvcc of a version compiles for: "75", "90a"; empty when it is not known.
   std::function<std::vector<std::string>(std::string_view version)> nvcc_archs;
+  Audience audience = Audience::anyone;
 };
 
 struct Quote {

@@ -34,7 +34,8 @@ struct Pattern {
   bool weak = false;  // occurs in builds that succeed as well
   bool hard = false;  // wrapper, success: speaks of the build as a whole
   std::string cause;
-  std::vector<std::string> fix;
+  std::vector<std::string> fix;        // what the user of pip, uv, CMake or a compiler types
+  std::vector<std::string> build_fix;  // what helps inside `wheelsmith build`; empty where `fix` does there, too
   std::vector<std::string> sources;
   std::string check;  // the check of `doctor` that sees it before the build
   std::vector<std::string> samples;

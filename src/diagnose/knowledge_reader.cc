@@ -14,7 +14,7 @@ namespace wheelsmith::diagnose {
 namespace data {
 extern const std::string_view oom_toml, cuda_missing_toml, cuda_mismatch_toml, host_compiler_toml, arch_toml, abi_toml,
     submodule_toml, cmake_toml, isolation_toml, python_env_toml, disk_toml, network_toml, rocm_toml, linker_toml,
-    wheel_platform_toml, glibc_toml, driver_toml, source_bug_toml, unknown_toml, structure_toml;
+    wheel_platform_toml, glibc_toml, driver_toml, source_bug_toml, unknown_toml, structure_toml, missing_toml;
 }  // namespace data
 
 namespace {
@@ -22,9 +22,9 @@ namespace {
 using document::Table;
 using document::Value;
 
-const std::vector<std::string> k_pattern_keys = {"id",    "class",   "stage",    "match", "unless",
-                                                 "seen",  "unseen",  "priority", "weak",  "hard",
-                                                 "cause", "sources", "fix",      "check", "sample"};
+const std::vector<std::string> k_pattern_keys = {"id",     "class",    "stage",  "match",    "unless", "seen",
+                                                 "unseen", "priority", "weak",   "hard",     "cause",  "sources",
+                                                 "fix",    "check",    "sample", "build-fix"};
 const std::vector<std::string> k_fact_keys = {"name", "match", "keep", "sample"};
 const std::vector<std::string> k_stages = {"fetch",  "configure", "compile", "link",    "package", "install",
                                            "import", "run",       "audit",   "publish", "any"};
@@ -113,6 +113,7 @@ Pattern read_pattern(const RowReader& row) {
   const bool is_cause = pattern.role == Role::cause;
   pattern.cause = row.text("cause", is_cause);
   pattern.fix = row.texts("fix", is_cause);
+  pattern.build_fix = row.texts("build-fix", false);
   pattern.sources = row.texts("sources", false);
   pattern.check = row.text("check", false);
   pattern.samples = row.texts("sample", false);
@@ -164,6 +165,7 @@ std::vector<std::pair<std::string_view, std::string_view>> builtin_files() {
           {"cuda-missing.toml", cuda_missing_toml},
           {"cuda-mismatch.toml", cuda_mismatch_toml},
           {"host-compiler.toml", host_compiler_toml},
+          {"missing.toml", missing_toml},
           {"arch.toml", arch_toml},
           {"abi.toml", abi_toml},
           {"submodule.toml", submodule_toml},

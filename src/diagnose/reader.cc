@@ -30,6 +30,7 @@ constexpr unsigned k_most_episodes = 64;
 // Looking back costs up to 400 lines; a log of a hundred thousand errors has been understood before that.
 constexpr unsigned k_most_lookups = 2000;
 constexpr unsigned k_most_lines_back = 400;
+constexpr unsigned k_most_lines_of_frame = 40;
 constexpr std::uint64_t k_most_block_lines = 300;
 
 // "kernel.cpp" of "src/kernel.cpp:3:5: error: …" and "src/kernel.cpp(3): error: …".
@@ -162,7 +163,11 @@ void Reader::segment(std::string_view raw, std::uint64_t number, std::size_t sta
   const bool belongs = std::any_of(matches.begin(), matches.end(), [](const Match& m) {
     return m.pattern != nullptr && (m.pattern->role == Role::cause || m.pattern->role == Role::wrapper);
   });
-  if (belongs && !sighting.warning && m_lookups++ < k_most_lookups) find_command(sighting, start);
+  if (belongs && !sighting.warning && m_lookups++ < k_most_lookups) {
+    sighting.warning = is_in_framed_warning(start);
+    sighting.weak |= sighting.warning;
+    if (!sighting.warning) find_command(sighting, start);
+  }
   sight(matches, std::move(sighting));
 }
 
@@ -271,6 +276,22 @@ std::string Reader::joined(std::string_view first, std::size_t indent, bool tree
     if (c != ' ' || single.empty() || single.back() != ' ') single += c;
   }
   return single;
+}
+
+// setuptools frames the text of a warning by lines of "!!" below the line that names the warning.
+bool Reader::is_in_framed_warning(std::size_t start) const {
+  std::string space;
+  bool framed = false;
+  std::size_t end = start;
+  for (unsigned lines = 0; end > 0 && lines < k_most_lines_of_frame; ++lines) {
+    const std::size_t before = end < 2 ? std::string::npos : m_buffer.rfind('\n', end - 2);
+    end = before == std::string::npos ? 0 : before + 1;
+    const std::string_view text = clean(raw_line(end), space).text;
+    if (text.empty()) continue;
+    if (framed) return text.find("Warning: ") != text.npos;
+    framed = text == "!!";
+  }
+  return false;
 }
 
 void Reader::find_command(Sighting& sighting, std::size_t start) const {

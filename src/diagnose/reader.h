@@ -52,6 +52,7 @@ class Reader {
   // The wrapped lines of a message of CMake's or uv's, joined to one; m_block_end is set to its last line.
   [[nodiscard]] std::string joined(std::string_view first, std::size_t indent, bool tree, std::uint64_t number,
                                    std::size_t end);
+  [[nodiscard]] bool is_in_framed_warning(std::size_t start) const;
   void find_command(Sighting& sighting, std::size_t start) const;
   [[nodiscard]] std::string_view raw_line(std::size_t start) const;
   std::uint64_t count_to(std::size_t offset);

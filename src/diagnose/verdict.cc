@@ -17,6 +17,7 @@
 
 #include "base/text.h"
 #include "diagnose/diagnose.h"
+#include "diagnose/packages.h"
 #include "diagnose/reader.h"
 #include "diagnose/remedy.h"
 
@@ -33,7 +34,10 @@ constexpr std::uint64_t k_end_of_log = 60;
 constexpr std::uint64_t k_before_fallback = 60;
 constexpr std::uint64_t k_excerpt = 8;  // lines: nobody asks about so few that are fine
 constexpr std::size_t k_most_further = 50;
-constexpr int k_in_failed = 8;  // what standing in a block that ninja marks as failed is worth
+constexpr int k_compile_error = 14;  // the priority of any error of a compiler
+constexpr int k_vague = 30;          // up to here an error says less than a warning may
+constexpr int k_specific = 45;       // from here on a pattern knows what its line means
+constexpr int k_in_failed = 8;       // what standing in a block that ninja marks as failed is worth
 
 class Judge {
  public:
@@ -51,6 +55,10 @@ class Judge {
     result.lines = m_seen.lines;
     result.failed = failed();
     if (!result.failed) return result;
+    m_reported_before_end = std::any_of(m_seen.wrappers.begin(), m_seen.wrappers.end(), [&](const Sighting& wrapper) {
+      return wrapper.pattern->hard && !is_overcome(wrapper);
+    });
+    m_audience = machine.audience;
     if (machine.values) m_machine = machine.values();
     if (machine.nvcc_archs) m_nvcc_archs = machine.nvcc_archs(nvcc_version());
     fewer_jobs();
@@ -130,12 +138,46 @@ class Judge {
     for (const Sighting* cause : m_causes) {
       if (cause->line >= line && !is_weak(*cause)) next = std::min(next, cause->line);
     }
+    // pip and uv report the failure first and print the output of what failed below it.
+    if (m_reported_before_end) next = std::min(next, m_seen.lines);
     return next;
+  }
+
+  // An error of a compiler or linker ends a build, and so does any error that the knowledge has a name for. A warning,
+  // or a line that healthy builds have too, explains neither; what it may explain is a vague error and a failed
+  // download.
+  [[nodiscard]] bool is_outdone(const Sighting& doubtful) const {
+    // A line of source that the compiler quotes is part of its error.
+    const bool finished = m_seen.failed_blocks && doubtful.after_progress && !doubtful.in_failed;
+    if (!doubtful.warning && !doubtful.pattern->weak && !doubtful.tolerated && !finished) return false;
+    return std::any_of(m_causes.begin(), m_causes.end(), [&](const Sighting* cause) {
+      if (is_weak(*cause) || cause->line < m_success || cause->pattern == doubtful.pattern) return false;
+      const Pattern& pattern = *cause->pattern;
+      if ((pattern.stage == "compile" || pattern.stage == "link") && pattern.priority >= k_compile_error) return true;
+      return pattern.priority > k_vague && doubtful.pattern->stage != "fetch";
+    });
+  }
+
+  // Whether the line is what the failed command itself said last: then it is the cause, and not only probably.
+  [[nodiscard]] bool is_own_message(const Sighting& sighting) const {
+    if (is_weak(sighting)) return false;
+    std::uint64_t end = std::numeric_limits<std::uint64_t>::max();
+    for (const Sighting& wrapper : m_seen.wrappers) {
+      if (wrapper.pattern->hard && wrapper.line > sighting.line) end = std::min(end, wrapper.line);
+    }
+    if (end == std::numeric_limits<std::uint64_t>::max() && !m_reported_before_end &&
+        sighting.line + k_end_of_log < m_seen.lines)
+      return false;
+    return std::none_of(m_causes.begin(), m_causes.end(), [&](const Sighting* other) {
+      return other->line > sighting.line && other->line < end && other->pattern->kind != sighting.pattern->kind &&
+             other->pattern->priority > k_vague && !is_weak(*other);
+    });
   }
 
   [[nodiscard]] int score(const Sighting& sighting) const {
     int score = sighting.pattern->priority;
     if (is_weak(sighting)) {
+      if (is_outdone(sighting)) return -k_far;
       const std::uint64_t next = m_seen.lines <= k_excerpt ? sighting.line : next_failure(sighting.line);
       const bool doubtful = sighting.warning || sighting.after_progress || sighting.tolerated;
       score -= next - sighting.line > k_near || is_answered(sighting) ? k_far : doubtful ? k_near_warning : k_near_weak;
@@ -202,9 +244,11 @@ class Judge {
     const auto refused = sighting.groups.find("arch");
     const Values archs =
         arch_values(sighting.command, refused == sighting.groups.end() ? "" : refused->second, m_nvcc_archs);
-    const std::vector<const Values*> known = {&sighting.groups, &archs, &m_seen.facts, &m_machine};
+    const Values packages = package_values(sighting.groups);
+    const std::vector<const Values*> known = {&sighting.groups, &archs, &packages, &m_seen.facts, &m_machine};
     cause.what = filled_in(pattern.cause, known).value_or(pattern.cause);
-    for (const std::string& fix : pattern.fix) {
+    const bool in_build = m_audience == Audience::build && !pattern.build_fix.empty();
+    for (const std::string& fix : in_build ? pattern.build_fix : pattern.fix) {
       if (auto filled = filled_in(fix, known)) cause.fixes.push_back(std::move(*filled));
     }
     cause.why.push_back({sighting.line, sighting.text});
@@ -213,8 +257,9 @@ class Judge {
       cause.why.push_back({wrapper.line, wrapper.text});
       break;
     }
-    const bool weak = is_weak(sighting);
-    cause.sure = pattern.priority >= 50 && !weak ? "certain" : pattern.priority >= 30 ? "likely" : "a guess";
+    cause.sure = pattern.priority >= k_specific && is_own_message(sighting) ? "certain"
+                 : pattern.priority >= 30                                   ? "likely"
+                                                                            : "a guess";
     return cause;
   }
 
@@ -240,9 +285,15 @@ class Judge {
     cause.what =
         "Only the words of tools that report another's failure are here; what failed stands above them, outside this "
         "log.";
-    cause.fixes = {
-        "Take the log from its beginning: wheelsmith build writes all of it, `pip -v` and `ninja -v` print it.",
-        "Build with one job (MAX_JOBS=1), so that the first error is the last thing printed."};
+    if (m_audience == Audience::build) {
+      cause.fixes = {
+          "The same command with --verbose shows everything that the build prints; with --jobs 1 the first error "
+          "is the last thing printed."};
+    } else {
+      cause.fixes = {
+          "Take the log from its beginning: wheelsmith build writes all of it, `pip -v` and `ninja -v` print it.",
+          "Build with one job (MAX_JOBS=1), so that the first error is the last thing printed."};
+    }
     for (const Sighting& wrapper : m_seen.wrappers) {
       if (cause.line == 0 && wrapper.line > 0) cause.line = wrapper.line;
       if (cause.why.size() < 3) cause.why.push_back({wrapper.line, wrapper.text});
@@ -251,10 +302,12 @@ class Judge {
   }
 
   const Observations& m_seen;
+  Audience m_audience = Audience::anyone;
   Values m_machine;
   std::vector<std::string> m_nvcc_archs;
   std::vector<const Sighting*> m_causes;
-  std::uint64_t m_success = 0;  // the last line that says that all ended well
+  bool m_reported_before_end = false;  // a tool reports a failure, wherever; nothing after it went well
+  std::uint64_t m_success = 0;         // the last line that says that all ended well
 };
 
 }  // namespace

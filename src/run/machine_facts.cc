@@ -70,6 +70,8 @@ diagnose::Values machine_values() {
 
 }  // namespace
 
-diagnose::Machine machine_for_remedies() { return {machine_values, toolchain::nvcc_archs}; }
+diagnose::Machine machine_for_remedies(diagnose::Audience audience) {
+  return {machine_values, toolchain::nvcc_archs, audience};
+}
 
 }  // namespace wheelsmith::run

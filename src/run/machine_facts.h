@@ -5,6 +5,6 @@
 namespace wheelsmith::run {
 
 // What remedies may say of this machine, and what is known of nvcc.
-diagnose::Machine machine_for_remedies();
+diagnose::Machine machine_for_remedies(diagnose::Audience audience);
 
 }  // namespace wheelsmith::run

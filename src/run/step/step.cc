@@ -129,7 +129,7 @@ void diagnose_failure(StepOutcome& outcome, bool network) {
   try {
     diagnose::Diagnoser diagnoser(diagnose::builtin_knowledge());
     sys::read_pieces(outcome.log, [&](std::string_view piece) { diagnoser.feed(piece); });
-    outcome.diagnosis = diagnoser.finish(machine_for_remedies()).cause;
+    outcome.diagnosis = diagnoser.finish(machine_for_remedies(diagnose::Audience::build)).cause;
     if (!network && outcome.phase != plan::Phase::test && outcome.diagnosis && outcome.diagnosis->kind == "network")
       explain_closed_network(*outcome.diagnosis);
   } catch (const Error&) {  // the failure itself is what must be told

@@ -22,7 +22,7 @@ toolchain::Host host_with_rocm(toolchain::Host host, const std::filesystem::path
 // What is known about the failure; nothing where only the test itself could tell.
 std::optional<diagnose::Cause> cause_of(const std::string& log) {
   std::optional<diagnose::Cause> cause =
-      diagnose::diagnose(log, diagnose::builtin_knowledge(), machine_for_remedies()).cause;
+      diagnose::diagnose(log, diagnose::builtin_knowledge(), machine_for_remedies(diagnose::Audience::build)).cause;
   return cause && cause->kind != "unknown" ? cause : std::nullopt;
 }
 
