@@ -33,6 +33,9 @@ sys.exit(wrong > 0)
 PYTHON
 ) || fail "wrong answers"
 
+# What a remedy names exists: options of build, keys of recipes.
+"$TESTS_PYTHON" "$tests/diagnose_fixes.py" "$wheelsmith" "$tests/../src/diagnose/data" "$t/recipes" || fail "a remedy names what does not exist"
+
 # One line is a log too.
 mkdir "$t/words"
 while IFS=$'\t' read -r id kind words; do

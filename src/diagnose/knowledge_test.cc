@@ -94,6 +94,39 @@ TEST(Knowledge, EveryRowIsWhole) {
   }
 }
 
+// Inside `wheelsmith build` a remedy is an option, a line of the recipe or a package of the system: what is exported,
+// or installed into an environment, does not reach a build. tests/diagnose_fixes.py compares options and keys with the
+// program.
+TEST(Knowledge, EveryRemedyWorksInsideABuild) {
+  for (const Pattern& pattern : builtin_knowledge().patterns()) {
+    if (pattern.role != Role::cause) continue;
+    const std::vector<std::string>& fixes = pattern.build_fix.empty() ? pattern.fix : pattern.build_fix;
+    EXPECT_FALSE(fixes.empty()) << pattern.id;
+    bool always = false;
+    for (const std::string& fix : fixes) {
+      for (const std::string_view word :
+           {"export ", "pip install", "pip3 install", "pip uninstall", "uv pip", "uv venv", "PIP_CONSTRAINT",
+            "MAX_JOBS=", "rm -rf", "docker run", "CMakeCache"}) {
+        const std::size_t at = fix.find(word);
+        if (at == fix.npos || (word == "export " && fix.find('=', at) == fix.npos)) continue;
+        if (word == "export " && fix.find("export option") != fix.npos) continue;
+        ADD_FAILURE() << pattern.id << ": \"" << word << "\" has no effect inside a build: " << fix;
+      }
+      always |= fix != "{install}" && fix.find("{machine") == fix.npos;
+    }
+    EXPECT_TRUE(always) << pattern.id << ": no remedy that holds whatever the log and the machine tell";
+  }
+}
+
+TEST(Diagnose, ShowsTheRemedyThatWorksWhereItIsRead) {
+  const std::string log = "c++: fatal error: Killed signal terminated program cc1plus\n";
+  const Machine machine = {.values = [] { return Values{{"machine.jobs", "3"}}; }, .nvcc_archs = {}};
+  EXPECT_EQ(diagnose(log, builtin_knowledge(), machine).cause->fixes.front(), "export MAX_JOBS=3");
+  Machine inside = machine;
+  inside.audience = Audience::build;
+  EXPECT_EQ(diagnose(log, builtin_knowledge(), inside).cause->fixes.front(), "the same command with --jobs 3");
+}
+
 // The table that the knowledge brings along: each row's own words, alone in a log, give the row's class.
 TEST(Knowledge, EverySampleIsRecognised) {
   for (const Fact& fact : builtin_knowledge().facts()) {

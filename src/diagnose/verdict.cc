@@ -249,7 +249,11 @@ class Judge {
     cause.what = filled_in(pattern.cause, known).value_or(pattern.cause);
     const bool in_build = m_audience == Audience::build && !pattern.build_fix.empty();
     for (const std::string& fix : in_build ? pattern.build_fix : pattern.fix) {
-      if (auto filled = filled_in(fix, known)) cause.fixes.push_back(std::move(*filled));
+      auto filled = filled_in(fix, known);
+      if (!filled || filled->empty()) continue;
+      // An option alone is no command, and which command it was is known to the reader.
+      if (in_build && filled->starts_with("--")) *filled = "the same command with " + *filled;
+      cause.fixes.push_back(std::move(*filled));
     }
     cause.why.push_back({sighting.line, sighting.text});
     for (const Sighting& wrapper : m_seen.wrappers) {
