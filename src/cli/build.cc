@@ -22,6 +22,7 @@ struct BuildCommand {
   SettingOptions settings;
   std::vector<std::string> packages;
   bool upgrade = false, clean = false, install = false, editable = false, despite_doctor = false, quiet = false;
+  bool no_test = false, keep_failed = false;
   std::string into, sign;
 };
 
@@ -84,6 +85,8 @@ build::BuildOptions build_options(const BuildCommand& command, const Session& se
   run.out = settings.text("out");
   run.keep_going = settings.flag("keep-going");
   run.clean = command.clean;
+  run.no_test = command.no_test;
+  run.keep_failed = command.keep_failed;
   run.offline = request.offline;
   run.mirrors = session.fetch_options().mirrors;
   run.sandbox = build_sandbox(settings, request);
@@ -224,6 +227,12 @@ void add_build(CLI::App& app, Outcome& outcome) {
   sub->add_flag("--clean", command->clean, "Start from an empty build tree")->group("Advanced");
   sub->add_flag("--despite-doctor", command->despite_doctor, "Build even if this machine seems unable to")
       ->group("Advanced");
+  sub->add_flag("--no-test", command->no_test,
+                "Leave the recipe's tests out; the wheel goes to --out and is not reused by later builds")
+      ->group("Output");
+  sub->add_flag("--keep-failed", command->keep_failed,
+                "Keep a wheel that a check or a test refuses, in the folder failed/ of --out")
+      ->group("Output");
   sub->add_flag("--install", command->install, "Install the finished wheels")->group("Output");
   sub->add_flag("-e,--editable", command->editable, k_editable_help)->group("Output");
   sub->add_option("--into", command->into,

@@ -14,7 +14,8 @@ namespace wheelsmith::diagnose {
 namespace data {
 extern const std::string_view oom_toml, cuda_missing_toml, cuda_mismatch_toml, host_compiler_toml, arch_toml, abi_toml,
     submodule_toml, cmake_toml, isolation_toml, python_env_toml, disk_toml, network_toml, rocm_toml, linker_toml,
-    wheel_platform_toml, glibc_toml, driver_toml, source_bug_toml, unknown_toml, structure_toml, missing_toml;
+    wheel_platform_toml, glibc_toml, driver_toml, source_bug_toml, unknown_toml, structure_toml, missing_toml,
+    test_toml;
 }  // namespace data
 
 namespace {
@@ -180,6 +181,7 @@ std::vector<std::pair<std::string_view, std::string_view>> builtin_files() {
           {"glibc.toml", glibc_toml},
           {"driver.toml", driver_toml},
           {"source-bug.toml", source_bug_toml},
+          {"test.toml", test_toml},
           {"unknown.toml", unknown_toml},
           {"structure.toml", structure_toml}};
 }

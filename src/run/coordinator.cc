@@ -156,11 +156,13 @@ class Coordinator {
     }
   }
 
-  // Wheels of folders that are being worked on were in the store for the steps that needed them; they stay in the
-  // wheelhouse alone.
+  // Wheels of folders that are being worked on, and untested ones, were in the store for the steps that needed them;
+  // they stay in the wheelhouse alone.
   void drop_uncacheable() {
     for (std::size_t i = 0; i < m_outcomes.size(); ++i) {
-      if (m_plan.steps[i].spec.uncacheable && m_outcomes[i].artifact) m_store.drop_blob(m_outcomes[i].artifact->sha256);
+      const bool untested = m_options.no_test && m_outcomes[i].outcome == Outcome::built;
+      if ((m_plan.steps[i].spec.uncacheable || untested) && m_outcomes[i].artifact)
+        m_store.drop_blob(m_outcomes[i].artifact->sha256);
     }
   }
 
@@ -217,6 +219,8 @@ class Coordinator {
     job.limits.memory = m_options.memory;
     job.limits.silence_seconds = m_options.silence_seconds;
     job.clean = m_options.clean;
+    job.no_test = m_options.no_test;
+    if (m_options.keep_failed) job.keep_failed = std::filesystem::absolute(m_options.out) / "failed";
     job.offline = m_options.offline;
     job.mirrors = m_options.mirrors;
     job.rebuild = m_options.rebuild;

@@ -46,6 +46,8 @@ struct Job {
   JobLimits limits;
   SandboxOptions sandbox;
   bool clean = false, offline = false;
+  bool no_test = false;               // --no-test: the wheel is delivered, but no later build takes it from the store
+  std::filesystem::path keep_failed;  // --keep-failed: the folder for a wheel that a check or a test refuses
   // A rebuild of a wheel that exists, with exactly these wheels in its environment: nothing is taken from the store by
   // key or put there, and neither checks nor tests decide anything.
   std::optional<env::Lock> rebuild;

@@ -70,6 +70,7 @@ Value StepOutcome::to_value() const {
   if (failure) table["failure"] = failure_value(*failure);
   if (diagnosis) table["diagnosis"] = diagnose::to_value(*diagnosis);
   if (!repeat_script.empty()) table["repeat_script"] = repeat_script.string();
+  if (!refused_wheel.empty()) table["refused_wheel"] = refused_wheel.string();
   Array all_tests;
   for (const TestOutcome& test : tests) {
     Table item;
@@ -117,6 +118,7 @@ StepOutcome StepOutcome::from_value(const Value& value) {
   if (const Value& cause = value["diagnosis"]; cause.table() != nullptr)
     outcome.diagnosis = diagnose::cause_from(cause);
   outcome.repeat_script = value["repeat_script"].text_or();
+  outcome.refused_wheel = value["refused_wheel"].text_or();
   if (const Array* tests = value["tests"].array()) {
     for (const Value& test : *tests)
       outcome.tests.push_back({test["id"].text_or(),

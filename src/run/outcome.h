@@ -57,6 +57,7 @@ struct StepOutcome {
   std::optional<FirstFailure> failure;
   std::optional<diagnose::Cause> diagnosis;  // what the step's log says of it, and what fixes it
   std::filesystem::path repeat_script;
+  std::filesystem::path refused_wheel;  // --keep-failed: the wheel that a check or a test refused
   std::vector<TestOutcome> tests;
   std::vector<Finding> findings;
   std::string reason;

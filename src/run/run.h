@@ -24,6 +24,8 @@ struct RunOptions {
   std::filesystem::path out;  // wheelhouse
   bool keep_going = false;
   bool clean = false;
+  bool no_test = false;
+  bool keep_failed = false;  // wheels that a check or a test refuses go to failed/ of `out`
   bool offline = false;
   std::map<std::string, std::string> mirrors;
   cache::CacheOptions cache;  // of compiles

@@ -205,6 +205,13 @@ std::vector<std::string> requirements_missing_in(const toolchain::Python& python
   return env::unmet_requirements(own_requirements(file.bytes), env::installed_packages(python), python).missing;
 }
 
+std::vector<TestOutcome> untested(const recipe::Rules& rules) {
+  std::vector<TestOutcome> outcomes;
+  for (std::size_t i = 0; i < rules.tests.size(); ++i)
+    outcomes.push_back({id_of(rules.tests[i], i), TestResult::not_run, "--no-test"});
+  return outcomes;
+}
+
 std::vector<TestOutcome> run_tests(const TestBench& bench) {
   std::vector<TestOutcome> outcomes;
   if (bench.rules.tests.empty()) return outcomes;

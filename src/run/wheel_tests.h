@@ -39,6 +39,8 @@ struct TestBench {
   SandboxOptions sandbox{};
   std::function<void(const std::string&)> log = [](const std::string&) {};
 };
+// All of them as not run, for --no-test.
+std::vector<TestOutcome> untested(const recipe::Rules& rules);
 std::vector<TestOutcome> run_tests(const TestBench& bench);
 // What the wheel requires and the interpreter's environment does not have.
 std::vector<std::string> requirements_missing_in(const toolchain::Python& python, const std::filesystem::path& wheel);

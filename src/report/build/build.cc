@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 #include "document/finding_value.h"
-#include "report/diagnosis.h"
+#include "report/build/failure_block.h"
 #include "report/plan/doctor_text.h"
 
 namespace wheelsmith::report {
@@ -15,50 +15,12 @@ using document::Array;
 using document::Table;
 using document::Value;
 
-constexpr std::size_t k_most_lines = 40;
-
 Value test_value(const run::TestOutcome& test) {
   Table table;
   table["id"] = test.id;
   table["outcome"] = run::to_string(test.outcome);
   table["why"] = test.why;
   return table;
-}
-
-// The first lines say what is wrong, the last how it ended.
-std::string shortened(const std::string& output, const Style& style) {
-  const std::vector<std::string_view> all = lines(output);
-  std::string text;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (!style.details && all.size() > k_most_lines && i == k_most_lines / 2) {
-      const std::size_t left_out = all.size() - k_most_lines;
-      text += style.dim(fmt::format("    … {} left out (the log has them)\n", counted(left_out, "line")));
-      i += left_out;
-    }
-    text += "    " + printable(all[i]) + "\n";
-  }
-  return text;
-}
-
-std::string failure_text(const run::StepOutcome& step, const Style& style) {
-  std::string text = fmt::format("\n{} {}, in phase {}\n  {}\n", style.red("failed"), style.bold(step.id),
-                                 step.phase ? plan::to_string(*step.phase) : "start", printable(step.cause));
-  if (step.failure) {
-    if (!step.failure->command.empty())
-      text += fmt::format("  first command that failed (line {} of the log):\n    {}\n", step.failure->line,
-                          style.wrap(printable(step.failure->command), 4));
-    text += "  it printed:\n" + shortened(step.failure->output, style);
-  }
-  if (step.diagnosis) text += "  what caused it:\n" + cause_text(*step.diagnosis, style, 4);
-  for (const Finding& finding : step.findings) {
-    if (finding.severity != Severity::error) continue;
-    text += fmt::format("  {} {}: {}\n", style.red(finding.id), printable(finding.subject),
-                        style.wrap(printable(finding.what), 4));
-    if (!finding.fix.empty()) text += fmt::format("    fix: {}\n", style.wrap(printable(finding.fix), 10));
-  }
-  if (!step.log.empty()) text += fmt::format("  log: {}\n", step.log.string());
-  if (!step.repeat_script.empty()) text += fmt::format("  repeat just that command: {}\n", step.repeat_script.string());
-  return text;
 }
 
 }  // namespace
@@ -120,7 +82,7 @@ std::string build_text(const std::vector<run::StepOutcome>& steps, const Style& 
   std::string text;
   for (const run::StepOutcome& step : steps) {
     ++counts[was_interrupted(step) ? "interrupted" : std::string(run::to_string(step.outcome))];
-    if (step.outcome == run::Outcome::failed && !was_interrupted(step)) text += failure_text(step, style);
+    if (step.outcome == run::Outcome::failed && !was_interrupted(step)) text += failure_block(step, style);
   }
   for (const run::StepOutcome& step : steps) {
     for (const run::TestOutcome& test : step.tests) {

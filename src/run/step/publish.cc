@@ -34,7 +34,7 @@ Artifact publish(const Job& job, const FinishedWheel& wheel, const std::vector<T
   }
   if (job.rebuild) return artifact;
   services.store.note_cost(spec.identity, {seconds, artifact.size, 0});
-  if (spec.uncacheable) return artifact;
+  if (spec.uncacheable || job.no_test) return artifact;
   store::StepRecord record;
   record.key = spec.key;
   record.identity = spec.identity;

@@ -8,6 +8,7 @@
 #include <chrono>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "diagnose/diagnose.h"
 #include "run/deliver.h"
 #include "run/machine_facts.h"
@@ -68,6 +69,20 @@ void refuse_changed_environment(const store::Store& store) {
       "something changed the build environment while it was in use ({}); the same command makes it again", changed));
 }
 
+// The refused wheel, where the user asked for it: in a folder of its own, from which nothing is delivered or indexed.
+std::filesystem::path keep_refused(const Job& job, const FinishedWheel& wheel, const StepServices& services) {
+  if (job.keep_failed.empty()) return {};
+  try {
+    sys::make_folders(job.keep_failed);
+    const std::filesystem::path kept = job.keep_failed / wheel.path.filename();
+    sys::copy_file(wheel.path, kept);
+    return kept;
+  } catch (const Error& error) {  // the refusal itself is what must be told
+    services.report.log_line(error.what());
+    return {};
+  }
+}
+
 void run_phases(const Job& job, const recipe::Recipe& recipe, const StepServices& services, StepOutcome& outcome) {
   const auto started = std::chrono::steady_clock::now();
   const plan::BuildSpec& spec = job.spec;
@@ -90,8 +105,13 @@ void run_phases(const Job& job, const recipe::Recipe& recipe, const StepServices
     outcome.cache = tools.finish(true);
     const FinishedWheel wheel = finish({spec, rules, built, environment, tools.confinement()}, services);
     if (!job.rebuild) {
-      check(spec, rules, wheel, environment.torch, outcome.findings, services);
-      test(job, rules, tree, wheel, environment, outcome, services);
+      try {
+        check(spec, rules, wheel, environment.torch, outcome.findings, services);
+        test(job, rules, tree, wheel, environment, outcome, services);
+      } catch (const WheelRefused&) {  // passed on; the wheel may be looked at
+        outcome.refused_wheel = keep_refused(job, wheel, services);
+        throw;
+      }
     }
     refuse_changed_environment(services.store);
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - started;
@@ -134,6 +154,21 @@ void diagnose_failure(StepOutcome& outcome, bool network) {
       explain_closed_network(*outcome.diagnosis);
   } catch (const Error&) {  // the failure itself is what must be told
   }
+}
+
+// Messages name files as the compiler saw them, in the step's tree. A user knows the folder that was given with
+// --source, or the place in the package.
+void show_own_paths(StepOutcome& outcome, const Job& job) {
+  if (!outcome.failure && !outcome.diagnosis) return;
+  const std::string tree = (store::Store(job.store).tree(job.spec.identity) / "source").string() + "/";
+  const bool folder = !job.spec.source.folder.empty();
+  const std::string own = folder ? std::filesystem::absolute(job.spec.source.folder).lexically_normal().string() : "";
+  const std::string instead = !folder ? "" : own.ends_with('/') ? own : own + "/";
+  if (outcome.failure) replace_all(outcome.failure->output, tree, instead);
+  if (!outcome.diagnosis) return;
+  for (diagnose::Quote& quote : outcome.diagnosis->why) replace_all(quote.text, tree, instead);
+  replace_all(outcome.diagnosis->what, tree, instead);
+  for (std::string& fix : outcome.diagnosis->fixes) replace_all(fix, tree, instead);
 }
 
 // A build that filled the disk must not keep the next one from starting.
@@ -204,20 +239,21 @@ int run_step(const std::filesystem::path& job_file) {
   sys::become_subreaper(true);
   sys::install_interrupt_flag();
   StepOutcome outcome;
-  bool network = true;
+  std::optional<Job> job;
   try {
     const std::string text = job_file == "-" ? read_input() : sys::read_file(job_file);
-    const Job job = Job::from_value(document::parse_json(text, "job"));
-    network = job.spec.network;
-    outcome = run_alone(job);
-    network = network || (outcome.phase == plan::Phase::prepare && has_downloads(job));
+    job = Job::from_value(document::parse_json(text, "job"));
+    outcome = run_alone(*job);
   } catch (const std::filesystem::filesystem_error& error) {  // the disk, or somebody who works in our folders
     outcome.cause = error.what();
   } catch (const Error& error) {  // one step becomes an outcome
     outcome.cause = error.what();
   }
   sys::kill_descendants();
+  const bool network =
+      !job || job->spec.network || (outcome.phase == plan::Phase::prepare && has_downloads(*job));
   diagnose_failure(outcome, network);
+  if (job) show_own_paths(outcome, *job);
   Reporter::tell({.kind = Event::Kind::finished, .step = "", .text = "", .done = 0, .total = 0, .outcome = &outcome});
   return outcome.outcome == Outcome::failed ? 1 : 0;
 }
