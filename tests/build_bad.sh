@@ -12,7 +12,8 @@ expect built "$(json 'steps[0].outcome')"
 fails() {
   run "${@:3}"
   expect "$1" "$status" "wheelsmith ${*:3}: $(cat "$t/err")"
-  grep -qF -- "$2" "$t/err" "$t/out" || { cat "$t/out" "$t/err" >&2; fail "wheelsmith ${*:3}: nothing says «$2»"; }
+  # A failure is wrapped at 80 columns.
+  cat "$t/err" "$t/out" | tr -s ' \n' ' ' | grep -qF -- "$2" || { cat "$t/out" "$t/err" >&2; fail "wheelsmith ${*:3}: nothing says «$2»"; }
 }
 
 # Recipes.
@@ -41,9 +42,15 @@ expect "1 failed build" "$status $(json 'steps[0].outcome') $(json 'steps[0].pha
 [[ $(json 'steps[0].failure.output') == *undeclared* ]] || fail "the output is $(json 'steps[0].failure.output')"
 expect source-bug "$(json 'steps[0].diagnosis["class"]')" "what diagnose makes of the log"
 [[ $(json 'steps[0].diagnosis.why[0].text') == *undeclared* ]] || fail "the cause is $(json 'steps[0].diagnosis')"
+[[ $(json 'steps[0].failure.output') != *"$t/store/trees"* ]] || fail "a path of the store: $(json 'steps[0].failure.output')"
 script=$(json 'steps[0].repeat_script')
 if bash "$script" >"$t/repeat" 2>&1; then fail "the command that failed does not fail again"; fi
 grep -q undeclared "$t/repeat" || fail "repeated, it says $(cat "$t/repeat")"
+# One screen, which ends with the fix.
+run build small
+(($(wc -l <"$t/out") <= 24)) || fail "more than a screen: $(cat "$t/out")"
+[[ $(tail -n 2 "$t/out" | head -n 1) == *[a-z]* && $(grep -c '^  fix: ' "$t/out") -ge 1 ]] || fail "$(cat "$t/out")"
+awk 'length > 110 { exit 1 }' "$t/out" || fail "long lines: $(cat "$t/out")"
 sed -i 's/return a + c;/return a + b;/' recipes/small/small/add.c
 
 # A build that wants the network: it was ours to close, so it is not the machine's name server that is blamed.
@@ -59,6 +66,25 @@ sed -i 's/== 5/== 6/' recipes/small.toml
 rm -rf wheelhouse
 fails 1 'the test adds failed' build small
 [[ -z $(ls wheelhouse 2>/dev/null) ]] || fail "a wheel whose test failed is in the wheelhouse"
+
+# --keep-failed leaves it in a folder of its own and names it; --no-test delivers it, and no later build takes it from the store.
+run_json build small --keep-failed
+kept=$(json 'steps[0].refused_wheel')
+[[ $kept == "$t"/wheelhouse/failed/small-1.0-*.whl && -f $kept ]] || fail "the refused wheel is «$kept»"
+[[ -z $(find wheelhouse -maxdepth 1 -name '*.whl') ]] || fail "a wheel whose test failed is in the wheelhouse"
+run_json build small --no-test
+expect "0 built not-run" "$status $(json 'steps[0].outcome') $(json 'steps[0].tests[0].outcome')"
+[[ -n $(find wheelhouse -maxdepth 1 -name 'small-1.0-*.whl') ]] || fail "no wheel of --no-test: $(ls -R wheelhouse)"
+run_json build small
+expect "1 failed" "$status $(json 'steps[0].outcome')" "an untested wheel came from the store"
+rm -rf wheelhouse
+
+# A test that imports what its environment lacks is diagnosed.
+cp kept.toml recipes/small.toml
+sed -i 's/^script = .*/script = "import torch"/' recipes/small.toml
+run_json build small
+expect "1 test-no-module" "$status $(json 'steps[0].diagnosis.id')"
+[[ $(json 'steps[0].diagnosis.fix') == *'[[test]] requires = ["torch"]'* ]] || fail "the remedy is $(json 'steps[0].diagnosis.fix')"
 cp kept.toml recipes/small.toml
 
 # A test that dies by a signal: which one, where in Python, and what to do about it.

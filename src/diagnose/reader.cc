@@ -75,7 +75,29 @@ void Reader::feed(std::string_view bytes) {
 const Observations& Reader::finish() {
   process(m_buffer.size());
   m_seen.lines = count_to(m_buffer.size()) + (m_buffer.empty() || m_buffer.ends_with('\n') ? 0 : 1);
+  if (m_seen.causes.empty() && !m_seen.wrappers.empty()) find_last_words();
   return m_seen;
+}
+
+void Reader::find_last_words() {
+  std::string space;
+  std::size_t end = m_buffer.size();
+  std::uint64_t number = m_seen.lines + 1;
+  for (unsigned lines = 0; end > 0 && lines < k_most_lines_back; ++lines) {
+    const std::size_t before = end < 2 ? std::string::npos : m_buffer.rfind('\n', end - 2);
+    const std::size_t begin = before == std::string::npos ? 0 : before + 1;
+    --number;
+    if (number <= m_seen.wrappers.front().line) return;
+    const Line line = clean(raw_line(begin), space);
+    end = begin;
+    if (line.text.empty() || line.indent == 0 || line.in_tree || tone_of(line.text) != Tone::plain ||
+        line.text.starts_with('[') || line.text.starts_with('^') || line.text.find(' ') == line.text.npos)
+      continue;
+    if (!m_knowledge.match_patterns(line.text).empty()) continue;
+    m_seen.last_words = std::string(line.text.substr(0, k_kept_text));
+    m_seen.last_words_line = number;
+    return;
+  }
 }
 
 void Reader::process(std::size_t limit) {

@@ -34,6 +34,10 @@ struct Observations {
   Values facts;
   std::string failed_command;  // of the first block that ninja marks as failed
   bool failed_blocks = false;
+  // The last line that no tool around the build wrote, where pip or uv report a failure above it: all that a package's
+  // own message leaves when no pattern knows it.
+  std::string last_words;
+  std::uint64_t last_words_line = 0;
   std::uint64_t lines = 0;
 };
 
@@ -45,6 +49,7 @@ class Reader {
 
  private:
   void process(std::size_t limit);
+  void find_last_words();
   void line(std::size_t start, std::size_t end);
   void segment(std::string_view raw, std::uint64_t number, std::size_t start, std::size_t end);
   void sight(const std::vector<Match>& matches, Sighting sighting);

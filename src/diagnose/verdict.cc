@@ -280,7 +280,22 @@ class Judge {
     return {};
   }
 
+  // pip and uv print what the build said below their report of the failure.
+  [[nodiscard]] Cause own_words() const {
+    Cause cause;
+    cause.id = "own-words";
+    cause.kind = "unknown";
+    cause.stage = "any";
+    cause.sure = "a guess";
+    cause.line = m_seen.last_words_line;
+    cause.what = fmt::format("The build stops with a message of its own: \"{}\".", printable(m_seen.last_words));
+    cause.fixes = {"Read what the message demands; the lines above it say more."};
+    cause.why.push_back({m_seen.last_words_line, m_seen.last_words});
+    return cause;
+  }
+
   [[nodiscard]] Cause only_wrappers() const {
+    if (!m_seen.last_words.empty()) return own_words();
     Cause cause;
     cause.id = "wrapper-only";
     cause.kind = "unknown";

@@ -7,6 +7,7 @@
 //                                      "[12/72]" line, the next "FAILED:" or "ninja: …"
 //   make      the command's line, its output, then "make[2]: *** [rule.make:76: out.o] Error 1"
 //   distutils the command's line, its output, then "error: command '…' failed with exit code 1"
+//   setuptools the output, then "error: Command '['cc', …]' returned non-zero exit status 1."
 //   folders   "ninja: Entering directory `build'", "make[1]: Entering directory '/…'", CMake's "Change Dir: '/…'"
 //   Python    "Traceback (most recent call last):" up to the exception's line
 //
@@ -37,6 +38,32 @@ bool is_make_failure(std::string_view line) {
 
 bool is_distutils_failure(std::string_view line) {
   return line.starts_with("error: command '") && line.find("' failed") != line.npos;
+}
+
+// setuptools 80 and newer do not print commands, and report one as Python shows a list: "error: Command '['cc', '-c']'
+// returned non-zero exit status 1." The command as a shell would take it; "" when the line is none such.
+std::string listed_command(std::string_view line) {
+  constexpr std::string_view k_start = "error: Command '[";
+  if (!line.starts_with(k_start) || line.find("]' returned non-zero") == line.npos) return {};
+  line.remove_prefix(k_start.size());
+  std::string command;
+  while (!line.empty() && (line.front() == '\'' || line.front() == '"')) {
+    const std::size_t end = line.find(line.front(), 1);
+    if (end == line.npos) return {};
+    const std::string_view argument = line.substr(1, end - 1);
+    const bool plain = argument.find_first_of(" \t\"'\\$`*?;&|<>()#~") == argument.npos && !argument.empty();
+    if (argument.find('\'') != argument.npos) return {};
+    command += (command.empty() ? "" : " ") + (plain ? std::string(argument) : "'" + std::string(argument) + "'");
+    line.remove_prefix(end + 1);
+    if (line.starts_with(", ")) line.remove_prefix(2);
+  }
+  return command;
+}
+
+// Where the output of the command that setuptools ran last begins, as far as that can be told without its line.
+bool is_before_output(std::string_view line) {
+  return line == "!!" || line.starts_with("building '") || line.starts_with("running ") ||
+         line.starts_with("warning: build_py:");
 }
 
 // "Entering directory `build'" and "Change Dir: /x": the folder that a build system says it works in from now on.
@@ -73,6 +100,7 @@ struct FailureFinder::State {
   void take(std::string_view text);
   void take_ninja_output(std::string_view text);
   void blame_recent(std::string_view last);
+  void blame_listed(std::string command, std::string_view last);
 };
 
 void FailureFinder::State::take_ninja_output(std::string_view text) {
@@ -98,6 +126,17 @@ void FailureFinder::State::blame_recent(std::string_view last) {
   }
   for (std::size_t i = from; i < recent.size(); ++i) failure.output += recent[i] + "\n";
   failure.output += std::string(last) + "\n";
+  found = std::move(failure);
+}
+
+void FailureFinder::State::blame_listed(std::string command, std::string_view last) {
+  FirstFailure failure;
+  failure.command = std::move(command);
+  std::size_t from = recent.size();
+  while (from > 0 && !is_before_output(recent[from - 1])) --from;
+  failure.line = line - (recent.size() - from);
+  for (std::size_t i = from; i < recent.size(); ++i) failure.output += recent[i] + "\n";
+  failure.output += std::string(last.substr(last.rfind("]' ") + 3)) + "\n";
   found = std::move(failure);
 }
 
@@ -129,6 +168,8 @@ void FailureFinder::State::take(std::string_view raw) {
   } else if (is_make_failure(text) || is_distutils_failure(text)) {
     blame_recent(text);
     if (is_make_failure(text)) found->folder = folder;
+  } else if (std::string command = listed_command(text); !command.empty()) {
+    blame_listed(std::move(command), text);
   } else if (text.starts_with("Traceback (most recent call last):") && !traceback) {
     traceback = FirstFailure{};
     traceback->line = line;

@@ -31,6 +31,21 @@ TEST(FailureFinder, TakesTheFirstOfAParallelNinjaBuild) {
   EXPECT_EQ(failure.line, 3u);
 }
 
+// setuptools 80 prints no commands, only the one that failed, as Python shows a list.
+TEST(FailureFinder, ReadsTheCommandOfNewSetuptools) {
+  const FirstFailure failure = first_of(
+      "running build_ext\n"
+      "building 'tiny' extension\n"
+      "src/tiny.c:2:10: fatal error: cairo.h: No such file or directory\n"
+      "compilation terminated.\n"
+      "error: Command '['/usr/bin/cc', '-DTEXT=a b', '-c', 'src/tiny.c']' returned non-zero exit status 1.\n");
+  EXPECT_EQ(failure.command, "/usr/bin/cc '-DTEXT=a b' -c src/tiny.c");
+  EXPECT_EQ(failure.output,
+            "src/tiny.c:2:10: fatal error: cairo.h: No such file or directory\ncompilation terminated.\n"
+            "returned non-zero exit status 1.\n");
+  EXPECT_EQ(failure.line, 3u);
+}
+
 TEST(FailureFinder, EndsTheOutputAtProgressOfAnyForm) {
   for (const char* status : {"[3/3 12.044s] ", "[ 99% 3/3 | 0.2/s] ", "3/3 "}) {
     const FirstFailure failure =

@@ -67,6 +67,7 @@ StepOutcome sample_outcome() {
   outcome.diagnosis = diagnose::Cause{};
   outcome.diagnosis->id = "missing-header";
   outcome.repeat_script = "/tree/repeat.sh";
+  outcome.refused_wheel = "/out/failed/a.whl";
   outcome.tests = {{"import", TestResult::pass, ""}, {"gpu", TestResult::not_run, "no GPU"}};
   outcome.findings = {{"id", Severity::warning, "a.so", "what", "why", "fix"}};
   outcome.reason = "it has never been built here";
@@ -81,7 +82,7 @@ StepOutcome sample_outcome() {
 
 TEST(StepOutcome, LosesNoMemberOnTheWay) {
   // A new member needs a line above, one in to_value() and one in from_value().
-  static_assert(document::member_count<StepOutcome>() == 22);
+  static_assert(document::member_count<StepOutcome>() == 23);
   const StepOutcome outcome = sample_outcome();
   const std::string text = document::to_json(outcome.to_value());
   EXPECT_EQ(document::to_json(StepOutcome::from_value(document::parse_json(text, "outcome")).to_value()), text);

@@ -27,26 +27,29 @@ std::size_t rows(const Lines& lines) {
   return count;
 }
 
-// The first `most` lines of a text that was wrapped.
-void add_wrapped(Lines& lines, const std::string& text, std::size_t most, const Style& style) {
-  std::vector<std::string_view> parts = wheelsmith::lines(text);
-  const bool cut = !style.details && parts.size() > most;
-  if (cut) parts.resize(most);
-  for (const std::string_view part : parts) lines.emplace_back(part);
-  if (cut && !lines.empty()) lines.back() += " …";
-}
-
-// A line of a tool's output, cut where the screen ends.
-std::string cut_line(std::string_view line, const Style& style) {
-  std::string text = "    " + printable(line);
-  if (style.details || columns(text) <= style.width) return text;
+// A line that is longer than the screen is wide, cut; one in colours is short enough.
+std::string cut_to_width(std::string text, const Style& style) {
+  if (style.details || columns(text) <= style.width || text.find('\x1b') != text.npos) return text;
   std::size_t end = 0, used = 0;
-  while (end < text.size() && used + 2 < style.width) {
+  while (end < text.size() && used + 1 < style.width) {
     ++end;
     while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) ++end;
     ++used;
   }
   return text.substr(0, end) + "…";
+}
+
+// The first `most` lines of a text that was wrapped.
+void add_wrapped(Lines& lines, const std::string& text, std::size_t most, const Style& style) {
+  std::vector<std::string_view> parts = wheelsmith::lines(text);
+  const bool cut = !style.details && parts.size() > most;
+  if (cut) parts.resize(most);
+  for (const std::string_view part : parts) lines.push_back(cut_to_width(std::string(part), style));
+  if (cut && !lines.empty()) lines.back() = cut_to_width(lines.back() + " …", style);
+}
+
+std::string cut_line(std::string_view line, const Style& style) {
+  return cut_to_width("    " + printable(line), style);
 }
 
 Lines head_lines(const run::StepOutcome& step, const Style& style) {
@@ -98,9 +101,9 @@ Lines tail_lines(const run::StepOutcome& step, const Style& style) {
 // The first lines of the output say what is wrong, the last how it ended.
 Lines output_lines(const run::StepOutcome& step, std::size_t room, const Style& style) {
   Lines lines;
-  if (!step.failure || step.failure->output.empty() || room < 3) return lines;
+  if (!step.failure || step.failure->output.empty() || (room < 3 && !style.details)) return lines;
   const std::vector<std::string_view> all = wheelsmith::lines(step.failure->output);
-  const std::size_t most = room - 1;
+  const std::size_t most = std::max<std::size_t>(room, 1) - 1;
   lines.emplace_back("  it printed:");
   if (style.details || all.size() <= most) {
     for (const std::string_view line : all) lines.push_back(cut_line(line, style));
