@@ -31,7 +31,7 @@ diagnose::Knowledge all_knowledge(const std::vector<std::string>& named) {
   files.insert(files.end(), named.begin(), named.end());
   if (files.empty()) return diagnose::builtin_knowledge();
   diagnose::Knowledge knowledge;
-  for (const auto& [name, text] : diagnose::builtin_files()) knowledge.add(text, name);
+  for (const auto& [name, text] : diagnose::builtin_files()) knowledge.add(text, name, true);
   try {
     for (const std::string& file : files) knowledge.add(sys::map_file(file).bytes.text(), file);
     knowledge.compile();

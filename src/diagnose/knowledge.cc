@@ -1,19 +1,21 @@
 // A line is matched in two passes. Six hundred expressions on every line of a log of 100 MB would take minutes; but
-// each of them needs some word that healthy lines do not hold ("signal 9", "no module named"). RE2 finds these words
-// out (FilteredRE2), one automaton looks for all of them at once, and only the expressions whose words are there are
-// tried.
+// each of them needs some word that healthy lines do not hold ("signal 9", "no module named"). needed_words() finds
+// these words out, one automaton looks for all of them at once, and only the expressions whose words are there are
+// compiled and tried.
 
 #include "diagnose/knowledge.h"
 
 #include <re2/filtered_re2.h>
 
 #include <algorithm>
-#include <map>
+#include <functional>
+#include <mutex>
+#include <unordered_map>
 
 #include "base/error.h"
-#include "base/parallel.h"
 #include "base/text.h"
 #include "diagnose/line.h"
+#include "diagnose/needed_words.h"
 #include "diagnose/quick_scan.h"
 #include "diagnose/word_finder.h"
 
@@ -45,33 +47,62 @@ std::string unbounded(const std::string& expression) {
   return result;
 }
 
-// Expressions, reached through the words that they need. Each owner's have a filter of their own: RE2 drops words that
-// many expressions of one filter share, and those are the telling ones ("no such file", "undefined reference to").
+// What a word costs that lines are to be found by: much when healthy text has it, less the longer it is.
+class WordCost {
+ public:
+  explicit WordCost(std::string_view healthy) : m_healthy(to_lower(healthy)) {}
+  double operator()(const std::string& word) {
+    const auto [known, is_new] = m_known.emplace(word, 0.0);
+    if (is_new)
+      known->second =
+          (m_healthy.find(word) != std::string::npos ? 1000.0 : 1.0) + 8.0 / static_cast<double>(word.size());
+    return known->second;
+  }
+
+ private:
+  std::string m_healthy;
+  std::unordered_map<std::string, double> m_known;
+};
+
+// What RE2 finds out about an expression that needed_words() makes nothing of.
+std::vector<std::string> words_by_filter(const std::string& expression) {
+  re2::FilteredRE2 filter(k_shortest_word);
+  int id = 0;
+  std::vector<std::string> words;
+  if (filter.Add(unbounded(expression), options(), &id) != re2::RE2::NoError) return words;
+  filter.Compile(&words);
+  std::vector<int> always;
+  filter.AllPotentials({}, &always);
+  return always.empty() ? words : std::vector<std::string>();
+}
+
+// Expressions, reached through the words that they need. Compiling one takes a thousand times as long as looking for
+// its words, so each is compiled when a line first holds one of them.
 class Expressions {
  public:
-  // One filter for each owner; making them is most of a start, and they do not know of each other.
-  template <class Owner>
-  void compile(const std::vector<Owner>& owners) {
-    std::vector<std::vector<std::string>> words(owners.size());
-    for (std::size_t i = 0; i < owners.size(); ++i) m_filters.emplace_back(k_shortest_word);
-    parallel_for(owners.size(), usable_threads(), [&](std::size_t i) {
-      for (const std::string& expression : owners[i].match) {
-        int id = 0;
-        if (m_filters[i].Add(unbounded(expression), options(), &id) != re2::RE2::NoError)
-          fail(owners[i].where, expression);
+  void add(std::size_t owner, const std::string& expression, const std::string& where, bool ours, WordCost& cost) {
+    const std::size_t number = m_all.size();
+    m_all.push_back({owner, expression, nullptr});
+    if (!ours && !compiled(m_all.back()).ok()) fail(where, expression);
+    std::vector<std::string> words = needed_words(expression, k_shortest_word, std::ref(cost));
+    if (words.empty()) words = words_by_filter(expression);
+    if (words.empty()) m_unreachable.push_back(expression);
+    for (const std::string& word : words) {
+      const auto [known, is_new] = m_numbers.emplace(word, m_words.size());
+      if (is_new) {
+        m_words.push_back(word);
+        m_uses.emplace_back();
       }
-      m_filters[i].Compile(&words[i]);
-    });
-    std::map<std::string, std::size_t> numbers;
-    for (std::size_t i = 0; i < owners.size(); ++i) {
-      for (std::size_t own = 0; own < words[i].size(); ++own) {
-        const auto [word, is_new] = numbers.emplace(words[i][own], m_words.size());
-        if (is_new) {
-          m_words.push_back(words[i][own]);
-          m_uses.emplace_back();
-        }
-        m_uses[word->second].push_back({i, static_cast<int>(own)});
-      }
+      m_uses[known->second].push_back(number);
+    }
+  }
+
+  // Words that lead to no expression, but make a line worth reading.
+  void finish(const std::vector<std::string>& more) {
+    for (const std::string& word : more) {
+      if (word.size() < k_shortest_word || !m_numbers.emplace(word, m_words.size()).second) continue;
+      m_words.push_back(word);
+      m_uses.emplace_back();
     }
     m_finder = WordFinder(m_words);
   }
@@ -80,85 +111,51 @@ class Expressions {
     throw Error(where + ": " + re2::RE2(expression, options()).error() + " in the expression " + expression);
   }
 
-  // Those that no word leads to.
-  [[nodiscard]] std::vector<std::string> unreachable() const {
-    std::vector<std::string> result;
-    for (const re2::FilteredRE2& filter : m_filters) {
-      for (const int id : potential(filter, {})) result.push_back(filter.GetRE2(id).pattern());
-    }
-    return result;
-  }
+  [[nodiscard]] const std::vector<std::string>& unreachable() const { return m_unreachable; }
+  [[nodiscard]] const std::vector<std::string>& words() const { return m_words; }
+  [[nodiscard]] const WordFinder& finder() const { return m_finder; }
 
-  // Words of which every line that could match holds at least one, and healthy lines as few as can be: a word that bulk
-  // text has too is left out wherever an expression needs another beside it.
-  [[nodiscard]] std::vector<std::string> telling_words(std::string_view healthy) const {
-    std::vector<int> common;
-    m_finder.all(healthy, common);
-    std::vector<bool> tells(m_words.size(), true);
-    for (const int word : common) tells[static_cast<std::size_t>(word)] = false;
-    std::vector<std::vector<std::pair<int, std::size_t>>> of_filter(
-        m_filters.size());  // its common words: own number, ours
-    for (const int word : common) {
-      for (const Use& use : m_uses[static_cast<std::size_t>(word)])
-        of_filter[use.filter].emplace_back(use.word, static_cast<std::size_t>(word));
-    }
-    for (std::size_t i = 0; i < m_filters.size(); ++i) {
-      std::vector<int> quiet;  // in the order of their lengths: the shortest is the last to be made telling
-      auto& words = of_filter[i];
-      std::erase_if(words, [&](const auto& word) { return tells[word.second]; });
-      std::sort(words.begin(), words.end(),
-                [&](const auto& a, const auto& b) { return m_words[a.second].size() < m_words[b.second].size(); });
-      for (const auto& [own, ours] : words) quiet.push_back(own);
-      while (!quiet.empty() && !potential(m_filters[i], quiet).empty()) {
-        tells[words[quiet.size() - 1].second] = true;
-        quiet.pop_back();
-      }
-    }
-    std::vector<std::string> telling;
-    for (std::size_t i = 0; i < m_words.size(); ++i) {
-      if (tells[i]) telling.push_back(m_words[i]);
-    }
-    return telling;
-  }
-
-  // Calls `take` with the owner and an expression for each that matches, in order.
+  // Calls `take` with the owner and an expression for each that matches, of the owners from `first` to before `last`,
+  // in order.
   template <class Take>
-  void match(std::string_view line, Take take) const {
+  void match(std::string_view line, std::size_t first, std::size_t last, Take take) const {
     std::vector<int> words;
     m_finder.all(line, words);
-    std::vector<Use> uses;
+    std::vector<std::size_t> numbers;
     for (const int word : words) {
-      const std::vector<Use>& more = m_uses[static_cast<std::size_t>(word)];
-      uses.insert(uses.end(), more.begin(), more.end());
+      const std::vector<std::size_t>& more = m_uses[static_cast<std::size_t>(word)];
+      numbers.insert(numbers.end(), more.begin(), more.end());
     }
-    std::sort(uses.begin(), uses.end(), [](const Use& a, const Use& b) { return a.filter < b.filter; });
-    std::vector<int> own, ids;
-    for (std::size_t i = 0; i < uses.size();) {
-      const std::size_t filter = uses[i].filter;
-      own.clear();
-      for (; i < uses.size() && uses[i].filter == filter; ++i) own.push_back(uses[i].word);
-      m_filters[filter].AllMatches(line, own, &ids);
-      std::sort(ids.begin(), ids.end());
-      for (const int id : ids) take(filter, m_filters[filter].GetRE2(id));
+    std::sort(numbers.begin(), numbers.end());
+    numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+    for (const std::size_t number : numbers) {
+      const Expression& one = m_all[number];
+      if (one.owner < first || one.owner >= last) continue;
+      const re2::RE2& expression = compiled(one);
+      if (re2::RE2::PartialMatch(line, expression)) take(one.owner, expression);
     }
   }
 
  private:
-  struct Use {
-    std::size_t filter;
-    int word;  // as the filter numbers it
+  struct Expression {
+    std::size_t owner;
+    std::string text;
+    mutable std::unique_ptr<re2::RE2> compiled;
   };
 
-  static std::vector<int> potential(const re2::FilteredRE2& filter, const std::vector<int>& words) {
-    std::vector<int> ids;
-    filter.AllPotentials(words, &ids);
-    return ids;
+  const re2::RE2& compiled(const Expression& one) const {
+    const std::lock_guard guard(m_mutex);
+    if (!one.compiled) one.compiled = std::make_unique<re2::RE2>(unbounded(one.text), options());
+    return *one.compiled;
   }
 
-  std::vector<re2::FilteredRE2> m_filters;  // by owner
+  std::vector<Expression> m_all;
   std::vector<std::string> m_words;
-  std::vector<std::vector<Use>> m_uses;  // by word
+  std::unordered_map<std::string, std::size_t> m_numbers;
+  std::vector<std::vector<std::size_t>> m_uses;  // by word: the numbers of expressions
+  std::vector<std::string> m_unreachable;
   WordFinder m_finder;
+  mutable std::mutex m_mutex;
 };
 
 std::vector<std::pair<std::string, std::string>> named_groups(const re2::RE2& expression, std::string_view line) {
@@ -180,36 +177,35 @@ extern const std::string_view healthy_txt;
 }
 
 struct Knowledge::Compiled {
-  Expressions patterns, facts;
-  std::vector<std::unique_ptr<re2::RE2>> unless;  // by pattern; null where there is none
-  QuickScan quick;                                // where words that make a line worth reading may be
-  WordFinder telling;                             // where they are
+  Expressions expressions;                        // those of patterns, then those of facts
+  std::vector<std::unique_ptr<re2::RE2>> unless;  // by pattern; null where there is none, or while it was not needed
+  std::mutex unless_mutex;
+  QuickScan quick;  // where words that make a line worth reading may be
 };
 
 void Knowledge::compile() {
   auto compiled = std::make_shared<Compiled>();
-  compiled->patterns.compile(m_patterns);
-  compiled->facts.compile(m_facts);
-  for (const Pattern& pattern : m_patterns) {
-    auto unless = pattern.unless.empty() ? nullptr : std::make_unique<re2::RE2>(unbounded(pattern.unless), options());
-    if (unless && !unless->ok()) Expressions::fail(pattern.where, pattern.unless);
-    compiled->unless.push_back(std::move(unless));
+  WordCost cost(data::healthy_txt);
+  for (std::size_t i = 0; i < m_patterns.size(); ++i) {
+    const Pattern& pattern = m_patterns[i];
+    for (const std::string& expression : pattern.match)
+      compiled->expressions.add(i, expression, pattern.where, pattern.ours, cost);
+    if (!pattern.ours && !pattern.unless.empty() && !re2::RE2(unbounded(pattern.unless), options()).ok())
+      Expressions::fail(pattern.where, pattern.unless);
   }
-  std::vector<std::string> words = compiled->patterns.telling_words(data::healthy_txt);
-  const std::vector<std::string> of_facts = compiled->facts.telling_words(data::healthy_txt);
-  words.insert(words.end(), of_facts.begin(), of_facts.end());
-  for (const auto& [foreign, english] : translations()) words.push_back(to_lower(foreign));
-  std::erase_if(words, [](const std::string& word) { return word.size() < k_shortest_word; });
-  compiled->quick = QuickScan(words, data::healthy_txt);
-  compiled->telling = WordFinder(words);
+  compiled->unless.resize(m_patterns.size());
+  for (std::size_t i = 0; i < m_facts.size(); ++i) {
+    for (const std::string& expression : m_facts[i].match)
+      compiled->expressions.add(m_patterns.size() + i, expression, m_facts[i].where, m_facts[i].ours, cost);
+  }
+  std::vector<std::string> foreign_words;
+  for (const auto& [foreign, english] : translations()) foreign_words.push_back(to_lower(foreign));
+  compiled->expressions.finish(foreign_words);
+  compiled->quick = QuickScan(compiled->expressions.words(), data::healthy_txt);
   m_compiled = std::move(compiled);
 }
 
-std::vector<std::string> Knowledge::unreachable() const {
-  std::vector<std::string> all = m_compiled->patterns.unreachable(), more = m_compiled->facts.unreachable();
-  all.insert(all.end(), more.begin(), more.end());
-  return all;
-}
+std::vector<std::string> Knowledge::unreachable() const { return m_compiled->expressions.unreachable(); }
 
 std::size_t Knowledge::find_interesting(std::string_view text, std::size_t from) const {
   // A word that the bytes of a quick find are part of lies around them.
@@ -221,21 +217,27 @@ std::size_t Knowledge::find_interesting(std::string_view text, std::size_t from)
     if (special != text.npos) return special + 1;
     if (maybe == text.size()) break;
     const std::size_t start = std::max(from, maybe - std::min(maybe, around));
-    const std::size_t found = m_compiled->telling.find(text.substr(0, maybe + around), start);
+    const std::size_t found = m_compiled->expressions.finder().find(text.substr(0, maybe + around), start);
     if (found != text.npos) return found;
     at = maybe + 1;
   }
   return text.npos;
 }
 
+bool Knowledge::is_excepted(std::size_t pattern, std::string_view line) const {
+  const std::lock_guard guard(m_compiled->unless_mutex);
+  std::unique_ptr<re2::RE2>& unless = m_compiled->unless[pattern];
+  if (!unless) unless = std::make_unique<re2::RE2>(unbounded(m_patterns[pattern].unless), options());
+  return re2::RE2::PartialMatch(line, *unless);
+}
+
 std::vector<Match> Knowledge::match_patterns(std::string_view line) const {
   std::vector<Match> result;
   const Pattern* before = nullptr;
-  m_compiled->patterns.match(line, [&](std::size_t owner, const re2::RE2& expression) {
+  m_compiled->expressions.match(line, 0, m_patterns.size(), [&](std::size_t owner, const re2::RE2& expression) {
     const Pattern* pattern = &m_patterns[owner];
     if (pattern == before) return;  // another expression of the same pattern
-    const re2::RE2* unless = m_compiled->unless[owner].get();
-    if (unless != nullptr && re2::RE2::PartialMatch(line, *unless)) return;
+    if (!pattern->unless.empty() && is_excepted(owner, line)) return;
     before = pattern;
     result.push_back({pattern, nullptr, named_groups(expression, line)});
   });
@@ -244,10 +246,13 @@ std::vector<Match> Knowledge::match_patterns(std::string_view line) const {
 
 std::vector<Match> Knowledge::match_facts(std::string_view line) const {
   std::vector<Match> result;
-  m_compiled->facts.match(line, [&](std::size_t owner, const re2::RE2& expression) {
-    if (result.empty() || result.back().fact != &m_facts[owner])
-      result.push_back({nullptr, &m_facts[owner], named_groups(expression, line)});
-  });
+  const std::size_t first = m_patterns.size();
+  m_compiled->expressions.match(line, first, first + m_facts.size(),
+                                [&](std::size_t owner, const re2::RE2& expression) {
+                                  const Fact* fact = &m_facts[owner - first];
+                                  if (result.empty() || result.back().fact != fact)
+                                    result.push_back({nullptr, fact, named_groups(expression, line)});
+                                });
   return result;
 }
 

@@ -31,6 +31,7 @@ struct Pattern {
   std::string unless;                     // a line that matches this too does not count
   std::vector<std::string> seen, unseen;  // facts that must, or must not, have been seen anywhere in the log
   int priority = 50;
+  bool ours = false;  // carried in the program, whose tests compile every expression
   bool weak = false;  // occurs in builds that succeed as well
   bool hard = false;  // wrapper, success: speaks of the build as a whole
   std::string cause;
@@ -45,6 +46,7 @@ struct Fact {
   std::string name;
   std::string where;
   std::vector<std::string> match;
+  bool ours = false;
   bool last = false;  // the last value counts, not the first
   std::vector<std::string> samples;
 };
@@ -59,7 +61,7 @@ struct Match {
 class Knowledge {
  public:
   // Throws Error "FILE:LINE: what is wrong". A pattern whose id is known already replaces the one before.
-  void add(std::string_view toml, std::string_view file_name);
+  void add(std::string_view toml, std::string_view file_name, bool ours = false);
   // Afterwards lines can be matched and nothing can be added any more. Throws Error for what is no expression.
   void compile();
 
@@ -77,10 +79,11 @@ class Knowledge {
   [[nodiscard]] std::vector<std::string> unreachable() const;
 
  private:
+  [[nodiscard]] bool is_excepted(std::size_t pattern, std::string_view line) const;
   struct Compiled;
   std::vector<Pattern> m_patterns;
   std::vector<Fact> m_facts;
-  std::shared_ptr<const Compiled> m_compiled;
+  std::shared_ptr<Compiled> m_compiled;
 };
 
 // What the program carries, compiled.

@@ -141,7 +141,7 @@ const std::vector<std::string>& all_classes() {
   return classes;
 }
 
-void Knowledge::add(std::string_view toml, std::string_view file_name) {
+void Knowledge::add(std::string_view toml, std::string_view file_name, bool ours) {
   const Table document = document::parse_toml(toml, file_name);
   for (const auto& [key, rows] : document) {
     const bool is_pattern = key == "pattern";
@@ -151,10 +151,12 @@ void Knowledge::add(std::string_view toml, std::string_view file_name) {
     for (const Value& row : *rows.array()) {
       if (is_pattern) {
         Pattern pattern = read_pattern(RowReader(row, file_name, k_pattern_keys));
+        pattern.ours = ours;
         std::erase_if(m_patterns, [&](const Pattern& known) { return known.id == pattern.id; });
         m_patterns.push_back(std::move(pattern));
       } else {
         m_facts.push_back(read_fact(RowReader(row, file_name, k_fact_keys)));
+        m_facts.back().ours = ours;
       }
     }
   }
@@ -190,7 +192,7 @@ namespace {
 
 Knowledge read_builtin() {
   Knowledge all;
-  for (const auto& [name, text] : builtin_files()) all.add(text, name);
+  for (const auto& [name, text] : builtin_files()) all.add(text, name, true);
   return all;
 }
 

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "diagnose/diagnose.h"
+#include "diagnose/needed_words.h"
 #include "diagnose/remedy.h"
 
 namespace wheelsmith::diagnose {
@@ -68,6 +69,38 @@ TEST(Knowledge, OfTheUserStandsBeforeOurs) {
   EXPECT_EQ(diagnosis.cause->what, "It ran out of paper.");
   EXPECT_EQ(diagnosis.cause->fixes, (std::vector<std::string>{"Buy more paper.", "Lower MAX_JOBS to 3."}));
   EXPECT_EQ(diagnose("cc: out of paper\n", knowledge).cause->fixes, (std::vector<std::string>{"Buy more paper."}));
+}
+
+// Ours are compiled when a line needs them; here all of them are.
+TEST(Knowledge, EveryExpressionIsValid) {
+  Knowledge all;
+  for (const auto& [name, text] : builtin_files()) all.add(text, name);
+  EXPECT_NO_THROW(all.compile());
+}
+
+TEST(NeededWords, OfExpressions) {
+  const struct {
+    std::string_view expression;
+    std::vector<std::string> words;
+  } cases[] = {
+      {"No space left", {"no space left"}},
+      {"(?:cannot|unable) find it", {" find it"}},
+      {"(?P<x>killed|stopped) by", {"killed", "stopped"}},
+      {"a(?:bcde)?f", {}},
+      {"error+s now", {"error"}},
+      {"x[abc]yyyyy", {"yyyyy"}},
+      {"fatal\\.error", {"fatal.error"}},
+      {"(?i)Fatal Error", {"fatal error"}},
+      {"abcd|(?:efgh|.*)", {}},
+      {"abcd{0,3}efgh", {"efgh"}},
+      {"(broken", {}},
+      {"\\x41bcdef", {}},
+  };
+  for (const auto& item : cases) {
+    EXPECT_EQ(needed_words(item.expression, 4, [](const std::string& word) { return 1.0 / double(word.size()); }),
+              item.words)
+        << item.expression;
+  }
 }
 
 TEST(Knowledge, EveryExpressionIsReachedThroughAWord) {

@@ -5,7 +5,7 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 lists=${PACKAGE_LISTS:-$here/../../build/contents}
 mkdir -p "$lists"
-mirror=$(cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null | grep -oE 'https?://[^ ]+/debian/?( |$)' | head -1)
+mirror=$(cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null | grep -oE 'https?://[^ ]+/debian/?( |$)' | head -1 || true)
 for part in amd64 all; do
   [[ -s $lists/Contents-$part.gz ]] || curl -sSfL -o "$lists/Contents-$part.gz" "${mirror% }/dists/bookworm/main/Contents-$part.gz" || exit 77
 done
