@@ -101,6 +101,80 @@ TEST(Diagnose, ASuccessOvercomes) {
   EXPECT_EQ(failed.cause->kind, "network");
 }
 
+// The log of setuptools 82 on a package with `license = {text = "MIT"}` and a mistake in its C code.
+TEST(Diagnose, NoWarningExplainsAnError) {
+  const std::string warning =
+      "/x/setuptools/config/_apply_pyprojecttoml.py:82: SetuptoolsDeprecationWarning: `project.license` as a TOML "
+      "table "
+      "is deprecated\n"
+      "!!\n"
+      "\n"
+      "        ****************************************************************************\n"
+      "        Please use a simple string containing a SPDX expression for `project.license`. You can also use "
+      "`project.license-files`. (Both options available on setuptools>=77.0.0).\n"
+      "        ****************************************************************************\n"
+      "\n"
+      "!!\n"
+      "  corresp(dist, value, root_dir)\n";
+  const std::string failed = "error: Command '['gcc', '-c', 'src/a.c']' returned non-zero exit status 1.\n";
+  Diagnosis diagnosis = diagnose(warning + "src/a.c:2:23: error: expected ';' before '}' token\n" + failed);
+  ASSERT_TRUE(diagnosis.cause);
+  EXPECT_EQ(diagnosis.cause->id, "compiler-error");
+  EXPECT_NE(diagnosis.cause->sure, "certain");
+  diagnosis = diagnose(warning + "src/a.c:2:10: fatal error: cairo.h: No such file or directory\n" + failed);
+  ASSERT_TRUE(diagnosis.cause);
+  EXPECT_EQ(diagnosis.cause->id, "header-missing");
+  EXPECT_EQ(diagnosis.cause->sure, "certain");
+  EXPECT_EQ(diagnosis.cause->fixes.front(),
+            "apt-get install -y libcairo2-dev   # Fedora, RHEL: dnf install cairo-devel; conda: conda install -c "
+            "conda-forge cairo");
+  EXPECT_FALSE(diagnose(noise(20) + warning + "Successfully built x-1.0-py3-none-any.whl\n").failed);
+}
+
+// Real messages of the tools, and the Debian package that holds the thing (packages.debian.org's file lists of Debian
+// 12).
+TEST(Diagnose, NamesTheMissingPackage) {
+  const struct {
+    std::string_view line, package;
+  } cases[] = {
+      {"../meson.build:31:12: ERROR: Dependency \"cairo\" not found (tried pkg-config and cmake)", "libcairo2-dev"},
+      {"../meson.build:3:3: ERROR: C shared or static library 'sodium' not found", "libsodium-dev"},
+      {"../meson.build:78:0: ERROR: Unknown compiler(s): [['gfortran'], ['flang-new']]", "gfortran"},
+      {"OSError: mysql_config not found", "default-libmysqlclient-dev"},
+      {"Error: pg_config executable not found.", "libpq-dev"},
+      {"FileNotFoundError: [Errno 2] No such file or directory: 'llvm-config'", "llvm-dev"},
+      {"/bin/sh: 1: krb5-config: not found", "libkrb5-dev"},
+      {"configure: error: Package requirements (libffi >= 3.0) were not met:", "libffi-dev"},
+      {"Package 'libsystemd', required by 'virtual:world', not found", "libsystemd-dev"},
+      {"error: command 'swig' failed: No such file or directory", "swig"},
+      {"/usr/bin/ld: cannot find -lsodium: No such file or directory", "libsodium-dev"},
+      {"a.c:1:10: fatal error: portaudio.h: No such file or directory", "portaudio19-dev"},
+      {"CMake Error at CMakeLists.txt:3 (find_package): Could NOT find GDAL (missing: GDAL_LIBRARY)", "libgdal-dev"},
+      {"acl.c:27:10: fatal error: sys/acl.h: No such file or directory", "libacl1-dev"},
+  };
+  for (const auto& item : cases) {
+    const Diagnosis diagnosis = diagnose(std::string(item.line) + "\nerror: subprocess-exited-with-error\n");
+    ASSERT_TRUE(diagnosis.cause) << item.line;
+    ASSERT_FALSE(diagnosis.cause->fixes.empty()) << item.line;
+    EXPECT_NE(diagnosis.cause->fixes.front().find("apt-get install -y " + std::string(item.package)), std::string::npos)
+        << item.line << ": " << diagnosis.cause->fixes.front();
+  }
+}
+
+TEST(Diagnose, QuotesThePackagesOwnMessage) {
+  const Diagnosis diagnosis = diagnose(
+      "error: Failed to build `x==1`\n"
+      "  cause: The build backend returned an error\n"
+      "\n"
+      "         [stderr]\n"
+      "         The moon must be full to build this module\n"
+      "\n"
+      "hint: Build failures usually indicate a problem with the package or the build environment\n");
+  ASSERT_TRUE(diagnosis.cause);
+  EXPECT_EQ(diagnosis.cause->id, "own-words");
+  EXPECT_EQ(diagnosis.cause->line, 5u);
+}
+
 TEST(Diagnose, NamesFewerJobsThanFailed) {
   const Machine machine = {.values = [] { return Values{{"machine.jobs", "16"}}; }, .nvcc_archs = {}};
   const std::string killed = "c++: fatal error: Killed signal terminated program cc1plus\n";

@@ -93,7 +93,7 @@ void Reader::find_last_words() {
     if (line.text.empty() || line.indent == 0 || line.in_tree || tone_of(line.text) != Tone::plain ||
         line.text.starts_with('[') || line.text.starts_with('^') || line.text.find(' ') == line.text.npos)
       continue;
-    if (!m_knowledge.match_patterns(line.text).empty()) continue;
+    if (!m_knowledge.match_patterns(line.text).empty() || is_in_framed_warning(begin)) continue;
     m_seen.last_words = std::string(line.text.substr(0, k_kept_text));
     m_seen.last_words_line = number;
     return;

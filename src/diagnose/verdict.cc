@@ -244,7 +244,9 @@ class Judge {
     const auto refused = sighting.groups.find("arch");
     const Values archs =
         arch_values(sighting.command, refused == sighting.groups.end() ? "" : refused->second, m_nvcc_archs);
-    const Values packages = package_values(sighting.groups);
+    Values packages = package_values(sighting.groups);
+    // CMake names a module of pkg-config in a line of its own, above its error.
+    if (packages.empty() && pattern.cause.find("{pc|") != std::string::npos) packages = package_values(m_seen.facts);
     const std::vector<const Values*> known = {&sighting.groups, &archs, &packages, &m_seen.facts, &m_machine};
     cause.what = filled_in(pattern.cause, known).value_or(pattern.cause);
     const bool in_build = m_audience == Audience::build && !pattern.build_fix.empty();
