@@ -67,6 +67,11 @@ fuzz: ## SECONDS=600 for each target; TARGETS="zip elf"; keeps what it finds in 
 	@cmake --build build/fuzz
 	@SECONDS_EACH=$(SECONDS) scripts/fuzz.sh $(TARGETS)
 
+dist: ## packages of the static program in build/dist: wheel, Debian package, tarball, bill of materials, checksums
+	@scripts/setup.sh dist
+	@$(MAKE) --no-print-directory release
+	@scripts/dist.sh build/wheelsmith build/dist
+
 sources = $(shell find src fuzz bench tests -name '*.cc' -o -name '*.h')
 
 format: ## clang-format over all sources

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Makes sure that the Debian 12 packages for a purpose are installed; does nothing, and needs no network, when they are.
-#   scripts/setup.sh [build|demo|test|proof|fuzz|format|bench]…
+#   scripts/setup.sh [build|demo|test|proof|fuzz|format|bench|dist]…
+#   scripts/setup.sh --list        names the libraries that are linked into the program
 # Installs the missing ones when it may (root, or sudo without a password); else prints the one command to run.
 set -euo pipefail
 
@@ -8,14 +9,19 @@ build=(cmake ninja-build g++ libfmt-dev libcli11-dev libtomlplusplus-dev nlohman
   libdeflate-dev zlib1g-dev liblzma-dev libzstd-dev libsqlite3-dev libssl-dev libre2-dev libboost1.81-dev)
 # clang, lld and llvm make and judge the HIP libraries of the end-to-end tests.
 # curl, git and patch are what building calls; strace counts what it starts; ccache is a build's own cache, beside ours.
-# podman and runc run builds inside an image.
-tests=(libgtest-dev binutils unzip zip patchelf python3 python3-dev python3-venv curl git patch strace ccache podman runc clang-19 clang-tools-19 lld-19 llvm-19)
+# podman and runc run builds inside an image; man and groff read the manual pages; zip and dpkg pack and install.
+tests=(libgtest-dev binutils unzip zip patchelf python3 python3-dev python3-venv curl git patch strace ccache podman runc man-db groff-base clang-19 clang-tools-19 lld-19 llvm-19)
 # zstd reads HIP bundles independently of us; chromium opens reports.
 proof=(zstd chromium)
 fuzz=(clang-19 libclang-rt-19-dev llvm-19 python3)
 format=(clang-format-19 clang-tidy-19)
+dist=(zip openssl xz-utils)
 bench=(python3 python3-dev python3-venv curl binutils wrk)
 
+if [[ ${1:-} == --list ]]; then
+  printf '%s\n' "${build[@]}" libc6-dev libstdc++-12-dev libgcc-12-dev | grep -- '-dev$'
+  exit 0
+fi
 wanted=()
 for purpose in "${@:-build}"; do
   case $purpose in
@@ -26,7 +32,8 @@ for purpose in "${@:-build}"; do
     fuzz) wanted+=("${build[@]}" "${fuzz[@]}") ;;
     format) wanted+=("${format[@]}") ;;
     bench) wanted+=("${build[@]}" "${bench[@]}") ;;
-    *) echo "setup: unknown purpose $purpose; there are build, demo, test, proof, fuzz, format, bench" >&2; exit 2 ;;
+    dist) wanted+=("${build[@]}" "${dist[@]}") ;;
+    *) echo "setup: unknown purpose $purpose; there are build, demo, test, proof, fuzz, format, bench, dist" >&2; exit 2 ;;
   esac
 done
 

@@ -1,0 +1,49 @@
+#!/bin/bash
+# What `make dist` packs, judged by the tools that users install it with: pip, uv, dpkg, tar, man; and twice the same bytes.
+source "$(dirname "$0")/common.inc"
+need_registry
+need dpkg-deb dpkg zip openssl man groff
+cd "$t"
+(cd "$tests/.." && SOURCE_DATE_EPOCH=1700000000 bash scripts/dist.sh "$wheelsmith" "$t/one" >/dev/null)
+(cd / && umask 077 && TZ=Asia/Tokyo SOURCE_DATE_EPOCH=1700000000 bash "$tests/../scripts/dist.sh" "$wheelsmith" "$t/two" >/dev/null)
+diff -r one two || fail "two packings differ"
+(cd one && sha256sum --quiet -c SHA256SUMS)
+version=$("$wheelsmith" --version | awk '{ print $NF }')
+
+# The wheel: good by our own check, and runs when pip and uv install it.
+wheel=$(echo "$t"/one/*.whl)
+run check "$wheel"
+expect 0 "$status" "$(<"$t/out")"
+python3 -m venv by-pip
+by-pip/bin/python -m pip install -q --disable-pip-version-check --no-index "$wheel"
+expect "$version" "$(by-pip/bin/wheelsmith --version | awk '{ print $NF }')" "installed by pip"
+cmp by-pip/bin/wheelsmith "$wheelsmith"
+by-pip/bin/python -m pip check -q --disable-pip-version-check
+uv=$(dirname "$TESTS_PYTHON")/uv
+if [[ -x $uv ]]; then
+  "$uv" venv -q by-uv
+  VIRTUAL_ENV=$t/by-uv "$uv" pip install -q --no-index "$wheel"
+  expect "$version" "$(by-uv/bin/wheelsmith --version | awk '{ print $NF }')" "installed by uv"
+fi
+"$TESTS_PYTHON" "$tests/sbom_judge.py" "$wheel"
+
+# The Debian package, into an empty root.
+deb=$(echo "$t"/one/*.deb)
+mkdir -p root/var/lib/dpkg/{info,updates}
+touch root/var/lib/dpkg/{status,available}
+dpkg --root="$t/root" --force-not-root --force-depends --force-script-chrootless --log=/dev/null -i "$deb" >"$t/dpkg.log" 2>&1 ||
+  fail "$(<"$t/dpkg.log")"
+expect "$version" "$(root/usr/bin/wheelsmith --version | awk '{ print $NF }')" "installed by dpkg"
+expect "" "$(dpkg --root="$t/root" --verify wheelsmith)" "dpkg --verify"
+[[ -s root/usr/share/bash-completion/completions/wheelsmith ]] || fail "no completion"
+
+# The tarball, and its manual pages.
+tar xzf one/*.tar.gz
+expect "$version" "$(wheelsmith-*/bin/wheelsmith --version | awk '{ print $NF }')" "from the tarball"
+MANPATH=$(echo "$t"/wheelsmith-*/share/man) MANWIDTH=80 man -P cat wheelsmith-build >page 2>errors
+[[ ! -s errors ]] || fail "man complains: $(<errors)"
+grep -q -- '--variant' page || fail "the page of build does not name its options"
+for page in wheelsmith-*/share/man/man1/*; do
+  zcat "$page" | groff -man -Tutf8 -ww -z 2>errors || true
+  [[ ! -s errors ]] || fail "$page: $(head -n 3 errors)"
+done
