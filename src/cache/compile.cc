@@ -23,7 +23,7 @@ namespace wheelsmith::cache {
 
 namespace {
 
-constexpr std::size_t k_most_words = 200'000;
+constexpr std::size_t k_longest_command = 200'000;
 constexpr unsigned k_deepest_response = 8;
 constexpr std::size_t k_most_response_files = 100;
 
@@ -276,7 +276,7 @@ std::string CompileReader::variable(std::string_view name) const {
 
 void CompileReader::read_words(const std::vector<std::string>& words, unsigned depth) {
   m_words_read += words.size();
-  if (depth > k_deepest_response || m_words_read > k_most_words) throw Refusal{"its command line is too long"};
+  if (depth > k_deepest_response || m_words_read > k_longest_command) throw Refusal{"its command line is too long"};
   for (std::size_t at = 0; at < words.size(); ++at) {
     const std::string& word = words[at];
     if (word.size() > 1 && word.front() == '@') {

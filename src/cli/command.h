@@ -71,6 +71,7 @@ void add_serve(CLI::App& app, Outcome& outcome);
 void add_trust(CLI::App& app, Outcome& outcome);
 void add_completion(CLI::App& app, Outcome& outcome);
 void add_help(CLI::App& app, Outcome& outcome);
+void add_man(CLI::App& app, Outcome& outcome);
 
 // Writes the answer to standard output at once. A closed pipe is not an error.
 void print(const std::string& text);

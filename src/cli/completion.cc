@@ -1,4 +1,4 @@
-// `completion` prints a script for a shell; the script asks `complete`, which is not for people.
+// `completion` prints a script for a shell, which calls `complete`; `help` and `man` explain the commands.
 
 #include "report/completion.h"
 
@@ -9,6 +9,8 @@
 #include "cli/describe.h"
 #include "cli/session.h"
 #include "gpu/arch.h"
+#include "report/man.h"
+#include "sys/files.h"
 #include "wheel/check/explain.h"
 
 namespace wheelsmith::cli {
@@ -75,6 +77,28 @@ void add_completion(CLI::App& app, Outcome& outcome) {
       const report::CompletionNames names{
           .recipes = described_recipes, .findings = wheel::explained_ids, .gpus = gpu_names, .settings = setting_names};
       print(report::completion_lines(report::complete(describe(app), *words, names)));
+      return static_cast<int>(k_fine);
+    };
+  });
+}
+
+// For packages of the program (scripts/dist.sh).
+void add_man(CLI::App& app, Outcome& outcome) {
+  auto folder = std::make_shared<std::string>();
+  CLI::App* sub = app.add_subcommand("man", "Write the manual pages into a folder");
+  sub->group("");
+  sub->add_option("DIR", *folder, "Folder; made when it does not exist")->required();
+  sub->callback([folder, &app, &outcome] {
+    outcome = [folder, &app] {
+      sys::make_folders(*folder);
+      std::vector<report::DescribedCommand> commands{describe(app)};
+      while (!commands.empty()) {
+        const report::DescribedCommand command = std::move(commands.back());
+        commands.pop_back();
+        sys::write_file(std::filesystem::path(*folder) / (report::man_name(command) + ".1"),
+                        report::man_page(command, WHEELSMITH_VERSION));
+        commands.insert(commands.end(), command.commands.begin(), command.commands.end());
+      }
       return static_cast<int>(k_fine);
     };
   });

@@ -225,6 +225,7 @@ int parse_and_run(CLI::App& app, int argc, char** argv) {
   add_store(app, outcome);
   add_completion(app, outcome);
   add_help(app, outcome);
+  add_man(app, outcome);
   add_governor(app, outcome);
   add_step(app, outcome);
   add_confine(app, outcome);
