@@ -11,8 +11,8 @@
 namespace wheelsmith::cache {
 
 namespace {
-constexpr int k_connect_seconds = 5;
-constexpr int k_answer_seconds = 120;  // a hit may come from far away
+constexpr int k_meet_seconds = 5;
+constexpr int k_reply_seconds = 120;  // a hit may come from far away
 }  // namespace
 
 bool send_frame(const sys::Socket& socket, std::string_view bytes) {
@@ -31,10 +31,10 @@ std::optional<std::string> receive_frame(const sys::Socket& socket, std::uint64_
 }
 
 Conversation::Conversation(const std::filesystem::path& socket)
-    : m_socket(sys::connect_local(socket, k_connect_seconds)) {
+    : m_socket(sys::connect_local(socket, k_meet_seconds)) {
   if (!m_socket.is_open()) return;
-  m_socket.set_send_timeout(k_answer_seconds);
-  m_socket.set_receive_timeout(k_answer_seconds);
+  m_socket.set_send_timeout(k_reply_seconds);
+  m_socket.set_receive_timeout(k_reply_seconds);
 }
 
 Conversation::Answer Conversation::find(const CompileRequest& request) {
