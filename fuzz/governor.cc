@@ -1,5 +1,5 @@
 // module: governor
-// What shims say, what a journal of units holds, and any compiler's command line.
+// Messages of shims, the journal of units, any compiler's command line, and what compilers print about themselves.
 
 #include <cstddef>
 #include <cstdint>
@@ -9,11 +9,10 @@
 #include <vector>
 
 #include "base/text.h"
-#include "governor/cache/cache.h"
 #include "governor/model/unit.h"
 #include "governor/model/unit_journal.h"
 #include "governor/server/wire.h"
-#include "governor/shim/shim_cache.h"
+#include "governor/shim/compiler_facts.h"
 
 using namespace wheelsmith::governor;
 
@@ -42,12 +41,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::string family = family_of(*command);
     if (unit_id(*command, {}).size() != 32 || family.find_first_of(" \t\n") != family.npos) std::abort();
     (void)with_threads(argv, 2);
-    // What the compile cache is told of a compile has its source in it, and no thread count.
-    const auto read = [](const std::string& name) { return std::optional(name); };
-    if (const auto cached = cached_command(*command, argv, {"NVCC_APPEND_FLAGS=" + argv.back()}, "/base", read)) {
-      if (cached->argv.size() > 100'000) std::abort();
-    }
-    (void)redirected(argv, argv);
   }
+  (void)CompilerFacts::from_verbose(text);
+  (void)CompilerFacts::from_nvcc(text, text);
   return 0;
 }
