@@ -25,7 +25,7 @@ cp kept.toml recipes/small.toml
 fails 2 'cpu' build small --variant cuda
 fails 2 'did you mean' build small --build-type relaese
 for command in plan build; do
-  fails 2 'no such platform tag; did you mean manylinux2014?' $command small --platform manylinux2O14
+  fails 2 'did you mean manylinux2014?' $command small --platform manylinux2O14
   fails 2 "--sysroot $t/nowhere: there is no such folder" $command small --sysroot "$t/nowhere"
 done
 

@@ -99,7 +99,7 @@ if unshare -rm true 2>/dev/null; then
   mkdir -p full
   status=0
   unshare -rm bash -c "
-    mount -t tmpfs -o size=3m none '$t/full'
+    mount -t tmpfs -o size=3m,mode=755 none '$t/full'
     '$wheelsmith' --help >/dev/null
     '$wheelsmith' build small --store '$t/full' --out '$t/out-full'; status=\$?
     mount -o remount,size=900m '$t/full'

@@ -146,11 +146,23 @@ ours=$(json 'steps[0].wheel')
 mkdir "$t/by-hand"
 (cd "$t/by-hand" && bash "$t/build.sh" >"$t/script.log" 2>&1) || { cat "$t/script.log" >&2; fail "the script"; }
 python3 - "$ours" "$t"/by-hand/dist/*.whl <<'END'
-import re, sys, zipfile
+import pathlib, re, subprocess, sys, tempfile, zipfile
+
+# `build` removes run paths of this machine from libraries, the script does not: their code and data are compared.
+def content(name, data):
+    if not name.endswith(".so"):
+        return data
+    with tempfile.TemporaryDirectory() as folder:
+        library = pathlib.Path(folder, "library")
+        library.write_bytes(data)
+        for part in (".text", ".rodata", ".data"):
+            command = ["objcopy", "-O", "binary", "--only-section", part, library, pathlib.Path(folder, part)]
+            subprocess.run(command, check=True, capture_output=True)
+        return [path.read_bytes() for path in sorted(pathlib.Path(folder).glob(".*"))]
 
 def members(path):
     with zipfile.ZipFile(path) as wheel:
-        return {name: wheel.read(name) for name in wheel.namelist()
+        return {name: content(name, wheel.read(name)) for name in wheel.namelist()
                 if not name.endswith("/") and not re.search(r"\.dist-info/(wheelsmith/.*|sboms/.*|WHEEL|RECORD)$", name)}
 
 ours, by_hand = map(members, sys.argv[1:])

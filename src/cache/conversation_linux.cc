@@ -30,8 +30,7 @@ std::optional<std::string> receive_frame(const sys::Socket& socket, std::uint64_
   return bytes.size() == size ? std::optional(std::move(bytes)) : std::nullopt;
 }
 
-Conversation::Conversation(const std::filesystem::path& socket)
-    : m_socket(sys::connect_local(socket, k_meet_seconds)) {
+Conversation::Conversation(const std::filesystem::path& socket) : m_socket(sys::connect_local(socket, k_meet_seconds)) {
   if (!m_socket.is_open()) return;
   m_socket.set_send_timeout(k_reply_seconds);
   m_socket.set_receive_timeout(k_reply_seconds);

@@ -88,7 +88,8 @@ std::string man_page(const DescribedCommand& command, const std::string& version
   if (!command.options.empty()) text += " [OPTIONS]";
   if (!command.commands.empty()) text += " COMMAND";
   for (const DescribedOption& one : command.arguments)
-    text += fmt::format(fmt::runtime(one.required ? " \\fI{}\\fR{}" : " [\\fI{}\\fR{}]"), escaped(one.name), one.repeatable ? "..." : "");
+    text += fmt::format(fmt::runtime(one.required ? " \\fI{}\\fR{}" : " [\\fI{}\\fR{}]"), escaped(one.name),
+                        one.repeatable ? "..." : "");
   text += "\n";
   if (!command.details.empty()) text += ".SH DESCRIPTION\n" + paragraphs(command.details);
   if (!command.commands.empty()) text += ".SH COMMANDS\n";

@@ -250,8 +250,7 @@ int run_step(const std::filesystem::path& job_file) {
     outcome.cause = error.what();
   }
   sys::kill_descendants();
-  const bool network =
-      !job || job->spec.network || (outcome.phase == plan::Phase::prepare && has_downloads(*job));
+  const bool network = !job || job->spec.network || (outcome.phase == plan::Phase::prepare && has_downloads(*job));
   diagnose_failure(outcome, network);
   if (job) show_own_paths(outcome, *job);
   Reporter::tell({.kind = Event::Kind::finished, .step = "", .text = "", .done = 0, .total = 0, .outcome = &outcome});
