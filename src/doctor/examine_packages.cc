@@ -8,7 +8,7 @@ namespace wheelsmith::doctor {
 
 namespace {
 
-// An interpreter; one that was not found has no executable, but a problem.
+// An interpreter; one that was not found has a problem and no executable.
 struct FoundPython {
   toolchain::Python python;
   std::string problem;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view k_programs[] = {"cmake", "ninja", "make", "git", "curl", "uv", "patch"};
 
-// What a look at the machine has to say when it throws: the user named something that is not there.
+// The message of an exception during the survey: a path given by the user does not exist.
 template <class Look>
 auto looked(Look look, std::string& problem) -> decltype(look()) {
   try {
@@ -38,7 +38,7 @@ void look_for_programs(Facts& facts, const toolchain::Host& where, const std::ve
   }
 }
 
-// The folder itself, or what is there of it: where it would be made.
+// The folder itself, or its nearest existing parent.
 fs::path nearest_folder(fs::path folder) {
   std::error_code error;
   folder = fs::absolute(folder, error).lexically_normal();
@@ -51,9 +51,9 @@ BuildFolder look_at_place(const std::string& name, const fs::path& folder) {
   try {
     const fs::path there = nearest_folder(folder);
     std::error_code error;
-    if (!fs::is_directory(there, error)) throw Error(there.string() + " is no folder");
+    if (!fs::is_directory(there, error)) throw Error(there.string() + " is not a folder");
     place.free = sys::free_disk_bytes(there);
-    // Permissions, read-only mounts and quotas are all told by trying; without commit() nothing stays behind.
+    // Writing a file detects missing permissions, read-only mounts and quotas; without commit() nothing is left behind.
     sys::AtomicFile probe(there / "wheelsmith-probe");
     probe.write("x");
   } catch (const Error& error) {
@@ -100,7 +100,7 @@ void look_at_rocm(Facts& facts, const toolchain::Python& python, const toolchain
   facts.rocm_problem.clear();
   facts.rocm = looked([&] { return toolchain::find_rocm(where, &python); }, facts.rocm_problem);
   if (facts.rocm || !facts.rocm_problem.empty() || where.described) return;
-  // One that is there and cannot answer (its devel package is missing) is worth a word.
+  // Report an installation that does not work (its devel package is missing).
   (void)toolchain::read_rocm_sdk(python, where, &facts.rocm_problem);
 }
 
@@ -117,7 +117,7 @@ void look_at_libraries(Facts& facts, const recipe::Rules& rules, recipe::Variant
     if (kind == nullptr) continue;
     search.named = plan::named_place(required, facts.settings);
     toolchain::Library library = toolchain::find_library(*kind, search, where);
-    // What wheels bring is known when they are resolved.
+    // Libraries in wheels are known only when the wheels are resolved.
     const bool of_wheels = (kind->variant == "rocm" && !facts.rocm) ||
                            (kind->variant == "cuda" && toolkit.from == Toolkit::From::registry) ||
                            (!kind->wheels.empty() && torch_comes_with_wheels(rules, facts));
