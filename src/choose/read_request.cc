@@ -39,7 +39,7 @@ std::vector<recipe::Variant> read_variants(const settings::Settings& settings) {
   std::vector<recipe::Variant> variants;
   for (const std::string& name : settings.list("variant")) {
     const auto variant = recipe::variant_named(name);
-    if (!variant) throw Error(fmt::format("--variant {}: it is cpu, cuda or rocm", printable(name)));
+    if (!variant) throw Error(fmt::format("--variant {}: must be cpu, cuda or rocm", printable(name)));
     variants.push_back(*variant);
   }
   return variants;

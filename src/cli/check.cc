@@ -54,7 +54,7 @@ void check_policy_name(const wheel::CheckOptions& options) {
     for (const pep::Policy& policy : *policies) names.push_back(policy.name);
   }
   const auto near = nearest(options.policy, names);
-  throw UsageError(fmt::format("--policy {}: must be a platform policy like manylinux_2_28{}",
+  throw UsageError(fmt::format("--policy {}: must be a platform policy such as manylinux_2_28{}",
                                printable(options.policy), near ? "; did you mean " + *near + "?" : ""));
 }
 

@@ -12,7 +12,7 @@
 #include "report/style.h"
 #include "sys/terminal.h"
 
-// Shared by all subcommands. Each has a file and an options struct of its own.
+// Shared by all subcommands. Each has its own file and options struct.
 
 namespace wheelsmith::cli {
 

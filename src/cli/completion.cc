@@ -107,7 +107,7 @@ void add_man(CLI::App& app, Outcome& outcome) {
 void add_help(CLI::App& app, Outcome& outcome) {
   auto words = std::make_shared<std::vector<std::string>>();
   CLI::App* sub = app.add_subcommand("help", "Explain a command");
-  sub->add_option("COMMAND", *words, "Command, like `build` or `recipe show`; default: list all commands");
+  sub->add_option("COMMAND", *words, "Command, such as `build` or `recipe show`; default: list all commands");
   sub->callback([words, &app, &outcome] {
     outcome = [words, &app] {
       const CLI::App* command = &app;

@@ -28,7 +28,7 @@ void require_trusted_patches(const fs::path& folder, const std::string& package,
                                        printable(patchset), package);
   if (sys::can_ask() && settings::is_own_folder(folder)) {
     const settings::TrustedFile seen = settings::identity_of_folder(folder);
-    print_status(fmt::format("{}. Trust these patches, as they are now? [y/N] ", what));
+    print_status(fmt::format("{}. Trust these patches in their current state? [y/N] ", what));
     const std::string answer = to_lower(trim(sys::read_answer().value_or("")));
     if (answer == "y" || answer == "yes") return settings::TrustList(sys::current_environment()).add(seen);
   }

@@ -87,10 +87,9 @@ std::optional<Check> check_torch_variant(const Case& c) {
     return check;
   }
   check.state = State::bad;
-  check.why = "kernels for the GPU compile and run only with a torch of their own kind";
-  check.fix =
-      fmt::format("--torch release/{} takes one from torch's own index (torch-index must be set); or --variant {}",
-                  c.variant == recipe::Variant::cuda ? "cu130" : "rocm7.1", found);
+  check.why = "GPU kernels compile and run only with a torch of the same variant";
+  check.fix = fmt::format("--torch release/{} uses one from PyTorch's index (torch-index must be set); or --variant {}",
+                          c.variant == recipe::Variant::cuda ? "cu130" : "rocm7.1", found);
   return check;
 }
 

@@ -262,9 +262,8 @@ void Planner::write_out(Draft& draft, const recipe::Recipe& recipe, const recipe
   // A local folder is built unchanged.
   const std::string hipify = spec.source.incremental ? "" : choose::choose_parts(recipe, rules).hipify;
   if (hipify.empty() && !patches.hipified.empty())
-    m_notes.add(fmt::format("{}: {} hipified patch{} of the set {} left out, since nothing is hipified", recipe.name,
-                            patches.hipified.size(), patches.hipified.size() == 1 ? "" : "es",
-                            patches.hipified.size() == 1 ? "is" : "are"));
+    m_notes.add(fmt::format("{}: skipped {} hipified patch{} of the set, because the source is not hipified",
+                            recipe.name, patches.hipified.size(), patches.hipified.size() == 1 ? "" : "es"));
   spec.actions = make_actions({spec, known, values, fetches, std::move(patches), hipify});
   for (Action& action : spec.actions) {
     auto* command = std::get_if<RunCommand>(&action.what);

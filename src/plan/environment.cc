@@ -46,7 +46,7 @@ void check_requirements(const std::vector<std::string>& requirements, std::strin
         if (one.version.empty()) throw Error("a specifier has no version");
       }
     } catch (const Error& error) {
-      throw Error(fmt::format("the recipe {} makes {}, which is not a valid requirement: {}", recipe,
+      throw Error(fmt::format("the recipe {} expands to {}, which is not a valid requirement: {}", recipe,
                               "\"" + printable(text) + "\"", error.what()));
     }
   }

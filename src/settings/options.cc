@@ -342,7 +342,7 @@ const std::vector<Option>& all_options() {
        .kind = Kind::list,
        .group = Group::source,
        .argument = "NAME",
-       .help = "Optional dependency to leave out, by the name of its recipe",
+       .help = "Optional dependency to skip, by the name of its recipe",
        .trust = Trust::not_needed},
   };
   return options;

@@ -15,7 +15,7 @@ namespace wheelsmith::report {
 
 struct CheckoutItem {
   std::filesystem::path folder;
-  std::string why;  // what decided the ref
+  std::string why;  // what determined the ref
   source::CheckoutResult result;
 };
 std::string checkout_text(const CheckoutItem& item, const Style& style);

@@ -71,7 +71,7 @@ std::string patch_sets_json(const source::PatchSetList& list) {
 }
 
 std::string applied_set_text(const source::AppliedSet& set) {
-  if (set.patches.empty()) return fmt::format("all patches of {} are applied already\n", printable(set.patchset));
+  if (set.patches.empty()) return fmt::format("all patches of {} are already applied\n", printable(set.patchset));
   std::string text;
   for (const std::string& name : set.patches) text += fmt::format("applied {}\n", printable(name));
   return text;

@@ -18,14 +18,14 @@ std::string time_text(const plan::Forecast& forecast) {
 
 std::string size_text(std::uint64_t bytes) { return bytes == 0 ? "unknown" : human_bytes(bytes); }
 
-// "about 12 s, 400 MB a job, 20 MB disk, wheel 600 kB (from history)"
+// "about 12 s, 400 MB memory per job, 20 MB disk, wheel 600 kB (from history)"
 std::string forecast_text(const plan::Forecast& forecast) {
   std::vector<std::string> parts;
   if (forecast.seconds > 0) parts.push_back(time_text(forecast));
-  if (forecast.memory_per_job != 0) parts.push_back(human_bytes(forecast.memory_per_job) + " memory a job");
+  if (forecast.memory_per_job != 0) parts.push_back(human_bytes(forecast.memory_per_job) + " memory per job");
   if (forecast.disk != 0) parts.push_back(human_bytes(forecast.disk) + " disk");
   if (forecast.wheel_size != 0) parts.push_back("wheel " + human_bytes(forecast.wheel_size));
-  if (parts.empty()) return "nothing is known of its cost";
+  if (parts.empty()) return "no estimate of its cost";
   return join(parts, ", ") +
          (forecast.from == plan::Forecast::From::nothing ? "" : fmt::format(" (from {})", enum_name(forecast.from)));
 }
@@ -93,7 +93,7 @@ std::string totals_text(const plan::Plan& plan) {
     if (totals.longest < totals.seconds * 0.99)
       text += fmt::format(", {} on the critical path", human_seconds(totals.longest));
   }
-  if (totals.memory != 0) text += fmt::format("; {} memory a job", human_bytes(totals.memory));
+  if (totals.memory != 0) text += fmt::format("; {} memory per job", human_bytes(totals.memory));
   if (totals.disk != 0) text += fmt::format("; {} disk", human_bytes(totals.disk));
   if (totals.unknown != 0) text += fmt::format("; {} of unknown cost", totals.unknown);
   return text + "\n";
