@@ -43,23 +43,23 @@ struct DoctorSession {
   }
 };
 
-doctor::MachineQuestion question_for(const DoctorCommand& command, const DoctorSession& opened,
-                                     const choose::Request& request) {
+doctor::MachineQuery query_for(const DoctorCommand& command, const DoctorSession& opened,
+                               const choose::Request& request) {
   const settings::Settings& settings = opened.session->settings();
   const sys::Environment& environment = opened.session->host().environment;
   const auto temporary = environment.find("TMPDIR");
   const bool has_temporary = temporary != environment.end() && !temporary->second.empty();
-  doctor::MachineQuestion question;
-  question.paths = {
+  doctor::MachineQuery query;
+  query.paths = {
       .store = opened.store, .temporary = has_temporary ? temporary->second : "/tmp", .out = settings.text("out")};
-  question.store_problem = opened.store_problem;
+  query.store_problem = opened.store_problem;
   if (command.describe || !command.packages.empty())
-    question.programs = doctor::recipe_programs(opened.session->recipes());
-  question.platform = request.platform;
-  question.jobs = number_setting(settings, "jobs", 0);
-  question.offline = request.offline;
-  question.allow_unsupported_compiler = request.allow_unsupported_compiler;
-  return question;
+    query.programs = doctor::recipe_programs(opened.session->recipes());
+  query.platform = request.platform;
+  query.jobs = number_setting(settings, "jobs", 0);
+  query.offline = request.offline;
+  query.allow_unsupported_compiler = request.allow_unsupported_compiler;
+  return query;
 }
 
 // The command to try first: the fix of a bad check, the package in this folder, or an example.
@@ -103,7 +103,7 @@ int doctor_command(const DoctorCommand& command) {
   const DoctorSession opened(settings);
   Session& session = *opened.session;
   const choose::Request request = session.request();
-  const doctor::Facts facts = doctor::look_at_machine(session.host(), question_for(command, opened, request));
+  const doctor::Facts facts = doctor::machine_facts(session.host(), query_for(command, opened, request));
   if (command.describe) {
     print(toolchain::to_toml(doctor::describe(session.host(), facts)));
     return k_fine;

@@ -61,7 +61,7 @@ bool user_agrees(const fs::path& file, settings::TrustState state,
 
 // Tells the file's owner why it has no effect.
 void tell_about_shared_folder(const fs::path& folder) {
-  const auto facts = settings::look_at_folder(folder);
+  const auto facts = settings::examine_folder(folder);
   if (!facts || !facts->shared || !facts->has_file) return;
   const fs::path file = folder / settings::k_project_file_name;
   print_status(fmt::format(

@@ -93,7 +93,7 @@ std::optional<Check> check_memory(const Case& c) {
     check.why = "other programs use the memory that a job needs";
     check.fix = "stop other programs, or wait for them";
   } else {
-    check.why = fmt::format("enough for {} jobs in parallel", memory.available / per_job);
+    check.why = fmt::format("enough for {} in parallel", counted(memory.available / per_job, "job"));
   }
   return check;
 }

@@ -94,7 +94,7 @@ std::optional<Check> check_rocm(const Case& c) {
   }
   check.state = without(c);
   if (check.state != State::bad) {
-    check.why = "according to the recipe, the package compiles no kernels";
+    check.why = "the recipe does not state that it compiles kernels";
     return check;
   }
   check.why = "hipcc compiles its kernels";

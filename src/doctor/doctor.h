@@ -83,15 +83,15 @@ struct Paths {
 
 // Surveys compilers, CUDA, ROCm, GPUs, programs (cmake, ninja, git, … and the given ones), memory and disks. The caller
 // fills in the user's settings and torch.
-Facts look_around(const toolchain::Host& where, const Paths& paths, const std::vector<std::string>& programs = {});
+Facts collect_facts(const toolchain::Host& where, const Paths& paths, const std::vector<std::string>& programs = {});
 // The ROCm that a build for this interpreter would use: its environment may contain one.
-void look_at_rocm(Facts& facts, const toolchain::Python& python, const toolchain::Host& where);
+void find_rocm_of(Facts& facts, const toolchain::Python& python, const toolchain::Host& where);
 // The libraries that the rules require, searched for in the toolkit of the build, in these site-packages folders and on
 // the machine. Needs the settings and torch.
-void look_at_libraries(Facts& facts, const recipe::Rules& rules, recipe::Variant variant,
-                       const std::vector<std::filesystem::path>& sites, const toolchain::Host& where);
+void find_required_libraries(Facts& facts, const recipe::Rules& rules, recipe::Variant variant,
+                             const std::vector<std::filesystem::path>& sites, const toolchain::Host& where);
 // The torch of an environment, or why it is unknown.
-void look_at_torch(Facts& facts, const std::filesystem::path& python, const toolchain::Host& where);
+void find_torch_of(Facts& facts, const std::filesystem::path& python, const toolchain::Host& where);
 
 // All checks of a build, in display order. An interpreter without an executable was not found (facts.python_problem). A
 // variant or target that the recipe does not have is a bad check, not an exception.

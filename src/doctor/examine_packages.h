@@ -14,7 +14,7 @@ namespace wheelsmith::doctor {
 // The programs in all variants of the recipes; finding a program is cheap.
 std::vector<std::string> recipe_programs(const recipe::Library& recipes);
 
-struct MachineQuestion {
+struct MachineQuery {
   Paths paths;
   std::string store_problem;          // why the store cannot be used, or ""
   std::vector<std::string> programs;  // in addition to those that every build needs
@@ -22,7 +22,7 @@ struct MachineQuestion {
   unsigned jobs = 0;
   bool offline = false, allow_unsupported_compiler = false;
 };
-Facts look_at_machine(const toolchain::Host& host, const MachineQuestion& question);
+Facts machine_facts(const toolchain::Host& host, const MachineQuery& query);
 
 // The machine itself, with the torch of its first Python.
 std::vector<Check> survey_machine(const toolchain::Host& host, Facts facts);

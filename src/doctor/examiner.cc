@@ -63,7 +63,7 @@ recipe::Recipe Examiner::resolved(const recipe::Recipe& recipe, recipe::Variant 
   now.version = recipe.source.kind == recipe::Source::Kind::sdist
                     ? recipe.source.version
                     : choose::source_version(recipe, now.ref, std::nullopt);
-  look_at_folder(recipe, now);
+  read_folder(recipe, now);
   if (m_facts.torch) now.torch = m_facts.torch->version;
   if (m_facts.torch && !m_facts.torch->cuda.empty())
     now.cuda = m_facts.torch->cuda;
@@ -94,7 +94,7 @@ std::string Examiner::ref_of(const recipe::Recipe& recipe, recipe::Variant varia
 }
 
 // A folder given by the user has its own ref and version.
-void Examiner::look_at_folder(const recipe::Recipe& recipe, recipe::Conditions& now) const {
+void Examiner::read_folder(const recipe::Recipe& recipe, recipe::Conditions& now) const {
   const auto user = choose::source_override(m_request, recipe.name, recipe.project);
   if (!user || !sys::is_folder(user->path)) return;
   const auto state = source::checkout_state(user->path, recipe.project, recipe.source.tag_prefix);
@@ -149,7 +149,7 @@ void Examiner::examine_one(const std::string& package, const toolchain::Python& 
       if (!archs.requests.empty()) step += "-" + archs.to_string();
       const recipe::Recipe recipe = resolved(*given, variant, target, archs, python);
       m_facts.settings = choose::chosen_settings(recipe, m_request);
-      look_at_libraries(recipe, variant, target, python);
+      find_required_libraries(recipe, variant, target, python);
       examine_source(recipe, variant, step, optional);
       for (Check& check : doctor::examine(recipe, variant, target, archs, python, m_facts)) {
         check.step = step;
@@ -171,15 +171,15 @@ void Examiner::examine_one(const std::string& package, const toolchain::Python& 
   }
 }
 
-void Examiner::look_at_libraries(const recipe::Recipe& recipe, recipe::Variant variant, const std::string& target,
-                                 const toolchain::Python& python) {
+void Examiner::find_required_libraries(const recipe::Recipe& recipe, recipe::Variant variant, const std::string& target,
+                                       const toolchain::Python& python) {
   std::vector<std::filesystem::path> sites;
   if (!m_request.isolated)
     sites = python.sites;
   else if (m_facts.torch && !m_facts.torch->folder.empty())
     sites = {m_facts.torch->folder.parent_path()};
   try {
-    doctor::look_at_libraries(m_facts, recipe.rules(variant, target), variant, sites, m_inputs.host);
+    doctor::find_required_libraries(m_facts, recipe.rules(variant, target), variant, sites, m_inputs.host);
   } catch (const Error&) {  // reported by the check "variant"
     m_facts.libraries.clear();
   }
@@ -246,7 +246,7 @@ void Examiner::find_torch(const recipe::Recipe& recipe, recipe::Variant variant,
     const choose::TorchChoice choice =
         choose::choose_torch(m_request, recipe, recipe.rules(variant, target), variant, python, m_inputs.host).what;
     if (choice.kind == choose::TorchChoice::Kind::environment) {
-      doctor::look_at_torch(m_facts, choice.python, m_inputs.host);
+      doctor::find_torch_of(m_facts, choice.python, m_inputs.host);
       if (!m_facts.torch && m_facts.torch_problem.empty())
         m_facts.torch_problem = choice.python.string() + " has no torch";
     } else if (choice.kind == choose::TorchChoice::Kind::requirement) {
@@ -269,7 +269,7 @@ std::vector<Check> examine_plan(const plan::Plan& plan, const PlanExamination& e
     const plan::BuildSpec& spec = step.spec;
     if (step.decision.cached || step.is_skipped() || spec.source.kind == source::Pin::Kind::program) continue;
     if (!facts) {
-      facts = look_around(host, examination.paths, programs);
+      facts = collect_facts(host, examination.paths, programs);
       facts->offline = examination.offline;
       facts->allow_unsupported_compiler = examination.allow_unsupported_compiler;
       facts->platform = examination.platform;
@@ -279,7 +279,7 @@ std::vector<Check> examine_plan(const plan::Plan& plan, const PlanExamination& e
     }
     facts->registry_cuda = spec.tools.cuda.index_version;
     facts->registry_rocm = spec.tools.rocm.index_version;
-    if (spec.variant == recipe::Variant::rocm) look_at_rocm(*facts, spec.python, host);
+    if (spec.variant == recipe::Variant::rocm) find_rocm_of(*facts, spec.python, host);
     facts->torch.reset();
     if (const choose::TorchBuild& torch = spec.environment.torch_build; !torch.version.empty()) {
       facts->torch.emplace();

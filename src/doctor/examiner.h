@@ -38,9 +38,9 @@ class Examiner {
                           const gpu::ArchList& archs, const toolchain::Python& python) const;
   choose::SourceChoice choose_source(const recipe::Recipe& recipe, recipe::Variant variant) const;
   std::string ref_of(const recipe::Recipe& recipe, recipe::Variant variant) const;
-  void look_at_folder(const recipe::Recipe& recipe, recipe::Conditions& now) const;
-  void look_at_libraries(const recipe::Recipe& recipe, recipe::Variant variant, const std::string& target,
-                         const toolchain::Python& python);
+  void read_folder(const recipe::Recipe& recipe, recipe::Conditions& now) const;
+  void find_required_libraries(const recipe::Recipe& recipe, recipe::Variant variant, const std::string& target,
+                               const toolchain::Python& python);
   [[nodiscard]] bool is_left_out(const recipe::Dependency& need) const;
   void examine_source(const recipe::Recipe& recipe, recipe::Variant variant, const std::string& step, bool optional);
   std::optional<recipe::Recipe> recipe_for(const std::string& package, const toolchain::Python& python);

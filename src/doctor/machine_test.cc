@@ -151,11 +151,11 @@ TEST(Survey, OnlyWhatEveryBuildNeedsIsBad) {
   EXPECT_EQ(find(checks, "python-3.11")->fix, "apt-get install python3.11-dev python3.11-venv python3-pip");
 }
 
-TEST(LookAround, AnEmptyMachine) {
+TEST(CollectFacts, AnEmptyMachine) {
   toolchain::TestMachine machine;
   machine.only_own_path();
   const std::filesystem::path store = machine.root() / "a/store";
-  const Facts facts = look_around(machine.where, {.store = store, .temporary = "", .out = machine.root()}, {"swig"});
+  const Facts facts = collect_facts(machine.where, {.store = store, .temporary = "", .out = machine.root()}, {"swig"});
   EXPECT_FALSE(facts.compiler || facts.cuda || facts.rocm || facts.torch);
   EXPECT_TRUE(facts.programs.empty());
   EXPECT_TRUE(facts.gpus.empty());
@@ -168,27 +168,27 @@ TEST(LookAround, AnEmptyMachine) {
     EXPECT_EQ(entry.path().filename().string().find("probe"), std::string::npos) << entry.path();
 }
 
-TEST(LookAround, MissingPathsOfTheUserAreProblemsNotExceptions) {
+TEST(CollectFacts, MissingPathsOfTheUserAreProblemsNotExceptions) {
   toolchain::TestMachine machine;
   machine.only_own_path();
   machine.where.cc = "gcc-99";
   machine.where.cuda = machine.root() / "none";
   machine.where.rocm = machine.root() / "none";
-  const Facts facts = look_around(machine.where, {});
+  const Facts facts = collect_facts(machine.where, {});
   EXPECT_NE(facts.compiler_problem, "");
   EXPECT_NE(facts.cuda_problem, "");
   EXPECT_NE(facts.rocm_problem, "");
   EXPECT_TRUE(facts.cuda_named);
 }
 
-TEST(LookAround, AProgramOfPipAndTheOneItShadows) {
+TEST(CollectFacts, AProgramOfPipAndTheOneItShadows) {
   toolchain::TestMachine machine;
   machine.file("venv/pyvenv.cfg");
   machine.script("venv/bin/cmake", "echo cmake version 4.1.0");
   machine.script("bin/cmake", "echo cmake version 3.20.0");
   machine.script("bin/swig", "echo SWIG Version 4.1.1");
   machine.where.environment["PATH"] = (machine.root() / "venv/bin").string() + ":" + (machine.root() / "bin").string();
-  const Facts facts = look_around(machine.where, {}, {"swig", "cmake"});
+  const Facts facts = collect_facts(machine.where, {}, {"swig", "cmake"});
   ASSERT_TRUE(facts.programs.contains("cmake"));
   EXPECT_EQ(facts.programs.at("cmake").version, "4.1.0");
   ASSERT_TRUE(facts.shadowed.contains("cmake"));
@@ -197,11 +197,11 @@ TEST(LookAround, AProgramOfPipAndTheOneItShadows) {
   EXPECT_TRUE(facts.programs.contains("swig"));
 }
 
-TEST(LookAround, AFileWhereAFolderShouldBe) {
+TEST(CollectFacts, AFileWhereAFolderShouldBe) {
   toolchain::TestMachine machine;
   machine.only_own_path();
   const Facts facts =
-      look_around(machine.where, {.store = machine.file("plain") / "store", .temporary = {}, .out = {}});
+      collect_facts(machine.where, {.store = machine.file("plain") / "store", .temporary = {}, .out = {}});
   ASSERT_EQ(facts.places.size(), 1U);
   EXPECT_NE(facts.places[0].problem, "");
 }

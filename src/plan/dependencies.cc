@@ -254,7 +254,7 @@ void Planner::write_out(Draft& draft, const recipe::Recipe& recipe, const recipe
   }
   if (spec.editable) {
     const std::string hipify = choose::choose_parts(recipe, rules).hipify;
-    for (const std::string& what : left_out_in_place({spec, known, values, fetches, patches, hipify}))
+    for (const std::string& what : skipped_in_place({spec, known, values, fetches, patches, hipify}))
       m_notes.add(fmt::format("warning: {}: skipping {}, because {} is built unchanged (--editable)", recipe.name, what,
                               spec.source.folder.string()));
     patches = {};

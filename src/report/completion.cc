@@ -65,7 +65,7 @@ Completion values_of(const DescribedOption& option, const DescribedCommand& prog
 }
 
 // In a comma-separated list, completes the part after the last comma.
-void keep_what_fits(Completion& completion, const std::string& typed, bool list) {
+void keep_matches(Completion& completion, const std::string& typed, bool list) {
   const std::size_t comma = list ? typed.rfind(',') : std::string::npos;
   const std::string done = comma == std::string::npos ? "" : typed.substr(0, comma + 1);
   for (auto& [word, text] : completion.words) word = done + word;
@@ -73,7 +73,7 @@ void keep_what_fits(Completion& completion, const std::string& typed, bool list)
 }
 
 Completion finished(Completion completion, const std::string& typed, bool list) {
-  keep_what_fits(completion, typed, list);
+  keep_matches(completion, typed, list);
   return completion;
 }
 

@@ -30,6 +30,6 @@ using LookAtFolder = std::function<std::optional<FolderFacts>(const std::filesys
 std::filesystem::path project_file(const std::filesystem::path& folder, const LookAtFolder& look);
 std::filesystem::path project_file(const std::filesystem::path& folder);
 
-std::optional<FolderFacts> look_at_folder(const std::filesystem::path& folder);
+std::optional<FolderFacts> examine_folder(const std::filesystem::path& folder);
 
 }  // namespace wheelsmith::settings

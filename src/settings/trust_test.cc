@@ -70,8 +70,8 @@ TEST(ProjectFile, ReadsRealFolders) {
   fs::permissions(folder.path(), static_cast<fs::perms>(0775));
   EXPECT_EQ(project_file(folder.path()), folder.path() / "wheelsmith.toml");
   // /proc is a file system of its own.
-  EXPECT_EQ(look_at_folder("/proc")->device == look_at_folder("/")->device, false);
-  EXPECT_FALSE(look_at_folder(folder.path() / "nowhere"));
+  EXPECT_EQ(examine_folder("/proc")->device == examine_folder("/")->device, false);
+  EXPECT_FALSE(examine_folder(folder.path() / "nowhere"));
 }
 
 TEST(Trust, IsForOneFileAndItsContent) {

@@ -118,7 +118,7 @@ std::vector<Action> make_actions(const ActionInputs& inputs) {
   return actions;
 }
 
-std::vector<std::string> left_out_in_place(const ActionInputs& inputs) {
+std::vector<std::string> skipped_in_place(const ActionInputs& inputs) {
   const recipe::Rules& rules = inputs.rules;
   std::vector<std::string> result;
   for (const source::Patch& patch : inputs.patches.early) result.push_back("the patch " + patch.name);

@@ -19,6 +19,6 @@ std::vector<Action> make_actions(const ActionInputs& inputs);
 
 // Short descriptions of the recipe's changes to the source, which an editable install skips because the files belong to
 // the user.
-std::vector<std::string> left_out_in_place(const ActionInputs& inputs);
+std::vector<std::string> skipped_in_place(const ActionInputs& inputs);
 
 }  // namespace wheelsmith::plan

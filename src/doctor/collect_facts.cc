@@ -25,7 +25,7 @@ auto looked(Look look, std::string& problem) -> decltype(look()) {
   }
 }
 
-void look_for_programs(Facts& facts, const toolchain::Host& where, const std::vector<std::string>& more) {
+void find_programs_of_builds(Facts& facts, const toolchain::Host& where, const std::vector<std::string>& more) {
   std::vector<std::string> names(std::begin(k_programs), std::end(k_programs));
   for (const std::string& name : more) {
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
@@ -46,7 +46,7 @@ fs::path nearest_folder(fs::path folder) {
   return folder;
 }
 
-BuildFolder look_at_place(const std::string& name, const fs::path& folder) {
+BuildFolder examine_place(const std::string& name, const fs::path& folder) {
   BuildFolder place{.name = name, .folder = folder, .free = 0, .problem = {}};
   try {
     const fs::path there = nearest_folder(folder);
@@ -68,13 +68,13 @@ bool torch_comes_with_wheels(const recipe::Rules& rules, const Facts& facts) {
   return rules.requires_versions.uses_torch && (!facts.torch || facts.torch->folder.empty());
 }
 
-Facts look_around(const toolchain::Host& where, const Paths& paths, const std::vector<std::string>& programs) {
+Facts collect_facts(const toolchain::Host& where, const Paths& paths, const std::vector<std::string>& programs) {
   Facts facts;
   facts.compiler = looked([&] { return toolchain::find_compiler(where); }, facts.compiler_problem);
   facts.cuda = looked([&] { return toolchain::find_cuda(where); }, facts.cuda_problem);
   facts.rocm = looked([&] { return toolchain::find_rocm(where); }, facts.rocm_problem);
   facts.cuda_named = !where.cuda.empty();
-  look_for_programs(facts, where, programs);
+  find_programs_of_builds(facts, where, programs);
   facts.package_manager = toolchain::package_manager(where);
   facts.gpus = toolchain::find_gpus(where);
   if (where.described) {
@@ -89,13 +89,13 @@ Facts look_around(const toolchain::Host& where, const Paths& paths, const std::v
   const std::pair<const char*, const fs::path&> places[] = {
       {"store", paths.store}, {"temporary", paths.temporary}, {"out", paths.out}};
   for (const auto& [name, folder] : places) {
-    if (!folder.empty()) facts.places.push_back(look_at_place(name, folder));
+    if (!folder.empty()) facts.places.push_back(examine_place(name, folder));
   }
   facts.isolates_network = sys::can_isolate_network();
   return facts;
 }
 
-void look_at_rocm(Facts& facts, const toolchain::Python& python, const toolchain::Host& where) {
+void find_rocm_of(Facts& facts, const toolchain::Python& python, const toolchain::Host& where) {
   if (python.executable.empty()) return;
   facts.rocm_problem.clear();
   facts.rocm = looked([&] { return toolchain::find_rocm(where, &python); }, facts.rocm_problem);
@@ -104,8 +104,8 @@ void look_at_rocm(Facts& facts, const toolchain::Python& python, const toolchain
   (void)toolchain::read_rocm_sdk(python, where, &facts.rocm_problem);
 }
 
-void look_at_libraries(Facts& facts, const recipe::Rules& rules, recipe::Variant variant,
-                       const std::vector<fs::path>& sites, const toolchain::Host& where) {
+void find_required_libraries(Facts& facts, const recipe::Rules& rules, recipe::Variant variant,
+                             const std::vector<fs::path>& sites, const toolchain::Host& where) {
   facts.libraries.clear();
   const Toolkit toolkit = choose_toolkit(rules, variant, facts);
   toolchain::LibrarySearch search;
@@ -127,7 +127,7 @@ void look_at_libraries(Facts& facts, const recipe::Rules& rules, recipe::Variant
   }
 }
 
-void look_at_torch(Facts& facts, const fs::path& python, const toolchain::Host& where) {
+void find_torch_of(Facts& facts, const fs::path& python, const toolchain::Host& where) {
   facts.torch = looked([&] { return toolchain::find_torch(python, false, where); }, facts.torch_problem);
 }
 
