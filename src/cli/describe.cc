@@ -21,11 +21,11 @@ std::vector<std::string> choices_of(const std::string& type_name) {
   std::string choice;
   for (const char c : type_name.substr(1)) {
     if (c != ',' && c != '}') {
-      word += c;
+      choice += c;
       continue;
     }
-    choices.push_back(word);
-    word.clear();
+    choices.push_back(choice);
+    choice.clear();
   }
   return choices;
 }

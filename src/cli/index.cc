@@ -100,12 +100,12 @@ void add_index(CLI::App& app, Outcome& outcome) {
   sub->add_option("DIR", command->folder, "Folder of wheels and source distributions")->required();
   sub->add_option("-o,--out", command->out, "Write the pages to this folder instead of DIR")->type_name("DIR");
   sub->add_option("--layout", command->layout,
-                  "Also put the files themselves into --out: flat (FILE), project (NAME/FILE) or upload "
-                  "(v5/rocm/PRODUCT/INDEX/NAME/FILE)")
+                  "Also put the files themselves into --out; flat: FILE, project: NAME/FILE, upload: "
+                  "v5/rocm/PRODUCT/INDEX/NAME/FILE")
       ->check(CLI::IsMember({"flat", "project", "upload"}));
-  sub->add_option("--product", command->arrange.product, "With --layout upload: the product, such as pytorch or core")
+  sub->add_option("--product", command->arrange.product, "Product for --layout upload, such as pytorch or core")
       ->type_name("NAME");
-  sub->add_option("--index-name", command->arrange.index_name, "With --layout upload: the index; whl or whl-next")
+  sub->add_option("--index-name", command->arrange.index_name, "Index name for --layout upload")
       ->check(CLI::IsMember({"whl", "whl-next"}))
       ->capture_default_str();
   sub->add_option("--base-url", options.pages.base_url, "URL at which DIR is published; default: links are relative")
@@ -125,7 +125,7 @@ void add_index(CLI::App& app, Outcome& outcome) {
       ->delimiter(',')
       ->check(CLI::IsMember({"family", "variant", "none"}));
   sub->add_option("--upload-time", command->upload_time,
-                  "Upload time of files for which index.toml gives none: mtime (of the file) or none")
+                  "Upload time of files for which index.toml gives none; mtime: the modification time of the file")
       ->check(CLI::IsMember({"mtime", "none"}))
       ->capture_default_str();
   sub->add_flag("--no-html", command->no_html, "Write no HTML pages");

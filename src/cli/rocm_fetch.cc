@@ -118,7 +118,7 @@ void add_rocm_fetch(CLI::App& group, Outcome& outcome) {
   sub->add_option("REGEX", command->include, "Fetch only files whose names match one of these; default: all");
   sub->add_option("--base-url", command->base, "URL of the bucket or web server, or a folder")->required();
   sub->add_option("--run-id", command->run_id, "Number of the CI run")->required();
-  sub->add_option("--platform", command->platform, "linux or windows [linux]")
+  sub->add_option("--platform", command->platform, "Platform of the run; default: linux")
       ->check(CLI::IsMember({"linux", "windows"}));
   sub->add_option("--external-repo", command->repository, "Prefix OWNER-NAME/ for runs of other repositories");
   sub->add_option("--stage", command->stage, "Fetch what this build stage needs from earlier stages");

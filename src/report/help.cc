@@ -45,12 +45,7 @@ std::string left_column(const DescribedOption& option) {
 }
 
 std::string right_column(const DescribedOption& option, HelpLength length) {
-  std::string right = option.text;
-  const std::string choices = join(option.choices, ", ");
-  if (!choices.empty() && right.find(choices) == std::string::npos) {
-    const std::size_t clause = std::min(right.find("; "), right.size());
-    right.insert(clause, ": " + choices);
-  }
+  std::string right = text_with_choices(option);
   if (length == HelpLength::brief) return right.substr(0, right.find("; "));
   if (option.repeatable && !option.argument.empty() && option.name.starts_with('-')) right += "; repeatable";
   if (!option.fallback.empty()) right += fmt::format(" [default: {}]", option.fallback);
@@ -130,6 +125,14 @@ std::string examples_of(const std::string& details) {
 }
 
 }  // namespace
+
+std::string text_with_choices(const DescribedOption& option) {
+  std::string text = option.text;
+  const std::string choices = join(option.choices, ", ");
+  if (!choices.empty() && text.find(choices) == std::string::npos)
+    text.insert(std::min(text.find("; "), text.size()), ": " + choices);
+  return text;
+}
 
 std::string wrapped(std::string_view text, unsigned width, unsigned indent) {
   std::string result;

@@ -36,6 +36,9 @@ enum class HelpLength { brief, full };
 // Wraps lines at `width` columns, unless a word is longer.
 std::string help_text(const DescribedCommand& command, HelpLength length, unsigned width);
 
+// The description with the choices at the end of its first clause: "Mode: a, b; a: the fast one".
+std::string text_with_choices(const DescribedOption& option);
+
 // Wraps `text` at `width` columns; all lines except the first are indented by `indent` spaces.
 std::string wrapped(std::string_view text, unsigned width, unsigned indent);
 

@@ -35,9 +35,7 @@ std::string upper(std::string_view text) {
 }
 
 std::string sentence(const DescribedOption& option) {
-  std::string text = option.text;
-  if (!option.choices.empty() && text.find(join(option.choices, ", ")) == std::string::npos)
-    text += ": " + join(option.choices, ", ");
+  std::string text = text_with_choices(option);
   if (!option.fallback.empty()) text += fmt::format(" (default: {})", option.fallback);
   return text + ".";
 }
