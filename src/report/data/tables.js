@@ -62,7 +62,7 @@ const k_whys = lookup({
   cores: ["cores", "all cores were busy"],
   jobs: ["jobs", "the job limit was reached"],
   pressure: ["memory pressure", "the machine was short of memory, so no compile was started"],
-  alone: ["exclusive run", "a compile that was killed for memory runs again alone"],
+  alone: ["an exclusive run", "a compile that was killed for memory runs again alone"],
   "": ["its turn", "the time between request and admission"],
 });
 const outcomeName = (c) => (k_outcomes[c.outcome] || [0, c.outcome || "?"])[1];
