@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes the documentation's site: static pages that can be read from a disk, without a server and without network.
 
-usage: scripts/docs.py OUT [--program WHEELSMITH]
+usage: scripts/docs.py OUT [--program WHEELSMITH [--picture]]
 
 docs/README.md is the table of contents: its headings and lists become the navigation, in that order. Each page is Markdown as
 code hosts show it (cmark-gfm, a Debian package, turns it into HTML). This script adds what a site needs: anchors, navigation,
@@ -16,13 +16,15 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from html.parser import HTMLParser
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-# Pages of the repository's root that belong to the site, and the name that each has there.
-ROOT_PAGES = {"README.md": "about.md", "ARCHITECTURE.md": "architecture.md", "CONTRIBUTING.md": "contributing.md",
-              "CHANGELOG.md": "changelog.md"}
+# Pages whose place in the site does not follow from their name: those of the repository's root, the table of contents, which is
+# the site's first page, and the one that would have that name.
+PLACES = {"README.md": "about.html", "ARCHITECTURE.md": "architecture.html", "CONTRIBUTING.md": "contributing.html",
+          "CHANGELOG.md": "changelog.html", "docs/README.md": "index.html", "docs/index.md": "package-index.html"}
 
 
 def slug(heading):
@@ -70,29 +72,26 @@ def to_html(text):
 
 def site_place(source):
     """docs/guides/gpu.md -> guides/gpu.html"""
-    if source in ROOT_PAGES:
-        return ROOT_PAGES[source].replace(".md", ".html")
-    if source == "docs/README.md":
-        return "index.html"
-    return source.removeprefix("docs/").removesuffix(".md") + ".html"
+    return PLACES.get(source) or source.removeprefix("docs/").removesuffix(".md") + ".html"
 
 
 def contents():
-    """[(section, [source])] as docs/README.md lists them. Pages that it does not list come last, so that none is lost."""
-    sections, listed = [], set()
+    """[(section, [source])] and {source: label} as docs/README.md lists them. Pages that it does not list come last, so that
+    none is lost."""
+    sections, listed = [], {}
     for line in (ROOT / "docs/README.md").read_text().splitlines():
         if line.startswith("## "):
             sections.append((line[3:].strip(), []))
-        elif match := re.match(r"\s*(?:- |\| )\[[^\]]+\]\(([^)#]+\.md)\)", line):
-            source = os.path.normpath(os.path.join("docs", match.group(1)))
+        elif match := re.match(r"\s*- \[([^\]]+)\]\(([^)#]+\.md)\)", line):
+            source = os.path.normpath(os.path.join("docs", match.group(2)))
             if sections and source not in listed and (ROOT / source).exists():
                 sections[-1][1].append(source)
-                listed.add(source)
+                listed[source] = match.group(1)
     rest = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.md"))
     rest = [source for source in rest if source not in listed and source != "docs/README.md"]
     if rest:
         sections.append(("More", rest))
-    return [section for section in sections if section[1]]
+    return [section for section in sections if section[1]], listed
 
 
 def add_anchors(page, body):
@@ -117,7 +116,7 @@ def rewrite_links(page, body, commands):
             return match.group(0)
         path, _, fragment = address.partition("#")
         source = os.path.normpath(folder / path)
-        if source.endswith(".md") and (source.startswith("docs/") or source in ROOT_PAGES):
+        if source.endswith(".md") and (source.startswith("docs/") or source in PLACES):
             target = page.link_to(site_place(source))
             return f'<a href="{html.escape(target + ("#" + fragment if fragment else ""))}"'
         return '<a class="file"'  # a file of the repository, which the site does not hold
@@ -143,6 +142,8 @@ def rewrite_links(page, body, commands):
 
 
 def dress(body):
+    """Tables scroll by themselves; a short word of code, like --out, is not broken at its hyphens."""
+    body = re.sub(r"(?<!<pre>)<code>([^<\s]{1,28})</code>", r'<code class="word">\1</code>', body)
     return body.replace("<table>", '<div class="table"><table>').replace("</table>", "</table></div>")
 
 
@@ -170,7 +171,7 @@ def option_rows(options):
         if option["default"]:
             text += f' [default: <code>{html.escape(option["default"])}</code>]'
         rows.append(f"<tr><td><code>{html.escape(name)}</code></td><td>{text}</td></tr>")
-    return '<div class="table"><table>' + "".join(rows) + "</table></div>"
+    return "<table>" + "".join(rows) + "</table>"
 
 
 def details_html(text):
@@ -234,8 +235,27 @@ def command_pages(commands):
             pages[-1].body += command_body(command, 2)
             places[command["path"]] = f"{pages[-1].place}#{slug(command['path'])}"
     for page in pages:
-        page.body = add_anchors(page, page.body)
+        page.body = dress(add_anchors(page, page.body))
     return pages, places
+
+
+def example_report(program, out, picture):
+    """A report of a synthetic build, made by the program; a picture of it if asked for and a browser is there. The HTML that shows it."""
+    record = subprocess.run([sys.executable, ROOT / "tests/report_record.py", "260", "16"], check=True, capture_output=True).stdout
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "compiles.jsonl").write_bytes(record)
+        subprocess.run([program, "report", f"{folder}/compiles.jsonl", "-o", out / "example-report.html", "--store", f"{folder}/store"],
+                       check=True, capture_output=True)
+        shown = '<a href="example-report.html">Open an example report</a> of a synthetic build.'
+        browser = shutil.which("chromium") or shutil.which("google-chrome")
+        if picture and browser:
+            picture = out / "site/report.png"
+            subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", f"--user-data-dir={folder}/profile",
+                            "--window-size=1280,900", f"--screenshot={picture}", (out / "example-report.html").resolve().as_uri()],
+                           capture_output=True, timeout=120)
+            if picture.exists():
+                shown += '</p><p><a href="example-report.html"><img src="site/report.png" alt="An example report"></a>'
+    return f"<h2>Example</h2><p>{shown}</p>"
 
 
 def navigation(page, sections, titles, commands):
@@ -307,27 +327,38 @@ def search_entries(page):
 def main():
     parser = argparse.ArgumentParser(usage=__doc__.split("\n\n")[1].removeprefix("usage: "))
     parser.add_argument("out", type=Path)
-    parser.add_argument("--program", help="wheelsmith, for the pages of the commands")
+    parser.add_argument("--program", help="wheelsmith, for the pages of the commands and an example report")
+    parser.add_argument("--picture", action="store_true", help="take a picture of the report with Chromium")
     options = parser.parse_args()
     if not shutil.which("cmark-gfm"):
         sys.exit("docs: cmark-gfm is missing; install it with: scripts/setup.sh docs")
 
     commands, places = command_pages(read_commands(options.program)) if options.program else ([], {})
-    sections = contents()
+    sections, labels = contents()
     sources = ["docs/README.md"] + [source for _, listed in sections for source in listed]
+    shutil.rmtree(options.out, ignore_errors=True)
+    site = options.out / "site"
+    site.mkdir(parents=True)
+    for name in os.listdir(ROOT / "docs/site"):
+        if name != "page.html":
+            shutil.copy(ROOT / "docs/site" / name, site / name)
+    example = example_report(options.program, options.out, options.picture) if options.program else ""
     pages, titles = [], {}
     for source in sources:
         page = Page(source, site_place(source))
-        page.body = dress(rewrite_links(page, add_anchors(page, to_html((ROOT / source).read_text())), places))
+        body = to_html((ROOT / source).read_text()) + (example if source == "docs/report.md" else "")
+        page.body = dress(rewrite_links(page, add_anchors(page, body), places))
         page.title = page.headings[0][2] if page.headings else source
-        titles[source] = page.title
+        titles[source] = labels.get(source, page.title)
         pages.append(page)
     at = next((index for index, page in enumerate(pages) if page.source == "docs/commands.md"), len(pages) - 1)
     pages[at + 1:at + 1] = commands
+    for page in pages:
+        if sum(other.place == page.place for other in pages) > 1:
+            sys.exit(f"docs: {page.source}: another page is {page.place}, too; give it a place in PLACES")
 
     version = re.search(r"project\(wheelsmith VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text()).group(1)
     frame = (ROOT / "docs/site/page.html").read_text()
-    shutil.rmtree(options.out, ignore_errors=True)
     for index, page in enumerate(pages):
         before = pages[index - 1] if index > 0 else None
         after = pages[index + 1] if index + 1 < len(pages) else None
@@ -340,11 +371,6 @@ def main():
         target = options.out / page.place
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(re.sub(r"\{\{(\w+)\}\}", lambda match: filled[match.group(1)], frame))
-    site = options.out / "site"
-    site.mkdir()
-    for name in os.listdir(ROOT / "docs/site"):
-        if name != "page.html":
-            shutil.copy(ROOT / "docs/site" / name, site / name)
     entries = [entry for page in pages for entry in search_entries(page)]
     (site / "index.js").write_text("window.wheelsmithIndex = "
                                    + json.dumps(entries, ensure_ascii=False, separators=(",", ":")) + ";\n")

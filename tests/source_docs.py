@@ -12,7 +12,6 @@ usage: source_docs.py ROOT [--commands FILE]
 import json
 import os
 import re
-import shlex
 import sys
 from pathlib import Path
 
@@ -101,7 +100,6 @@ for folder in ("src", "tests", "scripts", "bench", "examples", "cmake"):
 
 def check_commands(document):
     commands = {one["path"]: one for one in document["commands"]}
-    every = {option["name"] for one in commands.values() for option in one["options"]}
 
     def check(where, line):
         # Of a pipe or a list of commands, each part that begins with wheelsmith.
@@ -139,7 +137,6 @@ def check_commands(document):
     for path in commands:
         if path.count(" ") == 1 and path not in shown:
             problems.append(f"docs/commands.md does not list {path}")
-    return every
 
 
 if "--commands" in sys.argv:
