@@ -107,7 +107,7 @@ def add_anchors(page, body):
     return re.sub(r"<h([1-4])>(.*?)</h\1>", anchor, body, flags=re.S)
 
 
-def rewrite_links(page, body, commands):
+def rewrite_links(page, body, commands, findings=()):
     folder = Path(page.source).parent
 
     def link(match):
@@ -136,9 +136,15 @@ def rewrite_links(page, body, commands):
         place = commands.get(" ".join(words))
         return f'<a href="{page.link_to(place)}">{match.group(0)}</a>' if place else match.group(0)
 
+    def finding(match):
+        return f'<a href="{page.link_to("findings.html")}#{match.group(1)}">{match.group(0)}</a>' \
+            if match.group(1) in findings and page.place != "findings.html" else match.group(0)
+
     parts = re.split(r"(<pre>.*?</pre>|<a .*?</a>|<h[1-4].*?</h[1-4]>)", body, flags=re.S)
-    return "".join(part if index % 2 else re.sub(r"<code>(wheelsmith [a-z ]+)</code>", command, part)
-                   for index, part in enumerate(parts))
+    for index in range(0, len(parts), 2):
+        parts[index] = re.sub(r"<code>(wheelsmith [a-z ]+)</code>", command, parts[index])
+        parts[index] = re.sub(r"<code>([a-z0-9-]+)</code>", finding, parts[index])
+    return "".join(parts)
 
 
 def dress(body):
@@ -153,8 +159,9 @@ def read_commands(program):
 
 
 def code(text):
-    """Text of a description: what stands between backquotes is code."""
-    return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text, quote=False))
+    """Text of a command's description: what stands between backquotes is code, and a page that it names is a link."""
+    text = re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text, quote=False))
+    return re.sub(r"docs/[\w/-]+\.md", lambda match: f'<a href="../{site_place(match.group())}">{match.group()}</a>', text)
 
 
 def option_rows(options):
@@ -220,6 +227,20 @@ def command_body(command, level):
     return "".join(parts)
 
 
+def findings_page():
+    """What `check --explain` says, as one page."""
+    texts = []
+    for path in sorted((ROOT / "src/wheel/data").glob("explanations*.md")):
+        text = "\n" + path.read_text()
+        texts.append(text[text.index("\n## "):])  # what stands before is for those who edit the file
+    page = Page("docs/check.md", "findings.html")
+    page.title = "Findings"
+    intro = ("# Findings\n\n    wheelsmith check --explain ID\n\nThis page lists the findings of `check`, `build`, `index` and other "
+             "commands by their id. [Check a wheel](check.md) explains severities.\n")
+    page.body = to_html(intro + "".join(texts))
+    return page
+
+
 def command_pages(commands):
     """One page for each command, its subcommands as sections; and where the page of each path is."""
     pages, places = [], {}
@@ -266,6 +287,9 @@ def navigation(page, sections, titles, commands):
             place = site_place(source)
             current = ' aria-current="page"' if place == page.place else ""
             items.append(f'<li><a href="{page.link_to(place)}"{current}>{html.escape(titles[source])}</a></li>')
+            if source == "docs/check.md":
+                current = ' aria-current="page"' if page.place == "findings.html" else ""
+                items.append(f'<li><a href="{page.link_to("findings.html")}"{current}>Findings</a></li>')
             if source == "docs/commands.md" and (page.place == place or page.place.startswith("commands/")):
                 for one in commands:
                     current = ' aria-current="page"' if one.place == page.place else ""
@@ -343,16 +367,21 @@ def main():
         if name != "page.html":
             shutil.copy(ROOT / "docs/site" / name, site / name)
     example = example_report(options.program, options.out, options.picture) if options.program else ""
+    findings = findings_page()
+    findings.body = dress(rewrite_links(findings, add_anchors(findings, findings.body), places))
+    finding_ids = {anchor for level, anchor, _ in findings.headings if level == 2}
     pages, titles = [], {}
     for source in sources:
         page = Page(source, site_place(source))
         body = to_html((ROOT / source).read_text()) + (example if source == "docs/report.md" else "")
-        page.body = dress(rewrite_links(page, add_anchors(page, body), places))
+        page.body = dress(rewrite_links(page, add_anchors(page, body), places, finding_ids))
         page.title = page.headings[0][2] if page.headings else source
         titles[source] = labels.get(source, page.title)
         pages.append(page)
     at = next((index for index, page in enumerate(pages) if page.source == "docs/commands.md"), len(pages) - 1)
     pages[at + 1:at + 1] = commands
+    at = next((index for index, page in enumerate(pages) if page.source == "docs/check.md"), len(pages) - 1)
+    pages.insert(at + 1, findings)
     for page in pages:
         if sum(other.place == page.place for other in pages) > 1:
             sys.exit(f"docs: {page.source}: another page is {page.place}, too; give it a place in PLACES")
