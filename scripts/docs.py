@@ -116,7 +116,7 @@ def rewrite_links(page, body, commands, findings=()):
             return match.group(0)
         path, _, fragment = address.partition("#")
         source = os.path.normpath(folder / path)
-        if source.endswith(".md") and (source.startswith("docs/") or source in PLACES):
+        if source.endswith(".md") and (source.startswith("docs/") or source in PLACES) and (ROOT / source).exists():
             target = page.link_to(site_place(source))
             return f'<a href="{html.escape(target + ("#" + fragment if fragment else ""))}"'
         return '<a class="file"'  # a file of the repository, which the site does not hold

@@ -21,13 +21,15 @@
     script.src = root + "site/index.js";
     script.onload = () => {
       entries = window.wheelsmithIndex.map(([page, heading, address, text]) =>
-        ({page, heading, address, text, inTitle: (page + " " + heading).toLowerCase(), inText: text.toLowerCase()}));
+        ({page, heading, address, text, inTitle: (page + " " + heading).toLowerCase(), inText: text.toLowerCase(),
+          name: address.replace(/#.*/, "").replace(/^.*\/|\.html$/g, "")}));
       done();
     };
     document.head.append(script);
   });
 
-  // Every word must occur. A heading counts more than the text, the start of a word more than its middle.
+  // Every word must occur. The page that is named so comes first, then headings, then texts; the start of a word counts more than
+  // its middle, and what changed once counts less than what is.
   const score = (entry, words) => {
     let sum = 0;
     for (const word of words) {
@@ -36,9 +38,10 @@
       if (title < 0 && text < 0) return 0;
       if (title >= 0) sum += /[a-z0-9]/.test(entry.inTitle[title - 1] || " ") ? 6 : 20;
       if (entry.heading === "" && title >= 0) sum += 5;
+      if (entry.name === word) sum += entry.heading === "" ? 60 : 10;
       if (text >= 0) sum += (/[a-z0-9]/.test(entry.inText[text - 1] || " ") ? 1 : 3) + Math.max(0, 2 - text / 400);
     }
-    return sum;
+    return entry.name === "changelog" ? sum / 4 : sum;
   };
 
   const element = (tag, text, name) => {

@@ -26,12 +26,13 @@ with tempfile.TemporaryDirectory() as profile:
     browser = Browser(profile, folder)
     browser.open((site / "index.html").as_uri())
     browser.picture("first.png", whole=False)
-    asked = {"wheelsmith build": "commands/build.html", "max_jobs": "governor", "manylinux policy": "policies.html",
+    asked = {"wheelsmith build": "commands/build.html", "max_jobs": "building.html#how-many-compilers", "manylinux policy": "policies.html",
              "air-gapped offline": "guides/air-gapped.html", "fromager": "guides/coming-from.html", "--keep-going": "building.html"}
     for words, wanted in asked.items():
         found = search(browser, words)
         assert any(wanted in link for link in found[:5]), (words, found[:5])
     found = search(browser, "diagnose")
+    assert found[0] in ("diagnose.html", "commands/diagnose.html"), found
     browser.picture("search.png", whole=False)
     browser.key("ArrowDown")
     assert browser.value("document.querySelectorAll('.results a')[1].classList.contains('chosen')")
@@ -67,7 +68,9 @@ with tempfile.TemporaryDirectory() as profile:
 
     browser.call("Emulation.setEmulatedMedia", media="", features=[])
     browser.call("Emulation.setScriptExecutionDisabled", value=True)
-    browser.open((site / "building.html").as_uri())
+    browser.events = []
+    browser.call("Page.navigate", url=(site / "governor.html").as_uri())
+    browser.wait_for("Page.loadEventFired")
     browser.call("Emulation.setScriptExecutionDisabled", value=False)
     assert browser.value("document.querySelector('.search').hidden && document.querySelector('.menu').open")
     browser.end()
