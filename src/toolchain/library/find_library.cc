@@ -201,7 +201,7 @@ std::string Library::to_string() const {
     case State::missing: return "none";
     case State::unknown: break;
   }
-  return "unknown";
+  return "not known";
 }
 
 std::string read_header_version(std::string_view text, const std::vector<std::string>& macros) {
