@@ -80,7 +80,7 @@ std::string man_section(std::string_view title, const std::string& text) {
   return text.empty() ? "" : fmt::format(".SH {}\n{}", title, paragraphs(text));
 }
 
-// Of the whole program; stands in its own page only.
+// Printed only in the page of the whole program.
 constexpr std::string_view k_common_sections = R"(.SH EXIT STATUS
 .TP
 \fB0\fR
