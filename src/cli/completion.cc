@@ -106,10 +106,13 @@ void add_man(CLI::App& app, Outcome& outcome) {
 
 void add_help(CLI::App& app, Outcome& outcome) {
   auto words = std::make_shared<std::vector<std::string>>();
+  auto json = std::make_shared<bool>(false);
   CLI::App* sub = app.add_subcommand("help", "Explain a command");
   sub->add_option("COMMAND", *words, "Command, such as `build` or `recipe show`; default: list all commands");
-  sub->callback([words, &app, &outcome] {
-    outcome = [words, &app] {
+  sub->add_flag("--json", *json, "Print one JSON document (docs/json.md): the command and all below it")
+      ->group("Output");
+  sub->callback([words, json, &app, &outcome] {
+    outcome = [words, json, &app] {
       const CLI::App* command = &app;
       for (const std::string& word : *words) {
         const auto below = command->get_subcommands([](const CLI::App* one) { return !one->get_group().empty(); });
@@ -122,7 +125,11 @@ void add_help(CLI::App& app, Outcome& outcome) {
         }
         command = *found;
       }
-      print_help(*command, report::HelpLength::full);
+      if (*json) {
+        print(report::help_json(describe(*command)));
+      } else {
+        print_help(*command, report::HelpLength::full);
+      }
       return static_cast<int>(k_fine);
     };
   });

@@ -82,7 +82,7 @@ TEST(PlanLibraries, AnOldOneIsAWarning) {
   step.plan();
   const std::vector<std::string> warnings = library_notes(step.spec, step.rules(), step.machine.where);
   ASSERT_EQ(warnings.size(), 1U);
-  EXPECT_NE(warnings[0].find("is cuDNN 7.1, and >=8.5 is required"), std::string::npos) << warnings[0];
+  EXPECT_NE(warnings[0].find("is cuDNN 7.1, but >=8.5 is required"), std::string::npos) << warnings[0];
 }
 
 TEST(PlanLibraries, ASettingAndTheSitesOfTorch) {

@@ -36,8 +36,12 @@ enum class HelpLength { brief, full };
 // Wraps lines at `width` columns, unless a word is longer.
 std::string help_text(const DescribedCommand& command, HelpLength length, unsigned width);
 
-// The description with the choices at the end of its first clause: "Mode: a, b; a: the fast one".
-std::string text_with_choices(const DescribedOption& option);
+// What an option does, with its choices and its default.
+std::string option_text(const DescribedOption& option, HelpLength length);
+
+// The document of `help --json` (docs/json.md): the command and everything below it as one list. The documentation's
+// site is made from it, and its tests compare the commands that pages show with it.
+std::string help_json(const DescribedCommand& command);
 
 // Wraps `text` at `width` columns; all lines except the first are indented by `indent` spaces.
 std::string wrapped(std::string_view text, unsigned width, unsigned indent);
