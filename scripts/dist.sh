@@ -1,9 +1,9 @@
 #!/bin/bash
-# Packs the program for those who do not build it: a wheel (pip, uv, pipx), a Debian package, a tarball, a bill of materials and
-# checksums. The same program and the same commit give the same bytes.
+# Packages the program for users: a wheel (pip, uv, pipx), a Debian package, a tarball, an SBOM and checksums. The same
+# program and the same commit give the same bytes.
 #   scripts/dist.sh PROGRAM FOLDER [ARCH]
-# ARCH is x86_64 (default) or aarch64. A program for another architecture than this machine's cannot print its completions and
-# manual pages: $TALKING_PROGRAM names one of the same version that can.
+# ARCH is x86_64 (default) or aarch64. A program for a foreign architecture cannot print its completions and manual
+# pages here: set $TALKING_PROGRAM to one of the same version that can.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 program=$(realpath "$1") out=$2 arch=${3:-x86_64}
@@ -11,10 +11,10 @@ talking=${TALKING_PROGRAM:-$program}
 case $arch in
   x86_64) debian=amd64 ;;
   aarch64) debian=arm64 ;;
-  *) echo "dist: $arch is not an architecture to pack for; there are x86_64 and aarch64" >&2; exit 2 ;;
+  *) echo "dist: unsupported architecture $arch; use x86_64 or aarch64" >&2; exit 2 ;;
 esac
 version=$(sed -n 's/^project(wheelsmith VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
-# Of the last commit; a zip archive counts from 1980.
+# Time of the last commit; ZIP times start in 1980.
 export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || echo 1700000000)}
 export TZ=UTC LC_ALL=C
 umask 022
@@ -24,9 +24,9 @@ mkdir -p "$out"
 out=$(realpath "$out")
 summary='Builds GPU Python packages from source into verified wheels'
 
-# stamp FOLDER: every file has the commit's time.
+# stamp FOLDER: give every file the commit's time.
 stamp() { find "$1" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +; }
-# fill FOLDER: the program and what belongs to it, below FOLDER/bin and FOLDER/share.
+# fill FOLDER: install the program and its files below FOLDER/bin and FOLDER/share.
 fill() {
   install -D -m 755 "$program" "$1/bin/wheelsmith"
   install -d "$1/share/bash-completion/completions" "$1/share/zsh/site-functions" "$1/share/fish/vendor_completions.d" \
@@ -39,7 +39,7 @@ fill() {
   install -m 644 README.md CHANGELOG.md "$work/sbom.cdx.json" "$1/share/doc/wheelsmith"
 }
 
-# What is linked into the program, by the versions of the packages that it came from.
+# Libraries linked into the program, with the versions of their packages.
 sbom() {
   local package version separator=
   printf '{\n "bomFormat": "CycloneDX",\n "specVersion": "1.6",\n "version": 1,\n "metadata": {\n'
@@ -58,7 +58,7 @@ sbom() {
 }
 sbom "$version" >"$work/sbom.cdx.json"
 
-# The wheel: the program is its one script. Of the native program nothing depends on a Python.
+# The wheel: the program is its only script and does not depend on Python.
 pack_wheel() {
   local tag=py3-none-manylinux_2_17_$arch info=wheelsmith-$version.dist-info name
   mkdir -p "$work/wheel/$info/licenses" "$work/wheel/$info/sboms" "$work/wheel/wheelsmith-$version.data/scripts"

@@ -236,7 +236,7 @@ TEST(Overrides, Parse) {
   EXPECT_EQ(told("x=git+ssh://git@host/y@main"), "x||git+ssh://git@host/y@main||");
   EXPECT_EQ(told("https://u:p@host/x.git"), "https://host/x.git looks like a repository; use git+https://host/x.git");
   EXPECT_EQ(told("git+ext://x"), "ext://x: unsupported protocol \"ext\"; use https, ssh or file");
-  EXPECT_EQ(told("./absent"), "--source ./absent: there is no such file or folder");
+  EXPECT_EQ(told("./absent"), "--source ./absent: no such file or folder");
   EXPECT_EQ(told("demo"), "--source demo is not an existing file or folder, a URL, or NAME==VERSION");
   EXPECT_EQ(told(""), "--source  is not an existing file or folder, a URL, or NAME==VERSION");
   sys::TempDir temporary;
