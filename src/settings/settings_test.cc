@@ -90,7 +90,7 @@ TEST(Settings, MistakesNameFileLineAndTheNearestWord) {
       mistake("build-type = \"relase\"\n"),
       file.string() +
           ":1: build-type relase: must be one of release, debug, relwithdebinfo, minsizerel; did you mean release?");
-  EXPECT_EQ(mistake("offline = \"yes\"\n"), file.string() + ":1: offline must be true or false, but this is a text");
+  EXPECT_EQ(mistake("offline = \"yes\"\n"), file.string() + ":1: offline must be true or false, but this is a string");
   EXPECT_EQ(mistake("python = [3.11]\n"), file.string() + ":1: python must be a list of texts, but this is a number");
   EXPECT_EQ(mistake("config = \"other.toml\"\n"), file.string() + ":1: config is an option of the command line only");
   EXPECT_NE(mistake("arch = [\n").find(":"), std::string::npos);
