@@ -132,9 +132,9 @@ document::Value from_file(const Option& option, const document::Value& value, co
     case Kind::programs:
     case Kind::list: {
       document::Array items = value.array() == nullptr ? document::Array{value} : *value.array();
-      if (value.text() == nullptr && value.array() == nullptr) wrong_kind(option, value, "a list of texts");
+      if (value.text() == nullptr && value.array() == nullptr) wrong_kind(option, value, "a list of strings");
       for (document::Value& item : items) {
-        if (item.text() == nullptr) wrong_kind(option, item, "a list of texts");
+        if (item.text() == nullptr) wrong_kind(option, item, "a list of strings");
         if (option.kind == Kind::programs) item = program_in(folder, *item.text());
       }
       check_items(option, items);

@@ -90,8 +90,8 @@ TEST(Settings, ErrorsNameFileLineAndNearestName) {
       mistake("build-type = \"relase\"\n"),
       file.string() +
           ":1: build-type relase: must be one of release, debug, relwithdebinfo, minsizerel; did you mean release?");
-  EXPECT_EQ(mistake("offline = \"yes\"\n"), file.string() + ":1: offline must be true or false, but is a text");
-  EXPECT_EQ(mistake("python = [3.11]\n"), file.string() + ":1: python must be a list of texts, but is a number");
+  EXPECT_EQ(mistake("offline = \"yes\"\n"), file.string() + ":1: offline must be true or false, but is a string");
+  EXPECT_EQ(mistake("python = [3.11]\n"), file.string() + ":1: python must be a list of strings, but is a number");
   EXPECT_EQ(mistake("config = \"other.toml\"\n"), file.string() + ":1: config can be given on the command line only");
   EXPECT_NE(mistake("arch = [\n").find(":"), std::string::npos);
   EXPECT_EQ(what([] { Settings().read_environment({{"WHEELSMITH_ARCHS", "9.0"}}); }),
