@@ -2,6 +2,7 @@
 
 PRESET ?= dev
 PREFIX ?= /usr/local
+ARCH ?= $(shell uname -m)
 JOBS ?= $(shell nproc)
 SECONDS ?= 600
 # A compiler cache is used where there is one; nobody needs to have it.
@@ -50,7 +51,7 @@ bench: ## ratios against auditwheel, libdeflate, cuobjdump, pip and uv; WHEELS=f
 	@python3 bench/rocm_package.py
 
 proof: ## compares our answers with other tools' on many wheels of the registry; WHEELS=folder of wheels
-	@scripts/setup.sh proof
+	@scripts/setup.sh proof cross-aarch64
 	@scripts/tools.sh
 	@$(MAKE) --no-print-directory release
 	@scripts/proof.sh
@@ -67,10 +68,22 @@ fuzz: ## SECONDS=600 for each target; TARGETS="zip elf"; keeps what it finds in 
 	@cmake --build build/fuzz
 	@SECONDS_EACH=$(SECONDS) scripts/fuzz.sh $(TARGETS)
 
-dist: ## packages of the static program in build/dist: wheel, Debian package, tarball, bill of materials, checksums
+# For the machine's own architecture the release program; for another one a cross build with a preset of its own.
+ifeq ($(ARCH),$(shell uname -m))
+dist: ## packages in build/dist: wheel, Debian package, tarball, bill of materials, checksums; ARCH=x86_64|aarch64
 	@scripts/setup.sh dist
 	@$(MAKE) --no-print-directory release
-	@scripts/dist.sh build/wheelsmith build/dist
+	@scripts/dist.sh build/wheelsmith build/dist $(ARCH)
+else
+dist: cross
+	@scripts/dist.sh build/release-$(ARCH)/bin/wheelsmith build/dist $(ARCH)
+endif
+
+cross:
+	@scripts/setup.sh dist cross-$(ARCH)
+	@scripts/sysroot.sh $(ARCH) build/sysroot-$(ARCH)
+	@scripts/configure.sh release-$(ARCH)
+	@cmake --build build/release-$(ARCH) --target wheelsmith
 
 sources = $(shell find src fuzz bench tests -name '*.cc' -o -name '*.h')
 
@@ -108,4 +121,4 @@ install: release ## PREFIX=/usr/local, DESTDIR
 clean: ## removes build/
 	rm -rf build
 
-.PHONY: all help release test demo bench proof proof-flash fuzz format format-check tidy check-sources install clean
+.PHONY: all help release test demo bench proof proof-flash fuzz dist cross format format-check tidy check-sources install clean

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Makes sure that the Debian 12 packages for a purpose are installed; does nothing, and needs no network, when they are.
-#   scripts/setup.sh [build|demo|test|proof|fuzz|format|bench|dist]…
+#   scripts/setup.sh [build|demo|test|proof|fuzz|format|bench|dist|cross-aarch64]…
 #   scripts/setup.sh --list        names the libraries that are linked into the program
 # Installs the missing ones when it may (root, or sudo without a password); else prints the one command to run.
 set -euo pipefail
@@ -16,6 +16,8 @@ proof=(zstd chromium)
 fuzz=(clang-19 libclang-rt-19-dev llvm-19 python3)
 format=(clang-format-19 clang-tidy-19)
 dist=(zip openssl xz-utils)
+# The compiler for another architecture, and the emulator that runs what it makes. The libraries: scripts/sysroot.sh.
+cross_aarch64=(g++-aarch64-linux-gnu qemu-user-static)
 bench=(python3 python3-dev python3-venv curl binutils wrk)
 
 if [[ ${1:-} == --list ]]; then
@@ -33,7 +35,8 @@ for purpose in "${@:-build}"; do
     format) wanted+=("${format[@]}") ;;
     bench) wanted+=("${build[@]}" "${bench[@]}") ;;
     dist) wanted+=("${build[@]}" "${dist[@]}") ;;
-    *) echo "setup: unknown purpose $purpose; there are build, demo, test, proof, fuzz, format, bench, dist" >&2; exit 2 ;;
+    cross-aarch64) wanted+=("${build[@]}" "${cross_aarch64[@]}") ;;
+    *) echo "setup: unknown purpose $purpose; there are build, demo, test, proof, fuzz, format, bench, dist, cross-aarch64" >&2; exit 2 ;;
   esac
 done
 
