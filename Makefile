@@ -85,6 +85,11 @@ cross:
 	@scripts/configure.sh release-$(ARCH)
 	@cmake --build build/release-$(ARCH) --target wheelsmith
 
+docs: ## the documentation as a site in build/docs: static pages with search, readable offline
+	@scripts/setup.sh docs
+	@$(MAKE) --no-print-directory release
+	@scripts/docs.py build/docs --program build/wheelsmith --picture
+
 sources = $(shell find src fuzz bench tests -name '*.cc' -o -name '*.h')
 
 format: ## clang-format over all sources
@@ -113,7 +118,8 @@ share = $(DESTDIR)$(PREFIX)/share
 
 install: release ## PREFIX=/usr/local, DESTDIR
 	install -D -m 755 build/wheelsmith $(DESTDIR)$(PREFIX)/bin/wheelsmith
-	install -D -m 644 -t $(share)/doc/wheelsmith LICENSE README.md CHANGELOG.md docs/*.md
+	install -D -m 644 -t $(share)/doc/wheelsmith LICENSE README.md CHANGELOG.md ARCHITECTURE.md CONTRIBUTING.md
+	for page in $$(find docs -name '*.md' -o -name '*.svg'); do install -D -m 644 $$page $(share)/doc/wheelsmith/$$page; done
 	build/wheelsmith completion bash | install -D -m 644 /dev/stdin $(share)/bash-completion/completions/wheelsmith
 	build/wheelsmith completion zsh | install -D -m 644 /dev/stdin $(share)/zsh/site-functions/_wheelsmith
 	build/wheelsmith completion fish | install -D -m 644 /dev/stdin $(share)/fish/vendor_completions.d/wheelsmith.fish
@@ -121,4 +127,4 @@ install: release ## PREFIX=/usr/local, DESTDIR
 clean: ## removes build/
 	rm -rf build
 
-.PHONY: all help release test demo bench proof proof-flash fuzz dist cross format format-check tidy check-sources install clean
+.PHONY: all help release test demo bench proof proof-flash fuzz dist cross docs format format-check tidy check-sources install clean

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Makes sure that the Debian 12 packages for a purpose are installed; does nothing, and needs no network, when they are.
-#   scripts/setup.sh [build|demo|test|proof|fuzz|format|bench|dist|cross-aarch64]…
+#   scripts/setup.sh [build|demo|test|proof|fuzz|format|bench|dist|docs|cross-aarch64]…
 #   scripts/setup.sh --list        names the libraries that are linked into the program
 # Installs the missing ones when it may (root, or sudo without a password); else prints the one command to run.
 set -euo pipefail
@@ -9,8 +9,8 @@ build=(cmake ninja-build g++ libfmt-dev libcli11-dev libtomlplusplus-dev nlohman
   libdeflate-dev zlib1g-dev liblzma-dev libzstd-dev libsqlite3-dev libssl-dev libre2-dev libboost1.81-dev)
 # clang, lld and llvm make and judge the HIP libraries of the end-to-end tests.
 # curl, git and patch are what building calls; strace counts what it starts; ccache is a build's own cache, beside ours.
-# podman and runc run builds inside an image; man and groff read the manual pages; zip and dpkg pack and install.
-tests=(libgtest-dev binutils unzip zip patchelf python3 python3-dev python3-venv curl git patch strace ccache podman runc man-db groff-base zsh fish clang-19 clang-tools-19 lld-19 llvm-19)
+# podman and runc run builds inside an image; man and groff read the manual pages; cmark-gfm makes the site; zip and dpkg pack and install.
+tests=(libgtest-dev binutils unzip zip patchelf python3 python3-dev python3-venv curl git patch strace ccache podman runc man-db groff-base cmark-gfm zsh fish clang-19 clang-tools-19 lld-19 llvm-19)
 # zstd reads HIP bundles independently of us; chromium opens reports.
 proof=(zstd chromium)
 fuzz=(clang-19 libclang-rt-19-dev llvm-19 python3)
@@ -18,6 +18,8 @@ format=(clang-format-19 clang-tidy-19)
 dist=(zip openssl xz-utils)
 # The compiler for another architecture, and the emulator that runs what it makes. The libraries: scripts/sysroot.sh.
 cross_aarch64=(g++-aarch64-linux-gnu qemu-user-static)
+# cmark-gfm turns Markdown into HTML as code hosts do; chromium takes the picture of a report.
+docs=(python3 cmark-gfm chromium)
 bench=(python3 python3-dev python3-venv curl binutils wrk)
 
 if [[ ${1:-} == --list ]]; then
@@ -36,7 +38,8 @@ for purpose in "${@:-build}"; do
     bench) wanted+=("${build[@]}" "${bench[@]}") ;;
     dist) wanted+=("${build[@]}" "${dist[@]}") ;;
     cross-aarch64) wanted+=("${build[@]}" "${cross_aarch64[@]}") ;;
-    *) echo "setup: unknown purpose $purpose; there are build, demo, test, proof, fuzz, format, bench, dist, cross-aarch64" >&2; exit 2 ;;
+    docs) wanted+=("${build[@]}" "${docs[@]}") ;;
+    *) echo "setup: unknown purpose $purpose; there are build, demo, test, proof, fuzz, format, bench, dist, docs, cross-aarch64" >&2; exit 2 ;;
   esac
 done
 

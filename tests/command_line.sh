@@ -84,7 +84,7 @@ done <<'END2'
 --jobs abc: must be a whole number|config show --jobs abc
 --steps 0: must be a whole number from 1|plan x --steps 0
 --timeout 1h: must be a whole number|plan x --timeout 1h
---memory lots: must be a size like 12GB|plan x --memory lots
+--memory lots: must be a size such as 12GB|plan x --memory lots
 --platform manylinux_2_99: must be a platform tag|plan x --platform manylinux_2_99
 --platform manylinux_2_99: must be a platform tag|doctor x --platform manylinux_2_99
 --platform manylinux_2_99: must be a platform tag|config show --platform manylinux_2_99
@@ -142,7 +142,7 @@ done <<'END2'
 0|rocm|demo --arch gfx942
 2|--variant cuda,rocm|demo --arch "9.0;gfx942"
 2|--variant cuda,rocm|demo --gpu H100 --gpu MI300X
-2|leaves out|demo --gpu H100 --variant cpu
-2|leaves out|demo --gpu MI300X --variant cuda
+2|excludes|demo --gpu H100 --variant cpu
+2|excludes|demo --gpu MI300X --variant cuda
 2|has only cpu|plain --gpu H100
 END2

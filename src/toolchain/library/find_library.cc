@@ -1,5 +1,5 @@
-// The search for a library. A place (a toolkit, /usr, a wheel's folder) is a root with the usual folders below it; each
-// place is looked at as a whole, since a header of one installation and the file of another are not one library.
+// Searches for a library. A place (a toolkit, /usr, a wheel's folder) is a root with the usual subfolders; each place
+// is examined as a whole, since a header of one installation and a file of another do not make one library.
 
 #include <fmt/format.h>
 
@@ -38,7 +38,7 @@ std::vector<fs::path> include_folders(const fs::path& root, const std::string& m
 std::vector<fs::path> file_folders(const fs::path& root, const std::string& machine) {
   std::vector<fs::path> folders = {root / "lib64", root / "lib", root / "lib" / (machine + "-linux-gnu")};
   for (const std::string& target : target_folders(machine)) folders.push_back(root / "targets" / target / "lib");
-  // A toolkit's stubs are for linking where no driver is.
+  // A toolkit's stubs are for linking without a driver.
   for (std::size_t i = 0, count = folders.size(); i < count; ++i) folders.push_back(folders[i] / "stubs");
   return folders;
 }
@@ -51,7 +51,7 @@ void look_for_header(Library& library, const LibraryKind& kind, const std::vecto
           kind.macros.empty() ? "" : read_header_version(head_of(folder / name, k_most_library_header), kind.macros);
       if (library.header.empty() || !version.empty()) library.header = folder / name;
       library.version = version;
-      // One that only includes the header with the macros (tbb/version.h) is not the last word.
+      // A header that only includes the one with the macros (tbb/version.h) is not the last word.
       if (kind.macros.empty() || !version.empty()) return;
     }
     if (!library.header.empty()) return;
@@ -173,7 +173,7 @@ class BestLibrary {
   Library m_best;
 };
 
-// The parts of "9.1" and of "9.1.0" that both have are equal.
+// Whether the common parts of versions such as "9.1" and "9.1.0" are equal.
 bool agrees(std::string_view a, std::string_view b) {
   const std::vector<std::string_view> left = split(a, '.'), right = split(b, '.');
   return std::equal(left.begin(), left.begin() + static_cast<std::ptrdiff_t>(std::min(left.size(), right.size())),
@@ -197,8 +197,8 @@ std::string Library::to_string() const {
     case State::found:
       return fmt::format("{} ({}{})", title, header.string(), file.empty() ? "" : ", " + file.string());
     case State::header_only:
-      return fmt::format("the header {} of {}, and no library to link with", header.string(), title);
-    case State::file_only: return fmt::format("the library {} of {}, and no header", file.string(), title);
+      return fmt::format("the header {} of {}, but no library to link with", header.string(), title);
+    case State::file_only: return fmt::format("the library {} of {}, but no header", file.string(), title);
     case State::missing: return "none";
     case State::unknown: break;
   }
@@ -229,7 +229,7 @@ Library find_expected_library(const LibraryKind& kind, const LibrarySearch& sear
       const fs::path root = linked ? fs::path(search.wheel_toolkit) : fs::path(search.wheel_site) / known.folder;
       library.root = root;
       library.header = root / "include" / kind.headers.front();
-      // env::make_toolkit() gives each library the name that a linker looks for.
+      // env::make_toolkit() gives each library the name that linkers search for.
       if (!known.file.empty()) library.file = linked ? root / "lib64" / kind.link_name() : root / "lib" / known.file;
       return library;
     }
@@ -256,7 +256,7 @@ std::string library_problem(const Library& library, std::string_view specifiers)
   const std::string title = kind == nullptr ? library.name : kind->title;
   const auto version = pep::Version::try_parse(library.version);
   if (!specifiers.empty() && version && !pep::contains(pep::parse_specifiers(specifiers), *version))
-    return fmt::format("{} is {} {}, and {} is required", library.header.string(), title, library.version, specifiers);
+    return fmt::format("{} is {} {}, but {} is required", library.header.string(), title, library.version, specifiers);
   if (kind != nullptr && kind->versioned && !library.version.empty() && !library.file_version.empty() &&
       !agrees(library.version, library.file_version))
     return fmt::format("{} is {} {}, but {} is {}", library.header.string(), title, library.version,
