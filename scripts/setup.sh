@@ -1,6 +1,6 @@
 #!/bin/bash
 # Checks that the Debian 12 packages for a purpose are installed; does nothing, and needs no network, if they are.
-#   scripts/setup.sh [build|demo|test|proof|fuzz|format|bench|dist|docs]…
+#   scripts/setup.sh [build|demo|test|proof|fuzz|format|bench|dist|docs|cross-aarch64]…
 #   scripts/setup.sh --list        lists the libraries that are linked into the program
 # Installs missing ones if possible (root, or sudo without a password); otherwise prints the command to run.
 set -euo pipefail
@@ -16,6 +16,8 @@ proof=(zstd chromium)
 fuzz=(clang-19 libclang-rt-19-dev llvm-19 python3)
 format=(clang-format-19 clang-tidy-19)
 dist=(zip openssl xz-utils)
+# The compiler for another architecture, and the emulator that runs what it makes. The libraries: scripts/sysroot.sh.
+cross_aarch64=(g++-aarch64-linux-gnu qemu-user-static)
 # cmark-gfm turns Markdown into HTML as code hosts do; chromium takes the picture of a report.
 docs=(python3 cmark-gfm chromium)
 bench=(python3 python3-dev python3-venv curl binutils wrk)
@@ -35,8 +37,9 @@ for purpose in "${@:-build}"; do
     format) wanted+=("${format[@]}") ;;
     bench) wanted+=("${build[@]}" "${bench[@]}") ;;
     dist) wanted+=("${build[@]}" "${dist[@]}") ;;
+    cross-aarch64) wanted+=("${build[@]}" "${cross_aarch64[@]}") ;;
     docs) wanted+=("${build[@]}" "${docs[@]}") ;;
-    *) echo "setup: unknown purpose $purpose; use one of build, demo, test, proof, fuzz, format, bench, dist, docs" >&2; exit 2 ;;
+    *) echo "setup: unknown purpose $purpose; use one of build, demo, test, proof, fuzz, format, bench, dist, docs, cross-aarch64" >&2; exit 2 ;;
   esac
 done
 

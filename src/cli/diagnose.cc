@@ -89,7 +89,8 @@ void add_diagnose(CLI::App& app, Outcome& outcome) {
   sub->add_option(
          "--patterns", command->knowledge,
          "File with more failure patterns (docs/diagnose.md); $XDG_CONFIG_HOME/wheelsmith/patterns.toml is always read")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->allow_extra_args(false);
   command->output.add_to(*sub);
   sub->callback([command, &outcome] { outcome = [command] { return diagnose_logs(*command); }; });
 }

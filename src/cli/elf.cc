@@ -123,9 +123,10 @@ void add_elf(CLI::App& app, Outcome& outcome) {
       ->check(CLI::IsMember({"same", "rpath", "runpath"}))
       ->capture_default_str();
   sub->add_option("--rename-needed", edit->rename,
-                  "OLD=NEW: rename a NEEDED library, including its symbol version requirements");
-  sub->add_option("--add-needed", edit->add, "Add a NEEDED library after the others");
-  sub->add_option("--remove-needed", edit->remove, "Remove a NEEDED library");
+                  "OLD=NEW: rename a NEEDED library, including its symbol version requirements")
+      ->allow_extra_args(false);
+  sub->add_option("--add-needed", edit->add, "Add a NEEDED library after the others")->allow_extra_args(false);
+  sub->add_option("--remove-needed", edit->remove, "Remove a NEEDED library")->allow_extra_args(false);
   sub->add_option("--soname", edit->soname, "Set the soname");
   sub->add_option("-o,--out", edit->out, "Write the result to this file instead of replacing FILE")->type_name("FILE");
   sub->add_flag("--json", edit->json, "Print one JSON document (docs/elf.md) instead of text");

@@ -147,7 +147,7 @@ document::Value from_file(const Option& option, const document::Value& value, co
         if (item.boolean() != nullptr)
           texts[key] = *item.boolean() ? "1" : "0";
         else if (item.text() == nullptr && item.integer() == nullptr)
-          wrong_kind(option, item, "a table of texts");
+          wrong_kind(option, item, "a table of strings");
         else
           texts[key] = scalar_text(item);
         // A folder is relative to the file that contains it.

@@ -57,7 +57,7 @@ bool is_table(std::string_view name);
 document::Value read_value(const Option& option, const std::string& text);
 
 struct Held {
-  document::Value value;  // a text, a list of texts, a boolean, or a table of texts
+  document::Value value;  // a string, a list of strings, a boolean, or a table of strings
   std::string origin;     // "--arch", "WHEELSMITH_ARCH", "wheelsmith.toml:3", "default"
 };
 
