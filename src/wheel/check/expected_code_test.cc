@@ -34,7 +34,7 @@ std::vector<std::string> found_in(const Row& row) {
   for (const Finding& one : check_expected_code(files, gpu::ArchList::parse(row.asked), {row.expected})) {
     const bool missing = one.id == "arch-missing-in-file";
     result.push_back(std::string(to_string(one.severity)) + " " + one.id + " " +
-                     (missing ? one.what.substr(0, one.what.find(':')) : one.what));
+                     (missing ? one.what.substr(0, one.what.find(';')) : one.what));
   }
   return result;
 }
