@@ -32,7 +32,7 @@ void walk(std::string_view text, Literal&& literal, Name&& name) {
     }
     const std::size_t close = text.find('}');
     if (close == std::string_view::npos || text.substr(1, close - 1).find('{') != std::string_view::npos) {
-      throw Error(fmt::format("{}: a {{ without its }}; write {{{{ for a brace", in_quotes(text)));
+      throw Error(fmt::format("{}: unclosed {{; write {{{{ for a literal brace", in_quotes(text)));
     }
     name(text.substr(1, close - 1));
     text.remove_prefix(close + 1);

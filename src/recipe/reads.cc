@@ -126,7 +126,7 @@ void apply_reads(Rules& rules, const std::function<std::optional<std::string>(co
     done.push_back(rule->what);
     notes.push_back(
         fmt::format("{} does not contain the value that the recipe reads from it; using the recipe's own value, "
-                    "which may not fit this version",
+                    "which may not match this version",
                     rule->file));
   }
 }
@@ -147,7 +147,7 @@ std::vector<std::string> known_to_sdk(const Preload& preload, std::string_view n
   for (const std::string& name : preload.libraries)
     (std::find(names.begin(), names.end(), name) != names.end() ? kept : unknown).push_back(name);
   if (!unknown.empty())
-    notes.push_back(fmt::format("the ROCm SDK does not know {}: not preloaded", join(unknown, ", ")));
+    notes.push_back(fmt::format("unknown to the ROCm SDK and not preloaded: {}", join(unknown, ", ")));
   return kept;
 }
 

@@ -25,7 +25,8 @@ struct Row {
   gpu::ExpectedCode expected;
   std::string asked;
   std::vector<std::string> code;
-  std::vector<std::string> findings;  // "error arch-missing-in-file has no device code for 9.0: ..." without the part after ':'
+  std::vector<std::string>
+      findings;  // "error arch-missing-in-file has no device code for 9.0; ..." without the part after ';'
 };
 
 std::vector<std::string> found_in(const Row& row) {
