@@ -1,12 +1,12 @@
 #include "archive/archive.h"
 
-// A tar archive has no directory: it is a tape, read from the first header to the end mark, and whatever stands in a
-// header is believed by most readers. Here only what can be checked is: the header's checksum, the compressor's
-// checksum, and that the end mark is there (a cut tape looks like a shorter archive).
+// A tar archive has no directory: it is read from the first header to the end mark, and most readers trust every
+// header. This reader checks what can be checked: the header's checksum, the compressor's checksum, and the presence of
+// the end mark (a truncated archive looks like a shorter one).
 //
-// Where readers disagree, an archive shows one content to the one who reviews it and another to the one who unpacks it.
-// So what is ambiguous is refused instead of guessed: content behind folders and symbolic links (Python skips none, GNU
-// tar does), sparse files, bytes behind the compressed data.
+// Where readers disagree, an archive can show different contents to a reviewer and to an installer. So ambiguous
+// archives are rejected: content after folders and symbolic links (Python skips none, GNU tar does), sparse files,
+// bytes after the compressed data.
 //
 // Memory is one buffer of 256 kB, at most 1 MB for names, and the decompressor's window, however large the archive is.
 
@@ -173,7 +173,7 @@ class Reader {
     }
     set_target(header, entry);
     m_next.clear();
-    // What a hard link says is the size of what it leads to.
+    // The size of a hard link is the size of its target.
     entry.size = entry.kind == TarEntry::Kind::hardlink ? 0 : size;
     if (entry.kind != TarEntry::Kind::file && entry.size != 0) {
       throw Error(fmt::format("tar: {} is not a file, but has {} bytes of content", printable(entry.name), size));

@@ -1,11 +1,11 @@
 #include "archive/unpack_stream.h"
 
-// Decompression as a stream: whatever the archive claims, memory is one window of the compressor (32 kB for gzip, at
-// most 128 MB for zstd and 512 MB for xz, past which the file is refused) and the caller's buffer.
+// Streaming decompression: independent of the archive's claims, memory is limited to one window of the compressor (32
+// kB for gzip, at most 128 MB for zstd and 512 MB for xz; larger ones are rejected) and the caller's buffer.
 //
 // All three formats allow several streams one after the other, and what comes out is their contents joined; a gzip file
-// may also be padded with zeros (tapes were). Anything else behind the end is an error: bytes that one reader sees and
-// another does not are how two people unpack different things from the same file.
+// may also be padded with zeros (tapes were). Any other trailing bytes are an error: readers that disagree about them
+// would unpack different contents from the same file.
 
 #include <fmt/format.h>
 #include <lzma.h>

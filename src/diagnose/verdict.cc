@@ -1,4 +1,4 @@
-// The cause among all that was seen. Three questions, in this order:
+// Selects the cause among all sightings. Three questions, in this order:
 //
 // Did it fail at all? A hard wrapper says so ("ninja: build stopped"), and so does a cause in a plain line; not a
 // warning, not the output of a command that ninja counts as done, and nothing that a success comes after: packages that
@@ -6,9 +6,9 @@
 //
 // What belongs to the first failure? The sightings of the first episode that has any worth naming.
 //
-// Which of those is the root? The one with the highest priority, which the knowledge gives: resources and network
-// explain everything else, specific words explain generic ones. Of equals the first. A warning stands back, and far
-// back when nothing failed soon after it.
+// Which of those is the root cause? The one with the highest priority in the knowledge: resources and network explain
+// everything else, specific messages explain generic ones. Of equals the first. A warning ranks lower, and much lower
+// if nothing failed soon after it.
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-// The same list of architectures, as each package wants to read it.
+// Formats a list of architectures for each package.
 
 #include <fmt/format.h>
 
@@ -148,7 +148,7 @@ Serving archs_for_devices(const std::vector<gpu::Device>& devices, const ArchRul
       serving.unserved.push_back(fmt::format("{} ({})", device.name, gpu::list_name(own)));
       continue;
     }
-    // A list of plain names is no reason to leave out features that are wanted.
+    // A list of plain names does not exclude requested features.
     const bool own_features = !plain && device.arch.vendor == Vendor::amd && best->target == processor(device.arch);
     if (!is_fixed) add_arch(serving.archs, own_features ? device.arch : *best);
     if (*best != own && !own_features)

@@ -1,5 +1,5 @@
-// A recipe for a package that has none. It is written as TOML and read like any other, so that `recipe init` shows
-// exactly what was assumed, and a person can go on from there.
+// Infers a recipe for a package that has none. It is generated as TOML and read like any other, so that `recipe init`
+// shows exactly what was assumed and users can edit it.
 
 #include <fmt/format.h>
 
@@ -24,7 +24,7 @@ using document::Array;
 using document::Table;
 using document::Value;
 
-// The requirement that brings a module, "" for what is none of pip's.
+// The requirement that provides a module, "" if pip does not provide it.
 std::string requirement_of(std::string_view module) {
   for (const std::string_view line : lines(data::imports_tsv)) {
     const std::size_t tab = line.find('\t');
@@ -127,7 +127,7 @@ class Maker {
     }
     table["requires"] = more;
     if (std::find(named.begin(), named.end(), "torch") != named.end()) table["drop-requires"] = Array{"torch"};
-    // These compile in a temporary folder unless told, and a build that was stopped would begin anew.
+    // By default these compile in a temporary folder, and an interrupted build would start over.
     if (m_facts.backend == "mesonpy" || m_facts.backend.starts_with("scikit_build_core"))
       inner(table, "config")["build-dir"] = "build/wheelsmith";
     Table environment;
@@ -164,7 +164,7 @@ class Maker {
     }
     if (is_go() && m_facts.has_go_module)
       add({"go", "mod", "download"}, "go downloads the modules of go.sum before the build, which has no network");
-    // Many wraps stand in for libraries that the system has: one that cannot be downloaded is not a failure yet.
+    // Many wraps are fallbacks for system libraries: one that cannot be downloaded is not a failure yet.
     if (m_facts.backend == "mesonpy" && m_facts.has_wraps)
       add({"sh", "-c", "\"$1\" subprojects download || echo 'meson: not all subprojects could be downloaded'", "sh",
            "{env}/bin/meson"},
@@ -241,7 +241,7 @@ class Maker {
     }
   }
 
-  // Builds look for a GPU on the machine that builds, unless they are told.
+  // By default builds detect the GPU of the build machine.
   void set_variables(Table& variant, bool gpu) const {
     Table environment;
     for (const std::string_view name : {"FORCE_CUDA", "USE_CUDA", "WITH_CUDA"}) {

@@ -1,6 +1,6 @@
-// "{archs}" in a recipe's text stands for a value that is only known when a step is planned. "{{" and "}}" are braces;
-// a "}" that closes nothing is itself. What stands in braces is a name that we know: shell or CMake code in a recipe
-// that forgot to double its braces is found when the recipe is read, not after an hour of compiling.
+// "{archs}" in a recipe is a placeholder for a value that is only known when a step is planned. "{{" and "}}" are
+// literal braces; an unmatched "}" stands for itself. Unknown names are errors: shell or CMake code with undoubled
+// braces is found when the recipe is read, not after an hour of compiling.
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
-// What a source says itself is better than what a recipe repeats: the list of architectures in a CMake file is right
-// for every commit, the one in a recipe for the versions that someone compared. The recipe says where to look; what is
-// found replaces its own value, which stays for sources that cannot be read.
+// Values in the source are more reliable than copies in a recipe: the list of architectures in a CMake file is correct
+// for every commit, the one in a recipe only for the versions it was verified with. The recipe says where to look; the
+// value found replaces its own, which remains for sources that cannot be read.
 
 #include <fmt/format.h>
 #include <re2/re2.h>

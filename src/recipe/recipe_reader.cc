@@ -1,6 +1,5 @@
-// A recipe is read twice. First each file by itself, so that every mistake is told with the line where it stands, also
-// in tables that no variant uses; then the whole, extensions merged: is anything missing, and what are the rules of
-// each variant and target.
+// A recipe is read twice. First each file by itself, so that every error is reported with its line, also in tables that
+// no variant uses; then the merged recipe, to find missing keys and the rules of each variant and target.
 
 #include "recipe/recipe_reader.h"
 

@@ -1,6 +1,5 @@
-// Packages that are built against torch belong to one of its minor versions each. A version that belongs to another one
-// often compiles for an hour before it fails, or fails at the first import; so a torch without a pair is an error that
-// names the nearest ones.
+// Packages built against torch require one of its minor versions. A mismatched version often compiles for an hour
+// before it fails, or fails at the first import; so a torch without a pair is an error that names the closest ones.
 
 #include <fmt/format.h>
 

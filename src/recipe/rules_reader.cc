@@ -56,7 +56,7 @@ else:
     sys.exit(words) if missing == "error" else print("warning:", words)
 )python";
 
-// Braces of a text that is no template.
+// Braces of a text that is not a template.
 std::string without_placeholders(std::string_view text) {
   std::string doubled;
   for (const char c : text) doubled.append(c == '{' || c == '}' ? 2 : 1, c);
@@ -85,7 +85,7 @@ std::string check_absolute_path(const std::string& text) {
   return "";
 }
 
-// Holes in a sandbox: each with a reason.
+// Paths opened in the sandbox: each needs a reason.
 void read_open(TableReader& in, std::vector<OpenPath>& open) {
   in.each("open", [&](TableReader& one) {
     OpenPath& path = open.emplace_back();
