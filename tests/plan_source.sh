@@ -101,7 +101,7 @@ TOML
 good demo --variant rocm --arch gfx1151
 expect gfx1151 "$(json 'steps[0].environment.DEMO_ARCHS')"
 told -F 'demo: architectures gfx942;gfx1151 from CMakeLists.txt; the recipe has gfx942' || fail "$(notes)"
-fails 'demo cannot be built for gfx1151; it can for gfx942, gfx950' demo --variant rocm --arch gfx1151 --ref v1.0.0
+fails 'demo cannot be built for gfx1151; supported: gfx942, gfx950' demo --variant rocm --arch gfx1151 --ref v1.0.0
 good demo --variant rocm --arch gfx950 --ref v1.0.0
 expect 1 "$(json 'steps[0].environment.DEMO_OLD')"
 # A GPU by name is its plain architecture; features that the package does not take are refused.

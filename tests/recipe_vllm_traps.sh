@@ -187,7 +187,7 @@ mini_torch "$t/venv13" 2.13.0 None
 old=(vllm --variant cpu --despite-doctor --torch "$t/venv13" --ref v0.11.0)
 run_json build "${old[@]}"
 good "vLLM 0.11 with torch 2.13"
-[[ $(json notes) == *"torch's headers want C++20"* ]] || fail "$(json notes)"
+[[ $(json notes) == *"torch's headers require C++20"* ]] || fail "$(json notes)"
 mkdir "$t/standard"
 printf 'name = "vllm"\nextends = "vllm"\n[build]\nedit = []\n[[more-when]]\nif = { version = ">0" }\nbuild.edit = []\n' >"$t/standard/vllm.toml"
 run_json build "${old[@]}" --recipes "$t/standard"
