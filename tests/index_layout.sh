@@ -3,7 +3,7 @@
 # pages (one level deep, folders are named by normalized project name, links are file names), by pip and by uv.
 source "$(dirname "$0")/common.inc"
 need python3
-[[ -x ${TESTS_PYTHON:-/nonexistent} ]] || skip "no Python registry in reach"
+[[ -x ${TESTS_PYTHON:-/nonexistent} ]] || skip "the package index is not reachable"
 export HOME=$t/home PIP_CONFIG_FILE=/dev/null PIP_DISABLE_PIP_VERSION_CHECK=1
 unset PIP_INDEX_URL PIP_EXTRA_INDEX_URL PIP_FIND_LINKS UV_INDEX_URL UV_EXTRA_INDEX_URL UV_FIND_LINKS || true
 mkdir -p "$HOME"

@@ -2,7 +2,7 @@
 # `index` and `serve` publish files' origins: PEP 740 provenance about the file, signatures, statements.
 # pypi-attestations confirms the format, pip and packaging the pages.
 source "$(dirname "$0")/common.inc"
-[[ -x ${TESTS_PYTHON:-/nonexistent} ]] || skip "no Python registry in reach"
+[[ -x ${TESTS_PYTHON:-/nonexistent} ]] || skip "the package index is not reachable"
 mkdir -p "$t/house"
 echo 'x = 1' >"$t/x.py"
 for name in good wrong_bytes wrong_shape bare plain; do

@@ -104,7 +104,7 @@ for words in '--script --dot' '--script --json' '--base-image debian:12' '--comp
   expect 2 $status "plan $words"
 done
 
-[[ -x ${TESTS_PYTHON:-/nonexistent} ]] || { echo "no Python registry in reach: the rest is left out"; exit 0; }
+[[ -x ${TESTS_PYTHON:-/nonexistent} ]] || { echo "the package index is not reachable: the rest is skipped"; exit 0; }
 export WHEELSMITH_STORE=$t/store
 mkdir "$t/shipped"
 cp -r "$tests/../examples" "$t/shipped/examples"

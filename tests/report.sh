@@ -113,7 +113,7 @@ run_json report "$t/store/logs"
 expect "ninja -C good -j 8" "$(json title)" "by the folder of logs"
 
 # --- steps: outcomes, findings, wheels and the diagnosis of a failure
-[[ -x ${TESTS_PYTHON:-/nonexistent} ]] || { echo "no Python registry in reach: the rest is left out"; exit 0; }
+[[ -x ${TESTS_PYTHON:-/nonexistent} ]] || { echo "the package index is not reachable: the rest is skipped"; exit 0; }
 source "$tests/small_package.inc"
 export HOME=$t/home PIP_DISABLE_PIP_VERSION_CHECK=1
 mkdir -p "$HOME"
