@@ -13,8 +13,8 @@ namespace wheelsmith::report {
 namespace {
 
 constexpr unsigned k_narrowest = 40, k_widest = 120;
-constexpr std::size_t k_name_column = 28;  // names that are longer have their text below
-// With no more than this, the short help is the complete one.
+constexpr std::size_t k_name_column = 28;  // longer names have their text on the next line
+// A command with at most this many options has no separate short help.
 constexpr std::size_t k_few_options = 12;
 
 document::Table option_table(const DescribedOption& option) {
@@ -51,7 +51,7 @@ void append_commands(const DescribedCommand& command, document::Array& commands)
 
 bool is_indented(std::string_view line) { return line.starts_with(' '); }
 
-// Paragraphs are wrapped anew; lines that are indented (examples, tables) stay as they are.
+// Rewraps paragraphs; keeps indented lines (examples, tables).
 std::string wrapped_paragraphs(const std::string& text, unsigned width) {
   std::string result, paragraph;
   const auto end_paragraph = [&] {
@@ -102,7 +102,7 @@ std::string usage(const DescribedCommand& command, unsigned width) {
 }
 
 std::vector<std::string> groups_of(const std::vector<DescribedOption>& options) {
-  // The order in which somebody decides; what has no group of these comes first.
+  // The order in which a user decides; other groups come first.
   const std::vector<std::string> order = {"Source", "Target", "Toolchain", "Resources", "Output", "Advanced", "Help"};
   std::vector<std::string> groups;
   for (const DescribedOption& option : options) {

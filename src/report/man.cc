@@ -11,7 +11,7 @@ namespace wheelsmith::report {
 
 namespace {
 
-// Text that groff shows as it is: backslashes, hyphens that are no line breaks, and a line that would begin as a macro.
+// Escapes text for groff: backslashes, hyphens, and lines that would start a macro.
 std::string escaped(std::string_view text) {
   std::string result;
   for (const char c : text) {
@@ -41,7 +41,7 @@ std::string item(const DescribedOption& option) {
   return fmt::format(".TP\n{}\n{}\n", head, escaped(option_text(option, HelpLength::full) + "."));
 }
 
-// Lines that are indented (examples, tables) stay as they are.
+// Keeps indented lines (examples, tables) as they are.
 std::string paragraphs(const std::string& text) {
   std::string result;
   bool literal = false;
@@ -80,7 +80,7 @@ std::string man_section(std::string_view title, const std::string& text) {
   return text.empty() ? "" : fmt::format(".SH {}\n{}", title, paragraphs(text));
 }
 
-// Of the whole program; stands in its own page only.
+// Printed only in the page of the whole program.
 constexpr std::string_view k_common_sections = R"(.SH EXIT STATUS
 .TP
 \fB0\fR

@@ -8,11 +8,11 @@ namespace wheelsmith::sys {
 
 namespace {
 
-// The one mutable variable of the program that is nobody's: a signal handler is handed nothing else.
+// The program's only mutable global: a signal handler receives nothing else.
 std::atomic<bool> flag{false};  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may not take a lock");
 
-// From here on the kernel itself answers a SIGINT.
+// From here on the kernel handles SIGINT itself.
 void handle(int) {
   flag = true;
   struct sigaction action{};
@@ -26,11 +26,11 @@ void install_interrupt_flag() {
   struct sigaction action{};
   action.sa_handler = handle;
   ::sigemptyset(&action.sa_mask);
-  action.sa_flags = 0;  // no SA_RESTART: poll() and flock() are to come back
+  action.sa_flags = 0;  // no SA_RESTART: poll() and flock() must return
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction before{};
     ::sigaction(signal, nullptr, &before);
-    // Whoever started us may have had a reason (nohup, "&" in a script).
+    // Whoever started us may ignore the signal on purpose (nohup, "&" in a script).
     if (before.sa_handler != SIG_IGN) ::sigaction(signal, &action, nullptr);
   }
 }
