@@ -15,12 +15,9 @@ from collections import Counter
 from pathlib import Path
 
 # Not checked yet: folders whose text has not been rewritten. Remove a line to switch its check on.
-SKIPPED = [
-    *(f"src/{name}" for name in (
-        "archive attest base bundle diagnose document elf gpu index pep recipe rocm testing wheel zip").split()),
-]
+SKIPPED = []
 
-CHECKED = ["src", "docs", "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"]
+CHECKED = ["src", "docs", "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"]
 
 # (phrase, what to write instead)
 RULES = [
@@ -75,6 +72,7 @@ ALLOWED = [
     (r"src/source/git/git_failure.cc", r"not our ref", "a message of git"),
     (r"docs/json.md", r"[`\"]registry[`\"]", "a value in the JSON contract"),
     (r"src/report/plan/plan_json.cc", r"^registry$", "a value in the JSON contract"),
+    (r"docs/json.md", r"registry", "a value in the JSON contract"),
 ]
 
 LITERAL = re.compile(r'R"([^()\\ ]*)\((?P<raw>.*?)\)\1"|"(?P<text>(?:\\.|[^"\\\n])*)"'
