@@ -20,7 +20,7 @@ SKIPPED = [
         "attest bundle diagnose document elf gpu pep recipe rocm wheel zip").split()),
 ]
 
-CHECKED = ["src", "docs", "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"]
+CHECKED = ["src", "docs", "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"]
 
 # (phrase, what to write instead)
 RULES = [
