@@ -239,7 +239,7 @@ while read -r variant machine label; do
   run_json plan pytorch torchvision torchaudio --variant "$variant" --machine "$t/$machine.toml"
   good "plan of three for $variant"
   expect "2.13.0+$label" "$(json '[s.wheel_version for s in steps if s.package == "pytorch"][0]')" "$variant"
-  [[ $(json notes) == *"torchvision: v0.28.0, which belongs to torch 2.13"*"torchaudio: v2.11.0, which belongs to torch 2.13"* ]] || fail "$(json notes)"
+  [[ $(json notes) == *"torchvision: v0.28.0, which matches torch 2.13"*"torchaudio: v2.11.0, which matches torch 2.13"* ]] || fail "$(json notes)"
   torch=$(json '[s.id for s in steps if s.package == "pytorch"][0]')
   for package in torchvision torchaudio; do
     step="[s for s in steps if s.package == '$package'][0]"
