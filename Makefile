@@ -2,6 +2,7 @@
 
 PRESET ?= dev
 PREFIX ?= /usr/local
+ARCH ?= $(shell uname -m)
 JOBS ?= $(shell nproc)
 SECONDS ?= 600
 # ccache is used if installed; it is optional.
@@ -50,7 +51,7 @@ bench: ## compare speed with auditwheel, libdeflate, cuobjdump, pip and uv; WHEE
 	@python3 bench/rocm_package.py
 
 proof: ## compare results with other tools on many wheels from the package index; WHEELS=folder of wheels
-	@scripts/setup.sh proof
+	@scripts/setup.sh proof cross-aarch64
 	@scripts/tools.sh
 	@$(MAKE) --no-print-directory release
 	@scripts/proof.sh
@@ -67,10 +68,27 @@ fuzz: ## fuzz each target for SECONDS=600; TARGETS="zip elf"; adds findings to f
 	@cmake --build build/fuzz
 	@SECONDS_EACH=$(SECONDS) scripts/fuzz.sh $(TARGETS)
 
-dist: ## package the program in build/dist: wheel, Debian package, tarball, SBOM, checksums
+# The release program for this machine's architecture; a cross build with its own preset for another one.
+ifeq ($(ARCH),$(shell uname -m))
+dist: ## package the program in build/dist: wheel, Debian package, tarball, SBOM, checksums; ARCH=x86_64|aarch64
 	@scripts/setup.sh dist
 	@$(MAKE) --no-print-directory release
-	@scripts/dist.sh build/wheelsmith build/dist
+	@scripts/dist.sh build/wheelsmith build/dist $(ARCH)
+else
+dist: cross
+	@scripts/dist.sh build/release-$(ARCH)/bin/wheelsmith build/dist $(ARCH)
+endif
+
+cross:
+	@scripts/setup.sh dist cross-$(ARCH)
+	@scripts/sysroot.sh $(ARCH) build/sysroot-$(ARCH)
+	@scripts/configure.sh release-$(ARCH)
+	@cmake --build build/release-$(ARCH) --target wheelsmith
+
+docs: ## the documentation as a site in build/docs: static pages with search, readable offline
+	@scripts/setup.sh docs
+	@$(MAKE) --no-print-directory release
+	@scripts/docs.py build/docs --program build/wheelsmith --picture
 
 sources = $(shell find src fuzz bench tests -name '*.cc' -o -name '*.h')
 
@@ -100,7 +118,9 @@ share = $(DESTDIR)$(PREFIX)/share
 
 install: release ## install the program; PREFIX=/usr/local, DESTDIR
 	install -D -m 755 build/wheelsmith $(DESTDIR)$(PREFIX)/bin/wheelsmith
-	install -D -m 644 -t $(share)/doc/wheelsmith LICENSE README.md CHANGELOG.md docs/*.md
+	install -D -m 644 -t $(share)/doc/wheelsmith LICENSE README.md CHANGELOG.md ARCHITECTURE.md CONTRIBUTING.md
+	for page in $$(find docs -name '*.md' -o -name '*.svg'); do install -D -m 644 $$page $(share)/doc/wheelsmith/$$page; done
+	build/wheelsmith man $(share)/man/man1
 	build/wheelsmith completion bash | install -D -m 644 /dev/stdin $(share)/bash-completion/completions/wheelsmith
 	build/wheelsmith completion zsh | install -D -m 644 /dev/stdin $(share)/zsh/site-functions/_wheelsmith
 	build/wheelsmith completion fish | install -D -m 644 /dev/stdin $(share)/fish/vendor_completions.d/wheelsmith.fish
@@ -108,4 +128,4 @@ install: release ## install the program; PREFIX=/usr/local, DESTDIR
 clean: ## remove build/
 	rm -rf build
 
-.PHONY: all help release test demo bench proof proof-flash fuzz format format-check tidy check-sources install clean
+.PHONY: all help release test demo bench proof proof-flash fuzz dist cross docs format format-check tidy check-sources install clean

@@ -2,17 +2,20 @@
 # Packages the program for users: a wheel (pip, uv, pipx), a Debian package, a tarball, an SBOM and checksums. The same
 # program and the same commit give the same bytes.
 #   scripts/dist.sh PROGRAM FOLDER [ARCH]
-# ARCH is x86_64 (default) or aarch64. A program for a foreign architecture cannot print its completions and manual
-# pages here: set $TALKING_PROGRAM to one of the same version that can.
+# ARCH is x86_64 or aarch64; default: this machine's. A program for another architecture runs under qemu to print its
+# completions and manual pages.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-program=$(realpath "$1") out=$2 arch=${3:-x86_64}
-talking=${TALKING_PROGRAM:-$program}
+program=$(realpath "$1") out=$2 arch=${3:-$(uname -m)}
 case $arch in
   x86_64) debian=amd64 ;;
   aarch64) debian=arm64 ;;
   *) echo "dist: unsupported architecture $arch; use x86_64 or aarch64" >&2; exit 2 ;;
 esac
+talking=("$program")
+if [[ $arch != "$(uname -m)" ]]; then
+  talking=("qemu-$arch-static" "$program")
+fi
 version=$(sed -n 's/^project(wheelsmith VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
 # Time of the last commit; ZIP times start in 1980.
 export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || echo 1700000000)}
@@ -31,12 +34,22 @@ fill() {
   install -D -m 755 "$program" "$1/bin/wheelsmith"
   install -d "$1/share/bash-completion/completions" "$1/share/zsh/site-functions" "$1/share/fish/vendor_completions.d" \
     "$1/share/man/man1" "$1/share/doc/wheelsmith"
-  "$talking" completion bash >"$1/share/bash-completion/completions/wheelsmith"
-  "$talking" completion zsh >"$1/share/zsh/site-functions/_wheelsmith"
-  "$talking" completion fish >"$1/share/fish/vendor_completions.d/wheelsmith.fish"
-  "$talking" man "$1/share/man/man1"
+  "${talking[@]}" completion bash >"$1/share/bash-completion/completions/wheelsmith"
+  "${talking[@]}" completion zsh >"$1/share/zsh/site-functions/_wheelsmith"
+  "${talking[@]}" completion fish >"$1/share/fish/vendor_completions.d/wheelsmith.fish"
+  "${talking[@]}" man "$1/share/man/man1"
   find "$1/share/man" -name '*.1' -exec gzip -9n {} +
   install -m 644 README.md CHANGELOG.md "$work/sbom.cdx.json" "$1/share/doc/wheelsmith"
+}
+
+# version_of PACKAGE: the version of a package that was linked. A cross build takes it from the sysroot, else from the
+# cross compiler's packages.
+version_of() {
+  if [[ $arch == "$(uname -m)" ]]; then
+    dpkg-query -W -f '${Version}' "$1" 2>/dev/null
+  elif ! sed -n "s/^$1 //p" "build/sysroot-$arch/.packages" 2>/dev/null | grep .; then
+    dpkg-query -W -f '${Version}' "$1-$debian-cross" 2>/dev/null
+  fi
 }
 
 # Libraries linked into the program, with the versions of their packages.
@@ -48,8 +61,7 @@ sbom() {
   printf ' "licenses": [{"license": {"id": "Apache-2.0"}}],'
   printf ' "hashes": [{"alg": "SHA-256", "content": "%s"}]}\n },\n "components": [' "$(sha256sum <"$program" | cut -d' ' -f1)"
   for package in $(scripts/setup.sh --list); do
-    version=$(dpkg-query -W -f '${Version}' "$package:$debian" 2>/dev/null) ||
-      version=$(dpkg-query -W -f '${Version}' "$package" 2>/dev/null) || continue
+    version=$(version_of "$package") || continue
     printf '%s\n  {"type": "library", "bom-ref": "%s", "name": "%s", "version": "%s", "purl": "pkg:deb/debian/%s@%s?arch=%s"}' \
       "$separator" "$package" "$package" "$version" "$package" "${version//+/%2B}" "$debian"
     separator=,

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Checks that the Debian 12 packages for a purpose are installed; does nothing, and needs no network, if they are.
-#   scripts/setup.sh [build|demo|test|proof|fuzz|format|bench|dist]…
+#   scripts/setup.sh [build|demo|test|proof|fuzz|format|bench|dist|docs|cross-aarch64]…
 #   scripts/setup.sh --list        lists the libraries that are linked into the program
 # Installs missing ones if possible (root, or sudo without a password); otherwise prints the command to run.
 set -euo pipefail
@@ -9,13 +9,17 @@ build=(cmake ninja-build g++ libfmt-dev libcli11-dev libtomlplusplus-dev nlohman
   libdeflate-dev zlib1g-dev liblzma-dev libzstd-dev libsqlite3-dev libssl-dev libre2-dev libboost1.81-dev)
 # clang, lld and llvm build and verify the HIP libraries of the end-to-end tests. curl, git and patch are used by
 # builds; strace counts their processes; ccache is a build's own cache, beside ours. podman and runc run builds inside
-# an image; man and groff read the manual pages; zip and dpkg pack and install.
-tests=(libgtest-dev binutils unzip zip patchelf python3 python3-dev python3-venv curl git patch strace ccache podman runc man-db groff-base zsh fish clang-19 clang-tools-19 lld-19 llvm-19)
+# an image; man and groff read the manual pages; cmark-gfm renders the documentation; zip and dpkg pack and install.
+tests=(libgtest-dev binutils unzip zip patchelf python3 python3-dev python3-venv curl git patch strace ccache podman runc man-db groff-base cmark-gfm zsh fish clang-19 clang-tools-19 lld-19 llvm-19)
 # zstd reads HIP bundles independently of our code; chromium opens reports.
 proof=(zstd chromium)
 fuzz=(clang-19 libclang-rt-19-dev llvm-19 python3)
 format=(clang-format-19 clang-tidy-19)
 dist=(zip openssl xz-utils)
+# The compiler for another architecture, and the emulator that runs what it makes. The libraries: scripts/sysroot.sh.
+cross_aarch64=(g++-aarch64-linux-gnu qemu-user-static)
+# cmark-gfm turns Markdown into HTML as code hosts do; chromium takes the picture of a report.
+docs=(python3 cmark-gfm chromium)
 bench=(python3 python3-dev python3-venv curl binutils wrk)
 
 if [[ ${1:-} == --list ]]; then
@@ -33,7 +37,9 @@ for purpose in "${@:-build}"; do
     format) wanted+=("${format[@]}") ;;
     bench) wanted+=("${build[@]}" "${bench[@]}") ;;
     dist) wanted+=("${build[@]}" "${dist[@]}") ;;
-    *) echo "setup: unknown purpose $purpose; use one of build, demo, test, proof, fuzz, format, bench, dist" >&2; exit 2 ;;
+    cross-aarch64) wanted+=("${build[@]}" "${cross_aarch64[@]}") ;;
+    docs) wanted+=("${build[@]}" "${docs[@]}") ;;
+    *) echo "setup: unknown purpose $purpose; use one of build, demo, test, proof, fuzz, format, bench, dist, docs, cross-aarch64" >&2; exit 2 ;;
   esac
 done
 

@@ -255,7 +255,7 @@ sed -i 's/^+more/+evil/' "$patch"
 for command in "checkout tiny --variant cpu --ref v1.0 --into third" "plan tiny --variant cpu --ref v1.0" "build tiny --variant cpu --ref v1.0"; do
   # shellcheck disable=SC2086
   run $command
-  [[ $status == 2 && $(<"$t/err") == *"$t/clone/patches has a patch set v1.0 of tiny, and is not trusted"*"wheelsmith trust $t/clone "* ]] ||
+  [[ $status == 2 && $(<"$t/err") == *"$t/clone/patches has a patch set v1.0 for tiny, but is not trusted"*"wheelsmith trust $t/clone "* ]] ||
     fail "$command ended with $status: $(cat "$t/err")"
 done
 [[ ! -e third ]] || fail "a checkout with foreign patches"

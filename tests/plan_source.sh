@@ -101,7 +101,7 @@ TOML
 good demo --variant rocm --arch gfx1151
 expect gfx1151 "$(json 'steps[0].environment.DEMO_ARCHS')"
 told -F 'demo: architectures gfx942;gfx1151 from CMakeLists.txt; the recipe has gfx942' || fail "$(notes)"
-fails 'demo cannot be built for gfx1151; it can for gfx942, gfx950' demo --variant rocm --arch gfx1151 --ref v1.0.0
+fails 'demo cannot be built for gfx1151; supported: gfx942, gfx950' demo --variant rocm --arch gfx1151 --ref v1.0.0
 good demo --variant rocm --arch gfx950 --ref v1.0.0
 expect 1 "$(json 'steps[0].environment.DEMO_OLD')"
 # A GPU name means its plain architecture; unsupported target features are rejected.
@@ -111,12 +111,12 @@ fails 'demo does not accept target features; use gfx942' demo --variant rocm --a
 
 # ---- an optional dependency with a missing repository is a warning; --without skips it
 good demo --variant rocm --arch gfx942
-told '^warning: demo: without extra, which is optional and cannot be planned: ' || fail "$(notes)"
+told '^warning: demo: built without the optional extra, which cannot be planned: ' || fail "$(notes)"
 expect demo "$(json '[s.package for s in steps]')"
 good demo --variant rocm --arch gfx942 --without extra
-told -xF 'demo: without extra, as --without says' || fail "$(notes)"
+told -xF 'demo: built without extra (--without)' || fail "$(notes)"
 ! told '^warning' || fail "$(notes)"
-fails '--without other: nothing that is built here has such an optional dependency' demo --variant rocm --without other
+fails '--without other: no package of this build has such an optional dependency' demo --variant rocm --without other
 sed -i 's/^optional = true$//' recipes/demo.toml
 fails '--without extra: demo cannot be built without it: faster with it' demo --variant rocm --without extra
 sed -i '/^\[\[variant.rocm.needs/,$d' recipes/demo.toml

@@ -30,7 +30,7 @@ if ! command -v cosign >/dev/null; then
   expect 1 "$status"
   grep -q 'cosign is not installed' "$t/err" || fail "$(<"$t/err")"
 fi
-[[ ! -e $t/wheelhouse ]] || fail "something was built for a signer that is not there"
+[[ ! -e $t/wheelhouse ]] || fail "something was built for a signer that is missing"
 for signer in pgp ssh gpg:--yes; do
   run build small --sign "$signer"
   expect 2 "$status" "--sign $signer"

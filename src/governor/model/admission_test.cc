@@ -144,7 +144,7 @@ TEST(AdmissionTest, StartsLessWhenACompileOutgrowsItsReservation) {
   site.use(1, 2000);
   site.free(3000, 1000);
   site.ask(2, 450);
-  EXPECT_EQ(site.decide(), "") << "it will keep growing";
+  EXPECT_EQ(site.decide(), "") << "it will go on growing";
   EXPECT_EQ(site.admission.running().at(1).reserved, 2500 * k_MB);
 }
 
@@ -226,7 +226,7 @@ TEST(AdmissionTest, EarlyStartsRespectOtherLimits) {
   Site alone = with_one_past_its_peak(2);
   alone.ask_alone(2, 6000);
   alone.ask(3, 6500);
-  EXPECT_EQ(alone.decide(), "") << "nothing passes one that must run alone";
+  EXPECT_EQ(alone.decide(), "") << "no compile overtakes one that must run alone";
 
   Site bounded = with_one_past_its_peak(2);
   bounded.admission.set_jobs("b", 1);

@@ -6,6 +6,7 @@
 #include "toolchain/ask.h"
 #include "toolchain/cuda/cuda_limits.h"
 #include "toolchain/cuda/cuda_texts.h"
+#include "toolchain/library/library.h"
 #include "toolchain/test_machine.h"
 
 namespace wheelsmith::toolchain {
@@ -113,16 +114,17 @@ TEST(CudaLimits, UnknownArchs) {
 }
 
 void add_toolkit(TestMachine& machine, const std::string& root) {
+  const std::string target = root + "/targets/" + k_own_machine + "-linux";
   machine.script(root + "/bin/nvcc",
                  "case $1 in --version) echo 'release 12.8, V12.8.93';; --help) echo \"'sm_80','sm_90a'\";; esac");
   machine.script(root + "/bin/ptxas", "");
   machine.script(root + "/nvvm/bin/cicc", "");
-  machine.file(root + "/targets/x86_64-linux/include/crt/host_config.h", k_host_config);
-  machine.file(root + "/targets/x86_64-linux/include/cuda_runtime.h");
-  machine.file(root + "/targets/x86_64-linux/lib/libcudart.so.12");
-  machine.file(root + "/targets/x86_64-linux/include/cublas_v2.h");
-  machine.file(root + "/targets/x86_64-linux/include/nvml.h");
-  machine.file(root + "/targets/x86_64-linux/lib/stubs/libnvidia-ml.so");
+  machine.file(target + "/include/crt/host_config.h", k_host_config);
+  machine.file(target + "/include/cuda_runtime.h");
+  machine.file(target + "/lib/libcudart.so.12");
+  machine.file(target + "/include/cublas_v2.h");
+  machine.file(target + "/include/nvml.h");
+  machine.file(target + "/lib/stubs/libnvidia-ml.so");
 }
 
 TEST(FindCuda, ReadsAToolkit) {

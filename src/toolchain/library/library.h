@@ -68,6 +68,13 @@ struct ExpectedWheel {
   std::string name, version, sha256;
 };
 
+// The machine that this program was compiled for, as platform tags spell it.
+#if defined(__aarch64__)
+inline constexpr const char* k_own_machine = "aarch64";
+#else
+inline constexpr const char* k_own_machine = "x86_64";
+#endif
+
 struct LibrarySearch {
   std::filesystem::path named;               // by the user: a folder, or the file; nothing else is searched then
   std::filesystem::path cuda, rocm;          // toolkits of the step
@@ -76,6 +83,7 @@ struct LibrarySearch {
   // assembled from them, ${toolkit}.
   std::vector<ExpectedWheel> wheels{};
   std::string wheel_site{}, wheel_toolkit{};
+  std::string machine{k_own_machine};  // whose folders are searched: lib/aarch64-linux-gnu, targets/sbsa-linux
 };
 
 // The library in a wheel that is not installed yet: its content is known by the wheel's name.

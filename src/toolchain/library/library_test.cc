@@ -64,6 +64,7 @@ TEST(FindLibrary, Layouts) {
     const char* name;
     std::vector<std::pair<std::string, std::string_view>> files;
     std::string header, file, version, found_by;
+    std::string machine = "x86_64";
   };
   const Row rows[] = {
       {"a tar archive unpacked into the toolkit",
@@ -80,6 +81,36 @@ TEST(FindLibrary, Layouts) {
        "cuda/targets/x86_64-linux/lib/libnccl.so.2",
        "2.27.7",
        "the CUDA toolkit"},
+      {"a toolkit for Arm servers, beside the targets of other machines",
+       "nccl",
+       {{"cuda/targets/x86_64-linux/include/nccl.h", k_nccl},
+        {"cuda/targets/x86_64-linux/lib/libnccl.so.2", ""},
+        {"cuda/targets/sbsa-linux/include/nccl.h", k_nccl},
+        {"cuda/targets/sbsa-linux/lib/libnccl.so.2", ""}},
+       "cuda/targets/sbsa-linux/include/nccl.h",
+       "cuda/targets/sbsa-linux/lib/libnccl.so.2",
+       "2.27.7",
+       "the CUDA toolkit",
+       "aarch64"},
+      {"a toolkit of JetPack",
+       "nvml",
+       {{"cuda/targets/aarch64-linux/include/nvml.h", "#define NVML_API_VERSION 12\n"},
+        {"cuda/targets/aarch64-linux/lib/stubs/libnvidia-ml.so", ""}},
+       "cuda/targets/aarch64-linux/include/nvml.h",
+       "cuda/targets/aarch64-linux/lib/stubs/libnvidia-ml.so",
+       "12",
+       "the CUDA toolkit",
+       "aarch64"},
+      {"Debian packages for Arm",
+       "cudnn",
+       {{"usr/include/aarch64-linux-gnu/cudnn_version_v9.h", k_cudnn},
+        {"usr/include/aarch64-linux-gnu/cudnn_v9.h", ""},
+        {"usr/lib/aarch64-linux-gnu/libcudnn.so.9.27.0", ""}},
+       "usr/include/aarch64-linux-gnu/cudnn_version_v9.h",
+       "usr/lib/aarch64-linux-gnu/libcudnn.so.9.27.0",
+       "9.27.0",
+       "the system",
+       "aarch64"},
       {"Debian packages without alternatives",
        "cudnn",
        {{"usr/include/x86_64-linux-gnu/cudnn_version_v9.h", k_cudnn},
@@ -176,6 +207,7 @@ TEST(FindLibrary, Layouts) {
     search.cuda = machine.root() / "cuda";
     search.rocm = machine.root() / "rocm";
     search.sites = {machine.root() / "site"};
+    search.machine = row.machine;
     const Library library = find(machine, row.name, search);
     EXPECT_EQ(library.state(), State::found) << row.what << ": " << library.to_string();
     EXPECT_EQ(library.header, machine.root() / row.header) << row.what;
@@ -188,7 +220,7 @@ TEST(FindLibrary, Layouts) {
 TEST(FindLibrary, Halves) {
   TestMachine machine;
   EXPECT_EQ(find(machine, "nccl").state(), State::missing);
-  machine.file("usr/lib/x86_64-linux-gnu/libnccl.so.2");
+  machine.file("usr/lib/" + std::string(k_own_machine) + "-linux-gnu/libnccl.so.2");
   EXPECT_EQ(find(machine, "nccl").state(), State::file_only);
   // A half in one place does not hide a complete library in another.
   machine.file("usr/local/nccl/include/nccl.h", k_nccl);
@@ -202,8 +234,8 @@ TEST(FindLibrary, Halves) {
 TEST(FindLibrary, UsesThePathThatTheUserNames) {
   TestMachine machine;
   machine.file("usr/include/nccl.h", k_nccl);
-  machine.file("usr/lib/x86_64-linux-gnu/libnccl.so.2.27.7");
-  machine.link("usr/lib/x86_64-linux-gnu/libnccl.so.2", "libnccl.so.2.27.7");
+  machine.file("usr/lib/" + std::string(k_own_machine) + "-linux-gnu/libnccl.so.2.27.7");
+  machine.link("usr/lib/" + std::string(k_own_machine) + "-linux-gnu/libnccl.so.2", "libnccl.so.2.27.7");
   LibrarySearch search;
   // Another one is never used instead.
   search.named = machine.root() / "opt/nccl";
@@ -213,7 +245,7 @@ TEST(FindLibrary, UsesThePathThatTheUserNames) {
   machine.file("opt/nccl/lib/libnccl.so.2");
   EXPECT_EQ(find(machine, "nccl", search).version, "2.20");
   // A file: its headers are one or two folders up.
-  search.named = machine.root() / "usr/lib/x86_64-linux-gnu/libnccl.so.2";
+  search.named = machine.root() / ("usr/lib/" + std::string(k_own_machine) + "-linux-gnu/libnccl.so.2");
   const Library library = find(machine, "nccl", search);
   EXPECT_EQ(library.state(), State::found);
   EXPECT_EQ(library.header, machine.root() / "usr/include/nccl.h");
