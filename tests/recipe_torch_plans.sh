@@ -135,7 +135,7 @@ gfx942 aotriton=/opt/aotriton ON false
 gfx942 mem-eff-attention=off ON true
 ATTENTION
 asked pytorch rocm --arch gfx906
-[[ $(json notes) == *"AOTriton knows none of the architectures"* ]] || fail "$(json notes)"
+[[ $(json notes) == *"AOTriton supports none of the architectures"* ]] || fail "$(json notes)"
 # Without a Triton to deliver (none is published, and no LLVM is given to build it with) there is no flash attention,
 # and the wheel does not require it.
 mkdir "$t/recipes"
@@ -151,7 +151,7 @@ TOML
 asked pytorch rocm --arch gfx942 --recipes "$t/recipes"
 expect triton "$(json '[s.package for s in steps if s.skipped]')"
 expect "OFF OFF false" "$(told USE_FLASH_ATTENTION) $(told USE_MEM_EFF_ATTENTION) $(json "$step.network")"
-[[ $(json notes) == *"no Triton is delivered"* ]] || fail "$(json notes)"
+[[ $(json notes) == *"Triton is not built with it"* ]] || fail "$(json notes)"
 expect "rocm[libraries]==7.1.*" "$(told PYTORCH_EXTRA_INSTALL_REQUIREMENTS)"
 # With an LLVM it is built first, and required.
 asked pytorch rocm --arch gfx942 --recipes "$t/recipes" --set llvm=/opt/llvm
