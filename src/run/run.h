@@ -35,10 +35,14 @@ struct RunOptions {
   std::uint64_t memory = 0;          // the most for all compilers of a step; 0: as much as there is
   unsigned most_losses = 0;          // how often a step whose process or machine died is started again
   std::optional<env::Lock> rebuild;  // of a plan of one step: see Job
+  document::Table about;             // for the build's record in the store: what was asked for, and where it runs
   std::function<void(const Event&)> on_event = [](const Event&) {};
+  std::function<void(const std::string&)> on_message = [](const std::string&) {};  // about the build as a whole
 };
 
-// In the plan's order. Interrupted: what runs is stopped, the rest is skipped.
+// In the plan's order. Interrupted: what runs is stopped, the rest is skipped. Where steps outlive us, they are left
+// running, and a second interruption within k_second_chance seconds stops them.
+inline constexpr double k_second_chance = 5;
 std::vector<StepOutcome> run_plan(const plan::Plan& plan, store::Store& store, Executor& executor,
                                   const RunOptions& options);
 

@@ -7,8 +7,9 @@
 
 namespace wheelsmith::governor {
 
-// The memory model on disk: a folder of text files with one line for each compile. We append to "journal.tsv" and read
-// all of them, so that what another machine has learned is used by putting its file beside ours.
+// The memory model on disk: a folder of text files with one line for each compile. We append to "journal.tsv", on a node
+// of a cluster to "journal-NODE.tsv", and read all of them, so that what another machine has learned is used by putting
+// its file beside ours.
 class UnitJournal {
  public:
   // Reads what is there; a folder that cannot be written is read only.
@@ -24,6 +25,7 @@ class UnitJournal {
   void shrink();
 
   std::filesystem::path m_folder;
+  std::string m_own;  // the file that we append to
   MemoryModel m_model;
   std::size_t m_lines = 0;
 };
