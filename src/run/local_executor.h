@@ -10,12 +10,12 @@ namespace wheelsmith::run {
 
 struct LocalOptions {
   std::size_t steps_at_once = 1;
-  unsigned cores = 0;    // that steps may use of this machine; 0: all
-  bool governed = true;  // compilers are admitted by memory and cores
+  unsigned cores = 0;    // of this machine that steps may use; 0: all
+  bool governed = true;  // the governor admits compilers by memory and cores
   std::function<void(const std::string&)> on_note = [](const std::string&) {};
 };
 
-// Steps as processes of this machine, which report by lines of JSON on their standard output.
+// Runs steps as processes on this machine, which report as lines of JSON on standard output.
 std::unique_ptr<Executor> make_local_executor(store::Store& store, const LocalOptions& options);
 
 }  // namespace wheelsmith::run
