@@ -51,6 +51,7 @@ struct Moment {
 
 struct BuildRecord {
   std::string name, id;
+  std::string node;  // of a cluster, where it ran
   std::uint64_t cores = 0, jobs = 0, memory = 0;  // 0: no bound of its own
   double started = 0, ended = 0;                  // of all that is in it; 0 when there is nothing
   std::optional<int> exit;
