@@ -247,11 +247,12 @@ int build(const BuildCommand& command) {
     if (!failure->empty()) print_status(fmt::format("wheelsmith: error: {}\n", printable(*failure)));
   }
   if (sys::interrupted()) {
-    print_status(options.slurm ? fmt::format("wheelsmith: interrupted; to continue: wheelsmith attach {}\n", plan_id)
+    print_status(options.slurm && sys::interruptions() > 1 ? "wheelsmith: interrupted; the jobs are cancelled\n"
+                 : options.slurm ? fmt::format("wheelsmith: interrupted; to continue: wheelsmith attach {}\n", plan_id)
                                : "wheelsmith: interrupted; run the same command to resume\n");
     return k_interrupted;
   }
-  return result.good() ? k_fine : k_not_fine;
+  return result.good() || command.cancel ? k_fine : k_not_fine;
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ struct Simulated {
 };
 
 // Steps as a release has them: some packages that many need, then a matrix of packages that need one to three of what
-// was before. Times are spread like those of real packages: most take minutes, few take hours.
+// was before. Times are spread like those of real packages: most take minutes, few half an hour.
 Simulated make_release(std::size_t count, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   std::lognormal_distribution<double> spread(std::log(240.0), 1.2);
@@ -27,7 +27,7 @@ Simulated make_release(std::size_t count, std::uint64_t seed) {
   result.nodes.resize(count);
   result.seconds.resize(count);
   for (std::size_t i = 0; i < count; ++i) {
-    result.seconds[i] = std::clamp(spread(random), 5.0, 3 * 3600.0);
+    result.seconds[i] = std::clamp(spread(random), 5.0, 1800.0);
     if (i < count / 50) continue;
     const std::size_t needs = 1 + random() % 3;
     for (std::size_t n = 0; n < needs; ++n) {

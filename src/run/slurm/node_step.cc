@@ -27,6 +27,7 @@ namespace {
 
 constexpr auto k_look_every = std::chrono::seconds(2);
 constexpr int k_looks_per_line = 5;
+constexpr auto k_signal_grace = std::chrono::seconds(2);
 // A line for each second of compiling is for a pipe; a network file system gets fewer.
 constexpr auto k_compiling_every = std::chrono::seconds(5);
 
@@ -179,18 +180,21 @@ int run_reported(NodeJob& node, const FarmBatch& batch, NodeReport& report) {
   const std::unique_ptr<Executor> executor = make_local_executor(store, options);
   const Job job = node.job;
   executor->submit({.ticket = 0, .job = std::move(node.job), .resources = {.cores = job.limits.cores}});
-  bool stopped = false;
+  bool stopped = false, told = false;
+  auto stopped_at = std::chrono::steady_clock::time_point();
   auto told_compiles = std::chrono::steady_clock::time_point();
   for (;;) {
-    if (sys::interrupted() && !std::exchange(stopped, true)) executor->cancel(0);
+    // Slurm may have told the step as well, and a second signal would end it before it can write why.
+    const auto now_here = std::chrono::steady_clock::now();
+    if (sys::interrupted() && !std::exchange(stopped, true)) stopped_at = now_here;
+    if (stopped && now_here - stopped_at > k_signal_grace && !std::exchange(told, true)) executor->cancel(0);
     report.look();
     for (Report& one : executor->wait()) {
       switch (one.kind) {
         case Report::Kind::event: {
           if (one.event.kind == Event::Kind::compiling) {
-            const auto now = std::chrono::steady_clock::now();
-            if (now - told_compiles < k_compiling_every) continue;
-            told_compiles = now;
+            if (now_here - told_compiles < k_compiling_every) continue;
+            told_compiles = now_here;
           }
           report.add(report_line(one.event));
           continue;

@@ -50,7 +50,7 @@ struct FarmTask {
   double waiting_since = 0;
   std::uint64_t offset = 0;  // in the report
   std::string partial{};
-  std::string told_state{};
+  std::string told_reason{};
   std::string node{};
   double heard = 0;   // when the report last grew
   double absent = 0;  // since when the queue does not list it; 0: it does
@@ -429,12 +429,11 @@ class SlurmExecutor final : public Executor {
 
   static void show(FarmTask& task, const slurm::QueuedJob& job, std::vector<Report>& reports) {
     if (!job.node.empty()) task.node = job.node;
-    const std::string state = job.state == slurm::JobState::pending ? "pending " + job.reason : "";
-    if (state.empty() || state == task.told_state) return;
-    task.told_state = state;
+    if (job.state != slurm::JobState::pending || job.reason.empty() || job.reason == task.told_reason) return;
+    task.told_reason = job.reason;
     tell(reports, task,
          {.kind = Event::Kind::queued,
-          .text = fmt::format("job {}{}", slurm::to_string(job.id), job.reason.empty() ? "" : ": " + job.reason)});
+          .text = fmt::format("job {}: {}", slurm::to_string(job.id), job.reason)});
   }
 
   void send_cancels() {
@@ -597,8 +596,16 @@ class SlurmExecutor final : public Executor {
     StepOutcome outcome = task.outcome ? std::move(*task.outcome) : StepOutcome();
     outcome.outcome = Outcome::failed;
     if (outcome.log.empty()) outcome.log = task.job.log;
-    outcome.cause = fmt::format("job {}: {}{}", task.one.id ? slurm::to_string(*task.one.id) : "?", retry.why,
-                                !task.lost.empty() ? "\n" + task.lost : printed.empty() ? "" : "\n" + printable(printed));
+    const std::string job = task.one.id ? "Slurm job " + slurm::to_string(*task.one.id) : "its job";
+    if (ending.state == slurm::JobState::cancelled) {
+      if (task.cancelled) outcome.outcome = Outcome::skipped;
+      outcome.cause = fmt::format("{} was cancelled", job);
+    } else {
+      outcome.cause = fmt::format("{}: {}{}", job, retry.why,
+                                  !task.lost.empty()    ? ": " + task.lost
+                                  : printed.empty() ? ""
+                                                    : ": " + printable(printed));
+    }
     return finish(task, std::move(outcome), reports);
   }
 
@@ -616,7 +623,7 @@ class SlurmExecutor final : public Executor {
     task.waiting_since = 0;
     task.offset = 0;
     task.partial.clear();
-    task.told_state.clear();
+    task.told_reason.clear();
     task.node.clear();
     task.absent = task.ended_at = 0;
     task.ended.reset();
@@ -627,8 +634,9 @@ class SlurmExecutor final : public Executor {
 
   static StepOutcome cancelled_outcome(const FarmTask& task) {
     StepOutcome outcome;
+    outcome.outcome = Outcome::skipped;
     outcome.log = task.job.log;
-    outcome.cause = "cancelled; it had no job";
+    outcome.cause = "it has no job";
     return outcome;
   }
 

@@ -20,7 +20,7 @@ class FakeSlurm final : public slurm::Commands {
   struct FakeJob {
     slurm::JobId id;
     std::string name;
-    std::string state = "PENDING", reason = "Priority", node;
+    std::string state = "PENDING", reason = "Priority", node = "";
   };
 
   slurm::Reply call(const std::vector<std::string>& words, const std::string& input) override {
@@ -94,7 +94,7 @@ class FakeSlurm final : public slurm::Commands {
   std::uint64_t m_number = 0;
 };
 
-struct Setup {
+struct Farm {
   sys::TempDir temp;
   store::Store store{temp.path() / "store"};
   FakeSlurm slurm;
@@ -122,8 +122,8 @@ struct Setup {
   void report(std::size_t ticket, unsigned number, const std::string& lines) {
     const Submission submission = step(ticket);
     for (const auto& entry : std::filesystem::directory_iterator(store.root() / "farm" / "steps")) {
-      if (entry.path().filename().string().starts_with(submission.job.spec.key.substr(0, 16)))
-        EXPECT_FALSE(sys::append_text(FarmFolder(entry.path()).report_file(number), lines));
+      if (!entry.path().filename().string().starts_with(submission.job.spec.key.substr(0, 16))) continue;
+      ASSERT_FALSE(sys::append_text(FarmFolder(entry.path()).report_file(number), lines));
     }
   }
   static std::string finished(Outcome outcome, const std::string& cause = "") {
@@ -135,9 +135,9 @@ struct Setup {
 };
 
 // Lets time pass until something other than an event is reported.
-std::vector<Report> ends(Executor& executor, Setup& setup, double seconds = 60) {
+std::vector<Report> ends(Executor& executor, Farm& farm, double seconds = 60) {
   std::vector<Report> result;
-  for (const double until = setup.time + seconds; setup.time < until && result.empty();) {
+  for (const double until = farm.time + seconds; farm.time < until && result.empty();) {
     for (Report& report : executor.wait()) {
       if (report.kind != Report::Kind::event) result.push_back(std::move(report));
     }
@@ -146,171 +146,171 @@ std::vector<Report> ends(Executor& executor, Setup& setup, double seconds = 60) 
 }
 
 TEST(SlurmExecutor, SubmitsAndReadsTheReport) {
-  Setup setup;
-  const auto executor = setup.executor();
-  executor->submit(setup.step(1));
-  EXPECT_TRUE(ends(*executor, setup, 5).empty());
-  ASSERT_EQ(setup.slurm.count("sbatch"), 1);
+  Farm farm;
+  const auto executor = farm.executor();
+  executor->submit(farm.step(1));
+  EXPECT_TRUE(ends(*executor, farm, 5).empty());
+  ASSERT_EQ(farm.slurm.count("sbatch"), 1);
   EXPECT_EQ(executor->place(1), "Slurm job 1");
-  setup.slurm.job("1").state = "RUNNING";
-  setup.report(1, 1, to_line({.kind = NodeLine::Kind::placed, .text = "n2", .job = "1"}));
-  EXPECT_TRUE(ends(*executor, setup, 5).empty());
+  farm.slurm.job("1").state = "RUNNING";
+  farm.report(1, 1, to_line({.kind = NodeLine::Kind::placed, .text = "n2", .job = "1"}));
+  EXPECT_TRUE(ends(*executor, farm, 5).empty());
   EXPECT_EQ(executor->place(1), "Slurm job 1 on n2");
-  setup.report(1, 1, to_line({.kind = NodeLine::Kind::ending}) + Setup::finished(Outcome::built));
-  const auto reports = ends(*executor, setup);
+  farm.report(1, 1, to_line({.kind = NodeLine::Kind::ending}) + Farm::finished(Outcome::built));
+  const auto reports = ends(*executor, farm);
   ASSERT_EQ(reports.size(), 1);
   EXPECT_EQ(reports[0].outcome.outcome, Outcome::built);
   EXPECT_EQ(reports[0].outcome.node, "n2");
 }
 
 TEST(SlurmExecutor, PutsSmallStepsIntoOneArray) {
-  Setup setup;
-  const auto executor = setup.executor();
-  for (std::size_t i = 0; i < 5; ++i) executor->submit(setup.step(i));
-  EXPECT_TRUE(ends(*executor, setup, 3).empty());
-  EXPECT_EQ(setup.slurm.count("sbatch"), 1);
-  EXPECT_NE(setup.slurm.last("sbatch").find("--array=0-4"), std::string::npos);
+  Farm farm;
+  const auto executor = farm.executor();
+  for (std::size_t i = 0; i < 5; ++i) executor->submit(farm.step(i));
+  EXPECT_TRUE(ends(*executor, farm, 3).empty());
+  EXPECT_EQ(farm.slurm.count("sbatch"), 1);
+  EXPECT_NE(farm.slurm.last("sbatch").find("--array=0-4"), std::string::npos);
   EXPECT_EQ(executor->place(3), "Slurm job 1_3");
 }
 
 TEST(SlurmExecutor, AsksForMoreMemoryWhenThereWasNotEnough) {
-  Setup setup;
-  const auto executor = setup.executor();
-  Submission step = setup.step(1);
+  Farm farm;
+  const auto executor = farm.executor();
+  Submission step = farm.step(1);
   step.resources.memory = 100ull << 20;
   executor->submit(std::move(step));
-  EXPECT_TRUE(ends(*executor, setup, 3).empty());
-  const std::string first = setup.slurm.last("sbatch");
+  EXPECT_TRUE(ends(*executor, farm, 3).empty());
+  const std::string first = farm.slurm.last("sbatch");
   EXPECT_NE(first.find("--mem=1424M"), std::string::npos) << first;
-  setup.report(1, 1, to_line({.kind = NodeLine::Kind::placed, .text = "n1", .job = "1"}) +
+  farm.report(1, 1, to_line({.kind = NodeLine::Kind::placed, .text = "n1", .job = "1"}) +
                          to_line({.kind = NodeLine::Kind::ending, .disturbed = true}) +
-                         Setup::finished(Outcome::failed, "cc1plus was killed"));
-  setup.slurm.end("1", "OUT_OF_MEMORY");
-  EXPECT_TRUE(ends(*executor, setup, 10).empty());
-  ASSERT_EQ(setup.slurm.count("sbatch"), 2);
-  EXPECT_NE(setup.slurm.last("sbatch").find("--mem=5696M"), std::string::npos) << setup.slurm.last("sbatch");
-  setup.report(1, 2, to_line({.kind = NodeLine::Kind::ending}) + Setup::finished(Outcome::built));
-  ASSERT_EQ(ends(*executor, setup).size(), 1);
+                         Farm::finished(Outcome::failed, "cc1plus was killed"));
+  farm.slurm.end("1", "OUT_OF_MEMORY");
+  EXPECT_TRUE(ends(*executor, farm, 10).empty());
+  ASSERT_EQ(farm.slurm.count("sbatch"), 2);
+  EXPECT_NE(farm.slurm.last("sbatch").find("--mem=5696M"), std::string::npos) << farm.slurm.last("sbatch");
+  farm.report(1, 2, to_line({.kind = NodeLine::Kind::ending}) + Farm::finished(Outcome::built));
+  ASSERT_EQ(ends(*executor, farm).size(), 1);
 }
 
 TEST(SlurmExecutor, BelievesAResultWhateverSlurmSays) {
-  Setup setup;
-  const auto executor = setup.executor();
-  executor->submit(setup.step(1));
-  EXPECT_TRUE(ends(*executor, setup, 3).empty());
-  setup.slurm.end("1", "NODE_FAIL");
-  setup.report(1, 1, to_line({.kind = NodeLine::Kind::ending, .disturbed = true}) + Setup::finished(Outcome::built));
-  const auto reports = ends(*executor, setup);
+  Farm farm;
+  const auto executor = farm.executor();
+  executor->submit(farm.step(1));
+  EXPECT_TRUE(ends(*executor, farm, 3).empty());
+  farm.slurm.end("1", "NODE_FAIL");
+  farm.report(1, 1, to_line({.kind = NodeLine::Kind::ending, .disturbed = true}) + Farm::finished(Outcome::built));
+  const auto reports = ends(*executor, farm);
   ASSERT_EQ(reports.size(), 1);
   EXPECT_EQ(reports[0].outcome.outcome, Outcome::built);
-  EXPECT_EQ(setup.slurm.count("sbatch"), 1);
+  EXPECT_EQ(farm.slurm.count("sbatch"), 1);
 }
 
 TEST(SlurmExecutor, AvoidsANodeThatFailed) {
-  Setup setup;
-  const auto executor = setup.executor();
-  executor->submit(setup.step(1));
-  EXPECT_TRUE(ends(*executor, setup, 3).empty());
-  setup.slurm.job("1").node = "n2";
-  setup.slurm.end("1", "NODE_FAIL");
-  EXPECT_TRUE(ends(*executor, setup, 10).empty());
-  EXPECT_NE(setup.slurm.last("sbatch").find("--exclude=n2"), std::string::npos);
+  Farm farm;
+  const auto executor = farm.executor();
+  executor->submit(farm.step(1));
+  EXPECT_TRUE(ends(*executor, farm, 3).empty());
+  farm.slurm.job("1").node = "n2";
+  farm.slurm.end("1", "NODE_FAIL");
+  EXPECT_TRUE(ends(*executor, farm, 10).empty());
+  EXPECT_NE(farm.slurm.last("sbatch").find("--exclude=n2"), std::string::npos);
 }
 
 TEST(SlurmExecutor, TellsAFailedStepOnce) {
-  Setup setup;
-  const auto executor = setup.executor();
-  executor->submit(setup.step(1));
-  EXPECT_TRUE(ends(*executor, setup, 3).empty());
-  setup.report(1, 1, to_line({.kind = NodeLine::Kind::ending}) + Setup::finished(Outcome::failed, "a test failed"));
-  const auto reports = ends(*executor, setup);
+  Farm farm;
+  const auto executor = farm.executor();
+  executor->submit(farm.step(1));
+  EXPECT_TRUE(ends(*executor, farm, 3).empty());
+  farm.report(1, 1, to_line({.kind = NodeLine::Kind::ending}) + Farm::finished(Outcome::failed, "a test failed"));
+  const auto reports = ends(*executor, farm);
   ASSERT_EQ(reports.size(), 1);
   EXPECT_EQ(reports[0].outcome.cause, "a test failed");
-  EXPECT_EQ(setup.slurm.count("sbatch"), 1);
+  EXPECT_EQ(farm.slurm.count("sbatch"), 1);
   // The same step again is a new try.
-  executor->submit(setup.step(1));
-  EXPECT_TRUE(ends(*executor, setup, 3).empty());
-  EXPECT_EQ(setup.slurm.count("sbatch"), 2);
+  executor->submit(farm.step(1));
+  EXPECT_TRUE(ends(*executor, farm, 3).empty());
+  EXPECT_EQ(farm.slurm.count("sbatch"), 2);
 }
 
 TEST(SlurmExecutor, FindsTheJobsOfACoordinatorThatDied) {
-  Setup setup;
+  Farm farm;
   {
-    const auto first = setup.executor();
-    for (std::size_t i = 0; i < 3; ++i) first->submit(setup.step(i));
-    EXPECT_TRUE(ends(*first, setup, 3).empty());
+    const auto first = farm.executor();
+    for (std::size_t i = 0; i < 3; ++i) first->submit(farm.step(i));
+    EXPECT_TRUE(ends(*first, farm, 3).empty());
   }
   // One has ended meanwhile, well, and one badly.
-  setup.report(0, 1, to_line({.kind = NodeLine::Kind::ending}) + Setup::finished(Outcome::built));
-  setup.report(1, 1, to_line({.kind = NodeLine::Kind::ending}) + Setup::finished(Outcome::failed, "no header"));
-  const auto second = setup.executor();
-  for (std::size_t i = 0; i < 3; ++i) second->submit(setup.step(i));
+  farm.report(0, 1, to_line({.kind = NodeLine::Kind::ending}) + Farm::finished(Outcome::built));
+  farm.report(1, 1, to_line({.kind = NodeLine::Kind::ending}) + Farm::finished(Outcome::failed, "no header"));
+  const auto second = farm.executor();
+  for (std::size_t i = 0; i < 3; ++i) second->submit(farm.step(i));
   std::size_t ended = 0;
-  for (int i = 0; i < 5; ++i) ended += ends(*second, setup, 5).size();
+  for (int i = 0; i < 5; ++i) ended += ends(*second, farm, 5).size();
   EXPECT_EQ(ended, 2);
-  EXPECT_EQ(setup.slurm.count("sbatch"), 1);
+  EXPECT_EQ(farm.slurm.count("sbatch"), 1);
 }
 
 TEST(SlurmExecutor, FindsAJobWhoseNumberNobodyRead) {
-  Setup setup;
-  setup.slurm.lose_answers = true;
+  Farm farm;
+  farm.slurm.lose_answers = true;
   {
-    const auto first = setup.executor();
-    first->submit(setup.step(1));
-    EXPECT_TRUE(ends(*first, setup, 0.6).empty());
+    const auto first = farm.executor();
+    first->submit(farm.step(1));
+    EXPECT_TRUE(ends(*first, farm, 0.6).empty());
   }
-  setup.slurm.lose_answers = false;
-  ASSERT_EQ(setup.slurm.jobs.size(), 1);
-  const auto second = setup.executor();
-  second->submit(setup.step(1));
-  EXPECT_TRUE(ends(*second, setup, 3).empty());
+  farm.slurm.lose_answers = false;
+  ASSERT_EQ(farm.slurm.jobs.size(), 1);
+  const auto second = farm.executor();
+  second->submit(farm.step(1));
+  EXPECT_TRUE(ends(*second, farm, 3).empty());
   EXPECT_EQ(second->place(1), "Slurm job 1");
-  EXPECT_EQ(setup.slurm.jobs.size(), 1);
+  EXPECT_EQ(farm.slurm.jobs.size(), 1);
 }
 
 TEST(SlurmExecutor, WaitsForAControllerThatIsAway) {
-  Setup setup;
-  const auto executor = setup.executor();
-  executor->submit(setup.step(1));
-  setup.slurm.away = true;
-  EXPECT_TRUE(ends(*executor, setup, 300).empty());
+  Farm farm;
+  const auto executor = farm.executor();
+  executor->submit(farm.step(1));
+  farm.slurm.away = true;
+  EXPECT_TRUE(ends(*executor, farm, 300).empty());
   // Not every tenth of a second.
-  EXPECT_LT(setup.slurm.calls.size(), 40);
-  EXPECT_FALSE(setup.notes.empty());
-  setup.slurm.away = false;
-  EXPECT_TRUE(ends(*executor, setup, 60).empty());
-  EXPECT_EQ(setup.slurm.jobs.size(), 1);
+  EXPECT_LT(farm.slurm.calls.size(), 40);
+  EXPECT_FALSE(farm.notes.empty());
+  farm.slurm.away = false;
+  EXPECT_TRUE(ends(*executor, farm, 60).empty());
+  EXPECT_EQ(farm.slurm.jobs.size(), 1);
   // While it is away again, the report is enough.
-  setup.slurm.away = true;
-  setup.report(1, 1, to_line({.kind = NodeLine::Kind::ending}) + Setup::finished(Outcome::built));
-  EXPECT_EQ(ends(*executor, setup).size(), 1);
+  farm.slurm.away = true;
+  farm.report(1, 1, to_line({.kind = NodeLine::Kind::ending}) + Farm::finished(Outcome::built));
+  EXPECT_EQ(ends(*executor, farm).size(), 1);
 }
 
 TEST(SlurmExecutor, SaysWhatSlurmRefuses) {
-  Setup setup;
-  const auto executor = setup.executor();
-  setup.slurm.refuse = "sbatch: error: invalid partition specified: nope";
-  executor->submit(setup.step(1));
-  const auto reports = ends(*executor, setup);
+  Farm farm;
+  const auto executor = farm.executor();
+  farm.slurm.refuse = "sbatch: error: invalid partition specified: nope";
+  executor->submit(farm.step(1));
+  const auto reports = ends(*executor, farm);
   ASSERT_EQ(reports.size(), 1);
   EXPECT_NE(reports[0].outcome.cause.find("invalid partition"), std::string::npos);
 }
 
 TEST(SlurmExecutor, CancelsTheJobsOfAPlan) {
-  Setup setup;
+  Farm farm;
   {
-    const auto first = setup.executor();
-    first->submit(setup.step(1));
-    EXPECT_TRUE(ends(*first, setup, 3).empty());
+    const auto first = farm.executor();
+    first->submit(farm.step(1));
+    EXPECT_TRUE(ends(*first, farm, 3).empty());
   }
-  const auto second = setup.executor(true);
-  second->submit(setup.step(1));
-  second->submit(setup.step(2));
+  const auto second = farm.executor(true);
+  second->submit(farm.step(1));
+  second->submit(farm.step(2));
   std::size_t ended = 0;
-  for (int i = 0; i < 10; ++i) ended += ends(*second, setup, 30).size();
+  for (int i = 0; i < 10; ++i) ended += ends(*second, farm, 30).size();
   EXPECT_EQ(ended, 2);
-  EXPECT_EQ(setup.slurm.last("scancel"), "scancel 1");
-  EXPECT_EQ(setup.slurm.count("sbatch"), 1);
+  EXPECT_EQ(farm.slurm.last("scancel"), "scancel 1");
+  EXPECT_EQ(farm.slurm.count("sbatch"), 1);
 }
 
 }  // namespace
