@@ -45,12 +45,11 @@ grep -q 'phase publish' "$t/out" || fail "no log: $(<"$t/out")"
 # The command is killed while its job runs: the job goes on, `attach` finds it and takes the wheel. Then a step that needs three
 # times its memory: the kernel ends the first job, the second one gets more, and what the first has compiled is not compiled again.
 mkdir -p "$t/recipes/large/large"
-sed -e 's/"second"/"large"/; s/folder = "small"/folder = "large"/' -e '/^\[\[needs/,/^script/d' "$t/recipes/second.toml" >"$t/recipes/large.toml"
-sed -i 's/folder = "second"/folder = "large"/' "$t/recipes/large.toml"
+printf 'name = "large"\n[source]\nfolder = "large"\n[build]\nrequires = ["setuptools==80.9.0"]\n[variant.cpu]\n' >"$t/recipes/large.toml"
 sed 's/small/large/' "$t/recipes/small/pyproject.toml" >"$t/recipes/large/pyproject.toml"
-cp "$t/recipes/small/small/add.c" "$t/recipes/large/add.c"
+cp "$t/recipes/small/small/add.c" "$t/recipes/large/sum.c"
+sed 's/_small"/_large"/; s/PyInit__small/PyInit__large/' "$t/recipes/small/small/module.c" >"$t/recipes/large/module.c"
 echo 'from ._large import *' >"$t/recipes/large/large/__init__.py"
-sed 's/_small/_large/g; s/small_add/small_add/g' "$t/recipes/small/small/module.c" | sed 's/PyInit__large/PyInit__large/; s/long large_add/long small_add/; s/_largeadd/small_add/' >"$t/recipes/large/module.c"
 cat >"$t/recipes/large/setup.py" <<'PYTHON'
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
@@ -60,7 +59,7 @@ class Large(build_ext):
         held = bytearray(700 << 20)  # more than the job has
         for i in range(0, len(held), 4096):
             held[i] = 1
-setup(packages=["large"], cmdclass={"build_ext": Large}, ext_modules=[Extension("large._large", ["add.c", "module.c"])])
+setup(packages=["large"], cmdclass={"build_ext": Large}, ext_modules=[Extension("large._large", ["sum.c", "module.c"])])
 PYTHON
 "$wheelsmith" build large --out there --slurm memory=300MB >"$t/out" 2>"$t/err" </dev/null &
 coordinator=$!
@@ -72,4 +71,4 @@ expect 0 "$status" "attach: $(cat "$t/out" "$t/err")"
 expect built "$(json 'steps[0].outcome')"
 grep -q 'it ran out of memory (300 MB).*with 1.2 GB' "$t/err" || fail "not tried again with more memory: $(<"$t/err")"
 expect 1 "$(scontrol show job -o | grep -c 'JobState=OUT_OF_MEMORY')" "jobs out of memory by Slurm's own account"
-expect 1 "$(cat "$WHEELSMITH_STORE"/logs/compiles-*.jsonl | grep '"name":"add.c"' | grep -c '"cache":"miss"' || true)" "compiles of add.c"
+expect 1 "$(cat "$WHEELSMITH_STORE"/logs/compiles-*.jsonl | grep '"name":"sum.c"' | grep -c '"cache":"miss"' || true)" "compiles of sum.c"
