@@ -61,12 +61,12 @@ wheel=$(echo "$WHEELSMITH_OUT"/small-*.whl)
 run_json inspect "$wheel"
 expect "sm_80 sm_90" "$(json '[g.arch for g in items[0].gpu]' | sort | paste -sd' ' -)" "what the wheel holds"
 built "80" "8.0;9.0"
-refused 'has no code for 9.0: it has 8.0'
+refused 'has no device code for 9.0; it has 8.0'
 built none "8.0"
-refused 'has no code for 8.0: it has no device code'
+refused 'has no device code for 8.0; it has no device code'
 built "70 80" "8.0"
-refused 'contains code for 7.0, which must not be there'
+refused 'contains device code for 7.0, which the recipe excludes'
 # A library that no expectation names is held to the whole list, as the wheel is.
 sed -i 's|^library = "small/_small|library = "other/_small|' recipes/small.toml
 built "80" "8.0;9.0"
-refused 'has no code for sm_90: it has sm_80'
+refused 'has no device code for sm_90; it has sm_80'

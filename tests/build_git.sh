@@ -221,7 +221,7 @@ good "a URL with a user"
 [[ $(<"$t/out") != *TOPSECRET* ]] || fail "the password is in the plan"
 run plan big --set emtpy=1
 expect 2 "$status"
-[[ $(<"$t/err") == *"no recipe has such a setting"* ]] || fail "$(<"$t/err")"
+[[ $(<"$t/err") == *"unknown recipe setting"* ]] || fail "$(<"$t/err")"
 
 # Another system: what the recipe knows is shown, nothing is built.
 run_json plan big --platform win_amd64

@@ -28,7 +28,7 @@ compiled() { echo "$(json 'steps[0]["cache"]["misses"]') $(json 'steps[0]["cache
 sed -i 's/^script = .*/script = "import small"/' recipes/small.toml
 run_json build small --source work
 built
-expect "its source is a folder that is being worked on" "$(json 'steps[0].reason')"
+expect "its source is a local folder, which is never cached" "$(json 'steps[0].reason')"
 [[ $(json notes) == *"without the recipe's patches"* ]] || fail "nothing says that patches are left out: $(json notes)"
 expect true "$(unzip -p "$wheel" '*/wheelsmith/provenance.json' | python3 -c 'import json, sys; print(json.dumps(json.load(sys.stdin)["incremental"]))')"
 expect "5 unpatched" "$(runs 'import small; print(small.add(2, 3), small.version)')"

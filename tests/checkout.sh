@@ -93,7 +93,7 @@ refused() { # WORDS ARGUMENT…: fails with these words, and the folder is as it
   expect "" "$(ls -A | grep wheelsmith-new || true)"
 }
 echo dirty >>tiny/src/a.c
-refused "not committed: src/a.c; commit them" --ref v1.1
+refused "uncommitted changes: src/a.c; commit them" --ref v1.1
 git -C tiny checkout -q -- src/a.c
 echo dirty >>tiny/third_party/lib/lib.c
 refused "third_party/lib/lib.c" --ref v1.1
@@ -102,7 +102,7 @@ echo staged >tiny/src/staged.c && git -C tiny add src/staged.c
 refused "src/staged.c" --ref v1.1
 git -C tiny rm -qf src/staged.c
 echo "not theirs" >tiny/src/new.c
-refused "files of yours where v1.1 has its own: src/new.c" --ref v1.1
+refused "would be overwritten by v1.1: src/new.c" --ref v1.1
 rm tiny/src/new.c
 mkdir -p tiny/vendor/lib && echo x >tiny/vendor/lib/x
 refused "vendor/lib/x" --ref v1.1
@@ -119,7 +119,7 @@ for ref in v1.9 pin-gone; do
 done
 run checkout tiny --into "$t/s/recipes"
 expect 1 $status
-grep -q 'not empty and no git repository' "$t/err"
+grep -q 'not empty and not a git repository' "$t/err"
 git clone -q "$mirror/acme/extra.git" other
 run checkout tiny --into other
 expect 1 $status
@@ -204,7 +204,7 @@ expect "$v11" "$(git -C ends rev-parse HEAD)"
 echo user >>ends/src/a.c
 GIT_CONFIG_GLOBAL=$t/crlf run checkout tiny --variant cpu --into ends
 expect 1 $status
-[[ $(cat "$t/err") == *"not committed: src/a.c;"* ]] || fail "$(cat "$t/err")"
+[[ $(cat "$t/err") == *"uncommitted changes: src/a.c;"* ]] || fail "$(cat "$t/err")"
 
 # --- what may not be read or written (root may, unless it gives that up)
 bare=()
@@ -227,7 +227,7 @@ if [[ $(id -u) != 0 || ${#bare[@]} != 0 ]]; then
   chmod 0 locked/.git
   wheelsmith=$t/bare run checkout tiny --variant cpu --into locked
   chmod 700 locked/.git
-  [[ $(cat "$t/err") == *"locked/.git may not be read by this user"* ]] || fail "$(cat "$t/err")"
+  [[ $(cat "$t/err") == *"no permission to read "*"locked/.git"* ]] || fail "$(cat "$t/err")"
   run checkout tiny --variant cpu --ref v1.1 --into locked
   expect 0 $status "$(cat "$t/err")"
 fi

@@ -65,6 +65,6 @@ sed -i 's,/git/",/nowhere/",' wheelsmith.toml
 unbundle "$t/third"
 run plan tiny --store "$t/third"
 expect 1 "$status"
-[[ $(<"$t/err") == *"a bundle has brought main here as commit $old"*"--offline"* ]] || fail "$(<"$t/err")"
+[[ $(<"$t/err") == *"an imported bundle has main at commit $old"*"--offline"* ]] || fail "$(<"$t/err")"
 run checkout --pin
 expect 2 "$status"

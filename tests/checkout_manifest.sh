@@ -90,7 +90,7 @@ bad() { # WORDS: bad.json is refused with them
 }
 change() { python3 -c "import json; d = json.load(open('m.json')); $1; json.dump(d, open('bad.json', 'w'))"; }
 change 'd["schema_version"] = 2' && bad "schema_version is not 1"
-change 'd["vision"]["commit"] = "main"' && bad 'commit "main" is none'
+change 'd["vision"]["commit"] = "main"' && bad 'commit "main" is not a commit'
 change 'del d["vision"]["repo"]' && bad "vision: repo is missing"
 change 'd["x/../../y"] = d["vision"]' && bad "x/../../y"
 change 'd["tiny"]["patches"][0]["sha256"] = "0" * 64' && bad "0001-five.patch of set stable has sha256"

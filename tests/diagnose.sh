@@ -55,6 +55,33 @@ print(*wrong, f"{len(rows) - len(wrong)} of {len(rows)} right", sep="\n")
 sys.exit(len(rows) != 147 or bool(wrong))
 PYTHON
 
+# Logs that were written from public reports.
+mkdir "$t/written"
+python3 - "$tests/logs/written.txt" "$t/written" <<'PYTHON'
+import os, re, sys
+
+for name, text in re.findall(r"^=== ([^\t\n]+)\t[^\n]*\n(.*?)(?=^=== |\Z)", open(sys.argv[1]).read(), re.M | re.S):
+    open(os.path.join(sys.argv[2], name), "w").write(text)
+PYTHON
+run_json diagnose "$t"/written/*
+python3 - "$tests/logs/written.txt" "$t/out" <<'PYTHON' || fail "wrong answers"
+import json, os, re, sys
+
+items = {os.path.basename(item["path"]): item for item in json.load(open(sys.argv[2]))["items"]}
+rows = re.findall(r"^=== ([^\t\n]+)\t([^\t\n]+)\t([^\n]+)$", open(sys.argv[1]).read(), re.M)
+wrong = 0
+for name, kinds, words in rows:
+    item = items[name]
+    cause = item.get("cause") or {}
+    got = cause["class"] if item["verdict"] == "failed" else item["verdict"]
+    said = (cause.get("what", "") + cause.get("fix", "")).lower()
+    if got not in kinds.split("|") or (words != "-" and not any(word.lower() in said for word in words.split("|"))):
+        wrong += 1
+        print(f"{name}: {kinds} with {words} wanted, {got} got by {cause.get('id')}: {said}")
+print(f"{len(rows) - wrong} of {len(rows)} right")
+sys.exit(len(rows) != len(items) or wrong > 0)
+PYTHON
+
 # From standard input, and as text.
 log=$tests/logs/mixed-parallel-make.log
 "$wheelsmith" diagnose <"$log" >"$t/out" 2>"$t/err" && fail "a failure is exit status 1" || expect 1 $?
@@ -123,7 +150,7 @@ fix = "Refill it with {what}."
 sample = 'the coffee machine is empty'
 TOML
 echo 'error: the coffee machine is empty' >"$t/coffee"
-run_json diagnose "$t/coffee" --patterns "$t/own.toml"
+run_json diagnose --patterns "$t/own.toml" "$t/coffee"
 expect "coffee There is no coffee left." "$(json 'items[0].cause.id') $(json 'items[0].cause.what')"
 mkdir -p "$t/config/wheelsmith" && mv "$t/own.toml" "$t/config/wheelsmith/patterns.toml"
 run_json diagnose "$t/coffee"

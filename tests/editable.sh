@@ -54,15 +54,15 @@ refused() {
 env=$t/env
 new_env "$env"
 tar czf small-1.0.tar.gz desk
-refused '--editable needs the environment to install into' small --source small=desk --editable
-refused '--editable needs the folder of a package that is built: --source small=FOLDER' small --editable --into env
+refused '--editable needs an environment to install into' small --source small=desk --editable
+refused '--editable needs a source folder: --source small=FOLDER' small --editable --into env
 refused 'is not a folder; check it out first' small --source small=small-1.0.tar.gz --editable --into env
 refused 'is not a folder; check it out first' small --source "small=git+file://$t/desk" --editable --into env
 refused '--editable builds for one Python' small --source small=desk --editable --into env --python 3.11,3.12
 refused '--editable builds for one variant' small --source small=desk --editable --into env --variant cpu,cuda
 refused 'has no platform tag' small --source small=desk --editable --into env --platform manylinux_2_28
-refused '--clean removes nothing' small --source small=desk --editable --into env --clean
-refused '--into names the environment' small --source small=desk --into env
+refused '--clean cannot be combined with --editable' small --source small=desk --editable --into env --clean
+refused '--into requires --install or --editable' small --source small=desk --into env
 
 # setuptools: an older wheel is replaced, a Python file is seen at once, a C file after the same command again.
 under_git desk

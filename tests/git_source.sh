@@ -68,7 +68,7 @@ broken() {
 }
 sed -i 's/^ref = .*/ref = "v1.6"/' recipes/small.toml
 run plan small
-broken "https://host.invalid/owner/small.git" "no branch or tag v1.6" "near to it: v1.5"
+broken "https://host.invalid/owner/small.git" "no branch or tag v1.6" "similar: v1.5"
 sed -i 's/^ref = .*/ref = "v1.5"/; s|external/code|external/cod|' recipes/small.toml
 run build small
 broken "no submodule external/cod" "did you mean external/code"

@@ -67,7 +67,7 @@ cp hidden/gcc caller
 echo "5 2.5 good" >slow.c
 governed -- ./caller
 expect "0 ['$t/hidden/gcc']" "$status $(json 'str(unreached)' "$t/summary")"
-[[ $(tail -n 1 "$t/err") == *"not reached: $t/hidden/gcc"* ]] || fail "$(<"$t/err")"
+[[ $(tail -n 1 "$t/err") == *"not governed: $t/hidden/gcc"* ]] || fail "$(<"$t/err")"
 
 # A shim is a compiler outside of a governed build too: CMake remembers where it was.
 shim=$("$wheelsmith" run --quiet -- bash -c 'command -v gcc')
@@ -196,7 +196,7 @@ if need_cgroup; then
   status=0
   in_limit 500 "$wheelsmith" run --quiet --cores 4 --log "$t/record" -- ninja -C huge >"$t/out" 2>&1 || status=$?
   [[ $status != 0 ]] || fail "it did not fail"
-  grep -E 'huge.c does not fit into memory: alone, it was ended when it held [0-9]+ MB; 500 MB is all that it may use' "$t/out" ||
+  grep -E 'huge.c does not fit into memory: running alone, it was killed at [0-9]+ MB; the limit is 500 MB' "$t/out" ||
     fail "$(<"$t/out")"
 else
   echo "no memory cgroup may be made here: no real kill"

@@ -33,11 +33,11 @@ expect good "$(check cublas state)"
 printf '#define CUDNN_MAJOR 7\n#define CUDNN_MINOR 6\n#define CUDNN_PATCHLEVEL 5\n' >cuda/include/cudnn.h
 examine --set "cudnn-root=$t/cuda"
 expect bad "$(check cudnn state)"
-[[ $(check cudnn found) == "the header $t/cuda/include/cudnn.h of cuDNN 7.6.5, and no library"* ]] || fail "$(check cudnn found)"
+[[ $(check cudnn found) == "the header $t/cuda/include/cudnn.h of cuDNN 7.6.5, but no library"* ]] || fail "$(check cudnn found)"
 touch cuda/lib64/libcudnn.so.7
 examine --set "cudnn-root=$t/cuda"
 expect "bad cuDNN >=8.5" "$(check cudnn state) $(check cudnn wanted)"
-expect "$t/cuda/include/cudnn.h is cuDNN 7.6.5, and >=8.5 is required" "$(check cudnn why)"
+expect "$t/cuda/include/cudnn.h is cuDNN 7.6.5, but >=8.5 is required" "$(check cudnn why)"
 printf '#define CUDNN_MAJOR 9\n#define CUDNN_MINOR 1\n#define CUDNN_PATCHLEVEL 0\n' >cuda/include/cudnn_version.h
 mv cuda/lib64/libcudnn.so.7 cuda/lib64/libcudnn.so.9.1.0
 examine --set "cudnn-root=$t/cuda"
@@ -63,7 +63,7 @@ run plan fbgemm_gpu --variant cuda --target genai --machine with.toml
 expect 0 "$status" "GenAI with NCCL"
 sed 's/^nccl = .*/nccl = "1.3.5"/' with.toml >old.toml
 run_json doctor fbgemm_gpu --variant cuda --target genai --machine old.toml
-[[ $(json '[c.why for c in checks if c.id == "nccl"][0]') == *"is NCCL 1.3.5, and >=2 is required" ]] || fail "old NCCL"
+[[ $(json '[c.why for c in checks if c.id == "nccl"][0]') == *"is NCCL 1.3.5, but >=2 is required" ]] || fail "old NCCL"
 
 # --- NCCL of a wheel beside torch, as `pip install torch` leaves it
 python3 -m venv --without-pip torch

@@ -27,7 +27,7 @@ expect 0 $status
 expect "texture-cuda-cp312-9.0" "$(json 'steps[0].id')"
 expect 3.12.3 "$(json 'steps[0].python')"
 expect /usr/local/cuda-13.0 "$(json 'steps[0].cuda.root')"
-expect "it is planned for h100-node" "$(json 'steps[0].reason')"
+expect "planned for h100-node" "$(json 'steps[0].reason')"
 key=$(json 'steps[0].key')
 # The key is the machine's: not the store's, not the folder's, but its compiler's.
 mkdir -p "$t/other"

@@ -278,7 +278,7 @@ def appended_bytes(draft):
 
 
 def relative_run_path(draft):
-    """A warning, not an error: DT_RUNPATH that names some string of the file, so a folder relative to the current one."""
+    """A warning, not an error: DT_RUNPATH that names some string of the file, so a path relative to the current directory."""
     def change(data):
         struct.pack_into("<QQ", data, hint_tag(data), 29, 1)
         return data

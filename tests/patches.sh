@@ -44,7 +44,7 @@ for set in stable tiny=stable '' none; do
 done
 run plan tiny --variant cpu --patchset stabel
 expect 2 $status
-grep -q 'there is no patch set stabel of tiny' "$t/err" || fail "$(cat "$t/err")"
+grep -q 'no patch set stabel for tiny' "$t/err" || fail "$(cat "$t/err")"
 
 # A later checkout reproduces it; with settings of a user that would change the bytes.
 git config -f "$t/gitconfig" diff.noprefix true
@@ -147,7 +147,7 @@ echo user >fresh/mine.txt
 echo user >>fresh/src/x_hip.txt
 run checkout tiny --variant rocm --no-commit-hipify --no-patches --ref v1.1 --into fresh
 expect 1 $status
-[[ $(cat "$t/err") == *"not committed: src/x_hip.txt;"* ]] || fail "$(cat "$t/err")"
+[[ $(cat "$t/err") == *"uncommitted changes: src/x_hip.txt;"* ]] || fail "$(cat "$t/err")"
 sed -i '$d' fresh/src/x_hip.txt
 run checkout tiny --variant rocm --no-patches --ref v1.1 --into fresh
 expect 0 $status "$(cat "$t/err")"
@@ -157,7 +157,7 @@ expect "?? mine.txt" "$(git -C fresh status --porcelain)"
 echo "not committed" >>hip3/src/a.c
 run patches save --dir hip3
 expect 1 $status
-grep -q 'not committed: src/a.c' "$t/err"
+grep -q 'uncommitted changes: src/a.c' "$t/err"
 git -C hip3 checkout -q -- src/a.c
 # A merge cannot be told in patches.
 git -C hip3 checkout -qb side HEAD^ && edit hip3 src/a.c 's/^9$/nine/' side
@@ -221,7 +221,7 @@ grep -q 'no such submodule' "$t/err"
 mkdir -p bad/tiny/set3 && cp bad/tiny/set/tiny/base/* bad/tiny/set3/
 run checkout tiny --variant cpu --patch-dir bad --patchset set3 --into nothing
 expect 1 $status
-grep -q 'in no folder base or hipified' "$t/err"
+grep -q 'is not in a folder base or hipified' "$t/err"
 # Messages that a mail cannot tell, and a commit that is none.
 run checkout tiny --variant cpu --no-patches --into words
 for message in "[PATCH] rename" $'fine\n\n--- text\nmore' empty; do
@@ -229,7 +229,7 @@ for message in "[PATCH] rename" $'fine\n\n--- text\nmore' empty; do
   git -C words commit -q --allow-empty -am "$message"
   run patches save --dir words --patchset words
   expect 1 $status "$message"
-  [[ $(cat "$t/err") == *"lose a part of the "* || $message$(cat "$t/err") == "empty"*"is empty"* ]] || fail "$message: $(cat "$t/err")"
+  [[ $(cat "$t/err") == *"lose part of the "* || $message$(cat "$t/err") == "empty"*"is empty"* ]] || fail "$message: $(cat "$t/err")"
   [[ ! -e patches/tiny/words ]] || fail "$message was written"
   git -C words reset -q --hard HEAD^
 done
@@ -255,7 +255,7 @@ sed -i 's/^+more/+evil/' "$patch"
 for command in "checkout tiny --variant cpu --ref v1.0 --into third" "plan tiny --variant cpu --ref v1.0" "build tiny --variant cpu --ref v1.0"; do
   # shellcheck disable=SC2086
   run $command
-  [[ $status == 2 && $(<"$t/err") == *"$t/clone/patches has a patch set v1.0 of tiny, and is not trusted"*"wheelsmith trust $t/clone "* ]] ||
+  [[ $status == 2 && $(<"$t/err") == *"$t/clone/patches has a patch set v1.0 for tiny, but is not trusted"*"wheelsmith trust $t/clone "* ]] ||
     fail "$command ended with $status: $(cat "$t/err")"
 done
 [[ ! -e third ]] || fail "a checkout with foreign patches"

@@ -111,12 +111,12 @@ fails 'demo does not accept target features; use gfx942' demo --variant rocm --a
 
 # ---- an optional dependency whose repository is not there is a warning; --without leaves it out
 good demo --variant rocm --arch gfx942
-told '^warning: demo: without extra, which is optional and cannot be planned: ' || fail "$(notes)"
+told '^warning: demo: built without the optional extra, which cannot be planned: ' || fail "$(notes)"
 expect demo "$(json '[s.package for s in steps]')"
 good demo --variant rocm --arch gfx942 --without extra
-told -xF 'demo: without extra, as --without says' || fail "$(notes)"
+told -xF 'demo: built without extra (--without)' || fail "$(notes)"
 ! told '^warning' || fail "$(notes)"
-fails '--without other: nothing that is built here has such an optional dependency' demo --variant rocm --without other
+fails '--without other: no package of this build has such an optional dependency' demo --variant rocm --without other
 sed -i 's/^optional = true$//' recipes/demo.toml
 fails '--without extra: demo cannot be built without it: faster with it' demo --variant rocm --without extra
 sed -i '/^\[\[variant.rocm.needs/,$d' recipes/demo.toml

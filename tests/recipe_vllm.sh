@@ -71,7 +71,7 @@ expect "flash-attn-rocm built,aiter skipped,vllm built" "$(outcomes)"
 [[ $(json 'steps[1].cause') == *"vLLM does not use it there"* ]] || fail "AITER: $(json 'steps[1].cause')"
 expect "cmake good,installed good,vllm-help good,vllm-version good,rocm-paths good,device-libraries good,wheels good" "$(checklist)"
 [[ $(found cmake) == "$t/bin/cmake 3.31."*"(system)" ]] || fail "$(found cmake)"
-[[ $(found installed) == "torch 2.13.0+rocm7.1, flash_attn 2.8.0.post2, amd-aiter (skipped, and optional), vllm 0.32.0+rocm7.1.0" ]] || fail "$(found installed)"
+[[ $(found installed) == "torch 2.13.0+rocm7.1, flash_attn 2.8.0.post2, amd-aiter (optional, skipped), vllm 0.32.0+rocm7.1.0" ]] || fail "$(found installed)"
 [[ $(found device-libraries) == "HIP_DEVICE_LIB_PATH=$t/sdk/lib/llvm/amdgcn/bitcode" ]] || fail "$(found device-libraries)"
 [[ $(found wheels) == vllm-0.32.0+rocm7.1.0-*.whl,*flash_attn-2.8.0.post2-py3-none-any.whl* ]] || fail "$(found wheels)"
 expect "FLASH_ATTENTION_TRITON_AMD_ENABLE=TRUE,HSA_OVERRIDE_GFX_VERSION=11.5.1,VLLM_ROCM_USE_AITER=0" "$(json '[r.variable + "=" + r.value for r in runtime]' | paste -sd, -)"
@@ -98,7 +98,7 @@ run_json build "${common[@]}" --arch gfx1151 --set force=on
 good "with --set force=on"
 expect "flash-attn-rocm cached,aiter failed,vllm cached" "$(outcomes)"
 [[ $(json notes) == *"although its assembly"* ]] || fail "$(json notes)"
-[[ $(found installed) == *"amd-aiter (failed, and optional)"* ]] || fail "$(found installed)"
+[[ $(found installed) == *"amd-aiter (optional, failed)"* ]] || fail "$(found installed)"
 
 # --- gfx942: AITER is one of them
 run_json build "${common[@]}" --arch gfx942

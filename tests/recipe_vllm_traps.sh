@@ -135,7 +135,7 @@ without no-tag vllm --arch gfx1151 --ref vllm=main --env SETUPTOOLS_SCM_PRETEND_
 bites "AssertionError: 0.1.dev1+g"
 run_json build vllm --variant rocm --rocm "$t/sdk" --arch gfx1151 --ref vllm=main
 good "a commit without a tag"
-[[ $(json notes) == *"is no release, and is called 0.0.dev0"* ]] || fail "$(json notes)"
+[[ $(json notes) == *"is not a release, so its version is 0.0.dev0"* ]] || fail "$(json notes)"
 [[ $(json 'steps[-1].wheel') == */vllm-0.0.dev0+rocm7.1.0-* ]] || fail "$(json 'steps[-1].wheel')"
 # pip's cmake: it was used, and the checklist says so.
 without cmake vllm --arch gfx1151 <<'TOML'

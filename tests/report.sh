@@ -89,12 +89,12 @@ expect "good w gpu, gone" "$(json verdict) $(json 'steps[0].findings[0].what') $
 # --- what is none
 run report "$tests/common.inc" -o "$t/none.html"
 expect 1 "$status"
-grep -q 'neither a record' "$t/err"
+grep -q 'neither a compile record' "$t/err"
 [[ ! -e $t/none.html ]] || fail "a report of nothing"
 export WHEELSMITH_STORE=$t/empty
 run report -o "$t/none.html"
 expect 1 "$status"
-grep -q 'holds no build yet' "$t/err"
+grep -q 'contains no builds yet' "$t/err"
 run report no-such-step
 expect 2 "$status"
 run report "$t/large.jsonl" --json -o -

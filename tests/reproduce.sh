@@ -145,7 +145,7 @@ mkdir "$t/alone"
 cp "$t/wheelhouse/second-2.0-py3-none-any.whl" "$t/alone"
 WHEELSMITH_STORE=$t/store4 run_json reproduce "$t/alone/second-2.0-py3-none-any.whl"
 expect 1 "$status"
-[[ $(json 'items[0].error') == "small-1.0-"*"name its folder with --wheels"* ]] || fail "$(json 'items[0].error')"
+[[ $(json 'items[0].error') == "small-1.0-"*"give its folder with --wheels"* ]] || fail "$(json 'items[0].error')"
 WHEELSMITH_STORE=$t/store4 run_json reproduce "$t/alone/second-2.0-py3-none-any.whl" --wheels "$t/wheelhouse"
 [[ $status == 0 ]] || { cat "$t/out" "$t/err" >&2; fail "reproduce ended with $status"; }
 

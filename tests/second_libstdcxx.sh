@@ -87,7 +87,7 @@ demo_wheel "$wheel" "$t/static.so"
 run_json check "$wheel" --against "$t/libthrower.so"
 expect error "$(json '[f.severity for f in items[0].findings if f.id == "symbol-second-libstdcxx"]')"
 
-# torch itself is not there, its names say enough.
+# torch itself is missing, its names say enough.
 cat >"$t/torch.cc" <<'END'
 #include <stdexcept>
 namespace c10 { int work(int n); }

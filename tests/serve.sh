@@ -285,7 +285,7 @@ expect 200 "$(code "$base/alpha/")" "while index.toml is broken"
 rm "$d/index.toml"
 stop
 expect 1 "$(wc -l <"$t/serve.err")" "$(<"$t/serve.err")"
-[[ $(json problem "$t/serve.err") == 'the pages stay as they were: index.toml:'* ]] || fail "$(<"$t/serve.err")"
+[[ $(json problem "$t/serve.err") == 'pages not updated: index.toml:'* ]] || fail "$(<"$t/serve.err")"
 
 # --- a kernel without openat2: the same answers, and no link is followed at all
 if command -v strace >/dev/null && strace -o /dev/null true 2>/dev/null; then

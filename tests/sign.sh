@@ -20,7 +20,7 @@ ssh-keygen -q -t ed25519 -N '' -C '' -f "$t/good_key"
 ssh-keygen -q -t ed25519 -N '' -C '' -f "$t/other_key"
 echo "me@example.com $(<"$t/good_key.pub")" >"$t/signers"
 
-# A signer that is not there is an error before anything is built.
+# A signer that is missing is an error before anything is built.
 for signer in ssh:"$t/absent" gpg:nobody@example.com; do
   run build small --sign "$signer"
   expect 1 "$status" "--sign $signer"
@@ -30,7 +30,7 @@ if ! command -v cosign >/dev/null; then
   expect 1 "$status"
   grep -q 'cosign is not installed' "$t/err" || fail "$(<"$t/err")"
 fi
-[[ ! -e $t/wheelhouse ]] || fail "something was built for a signer that is not there"
+[[ ! -e $t/wheelhouse ]] || fail "something was built for a signer that is missing"
 for signer in pgp ssh gpg:--yes; do
   run build small --sign "$signer"
   expect 2 "$status" "--sign $signer"

@@ -242,7 +242,7 @@ cp -r "$t/clone/evil" "$t/above/examples/texture/"
 printf '[project]\nname = "texture"\nversion = "6.6.6"\n' >"$t/above/examples/texture/pyproject.toml"
 cd "$t/above/here"
 run plan texture --variant cpu --offline
-[[ $status != 0 && $(<"$t/err") == *"the source of texture is not there"* ]] || fail "examples of a parent folder: $(cat "$t/out" "$t/err")"
+[[ $status != 0 && $(<"$t/err") == *"the source of texture does not exist"* ]] || fail "examples of a parent folder: $(cat "$t/out" "$t/err")"
 cd "$t/clone"
 mkdir -p 2.9.0/bin release/cpu/bin
 cp evil 2.9.0/bin/python && cp evil release/cpu/bin/python

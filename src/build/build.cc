@@ -21,10 +21,10 @@ void refuse_bad_machine(const plan::Plan& plan, const BuildOptions& options, con
   if (bad.empty()) return;
   watcher.on_bad_checks(bad);
   const doctor::Check& first = bad.front();
-  throw Error(fmt::format(
-      "this machine cannot build it yet: {}{} (wheelsmith doctor says more; --despite-doctor builds all the same)",
-      first.found.empty() ? first.id : first.id + ": " + first.found,
-      bad.size() > 1 ? fmt::format(" and {} more", bad.size() - 1) : ""));
+  throw Error(
+      fmt::format("this machine cannot build it yet: {}{} (see wheelsmith doctor; --despite-doctor builds anyway)",
+                  first.found.empty() ? first.id : first.id + ": " + first.found,
+                  bad.size() > 1 ? fmt::format(" and {} more", bad.size() - 1) : ""));
 }
 
 void install_wheels(const BuildResult& result, const std::filesystem::path& into, const toolchain::Host& host,
@@ -81,7 +81,7 @@ BuildResult build(const choose::Request& request, const plan::PlanInputs& inputs
   result.outcomes = run::run_plan(result.plan, inputs.store, *executor, running);
   try {
     attest_wheels(result.outcomes, options.signer);
-  } catch (const Error& error) {  // wheels that are built are told of even if they cannot be signed
+  } catch (const Error& error) {  // built wheels are reported even if they cannot be signed
     result.not_attested = fmt::format("built, but not {}: {}", options.signer ? "signed" : "attested", error.what());
     return result;
   }
@@ -89,7 +89,7 @@ BuildResult build(const choose::Request& request, const plan::PlanInputs& inputs
   const std::filesystem::path into = choose::interpreter_of(options.into);
   try {
     if (options.install) install_wheels(result, into, inputs.host, watcher);
-  } catch (const Error& error) {  // wheels that are built are told of even if they cannot be installed
+  } catch (const Error& error) {  // built wheels are reported even if they cannot be installed
     result.not_installed = fmt::format("built, but not installed: {}", error.what());
     return result;
   }

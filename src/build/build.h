@@ -14,7 +14,7 @@
 #include "run/run.h"
 #include "run/slurm/slurm_executor.h"
 
-// `wheelsmith build` as one function: plan, ask the doctor, run, install, and what a build is closed with.
+// `wheelsmith build` as one function: plan, check the machine, run, install, and produce the closing notes.
 
 namespace wheelsmith::build {
 
@@ -26,10 +26,11 @@ struct BuildOptions {
   bool despite_doctor = false;
   bool install = false;
   std::optional<attest::Signer> signer;  // signs each delivered wheel and its statement
-  std::filesystem::path into;  // with install: an environment's folder or an interpreter; empty: the one built for
+  std::filesystem::path
+      into;  // with install: folder or interpreter of an environment; empty: the one that the wheel was built for
 };
 
-// What is told while it runs.
+// Callbacks for progress.
 struct Watcher {
   std::function<void(const plan::Plan&)> on_plan = [](const plan::Plan&) {};
   // Just before the steps run: the plan's name among builds (docs/cluster.md).
@@ -41,10 +42,10 @@ struct Watcher {
 struct BuildResult {
   plan::Plan plan;
   std::vector<run::StepOutcome> outcomes;  // in the plan's order
-  std::string not_attested;                // why a statement or a signature is missing; "" where none is
-  std::string not_installed;               // why; "" where nothing went wrong
+  std::string not_attested;                // why a statement or a signature is missing, or ""
+  std::string not_installed;               // why installation failed, or ""
   std::vector<doctor::Check> checklist;
-  std::vector<recipe::RuntimeVariable> runtime;  // variables that matter when the packages run
+  std::vector<recipe::RuntimeVariable> runtime;  // environment variables for running the packages
 
   [[nodiscard]] bool good() const;
 };
@@ -52,7 +53,7 @@ struct BuildResult {
 // The same for the same steps with the same inputs: "3f9c02ab".
 std::string plan_id(const plan::Plan& plan);
 
-// Throws Error for a plan that cannot be made, and for a machine that cannot build it.
+// Throws Error if planning fails or the machine cannot build the plan.
 BuildResult build(const choose::Request& request, const plan::PlanInputs& inputs, const BuildOptions& options,
                   const Watcher& watcher);
 

@@ -28,7 +28,7 @@ struct BuildCommand {
   std::string expected_plan;  // from `attach`: another plan is not the one that was meant
 };
 
-// Keeps the status lines' clocks going while nothing happens.
+// Redraws the status lines between events, so that their clocks advance.
 class Redrawer {
  public:
   Redrawer(report::BuildStatus& status, std::mutex& mutex)
@@ -51,11 +51,11 @@ class Redrawer {
   std::thread m_thread;
 };
 
-// Where a compile cache is wanted and there is none, and why.
+// Sets the compile cache; returns the reason if it cannot be used.
 std::string set_cache(build::BuildOptions& options, const settings::Settings& settings, const store::Store& store) {
   if (settings.text("cache") != "on") return "";
   options.run.cache = cache_options(settings, store);
-  if (!options.local.governed) return "the compile cache works behind the governor, which is off";
+  if (!options.local.governed) return "the compile cache needs the governor, which is off";
   return "";
 }
 
@@ -118,7 +118,7 @@ void show_plan(const plan::Plan& plan, const report::Style& style) {
   }
 }
 
-// For scripts: with --quiet, where the wheels are.
+// For scripts: --quiet prints the paths of the wheels.
 std::string wheel_paths(const std::vector<run::StepOutcome>& outcomes) {
   std::string text;
   for (const run::StepOutcome& outcome : outcomes) {
@@ -168,18 +168,24 @@ int build(const BuildCommand& command) {
   if (settings.text("on") == "slurm" && !settings.text("container").empty())
     throw UsageError("--container: jobs of a cluster run outside of images; build in one of them on its own node");
   if (!settings.text("machine").empty())
-    throw UsageError("--machine: a plan for another machine cannot be built here; `plan` and `doctor` take it");
+    throw UsageError(
+        "--machine: a plan for another machine cannot be built here; use --machine with `plan` and `doctor`");
   if (!command.into.empty() && !command.install && !command.editable)
-    throw UsageError("--into names the environment for --install or --editable");
+    throw UsageError("--into requires --install or --editable");
   if (!command.sign.empty() && command.editable)
-    throw UsageError("--sign: an editable install makes no wheel that could be signed");
+    throw UsageError("--sign cannot be combined with --editable: an editable install produces no wheel to sign");
   if (command.clean && command.editable)
-    throw UsageError("--clean removes nothing from a folder of yours; remove its build folder by hand, then build");
+    throw UsageError(
+        "--clean cannot be combined with --editable: wheelsmith deletes nothing in your source folder; remove its "
+        "build folder yourself");
   if ((command.install || command.editable) && !settings.text("container").empty())
-    throw UsageError(fmt::format("--{}: what is built in a container is for its image; install it from the wheelhouse",
-                                 command.editable ? "editable" : "install"));
+    throw UsageError(fmt::format(
+        "--{} cannot be combined with --container: the wheel is built for the image; install it from the wheelhouse",
+        command.editable ? "editable" : "install"));
   if (!command.sign.empty() && !settings.text("container").empty())
-    throw UsageError("--sign: a container does not see your keys; sign the wheels of the wheelhouse afterwards");
+    throw UsageError(
+        "--sign cannot be combined with --container: the container has no access to your keys; sign the wheels in the "
+        "wheelhouse afterwards");
   if (const auto status = run_in_container(settings)) return *status;
   // Of jobs in a cluster the first Ctrl-C leaves, the second cancels.
   sys::install_interrupt_counter(settings.text("on") == "slurm" ? 3 : 1);
@@ -188,8 +194,10 @@ int build(const BuildCommand& command) {
   request.editable = command.editable;
   request.into = command.into;
   if (request.platform.starts_with("win") || request.platform.starts_with("macosx"))
-    throw UsageError(fmt::format("--platform {}: builds run on Linux; `plan` shows what the recipe knows of it",
-                                 printable(request.platform)));
+    throw UsageError(
+        fmt::format("--platform {}: wheelsmith builds on Linux only; `wheelsmith plan` shows the recipe's settings for "
+                    "this platform",
+                    printable(request.platform)));
   const bool live = sys::standard_error_is_terminal() && !command.quiet;
   const report::Style style = command.output.style();
   plan::PlanInputs inputs = session.inputs();
@@ -259,12 +267,13 @@ int build(const BuildCommand& command) {
 
 void add_build(CLI::App& app, Outcome& outcome) {
   auto command = std::make_shared<BuildCommand>();
-  CLI::App* sub = app.add_subcommand("build", "Build packages from source into checked and tested wheels");
+  CLI::App* sub = app.add_subcommand("build", "Build packages from source into checked, tested wheels");
   sub->footer(
-      "Wheels go into the wheelhouse (--out) only after they have passed their checks and tests. If a build is "
+      "Wheels are written to the wheelhouse (--out) only after they pass their checks and tests. If a build is "
       "interrupted, run the same command again to resume it.\n\n"
-      "Every option is also a line of wheelsmith.toml and a variable WHEELSMITH_NAME; `wheelsmith config show` prints "
-      "the effective values. A wheelsmith.toml that names programs, paths or servers must be trusted first: "
+      "Most options can also be set in wheelsmith.toml or by an environment variable WHEELSMITH_NAME; `wheelsmith "
+      "config show` lists them with their effective values. A wheelsmith.toml that names programs, paths or servers "
+      "must be trusted first: "
       "`wheelsmith trust`.\n\n"
       "Examples:\n"
       "  wheelsmith build .\n"
@@ -274,19 +283,19 @@ void add_build(CLI::App& app, Outcome& outcome) {
       "  wheelsmith build git+https://github.com/example/package.git@v1.2\n"
       "  wheelsmith build ./pytorch --editable --no-build-isolation --into ENV");
   sub->add_option("PACKAGE", command->packages,
-                  "Recipe or package of the package index (NAME, NAME==1.2), folder (. or ./dir), archive, or "
-                  "git+URL@REF; default: the packages of wheelsmith.toml");
+                  "Recipe or package name (NAME, NAME==1.2), folder (. or ./dir), archive, or git+URL@REF; default: "
+                  "the packages in wheelsmith.toml");
   command->settings.add_to(*sub);
-  sub->add_flag("--upgrade", command->upgrade, "Choose versions of sources and build requirements again")
+  sub->add_flag("--upgrade", command->upgrade, "Choose the versions of sources and build requirements anew")
       ->group("Source");
   sub->add_flag("--clean", command->clean, "Start from an empty build tree")->group("Advanced");
-  sub->add_flag("--despite-doctor", command->despite_doctor, "Build even if this machine seems unable to")
+  sub->add_flag("--despite-doctor", command->despite_doctor, "Build even if `doctor` reports that this machine cannot")
       ->group("Advanced");
   sub->add_flag("--no-test", command->no_test,
-                "Leave the recipe's tests out; the wheel goes to --out and is not reused by later builds")
+                "Skip the recipe's tests; the wheel is written to --out, but later builds do not reuse it")
       ->group("Output");
   sub->add_flag("--keep-failed", command->keep_failed,
-                "Keep a wheel that a check or a test refuses, in the folder failed/ of --out")
+                "Keep a wheel that fails a check or a test, in the folder failed/ of --out")
       ->group("Output");
   sub->add_flag("--cancel", command->cancel, "With --on slurm: cancel the jobs of this build instead of building")
       ->group("Resources");
@@ -294,7 +303,8 @@ void add_build(CLI::App& app, Outcome& outcome) {
   sub->add_flag("--install", command->install, "Install the finished wheels")->group("Output");
   sub->add_flag("-e,--editable", command->editable, k_editable_help)->group("Output");
   sub->add_option("--into", command->into,
-                  "With --install or --editable: folder or interpreter of the environment; default: the one built for")
+                  "With --install or --editable: the environment (folder or interpreter); default: the one that the "
+                  "wheel was built for")
       ->type_name("ENV")
       ->group("Output");
   sub->add_option("--sign", command->sign,

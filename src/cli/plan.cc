@@ -45,7 +45,8 @@ int make(const PlanCommand& command) {
   if (!command.compare.empty()) other_archs = read_archs(command.compare);
   const settings::Settings settings = command.settings.read(command.packages);
   if (command.editable && !settings.text("container").empty())
-    throw UsageError("--editable: the environment is this machine's, not the image's");
+    throw UsageError(
+        "--editable cannot be combined with --container: the environment belongs to this machine, not to the image");
   if (const auto status = run_in_container(settings)) return *status;
   Session session(settings, command.upgrade);
   choose::Request request = session.build_request();
@@ -81,29 +82,29 @@ void add_plan(CLI::App& app, Outcome& outcome) {
   auto command = std::make_shared<PlanCommand>();
   CLI::App* sub = app.add_subcommand("plan", "Show what `build` would do, in which order, and why");
   sub->footer(
-      "Takes the options of `build`, and runs no code of a recipe or a source. A cached step is not built again; the "
-      "reason of each other step says what changed.\n\n"
+      "Takes the options of `build`. Runs no code from recipes or sources. A cached step is not built again; for every "
+      "other step the plan gives the reason.\n\n"
       "Examples:\n"
       "  wheelsmith plan texture --arch \"8.0;9.0\"\n"
       "  wheelsmith plan texture --arch 9.0 --compare \"8.0;9.0;10.0\"\n"
       "  wheelsmith plan torch-scatter --torch 2.13.0 --script > build.sh\n"
       "  wheelsmith plan texture --dot | dot -Tsvg -o plan.svg");
   sub->add_option("PACKAGE", command->packages,
-                  "Recipe or package of the package index (NAME, NAME==1.2), folder (. or ./dir), archive, or "
-                  "git+URL@REF; default: the packages of wheelsmith.toml");
+                  "Recipe or package name (NAME, NAME==1.2), folder (. or ./dir), archive, or git+URL@REF; default: "
+                  "the packages in wheelsmith.toml");
   command->settings.add_to(*sub);
-  sub->add_flag("--upgrade", command->upgrade, "Choose versions of sources and build requirements again")
+  sub->add_flag("--upgrade", command->upgrade, "Choose the versions of sources and build requirements anew")
       ->group("Source");
   CLI::Option* editable = sub->add_flag("-e,--editable", command->editable, k_editable_help);
   editable->group("Output");
-  sub->add_option("--into", command->into, "With --editable: folder or interpreter of the environment")
+  sub->add_option("--into", command->into, "With --editable: the environment (folder or interpreter)")
       ->type_name("ENV")
       ->group("Output")
       ->needs(editable);
   CLI::Option* compare = sub->add_option("--compare", command->compare,
-                                         "Another list of architectures, shown side by side with the first");
+                                         "Show a second plan for these architectures, side by side with the first");
   compare->type_name("ARCHS")->group("Output");
-  CLI::Option* script = sub->add_flag("--script", command->script, "Print a bash script that does the same by hand");
+  CLI::Option* script = sub->add_flag("--script", command->script, "Print an equivalent bash script");
   script->group("Output");
   CLI::Option* container =
       sub->add_flag("--containerfile", command->containerfile, "Print a Containerfile that runs the script");
@@ -111,13 +112,12 @@ void add_plan(CLI::App& app, Outcome& outcome) {
   CLI::Option* dot = sub->add_flag("--dot", command->dot, "Print the graph for Graphviz");
   dot->group("Output");
   sub->add_option("--base-image", command->base_image,
-                  "Image for --containerfile; default: one that fits the platform and the Pythons")
+                  "Base image for --containerfile; default: chosen by platform and Python versions")
       ->type_name("IMAGE")
       ->group("Output")
       ->needs(container);
-  sub->add_option(
-         "--bundle", command->bundle,
-         "Write all sources of the plan into this file, for `checkout --unbundle` on a machine without network")
+  sub->add_option("--bundle", command->bundle,
+                  "Write all sources of the plan to this file, for `checkout --unbundle` on a machine without network")
       ->type_name("FILE")
       ->group("Output")
       ->excludes(script)

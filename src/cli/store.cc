@@ -1,4 +1,4 @@
-// `store`: its size and contents, its verification, its garbage collection, and removal by name.
+// `store`: shows, verifies and garbage-collects the store, and removes wheels by name.
 
 #include "report/store.h"
 
@@ -42,14 +42,15 @@ struct WheelChoice {
 WheelChoice read_choice(const std::string& text) {
   const std::size_t at = text.find("==");
   WheelChoice choice{pep::normalized_name(text.substr(0, at)), std::nullopt};
-  if (choice.name.empty()) throw UsageError(fmt::format("{} is not NAME or NAME==VERSION", printable(text)));
+  if (choice.name.empty())
+    throw UsageError(fmt::format("{} is not of the form NAME or NAME==VERSION", printable(text)));
   if (at == text.npos) return choice;
   choice.version = pep::Version::try_parse(text.substr(at + 2));
   if (!choice.version) throw UsageError(fmt::format("{} is not a valid version", printable(text.substr(at + 2))));
   return choice;
 }
 
-// The wheels that the names mean; throws Error for a name without any.
+// The wheels selected by the names. Throws Error for a name that selects none.
 std::vector<store::StoredWheel> chosen(const std::vector<store::StoredWheel>& wheels,
                                        const std::vector<std::string>& names) {
   if (names.empty()) return wheels;
@@ -93,7 +94,7 @@ int verify(const StoreCommand& command) {
 int collect(const StoreCommand& command) {
   const double seconds = command.older_than_days.value_or(0) * 86'400;
   if (!(seconds >= 0) || seconds > 1e11) throw UsageError("--older-than takes a number of days");
-  // Without a size and an age only leftovers are removed.
+  // Without a size and an age, only leftover temporary files are removed.
   std::uint64_t keep = command.older_than_days ? 0 : std::numeric_limits<std::uint64_t>::max();
   if (!command.keep.empty()) keep = parse_size("--keep", command.keep);
   const auto store = open_store(command.settings.read());
@@ -146,20 +147,22 @@ void add_store(CLI::App& app, Outcome& outcome) {
   add_store_command(*sub, "stats", "Show the size of each part", std::make_shared<StoreCommand>(), outcome, stats);
   const auto listed = std::make_shared<StoreCommand>();
   add_store_command(*sub, "ls", "List finished wheels: package, version, size, age", listed, outcome, list_wheels)
-      ->add_option("NAME[==VERSION]", listed->names, "Only wheels of these packages");
+      ->add_option("NAME[==VERSION]", listed->names, "List only wheels of these packages");
   const auto verified = std::make_shared<StoreCommand>();
   add_store_command(*sub, "verify", "Compare every file with its checksum", verified, outcome, verify)
       ->add_flag("--rebuild", verified->rebuild, "Rebuild the index from the files");
   const auto collected = std::make_shared<StoreCommand>();
-  CLI::App* gc = add_store_command(*sub, "gc", "Remove what is cheapest to make again, least recently used first",
-                                   collected, outcome, collect);
+  CLI::App* gc =
+      add_store_command(*sub, "gc", "Free space: remove what is cheapest to recreate, least recently used first",
+                        collected, outcome, collect);
   gc->footer(
       "Removes temporary files first, then build trees and logs, shims, downloads, environments, objects of the "
-      "compile "
-      "cache,\nand wheels last. What a running build uses stays, and so does the measured memory of compiles.");
-  gc->add_option("--keep", collected->keep,
-                 "Size that may remain, like 20GB; default: remove only temporary files and what --older-than names");
-  gc->add_option("--older-than", collected->older_than_days, "Only what has not been used for this many days");
+      "compile cache, and wheels last. Keeps everything that a running build uses, and the memory measurements of "
+      "compiles.");
+  gc->add_option(
+      "--keep", collected->keep,
+      "Target size of the store, such as 20GB; default: remove only temporary files and what --older-than selects");
+  gc->add_option("--older-than", collected->older_than_days, "Remove only what was not used for this many days");
   gc->add_flag("--dry-run", collected->dry_run, "Show what would be removed, and remove nothing");
   const auto removed = std::make_shared<StoreCommand>();
   CLI::App* rm = add_store_command(*sub, "rm", "Remove the wheels of a package and their build trees", removed, outcome,

@@ -15,7 +15,7 @@ namespace data {
 extern const std::string_view oom_toml, cuda_missing_toml, cuda_mismatch_toml, host_compiler_toml, arch_toml, abi_toml,
     submodule_toml, cmake_toml, isolation_toml, python_env_toml, disk_toml, network_toml, rocm_toml, linker_toml,
     wheel_platform_toml, glibc_toml, driver_toml, source_bug_toml, unknown_toml, structure_toml, missing_toml,
-    test_toml;
+    test_toml, programs_toml;
 }  // namespace data
 
 namespace {
@@ -184,6 +184,7 @@ std::vector<std::pair<std::string_view, std::string_view>> builtin_files() {
           {"driver.toml", driver_toml},
           {"source-bug.toml", source_bug_toml},
           {"test.toml", test_toml},
+          {"programs.toml", programs_toml},
           {"unknown.toml", unknown_toml},
           {"structure.toml", structure_toml}};
 }

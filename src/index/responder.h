@@ -17,46 +17,45 @@ namespace wheelsmith::index {
 
 class LiveSite;
 
-// An answer: status and headers as they are sent, and the body in one of two forms.
+// A response: status and headers as sent, and the body in one of two forms.
 struct Response {
   unsigned status = 200;
   std::vector<std::pair<std::string, std::string>> headers;
   std::shared_ptr<const std::string> text;    // either this
   std::shared_ptr<const sys::OpenFile> file;  // or a part of this
   std::uint64_t begin = 0;
-  std::uint64_t size = 0;  // of the body; nothing of it is sent for HEAD
+  std::uint64_t size = 0;  // of the body; HEAD sends none of it
 
-  // Status line and headers with their end.
+  // Status line and headers with the terminating empty line.
   [[nodiscard]] std::string head(bool keep_alive) const;
 };
 
-// A few words as text.
+// A short plain-text response.
 Response plain_response(unsigned status, std::string_view words);
 
 struct ServeOptions {
   std::filesystem::path folder;
-  bool live = false;  // make the pages from the folder, also where it has been indexed
+  bool live = false;  // render the pages from the folder even if it has been indexed
   LookOptions look;
   IndexOptions indexes;
   PageOptions pages;
-  // What goes wrong without the client being to blame, in words for the one who serves; called from several threads.
-  // May be empty.
+  // Receives server-side problems for the operator; called from several threads. May be empty.
   std::function<void(const std::string&)> on_problem{};
 };
 
-// Requests to answers. For any number of threads.
+// Answers requests. Thread-safe.
 class Responder {
  public:
-  // A folder that has been indexed is served as it is; of any other the pages are made in memory, and made again when
-  // the folder changes. Nothing is written.
+  // An indexed folder is served as it is; for others the pages are rendered in memory, and again when the folder
+  // changes. Nothing is written.
   explicit Responder(const ServeOptions& options);
   ~Responder();
 
   [[nodiscard]] Response answer(const Request& request) const;
   [[nodiscard]] bool is_live() const { return m_live != nullptr; }
-  // Hands a sentence to on_problem.
+  // Passes a sentence to on_problem.
   void tell(const std::string& problem) const;
-  // Looks at every file again where that is due; for a clock to call.
+  // Checks every file again if due; called periodically.
   void tick() const;
 
  private:

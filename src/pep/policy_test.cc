@@ -235,7 +235,7 @@ TEST(OwnPolicy, MistakesNameTheirLineAndTheRightWord) {
       {"[[policy]]\nname = \"a\"\npriority = 1\npermit = {\"libz.so.1\" = [\"x\"]}\n",
        "p.toml:4: x of libz.so.1 was not forbidden"},
       {"[[policy]]\nname = \"a\"\npriority = 1\nforbid = 3\n", "p.toml:4: forbid and permit are tables"},
-      {"[[policy]]\nname = \"a\"\nGLI\u013c = 3\n", "p.toml:3: a character outside ASCII must stand in quotes"},
+      {"[[policy]]\nname = \"a\"\nGLI\u013c = 3\n", "p.toml:3: a non-ASCII character must be quoted"},
   };
   for (const Row& row : rows) {
     try {

@@ -22,7 +22,7 @@ void read_config(TableReader& in, const std::string& prefix, const TextCheck& ch
     const std::string name = prefix.empty() ? key : prefix + "." + key;
     const auto add = [&](const Value& one) {
       if (one.text() == nullptr && one.integer() == nullptr) {
-        in.fail(one, fmt::format("config {} must be a text, but is {}", in_quotes(name), one.kind()));
+        in.fail(one, fmt::format("config {} must be a string, but is {}", in_quotes(name), one.kind()));
         return;
       }
       const std::string text = one.text() != nullptr ? *one.text() : std::to_string(*one.integer());

@@ -15,7 +15,7 @@ std::string published_json(const index::Published& published);
 
 struct ServedFolder {
   std::string folder, url;
-  bool live = false;  // pages made in memory
+  bool live = false;  // pages generated in memory
 };
 std::string served_text(const ServedFolder& served);
 std::string served_json(const ServedFolder& served);

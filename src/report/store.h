@@ -30,7 +30,7 @@ struct Collected {
   std::uint64_t bytes = 0;
   std::vector<store::Removed> removed;
   bool dry_run = false;
-  std::vector<std::string> held{};  // keys of steps that a build holds
+  std::vector<std::string> held{};  // keys of steps in use by a build
 };
 std::string collected_text(const Collected& collected, std::int64_t now, const Style& style);
 std::string collected_json(const Collected& collected);

@@ -22,7 +22,7 @@ bool is_word(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 127; });
 }
 
-// "1:2400000000,1:500000000"; "-" for none, "?" where nobody knows.
+// "1:2400000000,1:500000000"; "-" for none, "?" for unknown.
 std::string to_text(const std::optional<Tails>& tails) {
   if (!tails) return "?";
   std::string text;
@@ -84,7 +84,7 @@ std::optional<Observation> parse_line(std::string_view line) {
   result.peak = *peak;
   result.seconds = seconds;
   result.when = static_cast<std::int64_t>(*when);
-  if (fields.size() > 9) result.tails = parse_tails(fields[9], *peak);  // older lines end before
+  if (fields.size() > 9) result.tails = parse_tails(fields[9], *peak);  // older lines have no such field
   return result;
 }
 
@@ -94,7 +94,7 @@ UnitJournal::UnitJournal(std::filesystem::path folder) : m_folder(std::move(fold
   for (const auto& entry : std::filesystem::directory_iterator(m_folder, error)) {
     if (entry.path().extension() == ".tsv") files.push_back(entry.path());
   }
-  // Ours last: what was measured here counts more.
+  // Ours last: local measurements take precedence.
   std::sort(files.begin(), files.end(), [this](const auto& a, const auto& b) {
     return std::pair(a.filename() == m_own, a) < std::pair(b.filename() == m_own, b);
   });
@@ -103,7 +103,7 @@ UnitJournal::UnitJournal(std::filesystem::path folder) : m_folder(std::move(fold
 }
 
 void UnitJournal::read(const std::filesystem::path& file) {
-  // One that is too large or forbidden costs estimates, nothing else.
+  // A file that is too large or unreadable only costs estimates.
   const auto text = sys::read_file_if_possible(file, k_file_limit);
   if (!text) return;
   for (const std::string_view line : lines(*text)) {
@@ -120,7 +120,7 @@ void UnitJournal::shrink() {
     for (const Observation& observation : m_model.known(k_most_units)) text += to_line(observation);
     sys::write_file(m_folder / m_own, text);
     m_lines = m_model.size();
-  } catch (const Error&) {  // best effort: on a read-only disk it stays as long as it is
+  } catch (const Error&) {  // best effort: on a read-only disk it is not compacted
   }
 }
 
@@ -128,7 +128,7 @@ void UnitJournal::add(const Observation& observation) {
   m_model.learn(observation);
   std::error_code ignored;
   std::filesystem::create_directories(m_folder, ignored);
-  // Two governors (two machines, one store) may write it. A store that cannot be written costs estimates, nothing else.
+  // Two governors (two machines, one store) may write it. A read-only store only costs estimates.
   if (!sys::append_text(m_folder / m_own, to_line(observation))) ++m_lines;
 }
 

@@ -6,18 +6,18 @@
 #include "base/text.h"
 #include "report/build/build.h"
 
-// A status line holds, from left to right: step, phase, units done (or bytes of a download), time passed and expected,
-// memory, cache hits, and the unit that has compiled longest or what the step waits for. Where the terminal is too
-// narrow, the parts that matter least are left out, and names are cut, so that a line is never wrapped: a wrapped one
-// could not be drawn over. New lines are written over the old ones, and what is left of these is erased behind them:
-// nothing is blank in between, so nothing flickers.
+// A status line contains, from left to right: step, phase, finished units (or bytes of a download), elapsed and
+// expected time, memory, cache hits, and the longest-running unit or the reason for waiting. On a narrow terminal, the
+// least important parts are dropped and names are truncated, so that a line is never wrapped: a wrapped line could not
+// be overwritten. New lines are written over the old ones, and the rest of each old line is erased, which avoids
+// flicker.
 
 namespace wheelsmith::report {
 
 namespace {
 
 constexpr std::size_t k_most_status_lines = 12;
-constexpr double k_tell_every = 30;  // seconds, where there is no terminal
+constexpr double k_tell_every = 30;  // seconds; only without a terminal
 constexpr std::size_t k_least_unit = 12;
 constexpr std::size_t k_wide_line = 110;
 constexpr const char* k_queued = "queued";
@@ -34,7 +34,7 @@ std::string short_seconds(double seconds) {
   return fmt::format("{}h{:02}m", whole / 3600, whole / 60 % 60);
 }
 
-// "1.2 of 4.0 GB", the unit once where both have the same.
+// "1.2 of 4.0 GB", the unit once if both have the same.
 std::string bytes_out_of(std::uint64_t part, std::uint64_t whole) {
   const std::string left = human_bytes(part);
   const std::string right = human_bytes(whole);
@@ -49,7 +49,7 @@ std::string unit_text(const run::CompileStatus& compiles) {
   return compiles.running == 0 ? "" : printable(compiles.unit);
 }
 
-// How many compile beside the unit that is named: " +3".
+// The number of compiles besides the named unit: " +3".
 std::string others_text(const run::CompileStatus& compiles) {
   if (compiles.running < 2 || compiles.unit.empty()) return "";
   return fmt::format(" +{}", compiles.running - 1);
@@ -73,7 +73,7 @@ std::string done_text(std::uint64_t done, std::uint64_t total, bool bytes, const
 
 struct Part {
   std::string text;
-  int worth = 0;  // the least goes first
+  int worth = 0;  // the part with the lowest value is dropped first
 };
 
 std::size_t width_of(const std::vector<Part>& parts) {
@@ -153,7 +153,7 @@ std::string BuildStatus::line(const std::string& id, const Running& running) con
   const std::string others_running = running.what.empty() ? others_text(compiles) : "";
   unit.text += others_running;
   while (width_of(parts) > width) {
-    // The last part may be cut while enough of it remains to be read.
+    // The last part may be truncated as long as enough of it remains readable.
     const std::size_t others = width_of(parts) - (unit.text.empty() ? 0 : columns(unit.text));
     if (!unit.text.empty() && others + k_least_unit <= width) {
       unit.text.resize(unit.text.size() - others_running.size());
@@ -188,8 +188,8 @@ std::vector<std::string> BuildStatus::lines() const {
   return result;
 }
 
-// Goes to the first of the lines that were drawn last, writes `above` and the new lines, and erases the rest. Lines
-// that were wrapped meanwhile, because the terminal became narrower, take several rows.
+// Moves to the first of the previously drawn lines, writes `above` and the new lines, and erases the rest. Lines that
+// were wrapped meanwhile because the terminal became narrower occupy several rows.
 std::string BuildStatus::draw(const std::string& above) {
   if (m_width) m_style.width = std::max(m_width(), 20U);
   std::vector<std::string> next = lines();
@@ -234,8 +234,8 @@ std::string BuildStatus::on_progress(const run::Event& event) {
   running.done = event.done;
   running.total = event.total;
   running.what = event.done == event.total && !event.text.empty() ? "" : event.text;
-  if (running.what.empty() && !event.text.empty()) running.done = running.total = 0;  // the download is over
-  // Without a terminal a line for each tenth is enough; with one the status line shows it.
+  if (running.what.empty() && !event.text.empty()) running.done = running.total = 0;  // the download has finished
+  // Without a terminal, one line per tenth is enough; on a terminal the status line shows progress.
   if (m_live || !event.text.empty() || event.total == 0) return "";
   return is_new || event.done * 10 / event.total != before ? plain_line(event.step, running) : "";
 }

@@ -8,12 +8,12 @@ namespace wheelsmith::sys {
 
 namespace {
 
-// The only mutable variables of the program that are nobody's: a signal handler is handed nothing else.
-std::atomic<unsigned> interrupt_count{0};  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+// The program's only mutable globals: a signal handler receives nothing else.
+std::atomic<unsigned> interrupt_count{0};      // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 std::atomic<unsigned> harmless_interrupts{1};  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 static_assert(std::atomic<unsigned>::is_always_lock_free, "a signal handler may not take a lock");
 
-// From the last harmless one on the kernel itself answers a SIGINT.
+// After the last harmless one the kernel handles SIGINT itself.
 void handle(int) {
   if (++interrupt_count < harmless_interrupts) return;
   struct sigaction action{};
@@ -30,11 +30,11 @@ void install_interrupt_counter(unsigned harmless) {
   struct sigaction action{};
   action.sa_handler = handle;
   ::sigemptyset(&action.sa_mask);
-  action.sa_flags = 0;  // no SA_RESTART: poll() and flock() are to come back
+  action.sa_flags = 0;  // no SA_RESTART: poll() and flock() must return
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction before{};
     ::sigaction(signal, nullptr, &before);
-    // Whoever started us may have had a reason (nohup, "&" in a script).
+    // Whoever started us may ignore the signal on purpose (nohup, "&" in a script).
     if (before.sa_handler != SIG_IGN) ::sigaction(signal, &action, nullptr);
   }
 }

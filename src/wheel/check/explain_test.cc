@@ -17,7 +17,7 @@ TEST(Explain, KnowsFindingsOfEveryKind) {
     const char* says;
   } cases[] = {
       {"member-unreadable", "unzip -t"},      {"record-self-missing", "leaves it behind"},
-      {"elf-malformed", "ELF file"},          {"zip-directory-place", "where the directory is"},
+      {"elf-malformed", "ELF file"},          {"zip-directory-place", "directory's offset"},
       {"zip-hidden-member", "does not list"}, {"metadata-byte-order-mark", "byte order mark"},
       {"wheel-name-label-length", "16"},      {"elf-segment-outside-file", "SIGBUS"},
       {"platform-machine", "-march"},         {"symbol-undefined", "undefined symbol"},

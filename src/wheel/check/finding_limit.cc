@@ -1,27 +1,4 @@
-#include "wheel/check/finding_limit.h"
-
-#include <fmt/format.h>
-
-#include <map>
-
-#include "base/text.h"
-
-namespace wheelsmith::wheel {
-
-namespace {
-
-constexpr std::size_t k_most_per_id = 10'000;
-constexpr std::size_t k_always_kept = 100;  // of each id, however long the report is
-constexpr std::size_t k_most_bytes = 20'000'000;
-constexpr std::size_t k_longest_text = 8000;
-
-void clip(std::string& text) {
-  if (text.size() <= k_longest_text) return;
-  const std::string length = human_bytes(text.size());
-  std::size_t end = k_longest_text;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
-  text.resize(end);
-  text += fmt::format("… ({} in all)", length);
+#include "… ({} bytes)", length);
 }
 
 }  // namespace
@@ -51,7 +28,7 @@ std::vector<Finding> limited(std::vector<Finding> findings) {
     if (same.left_out == 0) continue;
     Finding& more = same.first_left_out;
     more.subject = "and others";
-    more.what = fmt::format("{} more findings like these are not shown", same.left_out);
+    more.what = fmt::format("{} more findings with this id are not shown", same.left_out);
     result.push_back(std::move(more));
   }
   return result;

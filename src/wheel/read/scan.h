@@ -17,7 +17,7 @@ struct ScanOptions {
   std::function<void(const std::string& name, Bytes bytes)> each = {};
 };
 
-// A file that is device code by itself: a fat binary, a HIP bundle, a .kpack archive.
+// A file of device code: a fat binary, a HIP bundle, a .kpack archive.
 struct DeviceFile {
   std::string path;
   gpu::FileKind kind = gpu::FileKind::other;
