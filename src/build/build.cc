@@ -9,6 +9,7 @@
 #include "choose/python.h"
 #include "doctor/checklist.h"
 #include "env/env.h"
+#include "slurm/commands.h"
 
 namespace wheelsmith::build {
 

@@ -50,7 +50,7 @@ std::string date_text(double seconds) {
   return text.data();
 }
 
-// Of jobs that a record names, those that Slurm still has. Nothing where Slurm does not answer.
+// Of jobs that a record names, those that Slurm still has. Nothing if Slurm does not answer.
 std::optional<std::set<std::string>> active_jobs(const std::vector<run::ListedBuild>& builds) {
   const bool any = std::any_of(builds.begin(), builds.end(),
                                [](const auto& build) { return build.on == "slurm" && !build.running.empty(); });

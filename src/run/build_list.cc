@@ -23,7 +23,7 @@ std::map<std::string, std::string> texts_of(const document::Value& value) {
   return result;
 }
 
-// A process of ours with that number; on another machine nobody knows.
+// Whether a wheelsmith process has that number. Processes of other machines cannot be seen.
 bool lives_here(const std::string& host, std::int64_t pid) {
   if (host != sys::host_name()) return false;
   const auto name = sys::read_file_if_possible(fmt::format("/proc/{}/comm", pid), 4096);

@@ -61,7 +61,7 @@ class Executor {
   virtual void cancel(std::size_t ticket) = 0;
   // Whether steps go on when the coordinator ends, and a later one finds them.
   [[nodiscard]] virtual bool outlives_coordinator() const { return false; }
-  // Where a running step is, for messages: "Slurm job 12 on n1"; "" where there is nothing to say.
+  // Where a running step is, for messages: "Slurm job 12 on n1"; "" if unknown.
   [[nodiscard]] virtual std::string place(std::size_t) const { return ""; }
 };
 

@@ -1,5 +1,5 @@
-// A cluster without processes, files or time: a thousand nodes, twenty thousand steps. What the scheduler decides is
-// compared with what nobody can beat: the longest chain of steps, and all work divided by all nodes.
+// A cluster without processes, files or time: 1,000 nodes, 20,000 steps. The makespan is compared with its lower bounds:
+// the longest chain of steps, and all work divided by all nodes.
 
 #include <gtest/gtest.h>
 

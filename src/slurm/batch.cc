@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint64_t k_batch_mebibyte = 1ull << 20;
 
-// What the executor decides about a job. An option of these would take it out of our hands without anybody noticing.
+// Options that the executor sets. A second value would break it silently.
 constexpr std::array<std::string_view, 24> k_own_options = {
     "--array",  "-a",      "--output", "-o",        "--error",   "-e",       "--input",   "-i",
     "--wrap",   "--parsable", "--job-name", "-J",   "--chdir",   "-D",       "--requeue", "--no-requeue",

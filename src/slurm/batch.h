@@ -46,7 +46,7 @@ struct Batch {
   std::vector<std::string> arguments{};
   std::filesystem::path errors{};  // what Slurm and the program print
 };
-// The words of the command, the script on standard input.
+// The command, which reads the script from standard input.
 std::vector<std::string> sbatch_words(const Batch& batch);
 std::string batch_script(const Batch& batch);
 

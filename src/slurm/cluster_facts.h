@@ -15,7 +15,7 @@ namespace wheelsmith::slurm {
 // What a job found on its node.
 struct NodeFacts {
   std::string node, kernel;
-  double clock_ahead = 0;      // seconds that the node's clock is ahead of ours
+  double clock_ahead = 0;      // seconds by which the node's clock is ahead
   std::string store_problem{};  // why it cannot write to the store
   std::string scratch{};        // its folder for trees and environments
   std::string scratch_problem{};
@@ -30,7 +30,7 @@ struct ClusterFacts {
   std::vector<Node> nodes{};
   std::string partition{};  // that the jobs go to; "" for the default one
   Reply submitted{};        // of the job; only where the controller answers and the partition has nodes
-  std::string waits{};      // why it did not start in time; "" where it did
+  std::string waits{};      // why it did not start in time; "" if it did
   std::optional<EndedJob> ended{};
   std::string output{};  // what it printed
   std::optional<NodeFacts> node{};

@@ -35,7 +35,7 @@ Reply ProgramCommands::call(const std::vector<std::string>& words, const std::st
   std::erase_if(*command.environment, [](const auto& item) {
     return (item.first.starts_with("SLURM_") && item.first != "SLURM_CONF") || item.first.starts_with("SBATCH_");
   });
-  // A job whose number nobody read, or that nobody cancelled, would be left behind.
+  // An interrupted call would leave a job with an unknown number, or one that was to be cancelled.
   const sys::Captured captured = sys::capture_to_the_end(command);
   Reply reply{classify(captured.exit.code, captured.errors), captured.output, one_line(captured.errors)};
   if (captured.exit.timed_out || captured.exit.stopped) reply.answer = Answer::away;
@@ -72,7 +72,7 @@ Ended ended(Commands& commands, const JobId& id) {
   if (result.reply.answer == Answer::away) return result;
   if (result.reply.answer == Answer::good) result.job = find(parse_jobs(result.reply.text));
   if (result.job) return result;
-  // Forgotten after MinJobAge. Small clusters have no accounting; then nobody knows any more.
+  // Forgotten after MinJobAge. Small clusters have no accounting.
   const Reply accounting = commands.call({"sacct", "-n", "-P", "-j", to_string(id), "-o", k_accounting_format}, "");
   if (accounting.answer == Answer::good) result.job = find(parse_accounting(accounting.text));
   result.reply.answer = result.job ? Answer::good : Answer::no_job;

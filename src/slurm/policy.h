@@ -33,7 +33,7 @@ struct Request {
 
 // What is known about a step before it runs.
 struct Known {
-  // From its last build: 0 where there is none.
+  // From its last build; 0: none.
   double wall_seconds = 0;
   unsigned wall_cpus = 0;         // that it had
   std::uint64_t peak_memory = 0;  // of the whole job, bytes

@@ -15,8 +15,8 @@ RANDOM=$seed
 echo "seed $seed"
 
 pythons=$(for python in 3.9 3.10 3.11 3.12 3.13; do command -v "python$python" >/dev/null && echo "$python"; done | tail -n 2 | paste -sd, -)
-packages=20
-[[ $pythons == *,* ]] || packages=40
+packages=${PACKAGES:-20}  # with two Pythons twice as many steps
+[[ $pythons == *,* ]] || packages=$((packages * 2))
 names=()
 for ((i = 0; i < packages; i++)); do
   name=$(printf 'p%02d' "$i")

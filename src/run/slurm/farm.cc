@@ -99,7 +99,7 @@ std::optional<Try> FarmFolder::last() const {
     try {
       Try one = Try::from_value(*value);
       if (!newest || one.number > newest->number) newest = std::move(one);
-    } catch (const Error&) {  // another version's: a job that nobody waits for
+    } catch (const Error&) {  // written by another version: its job is ignored
     }
   }
   return newest;

@@ -20,8 +20,8 @@
 //   farm/batches/NAME.json              the tries that one call of sbatch starts                coordinator
 //   bin/SHA256                          our own program, which nodes run
 //
-// The folder belongs to the job's document, not to a coordinator: one that comes later, or a second one with the same
-// plan, finds the tries and goes on from there. Who looks and then submits holds the folder's lock.
+// The folder belongs to the job's document, not to a coordinator: a later coordinator, or a second one with the same
+// plan, finds the tries and continues with them. A coordinator holds the folder's lock while it looks and submits.
 
 namespace wheelsmith::run {
 

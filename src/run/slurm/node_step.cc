@@ -17,9 +17,9 @@
 #include "sys/files.h"
 #include "sys/process/own_process.h"
 
-// A job's process is as simple as it can be: it is the local executor for one step, and copies what that one reports
-// into a file of the store. What the coordinator must know beyond it are the node, the memory, and whether the end was
-// the step's own or somebody else's: Slurm's, with a signal, or the kernel's, for lack of memory.
+// A job's process is the local executor for one step, and copies its reports into a file of the store. The coordinator
+// also needs the node, the memory, and whether the step ended by itself or was ended: by Slurm, with a signal, or by the
+// kernel, for lack of memory.
 
 namespace wheelsmith::run {
 

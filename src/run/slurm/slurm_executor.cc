@@ -21,9 +21,9 @@
 //   submitted  the job is in the queue or runs; its report is read as it grows
 //   ended      the report has its last line, or Slurm says that the job is over
 //
-// The report in the store decides, Slurm's word comes second: a wheel that was published is good even when the node
-// died afterwards, and a controller that is away for minutes keeps nobody from finishing. Slurm's word counts where the
-// report ends badly or not at all: then it says whether more memory, more time or another node would help.
+// The report in the store decides, Slurm's state comes second: a published wheel is good even if the node died
+// afterwards, and steps finish while the controller is away. If the report ends badly or not at all, Slurm's state tells
+// whether more memory, more time or another node would help.
 
 namespace wheelsmith::run {
 
@@ -183,7 +183,7 @@ class SlurmExecutor final : public Executor {
     return m_nodes;
   }
 
-  // Takes over a try of another coordinator, or prepares the next one. Nothing happens when somebody else is at it.
+  // Takes over a try of another coordinator, or prepares the next one. False: try again later.
   bool prepare(FarmTask& task, std::vector<Report>& reports) {
     const std::optional<Try> last = task.folder.last();
     if (last && !last->taken && last->number >= task.one.number) {
@@ -195,7 +195,7 @@ class SlurmExecutor final : public Executor {
              last->id ? fmt::format("found as Slurm job {}", slurm::to_string(*last->id)) : "found as a job of Slurm");
         return true;
       }
-      // Between the note and sbatch's answer somebody died: the queue knows whether the job exists.
+      // A coordinator died between writing the try and reading sbatch's answer: the queue shows whether the job exists.
       const slurm::Queue queue = slurm::queue(m_commands);
       if (queue.reply.answer != slurm::Answer::good) {
         task.one = {};
@@ -251,7 +251,7 @@ class SlurmExecutor final : public Executor {
            gpu_limits(task).cpus != 0;
   }
 
-  // Whether a job has built it and nobody has tested it yet.
+  // Whether a job has built it and no job has tested it yet.
   [[nodiscard]] bool is_held(const FarmTask& task) const {
     const auto text = sys::read_file_if_possible(task.folder.held_file());
     const auto value = text ? document::try_parse_json(*text) : std::nullopt;
@@ -339,7 +339,7 @@ class SlurmExecutor final : public Executor {
     switch (submitted.reply.answer) {
       case slurm::Answer::good: break;
       case slurm::Answer::away:
-        // It may have been taken all the same: the queue says so when the controller is back.
+        // The job may exist anyway: the queue shows it when the controller is back.
         for (FarmTask* task : tasks) task->one = {};
         away(submitted.reply.errors);
         m_submit_at = now() + slurm::back_off(m_failures);

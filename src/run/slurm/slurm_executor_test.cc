@@ -9,8 +9,8 @@
 #include "sys/file.h"
 #include "sys/files.h"
 
-// Stories with a Slurm that is made of a few lists: tests say what becomes of each job, and time passes when the
-// executor would wait.
+// Stories with a Slurm that is made of a few lists: tests decide how each job ends, and time passes when the executor
+// would wait.
 
 namespace wheelsmith::run {
 namespace {
@@ -251,7 +251,7 @@ TEST(SlurmExecutor, FindsTheJobsOfACoordinatorThatDied) {
   EXPECT_EQ(farm.slurm.count("sbatch"), 1);
 }
 
-TEST(SlurmExecutor, FindsAJobWhoseNumberNobodyRead) {
+TEST(SlurmExecutor, FindsAJobWhoseNumberWasNotRead) {
   Farm farm;
   farm.slurm.lose_answers = true;
   {
