@@ -231,8 +231,10 @@ int build(const BuildCommand& command) {
   watcher.on_start = [&](const std::string& id) {
     plan_id = id;
     if (!command.expected_plan.empty() && id != command.expected_plan)
-      throw Error(fmt::format("the same command now makes another plan ({}) than the one to attach to ({}); its inputs "
-                              "have changed", id, printable(command.expected_plan)));
+      throw Error(
+          fmt::format("the same command now makes another plan ({}) than the one to attach to ({}); its inputs "
+                      "have changed",
+                      id, printable(command.expected_plan)));
     if (options.slurm && !command.quiet) print_status(style.dim("plan " + id) + "\n");
   };
   build::BuildResult result = build::build(request, inputs, options, watcher);
@@ -257,7 +259,7 @@ int build(const BuildCommand& command) {
   if (sys::interrupted()) {
     print_status(options.slurm && sys::interruptions() > 1 ? "wheelsmith: interrupted; the jobs are cancelled\n"
                  : options.slurm ? fmt::format("wheelsmith: interrupted; to continue: wheelsmith attach {}\n", plan_id)
-                               : "wheelsmith: interrupted; run the same command to resume\n");
+                                 : "wheelsmith: interrupted; run the same command to resume\n");
     return k_interrupted;
   }
   return result.good() || command.cancel ? k_fine : k_not_fine;

@@ -134,19 +134,24 @@ int attach(const AttachCommand& command) {
     for (run::ListedBuild& build : run::list_builds(*store)) {
       if (!command.plan.empty() ? build.id.starts_with(command.plan)
                                 : build.on == "slurm" && build.state == run::ListedBuild::State::detached) {
-        if (found && !command.plan.empty()) throw UsageError(fmt::format("several builds begin with {}", printable(command.plan)));
+        if (found && !command.plan.empty())
+          throw UsageError(fmt::format("several builds begin with {}", printable(command.plan)));
         if (!found) found = std::move(build);
       }
     }
   }
   if (!found)
-    throw UsageError(command.plan.empty() ? "no build of this store is without its coordinator; `wheelsmith builds` lists all"
-                                          : fmt::format("there is no build {}; `wheelsmith builds` lists them", printable(command.plan)));
+    throw UsageError(
+        command.plan.empty()
+            ? "no build of this store is without its coordinator; `wheelsmith builds` lists all"
+            : fmt::format("there is no build {}; `wheelsmith builds` lists them", printable(command.plan)));
   if (found->on != "slurm")
     throw UsageError(fmt::format("{} ran on {}; run the same command to resume it", found->id, printable(found->host)));
   std::error_code error;
   std::filesystem::current_path(found->folder, error);
-  if (error) throw Error(fmt::format("the folder {} of that build cannot be entered: {}", printable(found->folder), error.message()));
+  if (error)
+    throw Error(
+        fmt::format("the folder {} of that build cannot be entered: {}", printable(found->folder), error.message()));
   // As the command was given: with its settings in variables, and those of this command on top.
   for (const auto& [name, value] : found->environment)
     ::setenv(name.c_str(), value.c_str(), 1);  // NOLINT(concurrency-mt-unsafe): before there are threads
@@ -176,7 +181,8 @@ std::optional<FoundLog> find_log(const store::Store& store, const std::string& n
       if (step.starts_with(name)) near.push_back(step);
     }
     if (near.size() > 1)
-      throw UsageError(fmt::format("{} steps begin with {}: {}", near.size(), printable(name), printable(join(near, ", "))));
+      throw UsageError(
+          fmt::format("{} steps begin with {}: {}", near.size(), printable(name), printable(join(near, ", "))));
     if (near.size() != 1) continue;
     const std::string step = near.front();
     return FoundLog{build, step, run::log_path(store, step, build.keys[step])};
@@ -188,7 +194,8 @@ int show_log(const LogsCommand& command) {
   const std::unique_ptr<store::Store> store = open_store(command.settings.read());
   std::optional<FoundLog> found = find_log(*store, command.step);
   if (!found)
-    throw UsageError(fmt::format("no build of this store has a step {}; `wheelsmith builds` lists builds", printable(command.step)));
+    throw UsageError(
+        fmt::format("no build of this store has a step {}; `wheelsmith builds` lists builds", printable(command.step)));
   sys::install_interrupt_flag();
   std::uint64_t offset = 0;
   bool told = false;
@@ -203,15 +210,17 @@ int show_log(const LogsCommand& command) {
     if (over) break;
     if (offset == 0 && !std::exchange(told, true)) {
       const auto place = found->build.running.find(found->step);
-      print_status(fmt::format("{} has not started{}\n", printable(found->step),
-                               place == found->build.running.end() || place->second.empty() ? "" : ": " + printable(place->second)));
+      print_status(fmt::format(
+          "{} has not started{}\n", printable(found->step),
+          place == found->build.running.end() || place->second.empty() ? "" : ": " + printable(place->second)));
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(300));
     if (std::chrono::steady_clock::now() - looked < std::chrono::seconds(2)) continue;
     looked = std::chrono::steady_clock::now();
     if (auto again = find_log(*store, command.step)) found = std::move(again);
   }
-  if (offset == 0) throw Error(fmt::format("{} has no log yet: {}", printable(found->step), printable(found->log.string())));
+  if (offset == 0)
+    throw Error(fmt::format("{} has no log yet: {}", printable(found->step), printable(found->log.string())));
   return k_fine;
 }
 

@@ -15,7 +15,8 @@ std::vector<Scoped> scoped_options(const settings::Settings& settings) {
   std::vector<Scoped> result;
   for (const auto& [name, value] : settings.table("slurm")) {
     const std::size_t dot = name.rfind('.');
-    result.push_back(dot == name.npos ? Scoped{"", name, value} : Scoped{name.substr(0, dot), name.substr(dot + 1), value});
+    result.push_back(dot == name.npos ? Scoped{"", name, value}
+                                      : Scoped{name.substr(0, dot), name.substr(dot + 1), value});
   }
   return result;
 }

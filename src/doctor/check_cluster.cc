@@ -47,7 +47,8 @@ Check controller_check(const slurm::ClusterFacts& facts) {
 
 Check partition_check(const slurm::ClusterFacts& facts) {
   Check check{.id = "slurm-partition",
-              .wanted = facts.partition.empty() ? "a default partition with nodes" : fmt::format("partition {} with nodes", facts.partition)};
+              .wanted = facts.partition.empty() ? "a default partition with nodes"
+                                                : fmt::format("partition {} with nodes", facts.partition)};
   std::set<std::string> partitions;
   for (const slurm::Node& node : facts.nodes) partitions.insert(node.partition);
   const slurm::NodeLimits limits = slurm::limits_of(facts.nodes, facts.partition, false);
@@ -91,7 +92,9 @@ void add_node_checks(const slurm::ClusterFacts& facts, std::vector<Check>& check
                                facts.ended ? " as " + std::string(enum_name(facts.ended->state)) : "",
                                facts.ended && !facts.ended->node.empty() ? " on " + facts.ended->node : "",
                                facts.output.empty() ? "" : ": " + printable(facts.output));
-      runs.why = "the program is copied into the store and run from there; a node that does not see the store, or mounts it noexec, cannot";
+      runs.why =
+          "the program is copied into the store and run from there; a node that does not see the store, or mounts it "
+          "noexec, cannot";
       runs.fix = fmt::format("put the store on a file system that the nodes share: --store DIR, now {}", facts.store);
     }
     checks.push_back(std::move(runs));
@@ -101,14 +104,18 @@ void add_node_checks(const slurm::ClusterFacts& facts, std::vector<Check>& check
   runs.found = fmt::format("{}, Linux {}", node.node, node.kernel);
   checks.push_back(std::move(runs));
   checks.push_back({.id = "slurm-store", .found = facts.store, .wanted = "the store can be written from a node"});
-  Check clock{.id = "slurm-clock", .found = fmt::format("{:.1f} s apart", std::abs(node.clock_ahead)), .wanted = "clocks agree"};
+  Check clock{.id = "slurm-clock",
+              .found = fmt::format("{:.1f} s apart", std::abs(node.clock_ahead)),
+              .wanted = "clocks agree"};
   if (std::abs(node.clock_ahead) > k_most_skew) {
     clock.state = State::bad;
     clock.why = "build systems compare the times of files that different machines wrote";
     clock.fix = "run an NTP client on " + node.node;
   }
   checks.push_back(std::move(clock));
-  Check scratch{.id = "slurm-scratch", .found = fmt::format("{}, {} free", node.scratch, human_bytes(node.scratch_free)), .wanted = "a folder on the node for build trees"};
+  Check scratch{.id = "slurm-scratch",
+                .found = fmt::format("{}, {} free", node.scratch, human_bytes(node.scratch_free)),
+                .wanted = "a folder on the node for build trees"};
   if (!node.scratch_problem.empty()) {
     scratch.state = State::bad;
     scratch.found = node.scratch_problem;

@@ -1,5 +1,5 @@
-// A cluster without processes, files or time: 1,000 nodes, 20,000 steps. The makespan is compared with its lower bounds:
-// the longest chain of steps, and all work divided by all nodes.
+// A cluster without processes, files or time: 1,000 nodes, 20,000 steps. The makespan is compared with its lower
+// bounds: the longest chain of steps, and all work divided by all nodes.
 
 #include <gtest/gtest.h>
 
@@ -32,9 +32,11 @@ Simulated make_release(std::size_t count, std::uint64_t seed) {
     const std::size_t needs = 1 + random() % 3;
     for (std::size_t n = 0; n < needs; ++n) {
       // Mostly a package that everything needs, sometimes one of those just before.
-      const std::size_t need = random() % 10 != 0 ? random() % (count / 50) : i - 1 - random() % std::min<std::size_t>(i, 500);
+      const std::size_t need =
+          random() % 10 != 0 ? random() % (count / 50) : i - 1 - random() % std::min<std::size_t>(i, 500);
       auto& list = result.nodes[i].needs;
-      if (std::none_of(list.begin(), list.end(), [&](const auto& one) { return one.step == need; })) list.push_back({need});
+      if (std::none_of(list.begin(), list.end(), [&](const auto& one) { return one.step == need; }))
+        list.push_back({need});
     }
   }
   // As plan::critical_seconds() counts: a step and the longest chain behind it.
@@ -81,7 +83,8 @@ TEST(SchedulerSimulation, KeepsAThousandNodesBusy) {
     }
     const double ideal = std::max(longest, work / 1000);
     const double taken = run_on(release, 1000, nullptr);
-    std::printf("seed %llu: %.0f s, ideal %.0f s: %.3f\n", static_cast<unsigned long long>(seed), taken, ideal, taken / ideal);
+    std::printf("seed %llu: %.0f s, ideal %.0f s: %.3f\n", static_cast<unsigned long long>(seed), taken, ideal,
+                taken / ideal);
     EXPECT_LE(taken, 1.1 * ideal) << "seed " << seed;
     EXPECT_GE(taken, ideal * 0.999) << "seed " << seed;
   }

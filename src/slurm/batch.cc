@@ -18,9 +18,9 @@ constexpr std::uint64_t k_batch_mebibyte = 1ull << 20;
 
 // Options that the executor sets. A second value would break it silently.
 constexpr std::array<std::string_view, 24> k_own_options = {
-    "--array",  "-a",      "--output", "-o",        "--error",   "-e",       "--input",   "-i",
-    "--wrap",   "--parsable", "--job-name", "-J",   "--chdir",   "-D",       "--requeue", "--no-requeue",
-    "--export", "--wait",  "-W",       "--dependency", "-d",     "--open-mode", "--test-only", "--export-file"};
+    "--array",  "-a",         "--output",   "-o",           "--error", "-e",          "--input",     "-i",
+    "--wrap",   "--parsable", "--job-name", "-J",           "--chdir", "-D",          "--requeue",   "--no-requeue",
+    "--export", "--wait",     "-W",         "--dependency", "-d",      "--open-mode", "--test-only", "--export-file"};
 
 void check_option(const std::string& word) {
   if (word.size() < 2 || word[0] != '-')
@@ -66,12 +66,18 @@ const std::map<std::string, std::string>& site_keys() {
 }
 
 void set_site_option(SiteOptions& site, SubmitLimits& limits, const std::string& key, const std::string& value) {
-  if (key == "partition") site.partition = read_word(key, value);
-  else if (key == "account") site.account = read_word(key, value);
-  else if (key == "qos") site.qos = read_word(key, value);
-  else if (key == "constraint") site.constraint = read_word(key, value);
-  else if (key == "gpu-partition") site.gpu_partition = read_word(key, value);
-  else if (key == "gpus") site.gpus = read_word(key, value);
+  if (key == "partition")
+    site.partition = read_word(key, value);
+  else if (key == "account")
+    site.account = read_word(key, value);
+  else if (key == "qos")
+    site.qos = read_word(key, value);
+  else if (key == "constraint")
+    site.constraint = read_word(key, value);
+  else if (key == "gpu-partition")
+    site.gpu_partition = read_word(key, value);
+  else if (key == "gpus")
+    site.gpus = read_word(key, value);
   else if (key == "options") {
     site.options.clear();
     for (const std::string_view word : split(value, '\n')) {
@@ -79,7 +85,8 @@ void set_site_option(SiteOptions& site, SubmitLimits& limits, const std::string&
       check_option(std::string(trim(word)));
       site.options.emplace_back(trim(word));
     }
-  } else if (key == "cpus") site.cpus = read_count(key, value, 1);
+  } else if (key == "cpus")
+    site.cpus = read_count(key, value, 1);
   else if (key == "memory") {
     const auto bytes = parse_byte_size(value);
     if (!bytes || *bytes == 0) throw Error(fmt::format("slurm.memory {}: must be a size like 32GB", printable(value)));
@@ -89,8 +96,10 @@ void set_site_option(SiteOptions& site, SubmitLimits& limits, const std::string&
     if (!seconds || *seconds == 0)
       throw Error(fmt::format("slurm.time {}: must be minutes, H:MM:SS or D-HH:MM:SS", printable(value)));
     site.seconds = *seconds;
-  } else if (key == "max-queued") limits.most_queued = read_count(key, value, 1);
-  else if (key == "submit-rate") limits.per_minute = read_count(key, value, 1);
+  } else if (key == "max-queued")
+    limits.most_queued = read_count(key, value, 1);
+  else if (key == "submit-rate")
+    limits.per_minute = read_count(key, value, 1);
   else {
     std::vector<std::string> known;
     for (const auto& [name, help] : site_keys()) known.push_back(name);
@@ -103,7 +112,8 @@ void set_site_option(SiteOptions& site, SubmitLimits& limits, const std::string&
 std::string job_name(std::string_view text) {
   std::string name;
   for (const char c : text.substr(0, 40)) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
+    const bool plain =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
     name += plain ? c : '-';
   }
   return name.empty() ? "step" : name;

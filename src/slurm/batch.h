@@ -18,11 +18,11 @@ namespace wheelsmith::slurm {
 // The user's choices: [slurm] in wheelsmith.toml, laid over by [slurm.NAME] for a recipe or a variant.
 struct SiteOptions {
   std::string partition{}, account{}, qos{}, constraint{};
-  std::string gpu_partition{};              // for tests that need a GPU; "": `partition`
-  std::string gpus{"1"};                    // for --gpus of such a test: "1", "h100:1"
-  std::vector<std::string> options{};       // further words for sbatch
-  unsigned cpus = 0;                        // for each step; 0: from the estimate
-  std::uint64_t memory = 0, seconds = 0;    // likewise
+  std::string gpu_partition{};            // for tests that need a GPU; "": `partition`
+  std::string gpus{"1"};                  // for --gpus of such a test: "1", "h100:1"
+  std::vector<std::string> options{};     // further words for sbatch
+  unsigned cpus = 0;                      // for each step; 0: from the estimate
+  std::uint64_t memory = 0, seconds = 0;  // likewise
   bool operator==(const SiteOptions&) const = default;
 };
 // Limits on what is put to the controller.
@@ -38,8 +38,8 @@ void set_site_option(SiteOptions& site, SubmitLimits& limits, const std::string&
 
 // A job, or an array of them.
 struct Batch {
-  std::string name;             // of the job: letters, digits, '-' and '_'
-  std::size_t tasks = 1;        // more: an array, tasks 0 … tasks - 1
+  std::string name;       // of the job: letters, digits, '-' and '_'
+  std::size_t tasks = 1;  // more: an array, tasks 0 … tasks - 1
   Request request{};
   SiteOptions site{};
   std::filesystem::path program;  // our own, where nodes see it

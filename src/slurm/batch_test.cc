@@ -59,14 +59,14 @@ TEST(SiteOptions, RefuseWhatIsNotTheirs) {
   set_site_option(site, limits, "options", "--account=x\n-C fast");
   EXPECT_EQ(site.options, (std::vector<std::string>{"--account=x", "-C fast"}));
   for (const auto& [key, value] : std::vector<std::pair<std::string, std::string>>{{"options", "--array=1-9"},
-                                                                                 {"options", "-o/tmp/x"},
-                                                                                 {"options", "--wrap=x"},
-                                                                                 {"options", "job.sh"},
-                                                                                 {"partition", "--wrap=x"},
-                                                                                 {"partitoin", "x"},
-                                                                                 {"memory", "much"},
-                                                                                 {"time", "soon"},
-                                                                                 {"max-queued", "0"}})
+                                                                                   {"options", "-o/tmp/x"},
+                                                                                   {"options", "--wrap=x"},
+                                                                                   {"options", "job.sh"},
+                                                                                   {"partition", "--wrap=x"},
+                                                                                   {"partitoin", "x"},
+                                                                                   {"memory", "much"},
+                                                                                   {"time", "soon"},
+                                                                                   {"max-queued", "0"}})
     EXPECT_THROW(set_site_option(site, limits, key, value), Error) << key << " " << value;
 }
 

@@ -15,7 +15,7 @@ namespace wheelsmith::slurm {
 // What a job found on its node.
 struct NodeFacts {
   std::string node, kernel;
-  double clock_ahead = 0;      // seconds by which the node's clock is ahead
+  double clock_ahead = 0;       // seconds by which the node's clock is ahead
   std::string store_problem{};  // why it cannot write to the store
   std::string scratch{};        // its folder for trees and environments
   std::string scratch_problem{};

@@ -8,8 +8,8 @@
 #include "slurm/batch.h"
 #include "slurm/text.h"
 
-// Calls Slurm's commands. Every call is bounded in time; what the answer means is for text.h to say. No shell, and never
-// from foreign code: only our own process calls them.
+// Calls Slurm's commands. Every call is bounded in time; what the answer means is for text.h to say. No shell, and
+// never from foreign code: only our own process calls them.
 
 namespace wheelsmith::slurm {
 

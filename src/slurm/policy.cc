@@ -55,7 +55,8 @@ NodeLimits limits_of(const std::vector<Node>& nodes, const std::string& partitio
 Request estimate(const Known& known, const NodeLimits& limits, unsigned most_cpus) {
   const double work = known.wall_seconds > 0 ? known.wall_seconds * std::max(1u, known.wall_cpus) : known.core_seconds;
   Request request;
-  request.cpus = work > 0 ? static_cast<unsigned>(std::clamp(std::ceil(work / k_seconds_per_core), 1.0, 1e4)) : k_usual_cpus;
+  request.cpus =
+      work > 0 ? static_cast<unsigned>(std::clamp(std::ceil(work / k_seconds_per_core), 1.0, 1e4)) : k_usual_cpus;
   // What has run well runs again with as many: its tree and its memory are known for that.
   if (limits.cpus != 0) request.cpus = std::min(request.cpus, limits.cpus);
   if (most_cpus != 0) request.cpus = std::min(request.cpus, most_cpus);
@@ -115,8 +116,9 @@ Retry after(const Ending& ending, const Request& request, unsigned tries, const 
     case JobState::boot_fail:
       avoid();
       retry.again = true;
-      retry.why = ending.state == JobState::node_fail ? fmt::format("its node failed{}", on.empty() ? "" : ":" + on.substr(3))
-                                                      : fmt::format("it could not be started{}", on);
+      retry.why = ending.state == JobState::node_fail
+                      ? fmt::format("its node failed{}", on.empty() ? "" : ":" + on.substr(3))
+                      : fmt::format("it could not be started{}", on);
       break;
     case JobState::preempted:
       retry.again = true;

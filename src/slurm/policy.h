@@ -24,8 +24,8 @@ NodeLimits limits_of(const std::vector<Node>& nodes, const std::string& partitio
 
 struct Request {
   unsigned cpus = 1;
-  std::uint64_t memory = 0;              // bytes; 0: the partition's default
-  std::uint64_t seconds = 0;             // 0: the partition's default
+  std::uint64_t memory = 0;   // bytes; 0: the partition's default
+  std::uint64_t seconds = 0;  // 0: the partition's default
   unsigned gpus = 0;
   std::vector<std::string> excluded{};  // nodes
   bool operator==(const Request&) const = default;

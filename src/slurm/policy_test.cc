@@ -33,9 +33,11 @@ TEST(Estimate, TakesTheFirstThatKnows) {
   EXPECT_LE(recipe.memory, 64 * k_gib);
   EXPECT_GE(recipe.seconds, 7200 / 16 * 2);
   // The units' model knows better than the recipe.
-  EXPECT_EQ(estimate({.unit_memory = k_gib, .core_seconds = 600, .memory_per_compile = 6 * k_gib}, node, 0).memory, 3 * k_gib);
+  EXPECT_EQ(estimate({.unit_memory = k_gib, .core_seconds = 600, .memory_per_compile = 6 * k_gib}, node, 0).memory,
+            3 * k_gib);
   // Its last build: 1000 s on 4 cores with 10 GiB.
-  const Request again = estimate({.wall_seconds = 1000, .wall_cpus = 4, .peak_memory = 10 * k_gib, .core_seconds = 9e9}, node, 4);
+  const Request again =
+      estimate({.wall_seconds = 1000, .wall_cpus = 4, .peak_memory = 10 * k_gib, .core_seconds = 9e9}, node, 4);
   EXPECT_EQ(again.cpus, 4);
   EXPECT_NEAR(double(again.memory), 12.75 * k_gib, k_gib);
   EXPECT_EQ(again.seconds, 3600);
@@ -61,7 +63,8 @@ TEST(After, AsksForMoreOfWhatWasMissing) {
   EXPECT_TRUE(after({.state = JobState::preempted}, first, 1, node).again);
   EXPECT_TRUE(after({.state = JobState::boot_fail}, first, 1, node).again);
   EXPECT_FALSE(after({.state = JobState::failed}, first, 1, node).again);
-  EXPECT_TRUE(after({.state = JobState::failed, .node = "n1", .silent = true}, first, 1, node).request.excluded.empty());
+  EXPECT_TRUE(
+      after({.state = JobState::failed, .node = "n1", .silent = true}, first, 1, node).request.excluded.empty());
   // A node that does not see the store is avoided, as long as there are others.
   const Ending blind{.state = JobState::failed, .node = "n2", .silent = true, .never_began = true};
   Request most = first;

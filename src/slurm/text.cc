@@ -59,8 +59,8 @@ std::vector<std::pair<std::string_view, std::string_view>> read_pairs(std::strin
     if (equals != word.npos && is_name(word.substr(0, equals)))
       result.emplace_back(word.substr(0, equals), line.substr(at + equals + 1, word.size() - equals - 1));
     else if (!result.empty() && !word.empty())
-      result.back().second = std::string_view(result.back().second.data(),
-                                              static_cast<std::size_t>(line.data() + end - result.back().second.data()));
+      result.back().second = std::string_view(
+          result.back().second.data(), static_cast<std::size_t>(line.data() + end - result.back().second.data()));
     at = end + 1;
   }
   return result;
@@ -256,20 +256,24 @@ std::optional<std::uint64_t> parse_duration(std::string_view text) {
   return std::min(days * 24 * 3600 + seconds, k_most_seconds);
 }
 
-std::string to_minutes(std::uint64_t seconds) { return fmt::format("{}", std::max<std::uint64_t>(1, (seconds + 59) / 60)); }
+std::string to_minutes(std::uint64_t seconds) {
+  return fmt::format("{}", std::max<std::uint64_t>(1, (seconds + 59) / 60));
+}
 
 // The texts are those of slurm_strerror() and have not changed since version 14.
 Answer classify(int exit_code, std::string_view errors) {
   if (exit_code == 0) return Answer::good;
   const std::string lower = to_lower(errors);
   const auto says = [&lower](std::initializer_list<std::string_view> texts) {
-    return std::any_of(texts.begin(), texts.end(), [&](std::string_view text) { return lower.find(text) != lower.npos; });
+    return std::any_of(texts.begin(), texts.end(),
+                       [&](std::string_view text) { return lower.find(text) != lower.npos; });
   };
   if (says({"invalid job id"})) return Answer::no_job;
   if (says({"unable to contact slurm controller", "socket timed out", "connection refused", "connection timed out",
             "connection reset", "zero bytes were transmitted", "communication connection failure", "slurmctld is in",
-            "slurmctld in standby", "backup", "munge encode failed", "failed to connect to", "protocol authentication error",
-            "transport endpoint", "slurm_persist_conn", "unexpected message", "no route to host"}))
+            "slurmctld in standby", "backup", "munge encode failed", "failed to connect to",
+            "protocol authentication error", "transport endpoint", "slurm_persist_conn", "unexpected message",
+            "no route to host"}))
     return Answer::away;
   if (says({"temporarily unable to accept job", "temporarily unavailable", "submit limit", "maxsubmitjob", "maxjob",
             "job violates accounting/qos policy", "too many", "try again", "rate limit"}))

@@ -114,7 +114,7 @@ Answer classify(int exit_code, std::string_view errors);
 
 template <>
 struct wheelsmith::EnumNames<wheelsmith::slurm::JobState> {
-  static constexpr std::array list = {"PENDING",   "RUNNING", "SUSPENDED", "COMPLETING",    "COMPLETED",
-                                      "FAILED",    "CANCELLED", "TIMEOUT", "DEADLINE",      "OUT_OF_MEMORY",
+  static constexpr std::array list = {"PENDING",   "RUNNING",   "SUSPENDED", "COMPLETING", "COMPLETED",
+                                      "FAILED",    "CANCELLED", "TIMEOUT",   "DEADLINE",   "OUT_OF_MEMORY",
                                       "NODE_FAIL", "BOOT_FAIL", "PREEMPTED", "UNKNOWN"};
 };

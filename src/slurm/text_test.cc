@@ -15,11 +15,11 @@ TEST(JobIds, AreNumbersAndTasksOfArrays) {
 
 TEST(JobStates, AreReadAsEveryCommandPrintsThem) {
   const std::pair<const char*, JobState> cases[] = {
-      {"RUNNING", JobState::running},         {"CANCELLED by 1000", JobState::cancelled},
+      {"RUNNING", JobState::running},          {"CANCELLED by 1000", JobState::cancelled},
       {"OUT_OF_ME+", JobState::out_of_memory}, {"NODE_FAIL", JobState::node_fail},
-      {"COMPLETI+", JobState::completing},    {"CONFIGURING", JobState::running},
-      {"REQUEUED", JobState::pending},        {"LAUNCH_FAILED", JobState::boot_fail},
-      {"SOMETHING_NEW", JobState::unknown},   {"", JobState::unknown},
+      {"COMPLETI+", JobState::completing},     {"CONFIGURING", JobState::running},
+      {"REQUEUED", JobState::pending},         {"LAUNCH_FAILED", JobState::boot_fail},
+      {"SOMETHING_NEW", JobState::unknown},    {"", JobState::unknown},
       {" TIMEOUT ", JobState::timeout}};
   for (const auto& [text, state] : cases) EXPECT_EQ(job_state_named(text), state) << text;
 }
@@ -53,8 +53,10 @@ TEST(Squeue, ListsJobs) {
 // Printed by slurmctld 22.05.8.
 TEST(Scontrol, ShowsAJobOnALine) {
   const auto jobs = parse_jobs(
-      "JobId=5 ArrayJobId=4 ArrayTaskId=1 JobName=ws two words UserId=root(0) JobState=OUT_OF_MEMORY Reason=OutOfMemory "
-      "Dependency=(null) Requeue=0 ExitCode=0:125 RunTime=00:00:03 TimeLimit=01:00:00 TimeMin=N/A NodeList=n2 BatchHost=n2 "
+      "JobId=5 ArrayJobId=4 ArrayTaskId=1 JobName=ws two words UserId=root(0) JobState=OUT_OF_MEMORY "
+      "Reason=OutOfMemory "
+      "Dependency=(null) Requeue=0 ExitCode=0:125 RunTime=00:00:03 TimeLimit=01:00:00 TimeMin=N/A NodeList=n2 "
+      "BatchHost=n2 "
       "ReqB:S:C:T=0:0:*:* CPUs/Task=1 StdOut=/tmp/a b=c Power= \n"
       "JobId=6 JobName=x JobState=NODE_FAIL Reason=NodeDown ExitCode=1:0 RunTime=1-00:00:00 TimeLimit=UNLIMITED "
       "NodeList=(null)\n");
@@ -105,9 +107,9 @@ TEST(Sinfo, ListsNodesByPartition) {
 }
 
 TEST(Durations, AreReadAsSlurmWritesThem) {
-  const std::pair<const char*, std::uint64_t> cases[] = {{"5", 300},       {"5:30", 330},        {"2:00:00", 7200},
-                                                        {"1-0", 86400},   {"1-2:30", 95400},    {"1-02:03:04", 93784},
-                                                        {"00:00:03", 3}};
+  const std::pair<const char*, std::uint64_t> cases[] = {{"5", 300},     {"5:30", 330},     {"2:00:00", 7200},
+                                                         {"1-0", 86400}, {"1-2:30", 95400}, {"1-02:03:04", 93784},
+                                                         {"00:00:03", 3}};
   for (const auto& [text, seconds] : cases) EXPECT_EQ(parse_duration(text), seconds) << text;
   for (const char* text : {"", "UNLIMITED", "infinite", "INVALID", "1:2:3:4", "-5", "x"})
     EXPECT_FALSE(parse_duration(text)) << text;

@@ -51,7 +51,8 @@ std::string own_journal() {
   const char* node = std::getenv("SLURMD_NODENAME");  // NOLINT(concurrency-mt-unsafe): nobody sets it
   if (node == nullptr || *node == '\0') return "journal.tsv";
   std::string name = "journal-";
-  for (const char c : std::string_view(node).substr(0, 60)) name += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '-';
+  for (const char c : std::string_view(node).substr(0, 60))
+    name += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '-';
   return name + ".tsv";
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 
 #include "base/error.h"
 #include "base/hash.h"
@@ -79,7 +80,9 @@ FarmFolder::FarmFolder(const store::Store& store, const Job& job)
     sys::write_private_file(job_file(), document::to_json(job.to_value()));
 }
 
-std::filesystem::path FarmFolder::try_file(unsigned number) const { return m_folder / fmt::format("try-{}.json", number); }
+std::filesystem::path FarmFolder::try_file(unsigned number) const {
+  return m_folder / fmt::format("try-{}.json", number);
+}
 std::filesystem::path FarmFolder::report_file(unsigned number) const {
   return m_folder / fmt::format("try-{}.jsonl", number);
 }
@@ -105,7 +108,9 @@ std::optional<Try> FarmFolder::last() const {
   return newest;
 }
 
-void FarmFolder::write(const Try& one) const { sys::write_file(try_file(one.number), document::to_json(one.to_value())); }
+void FarmFolder::write(const Try& one) const {
+  sys::write_file(try_file(one.number), document::to_json(one.to_value()));
+}
 
 document::Value FarmBatch::to_value() const {
   document::Table table;
@@ -136,6 +141,7 @@ NodeLine parse_node_line(std::string_view text) {
   line.limit = count_in(value, "limit");
   line.peak = count_in(value, "peak");
   line.disturbed = value["disturbed"].boolean_or(false);
+  line.memory_killed = value["memory_killed"].boolean_or(false);
   return line;
 }
 
@@ -151,6 +157,7 @@ std::string to_line(const NodeLine& line) {
   }
   if (line.peak != 0) table["peak"] = line.peak;
   if (line.disturbed) table["disturbed"] = true;
+  if (line.memory_killed) table["memory_killed"] = true;
   return document::to_json(table, -1) + "\n";
 }
 
@@ -193,6 +200,23 @@ std::optional<UnitCost> last_unit_cost(const store::Store& store, const plan::Bu
   return UnitCost{count_in(*value, "largest"), std::max(0.0, (*value)["seconds"].number())};
 }
 
+void prune_farm(const store::Store& store) {
+  namespace fs = std::filesystem;
+  // By the clock of the file server, as far as it is known: that of the newest file here.
+  constexpr auto k_kept = std::chrono::hours(24 * 30);
+  std::error_code ignored;
+  const fs::path farm = store.folder("farm");
+  const fs::file_time_type now = fs::file_time_type::clock::now();
+  for (const char* name : {"steps", "batches", "probes"}) {
+    std::vector<fs::path> old;
+    for (const auto& entry : fs::directory_iterator(farm / name, ignored)) {
+      const fs::file_time_type changed = entry.last_write_time(ignored);
+      if (!ignored && now - changed > k_kept) old.push_back(entry.path());
+    }
+    for (const fs::path& path : old) fs::remove_all(path, ignored);
+  }
+}
+
 std::filesystem::path program_for_nodes(store::Store& store) {
   const std::filesystem::path own = sys::own_executable();
   const std::string digest = to_hex(sha256(sys::map_file(own).bytes));
@@ -202,7 +226,8 @@ std::filesystem::path program_for_nodes(store::Store& store) {
   const std::filesystem::path copy = store.temporary() / "program";
   sys::copy_file(own, copy);
   std::filesystem::permissions(copy, std::filesystem::perms(0555));
-  if (const std::error_code error = sys::sync_file(copy)) throw Error("cannot copy the program for the nodes: " + error.message());
+  if (const std::error_code error = sys::sync_file(copy))
+    throw Error("cannot copy the program for the nodes: " + error.message());
   std::filesystem::rename(copy, target);
   return target;
 }

@@ -28,9 +28,9 @@ namespace wheelsmith::run {
 struct Try {
   // A step whose tests need a GPU is built by one job and tested by another, so that compiling occupies no GPU.
   enum class Stage : std::uint8_t { whole, build, test } stage = Stage::whole;
-  unsigned number = 0;   // of the file
-  unsigned attempt = 1;  // since the last time that a coordinator took a result
-  std::string name;      // of the Slurm job
+  unsigned number = 0;             // of the file
+  unsigned attempt = 1;            // since the last time that a coordinator took a result
+  std::string name;                // of the Slurm job
   std::optional<slurm::JobId> id;  // nothing: sbatch has not answered
   slurm::Request request;
   bool taken = false;  // a coordinator has seen its end
@@ -84,7 +84,8 @@ struct NodeLine {
   std::string job{};   // placed
   double at = 0;       // placed, usage: seconds since 1970 by the node's clock
   std::uint64_t used = 0, limit = 0, peak = 0;
-  bool disturbed = false;  // ending: a signal or the kernel's lack of memory has decided the result
+  // ending: the step did not end by itself, and whether the kernel killed processes of the job for lack of memory.
+  bool disturbed = false, memory_killed = false;
 };
 NodeLine parse_node_line(std::string_view line);  // throws Error
 std::string to_line(const NodeLine& line);
@@ -105,6 +106,9 @@ struct UnitCost {
 };
 void note_unit_cost(store::Store& store, const plan::BuildSpec& spec, const UnitCost& cost);
 std::optional<UnitCost> last_unit_cost(const store::Store& store, const plan::BuildSpec& spec);
+
+// Removes what steps and batches of long ago have left; best effort.
+void prune_farm(const store::Store& store);
 
 // Copies our own program to where nodes can run it, once: bin/SHA256 of the store.
 std::filesystem::path program_for_nodes(store::Store& store);

@@ -18,8 +18,8 @@
 #include "sys/process/own_process.h"
 
 // A job's process is the local executor for one step, and copies its reports into a file of the store. The coordinator
-// also needs the node, the memory, and whether the step ended by itself or was ended: by Slurm, with a signal, or by the
-// kernel, for lack of memory.
+// also needs the node, the memory, and whether the step ended by itself or was ended: by Slurm, with a signal, or by
+// the kernel, for lack of memory.
 
 namespace wheelsmith::run {
 
@@ -43,7 +43,8 @@ std::string node_name(const sys::Environment& environment) {
 
 std::string job_of(const sys::Environment& environment) {
   const std::string array = value_of(environment, "SLURM_ARRAY_JOB_ID");
-  return array.empty() ? value_of(environment, "SLURM_JOB_ID") : array + "_" + value_of(environment, "SLURM_ARRAY_TASK_ID");
+  return array.empty() ? value_of(environment, "SLURM_JOB_ID")
+                       : array + "_" + value_of(environment, "SLURM_ARRAY_TASK_ID");
 }
 
 // The kernel's count of processes that it has killed for lack of memory in the cgroups of this job.
@@ -78,7 +79,8 @@ std::uint64_t memory_kills() {
 class NodeReport {
  public:
   NodeReport(std::filesystem::path file, std::string node, std::string job) : m_file(std::move(file)) {
-    add(to_line({.kind = NodeLine::Kind::placed, .text = std::move(node), .job = std::move(job), .at = sys::unix_seconds()}));
+    add(to_line(
+        {.kind = NodeLine::Kind::placed, .text = std::move(node), .job = std::move(job), .at = sys::unix_seconds()}));
   }
 
   // What cannot be written now (a file server that restarts) is tried again with the next line.
@@ -119,8 +121,8 @@ class NodeReport {
   unsigned m_looks = 0;
 };
 
-// The governor of a job is the job's own: another job's has other cores and another cgroup. Its socket has a short path,
-// whatever the folder of the user.
+// The governor of a job is the job's own: another job's has other cores and another cgroup. Its socket has a short
+// path, whatever the folder of the user.
 class OwnRuntime {
  public:
   explicit OwnRuntime(const std::string& job)
@@ -161,6 +163,21 @@ NodeJob read_node_job(const std::filesystem::path& try_file) {
   return result;
 }
 
+// A plan names tools by their paths on the machine that made it.
+void check_tools(const plan::BuildSpec& spec) {
+  std::vector<std::string> wanted = {spec.python.executable.string(), spec.tools.cc, spec.tools.cxx,
+                                     spec.tools.cuda.root, spec.tools.rocm.root};
+  for (const auto& [name, path] : spec.tools.programs) wanted.push_back(path);
+  std::error_code ignored;
+  for (const std::string& path : wanted) {
+    if (!path.starts_with('/') || std::filesystem::exists(path, ignored)) continue;
+    throw Error(
+        fmt::format("{} is not there; nodes must have the tools of the machine that plans, at the same paths "
+                    "(--slurm constraint=FEATURE chooses nodes)",
+                    printable(path)));
+  }
+}
+
 // What the next build of this step will ask for.
 void note_cost_of(const Job& job, const StepOutcome& outcome, std::uint64_t peak) {
   if (outcome.outcome != Outcome::built || job.rebuild) return;
@@ -175,7 +192,9 @@ int run_reported(NodeJob& node, const FarmBatch& batch, NodeReport& report) {
   LocalOptions options;
   options.governed = batch.governed;
   options.cores = node.job.limits.cores;
-  options.on_note = [&](const std::string& text) { report.add(report_line({.kind = Event::Kind::note, .text = text})); };
+  options.on_note = [&](const std::string& text) {
+    report.add(report_line({.kind = Event::Kind::note, .text = text}));
+  };
   store::Store store(node.job.store);
   const std::unique_ptr<Executor> executor = make_local_executor(store, options);
   const Job job = node.job;
@@ -202,8 +221,11 @@ int run_reported(NodeJob& node, const FarmBatch& batch, NodeReport& report) {
         case Report::Kind::finished:
         case Report::Kind::lost: break;
       }
-      const bool disturbed = stopped || one.kind == Report::Kind::lost || memory_kills() != 0;
-      report.add(to_line({.kind = NodeLine::Kind::ending, .peak = report.peak(), .disturbed = disturbed}));
+      const bool killed = memory_kills() != 0;
+      report.add(to_line({.kind = NodeLine::Kind::ending,
+                          .peak = report.peak(),
+                          .disturbed = stopped || killed || one.kind == Report::Kind::lost,
+                          .memory_killed = killed}));
       if (one.kind == Report::Kind::lost) {
         report.add(to_line({.kind = NodeLine::Kind::lost, .text = one.why}));
         return 1;
@@ -237,6 +259,7 @@ int run_on_node(const std::filesystem::path& batch_file) {
   int status = 1;
   try {
     node.job.limits.cores = cores_of_job(environment);
+    check_tools(node.job.spec);
     status = run_reported(node, batch, report);
   } catch (const Error& error) {  // one step becomes an outcome
     StepOutcome outcome;

@@ -56,7 +56,8 @@ void wait_for(slurm::ClusterFacts& facts, slurm::Commands& commands, const slurm
     std::this_thread::sleep_for(std::chrono::milliseconds(500));
     const slurm::Queue queue = slurm::queue(commands);
     if (queue.reply.answer == slurm::Answer::good) {
-      const auto job = std::find_if(queue.jobs.begin(), queue.jobs.end(), [&](const auto& one) { return one.id == id; });
+      const auto job =
+          std::find_if(queue.jobs.begin(), queue.jobs.end(), [&](const auto& one) { return one.id == id; });
       if (job == queue.jobs.end() || !slurm::is_active(job->state)) {
         if (!facts.ended) facts.ended = slurm::ended(commands, id).job;
         if (ended_at == 0) ended_at = passed();
@@ -102,8 +103,7 @@ slurm::ClusterFacts probe_cluster(store::Store& store, slurm::Commands& commands
   const double sent = sys::unix_seconds();
   const slurm::Submitted submitted = slurm::submit(commands, batch);
   facts.submitted = submitted.reply;
-  if (submitted.reply.answer == slurm::Answer::good)
-    wait_for(facts, commands, {submitted.job}, answer, sent, patience);
+  if (submitted.reply.answer == slurm::Answer::good) wait_for(facts, commands, {submitted.job}, answer, sent, patience);
   facts.output = std::string(trim(sys::read_file_if_possible(batch.errors, 1 << 16).value_or("")));
   std::error_code ignored;
   std::filesystem::remove(answer, ignored);

@@ -22,8 +22,8 @@
 //   ended      the report has its last line, or Slurm says that the job is over
 //
 // The report in the store decides, Slurm's state comes second: a published wheel is good even if the node died
-// afterwards, and steps finish while the controller is away. If the report ends badly or not at all, Slurm's state tells
-// whether more memory, more time or another node would help.
+// afterwards, and steps finish while the controller is away. If the report ends badly or not at all, Slurm's state
+// tells whether more memory, more time or another node would help.
 
 namespace wheelsmith::run {
 
@@ -37,6 +37,7 @@ constexpr double k_report_grace = 15;
 constexpr double k_silence = 90;
 constexpr std::uint64_t k_most_report = 16ull << 20;  // of one reading
 constexpr std::size_t k_most_output = 2000;
+constexpr double k_lock_patience = 15;
 
 struct FarmTask {
   std::size_t ticket = 0;
@@ -48,6 +49,8 @@ struct FarmTask {
   Try one;                 // the one that runs, or is to be submitted
   bool submitted = false;  // its job is in Slurm
   double waiting_since = 0;
+  double locked_since = 0;   // another coordinator has its lock; 0: none
+  double read_at = 0;        // when the report is to be read again
   std::uint64_t offset = 0;  // in the report
   std::string partial{};
   std::string told_reason{};
@@ -57,7 +60,7 @@ struct FarmTask {
   std::optional<slurm::EndedJob> ended{};
   double ended_at = 0;
   std::optional<StepOutcome> outcome{};  // its last line
-  bool disturbed = false;
+  bool disturbed = false, memory_killed = false;
   std::string lost{};
   bool cancelled = false;
 };
@@ -65,7 +68,9 @@ struct FarmTask {
 class SlurmExecutor final : public Executor {
  public:
   SlurmExecutor(store::Store& store, slurm::Commands& commands, SlurmOptions options)
-      : m_store(store), m_commands(commands), m_options(std::move(options)), m_throttle(m_options.limits.per_minute) {}
+      : m_store(store), m_commands(commands), m_options(std::move(options)), m_throttle(m_options.limits.per_minute) {
+    prune_farm(store);
+  }
 
   [[nodiscard]] std::size_t room() const override {
     return m_options.limits.most_queued - std::min<std::size_t>(m_options.limits.most_queued, m_tasks.size());
@@ -107,8 +112,12 @@ class SlurmExecutor final : public Executor {
   std::vector<Report> wait() override {
     std::vector<Report> reports;
     submit_waiting(reports);
+    // A file server serves others, too.
+    const double interval = std::clamp(static_cast<double>(m_tasks.size()) * 0.02, 0.2, 5.0);
     for (auto& [ticket, task] : m_tasks) {
-      if (task.submitted) read_report(task, reports);
+      if (!task.submitted || now() < task.read_at) continue;
+      task.read_at = now() + interval;
+      read_report(task, reports);
     }
     ask_queue(reports);
     for (auto task = m_tasks.begin(); task != m_tasks.end();) {
@@ -238,7 +247,8 @@ class SlurmExecutor final : public Executor {
   // --- Tests that need a GPU ---
 
   slurm::NodeLimits gpu_limits(const FarmTask& task) {
-    return slurm::limits_of(nodes(), task.site.gpu_partition.empty() ? task.site.partition : task.site.gpu_partition, true);
+    return slurm::limits_of(nodes(), task.site.gpu_partition.empty() ? task.site.partition : task.site.gpu_partition,
+                            true);
   }
 
   // Tests that no node could run are reported as not run, as on a machine without a GPU.
@@ -271,7 +281,8 @@ class SlurmExecutor final : public Executor {
   }
 
   static std::string next_name(const FarmTask& task) {
-    return fmt::format("ws-{}-{}-{}", slurm::job_name(task.job.spec.id), task.job.spec.key.substr(0, 8), task.one.number);
+    return fmt::format("ws-{}-{}-{}", slurm::job_name(task.job.spec.id), task.job.spec.key.substr(0, 8),
+                       task.one.number);
   }
 
   void submit_waiting(std::vector<Report>& reports) {
@@ -291,6 +302,12 @@ class SlurmExecutor final : public Executor {
     std::vector<slurm::Shape> shapes;
     for (FarmTask* task : ready) {
       auto lock = m_store.try_lock(task->folder.lock_name());
+      if (lock)
+        task->locked_since = 0;
+      else if (task->locked_since == 0)
+        task->locked_since = time;
+      else if (time - task->locked_since > k_lock_patience)  // of a machine that died: waiting tells
+        lock = m_store.lock(task->folder.lock_name());
       if (!lock || !prepare(*task, reports) || task->submitted) {
         if (m_submit_at > now()) return;
         continue;
@@ -311,9 +328,9 @@ class SlurmExecutor final : public Executor {
   bool submit_together(const std::vector<FarmTask*>& tasks, std::vector<Report>& reports) {
     const FarmTask& first = *tasks.front();
     slurm::Batch batch;
-    batch.name = tasks.size() == 1
-                     ? first.one.name
-                     : fmt::format("ws-array-{}-{}", first.job.spec.key.substr(0, 8), sys::unix_nanoseconds() / 1'000'000);
+    batch.name = tasks.size() == 1 ? first.one.name
+                                   : fmt::format("ws-array-{}-{}", first.job.spec.key.substr(0, 8),
+                                                 sys::unix_nanoseconds() / 1'000'000);
     batch.tasks = tasks.size();
     batch.request = first.one.request;
     batch.site = first.site;
@@ -365,8 +382,7 @@ class SlurmExecutor final : public Executor {
       task.folder.write(task.one);
       task.submitted = true;
       task.heard = now();
-      tell(reports, task,
-           {.kind = Event::Kind::queued, .text = fmt::format("job {}", slurm::to_string(*task.one.id))});
+      tell(reports, task, {.kind = Event::Kind::queued, .text = fmt::format("job {}", slurm::to_string(*task.one.id))});
     }
     return true;
   }
@@ -400,7 +416,8 @@ class SlurmExecutor final : public Executor {
   void ask_queue(std::vector<Report>& reports) {
     send_cancels();
     const double time = now();
-    const bool any = std::any_of(m_tasks.begin(), m_tasks.end(), [](const auto& item) { return item.second.submitted; });
+    const bool any =
+        std::any_of(m_tasks.begin(), m_tasks.end(), [](const auto& item) { return item.second.submitted; });
     if (!any || time < m_ask_at) return;
     const slurm::Queue queue = slurm::queue(m_commands);
     const double took = now() - time;
@@ -432,8 +449,7 @@ class SlurmExecutor final : public Executor {
     if (job.state != slurm::JobState::pending || job.reason.empty() || job.reason == task.told_reason) return;
     task.told_reason = job.reason;
     tell(reports, task,
-         {.kind = Event::Kind::queued,
-          .text = fmt::format("job {}: {}", slurm::to_string(job.id), job.reason)});
+         {.kind = Event::Kind::queued, .text = fmt::format("job {}: {}", slurm::to_string(job.id), job.reason)});
   }
 
   void send_cancels() {
@@ -485,7 +501,10 @@ class SlurmExecutor final : public Executor {
           tell(reports, task, std::move(event));
           return;
         }
-        case NodeLine::Kind::ending: task.disturbed = node.disturbed; return;
+        case NodeLine::Kind::ending:
+          task.disturbed = node.disturbed;
+          task.memory_killed = node.memory_killed;
+          return;
         case NodeLine::Kind::lost: task.lost = node.text; return;
         case NodeLine::Kind::report: break;
       }
@@ -573,20 +592,18 @@ class SlurmExecutor final : public Executor {
                          .node = task.ended->node.empty() ? task.node : task.ended->node,
                          .seconds = task.ended->seconds,
                          .time_limit = task.ended->time_limit,
-                         .silent = !task.outcome && task.lost.empty(),
+                         .silent = true,
                          .never_began = task.offset == 0};
-    const bool complete = !ending.silent;
     // The kernel killed a part of it, and Slurm did not notice.
-    if (task.disturbed && complete && ending.state == slurm::JobState::failed && !task.cancelled)
-      ending.state = slurm::JobState::out_of_memory;
+    if (task.memory_killed && ending.state == slurm::JobState::failed) ending.state = slurm::JobState::out_of_memory;
     if (task.limits.cpus == 0) task.limits = slurm::limits_of(nodes(), task.site.partition, false);
     slurm::Retry retry = slurm::after(ending, task.one.request, task.one.attempt, task.limits);
     const std::string printed = output_of(task);
     if (retry.again && !task.cancelled) {
       note(reports, task,
-           fmt::format("job {}: {}; submitting it again{}", task.one.id ? slurm::to_string(*task.one.id) : "?", retry.why,
-                       retry.request.memory > task.one.request.memory
-                           ? " with " + human_bytes(retry.request.memory)
+           fmt::format("job {}: {}; submitting it again{}", task.one.id ? slurm::to_string(*task.one.id) : "?",
+                       retry.why,
+                       retry.request.memory > task.one.request.memory ? " with " + human_bytes(retry.request.memory)
                        : retry.request.seconds > task.one.request.seconds
                            ? fmt::format(" with {} min", retry.request.seconds / 60)
                            : ""));
@@ -602,9 +619,9 @@ class SlurmExecutor final : public Executor {
       outcome.cause = fmt::format("{} was cancelled", job);
     } else {
       outcome.cause = fmt::format("{}: {}{}", job, retry.why,
-                                  !task.lost.empty()    ? ": " + task.lost
-                                  : printed.empty() ? ""
-                                                    : ": " + printable(printed));
+                                  !task.lost.empty() ? ": " + task.lost
+                                  : printed.empty()  ? ""
+                                                     : ": " + printable(printed));
     }
     return finish(task, std::move(outcome), reports);
   }
@@ -628,8 +645,9 @@ class SlurmExecutor final : public Executor {
     task.absent = task.ended_at = 0;
     task.ended.reset();
     task.outcome.reset();
-    task.disturbed = false;
+    task.disturbed = task.memory_killed = false;
     task.lost.clear();
+    task.read_at = 0;
   }
 
   static StepOutcome cancelled_outcome(const FarmTask& task) {
@@ -667,7 +685,8 @@ class SlurmExecutor final : public Executor {
 
 }  // namespace
 
-std::unique_ptr<Executor> make_slurm_executor(store::Store& store, slurm::Commands& commands, const SlurmOptions& options) {
+std::unique_ptr<Executor> make_slurm_executor(store::Store& store, slurm::Commands& commands,
+                                              const SlurmOptions& options) {
   return std::make_unique<SlurmExecutor>(store, commands, options);
 }
 

@@ -32,6 +32,7 @@ struct SlurmOptions {
 
 // Steps as jobs of Slurm, with the store on a file system that the nodes share. The jobs are not ours: they go on when
 // we end, and another executor with the same submissions finds them.
-std::unique_ptr<Executor> make_slurm_executor(store::Store& store, slurm::Commands& commands, const SlurmOptions& options);
+std::unique_ptr<Executor> make_slurm_executor(store::Store& store, slurm::Commands& commands,
+                                              const SlurmOptions& options);
 
 }  // namespace wheelsmith::run

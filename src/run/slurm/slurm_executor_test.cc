@@ -27,7 +27,8 @@ class FakeSlurm final : public slurm::Commands {
     calls.push_back(join(words, " "));
     if (away) return {slurm::Answer::away, "", "Unable to contact slurm controller"};
     if (words[0] == "sbatch") return submit(words, input);
-    if (words[0] == "sinfo") return {slurm::Answer::good, "n1|all*|idle|4|8000|infinite||\nn2|all*|idle|4|8000|infinite||\n", ""};
+    if (words[0] == "sinfo")
+      return {slurm::Answer::good, "n1|all*|idle|4|8000|infinite||\nn2|all*|idle|4|8000|infinite|" + gres + "|\n", ""};
     if (words[0] == "squeue") return {slurm::Answer::good, queue(), ""};
     if (words[0] == "scontrol") return show(words.back());
     if (words[0] == "scancel") {
@@ -38,7 +39,8 @@ class FakeSlurm final : public slurm::Commands {
   }
 
   FakeJob& job(const std::string& id) {
-    const auto found = std::find_if(jobs.begin(), jobs.end(), [&](const FakeJob& one) { return slurm::to_string(one.id) == id; });
+    const auto found =
+        std::find_if(jobs.begin(), jobs.end(), [&](const FakeJob& one) { return slurm::to_string(one.id) == id; });
     EXPECT_NE(found, jobs.end()) << id;
     return *found;
   }
@@ -48,14 +50,15 @@ class FakeSlurm final : public slurm::Commands {
         std::count_if(calls.begin(), calls.end(), [&](const std::string& call) { return call.starts_with(command); }));
   }
   [[nodiscard]] std::string last(std::string_view command) const {
-    const auto found = std::find_if(calls.rbegin(), calls.rend(), [&](const std::string& call) { return call.starts_with(command); });
+    const auto found =
+        std::find_if(calls.rbegin(), calls.rend(), [&](const std::string& call) { return call.starts_with(command); });
     return found == calls.rend() ? "" : *found;
   }
 
   std::vector<FakeJob> jobs;
   std::vector<std::string> calls, scripts;
   bool away = false, lose_answers = false;
-  std::string refuse;
+  std::string refuse, gres;
 
  private:
   slurm::Reply submit(const std::vector<std::string>& words, const std::string& input) {
@@ -65,7 +68,8 @@ class FakeSlurm final : public slurm::Commands {
     std::uint32_t tasks = 0;
     std::string name;
     for (const std::string& word : words) {
-      if (word.starts_with("--array=0-")) tasks = static_cast<std::uint32_t>(to_number(word.substr(10)).value_or(0)) + 1;
+      if (word.starts_with("--array=0-"))
+        tasks = static_cast<std::uint32_t>(to_number(word.substr(10)).value_or(0)) + 1;
       if (word.starts_with("--job-name=")) name = word.substr(11);
     }
     for (std::uint32_t i = 0; i < std::max(1u, tasks); ++i)
@@ -77,7 +81,8 @@ class FakeSlurm final : public slurm::Commands {
     std::string text;
     for (const FakeJob& one : jobs) {
       if (!slurm::is_active(slurm::job_state_named(one.state))) continue;
-      text += slurm::to_string(one.id) + "|" + one.state + "|0:10|" + one.node + "|" + one.name + "|" + one.reason + "\n";
+      text +=
+          slurm::to_string(one.id) + "|" + one.state + "|0:10|" + one.node + "|" + one.name + "|" + one.reason + "\n";
     }
     return text;
   }
@@ -85,8 +90,10 @@ class FakeSlurm final : public slurm::Commands {
     for (const FakeJob& one : jobs) {
       if (slurm::to_string(one.id) != id) continue;
       std::string text = "JobId=" + std::to_string(one.id.job);
-      if (one.id.task) text = "JobId=999 ArrayJobId=" + std::to_string(one.id.job) + " ArrayTaskId=" + std::to_string(*one.id.task);
-      return {slurm::Answer::good, text + " JobState=" + one.state + " RunTime=00:00:10 TimeLimit=00:10:00 NodeList=" + one.node + "\n", ""};
+      if (one.id.task)
+        text = "JobId=999 ArrayJobId=" + std::to_string(one.id.job) + " ArrayTaskId=" + std::to_string(*one.id.task);
+      return {slurm::Answer::good,
+              text + " JobState=" + one.state + " RunTime=00:00:10 TimeLimit=00:10:00 NodeList=" + one.node + "\n", ""};
     }
     return {slurm::Answer::no_job, "", "Invalid job id specified"};
   }
@@ -182,9 +189,10 @@ TEST(SlurmExecutor, AsksForMoreMemoryWhenThereWasNotEnough) {
   EXPECT_TRUE(ends(*executor, farm, 3).empty());
   const std::string first = farm.slurm.last("sbatch");
   EXPECT_NE(first.find("--mem=1424M"), std::string::npos) << first;
-  farm.report(1, 1, to_line({.kind = NodeLine::Kind::placed, .text = "n1", .job = "1"}) +
-                         to_line({.kind = NodeLine::Kind::ending, .disturbed = true}) +
-                         Farm::finished(Outcome::failed, "cc1plus was killed"));
+  farm.report(1, 1,
+              to_line({.kind = NodeLine::Kind::placed, .text = "n1", .job = "1"}) +
+                  to_line({.kind = NodeLine::Kind::ending, .disturbed = true, .memory_killed = true}) +
+                  Farm::finished(Outcome::failed, "cc1plus was killed"));
   farm.slurm.end("1", "OUT_OF_MEMORY");
   EXPECT_TRUE(ends(*executor, farm, 10).empty());
   ASSERT_EQ(farm.slurm.count("sbatch"), 2);
@@ -294,6 +302,38 @@ TEST(SlurmExecutor, SaysWhatSlurmRefuses) {
   const auto reports = ends(*executor, farm);
   ASSERT_EQ(reports.size(), 1);
   EXPECT_NE(reports[0].outcome.cause.find("invalid partition"), std::string::npos);
+}
+
+// Compiling never occupies a GPU.
+TEST(SlurmExecutor, TestsOnAGpuInAJobOfItsOwn) {
+  Farm farm;
+  const auto gpu_step = [&] {
+    Submission step = farm.step(1);
+    step.job.spec.variant = recipe::Variant::cuda;
+    step.job.spec.recipe_text =
+        "name = \"p1\"\n[source]\nfolder = \"p1\"\n[[test]]\nname = \"runs\"\ngpu = true\nscript = "
+        "\"1\"\n[variant.cuda]\n";
+    return step;
+  };
+  farm.slurm.gres = "gpu:h100:4";
+  const auto executor = farm.executor();
+  executor->submit(gpu_step());
+  EXPECT_TRUE(ends(*executor, farm, 3).empty());
+  EXPECT_EQ(farm.slurm.last("sbatch").find("--gpus"), std::string::npos);
+  farm.report(1, 1, to_line({.kind = NodeLine::Kind::ending}) + Farm::finished(Outcome::built));
+  EXPECT_TRUE(ends(*executor, farm, 5).empty());
+  ASSERT_EQ(farm.slurm.count("sbatch"), 2);
+  EXPECT_NE(farm.slurm.last("sbatch").find("--gpus=1"), std::string::npos);
+  farm.report(1, 2, to_line({.kind = NodeLine::Kind::ending}) + Farm::finished(Outcome::built));
+  EXPECT_EQ(ends(*executor, farm).size(), 1);
+  // A cluster without GPUs: one job, and the test is reported as not run.
+  Farm plain;
+  const auto other = plain.executor();
+  other->submit(gpu_step());
+  EXPECT_TRUE(ends(*other, plain, 3).empty());
+  plain.report(1, 1, to_line({.kind = NodeLine::Kind::ending}) + Farm::finished(Outcome::built));
+  EXPECT_EQ(ends(*other, plain).size(), 1);
+  EXPECT_EQ(plain.slurm.count("sbatch"), 1);
 }
 
 TEST(SlurmExecutor, CancelsTheJobsOfAPlan) {

@@ -1,5 +1,3 @@
-#include "sys/process/own_process.h"
-
 #include <unistd.h>
 
 #include <array>
@@ -7,6 +5,7 @@
 
 #include "sys/file.h"
 #include "sys/process/child_linux.h"
+#include "sys/process/own_process.h"
 
 namespace wheelsmith::sys {
 
@@ -19,7 +18,8 @@ Captured capture_to_the_end(const Command& command) {
   constexpr std::size_t k_most = 64 << 20;
   Captured captured;
   const auto keep = [](std::string& text) {
-    return [&text](std::string_view piece) { text.append(piece.substr(0, std::min(piece.size(), k_most - text.size()))); };
+    return
+        [&text](std::string_view piece) { text.append(piece.substr(0, std::min(piece.size(), k_most - text.size()))); };
   };
   Child child(command, ErrorStream::separate);
   captured.exit = child.wait(keep(captured.output), keep(captured.errors), {}, std::chrono::seconds(2));
