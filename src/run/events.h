@@ -44,6 +44,6 @@ struct Event {
 
 template <>
 struct wheelsmith::EnumNames<wheelsmith::run::Event::Kind> {
-  static constexpr std::array list = {"started", "phase", "progress", "note", "output", "compiling",
-                                      "finished", "queued", "placed", "usage"};
+  static constexpr std::array list = {"started",   "phase",    "progress", "note",   "output",
+                                      "compiling", "finished", "queued",   "placed", "usage"};
 };

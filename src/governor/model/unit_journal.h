@@ -7,8 +7,8 @@
 
 namespace wheelsmith::governor {
 
-// The memory model on disk: a folder of text files with one line per compile. We append to "journal.tsv", on a node of a
-// cluster to "journal-NODE.tsv", and read all files, so placing another machine's file there makes its measurements
+// The memory model on disk: a folder of text files with one line per compile. We append to "journal.tsv", on a node of
+// a cluster to "journal-NODE.tsv", and read all files, so placing another machine's file there makes its measurements
 // available.
 class UnitJournal {
  public:

@@ -52,8 +52,8 @@ class BuildStatus {
 
  private:
   struct Running {
-    std::string phase, what;  // `what`: the file being downloaded
-    std::string node;         // of a cluster; while the step is queued, the job and why it waits
+    std::string phase, what;            // `what`: the file being downloaded
+    std::string node;                   // of a cluster; while the step is queued, the job and why it waits
     std::uint64_t used = 0, limit = 0;  // memory of the cluster's job
     std::uint64_t done = 0, total = 0;
     double started = 0, told = 0, estimate = 0;

@@ -53,7 +53,9 @@ cache::CacheOptions ToolRunner::cache_options(const recipe::Rules& rules) {
 
 unsigned ToolRunner::jobs() const {
   if (!m_governed) return m_job.limits.jobs;
-  return m_job.limits.most_jobs != 0 ? m_job.limits.most_jobs : governor::offered_jobs(m_job.limits.cores != 0 ? m_job.limits.cores : usable_threads());
+  return m_job.limits.most_jobs != 0
+             ? m_job.limits.most_jobs
+             : governor::offered_jobs(m_job.limits.cores != 0 ? m_job.limits.cores : usable_threads());
 }
 
 void ToolRunner::tell_compiles() {

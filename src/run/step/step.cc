@@ -226,14 +226,15 @@ void test_and_publish(const Job& job, store::Store& store, Reporter& report, Ste
   sys::remove_tree(folder);
   if (!result.error.empty()) throw Error(result.error);
   for (const TestOutcome& test : result.tests) {
-    report.note(fmt::format("test {}: {}{}", test.id, to_string(test.outcome), test.why.empty() ? "" : " (" + test.why + ")"));
-    if (test.outcome == TestResult::fail)
-      throw WheelRefused(fmt::format("the test {} failed: {}", test.id, test.why));
+    report.note(
+        fmt::format("test {}: {}{}", test.id, to_string(test.outcome), test.why.empty() ? "" : " (" + test.why + ")"));
+    if (test.outcome == TestResult::fail) throw WheelRefused(fmt::format("the test {} failed: {}", test.id, test.why));
   }
   // What could not run here, without the source, has run where it was built.
   StepOutcome built;
-  built.tests = StepOutcome::from_value(document::Table(std::vector<document::Member>{
-                                            {"outcome", "built"}, {"tests", record.tests}})).tests;
+  built.tests = StepOutcome::from_value(
+                    document::Table(std::vector<document::Member>{{"outcome", "built"}, {"tests", record.tests}}))
+                    .tests;
   for (TestOutcome& before : built.tests) {
     for (const TestOutcome& now : result.tests) {
       if (now.id == before.id && now.outcome != TestResult::not_run) before = now;
