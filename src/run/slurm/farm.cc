@@ -202,7 +202,6 @@ std::optional<UnitCost> last_unit_cost(const store::Store& store, const plan::Bu
 
 void prune_farm(const store::Store& store) {
   namespace fs = std::filesystem;
-  // By the clock of the file server, as far as it is known: that of the newest file here.
   constexpr auto k_kept = std::chrono::hours(24 * 30);
   std::error_code ignored;
   const fs::path farm = store.folder("farm");

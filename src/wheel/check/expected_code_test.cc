@@ -25,7 +25,8 @@ struct Row {
   gpu::ExpectedCode expected;
   std::string asked;
   std::vector<std::string> code;
-  std::vector<std::string> findings;  // "error arch-missing-in-file has no device code for 9.0: ..." without the part after ':'
+  std::vector<std::string>
+      findings;  // "error arch-missing-in-file has no device code for 9.0; ..." without the part after ';'
 };
 
 std::vector<std::string> found_in(const Row& row) {
@@ -34,7 +35,7 @@ std::vector<std::string> found_in(const Row& row) {
   for (const Finding& one : check_expected_code(files, gpu::ArchList::parse(row.asked), {row.expected})) {
     const bool missing = one.id == "arch-missing-in-file";
     result.push_back(std::string(to_string(one.severity)) + " " + one.id + " " +
-                     (missing ? one.what.substr(0, one.what.find(':')) : one.what));
+                     (missing ? one.what.substr(0, one.what.find(';')) : one.what));
   }
   return result;
 }

@@ -1,4 +1,27 @@
-#include "… ({} bytes)", length);
+#include "wheel/check/finding_limit.h"
+
+#include <fmt/format.h>
+
+#include <map>
+
+#include "base/text.h"
+
+namespace wheelsmith::wheel {
+
+namespace {
+
+constexpr std::size_t k_most_per_id = 10'000;
+constexpr std::size_t k_always_kept = 100;  // of each id, however long the report is
+constexpr std::size_t k_most_bytes = 20'000'000;
+constexpr std::size_t k_longest_text = 8000;
+
+void clip(std::string& text) {
+  if (text.size() <= k_longest_text) return;
+  const std::string length = human_bytes(text.size());
+  std::size_t end = k_longest_text;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+  text.resize(end);
+  text += fmt::format("… ({} in total)", length);
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ TEST(Limited, LongTextsAreCutBetweenCharacters) {
   EXPECT_EQ(few[0].what, few[0].subject);
   EXPECT_LT(few[0].what.size(), 8100U);
   EXPECT_TRUE(is_valid_utf8(few[0].what));
-  EXPECT_TRUE(few[0].what.ends_with("… (1.0 MB in all)")) << few[0].what.substr(7990);
+  EXPECT_TRUE(few[0].what.ends_with("… (1.0 MB in total)")) << few[0].what.substr(7990);
 }
 
 }  // namespace
