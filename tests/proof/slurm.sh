@@ -83,7 +83,7 @@ echo "two coordinators: good"
 export WHEELSMITH_STORE=$t/killed
 kinds=()
 for kind in coordinator slurmd job slurmctld; do for ((i = 0; i < count; i++)); do kinds+=("$kind"); done; done
-mapfile -t kinds < <(printf '%s\n' "${kinds[@]}" | shuf --random-source=<(yes "$seed"))
+mapfile -t kinds < <(printf '%s\n' "${kinds[@]}" | python3 -c "import random, sys; k = sys.stdin.readlines(); random.Random($seed).shuffle(k); print(''.join(k), end='')")
 start_build() { "$wheelsmith" build "${names[@]}" --out killed-out >>"$t/killed.log" 2>&1 </dev/null & coordinator=$!; }
 start_build
 done_before=0
