@@ -120,6 +120,7 @@ install: release ## install the program; PREFIX=/usr/local, DESTDIR
 	install -D -m 755 build/wheelsmith $(DESTDIR)$(PREFIX)/bin/wheelsmith
 	install -D -m 644 -t $(share)/doc/wheelsmith LICENSE README.md CHANGELOG.md ARCHITECTURE.md CONTRIBUTING.md
 	for page in $$(find docs -name '*.md' -o -name '*.svg'); do install -D -m 644 $$page $(share)/doc/wheelsmith/$$page; done
+	build/wheelsmith man $(share)/man/man1
 	build/wheelsmith completion bash | install -D -m 644 /dev/stdin $(share)/bash-completion/completions/wheelsmith
 	build/wheelsmith completion zsh | install -D -m 644 /dev/stdin $(share)/zsh/site-functions/_wheelsmith
 	build/wheelsmith completion fish | install -D -m 644 /dev/stdin $(share)/fish/vendor_completions.d/wheelsmith.fish

@@ -1,13 +1,13 @@
 #!/bin/bash
-# A module that needs a library of the machine, like torchvision's image.so and libpng16: the recipe may expect the library,
-# but no tag may promise that the wheel does without it. auditwheel and readelf are the judges.
+# A module that needs a library of the machine, like torchvision's image.so and libpng16: the recipe may expect the
+# library, but no tag may promise that the wheel works without it. auditwheel and readelf confirm it.
 source "$(dirname "$0")/common.inc"
 source "$tests/small_package.inc"
 need_registry
 need unzip readelf ldconfig
 small_package "$t"
 
-# A library that no manylinux policy has, linked by its file name: no headers needed.
+# A library that no manylinux policy allows, linked by its file name: no headers needed.
 library=
 for each in libpng16.so.16 libjpeg.so.62 libffi.so.8 libsqlite3.so.0 libreadline.so.8; do
   if ldconfig -p | grep -q "^[[:space:]]$each .*x86-64"; then library=$each; break; fi
@@ -30,7 +30,7 @@ grep -q "check.provided = ${library%%.so*}.so" "$t/told" || { cat "$t/told" >&2;
 run_json check "$wheel"
 expect good "$(json 'items[0].verdict')"
 
-# A tag that is asked for is refused, whatever the recipe accepts.
+# A requested tag is rejected, whatever the recipe accepts.
 for accept in '' 'accept.platform-external-library = "everybody has it"'; do
   [[ -z $accept ]] || sed -i "s|^provided = .*|&\n$accept|" "$t/recipes/small.toml"
   run_json build small --platform manylinux_2_36

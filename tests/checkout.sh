@@ -1,5 +1,6 @@
 #!/bin/bash
-# Sources as folders to work in: one ref with its submodules, moved to another without losing anything; judged by git itself.
+# Sources as working folders: one ref with its submodules, moved to another without losing anything; confirmed by git
+# itself.
 source "$(dirname "$0")/common.inc"
 source "$tests/git_sources.inc"
 git_sources "$t/s"
@@ -21,7 +22,7 @@ expect "tiny wheelsmith.toml" "$(ls -A | tr '\n' ' ' | sed 's/ $//')" "nothing i
 git -C tiny fsck --no-dangling >/dev/null 2>&1 || fail "fsck"
 expect " $lib third_party/lib" "$(git -C tiny submodule status third_party/lib | sed 's/ (.*//')"
 
-# The same again changes nothing; the user's commits stay, and it says so.
+# Repeating it changes nothing; the user's commits stay, and a note says so.
 run_json checkout tiny --variant cpu
 expect unchanged "$(json 'items[0].outcome')"
 echo mine >>tiny/src/a.c
@@ -33,7 +34,7 @@ expect kept "$(json 'items[0].outcome')"
 expect "$mine $v10" "$(json 'items[0].head + " " + items[0].commit')"
 expect "$mine" "$(git -C tiny rev-parse HEAD)"
 
-# What a checkout is stands in its record; with a damaged one it is not taken for any other repository.
+# The record identifies a checkout; with a damaged record it is not treated as an ordinary repository.
 cp tiny/.git/wheelsmith.json "$t/good_record"
 echo '{' >tiny/.git/wheelsmith.json
 run checkout tiny --variant cpu
@@ -81,7 +82,7 @@ expect "$lib" "$(git -C tiny/third_party/lib rev-parse HEAD)"
 [[ ! -e tiny/vendor ]] || fail "vendor is left"
 expect again "$(git -C tiny log -1 --format=%s wheelsmith/saved-2)"
 
-# --- what must not be written over
+# --- files that must not be overwritten
 refused() { # WORDS ARGUMENT…: fails with these words, and the folder is as it was
   picture tiny >"$t/before"
   run checkout tiny "${@:2}"
@@ -108,7 +109,7 @@ mkdir -p tiny/vendor/lib && echo x >tiny/vendor/lib/x
 refused "vendor/lib/x" --ref v1.1
 rm -r tiny/vendor
 
-# --- bad input: one error each, all as it was
+# --- bad input: one error each, nothing changed
 refused "v1.9" --ref v1.9
 refused "1234567890123456789012345678901234567890" --ref pin-gone
 refused "tiny-not-there" --ref v1.1 --origin https://git.example/acme/tiny-not-there.git
@@ -148,12 +149,12 @@ run_json checkout tiny --ref main --submodules none --depth 2 --into shallow
 expect unchanged "$(json 'items[0].outcome')"
 run checkout tiny --ref main --submodules none --depth 2 --into two
 expect 2 "$(git -C two rev-list --count HEAD)"
-# A deep one stays deep when it moves.
+# A deep checkout stays deep when it moves.
 run checkout tiny --ref v1.0 --into deep
 expect 0 $status "$(cat "$t/err")"
 expect 2 "$(git -C deep rev-list --count main 2>/dev/null || git -C deep rev-list --count origin/main)"
 
-# --- offline: what was fetched is there; what was not is said
+# --- offline: fetched refs work; others give an error
 run checkout tiny --ref v1.1 --offline --into off
 expect 0 $status "$(cat "$t/err")"
 expect "$v11" "$(git -C off rev-parse HEAD)"
@@ -191,7 +192,7 @@ run checkout twin --into tiny
 expect 1 $status
 [[ $(cat "$t/err") == *"is a checkout of tiny, not of twin"* ]] || fail "$(cat "$t/err")"
 
-# --- line ends that the user's git makes are no changes
+# --- line ends converted by the user's git are not changes
 git config -f "$t/crlf" core.autocrlf true
 run checkout tiny --variant cpu --into ends
 rm ends/src/a.c ends/version.txt
@@ -206,7 +207,7 @@ GIT_CONFIG_GLOBAL=$t/crlf run checkout tiny --variant cpu --into ends
 expect 1 $status
 [[ $(cat "$t/err") == *"uncommitted changes: src/a.c;"* ]] || fail "$(cat "$t/err")"
 
-# --- what may not be read or written (root may, unless it gives that up)
+# --- unreadable and unwritable paths (root drops its privileges)
 bare=()
 if [[ $(id -u) == 0 ]] && setpriv --bounding-set=-all --inh-caps=-all -- true 2>/dev/null; then
   bare=(setpriv --bounding-set=-all --inh-caps=-all --)
@@ -237,7 +238,7 @@ if [[ $(id -u) == 0 ]] && chown 65534 locked/.git locked 2>/dev/null; then
   [[ $(cat "$t/err") == *"repository of another user"* ]] || fail "$(cat "$t/err")"
 fi
 
-# --- a mirror that lies: a commit that is another one
+# --- a mirror with a wrong commit
 mkdir -p "$t/lie/acme"
 git clone -q --bare "$up/extra" "$t/lie/acme/tiny.git" 2>/dev/null
 run checkout tiny --ref "$v10" --mirrors "https://git.example/=$t/lie/" --store "$t/store-lie" --into lied

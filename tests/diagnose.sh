@@ -1,6 +1,6 @@
 #!/bin/bash
-# diagnose on logs of builds that really failed, and of builds that only sound as if (tests/logs, made by
-# tests/proof/make_logs.sh): class, remedy and command of each as answers.tsv has them; and on what is no log at all.
+# diagnose on logs of builds that failed, and of successful builds with alarming output (tests/logs, made by
+# tests/proof/make_logs.sh): class, fix and command as in answers.tsv; and on files that are not logs.
 source "$(dirname "$0")/common.inc"
 export XDG_CONFIG_HOME=$t/config
 mkdir -p "$t/config"
@@ -33,7 +33,7 @@ sys.exit(wrong > 0)
 PYTHON
 ) || fail "wrong answers"
 
-# What a remedy names exists: options of build, keys of recipes.
+# Options and recipe keys in fixes exist.
 "$TESTS_PYTHON" "$tests/diagnose_fixes.py" "$wheelsmith" "$tests/../src/diagnose/data" "$t/recipes" || fail "a remedy names what does not exist"
 
 # One line is a log too.
@@ -90,7 +90,7 @@ grep -q '  fix: ' "$t/out" || fail "$(cat "$t/out")"
 run diagnose "$log" --all
 grep -q 'command: ' "$t/out" || fail "--all: $(cat "$t/out")"
 
-# What is no log.
+# Files that are not logs.
 : >"$t/empty"
 head -c 3000000 /dev/urandom >"$t/rubbish"
 printf 'caf\xe9 \xff\xfe error \xc3\nx\n' >"$t/latin1"
@@ -105,7 +105,7 @@ run diagnose "$t/empty"
 expect 0 "$status"
 grep -q 'no failure found' "$t/out"
 
-# In bounded memory, whatever the line's length: the static program, since sanitizers have a memory of their own.
+# Memory is bounded for any line length: the static program, since sanitizers use memory of their own.
 if [[ -x ${TESTS_STATIC:-} ]]; then
   python3 - "$TESTS_STATIC" "$t/one_line" "$log" <<'PYTHON'
 import resource, subprocess, sys
@@ -116,13 +116,13 @@ assert peak < 50, f"peak memory {peak:.0f} MiB"
 PYTHON
 fi
 
-# No escape sequence of a log reaches the terminal.
+# No escape sequence from a log reaches the terminal.
 printf 'x.c: \x1b]0;owned\x07\x1b[31mNo space left on device\x1b[0m \x9b31m\n' >"$t/escapes"
 run diagnose "$t/escapes" --color never --all
 ! grep -q $'[\x1b\x07\x9b]' "$t/out" || fail "an escape sequence got through: $(cat -v "$t/out")"
 grep -q 'No space left on device' "$t/out"
 
-# A pipe that never ends is answered when it is stopped.
+# A pipe that never ends is answered when it is interrupted.
 mkfifo "$t/pipe"
 python3 - "$wheelsmith" "$t/pipe" <<'PYTHON'
 import json, os, signal, subprocess, sys, time
@@ -138,7 +138,7 @@ assert process.returncode == 130, (process.returncode, err)
 assert item["cause"]["class"] == "oom" and item["complete"] is False, item
 PYTHON
 
-# Knowledge of one's own: beside ours, and instead of ours.
+# The user's own knowledge: in addition, and instead.
 cat >"$t/own.toml" <<'TOML'
 [[pattern]]
 id = "coffee"

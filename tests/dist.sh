@@ -1,5 +1,6 @@
 #!/bin/bash
-# What `make dist` packs, judged by the tools that users install it with: pip, uv, dpkg, tar, man; and twice the same bytes.
+# The packages of `make dist`, confirmed by the tools that users install them with: pip, uv, dpkg, tar, man;
+# reproducible.
 source "$(dirname "$0")/common.inc"
 need dpkg-deb dpkg zip openssl man groff
 cd "$t"
@@ -9,7 +10,7 @@ diff -r one two || fail "two packings differ"
 (cd one && sha256sum --quiet -c SHA256SUMS)
 version=$("$wheelsmith" --version | awk '{ print $NF }')
 
-# The wheel: good by our own check, and runs when pip and uv install it.
+# The wheel: passes our own check, and runs when installed by pip and uv.
 wheel=$(echo "$t"/one/*.whl)
 run check "$wheel"
 expect 0 "$status" "$(<"$t/out")"

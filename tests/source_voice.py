@@ -15,14 +15,9 @@ from collections import Counter
 from pathlib import Path
 
 # Not checked yet: folders whose text has not been rewritten. Remove a line to switch its check on.
-SKIPPED = [
-    *(f"src/{name}" for name in (
-        "archive attest base bundle cache diagnose document elf env fetch governor gpu index pep recipe rocm source sys "
-        "testing toolchain wheel zip").split()),
-    "docs", "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md",
-]
+SKIPPED = []
 
-CHECKED = ["src", "docs", "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"]
+CHECKED = ["src", "docs", "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"]
 
 # (phrase, what to write instead)
 RULES = [
@@ -44,13 +39,13 @@ RULES = [
     (r"in silence|without a word", "silently"),
     (r"what is to be [a-z ]+\?", "no … given"),
     (r"the words of", "the arguments of, the message of"),
-    (r"(settings|rules|options) that hold", "effective settings"),
-    (r"(stand|stands|stood) (in|behind|beside|there|before|below)", "is in, comes after, is beside"),
+    (r"(settings|options) that hold", "effective settings"),
+    (r"(stand|stands|stood) (in(?! for)|behind|beside|there|before|below)", "is in, comes after, is beside"),
     (r"(lie|lies|lay) (beside|there|around|flat)", "is beside, is there, is in"),
     (r"(?<!are )all the same(?! (size|length|type|kind))|nevertheless", "anyway"),
     (r"to be had", "available"),
     (r"of ours", "wheelsmith's, built-in, internal"),
-    (r"says (more(?! than)|so)", "see …, reports"),
+    (r"says more(?! than)", "see …"),
     (r"no [a-z]+ (is|are) here", "this machine has no …"),
     (r"(nothing|null|empty|\"\"|'') where", "… if"),
     (r"where there (is|are) (none|no|one)", "if there is …"),
@@ -60,7 +55,7 @@ RULES = [
     (r"as far as (it|that|they) (is|are|can be) (known|told|seen)", "if known"),
     (r"vouch(es|ed)?", "trust"),
     (r"known are|it is one of [a-z{]", "known …:, must be one of"),
-    (r"the (last|first) word", "takes precedence"),
+    (r"(has|have) the last word", "takes precedence"),
     (r"what is there and since when|what goes with|what becomes of", "name the thing"),
 ]
 # Only in text that the program prints.
@@ -70,9 +65,12 @@ MESSAGE_RULES = [
 
 # (file pattern, text around the hit, reason)
 ALLOWED = [
-    (r".*", r"(clock|time)s? ([a-z]+ )*set back", "clocks are set back"),
+    (r".*", r"(clock|time)s? ([a-z]+ )*set back|inode: cannot be set back", "clocks are set back"),
     (r".*", r"nobody:|user nobody|\"nobody\"|/home/somebody", "the Unix user"),
+    (r"src/sys/tree_test.cc", r"As Nobody", "the Unix user"),
     (r"src/diagnose/.*", r"registry", "messages of other tools"),
+    (r"src/source/git/git_failure.cc", r"not our ref", "a message of git"),
+    (r"docs/json.md", r"[`\"]registry[`\"]", "a value in the JSON contract"),
     (r"src/report/plan/plan_json.cc", r"^registry$", "a value in the JSON contract"),
 ]
 

@@ -1,5 +1,5 @@
 // Search without a server: the index is a script (site/index.js), because pages opened from a disk may load scripts but not
-// read files. It is loaded when somebody first uses the search box. Without JavaScript the box stays hidden.
+// read files. It is loaded when the search box is first used. Without JavaScript the box stays hidden.
 (() => {
   const root = document.currentScript.dataset.root;
   const menu = document.querySelector(".menu");

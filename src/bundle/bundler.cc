@@ -31,7 +31,7 @@ namespace {
 wheel::Distribution only_distribution(const FileTree& tree) {
   std::vector<wheel::Distribution> found = wheel::find_distributions(tree, tree.files());
   if (found.size() != 1 || !found[0].metadata || !found[0].wheel)
-    throw Error("it is no wheel: it must have one .dist-info folder, with METADATA and WHEEL in it");
+    throw Error("is not a valid wheel: it must have one .dist-info folder with METADATA and WHEEL");
   if (!found[0].problems.empty()) throw Error(found[0].problems[0]);
   return std::move(found[0]);
 }
@@ -89,7 +89,7 @@ void Bundler::need(const std::string& name, const std::string& asking) {
 std::string Bundler::add_library(const std::string& sdk_path, bool by_soname) {
   const Blob blob = m_view.open(sdk_path);
   if (!elf::can_edit(blob.bytes)) {
-    m_summary.notes.push_back(fmt::format("{} is no shared library and was left out", sdk_path));
+    m_summary.notes.push_back(fmt::format("{} is not a shared library and was omitted", sdk_path));
     return "";
   }
   const elf::ElfFile file = elf::ElfFile::parse(blob.bytes);

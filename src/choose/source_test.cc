@@ -75,8 +75,8 @@ TEST(Source, IsChosenByPrecedence) {
 TEST(Source, OfATorchWithoutAPairIsAnErrorThatNamesTheNearest) {
   const recipe::Recipe recipe = vision_recipe();
   for (const auto& [series, nearest] : std::vector<std::pair<std::string, std::string>>{
-           {"2.7", "the nearest are torch 2.8 (v0.23.0);"},
-           {"9.9", "the nearest are torch 2.10 (v0.24.0);"},
+           {"2.7", "the closest are torch 2.8 (v0.23.0);"},
+           {"9.9", "the closest are torch 2.10 (v0.24.0);"},
        }) {
     try {
       (void)chosen({"", "", "", false, {}, series, "", "", ""}, recipe);

@@ -20,7 +20,7 @@ struct RocmWanted {
 struct RocmWheels {
   std::string version;
   std::vector<std::string> requirements;  // "rocm-sdk-core==7.10.0", …
-  std::string family;                     // of the libraries; "" where device code is in separate wheels
+  std::string family;                     // of the libraries; "" if device code is in separate wheels
 };
 // The wheels of the fetcher's index that make up one ROCm of one version. Throws an Error that names what the index
 // lacks.

@@ -34,7 +34,7 @@ struct IndexSettings {
 };
 // `site_prefix` is the interpreter's sys.prefix, whose pip.conf counts too ("" for none).
 IndexSettings read_pip_settings(const sys::Environment& environment, const std::filesystem::path& site_prefix);
-// The default index of that interpreter's pip; "" where it has no pip. Runs the interpreter.
+// The default index of that interpreter's pip; "" if it has no pip. Runs the interpreter.
 std::string pip_default_index(const std::filesystem::path& python);
 
 struct Progress {

@@ -36,7 +36,7 @@ enum class HelpLength { brief, full };
 // Wraps lines at `width` columns, unless a word is longer.
 std::string help_text(const DescribedCommand& command, HelpLength length, unsigned width);
 
-// What an option does, with its choices and its default.
+// The description of an option, with its choices and its default.
 std::string option_text(const DescribedOption& option, HelpLength length);
 
 // The document of `help --json` (docs/json.md): the command and everything below it as one list. The documentation's

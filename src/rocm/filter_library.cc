@@ -75,9 +75,9 @@ ProgramHeader segment(std::uint32_t type, std::uint32_t flags, std::uint64_t off
 
 std::string filter_library(std::uint16_t machine, std::string_view target) {
   if (machine != elf::k_machine_x86_64 && machine != elf::k_machine_aarch64)
-    throw Error(fmt::format("no library can be made for ELF's machine {}", machine));
+    throw Error(fmt::format("unsupported ELF machine {}", machine));
   if (target.empty() || target.find('/') != target.npos || target.find('\0') != target.npos)
-    throw Error(fmt::format("{} is no name of a library", printable(target)));
+    throw Error(fmt::format("{} is not a valid library name", printable(target)));
 
   constexpr std::string_view k_origin = "$ORIGIN";
   std::string strings(1, '\0');

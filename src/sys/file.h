@@ -25,7 +25,7 @@ bool is_within(const std::filesystem::path& path, const std::filesystem::path& f
 // The file mapped into memory, read-only. Pages are read on access. Throws for anything but a regular file.
 Blob map_file(const std::filesystem::path& path);
 
-// Nothing where that would throw.
+// nullopt if map_file() would throw.
 std::optional<Blob> map_file_if_possible(const std::filesystem::path& path);
 
 // Reads a file, a pipe or, for "-", standard input, in chunks as they arrive. False when an interrupt

@@ -1,6 +1,7 @@
 #!/bin/bash
-# The model that vLLM's recipe generates and serves as a test, and the test's own course: a stand-in for `vllm serve` with its options
-# and addresses loads the model with transformers, on the CPU, and generates. A server that dies and one that never stops are told.
+# The model that vLLM's recipe generates and serves as a test, and the test's own steps: a stand-in for `vllm serve`
+# with its options and URLs loads the model with transformers, on the CPU, and generates. A server that dies and one
+# that never stops are reported.
 source "$(dirname "$0")/../common.inc"
 source "$tests/small_package.inc"
 need_registry

@@ -226,7 +226,7 @@ TEST(AdmissionTest, EarlyStartsRespectOtherLimits) {
   Site alone = with_one_past_its_peak(2);
   alone.ask_alone(2, 6000);
   alone.ask(3, 6500);
-  EXPECT_EQ(alone.decide(), "") << "one that must be alone is passed by nobody";
+  EXPECT_EQ(alone.decide(), "") << "no compile overtakes one that must run alone";
 
   Site bounded = with_one_past_its_peak(2);
   bounded.admission.set_jobs("b", 1);

@@ -152,7 +152,7 @@ TEST(UnitJournalTest, RoundTripsAndReadsOtherMachinesFiles) {
     journal.add(observed(cuda("a"), 1000));
     journal.add(observed(cuda("a"), 2000));
   }
-  sys::write_file(folder.path() / "other-machine.tsv", to_line(observed(cuda("b"), 5000)) + "no line of ours\n\t\t\n");
+  sys::write_file(folder.path() / "other-machine.tsv", to_line(observed(cuda("b"), 5000)) + "an invalid line\n\t\t\n");
   UnitJournal journal(folder.path());
   EXPECT_EQ(journal.model().size(), 2U);
   EXPECT_GE(journal.model().estimate(cuda("a")).memory, 2000 * k_MB);

@@ -19,7 +19,7 @@ std::optional<std::string> read_response(const std::string& name);
 
 class ShimCache {
  public:
-  // Nothing where this compile must not be cached.
+  // Null if this compile must not be cached.
   static std::unique_ptr<ShimCache> find(const std::string& shims, const std::string& real,
                                          const std::vector<std::string>& argv, const CompilerCommand& command,
                                          const RunFile& run);

@@ -2,7 +2,7 @@
 //
 //   patch = ( prose | "diff --git …" | header )*        header = "rename to X" and the like, "new file mode 100644"
 //   file  = "--- a/name" "+++ b/name" hunk+             names may be in C quotes, with a time behind a tab
-//   hunk  = "@@ -first[,count] +first[,count] @@" line*   each line ' ', '-' or '+'; '\' is no line
+//   hunk  = "@@ -first[,count] +first[,count] @@" line*   each line ' ', '-' or '+'; '\' does not count
 //
 // The counts matter: a removed line "-- x" reads "--- x", and only they show that it is not a header.
 

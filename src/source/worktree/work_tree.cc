@@ -85,7 +85,7 @@ bool look_at_folder(const CheckoutRequest& request) {
   return true;
 }
 
-// The user's commits on top of ours, per part.
+// The user's commits on top of wheelsmith's, per part.
 bool stands_on(const fs::path& root, const WorkState& state, std::vector<std::string>& notes) {
   bool all = true;
   for (const PartState& part : state.parts) {

@@ -22,7 +22,7 @@ class Forker {
  public:
   Forker() : m_owner(::getpid()) {
     // Signals go to the threads that check the flag; and a child starts with all of them blocked, so that no handler of
-    // ours runs in it.
+    // this process runs in it.
     sigset_t all;
     sigset_t before;
     ::sigfillset(&all);

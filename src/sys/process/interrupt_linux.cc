@@ -34,7 +34,7 @@ void install_interrupt_counter(unsigned harmless) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction before{};
     ::sigaction(signal, nullptr, &before);
-    // Whoever started us may ignore the signal on purpose (nohup, "&" in a script).
+    // The parent process may ignore the signal on purpose (nohup, "&" in a script).
     if (before.sa_handler != SIG_IGN) ::sigaction(signal, &action, nullptr);
   }
 }

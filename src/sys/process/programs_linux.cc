@@ -71,7 +71,7 @@ std::filesystem::path find_program(std::string_view name, std::string_view path)
 }
 
 std::filesystem::path find_program(std::string_view name) {
-  const char* path = ::getenv("PATH");  // NOLINT(concurrency-mt-unsafe): nothing of ours calls setenv
+  const char* path = ::getenv("PATH");  // NOLINT(concurrency-mt-unsafe): wheelsmith never calls setenv
   return find_program(name, path != nullptr ? std::string_view(path) : k_default_path);
 }
 

@@ -95,7 +95,8 @@ void empty_signal_mask() {
   throw Error(fmt::format("cannot start {}: {}", printable(name), std::generic_category().message(error)));
 }
 
-// Descriptors 0 to 2 may be closed in this process; one of ours with such a number would be overwritten in the child.
+// Descriptors 0 to 2 may be closed in this process; a new descriptor with such a number would be overwritten in the
+// child.
 Fd above_standard(Fd fd) {
   if (fd.raw() > 2) return fd;
   return Fd(::fcntl(fd.raw(), F_DUPFD_CLOEXEC, 3));

@@ -26,8 +26,8 @@
 
 // The filter is a deny list, not an allow list: compilers, interpreters and build systems of the next ten years must
 // run under it. It contains calls that change the machine (clock, modules, swap), create or enter namespaces (the way
-// out of ours), inspect other programs, or have led into the kernel more often than builds needed them (bpf, io_uring,
-// userfaultfd, keyrings). The result is EPERM, which programs expect; ENOSYS where they then fall back.
+// out of the sandbox), inspect other programs, or have led into the kernel more often than builds needed them (bpf,
+// io_uring, userfaultfd, keyrings). The result is EPERM, which programs expect; ENOSYS where they then fall back.
 //
 // Sockets are an exception: there are more than forty families, and several (VSOCK to the host of a virtual machine)
 // ignore namespaces. So only the four that builds use are allowed.

@@ -10,7 +10,7 @@ int landlock_version();
 void enter_landlock(const SandboxPolicy& policy);
 
 // Restricts abstract local sockets to the sandbox. They belong to a network namespace, so a program with the machine's
-// network would see the desktop's. Does nothing where the kernel cannot (before 6.12).
+// network would see the desktop's. Does nothing on kernels before 6.12, which cannot do it.
 void leave_abstract_sockets();
 
 }  // namespace wheelsmith::sys
