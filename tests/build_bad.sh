@@ -13,7 +13,7 @@ fails() {
   run "${@:3}"
   expect "$1" "$status" "wheelsmith ${*:3}: $(cat "$t/err")"
   # A failure is wrapped at 80 columns.
-  cat "$t/err" "$t/out" | tr -s ' \n' ' ' | grep -qF -- "$2" || { cat "$t/out" "$t/err" >&2; fail "wheelsmith ${*:3}: nothing says «$2»"; }
+  cat "$t/err" "$t/out" | tr -s ' \n' ' ' | grep -qF -- "$2" || { cat "$t/out" "$t/err" >&2; fail "wheelsmith ${*:3}: no message contains «$2»"; }
 }
 
 # Recipes.

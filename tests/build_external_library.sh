@@ -25,7 +25,7 @@ readelf -d "$t"/unpacked/small/*.so | grep -q "NEEDED.*$library" || fail "the mo
 [[ ${wheel##*/} == small-1.0-*-linux_x86_64.whl ]] || fail "needs $library, and is published as ${wheel##*/}"
 tag=$("$TESTS_PYTHON" -m auditwheel show "$wheel" 2>/dev/null | tr '\n' ' ' | sed -n 's/.*consistent with the following platform tag: "\([^"]*\)".*/\1/p')
 expect linux_x86_64 "$tag" "what auditwheel gives it"
-grep -q "no manylinux tag: small/.* needs $library" "$t/told" || { cat "$t/told" >&2; fail "nothing says why"; }
+grep -q "no manylinux tag: small/.* needs $library" "$t/told" || { cat "$t/told" >&2; fail "no reason is given"; }
 grep -q "check.provided = ${library%%.so*}.so" "$t/told" || { cat "$t/told" >&2; fail "the recipe's part is not told"; }
 run_json check "$wheel"
 expect good "$(json 'items[0].verdict')"
@@ -34,7 +34,7 @@ expect good "$(json 'items[0].verdict')"
 for accept in '' 'accept.platform-external-library = "everybody has it"'; do
   [[ -z $accept ]] || sed -i "s|^provided = .*|&\n$accept|" "$t/recipes/small.toml"
   run_json build small --platform manylinux_2_36
-  expect 1 "$status" "an untrue tag asked for"
+  expect 1 "$status" "an untrue tag requested"
   grep -q "does not qualify for the tag manylinux_2_36: small/.* needs $library" "$t/out" || { cat "$t/out" >&2; fail "refused for another reason"; }
 done
 expect 1 "$(find "$WHEELSMITH_OUT" -name '*.whl' | wc -l)" "wheels in the wheelhouse"

@@ -149,5 +149,5 @@ expect "0001-say-core.patch" "$(json 'steps[0].patches')" "patches without hipif
 run_json checkout hippy --into "$t/checkout" --variant cpu
 expect 0 "$status" "checkout without hipify"
 grep -q '"cuda core"' "$t/checkout/src/hippy.c" || fail "the base patch is missing"
-git -C "$t/checkout" log --format=%s | grep -q "patch the translation" && fail "a hipified patch is applied to what nobody hipified"
+git -C "$t/checkout" log --format=%s | grep -q "patch the translation" && fail "a hipified patch was applied without hipify"
 true

@@ -64,7 +64,7 @@ sed -i 's/return b + a;/return a + b;/' recipes/small/small/add.c
 echo 'other content' >"$old"
 run build pair
 good "build pair from the store"
-grep -q 'replaced a different small-1.0-' "$t/err" || fail "nothing says that a wheel was replaced: $(cat "$t/err")"
+grep -q 'replaced a different small-1.0-' "$t/err" || fail "no note about the replaced wheel: $(cat "$t/err")"
 expect "$sum" "$(sha256sum <"$old")" "the wheel of the first source"
 
 # Without --keep-going a failure ends the build; with it, everything else is built.
@@ -107,8 +107,8 @@ if unshare -rm true 2>/dev/null; then
     '$wheelsmith' store verify --store '$t/full' || exit 71
     exit \$status" >out 2>err || status=$?
   expect 1 "$status" "with a full store: $(cat out err)"
-  grep -qE 'no space|full|disk' err out || fail "a full disk is told as: $(cat out err)"
-  grep -q "$t/full" err || fail "the full place is not named: $(cat err)"
+  grep -qE 'no space|full|disk' err out || fail "message for a full disk: $(cat out err)"
+  grep -q "$t/full" err || fail "the full folder is not named: $(cat err)"
 fi
 
 # The whole matrix, as a plan: Pythons × arch lists × packages.

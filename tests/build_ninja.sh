@@ -39,4 +39,4 @@ if bash "$(json 'steps[0].repeat_script')" >"$t/repeat" 2>&1; then fail "the com
 grep -q undeclared_name "$t/repeat" || fail "repeated, it says $(cat "$t/repeat")"
 sed -i '$d' texture/src/no_gpu.cc
 run build texture --variant cpu --source texture
-expect 0 "$status" "mended: $(cat "$t/err")"
+expect 0 "$status" "fixed: $(cat "$t/err")"

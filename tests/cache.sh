@@ -46,7 +46,7 @@ expect "2 0 0" "$counts" "warm"
 expect 2 "$(summary cache.hits)"
 expect '{"errors": 0, "hits": 2, "misses": 0, "remote_hits": 0, "uncacheable": 0}' \
   "$(python3 -c 'import json, sys; print(json.dumps({k: v for k, v in [json.loads(l) for l in open(sys.argv[1]) if "\"cache\"" in l][-1].items() if k != "event"}, sort_keys=True))' "$t/record")"
-for name in one.o two.o one.d; do [[ -s a/out/$name ]] || fail "a hit brought no $name"; done
+for name in one.o two.o one.d; do [[ -s a/out/$name ]] || fail "a hit restored no $name"; done
 cmp a/out/one.o cold/one.o
 sources b
 cached b
@@ -81,7 +81,7 @@ expect True "$(record 'all(c["reserved"] <= 256 << 20 for c in compiles)')"
 # Disabled means disabled; so it is by default, and for builds with their own cache.
 again a
 governed -- make -s -C a "MAP=$MAP"
-expect "0 0" "$status $(record 'sum("cache" in c for c in compiles)')" "not asked for"
+expect "0 0" "$status $(record 'sum("cache" in c for c in compiles)')" "not requested"
 again a
 WHEELSMITH_CACHE=off governed -- make -s -C a "MAP=$MAP"
 expect "0 0" "$status $(record 'sum("cache" in c for c in compiles)')" "off by a variable"
@@ -93,7 +93,7 @@ unset CCACHE_DIR
 # The user's ccache variables only affect the user's ccache.
 again a
 CCACHE_DISABLE=1 CCACHE_DIR=$t/nowhere MAP='-ffile-prefix-map=$(CURDIR)=.' cached a
-expect "2 0 0" "$counts" "with variables of somebody else's ccache"
+expect "2 0 0" "$counts" "with variables of the user's ccache"
 [[ ! -e $t/nowhere ]] || fail "the cache followed a variable that was not meant for it"
 
 # Failures are reported as usual, and not cached.
@@ -287,7 +287,7 @@ CUDA
   expect miss "$got" "nvcc"
   [[ -s cuda/k.o && -z $(ls cuda | grep wheelsmith) ]] || fail "$(ls cuda)"
   nv cuda --threads 2 -c n/k.cu -o k.o
-  expect hit "$got" "the number of threads is no part of it"
+  expect hit "$got" "the number of threads is not part of the key"
   cp -r cuda/n other-cuda
   nv other-cuda -c n/k.cu -o k.o
   expect hit "$got" "in another folder"
@@ -305,7 +305,7 @@ CUDA
   rm cuda/k.d
   nv cuda --options-file flags --generate-dependencies-with-compile --dependency-output k.d --compile n/k.cu --output-file=k.o
   expect hit "$got" "options from a file, again"
-  grep -q only.h cuda/k.d || fail "a hit brought no dependencies"
+  grep -q only.h cuda/k.d || fail "a hit restored no dependencies"
   printf -- '-DFROM_A_FILE=2' >cuda/flags
   nv cuda --options-file flags --generate-dependencies-with-compile --dependency-output k.d --compile n/k.cu --output-file=k.o
   expect miss "$got" "other options from the file"

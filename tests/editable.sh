@@ -71,7 +71,7 @@ expect "5 patched" "$(says 'import small; print(small.add(2, 3), small.version)'
 rm -rf wheelhouse
 run_json build small --source small=desk --editable --into env
 built
-[[ $(json notes) == *'the patch small.patch is left out'* ]] || fail "nothing says that the patch is left out: $(json notes)"
+[[ $(json notes) == *'the patch small.patch is left out'* ]] || fail "no note about the skipped patch: $(json notes)"
 judged small "$t/desk"
 unchanged desk
 [[ ! -e wheelhouse ]] || fail "a wheel was delivered"
@@ -91,7 +91,7 @@ unchanged desk
 # Changed variables: a warning, since nothing is removed from the folder.
 run build small --source small=desk --editable --into env --set flag=two
 expect 0 "$status"
-grep -q 'variables or settings have changed since' "$t/err" || fail "nothing is said about other variables: $(cat "$t/err")"
+grep -q 'variables or settings have changed since' "$t/err" || fail "no warning about changed variables: $(cat "$t/err")"
 
 # A failed build leaves folder and environment unchanged.
 echo 'long small_add(long a, long b) { return a + nonsense; }' >desk/small/add.c

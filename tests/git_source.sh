@@ -54,7 +54,7 @@ run_json build small
 [[ $status == 0 ]] || { cat out err >&2; fail "build ended with $status"; }
 expect built "$(json 'steps[0].outcome')"
 wheel=$(json 'steps[0].wheel')
-[[ ${wheel##*/} == small-1.5-* ]] || fail "the tag that was asked for is not the version: $wheel"
+[[ ${wheel##*/} == small-1.5-* ]] || fail "the requested tag is not the version: $wheel"
 
 # A stored source needs no network, and the choice is kept.
 mv origins hidden
@@ -65,7 +65,7 @@ mv hidden origins
 # broken REASON…: a plan or a build that fails with one sentence that contains all of them.
 broken() {
   [[ $status == 1 ]] || { cat out err >&2; fail "it ended with $status"; }
-  for part; do [[ $(cat out err) == *"$part"* ]] || { cat out err >&2; fail "nothing says $part"; }; done
+  for part; do [[ $(cat out err) == *"$part"* ]] || { cat out err >&2; fail "no message contains $part"; }; done
 }
 sed -i 's/^ref = .*/ref = "v1.6"/' recipes/small.toml
 run plan small

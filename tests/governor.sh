@@ -113,7 +113,7 @@ governed --cores 8 --memory 500MB -- ninja -C large -j 8
 expect "0 2" "$status $(record 'at_once(compiles)')" "learned (first time: $first at once)"
 expect 5 "$(record 'sum(c["from"] == "unit" and c["outcome"] == "done" for c in compiles)')"
 [[ $(record 'max(c["peak"] for c in compiles) // 1000000') -ge 200 ]] || fail "peak $(record 'max(c["peak"] for c in compiles)')"
-[[ $(record '"memory" in [c["why"] for c in compiles]') == True ]] || fail "nobody waited for memory"
+[[ $(record '"memory" in [c["why"] for c in compiles]') == True ]] || fail "no compile waited for memory"
 # Known in another folder as well.
 cp -r large elsewhere && rm elsewhere/*.o
 governed --cores 8 --memory 500MB -- ninja -C elsewhere -j 8
@@ -162,7 +162,7 @@ expect 0 "$(summary ungoverned)"
 units one $(for i in {1..4}; do echo "o$i=10,0.4,good"; done)
 units two $(for i in {1..4}; do echo "t$i=10,0.4,good"; done)
 sleep 6.5
-[[ -z $(governor_pid) ]] || fail "nobody needs the governor, but it does not end"
+[[ -z $(governor_pid) ]] || fail "the governor is unused, but does not exit"
 rm -f "$t/record"
 "$wheelsmith" run --quiet --cores 3 --log "$t/record" -- ninja -C one -j 8 >/dev/null &
 "$wheelsmith" run --quiet --cores 3 --log "$t/record2" -- ninja -C two -j 8 >/dev/null
@@ -187,7 +187,7 @@ if need_cgroup; then
   sleep 1.5
   kill -CONT "$stopped"
   wait "$build" || fail "a kill has reached the build system: $(<"$t/out")"
-  echo "$(kills) kills by the kernel, $(summary tried_again) tried again, $(summary set_back) set back, $(summary paused) paused"
+  echo "$(kills) kills by the kernel, $(summary tried_again) retried, $(summary set_back) preempted, $(summary paused) paused"
   expect "4 object of liar.c" "$(ls liar/*.o | wc -l) $(<liar/liar.o)"
   [[ $(kills) -ge 1 && $(summary tried_again) -ge 1 ]] || fail "nothing was killed: $(<"$t/summary")"
   [[ $(<"$t/out") != *[Kk]illed* ]] || fail "the kill is seen: $(<"$t/out")"

@@ -62,7 +62,7 @@ expect "None True" "$(page bare provenance) $(page bare gpg-sig)"
 expect "None None" "$(page plain provenance) $(page plain gpg-sig)"
 grep -q 'data-provenance="../good-1.0-py3-none-any.whl.provenance"' "$t/house/good/index.html"
 grep -q 'data-gpg-sig="true"' "$t/house/bare/index.html"
-if grep -q 'data-gpg-sig\|data-provenance' "$t/house/plain/index.html" "$t/house/wrong-bytes/index.html"; then fail "a page names what is not there"; fi
+if grep -q 'data-gpg-sig\|data-provenance' "$t/house/plain/index.html" "$t/house/wrong-bytes/index.html"; then fail "a page names a missing file"; fi
 "$TESTS_PYTHON" -m pip --isolated download -q --disable-pip-version-check --no-deps -d "$t/got" --index-url "file://$t/house" good bare wrong-bytes
 [[ -f $t/got/good-1.0-py3-none-any.whl ]] || fail "pip got nothing"
 

@@ -271,7 +271,7 @@ run_json trust --remove
 expect "0 $t/clone/patches" "$status $(json 'items[0].file')" "$(cat "$t/err")"
 run patches save --dir own --patchset v1.0
 run checkout tiny --variant cpu --ref v1.0 --into sixth
-expect 2 $status "saving into a folder of somebody else makes it nobody's own"
+expect 2 $status "saving into another user's folder does not make it trusted"
 # An untrusted wheelsmith.toml does not vouch for files beside it.
 echo 'variant = "cpu"' >wheelsmith.toml
 run checkout tiny --ref v1.0 --into sixth

@@ -53,7 +53,7 @@ network-why = "a trap"
 FLASH_ATTENTION_FORCE_BUILD = "$word"
 TOML
   good "FORCE_BUILD=$word"
-  expect downloaded "$(seen "$wheel" origin)" "FORCE_BUILD=$word: a wheel that nobody built"
+  expect downloaded "$(seen "$wheel" origin)" "FORCE_BUILD=$word: a prebuilt wheel"
 done
 without network-alone flash-attn-rocm --arch gfx1151 <<'TOML'
 [build]

@@ -214,13 +214,13 @@ if [[ $(id -u) == 0 ]]; then
   done
   echo 'packages = ["theirs"]' >wheelsmith.toml
   run config show
-  expect 2 "$status" "a harmless file of somebody else"
+  expect 2 "$status" "another user's harmless file"
   run config show --config wheelsmith.toml
   expect 0 "$status" "$(cat "$t/err")"
   chown 0 wheelsmith.toml
   chown 4711 .
   run config show
-  [[ $status == 2 && $(<"$t/err") == *"belongs to user 4711"* ]] || fail "somebody's folder: $(cat "$t/err")"
+  [[ $status == 2 && $(<"$t/err") == *"belongs to user 4711"* ]] || fail "another user's folder: $(cat "$t/err")"
   chown 0 .
 fi
 chmod 666 wheelsmith.toml

@@ -20,7 +20,7 @@ if [[ ! -e /usr/include/numa.h ]]; then
   run_json doctor "${common[@]}" --target default --set avx512=off
   expect "bad apt-get install libnuma-dev" "$(json '[c.state + " " + c.fix for c in checks if c.id == "numa"][0]')" "doctor"
   mkdir -p "$t/numa"
-  (cd "$t/numa" && apt-get download libnuma-dev && dpkg -x libnuma-dev_*.deb .) >"$t/numa.log" 2>&1 || skip "no libnuma-dev in reach"
+  (cd "$t/numa" && apt-get download libnuma-dev && dpkg -x libnuma-dev_*.deb .) >"$t/numa.log" 2>&1 || skip "libnuma-dev is not available"
   ln -sf "$(ldconfig -p | sed -n 's/.*libnuma.so.1 .* => //p' | head -n 1)" "$t/numa/libnuma.so"
   more=(--despite-doctor --env "CPATH=$t/numa/usr/include" --env "LIBRARY_PATH=$t/numa")
 fi

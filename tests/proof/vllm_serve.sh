@@ -57,7 +57,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 http.server.HTTPServer((options.host, int(options.port)), Handler).serve_forever()
 PYTHON
 serves() { { echo "#!$t/venv/bin/python"; cat "$1"; } >venv/bin/vllm && chmod +x venv/bin/vllm && timeout 300 venv/bin/python serve.py >"$t/said" 2>&1; }
-nothing_left() { [[ -z $(pgrep -f "^sleep 987$") ]] || fail "the engine goes on"; }
+nothing_left() { [[ -z $(pgrep -f "^sleep 987$") ]] || fail "the engine is still running"; }
 
 serves stand_in || { cat "$t/said" >&2; fail "the test"; }
 grep -q "'completion_tokens': 4" "$t/said" || fail "$(<"$t/said")"
