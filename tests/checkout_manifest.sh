@@ -81,7 +81,7 @@ printf '{"schema_version": 1, "pytorch_vision": {"repo": "https://git.example/ac
 run_json manifest checkout rock.json --into rock
 expect 0 $status "$(cat "$t/err")"
 expect "$one" "$(git -C rock/vision rev-parse HEAD)"
-grep -q 'left out therock' "$t/err"
+grep -q 'skipped therock' "$t/err"
 # Everything is validated before the first checkout.
 bad() { # WORDS: bad.json is refused with them
   run manifest checkout bad.json --into nothing "${@:2}"

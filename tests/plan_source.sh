@@ -144,7 +144,7 @@ good demo --variant cpu --ref v1.2.0
 told '^warning: demo 1.2.0 is outside the versions that its recipe was verified for' || fail "$(notes)"
 sed -i 's/requires-python = ">=3.8"/requires-python = ">=3.99"/' repo/pyproject.toml
 git -C repo commit -qam four
-fails 'requires Python >=3.99 (its own metadata says so)' demo --variant cpu --ref main
+fails 'requires Python >=3.99 (according to its metadata)' demo --variant cpu --ref main
 git -C repo revert --no-edit HEAD >/dev/null
 sed -i 's/^DEMO_VERSION = .*$//' recipes/demo.toml
 good demo --variant cpu

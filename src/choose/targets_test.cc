@@ -69,7 +69,7 @@ TEST(Targets, Folders) {
   EXPECT_EQ(read_target(with("b", "setup.py", "setup(name='from-setup')\n")).package, "from-setup");
   EXPECT_EQ(read_target(with("c", "setup.cfg", "[metadata]\nversion = 1\nname = from-cfg\n")).package, "from-cfg");
   EXPECT_EQ(read_target(with("Some.Folder", "setup.py", "setup()\n") + "/").package, "some-folder");
-  EXPECT_NE(refusal(with("d", "README", "")).find("neither a pyproject.toml nor a setup.py"), std::string::npos);
+  EXPECT_NE(refusal(with("d", "README", "")).find("neither pyproject.toml nor setup.py"), std::string::npos);
   sys::write_file(folder.path() / "demo-1.0.tar.gz", "");
   EXPECT_EQ(read_target((folder.path() / "demo-1.0.tar.gz").string()).package, "demo");
   sys::write_file(folder.path() / "source.tar.gz", "");

@@ -12,6 +12,7 @@
 #include "cli/session.h"
 #include "report/plan/doctor_text.h"
 #include "run/sandbox.h"
+#include "sys/process/own_process.h"
 
 namespace wheelsmith::cli {
 
@@ -22,8 +23,9 @@ struct BuildCommand {
   SettingOptions settings;
   std::vector<std::string> packages;
   bool upgrade = false, clean = false, install = false, editable = false, despite_doctor = false, quiet = false;
-  bool no_test = false, keep_failed = false;
+  bool no_test = false, keep_failed = false, cancel = false;
   std::string into, sign;
+  std::string expected_plan;  // from `attach`: another plan is not the one that was meant
 };
 
 // Redraws the status lines between events, so that their clocks advance.
@@ -125,8 +127,46 @@ std::string wheel_paths(const std::vector<run::StepOutcome>& outcomes) {
   return text;
 }
 
+// How this build is found again, and the command repeated.
+document::Table about_command(const sys::Environment& environment) {
+  document::Table about;
+  document::Array words;
+  const std::vector<std::string> arguments = sys::own_arguments();
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i] == "--cancel") continue;
+    if (arguments[i] == "--expect-plan") {
+      ++i;
+      continue;
+    }
+    words.emplace_back(arguments[i]);
+  }
+  about["command"] = std::move(words);
+  std::error_code ignored;
+  about["folder"] = std::filesystem::current_path(ignored).string();
+  document::Table variables;
+  for (const auto& [name, value] : environment) {
+    if (name.starts_with("WHEELSMITH_")) variables[name] = value;
+  }
+  about["environment"] = std::move(variables);
+  return about;
+}
+
+void set_slurm(const BuildCommand& command, const settings::Settings& settings, build::BuildOptions& options) {
+  if (settings.text("on") != "slurm") {
+    if (command.cancel) throw UsageError("--cancel: only jobs of a cluster can be cancelled (--on slurm)");
+    return;
+  }
+  options.slurm = slurm_options(settings);
+  options.slurm->cancel = command.cancel;
+  if (command.cancel) options.run.keep_going = true;
+}
+
 int build(const BuildCommand& command) {
   const settings::Settings settings = command.settings.read(command.packages);
+  if (settings.text("on") == "slurm" && command.editable)
+    throw UsageError("--editable: a folder is built in place on this machine, not by --on slurm");
+  if (settings.text("on") == "slurm" && !settings.text("container").empty())
+    throw UsageError("--container: jobs of a cluster run outside of images; build in one of them on its own node");
   if (!settings.text("machine").empty())
     throw UsageError(
         "--machine: a plan for another machine cannot be built here; use --machine with `plan` and `doctor`");
@@ -147,7 +187,8 @@ int build(const BuildCommand& command) {
         "--sign cannot be combined with --container: the container has no access to your keys; sign the wheels in the "
         "wheelhouse afterwards");
   if (const auto status = run_in_container(settings)) return *status;
-  sys::install_interrupt_flag();
+  // Of jobs in a cluster the first Ctrl-C leaves, the second cancels.
+  sys::install_interrupt_counter(settings.text("on") == "slurm" ? 3 : 1);
   Session session(settings, command.upgrade);
   choose::Request request = session.build_request();
   request.editable = command.editable;
@@ -161,6 +202,8 @@ int build(const BuildCommand& command) {
   const report::Style style = command.output.style();
   plan::PlanInputs inputs = session.inputs();
   build::BuildOptions options = build_options(command, session, request);
+  set_slurm(command, settings, options);
+  options.run.about = about_command(session.host().environment);
   const std::string without_cache = set_cache(options, settings, session.store());
   std::optional<report::BuildStatus> status;
   std::optional<Redrawer> redrawer;
@@ -170,6 +213,8 @@ int build(const BuildCommand& command) {
   if (!command.quiet) {
     inputs.on_progress = [](const std::string& text) { print_status(text + "\n"); };
     options.local.on_note = [&](const std::string& text) { print_status(style.dim(printable(text)) + "\n"); };
+    if (options.slurm) options.slurm->on_note = options.local.on_note;
+    options.run.on_message = [](const std::string& text) { print_status("wheelsmith: " + text + "\n"); };
     watcher.on_plan = [&](const plan::Plan& plan) {
       show_plan(plan, style);
       if (!without_cache.empty()) print_status(style.dim(without_cache) + "\n");
@@ -182,6 +227,16 @@ int build(const BuildCommand& command) {
       print_status(status->on_event(event));
     };
   }
+  std::string plan_id;
+  watcher.on_start = [&](const std::string& id) {
+    plan_id = id;
+    if (!command.expected_plan.empty() && id != command.expected_plan)
+      throw Error(
+          fmt::format("the same command now makes another plan ({}) than the one to attach to ({}); its inputs "
+                      "have changed",
+                      id, printable(command.expected_plan)));
+    if (options.slurm && !command.quiet) print_status(style.dim("plan " + id) + "\n");
+  };
   build::BuildResult result = build::build(request, inputs, options, watcher);
   redrawer.reset();
   if (live && status) print_status(status->clear());
@@ -202,10 +257,12 @@ int build(const BuildCommand& command) {
     if (!failure->empty()) print_status(fmt::format("wheelsmith: error: {}\n", printable(*failure)));
   }
   if (sys::interrupted()) {
-    print_status("wheelsmith: interrupted; run the same command to resume\n");
+    print_status(options.slurm && sys::interruptions() > 1 ? "wheelsmith: interrupted; the jobs are cancelled\n"
+                 : options.slurm ? fmt::format("wheelsmith: interrupted; to continue: wheelsmith attach {}\n", plan_id)
+                                 : "wheelsmith: interrupted; run the same command to resume\n");
     return k_interrupted;
   }
-  return result.good() ? k_fine : k_not_fine;
+  return result.good() || command.cancel ? k_fine : k_not_fine;
 }
 
 }  // namespace
@@ -242,6 +299,9 @@ void add_build(CLI::App& app, Outcome& outcome) {
   sub->add_flag("--keep-failed", command->keep_failed,
                 "Keep a wheel that fails a check or a test, in the folder failed/ of --out")
       ->group("Output");
+  sub->add_flag("--cancel", command->cancel, "With --on slurm: cancel the jobs of this build instead of building")
+      ->group("Resources");
+  sub->add_option("--expect-plan", command->expected_plan, "Refuse any other plan")->group("");
   sub->add_flag("--install", command->install, "Install the finished wheels")->group("Output");
   sub->add_flag("-e,--editable", command->editable, k_editable_help)->group("Output");
   sub->add_option("--into", command->into,

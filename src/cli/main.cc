@@ -178,7 +178,7 @@ Handler handler_for(List json) {
 // Groups the commands in the order in which a new user needs them. All others are under "Other commands".
 void arrange(CLI::App& app) {
   const std::pair<const char*, std::vector<const char*>> groups[] = {
-      {"Build wheels", {"build", "plan", "doctor", "test", "report", "diagnose", "run", "builds", "logs"}},
+      {"Build wheels", {"build", "plan", "doctor", "test", "report", "diagnose", "run", "builds", "attach", "logs"}},
       {"Examine and change wheels",
        {"inspect", "check", "diff", "verify", "reproduce", "retag", "repair", "slim", "split", "variant", "bundle",
         "elf"}},
@@ -205,6 +205,9 @@ int parse_and_run(CLI::App& app, int argc, char** argv) {
   add_report(app, outcome);
   add_diagnose(app, outcome);
   add_run(app, outcome);
+  add_builds(app, outcome);
+  add_attach(app, outcome);
+  add_logs(app, outcome);
   add_inspect(app, outcome);
   add_check(app, outcome);
   add_verify(app, outcome);
@@ -227,6 +230,7 @@ int parse_and_run(CLI::App& app, int argc, char** argv) {
   add_man(app, outcome);
   add_governor(app, outcome);
   add_step(app, outcome);
+  add_node(app, outcome);
   add_confine(app, outcome);
   arrange(app);
   const List json = wanted_list(argc, argv);

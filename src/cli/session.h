@@ -15,6 +15,7 @@
 #include "plan/source_bundle.h"
 #include "recipe/recipe.h"
 #include "run/job.h"
+#include "run/slurm/slurm_executor.h"
 #include "settings/settings.h"
 #include "source/git/repositories.h"
 #include "source/patches/patch_work.h"
@@ -88,6 +89,9 @@ std::optional<int> run_in_container(const settings::Settings& settings);
 
 // The compile cache options from the settings. Throws UsageError.
 cache::CacheOptions cache_options(const settings::Settings& settings, const store::Store& store);
+
+// [slurm] of the settings. Throws UsageError.
+run::SlurmOptions slurm_options(const settings::Settings& settings);
 
 inline constexpr const char* k_editable_help =
     "Build the source folder in place and link it into --into ENV, like pip install -e";

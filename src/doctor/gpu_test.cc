@@ -217,7 +217,7 @@ TEST(Libraries, PresenceVersionAndHalves) {
     const char* words;
   };
   const Row rows[] = {
-      {"too old", [](auto& one) { one.version = "7.6.5"; }, "bad", "/usr/include/cudnn.h is cuDNN 7.6.5, and >=8.5"},
+      {"too old", [](auto& one) { one.version = "7.6.5"; }, "bad", "/usr/include/cudnn.h is cuDNN 7.6.5, but >=8.5"},
       {"no file", [](auto& one) { one.file.clear(); }, "bad", "the library file is missing"},
       {"no header", [](auto& one) { one.header.clear(); }, "bad", "needs its development package"},
       {"none", [](auto& one) { one.header = one.file = ""; }, "bad", "the recipe requires it"},

@@ -76,8 +76,8 @@ TEST(Rocm, UnpacksDevelBesideTheEnvironment) {
 TEST(Rocm, RejectsDevelThatLeavesItsFolder) {
   const std::pair<testing::TarMember, const char*> cases[] = {
       {{.name = "rocm_sdk/__init__.py", .data = "x"}, "outside its folder"},
-      {{.name = "_rocm_sdk_devel/l", .type = '2', .target = "/etc"}, "leads out"},
-      {{.name = "_rocm_sdk_devel/l", .type = '2', .target = "../../x"}, "leads out"},
+      {{.name = "_rocm_sdk_devel/l", .type = '2', .target = "/etc"}, "points outside its folder"},
+      {{.name = "_rocm_sdk_devel/l", .type = '2', .target = "../../x"}, "points outside its folder"},
       {{.name = "_rocm_sdk_devel/llvm/x", .type = '2', .target = "y"}, "below a link"},
       {{.name = "_rocm_sdk_devel/../../x", .data = "x"}, ".."},
   };

@@ -264,9 +264,9 @@ TEST(ShimFolderTest, LinksShimsAndRemembersCompilers) {
   EXPECT_NE(there.path(), here.path());
   EXPECT_TRUE(fs::equivalent(there.path() / "bin/wheelsmith-shim", here.path() / "bin/wheelsmith-shim"));
   put(there.path() / "bin/wheelsmith-shim", "damaged");
-  const ShimFolder mended(at / "shims", {{"PATH", (at / "three").string()}}, "/bin/true");
+  const ShimFolder repaired(at / "shims", {{"PATH", (at / "three").string()}}, "/bin/true");
   EXPECT_EQ(sys::read_file("/bin/true"),
-            sys::read_file(mended.path() / "bin/wheelsmith-shim").substr(0, fs::file_size("/bin/true")));
+            sys::read_file(repaired.path() / "bin/wheelsmith-shim").substr(0, fs::file_size("/bin/true")));
   fs::remove(at / "one/nvcc");
   // A build inside a build: the same compilers.
   sys::Environment again = environment;

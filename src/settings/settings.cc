@@ -122,6 +122,23 @@ std::string program_in(const std::filesystem::path& folder, const std::string& t
   return (folder / text).lexically_normal().string();
 }
 
+// Tables in a table become names with dots, lists one item to a line: [slurm.cuda] options = ["-x"] is cuda.options.
+void flatten(const Option& option, const std::string& prefix, const document::Value& value, document::Table& texts) {
+  for (const auto& [key, item] : *value.table()) {
+    const std::string name = prefix.empty() ? key : prefix + "." + key;
+    if (item.table() != nullptr) {
+      flatten(option, name, item, texts);
+    } else if (item.array() != nullptr) {
+      if (item.texts().size() != item.array()->size()) wrong_kind(option, item, "a list of texts");
+      texts[name] = join(item.texts(), "\n");
+    } else if (item.text() == nullptr && item.integer() == nullptr) {
+      wrong_kind(option, item, "a text, a number or a list of texts");
+    } else {
+      texts[name] = scalar_text(item);
+    }
+  }
+}
+
 // Converts a value of a settings file; integers become texts (jobs = 4), other numbers are rejected (python = 3.11).
 document::Value from_file(const Option& option, const document::Value& value, const std::filesystem::path& folder) {
   switch (option.kind) {
@@ -143,6 +160,10 @@ document::Value from_file(const Option& option, const document::Value& value, co
     case Kind::table: {
       if (value.table() == nullptr) wrong_kind(option, value, "a table");
       document::Table texts;
+      if (option.name == "slurm") {
+        flatten(option, "", value, texts);
+        return texts;
+      }
       for (const auto& [key, item] : *value.table()) {
         if (item.boolean() != nullptr)
           texts[key] = *item.boolean() ? "1" : "0";

@@ -71,6 +71,19 @@ TEST(Settings, ValuesOfTablesMayContainCommas) {
   EXPECT_EQ(other.table("env"), settings.table("env"));
 }
 
+TEST(Settings, TablesInTheSlurmTableBecomeNamesWithDots) {
+  Settings settings;
+  settings.read_project("/p/wheelsmith.toml",
+                        "[slurm]\npartition = \"build\"\nmax-queued = 50\noptions = [\"--account=x\", \"-C a,b\"]\n"
+                        "[slurm.flash-attn.cuda]\nmemory = \"64GB\"\n");
+  const auto table = settings.table("slurm");
+  EXPECT_EQ(table.at("partition"), "build");
+  EXPECT_EQ(table.at("max-queued"), "50");
+  EXPECT_EQ(table.at("options"), "--account=x\n-C a,b");
+  EXPECT_EQ(table.at("flash-attn.cuda.memory"), "64GB");
+  EXPECT_NE(what([&] { settings.read_project("/p/wheelsmith.toml", "[slurm]\noptions = [1]\n"); }), "");
+}
+
 TEST(Settings, FoldersAndProgramsAreRelativeToTheFile) {
   Settings settings;
   settings.read_project("/p/wheelsmith.toml",

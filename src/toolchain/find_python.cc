@@ -70,7 +70,7 @@ bool is_python_name(std::string_view name) {
   return name.empty() || name == "3" || (name.starts_with("3.") && to_number(name.substr(2)).has_value());
 }
 
-std::string mending(const WantedPython& wanted) {
+std::string python_fix(const WantedPython& wanted) {
   const std::string version = wanted.words();
   return fmt::format(
       "install it (uv python install {0}; pyenv install {0}; or the system's python{1} and python{1}-dev) "
@@ -126,7 +126,7 @@ Python find_python(const std::string& wanted_text, const Host& where) {
   if (tried.size() > 12) tried.resize(12);
   what += tried.empty() ? ": no such name in PATH, nor in the folders of pyenv, uv and conda, nor in /opt/python"
                         : ": " + join(tried, ", ");
-  throw Error(what + "; " + mending(wanted));
+  throw Error(what + "; " + python_fix(wanted));
 }
 
 std::vector<Python> find_pythons(const Host& where) {

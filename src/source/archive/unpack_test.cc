@@ -130,17 +130,18 @@ TEST_F(Unpack, RejectsEscapes) {
        "outside the archive's folder"},
       {"link that leads out once the first folder is gone", TarBuilder().add(member('2', "d/l", "../evil")).build(),
        "points outside the archive's folder"},
-      {"hard link to outside", TarBuilder().add(member('1', "d/h", "etc/passwd")).build(), "no earlier file"},
+      {"hard link to outside", TarBuilder().add(member('1', "d/h", "etc/passwd")).build(), "not an earlier file"},
       {"hard link to a link", TarBuilder().add(member('2', "d/l", "x")).add(member('1', "d/h", "d/l")).build(),
-       "no earlier file"},
-      {"hard link to itself", TarBuilder().add("d/h", "").add(member('1', "d/h", "d/h")).build(), "no earlier file"},
+       "not an earlier file"},
+      {"hard link to itself", TarBuilder().add("d/h", "").add(member('1', "d/h", "d/h")).build(),
+       "not an earlier file"},
       {"file, then folder", TarBuilder().add("d/a", "").add("d/a/b", "").build(), "and then as a folder"},
-      {"folder, then link", TarBuilder().add("d/a/b", "").add(member('2', "d/a", "x")).build(), "of different kinds"},
-      {"link, then file", TarBuilder().add(member('2', "d/a", "x")).add("d/a", "!").build(), "of different kinds"},
+      {"folder, then link", TarBuilder().add("d/a/b", "").add(member('2', "d/a", "x")).build(), "with different types"},
+      {"link, then file", TarBuilder().add(member('2', "d/a", "x")).add("d/a", "!").build(), "with different types"},
       {"absolute name", TarBuilder().add(outside, "!").build(), "must not be absolute"},
       {"climbing name", TarBuilder().add("d/../../evil", "!").build(), "must not contain \"..\""},
       {"device", TarBuilder().add(member('3', "d/null")).build(), "character device"},
-      {"cut off", gzip(TarBuilder().add("d/a", std::string(5000, 'x')).build()).substr(0, 60), "cut off"},
+      {"cut off", gzip(TarBuilder().add("d/a", std::string(5000, 'x')).build()).substr(0, 60), "truncated"},
   };
   for (const auto& one : cases) {
     const std::string error = unpacked(one.tar);
@@ -182,7 +183,7 @@ TEST_F(Unpack, ZipArchivesFollowTheSameRules) {
   EXPECT_NE(unpacked(testing::ZipBuilder().add("../evil", "").build()).find("must not contain \"..\""),
             std::string::npos);
   link.mode = 0020666;
-  EXPECT_NE(unpacked(testing::ZipBuilder().add(link).build()).find("neither file"), std::string::npos);
+  EXPECT_NE(unpacked(testing::ZipBuilder().add(link).build()).find("is not a file, folder or link"), std::string::npos);
 }
 
 TEST_F(Unpack, ReadsArchivesOfRealTar) {

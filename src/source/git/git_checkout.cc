@@ -115,7 +115,7 @@ void check_empty_folder(const fs::path& top, const std::string& path) {
   for (const std::string_view part : split(path, '/')) {
     at /= part;
     if (fs::symlink_status(at, failed).type() != fs::file_type::directory)
-      throw Error(fmt::format("the submodule {} has no folder of its own", printable(path)));
+      throw Error(fmt::format("the submodule {} is not a folder", printable(path)));
   }
   if (!fs::is_empty(at, failed)) throw Error(fmt::format("the submodule {} is not empty", printable(path)));
 }

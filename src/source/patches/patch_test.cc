@@ -61,7 +61,7 @@ TEST(PatchNames, RejectsHostilePatches) {
       {"no diff at all\n", "it contains no diff"},
       {"", "it contains no diff"},
       {"@@ -1 +1 @@\n-a\n+b\n", "has no file"},
-      {diff_of("x", "@@ -1,9 +1,9 @@\n a\n"), "cut off in the middle of a hunk"},
+      {diff_of("x", "@@ -1,9 +1,9 @@\n a\n"), "truncated in the middle of a hunk"},
       {diff_of("x", "@@ -1,2 +1,2 @@\n a\n?\n"), "malformed"},
       {diff_of("x", "@@ -99999999999999999999 +1 @@\n-a\n"), "no error"},
   };

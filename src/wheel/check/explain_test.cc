@@ -43,7 +43,7 @@ TEST(Explain, HasOneTextForEachId) {
   EXPECT_GT(ids.size(), 100u);
   std::set<std::string> seen;
   for (const std::string& id : ids) {
-    EXPECT_TRUE(seen.insert(id).second) << id << " stands twice";
+    EXPECT_TRUE(seen.insert(id).second) << id << " occurs twice";
     EXPECT_TRUE(!id.empty() && std::all_of(id.begin(), id.end(), [](char c) {
       return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
     })) << id;
