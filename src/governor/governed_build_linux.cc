@@ -124,7 +124,7 @@ GovernedBuild::GovernedBuild(const store::Store& store, Options options) : m_sta
   line["schema"] = 1;
   line["id"] = id;
   line["name"] = state.options.name;
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): nobody sets it
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): no thread sets it
   if (const char* node = std::getenv("SLURMD_NODENAME"); node != nullptr) line["node"] = node;
   line["jobs"] = state.run.jobs;
   line["cores"] = state.run.cores == 0 ? usable_threads() : state.run.cores;

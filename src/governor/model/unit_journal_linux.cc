@@ -48,7 +48,7 @@ std::optional<Tails> parse_tails(std::string_view text, std::uint64_t most) {
 // Lines that several machines append to one file of a network file system may replace each other: each node of a
 // cluster has a file of its own.
 std::string own_journal() {
-  const char* node = std::getenv("SLURMD_NODENAME");  // NOLINT(concurrency-mt-unsafe): nobody sets it
+  const char* node = std::getenv("SLURMD_NODENAME");  // NOLINT(concurrency-mt-unsafe): no thread sets it
   if (node == nullptr || *node == '\0') return "journal.tsv";
   std::string name = "journal-";
   for (const char c : std::string_view(node).substr(0, 60))

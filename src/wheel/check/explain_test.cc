@@ -21,7 +21,7 @@ TEST(Explain, KnowsFindingsOfEveryKind) {
       {"zip-hidden-member", "does not list"}, {"metadata-byte-order-mark", "byte order mark"},
       {"wheel-name-label-length", "16"},      {"elf-segment-outside-file", "SIGBUS"},
       {"platform-machine", "-march"},         {"symbol-undefined", "undefined symbol"},
-      {"loader-incomplete", "followed"},
+      {"loader-incomplete", "follows"},
   };
   for (const auto& [id, says] : cases) {
     const auto text = explain(id);
