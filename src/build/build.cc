@@ -49,6 +49,20 @@ std::vector<doctor::BuiltPackage> packages_of(const BuildResult& result) {
   return packages;
 }
 
+// What a remote store has comes first: the steps that need it find it in this one. What does not come is built.
+void pull_results(plan::Plan& plan, const BuildOptions& options) {
+  for (plan::Step& step : plan.steps) {
+    if (step.decision.remote.empty() || !options.pull) continue;
+    const std::string problem = options.pull(step);
+    if (problem.empty()) continue;
+    plan.notes.push_back(
+        fmt::format("{} is not taken from {} and built instead: {}", step.id(), step.decision.remote, problem));
+    step.decision.cached = false;
+    step.decision.reason = fmt::format("{} did not deliver it", step.decision.remote);
+    step.decision.remote.clear();
+  }
+}
+
 }  // namespace
 
 bool BuildResult::good() const {
@@ -60,6 +74,8 @@ BuildResult build(const choose::Request& request, const plan::PlanInputs& inputs
   BuildResult result;
   if (options.signer) attest::check_signer(*options.signer);
   result.plan = plan::make_plan(request, inputs);
+  if (!options.only.empty()) plan::keep_only(result.plan, options.only);
+  pull_results(result.plan, options);
   watcher.on_plan(result.plan);
   refuse_bad_machine(result.plan, options, inputs.host, watcher);
   const std::unique_ptr<run::Executor> executor = run::make_local_executor(inputs.store, options.local);

@@ -21,6 +21,9 @@ struct BuildOptions {
   run::RunOptions run;
   run::LocalOptions local;
   doctor::PlanExamination examination;
+  std::string only{};  // one step of the plan: its id or its package
+  // Copies a step's result from the remote store that the plan named: "" or why it is not here now.
+  std::function<std::string(const plan::Step&)> pull{};
   bool despite_doctor = false;
   bool install = false;
   std::optional<attest::Signer> signer;  // signs each delivered wheel and its statement

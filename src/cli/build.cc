@@ -22,8 +22,8 @@ struct BuildCommand {
   SettingOptions settings;
   std::vector<std::string> packages;
   bool upgrade = false, clean = false, install = false, editable = false, despite_doctor = false, quiet = false;
-  bool no_test = false, keep_failed = false;
-  std::string into, sign;
+  bool no_test = false, keep_failed = false, push = false;
+  std::string into, sign, only, token_file;
 };
 
 // Keeps the status lines' clocks going while nothing happens.
@@ -93,7 +93,7 @@ build::BuildOptions build_options(const BuildCommand& command, const Session& se
   run.jobs = number_setting(settings, "jobs", 0);
   run.silence_seconds = number_setting(settings, "timeout", 0);
   if (const std::string memory = settings.text("memory"); !memory.empty()) run.memory = parse_size("memory", memory);
-  options.examination = {.paths = {.store = session.store_root(), .temporary = {}, .out = run.out},
+  options.examination = {.paths = {.store = session.store().local_root(), .temporary = {}, .out = run.out},
                          .platform = request.platform,
                          .jobs = run.jobs,
                          .offline = request.offline,
@@ -101,6 +101,7 @@ build::BuildOptions build_options(const BuildCommand& command, const Session& se
                          .allow_unsupported_compiler = request.allow_unsupported_compiler,
                          .settings = request.set};
   options.despite_doctor = command.despite_doctor;
+  options.only = command.only;
   options.install = command.install || command.editable;
   options.into = command.into;
   if (!command.sign.empty()) options.signer = read_signer(command.sign);
@@ -123,6 +124,34 @@ std::string wheel_paths(const std::vector<run::StepOutcome>& outcomes) {
     if (!outcome.wheel.empty()) text += printable(outcome.wheel.string()) + "\n";
   }
   return text;
+}
+
+// With --push: the remote stores of the settings.
+std::vector<remote::RemoteStore> push_targets(const BuildCommand& command, const Session& session) {
+  std::vector<remote::RemoteStore> targets;
+  const std::string token = remote::read_token(command.token_file);
+  for (const std::string& url : session.settings().urls("store"))
+    targets.emplace_back(url, session.fetch_options(), token);
+  if (targets.empty()) throw UsageError("--push: no remote store is set; name one, like --store https://host/store");
+  return targets;
+}
+
+// What was built, whatever became of the rest. "" or why something is not there now.
+std::string push_results(const std::vector<run::StepOutcome>& outcomes, std::vector<remote::RemoteStore>& targets,
+                         const store::Store& store) {
+  std::string problem;
+  for (remote::RemoteStore& target : targets) {
+    for (const run::StepOutcome& outcome : outcomes) {
+      if (outcome.outcome != run::Outcome::built) continue;
+      try {
+        // One that later builds may not reuse (--source, --no-test) has no record.
+        if (const auto record = store.find_step(outcome.key)) target.push(*record, store);
+      } catch (const Error& error) {  // told at the end; the wheels are built
+        problem = fmt::format("built, but not pushed: {}", error.what());
+      }
+    }
+  }
+  return problem;
 }
 
 int build(const BuildCommand& command) {
@@ -174,14 +203,21 @@ int build(const BuildCommand& command) {
       print_status(status->on_event(event));
     };
   }
+  options.pull = [&](const plan::Step& step) {
+    if (!command.quiet) print_status(fmt::format("copying {} from {}\n", step.id(), step.decision.remote));
+    return session.remotes().pull(step.spec.key, session.store());
+  };
+  std::vector<remote::RemoteStore> targets;
+  if (command.push) targets = push_targets(command, session);
   build::BuildResult result = build::build(request, inputs, options, watcher);
   redrawer.reset();
   if (live && status) print_status(status->clear());
+  std::string not_pushed = push_results(result.outcomes, targets, session.store());
   const report::Closing closing{result.checklist, result.runtime};
   if (command.output.json) {
     std::vector<std::string> notes = result.plan.notes;
     if (!without_cache.empty()) notes.push_back(without_cache);
-    for (const std::string* failure : {&result.not_attested, &result.not_installed}) {
+    for (const std::string* failure : {&result.not_attested, &result.not_installed, &not_pushed}) {
       if (!failure->empty()) notes.push_back(*failure);
     }
     print(report::build_json(result.outcomes, notes, closing));
@@ -190,14 +226,14 @@ int build(const BuildCommand& command) {
               ? wheel_paths(result.outcomes)
               : report::build_text(result.outcomes, style) + report::closing_text(closing, style));
   }
-  for (const std::string* failure : {&result.not_attested, &result.not_installed}) {
+  for (const std::string* failure : {&result.not_attested, &result.not_installed, &not_pushed}) {
     if (!failure->empty()) print_status(fmt::format("wheelsmith: error: {}\n", printable(*failure)));
   }
   if (sys::interrupted()) {
     print_status("wheelsmith: interrupted; run the same command to resume\n");
     return k_interrupted;
   }
-  return result.good() ? k_fine : k_not_fine;
+  return result.good() && not_pushed.empty() ? k_fine : k_not_fine;
 }
 
 }  // namespace
@@ -232,6 +268,15 @@ void add_build(CLI::App& app, Outcome& outcome) {
       ->group("Output");
   sub->add_flag("--keep-failed", command->keep_failed,
                 "Keep a wheel that a check or a test refuses, in the folder failed/ of --out")
+      ->group("Output");
+  sub->add_option("--only", command->only,
+                  "Build one step of the plan, by its id or package; the steps that it needs must be in a store")
+      ->type_name("STEP")
+      ->group("Advanced");
+  sub->add_flag("--push", command->push, "Copy what was built to the remote stores of --store")->group("Output");
+  sub->add_option("--token-file", command->token_file,
+                  "With --push: file that holds the remote stores' token; default: $WHEELSMITH_STORE_TOKEN")
+      ->type_name("FILE")
       ->group("Output");
   sub->add_flag("--install", command->install, "Install the finished wheels")->group("Output");
   sub->add_flag("-e,--editable", command->editable, k_editable_help)->group("Output");

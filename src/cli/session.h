@@ -14,6 +14,7 @@
 #include "plan/plan.h"
 #include "plan/source_bundle.h"
 #include "recipe/recipe.h"
+#include "remote/remote_store.h"
 #include "run/job.h"
 #include "settings/settings.h"
 #include "source/git/repositories.h"
@@ -48,10 +49,14 @@ class Session {
   [[nodiscard]] choose::Request request() const;
   // The same for what plans: with packages, and with no word that only the doctor could make something of.
   [[nodiscard]] choose::Request build_request() const;
+  // Lives no longer than the session.
   [[nodiscard]] plan::PlanInputs inputs();
+  // The remote stores of the settings; none with --offline.
+  [[nodiscard]] remote::RemoteStores& remotes() { return *m_remotes; }
   // The interpreter that pip's own settings and default index are taken from.
   [[nodiscard]] const toolchain::Host& host() const { return m_host; }
   [[nodiscard]] store::Store& store() { return *m_store; }
+  [[nodiscard]] const store::Store& store() const { return *m_store; }
   [[nodiscard]] const std::filesystem::path& store_root() const { return m_store->root(); }
   [[nodiscard]] fetch::Fetcher& fetcher() { return *m_fetcher; }
   [[nodiscard]] const recipe::Library& recipes() const { return *m_recipes; }
@@ -65,10 +70,13 @@ class Session {
   std::unique_ptr<recipe::Library> m_recipes;
   toolchain::Host m_host;
   std::unique_ptr<fetch::Fetcher> m_fetcher;
+  std::unique_ptr<remote::RemoteStores> m_remotes;
+  std::vector<std::string> m_remote_notes;
 };
 
 // The store of the settings, else the user's default one.
 std::unique_ptr<store::Store> open_store(const settings::Settings& settings);
+store::StoreOptions store_options(const settings::Settings& settings);
 
 // The user's recipes: --recipes, else recipes/ beside their config.toml; "" where there is none.
 std::filesystem::path recipe_folder(const settings::Settings& settings);

@@ -20,6 +20,7 @@ struct Transfer {
   std::filesystem::path response_headers;  // where curl writes those that came; "" for nowhere
   bool resume = false;                     // go on at the end of what `output` holds
   bool head = false;                       // only the headers
+  std::filesystem::path upload{};          // PUT of this file; redirects are not followed
   bool page = false;                       // may come compressed, has to be small and quick
   std::uint64_t most_bytes = 0;            // 0: no limit
 };

@@ -93,6 +93,13 @@ struct Response {
 };
 Response get(const std::string& url, const FetchOptions& options, const std::vector<std::string>& headers = {});
 
+// PUT of a file; the status that came. Retried as pip would; throws Error where there is no answer. Headers reach curl
+// on its standard input only.
+int put(const std::string& url, const std::filesystem::path& file, const FetchOptions& options,
+        const std::vector<std::string>& headers);
+// The status of a HEAD request.
+int head(const std::string& url, const FetchOptions& options);
+
 // The URL without user and password, for messages.
 std::string without_credentials(std::string_view url);
 

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,6 +34,13 @@ struct PlanInputs {
   std::filesystem::path patch_folder{};                // of patch sets, by package
   std::vector<std::filesystem::path> example_folders;  // where the folders of shipped recipes may be
   std::function<void(const std::string&)> on_progress = [](const std::string&) {};
+  // Where a remote store has the result of a key: its URL and the wheel's name. Throws nothing.
+  struct RemoteResult {
+    std::string url, wheel_name;
+  };
+  std::function<std::optional<RemoteResult>(const std::string& key)> find_remote{};
+  // What is to be told about remote stores afterwards: notes of the plan.
+  std::function<std::vector<std::string>()> remote_notes{};
   // Before a patch set is applied that nobody named; throws where the user does not trust its folder.
   std::function<void(const std::string& package, const std::string& patchset)> on_found_patchset =
       [](const std::string&, const std::string&) {};
@@ -62,8 +70,9 @@ struct Edge {
 // What the plan decided about a step.
 struct Decision {
   bool cached = false;
-  std::string reason;   // why it is built, or which wheel is in the store
-  std::string skipped;  // why it is not built at all; "" for a step that is
+  std::string remote{};  // the URL of the remote store that has it, where this one does not yet
+  std::string reason;    // why it is built, or which wheel is in the store
+  std::string skipped;   // why it is not built at all; "" for a step that is
   Forecast forecast;
   DownloadForecast download;
 };
@@ -93,6 +102,10 @@ struct Plan {
   sys::Environment git_variables{};  // by which git finds the mirrors; those with a password are left out
   [[nodiscard]] const Step* find(std::string_view id) const;
 };
+
+// Leaves one step and what it needs, which must be cached: `build --only`. `name` is a step's id, or a package of which
+// the plan has one step. Throws Error.
+void keep_only(Plan& plan, const std::string& name);
 
 // Throws Error for what can be seen to be impossible; doctor says more.
 Plan make_plan(const choose::Request& request, const PlanInputs& inputs);

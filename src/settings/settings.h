@@ -21,8 +21,9 @@
 namespace wheelsmith::settings {
 
 // texts: a list whose items may hold commas (arch lists, sources); one to a line in the environment.
-// program: a name, or a path where it has a '/'; programs: a list of these.
-enum class Kind { text, list, texts, flag, folder, table, program, programs };
+// program: a name, or a path where it has a '/'; programs: a list of these. places: a folder, URLs, or both; one of
+// them is held as a text, several as a list.
+enum class Kind { text, list, texts, flag, folder, table, program, programs, places };
 
 // Whether a wheelsmith.toml may set an option only after the user has trusted it (trust.h). not_for_versions: a value
 // that is a version needs no trust.
@@ -63,6 +64,9 @@ struct Held {
   std::string origin;     // "--arch", "WHEELSMITH_ARCH", "wheelsmith.toml:3", "default"
 };
 
+// A secret for remote stores. Only the environment holds it: files are shown, copied and committed.
+inline constexpr std::string_view k_token_variable = "WHEELSMITH_STORE_TOKEN";
+
 class Settings {
  public:
   // What the command line said; values of lists in order; of a table "NAME=VALUE" each.
@@ -91,6 +95,9 @@ class Settings {
   [[nodiscard]] const Held* find(std::string_view name) const;  // null: nobody said anything and there is no default
   [[nodiscard]] std::string text(std::string_view name) const;
   [[nodiscard]] std::vector<std::string> list(std::string_view name) const;
+  // Of places: the last folder, "" for none, and the URLs.
+  [[nodiscard]] std::string folder(std::string_view name) const;
+  [[nodiscard]] std::vector<std::string> urls(std::string_view name) const;
   [[nodiscard]] bool flag(std::string_view name) const;
   [[nodiscard]] std::map<std::string, std::string> table(std::string_view name) const;
   // All that hold, sorted by name.

@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "plan/plan.h"
 
@@ -16,6 +17,18 @@ std::string to_script(const Plan& plan);
 std::string to_containerfile(const Plan& plan, const std::string& base_image);
 // For Graphviz.
 std::string to_dot(const Plan& plan);
+
+// A plan as jobs of a continuous integration service.
+struct MatrixOptions {
+  std::vector<std::string> command;  // the build of the whole plan, as arguments; each job adds --only STEP
+  std::string image{};               // GitLab: of all jobs; "" for the runner's
+  std::vector<std::string> setup{};  // GitLab: commands before each build
+  int indent = -1;                   // GitHub: -1 for one line
+};
+// {"stages": [{"include": [{"step", "command", "timeout", …}]}]}: a value for strategy.matrix for each stage.
+std::string to_github_matrix(const Plan& plan, const MatrixOptions& options);
+// A child pipeline.
+std::string to_gitlab_pipeline(const Plan& plan, const MatrixOptions& options);
 
 // What the script and the Containerfile agree on: the variables by which a script is told that it runs elsewhere.
 // "PYTHON_CP311", "SOURCE_TEXTURE".

@@ -39,6 +39,8 @@ class Socket {
   // These never wait. `more`: the next bytes follow at once and may travel in the same packet.
   Moved send_now(std::string_view text, bool more = false) const;
   Moved receive_now(std::span<char> into) const;
+  // A part of a file that nobody changes, from the page cache without a copy. In a thread that blocks SIGPIPE.
+  Moved send_file_now(const Fd& file, std::uint64_t offset, std::size_t count) const;
   // The other side reads to the end of what was sent; it can still answer.
   void end_sending() const;
   // Nothing more either way: a call that waits in another thread returns.
