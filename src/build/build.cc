@@ -51,6 +51,21 @@ std::vector<doctor::BuiltPackage> packages_of(const BuildResult& result) {
   return packages;
 }
 
+// Copies results from remote stores before anything starts, so that other steps find them in the local store. A step
+// that cannot be copied is built.
+void pull_results(plan::Plan& plan, const BuildOptions& options) {
+  for (plan::Step& step : plan.steps) {
+    if (step.decision.remote.empty() || !options.pull) continue;
+    const std::string problem = options.pull(step);
+    if (problem.empty()) continue;
+    plan.notes.push_back(
+        fmt::format("cannot copy {} from {}; it is built instead: {}", step.id(), step.decision.remote, problem));
+    step.decision.cached = false;
+    step.decision.reason = fmt::format("copying it from {} failed", step.decision.remote);
+    step.decision.remote.clear();
+  }
+}
+
 }  // namespace
 
 std::string plan_id(const plan::Plan& plan) {
@@ -68,6 +83,8 @@ BuildResult build(const choose::Request& request, const plan::PlanInputs& inputs
   BuildResult result;
   if (options.signer) attest::check_signer(*options.signer);
   result.plan = plan::make_plan(request, inputs);
+  if (!options.only.empty()) plan::keep_only(result.plan, options.only);
+  pull_results(result.plan, options);
   watcher.on_plan(result.plan);
   refuse_bad_machine(result.plan, options, inputs.host, watcher);
   slurm::ProgramCommands commands;

@@ -23,6 +23,9 @@ struct BuildOptions {
   run::LocalOptions local;
   std::optional<run::SlurmOptions> slurm;  // steps run as jobs of Slurm instead of as processes of this machine
   doctor::PlanExamination examination;
+  std::string only{};  // build one step of the plan: its id or its package
+  // Copies a step's result from the remote store that the plan names. Returns "" or why it failed.
+  std::function<std::string(const plan::Step&)> pull{};
   bool despite_doctor = false;
   bool install = false;
   std::optional<attest::Signer> signer;  // signs each delivered wheel and its statement

@@ -23,8 +23,8 @@ struct BuildCommand {
   SettingOptions settings;
   std::vector<std::string> packages;
   bool upgrade = false, clean = false, install = false, editable = false, despite_doctor = false, quiet = false;
-  bool no_test = false, keep_failed = false, cancel = false;
-  std::string into, sign;
+  bool no_test = false, keep_failed = false, cancel = false, push = false;
+  std::string into, sign, only, token_file;
   std::string expected_plan;  // from `attach`: another plan is not the one that was meant
 };
 
@@ -95,7 +95,7 @@ build::BuildOptions build_options(const BuildCommand& command, const Session& se
   run.jobs = number_setting(settings, "jobs", 0);
   run.silence_seconds = number_setting(settings, "timeout", 0);
   if (const std::string memory = settings.text("memory"); !memory.empty()) run.memory = parse_size("memory", memory);
-  options.examination = {.paths = {.store = session.store_root(), .temporary = {}, .out = run.out},
+  options.examination = {.paths = {.store = session.store().local_root(), .temporary = {}, .out = run.out},
                          .platform = request.platform,
                          .jobs = run.jobs,
                          .offline = request.offline,
@@ -103,6 +103,7 @@ build::BuildOptions build_options(const BuildCommand& command, const Session& se
                          .allow_unsupported_compiler = request.allow_unsupported_compiler,
                          .settings = request.set};
   options.despite_doctor = command.despite_doctor;
+  options.only = command.only;
   options.install = command.install || command.editable;
   options.into = command.into;
   if (!command.sign.empty()) options.signer = read_signer(command.sign);
@@ -145,7 +146,7 @@ document::Table about_command(const sys::Environment& environment) {
   about["folder"] = std::filesystem::current_path(ignored).string();
   document::Table variables;
   for (const auto& [name, value] : environment) {
-    if (name.starts_with("WHEELSMITH_")) variables[name] = value;
+    if (name.starts_with("WHEELSMITH_") && name != settings::k_token_variable) variables[name] = value;
   }
   about["environment"] = std::move(variables);
   return about;
@@ -159,6 +160,34 @@ void set_slurm(const BuildCommand& command, const settings::Settings& settings, 
   options.slurm = slurm_options(settings);
   options.slurm->cancel = command.cancel;
   if (command.cancel) options.run.keep_going = true;
+}
+
+// The remote stores in the settings, for --push.
+std::vector<remote::RemoteStore> push_targets(const BuildCommand& command, const Session& session) {
+  std::vector<remote::RemoteStore> targets;
+  const std::string token = remote::read_token(command.token_file);
+  for (const std::string& url : session.settings().urls("store"))
+    targets.emplace_back(url, session.fetch_options(), token);
+  if (targets.empty()) throw UsageError("--push: no remote store is set; add one, such as --store https://host/store");
+  return targets;
+}
+
+// Copies every wheel that was built, even if other steps failed. Returns "" or why a wheel was not copied.
+std::string push_results(const std::vector<run::StepOutcome>& outcomes, std::vector<remote::RemoteStore>& targets,
+                         const store::Store& store) {
+  std::string problem;
+  for (remote::RemoteStore& target : targets) {
+    for (const run::StepOutcome& outcome : outcomes) {
+      if (outcome.outcome != run::Outcome::built) continue;
+      try {
+        // A step that later builds may not reuse (--source, --no-test) has no record.
+        if (const auto record = store.find_step(outcome.key)) target.push(*record, store);
+      } catch (const Error& error) {  // reported at the end; the wheels are built
+        problem = fmt::format("built, but not pushed: {}", error.what());
+      }
+    }
+  }
+  return problem;
 }
 
 int build(const BuildCommand& command) {
@@ -237,14 +266,21 @@ int build(const BuildCommand& command) {
                       id, printable(command.expected_plan)));
     if (options.slurm && !command.quiet) print_status(style.dim("plan " + id) + "\n");
   };
+  options.pull = [&](const plan::Step& step) {
+    if (!command.quiet) print_status(fmt::format("copying {} from {}\n", step.id(), step.decision.remote));
+    return session.remotes().pull(step.spec.key, session.store());
+  };
+  std::vector<remote::RemoteStore> targets;
+  if (command.push) targets = push_targets(command, session);
   build::BuildResult result = build::build(request, inputs, options, watcher);
   redrawer.reset();
   if (live && status) print_status(status->clear());
+  std::string not_pushed = push_results(result.outcomes, targets, session.store());
   const report::Closing closing{result.checklist, result.runtime};
   if (command.output.json) {
     std::vector<std::string> notes = result.plan.notes;
     if (!without_cache.empty()) notes.push_back(without_cache);
-    for (const std::string* failure : {&result.not_attested, &result.not_installed}) {
+    for (const std::string* failure : {&result.not_attested, &result.not_installed, &not_pushed}) {
       if (!failure->empty()) notes.push_back(*failure);
     }
     print(report::build_json(result.outcomes, notes, closing));
@@ -253,7 +289,7 @@ int build(const BuildCommand& command) {
               ? wheel_paths(result.outcomes)
               : report::build_text(result.outcomes, style) + report::closing_text(closing, style));
   }
-  for (const std::string* failure : {&result.not_attested, &result.not_installed}) {
+  for (const std::string* failure : {&result.not_attested, &result.not_installed, &not_pushed}) {
     if (!failure->empty()) print_status(fmt::format("wheelsmith: error: {}\n", printable(*failure)));
   }
   if (sys::interrupted()) {
@@ -262,7 +298,7 @@ int build(const BuildCommand& command) {
                                  : "wheelsmith: interrupted; run the same command to resume\n");
     return k_interrupted;
   }
-  return result.good() || command.cancel ? k_fine : k_not_fine;
+  return (result.good() && not_pushed.empty()) || command.cancel ? k_fine : k_not_fine;
 }
 
 }  // namespace
@@ -302,6 +338,15 @@ void add_build(CLI::App& app, Outcome& outcome) {
   sub->add_flag("--cancel", command->cancel, "With --on slurm: cancel the jobs of this build instead of building")
       ->group("Resources");
   sub->add_option("--expect-plan", command->expected_plan, "Refuse any other plan")->group("");
+  sub->add_option("--only", command->only,
+                  "Build one step of the plan, by its id or package; its dependencies must be in a store")
+      ->type_name("STEP")
+      ->group("Advanced");
+  sub->add_flag("--push", command->push, "Copy the built wheels to the remote stores of --store")->group("Output");
+  sub->add_option("--token-file", command->token_file,
+                  "With --push: file that contains the token of the remote stores; default: $WHEELSMITH_STORE_TOKEN")
+      ->type_name("FILE")
+      ->group("Output");
   sub->add_flag("--install", command->install, "Install the finished wheels")->group("Output");
   sub->add_flag("-e,--editable", command->editable, k_editable_help)->group("Output");
   sub->add_option("--into", command->into,

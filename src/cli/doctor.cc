@@ -34,7 +34,7 @@ struct DoctorSession {
   std::filesystem::path store;
 
   explicit DoctorSession(settings::Settings settings) {
-    store = settings.text("store");
+    store = settings.folder("store");
     try {
       if (store.empty()) store = store::Store::default_root();
       session = std::make_unique<Session>(settings);

@@ -281,6 +281,9 @@ class Coordinator {
     job.spec = step.spec;
     job.reason = step.decision.reason;
     job.store = m_store.root();
+    job.scratch = m_store.options().scratch;
+    job.claim_timeout =
+        static_cast<unsigned>(std::chrono::ceil<std::chrono::seconds>(m_store.options().claim_timeout).count());
     job.log = log_path(m_store, step.id(), step.spec.key);
     job.cache = m_options.cache;
     job.sandbox = m_options.sandbox;

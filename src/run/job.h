@@ -10,6 +10,7 @@
 #include "document/value.h"
 #include "plan/step/spec.h"
 #include "run/outcome.h"
+#include "store/store.h"
 
 namespace wheelsmith::run {
 
@@ -41,6 +42,9 @@ struct Job {
   plan::BuildSpec spec;
   std::string reason;  // why the step is built
   std::filesystem::path store, log;
+  // The store's options. If scratch is empty, the machine that runs the step chooses it.
+  std::filesystem::path scratch;
+  unsigned claim_timeout = 120;  // seconds
   std::vector<NeededWheel> needs;
   std::map<std::string, std::string> mirrors;
   cache::CacheOptions cache;
@@ -57,6 +61,7 @@ struct Job {
   // store by key, and checks and tests do not affect the outcome.
   std::optional<env::Lock> rebuild;
 
+  [[nodiscard]] store::StoreOptions store_options() const;
   [[nodiscard]] document::Value to_value() const;
   static Job from_value(const document::Value& value);  // throws Error
 };

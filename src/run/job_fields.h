@@ -64,12 +64,13 @@ struct Fields<run::SandboxOptions> {
 template <>
 struct Fields<run::Job> {
   using T = run::Job;
-  static constexpr auto list = fields_of<T>(
-      field("spec", &T::spec), field("reason", &T::reason), field("store", &T::store), field("log", &T::log),
-      field("needs", &T::needs), field("mirrors", &T::mirrors), field("cache", &T::cache), field("limits", &T::limits),
-      field("sandbox", &T::sandbox), field("clean", &T::clean), field("offline", &T::offline),
-      field("no_test", &T::no_test), field("keep_failed", &T::keep_failed), field("held", &T::held),
-      field("test_held", &T::test_held), field("rebuild", &T::rebuild));
+  static constexpr auto list =
+      fields_of<T>(field("spec", &T::spec), field("reason", &T::reason), field("store", &T::store),
+                   field("log", &T::log), field("scratch", &T::scratch), field("claim_timeout", &T::claim_timeout),
+                   field("needs", &T::needs), field("mirrors", &T::mirrors), field("cache", &T::cache),
+                   field("limits", &T::limits), field("sandbox", &T::sandbox), field("clean", &T::clean),
+                   field("offline", &T::offline), field("no_test", &T::no_test), field("keep_failed", &T::keep_failed),
+                   field("held", &T::held), field("test_held", &T::test_held), field("rebuild", &T::rebuild));
 };
 
 }  // namespace wheelsmith::document

@@ -30,10 +30,11 @@ Reply ProgramCommands::call(const std::vector<std::string>& words, const std::st
   command.argv = words;
   command.input = input;
   command.timeout = k_longest_call;
-  // Inside an allocation its variables would become options of the new job.
+  // Inside an allocation its variables would become options of the new job. Jobs do not push, so they get no token.
   command.environment = sys::current_environment();
   std::erase_if(*command.environment, [](const auto& item) {
-    return (item.first.starts_with("SLURM_") && item.first != "SLURM_CONF") || item.first.starts_with("SBATCH_");
+    return (item.first.starts_with("SLURM_") && item.first != "SLURM_CONF") || item.first.starts_with("SBATCH_") ||
+           item.first == "WHEELSMITH_STORE_TOKEN";
   });
   // An interrupted call would leave a job with an unknown number, or one that was to be cancelled.
   const sys::Captured captured = sys::capture_to_the_end(command);

@@ -222,7 +222,7 @@ std::filesystem::path program_for_nodes(store::Store& store) {
   const std::filesystem::path folder = store.folder("bin");
   const std::filesystem::path target = folder / digest;
   if (store.has_sha256(target, digest)) return target;
-  const std::filesystem::path copy = store.temporary() / "program";
+  const std::filesystem::path copy = store.staging() / "program";
   sys::copy_file(own, copy);
   std::filesystem::permissions(copy, std::filesystem::perms(0555));
   if (const std::error_code error = sys::sync_file(copy))

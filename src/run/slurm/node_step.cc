@@ -182,7 +182,7 @@ void check_tools(const plan::BuildSpec& spec) {
 void note_cost_of(const Job& job, const StepOutcome& outcome, std::uint64_t peak) {
   if (outcome.outcome != Outcome::built || job.rebuild) return;
   try {
-    store::Store store(job.store);
+    store::Store store(job.store, job.store_options());
     note_farm_cost(store, job.spec.identity, {outcome.seconds, job.limits.cores, peak});
   } catch (const Error&) {  // an estimate less
   }
@@ -195,7 +195,7 @@ int run_reported(NodeJob& node, const FarmBatch& batch, NodeReport& report) {
   options.on_note = [&](const std::string& text) {
     report.add(report_line({.kind = Event::Kind::note, .text = text}));
   };
-  store::Store store(node.job.store);
+  store::Store store(node.job.store, node.job.store_options());
   const std::unique_ptr<Executor> executor = make_local_executor(store, options);
   const Job job = node.job;
   executor->submit({.ticket = 0, .job = std::move(node.job), .resources = {.cores = job.limits.cores}});

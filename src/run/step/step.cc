@@ -160,7 +160,8 @@ void diagnose_failure(StepOutcome& outcome, bool network) {
 // path in the package.
 void show_own_paths(StepOutcome& outcome, const Job& job) {
   if (!outcome.failure && !outcome.diagnosis) return;
-  const std::string tree = (store::Store(job.store).tree(job.spec.identity) / "source").string() + "/";
+  const std::string tree =
+      (store::Store(job.store, job.store_options()).tree(job.spec.identity) / "source").string() + "/";
   const bool folder = !job.spec.source.folder.empty();
   const std::string own = folder ? std::filesystem::absolute(job.spec.source.folder).lexically_normal().string() : "";
   const std::string instead = !folder ? "" : own.ends_with('/') ? own : own + "/";
@@ -269,12 +270,15 @@ StepOutcome run_held(const Job& job, store::Store& store) {
 // One process at a time per tree and log, regardless of its coordinator. Another coordinator may have built the step
 // during the wait.
 StepOutcome run_alone(const Job& job) {
-  store::Store store(job.store);
-  std::optional<sys::FileLock> tree = store.try_lock(store::tree_lock(job.spec.identity));
-  if (!tree) {
-    Reporter::tell({.kind = Event::Kind::phase, .step = "", .text = "waiting for another build of the same step"});
-    tree = store.lock(store::tree_lock(job.spec.identity));
-  }
+  store::Store store(job.store, job.store_options());
+  const auto tell_wait = [](const std::string& holder) {
+    Reporter::tell({.kind = Event::Kind::phase,
+                    .step = "",
+                    .text = fmt::format("waiting for another build of the same step: {}", holder)});
+  };
+  const store::Lock tree = store.lock(store::tree_lock(job.spec.identity), tell_wait);
+  // Trees are local to a machine; results belong to all machines that share the store.
+  const store::Lock step = store.lock(store::step_lock(job.spec.key), tell_wait);
   if (!job.spec.uncacheable && !job.rebuild) {
     if (auto artifact = find_artifact(job.spec.key, store)) {
       StepOutcome outcome;
