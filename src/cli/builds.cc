@@ -153,10 +153,13 @@ int attach(const AttachCommand& command) {
     throw Error(
         fmt::format("the folder {} of that build cannot be entered: {}", printable(found->folder), error.message()));
   // As the command was given: with its settings in variables, and those of this command on top.
-  for (const auto& [name, value] : found->environment)
-    ::setenv(name.c_str(), value.c_str(), 1);  // NOLINT(concurrency-mt-unsafe): before there are threads
+  for (const auto& [name, value] : found->environment) {
+    if (!name.starts_with("WHEELSMITH_")) continue;  // a record in the store must not set PATH or LD_PRELOAD
+    ::setenv(name.c_str(), value.c_str(), 1);        // NOLINT(concurrency-mt-unsafe): before there are threads
+  }
   std::vector<std::string> words = found->command;
-  if (words.empty()) throw Error("the record of that build names no command");
+  if (words.empty())
+    throw Error("the command of that build contains a secret and was not recorded; run the same command to continue");
   words.insert(words.end(), {"--expect-plan", found->id});
   if (command.cancel) words.emplace_back("--cancel");
   if (command.quiet) words.emplace_back("--quiet");
