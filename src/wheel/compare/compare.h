@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/enum_names.h"
+#include "zip/archive.h"
 
 // Two wheels that should be the same, member by member: what is only in one, what differs, and why, as far as that can
 // be told from the bytes. Both are hostile.
@@ -31,6 +32,10 @@ struct WheelComparison {
 
 // Throws Error for what is not an archive.
 WheelComparison compare_wheels(Bytes first, Bytes second);
+
+// How two archives differ besides the contents of members that both have: time stamps, modes, compression, order,
+// folder entries.
+std::vector<std::string> compare_archive_headers(const zip::Archive& first, const zip::Archive& second);
 
 // Why the contents of a member differ. `name` says what it is.
 std::vector<std::string> why_different(const std::string& name, Bytes first, Bytes second);

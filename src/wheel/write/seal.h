@@ -1,12 +1,15 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/sink.h"
 #include "base/zip_epoch.h"
 #include "pep/metadata/metadata.h"
+#include "pep/record.h"
 #include "pep/wheel_name.h"
 #include "zip/archive.h"
 #include "zip/writer.h"
@@ -16,12 +19,19 @@ namespace wheelsmith::wheel {
 // A member of the wheel to be: contents fetched when their turn comes, and where they can be copied packed, from where.
 struct SealedMember : zip::NewMember {
   const zip::Entry* raw = nullptr;
+  // Of a raw member: its line in the old RECORD. Where there is one, the contents are not read again.
+  std::optional<pep::RecordLine> recorded{};
+  // A part of the contents, from any thread, each part once. A member that has it is deflated in parts that run in
+  // parallel, where SealOptions::write_at allows that.
+  std::function<Blob(std::uint64_t offset, std::uint64_t size)> open_part{};
 };
 
 struct SealOptions {
   std::int64_t time = k_zip_epoch;
   unsigned threads = 1;
   const zip::Archive* raw_from = nullptr;  // copy what has `raw` from it as it is, instead of deflating it again
+  // Changes bytes that the sink has got already. The header of a member in parts is written again at its end.
+  std::function<void(std::uint64_t offset, Bytes bytes)> write_at = {};
 };
 
 // Writes the members with a RECORD of them all. Canonical order: by name, the .dist-info folder last, RECORD behind
