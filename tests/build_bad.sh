@@ -128,7 +128,7 @@ PYTHON
 run_json build small
 expect "1 failed" "$status $(json 'steps[0].outcome')"
 printf 'import time\ntime.sleep(3600)\n' >recipes/small/setup.py
-fails 1 'printed nothing' build small --timeout 2
+fails 1 'no output for' build small --timeout 2
 
 # No network: what has not been resolved before is named.
 cat >recipes/small/setup.py <<'PYTHON'

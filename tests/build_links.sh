@@ -10,7 +10,7 @@ ln -s "$t/outside" recipes/small/link
 printf '\n[build.files]\n"link/written.txt" = "text"\n' >>recipes/small.toml
 run_json build small
 expect "1 failed" "$status $(json 'steps[0].outcome')"
-[[ $(json 'steps[0].cause') == *"link/written.txt"*"out of its tree"* ]] || fail "$(json 'steps[0].cause')"
+[[ $(json 'steps[0].cause') == *"link/written.txt"*"outside its tree"* ]] || fail "$(json 'steps[0].cause')"
 expect "" "$(ls outside)" "what was written outside"
 
 # A link that stays inside is the source's own affair.

@@ -19,7 +19,7 @@ END
 
 run build small
 [[ $status == 0 ]] || { cat "$t/out" "$t/err" >&2; fail "build ended with $status"; }
-grep -q "removed from RPATH of 2 files: " "$t/err" || { cat "$t/err" >&2; fail "nothing says what was removed"; }
+grep -q "removed from the RPATH of 2 files: " "$t/err" || { cat "$t/err" >&2; fail "nothing says what was removed"; }
 wheel=$(find "$WHEELSMITH_OUT" -name '*.whl')
 unzip -oq "$wheel" -d "$t/unpacked"
 expect '[$ORIGIN/../small.libs]' "$(readelf -d "$t"/unpacked/small/_small*.so | sed -n 's/.*runpath: //p')"

@@ -163,4 +163,4 @@ trap_recipe nova <<'TOML'
 BUILD_FROM_NOVA = "1"
 TOML
 mini_build 1 nova
-[[ $cause == *"left no wheel"* ]] || fail "nova: $cause"
+[[ $cause == *"produced no wheel"* ]] || fail "nova: $cause"

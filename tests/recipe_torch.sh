@@ -94,7 +94,7 @@ expect "upstream-indexing pass,upstream-views pass,upstream-types pass,upstream-
   "$(json '[x.id + " " + x.outcome for x in steps[0].tests if x.id.startswith("upstream")]' | paste -sd, -)"
 # The wheel alone has no such files.
 run_json test "$(json 'steps[0].wheel')"
-expect "not-run the source is not here" "$(json '[x.outcome + " " + x.why for x in items[0].tests if x.id == "upstream-views"]')"
+expect "not-run the source is not available" "$(json '[x.outcome + " " + x.why for x in items[0].tests if x.id == "upstream-views"]')"
 
 # A torch without pins: vision and audio are those that belong to its version, not to the newest torch there is.
 git -C "$root/up/pytorch/pytorch" checkout -q -b no-pins

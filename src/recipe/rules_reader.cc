@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "recipe/field_reader.h"
 #include "recipe/text_checks.h"
 #include "recipe/when.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "recipe/python_text.h"
 #include "recipe/recipe.h"
 

@@ -1,5 +1,5 @@
-// Connects the scheduler, which decides, with the executor, which runs steps, the store, which keeps their wheels, and
-// the wheelhouse, which gets them.
+// Connects the scheduler, which decides; the executor, which runs steps; the store, which caches their wheels; and the
+// wheelhouse, which receives them.
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -25,7 +25,7 @@ std::filesystem::path log_path(const store::Store& store, const plan::BuildSpec&
   return store.folder("logs") / fmt::format("{}-{}.log", store::slug(spec.id), spec.key.substr(0, 12));
 }
 
-// A plan's graph by numbers.
+// A plan's graph, with steps as indices.
 class Graph {
  public:
   explicit Graph(const plan::Plan& plan) : m_plan(plan), m_optional(plan.steps.size(), true) {
@@ -37,7 +37,7 @@ class Graph {
         if (!need.optional) m_optional[place(need.step)] = false;
       }
     }
-    // Nobody asked for it by name, and whoever needs it does without it if need be.
+    // The user did not request it by name, and every step that depends on it can be built without it.
     for (std::size_t i = 0; i < plan.steps.size(); ++i)
       m_optional[i] = m_optional[i] && needed[i] && !plan.steps[i].closing.asked_for;
   }
@@ -61,8 +61,8 @@ class Graph {
     return result;
   }
 
-  // The steps whose wheels are in a step's environment, and those that they need in turn, since a wheel may require at
-  // run time what it was built with: place, and whether the step itself asks for it.
+  // The steps whose wheels are in a step's environment, and their dependencies in turn, since a wheel may require its
+  // build dependencies at run time. Index, and whether the step depends on it directly.
   [[nodiscard]] std::map<std::size_t, bool> environment_of(std::size_t step) const {
     std::map<std::size_t, bool> result;
     std::vector<std::size_t> left;
@@ -87,7 +87,7 @@ class Graph {
   std::vector<bool> m_optional;
 };
 
-// What has become of a build so far, in a file of the store: for `report`, which comes when we are gone.
+// The progress of a build, in a file of the store. `report` reads it after this process has exited.
 class History {
  public:
   History(const plan::Plan& plan, const store::Store& store) : m_plan(plan) {
@@ -110,7 +110,7 @@ class History {
     table["steps"] = std::move(steps);
     try {
       sys::write_file(m_file, document::to_json(table));
-    } catch (const Error&) {  // a store that is read-only or full fails where it matters
+    } catch (const Error&) {  // a read-only or full store fails in the steps themselves
     }
   }
 
@@ -156,8 +156,8 @@ class Coordinator {
     }
   }
 
-  // Wheels of folders that are being worked on, and untested ones, were in the store for the steps that needed them;
-  // they stay in the wheelhouse alone.
+  // Wheels of editable folders and untested wheels were in the store only for the steps that depend on them; the
+  // wheelhouse has the only lasting copy.
   void drop_uncacheable() {
     for (std::size_t i = 0; i < m_outcomes.size(); ++i) {
       const bool untested = m_options.no_test && m_outcomes[i].outcome == Outcome::built;
@@ -180,10 +180,10 @@ class Coordinator {
     switch (decision.cause) {
       case Scheduler::Cause::planned: outcome.cause = m_plan.steps[decision.step].decision.skipped; break;
       case Scheduler::Cause::need_failed:
-        outcome.cause = fmt::format("it needs {}, which was not built", m_plan.steps[decision.culprit].id());
+        outcome.cause = fmt::format("it depends on {}, which was not built", m_plan.steps[decision.culprit].id());
         break;
       case Scheduler::Cause::another_failed:
-        outcome.cause = "another step failed (--keep-going builds the rest)";
+        outcome.cause = "another step failed (use --keep-going to build the rest)";
         break;
       case Scheduler::Cause::cancelled: outcome.cause = "interrupted"; break;
     }
@@ -251,7 +251,7 @@ class Coordinator {
     }
     m_running[step] = false;
     if (m_scheduler.lost(step)) {
-      tell({.kind = Event::Kind::note, .step = m_plan.steps[step].id(), .text = report.why + "; starting it again"});
+      tell({.kind = Event::Kind::note, .step = m_plan.steps[step].id(), .text = report.why + "; retrying"});
       return;
     }
     StepOutcome outcome;
@@ -261,7 +261,7 @@ class Coordinator {
     end(step, std::move(outcome));
   }
 
-  // A wheel that cannot be delivered is a failure of its step, even though the store has it.
+  // Failing to deliver a wheel fails its step, even though the wheel is in the store.
   void finish(std::size_t step, StepOutcome outcome) {
     try {
       if (outcome.artifact) {
@@ -269,7 +269,7 @@ class Coordinator {
         outcome.wheel = delivered.path;
         outcome.replaced = delivered.replaced;
       }
-    } catch (const Error& error) {  // one step becomes an outcome
+    } catch (const Error& error) {  // the error becomes the step's outcome
       outcome.outcome = Outcome::failed;
       outcome.cause = error.what();
       outcome.phase = plan::Phase::publish;
@@ -297,7 +297,7 @@ class Coordinator {
     if (kept.replaced)
       tell({.kind = Event::Kind::note,
             .step = step.id(),
-            .text = fmt::format("another {} was there and is replaced", kept.wheel.filename().string())});
+            .text = fmt::format("replaced a different {} in the wheelhouse", kept.wheel.filename().string())});
   }
 
   void tell(const Event& event) const { m_options.on_event(event); }

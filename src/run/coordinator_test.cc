@@ -13,14 +13,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Ends each step as the test says, in the order of submission; one is built by default. What it knows of a step is the
-// job's document, as a cluster's node would.
+// Ends each step as the test specifies, in order of submission; "built" by default. It knows only the job's document,
+// like a cluster node.
 class FakeExecutor final : public Executor {
  public:
   explicit FakeExecutor(store::Store& store) : m_store(store) {}
 
-  std::map<std::string, std::deque<std::string>> ends;  // id -> "built", "failed", "lost", one for each try
-  std::vector<Job> jobs;                                // as they arrived
+  std::map<std::string, std::deque<std::string>> ends;  // id -> "built", "failed", "lost", one per attempt
+  std::vector<Job> jobs;                                // in order of arrival
   std::size_t places = 2;
 
   [[nodiscard]] std::size_t room() const override { return places - m_running.size(); }
@@ -99,7 +99,7 @@ struct Fixture {
     return plan.steps.back();
   }
 
-  // One word for each step.
+  // One word per step.
   std::string run() {
     std::string words;
     outcomes = run_plan(plan, store, executor, options);
@@ -115,7 +115,7 @@ plan::Edge needs(const std::string& id, plan::Edge::Kind kind = plan::Edge::Kind
 
 }  // namespace
 
-TEST(Coordinator, DeliversWhatIsBuilt) {
+TEST(Coordinator, DeliversBuiltWheels) {
   Fixture setup;
   setup.add("a").closing.asked_for = true;
   EXPECT_EQ(setup.run(), "built ");
@@ -124,7 +124,7 @@ TEST(Coordinator, DeliversWhatIsBuilt) {
   EXPECT_EQ(setup.told, (std::vector<std::string>{"started a", "finished a"}));
 }
 
-TEST(Coordinator, TakesWhatIsInTheStoreWithoutStartingAnything) {
+TEST(Coordinator, TakesStoredWheelsWithoutStartingAStep) {
   Fixture setup;
   setup.add("a");
   EXPECT_EQ(setup.run(), "built ");
@@ -136,14 +136,14 @@ TEST(Coordinator, TakesWhatIsInTheStoreWithoutStartingAnything) {
   EXPECT_EQ(sys::read_file(setup.outcomes[0].wheel), "wheel of a");
 }
 
-TEST(Coordinator, BuildsWhatTheStoreHasLost) {
+TEST(Coordinator, RebuildsWheelsMissingFromTheStore) {
   Fixture setup;
   setup.add("a").decision.cached = true;
   EXPECT_EQ(setup.run(), "built ");
 }
 
-// The wheels come from the store, by their hashes; steps built alongside are not part of the environment.
-TEST(Coordinator, HandsOnTheWheelsThatAStepNeeds) {
+// Wheels come from the store, by hash; steps built alongside are not in the environment.
+TEST(Coordinator, PassesDependenciesToAStep) {
   Fixture setup;
   setup.add("torch");
   setup.add("vision", {needs("torch")});
@@ -159,17 +159,17 @@ TEST(Coordinator, HandsOnTheWheelsThatAStepNeeds) {
   EXPECT_EQ(sys::read_file(*setup.store.blob(app.needs[1].wheel.sha256)), "wheel of vision");
 }
 
-TEST(Coordinator, SkipsWhatNeedsAFailedStep) {
+TEST(Coordinator, SkipsDependentsOfAFailedStep) {
   Fixture setup;
   setup.add("a");
   setup.add("b", {needs("a")});
   setup.executor.ends["a"] = {"failed"};
   EXPECT_EQ(setup.run(), "failed skipped ");
-  EXPECT_EQ(setup.outcomes[1].cause, "it needs a, which was not built");
+  EXPECT_EQ(setup.outcomes[1].cause, "it depends on a, which was not built");
   EXPECT_FALSE(all_made(setup.outcomes));
 }
 
-TEST(Coordinator, DoesWithoutAnOptionalStep) {
+TEST(Coordinator, BuildsDependentsOfAFailedOptionalStep) {
   Fixture setup;
   setup.add("a");
   setup.add("b", {needs("a", plan::Edge::Kind::environment, true)}).closing.asked_for = true;
@@ -178,13 +178,13 @@ TEST(Coordinator, DoesWithoutAnOptionalStep) {
   EXPECT_TRUE(setup.outcomes[0].optional);
   EXPECT_TRUE(all_made(setup.outcomes));
   EXPECT_TRUE(setup.executor.jobs.back().needs.empty());
-  // What somebody asked for by name is not optional, whoever else could do without it.
+  // A step requested by name is never optional.
   setup.plan.steps[0].closing.asked_for = true;
   setup.executor.ends["a"] = {"failed"};
   EXPECT_EQ(setup.run(), "failed skipped ");
 }
 
-TEST(Coordinator, StartsALostStepAgain) {
+TEST(Coordinator, RetriesALostStep) {
   Fixture setup;
   setup.add("a");
   setup.options.most_losses = 1;
@@ -196,7 +196,7 @@ TEST(Coordinator, StartsALostStepAgain) {
   EXPECT_EQ(setup.outcomes[0].cause, "the node died");
 }
 
-TEST(Coordinator, AWheelThatCannotBeDeliveredIsAFailure) {
+TEST(Coordinator, FailsAStepWhoseWheelCannotBeDelivered) {
   Fixture setup;
   std::ofstream(setup.folder.path() / "file") << "no folder";
   setup.options.out = setup.folder.path() / "file" / "out";
@@ -206,7 +206,7 @@ TEST(Coordinator, AWheelThatCannotBeDeliveredIsAFailure) {
   EXPECT_EQ(setup.outcomes[0].phase, plan::Phase::publish);
 }
 
-TEST(Coordinator, WritesDownWhatBecameOfTheBuild) {
+TEST(Coordinator, RecordsTheBuild) {
   Fixture setup;
   setup.add("a");
   (void)setup.run();

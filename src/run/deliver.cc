@@ -1,6 +1,6 @@
-// A wheel's name says nothing of its content: the same version built with another compiler, or from a changed source,
-// has the same name and often the same size. So the file that lies in the wheelhouse is known by its digest, which the
-// store remembers by the file's stat: asking again costs no reading.
+// A wheel's name does not identify its content: the same version built with another compiler, or from changed source,
+// has the same name and often the same size. Files in the wheelhouse are therefore identified by digest. The store
+// remembers the digest with the file's stat, so repeated checks read nothing.
 
 #include "run/deliver.h"
 
@@ -36,7 +36,7 @@ std::optional<Artifact> find_artifact(const std::string& key, const store::Store
 Delivered deliver(const Artifact& artifact, const fs::path& out, store::Store& store) {
   const auto blob = store.blob(artifact.sha256);
   if (!blob)
-    throw Error(fmt::format("the store has no {} any more; the same command builds it again", artifact.file_name));
+    throw Error(fmt::format("{} is no longer in the store; rerun the same command to rebuild it", artifact.file_name));
   const fs::path target = fs::absolute(out) / artifact.file_name;
   sys::make_folders(target.parent_path());
   const std::optional<std::string> before = sys::stat_fingerprint(target);
@@ -47,14 +47,15 @@ Delivered deliver(const Artifact& artifact, const fs::path& out, store::Store& s
   const fs::path partial = target.parent_path() / fmt::format(".{}.{}", target.filename().string(), ::getpid());
   std::error_code error;
   sys::copy_file(*blob, partial);
-  // What lies in the store may have changed since the plan looked at it.
+  // The blob may have changed since the plan checked it.
   if (const std::string sha256 = to_hex(wheelsmith::sha256(sys::map_file(partial).bytes)); sha256 != artifact.sha256) {
     fs::remove(partial, error);
     store.discard_damaged_blob(artifact.sha256);
-    throw Error(fmt::format("the store's copy of {} is damaged (its SHA-256 is {}); the same command builds it again",
-                            artifact.file_name, sha256));
+    throw Error(
+        fmt::format("the store's copy of {} is damaged (its SHA-256 is {}); rerun the same command to rebuild it",
+                    artifact.file_name, sha256));
   }
-  fs::permissions(partial, fs::perms(0644), error);  // blobs are read-only; a wheelhouse is its owner's
+  fs::permissions(partial, fs::perms(0644), error);  // blobs are read-only; wheelhouse files are writable
   fs::rename(partial, target, error);
   if (error) {
     std::error_code ignored;

@@ -9,15 +9,15 @@
 
 namespace wheelsmith::run {
 
-// The wheel of a key that is in the store.
+// The stored wheel for a key.
 std::optional<Artifact> find_artifact(const std::string& key, const store::Store& store);
 
 struct Delivered {
   std::filesystem::path path;
-  bool replaced = false;  // a file of that name and of other content was there before
+  bool replaced = false;  // the wheelhouse had a file of that name with different content
 };
-// Puts a wheel of the store into the wheelhouse under its name; a reader sees the old file or the new one, never a
-// half. Throws Error, also when the store does not have it any more.
+// Copies a wheel from the store into the wheelhouse under its name. Readers see the old file or the new one, never a
+// partial one. Throws Error, also when the wheel is no longer in the store.
 Delivered deliver(const Artifact& artifact, const std::filesystem::path& out, store::Store& store);
 
 }  // namespace wheelsmith::run

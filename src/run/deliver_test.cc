@@ -26,17 +26,17 @@ struct Delivery {
 
 }  // namespace
 
-TEST(Deliver, PutsAWheelUnderItsName) {
+TEST(Deliver, DeliversAWheelUnderItsName) {
   Delivery at;
   const Delivered first = deliver(at.put("a.whl", "one"), at.out, at.store);
   EXPECT_EQ(first.path, at.out / "a.whl");
   EXPECT_FALSE(first.replaced);
   EXPECT_EQ(sys::read_file(first.path), "one");
-  // The store's own file is nobody's to write to; this one is its owner's.
+  // The store's blob is read-only; the delivered file is writable.
   EXPECT_NE(fs::status(first.path).permissions() & fs::perms::owner_write, fs::perms::none);
 }
 
-TEST(Deliver, LeavesTheSameWheelAlone) {
+TEST(Deliver, KeepsAnIdenticalWheel) {
   Delivery at;
   const Artifact wheel = at.put("a.whl", "one");
   const fs::path path = deliver(wheel, at.out, at.store).path;
@@ -45,16 +45,16 @@ TEST(Deliver, LeavesTheSameWheelAlone) {
   EXPECT_EQ(sys::stat_fingerprint(path), before);
 }
 
-TEST(Deliver, SaysThatAnotherWheelWasThere) {
+TEST(Deliver, ReportsThatItReplacedADifferentWheel) {
   Delivery at;
   (void)deliver(at.put("a.whl", "one"), at.out, at.store);
   const Delivered second = deliver(at.put("a.whl", "two"), at.out, at.store);
   EXPECT_TRUE(second.replaced);
   EXPECT_EQ(sys::read_file(second.path), "two");
-  EXPECT_EQ(std::distance(fs::directory_iterator(at.out), fs::directory_iterator()), 1);  // nothing half-written
+  EXPECT_EQ(std::distance(fs::directory_iterator(at.out), fs::directory_iterator()), 1);  // no partial files
 }
 
-TEST(Deliver, RefusesWhatTheStoreDoesNotHave) {
+TEST(Deliver, RejectsAWheelMissingFromTheStore) {
   Delivery at;
   EXPECT_THROW((void)deliver({"a.whl", std::string(64, 'a'), 1}, at.out, at.store), Error);
   EXPECT_FALSE(find_artifact("no such key", at.store));

@@ -8,16 +8,16 @@
 
 namespace wheelsmith::run {
 
-// What the compilers of a step do now.
+// The state of a step's compilers.
 struct CompileStatus {
   std::uint64_t running = 0, finished = 0;
   std::uint64_t used = 0, limit = 0;    // bytes of memory
   std::uint64_t hits = 0, lookups = 0;  // in the compile cache
-  std::string unit;                     // the one that has run longest
-  std::string waits_for;                // "2 compiles of torch"; "" when nothing waits that should be told
+  std::string unit;                     // the compile that has run longest
+  std::string waits_for;                // "2 compiles of torch"; "" when no wait is worth reporting
 };
 
-// What happens in a build, as it happens; for status lines and plain lines.
+// Events of a build as they happen, for the status line and plain output.
 struct Event {
   enum class Kind : std::uint8_t { started, phase, progress, note, output, compiling, finished } kind = Kind::note;
   std::string step;

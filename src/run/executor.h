@@ -10,13 +10,13 @@
 #include "run/job.h"
 #include "run/outcome.h"
 
-// Who runs steps: processes of this machine, or a cluster's jobs. A step's process knows its Job, which is a document,
-// and the store; nothing else connects it with the coordinator. So an executor may be anywhere that sees the store: it
-// shares no memory, no pipe and no process tree with us, and no path but the store's.
+// Runs steps: as processes on this machine, or as cluster jobs. A step's process knows only its Job, a document, and
+// the store; nothing else connects it with the coordinator. An executor may therefore run anywhere that sees the store:
+// it shares no memory, pipe or process tree with the coordinator, and no path but the store's.
 
 namespace wheelsmith::run {
 
-// What a step is expected to take; 0 where it is not known.
+// Estimated cost of a step; 0 where unknown.
 struct Resources {
   unsigned cores = 0;
   std::uint64_t memory = 0;
@@ -32,8 +32,8 @@ struct Submission {
 struct Report {
   enum class Kind : std::uint8_t {
     event,     // something happened in the step
-    finished,  // with an outcome, good or bad
-    lost,      // nobody knows what became of it: the process or its machine died
+    finished,  // with an outcome, success or failure
+    lost,      // outcome unknown: the process or its machine died
   } kind = Kind::event;
   std::size_t ticket = 0;
   Event event{};          // event; its step is filled in by the coordinator
@@ -41,23 +41,22 @@ struct Report {
   std::string why{};      // lost
 };
 
-// What a step's process says, one line of JSON for each event.
+// Output of a step's process: one line of JSON per event.
 std::string report_line(const Event& event);
-// Throws Error for a line that is not one.
+// Throws Error for a malformed line.
 Report parse_report(std::string_view line);
 
 class Executor {
  public:
   virtual ~Executor() = default;
 
-  // How many more steps could be submitted now.
+  // How many more steps can be submitted now.
   [[nodiscard]] virtual std::size_t room() const = 0;
-  // Throws Error when it cannot be started; then there is no report of it.
+  // Throws Error when the step cannot be started; no report follows then.
   virtual void submit(Submission submission) = 0;
-  // What has happened since the last call. Waits when there is nothing, but never long: the caller has other things to
-  // look after, an interruption among them.
+  // Events since the last call. Waits briefly when there are none; the caller must also handle interrupts.
   virtual std::vector<Report> wait() = 0;
-  // The step is to end soon. A report follows all the same.
+  // Asks the step to end soon. A report still follows.
   virtual void cancel(std::size_t ticket) = 0;
 };
 

@@ -1,9 +1,8 @@
-// Which command failed first. Of a parallel build the last lines say nothing: they belong to commands that were still
-// running when the first one failed, and the build systems' own farewells come after them. What is read here is
-// structure only:
+// Finds the command that failed first. The last lines of a parallel build's log do not help: they belong to commands
+// that were still running when the first one failed, followed by the build systems' own closing messages. The finder
+// reads only structure:
 //
-//   ninja     FAILED: out.o            then the command on a line of its own, then that command's output, up to the
-//   next
+//   ninja     FAILED: out.o            then the command on its own line, then its output, up to the next
 //                                      "[12/72]" line, the next "FAILED:" or "ninja: …"
 //   make      the command's line, its output, then "make[2]: *** [rule.make:76: out.o] Error 1"
 //   distutils the command's line, its output, then "error: command '…' failed with exit code 1"
@@ -11,7 +10,7 @@
 //   folders   "ninja: Entering directory `build'", "make[1]: Entering directory '/…'", CMake's "Change Dir: '/…'"
 //   Python    "Traceback (most recent call last):" up to the exception's line
 //
-// The first of them is the answer. What caused it and what mends it is for `diagnose` to say.
+// The first one wins. `diagnose` explains its cause and fix.
 
 #include "run/failure_finder.h"
 
@@ -26,7 +25,7 @@ namespace {
 
 constexpr std::size_t k_most_output = 64 << 10;
 constexpr std::size_t k_most_line = 64 << 10;
-// How far back a command's line may lie before the line that says that it failed.
+// How far above the failure line the command's line may be.
 constexpr std::size_t k_most_lines_back = 400;
 constexpr std::size_t k_most_folder = 4096;
 
@@ -40,8 +39,8 @@ bool is_distutils_failure(std::string_view line) {
   return line.starts_with("error: command '") && line.find("' failed") != line.npos;
 }
 
-// setuptools 80 and newer do not print commands, and report one as Python shows a list: "error: Command '['cc', '-c']'
-// returned non-zero exit status 1." The command as a shell would take it; "" when the line is none such.
+// setuptools 80 and later do not print commands, and report a failed one as a Python list: "error: Command '['cc',
+// '-c']' returned non-zero exit status 1." Returns the command as shell text; "" when the line does not match.
 std::string listed_command(std::string_view line) {
   constexpr std::string_view k_start = "error: Command '[";
   if (!line.starts_with(k_start) || line.find("]' returned non-zero") == line.npos) return {};
@@ -60,13 +59,13 @@ std::string listed_command(std::string_view line) {
   return command;
 }
 
-// Where the output of the command that setuptools ran last begins, as far as that can be told without its line.
+// Where the output of setuptools' last command begins, as far as that is visible without the command line.
 bool is_before_output(std::string_view line) {
   return line == "!!" || line.starts_with("building '") || line.starts_with("running ") ||
          line.starts_with("warning: build_py:");
 }
 
-// "Entering directory `build'" and "Change Dir: /x": the folder that a build system says it works in from now on.
+// "Entering directory `build'" and "Change Dir: /x": the folder that a build system reports entering.
 std::string_view entered_folder(std::string_view line) {
   for (const std::string_view words : {"ninja: Entering directory ", "]: Entering directory ", "Change Dir: "}) {
     const std::size_t at = line.find(words);
@@ -112,7 +111,7 @@ void FailureFinder::State::take_ninja_output(std::string_view text) {
   }
 }
 
-// make and distutils name the failure after the command's output: the command is the nearest one above.
+// make and distutils report the failure after the command's output: the command is the nearest one above.
 void FailureFinder::State::blame_recent(std::string_view last) {
   FirstFailure failure;
   failure.line = line;
@@ -146,7 +145,7 @@ void FailureFinder::State::take(std::string_view raw) {
   const std::string_view text = diagnose::without_escapes(raw, space);
   switch (mode) {
     case Mode::ninja_command:
-      // Newer ninjas put the exit code before the names; the command is always the next line.
+      // Newer ninja versions print the exit code before the names; the command is always on the next line.
       found->command = std::string(text);
       mode = Mode::ninja_output;
       return;
@@ -186,7 +185,7 @@ void FailureFinder::feed(std::string_view text) {
   for (std::size_t start = 0; start < text.size();) {
     const std::size_t end = text.find('\n', start);
     const std::string_view piece = text.substr(start, end == text.npos ? text.npos : end - start);
-    // A line without end is cut, not kept.
+    // A line that never ends is truncated.
     if (state.partial.size() < k_most_line) state.partial += piece.substr(0, k_most_line);
     if (end == text.npos) break;
     if (state.partial.ends_with('\r')) state.partial.pop_back();
@@ -201,7 +200,7 @@ std::optional<FirstFailure> FailureFinder::first() const {
   if (m_state->found) return m_state->found;
   if (m_state->traceback) return m_state->traceback;
   if (m_state->recent.empty()) return std::nullopt;
-  // Nothing that we know of failed: the last lines are all there is.
+  // No known failure pattern: show the last lines.
   FirstFailure failure;
   const std::size_t from = m_state->recent.size() > 20 ? m_state->recent.size() - 20 : 0;
   failure.line = m_state->line - (m_state->recent.size() - from) + 1;

@@ -8,7 +8,7 @@
 
 namespace wheelsmith::run {
 
-// Reads a log as it grows and knows ninja's and CMake's blocks and the command lines of distutils and make.
+// Reads a log as it grows. Recognizes ninja and CMake blocks and the command lines of distutils and make.
 class FailureFinder {
  public:
   void feed(std::string_view text);

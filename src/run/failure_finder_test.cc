@@ -8,12 +8,12 @@ namespace {
 
 FirstFailure first_of(std::string_view log) {
   FailureFinder finder;
-  // In odd pieces, as a pipe hands them on.
+  // In uneven chunks, as a pipe delivers them.
   for (std::size_t i = 0; i < log.size(); i += 7) finder.feed(log.substr(i, 7));
   return finder.first().value_or(FirstFailure{});
 }
 
-TEST(FailureFinder, TakesTheFirstOfAParallelNinjaBuild) {
+TEST(FailureFinder, FindsTheFirstFailureOfAParallelNinjaBuild) {
   const FirstFailure failure = first_of(
       "[1/3] c++ -c a.cc -o a.o\n"
       "[2/3] c++ -c b.cc -o b.o\n"
@@ -31,7 +31,7 @@ TEST(FailureFinder, TakesTheFirstOfAParallelNinjaBuild) {
   EXPECT_EQ(failure.line, 3u);
 }
 
-// setuptools 80 prints no commands, only the one that failed, as Python shows a list.
+// setuptools 80 prints only the failed command, as a Python list.
 TEST(FailureFinder, ReadsTheCommandOfNewSetuptools) {
   const FirstFailure failure = first_of(
       "running build_ext\n"
@@ -46,7 +46,7 @@ TEST(FailureFinder, ReadsTheCommandOfNewSetuptools) {
   EXPECT_EQ(failure.line, 3u);
 }
 
-TEST(FailureFinder, EndsTheOutputAtProgressOfAnyForm) {
+TEST(FailureFinder, EndsTheOutputAtAnyProgressFormat) {
   for (const char* status : {"[3/3 12.044s] ", "[ 99% 3/3 | 0.2/s] ", "3/3 "}) {
     const FirstFailure failure =
         first_of(fmt::format("FAILED: b.o \nc++ -c b.cc -o b.o\nb.cc:1:1: error: bad\n{}c++ -c c.cc -o c.o\n"
@@ -63,7 +63,7 @@ TEST(FailureFinder, ReadsColoursAndCarriageReturns) {
   EXPECT_EQ(failure.output, "x.cu(1): error: bad\n");
 }
 
-TEST(FailureFinder, FindsTheCommandAboveWhatDistutilsSays) {
+TEST(FailureFinder, FindsTheCommandAboveADistutilsError) {
   const FirstFailure failure = first_of(
       "running build_ext\n"
       "gcc -Wall -c one.c -o build/one.o\n"
@@ -75,7 +75,7 @@ TEST(FailureFinder, FindsTheCommandAboveWhatDistutilsSays) {
   EXPECT_NE(failure.output.find("expected ';'"), std::string::npos);
 }
 
-TEST(FailureFinder, FindsTheCommandAboveWhatMakeSays) {
+TEST(FailureFinder, FindsTheCommandAboveAMakeError) {
   const FirstFailure failure = first_of(
       "[ 50%] Building CXX object a.o\n"
       "/usr/bin/x86_64-linux-gnu-g++-12 -c a.cc\n"
@@ -85,7 +85,7 @@ TEST(FailureFinder, FindsTheCommandAboveWhatMakeSays) {
   EXPECT_EQ(failure.command, "/usr/bin/x86_64-linux-gnu-g++-12 -c a.cc");
 }
 
-TEST(FailureFinder, ATracebackIsTheAnswerOnlyWithoutAFailedCommand) {
+TEST(FailureFinder, PrefersAFailedCommandToATraceback) {
   const std::string traceback =
       "Traceback (most recent call last):\n  File \"setup.py\", line 1, in <module>\nModuleNotFoundError: No module "
       "named 'torch'\n";
@@ -93,12 +93,12 @@ TEST(FailureFinder, ATracebackIsTheAnswerOnlyWithoutAFailedCommand) {
   EXPECT_EQ(first_of(traceback + "FAILED: a.o\ncc -c a.c\nx\n").command, "cc -c a.c");
 }
 
-TEST(FailureFinder, WithoutAnythingKnownTheLastLinesAreShown) {
+TEST(FailureFinder, ShowsTheLastLinesOfAnUnknownFailure) {
   EXPECT_EQ(first_of("one\ntwo\n").output, "one\ntwo\n");
   EXPECT_EQ(first_of("").output, "");
 }
 
-TEST(FailureFinder, ALineWithoutEndTakesNoMemory) {
+TEST(FailureFinder, TruncatesAnEndlessLine) {
   FailureFinder finder;
   const std::string rubbish(1 << 20, '\xff');
   for (int i = 0; i < 64; ++i) finder.feed(rubbish);

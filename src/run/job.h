@@ -13,32 +13,32 @@
 
 namespace wheelsmith::run {
 
-// A finished wheel of another step that this one needs.
+// A finished wheel of another step that this step depends on.
 struct NeededWheel {
   std::string project, version;
   Artifact wheel;
-  bool direct = true;  // false: only another one that is needed needs it
+  bool direct = true;  // false: an indirect dependency
 };
 
-// How many compilers may run at once, and in how much memory.
+// How many compilers may run at once, and how much memory they may use.
 struct JobLimits {
-  unsigned jobs = 1;         // where nothing governs compilers
-  bool governed = true;      // compilers are admitted by memory and cores
-  unsigned most_jobs = 0;    // what the user allows; 0: the governor decides
-  std::uint64_t memory = 0;  // likewise
+  unsigned jobs = 1;         // used without the governor
+  bool governed = true;      // the governor admits compilers by memory and cores
+  unsigned most_jobs = 0;    // the user's limit; 0: the governor decides
+  std::uint64_t memory = 0;  // the user's limit; 0: the governor decides
   double silence_seconds = 0;
 };
 
 // --sandbox and --sandbox-open.
 struct SandboxOptions {
   std::string mode = "auto";
-  std::vector<std::filesystem::path> open;  // what the user shows to foreign code, read only
+  std::vector<std::filesystem::path> open;  // paths that foreign code may read
 };
 
-// What a step process is given: the specification, the wheels it needs, and where things are.
+// Input of a step process: the specification, its dependencies, and paths.
 struct Job {
   plan::BuildSpec spec;
-  std::string reason;  // why it is built
+  std::string reason;  // why the step is built
   std::filesystem::path store, log;
   std::vector<NeededWheel> needs;
   std::map<std::string, std::string> mirrors;
@@ -46,10 +46,10 @@ struct Job {
   JobLimits limits;
   SandboxOptions sandbox;
   bool clean = false, offline = false;
-  bool no_test = false;               // --no-test: the wheel is delivered, but no later build takes it from the store
-  std::filesystem::path keep_failed;  // --keep-failed: the folder for a wheel that a check or a test refuses
-  // A rebuild of a wheel that exists, with exactly these wheels in its environment: nothing is taken from the store by
-  // key or put there, and neither checks nor tests decide anything.
+  bool no_test = false;               // --no-test: the wheel is delivered, but later builds do not reuse it
+  std::filesystem::path keep_failed;  // --keep-failed: the folder for wheels that fail a check or a test
+  // Rebuilds an existing wheel with exactly these wheels in its environment: nothing is read from or written to the
+  // store by key, and checks and tests do not affect the outcome.
   std::optional<env::Lock> rebuild;
 
   [[nodiscard]] document::Value to_value() const;

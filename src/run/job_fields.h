@@ -4,7 +4,7 @@
 #include "plan/step/spec_fields.h"
 #include "run/job.h"
 
-// Every member of a Job, for its document and the test of it.
+// Every member of a Job, for its document and its test.
 
 namespace wheelsmith::document {
 
@@ -30,7 +30,7 @@ struct Codec<cache::CacheOptions> {
     cache.remote = from_document<std::string>(value["remote"], where + ".remote");
     return cache;
   }
-  static_assert(member_count<cache::CacheOptions>() == 6, "a new member must be written and read here");
+  static_assert(member_count<cache::CacheOptions>() == 6, "serialize new members here");
 };
 
 template <>

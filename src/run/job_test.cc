@@ -38,7 +38,7 @@ struct document::Sample<cache::CacheOptions> {
 
 namespace run {
 
-TEST(Job, LosesNoMemberOnTheWay) {
+TEST(Job, RoundTripsEveryMember) {
   const Job job = document::Sampler().make<Job>();
   const std::string text = document::to_json(job.to_value());
   const Job read = Job::from_value(document::parse_json(text, "job"));
@@ -80,7 +80,7 @@ StepOutcome sample_outcome() {
 
 }  // namespace
 
-TEST(StepOutcome, LosesNoMemberOnTheWay) {
+TEST(StepOutcome, RoundTripsEveryMember) {
   // A new member needs a line above, one in to_value() and one in from_value().
   static_assert(document::member_count<StepOutcome>() == 23);
   const StepOutcome outcome = sample_outcome();
@@ -89,7 +89,7 @@ TEST(StepOutcome, LosesNoMemberOnTheWay) {
   EXPECT_NE(text.find("\"not-run\""), text.npos);
 }
 
-TEST(Reports, ArriveAsTheyWereSent) {
+TEST(Reports, RoundTrip) {
   const StepOutcome outcome = sample_outcome();
   const Report finished =
       parse_report(report_line({.kind = Event::Kind::finished, .step = "", .text = "", .outcome = &outcome}));

@@ -17,7 +17,7 @@ namespace wheelsmith::run {
 
 namespace {
 
-// What a process printed that was no event: a crash's last words.
+// Output of the process that is not an event, such as a crash message.
 constexpr std::size_t k_most_strange = 4096;
 
 class LocalExecutor final : public Executor {
@@ -35,7 +35,7 @@ class LocalExecutor final : public Executor {
     job.limits.jobs = jobs_for(submission.resources, job.limits.most_jobs);
     sys::Command command;
     command.argv = {sys::own_executable().string(), "step", "-"};
-    // By a descriptor: values of --env and passwords of mirrors are in no file, no argument and no variable.
+    // Through a descriptor, so that --env values and mirror passwords appear in no file, argument or variable.
     command.input = document::to_json(job.to_value());
     m_running.push_back({submission.ticket, sys::Process(command), "", "", false});
   }
@@ -74,7 +74,7 @@ class LocalExecutor final : public Executor {
     bool reported = false;
   };
 
-  // One for as long as steps run: one that a step started would end with the step.
+  // Started once and kept for all steps: a governor started by a step would end with it.
   void start_governor() {
     if (!m_options.governed || m_tried_governor) return;
     m_tried_governor = true;
@@ -82,12 +82,12 @@ class LocalExecutor final : public Executor {
       governor::Options options;
       options.record = m_store.temporary() / "governor.jsonl";
       m_governor.emplace(m_store, options);
-    } catch (const Error& error) {  // a build is never worse off without it
-      m_options.on_note(fmt::format("compilers are not governed: {}", error.what()));
+    } catch (const Error& error) {  // the build still works without it
+      m_options.on_note(fmt::format("running without the compile governor: {}", error.what()));
     }
   }
 
-  // As many compilers as cores, but no more than memory holds; what is running already has its share.
+  // One compiler per core, limited by memory; running steps count against the limit.
   [[nodiscard]] unsigned jobs_for(const Resources& resources, unsigned most) const {
     const auto steps = static_cast<unsigned>(std::max<std::size_t>(1, m_options.steps_at_once));
     unsigned jobs = resources.cores != 0 ? resources.cores : std::max(1u, usable_threads() / steps);
@@ -128,7 +128,7 @@ class LocalExecutor final : public Executor {
       report.ticket = running.ticket;
       running.reported = running.reported || report.kind == Report::Kind::finished;
       return report;
-    } catch (const Error&) {  // not one of ours: it may say why the process is about to die
+    } catch (const Error&) {  // not an event: it may explain why the process is about to die
       if (running.strange.size() < k_most_strange) running.strange += std::string(line) + "\n";
       return std::nullopt;
     }
@@ -136,7 +136,7 @@ class LocalExecutor final : public Executor {
 
   static Report lost(const Running& running, const sys::Exit& exit) {
     Report report{.kind = Report::Kind::lost, .ticket = running.ticket};
-    report.why = fmt::format("the step's process ended without a report: {}{}", sys::to_string(exit),
+    report.why = fmt::format("the step's process exited without a report: {}{}", sys::to_string(exit),
                              running.strange.empty() ? "" : "\n" + printable(running.strange));
     return report;
   }

@@ -10,11 +10,11 @@ namespace wheelsmith::run {
 
 struct LocalOptions {
   std::size_t steps_at_once = 1;
-  bool governed = true;  // compilers are admitted by memory and cores
+  bool governed = true;  // the governor admits compilers by memory and cores
   std::function<void(const std::string&)> on_note = [](const std::string&) {};
 };
 
-// Steps as processes of this machine, which report by lines of JSON on their standard output.
+// Runs steps as processes on this machine, which report as lines of JSON on standard output.
 std::unique_ptr<Executor> make_local_executor(store::Store& store, const LocalOptions& options);
 
 }  // namespace wheelsmith::run

@@ -16,11 +16,11 @@ namespace wheelsmith::run {
 
 namespace {
 
-// What one compile of device code takes where nothing else is known: flash-attention's need 4.7 to 6.4 GB.
+// Memory of one device compile when nothing better is known: flash-attention's need 4.7 to 6.4 GB.
 constexpr std::uint64_t k_memory_of_compile = 5'000'000'000;
 
-// The folder of the CUDA toolkit that a build would find. The toolchain module knows more, but takes the digests of all
-// of it, which a remedy does not need.
+// The folder of the CUDA toolkit that a build would find. The toolchain module knows more, but hashes the whole
+// toolkit, which a fix does not need.
 std::filesystem::path cuda_folder(const sys::Environment& environment) {
   std::vector<std::filesystem::path> candidates;
   for (const char* name : {"CUDA_HOME", "CUDA_PATH"}) {
@@ -31,7 +31,7 @@ std::filesystem::path cuda_folder(const sys::Environment& environment) {
   candidates.push_back(std::filesystem::canonical(sys::find_program("nvcc"), ignored).parent_path().parent_path());
   candidates.emplace_back("/usr/local/cuda");
   for (const std::filesystem::path& folder : candidates) {
-    if (sys::is_folder(folder / "nvvm")) return folder;  // a script called nvcc may lie anywhere
+    if (sys::is_folder(folder / "nvvm")) return folder;  // an nvcc wrapper script may be anywhere
   }
   return {};
 }
@@ -47,7 +47,7 @@ std::string cuda_version(const std::filesystem::path& folder) {
     const std::string_view rest = text.substr(at + k_define.size());
     const auto number = to_number(trim(rest.substr(0, rest.find('\n'))));
     return number ? fmt::format("{}.{}", *number / 1000, *number % 1000 / 10) : "";
-  } catch (const Error&) {  // a toolkit without headers; a remedy that names no version is still one
+  } catch (const Error&) {  // no headers; a fix without a version still helps
     return {};
   }
 }

@@ -4,7 +4,7 @@
 
 namespace wheelsmith::run {
 
-// What remedies may say of this machine, and what is known of nvcc.
+// Facts about this machine that fixes may mention, and nvcc's known limits.
 diagnose::Machine machine_for_remedies(diagnose::Audience audience);
 
 }  // namespace wheelsmith::run

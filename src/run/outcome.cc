@@ -92,7 +92,7 @@ StepOutcome StepOutcome::from_value(const Value& value) {
   outcome.package = value["package"].text_or();
   outcome.key = value["key"].text_or();
   const auto word = enum_named<Outcome>(value["outcome"].text_or());
-  if (!word) throw Error("a step's outcome is none that we know");
+  if (!word) throw Error("unknown step outcome");
   outcome.outcome = *word;
   outcome.wheel = value["wheel"].text_or();
   outcome.statement = value["statement"].text_or();

@@ -30,11 +30,11 @@ struct TestOutcome {
 
 // The first command that failed in a build's log, not the last one printed.
 struct FirstFailure {
-  std::string command;  // as the tool printed it; "" when no command could be told
-  std::string folder;   // where it ran, as far as known
-  std::string output;   // its own output, bounded
+  std::string command;  // as the tool printed it; "" if unknown
+  std::string folder;   // where it ran; "" if unknown
+  std::string output;   // its own output, truncated
   std::uint64_t line = 0;
-  std::string product{};  // ninja: the first file that it should have made
+  std::string product{};  // ninja: its first output file
 };
 
 // A finished wheel in the store.
@@ -52,19 +52,19 @@ struct StepOutcome {
   std::vector<std::filesystem::path> signatures;  // of both
   std::filesystem::path log;
   double seconds = 0;
-  std::string cause;                 // of a failure: what went wrong, in one sentence
+  std::string cause;                 // of a failure, in one sentence
   std::optional<plan::Phase> phase;  // where it failed
   std::optional<FirstFailure> failure;
-  std::optional<diagnose::Cause> diagnosis;  // what the step's log says of it, and what fixes it
+  std::optional<diagnose::Cause> diagnosis;  // from the step's log: the cause and its fix
   std::filesystem::path repeat_script;
-  std::filesystem::path refused_wheel;  // --keep-failed: the wheel that a check or a test refused
+  std::filesystem::path refused_wheel;  // --keep-failed: the wheel that failed a check or a test
   std::vector<TestOutcome> tests;
   std::vector<Finding> findings;
   std::string reason;
-  governor::CacheCounts cache;  // what the compile cache did
-  bool replaced = false;        // another wheel of that name was in the wheelhouse
+  governor::CacheCounts cache;  // compile cache hits and misses
+  bool replaced = false;        // it replaced a different wheel in the wheelhouse
   bool editable = false;        // linked into an environment instead of becoming a wheel
-  bool optional = false;        // what needs it does without it: its failure is no failure of the whole
+  bool optional = false;        // its dependents can do without it: its failure does not fail the build
 
   [[nodiscard]] bool made() const { return outcome == Outcome::built || outcome == Outcome::cached; }
   [[nodiscard]] document::Value to_value() const;
@@ -72,7 +72,7 @@ struct StepOutcome {
   static StepOutcome from_value(const document::Value& value);
 };
 
-// Whether all that was asked for is there.
+// Whether every requested step succeeded.
 bool all_made(const std::vector<StepOutcome>& outcomes);
 
 }  // namespace wheelsmith::run

@@ -1,4 +1,4 @@
-// What a step's process says, as lines of JSON: to the executor that started it, through a pipe or a file.
+// Events of a step's process as lines of JSON, sent through a pipe or a file to the executor that started it.
 
 #include <algorithm>
 
@@ -54,7 +54,7 @@ std::string report_line(const Event& event) {
 Report parse_report(std::string_view line) {
   const document::Value value = document::parse_json(line, "a step's report");
   const auto kind = enum_named<Event::Kind>(value["event"].text_or());
-  if (!kind) throw Error("a step's report of an unknown kind");
+  if (!kind) throw Error("unknown event in a step's report");
   Report report;
   if (*kind == Event::Kind::finished) {
     report.kind = Report::Kind::finished;

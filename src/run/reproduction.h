@@ -8,11 +8,11 @@
 #include "run/outcome.h"
 #include "wheel/compare/compare.h"
 
-// The answer of `wheelsmith reproduce`.
+// The result of `wheelsmith reproduce`.
 
 namespace wheelsmith::run {
 
-// What is not as it was recorded.
+// Differences from the recorded build.
 struct EnvironmentDifference {
   std::string what, recorded, here;
 };
@@ -21,8 +21,8 @@ struct Reproduction {
   std::filesystem::path path;
   std::string sha256;
   std::vector<EnvironmentDifference> environment;
-  std::optional<StepOutcome> build;  // nothing: it could not be started
-  std::filesystem::path rebuilt;     // empty where the build failed
+  std::optional<StepOutcome> build;  // empty: the build could not be started
+  std::filesystem::path rebuilt;     // empty when the build failed
   std::string rebuilt_sha256;
   std::optional<wheel::WheelComparison> comparison;
 

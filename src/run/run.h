@@ -15,8 +15,8 @@
 #include "run/outcome.h"
 #include "store/store.h"
 
-// From a plan to outcomes. Every step is a process of its own (`wheelsmith step JOB.json`) that an Executor starts;
-// the Scheduler says which one is next; the coordinator here connects the two with the store and the wheelhouse.
+// Runs a plan. Every step is a separate process (`wheelsmith step JOB.json`) that an Executor starts; the Scheduler
+// picks the next one; the coordinator connects both with the store and the wheelhouse.
 
 namespace wheelsmith::run {
 
@@ -25,20 +25,20 @@ struct RunOptions {
   bool keep_going = false;
   bool clean = false;
   bool no_test = false;
-  bool keep_failed = false;  // wheels that a check or a test refuses go to failed/ of `out`
+  bool keep_failed = false;  // wheels that fail a check or a test go to failed/ in `out`
   bool offline = false;
   std::map<std::string, std::string> mirrors;
   cache::CacheOptions cache;  // of compiles
   SandboxOptions sandbox;
-  double silence_seconds = 0;        // a build that prints nothing for so long is stopped; 0: never
-  unsigned jobs = 0;                 // the most compilers of a step; 0: as cores and memory allow
-  std::uint64_t memory = 0;          // the most for all compilers of a step; 0: as much as there is
-  unsigned most_losses = 0;          // how often a step whose process or machine died is started again
-  std::optional<env::Lock> rebuild;  // of a plan of one step: see Job
+  double silence_seconds = 0;        // stop a build that prints nothing for this long; 0: never
+  unsigned jobs = 0;                 // maximum compilers per step; 0: limited by cores and memory
+  std::uint64_t memory = 0;          // maximum for all compilers of a step; 0: all memory
+  unsigned most_losses = 0;          // how often to retry a step whose process or machine died
+  std::optional<env::Lock> rebuild;  // only for plans with one step; see Job
   std::function<void(const Event&)> on_event = [](const Event&) {};
 };
 
-// In the plan's order. Interrupted: what runs is stopped, the rest is skipped.
+// In the plan's order. On interrupt, running steps are stopped and the rest are skipped.
 std::vector<StepOutcome> run_plan(const plan::Plan& plan, store::Store& store, Executor& executor,
                                   const RunOptions& options);
 

@@ -13,9 +13,9 @@
 #include "sys/file.h"
 #include "sys/files.h"
 
-// Foreign code gets the system, the interpreter, the packages and tools that its step was planned with, and its own
-// folders. What is not listed is not there. So the list has to be complete, and it is made from what the plan decided,
-// never from what lies in the step's tree: the package could have changed that.
+// Foreign code sees the system, the interpreter, the packages and tools its step was planned with, and its own folders;
+// everything else is invisible. The list must therefore be complete. It comes from the plan, never from the step's
+// tree, which the package could have changed.
 
 namespace wheelsmith::run {
 
@@ -23,19 +23,19 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Sockets of services, devices and settings of the machine.
+// Service sockets, devices and machine configuration.
 constexpr std::array k_never_opened = {"/dev", "/etc", "/proc", "/run", "/sys", "/var/run"};
 
-// What lies beside bin/ where a program is installed. cmake's wheel has share/ alone.
+// Siblings of bin/ in an installation prefix. cmake's wheel has only share/.
 constexpr std::array k_prefix_folders = {"lib", "lib64", "libexec", "include", "share"};
 
 std::vector<fs::path> homes() {
   std::vector<fs::path> result = {"/root", "/home"};
-  const char* named = std::getenv("HOME");  // NOLINT(concurrency-mt-unsafe): nobody sets it
+  const char* named = std::getenv("HOME");  // NOLINT(concurrency-mt-unsafe): never modified
   if (named != nullptr && *named == '/') result.emplace_back(named);
   const passwd* user = ::getpwuid(::geteuid());  // NOLINT(concurrency-mt-unsafe): from one thread
   if (user != nullptr && user->pw_dir != nullptr && *user->pw_dir == '/') result.emplace_back(user->pw_dir);
-  // Users of containers and services have "/" or a folder of the system for a home.
+  // Container and service users may have "/" or a system folder as home.
   std::erase_if(result, [](const fs::path& path) {
     const fs::path normal = path.lexically_normal();
     return normal == "/" || normal == "/usr" || normal == "/opt" || normal == "/etc" || normal == "/var" ||
@@ -57,8 +57,8 @@ sys::SandboxMode sandbox_mode(const SandboxOptions& options) {
   const sys::SandboxSupport& support = sys::sandbox_support();
   if (options.mode == "namespaces") {
     if (!support.namespaces)
-      throw Error(
-          fmt::format("--sandbox namespaces: the kernel does not allow it here: {}", support.why_no_namespaces));
+      throw Error(fmt::format("--sandbox namespaces: the kernel does not allow namespaces here: {}",
+                              support.why_no_namespaces));
     return sys::SandboxMode::namespaces;
   }
   if (options.mode == "landlock") {
@@ -66,7 +66,7 @@ sys::SandboxMode sandbox_mode(const SandboxOptions& options) {
     return sys::SandboxMode::landlock;
   }
   if (support.namespaces) return sys::SandboxMode::namespaces;
-  // The first version of Landlock refuses every rename from one folder to another, which builds do.
+  // Landlock version 1 rejects every rename between folders, which builds need.
   return support.landlock > 1 ? sys::SandboxMode::landlock : sys::SandboxMode::calls;
 }
 
@@ -100,7 +100,7 @@ bool PolicyMaker::is_private(const fs::path& path) const {
                      [&](const fs::path& home) { return sys::is_within(real, real_place(home)); });
 }
 
-// A folder that has the store or a home in it, "/" first of all.
+// A folder that contains the store or a home, such as "/".
 bool PolicyMaker::is_too_wide(const fs::path& path) const {
   const fs::path real = real_place(path);
   if (sys::is_within(m_store, real)) return true;
@@ -110,7 +110,7 @@ bool PolicyMaker::is_too_wide(const fs::path& path) const {
 
 void PolicyMaker::read(const fs::path& path) {
   if (!path.is_absolute() || real_place(path) == "/") return;
-  // In namespaces the store and the home in it are hidden again; elsewhere nothing can be taken back.
+  // With namespaces, the store and homes inside it are hidden again; Landlock cannot revoke access to a subfolder.
   const bool is_hidden = std::any_of(m_policy.hidden.begin(), m_policy.hidden.end(),
                                      [&](const fs::path& hidden) { return real_place(hidden) == real_place(path); });
   if (m_policy.mode == sys::SandboxMode::namespaces ? is_hidden : is_too_wide(path)) return;
@@ -126,7 +126,7 @@ void PolicyMaker::python(const toolchain::Python& python) {
 
 void PolicyMaker::site(const fs::path& folder) {
   read(folder);
-  // What is in the store was written by packages: their .pth files name what they please.
+  // Packages wrote the store's content: their .pth files can name any path.
   if (sys::is_within(real_place(folder), m_store)) return;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder, error)) {
@@ -147,7 +147,7 @@ void PolicyMaker::program(const fs::path& path) {
         folder.filename() == "bin" && std::any_of(k_prefix_folders.begin(), k_prefix_folders.end(),
                                                   [&](const char* name) { return sys::is_folder(above / name); });
     if (is_prefix && above.filename() == ".local") {
-      // Of `pip install --user`: beside its programs lie the data of all of the user's programs.
+      // `pip install --user`: its share/ holds data of all of the user's programs, so it stays closed.
       for (const char* name : {"bin", "lib", "lib64", "libexec", "include"}) read(above / name);
     } else if (is_prefix && !is_too_wide(above))
       read(above);
@@ -185,11 +185,11 @@ void PolicyMaker::opened_by_recipe(const std::vector<recipe::OpenPath>& paths) {
     });
     if (of_the_system || fs::is_socket(real, error))
       throw Error(
-          fmt::format("the recipe opens {}, a socket or a system folder; recipes cannot do that, --sandbox-open can",
+          fmt::format("the recipe opens {}, a socket or a system folder; a recipe cannot open it, use --sandbox-open",
                       printable(open.path)));
     if (is_private(path) || is_too_wide(path)) {
       throw Error(fmt::format(
-          "the recipe opens {}, which is in your home folder or the store; recipes cannot do that, --sandbox-open can",
+          "the recipe opens {}, which is in your home folder or the store; a recipe cannot open it, use --sandbox-open",
           printable(open.path)));
     }
     (open.write ? m_policy.writable : m_policy.readable).push_back(path);

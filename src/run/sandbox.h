@@ -9,14 +9,14 @@
 #include "sys/sandbox/sandbox.h"
 #include "toolchain/toolchain.h"
 
-// What foreign code may see of this machine (docs/security.md). The policies of a step's commands and of a wheel's
-// tests are made of the same parts.
+// The parts of this machine that foreign code may see (docs/security.md). The policies for a step's commands and a
+// wheel's tests are built from the same parts.
 
 namespace wheelsmith::run {
 
-// Throws Error where the user asked for what the kernel does not have.
+// Throws Error when the kernel lacks the requested mode.
 sys::SandboxMode sandbox_mode(const SandboxOptions& options);
-// What is missing here compared with the best, for people; "" where nothing is.
+// What is missing compared with full isolation, as a message; "" when nothing is.
 std::string sandbox_shortage(sys::SandboxMode mode, bool chosen);
 
 class PolicyMaker {
@@ -25,14 +25,14 @@ class PolicyMaker {
 
   void read(const std::filesystem::path& path);
   void write(const std::filesystem::path& path);
-  // An interpreter: its own files and those of the one it is a virtual environment of.
+  // An interpreter: its own files and those of its base interpreter.
   void python(const toolchain::Python& python);
-  // A folder of installed packages, and the folders that .pth files in it name.
+  // A folder of installed packages, and the folders its .pth files name.
   void site(const std::filesystem::path& folder);
-  // A compiler or tool: the folder it is installed in, where it has one of its own.
+  // A compiler or tool: its installation prefix, if it has one.
   void program(const std::filesystem::path& path);
   void gpu_devices();
-  // What a recipe opens. It is somebody else's text: the user's home and the store stay closed. Throws Error.
+  // Paths that a recipe opens. The recipe's author is not the user: homes and the store stay closed. Throws Error.
   void opened_by_recipe(const std::vector<recipe::OpenPath>& paths);
   void temporary(const std::filesystem::path& folder) { m_policy.temporary = folder; }
   void network(bool open) { m_policy.network = open; }
@@ -48,7 +48,7 @@ class PolicyMaker {
   std::vector<std::filesystem::path> m_homes;
 };
 
-// The absolute paths of files and folders in the values of variables: "-I/data/include:/data/lib" names two.
+// Absolute paths of files and folders in variable values: "-I/data/include:/data/lib" names two.
 std::vector<std::filesystem::path> paths_in(std::string_view text);
 
 }  // namespace wheelsmith::run

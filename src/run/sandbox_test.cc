@@ -9,7 +9,7 @@
 #include "sys/files.h"
 #include "sys/io/socket.h"
 
-// Which paths foreign code gets to see. What the kernel makes of a policy is tested in sys/sandbox.
+// Which paths foreign code sees. sys/sandbox tests how the kernel applies a policy.
 
 namespace wheelsmith::run {
 
@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 struct Policies {
   sys::TempDir folder;
   fs::path store = folder.path() / "store";
-  fs::path data = folder.path() / "data";  // of somebody on this machine
+  fs::path data = folder.path() / "data";  // another user's data on this machine
 
   Policies() {
     for (const fs::path& path : {store / "envs/key/site", data / "shared"}) sys::make_folders(path);
@@ -28,7 +28,7 @@ struct Policies {
 
   [[nodiscard]] PolicyMaker maker() const { return {SandboxOptions{.mode = "off", .open = {}}, store}; }
 
-  // What the maker says of a path that a recipe opens; "" where it may.
+  // The error for a path that a recipe opens; "" when allowed.
   [[nodiscard]] std::string refusal(const fs::path& path) const {
     PolicyMaker policy = maker();
     try {
@@ -47,8 +47,8 @@ bool shows(const PolicyMaker& maker, const fs::path& path) {
 
 }  // namespace
 
-// A package writes its own .pth files, also while an environment is made of its wheel.
-TEST(SandboxPolicy, BelievesNoPthFileInTheStore) {
+// A package writes its own .pth files, also while an environment is built from its wheel.
+TEST(SandboxPolicy, IgnoresPthFilesInTheStore) {
   const Policies at;
   const fs::path site = at.store / "envs/key/site";
   sys::write_file(site / "evil.pth", (at.data / "shared").string() + "\n");
@@ -57,14 +57,14 @@ TEST(SandboxPolicy, BelievesNoPthFileInTheStore) {
   EXPECT_TRUE(shows(maker, site));
   EXPECT_FALSE(shows(maker, at.data / "shared"));
 
-  // Also where the folder is reached by a link.
+  // Also when the folder is reached through a link.
   fs::create_directory_symlink(site, at.data / "alias");
   PolicyMaker by_link = at.maker();
   by_link.site(at.data / "alias");
   EXPECT_FALSE(shows(by_link, at.data / "shared"));
 }
 
-// An environment of the user's own: an editable install is a .pth file.
+// In the user's own environment an editable install is a .pth file.
 TEST(SandboxPolicy, FollowsPthFilesOfTheUsersEnvironment) {
   const Policies at;
   const fs::path site = at.folder.path() / "venv/site-packages";
@@ -82,7 +82,7 @@ TEST(SandboxPolicy, LetsARecipeOpenFoldersAndDevices) {
   EXPECT_EQ(at.refusal("/dev/null"), "");
 }
 
-TEST(SandboxPolicy, LetsNoRecipeOpenTheSystem) {
+TEST(SandboxPolicy, RejectsSystemPathsOfARecipe) {
   const Policies at;
   fs::create_directory_symlink("/etc", at.data / "link");
   fs::create_directory_symlink(at.store, at.data / "link-to-store");
@@ -97,8 +97,8 @@ TEST(SandboxPolicy, LetsNoRecipeOpenTheSystem) {
     EXPECT_NE(at.refusal(path).find("home folder or the store"), std::string::npos) << path << at.refusal(path);
 }
 
-// A folder is readable for what it holds; a socket is another program that does what it is asked.
-TEST(SandboxPolicy, LetsNoRecipeOpenASocket) {
+// A folder only exposes its files; a socket is another program that acts on requests.
+TEST(SandboxPolicy, RejectsSocketsOfARecipe) {
   const Policies at;
   const fs::path path = at.data / "service.sock";
   const sys::LocalListener server(path);

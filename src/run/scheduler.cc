@@ -33,8 +33,8 @@ void Scheduler::make_ready(std::size_t step) {
     m_ready.push({m_nodes[step].urgency, step});
 }
 
-// Ends one step and tells those that need it. What cannot be built any more is queued, not walked: a chain of many
-// thousand steps must not become as many calls in each other.
+// Ends a step and updates its dependents. Steps that can no longer be built are queued instead of visited recursively,
+// so that a chain of many thousand steps does not overflow the stack.
 void Scheduler::end(std::size_t step, State state) {
   m_states[step] = state;
   --m_left;

@@ -7,12 +7,12 @@
 #include <queue>
 #include <vector>
 
-// Which step is next. A value type without clock, process or file: it is told the graph, then what happened, and
-// answers what to do. Whoever runs the steps (one machine, a cluster, a test) is the caller's business.
+// Picks the next step. A value type without clock, processes or files: it receives the graph and then events, and
+// returns decisions. How the steps run (on one machine, a cluster, in a test) is up to the caller.
 //
-// A step is ready when every step it needs has ended, well or, where the edge is optional, badly. Of the ready ones
-// those that are in the store come first, then the most urgent. A step that can no longer be built is skipped at once,
-// and so is what needs it.
+// A step is ready when every dependency has ended: successfully or, for optional edges, in any way. Among ready steps,
+// stored ones come first, then the most urgent. A step that can no longer be built is skipped at once, together with
+// its dependents.
 
 namespace wheelsmith::run {
 
@@ -24,14 +24,14 @@ class Scheduler {
   };
   struct Node {
     std::vector<Need> needs{};
-    double urgency = 0;     // the more, the earlier
+    double urgency = 0;     // higher runs earlier
     bool cached = false;    // its wheel is in the store
-    bool skipped = false;   // the plan leaves it out
-    bool optional = false;  // its failure is no failure of the whole
+    bool skipped = false;   // the plan skips it
+    bool optional = false;  // its failure does not fail the build
   };
   struct Options {
-    bool keep_going = false;   // after a failure, go on with what does not need the failed step
-    unsigned most_losses = 2;  // how often a step that got lost is started again
+    bool keep_going = false;   // after a failure, build the steps that do not depend on it
+    unsigned most_losses = 2;  // how often to retry a lost step
   };
 
   enum class Cause : std::uint8_t { planned, need_failed, another_failed, cancelled };
@@ -39,30 +39,30 @@ class Scheduler {
     enum class Kind : std::uint8_t { start, take_cached, skip } kind = Kind::start;
     std::size_t step = 0;
     Cause cause = Cause::planned;  // skip
-    std::size_t culprit = 0;       // skip: the step that it needs and that was not built
+    std::size_t culprit = 0;       // skip: the dependency that was not built
   };
 
-  // Needs must lie before the steps that have them.
+  // Dependencies must precede their dependents.
   Scheduler(std::vector<Node> nodes, Options options);
 
-  // The next thing to do; nothing until something else happens. `room`: how many more steps could be started now.
-  // Whatever it answers counts as done, but for `start`, which ends by one of the events below.
+  // The next decision; nothing until another event arrives. `room`: how many more steps can be started now. Every
+  // decision counts as done except `start`, which ends with one of the events below.
   std::optional<Decision> next(std::size_t room);
 
   // Events.
   void succeeded(std::size_t step);
   void failed(std::size_t step);
-  // A step that was to be taken from the store is not there any more: it is built instead.
+  // A step expected in the store is missing: build it instead.
   void not_cached(std::size_t step);
-  // Nobody knows what became of a started step (its machine died). Whether it will be started again; if not, it has
+  // The outcome of a started step is unknown (its machine died). Returns whether to retry it; otherwise the step has
   // failed.
   bool lost(std::size_t step);
-  // Nothing is started any more; what runs is the caller's to end.
+  // Starts nothing more; the caller ends running steps.
   void cancel() { m_cancelled = true; }
 
   [[nodiscard]] bool done() const { return m_left == 0; }
   [[nodiscard]] std::size_t running() const { return m_running; }
-  // Steps that are still to be compiled, running ones included.
+  // Steps that still have to be built, including running ones.
   [[nodiscard]] std::size_t builds_left() const { return m_builds_left; }
 
  private:
@@ -75,7 +75,7 @@ class Scheduler {
     }
   };
 
-  // Nothing new is started.
+  // Starts nothing new.
   [[nodiscard]] bool stopping() const { return m_cancelled || (m_failed && !m_options.keep_going); }
   void end(std::size_t step, State state);
   void make_ready(std::size_t step);
@@ -84,12 +84,12 @@ class Scheduler {
   Options m_options;
   std::vector<Node> m_nodes;
   std::vector<State> m_states;
-  std::vector<std::size_t> m_unmet;                 // needs that have not ended
-  std::vector<std::vector<std::size_t>> m_needers;  // steps that need it
+  std::vector<std::size_t> m_unmet;                 // dependencies that have not ended
+  std::vector<std::vector<std::size_t>> m_needers;  // dependents
   std::vector<unsigned> m_losses;
   std::priority_queue<Ready> m_ready;
   std::priority_queue<std::size_t, std::vector<std::size_t>, std::greater<>> m_ready_cached;
-  std::deque<Decision> m_skips;  // found, not told yet
+  std::deque<Decision> m_skips;  // not yet returned
   std::size_t m_first_waiting = 0;
   std::size_t m_left = 0, m_running = 0, m_builds_left = 0;
   bool m_failed = false, m_cancelled = false;

@@ -23,13 +23,13 @@ Node needing(std::vector<Scheduler::Need> needs, double urgency = 0) {
   return node;
 }
 
-// An executor of so many places, in which a test says how each step ends.
+// An executor with a fixed number of slots; the test decides how each step ends.
 class Bench {
  public:
   Bench(std::vector<Node> nodes, Scheduler::Options options, std::size_t places)
       : m_scheduler(std::move(nodes), options), m_places(places) {}
 
-  // Takes all decisions that can be taken now; what happened, as words: "start 1", "cached 0", "skip 2 need 1".
+  // Takes every available decision and describes them: "start 1", "cached 0", "skip 2 need 1".
   std::string turn() {
     std::string text;
     while (const auto decision = m_scheduler.next(m_places - m_running.size())) {
@@ -77,12 +77,12 @@ class Bench {
   std::set<std::size_t> m_running;
 };
 
-// 0 is needed by 1 and 2, which 3 needs.
+// 1 and 2 depend on 0; 3 depends on both.
 std::vector<Node> diamond() { return {needing({}), needing({{0}}, 1), needing({{0}}, 2), needing({{1}, {2}})}; }
 
 }  // namespace
 
-TEST(Scheduler, WalksADiamondTheUrgentSideFirst) {
+TEST(Scheduler, BuildsTheUrgentSideOfADiamondFirst) {
   Bench bench(diamond(), {}, 1);
   EXPECT_EQ(bench.turn(), "start 0");
   EXPECT_EQ(bench.turn(), "");
@@ -94,7 +94,7 @@ TEST(Scheduler, WalksADiamondTheUrgentSideFirst) {
   EXPECT_TRUE(bench.scheduler().done());
 }
 
-TEST(Scheduler, FillsTheRoomThereIs) {
+TEST(Scheduler, FillsAllSlots) {
   Bench bench(diamond(), {}, 8);
   EXPECT_EQ(bench.turn(), "start 0");
   EXPECT_EQ(bench.succeed(0), "start 2, start 1");
@@ -102,12 +102,12 @@ TEST(Scheduler, FillsTheRoomThereIs) {
   EXPECT_EQ(bench.scheduler().builds_left(), 3u);
 }
 
-TEST(Scheduler, OfEqualUrgencyTheFirstOfThePlanIsFirst) {
+TEST(Scheduler, BreaksTiesByPlanOrder) {
   Bench bench({needing({}, 5), needing({}, 5), needing({}, 7)}, {}, 3);
   EXPECT_EQ(bench.turn(), "start 2, start 0, start 1");
 }
 
-TEST(Scheduler, TakesWhatIsInTheStoreBeforeItBuilds) {
+TEST(Scheduler, TakesStoredStepsBeforeBuilding) {
   std::vector<Node> nodes = diamond();
   nodes[0].cached = nodes[2].cached = true;
   Bench bench(std::move(nodes), {}, 1);
@@ -115,7 +115,7 @@ TEST(Scheduler, TakesWhatIsInTheStoreBeforeItBuilds) {
   EXPECT_EQ(bench.scheduler().builds_left(), 2u);
 }
 
-TEST(Scheduler, BuildsWhatTheStoreHasLost) {
+TEST(Scheduler, BuildsStepsMissingFromTheStore) {
   Node node;
   node.cached = true;
   Scheduler scheduler({node, needing({{0}})}, {});
@@ -136,7 +136,7 @@ TEST(Scheduler, StopsAtAFailure) {
   EXPECT_TRUE(bench.scheduler().done());
 }
 
-TEST(Scheduler, GoesOnAfterAFailureWhereAsked) {
+TEST(Scheduler, ContinuesAfterAFailureWithKeepGoing) {
   Bench bench({needing({}, 2), needing({{0}}), needing({{1}}), needing({})}, {.keep_going = true}, 1);
   EXPECT_EQ(bench.turn(), "start 0");
   EXPECT_EQ(bench.fail(0), "skip 1 needs 0, skip 2 needs 1, start 3");
@@ -144,7 +144,7 @@ TEST(Scheduler, GoesOnAfterAFailureWhereAsked) {
   EXPECT_TRUE(bench.scheduler().done());
 }
 
-TEST(Scheduler, DoesWithoutAnOptionalNeed) {
+TEST(Scheduler, BuildsWithoutAnOptionalDependency) {
   std::vector<Node> nodes = {needing({}, 1), needing({{0, true}})};
   nodes[0].optional = true;
   Bench bench(std::move(nodes), {}, 1);
@@ -153,14 +153,14 @@ TEST(Scheduler, DoesWithoutAnOptionalNeed) {
   EXPECT_EQ(bench.succeed(1), "");
 }
 
-TEST(Scheduler, SkipsWhatThePlanLeavesOutAndWhatNeedsIt) {
+TEST(Scheduler, SkipsPlannedSkipsAndTheirDependents) {
   std::vector<Node> nodes = {needing({}), needing({{0}}), needing({{0, true}})};
   nodes[0].skipped = nodes[0].optional = true;
   Bench bench(std::move(nodes), {}, 1);
   EXPECT_EQ(bench.turn(), "skip 0 planned, skip 1 needs 0, start 2");
 }
 
-TEST(Scheduler, StartsNothingOnceItIsCancelled) {
+TEST(Scheduler, StartsNothingAfterCancel) {
   Bench bench(diamond(), {.keep_going = true}, 1);
   EXPECT_EQ(bench.turn(), "start 0");
   bench.scheduler().cancel();
@@ -169,7 +169,7 @@ TEST(Scheduler, StartsNothingOnceItIsCancelled) {
   EXPECT_TRUE(bench.scheduler().done());
 }
 
-TEST(Scheduler, StartsALostStepAgainAFewTimes) {
+TEST(Scheduler, RetriesALostStepAFewTimes) {
   Bench bench({needing({}), needing({{0}})}, {.most_losses = 2}, 1);
   EXPECT_EQ(bench.turn(), "start 0");
   EXPECT_EQ(bench.lose(0), "again: start 0");
@@ -178,7 +178,7 @@ TEST(Scheduler, StartsALostStepAgainAFewTimes) {
   EXPECT_TRUE(bench.scheduler().done());
 }
 
-TEST(Scheduler, DoesNotStartALostStepAgainWhenItStops) {
+TEST(Scheduler, DoesNotRetryALostStepAfterAFailure) {
   Bench bench({needing({}), needing({})}, {.most_losses = 9}, 2);
   EXPECT_EQ(bench.turn(), "start 0, start 1");
   EXPECT_EQ(bench.fail(0), "");
@@ -198,8 +198,9 @@ TEST(Scheduler, SkipsAChainOfAHundredThousandSteps) {
   EXPECT_TRUE(scheduler.done());
 }
 
-// Random graphs, random ends: every step ends exactly once, nothing starts before what it needs, and it always ends.
-TEST(Scheduler, EndsEveryStepOnceWhateverHappens) {
+// Random graphs with random results: every step ends exactly once, nothing starts before its dependencies, and the run
+// terminates.
+TEST(Scheduler, EndsEveryStepExactlyOnce) {
   for (unsigned seed = 0; seed < 300; ++seed) {
     std::mt19937 random(seed);
     const auto chance = [&](unsigned percent) { return random() % 100 < percent; };
@@ -215,7 +216,7 @@ TEST(Scheduler, EndsEveryStepOnceWhateverHappens) {
     }
     const std::vector<Node> graph = nodes;
     Scheduler scheduler(std::move(nodes), {.keep_going = chance(50), .most_losses = 2});
-    std::map<std::size_t, bool> ended;  // step -> whether well
+    std::map<std::size_t, bool> ended;  // step -> success
     std::vector<std::size_t> running;
     const auto end = [&](std::size_t step, bool good) {
       EXPECT_TRUE(ended.emplace(step, good).second) << "seed " << seed << ": step " << step << " ended twice";

@@ -1,4 +1,4 @@
-// `wheelsmith test WHEEL`: the tests that a wheel carries in its dist-info, again, on this machine.
+// `wheelsmith test WHEEL`: reruns the tests that a wheel carries in its dist-info on this machine.
 
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@ namespace wheelsmith::run {
 
 namespace {
 
-// Architectures that the wheel was compiled for against the devices that are here.
+// Compares the wheel's compiled architectures with this machine's devices.
 std::vector<Finding> fits_here(const std::filesystem::path& wheel, Bytes file,
                                const std::vector<toolchain::Gpu>& gpus) {
   wheel::CheckOptions options;
@@ -40,7 +40,7 @@ WheelTest test_wheel(const std::filesystem::path& wheel, const toolchain::Python
     const recipe::Recipe recipe = recipe::parse_recipe(carried.recipe, "recipe.toml of the wheel");
     const document::Value& provenance = carried.provenance;
     const auto variant = recipe::variant_named(provenance["variant"].text_or());
-    if (!variant) throw Error("provenance.json of the wheel names no variant");
+    if (!variant) throw Error("the wheel's provenance.json has no variant");
     if (*variant != recipe::Variant::cpu) result.findings = fits_here(wheel, file.bytes, toolchain::find_gpus(host));
     const recipe::Rules& rules = recipe.rules(*variant, provenance["target"].text_or());
     const std::string archs = provenance["archs"].text_or();
@@ -55,7 +55,7 @@ WheelTest test_wheel(const std::filesystem::path& wheel, const toolchain::Python
                     .fetcher = fetcher,
                     .host = host,
                     .sandbox = sandbox};
-    // The torch that is here is the one the wheel will be used with.
+    // The torch installed here is the one the wheel will be used with.
     if (rules.requires_versions.uses_torch) {
       if (const auto torch = toolchain::find_torch(python.executable, false, host))
         bench.torch_sites = {torch->folder.parent_path()};
@@ -63,7 +63,7 @@ WheelTest test_wheel(const std::filesystem::path& wheel, const toolchain::Python
         bench.requirements = {"torch==" + provenance["torch"].text_or()};
     }
     result.tests = run_tests(bench);
-  } catch (const Error& error) {  // one input becomes an item with an error
+  } catch (const Error& error) {  // the error becomes this wheel's result
     result.error = error.what();
   }
   return result;

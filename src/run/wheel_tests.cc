@@ -1,6 +1,6 @@
-// Tests of a finished wheel: in a fresh environment that holds the wheel, what it requires and nothing else, started
-// outside any source tree (a test started inside one imports the source, not the wheel). A test that needs a GPU where
-// none is reports "not-run"; it never passes.
+// Tests of a finished wheel: in a fresh environment with only the wheel and its dependencies, started outside any
+// source tree (a test started inside one imports the source, not the wheel). A test that needs a GPU on a machine
+// without one reports "not-run"; it never passes.
 
 #include "run/wheel_tests.h"
 
@@ -25,14 +25,14 @@ namespace wheelsmith::run {
 
 namespace {
 
-// The wheel's own Requires-Dist, without those of extras.
+// The wheel's own Requires-Dist, without extras.
 std::vector<std::string> own_requirements(Bytes file) {
   const zip::Archive archive = zip::Archive::open(file);
   for (const zip::Entry& entry : archive.entries()) {
     if (!entry.name.ends_with(".dist-info/METADATA") || entry.name.find('/') != entry.name.rfind('/')) continue;
     std::vector<std::string> result;
     for (const std::string& text : pep::Headers::parse(archive.read(entry).bytes).all("Requires-Dist")) {
-      // Of an extra is what says so behind the ';', not what has the word in its name.
+      // `extra` counts only in the marker after the ';', not in a package name.
       const std::size_t marker = text.find(';');
       if (marker == text.npos || text.find("extra", marker) == text.npos) result.push_back(text);
     }
@@ -47,7 +47,7 @@ bool has_gpu(recipe::Variant variant, const std::vector<toolchain::Gpu>& gpus) {
          std::any_of(gpus.begin(), gpus.end(), [&](const toolchain::Gpu& gpu) { return gpu.arch.vendor == vendor; });
 }
 
-// The line that tells most: an exception's text comes last, a crash is told of before the stack.
+// The most informative line: an exception's message comes last, a crash is reported before the stack.
 std::string last_words(const sys::Exit& exit, const std::string& output) {
   std::string_view last;
   for (const std::string_view line : lines(output)) {
@@ -57,7 +57,7 @@ std::string last_words(const sys::Exit& exit, const std::string& output) {
   return printable(last.substr(0, 300));
 }
 
-// What of the user's environment a test may see: how to reach a GPU, nothing of Python's.
+// The parts of the user's environment that a test may see: GPU access, nothing about Python.
 sys::Environment test_environment(const env::Environment& environment, const std::filesystem::path& home,
                                   const sys::Environment& ours) {
   sys::Environment result = {{"PATH", environment.root.string() + "/bin:/usr/local/bin:/usr/bin:/bin"},
@@ -66,9 +66,9 @@ sys::Environment test_environment(const env::Environment& environment, const std
                              {"LANG", "C.UTF-8"},
                              {"PYTHONNOUSERSITE", "1"},
                              {"PYTHONUNBUFFERED", "1"},
-                             // Environments in the store are shared and stay as they are.
+                             // Environments in the store are shared and must not change.
                              {"PYTHONPYCACHEPREFIX", (home / "pycache").string()},
-                             // One that dies by a signal says where.
+                             // Prints a stack when a signal kills the interpreter.
                              {"PYTHONFAULTHANDLER", "1"}};
   for (const char* name :
        {"CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "LD_LIBRARY_PATH", "ROCM_PATH"}) {
@@ -94,7 +94,7 @@ std::string id_of(const recipe::Test& test, std::size_t place) {
   return fmt::format("test {}", place + 1);
 }
 
-// What a test in an environment of the user's needs and does not find there.
+// Requirements of a test that the user's environment does not have.
 std::vector<std::string> missing_for(const recipe::Test& test, const TestBench& bench) {
   if (bench.isolated && !bench.in_place) return {};
   std::vector<std::string> missing =
@@ -106,10 +106,10 @@ std::vector<std::string> missing_for(const recipe::Test& test, const TestBench& 
 }
 
 struct TestEnvironment : env::Environment {
-  std::vector<std::filesystem::path> sites{};  // of other environments, behind its own
+  std::vector<std::filesystem::path> sites{};  // of further environments, searched after its own
 };
 
-// A test sees its environment and the environments behind it, but not the wheel file: it must not change what is
+// A test sees its environment and the environments behind it, but not the wheel file, so that it cannot change what is
 // published.
 sys::SandboxPolicy test_policy(const TestBench& bench, const TestEnvironment& environment,
                                const std::filesystem::path& folder, const std::filesystem::path& files,
@@ -121,7 +121,7 @@ sys::SandboxPolicy test_policy(const TestBench& bench, const TestEnvironment& en
   for (const std::filesystem::path& site : environment.sites) maker.site(site);
   if (bench.in_place) {
     for (const std::filesystem::path& site : bench.python.sites) maker.site(site);
-    if (!bench.source.empty()) maker.write(bench.source);  // meson-python compiles when it is imported
+    if (!bench.source.empty()) maker.write(bench.source);  // meson-python compiles on import
   }
   for (const char* name : {"LD_LIBRARY_PATH", "ROCM_PATH"}) {
     const auto found = bench.host.environment.find(name);
@@ -141,7 +141,7 @@ TestEnvironment fresh_environment(const TestBench& bench, const std::filesystem:
   std::vector<std::string> requirements = bench.requirements;
   for (const std::string& text : own_requirements(file.bytes)) {
     const std::string name = pep::normalized_name(pep::Requirement::parse(text).name);
-    // A torch that comes with an environment of the machine is not installed a second time.
+    // A torch provided by an environment of the machine is not installed again.
     if (name != "torch" || bench.torch_sites.empty()) requirements.push_back(text);
   }
   for (const recipe::Test& test : bench.rules.tests)
@@ -165,11 +165,11 @@ TestEnvironment fresh_environment(const TestBench& bench, const std::filesystem:
   return environment;
 }
 
-// Why a test cannot run here; "" where it can.
+// Why a test cannot run here; "" when it can.
 std::string why_not(const TestBench& bench, const recipe::Test& test, const std::vector<toolchain::Gpu>& gpus) {
   if (test.gpu && !has_gpu(bench.variant, gpus)) return "no GPU";
   if (const auto missing = missing_for(test, bench); !missing.empty()) return "not installed: " + join(missing, ", ");
-  if (!test.files.empty() && bench.source.empty()) return "the source is not here";
+  if (!test.files.empty() && bench.source.empty()) return "the source is not available";
   for (const std::string& file : test.files) {
     std::error_code unreadable;
     if (!std::filesystem::exists(bench.source / file, unreadable)) return "the source has no " + file;
@@ -177,17 +177,17 @@ std::string why_not(const TestBench& bench, const recipe::Test& test, const std:
   return "";
 }
 
-// A folder of the test's own with copies of its files: Python finds the wheel there, and nothing of the source.
+// A folder for the test with copies of its files: Python finds the wheel there and nothing of the source.
 std::filesystem::path test_folder(const TestBench& bench, const recipe::Test& test, const std::filesystem::path& home,
                                   std::size_t place) {
   if (test.files.empty()) return home;
-  // Not below `home`, which earlier tests could write to: a link there would lead our copies out.
+  // Not below `home`, which earlier tests could write to: a link there would redirect our copies.
   const std::filesystem::path folder = home.parent_path() / fmt::format("test-{}", place + 1);
   for (const std::string& file : test.files) {
     const std::filesystem::path to = folder / file;
     sys::make_folders(to.parent_path());
-    // The package's own scripts may have put a link there that leads to a file of the user's.
-    std::error_code error;  // of a link to itself, for one
+    // The package's own scripts may have placed a link to one of the user's files.
+    std::error_code error;  // for example, a link to itself
     if (!sys::is_within(std::filesystem::weakly_canonical(bench.source / file, error), bench.source_root) || error)
       throw Error(fmt::format("the test's file {} is a symbolic link that points outside the source", printable(file)));
     if (sys::is_folder(bench.source / file))
@@ -219,7 +219,7 @@ std::vector<TestOutcome> run_tests(const TestBench& bench) {
   const std::map<std::string, std::string> values = {
       {"archs", bench.archs.requests.empty() ? "" : recipe::spell(bench.archs, bench.rules.archs)},
       {"variant", std::string(recipe::to_string(bench.variant))}};
-  // In the store: what a killed process leaves there is known as a leftover, and removed.
+  // In the store, where leftovers of a killed process are recognized and removed.
   const sys::TempDir temporary(bench.store.temporary());
   const std::filesystem::path& folder = temporary.path();
   const TestEnvironment environment =

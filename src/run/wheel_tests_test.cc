@@ -70,9 +70,9 @@ TEST(WheelTests, RunInAFreshEnvironment) {
   EXPECT_EQ(outcomes[1].outcome, TestResult::fail);
 }
 
-// The packages of the environment start with its interpreter and can change what that says of itself. Where a wheel is
-// installed, from outside of any sandbox, is not for them to choose.
-TEST(WheelTests, AskNobodyWhereAWheelIsInstalled) {
+// Packages of the environment load with its interpreter and can change its answers. They must not choose where a wheel
+// is installed, which happens outside any sandbox.
+TEST(WheelTests, IgnoreForgedInstallPaths) {
   WheelBench at;
   const fs::path site = at.folder.path() / "site", forged = at.folder.path() / "home/lib/python/site-packages";
   sys::make_folders(site);
@@ -88,12 +88,12 @@ sysconfig.get_path = lambda name, *more, **named: "{}" if name in ("purelib", "p
   bench.torch_sites = {site};
   const std::vector<TestOutcome> outcomes = run_tests(bench);
   ASSERT_EQ(outcomes.size(), 1U);
-  EXPECT_EQ(outcomes[0].outcome, TestResult::pass) << outcomes[0].why;  // the forgery is there to be believed
+  EXPECT_EQ(outcomes[0].outcome, TestResult::pass) << outcomes[0].why;  // the forged path is in effect
   EXPECT_TRUE(fs::is_empty(forged));
   EXPECT_EQ(std::distance(fs::directory_iterator(at.folder.path() / "home"), fs::directory_iterator()), 1);
 }
 
-// Build scripts have written to the source before; our copies for the tests are made outside of any sandbox.
+// Build scripts have already written to the source; our copies for the tests are made outside any sandbox.
 TEST(WheelTests, CopyNoFilesThroughLinksOutOfTheSource) {
   WheelBench at;
   const fs::path source = at.folder.path() / "source";

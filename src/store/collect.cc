@@ -10,11 +10,12 @@
 #include "base/text.h"
 #include "store/impl.h"
 
-// What may go, and in which order (ItemKind). Everything here can be made again, so the order is by what that costs: a
-// blob that no step names costs nothing, a tree costs only what an interrupted or incremental build would have saved, a
-// download the network, an environment seconds to minutes, an object in the compile cache perhaps ten minutes of nvcc,
-// a wheel 90. What compiles have needed (units/) is never removed. A folder is first renamed into our scratch folder
-// and then emptied: a kill in between leaves a leftover, never half an environment with an end mark.
+// Which items may be removed, and in which order (ItemKind). Everything here can be recreated, so the order follows
+// that cost: a blob that no step refers to costs nothing, a tree only what an interrupted or incremental build would
+// have saved, a download the network transfer, an environment seconds to minutes, an object in the compile cache
+// perhaps ten minutes of nvcc, a wheel 90. The memory journal of compiles (units/) is never removed. A folder is first
+// renamed into the scratch folder and then emptied: a kill in between leaves a leftover, never a partial environment
+// with an end mark.
 
 namespace wheelsmith::store {
 
@@ -22,19 +23,19 @@ namespace {
 
 // Between put_blob and put_step a blob has no step yet.
 constexpr std::int64_t k_settling_seconds = 600;
-// Two machines that share a store need not have the same time.
+// The clocks of two machines that share a store may differ.
 constexpr std::int64_t k_clock_skew = 600;
-// A build that runs holds no lock on the shims that it was started with; no build takes so long.
+// A running build holds no lock on the shims it was started with; no build takes this long.
 constexpr std::int64_t k_shim_seconds = 86'400;
 
 struct Item {
   ItemKind kind = ItemKind::temporary;
   std::int64_t used = 0;
   std::uint64_t bytes = 0;
-  std::string subject;               // below the root
-  std::string lock;                  // "": none is needed
-  std::vector<std::string> paths{};  // what goes, in this order, below the root
-  std::string name{};                // for people
+  std::string subject;               // relative to the root
+  std::string lock;                  // "": no lock needed
+  std::vector<std::string> paths{};  // to remove, in this order, relative to the root
+  std::string name{};                // for display
 };
 
 void add_folder(const std::filesystem::path& root, const std::string& part, ItemKind kind, const std::string& lock,
@@ -50,7 +51,7 @@ void add_folder(const std::filesystem::path& root, const std::string& part, Item
   }
 }
 
-// Steps with the blobs that only they name; blobs that none names.
+// Steps with the blobs that only they refer to; blobs that no step refers to.
 void add_results(const std::filesystem::path& root, std::vector<Item>& items) {
   struct Step {
     std::string subject, key, wheel;
@@ -59,8 +60,8 @@ void add_results(const std::filesystem::path& root, std::vector<Item>& items) {
   std::map<std::string, std::vector<Step>> by_blob;
   for (const std::string& name : names_in(root / "steps")) {
     const std::string subject = "steps/" + name;
-    // One that holds no step is of no use to anyone and goes when it is old. One that cannot be read ends it all: its
-    // wheel would be taken for nobody's.
+    // A file without a step is useless and is removed when old. An unreadable file aborts the collection: its wheel
+    // would otherwise look unreferenced.
     const StepRecord record = read_step(root / subject).value_or(StepRecord());
     by_blob[record.wheel_sha256].push_back({subject, record.key, record.wheel_name, last_used(root / subject)});
   }
@@ -85,8 +86,8 @@ void add_results(const std::filesystem::path& root, std::vector<Item>& items) {
   }
 }
 
-// The objects of the compile cache, one item for each file, the least recently used first: a hit sets a file's time,
-// and one that is gone is compiled again. What lies beside the packages' folders is not an entry.
+// The objects of the compile cache, one item per file, least recently used first: a hit updates a file's time, and a
+// removed object is recompiled. Files beside the packages' folders are not entries.
 void add_objects(const std::filesystem::path& root, std::vector<Item>& items) {
   std::error_code error;
   using Iterator = std::filesystem::recursive_directory_iterator;
@@ -133,7 +134,7 @@ std::vector<Item> everything(const std::filesystem::path& root) {
   add_folder(root, "envs", ItemKind::environment, "env-", items);
   add_folder(root, "toolkits", ItemKind::environment, "toolkit-", items);
   add_objects(root, items);
-  add_folder(root, "ccache", ItemKind::temporary, "", items);  // of versions before 0.2
+  add_folder(root, "ccache", ItemKind::temporary, "", items);  // from versions before 0.2
   name_downloads(root, items);
   std::sort(items.begin(), items.end(), [](const Item& a, const Item& b) {
     return std::tie(a.kind, a.used, a.subject) < std::tie(b.kind, b.used, b.subject);
@@ -163,10 +164,10 @@ std::uint64_t Store::collect(std::uint64_t keep_bytes, std::int64_t not_used_for
                              std::vector<Removed>& removed) {
   const std::filesystem::path& root = m_impl->root;
   std::error_code error;
-  // A folder of a user's that was named as the store by mistake may have an "envs" of its own.
+  // A user's folder named as the store by mistake may have its own "envs".
   if (!std::filesystem::exists(root / k_tag_name, error))
-    throw Error(printable(root.string()) + " was not made by wheelsmith alone (it has no " + std::string(k_tag_name) +
-                "); nothing is removed from it");
+    throw Error(printable(root.string()) + " is not a Wheelsmith store (it has no " + std::string(k_tag_name) +
+                "); nothing was removed");
   std::uint64_t freed = 0;
   for (const std::filesystem::path& path : leftovers(root / "tmp")) {
     const std::uint64_t bytes = usage(path).bytes;
@@ -198,7 +199,7 @@ std::uint64_t Store::collect(std::uint64_t keep_bytes, std::int64_t not_used_for
     if (!unfinished && (total <= keep_bytes || now - item.used < age)) continue;
     std::optional<sys::FileLock> held;
     if (!item.lock.empty() && !(held = try_lock(item.lock))) continue;
-    // Another may have finished or used it while we looked at the rest.
+    // Another process may have finished or used it since the listing.
     if (unfinished ? !is_unfinished(root, item) : newest_use(root, item) > item.used) continue;
     if (!dry_run)
       for (const std::string& path : item.paths) remove_whole(root / path, m_impl->scratch);

@@ -3,7 +3,7 @@
 #include "base/hash.h"
 #include "store/impl.h"
 
-// A disk that changes a digit of a version or of a hash in a lock would otherwise decide what is built.
+// Otherwise a disk error in one digit of a version or hash in a lock would change what is built.
 
 namespace wheelsmith::store {
 

@@ -15,11 +15,11 @@
 #include "base/text.h"
 #include "sys/clock.h"
 
-// How the index follows the steps folder. A folder's modification time changes with each name that comes or goes, so
-// one stat() tells whether the index still fits, whoever wrote: another process, another machine, a user with rm. Only
-// when it does not are the names listed, and only those that are new are read. The kernel's clock for files ticks every
-// 1 to 10 ms: a listing of a folder that changed within the last tick may miss a change of the same tick, and is not
-// trusted again.
+// How the index follows the steps folder. A folder's modification time changes whenever an entry is added or removed,
+// so one stat() tells whether the index is current, no matter who wrote: another process, another machine, a user with
+// rm. Only when it is not are the names listed, and only new ones are read. The kernel's file clock ticks every 1 to 10
+// ms: a listing of a folder that changed within the last tick may miss a change in the same tick, so it is not trusted
+// again.
 
 namespace wheelsmith::store {
 
@@ -34,7 +34,7 @@ std::int64_t nanoseconds(const timespec& time) {
   return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
 }
 
-// "" for a folder that is not there or has just changed.
+// "" for a folder that does not exist or has just changed.
 std::string state_of(const std::filesystem::path& folder) {
   struct stat status{};
   if (::stat(folder.c_str(), &status) != 0) return "";
@@ -55,7 +55,7 @@ void Store::Impl::writing(const std::function<void()>& task) const {
   try {
     task();
   } catch (const std::system_error& error) {
-    throw Error(fmt::format("the store {} cannot be written: {}; name another with --store or WHEELSMITH_STORE",
+    throw Error(fmt::format("the store {} is not writable: {}; choose another with --store or WHEELSMITH_STORE",
                             printable(root.string()), error.code().message()));
   }
 }
@@ -88,7 +88,7 @@ std::filesystem::path Store::Impl::lock_file(std::string_view name) const {
 Store::Impl::Difference Store::Impl::difference() {
   Difference found;
   const std::filesystem::path folder = root / "steps";
-  // Before the listing: what comes in between is then seen as a change.
+  // Taken before the listing, so that later changes are noticed.
   found.state = state_of(folder);
   std::set<std::string> known;
   for (const Index::Row& row : index.rows()) known.insert(row.key);
@@ -145,7 +145,7 @@ Usage usage(const std::filesystem::path& path) {
     struct stat status{};
     if (::lstat(file.c_str(), &status) != 0 || S_ISDIR(status.st_mode)) return;
     ++sum.files;
-    // A file with two names is freed with the last of them: each counts its share.
+    // A file with two links is freed with the last one: each link counts its share.
     const auto links = static_cast<std::uint64_t>(status.st_nlink > 0 ? status.st_nlink : 1);
     sum.bytes += static_cast<std::uint64_t>(status.st_size) / links;
   };
@@ -174,7 +174,7 @@ void touch(const std::filesystem::path& path) {
   // A resolution of ten minutes saves a disk write for each lookup. A time in the future (the clock was set back) is
   // replaced, because collect() would not remove the file before that time.
   if (::stat(path.c_str(), &status) != 0 || std::abs(seconds_now() - status.st_mtim.tv_sec) < k_touch_seconds) return;
-  // Refused on a read-only disk, where nothing is ever collected.
+  // Fails on a read-only disk, where nothing is ever collected.
   sys::touch(path);
 }
 

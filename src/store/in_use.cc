@@ -12,8 +12,8 @@
 #include "sys/file.h"
 #include "sys/process/process.h"
 
-// Who uses an environment holds its lock with others, who makes or removes it holds it alone. flock() does not turn one
-// kind into the other in one step, so the folder is looked at again whenever the lock has changed hands.
+// Users of an environment hold a shared lock; whoever creates or removes it holds an exclusive lock. flock() cannot
+// convert one into the other atomically, so the folder is checked again after every lock change.
 
 namespace wheelsmith::store {
 
@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::chrono::minutes k_longest_wait(10);
 
-// Whether it may be used as it is. Byte code that a Python process has left there goes first.
+// Whether the folder can be used as it is. Byte code left by a Python process is removed first.
 bool is_usable(const std::filesystem::path& folder, Index& memory) {
   const SealState state = check_seal(folder, memory, false);
   if (state.kind != SealState::Kind::intact) return false;
@@ -30,15 +30,16 @@ bool is_usable(const std::filesystem::path& folder, Index& memory) {
   return check_seal(folder, memory, false).kind == SealState::Kind::intact;
 }
 
-// A damaged folder that another build uses is not waited for without end: that one may wait for a folder of ours.
+// Waiting for a damaged folder that another build uses is bounded: that build may wait for one of our folders.
 sys::FileLock take_alone(const std::filesystem::path& lock_file, const std::filesystem::path& folder) {
   const auto until = std::chrono::steady_clock::now() + k_longest_wait;
   for (;;) {
     if (std::optional<sys::FileLock> held = sys::FileLock::try_take(lock_file)) return std::move(*held);
     if (sys::interrupted()) throw Error("interrupted");
     if (std::chrono::steady_clock::now() >= until) {
-      throw Error(fmt::format("{} is damaged, and another build uses it; run the same command when that one has ended",
-                              printable(folder.string())));
+      throw Error(
+          fmt::format("{} is damaged and in use by another build; rerun the same command when that build has finished",
+                      printable(folder.string())));
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
@@ -58,7 +59,7 @@ void Store::use_folder(const std::filesystem::path& folder, const std::string& l
     touch(folder / k_complete_mark);
     m_impl->in_use.emplace(folder, std::move(held));
   };
-  // Nobody removes anything from a read-only disk.
+  // Nothing is ever removed from a read-only disk.
   if (::access(m_impl->root.c_str(), W_OK) != 0 && is_usable(folder, m_impl->index)) return hold(std::nullopt);
   m_impl->writable("locks");
   for (int round = 0; round < 3; ++round) {
@@ -73,7 +74,7 @@ void Store::use_folder(const std::filesystem::path& folder, const std::string& l
     make();
     m_impl->write(folder / k_complete_mark, make_seal(folder, true));
   }
-  throw Error(fmt::format("{} was changed as soon as it had been made", printable(folder.string())));
+  throw Error(fmt::format("{} changed right after it was created", printable(folder.string())));
 }
 
 void Store::seal(const std::filesystem::path& folder) {

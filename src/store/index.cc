@@ -12,9 +12,9 @@
 #include "base/hash.h"
 #include "sys/files.h"
 
-// Files are the truth, so durability is not asked of SQLite: synchronous=OFF makes a write cost 20 µs instead of a
-// disk's turn, and what a power cut may break is made anew. WAL lets readers go on while one writes. Statements are
-// prepared once: a plan of 1,000 steps asks thousands of questions in its 0.2 s.
+// The files are authoritative, so SQLite need not be durable: with synchronous=OFF a write costs 20 µs instead of a
+// disk sync, and an index damaged by a power failure is rebuilt. WAL lets readers continue during a write. Statements
+// are prepared once: a plan of 1,000 steps runs thousands of queries in its 0.2 s.
 
 namespace wheelsmith::store {
 
@@ -46,7 +46,7 @@ constexpr std::array<const char*, 12> k_sql = {
     "PRAGMA quick_check(1)",
 };
 
-// SQLite sees a page that does not hold together, but not a letter of a value that has become another one.
+// SQLite detects inconsistent pages, but not a flipped letter inside a value.
 std::string digest_of_values(std::initializer_list<std::string_view> values) {
   Sha256 hash;
   for (const std::string_view value : values) {
@@ -90,7 +90,7 @@ std::string immutable_uri(const std::filesystem::path& file) {
   return uri + "?immutable=1";
 }
 
-// One use of a prepared statement; ready for the next when it goes.
+// One use of a prepared statement; its destructor resets the statement.
 class Use {
  public:
   Use(sqlite3* database, sqlite3_stmt* statement) : m_database(database), m_statement(statement) {}
@@ -178,7 +178,7 @@ struct Index::Database {
     connection = open(file.native(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX);
     if (sqlite3_db_readonly(connection.get(), "main") == 1) throw SqlFailure(SQLITE_READONLY, "read-only");
     sqlite3_busy_timeout(connection.get(), k_busy_milliseconds);
-    // Refused while another holds the file: then it stays as it is, and works all the same.
+    // Fails while another process holds the file; the existing journal mode works, too.
     sqlite3_exec(connection.get(), "PRAGMA journal_mode = WAL", nullptr, nullptr, nullptr);
     run("PRAGMA synchronous = OFF");
     const int found = version();
@@ -198,14 +198,14 @@ struct Index::Database {
       }
       if (version() == k_schema) return;
     } catch (const SqlFailure&) {
-      // Nothing to copy: an empty one does.
+      // Nothing to copy: use an empty database.
     }
     close();
     connection = open(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX);
     make_tables();
   }
 
-  // With the lock held, so that of two processes that find it broken only one puts a new file there.
+  // With the lock held, so that only one of two processes that find it broken replaces it.
   void replace(bool even_if_sound) {
     close();
     try {
@@ -224,11 +224,11 @@ struct Index::Database {
       std::error_code ignored;
       for (const char* suffix : {"-wal", "-shm", "-journal", ""}) {
         const std::filesystem::path part = file.native() + suffix;
-        // A folder of that name is not ours to remove.
+        // Do not remove a folder of that name.
         if (!std::filesystem::is_directory(part, ignored)) std::filesystem::remove(part, ignored);
       }
       open_file();
-    } catch (const Error&) {  // the index is a cache: where none can be written, one in memory does
+    } catch (const Error&) {  // the index is a cache: fall back to one in memory
       open_memory();
     }
   }
@@ -237,7 +237,7 @@ struct Index::Database {
     if (connection) return;
     try {
       open_file();
-    } catch (const SqlFailure& failure) {  // broken: made anew; else as above
+    } catch (const SqlFailure& failure) {  // replace a broken file; otherwise as above
       if (is_broken(failure))
         replace(false);
       else
@@ -246,7 +246,7 @@ struct Index::Database {
   }
 
   static bool is_broken(const SqlFailure& failure) {
-    // ERROR: a table is not there or has other columns.
+    // ERROR: a table is missing or has different columns.
     return failure.code == SQLITE_CORRUPT || failure.code == SQLITE_NOTADB || failure.code == SQLITE_ERROR;
   }
 
@@ -255,7 +255,7 @@ struct Index::Database {
     return check.step() && check.text(0) == "ok";
   }
 
-  // Runs the task against whatever database there is; `fallback` when there is none that answers.
+  // Runs the task on the current database; returns `fallback` when no database works.
   template <class Task, class Answer>
   Answer ask(Answer fallback, const Task& task) {
     const std::lock_guard guard(mutex);
@@ -272,7 +272,7 @@ struct Index::Database {
             open_memory();
         }
       }
-    } catch (const SqlFailure&) {  // without any index: everything is looked up in the files
+    } catch (const SqlFailure&) {  // without an index, the files are read
       close();
     }
     return fallback;
@@ -391,7 +391,7 @@ void Index::remake() {
   try {
     m_database->replace(true);
     m_database->was_broken = false;
-  } catch (const Error&) {  // the next question tries again
+  } catch (const Error&) {  // the next query retries
     m_database->close();
   }
 }

@@ -10,9 +10,9 @@
 
 namespace wheelsmith::store {
 
-// index.sqlite: which steps an identity has, and facts remembered by fingerprint. Nothing in it is the truth, so
-// nothing here throws for the database's sake: a file that is garbage is made anew, one that cannot be written is
-// copied into memory, and a write that another process holds up for too long is let go. May be used by several threads.
+// index.sqlite: the steps of each identity, and facts remembered by fingerprint. The index is only a cache, so database
+// errors are never thrown: a corrupt file is rebuilt, a read-only one is copied into memory, and a write that another
+// process blocks for too long is dropped. Thread-safe.
 class Index {
  public:
   struct Row {
@@ -20,7 +20,7 @@ class Index {
     std::int64_t finished = 0;
   };
 
-  // Opened on first use. `lock` is the file whose lock is held while a broken index is replaced.
+  // Opened on first use. `lock` is the file to lock while a broken index is replaced.
   Index(std::filesystem::path file, std::filesystem::path lock);
   ~Index();
   Index(const Index&) = delete;
@@ -31,19 +31,19 @@ class Index {
   void remember(std::string_view kind, std::string_view subject, std::string_view fingerprint, std::string_view facts);
 
   [[nodiscard]] std::vector<Row> rows();
-  [[nodiscard]] std::vector<std::string> newest(std::string_view identity);  // keys, the newest first
+  [[nodiscard]] std::vector<std::string> newest(std::string_view identity);  // keys, newest first
   void add(const Row& row);
-  // Both at once, with the state of the steps folder that they bring the index to.
+  // Both in one transaction, with the resulting state of the steps folder.
   void update(const std::vector<Row>& added, const std::vector<std::string>& gone, std::string_view state);
   [[nodiscard]] std::string state();
 
-  // Whether its pages hold together.
+  // Whether its pages are consistent.
   [[nodiscard]] bool is_sound();
-  // How many remembered facts are not what was written; they count as forgotten.
+  // How many remembered facts are corrupt; they are ignored.
   [[nodiscard]] std::size_t damaged_values();
   // Whether the file was broken when it was opened, and replaced.
   [[nodiscard]] bool was_broken();
-  // An empty one in its place; nothing is kept.
+  // Replaces it with an empty index.
   void remake();
 
  private:

@@ -8,9 +8,9 @@
 #include "base/hash.h"
 #include "base/text.h"
 
-// A key must tell apart any two manifests, so the hashed text is injective: each name and value stands behind its
-// length, and no choice of bytes can move the border between them. The first line names this way of writing; whoever
-// changes it changes the line, and all keys with it.
+// A key must distinguish any two manifests, so the hashed text is injective: each name and value follows its length,
+// and no choice of bytes can shift the boundary between them. The first line names this format; changing the format
+// changes the line, and all keys with it.
 
 namespace wheelsmith::store {
 
@@ -25,9 +25,9 @@ std::string from_hex(const std::string& text) {
   const auto digit = [](char c) -> int {
     if (c >= '0' && c <= '9') return c - '0';
     if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    throw Error("a manifest holds raw bytes that are no hex digits");
+    throw Error("invalid hex digits in a manifest's raw value");
   };
-  if (text.size() % 2 != 0) throw Error("a manifest holds raw bytes that are no hex digits");
+  if (text.size() % 2 != 0) throw Error("invalid hex digits in a manifest's raw value");
   std::string bytes;
   for (std::size_t i = 0; i < text.size(); i += 2) bytes += static_cast<char>(digit(text[i]) * 16 + digit(text[i + 1]));
   return bytes;
@@ -37,7 +37,7 @@ std::string in_words(const Change& change) {
   const std::string name = printable(change.name);
   switch (change.kind) {
     case Change::Kind::added: return name + " is new";
-    case Change::Kind::removed: return name + " is gone";
+    case Change::Kind::removed: return name + " was removed";
     case Change::Kind::changed: break;
   }
   return name + " changed";
@@ -63,7 +63,7 @@ std::string Manifest::key() const {
   return to_hex(sha256(Bytes(text)));
 }
 
-// JSON holds only UTF-8, a variable's value may hold any bytes: what is no UTF-8 goes to "raw", in hex.
+// JSON contains only UTF-8, but a variable may contain any bytes: values that are not UTF-8 go to "raw", in hex.
 document::Value Manifest::to_value() const {
   document::Array inputs;
   document::Array raw;
@@ -88,7 +88,7 @@ Manifest Manifest::from_value(const document::Value& value) {
     for (const document::Value& entry : *pairs) {
       const document::Array* pair = entry.array();
       if (pair == nullptr || pair->size() != 2 || (*pair)[0].text() == nullptr || (*pair)[1].text() == nullptr)
-        throw Error("an input of a manifest is no pair of name and value");
+        throw Error("an input of a manifest is not a pair of name and value");
       const std::string name = in_hex ? from_hex(*(*pair)[0].text()) : *(*pair)[0].text();
       const std::string text = in_hex ? from_hex(*(*pair)[1].text()) : *(*pair)[1].text();
       if (!manifest.m_inputs.emplace(name, text).second)
@@ -100,8 +100,8 @@ Manifest Manifest::from_value(const document::Value& value) {
   return manifest;
 }
 
-// What changed first, then what is new, then what is gone; by name in each. The container before all: with it the
-// interpreter and all tools are others.
+// Changed inputs first, then new, then removed ones, each sorted by name. The container comes before all: it changes
+// the interpreter and every tool.
 std::vector<Change> changes(const Manifest& before, const Manifest& after) {
   std::vector<Change> changed;
   std::vector<Change> added;

@@ -9,9 +9,9 @@
 
 namespace wheelsmith::store {
 
-// All that decides a step's result, as named values: "source", "patch:0001-fix.patch", "recipe", "env:CXXFLAGS",
-// "tool:nvcc/cicc", "requires:setuptools", "torch", "step:pytorch-…", "archs". The key is the SHA-256 of them; the
-// reason for a build is the difference of two.
+// Every input that affects a step's result, as named values: "source", "patch:0001-fix.patch", "recipe",
+// "env:CXXFLAGS", "tool:nvcc/cicc", "requires:setuptools", "torch", "step:pytorch-…", "archs". The key is their
+// SHA-256; the reason for a build is the difference between two manifests.
 class Manifest {
  public:
   void set(std::string_view name, std::string_view value);

@@ -18,7 +18,7 @@ Manifest manifest(const Inputs& inputs) {
   return result;
 }
 
-TEST(Manifest, KeyIsTheSameInAnyOrder) {
+TEST(Manifest, KeyDoesNotDependOnOrder) {
   const Manifest one = manifest({{"source", "1"}, {"archs", "9.0"}, {"env:CC", "gcc"}});
   const Manifest other = manifest({{"env:CC", "gcc"}, {"source", "0"}, {"source", "1"}, {"archs", "9.0"}});
   EXPECT_EQ(one.key(), other.key());
@@ -26,8 +26,8 @@ TEST(Manifest, KeyIsTheSameInAnyOrder) {
   EXPECT_EQ(one, other);
 }
 
-// Every way to move a border between names and values that a careless text would not notice.
-TEST(Manifest, KeyTellsApartWhatLooksAlike) {
+// Every way to shift a boundary between names and values that a naive text format would miss.
+TEST(Manifest, KeyDistinguishesSimilarInputs) {
   const std::vector<Inputs> table = {
       {},
       {{"", ""}},
@@ -51,7 +51,7 @@ TEST(Manifest, KeyTellsApartWhatLooksAlike) {
   EXPECT_EQ(keys.size(), table.size());
 }
 
-TEST(Manifest, IsReadBackAsItWasWritten) {
+TEST(Manifest, RoundTrips) {
   const unsigned seed = std::random_device{}();
   SCOPED_TRACE("seed " + std::to_string(seed));
   std::mt19937 random(seed);
@@ -70,7 +70,7 @@ TEST(Manifest, IsReadBackAsItWasWritten) {
   }
 }
 
-TEST(Manifest, RefusesWhatIsNone) {
+TEST(Manifest, RejectsInvalidDocuments) {
   for (const char* text : {"null", "[]", "{}", R"({"inputs":{}})", R"({"inputs":[["a"]]})", R"({"inputs":[["a",1]]})",
                            R"({"inputs":["ab"]})", R"({"inputs":[["a","b"],["a","c"]]})",
                            R"({"inputs":[],"raw":[["0","00"]]})", R"({"inputs":[],"raw":[["zz","00"]]})"})
@@ -87,7 +87,7 @@ TEST(Manifest, ReasonsAreSentences) {
       {{{"source", "2"}, {"archs", "9.0"}, {"tool:nvcc/cicc", "a"}, {"env:CC", "gcc"}}, "source changed"},
       {{{"source", "1"}, {"archs", "9.0"}, {"tool:nvcc/cicc", "b"}, {"env:CC", "gcc"}, {"env:CXXFLAGS", "-g"}},
        "tool:nvcc/cicc changed, env:CXXFLAGS is new"},
-      {{{"source", "1"}, {"archs", "9.0"}, {"tool:nvcc/cicc", "a"}}, "env:CC is gone"},
+      {{{"source", "1"}, {"archs", "9.0"}, {"tool:nvcc/cicc", "a"}}, "env:CC was removed"},
       {{{"source", "2"}, {"archs", "8.0"}, {"tool:nvcc/cicc", "b"}, {"env:A\n", ""}},
        "archs changed, source changed, tool:nvcc/cicc changed and 2 more"},
       {{{"source", "2"}, {"archs", "9.0"}, {"tool:nvcc/cicc", "b"}, {"env:CC", "gcc"}, {"container", "x"}},
@@ -96,7 +96,7 @@ TEST(Manifest, ReasonsAreSentences) {
   for (const auto& row : table) EXPECT_EQ(reason(changes(before, manifest(row.after))), row.reason);
 }
 
-TEST(Manifest, ChangesHoldBothValues) {
+TEST(Manifest, ChangesHaveBothValues) {
   const auto found = changes(manifest({{"a", "1"}, {"b", "2"}}), manifest({{"a", "3"}, {"c", "4"}}));
   ASSERT_EQ(found.size(), 3u);
   EXPECT_EQ(found[0].before + found[0].after, "13");

@@ -2,8 +2,8 @@
 #include "base/hash.h"
 #include "store/store.h"
 
-// Identities hold whatever a user may write ("torch;cuda;8.0+PTX"), names of files must not. The readable part is for
-// people; the hash keeps two texts apart that read alike.
+// Identities contain any user text ("torch;cuda;8.0+PTX"), but file names must not. The readable part is for users; the
+// hash distinguishes texts that read alike.
 
 namespace wheelsmith::store {
 

@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Whether any user could have created the folder: a folder above it is open to everybody, as /tmp is.
+// Whether any user could have created the folder: a parent is world-writable, like /tmp.
 bool lies_in_public(const fs::path& folder) {
   for (fs::path above = folder.parent_path();; above = above.parent_path()) {
     const auto ownership = sys::ownership_of(above);

@@ -24,7 +24,7 @@ std::string opening(const fs::path& root) {
 
 }  // namespace
 
-TEST(StoreOwner, EverybodyMustNotBeAbleToWrite) {
+TEST(StoreOwner, RejectsWorldWritableFolders) {
   const sys::TempDir folder;
   const fs::path root = folder.path() / "store";
   EXPECT_EQ(opening(root), "");
@@ -38,10 +38,10 @@ TEST(StoreOwner, EverybodyMustNotBeAbleToWrite) {
   }
 }
 
-TEST(StoreOwner, AnotherUsersIsRefused) {
-  if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
+TEST(StoreOwner, RejectsFoldersOfOtherUsers) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can chown files";
   constexpr uid_t k_other = 12345, k_third = 23456;
-  const sys::TempDir folder;  // in a folder for everybody, as /tmp is
+  const sys::TempDir folder;  // in a world-writable folder, like /tmp
   ASSERT_EQ(::chmod(folder.path().c_str(), 01777), 0);
   const fs::path root = folder.path() / "store";
   sys::make_folders(root);

@@ -15,7 +15,7 @@
 namespace wheelsmith::store {
 namespace {
 
-TEST(Processes, WriteTheSameAtOnce) {
+TEST(Processes, WriteTheSameEntryConcurrently) {
   TestStore at;
   const auto file = at.file("demo.whl", std::string(1 << 20, 'x'));
   std::vector<pid_t> children;
@@ -43,7 +43,7 @@ TEST(Processes, WriteTheSameAtOnce) {
   EXPECT_EQ(std::count(std::istreambuf_iterator<char>(history), {}, '\n'), 80);
 }
 
-TEST(Processes, SeveralMakeTheIndexAtOnce) {
+TEST(Processes, CreateTheIndexConcurrently) {
   for (int round = 0; round < 5; ++round) {
     TestStore at;
     if (round > 0) std::ofstream(at.store.root() / "index.sqlite") << std::string(5000, 'g');
@@ -61,7 +61,7 @@ TEST(Processes, SeveralMakeTheIndexAtOnce) {
   }
 }
 
-// The kernel ends the process in the middle of its copy, at the first byte beyond the limit.
+// The kernel kills the process in the middle of its copy, at the first byte beyond the limit.
 TEST(Processes, KilledInTheMiddleOfABlobLeavesALeftover) {
   TestStore at;
   const auto file = at.file("demo.whl", std::string(4 << 20, 'x'));
@@ -86,7 +86,7 @@ TEST(Processes, KilledInTheMiddleOfABlobLeavesALeftover) {
   EXPECT_TRUE(at.store.verify(false).empty());
 }
 
-TEST(Processes, KilledAtAnyMomentLoseNothingThatWasDone) {
+TEST(Processes, LoseNoFinishedWorkWhenKilled) {
   const unsigned seed = std::random_device{}();
   SCOPED_TRACE("seed " + std::to_string(seed));
   std::mt19937 random(seed);
@@ -120,7 +120,7 @@ TEST(Processes, KilledAtAnyMomentLoseNothingThatWasDone) {
   EXPECT_TRUE(at.store.verify(false).empty());
 }
 
-TEST(Processes, TheLivingHaveNoLeftovers) {
+TEST(Processes, LiveProcessesHaveNoLeftovers) {
   TestStore at;
   std::ofstream(at.store.temporary() / "half") << "text";
   int ready[2];
@@ -145,7 +145,7 @@ TEST(Processes, TheLivingHaveNoLeftovers) {
   ::close(ready[1]);
 }
 
-TEST(Processes, TheScratchFolderGoesWithItsStore) {
+TEST(Processes, RemoveTheScratchFolderWithItsStore) {
   TestStore at;
   {
     Store store(at.store.root());

@@ -13,8 +13,8 @@
 #include "store/impl.h"
 #include "sys/file.h"
 
-// Order is what makes a kill harmless: a blob is synced and named before the step that points to it is, and a step that
-// has no blob is no step.
+// The write order makes a kill harmless: a blob is synced and named before the step that refers to it, and a step
+// without a blob does not count.
 
 namespace wheelsmith::store {
 
@@ -29,7 +29,7 @@ void refuse_if(std::error_code error) {
   if (error) throw std::system_error(error);
 }
 
-// To the disk, with the mode of what nobody may change any more.
+// Syncs to disk and makes the file read-only.
 void seal_file(const std::filesystem::path& file) {
   if (::chmod(file.c_str(), 0444) != 0) refuse();
   refuse_if(sys::sync_file(file));
@@ -48,7 +48,7 @@ struct RemovedAtEnd {
 
 }  // namespace
 
-// The copy is what is hashed, so a file that changes while it is copied still gets the name of the bytes that are kept.
+// The copy is hashed, so a file that changes while it is copied still gets the name of the stored bytes.
 std::string Store::put_blob(const std::filesystem::path& file) {
   const std::filesystem::path folder = m_impl->writable("blobs");
   m_impl->writing([&] { m_impl->scratch.folder(); });
@@ -60,7 +60,7 @@ std::string Store::put_blob(const std::filesystem::path& file) {
   const Blob bytes = sys::map_file(copy.path);
   const std::string name = to_hex(sha256(bytes.bytes));
   const std::filesystem::path target = folder / name;
-  // One that is there and good stays; a damaged one is replaced.
+  // A good copy stays; a damaged one is replaced.
   if (has_size(target, bytes.bytes.size()) && has_sha256(target, name)) {
     touch(target);
     return name;
@@ -73,8 +73,8 @@ std::string Store::put_blob(const std::filesystem::path& file) {
   return name;
 }
 
-// Reading all of it is what an answer from the store would cost otherwise, so what was seen good is remembered by its
-// stat: device, inode, size, both times. Who writes to the file changes one of them.
+// A lookup would otherwise read the whole file, so a good file is remembered by its stat: device, inode, size, both
+// times. Any write to the file changes one of them.
 bool Store::has_sha256(const std::filesystem::path& path, std::string_view sha256) const {
   const auto fingerprint = sys::stat_fingerprint(path);
   if (!fingerprint) return false;
@@ -144,7 +144,7 @@ void Store::note_try(std::string_view identity, const Manifest& manifest) {
 }
 
 std::optional<Manifest> Store::last_try(std::string_view identity) const {
-  // One that cannot be read is a reason less, no build less.
+  // An unreadable file only loses the reason for a rebuild, not the build.
   const auto text = sys::read_file_if_possible(m_impl->root / "tries" / (slug(identity) + ".json"), k_file_limit);
   const auto sound = text ? without_digest(*text) : std::nullopt;
   const auto value = sound ? document::try_parse_json(*sound) : std::nullopt;
@@ -152,7 +152,7 @@ std::optional<Manifest> Store::last_try(std::string_view identity) const {
   return if_valid([&] { return Manifest::from_value((*value)["manifest"]); });
 }
 
-// One line for each time it was built; appended by one write, so that two processes do not mix theirs.
+// One line per build, appended by a single write, so that lines of two processes do not mix.
 void Store::note_cost(std::string_view identity, const Cost& cost) {
   const std::filesystem::path file = m_impl->writable("history") / (slug(identity) + ".json");
   document::Table table;
@@ -167,7 +167,7 @@ void Store::note_cost(std::string_view identity, const Cost& cost) {
 
 std::optional<Cost> Store::last_cost(std::string_view identity) const {
   const std::filesystem::path file = m_impl->root / "history" / (slug(identity) + ".json");
-  // One that cannot be read is a forecast less, no build less.
+  // An unreadable file only loses a forecast, not the build.
   const auto whole = sys::map_file_if_possible(file);
   if (!whole) return std::nullopt;
   const std::uint64_t size = whole->bytes.size();
@@ -175,7 +175,7 @@ std::optional<Cost> Store::last_cost(std::string_view identity) const {
   for (auto line = all.rbegin(); line != all.rend(); ++line) {
     const auto text = history_text(*line);
     const auto value = text ? document::try_parse_json(*text) : std::nullopt;
-    // The last line may have been cut off by a full disk, the first by the tail's beginning.
+    // A full disk may have truncated the last line; the tail may begin in the middle of the first.
     if (!value || (*value)["identity"].text_or() != to_valid_utf8(identity)) continue;
     const auto count = [&](std::string_view name) {
       return static_cast<std::uint64_t>(std::max<std::int64_t>((*value)[name].integer_or(0), 0));

@@ -12,10 +12,10 @@
 #include "base/error.h"
 #include "base/text.h"
 
-// A process that is killed cannot clean up, so others must see that it is gone. Its folder's name holds its number and
-// start time (numbers are used again, the pair is not), and in the folder lies a file that it keeps locked. Either sign
-// of life is enough: a process in another container or on another machine has a number that means nothing here, but its
-// lock is seen; a process that has just made its folder has no lock yet, but its number is.
+// A killed process cannot clean up, so other processes must detect that it is gone. Its folder's name contains its PID
+// and start time (PIDs are reused, the pair is not), and the folder contains a file that the process keeps locked.
+// Either sign of life suffices: for a process in another container or on another machine the PID means nothing here,
+// but its lock is visible; a process that has just created its folder has no lock yet, but its PID is known.
 
 namespace wheelsmith::store {
 
@@ -24,17 +24,17 @@ namespace {
 constexpr const char* k_alive = ".alive";
 constexpr auto k_foreign_age = std::chrono::hours(24);
 
-// Field 22 of /proc/PID/stat; the second, the program's name, may hold blanks and parentheses.
+// Field 22 of /proc/PID/stat; the second, the program's name, may contain blanks and parentheses.
 std::string start_time(std::uint64_t pid) {
   const auto text = sys::read_file_if_possible(fmt::format("/proc/{}/stat", pid), 1 << 16);
-  if (!text) return "";  // it may have ended while we looked
+  if (!text) return "";  // it may just have ended
   const std::size_t name_end = text->rfind(')');
   if (name_end == std::string::npos) return "";
   const auto fields = split(std::string_view(*text).substr(name_end + 1), ' ');
   return fields.size() > 20 ? std::string(fields[20]) : "";
 }
 
-// Its process number and start time, or nothing for a name that no Scratch gave.
+// Its PID and start time, or nothing for a name not created by Scratch.
 std::optional<std::pair<std::uint64_t, std::string>> owner(const std::filesystem::path& path) {
   const std::string name = path.filename().string();
   const auto parts = split(name, '-');
@@ -62,7 +62,7 @@ bool is_leftover(const std::filesystem::path& path) {
     if (!owner(path)) return is_old(path);
     return take_from_dead(path).has_value();
   } catch (const Error&) {
-    // On a read-only disk no lock can be had; the number alone must do.
+    // No lock is possible on a read-only disk; the PID alone decides.
     const auto process = owner(path);
     return process && start_time(process->first) != process->second;
   }
@@ -75,7 +75,7 @@ Scratch::~Scratch() {
   try {
     sys::remove_tree(m_folder);
   } catch (const Error&) {
-    // It stays as a leftover, which verify names.
+    // It remains as a leftover, which verify reports.
   }
 }
 
@@ -100,7 +100,8 @@ const std::filesystem::path& Scratch::folder() {
     m_folder = folder;
     break;
   }
-  // Whoever needs room here removes what the dead have left: the environment of a killed test is megabytes.
+  // Creating a scratch folder also removes leftovers of dead processes: the environment of a killed test takes
+  // megabytes.
   for (const std::filesystem::path& path : leftovers(m_parent)) remove_leftover(path);
   return m_folder;
 }
@@ -127,7 +128,7 @@ bool remove_leftover(const std::filesystem::path& path) {
     }
     sys::remove_tree(path);
     return true;
-  } catch (const Error&) {  // another user's, or a read-only disk: it stays, and verify names it
+  } catch (const Error&) {  // another user's, or a read-only disk: it stays, and verify reports it
     return false;
   }
 }

@@ -11,7 +11,7 @@
 
 namespace wheelsmith::store {
 
-// Where unfinished things are written: tmp/<pid>-<start time>-<number>, one folder for each Store object.
+// Where unfinished files are written: tmp/<pid>-<start time>-<number>, one folder per Store object.
 class Scratch {
  public:
   explicit Scratch(std::filesystem::path parent) : m_parent(std::move(parent)) {}
@@ -19,9 +19,9 @@ class Scratch {
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
 
-  // Made by the first call; throws std::system_error.
+  // Created by the first call; throws std::system_error.
   const std::filesystem::path& folder();
-  // A name in it that nobody else has.
+  // A unique name inside it.
   std::filesystem::path next(std::string_view name);
 
  private:
@@ -33,9 +33,9 @@ class Scratch {
   std::atomic<unsigned> m_count = 0;
 };
 
-// What is in tmp/ and belongs to no living process.
+// Entries of tmp/ that belong to no live process.
 std::vector<std::filesystem::path> leftovers(const std::filesystem::path& parent);
-// False when it has come to life or cannot be removed.
+// False when its process is alive after all or it cannot be removed.
 bool remove_leftover(const std::filesystem::path& path);
 
 }  // namespace wheelsmith::store

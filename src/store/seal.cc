@@ -17,16 +17,16 @@
 #include "sys/file.h"
 #include "sys/files.h"
 
-// The layout of a seal: records that end with a NUL byte, since names may hold any other byte.
+// The format of a seal: records that end with a NUL byte, since names may contain any other byte.
 //
-//   wheelsmith seal 1 BOOT                      the boot that it was made in
+//   wheelsmith seal 1 BOOT                      the boot in which it was written
 //   d NAME                                      a folder
 //   f SIZE SHA256 EXECUTABLE STAT NAME          a file
 //   l NAME, then the link's target              a link
-//   end SHA256                                  of all that stands before
+//   end SHA256                                  of everything before it
 //
-// Reading 2 GB of torch before each build would cost seconds, so a file whose stat is what it was counts as unchanged.
-// The exception is a crash of the machine: nothing here was synced, so after a boot all is read once.
+// Reading 2 GB of torch before each build would take seconds, so a file with an unchanged stat counts as unchanged. The
+// exception is a machine crash: nothing here was synced, so after a reboot everything is read once.
 
 namespace wheelsmith::store {
 
@@ -44,7 +44,7 @@ struct SealedEntry {
   std::string name;
   std::uint64_t size = 0;
   bool executable = false;
-  std::string sha256{};  // of a file; of a link its target
+  std::string sha256{};  // of a file; a link's target
   std::string stat{};
 };
 
@@ -77,7 +77,7 @@ SealedEntry described_entry(const fs::path& path, std::string name) {
   return entry;
 }
 
-// All below the folder but its mark, by name. Links are not followed.
+// Everything below the folder except its mark, by name. Links are not followed.
 std::vector<SealedEntry> walk(const fs::path& root) {
   std::vector<SealedEntry> entries;
   std::vector<std::string> folders{""};
@@ -100,8 +100,7 @@ std::vector<SealedEntry> walk(const fs::path& root) {
 
 std::string sha256_of_entry(const fs::path& path) { return to_hex(sha256(sys::map_file(path).bytes)); }
 
-// Of files only: folders that cannot be written make `rm -rf` of a store fail. What is added or replaced in them is
-// seen by the seal.
+// Files only: read-only folders make `rm -rf` of a store fail. The seal detects entries added or replaced in them.
 void take_write_permission(const fs::path& root, const std::vector<SealedEntry>& entries) {
   for (const SealedEntry& entry : entries) {
     if (entry.kind != 'f') continue;
@@ -126,7 +125,7 @@ std::string_view take_word(std::string_view& text) {
   return word;
 }
 
-// Nothing for what is not a whole seal.
+// Nothing for an incomplete seal.
 std::optional<Seal> parse_seal(std::string_view text) {
   const std::size_t last = text.size() < 2 ? text.npos : text.rfind('\0', text.size() - 2);
   if (last == text.npos || text.back() != '\0') return std::nullopt;
@@ -251,7 +250,7 @@ std::string make_seal(const fs::path& folder, bool read_only) {
   std::string text = std::string(k_seal_title) + boot_id() + '\0';
   for (const SealedEntry& entry : entries) {
     if (entry.kind == '?')
-      throw Error(fmt::format("{} is neither file, link nor folder", printable((folder / entry.name).string())));
+      throw Error(fmt::format("{} is not a file, link or folder", printable((folder / entry.name).string())));
     text += entry.kind;
     text += ' ';
     if (entry.kind == 'f')
@@ -276,7 +275,7 @@ SealState check_seal(const fs::path& folder, Index& memory, bool read_all) {
     if (state.kind == SealState::Kind::intact && state.bytecode.empty())
       memory.remember(k_memory_kind, subject, fingerprint, "intact");
     return state;
-  } catch (const Error& error) {  // what cannot be read is as good as damaged
+  } catch (const Error& error) {  // an unreadable folder counts as damaged
     return {SealState::Kind::damaged, error.what()};
   }
 }

@@ -8,7 +8,7 @@
 namespace wheelsmith::store {
 namespace {
 
-// An environment in small: files, a program, links, an empty folder.
+// A small environment: files, a program, links, an empty folder.
 struct SealedFolder {
   TestStore at;
   std::filesystem::path folder = at.store.env(std::string(64, 'e'));
@@ -27,7 +27,7 @@ struct SealedFolder {
       std::filesystem::create_symlink("lib", folder / "lib64");
     });
   }
-  // By a process of its own, as each build is.
+  // In a separate process, like each build.
   int use() {
     made = 0;
     Store store(at.store.root());
@@ -42,7 +42,7 @@ void change(const std::filesystem::path& file, const std::string& text) {
   std::ofstream(file, std::ios::trunc) << text;
 }
 
-// As a bad disk does it: size and modification time stay.
+// Like a faulty disk: size and modification time stay the same.
 void change_silently(const std::filesystem::path& file, const std::string& text) {
   struct stat before{};
   ASSERT_EQ(::stat(file.c_str(), &before), 0);
@@ -51,7 +51,7 @@ void change_silently(const std::filesystem::path& file, const std::string& text)
   ASSERT_EQ(::utimensat(AT_FDCWD, file.c_str(), times, 0), 0);
 }
 
-TEST(Seal, IsMadeOnceAndReadOnly) {
+TEST(Seal, CreatesOnceAndReadOnly) {
   SealedFolder sealed;
   EXPECT_EQ(sealed.use(), 1);
   EXPECT_EQ(sealed.use(), 0);
@@ -66,7 +66,7 @@ TEST(Seal, IsMadeOnceAndReadOnly) {
   EXPECT_TRUE(sealed.at.store.verify(false).empty());
 }
 
-TEST(Seal, WhatDiffersIsMadeAnew) {
+TEST(Seal, RecreatesDamagedFolders) {
   using Harm = std::function<void(const std::filesystem::path&)>;
   const std::vector<Harm> harms = {
       [](const auto& root) { change(root / "lib/site/module.py", "answer = 41\n"); },
@@ -103,7 +103,7 @@ TEST(Seal, WhatDiffersIsMadeAnew) {
   }
 }
 
-TEST(Seal, WhatWasNotMadeToTheEndIsMadeAnew) {
+TEST(Seal, RecreatesIncompleteFolders) {
   SealedFolder sealed;
   const std::string lock = env_lock(std::string(64, 'e'));
   EXPECT_THROW(sealed.at.store.use_folder(sealed.folder, lock,
@@ -116,7 +116,7 @@ TEST(Seal, WhatWasNotMadeToTheEndIsMadeAnew) {
   EXPECT_EQ(sealed.use(), 1);
 }
 
-TEST(Seal, TouchedFilesAreReadAgainAndGood) {
+TEST(Seal, RereadsTouchedFilesAndAcceptsThem) {
   SealedFolder sealed;
   sealed.use();
   sys::touch(sealed.folder / "lib/site/module.py");
@@ -125,7 +125,7 @@ TEST(Seal, TouchedFilesAreReadAgainAndGood) {
   EXPECT_TRUE(sealed.at.store.verify(false).empty());
 }
 
-TEST(Seal, ByteCodeIsRemovedBeforeUse) {
+TEST(Seal, RemovesByteCodeBeforeUse) {
   SealedFolder sealed;
   sealed.use();
   const auto site = sealed.folder / "lib" / "site";
@@ -138,7 +138,7 @@ TEST(Seal, ByteCodeIsRemovedBeforeUse) {
   EXPECT_TRUE(sealed.at.store.verify(false).empty());
 }
 
-TEST(Seal, AChangeDuringUseIsTold) {
+TEST(Seal, ReportsAChangeDuringUse) {
   SealedFolder sealed;
   Store store(sealed.at.store.root());
   sealed.use(store);
@@ -147,7 +147,7 @@ TEST(Seal, AChangeDuringUseIsTold) {
   EXPECT_EQ(store.changed_in_use(), "envs/" + std::string(64, 'e') + ": lib/site/module.py was changed");
 }
 
-TEST(Seal, CollectLeavesWhatIsInUse) {
+TEST(Seal, CollectKeepsFoldersInUse) {
   SealedFolder sealed;
   sealed.use();
   int ready[2];
@@ -172,7 +172,7 @@ TEST(Seal, CollectLeavesWhatIsInUse) {
   ::close(ready[1]);
 }
 
-TEST(Verify, ADamagedTagIsWrittenAnew) {
+TEST(Verify, RewritesADamagedTag) {
   TestStore at;
   at.step("a", "1", 1);
   change(at.store.root() / "CACHEDIR.TAG", "Signature: 8a477f597d28d172789f06886806bc56\n");
@@ -181,7 +181,7 @@ TEST(Verify, ADamagedTagIsWrittenAnew) {
   EXPECT_TRUE(at.store.verify(false).empty());
 }
 
-TEST(Seal, TheClockMayGoBack) {
+TEST(Seal, ToleratesAClockSetBack) {
   SealedFolder sealed;
   sealed.use();
   const timespec next_year{::time(nullptr) + 365 * 86'400, 0};

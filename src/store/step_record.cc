@@ -11,7 +11,7 @@ namespace {
 
 std::string text_of(const document::Value& value, std::string_view name) {
   const std::string* text = value[name].text();
-  if (text == nullptr) throw Error(fmt::format("a step's {} is {}, not a text", name, value[name].kind()));
+  if (text == nullptr) throw Error(fmt::format("a step's {} is {}, not a string", name, value[name].kind()));
   return *text;
 }
 
@@ -49,22 +49,22 @@ document::Value StepRecord::to_value() const {
 }
 
 StepRecord StepRecord::from_value(const document::Value& value) {
-  if (value["schema"].integer_or(0) == 1) throw Error("a step that an older version stored, without a digest");
-  if (value["schema"].integer_or(0) != 2) throw Error("a step of another format (schema 2 is known)");
-  // A disk that changes a letter of a name would otherwise deliver a good wheel under a wrong one.
+  if (value["schema"].integer_or(0) == 1) throw Error("the step was stored by an older version, without a digest");
+  if (value["schema"].integer_or(0) != 2) throw Error("unsupported step format (expected schema 2)");
+  // Otherwise a disk error in a name would deliver a good wheel under a wrong name.
   const document::Table* table = value.table();
   if (table == nullptr || text_of(value, "digest") != digest_without_itself(*table))
-    throw Error("a step's digest is not that of its values: the file was changed");
+    throw Error("a step's digest does not match its values: the file was changed");
   StepRecord record;
   record.key = text_of(value, "key");
   record.identity = text_of(value, "identity");
   record.package = text_of(value, "package");
   record.version = text_of(value, "version");
   record.wheel_name = text_of(value, "wheel_name");
-  // It becomes a file in the user's wheelhouse, and the store may be shared with others.
+  // It becomes a file name in the user's wheelhouse, and the store may be shared.
   if (record.wheel_name != base_name(record.wheel_name) || record.wheel_name == "." || record.wheel_name == ".." ||
       record.wheel_name.find('\0') != std::string::npos)
-    throw Error(fmt::format("a step's wheel_name is no file name: {}", printable(record.wheel_name)));
+    throw Error(fmt::format("a step's wheel_name is not a file name: {}", printable(record.wheel_name)));
   record.wheel_sha256 = text_of(value, "wheel_sha256");
   record.wheel_size = size_of(value, "wheel_size");
   record.seconds = value["seconds"].number();

@@ -35,12 +35,12 @@ Store::Store(std::filesystem::path root) {
       throw std::system_error(std::make_error_code(std::errc::not_a_directory));
   });
   refuse_foreign_store(m_impl->root);
-  // Only a folder that nobody else has put anything into is wholly ours.
+  // Only an empty folder becomes a store as a whole.
   if (!std::filesystem::is_empty(m_impl->root, error) || error) return;
   try {
     sys::write_file(m_impl->root / k_tag_name, k_tag);
   } catch (const Error&) {
-    // An empty store that is read-only has nothing to collect.
+    // An empty read-only store has nothing to collect.
   }
 }
 
@@ -48,19 +48,19 @@ Store::~Store() = default;
 
 std::filesystem::path Store::default_root() {
   if (const std::string root = variable("WHEELSMITH_STORE"); !root.empty()) return root;
-  // The XDG specification has relative paths ignored.
+  // The XDG specification says to ignore relative paths.
   if (const std::string cache = variable("XDG_CACHE_HOME"); cache.starts_with('/'))
     return std::filesystem::path(cache) / "wheelsmith";
   if (const std::string home = variable("HOME"); !home.empty())
     return std::filesystem::path(home) / ".cache" / "wheelsmith";
-  throw Error("there is no place for the store: HOME is not set; name one with --store or WHEELSMITH_STORE");
+  throw Error("no folder for the store: HOME is not set; choose one with --store or WHEELSMITH_STORE");
 }
 
 const std::filesystem::path& Store::root() const { return m_impl->root; }
 
 std::filesystem::path Store::folder(std::string_view name) const {
   const std::filesystem::path folder = m_impl->root / name;
-  std::error_code ignored;  // lookups go on without it; whoever writes asks for temporary() first
+  std::error_code ignored;  // lookups work without it; writers call temporary() first
   std::filesystem::create_directories(folder, ignored);
   return folder;
 }

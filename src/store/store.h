@@ -17,21 +17,21 @@
 #include "store/manifest.h"
 #include "sys/files.h"
 
-// Results and history on disk. Files are the truth: blobs/<sha256>, steps/<key>.json, downloads/<sha256>/<file name>,
-// envs/<key>, toolkits/<key>, trees/<identity>, locks/, logs/; each is written in the store's own tmp/, synced and
-// renamed. index.sqlite is an index of them for one machine; `verify(rebuild)` makes it anew. All of it may be used by
-// several processes at once.
+// Results and history on disk. Files are authoritative: blobs/<sha256>, steps/<key>.json, downloads/<sha256>/<file
+// name>, envs/<key>, toolkits/<key>, trees/<identity>, locks/, logs/; each is written in the store's own tmp/, synced
+// and renamed. index.sqlite indexes them for one machine; `verify(rebuild)` recreates it. Several processes may use a
+// store at once.
 
 namespace wheelsmith::store {
 
-// An environment, a toolkit or a repository is whole when this file is in its folder; it is written last, and its time
-// is when the folder was used last. Of environments and toolkits it is the seal (src/store/seal.h).
+// An environment, a toolkit or a repository is complete when its folder contains this file; it is written last, and its
+// time is when the folder was last used. For environments and toolkits it is the seal (src/store/seal.h).
 inline constexpr std::string_view k_complete_mark = ".wheelsmith-complete";
 
-// Any text as a file name: what can be read of it, and 16 hex digits of its SHA-256.
+// Any text as a file name: its readable part and 16 hex digits of its SHA-256.
 std::string slug(std::string_view text);
 
-// The names for Store::lock() that users and collect() agree on.
+// The names for Store::lock() shared by users of the store and collect().
 std::string step_lock(std::string_view key);
 std::string tree_lock(std::string_view identity);
 std::string env_lock(std::string_view key);
@@ -41,7 +41,7 @@ std::string download_lock(std::string_view sha256);
 // A finished step: steps/<key>.json.
 struct StepRecord {
   std::string key;
-  std::string identity;  // package, variant, target, Python, arch list: what trees and history belong to
+  std::string identity;  // package, variant, target, Python, arch list: the owner of trees and history
   std::string package, version;
   Manifest manifest;
   std::string wheel_name;    // file name
@@ -57,15 +57,15 @@ struct StepRecord {
   static StepRecord from_value(const document::Value& value);  // throws Error
 };
 
-// The kinds of things that collect() may remove, in this order: the cheapest to make again first.
+// The kinds of items that collect() may remove, in this order: cheapest to recreate first.
 enum class ItemKind : std::uint8_t { temporary, tree, log, shim, download, environment, object, wheel };
 
 struct Removed {
   ItemKind kind = ItemKind::temporary;
-  std::string path;  // below the root
+  std::string path;  // relative to the root
   std::string name;  // of a wheel or a download: its file name
   std::uint64_t bytes = 0;
-  std::int64_t used = 0;  // seconds since 1970; 0: not known
+  std::int64_t used = 0;  // seconds since 1970; 0: unknown
 };
 
 // A finished wheel in the store.
@@ -82,8 +82,8 @@ struct Cost {
 
 class Store {
  public:
-  // Made when it is not there; throws Error when that fails. One that is there may be read-only: lookups work, writes
-  // throw "the store ROOT cannot be written: …".
+  // Created if missing; throws Error when that fails. An existing store may be read-only: lookups work, writes throw
+  // "the store ROOT is not writable: …".
   explicit Store(std::filesystem::path root);
   ~Store();
   Store(const Store&) = delete;
@@ -93,48 +93,48 @@ class Store {
   static std::filesystem::path default_root();
 
   [[nodiscard]] const std::filesystem::path& root() const;
-  // "downloads", "envs", …; made where that is possible.
+  // "downloads", "envs", …; created if possible.
   [[nodiscard]] std::filesystem::path folder(std::string_view name) const;
-  // A folder in tmp/ that is this object's own, made; gone with it, and known as a leftover when we are killed.
+  // A folder in tmp/ for this object, created; removed with it, and recognized as a leftover after a kill.
   [[nodiscard]] std::filesystem::path temporary() const;
-  // Where they are or will be: trees/<slug>, envs/<key>, toolkits/<key>. Not made.
+  // Where they are or will be: trees/<slug>, envs/<key>, toolkits/<key>. Not created.
   [[nodiscard]] std::filesystem::path tree(std::string_view identity) const;
   [[nodiscard]] std::filesystem::path env(std::string_view key) const;
   [[nodiscard]] std::filesystem::path toolkit(std::string_view key) const;
-  // Whether the folder has its end mark; if so, it counts as used now.
+  // Whether the folder has its end mark; if so, marks it as used now.
   [[nodiscard]] bool is_complete(const std::filesystem::path& folder) const;
   // Writes the end mark: after everything else, with the folder's lock held.
   void complete(const std::filesystem::path& folder);
-  // A folder that is made once and then only read: an environment, a toolkit. `make` is called with the lock of that
-  // name held alone, when the folder is not there, was not made to the end, or is damaged; what it leaves is sealed.
-  // Then the folder is held in use until this object goes: collect() leaves it, and nobody makes it anew.
+  // A folder that is created once and then only read: an environment, a toolkit. `make` is called with an exclusive
+  // lock of that name when the folder is missing, incomplete or damaged; its result is sealed. The folder stays in use
+  // until this object is destroyed: collect() keeps it, and no process recreates it.
   void use_folder(const std::filesystem::path& folder, const std::string& lock_name, const std::function<void()>& make);
-  // The same seal for a folder that changes (a repository): complete() before a change, seal() after it. What
-  // is_damaged() says of one that was not sealed is false.
+  // The same seal for a folder that changes (a repository): complete() before a change, seal() after it. is_damaged()
+  // is false for a folder without a seal.
   void seal(const std::filesystem::path& folder);
   [[nodiscard]] bool is_damaged(const std::filesystem::path& folder) const;
-  // What differs in the folders in use from what was sealed: "envs/…: lib/x.py was changed"; "" for nothing.
+  // How the folders in use differ from their seals: "envs/…: lib/x.py was changed"; "" for no difference.
   [[nodiscard]] std::string changed_in_use() const;
-  // A file or a folder with an end mark counts as used now, so that collect() keeps it.
+  // Marks a file or a folder with an end mark as used now, so that collect() keeps it.
   void mark_used(const std::filesystem::path& path) const;
 
-  // Whether a file's bytes have that SHA-256. What was seen good is remembered by its stat and not read again.
+  // Whether a file's bytes have that SHA-256. A verified file is remembered by its stat and not read again.
   [[nodiscard]] bool has_sha256(const std::filesystem::path& file, std::string_view sha256) const;
 
   // Blobs.
   std::string put_blob(const std::filesystem::path& file);  // its SHA-256
   [[nodiscard]] std::optional<std::filesystem::path> blob(std::string_view sha256) const;
-  // Removes a blob whose bytes are not what its name says, so that its step counts as not built; best effort.
+  // Removes a blob whose bytes do not match its name, so that its step counts as not built; best effort.
   void discard_damaged_blob(std::string_view sha256);
-  // Removes a blob that no step names; best effort.
+  // Removes a blob that no step refers to; best effort.
   void drop_blob(std::string_view sha256);
 
   // Steps.
   void put_step(const StepRecord& record);
-  // Nothing as well when it cannot be read or its blob is gone or damaged.
+  // Also empty when the step is unreadable or its blob is missing or damaged.
   [[nodiscard]] std::optional<StepRecord> find_step(std::string_view key) const;
   [[nodiscard]] std::optional<StepRecord> newest_step(std::string_view identity) const;
-  // The manifest of the newest try of an identity, finished or not: what a reason is told from.
+  // The manifest of the newest attempt for an identity, finished or not; build reasons compare with it.
   void note_try(std::string_view identity, const Manifest& manifest);
   [[nodiscard]] std::optional<Manifest> last_try(std::string_view identity) const;
 
@@ -142,15 +142,15 @@ class Store {
   void note_cost(std::string_view identity, const Cost& cost);
   [[nodiscard]] std::optional<Cost> last_cost(std::string_view identity) const;
 
-  // Facts that are dear to find out and hold as long as a fingerprint does: kind ("python", "digest"), subject (a
-  // path), fingerprint (sys::stat_fingerprint and whatever else decides).
+  // Facts that are expensive to compute and valid while a fingerprint matches: kind ("python", "digest"), subject (a
+  // path), fingerprint (sys::stat_fingerprint and any other inputs).
   [[nodiscard]] std::optional<std::string> remembered(std::string_view kind, std::string_view subject,
                                                       std::string_view fingerprint) const;
-  // A store that cannot be written forgets it with the process.
+  // In a read-only store they last as long as the process.
   void remember(std::string_view kind, std::string_view subject, std::string_view fingerprint, std::string_view facts);
 
-  // Small named documents that stay until replaced: locks of requirements, choices of versions. One that was damaged
-  // counts as not there.
+  // Small named documents that stay until replaced: locks of requirements, choices of versions. A damaged one counts as
+  // missing.
   void put_note(std::string_view kind, std::string_view name, std::string_view text);
   [[nodiscard]] std::optional<std::string> note(std::string_view kind, std::string_view name) const;
 
@@ -167,20 +167,20 @@ class Store {
     std::uint64_t steps = 0;
   };
   [[nodiscard]] Stats stats() const;
-  // Every blob and download against its name, every step against its blob, every document against its digest, every
-  // environment and toolkit against its seal, leftovers in tmp/ that no process holds. `rebuild` makes the SQLite index
-  // anew from the files, and CACHEDIR.TAG.
+  // Checks every blob and download against its name, every step against its blob, every document against its digest,
+  // every environment and toolkit against its seal, and tmp/ for leftovers that no process holds. `rebuild` recreates
+  // the SQLite index from the files, and CACHEDIR.TAG.
   std::vector<Finding> verify(bool rebuild);
-  // Removes what has not been used for so long until at most `keep_bytes` remain; returns bytes freed. Leftovers go in
-  // any case, then one ItemKind after the other, of each the oldest first. Never what a process holds locked, and never
-  // what was learned about compiles (units/): it is small, and without it builds run out of memory again.
+  // Removes items unused for that long until at most `keep_bytes` remain; returns bytes freed. Leftovers always go
+  // first, then one ItemKind after another, oldest first. Never removes locked items or the memory journal of compiles
+  // (units/): it is small, and without it builds run out of memory again.
   std::uint64_t collect(std::uint64_t keep_bytes, std::int64_t not_used_for_seconds, bool dry_run,
                         std::vector<Removed>& removed);
 
-  // The finished wheels, by name and version, the newest first.
+  // The finished wheels, by name and version, newest first.
   [[nodiscard]] std::vector<StoredWheel> wheels() const;
-  // Removes the steps of these keys with their wheels and build trees; returns bytes freed. A step that a build holds
-  // stays, and its key is added to `held`.
+  // Removes the steps with these keys, with their wheels and build trees; returns bytes freed. A step that a build
+  // holds stays, and its key is added to `held`.
   std::uint64_t remove_wheels(const std::vector<StoredWheel>& wheels, bool dry_run, std::vector<Removed>& removed,
                               std::vector<std::string>& held);
 

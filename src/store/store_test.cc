@@ -18,7 +18,7 @@
 namespace wheelsmith::store {
 namespace {
 
-TEST(Slug, IsASafeNameThatKeepsTextsApart) {
+TEST(Slug, IsASafeNameThatDistinguishesTexts) {
   const std::vector<std::string> table = {
       "", ".", "..", "/", "a/b", "a-b", "a;b", "a+b", "../../etc", "torch;cuda;8.0+PTX", "\xff", "A", "a"};
   std::set<std::string> names;
@@ -35,7 +35,7 @@ TEST(Slug, IsASafeNameThatKeepsTextsApart) {
   EXPECT_NE(slug(std::string(1000, 'x')), slug(std::string(1001, 'x')));
 }
 
-TEST(Store, KeepsABlobUnderItsHash) {
+TEST(Store, StoresABlobUnderItsHash) {
   TestStore at;
   const auto file = at.file("demo.whl", "wheel bytes");
   const std::string name = at.store.put_blob(file);
@@ -44,7 +44,7 @@ TEST(Store, KeepsABlobUnderItsHash) {
   ASSERT_TRUE(blob);
   EXPECT_EQ(sys::read_file(*blob), "wheel bytes");
 
-  // The user's file is the user's: what is done to it afterwards does not reach the store.
+  // Later changes to the user's file do not reach the store.
   std::ofstream(file) << "changed";
   EXPECT_EQ(sys::read_file(*blob), "wheel bytes");
   struct stat status{};
@@ -52,7 +52,7 @@ TEST(Store, KeepsABlobUnderItsHash) {
   EXPECT_EQ(status.st_mode & 07777, 0444u);
   EXPECT_EQ(status.st_nlink, 1u);
 
-  // Of the same name: left as it is.
+  // The same name: left as it is.
   EXPECT_EQ(at.store.put_blob(at.file("other.whl", "wheel bytes")), name);
   struct stat again{};
   ASSERT_EQ(::stat(blob->c_str(), &again), 0);
@@ -60,7 +60,7 @@ TEST(Store, KeepsABlobUnderItsHash) {
   EXPECT_TRUE(at.store.verify(false).empty());
 }
 
-TEST(Store, TakesAnEmptyBlobAndRefusesWhatIsNoFile) {
+TEST(Store, AcceptsAnEmptyBlobAndRejectsNonFiles) {
   TestStore at;
   EXPECT_TRUE(at.store.blob(at.store.put_blob(at.file("empty", ""))));
   EXPECT_THROW(at.store.put_blob(at.temp.path() / "absent"), Error);
@@ -69,7 +69,7 @@ TEST(Store, TakesAnEmptyBlobAndRefusesWhatIsNoFile) {
   EXPECT_TRUE(at.store.verify(false).empty());
 }
 
-TEST(Store, MendsABlobThatWasCutOff) {
+TEST(Store, RepairsATruncatedBlob) {
   TestStore at;
   const auto file = at.file("demo.whl", "wheel bytes");
   const auto blob = at.store.root() / "blobs" / at.store.put_blob(file);
@@ -79,7 +79,7 @@ TEST(Store, MendsABlobThatWasCutOff) {
   EXPECT_EQ(sys::read_file(blob), "wheel bytes");
 }
 
-// The size is the same, and whoever did it may have set the time back.
+// The size is the same, and the time may have been set back.
 void change_byte(const std::filesystem::path& file, std::size_t at, char mask) {
   const auto time = std::filesystem::last_write_time(file);
   const auto mode = std::filesystem::status(file).permissions();
@@ -94,10 +94,10 @@ void change_byte(const std::filesystem::path& file, std::size_t at, char mask) {
   std::filesystem::permissions(file, mode);
 }
 
-TEST(Store, ADamagedWheelIsNotDeliveredAndIsReplaced) {
+TEST(Store, ReplacesADamagedWheelInsteadOfDeliveringIt) {
   TestStore at;
   const StepRecord step = at.step("texture", "1.0", 1);
-  ASSERT_TRUE(at.store.find_step(step.key));  // seen good, and remembered
+  ASSERT_TRUE(at.store.find_step(step.key));  // verified, and remembered
   const auto blob = *at.store.blob(step.wheel_sha256);
   change_byte(blob, 3, 1);
   EXPECT_FALSE(at.store.find_step(step.key));
@@ -108,8 +108,8 @@ TEST(Store, ADamagedWheelIsNotDeliveredAndIsReplaced) {
   EXPECT_TRUE(at.store.verify(false).empty());
 }
 
-// A disk that rots changes no time: what was remembered is not enough then.
-TEST(Store, ABlobThatIsKnownToBeDamagedIsGone) {
+// Silent disk corruption changes no time: the remembered stat is not enough then.
+TEST(Store, DiscardsABlobKnownToBeDamaged) {
   TestStore at;
   const StepRecord step = at.step("texture", "1.0", 1);
   at.store.discard_damaged_blob("../index.sqlite");
@@ -119,7 +119,7 @@ TEST(Store, ABlobThatIsKnownToBeDamagedIsGone) {
   EXPECT_TRUE(at.store.find_step(step.key));
 }
 
-TEST(Store, AChangedByteOfAStepIsSeen) {
+TEST(Store, DetectsAChangedByteInAStep) {
   TestStore at;
   const StepRecord step = at.step("texture", "1.0", 1);
   const auto file = at.store.root() / "steps" / (step.key + ".json");
@@ -129,7 +129,7 @@ TEST(Store, AChangedByteOfAStepIsSeen) {
     const auto mask = static_cast<char>(1 << (place % 7));
     change_byte(file, place, mask);
     const auto found = at.store.find_step(step.key);
-    // White space may differ, a value may not.
+    // White space may differ, values may not.
     if (found) {
       EXPECT_EQ(found->to_value(), step.to_value()) << place;
     }
@@ -138,7 +138,7 @@ TEST(Store, AChangedByteOfAStepIsSeen) {
   EXPECT_TRUE(at.store.find_step(step.key));
 }
 
-TEST(Store, DropsABlobThatNoStepNames) {
+TEST(Store, DropsAnUnreferencedBlob) {
   TestStore at;
   const StepRecord step = at.step("texture", "1.0", 1);
   const std::string lone = at.store.put_blob(at.file("lone", "nobody's"));
@@ -149,7 +149,7 @@ TEST(Store, DropsABlobThatNoStepNames) {
   EXPECT_TRUE(at.store.blob(step.wheel_sha256));
 }
 
-TEST(Store, FindsAStepAsItWasPut) {
+TEST(Store, FindsAStoredStep) {
   TestStore at;
   const StepRecord put = at.step("texture;cuda;9.0a+PTX", "1", 100);
   const auto found = at.store.find_step(put.key);
@@ -159,7 +159,7 @@ TEST(Store, FindsAStepAsItWasPut) {
   EXPECT_FALSE(at.store.find_step("../../etc/passwd"));
 }
 
-TEST(Store, AStepWithoutItsWheelIsNone) {
+TEST(Store, IgnoresAStepWithoutItsWheel) {
   TestStore at;
   const StepRecord gone = at.step("a", "1", 100);
   const StepRecord cut = at.step("b", "1", 100);
@@ -171,7 +171,7 @@ TEST(Store, AStepWithoutItsWheelIsNone) {
   EXPECT_FALSE(at.store.newest_step("a"));
 }
 
-TEST(Store, StepsThatCannotBeReadAreNone) {
+TEST(Store, IgnoresInvalidSteps) {
   const char* table[] = {
       "", "{", "null", "[]", R"({"schema":3})", R"({"schema":1,"key":7})", R"({"schema":2,"key":7})"};
   for (const char* text : table) {
@@ -185,9 +185,9 @@ TEST(Store, StepsThatCannotBeReadAreNone) {
   }
 }
 
-// A link to itself is what even root cannot read. "Not built" would cost a build of hours, and gc would take the wheel
-// for nobody's.
-TEST(Store, AStepThatTheDiskRefusesIsAnError) {
+// Even root cannot read a link to itself. "Not built" would cost an hours-long build, and gc would treat the wheel as
+// unreferenced.
+TEST(Store, ThrowsForAStepTheDiskCannotRead) {
   TestStore at;
   const StepRecord put = at.step("a", "1", 100);
   const std::filesystem::path file = at.store.root() / "steps" / (put.key + ".json");
@@ -199,7 +199,7 @@ TEST(Store, AStepThatTheDiskRefusesIsAnError) {
   EXPECT_TRUE(at.store.blob(put.wheel_sha256));
 }
 
-TEST(Store, AStepNamesNoFileOutsideTheWheelhouse) {
+TEST(Store, RejectsAStepThatNamesAFileOutsideTheWheelhouse) {
   TestStore at;
   StepRecord record = at.step("a", "1", 100);
   for (const char* name : {"../x.whl", "/x.whl", "..", "a/b.whl"}) {
@@ -208,7 +208,7 @@ TEST(Store, AStepNamesNoFileOutsideTheWheelhouse) {
   }
 }
 
-TEST(Store, KnowsTheNewestStepOfAnIdentity) {
+TEST(Store, FindsTheNewestStepOfAnIdentity) {
   TestStore at;
   EXPECT_FALSE(at.store.newest_step("a"));
   const StepRecord newer = at.step("a", "2", 200);
@@ -217,7 +217,7 @@ TEST(Store, KnowsTheNewestStepOfAnIdentity) {
   ASSERT_TRUE(at.store.newest_step("a"));
   EXPECT_EQ(at.store.newest_step("a")->key, newer.key);
 
-  // What another process removes or adds is seen at once.
+  // Changes by another process are visible at once.
   std::filesystem::remove(at.store.root() / "steps" / (newer.key + ".json"));
   ASSERT_TRUE(at.store.newest_step("a"));
   EXPECT_EQ(at.store.newest_step("a")->version, "1");
@@ -226,7 +226,7 @@ TEST(Store, KnowsTheNewestStepOfAnIdentity) {
   EXPECT_EQ(at.store.newest_step("a")->key, newer.key);
 }
 
-TEST(Store, RemembersTriesAndCosts) {
+TEST(Store, RemembersAttemptsAndCosts) {
   TestStore at;
   EXPECT_FALSE(at.store.last_try("a;b"));
   EXPECT_FALSE(at.store.last_cost("a;b"));
@@ -237,7 +237,7 @@ TEST(Store, RemembersTriesAndCosts) {
   at.store.note_try("a;b", manifest);
   at.store.note_cost("a;b", {10, 20, 30});
   at.store.note_cost("a;b", {1.5, 2, 3});
-  // The end of the file was cut off by a full disk.
+  // A full disk truncated the end of the file.
   std::ofstream(at.store.root() / "history" / (slug("a;b") + ".json"), std::ios::app) << R"({"identity":"a;b","sec)";
 
   EXPECT_EQ(at.store.last_try("a;b"), manifest);
@@ -248,7 +248,7 @@ TEST(Store, RemembersTriesAndCosts) {
   EXPECT_FALSE(at.store.last_cost("a-b"));
 }
 
-TEST(Store, RemembersFactsAsLongAsTheFingerprintHolds) {
+TEST(Store, RemembersFactsWhileTheFingerprintMatches) {
   TestStore at;
   const std::string facts("a\0b", 3);
   at.store.remember("python", "/usr/bin/python3", "1", facts);
@@ -273,7 +273,7 @@ TEST(Store, KeepsNotesUntilTheyAreReplaced) {
   EXPECT_FALSE(std::filesystem::exists(at.store.root().parent_path() / "y"));
 }
 
-TEST(Store, AChangedByteOfADocumentIsSeen) {
+TEST(Store, DetectsAChangedByteInADocument) {
   TestStore at;
   at.store.put_note("lock", "torch>=2", R"({"wheels": ["torch-2.8.0"]})");
   Manifest manifest;
@@ -303,7 +303,7 @@ TEST(Store, AChangedByteOfADocumentIsSeen) {
   EXPECT_TRUE(at.store.verify(false).empty());
 }
 
-TEST(Store, AChangedFactIsForgotten) {
+TEST(Store, ForgetsAChangedFact) {
   TestStore at;
   const auto index = at.store.root() / "index.sqlite";
   { Store(at.store.root()).remember("python", "/usr/bin/python3", "1", "linux_x86_64"); }
@@ -316,7 +316,7 @@ TEST(Store, AChangedFactIsForgotten) {
   EXPECT_TRUE(Store(at.store.root()).verify(true).empty());
 }
 
-TEST(Store, LocksOutOthers) {
+TEST(Store, LocksOutOtherProcesses) {
   TestStore at;
   const auto held = at.store.lock(tree_lock("a;b"));
   EXPECT_FALSE(at.store.try_lock(tree_lock("a;b")));
@@ -324,7 +324,7 @@ TEST(Store, LocksOutOthers) {
   EXPECT_TRUE(at.store.try_lock(env_lock("a;b")));
 }
 
-TEST(Store, SaysWhereItIsWhenItCannotBeMade) {
+TEST(Store, NamesThePathWhenItCannotBeCreated) {
   sys::TempDir temp;
   const auto root = temp.path() / "file" / "store";
   std::ofstream(temp.path() / "file") << "no folder";
@@ -333,12 +333,12 @@ TEST(Store, SaysWhereItIsWhenItCannotBeMade) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(std::string(error.what()), "the store " + root.string() +
-                                             " cannot be written: Not a directory; name another with --store or "
+                                             " is not writable: Not a directory; choose another with --store or "
                                              "WHEELSMITH_STORE");
   }
 }
 
-TEST(Store, AFileInPlaceOfAFolderStopsWritesButNoLookup) {
+TEST(Store, LooksUpButDoesNotWriteWhenAFolderIsAFile) {
   TestStore at;
   for (const char* name : {"blobs", "steps", "tmp", "locks", "tries", "history", "notes", "index.sqlite-wal"})
     std::ofstream(at.store.root() / name) << "no folder";
@@ -359,7 +359,7 @@ TEST(Store, AFileInPlaceOfAFolderStopsWritesButNoLookup) {
 }
 
 // In a mount namespace of a child of its own, where that is allowed.
-TEST(Store, IsReadFromAReadOnlyDisk) {
+TEST(Store, ReadsFromAReadOnlyDisk) {
   TestStore at;
   const StepRecord put = at.step("a", "1", 100);
   at.store.remember("python", "/python", "1", "facts");
@@ -380,7 +380,7 @@ TEST(Store, IsReadFromAReadOnlyDisk) {
     EXPECT_EQ(store.folder("downloads"), std::filesystem::path(root) / "downloads");
     EXPECT_TRUE(store.verify(false).empty());
     const std::string words = "the store " + root +
-                              " cannot be written: Read-only file system; name another with --store or "
+                              " is not writable: Read-only file system; choose another with --store or "
                               "WHEELSMITH_STORE";
     const std::vector<std::function<void()>> writes = {
         [&] { store.put_blob(at.file("x", "x")); }, [&] { store.put_step(put); },
@@ -400,7 +400,7 @@ TEST(Store, IsReadFromAReadOnlyDisk) {
   EXPECT_EQ(status, 0);
 }
 
-TEST(Store, CountsWhatItHolds) {
+TEST(Store, CountsItsEntries) {
   TestStore at;
   at.step("a", "1", 100);
   at.step("b", "1", 100);

@@ -15,7 +15,7 @@
 
 namespace wheelsmith::store {
 
-// A store in a folder of its own, and short ways to fill it.
+// A store in a temporary folder, and short ways to fill it.
 struct TestStore {
   sys::TempDir temp;
   Store store{temp.path() / "store"};
@@ -71,7 +71,7 @@ inline std::vector<std::string> paths(const std::vector<Removed>& removed) {
   return paths;
 }
 
-// Runs the task in a process of its own that ends without destructors; its test failures become ours.
+// Runs the task in a separate process that exits without destructors; its test failures become ours.
 inline pid_t start_child(const std::function<void()>& task) {
   const pid_t pid = ::fork();
   if (pid != 0) return pid;
@@ -83,7 +83,7 @@ inline pid_t start_child(const std::function<void()>& task) {
   ::_exit(::testing::Test::HasFailure() ? 1 : 0);
 }
 
-// As a shell counts: 128 + signal for one that was killed.
+// As in a shell: 128 + signal for a killed process.
 inline int end_of(pid_t pid) {
   int status = 0;
   if (::waitpid(pid, &status, 0) != pid) return -1;

@@ -20,13 +20,13 @@ namespace {
 
 struct Named {
   std::filesystem::path path;
-  std::string subject;  // below the root
+  std::string subject;  // relative to the root
   std::string sha256;
   std::uint64_t size = 0;
   bool download = false;
 };
 
-// All files whose name or folder says what their bytes are.
+// All files whose name or folder specifies their digest.
 std::vector<Named> hashed_files(const std::filesystem::path& root) {
   std::vector<Named> files;
   const auto add = [&](const std::string& subject, const std::string& sha256, bool download) {
@@ -41,12 +41,12 @@ std::vector<Named> hashed_files(const std::filesystem::path& root) {
     std::error_code error;
     for (const std::string& name : names_in(root / "downloads" / folder)) {
       const std::string subject = "downloads/" + folder + "/" + name;
-      // A part file, a note beside the download: hidden, and not what the folder is named after.
+      // A partial download or a note beside it: hidden, and not covered by the folder's name.
       if (name.starts_with('.') || !std::filesystem::is_regular_file(root / subject, error)) continue;
       add(subject, folder, true);
     }
   }
-  // The largest first, so that the last thread does not start with it.
+  // Largest first, so that no thread starts with it last.
   std::stable_sort(files.begin(), files.end(), [](const Named& a, const Named& b) { return a.size > b.size; });
   return files;
 }
@@ -56,9 +56,9 @@ Finding corrupt(const Named& file, const std::string& what) {
           Severity::error,
           file.subject,
           what,
-          file.download ? "what is built or installed from it is not what was asked for"
-                        : "a wheel that is taken from the store would be broken",
-          fmt::format("rm -rf {}; it is {} again when it is needed", sys::shell_quoted(file.path.string()),
+          file.download ? "anything built or installed from it would be wrong"
+                        : "a wheel delivered from the store would be broken",
+          fmt::format("rm -rf {}; it is {} again on demand", sys::shell_quoted(file.path.string()),
                       file.download ? "downloaded" : "built")};
 }
 
@@ -97,14 +97,14 @@ void verify_steps(const Store& store, std::vector<Finding>& findings) {
       const auto wheel = store.blob(record.wheel_sha256);
       if (wheel) continue;
       findings.push_back({"store-step-without-blob", Severity::warning, subject,
-                          fmt::format("the wheel of {}, blobs/{}, is not there", printable(record.identity),
+                          fmt::format("the wheel of {} is missing: blobs/{}", printable(record.identity),
                                       printable(record.wheel_sha256)),
-                          "the step counts as not built and will be built again", remove});
+                          "the step counts as not built and will be rebuilt", remove});
     } catch (const Error& error) {
       std::error_code ignored;
       if (!std::filesystem::exists(folder / name, ignored)) continue;
       findings.push_back({"store-step-unreadable", Severity::warning, subject, error.what(),
-                          "the step counts as not built and will be built again", remove});
+                          "the step counts as not built and will be rebuilt", remove});
     }
   }
 }
@@ -112,8 +112,8 @@ void verify_steps(const Store& store, std::vector<Finding>& findings) {
 void verify_leftovers(const std::filesystem::path& root, std::vector<Finding>& findings) {
   for (const std::filesystem::path& path : leftovers(root / "tmp")) {
     findings.push_back({"store-leftover", Severity::note, "tmp/" + path.filename().string(),
-                        fmt::format("{} that a process left when it was killed", human_bytes(usage(path).bytes)),
-                        "it takes room and is of no use", "wheelsmith store gc"});
+                        fmt::format("{} left behind by a killed process", human_bytes(usage(path).bytes)),
+                        "it wastes disk space", "wheelsmith store gc"});
   }
 }
 
@@ -122,16 +122,16 @@ Finding damaged_folder(const std::string& subject, const std::filesystem::path& 
           Severity::error,
           subject,
           what,
-          "a build that used it as it is would not be what its key says; it is made again before it is used",
+          "a build that used it would not match its key; it is recreated before its next use",
           "rm -rf " + sys::shell_quoted(folder.string())};
 }
 
-// What a process holds locked is being made.
+// A locked folder is being created.
 bool is_being_made(const Store& store, const std::string& lock) {
   try {
     return !store.try_lock(lock);
   } catch (const Error&) {
-    return false;  // nobody makes one on a read-only disk
+    return false;  // nothing is created on a read-only disk
   }
 }
 
@@ -150,12 +150,12 @@ void verify_seals(const Store& store, Index& memory, const char* part, std::stri
                           "a Python process wrote byte code there; it is removed before the next use",
                           "rm -rf " + sys::shell_quoted((folder / state.bytecode.front()).string())});
     if (state.kind != SealState::Kind::unfinished || is_being_made(store, lock_name(name))) continue;
-    findings.push_back({"store-env-unfinished", Severity::note, subject, "it was not made to the end",
-                        "it is made again before it is used; until then it takes room", "wheelsmith store gc"});
+    findings.push_back({"store-env-unfinished", Severity::note, subject, "it is incomplete",
+                        "it is recreated before its next use; until then it wastes disk space", "wheelsmith store gc"});
   }
 }
 
-// Repositories: one without a seal is being changed, or its last change was interrupted; git itself looks at it then.
+// Repositories: one without a seal is being changed, or its last change was interrupted; git itself checks it then.
 void verify_repositories(const Store& store, Index& memory, std::vector<Finding>& findings) {
   for (const std::string& name : names_in(store.root() / "git")) {
     const std::filesystem::path folder = store.root() / "git" / name;
@@ -164,18 +164,17 @@ void verify_repositories(const Store& store, Index& memory, std::vector<Finding>
     if (state.kind != SealState::Kind::damaged || !std::filesystem::exists(folder, error)) continue;
     if (is_being_made(store, "git-" + name)) continue;
     findings.push_back({"store-repository-damaged", Severity::error, "git/" + name, state.what,
-                        "it is fetched again when it is needed", "rm -rf " + sys::shell_quoted(folder.string())});
+                        "it is fetched again on demand", "rm -rf " + sys::shell_quoted(folder.string())});
   }
 }
 
 void add_document(const std::filesystem::path& root, const std::string& subject, std::vector<Finding>& findings) {
-  findings.push_back({"store-document-damaged", Severity::warning, subject,
-                      "its SHA-256 is not that of what was written",
-                      "it counts as not there: what it says is found out again",
+  findings.push_back({"store-document-damaged", Severity::warning, subject, "its content does not match its SHA-256",
+                      "it is ignored, and its facts are determined again",
                       "rm -f " + sys::shell_quoted((root / subject).string())});
 }
 
-// Locks of requirements, choices of versions and commits, manifests of tries.
+// Locks of requirements, choices of versions and commits, manifests of attempts.
 void verify_documents(const std::filesystem::path& root, std::vector<Finding>& findings) {
   std::vector<std::string> folders{"tries"};
   for (const std::string& kind : names_in(root / "notes")) folders.push_back("notes/" + kind);
@@ -202,8 +201,8 @@ void verify_history(const std::filesystem::path& root, std::vector<Finding>& fin
     const auto bad = std::count_if(all.begin(), all.end(), is_bad);
     if (bad == 0 && (text->empty() || text->back() == '\n')) continue;
     findings.push_back({"store-history-damaged", Severity::note, "history/" + name,
-                        fmt::format("{} of its lines are not what was written", std::max<std::ptrdiff_t>(bad, 1)),
-                        "they are ignored; forecasts come from the others",
+                        fmt::format("{} of its lines are corrupt", std::max<std::ptrdiff_t>(bad, 1)),
+                        "they are ignored; forecasts use the other lines",
                         "rm -f " + sys::shell_quoted((root / "history" / name).string())});
   }
 }
@@ -211,11 +210,11 @@ void verify_history(const std::filesystem::path& root, std::vector<Finding>& fin
 void verify_tag(const std::filesystem::path& root, std::vector<Finding>& findings) {
   const auto text = sys::read_file_if_possible(root / k_tag_name, 1 << 16);
   if (!text || *text == k_tag) return;
-  findings.push_back({"store-tag-damaged", Severity::note, std::string(k_tag_name), "it is not what was written",
-                      "backup programs know a cache by it", "wheelsmith store verify --rebuild"});
+  findings.push_back({"store-tag-damaged", Severity::note, std::string(k_tag_name), "its content has changed",
+                      "backup programs recognize a cache by this file", "wheelsmith store verify --rebuild"});
 }
 
-// Rows of the index that say something else than the steps they stand for.
+// Rows of the index that contradict their steps.
 std::size_t wrong_rows(const std::filesystem::path& root, Index& index) {
   std::size_t wrong = 0;
   for (const Index::Row& row : index.rows()) {
@@ -234,13 +233,13 @@ void Store::Impl::verify_index(std::vector<Finding>& findings) {
   const std::size_t facts = index.damaged_values(), rows = wrong_rows(root, index);
   const bool sound = index.is_sound() && !index.was_broken();
   if (sound && facts + rows == 0 && lag.added.empty() && lag.gone.empty()) return;
-  std::string what = "its pages did not hold together";
+  std::string what = "its pages are inconsistent";
   if (sound && facts + rows > 0)
-    what = fmt::format("{} of its values are not what was written", facts + rows);
+    what = fmt::format("{} of its values are corrupt", facts + rows);
   else if (sound)
-    what = fmt::format("it lacks {} and holds {} that are gone", lag.added.size(), lag.gone.size());
+    what = fmt::format("{} steps are missing and {} no longer exist", lag.added.size(), lag.gone.size());
   findings.push_back({"store-index-stale", Severity::note, "index.sqlite", what,
-                      "what it says is looked up again, which is slower until it is made anew",
+                      "wrong entries are looked up in the files, which is slower until the index is rebuilt",
                       "wheelsmith store verify --rebuild"});
 }
 
@@ -251,7 +250,7 @@ std::vector<Finding> Store::verify(bool rebuild) {
   verify_leftovers(m_impl->root, findings);
   verify_documents(m_impl->root, findings);
   verify_history(m_impl->root, findings);
-  // It says that all of the folder is ours, so it is written anew only where it is.
+  // The tag claims the whole folder, so it is rewritten only where that is true.
   std::error_code error;
   if (rebuild && std::filesystem::is_regular_file(m_impl->root / k_tag_name, error))
     m_impl->write(m_impl->root / k_tag_name, k_tag);

@@ -16,7 +16,7 @@ void overwrite(const std::filesystem::path& file, const std::string& text) {
   std::ofstream(file, std::ios::trunc) << text;
 }
 
-// Last used so many seconds ago.
+// Last used this many seconds ago.
 void age(const std::filesystem::path& path, std::int64_t seconds) {
   const timespec then{::time(nullptr) - seconds, 0};
   const timespec times[2] = {then, then};
@@ -33,7 +33,7 @@ void make_env(Store& store, const std::string& key, bool whole, std::int64_t use
   age(folder / k_complete_mark, used);
 }
 
-TEST(Verify, NamesEachThingThatIsWrong) {
+TEST(Verify, ReportsEachProblem) {
   TestStore at;
   const StepRecord corrupt = at.step("corrupt", "1", 1);
   const StepRecord without = at.step("without", "1", 1);
@@ -57,7 +57,7 @@ TEST(Verify, NamesEachThingThatIsWrong) {
   EXPECT_EQ(findings[4].subject, "envs/half");
 }
 
-TEST(Verify, NamesForeignFilesAmongTheBlobs) {
+TEST(Verify, ReportsForeignFilesAmongTheBlobs) {
   TestStore at;
   at.step("a", "1", 1);
   std::ofstream(at.store.root() / "blobs" / "stray") << "text";
@@ -66,7 +66,7 @@ TEST(Verify, NamesForeignFilesAmongTheBlobs) {
   EXPECT_EQ(ids(at.store.verify(false)), (Ids{"store-blob-corrupt", "store-blob-corrupt", "store-blob-corrupt"}));
 }
 
-TEST(Index, IsMadeAnewWhenItIsGoneOrGarbage) {
+TEST(Index, IsRebuiltWhenMissingOrCorrupt) {
   const std::vector<std::function<void(const std::filesystem::path&)>> harms = {
       [](const auto& file) { std::filesystem::remove(file); },
       [](const auto& file) { overwrite(file, "garbage"); },
@@ -88,7 +88,7 @@ TEST(Index, IsMadeAnewWhenItIsGoneOrGarbage) {
       for (int i = 0; i < 200; ++i) store.remember("kind", std::to_string(i), "1", std::string(200, 'f'));
     }
     const auto copy = at.temp.path() / "copied";
-    // Another store with the same files: nobody has the index open.
+    // Another store with the same files: no process has the index open.
     std::filesystem::copy(at.store.root(), copy, std::filesystem::copy_options::recursive);
     std::filesystem::remove_all(copy / "tmp");
     for (const char* suffix : {"-wal", "-shm"}) std::filesystem::remove(copy / ("index.sqlite" + std::string(suffix)));
@@ -105,7 +105,7 @@ TEST(Index, IsMadeAnewWhenItIsGoneOrGarbage) {
   }
 }
 
-TEST(Index, AFolderInItsPlaceIsLeftAndMemoryDoes) {
+TEST(Index, FallsBackToMemoryWhenItsPathIsAFolder) {
   TestStore at;
   std::filesystem::create_directories(at.store.root() / "index.sqlite" / "mine");
   const StepRecord put = at.step("a", "1", 100);
@@ -123,7 +123,7 @@ TEST(Index, AnswersAPlanOfAThousandSteps) {
     record.identity = "step " + std::to_string(i);
     record.manifest.set("identity", record.identity);
     record.key = record.manifest.key();
-    // As put_step writes it, but without the disk's turn.
+    // As put_step writes it, but without the disk sync.
     std::ofstream(at.store.root() / "steps" / (record.key + ".json")) << document::to_json(record.to_value());
   }
   int found = 0;
@@ -138,7 +138,7 @@ TEST(Index, AnswersAPlanOfAThousandSteps) {
   EXPECT_EQ(found, 4000);
 }
 
-TEST(Collect, RemovesTheCheapestFirstUntilItFits) {
+TEST(Collect, RemovesTheCheapestFirstUntilTheRestFits) {
   TestStore at;
   const StepRecord step = at.step("a", "1", 1);
   age(at.store.root() / "steps" / (step.key + ".json"), 9000);
@@ -173,7 +173,7 @@ TEST(Collect, RemovesTheCheapestFirstUntilItFits) {
   EXPECT_TRUE(at.store.verify(false).empty()) << "the index is up to date";
 }
 
-TEST(Collect, GoesByValueAndNamesWhatItRemoves) {
+TEST(Collect, OrdersByValueAndNamesRemovedItems) {
   TestStore at;
   const std::filesystem::path root = at.store.root();
   const StepRecord step = at.step("a", "1", 1);
@@ -198,7 +198,7 @@ TEST(Collect, GoesByValueAndNamesWhatItRemoves) {
   EXPECT_GE(::time(nullptr) - removed.back().used, 199'000);
 }
 
-TEST(Wheels, AreListedAndRemovedByChoice) {
+TEST(Wheels, AreListedAndRemovedSelectively) {
   TestStore at;
   const StepRecord old = at.step("a", "1", 100);
   const StepRecord kept = at.step("b", "2", 200);
@@ -232,7 +232,7 @@ TEST(Wheels, AreListedAndRemovedByChoice) {
   EXPECT_TRUE(at.store.verify(false).empty()) << "the index is up to date";
 }
 
-TEST(Collect, ASharedShimProgramGoesWithItsLastLink) {
+TEST(Collect, FreesASharedShimProgramWithItsLastLink) {
   TestStore at;
   const std::filesystem::path root = at.store.root();
   const std::filesystem::path program = root / "shims/programs/p/wheelsmith-shim";
@@ -250,7 +250,7 @@ TEST(Collect, ASharedShimProgramGoesWithItsLastLink) {
   EXPECT_EQ(paths(removed), std::vector<std::string>{"shims/programs/p"});
 }
 
-TEST(Collect, KeepsWhatIsLockedNewOrInUse) {
+TEST(Collect, KeepsItemsThatAreLockedNewOrInUse) {
   TestStore at;
   make_env(at.store, "locked", true, 9000);
   make_env(at.store, "unlocked", true, 9000);
@@ -268,7 +268,7 @@ TEST(Collect, KeepsWhatIsLockedNewOrInUse) {
   EXPECT_TRUE(at.store.blob(orphan));
 }
 
-TEST(Collect, ShimsObjectsAndKnowledge) {
+TEST(Collect, HandlesShimsObjectsAndTheJournal) {
   TestStore at;
   const std::filesystem::path root = at.store.root();
   for (const char* name : {"shims/old/bin/gcc", "shims/of-today/bin/gcc", "objects/a/b/old", "objects/a/b/new",
@@ -286,7 +286,7 @@ TEST(Collect, ShimsObjectsAndKnowledge) {
   EXPECT_TRUE(std::filesystem::exists(root / "objects/digests"));
 }
 
-TEST(Collect, AWheelOfTwoStepsStaysWithTheSecond) {
+TEST(Collect, KeepsAWheelWhileAStepRefersToIt) {
   TestStore at;
   const StepRecord one = at.step("a", "1", 1);
   StepRecord two = one;
@@ -301,7 +301,7 @@ TEST(Collect, AWheelOfTwoStepsStaysWithTheSecond) {
   EXPECT_TRUE(at.store.find_step(two.key));
 }
 
-TEST(Collect, RemovesNothingFromAFolderThatIsNotOurs) {
+TEST(Collect, RemovesNothingFromAForeignFolder) {
   sys::TempDir temp;
   std::filesystem::create_directories(temp.path() / "envs" / "of-the-user");
   Store store(temp.path());

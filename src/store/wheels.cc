@@ -4,7 +4,7 @@
 
 #include "store/impl.h"
 
-// The finished wheels as a list, and their removal by choice (`store ls`, `store rm`).
+// Lists finished wheels and removes selected ones (`store ls`, `store rm`).
 
 namespace wheelsmith::store {
 
@@ -13,7 +13,7 @@ std::vector<StoredWheel> Store::wheels() const {
   const std::filesystem::path& root = m_impl->root;
   for (const std::string& name : names_in(root / "steps")) {
     const std::optional<StepRecord> record = read_step(root / "steps" / name);
-    // A step without its wheel is not a finished one.
+    // A step without its wheel is not finished.
     if (!record || !blob(record->wheel_sha256)) continue;
     StoredWheel wheel{record->package, record->version, record->wheel_name, record->identity, record->key};
     wheel.bytes = record->wheel_size;

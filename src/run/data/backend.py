@@ -1,9 +1,9 @@
-"""Calls one hook of a PEP 517 build backend, inside the source folder, with the step's own interpreter.
+"""Call one hook of a PEP 517 build backend, inside the source folder, with the step's own interpreter.
 
     python backend.py REQUEST.json RESULT.json
 
 The request names the backend, its path, the hook and the settings; the result is what the hook returned. What the
-backend prints goes where our output goes; an exception ends in its traceback and exit status 1.
+backend prints goes to this process's output; an exception ends with its traceback and exit status 1.
 """
 
 import importlib
@@ -13,7 +13,7 @@ import sys
 
 
 def settings(pairs):
-    """A key that stands twice has a list of values, as pip and build hand them on."""
+    """A repeated key gets a list of values, as in pip and build."""
     result = {}
     for key, value in pairs:
         if key not in result:
@@ -26,7 +26,7 @@ def settings(pairs):
 
 
 def load(request):
-    # The folder of this file is no place to import from: a package may have a module of any name.
+    # Do not import from this file's folder: its modules would shadow a package's.
     sys.path[:] = [path for path in sys.path if os.path.abspath(path or ".") != os.path.dirname(os.path.abspath(__file__))]
     sys.path[:0] = [os.path.abspath(path) for path in request["backend_path"]]
     module, _, attributes = request["backend"].partition(":")
@@ -47,7 +47,7 @@ def main():
     if hook is None and asks:
         value = []
     elif hook is None and request["hook"] == "build_editable":
-        value = None  # there is an older way
+        value = None  # the caller falls back to setup.py develop
     elif asks:
         value = list(hook(config))
     else:

@@ -14,8 +14,8 @@ namespace wheelsmith::run {
 
 namespace {
 
-// setuptools copies Python files into build/lib and packs what is there: what the source no longer has would stay in
-// the wheel. Libraries may stay; they are made again when what they are made of changed.
+// setuptools copies Python files into build/lib and packs that folder, so files deleted from the source would stay in
+// the wheel. Extension modules may stay; they are rebuilt when their inputs change.
 void remove_stale_copies(const std::filesystem::path& package) {
   std::error_code error;
   if (std::filesystem::is_symlink(package / "build", error)) return;
@@ -31,16 +31,16 @@ std::filesystem::path only_wheel_in(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> wheels;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
-    // A link would be followed outside of the sandbox that made it.
+    // Following a link here would leave the sandbox that made it.
     if (entry.path().extension() == ".whl" && entry.symlink_status(error).type() == std::filesystem::file_type::regular)
       wheels.push_back(entry.path());
   }
   if (wheels.size() == 1) return wheels.front();
-  throw Error(wheels.empty() ? "the build ended well but left no wheel"
-                             : fmt::format("the build left {} wheels instead of one", wheels.size()));
+  throw Error(wheels.empty() ? "the build succeeded but produced no wheel"
+                             : fmt::format("the build produced {} wheels instead of one", wheels.size()));
 }
 
-// Our own static program as a wheel, the way ruff, uv and ninja are shipped.
+// Packs this static program as a wheel, the way ruff, uv and ninja are shipped.
 std::filesystem::path pack_program(const plan::BuildSpec& spec, const std::string& summary,
                                    const std::filesystem::path& folder) {
   const Blob program = sys::map_file(sys::own_executable());

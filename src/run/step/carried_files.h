@@ -9,10 +9,10 @@
 
 namespace wheelsmith::run {
 
-// The repositories that the source consists of, submodules included, each at its commit; empty for other sources.
+// The repositories that make up the source, including submodules, each at its commit; empty for other sources.
 std::vector<attest::VcsSource> repositories_of(const source::Pin& pin, const StepServices& services);
 
-// The software bill of materials, as a file of the .dist-info folder.
+// The software bill of materials, as a file in the .dist-info folder.
 wheel::AddedFile sbom_file(const FinishInputs& inputs, const wheel::Inspection& inspection, Bytes built,
                            const std::vector<attest::VcsSource>& repositories);
 

@@ -18,21 +18,22 @@ namespace {
 
 bool is_platform_finding(const Finding& finding) { return finding.id.starts_with("platform"); }
 
-// Whether only this build makes the finding: `wheelsmith check` without options knows neither the recipe nor the plan.
+// Whether only this build produces the finding: `wheelsmith check` without options knows neither the recipe nor the
+// plan.
 bool is_of_this_build(const Finding& finding) {
   return finding.id.starts_with("recipe-") || finding.id.starts_with("arch-") || finding.id == "size-large" ||
          finding.id == "symbol-required-missing";
 }
 
-// A recipe may accept warnings, and errors by its own demands. Any other error would be one for everybody who checks
-// the published wheel.
+// A recipe may accept warnings, and errors that come from its own requirements. Other errors would also appear for
+// everyone who checks the published wheel.
 void accept(const std::vector<std::pair<std::string, std::string>>& accepted, std::vector<Finding>& findings) {
   for (Finding& finding : findings) {
     const auto found =
         std::find_if(accepted.begin(), accepted.end(), [&](const auto& each) { return each.first == finding.id; });
     if (found == accepted.end() || finding.severity == Severity::note) continue;
     if (finding.severity == Severity::error && !is_of_this_build(finding)) {
-      finding.what += " (the recipe accepts it, but `wheelsmith check` calls the wheel bad)";
+      finding.what += " (the recipe accepts it, but `wheelsmith check` reports it as an error)";
       continue;
     }
     finding.severity = Severity::note;
@@ -48,16 +49,14 @@ void check_members(const recipe::Rules& rules, const std::vector<std::string>& m
   };
   for (const std::string& pattern : rules.checks.members) {
     if (any(pattern)) continue;
-    findings.push_back(
-        {"recipe-member-missing", Severity::error, pattern, "no member of the wheel matches " + pattern,
-         "the recipe says that the wheel must have it; builds leave parts out silently when something is not found",
-         "see in the log why that part was not built"});
+    findings.push_back({"recipe-member-missing", Severity::error, pattern, "no file in the wheel matches " + pattern,
+                        "the recipe requires it; builds skip parts silently when a dependency is not found",
+                        "search the build log for why that part was not built"});
   }
   for (const std::string& pattern : rules.checks.no_members) {
     if (!any(pattern)) continue;
-    findings.push_back({"recipe-member-unwanted", Severity::error, pattern, "a member of the wheel matches " + pattern,
-                        "the recipe says that the wheel must not have it",
-                        "see in the log how it came into the wheel"});
+    findings.push_back({"recipe-member-unwanted", Severity::error, pattern, "a file in the wheel matches " + pattern,
+                        "the recipe forbids it", "search the build log for how it got into the wheel"});
   }
   for (const recipe::OptionalPart& part : rules.optional) {
     if (part.member.empty() || any(part.member)) continue;
@@ -79,7 +78,8 @@ void check(const plan::BuildSpec& spec, const recipe::Rules& rules, const Finish
   options.expected_code = rules.checks.code;
   if (torch) options.against.push_back(wheel::read_provider("torch", sys::FolderTree(torch->folder), options.threads));
   const Blob file = sys::map_file(finished.path);
-  if (to_hex(sha256(file.bytes)) != finished.sha256) throw WheelRefused("something changed the wheel before its check");
+  if (to_hex(sha256(file.bytes)) != finished.sha256)
+    throw WheelRefused("the wheel changed between finishing and its check");
   wheel::Verdict verdict = wheel::check_wheel(finished.path.filename().string(), file.bytes, options);
   if (!verdict.error.empty()) throw WheelRefused("the finished wheel cannot be read: " + verdict.error);
   std::vector<std::string> members;
@@ -101,14 +101,14 @@ void check(const plan::BuildSpec& spec, const recipe::Rules& rules, const Finish
     const auto is_warning = [](const Finding& finding) { return finding.severity == Severity::warning; };
     const auto warnings = std::count_if(verdict.findings.begin(), verdict.findings.end(), is_warning);
     if (warnings != 0)
-      services.report.note(fmt::format("{} warning{}; wheelsmith check shows {}", warnings, warnings == 1 ? "" : "s",
+      services.report.note(fmt::format("{} warning{}; `wheelsmith check` shows {}", warnings, warnings == 1 ? "" : "s",
                                        warnings == 1 ? "it" : "them"));
     return;
   }
   const std::string list = join(wrong, "; ");
   throw WheelRefused(platform && !spec.platform.empty()
                          ? fmt::format("the wheel does not qualify for the tag {}: {}", spec.platform, list)
-                         : "the wheel is not good: " + list);
+                         : "the wheel failed its check: " + list);
 }
 
 }  // namespace wheelsmith::run

@@ -1,6 +1,6 @@
-// An editable install: the package is built in the folder that the user works in, and the environment gets links to
-// that folder instead of files. What the backend leaves there (its build folder, extension modules beside the sources)
-// is how the next build knows what has changed, so it stays, also after a failure.
+// An editable install: the package is built in the user's own folder, and the environment gets links to that folder
+// instead of files. The backend's output there (its build folder, extension modules beside the sources) tells the next
+// build what has changed, so it stays, also after a failure.
 
 #include <fmt/format.h>
 
@@ -19,8 +19,7 @@ namespace wheelsmith::run {
 
 namespace {
 
-// The environment's own interpreter links the folder into the environment; the packages that the build requires may lie
-// in another one.
+// The environment's own interpreter links the folder; the build requirements may be installed in another environment.
 std::vector<std::string> develop_command(const Job& job, const BuildEnvironment& environment,
                                          const plan::CallHook& call) {
   const toolchain::Python& python = job.spec.python;
@@ -43,14 +42,13 @@ void develop(const Job& job, const SourceTree& tree, const BuildEnvironment& env
   std::error_code ignored;
   if (!std::filesystem::exists(tree.package / "setup.py", ignored))
     throw Error(
-        fmt::format("the build backend of {} has no build_editable hook (PEP 660), and there is no setup.py to "
-                    "link the folder with; a newer version of the backend may have the hook",
+        fmt::format("the build backend of {} has no build_editable hook (PEP 660), and there is no setup.py for "
+                    "`setup.py develop`; a newer version of the backend may have the hook",
                     tree.package.string()));
   services.report.note("the build backend has no build_editable hook (PEP 660); running setup.py develop");
-  // It does not remove what pip or we have installed, and Python would find that first.
+  // `setup.py develop` does not remove an installed version, which Python would find first.
   if (env::uninstall(job.spec.project, env::install_target(job.spec.python)))
-    services.report.note(
-        fmt::format("removed the {} that was installed in {}", job.spec.project, job.spec.python.prefix.string()));
+    services.report.note(fmt::format("uninstalled {} from {}", job.spec.project, job.spec.python.prefix.string()));
   tools.run(develop_command(job, environment, call), "setup.py develop");
 }
 
@@ -58,11 +56,10 @@ std::filesystem::path editable_wheel_in(const std::filesystem::path& folder, con
                                         const std::string& project) {
   std::error_code ignored;
   if (name.empty() || name.find('/') != name.npos || !std::filesystem::exists(folder / name, ignored))
-    throw Error("the build_editable hook ended well but left no wheel");
+    throw Error("the build_editable hook succeeded but produced no wheel");
   const std::string made = pep::WheelName::parse(name).name;
   if (!pep::same_name(made, project))
-    throw WheelRefused(
-        fmt::format("the build made {}, but the recipe says that the project is {}", printable(name), project));
+    throw WheelRefused(fmt::format("the build produced {}, but the recipe's project is {}", printable(name), project));
   return folder / name;
 }
 
@@ -96,13 +93,14 @@ void install_in_place(const Job& job, const SourceTree& tree, const std::filesys
     env::install_editable(built, tree.package, target, usable_threads());
     missing = requirements_missing_in(python, built);
   }
-  services.report.note(
-      fmt::format("{} in {} is {} (editable)", job.spec.project, python.prefix.string(), tree.package.string()));
+  services.report.note(fmt::format("{} is installed in {} as a link to {} (editable)", job.spec.project,
+                                   python.prefix.string(), tree.package.string()));
   if (!missing.empty())
     services.report.note(fmt::format("warning: {0} requires packages that are not installed: {1} -m pip install {2}",
                                      job.spec.project, python.executable.string(), sys::shell_quoted(missing)));
   if (!job.spec.archs.requests.empty())
-    services.report.note("architectures are not checked in an editable install; wheelsmith inspect FILE.so shows them");
+    services.report.note(
+        "architectures are not checked in an editable install; `wheelsmith inspect FILE.so` shows them");
 }
 
 }  // namespace wheelsmith::run

@@ -24,7 +24,7 @@ env::ResolveOptions resolve_options(const Job& job) {
   return options;
 }
 
-// ROCm, wherever it lies, as ${tree}/rocm.
+// Links ROCm, wherever it is installed, as ${tree}/rocm.
 void link_rocm(BuildEnvironment& result, const plan::BuildSpec& spec, const SourceTree& tree,
                const StepServices& services) {
   if (spec.variant != recipe::Variant::rocm) return;
@@ -33,22 +33,21 @@ void link_rocm(BuildEnvironment& result, const plan::BuildSpec& spec, const Sour
   if (!rocm.lock.wheels.empty()) {
     const env::Environment wheels = env::make_environment(spec.python, rocm.lock, {}, services.fetcher, services.store);
     result.rocm = env::make_rocm(wheels, services.store);
-    // A torch that was built with these wheels imports them.
+    // A torch built with these wheels imports them.
     result.sites.push_back(wheels.site_packages);
-    services.report.note(fmt::format("ROCm {} made from wheels", rocm.index_version));
+    services.report.note(fmt::format("using ROCm {} assembled from wheels", rocm.index_version));
   }
-  if (result.rocm
-          .empty()) {  // only with --despite-doctor; some packages have a rocm variant without compiling anything
-    services.report.note("no ROCm is here");
+  if (result.rocm.empty()) {  // only with --despite-doctor; some rocm variants compile nothing
+    services.report.note("no ROCm found");
     return;
   }
   std::error_code error;
   if (!std::filesystem::exists(result.rocm / "bin/hipcc", error))
-    throw Error(fmt::format("{}, which the plan took for ROCm, has no bin/hipcc", result.rocm.string()));
+    throw Error(fmt::format("{}, which the plan uses as ROCm, has no bin/hipcc", result.rocm.string()));
   link(result.rocm, tree.tree / "rocm");
 }
 
-// The wheels of other steps and nothing else: what they require is in the interpreter's environment.
+// Only the wheels of other steps; their dependencies are in the interpreter's environment.
 env::Lock lock_of_needs(const Job& job, const SourceTree& tree, const StepServices& services) {
   env::Lock lock;
   for (const NeededWheel& need : job.needs) {
@@ -60,9 +59,9 @@ env::Lock lock_of_needs(const Job& job, const SourceTree& tree, const StepServic
   return lock;
 }
 
-// Build systems note the interpreter. Without isolation an editable install is built by the user's own, so that a build
-// that is started by hand in the same folder goes on from there. Wheels of other steps need an environment that may be
-// changed.
+// Build systems record the interpreter. Without isolation, an editable install is built with the user's own
+// interpreter, so that a build started by hand in the same folder can resume from it. Wheels of other steps need an
+// environment that may be modified.
 bool builds_in_own_environment(const Job& job) {
   std::error_code ignored;
   return job.spec.editable && !job.spec.environment.isolated && job.needs.empty() &&
@@ -81,7 +80,7 @@ void link_tools(const plan::ToolSpec& tools, const std::filesystem::path& bin) {
   for (const auto& [name, path] : tools.programs) link(path, bin / name);
 }
 
-// What follows from the wheels that the environment has.
+// Actions that follow from the wheels in the environment.
 void make_toolkit(BuildEnvironment& result, const plan::CudaSpec& cuda, store::Store& store) {
   if (!cuda.index_version.empty()) result.toolkit = env::make_toolkit(result.environment, store);
   if (!cuda.root.empty()) result.toolkit = cuda.root;
@@ -98,14 +97,14 @@ void link_matches(const std::filesystem::path& folder, const std::vector<std::st
   }
 }
 
-// A library, whatever its layout, as ${tree}/libraries/NAME/include and lib, with the name that a linker looks for.
+// Links a library, whatever its layout, as ${tree}/libraries/NAME/include and lib, under the name that linkers expect.
 void link_library(const toolchain::Library& library, const std::filesystem::path& into) {
   const toolchain::LibraryKind* kind = toolchain::find_library_kind(library.name);
   if (kind == nullptr || !kind->is_linked() || library.state() != toolchain::Library::State::found) return;
   std::error_code error;
   for (const std::filesystem::path& half : {library.header, library.file}) {
     if (!std::filesystem::exists(half, error))
-      throw Error(fmt::format("{}, which the plan took for {}, is not there", half.string(), kind->title));
+      throw Error(fmt::format("{}, which the plan uses as {}, does not exist", half.string(), kind->title));
   }
   for (const char* folder : {"include", "lib"}) sys::make_folders(into / folder);
   link_matches(toolchain::include_folder(library), kind->link_headers, into / "include");
@@ -137,7 +136,7 @@ BuildEnvironment make_environment(const Job& job, const SourceTree& tree, const 
   services.report.phase(plan::Phase::environment);
   const plan::BuildSpec& spec = job.spec;
   BuildEnvironment result;
-  if (spec.source.kind == source::Pin::Kind::program) return result;  // packed by us, with nothing but ourselves
+  if (spec.source.kind == source::Pin::Kind::program) return result;  // packed by this program, without dependencies
   result.lock = job.rebuild ? *job.rebuild : spec.environment.lock;
   if (!spec.environment.isolated) {
     if (!job.rebuild) result.lock = lock_of_needs(job, tree, services);

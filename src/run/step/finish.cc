@@ -28,7 +28,7 @@ using document::Array;
 using document::Table;
 using document::Value;
 
-// The tag asked for, with the machine where it was left out ("manylinux_2_28" -> "manylinux_2_28_x86_64").
+// The requested tag, with the machine appended where it was omitted ("manylinux_2_28" -> "manylinux_2_28_x86_64").
 std::string whole_tag(const std::string& asked, const std::string& machine) {
   return asked.ends_with("_" + machine) ? asked : asked + "_" + machine;
 }
@@ -57,7 +57,7 @@ Value installed_value(const std::vector<env::InstalledPackage>& packages) {
   return items;
 }
 
-// What the build's commands were kept from, what not, and the holes that the recipe made.
+// The sandbox that the build's commands ran in, and the exceptions that the recipe made.
 document::Value sandbox_value(sys::SandboxMode mode, bool network, const recipe::Rules& rules) {
   const auto words = [](const std::vector<std::string>& list) { return document::Array(list.begin(), list.end()); };
   const sys::Protections protections = sys::protections_of(mode, network);
@@ -109,7 +109,7 @@ Value libraries_value(const plan::ToolSpec& tools) {
   return used;
 }
 
-// What it was made from and with. No time, no host, no path: equal inputs give equal bytes.
+// The inputs of the build. No times, hosts or paths: equal inputs give equal bytes.
 Value provenance(const FinishInputs& inputs, const wheel::Inspection& inspection,
                  const std::vector<attest::VcsSource>& repositories) {
   const plan::BuildSpec& spec = inputs.spec;
@@ -166,30 +166,30 @@ Value provenance(const FinishInputs& inputs, const wheel::Inspection& inspection
 void check_identity(const plan::BuildSpec& spec, const std::string& file_name) {
   const pep::WheelName name = pep::WheelName::parse(file_name);
   if (pep::normalized_name(name.name) != pep::normalized_name(spec.project)) {
-    throw WheelRefused(fmt::format("the build made {}, a wheel of {}, but the recipe says that the project is {}",
-                                   file_name, name.name, spec.project));
+    throw WheelRefused(fmt::format("the build produced {}, a wheel of {}, but the recipe's project is {}", file_name,
+                                   name.name, spec.project));
   }
   const auto made = pep::Version::try_parse(name.version);
   const auto told = pep::Version::try_parse(spec.wheel_version);
-  // Other steps may require exactly this one.
+  // Other steps may require exactly this version.
   if (made && told && *made != *told)
     throw WheelRefused(
-        fmt::format("the build made version {}, but was told to make {}: the package does not take its "
-                    "version from the variable that the recipe names as version-variable",
+        fmt::format("the build produced version {} instead of {}: the package does not read its "
+                    "version from the recipe's version-variable",
                     name.version, spec.wheel_version));
   const auto planned = pep::Version::try_parse(spec.version);
-  // What git says of a checkout is what packages that ask git would say; others know better.
+  // For a checkout, the planned version comes from git. Packages that do not ask git may differ.
   const bool is_guess = spec.source.incremental && !spec.source.git_commit.empty();
   if (!is_guess && made && planned && made->public_version() != planned->public_version()) {
-    throw WheelRefused(fmt::format(
-        "the build made version {}, but the source is {}: the package takes its version from somewhere else "
-        "(a tag, the date); set the variable that fixes it in the recipe's environment",
-        name.version, spec.version));
+    throw WheelRefused(
+        fmt::format("the build produced version {}, but the source is {}: the package reads its version from elsewhere "
+                    "(a tag, the date); set the variable that overrides it in the recipe's environment",
+                    name.version, spec.version));
   }
 }
 
-// Notes on a wheel that runs only where its libraries are. A library that the recipe calls `provided` is no reason for
-// a tag that promises to do without it.
+// Notes on a wheel that runs only where its libraries are installed. A library that the recipe lists as `provided` does
+// not qualify the wheel for a tag that promises to work without it.
 std::vector<std::string> why_not_portable(const wheel::Platform& platform, const std::vector<std::string>& provided) {
   constexpr std::size_t k_most = 5;
   std::vector<std::string> notes;
@@ -198,7 +198,7 @@ std::vector<std::string> why_not_portable(const wheel::Platform& platform, const
     notes.push_back(fmt::format("no manylinux tag: {} {}", obstacle.subject, obstacle.what));
   }
   if (!notes.empty() && !provided.empty())
-    notes.push_back(fmt::format("tagged {}: the recipe expects libraries of the machine (check.provided = {})",
+    notes.push_back(fmt::format("tagged {}: the recipe expects libraries on the target machine (check.provided = {})",
                                 platform.tag, join(provided, ", ")));
   return notes;
 }
@@ -208,11 +208,11 @@ wheel::Inspection inspect_built(const std::filesystem::path& path, Bytes bytes) 
   options.threads = usable_threads();
   wheel::Inspection inspection = wheel::inspect_file(path.string(), bytes, options);
   if (!inspection.error.empty())
-    throw WheelRefused("the wheel that the build made cannot be read: " + inspection.error);
+    throw WheelRefused("cannot read the wheel that the build produced: " + inspection.error);
   return inspection;
 }
 
-// Without the entries themselves: they are paths of this machine.
+// Without the entries themselves, which are paths on this machine.
 Value run_paths_value(const PortableWheel& portable) {
   Array files;
   for (const auto& [path, entries] : portable.removed) {
@@ -268,7 +268,7 @@ FinishedWheel finish(const FinishInputs& inputs, const StepServices& services) {
   std::filesystem::rename(folder / "finished.whl", result.path);
   result.sha256 = to_hex(sha256(sys::map_file(result.path).bytes));
   services.report.note(fmt::format("{} ({}): {}", edited.file_name, human_bytes(edited.size), tags.why));
-  // The tag that no index takes is not given silently.
+  // Say so when the wheel gets a tag that no index accepts.
   if (qualified && edit.platform_tag == qualified->tag && qualified->tag.starts_with("linux_") && spec.platform.empty())
     for (const std::string& note : why_not_portable(*qualified, inputs.rules.checks.provided))
       services.report.note(note);

@@ -1,4 +1,4 @@
-// A step under the governor: its compilers start when there is memory for them, and the status line says how it stands.
+// A step under the governor: its compilers start when memory is available, and the status line shows their state.
 
 #include <fmt/format.h>
 
@@ -11,8 +11,8 @@ namespace wheelsmith::run {
 
 namespace {
 
-// Whose compiles may share results. A package's build scripts can hand in any bytes as the object of a compile; so
-// entries belong to a project and the place its source comes from, and a fork has another place.
+// Which compiles may share cache entries. A package's build scripts can submit any bytes as a compile's object, so
+// entries belong to a project and its source URL; a fork has a different one.
 std::string cache_owner(const plan::BuildSpec& spec) {
   std::string origin(enum_name(spec.source.kind));
   origin += "\n" + (spec.source.folder.empty() ? spec.source.url : spec.source.folder.string());
@@ -22,7 +22,7 @@ std::string cache_owner(const plan::BuildSpec& spec) {
 
 }  // namespace
 
-// A build is never worse off without: then the number of jobs is what the memory of this moment seems to allow.
+// The build still works without the governor; the number of jobs is then estimated from the currently free memory.
 void ToolRunner::govern(const recipe::Rules& rules) {
   if (!m_job.limits.governed) return;
   try {
@@ -33,8 +33,8 @@ void ToolRunner::govern(const recipe::Rules& rules) {
     options.cache = cache_options(rules);
     if (m_sandbox != sys::SandboxMode::off) options.confined = m_tree.tree / "versions";
     m_governed.emplace(m_services.store, options);
-  } catch (const Error& error) {  // told, and built without
-    m_services.report.note(fmt::format("compilers are not governed: {}", error.what()));
+  } catch (const Error& error) {  // report it and build without the governor
+    m_services.report.note(fmt::format("running without the compile governor: {}", error.what()));
   }
 }
 
@@ -42,7 +42,7 @@ cache::CacheOptions ToolRunner::cache_options(const recipe::Rules& rules) {
   cache::CacheOptions options = m_job.cache;
   if (!options.enabled) return {};
   if (!rules.cache) {
-    m_services.report.note(fmt::format("without the compile cache: {}", rules.cache_why));
+    m_services.report.note(fmt::format("running without the compile cache: {}", rules.cache_why));
     return {};
   }
   options.scope = cache_owner(m_job.spec);
@@ -80,12 +80,12 @@ governor::CacheCounts ToolRunner::finish(bool good) {
     const bool busy = summary.tried_again + summary.set_back + summary.paused + summary.ungoverned != 0 ||
                       summary.waited_for_memory >= 1 || !summary.unreached.empty() || summary.cache.any();
     if (summary.compiles == 0)
-      m_services.report.log_line("no compiler was seen");
+      m_services.report.log_line("no compilers ran");
     else if (busy)
       m_services.report.note(summary.to_text());
     else
       m_services.report.log_line(summary.to_text());
-  } catch (const Error& error) {  // a summary that cannot be made changes nothing about the build
+  } catch (const Error& error) {  // a missing summary does not affect the build
     m_services.report.log_line(error.what());
   }
   m_governed.reset();

@@ -18,7 +18,9 @@ void link(const std::filesystem::path& target, const std::filesystem::path& name
 
 std::string link_needed_wheel(const NeededWheel& need, const std::filesystem::path& folder, const store::Store& store) {
   const auto blob = store.blob(need.wheel.sha256);
-  if (!blob) throw Error(fmt::format("the store has no {} any more, which the step needs", need.wheel.file_name));
+  if (!blob)
+    throw Error(fmt::format("{}, a dependency of this step, is no longer in the store; rerun the same command",
+                            need.wheel.file_name));
   sys::make_folders(folder);
   link(*blob, folder / need.wheel.file_name);
   return fmt::format("{} @ {}", need.project, pep::file_url((folder / need.wheel.file_name).string()));

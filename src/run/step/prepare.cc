@@ -1,6 +1,6 @@
-// What is done to the source once its environment is there: the recipe's files, its commands (hipify among them), the
-// patches that belong behind hipify. Such commands rewrite the source, and a second time would do so again; so they run
-// once for a tree, and a tree whose preparation was cut off is made anew (source.cc).
+// Changes to the source once its environment exists: the recipe's files, its commands (hipify among them), and the
+// patches to apply after hipify. Such commands rewrite the source and must not run twice. They run once per tree, and
+// an interrupted preparation starts over with a new tree (source.cc).
 
 #include <fmt/format.h>
 
@@ -20,33 +20,33 @@ namespace wheelsmith::run {
 
 namespace {
 
-// What arrived, not what was asked for: an index that has no GPU build for this Python hands out a CPU build silently.
-// Importing it runs its code, so this is no matter of the environment phase.
+// Checks the torch that was installed, not the one requested: an index without a GPU build for this Python silently
+// serves a CPU build. Importing torch runs its code, so this check cannot be part of the environment phase.
 void check_torch(const plan::BuildSpec& spec, BuildEnvironment& environment, const ToolRunner& tools,
                  const StepServices& services) {
   environment.torch = toolchain::find_torch(environment.environment.python, true, tools.confined_host());
   const auto& torch = environment.torch;
   const std::string where = "the build environment";
-  if (!torch) throw Error("torch is not in " + where + " although the recipe builds against it");
+  if (!torch) throw Error("torch is missing from " + where + ", but the recipe builds against it");
   if (!torch->problem.empty())
     throw Error(fmt::format("torch {} in {} cannot be imported: {}", torch->version, where, torch->problem));
   const std::string& wanted = spec.environment.torch_build.version;
   if (!wanted.empty() && torch->version != wanted && !torch->version.starts_with(wanted + "+"))
-    throw Error(fmt::format("torch {} arrived in {}, but {} was planned", torch->version, where, wanted));
+    throw Error(fmt::format("torch {} was installed in {}, but the plan requires {}", torch->version, where, wanted));
   if (spec.variant == recipe::Variant::cuda && (torch->cuda.empty() || !torch->has_cuda_macros)) {
-    throw Error(fmt::format("torch {} in {} is a {} build without CUDA's headers; a {} build is wanted", torch->version,
+    throw Error(fmt::format("torch {} in {} is a {} build without CUDA headers; a {} build is required", torch->version,
                             where, torch->variant(), recipe::to_string(spec.variant)));
   }
   services.report.note(fmt::format("torch {} ({})", torch->version, torch->variant()));
 }
 
-// The path is the recipe's, but the folders in it are the source's, which may hold links to anywhere.
+// The path is the recipe's, but the folders in it are the source's, which may contain links to anywhere.
 void refuse_to_leave(const std::filesystem::path& path, const SourceTree& tree) {
   const std::filesystem::path source = std::filesystem::canonical(tree.source);
-  std::error_code error;  // of a link to itself, for one
+  std::error_code error;  // for example, a link to itself
   const std::filesystem::path folder = std::filesystem::weakly_canonical(path.parent_path(), error);
   if (!error && sys::is_within(folder, source)) return;
-  throw Error(fmt::format("[build.files] {}: a link of the source leads to {}, out of its tree",
+  throw Error(fmt::format("[build.files] {}: a link in the source points to {}, outside its tree",
                           printable(path.lexically_relative(tree.package).string()), printable(folder.string())));
 }
 
@@ -66,7 +66,7 @@ void run_command(const plan::RunCommand& command, ToolRunner& tools, bool offlin
             command.network && !offline);
 }
 
-// Downloads belong to what the source says now; all else has changed the source and must not do so again.
+// Downloads follow the current source and run every time; all other commands have already changed the source.
 bool runs_again(const plan::Action& action, const plan::BuildSpec& spec) {
   const auto* command = std::get_if<plan::RunCommand>(&action.what);
   return command != nullptr && command->network && spec.source.incremental;
@@ -95,7 +95,7 @@ void prepare(const Job& job, const recipe::Rules& rules, SourceTree& tree, Build
   for (const plan::Action& action : spec.actions) {
     if (action.phase != plan::Phase::prepare) continue;
     if (const auto* file = std::get_if<plan::WriteFile>(&action.what)) {
-      // A folder that is being worked on has brought its own files again.
+      // An incremental source has just restored its own files.
       if (!tree.prepared || spec.source.incremental) write_file(*file, tree, tools, services.report);
     } else if (const auto* call = std::get_if<plan::CallHook>(&action.what)) {
       hook = call;
@@ -114,13 +114,13 @@ void prepare(const Job& job, const recipe::Rules& rules, SourceTree& tree, Build
   if (!spec.environment.isolated) {
     const env::UnmetRequirements unmet = env::unmet_requirements(more, spec.environment.installed, spec.python);
     for (const std::string& requirement : unmet.other_version)
-      services.report.note(fmt::format("the backend wants {}; it is built with what is installed", requirement));
+      services.report.note(fmt::format("the backend requires {}; building with the installed version", requirement));
     if (unmet.missing.empty()) return;
     throw Error(
-        fmt::format("the backend also wants {}, which {} does not have, and --no-build-isolation installs nothing",
+        fmt::format("the backend also requires {}, which {} does not have; --no-build-isolation installs nothing",
                     join(unmet.missing, ", "), spec.python.executable.string()));
   }
-  services.report.note("the backend also wants " + join(more, ", "));
+  services.report.note("the backend also requires " + join(more, ", "));
   extend_environment(environment, more, job, tree, services);
   if (rules.requires_versions.uses_torch) check_torch(spec, environment, tools, services);
 }

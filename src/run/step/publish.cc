@@ -16,8 +16,8 @@ document::Value tests_value(const std::vector<TestOutcome>& tests) {
 
 }  // namespace
 
-// Every wheel becomes a blob, from which it is delivered; only one whose inputs are all known becomes a step that later
-// builds find by its key.
+// Every wheel becomes a blob, from which it is delivered. Only a wheel whose inputs are all known becomes a step that
+// later builds find by key.
 Artifact publish(const Job& job, const FinishedWheel& wheel, const std::vector<TestOutcome>& tests, double seconds,
                  const StepServices& services) {
   const plan::BuildSpec& spec = job.spec;
@@ -29,8 +29,7 @@ Artifact publish(const Job& job, const FinishedWheel& wheel, const std::vector<T
   // The wheel's own code has run since its check.
   if (artifact.sha256 != wheel.sha256) {
     services.store.drop_blob(artifact.sha256);
-    throw WheelRefused(
-        "something changed the wheel between its check and its publication; its own code ran in the test");
+    throw WheelRefused("the wheel changed between its check and its publication; its own code ran in the tests");
   }
   if (job.rebuild) return artifact;
   services.store.note_cost(spec.identity, {seconds, artifact.size, 0});

@@ -10,19 +10,18 @@
 
 namespace wheelsmith::run {
 
-// What a step tells while it runs: to its log, everything the tools print and a line for each phase of ours; to the
-// executor, events.
+// Reports a step's progress: the log gets all tool output and a line for each phase; the executor gets events.
 class Reporter {
  public:
   // Events go to standard output. Throws Error when the log cannot be opened.
   explicit Reporter(const std::filesystem::path& log);
 
-  // Throws Error when we have been interrupted.
+  // Throws Error when interrupted.
   void phase(plan::Phase phase);
   [[nodiscard]] std::optional<plan::Phase> current_phase() const { return m_phase; }
-  // For people: in the log and in the status.
+  // For users: in the log and in the status.
   void note(std::string_view text);
-  // In the log alone.
+  // In the log only.
   void log_line(std::string_view text);
   void log_text(std::string_view text);
   static void tell(const Event& event);

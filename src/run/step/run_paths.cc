@@ -13,8 +13,8 @@
 #include "wheel/write/edit.h"
 
 // Linkers and build systems write folders of the build machine into binaries: the interpreter's lib folder, the build
-// tree, environments and toolkits. Elsewhere these are absent, or hold libraries of somebody else. They are removed
-// before anything else is written, so that the bill of materials, the checks and the tests see the final bytes.
+// tree, environments and toolkits. On other machines these are missing, or contain unrelated libraries. They are
+// removed first, so that the SBOM, the checks and the tests see the final bytes.
 
 namespace wheelsmith::run {
 
@@ -46,7 +46,7 @@ std::optional<PortableWheel> without_machine_run_paths(const FinishInputs& input
   std::set<std::string> entries;
   for (const wheel::CleanedRunPath& file : wheel::clean_run_paths(built, inspection.elf)) {
     if (file.edited == nullptr) {
-      services.report.note(fmt::format("RPATH of {} is left as it is: {}", printable(file.path), file.problem));
+      services.report.note(fmt::format("kept the RPATH of {}: {}", printable(file.path), file.problem));
       continue;
     }
     edit.elf_edits[file.path] = file.edited;
@@ -61,7 +61,7 @@ std::optional<PortableWheel> without_machine_run_paths(const FinishInputs& input
   (void)wheel::edit_wheel(inputs.built.string(), built, edit, target);
   target.commit();
   services.report.note(
-      fmt::format("removed from RPATH of {}: {}", counted(result.removed.size(), "file"), told(entries)));
+      fmt::format("removed from the RPATH of {}: {}", counted(result.removed.size(), "file"), told(entries)));
   return result;
 }
 

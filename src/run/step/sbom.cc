@@ -1,4 +1,4 @@
-// What a step knows of its inputs, as components of the wheel's bill of materials.
+// A step's inputs as components of the wheel's SBOM.
 
 #include "attest/sbom.h"
 
@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t k_most_submodules = 1'000;
 
-// Whether a submodule's folder is checked out: it is wanted itself, or lies below a wanted one.
+// Whether a submodule's folder is checked out: it is selected itself, or lies below a selected one.
 bool is_wanted(const std::optional<std::vector<std::string>>& wanted, const std::string& path) {
   if (!wanted) return true;
   return std::any_of(wanted->begin(), wanted->end(),
@@ -64,7 +64,7 @@ void add_wheels(std::vector<attest::Component>& used, const env::Lock& lock) {
     used.push_back({"library", wheel.name, wheel.version, attest::pypi_purl(wheel.name, wheel.version), wheel.sha256});
 }
 
-// "3.31.6 SHA-256" of the key's inputs.
+// "3.31.6 SHA-256" from the key's inputs.
 std::string version_of_tool(const plan::BuildSpec& spec, const std::string& name) {
   const auto found = spec.manifest.inputs().find("tool:" + name);
   if (found == spec.manifest.inputs().end()) return "";

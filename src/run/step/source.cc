@@ -1,6 +1,6 @@
-// The step's tree belongs to its identity. Its state file says for which key it was made and how far it came: with the
-// same key a later run resumes in it, with another it starts clean. A folder that is being worked on keeps its tree
-// while its files change.
+// The step's tree belongs to its identity. A state file records the key it was made for and how far the build got: a
+// later run with the same key resumes in it; another key starts clean. An incremental folder keeps its tree while its
+// files change.
 
 #include <fmt/format.h>
 
@@ -38,9 +38,9 @@ namespace {
 
 struct TreeState {
   std::string key, id;
-  std::string switches;  // what decides the result besides the source's files
-  std::string prepare;   // what the prepare phase does to the source
-  std::string tools;     // compilers, libraries and image: the variables name them by places in the tree
+  std::string switches;  // inputs other than the source's files
+  std::string prepare;   // how the prepare phase changes the source
+  std::string tools;     // compilers, libraries and image; variables name them by paths in the tree
   Stage stage = Stage::source;
 };
 
@@ -82,7 +82,7 @@ void write_state(const TreeState& state, const std::filesystem::path& tree) {
   sys::write_file(state_file(tree), document::to_json(table));
 }
 
-// Nothing for a tree that is not there, or whose state cannot be read: the build can write there, too.
+// Nothing for a missing tree or unreadable state: the build can write there, too.
 std::optional<TreeState> read_state(const std::filesystem::path& tree) {
   const auto text = sys::read_file_if_there(state_file(tree), 1 << 20);
   if (!text) return std::nullopt;
@@ -92,7 +92,7 @@ std::optional<TreeState> read_state(const std::filesystem::path& tree) {
     if (!stage) return std::nullopt;
     return TreeState{value["key"].text_or(),     value["id"].text_or(),    value["switches"].text_or(),
                      value["prepare"].text_or(), value["tools"].text_or(), *stage};
-  } catch (const Error&) {  // a tree of which nothing is known is made anew
+  } catch (const Error&) {  // a tree in an unknown state is recreated
     return std::nullopt;
   }
 }
@@ -101,43 +101,43 @@ bool changes_source(const plan::Action& action) {
   return std::holds_alternative<plan::RunCommand>(action.what) || std::holds_alternative<plan::ApplyPatch>(action.what);
 }
 
-// Whether the prepare phase does what must not be done twice.
+// Whether the prepare phase has commands that must not run twice.
 bool prepares_once(const plan::BuildSpec& spec) {
   return std::any_of(spec.actions.begin(), spec.actions.end(), [](const plan::Action& action) {
     return action.phase == plan::Phase::prepare && changes_source(action);
   });
 }
 
-// Whether the source holds files of a time to come: the clock was set back since they were made. Compilers' outputs
-// among them look newer than each file that is changed from now on, and build systems would leave them as they are.
+// Whether the source has files with future timestamps because the clock was set back. Compiler outputs among them look
+// newer than any file changed from now on, so build systems would not rebuild them.
 bool is_from_the_future(const std::filesystem::path& source) {
   namespace fs = std::filesystem;
   constexpr auto k_skew = std::chrono::seconds(5);  // between this machine and a file server
   const fs::file_time_type latest = fs::file_time_type::clock::now() + k_skew;
   std::error_code error;
   for (fs::recursive_directory_iterator entry(source, error), end; !error && entry != end; entry.increment(error)) {
-    std::error_code ignored;  // a link to nothing has no time
+    std::error_code ignored;  // a dangling link has no time
     if (!entry->is_symlink(ignored) && entry->last_write_time(ignored) > latest && !ignored) return true;
   }
-  return static_cast<bool>(error);  // what cannot be read is not built upon
+  return static_cast<bool>(error);  // do not resume from an unreadable tree
 }
 
-// Why the tree of an earlier run is of no use; "" where it is.
+// Why the tree of an earlier run cannot be reused; "" when it can.
 std::string why_clean(const TreeState& before, const TreeState& now, const Job& job,
                       const std::filesystem::path& source) {
-  if (job.clean) return "as asked";
+  if (job.clean) return "--clean";
   const bool incremental = job.spec.source.incremental;
-  if (before.stage == Stage::preparing) return "the last run ended while the source was being prepared";
+  if (before.stage == Stage::preparing) return "the last run was interrupted while preparing the source";
   if (!incremental && before.key != now.key) return "the tree was made for other inputs";
-  if (before.tools != now.tools) return "the compilers, the libraries or the image have changed";
+  if (before.tools != now.tools) return "the compilers, the libraries or the container image changed";
   if (incremental && before.stage == Stage::prepared && before.prepare != now.prepare && prepares_once(job.spec))
-    return "what prepares the source has changed";
+    return "the recipe's preparation of the source changed";
   if (is_from_the_future(source)) return "the clock was set back since the last build";
   return "";
 }
 
-// What an archive carries of a build that ended long ago. A folder goes as a whole: an empty *.egg-info is one without
-// a name to setuptools, and fatal.
+// Remnants of an earlier build inside an archive. A folder is removed as a whole: setuptools treats an empty *.egg-info
+// as a package without a name and fails.
 void remove_matching(const std::filesystem::path& folder, const std::vector<std::string>& patterns) {
   for (const sys::TreeFile& file : sys::list_tree(folder)) {
     for (std::size_t end = file.name.find('/');; end = file.name.find('/', end + 1)) {
@@ -164,7 +164,7 @@ void unpack(const plan::BuildSpec& spec, const SourceTree& tree, const StepServi
   remove_stale(spec, tree.package);
 }
 
-// Each is whole or not there: a checkout is renamed into place.
+// Each checkout is complete or absent: it is renamed into place.
 void fetch_sources(const plan::BuildSpec& spec, const SourceTree& tree, const StepServices& services) {
   for (const plan::FetchSource* fetch : spec.all<plan::FetchSource>(plan::Phase::source)) {
     const std::filesystem::path folder = tree.tree / "fetched" / fetch->name;
@@ -174,10 +174,10 @@ void fetch_sources(const plan::BuildSpec& spec, const SourceTree& tree, const St
   }
 }
 
-// The user's folder is the source: nothing in it is written or removed here. Our own folder holds what is around a
-// build.
+// The user's folder is the source: nothing in it is written or removed here. The step's own folder holds everything
+// else a build needs.
 SourceTree source_in_place(const plan::BuildSpec& spec, const StepServices& services) {
-  if (!sys::is_folder(spec.source.folder)) throw Error(fmt::format("{} is gone", spec.source.folder.string()));
+  if (!sys::is_folder(spec.source.folder)) throw Error(fmt::format("{} no longer exists", spec.source.folder.string()));
   SourceTree tree;
   tree.tree = services.store.tree(spec.identity);
   tree.source = spec.source.folder;
@@ -186,8 +186,8 @@ SourceTree source_in_place(const plan::BuildSpec& spec, const StepServices& serv
   const std::optional<TreeState> before = read_state(tree.tree);
   if (before && (before->switches != now.switches || before->tools != now.tools))
     services.report.note(
-        fmt::format("warning: variables or settings of the build have changed since the last one in {}; a build system "
-                    "that keeps its configuration may ignore that until you remove its build folder",
+        fmt::format("warning: variables or settings have changed since the last build in {}; a build system that "
+                    "caches its configuration may ignore the change until you remove its build folder",
                     tree.source.string()));
   for (const char* folder : {"home", "tmp", "bin", "dist"}) sys::make_folders(tree.tree / folder);
   fetch_sources(spec, tree, services);
@@ -198,7 +198,7 @@ SourceTree source_in_place(const plan::BuildSpec& spec, const StepServices& serv
 }  // namespace
 
 void refuse_linked_package(const SourceTree& tree) {
-  std::error_code error, of_source;  // of a link to itself, for one
+  std::error_code error, of_source;  // for example, a link to itself
   const std::filesystem::path package = std::filesystem::weakly_canonical(tree.package, error);
   if (!error && sys::is_within(package, std::filesystem::weakly_canonical(tree.source, of_source)) && !of_source)
     return;
@@ -218,9 +218,9 @@ SourceTree get_source(const Job& job, const StepServices& services) {
   const std::optional<TreeState> before = read_state(tree.tree);
   const std::string clean = before ? why_clean(*before, now, job, tree.source) : "";
   if (before && clean.empty()) {
-    services.report.note("going on in the tree of the last try");
+    services.report.note("resuming in the tree of the last attempt");
     tree.prepared = before->stage == Stage::prepared && before->prepare == now.prepare;
-    // CMake and setuptools would take an existing configuration for this one and silently ignore the new switches.
+    // CMake and setuptools would reuse an existing configuration and silently ignore the new options.
     refuse_linked_package(tree);
     if (spec.source.incremental && before->switches != now.switches) remove_stale(spec, tree.package);
   } else {

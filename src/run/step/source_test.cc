@@ -9,7 +9,7 @@ namespace wheelsmith::run {
 
 namespace fs = std::filesystem;
 
-TEST(LinkedPackage, IsRefusedWhereItLeavesTheSource) {
+TEST(LinkedPackage, IsRejectedWhenItLeavesTheSource) {
   const sys::TempDir folder;
   SourceTree tree;
   tree.tree = folder.path() / "tree";
@@ -31,7 +31,7 @@ TEST(LinkedPackage, IsRefusedWhereItLeavesTheSource) {
     tree.package = tree.source / bad;
     EXPECT_THROW(refuse_linked_package(tree), Error) << bad;
   }
-  // The source's own folder is the step's, whatever it was reached by.
+  // The source's own folder is the step's, however it was reached.
   fs::create_directory_symlink(tree.tree, folder.path() / "alias");
   tree.source = folder.path() / "alias/source";
   tree.package = tree.source / "python";

@@ -1,4 +1,4 @@
-// One step, from its source to a wheel in the store: run_phases() lists what happens, in order.
+// One step, from its source to a wheel in the store. run_phases() lists the phases in order.
 
 #include "run/step/step.h"
 
@@ -51,9 +51,9 @@ fetch::FetchOptions fetch_options(const Job& job) {
   return options;
 }
 
-// Python's byte code goes into the step's own tree, and anew with each run. Environments are shared: a process that
-// runs out of disk space would leave half a file in them. It decides nothing about the result, so the key does not
-// contain it.
+// Python byte code goes into the step's own tree, new for each run. Environments are shared, and a process that runs
+// out of disk space would leave partial files in them. The location does not affect the result, so it is not part of
+// the key.
 Job with_own_bytecode(Job job, store::Store& store) {
   const std::filesystem::path folder = store.tree(job.spec.identity) / "tmp" / "pycache";
   sys::remove_tree(folder);
@@ -61,15 +61,15 @@ Job with_own_bytecode(Job job, store::Store& store) {
   return job;
 }
 
-// What a build script or a disk changed in the folders that all builds share.
+// Detects changes by a build script, or a faulty disk, in the folders that all builds share.
 void refuse_changed_environment(const store::Store& store) {
   const std::string changed = store.changed_in_use();
   if (changed.empty()) return;
   throw WheelRefused(fmt::format(
-      "something changed the build environment while it was in use ({}); the same command makes it again", changed));
+      "the build environment changed while it was in use ({}); rerun the same command to recreate it", changed));
 }
 
-// The refused wheel, where the user asked for it: in a folder of its own, from which nothing is delivered or indexed.
+// Keeps the rejected wheel if requested, in a separate folder from which nothing is delivered or indexed.
 std::filesystem::path keep_refused(const Job& job, const FinishedWheel& wheel, const StepServices& services) {
   if (job.keep_failed.empty()) return {};
   try {
@@ -77,7 +77,7 @@ std::filesystem::path keep_refused(const Job& job, const FinishedWheel& wheel, c
     const std::filesystem::path kept = job.keep_failed / wheel.path.filename();
     sys::copy_file(wheel.path, kept);
     return kept;
-  } catch (const Error& error) {  // the refusal itself is what must be told
+  } catch (const Error& error) {  // the rejection matters more
     services.report.log_line(error.what());
     return {};
   }
@@ -108,7 +108,7 @@ void run_phases(const Job& job, const recipe::Recipe& recipe, const StepServices
       try {
         check(spec, rules, wheel, environment.torch, outcome.findings, services);
         test(job, rules, tree, wheel, environment, outcome, services);
-      } catch (const WheelRefused&) {  // passed on; the wheel may be looked at
+      } catch (const WheelRefused&) {  // rethrown; the user may examine the wheel
         outcome.refused_wheel = keep_refused(job, wheel, services);
         throw;
       }
@@ -116,26 +116,25 @@ void run_phases(const Job& job, const recipe::Recipe& recipe, const StepServices
     refuse_changed_environment(services.store);
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - started;
     outcome.artifact = publish(job, wheel, outcome.tests, passed.count(), services);
-  } catch (const CommandFailed& failed) {  // what is known of the command is kept while its environment is known
+  } catch (const CommandFailed& failed) {  // record the command while its environment is known
     outcome.failure = failed.failure;
     outcome.repeat_script = tools.write_repeat_script(failed);
     outcome.cache = tools.finish(false);
     throw;
-  } catch (const Error&) {  // the governor's summary belongs into the log of a failure, too
+  } catch (const Error&) {  // the log of a failure gets the governor's summary, too
     outcome.cache = tools.finish(false);
     throw;
   }
 }
 
-// The log of a build that was kept from the network reads like that of a machine that has none.
+// Without network access, a build's log reads like that of a machine without a network.
 void explain_closed_network(diagnose::Cause& cause) {
-  cause.what =
-      "The build wanted the network, and has none while it compiles unless its recipe or --network asks for it.";
-  cause.fixes = {"the same command with --network on",
-                 "or say in its recipe: [build] network = true and network-why = \"…\""};
+  cause.what = "The build tried to use the network, which is disabled unless the recipe or --network enables it.";
+  cause.fixes = {"rerun the same command with --network on",
+                 "or add to its recipe: [build] network = true and network-why = \"…\""};
 }
 
-// Whether commands of the preparation had the network although the build has none.
+// Whether prepare commands had network access although the build has none.
 bool has_downloads(const Job& job) {
   return !job.offline && std::any_of(job.spec.actions.begin(), job.spec.actions.end(), [](const plan::Action& action) {
     const auto* command = std::get_if<plan::RunCommand>(&action.what);
@@ -152,12 +151,12 @@ void diagnose_failure(StepOutcome& outcome, bool network) {
     outcome.diagnosis = diagnoser.finish(machine_for_remedies(diagnose::Audience::build)).cause;
     if (!network && outcome.phase != plan::Phase::test && outcome.diagnosis && outcome.diagnosis->kind == "network")
       explain_closed_network(*outcome.diagnosis);
-  } catch (const Error&) {  // the failure itself is what must be told
+  } catch (const Error&) {  // the failure itself matters more
   }
 }
 
-// Messages name files as the compiler saw them, in the step's tree. A user knows the folder that was given with
-// --source, or the place in the package.
+// Messages name files as the compiler saw them, in the step's tree. Users know the folder given with --source, or the
+// path in the package.
 void show_own_paths(StepOutcome& outcome, const Job& job) {
   if (!outcome.failure && !outcome.diagnosis) return;
   const std::string tree = (store::Store(job.store).tree(job.spec.identity) / "source").string() + "/";
@@ -171,7 +170,7 @@ void show_own_paths(StepOutcome& outcome, const Job& job) {
   for (std::string& fix : outcome.diagnosis->fixes) replace_all(fix, tree, instead);
 }
 
-// A build that filled the disk must not keep the next one from starting.
+// A build that filled the disk must not prevent the next one from starting.
 void make_room(const Job& job, const store::Store& store, StepOutcome& outcome, Reporter& report) {
   const std::filesystem::path tree = store.tree(job.spec.identity);
   if (!sys::is_nearly_full(tree)) return;
@@ -195,7 +194,7 @@ StepOutcome run_job(const Job& given, store::Store& store) {
     run_phases(job, recipe, {store, fetcher, host, report}, outcome);
     outcome.outcome = Outcome::built;
     if (!job.spec.uncacheable || job.rebuild) sys::remove_tree(store.tree(job.spec.identity));
-  } catch (const Error& error) {  // one step becomes an outcome
+  } catch (const Error& error) {  // the error becomes the step's outcome
     outcome.outcome = Outcome::failed;
     outcome.cause = sys::interrupted() ? "interrupted; run the same command to resume" : error.what();
     report.log_line("failed in phase " +
@@ -208,7 +207,8 @@ StepOutcome run_job(const Job& given, store::Store& store) {
   return outcome;
 }
 
-// One at a time in a tree and in its log, whoever started it. Another coordinator may have built it while we waited.
+// One process at a time per tree and log, regardless of its coordinator. Another coordinator may have built the step
+// during the wait.
 StepOutcome run_alone(const Job& job) {
   store::Store store(job.store);
   std::optional<sys::FileLock> tree = store.try_lock(store::tree_lock(job.spec.identity));
@@ -244,9 +244,9 @@ int run_step(const std::filesystem::path& job_file) {
     const std::string text = job_file == "-" ? read_input() : sys::read_file(job_file);
     job = Job::from_value(document::parse_json(text, "job"));
     outcome = run_alone(*job);
-  } catch (const std::filesystem::filesystem_error& error) {  // the disk, or somebody who works in our folders
+  } catch (const std::filesystem::filesystem_error& error) {  // disk errors, or another process in our folders
     outcome.cause = error.what();
-  } catch (const Error& error) {  // one step becomes an outcome
+  } catch (const Error& error) {  // the error becomes the step's outcome
     outcome.cause = error.what();
   }
   sys::kill_descendants();

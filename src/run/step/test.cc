@@ -11,7 +11,7 @@ namespace wheelsmith::run {
 
 namespace {
 
-// What was linked with ROCm's libraries has to find them.
+// Binaries linked against ROCm libraries must find them.
 toolchain::Host host_with_rocm(toolchain::Host host, const std::filesystem::path& rocm) {
   if (rocm.empty()) return host;
   std::string& libraries = host.environment["LD_LIBRARY_PATH"];
@@ -19,7 +19,7 @@ toolchain::Host host_with_rocm(toolchain::Host host, const std::filesystem::path
   return host;
 }
 
-// What is known about the failure; nothing where only the test itself could tell.
+// The known cause of the failure; nothing when only the test itself could tell.
 std::optional<diagnose::Cause> cause_of(const std::string& log) {
   std::optional<diagnose::Cause> cause =
       diagnose::diagnose(log, diagnose::builtin_knowledge(), machine_for_remedies(diagnose::Audience::build)).cause;
@@ -63,7 +63,7 @@ void test(const Job& job, const recipe::Rules& rules, const SourceTree& tree, co
                     logs.push_back(text);
                   }};
   if (!spec.environment.isolated) {
-    // The build's own environment has the wheels of other steps, and nothing of the index.
+    // The build's own environment has the wheels of other steps and nothing from the index.
     bench.torch_sites.insert(bench.torch_sites.begin(), environment.environment.site_packages);
   }
   const std::filesystem::path needs = services.store.tree(spec.identity) / "needs";
@@ -77,7 +77,7 @@ void test(const Job& job, const recipe::Rules& rules, const SourceTree& tree, co
                                      outcome.why.empty() ? "" : " (" + outcome.why + ")"));
   for (const TestOutcome& outcome : step.tests) {
     if (outcome.outcome != TestResult::fail) continue;
-    // Each text of the log begins with the name of its test.
+    // Each entry of the log begins with the name of its test.
     for (const std::string& log : logs) {
       if (log.starts_with(fmt::format("wheelsmith: test {}\n", outcome.id))) step.diagnosis = cause_of(log);
     }

@@ -43,12 +43,12 @@ Backend read_backend(const std::filesystem::path& source) {
   backend.path = (*build_system)["backend-path"].texts();
   for (const std::string& folder : backend.path) {
     if (folder.starts_with('/') || folder.find("..") != folder.npos)
-      throw Error(fmt::format("pyproject.toml: backend-path {} leaves the source", printable(folder)));
+      throw Error(fmt::format("pyproject.toml: backend-path {} points outside the source", printable(folder)));
   }
   return backend;
 }
 
-// What a tool prints, as whole lines: it may write a line in many pieces.
+// Collects a tool's output into whole lines: it may write a line in pieces.
 class OutputReader {
  public:
   explicit OutputReader(bool verbose) : m_verbose(verbose) {}
@@ -93,7 +93,7 @@ ToolRunner::ToolRunner(const Job& job, const recipe::Rules& rules, const SourceT
   for (const char* folder : k_own_folders) sys::make_folders(tree.tree / folder);
   const std::string shortage = sandbox_shortage(m_sandbox, job.sandbox.mode != "auto");
   if (!shortage.empty() && job.spec.source.kind != source::Pin::Kind::program) services.report.note(shortage);
-  // Packing our own program compiles nothing.
+  // Packing this program compiles nothing.
   if (job.spec.source.kind != source::Pin::Kind::program) govern(rules);
 }
 
@@ -101,8 +101,8 @@ ToolRunner::~ToolRunner() = default;
 
 Confinement ToolRunner::confinement() const { return {m_sandbox, m_network_isolated}; }
 
-// The step's own folders can be written, one by one: the folder around them holds what is ours (the state of the tree,
-// links to compilers, the driver), and the package must not change what a later step or run believes.
+// The step's own folders are writable one by one: their parent holds files that the package must not change, because
+// later steps and runs trust them (the tree's state, compiler links, the driver).
 sys::SandboxPolicy ToolRunner::policy(bool network) const {
   const plan::BuildSpec& spec = m_job.spec;
   PolicyMaker maker(m_job.sandbox, m_services.store.root());
@@ -112,7 +112,7 @@ sys::SandboxPolicy ToolRunner::policy(bool network) const {
     maker.write(m_tree.source);
     maker.write(spec.python.prefix);
   }
-  // From the user's folder, not from what the copy says: that could be changed.
+  // From the user's folder, not from the copy, which could have been changed.
   if (spec.source.incremental) {
     for (const std::filesystem::path& objects : source::borrowed_objects(spec.source.folder)) maker.read(objects);
   }
@@ -126,8 +126,8 @@ sys::SandboxPolicy ToolRunner::policy(bool network) const {
   }
   if (!m_environment.toolkit.empty()) maker.read(m_environment.toolkit);
   if (!m_environment.rocm.empty()) maker.read(m_environment.rocm);
-  // Where torch is was said by its own code, so it is believed only inside of what is shown anyway, or where the user's
-  // own environment has it.
+  // torch's own code reported torch's location, so it is trusted only inside paths that are visible anyway, or where
+  // the user's own environment has it.
   if (m_environment.torch && m_environment.sites.empty() && !spec.environment.isolated)
     maker.read(m_environment.torch->folder);
   for (const std::string& tool : {spec.tools.cc, spec.tools.cxx}) maker.program(tool);
@@ -179,8 +179,7 @@ sys::Environment ToolRunner::plain_variables(bool network) const {
   for (const auto& [name, value] : m_job.spec.variables.loose) result[name] = with_paths(value);
   const bool open = m_job.spec.network || network;
   if (!open && !m_network_isolated) {
-    // The kernel forbids namespaces here. A proxy that answers nobody stops what honours proxies; the provenance says
-    // so.
+    // The kernel forbids namespaces here. A dead proxy stops programs that honour proxies; the provenance says so.
     for (const char* name : {"http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"})
       result[name] = "http://127.0.0.1:9";
   }
@@ -202,8 +201,8 @@ sys::Environment ToolRunner::governed_variables(bool network) {
   return result;
 }
 
-// Where the command that failed ran. ninja prints commands as they are in its folder, and seldom which folder that is:
-// then it is the one whose build.ninja makes the product.
+// The folder that the failed command ran in. ninja prints commands relative to its folder and rarely prints the folder:
+// then it is the one whose build.ninja has the product.
 void ToolRunner::find_folder(FirstFailure& failure) const {
   const std::filesystem::path said = failure.folder.empty() ? std::filesystem::path() : m_tree.package / failure.folder;
   std::error_code ignored;
@@ -247,7 +246,7 @@ void ToolRunner::run(const std::vector<std::string>& argv, const std::string& wh
   };
   sys::Command started = command;
   if (m_sandbox != sys::SandboxMode::off) {
-    // Its own /tmp is empty at first: nobody finds there what another command left on purpose.
+    // Each command gets a new, empty /tmp, so none finds files that another left on purpose.
     sys::remove_tree(m_tree.tree / "tmp");
     sys::make_folders(m_tree.tree / "tmp");
     started = sys::in_sandbox(started, policy(network));
@@ -258,14 +257,13 @@ void ToolRunner::run(const std::vector<std::string>& argv, const std::string& wh
   if (sys::interrupted()) throw Error("interrupted");
   if (exit.good() && !silent && !full) return;
   if (full) {
-    throw Error(fmt::format("{} was stopped because the disk of {} is full: {} left", what, m_tree.tree.string(),
+    throw Error(fmt::format("stopped {}: the disk of {} is full ({} left)", what, m_tree.tree.string(),
                             human_bytes(sys::free_disk_bytes(m_tree.tree))));
   }
   std::optional<FirstFailure> first = finder.first();
   if (first) find_folder(*first);
   const std::string message =
-      silent ? fmt::format("{} printed nothing for {:.0f} s and was stopped; --timeout sets how long it may be silent",
-                           what, allowed_silence)
+      silent ? fmt::format("stopped {}: no output for {:.0f} s; --timeout sets the limit", what, allowed_silence)
              : fmt::format("{} failed: {}", what, sys::to_string(exit));
   throw CommandFailed(message, std::move(first), command, m_job.spec.network || network);
 }
@@ -293,7 +291,8 @@ document::Value ToolRunner::call_hook(const plan::CallHook& call) {
        (answer / "result.json").string()},
       fmt::format("the build backend {} ({})", backend.name, hook));
   const auto result = sys::read_file_if_there(answer / "result.json", 16 << 20);
-  if (!result) throw Error(fmt::format("the build backend {} ended well but gave no answer to {}", backend.name, hook));
+  if (!result)
+    throw Error(fmt::format("the build backend {} succeeded but returned no result for {}", backend.name, hook));
   return document::parse_json(*result, "the answer of the build backend")["value"];
 }
 
@@ -302,20 +301,20 @@ std::filesystem::path ToolRunner::write_repeat_script(const CommandFailed& faile
   const std::filesystem::path folder = failed.failure && !failed.failure->folder.empty()
                                            ? std::filesystem::path(failed.failure->folder)
                                            : failed.command_run.folder;
-  std::string script = "#!/bin/bash\n# Repeats the first command that failed, in the environment it had.\n";
+  std::string script = "#!/bin/bash\n# Runs the first failed command again, with the same environment.\n";
   script += "cd " + sys::shell_quoted(folder.string()) + " || exit\n";
   script += "exec env -i \\\n";
-  for (const auto& [name, value] : plain_variables(failed.had_network))  // by hand nobody has to be asked
+  for (const auto& [name, value] : plain_variables(failed.had_network))  // run by hand, it needs no admission
     script += "  " + sys::shell_quoted(name + "=" + value) + " \\\n";
   script += "  ";
   script +=
       known ? "bash -c " + sys::shell_quoted(failed.failure->command) : sys::shell_quoted(failed.command_run.argv);
   const std::filesystem::path path = m_tree.tree / "repeat.sh";
   try {
-    sys::AtomicFile file(path, {}, 0700);  // the variables may hold a secret of --env
+    sys::AtomicFile file(path, {}, 0700);  // the variables may contain secrets from --env
     file.write(script + "\n");
     file.commit();
-  } catch (const Error& error) {  // a full disk: the failure itself is what must be told
+  } catch (const Error& error) {  // for example a full disk; the failure itself matters more
     m_services.report.log_line(error.what());
     return {};
   }

@@ -12,7 +12,7 @@
 
 namespace wheelsmith::run {
 
-// A command that did not end well; what is known of it travels with the error.
+// A failed command; the error carries what is known about it.
 class CommandFailed : public Error {
  public:
   CommandFailed(const std::string& what, std::optional<FirstFailure> first, sys::Command command, bool with_network)
@@ -22,9 +22,9 @@ class CommandFailed : public Error {
   bool had_network;
 };
 
-// Runs the foreign commands of a step: in the package's folder, with the step's variables and no others, without
-// network unless the step may use it, its compilers admitted by the governor. Output goes to the log, to the finder of
-// the first failure and, as progress, to the status.
+// Runs a step's foreign commands: in the package's folder, with only the step's variables, without network access
+// unless the step has it, and with compilers admitted by the governor. Output goes to the log, to the failure finder
+// and, as progress, to the status.
 class ToolRunner {
  public:
   ToolRunner(const Job& job, const recipe::Rules& rules, const SourceTree& tree, const BuildEnvironment& environment,
@@ -33,21 +33,21 @@ class ToolRunner {
   ToolRunner(const ToolRunner&) = delete;
   ToolRunner& operator=(const ToolRunner&) = delete;
 
-  // ${tree} and its like become the real places. Throws CommandFailed; `what` names the command in the message.
-  // `network`: this command may use it, whatever holds for the build.
+  // ${tree} and similar placeholders become real paths. Throws CommandFailed; `what` names the command in the message.
+  // `network`: give this command network access even if the build has none.
   void run(const std::vector<std::string>& argv, const std::string& what, bool network = false);
-  // The value that a PEP 517 hook returned.
+  // The return value of a PEP 517 hook.
   document::Value call_hook(const plan::CallHook& call);
   [[nodiscard]] std::string with_paths(std::string text) const;
 
-  // Of the commands: what they were kept from.
+  // How the commands were confined.
   [[nodiscard]] Confinement confinement() const;
-  // For questions to the environment's interpreter, which runs code of packages.
+  // For queries to the environment's interpreter, which run package code.
   [[nodiscard]] toolchain::Host confined_host() const;
-  // A script that repeats a failed command, in the environment it had; empty when it cannot be written.
+  // A script that runs a failed command again in the same environment; empty when it cannot be written.
   [[nodiscard]] std::filesystem::path write_repeat_script(const CommandFailed& failed) const;
-  // After the last command, and again where what follows fails: what the compile cache did. What the governor had to
-  // do becomes a note.
+  // Call after the last command, and again if a later phase fails: returns the compile cache's counts and notes what
+  // the governor had to do.
   governor::CacheCounts finish(bool good);
 
  private:
@@ -67,7 +67,7 @@ class ToolRunner {
   const recipe::Rules& m_rules;
   sys::SandboxMode m_sandbox;
   bool m_network_isolated;
-  sys::Environment m_git_variables;  // by which a git below the build finds the mirrors
+  sys::Environment m_git_variables;  // tell git in the build where the mirrors are
   std::optional<governor::GovernedBuild> m_governed;
   std::chrono::steady_clock::time_point m_told_compiles{};
   governor::CacheCounts m_cache;
