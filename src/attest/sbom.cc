@@ -201,8 +201,8 @@ std::string pypi_purl(std::string_view project, std::string_view version) {
 
 std::string generic_purl(std::string_view name, std::string_view version) { return purl("generic", name, version); }
 
-std::string system_purl(std::string_view type, std::string_view vendor, std::string_view name,
-                        std::string_view version, const Properties& qualifiers) {
+std::string system_purl(std::string_view type, std::string_view vendor, std::string_view name, std::string_view version,
+                        const Properties& qualifiers) {
   const std::string space = vendor.empty() ? std::string(type) : fmt::format("{}/{}", type, purl_encoded(vendor));
   std::string result = purl(space, name, version);
   char mark = '?';

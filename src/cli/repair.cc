@@ -73,7 +73,8 @@ int repair_wheels(const RepairCommand& command) {
 
 void add_repair(CLI::App& app, Outcome& outcome) {
   auto command = std::make_shared<RepairCommand>();
-  CLI::App* sub = app.add_subcommand("repair", "Copy the libraries that a wheel needs into it and fix its platform tag");
+  CLI::App* sub =
+      app.add_subcommand("repair", "Copy the libraries that a wheel needs into it and fix its platform tag");
   sub->footer(
       "Libraries of the platform, of the GPU driver and of packages that the wheel requires stay outside. Options of\n"
       "auditwheel repair mean the same here. docs/repair.md says more.\n\n"

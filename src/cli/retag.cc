@@ -19,10 +19,8 @@ int retag_wheels(const RetagCommand& command) {
     throw UsageError("nothing to change; give --auto, a tag, --build, --version, --local-version or --name");
   if (command.request.version && command.request.local_version)
     throw UsageError("--version and --local-version exclude each other: a version includes its local part");
-  return operate(command.common,
-                 [&](surgery::InputWheel& input, const surgery::WriteOptions& options, surgery::Item& item) {
-                   surgery::retag(input, command.request, options, item);
-                 });
+  return operate(command.common, [&](surgery::InputWheel& input, const surgery::WriteOptions& options,
+                                     surgery::Item& item) { surgery::retag(input, command.request, options, item); });
 }
 
 }  // namespace
@@ -31,7 +29,8 @@ void add_retag(CLI::App& app, Outcome& outcome) {
   auto command = std::make_shared<RetagCommand>();
   CLI::App* sub = app.add_subcommand("retag", "Change the tags, version, build number or name of a wheel");
   sub->footer(
-      "File name, WHEEL, METADATA, RECORD and the .dist-info and .data folders agree afterwards. Members are copied as\n"
+      "File name, WHEEL, METADATA, RECORD and the .dist-info and .data folders agree afterwards. Members are copied "
+      "as\n"
       "compressed bytes. The new tags are checked against the binaries. docs/retag.md says more.\n\n"
       "Examples:\n"
       "  wheelsmith retag demo-1.0-cp311-cp311-linux_x86_64.whl --auto --out dist\n"
@@ -40,9 +39,7 @@ void add_retag(CLI::App& app, Outcome& outcome) {
   surgery::RetagRequest& request = command->request;
   sub->add_flag("--auto", request.automatic, "The most compatible tags that the wheel qualifies for")->group("Tags");
   const auto add = [&](const char* option, std::optional<std::string>& value, const char* text, const char* type,
-                       const char* group) {
-    sub->add_option(option, value, text)->type_name(type)->group(group);
-  };
+                       const char* group) { sub->add_option(option, value, text)->type_name(type)->group(group); };
   add("--python-tag", request.python_tag, "Python tags; +TAG adds one, -TAG removes one", "TAGS", "Tags");
   add("--abi-tag", request.abi_tag, "ABI tags; +TAG adds one, -TAG removes one", "TAGS", "Tags");
   add("--platform-tag", request.platform_tag, "Platform tags; +TAG adds one, -TAG removes one", "TAGS", "Tags");

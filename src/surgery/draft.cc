@@ -69,8 +69,8 @@ document::Array earlier_operations(const InputWheel& input) {
   const auto value = document::try_parse_json(blob->bytes.text());
   const document::Array* list = value ? (*value)["operations"].array() : nullptr;
   if (list == nullptr || list->size() > k_most_operations)
-    throw Error(fmt::format("{} of the wheel cannot be read, so this operation cannot be added to it",
-                            k_operations_file));
+    throw Error(
+        fmt::format("{} of the wheel cannot be read, so this operation cannot be added to it", k_operations_file));
   return *list;
 }
 
@@ -119,9 +119,7 @@ Draft::Draft(const InputWheel& input, std::string operation)
   }
 }
 
-std::string Draft::in_dist_info(const std::string& name) const {
-  return m_input.distribution().dist_info + "/" + name;
-}
+std::string Draft::in_dist_info(const std::string& name) const { return m_input.distribution().dist_info + "/" + name; }
 
 void Draft::set_project(std::string name, std::string version) {
   m_name.name = std::move(name);

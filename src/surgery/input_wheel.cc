@@ -18,8 +18,8 @@ wheel::Distribution only_distribution(const FileTree& tree) {
   if (found.size() != 1)
     throw Error(fmt::format("not a wheel: it has {} .dist-info folders, and a wheel has one", found.size()));
   if (!found[0].problems.empty()) throw Error(found[0].problems[0]);
-  for (const auto& [present, file] : {std::pair(found[0].wheel.has_value(), "WHEEL"),
-                                      std::pair(found[0].metadata.has_value(), "METADATA")}) {
+  for (const auto& [present, file] :
+       {std::pair(found[0].wheel.has_value(), "WHEEL"), std::pair(found[0].metadata.has_value(), "METADATA")}) {
     if (!present) throw Error(fmt::format("not a wheel: {}/{} is missing", found[0].dist_info, file));
   }
   return std::move(found[0]);

@@ -16,7 +16,8 @@ std::string edit_metadata_text(std::string_view text, const FieldEdit& edit) {
   };
   while (!text.empty() && !trim(text.substr(0, line_end(0))).empty()) {  // an empty line begins the body
     std::size_t end = line_end(0);
-    while (end < text.size() && (text[end] == ' ' || text[end] == '\t') && !trim(text.substr(end, line_end(end) - end)).empty())
+    while (end < text.size() && (text[end] == ' ' || text[end] == '\t') &&
+           !trim(text.substr(end, line_end(end) - end)).empty())
       end = line_end(end);
     const std::string_view whole = text.substr(0, end);
     text.remove_prefix(end);

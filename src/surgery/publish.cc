@@ -132,8 +132,8 @@ void publish(const Draft& draft, const KnownBinaries& known, const PublishCheck&
   else
     sys::make_folders(options.out);
   sys::AtomicFile file(options.dry_run ? temporary->path() / file_name : target);
-  const std::uint64_t size = draft.write(
-      file, [&](std::uint64_t offset, Bytes bytes) { file.write_at(offset, bytes); }, options);
+  const std::uint64_t size =
+      draft.write(file, [&](std::uint64_t offset, Bytes bytes) { file.write_at(offset, bytes); }, options);
 
   Output output{target.string(), "", size, {}};
   {

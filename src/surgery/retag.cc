@@ -105,22 +105,23 @@ void change_project(Draft& draft, const RetagRequest& request) {
       });
   draft.put_text(draft.in_dist_info("METADATA"), std::move(text));
   if (request.name)
-    draft.note(fmt::format("code that asks importlib.metadata for \"{}\" does not find \"{}\"", old_name,
-                           *request.name));
+    draft.note(
+        fmt::format("code that asks importlib.metadata for \"{}\" does not find \"{}\"", old_name, *request.name));
 }
 
 void change_build(Draft& draft, const RetagRequest& request) {
   if (!request.build) return;
   const std::string& build = *request.build;
-  const bool valid = build.empty() || (build.front() >= '0' && build.front() <= '9' &&
-                                       std::ranges::all_of(build, [](char c) {
-                                         return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
-                                                (c >= 'A' && c <= 'Z') || c == '_' || c == '.';
-                                       }));
+  const bool valid =
+      build.empty() || (build.front() >= '0' && build.front() <= '9' && std::ranges::all_of(build, [](char c) {
+                          return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                                 c == '_' || c == '.';
+                        }));
   if (!valid)
-    throw RequestError(fmt::format("--build {}: a build number begins with a digit, and has letters, digits, '_' and "
-                                   "'.' after it",
-                                   printable(build)));
+    throw RequestError(
+        fmt::format("--build {}: a build number begins with a digit, and has letters, digits, '_' and "
+                    "'.' after it",
+                    printable(build)));
   draft.name().build = build;
 }
 
@@ -204,8 +205,8 @@ bool promises_no_more(const std::string& old_platforms, const std::string& new_p
       };
       if (!old_policy || rest(tag, *policy) != rest(old_tag, *old_policy)) return false;
       if (policy->is_linux()) return true;
-      const bool one_libc = policy->name.substr(0, policy->name.find('_')) ==
-                            old_policy->name.substr(0, old_policy->name.find('_'));
+      const bool one_libc =
+          policy->name.substr(0, policy->name.find('_')) == old_policy->name.substr(0, old_policy->name.find('_'));
       return one_libc && !old_policy->is_linux() && old_policy->priority >= policy->priority;
     });
   });

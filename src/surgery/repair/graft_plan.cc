@@ -102,9 +102,7 @@ void rename(wheel::ElfFacts& facts, const std::map<std::string, std::string>& re
 
 }  // namespace
 
-GraftPlan make_graft_plan(const PlanInputs& inputs, const pep::Policy& policy) {
-  return Planner(inputs, policy).run();
-}
+GraftPlan make_graft_plan(const PlanInputs& inputs, const pep::Policy& policy) { return Planner(inputs, policy).run(); }
 
 std::string name_with_hash(const std::string& file_name, const std::string& hash) {
   const std::size_t dot = std::min(file_name.find('.'), file_name.size());

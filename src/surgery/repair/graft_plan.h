@@ -16,16 +16,16 @@ namespace wheelsmith::surgery {
 // A library that goes into the wheel.
 struct Graft {
   std::shared_ptr<const ExternalLibrary> library;
-  std::string name;                             // its file name and SONAME in the wheel
+  std::string name;                              // its file name and SONAME in the wheel
   std::map<std::string, std::string> renames{};  // of what it needs
 };
 
 // What changes in a binary of the wheel.
 struct BinaryChange {
   std::map<std::string, std::string> renames{};
-  std::vector<std::string> removed{};        // NEEDED names that go
-  bool uses_grafts = false;                  // it needs the folder of grafts on its run path
-  std::vector<std::string> siblings{};       // folders of other packages that it needs on its run path
+  std::vector<std::string> removed{};   // NEEDED names that go
+  bool uses_grafts = false;             // it needs the folder of grafts on its run path
+  std::vector<std::string> siblings{};  // folders of other packages that it needs on its run path
 };
 
 struct MissingLibrary {

@@ -1,5 +1,6 @@
 #include "surgery/repair/library_search.h"
 
+#include <algorithm>
 #include <deque>
 #include <set>
 #include <unordered_map>
@@ -35,49 +36,59 @@ class LoaderWalk {
   }
 
  private:
+  // What the loader takes for one name: a file of the wheel, a library of the machine, or neither.
+  struct Answer {
+    LibraryNeed need;
+    const std::pair<const std::string, const wheel::ElfFacts*>* member = nullptr;
+  };
+
   void load(const std::string& path, const wheel::ElfFacts& root) {
     std::deque<wheel::LoadedFile> loaded = {{&root, path, true, nullptr}};
-    std::set<std::string> seen;  // real paths of libraries
+    std::set<std::string> seen = {path};
     for (std::size_t at = 0; at < loaded.size(); ++at) {
       const wheel::LoadedFile& file = loaded[at];
-      const std::string id = file.is_own ? file.facts->path : m_inputs.real_path(file.path);
-      const auto [entry, is_new] = m_result.needs.try_emplace(id);
-      if (!is_new && at == 0) entry->second.clear();  // as a root it decides for itself
-      const bool record = is_new || at == 0;
+      std::vector<LibraryNeed>& needs = m_result.needs[file.is_own ? file.facts->path : m_inputs.real_path(file.path)];
       for (const std::string& soname : file.facts->needed) {
         if (++m_lookups > k_most_lookups) throw Error("its files need each other in more ways than can be followed");
-        LibraryNeed need = resolve(file, soname);
-        if (need.library && seen.insert(need.library->real_path).second)
-          loaded.push_back({&need.library->facts, need.library->path, false, &file});
-        if (record) entry->second.push_back(std::move(need));
+        Answer answer = resolve(file, soname);
+        if (answer.member != nullptr && seen.insert(answer.member->first).second)
+          loaded.push_back({answer.member->second, answer.member->first, true, &file});
+        const auto& library = answer.need.library;
+        if (library && seen.insert(library->real_path).second)
+          loaded.push_back({&library->facts, library->path, false, &file});
+        remember(needs, std::move(answer.need));
       }
     }
   }
 
-  LibraryNeed resolve(const wheel::LoadedFile& file, const std::string& soname) {
+  // A library may be found only through the RPATH of the file that loads the one that needs it.
+  static void remember(std::vector<LibraryNeed>& needs, LibraryNeed need) {
+    const auto known = std::ranges::find(needs, need.soname, &LibraryNeed::soname);
+    if (known == needs.end())
+      needs.push_back(std::move(need));
+    else if (!known->inside && !known->library)
+      *known = std::move(need);
+  }
+
+  Answer resolve(const wheel::LoadedFile& file, const std::string& soname) {
     LibraryNeed need{soname, false, nullptr};
-    if (m_inputs.stays_outside(*file.facts, soname)) {
-      need.inside = true;
-      return need;
-    }
+    if (m_inputs.stays_outside(*file.facts, soname)) return {{soname, true, nullptr}};
     if (soname.find('/') != soname.npos) {
       for (const std::string& path : wheel::expand_run_path(soname, file)) need.library = at(path, *file.facts);
-      return need;
+      return {std::move(need)};
     }
     for (const wheel::SearchFolder& folder : wheel::search_folders(file, *m_inputs.machine)) {
       ++m_lookups;
       const std::string path = folder.path + "/" + soname;
-      if (const auto member = m_members.find(path); member != m_members.end() && fits(*member->second, *file.facts)) {
-        need.inside = true;
-        return need;
-      }
+      const auto member = m_members.find(path);
+      if (member != m_members.end() && fits(*member->second, *file.facts)) return {{soname, true, nullptr}, &*member};
       if (path.starts_with(k_site)) continue;
       need.library = at(path, *file.facts);
       if (need.library) break;
     }
     // A file of that name in the wheel that no path leads to: Python code loads it first.
-    if (m_names.contains(soname)) return {soname, true, nullptr};
-    return need;
+    if (m_names.contains(soname)) return {{soname, true, nullptr}};
+    return {std::move(need)};
   }
 
   static bool fits(const wheel::ElfFacts& library, const wheel::ElfFacts& by) {

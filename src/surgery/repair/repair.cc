@@ -222,8 +222,8 @@ std::vector<const pep::Policy*> Repairer::candidates() {
   std::ranges::stable_sort(result, [](const auto* a, const auto* b) { return a->priority > b->priority; });
   if (m_request.platform == "auto") return result;
   const auto asked = wheel::policy_named(m_request.platform, {});
-  const std::string other = m_request.platform.substr(std::min(
-      m_request.platform.size(), asked ? asked->name.size() + 1 : std::size_t(0)));
+  const std::string other =
+      m_request.platform.substr(std::min(m_request.platform.size(), asked ? asked->name.size() + 1 : std::size_t(0)));
   if (!asked || asked->is_linux())
     throw RequestError(fmt::format("--plat {}: must be auto or a policy like manylinux_2_28 or musllinux_1_2",
                                    printable(m_request.platform)));
@@ -239,27 +239,25 @@ std::vector<const pep::Policy*> Repairer::candidates() {
 bool Repairer::try_policy(const pep::Policy& policy) {
   m_plan = make_graft_plan(plan_inputs(), policy);
   // A plugin or test program that cannot be loaded here cannot be loaded elsewhere either.
-  std::erase_if(m_plan.missing, [&](const MissingLibrary& one) {
-    return m_roles.is_test(one.by) || m_roles.is_optional(one.by);
-  });
+  std::erase_if(m_plan.missing,
+                [&](const MissingLibrary& one) { return m_roles.is_test(one.by) || m_roles.is_optional(one.by); });
   if (!m_plan.missing.empty()) return false;
   std::vector<wheel::ElfFacts> judged;
   for (wheel::ElfFacts& file : planned_files(m_files, m_plan, m_libs)) {
     if (!m_roles.is_test(file.path) && !file.path.starts_with("--graft ")) judged.push_back(std::move(file));
   }
-  const wheel::Survey survey =
-      wheel::survey(judged, platform_options(), m_machine, wheel::LibcRule::any);
+  const wheel::Survey survey = wheel::survey(judged, platform_options(), m_machine, wheel::LibcRule::any);
   return wheel::satisfies(survey, policy);
 }
 
 std::string Repairer::why_not(const pep::Policy& policy) const {
   if (!m_plan.missing.empty())
-    return fmt::format("libraries were not found: {}. Add their folder with --ldpaths, or leave them outside with "
-                       "--exclude",
-                       list_of(m_plan.missing));
+    return fmt::format(
+        "libraries were not found: {}. Add their folder with --ldpaths, or leave them outside with "
+        "--exclude",
+        list_of(m_plan.missing));
   const std::vector<wheel::ElfFacts> planned = planned_files(m_files, m_plan, m_libs);
-  const wheel::Survey survey =
-      wheel::survey(planned, platform_options(), m_machine, wheel::LibcRule::any);
+  const wheel::Survey survey = wheel::survey(planned, platform_options(), m_machine, wheel::LibcRule::any);
   std::string text;
   std::size_t count = 0;
   for (const wheel::Violation& violation : wheel::violations(survey, policy)) {
@@ -302,16 +300,9 @@ void Repairer::set_tags() {
   for (const pep::Policy* policy : {m_policy, m_wider}) {
     if (policy == nullptr) continue;
     tags.insert(policy->name + "_" + m_machine);
-    for (const std::string& alias : policy->aliases) {
-      // The old names exist for the machines of their time.
-      if (alias != "manylinux1" && alias != "manylinux2010")
-        tags.insert(alias + "_" + m_machine);
-      else if (m_machine == "x86_64" || m_machine == "i686")
-        tags.insert(alias + "_" + m_machine);
-    }
+    for (const std::string& alias : policy->aliases) tags.insert(alias + "_" + m_machine);
   }
-  m_draft.name().platform =
-      wheel::canonical_tag_set(join(std::vector<std::string>(tags.begin(), tags.end()), "."));
+  m_draft.name().platform = wheel::canonical_tag_set(join(std::vector<std::string>(tags.begin(), tags.end()), "."));
 }
 
 void Repairer::run(Item& item) {

@@ -52,9 +52,10 @@ void Repairer::move_programs() {
     const std::size_t slash = file.path.find('/');
     const std::string rest = file.path.substr(slash + 1);
     if (!rest.starts_with("scripts/"))
-      throw Error(fmt::format("{} needs copies of libraries, but is installed outside of site-packages, where no run "
-                              "path leads to them",
-                              printable(file.path)));
+      throw Error(
+          fmt::format("{} needs copies of libraries, but is installed outside of site-packages, where no run "
+                      "path leads to them",
+                      printable(file.path)));
     const std::string target = m_input.name().name + ".scripts/" + rest.substr(8);
     m_draft.move(file.path, target);
     m_draft.put_text(file.path, program_shim(m_input.distribution().name(), target), true);
@@ -68,7 +69,8 @@ elf::Edit Repairer::edit_for(const wheel::ElfFacts& file) const {
   const bool runpath = !file.runpath.empty();
   const std::vector<std::string>& old = runpath ? file.runpath : file.rpath;
   std::vector<std::string> entries;
-  std::ranges::copy_if(old, std::back_inserter(entries), [](const std::string& one) { return !is_of_build_machine(one); });
+  std::ranges::copy_if(old, std::back_inserter(entries),
+                       [](const std::string& one) { return !is_of_build_machine(one); });
   std::vector<std::string> added;
   const std::string folder = folder_of_path(place_of(file.path));
   if (const auto siblings = m_siblings.find(file.path); siblings != m_siblings.end()) {
@@ -151,7 +153,8 @@ void Repairer::add_grafts() {
     edit.soname = graft.name;
     edit.rename_needed = graft.renames;
     const bool needs_copies = !graft.renames.empty() || m_explicit.contains(path);
-    edit.run_path = elf::RunPath{false, needs_copies ? std::vector<std::string>{"$ORIGIN"} : std::vector<std::string>()};
+    edit.run_path =
+        elf::RunPath{false, needs_copies ? std::vector<std::string>{"$ORIGIN"} : std::vector<std::string>()};
     try {
       const auto edited = std::make_shared<const elf::Edited>(elf::edit(blob.bytes, edit));
       m_draft.put_parts(member, 0755, parted(edited), [blob] { return blob; });

@@ -70,10 +70,10 @@ class Repairer {
   pep::LibC m_libc = pep::LibC::glibc;
   const wheel::LoaderMachine* m_loader = nullptr;
   LibrarySearch m_search;
-  std::map<std::string, std::string> m_hashes;  // real path -> SHA-256
-  std::set<std::string> m_explicit;             // real paths of --graft
+  std::map<std::string, std::string> m_hashes;              // real path -> SHA-256
+  std::set<std::string> m_explicit;                         // real paths of --graft
   std::map<std::string, std::set<std::string>> m_siblings;  // member -> folders below site-packages
-  std::optional<pep::Policy> m_own_policy;                   // one that is derived from the request
+  std::optional<pep::Policy> m_own_policy;                  // one that is derived from the request
   const pep::Policy* m_policy = nullptr;
   const pep::Policy* m_wider = nullptr;
   std::set<std::string> m_tried_grafts;

@@ -7,8 +7,8 @@ namespace wheelsmith::surgery {
 
 // Where a library of another package lies once both are installed.
 struct SiblingFolder {
-  std::string folder;    // below site-packages
-  std::string package;   // that has it; a pattern where none is required
+  std::string folder;     // below site-packages
+  std::string package;    // that has it; a pattern where none is required
   bool required = false;  // the wheel requires such a package
 };
 

@@ -170,7 +170,12 @@ class Owners {
     for (const auto& [spelling, path] : m_wanted) {
       if (m_found.contains(path) || !asked.insert(path).second) continue;
       sys::Command command;
-      command.argv = {"rpm", "--root", m_root.string(), "-qf", "--qf", "%{NAME}\\t%{VERSION}-%{RELEASE}\\t%{ARCH}\\n",
+      command.argv = {"rpm",
+                      "--root",
+                      m_root.string(),
+                      "-qf",
+                      "--qf",
+                      "%{NAME}\\t%{VERSION}-%{RELEASE}\\t%{ARCH}\\n",
                       spellings(path, m_root).front()};
       command.timeout = std::chrono::seconds(20);
       const sys::Captured answer = sys::capture(command, 1 << 20);

@@ -35,7 +35,7 @@ struct CheckOptions {
   std::optional<gpu::ArchList> archs;
   std::vector<gpu::ExpectedCode> expected_code;  // which library holds which of `archs`; empty: all of them hold all
   std::vector<gpu::Device> devices;
-  std::optional<std::uint64_t> max_size;  // nothing: the registry's usual limit, as a note
+  std::optional<std::uint64_t> max_size;    // nothing: the registry's usual limit, as a note
   const CarriedMembers* carried = nullptr;  // check_wheel() only
 };
 

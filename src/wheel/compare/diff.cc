@@ -107,7 +107,8 @@ class TreeDiff {
       Pair only = m_pairs.begin()->second;
       const Pair& other = std::next(m_pairs.begin())->second;
       (only.left.empty() ? only.left : only.right) = only.left.empty() ? other.left : other.right;
-      (only.left_size == 0 ? only.left_size : only.right_size) = only.left_size == 0 ? other.left_size : other.right_size;
+      (only.left_size == 0 ? only.left_size : only.right_size) =
+          only.left_size == 0 ? other.left_size : other.right_size;
       m_pairs = {{only.left, only}};
     }
   }
@@ -145,7 +146,9 @@ class TreeDiff {
   void compare_distribution(const std::string& prefix, const Distribution& left, const Distribution& right) {
     compare_words(Kind::tag, prefix, left.tags(), right.tags());
     const pep::Headers none;
-    const auto fields = [&](const std::optional<pep::Headers>& one) -> const pep::Headers& { return one ? *one : none; };
+    const auto fields = [&](const std::optional<pep::Headers>& one) -> const pep::Headers& {
+      return one ? *one : none;
+    };
     compare_fields(prefix, fields(left.metadata), fields(right.metadata));
     compare_fields(prefix + "WHEEL ", fields(left.wheel), fields(right.wheel));
     const std::string &body = fields(left.metadata).body, &other = fields(right.metadata).body;
@@ -244,9 +247,8 @@ class TreeDiff {
 
   // What only the bytes of METADATA and WHEEL tell is worth a word where their fields are equal.
   void drop_explained_bytes() {
-    const bool has_fields = std::ranges::any_of(m_differences, [](const Difference& one) {
-      return one.kind == Kind::metadata || one.kind == Kind::tag;
-    });
+    const bool has_fields = std::ranges::any_of(
+        m_differences, [](const Difference& one) { return one.kind == Kind::metadata || one.kind == Kind::tag; });
     if (!has_fields) return;
     std::erase_if(m_differences, [](const Difference& one) {
       return one.kind == Kind::bytes && (one.subject.ends_with("/METADATA") || one.subject.ends_with("/WHEEL"));

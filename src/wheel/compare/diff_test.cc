@@ -16,8 +16,8 @@ std::string diff_of(const testing::WheelBuilder& first, const testing::WheelBuil
   const WheelTree left(here), right(there);
   DiffOptions options;
   options.ignore = std::move(ignore);
-  const Diff found = diff({&left, &here, Bytes(one), first.file_name()},
-                          {&right, &there, Bytes(two), second.file_name()}, options);
+  const Diff found =
+      diff({&left, &here, Bytes(one), first.file_name()}, {&right, &there, Bytes(two), second.file_name()}, options);
   std::string text;
   for (const Difference& each : found.differences)
     text += std::string(enum_name(each.kind)) + " " + each.subject + " " + each.left + "|" + each.right + "\n";
@@ -29,8 +29,9 @@ testing::WheelBuilder base() { return testing::WheelBuilder("small", "1.0", "py3
 TEST(Diff, EqualWheels) { EXPECT_EQ(diff_of(base().add("small/a.py", "a"), base().add("small/a.py", "a")), ""); }
 
 TEST(Diff, AnotherVersionIsMetadataAndNotAnotherSetOfFiles) {
-  const std::string text = diff_of(base().add("small/a.py", "a"),
-                                   testing::WheelBuilder("small", "1.1", "py3-none-any").purelib(true).add("small/a.py", "a"));
+  const std::string text =
+      diff_of(base().add("small/a.py", "a"),
+              testing::WheelBuilder("small", "1.1", "py3-none-any").purelib(true).add("small/a.py", "a"));
   EXPECT_EQ(text,
             "metadata Version 1.0|1.1\n"
             "metadata file name: version 1.0|1.1\n");
