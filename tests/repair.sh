@@ -109,7 +109,7 @@ expect '11 word' "$(env/bin/demo-tool word)"
 env/bin/demo-static
 if "$judge" -m auditwheel --version >/dev/null 2>&1; then
   "$judge" -m auditwheel show "$made" 2>&1 | tr '\n' ' ' | tr -s ' ' >shown
-  tag=$(json '[t.split("-")[2] for t in items[0].outputs[0].tags][0]')
+  tag=$(sed 's/.*-\([a-z]*linux_[0-9a-z_]*\)\..*/\1/' <<<"$made")
   grep -qF "$tag" shown || fail "auditwheel says: $(<shown)"
 fi
 mv gone build
@@ -124,7 +124,7 @@ cmp "$made" "twice/${made##*/}"
 # auditwheel's options.
 run_json repair "$wheel" --plat manylinux_2_5_x86_64 --out old
 [[ $status == 1 && $(json 'items[0].error') == *manylinux_2_5* ]] || fail "$(<"$t/out")"
-expect '' "$(ls -A old 2>/dev/null)"
+expect '' "$(ls -A old 2>/dev/null || true)"
 run_json repair "$wheel" --exclude 'libinner.so.*' --exclude libouter.so.2 -L .more --strip --out excluded
 expect 0 $status "$(<"$t/out")"
 expect '' "$(unzip -Z1 "$(json 'items[0].outputs[0].path')" | grep inner || true)"

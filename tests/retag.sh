@@ -10,7 +10,7 @@ python3 -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || skip "not 
 
 make_extension demo.so
 head -c 3000000 /dev/urandom >data.bin
-echo 'import demo; print(demo.__name__)' >tool
+printf '#!python\nprint(1)\n' >tool
 mkdir in
 wheel=in/demo-1.0-cp311-cp311-linux_x86_64.whl
 demo_wheel "$wheel" demo.so demo/data.bin=data.bin demo-1.0.data/scripts/demo-tool=tool demo-1.0.dist-info/RECORD.jws=tool
@@ -46,8 +46,9 @@ expect "$(json 'items[0].outputs[0].tags' | sort)" "$(unzip -p "$made" '*/WHEEL'
 python3 same_members.py "$wheel" "$made"
 run check "$made"
 expect 0 $status "$(<"$t/out")"
-"$judge" -c 'from packaging.utils import parse_wheel_filename as p; import sys; p(sys.argv[1])' "${made##*/}" 2>/dev/null ||
-  "$judge" -c 'import packaging' 2>/dev/null && "$judge" -c 'from packaging.utils import parse_wheel_filename as p; import sys; p(sys.argv[1])' "${made##*/}"
+if "$judge" -c 'import packaging' 2>/dev/null; then
+  "$judge" -c 'from packaging.utils import parse_wheel_filename; import sys; parse_wheel_filename(sys.argv[1])' "${made##*/}"
+fi
 if "$judge" -m auditwheel --version >/dev/null 2>&1; then
   "$judge" -m auditwheel show "$made" | tr '\n' ' ' >shown
   grep -qF "$(unzip -p "$made" '*/WHEEL' | sed -n 's/^Tag: cp311-cp311-//p' | sort | head -n 1)" shown || fail "auditwheel: $(<shown)"
@@ -64,7 +65,7 @@ expect "$(stat -c %s "$made")" "$(json 'items[0].outputs[0].bytes')"
 run retag "$wheel" --platform-tag manylinux_2_5_x86_64 --abi-tag cp312 --out bad
 expect 1 $status "$(<"$t/out")"
 [[ $(<"$t/err") == *tag-extension-suffix* ]] || fail "$(<"$t/err")"
-expect '' "$(ls -A bad 2>/dev/null)"
+expect '' "$(ls -A bad 2>/dev/null || true)"
 run retag "$wheel" --abi-tag cp312 --python-tag cp312 --out bad --force
 expect 0 $status "$(<"$t/err")"
 
@@ -77,8 +78,9 @@ run check "$made"
 expect 0 $status "$(<"$t/out")"
 python3 -m venv --without-pip env
 "$judge" -m pip --python env/bin/python install --no-index --no-deps -q "$made" 2>pip.err || fail "$(<pip.err)"
-expect '1.0+cu130' "$(env/bin/python -c 'import demo; from importlib.metadata import version; print(version("demo-fork"))')"
-env/bin/demo-tool >/dev/null || env/bin/python env/bin/demo-tool >/dev/null
+expect '1.0+cu130' "$(env/bin/python -c 'from importlib.metadata import version; print(version("demo-fork"))')"
+[[ -e env/bin/demo-tool ]] || fail "the script is not installed"
+cmp data.bin env/lib/python3.11/site-packages/demo/data.bin
 expect "$sum" "$(sha256sum <"$wheel")" "the input"
 unzip -p "$made" '*/wheelsmith/operations.json' >operations.json
 expect "${sum%% *}" "$(json 'operations[0].input.sha256' operations.json)"

@@ -88,7 +88,23 @@ class LoaderWalk {
     }
     // A file of that name in the wheel that no path leads to: Python code loads it first.
     if (m_names.contains(soname)) return {{soname, true, nullptr}};
+    if (!need.library) need.library = search_nearby(file, soname);
     return {std::move(need)};
+  }
+
+  // Where the loader would not look, but the build did: the RUNPATH of those that load the file, and the file's own
+  // folder. Builds that work with LD_LIBRARY_PATH leave such libraries.
+  std::shared_ptr<const ExternalLibrary> search_nearby(const wheel::LoadedFile& file, const std::string& soname) {
+    for (const wheel::LoadedFile* by = file.loader; by != nullptr; by = by->loader) {
+      for (const std::string& element : by->facts->runpath) {
+        for (const std::string& folder : wheel::expand_run_path(element, *by)) {
+          if (++m_lookups > k_most_lookups || folder.starts_with(k_site)) continue;
+          if (auto library = at(folder + "/" + soname, *file.facts)) return library;
+        }
+      }
+    }
+    if (file.is_own) return nullptr;
+    return at(file.path.substr(0, file.path.rfind('/') + 1) + soname, *file.facts);
   }
 
   static bool fits(const wheel::ElfFacts& library, const wheel::ElfFacts& by) {

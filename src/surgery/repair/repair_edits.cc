@@ -39,6 +39,12 @@ std::string program_shim(const std::string& project, const std::string& member) 
       project, member);
 }
 
+elf::Edited unchanged(Bytes original) {
+  elf::Edited edited;
+  edited.tail_offset = edited.size = original.size();
+  return edited;
+}
+
 bool is_of_build_machine(const std::string& entry) { return entry.empty() || entry.front() == '/'; }
 
 }  // namespace
@@ -112,11 +118,13 @@ void Repairer::edit_members() {
     try {
       Blob blob = m_input.tree().open(path).value();
       Blob strip;
-      if (m_request.strip && elf::can_edit(blob.bytes)) {
+      if (m_request.strip) {
         strip = stripped(blob.bytes, facts.at(path)->machine, m_stripped->path(), i);
         blob = strip;
       }
-      const auto edited = std::make_shared<const elf::Edited>(elf::edit(blob.bytes, edit));
+      // A static program has nothing to edit, and an empty edit of it is refused.
+      const auto edited = edit.empty() ? std::make_shared<const elf::Edited>(unchanged(blob.bytes))
+                                       : std::make_shared<const elf::Edited>(elf::edit(blob.bytes, edit));
       const std::lock_guard lock(mutex);
       const auto moved = m_moved.find(path);
       const std::string& target = moved == m_moved.end() ? path : moved->second;
