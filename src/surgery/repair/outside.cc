@@ -14,6 +14,15 @@ namespace wheelsmith::surgery {
 bool Repairer::is_others(const wheel::ElfFacts& by, const std::string& soname) const {
   const std::string who = wheel::provided_by_others(soname, m_required.required);
   if (who.starts_with("the wheel ") || who.find("driver") != who.npos || who.starts_with("ROCm")) return true;
+  // A requirement by itself proves little: leidenalg imports igraph, whose wheel has no libigraph.so. There must be a
+  // run path into the package, or code that loads its libraries.
+  const auto leads_there = [&](const std::vector<std::string>& paths) {
+    return std::ranges::any_of(paths, [&](const std::string& entry) {
+      const auto folder = wheel::folder_in_wheel(entry, place_of(by.path));
+      return folder && !m_own_folders.contains(*folder) && m_required.has_module(folder->substr(0, folder->find('/')));
+    });
+  };
+  if (m_required.loaded.empty() && !leads_there(by.rpath) && !leads_there(by.runpath)) return false;
   const auto found = wheel::find_required(m_required, by, soname, m_own_folders);
   return found && found->certain;
 }

@@ -238,9 +238,15 @@ std::vector<const pep::Policy*> Repairer::candidates() {
 
 bool Repairer::try_policy(const pep::Policy& policy) {
   m_plan = make_graft_plan(plan_inputs(), policy);
-  // A plugin or test program that cannot be loaded here cannot be loaded elsewhere either.
-  std::erase_if(m_plan.missing,
-                [&](const MissingLibrary& one) { return m_roles.is_test(one.by) || m_roles.is_optional(one.by); });
+  // Test programs do not count, as in `check`. What is found nowhere and fits a package that the wheel requires is
+  // taken to be that package's.
+  std::erase_if(m_plan.missing, [&](const MissingLibrary& one) {
+    if (m_roles.is_test(one.by)) return true;
+    const auto file = std::ranges::find(m_files, one.by, &wheel::ElfFacts::path);
+    if (file == m_files.end()) return false;
+    const auto package = wheel::find_required(m_required, *file, one.soname, m_own_folders);
+    return package && package->certain;
+  });
   if (!m_plan.missing.empty()) return false;
   std::vector<wheel::ElfFacts> judged;
   for (wheel::ElfFacts& file : planned_files(m_files, m_plan, m_libs)) {
