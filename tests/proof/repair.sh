@@ -20,7 +20,7 @@ export PATH=$tools/bin:$PATH PATCHELF=$tools/bin/patchelf
 unset LD_LIBRARY_PATH
 
 copied() { # WHEEL: original names of the libraries in NAME.libs
-  unzip -Z1 "$1" | sed -n 's|^[^/]*\.libs/||p' | grep '\.so' | sed -E 's/(-[0-9a-f]{8})+(\.so|\.[0-9]+\.so)/\2/' | sort -u
+  unzip -Z1 "$1" | sed -n 's|^[^/]*\.libs/||p' | grep '\.so' | sed -E 's/(-[0-9a-f]{8})+((\.[0-9]+)*\.so)/\2/' | sort -u
 }
 shown() { auditwheel show "$1" 2>/dev/null | tr '\n' ' ' | sed -n 's/.*platform tag: *"\([^"]*\)".*/\1/p'; }
 known() { grep -qP "^$1\t$2\t" "$proof/repair.known" 2>/dev/null; }

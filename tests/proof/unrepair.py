@@ -13,7 +13,7 @@ import sys
 import tempfile
 import zipfile
 
-HASH = re.compile(r"(-[0-9a-f]{8})+(?=\.so|\.[0-9]+\.so|$)")
+HASH = re.compile(r"(-[0-9a-f]{8})+(?=(\.[0-9]+)*\.so|$)")
 PATCHELF = os.environ.get("PATCHELF", "patchelf")
 
 

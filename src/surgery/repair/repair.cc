@@ -197,6 +197,7 @@ wheel::PlatformOptions Repairer::platform_options() const {
   wheel::PlatformOptions options;
   options.tags = m_input.name().platforms();
   options.excluded = m_request.excluded;
+  options.excluded.insert(options.excluded.end(), m_left_outside.begin(), m_left_outside.end());
   for (const auto& [id, needs] : m_search.needs) {
     for (const LibraryNeed& need : needs) {
       if (!need.inside || need.library) continue;
@@ -245,7 +246,9 @@ bool Repairer::try_policy(const pep::Policy& policy) {
     const auto file = std::ranges::find(m_files, one.by, &wheel::ElfFacts::path);
     if (file == m_files.end()) return false;
     const auto package = wheel::find_required(m_required, *file, one.soname, m_own_folders);
-    return package && package->certain;
+    if (!package || !package->certain) return false;
+    m_left_outside.insert(one.soname);
+    return true;
   });
   if (!m_plan.missing.empty()) return false;
   std::vector<wheel::ElfFacts> judged;

@@ -76,7 +76,7 @@ class Repairer {
   std::optional<pep::Policy> m_own_policy;                  // one that is derived from the request
   const pep::Policy* m_policy = nullptr;
   const pep::Policy* m_wider = nullptr;
-  std::set<std::string> m_tried_grafts;
+  std::set<std::string> m_left_outside;  // SONAMEs that were not found and fit a required package
   GraftPlan m_plan;
   std::map<std::string, std::string> m_moved;  // programs: member -> new member
   std::map<std::string, SystemPackage> m_owners;
