@@ -9,9 +9,9 @@
 
 // The software bill of materials that a wheel carries in its .dist-info/sboms folder (PEP 770): CycloneDX 1.6 as JSON.
 //
-// What is inside the wheel stands in `components`; what it was built with stands in `formulation`, so that a scanner
-// does not report a compiler's defects as those of the package. It holds no time, no host and no path, and its serial
-// number is derived from its content: the same build gives the same bytes.
+// The contents of the wheel are in `components`; its build inputs are in `formulation`, so that a scanner does not
+// report a compiler's vulnerabilities as the package's. It contains no time, host or path, and its serial number is
+// derived from its content: the same build gives the same bytes.
 
 namespace wheelsmith::attest {
 

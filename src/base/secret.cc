@@ -8,7 +8,7 @@
 namespace wheelsmith {
 
 bool names_a_secret(std::string_view variable) {
-  // By whole words, so that KEYBOARD, MONKEY and PATH are none.
+  // Matches whole words, so that KEYBOARD, MONKEY and PATH do not match.
   static constexpr std::array<std::string_view, 12> words = {"token",      "secret",     "password",    "passwd",
                                                              "passphrase", "credential", "credentials", "key",
                                                              "apikey",     "pat",        "auth",        "pass"};

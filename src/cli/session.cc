@@ -25,7 +25,7 @@ namespace {
 
 using settings::Kind;
 
-// Exit status 2 for what a setting says wrong, whoever said it.
+// An invalid setting is a usage error (exit status 2), wherever it was set.
 template <class Read>
 auto as_usage(Read read) {
   try {
@@ -35,9 +35,9 @@ auto as_usage(Read read) {
   }
 }
 
-// Where the folders of shipped recipes may be: in the working folder (a checkout), and beside the program (build/ of a
-// checkout, share/wheelsmith of an installation). Not above the working folder: what lies there may be anybody's. The
-// owner of the program that the user runs is trusted already.
+// Folders that may contain the shipped examples: the working folder (a checkout), and folders beside the program
+// (build/ of a checkout, share/wheelsmith of an installation). Folders above the working folder are excluded, because
+// other users may own them. The owner of the program is trusted already.
 std::vector<std::filesystem::path> example_folders() {
   std::error_code ignored;
   const std::filesystem::path program = sys::own_executable();
@@ -55,15 +55,15 @@ std::vector<std::filesystem::path> example_folders() {
   return folders;
 }
 
-// A compiler with a root that is not there finds no headers, and would be blamed for it.
+// With a sysroot that does not exist, the compiler would fail later with misleading messages about headers.
 std::filesystem::path read_sysroot(const settings::Settings& settings) {
   const std::string folder = settings.text("sysroot");
   if (!folder.empty() && !sys::is_folder(folder))
-    throw UsageError(fmt::format("--sysroot {}: there is no such folder", printable(folder)));
+    throw UsageError(fmt::format("--sysroot {}: no such folder", printable(folder)));
   return folder;
 }
 
-// What the user names must be there. `doctor` has checks for the same, with more to say.
+// Paths given by the user must exist. `doctor` checks the same and reports more details.
 void refuse_missing_places(const settings::Settings& settings) {
   std::error_code ignored;
   if (!settings.text("machine").empty()) return;
@@ -73,7 +73,7 @@ void refuse_missing_places(const settings::Settings& settings) {
       throw UsageError(fmt::format("--{} {}: no such folder", name, printable(folder)));
   }
   for (const char* name : {"out", "store"}) {
-    const std::string folder = settings.text(name);
+    const std::string folder = settings.folder(name);
     if (!folder.empty() && std::filesystem::exists(folder, ignored) && !sys::is_folder(folder))
       throw UsageError(fmt::format("--{} {}: must be a folder, but is a file", name, printable(folder)));
   }
@@ -95,7 +95,7 @@ std::shared_ptr<const toolchain::Description> read_machine(const std::string& fi
   });
 }
 
-// Files of an image are other files than ours of the same name.
+// A file in an image differs from the host's file of the same name.
 toolchain::Memo make_memo(store::Store& store) {
   const auto image = container::inside(sys::current_environment());
   const std::string place = image ? image->id + "\n" : "";
@@ -123,7 +123,7 @@ std::string variable(const sys::Environment& environment, const std::string& nam
 
 void SettingOptions::add_to(CLI::App& command, const std::vector<std::string>& names) {
   for (const settings::Option& option : settings::all_options()) {
-    // What chooses the settings file belongs to every command that reads one.
+    // Every command that reads settings has the options that select the settings file.
     const bool wanted =
         option.allowed == settings::Allowed::not_in_files ||
         (names.empty() ? option.name != "packages" : std::ranges::find(names, option.name) != names.end());
@@ -135,7 +135,7 @@ void SettingOptions::add_to(CLI::App& command, const std::vector<std::string>& n
       continue;
     }
     const bool several = option.kind == Kind::list || option.kind == Kind::texts || option.kind == Kind::table ||
-                         option.kind == Kind::programs;
+                         option.kind == Kind::programs || option.kind == Kind::places;
     CLI::Option* added = command.add_option(shorter + "--" + option.name, m_values[option.name], option.help);
     added->allow_extra_args(false)->type_name(option.argument)->group(group);
     if (!option.fallback.empty()) added->default_str(option.fallback);
@@ -149,10 +149,10 @@ run::SandboxOptions sandbox_options(const settings::Settings& settings) {
   for (const std::string& path : settings.list("sandbox-open")) {
     std::error_code error;
     if (!std::filesystem::exists(path, error))
-      throw UsageError(fmt::format("--sandbox-open {}: there is no such file or folder", printable(path)));
+      throw UsageError(fmt::format("--sandbox-open {}: no such file or folder", printable(path)));
     options.open.push_back(std::filesystem::absolute(path));
   }
-  // Trying what the kernel allows starts a process: not for a build that is in the store.
+  // Probing the kernel starts a process, so `auto` does it only when a step is really built.
   if (options.mode != "auto") (void)run::sandbox_mode(options);
   return options;
 }
@@ -168,10 +168,11 @@ settings::Settings SettingOptions::read(const std::vector<std::string>& packages
         result.set_from_command_line(name, document::Array(values.begin(), values.end()));
         continue;
       }
-      // What may stand several times is joined the way the environment would have it.
+      // Values of a repeated option are joined as in the environment variable.
       const auto& options = settings::all_options();
       const auto option = std::ranges::find(options, name, &settings::Option::name);
-      const bool one_to_a_line = option != options.end() && option->kind == Kind::texts;
+      const bool one_to_a_line =
+          option != options.end() && (option->kind == Kind::texts || option->kind == Kind::places);
       result.set_from_command_line(name, join(values, one_to_a_line ? "\n" : ","));
     }
     for (const auto& [name, value] : m_flags) {
@@ -188,7 +189,7 @@ unsigned number_setting(const settings::Settings& settings, const std::string& n
   const std::string text = settings.text(name);
   if (text.empty()) return fallback;
   const auto number = to_number(text);
-  return static_cast<unsigned>(number.value_or(fallback));  // its form has been checked
+  return static_cast<unsigned>(number.value_or(fallback));  // validated when it was set
 }
 
 std::filesystem::path own_recipe_folder() {
@@ -202,9 +203,18 @@ std::filesystem::path recipe_folder(const settings::Settings& settings) {
   return sys::is_folder(own) ? own : std::filesystem::path();
 }
 
+store::StoreOptions store_options(const settings::Settings& settings) {
+  store::StoreOptions options;
+  options.claim_timeout = std::chrono::seconds(number_setting(settings, "claim-timeout", 120));
+  const std::string scratch = settings.text("scratch");
+  if (!scratch.empty()) options.scratch = std::filesystem::absolute(scratch);
+  return options;
+}
+
 std::unique_ptr<store::Store> open_store(const settings::Settings& settings) {
-  const std::string root = settings.text("store");
-  return std::make_unique<store::Store>(root.empty() ? store::Store::default_root() : std::filesystem::absolute(root));
+  const std::string root = settings.folder("store");
+  return std::make_unique<store::Store>(root.empty() ? store::Store::default_root() : std::filesystem::absolute(root),
+                                        store_options(settings));
 }
 
 Session::Session(const settings::Settings& settings, bool upgrade) : m_settings(settings), m_upgrade(upgrade) {
@@ -223,11 +233,15 @@ Session::Session(const settings::Settings& settings, bool upgrade) : m_settings(
   }
   m_host.memo = make_memo(*m_store);
   m_fetcher = std::make_unique<fetch::Fetcher>(*m_store, fetch_options());
+  const bool offline = m_settings.flag("offline");
+  m_remotes = std::make_unique<remote::RemoteStores>(
+      offline ? std::vector<std::string>() : m_settings.urls("store"), fetch_options(),
+      [this](const std::string& note) { m_remote_notes.push_back(note); });
 }
 
 fetch::FetchOptions Session::fetch_options() const {
   fetch::FetchOptions options;
-  // It is this machine that fetches, whichever is planned for.
+  // Downloads run on this machine, even if the plan is for another one.
   const sys::Environment environment = sys::current_environment();
   const std::filesystem::path python = sys::find_program("python3", variable(environment, "PATH"));
   options.index = fetch::read_pip_settings(environment, variable(environment, "VIRTUAL_ENV"));
@@ -265,6 +279,14 @@ plan::PlanInputs Session::inputs() {
                           .patch_folder = patches.path,
                           .example_folders = example_folders()};
   inputs.on_found_patchset = patch_trust(patches);
+  if (!m_remotes->empty()) {
+    inputs.find_remote = [this](const std::string& key) -> std::optional<plan::PlanInputs::RemoteResult> {
+      auto found = m_remotes->find(key);
+      if (!found) return std::nullopt;
+      return plan::PlanInputs::RemoteResult{found->url, found->record.wheel_name};
+    };
+    inputs.remote_notes = [this] { return std::exchange(m_remote_notes, {}); };
+  }
   return inputs;
 }
 

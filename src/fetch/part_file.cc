@@ -78,7 +78,7 @@ void PartFile::start_anew() {
 
 void PartFile::discard() { sys::remove_tree(m_folder); }
 
-void PartFile::fetch(const std::string& url, const FetchOptions& options) {
+void PartFile::fetch(const std::string& url, const FetchOptions& options, std::uint64_t most_bytes) {
   int retry = 0;
   for (int tries = 0;; ++tries) {
     if (!m_resumable) start_anew();
@@ -90,6 +90,7 @@ void PartFile::fetch(const std::string& url, const FetchOptions& options) {
     transfer.url = url;
     transfer.output = m_body;
     transfer.response_headers = m_headers;
+    transfer.most_bytes = most_bytes;
     transfer.resume = m_begin > 0;
     const Transferred result =
         transfer_once(transfer, options, [&](std::uint64_t done) { return watch(done, options); });
@@ -98,7 +99,7 @@ void PartFile::fetch(const std::string& url, const FetchOptions& options) {
       start_anew();
       continue;
     }
-    // A line that breaks every now and then is no reason to give up as long as something comes.
+    // An unreliable connection may continue as long as it makes progress.
     if (size() > m_begin && m_resumable && tries < k_most_tries) retry = 0;
     if (m_no_room || !wait_for_retry(retry++, result, options)) fail(result, url, options);
   }
@@ -125,9 +126,9 @@ void PartFile::fail(const Transferred& result, const std::string& url, const Fet
   const std::uint64_t room = sys::free_disk_bytes(m_folder);
   if (size() == 0) discard();
   if (m_no_room || (result.curl == k_write_failed && room < k_spare_bytes)) {
-    throw Error(fmt::format("no space left for {}: {} are free in {}{}; `wheelsmith store gc` makes room", m_what,
+    throw Error(fmt::format("no space left for {}: {} free in {}{}; `wheelsmith store gc` frees space", m_what,
                             human_bytes(room), m_folder.parent_path().string(),
-                            m_total == 0 ? "" : fmt::format(", and it has {}", human_bytes(m_total))));
+                            m_total == 0 ? "" : fmt::format(", {} needed", human_bytes(m_total))));
   }
   throw Error(failure_text(result, url, options));
 }

@@ -1,5 +1,5 @@
-// What is served, and nothing else: pages of the index, the files that it lists, and their sidecars. A name that begins
-// with '.' is nobody's business; a folder without a page has no listing.
+// Serves only the pages of the index, the files it lists, and their sidecars. Hidden names are not served; a folder
+// without a page has no listing.
 
 #include "index/responder.h"
 
@@ -19,36 +19,7 @@
 
 namespace wheelsmith::index {
 
-struct Responder::Content {
-  std::shared_ptr<const std::string> text;
-  std::shared_ptr<const sys::OpenFile> file;
-  std::string type;
-  std::string etag;
-  std::string last_modified;
-  bool negotiated = false;
-
-  [[nodiscard]] std::uint64_t size() const { return text ? text->size() : file->stat().size; }
-};
-
 namespace {
-
-std::string_view reason(unsigned status) {
-  switch (status) {
-    case 200: return "OK";
-    case 206: return "Partial Content";
-    case 301: return "Moved Permanently";
-    case 304: return "Not Modified";
-    case 400: return "Bad Request";
-    case 404: return "Not Found";
-    case 405: return "Method Not Allowed";
-    case 406: return "Not Acceptable";
-    case 408: return "Request Timeout";
-    case 416: return "Range Not Satisfiable";
-    case 431: return "Request Header Fields Too Large";
-    case 503: return "Service Unavailable";
-    default: return "Internal Server Error";
-  }
-}
 
 std::string type_of(std::string_view path) {
   if (path.ends_with(".html")) return std::string(k_html_type);
@@ -68,52 +39,13 @@ bool is_page_name(std::string_view path) {
 
 bool is_hidden(std::string_view path) { return path.starts_with('.') || path.find("/.") != std::string_view::npos; }
 
-// Whether one of the tags in a list is this one. For If-None-Match weak ones count as well.
-bool lists_tag(std::string_view list, std::string_view etag) {
-  for (const std::string_view item : split(list, ',')) {
-    std::string_view tag = trim(item);
-    if (tag == "*") return true;
-    if (tag.starts_with("W/")) tag.remove_prefix(2);
-    if (tag == etag) return true;
-  }
-  return false;
-}
-
-std::string http_time(std::int64_t nanoseconds) {
-  return fmt::format("{:%a, %d %b %Y %H:%M:%S GMT}",
-                     fmt::gmtime(static_cast<std::time_t>(nanoseconds / 1'000'000'000)));
-}
-
-std::string etag_of(const sys::FileStat& stat) {
-  return fmt::format("\"{:x}-{:x}-{:x}\"", stat.inode, stat.size, static_cast<std::uint64_t>(stat.changed));
-}
-
 Response moved(const std::string& place) {
-  Response response = plain_response(301, "it is at " + place);
+  Response response = plain_response(301, "moved to " + place);
   response.headers.emplace_back("Location", place);
   return response;
 }
 
 }  // namespace
-
-Response plain_response(unsigned status, std::string_view words) {
-  Response response;
-  response.status = status;
-  response.text = std::make_shared<const std::string>(
-      fmt::format("{} {}\n{}{}", status, reason(status), words, words.empty() ? "" : "\n"));
-  response.size = response.text->size();
-  response.headers.emplace_back("Content-Type", "text/plain; charset=utf-8");
-  return response;
-}
-
-std::string Response::head(bool keep_alive) const {
-  std::string lines = fmt::format("HTTP/1.1 {} {}\r\nServer: wheelsmith\r\n", status, reason(status));
-  for (const auto& [name, value] : headers) lines += name + ": " + value + "\r\n";
-  if (status != 304) lines += fmt::format("Content-Length: {}\r\n", size);
-  lines +=
-      fmt::format("X-Content-Type-Options: nosniff\r\nConnection: {}\r\n\r\n", keep_alive ? "keep-alive" : "close");
-  return lines;
-}
 
 Responder::Responder(const ServeOptions& options)
     : m_folder(std::filesystem::canonical(options.folder)), m_on_problem(options.on_problem) {
@@ -131,7 +63,7 @@ void Responder::tick() const {
   if (m_live) m_live->tick();
 }
 
-std::optional<Responder::Content> Responder::find_page(const std::string& path) const {
+std::optional<Content> Responder::find_page(const std::string& path) const {
   if (m_live) {
     const auto page = m_live->current()->page(path);
     if (!page) return std::nullopt;
@@ -157,7 +89,7 @@ bool Responder::has_page(const std::string& folder) const {
   return m_folder.stat_of(prefix + "index.html") || m_folder.stat_of(prefix + "index.v1_json");
 }
 
-std::optional<Responder::Content> Responder::find_file(const std::string& path) const {
+std::optional<Content> Responder::find_file(const std::string& path) const {
   std::string listed = path;
   std::string_view beside;
   const auto cut = [&](std::string_view ending) {
@@ -175,7 +107,7 @@ std::optional<Responder::Content> Responder::find_file(const std::string& path) 
   if (known != nullptr && beside == ".provenance" && !known->has_provenance) return std::nullopt;
   if (known != nullptr && beside == ".publish.attestation" && !known->has_beside(beside)) return std::nullopt;
   if (known != nullptr && beside == ".metadata") {
-    // It need not lie there: it comes out of the wheel, and is what the page promised or nothing.
+    // The file need not exist: the contents come from the wheel, and must match the page's hash.
     const auto wheel = m_folder.open_file(listed);
     auto text = wheel ? read_metadata(*wheel, known->parts) : std::nullopt;
     if (!text || to_hex(sha256(Bytes(*text))) != known->facts.metadata_sha256) return std::nullopt;
@@ -198,49 +130,10 @@ std::optional<Responder::Content> Responder::find_file(const std::string& path) 
                  false};
 }
 
-Response Responder::deliver(const Request& request, const Content& content) {
-  Response response;
-  response.headers.emplace_back("ETag", content.etag);
-  if (!content.last_modified.empty()) response.headers.emplace_back("Last-Modified", content.last_modified);
-  // A cache may keep it and must ask whether it is still the same: wheels do get rebuilt under one name.
-  response.headers.emplace_back("Cache-Control", "no-cache");
-  if (content.negotiated) response.headers.emplace_back("Vary", "Accept");
-  const auto none_match = request.header("if-none-match");
-  const auto since = request.header("if-modified-since");
-  const bool same = none_match ? lists_tag(*none_match, content.etag)
-                               : since && !content.last_modified.empty() && *since == content.last_modified;
-  if (same) {
-    response.status = 304;
-    return response;
-  }
-  response.headers.emplace_back("Content-Type", content.type);
-  response.headers.emplace_back("Accept-Ranges", "bytes");
-  // A part is only of use to one who has the rest of the same thing.
-  const auto if_range = request.header("if-range");
-  const bool parts =
-      !if_range || *if_range == content.etag || (!content.last_modified.empty() && *if_range == content.last_modified);
-  const ByteRange range = parse_range(parts ? request.header("range") : std::nullopt, content.size());
-  if (range.kind == ByteRange::Kind::unsatisfiable) {
-    Response refused = plain_response(416, "");
-    refused.headers.emplace_back("Content-Range", fmt::format("bytes */{}", content.size()));
-    return refused;
-  }
-  response.text = content.text;
-  response.file = content.file;
-  response.begin = range.begin;
-  response.size = range.end - range.begin;
-  if (range.kind == ByteRange::Kind::part) {
-    response.status = 206;
-    response.headers.emplace_back("Content-Range",
-                                  fmt::format("bytes {}-{}/{}", range.begin, range.end - 1, content.size()));
-  }
-  return response;
-}
-
 Response Responder::answer_page(const Request& request, const std::string& folder, const Target& target) const {
   const std::string prefix = folder.empty() ? "" : folder + "/";
   if (!has_page(folder)) {
-    // PEP 503: a name that is not spelled the normal way leads to the one that is.
+    // PEP 503: a name that is not normalized redirects to the normalized one.
     const std::string last(base_name(folder));
     const std::string normal = pep::normalized_name(last);
     const std::string other = folder.substr(0, folder.size() - last.size()) + normal;
@@ -250,11 +143,11 @@ Response Responder::answer_page(const Request& request, const std::string& folde
   const auto choice = choose_page(request.header("accept"), target.query);
   if (!choice)
     return plain_response(
-        406, "there are application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html and text/html");
+        406, "supported types: application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html, text/html");
   auto content = find_page(prefix + (choice->json ? "index.v1_json" : "index.html"));
   if (content) {
     content->type = choice->content_type;
-  } else {  // a folder that was indexed in one form only
+  } else {  // a folder indexed in one form only
     content = find_page(prefix + (choice->json ? "index.html" : "index.v1_json"));
   }
   if (!content) return plain_response(404, "");
@@ -265,7 +158,7 @@ Response Responder::answer_page(const Request& request, const std::string& folde
 Response Responder::answer_path(const Request& request, const Target& target) const {
   std::string path = target.path;
   if (is_hidden(path)) return plain_response(404, "");
-  // Habit writes /simple/ behind the address of an index.
+  // Users often append /simple/ to the address of an index.
   if ((path == "simple" || path.starts_with("simple/")) && !has_page("simple")) {
     if (path == "simple" && !target.folder) return moved("simple/");
     path.erase(0, 7);
@@ -293,7 +186,7 @@ Response Responder::answer(const Request& request) const {
   if (!target) return plain_response(400, "");
   try {
     return answer_path(request, *target);
-  } catch (const Error& error) {  // one request becomes an answer; the disk's troubles are no stranger's business
+  } catch (const Error& error) {  // answer this request; clients do not see details of disk errors
     tell(fmt::format("{}: {}", printable(request.target), error.what()));
     return plain_response(500, "");
   }

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "index/answerer.h"
 #include "index/publish.h"
 #include "index/request.h"
 #include "sys/open_folder.h"
@@ -17,56 +18,37 @@ namespace wheelsmith::index {
 
 class LiveSite;
 
-// An answer: status and headers as they are sent, and the body in one of two forms.
-struct Response {
-  unsigned status = 200;
-  std::vector<std::pair<std::string, std::string>> headers;
-  std::shared_ptr<const std::string> text;    // either this
-  std::shared_ptr<const sys::OpenFile> file;  // or a part of this
-  std::uint64_t begin = 0;
-  std::uint64_t size = 0;  // of the body; nothing of it is sent for HEAD
-
-  // Status line and headers with their end.
-  [[nodiscard]] std::string head(bool keep_alive) const;
-};
-
-// A few words as text.
-Response plain_response(unsigned status, std::string_view words);
-
 struct ServeOptions {
   std::filesystem::path folder;
-  bool live = false;  // make the pages from the folder, also where it has been indexed
+  bool live = false;  // render the pages from the folder even if it has been indexed
   LookOptions look;
   IndexOptions indexes;
   PageOptions pages;
-  // What goes wrong without the client being to blame, in words for the one who serves; called from several threads.
-  // May be empty.
+  // Receives server-side problems for the operator; called from several threads. May be empty.
   std::function<void(const std::string&)> on_problem{};
 };
 
-// Requests to answers. For any number of threads.
-class Responder {
+// Answers requests. Thread-safe.
+class Responder final : public Answerer {
  public:
-  // A folder that has been indexed is served as it is; of any other the pages are made in memory, and made again when
-  // the folder changes. Nothing is written.
+  // An indexed folder is served as it is; for others the pages are rendered in memory, and again when the folder
+  // changes. Nothing is written.
   explicit Responder(const ServeOptions& options);
-  ~Responder();
+  ~Responder() override;
 
-  [[nodiscard]] Response answer(const Request& request) const;
+  [[nodiscard]] Response answer(const Request& request) const override;
   [[nodiscard]] bool is_live() const { return m_live != nullptr; }
-  // Hands a sentence to on_problem.
-  void tell(const std::string& problem) const;
-  // Looks at every file again where that is due; for a clock to call.
-  void tick() const;
+  // Passes a sentence to on_problem.
+  void tell(const std::string& problem) const override;
+  // Checks every file again if due; called periodically.
+  void tick() const override;
 
  private:
-  struct Content;
   [[nodiscard]] Response answer_path(const Request& request, const Target& target) const;
   [[nodiscard]] Response answer_page(const Request& request, const std::string& folder, const Target& target) const;
   [[nodiscard]] std::optional<Content> find_page(const std::string& path) const;
   [[nodiscard]] std::optional<Content> find_file(const std::string& path) const;
   [[nodiscard]] bool has_page(const std::string& folder) const;
-  [[nodiscard]] static Response deliver(const Request& request, const Content& content);
 
   sys::OpenFolder m_folder;
   std::function<void(const std::string&)> m_on_problem;

@@ -1,6 +1,6 @@
-// Each thread has an epoll of its own with the listening socket in it and the connections that it accepted; nothing is
-// shared between them but the responder, so that a slow client keeps nobody waiting and a connection needs no lock.
-// No name is ever resolved: the program is static, and addresses are numbers.
+// Each thread has its own epoll with the listening socket and the connections that it accepted; the threads share only
+// the answerer, so a slow client blocks no other and a connection needs no lock. No name is ever resolved: the program
+// is static, and addresses are numeric.
 
 #include <fmt/format.h>
 #include <pthread.h>
@@ -23,25 +23,24 @@ namespace {
 
 using Clock = Connection::Clock;
 
-// When all connections are taken, idle ones have to go. One that has just come is spared, and so is one whose client
-// still takes its answer.
+// If all connections are in use, idle ones are closed, except new ones and those still receiving a response.
 constexpr auto k_least_idle = std::chrono::seconds(1);
 constexpr auto k_stalled = std::chrono::seconds(10);
-// Idle ones may belong to another thread, which drops them within half a second.
+// Idle ones may belong to another thread, which closes them within half a second.
 constexpr unsigned k_overdraft = 2;
 
-// Tokens of what a worker watches; those of connections follow.
+// Tokens of a worker's own descriptors; those of connections follow.
 constexpr std::uint64_t k_listener = 0, k_wake = 1, k_first_connection = 2;
 
 }  // namespace
 
 struct Server::Shared {
-  Shared(std::string_view address, const Responder& answers, const ServerLimits& some_limits, AccessLog a_log)
-      : listener(address), responder(answers), limits(some_limits), log(std::move(a_log)) {}
+  Shared(std::string_view address, const Answerer& answers, const ServerLimits& some_limits, AccessLog a_log)
+      : listener(address), answerer(answers), limits(some_limits), log(std::move(a_log)) {}
 
   sys::TcpListener listener;
   sys::WakeUp wake;
-  const Responder& responder;
+  const Answerer& answerer;
   ServerLimits limits;
   AccessLog log;
   std::atomic<unsigned> connections{0};
@@ -92,7 +91,7 @@ class Server::Worker {
  private:
   struct Client {
     Connection connection;
-    bool writing = false;  // it is watched for room to write in
+    bool writing = false;  // watched for writability
   };
 
   template <class Which>
@@ -120,7 +119,7 @@ class Server::Worker {
   }
 
   void accept() {
-    // A few at a time: the other threads want some, too.
+    // A few at a time, to leave some for the other threads.
     for (int i = 0; i < 8; ++i) {
       sys::TcpListener::Accepted accepted = m_shared.listener.accept();
       if (!accepted.socket.is_open()) {
@@ -138,7 +137,7 @@ class Server::Worker {
       }
       accepted.socket.set_no_delay();
       const std::uint64_t token = m_next_token++;
-      Connection connection(std::move(accepted.socket), std::move(accepted.host), m_shared.responder, m_shared.limits,
+      Connection connection(std::move(accepted.socket), std::move(accepted.host), m_shared.answerer, m_shared.limits,
                             m_shared.log);
       m_queue.add(connection.fd(), sys::EventQueue::Interest::read, token);
       m_clients.emplace(token, Client{std::move(connection)});
@@ -153,8 +152,8 @@ class Server::Worker {
     Connection::Next next = Connection::Next::close;
     try {
       next = client.connection.proceed();
-    } catch (const std::exception& error) {  // no memory for this one: the others go on
-      m_shared.responder.tell(error.what());
+    } catch (const std::exception& error) {  // no memory for this client; the others continue
+      m_shared.answerer.tell(error.what());
     }
     if (next == Connection::Next::close) {
       m_clients.erase(found);
@@ -176,8 +175,8 @@ class Server::Worker {
   std::uint64_t m_next_token = k_first_connection;
 };
 
-Server::Server(std::string_view address, const Responder& responder, const ServerLimits& limits, AccessLog log)
-    : m_shared(std::make_unique<Shared>(address, responder, limits, std::move(log))) {
+Server::Server(std::string_view address, const Answerer& answerer, const ServerLimits& limits, AccessLog log)
+    : m_shared(std::make_unique<Shared>(address, answerer, limits, std::move(log))) {
   m_url = fmt::format("http://{}/", m_shared->listener.address());
 }
 
@@ -195,7 +194,7 @@ void Server::run(const std::function<bool()>& stop) {
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   while (!stop()) {
     ::usleep(200'000);  // a signal ends it early
-    m_shared->responder.tick();
+    m_shared->answerer.tick();
   }
   m_shared->stopping = true;
   m_shared->wake.signal();

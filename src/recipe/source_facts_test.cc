@@ -138,6 +138,14 @@ TEST(SourceFacts, VariablesThatMustBeSet) {
   EXPECT_EQ(required("if os.environ['A_B'] == os.environ['C_D']: pass\n"), (Names{"A_B", "C_D"}));
 }
 
+// As pip does: the backend names the setup_requires, and the build has no network to fetch them itself.
+TEST(MakeUp, ASetupPyAloneIsBuiltByTheBackendOfSetuptools) {
+  const Recipe recipe = infer(
+      read_source(TextTree(Files{{"PKG-INFO", "Name: demo\n"}, {"setup.py", "setup(setup_requires=['cramjam'])\n"}})));
+  EXPECT_EQ(recipe.rules(Variant::cpu).backend, Rules::Backend::pep517);
+  EXPECT_EQ(recipe.rules(Variant::cpu).requires_, (Names{"setuptools", "wheel"}));
+}
+
 TEST(MakeUp, ARustProjectNeedsCargo) {
   for (const char* requirement : {"maturin>=1,<2", "setuptools-rust"}) {
     EXPECT_EQ(inferred_for("x", requirement).requires_versions.programs, (Names{"cargo", "rustc"})) << requirement;

@@ -105,7 +105,7 @@ Confinement ToolRunner::confinement() const { return {m_sandbox, m_network_isola
 // later steps and runs trust them (the tree's state, compiler links, the driver).
 sys::SandboxPolicy ToolRunner::policy(bool network) const {
   const plan::BuildSpec& spec = m_job.spec;
-  PolicyMaker maker(m_job.sandbox, m_services.store.root());
+  PolicyMaker maker(m_job.sandbox, m_services.store.roots());
   maker.read(m_tree.tree);
   for (const char* folder : k_own_folders) maker.write(m_tree.tree / folder);
   if (spec.editable) {
@@ -179,7 +179,7 @@ sys::Environment ToolRunner::plain_variables(bool network) const {
   for (const auto& [name, value] : m_job.spec.variables.loose) result[name] = with_paths(value);
   const bool open = m_job.spec.network || network;
   if (!open && !m_network_isolated) {
-    // The kernel forbids namespaces here. A dead proxy stops programs that honour proxies; the provenance says so.
+    // The kernel forbids namespaces here. A dead proxy stops programs that honour proxies; the provenance records it.
     for (const char* name : {"http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"})
       result[name] = "http://127.0.0.1:9";
   }

@@ -1,6 +1,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 
@@ -17,7 +18,7 @@ namespace wheelsmith::sys {
 
 namespace {
 
-// The call again for as long as signals interrupt it, and what it came to.
+// Repeats the call while signals interrupt it, and returns its result.
 template <class Call>
 Moved moved(Call call) {
   ssize_t size = 0;
@@ -68,6 +69,11 @@ Moved Socket::send_now(std::string_view text, bool more) const {
   return moved([&] { return ::send(m_fd.raw(), text.data(), text.size(), flags); });
 }
 
+Moved Socket::send_file_now(const Fd& file, std::uint64_t offset, std::size_t count) const {
+  auto at = static_cast<off_t>(offset);
+  return moved([&] { return ::sendfile(m_fd.raw(), file.raw(), &at, count); });
+}
+
 Moved Socket::receive_now(std::span<char> into) const {
   return moved([&] { return ::recv(m_fd.raw(), into.data(), into.size(), MSG_DONTWAIT); });
 }
@@ -108,7 +114,7 @@ bool Socket::send_fd(const Fd& fd) const {
 Fd Socket::receive_fd() const {
   char byte = 0;
   iovec part{&byte, 1};
-  // Room for one: the kernel closes what else a stranger sends.
+  // Room for one descriptor: the kernel closes any others that the peer sends.
   alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
   msghdr message{};
   message.msg_iov = &part;
@@ -144,7 +150,7 @@ Socket Socket::from_parent(std::string_view text) {
 std::pair<Socket, Socket> socket_pair() {
   std::array<int, 2> ends{-1, -1};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
-    throw Error(std::string("cannot make a socket: ") + std::strerror(errno));
+    throw Error(std::string("cannot create a socket: ") + std::strerror(errno));
   return {Socket(Fd(ends[0])), Socket(Fd(ends[1]))};
 }
 

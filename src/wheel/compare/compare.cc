@@ -29,7 +29,7 @@ bool same_contents(Bytes first, Bytes second) {
          (first.size() == 0 || std::memcmp(first.data(), second.data(), first.size()) == 0);
 }
 
-// What the directories say of the members that both have.
+// Differences in the directory entries of common members.
 std::vector<std::string> compare_archives(const zip::Archive& first, const zip::Archive& second, const Entries& here,
                                           const Entries& there) {
   std::size_t times = 0, modes = 0, packing = 0;
@@ -47,7 +47,7 @@ std::vector<std::string> compare_archives(const zip::Archive& first, const zip::
   const auto add = [&](std::size_t count, const char* what) {
     if (count > 0) result.push_back(fmt::format("{} of {} member{}", what, count, count == 1 ? "" : "s"));
   };
-  add(times, "the time stamps");
+  add(times, "the timestamps");
   add(modes, "the file modes");
   add(packing, "the compression");
   std::vector<std::string> order, other_order;
@@ -105,7 +105,7 @@ WheelComparison compare_wheels(Bytes first, Bytes second) {
     if (!here.contains(name)) result.members.push_back({MemberDifference::Kind::only_second, name});
   }
   std::ranges::sort(result.members, {}, &MemberDifference::name);
-  // It lists the hashes of the others.
+  // RECORD lists the hashes of the others.
   for (MemberDifference& member : result.members) {
     if (result.members.size() > 1 && member.name.ends_with(".dist-info/RECORD"))
       member.reasons = {"it lists the members that differ"};

@@ -19,7 +19,7 @@ struct ScanOptions {
   std::function<bool(const std::string& name)> skip = {};
 };
 
-// A file that is device code by itself: a fat binary, a HIP bundle, a .kpack archive.
+// A file of device code: a fat binary, a HIP bundle, a .kpack archive.
 struct DeviceFile {
   std::string path;
   gpu::FileKind kind = gpu::FileKind::other;

@@ -1,13 +1,12 @@
 #include "wheel/write/seal.h"
 
-// From members to a wheel. RECORD holds a hash of every other member and stands behind them all, so each member is
-// fetched, hashed, deflated and written in one pass, several at a time, and RECORD is made from what that pass saw: it
-// cannot disagree with the bytes in the wheel. Where packed bytes are copied as they are, the pass only fetches and
-// hashes (which proves the stream and its CRC), and the copying comes after. A caller that trusts the RECORD of the
-// wheel that they come from hands in its lines, and then copying is all there is to do.
+// Writes members to a wheel. RECORD contains a hash of every other member and comes last, so each member is read,
+// hashed, deflated and written in one pass, several at a time, and RECORD is built from the bytes of that pass: it
+// cannot disagree with the wheel. Where compressed bytes are copied, the pass only reads and hashes (which verifies the
+// stream and its CRC), and copying follows.
 //
-// The order is that of the wheel format's advice: .dist-info at the end, so that a reader at the end of a file finds
-// metadata, directory and end record close together, and tools that change metadata rewrite the tail only.
+// The order follows the wheel specification's recommendation: .dist-info at the end, so that metadata, directory and
+// end record are close together, and tools that change metadata rewrite only the tail.
 
 #include <fmt/format.h>
 
@@ -34,15 +33,15 @@ void arrange(std::vector<SealedMember>& members, const std::string& dist_info) {
   for (std::size_t i = 0; i < members.size(); ++i) {
     refuse_hostile_name(members[i].name);
     if (members[i].name == pep::record_path(dist_info)) {
-      throw Error(members[i].name + " is written from all other members and cannot be given");
+      throw Error(members[i].name + " is generated and cannot be passed as a member");
     }
     if (i > 0 && members[i].name == members[i - 1].name) {
-      throw Error(printable(members[i].name) + " stands in the wheel twice; which one is meant cannot be told");
+      throw Error(printable(members[i].name) + " occurs twice in the wheel; the intended one is ambiguous");
     }
   }
 }
 
-// Each member's contents leave behind their line of RECORD when they are fetched.
+// Reading a member's contents records its RECORD line.
 std::vector<zip::NewMember> hashing(const std::vector<SealedMember>& members, std::vector<pep::RecordLine>& lines) {
   std::vector<zip::NewMember> result;
   result.reserve(members.size());
@@ -159,16 +158,16 @@ std::uint64_t seal(std::vector<SealedMember> members, const std::string& dist_in
 
 void refuse_hostile_name(const std::string& name) {
   const auto refuse = [&](std::string_view why) {
-    throw Error(fmt::format("the member {} {}", printable(std::string_view(name).substr(0, 200)), why));
+    throw Error(fmt::format("member {} {}", printable(std::string_view(name).substr(0, 200)), why));
   };
   if (name.empty()) refuse("has no name");
-  if (is_unsafe_path(name)) refuse("leads out of the folder that the wheel is unpacked into");
+  if (is_unsafe_path(name)) refuse("points outside the installation folder");
   const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
   if (std::any_of(name.begin(), name.end(), is_control)) refuse("has a control character in its name");
   if (name.find('\\') != std::string::npos) refuse("has a backslash in its name");
-  if (!is_valid_utf8(name)) refuse("has a name that is no UTF-8");
+  if (!is_valid_utf8(name)) refuse("has a name that is not valid UTF-8");
   for (const std::string_view part : split(name, '/')) {
-    if (part.empty() || part == ".") refuse("has an empty part or \".\" in its name, which hides what it really is");
+    if (part.empty() || part == ".") refuse("has an empty component or \".\" in its name");
   }
 }
 
@@ -199,7 +198,7 @@ std::string canonical_tag_set(std::string_view set) {
   std::vector<std::string> words;
   for (const std::string_view word : split(set, '.')) {
     if (!is_tag_word(word))
-      throw Error(fmt::format("{} is no tag: {} is no word of one", printable(set), printable(word)));
+      throw Error(fmt::format("{} is not a valid tag: bad part {}", printable(set), printable(word)));
     words.emplace_back(word);
   }
   std::sort(words.begin(), words.end());
