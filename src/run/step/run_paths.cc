@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/error.h"
 #include "base/parallel.h"
 #include "base/text.h"
 #include "sys/file.h"

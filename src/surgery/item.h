@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/zip_epoch.h"
+
+// Options and results of the operations on finished wheels (retag, repair). See draft.cc.
+
+namespace wheelsmith::surgery {
+
+struct WriteOptions {
+  std::filesystem::path out = ".";  // folder of the new wheels
+  bool dry_run = false;             // write and check everything, then remove it
+  bool hash = true;                 // compute the SHA-256 of the new wheel
+  bool force = false;               // publish despite new errors, which become notes
+  std::int64_t time = k_zip_epoch;  // of the members, SOURCE_DATE_EPOCH
+  unsigned threads = 1;
+};
+
+// One new wheel.
+struct Output {
+  std::string path;
+  std::string sha256;  // "" unless WriteOptions::hash
+  std::uint64_t bytes = 0;
+  std::vector<std::string> tags;
+};
+
+// The result of an operation for one input.
+struct Item {
+  std::string path;   // of the input
+  std::string error;  // not empty: nothing was written
+  std::vector<Output> outputs;
+  std::uint64_t before_bytes = 0, after_bytes = 0;
+  std::vector<std::string> notes;  // sentences
+  bool dry_run = false;
+};
+
+}  // namespace wheelsmith::surgery

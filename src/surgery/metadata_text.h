@@ -1,0 +1,17 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace wheelsmith::surgery {
+
+// A change of one field of METADATA. Empty: the field stays as written; "": it is removed; else the new value.
+using FieldEdit = std::function<std::optional<std::string>(std::string_view field, std::string_view value)>;
+
+// METADATA with some fields changed. `field` is in lower case; `value` has its continuation lines joined by blanks.
+// Everything else, including the body, keeps its bytes.
+std::string edit_metadata_text(std::string_view text, const FieldEdit& edit);
+
+}  // namespace wheelsmith::surgery
