@@ -1,5 +1,7 @@
 // `serve`: a folder of wheels as a package index over HTTP.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/error.h"
