@@ -48,6 +48,10 @@ std::string pypi_purl(std::string_view project, std::string_view version);
 // "pkg:generic/gcc@12.2.0"
 std::string generic_purl(std::string_view name, std::string_view version);
 
+// "pkg:deb/debian/libgomp1@12.2.0-14?arch=amd64&distro=debian-12": a package of a distribution.
+std::string system_purl(std::string_view type, std::string_view vendor, std::string_view name, std::string_view version,
+                        const Properties& qualifiers);
+
 // The address without user and password; "" for what is not reachable by others (a folder, file:, an scp-like address
 // without a scheme): such an address says nothing to readers and would reveal a path.
 std::string public_url(std::string_view url);

@@ -1,5 +1,7 @@
 // `serve`: serves a folder of wheels as a package index over HTTP, or a store to other machines.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/error.h"
