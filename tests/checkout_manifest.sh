@@ -35,7 +35,7 @@ expect "$one https://git.example/acme/vision.git" "$(pinned)"
 expect pytorch/.github/ci_commit_pins/vision.txt "$(json 'items[0].ref_by')"
 run checkout vision --torch-dir pytorch --require-related-commit --into v2
 expect 1 $status
-grep -q 'no record of torchvision' "$t/err"
+grep -q 'has no entry for torchvision in related_commits' "$t/err"
 printf '# comment\n\nubuntu|pytorch|torchvision|main|%s|https://git.example/acme/fork.git\n' "$two" >pytorch/related_commits
 run_json checkout vision --torch-dir pytorch --require-related-commit --into v2
 expect "$two https://git.example/acme/fork.git" "$(pinned)"
@@ -81,7 +81,7 @@ printf '{"schema_version": 1, "pytorch_vision": {"repo": "https://git.example/ac
 run_json manifest checkout rock.json --into rock
 expect 0 $status "$(cat "$t/err")"
 expect "$one" "$(git -C rock/vision rev-parse HEAD)"
-grep -q 'left out therock' "$t/err"
+grep -q 'skipped therock' "$t/err"
 # Everything is validated before the first checkout.
 bad() { # WORDS: bad.json is refused with them
   run manifest checkout bad.json --into nothing "${@:2}"
