@@ -19,10 +19,10 @@ namespace wheelsmith::wheel {
 // A member to write: contents are read on demand; `raw` names the compressed source if it can be copied.
 struct SealedMember : zip::NewMember {
   const zip::Entry* raw = nullptr;
-  // Of a raw member: its line in the old RECORD. Where there is one, the contents are not read again.
+  // Of a raw member: its line in the old RECORD. If set, the contents are not read again.
   std::optional<pep::RecordLine> recorded{};
-  // A part of the contents, from any thread, each part once. A member that has it is deflated in parts that run in
-  // parallel, where SealOptions::write_at allows that.
+  // Returns a part of the contents; called from any thread, once per part. With SealOptions::write_at, a member that
+  // has it is deflated in parallel parts.
   std::function<Blob(std::uint64_t offset, std::uint64_t size)> open_part{};
 };
 
@@ -30,26 +30,27 @@ struct SealOptions {
   std::int64_t time = k_zip_epoch;
   unsigned threads = 1;
   const zip::Archive* raw_from = nullptr;  // copy members with `raw` from it unchanged instead of deflating them again
-  // Changes bytes that the sink has got already. The header of a member in parts is written again at its end.
+  // Overwrites bytes that the sink has received. The header of a member in parts is rewritten at its end.
   std::function<void(std::uint64_t offset, Bytes bytes)> write_at = {};
+};
 
-  // Writes the members with a RECORD of them all. Canonical order: by name, the .dist-info folder last, RECORD at the
-  // end. Throws Error for names that point outside the wheel, for duplicate names, and for a member named RECORD.
-  // Returns the size of the wheel.
-  std::uint64_t seal(std::vector<SealedMember> members, const std::string& dist_info, const SealOptions& options,
-                     Sink& sink);
+// Writes the members with a RECORD of them all. Canonical order: by name, the .dist-info folder last, RECORD at the
+// end. Throws Error for names that point outside the wheel, for duplicate names, and for a member named RECORD.
+// Returns the size of the wheel.
+std::uint64_t seal(std::vector<SealedMember> members, const std::string& dist_info, const SealOptions& options,
+                   Sink& sink);
 
-  // Throws Error unless the name is relative, plain ('/' between parts, no "." or "..") and safe on every system.
-  void refuse_hostile_name(const std::string& name);
+// Throws Error unless the name is relative, plain ('/' between parts, no "." or "..") and safe on every system.
+void refuse_hostile_name(const std::string& name);
 
-  // Scripts and executable files get 0755, all others 0644.
-  std::uint32_t canonical_mode(std::string_view name, std::uint32_t mode);
+// Scripts and executable files get 0755, all others 0644.
+std::uint32_t canonical_mode(std::string_view name, std::uint32_t mode);
 
-  // The text of a WHEEL file: the fields of `old` except its tags, then every tag of the name, sorted. Root-Is-Purelib
-  // becomes false if the name's platform implies binaries.
-  std::string wheel_file_text(const pep::Headers& old, const pep::WheelName& name);
+// The text of a WHEEL file: the fields of `old` except its tags, then every tag of the name, sorted. Root-Is-Purelib
+// becomes false if the name's platform implies binaries.
+std::string wheel_file_text(const pep::Headers& old, const pep::WheelName& name);
 
-  // The tag set, sorted and without duplicates. Throws Error for invalid tags.
-  std::string canonical_tag_set(std::string_view set);
+// The tag set, sorted and without duplicates. Throws Error for invalid tags.
+std::string canonical_tag_set(std::string_view set);
 
 }  // namespace wheelsmith::wheel
