@@ -1,43 +1,44 @@
-# The door to everything; CMake does the work. `make help` lists the targets.
+# Entry point for all tasks; CMake does the work. `make help` lists the targets.
 
 PRESET ?= dev
 PREFIX ?= /usr/local
+ARCH ?= $(shell uname -m)
 JOBS ?= $(shell nproc)
 SECONDS ?= 600
-# A compiler cache is used where there is one; nobody needs to have it.
+# ccache is used if installed; it is optional.
 export CMAKE_CXX_COMPILER_LAUNCHER ?= $(shell command -v ccache)
-# Leaks are errors too, and a report without a stack helps nobody.
+# Leaks are errors too; reports need a stack.
 export ASAN_OPTIONS ?= detect_leaks=1
 export UBSAN_OPTIONS ?= print_stacktrace=1
 
-all: release ## the static program, build/wheelsmith
+all: release ## build the static program, build/wheelsmith
 
 help:
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 24
 
-# Always asked for: ninja knows better than make what is out of date. Copied only when it changed, so that its time stamp
-# says something.
+# Always run: ninja knows better than make what is out of date. Copied only when changed, so that its time stamp is
+# meaningful.
 release:
 	@scripts/setup.sh build
 	@scripts/configure.sh release
 	@cmake --build build/release --target wheelsmith
 	@cmp -s build/release/bin/wheelsmith build/wheelsmith || cp build/release/bin/wheelsmith build/wheelsmith
 
-# The program of the preset dev is static, too: the tests that want a static one take it. The release program is not built
-# here, since both do not fit into CI's time.
-test: ## unit tests, end-to-end scripts, corpus replay; PRESET=dev|asan|tsan
+# The dev preset's program is also static, so tests that need a static program use it. The release program is not built
+# here, because both do not fit into CI's time limit.
+test: ## run unit tests, end-to-end scripts and the fuzz corpus; PRESET=dev|asan|tsan
 	@scripts/setup.sh test
 	@scripts/tools.sh
 	@scripts/configure.sh $(PRESET)
 	@cmake --build build/$(PRESET)
 	@ctest --test-dir build/$(PRESET) --output-on-failure --no-tests=error -j $(JOBS)
 
-demo: ## makes a wheel on the spot, inspects it, checks it, breaks it, checks again
+demo: ## take the tour: build, inspect, check, install and run an example package
 	@scripts/setup.sh demo
 	@$(MAKE) --no-print-directory release
 	@scripts/demo.sh
 
-bench: ## ratios against auditwheel, libdeflate, cuobjdump, pip and uv; WHEELS=folder of wheels
+bench: ## compare speed with auditwheel, libdeflate, cuobjdump, pip and uv; WHEELS=folder of wheels
 	@scripts/setup.sh bench
 	@scripts/tools.sh
 	@$(MAKE) --no-print-directory release
@@ -49,63 +50,82 @@ bench: ## ratios against auditwheel, libdeflate, cuobjdump, pip and uv; WHEELS=f
 	@python3 bench/cache.py
 	@python3 bench/rocm_package.py
 
-proof: ## compares our answers with other tools' on many wheels of the registry; WHEELS=folder of wheels
-	@scripts/setup.sh proof
+proof: ## compare results with other tools on many wheels from the package index; WHEELS=folder of wheels
+	@scripts/setup.sh proof cross-aarch64
 	@scripts/tools.sh
 	@$(MAKE) --no-print-directory release
 	@scripts/proof.sh
 
-proof-flash: ## flash-attn for CUDA, stopped twice on the way, and twelve of its units under the governor; three hours on two cores
+proof-flash: ## build flash-attn for CUDA, interrupted twice, and 12 of its units under the governor; 3 hours on 2 cores
 	@scripts/setup.sh proof
 	@scripts/tools.sh
 	@$(MAKE) --no-print-directory release
 	@WHEELS=none scripts/proof.sh flash_cuda governor_flash
 
-fuzz: ## SECONDS=600 for each target; TARGETS="zip elf"; keeps what it finds in fuzz/corpus
+fuzz: ## fuzz each target for SECONDS=600; TARGETS="zip elf"; adds findings to fuzz/corpus
 	@scripts/setup.sh fuzz
 	@scripts/configure.sh fuzz
 	@cmake --build build/fuzz
 	@SECONDS_EACH=$(SECONDS) scripts/fuzz.sh $(TARGETS)
 
-dist: ## packages of the static program in build/dist: wheel, Debian package, tarball, bill of materials, checksums
+# The release program for this machine's architecture; a cross build with its own preset for another one.
+ifeq ($(ARCH),$(shell uname -m))
+dist: ## package the program in build/dist: wheel, Debian package, tarball, SBOM, checksums; ARCH=x86_64|aarch64
 	@scripts/setup.sh dist
 	@$(MAKE) --no-print-directory release
-	@scripts/dist.sh build/wheelsmith build/dist
+	@scripts/dist.sh build/wheelsmith build/dist $(ARCH)
+else
+dist: cross
+	@scripts/dist.sh build/release-$(ARCH)/bin/wheelsmith build/dist $(ARCH)
+endif
+
+cross:
+	@scripts/setup.sh dist cross-$(ARCH)
+	@scripts/sysroot.sh $(ARCH) build/sysroot-$(ARCH)
+	@scripts/configure.sh release-$(ARCH)
+	@cmake --build build/release-$(ARCH) --target wheelsmith
+
+docs: ## the documentation as a site in build/docs: static pages with search, readable offline
+	@scripts/setup.sh docs
+	@$(MAKE) --no-print-directory release
+	@scripts/docs.py build/docs --program build/wheelsmith --picture
 
 sources = $(shell find src fuzz bench tests -name '*.cc' -o -name '*.h')
 
-format: ## clang-format over all sources
+format: ## run clang-format on all sources
 	@scripts/setup.sh format
 	@clang-format-19 -i $(sources)
 
-format-check: ## fails when `make format` would change something
+format-check: ## fail if `make format` would change a file
 	@scripts/setup.sh format
 	@clang-format-19 --dry-run -Werror $(sources)
 
-# The command for each source by itself, without common headers that are compiled beforehand. Nothing is built there.
+# The command for each source by itself, without precompiled headers. Nothing is built there.
 one_by_one = cmake --preset dev -B build/sources -D WHEELSMITH_UNITY=OFF -D WHEELSMITH_PRECOMPILED=OFF \
   -D CMAKE_CXX_COMPILER_LAUNCHER= --log-level=WARNING >build/sources.log || { cat build/sources.log; exit 1; }
 
-tidy: ## clang-tidy over all sources
+tidy: ## run clang-tidy on all sources
 	@scripts/setup.sh test format
 	@mkdir -p build && $(one_by_one)
 	@run-clang-tidy-19 -quiet -p build/sources "$(CURDIR)/src/.*\.cc"
 
-check-sources: ## compiles each source by itself, which finds missing includes; FILES=src/zip
+check-sources: ## compile each source separately to find missing includes; FILES=src/zip
 	@scripts/setup.sh test
 	@mkdir -p build && $(one_by_one)
 	@scripts/check_sources.py build/sources $(FILES)
 
 share = $(DESTDIR)$(PREFIX)/share
 
-install: release ## PREFIX=/usr/local, DESTDIR
+install: release ## install the program; PREFIX=/usr/local, DESTDIR
 	install -D -m 755 build/wheelsmith $(DESTDIR)$(PREFIX)/bin/wheelsmith
-	install -D -m 644 -t $(share)/doc/wheelsmith LICENSE README.md CHANGELOG.md docs/*.md
+	install -D -m 644 -t $(share)/doc/wheelsmith LICENSE README.md CHANGELOG.md ARCHITECTURE.md CONTRIBUTING.md
+	for page in $$(find docs -name '*.md' -o -name '*.svg'); do install -D -m 644 $$page $(share)/doc/wheelsmith/$$page; done
+	build/wheelsmith man $(share)/man/man1
 	build/wheelsmith completion bash | install -D -m 644 /dev/stdin $(share)/bash-completion/completions/wheelsmith
 	build/wheelsmith completion zsh | install -D -m 644 /dev/stdin $(share)/zsh/site-functions/_wheelsmith
 	build/wheelsmith completion fish | install -D -m 644 /dev/stdin $(share)/fish/vendor_completions.d/wheelsmith.fish
 
-clean: ## removes build/
+clean: ## remove build/
 	rm -rf build
 
-.PHONY: all help release test demo bench proof proof-flash fuzz format format-check tidy check-sources install clean
+.PHONY: all help release test demo bench proof proof-flash fuzz dist cross docs format format-check tidy check-sources install clean

@@ -1,15 +1,15 @@
-"""Benchmarks of `build`: what we add to a compile, how long a large plan takes, how fast a wheel is unpacked. All in one run.
+"""Benchmarks of `build`: our overhead on a compile, the time of a large plan, and the speed of installing a wheel.
 
     bench/build.py [share] [plan] [install]        default: all three
 
-  share    an sdist of our own making, whose compile takes about a minute, built by us and by `pip wheel` in turn, in
-           environments that are ready. Goal: all but the phase `build` takes less than 2 % of the time.
+  share    a generated sdist that compiles for about a minute, built alternately by us and by `pip wheel` in prepared
+           environments. Goal: all phases except `build` take less than 2 % of the time.
   plan     250 recipes x 2 Pythons x 2 arch lists, planned a second time. Goal: 1,000 steps in under 0.2 s, no process started.
-  install  the torch wheel of $WHEELS put into an empty environment by us, by pip, and by uv where it is. Goal: at least
+  install  the torch wheel of $WHEELS installed into an empty environment by us, by pip, and by uv if available. Goal: at least
            3 times faster than pip.
 
-Prints a table, says which goals hold, and writes build/bench-build.json. CPU seconds stand beside the wall's: on a machine that
-others use too, they are what can be compared.
+Prints a table and which goals were reached, and writes build/bench-build.json. It also reports CPU seconds, which are comparable
+on a shared machine.
 """
 import glob
 import json
@@ -31,7 +31,7 @@ SETUPTOOLS = "setuptools==80.9.0"
 
 
 class Timed:
-    """A finished command: wall seconds, CPU seconds of it and all its children, and when each line of stderr came."""
+    """A finished command: wall seconds, CPU seconds including all children, and the time of each stderr line."""
 
     def __init__(self, command, environment=None, folder=None):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -46,7 +46,7 @@ class Timed:
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         self.cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
         if status != 0:
-            sys.exit(f"bench: {' '.join(command)[:300]} ended with {status}\n" + "\n".join(t for _, t in self.lines[-20:]))
+            sys.exit(f"bench: {' '.join(command)[:300]} failed with status {status}\n" + "\n".join(t for _, t in self.lines[-20:]))
 
 
 class Goals:
@@ -67,7 +67,7 @@ def write(path, text):
 
 
 def settings_of(folder):
-    """An environment in which only the folder's store, recipes and wheelhouse count."""
+    """Environment variables that select only the folder's store, recipes and wheelhouse."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("WHEELSMITH")}
     environment |= {"WHEELSMITH_STORE": f"{folder}/store", "WHEELSMITH_RECIPES": f"{folder}/recipes",
                     "WHEELSMITH_OUT": f"{folder}/wheelhouse", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
@@ -90,7 +90,7 @@ PyMODINIT_FUNC PyInit__minute(void) { return PyModule_Create(&module); }
 
 
 def make_minute(folder, units):
-    """An sdist of so many units of C++, each of which a compiler chews on for two seconds, one after the other."""
+    """An sdist of that many C++ units, each of which takes two seconds to compile, in sequence."""
     source = f"{folder}/minute-1.0"
     files = [f"unit_{number}.cc" for number in range(units)]
     for number, name in enumerate(files):
@@ -109,7 +109,7 @@ def make_minute(folder, units):
 
 
 def phases_of(run):
-    """Seconds of each phase, from the times at which the lines that announce them came."""
+    """Seconds of each phase, from the times of the lines that announce them."""
     names = ("source", "environment", "build", "finish", "check", "test", "publish")
     marks = [(at, name) for at, line in run.lines for name in names if line.endswith(": " + name)]
     ends = [at for at, _ in marks[1:]] + [run.seconds]
@@ -117,20 +117,20 @@ def phases_of(run):
 
 
 def units_for(folder, seconds):
-    """So many units that compiling them takes about that long here and now, on a machine that others use, too."""
+    """A number of units that takes about that long to compile on this machine at its current load."""
     write(f"{folder}/unit.cc", UNIT.format(number=0))
     took = Timed(["c++", "-O2", "-fPIC", "-c", "unit.cc", "-o", "unit.o"], None, folder).seconds
     return max(4, min(40, round(seconds / took)))
 
 
 def bench_share(folder, goals):
-    print("\nOur own share of a build", flush=True)
+    print("\nOverhead of a build", flush=True)
     units = int(os.environ.get("UNITS") or units_for(folder, 55))
     warm, full = make_minute(f"{folder}/warm", 1), make_minute(f"{folder}/full", units)
-    # The same work for both: no compile cache, and the same flags, which each would choose differently.
+    # The same work for both: no compile cache, and the same flags, for which they have different defaults.
     environment = settings_of(folder) | {"WHEELSMITH_CACHE": "off", "CFLAGS": "-O2", "CXXFLAGS": "-O2"}
     os.makedirs(f"{folder}/recipes", exist_ok=True)
-    # Pip gets an environment that is ready, too.
+    # pip also gets a prepared environment.
     subprocess.run([sys.executable, "-m", "venv", f"{folder}/env"], check=True)
     subprocess.run([f"{folder}/env/bin/python", "-m", "pip", "install", "--quiet", SETUPTOOLS], check=True, env=environment)
     pip = [f"{folder}/env/bin/python", "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-cache-dir", "--no-build-isolation",
@@ -138,7 +138,7 @@ def bench_share(folder, goals):
     build = [WHEELSMITH, "build", "minute", "--variant", "cpu", "--python", PYTHON, "--env", "CFLAGS=-O2", "--env", "CXXFLAGS=-O2"]
     ours, theirs = [], []
     for number, archive in enumerate([warm, full, full]):
-        # A variable of another value makes it another build.
+        # A different value of a variable makes it a different build.
         ours.append(Timed([*build, "--env", f"ROUND={number}", "--source", f"minute={archive}"], environment, folder))
         theirs.append(Timed([*pip, archive], environment, folder))
         if number != 0:
@@ -152,8 +152,8 @@ def bench_share(folder, goals):
         print("  phases: " + ", ".join(f"{name} {seconds:.3f}" for name, seconds in phases.items()), flush=True)
         results.append({"s": run.seconds, "cpu_s": run.cpu, "phases": phases,
                         "share": (run.seconds - phases["build"]) / run.seconds * 100})
-    goals.show("all but the phase build, % of the build's time", min(result["share"] for result in results), 2, False)
-    # The quicker of two: what others do here meanwhile only ever adds.
+    goals.show("all phases except build, % of the build's time", min(result["share"] for result in results), 2, False)
+    # The faster of two: other load only ever adds time.
     quicker = {"s": min(run.seconds for run in theirs[1:]), "cpu_s": min(run.cpu for run in theirs[1:])}
     goals.show("our time against pip wheel's", min(result["s"] for result in results) / quicker["s"], 1.02, False)
     goals.show("our CPU time against pip wheel's", min(result["cpu_s"] for result in results) / quicker["cpu_s"], 1.02, False)
@@ -201,10 +201,10 @@ def bench_install(folder, goals):
     wheels = glob.glob(os.path.join(os.environ.get("WHEELS") or os.path.join(BUILD, "bench-wheels"), "torch-*.whl"))
     wheels = [wheel for wheel in wheels if f"-cp{PYTHON.replace('.', '')}-" in wheel]
     if not wheels or not os.path.exists(INSTALLER):
-        print(f"  left out: needs a torch wheel for Python {PYTHON} in $WHEELS, and {INSTALLER}")
+        print(f"  skipped: needs a torch wheel for Python {PYTHON} in $WHEELS, and {INSTALLER}")
         return None
     wheel = max(wheels, key=os.path.getsize)
-    with open(wheel, "rb") as file:  # into the page cache: disks are not what is compared
+    with open(wheel, "rb") as file:  # into the page cache: this does not compare disks
         while file.read(1 << 24):
             pass
     no_pip = settings_of(folder)
@@ -238,7 +238,7 @@ def main():
     with open(os.path.join(BUILD, "bench-build.json"), "w", encoding="utf-8") as file:
         json.dump({"load": os.getloadavg()[0], "results": results, "goals": goals.results}, file, indent=1)
     held = sum(result["holds"] for result in goals.results)
-    print(f"\n{held} of {len(goals.results)} goals hold, with a load of {os.getloadavg()[0]:.1f} from all that runs here")
+    print(f"\n{held} of {len(goals.results)} goals reached, at a load of {os.getloadavg()[0]:.1f}")
 
 
 main()

@@ -1,14 +1,14 @@
-"""Benchmark of the compile cache: without it, cold, and warm in another folder, for C++ and for nvcc. All in one run.
+"""Benchmark of the compile cache: disabled, cold, and warm in another folder, for C++ and for nvcc, in one run.
 
-    bench/cache.py [cxx] [cuda]        default: both, cuda where there is an nvcc
+    bench/cache.py [cxx] [cuda]        default: both, cuda if nvcc is installed
 
   cxx    12 units with templates of the standard library, and one header of their own
   cuda   6 units: the kernels of examples/texture and others with CUB, for two architectures
 
-The build is ninja's under `wheelsmith run`. Cold is the first build with an empty cache, warm a clean tree in another folder with
-the cache of the first. "changed" is the warm tree after one unit changed. Prints seconds by the clock and of the processors, the
+ninja builds under `wheelsmith run`. Cold is the first build with an empty cache, warm a clean tree in another folder with
+the first one's cache. "changed" is the warm tree after one unit changed. Prints wall and CPU seconds, the
 hit rate and the ratios, and writes build/bench-cache.json. Goals: every unit is a hit in the other folder; warm is at least 5
-times faster than without; cold costs at most 1.05 times the processor's time without.
+times faster than without; cold takes at most 1.05 times the CPU time without.
 """
 import json
 import os
@@ -69,7 +69,7 @@ def make_tree(folder, kind):
                     shutil.copy(f"{place}/{name}", f"{folder}/src/{name}")
                 if name.endswith(".cu"):
                     names.append(name)
-    # As `build` does: the folder does not show in objects.
+    # As `build` does: the folder does not appear in objects.
     where = f"-ffile-prefix-map={folder}=."
     command = f"nvcc -O2 -std=c++17 {ARCHS} -Xcompiler {where}" if kind == "cuda" else f"g++ -O2 -std=c++17 {where}"
     with open(f"{folder}/build.ninja", "w", encoding="utf-8") as file:
@@ -90,7 +90,7 @@ def build(folder, base, cached):
     seconds = time.monotonic() - start
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if done.returncode != 0:
-        sys.exit(f"bench: ninja ended with {done.returncode}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}")
+        sys.exit(f"bench: ninja failed with status {done.returncode}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}")
     with open(f"{base}/summary", encoding="utf-8") as file:
         cache = json.load(file).get("cache", {})
     return {"seconds": seconds, "cpu": after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime,
@@ -123,7 +123,7 @@ def measure(kind):
 def main():
     kinds = sys.argv[1:] or ["cxx"] + (["cuda"] if shutil.which("nvcc") else [])
     if not shutil.which("ninja"):
-        sys.exit("bench: this needs ninja")
+        sys.exit("bench: ninja is not installed")
     results, good = {}, True
     for kind in kinds:
         result = results[kind] = measure(kind)
@@ -132,11 +132,11 @@ def main():
             run = result[name]
             looked = run["hits"] + run["misses"]
             rate = f"{100 * run['hits'] / looked:5.1f} % hits ({run['hits']} of {looked})" if looked else ""
-            print(f"  {name:<8} {run['seconds']:8.2f} s  {run['cpu']:8.2f} s of processors  {rate}")
+            print(f"  {name:<8} {run['seconds']:8.2f} s  {run['cpu']:8.2f} s CPU  {rate}")
         goals = [("warm is faster than without, times", result["without"]["seconds"] / result["warm"]["seconds"], 5, True),
                  ("hit rate in another folder", result["warm"]["hits"] / result["units"], 1, True),
                  ("units compiled after one changed", result["changed"]["misses"], 1, False),
-                 ("cold against without, processors' time", result["cold"]["cpu"] / result["without"]["cpu"], 1.05, False)]
+                 ("cold against without, CPU time", result["cold"]["cpu"] / result["without"]["cpu"], 1.05, False)]
         for what, value, limit, at_least in goals:
             holds = value >= limit if at_least else value <= limit
             good = good and holds

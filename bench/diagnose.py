@@ -2,7 +2,7 @@
 
     bench/diagnose.py
 
-The log is what ninja, pip and setuptools print while all goes well: long compiler commands, progress, copied files, warnings.
+The log is typical output of a successful build with ninja, pip and setuptools: long compiler commands, progress, copied files, warnings.
 Goals: at least 200 MB/s of CPU time beyond the start (reading the knowledge), peak memory under 50 MB.
 """
 import os
@@ -33,7 +33,7 @@ def healthy_log(path):
 
 
 def cpu_of(command, runs=3):
-    """The least CPU seconds of some runs, and the largest resident set."""
+    """The lowest CPU time of several runs, and the largest resident set."""
     best, peak = float("inf"), 0
     for _ in range(runs):
         pid = os.fork()
@@ -57,7 +57,7 @@ def main():
         grep, _ = cpu_of(["grep", "-c", "Killed signal terminated program", log])
         plain, _ = cpu_of(["grep", "-cE", "error: .*undeclared|No space left on device", log])
     speed = SIZE / 1e6 / (ours - start)
-    print(f"  start (knowledge read and compiled)        {start * 1000:8.0f} ms")
+    print(f"  start (load and compile knowledge)          {start * 1000:8.0f} ms")
     print(f"  diagnose of 100 MB                         {ours:8.3f} s CPU")
     print(f"  grep -c of one fixed text                  {grep:8.3f} s CPU   ratio {ours / grep:6.1f}")
     print(f"  grep -cE of two alternatives               {plain:8.3f} s CPU   ratio {ours / plain:6.1f}")

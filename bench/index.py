@@ -2,13 +2,13 @@
 
     bench/index.py [--wheels 20000] [--keep DIR]
 
-Makes a folder of small wheels (ten of each project), then measures:
+Creates a folder of small wheels (ten per project), then measures:
   first      all wheels hashed, all pages and sidecars written
   unchanged  the same again: goal under 10 s and at least 10 times faster than dumb-pypi with its own list unchanged
   changed    one wheel replaced: goal under 0.5 s
-  serve      pages and a file over loopback, by wrk or ab where they are here
-dumb-pypi (of pip's registry) reads a list of names with hashes, which something else must have made: hashing is not in its
-time. Without a registry in reach that line is left out.
+  serve      pages and a file over loopback, by wrk or ab if installed
+dumb-pypi (from the package index) reads a prepared list of names with hashes, so its time does not include hashing. It is skipped
+when the package index is not reachable.
 """
 import argparse
 import base64
@@ -29,7 +29,7 @@ WHEELSMITH = os.environ.get("WHEELSMITH") or os.path.join(ROOT, "build", "wheels
 
 
 def wheel_bytes(name, version, salt=b""):
-    """A valid wheel of a few kilobytes, stored: what matters here is how many there are."""
+    """A valid, uncompressed wheel of a few kilobytes: only the number of wheels matters here."""
     info = f"{name}-{version}.dist-info"
     members = {
         f"{name}/__init__.py": b"value = 1\n" * 200 + salt,
@@ -72,7 +72,7 @@ def ours(folder, *words):
 
 
 def dumb_pypi(work, listed):
-    """Seconds of its second run on the same list, or nothing where it cannot be had."""
+    """Seconds of its second run on the same list, or nothing when it cannot be installed."""
     venv = os.path.join(work, "venv")
     try:
         subprocess.run([sys.executable, "-m", "venv", venv], check=True, capture_output=True)
@@ -87,7 +87,7 @@ def dumb_pypi(work, listed):
 
 
 def load(folder):
-    """Requests a second for a project's page and for a file, by wrk (else ab); nothing where neither is here."""
+    """Requests per second for a project's page and for a file, by wrk (or ab); nothing without either."""
     server = subprocess.Popen([WHEELSMITH, "serve", folder, "--listen", "127.0.0.1:0", "--json", "--quiet"], stdout=subprocess.PIPE, text=True)
     text = ""
     for line in server.stdout:
@@ -116,14 +116,14 @@ def load(folder):
         os.remove(big)
         server.send_signal(signal.SIGTERM)
         if server.wait(timeout=30) != 0:
-            raise SystemExit("serve did not end well")
+            raise SystemExit("serve failed")
     return results
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--wheels", type=int, default=20_000)
-    parser.add_argument("--keep", help="make the folder there, and leave it")
+    parser.add_argument("--keep", help="create the folder there, and keep it")
     options = parser.parse_args()
     work = options.keep or tempfile.mkdtemp(prefix="bench-index-")
     folder = os.path.join(work, "wheels")
@@ -133,7 +133,7 @@ def main():
         time.sleep(0.1)
         first, result = ours(folder)
         assert result["hashed"] == result["files"] == options.wheels, result
-        ours(folder)  # files that were new when they were hashed are read once more
+        ours(folder)  # files that were new when hashed are read once more
         runs = [ours(folder) for _ in range(5)]
         unchanged = min(seconds for seconds, _ in runs)
         assert runs[-1][1]["hashed"] == runs[-1][1]["written"] == 0, runs[-1][1]
@@ -152,7 +152,7 @@ def main():
             misses += not holds
             print(f"  {'ok    ' if holds else 'MISSED'} {what:<30} {seconds:8.3f} s  (goal {goal})")
         if dumb is None:
-            print("  dumb-pypi: no registry in reach")
+            print("  dumb-pypi: skipped, the package index is not reachable")
         else:
             misses += dumb / unchanged < 10
             print(f"  {'ok    ' if dumb / unchanged >= 10 else 'MISSED'} dumb-pypi, none changed        {dumb:8.3f} s, {dumb / unchanged:.0f} times ours  (goal >= 10)")

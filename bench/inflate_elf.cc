@@ -1,5 +1,5 @@
-// The lower bound of `inspect`: inflates the ELF members of a wheel with libdeflate and does nothing with them. No CRC,
-// no parsing, plain allocation of each member. `make bench` divides our time by this program's.
+// The lower bound for `inspect`: inflates the ELF members of a wheel with libdeflate and discards them. No CRC, no
+// parsing, plain allocation for each member. `make bench` divides our time by this program's.
 //   inflate_elf WHEEL [THREADS]
 
 #include <libdeflate.h>
@@ -28,7 +28,7 @@ std::vector<const Entry*> elf_members(const Archive& archive) {
   for (const Entry& entry : archive.entries()) {
     if (!entry.is_folder() && archive.peek(entry, 4) == "\177ELF") members.push_back(&entry);
   }
-  // The largest first: with it last, one thread works alone at the end.
+  // Largest first: otherwise one thread would work alone at the end.
   std::sort(members.begin(), members.end(), [](const Entry* a, const Entry* b) { return a->size > b->size; });
   return members;
 }
@@ -41,7 +41,7 @@ void inflate(const Archive& archive, const Entry& entry) {
   const libdeflate_result result =
       libdeflate_deflate_decompress(decompressor, packed.data(), packed.size(), target.get(), entry.size, nullptr);
   libdeflate_free_decompressor(decompressor);
-  if (result != LIBDEFLATE_SUCCESS) throw wheelsmith::Error(entry.name + ": does not inflate");
+  if (result != LIBDEFLATE_SUCCESS) throw wheelsmith::Error(entry.name + ": cannot be inflated");
 }
 
 }  // namespace

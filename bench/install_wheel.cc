@@ -1,5 +1,4 @@
-// Puts a wheel into an environment as `build --install` does, and nothing else. `make bench` compares it with pip and
-// uv.
+// Only installs a wheel into an environment, as `build --install` does. `make bench` compares it with pip and uv.
 //   install_wheel PYTHON WHEEL
 
 #include <cstdio>

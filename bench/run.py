@@ -1,13 +1,13 @@
-"""Benchmarks: our times and memory on the registry's own wheels, as ratios against the tools of today, all in one run.
+"""Benchmarks: our time and memory on wheels from the package index, compared with existing tools, in one run.
 
     bench/run.py [WHEEL NAME…]        for example: bench/run.py torch triton
 
-Wheels come from the folder $WHEELS, else by `pip download` into build/bench-wheels. Prints a table, says which goals hold,
-and writes build/bench.json. Goals, per wheel:
-  inspect at least 15 times faster than `auditwheel show`, and at most 1.5 times what inflating the ELF members takes;
+Wheels come from the folder $WHEELS, or `pip download` puts them into build/bench-wheels. Prints a table and which goals were
+reached, and writes build/bench.json. Goals, per wheel:
+  inspect at least 15 times faster than `auditwheel show`, and at most 1.5 times the time of inflating the ELF members;
   check at least 8 times faster than `auditwheel show`;
   peak memory at most the two largest members and 150 MB.
-And for torch's libtorch_cuda.so: 100 times faster than `cuobjdump --list-elf`, with under 50 MB of our own memory.
+And for torch's libtorch_cuda.so: 100 times faster than `cuobjdump --list-elf`, with less than 50 MB of private memory.
 """
 import glob
 import json
@@ -26,8 +26,8 @@ MB = 1 << 20
 
 
 class Run:
-    """One finished command: seconds, the kernel's peak of resident memory (mapped files included), and the peak of memory
-    that is the process's own, which is looked at every few milliseconds."""
+    """A finished command: seconds, the kernel's peak of resident memory (including mapped files), and the peak of private
+    memory, sampled every few milliseconds."""
 
     def __init__(self, command, watch=True):
         self.own = 0
@@ -58,11 +58,11 @@ class Run:
 
 
 def best_of(count, command, good=(0,)):
-    """The fastest of some runs. Memory is looked at in one more run, so that watching slows none that is timed."""
+    """The fastest of several runs. Memory is sampled in a separate run, so that it does not slow the timed ones."""
     runs = [Run(command, watch=False) for _ in range(count)]
     best = min(runs, key=lambda run: run.seconds)
     if best.status not in good:
-        sys.exit(f"bench: {' '.join(command)} ended with {best.status}")
+        sys.exit(f"bench: {' '.join(command)} failed with status {best.status}")
     watched = Run(command)
     best.peak = max(run.peak for run in runs)
     best.own = watched.own
@@ -83,7 +83,7 @@ def find_wheel(name, version):
 
 
 def warm(path):
-    """Into the page cache: disks are not what is compared."""
+    """Load into the page cache: this does not compare disks."""
     with open(path, "rb") as file:
         while file.read(16 * MB):
             pass
@@ -132,9 +132,9 @@ def bench_wheel(name, path, threads, goals):
         results += [goals.show("auditwheel show against inspect", auditwheel.seconds / inspect.seconds, 15, True),
                     goals.show("auditwheel show against check", auditwheel.seconds / check.seconds, 8, True)]
     else:
-        print("  no auditwheel here: not compared")
+        print("  skipped: auditwheel is not installed")
     for command, run in (("inspect", inspect), ("check", check)):
-        print(f"  {command}: {run.own / MB:.0f} MB of its own, {run.peak / MB:.0f} MB with the pages of the mapped wheel")
+        print(f"  {command}: {run.own / MB:.0f} MB private, {run.peak / MB:.0f} MB with the pages of the mapped wheel")
         results.append(goals.show(f"{command}: peak memory, MB", run.peak / MB, allowed // MB, False))
     return {"wheel": name, "inspect_s": inspect.seconds, "check_s": check.seconds, "inflate_s": lower.seconds,
             "goals": results}
@@ -142,7 +142,7 @@ def bench_wheel(name, path, threads, goals):
 
 def bench_gpu(wheels, goals):
     if not wheels.get("torch") or not wheels.get("triton"):
-        print("\nGPU listing: needs torch's and triton's wheels (for libtorch_cuda.so and cuobjdump)")
+        print("\nGPU listing: skipped, needs torch's and triton's wheels (for libtorch_cuda.so and cuobjdump)")
         return None
     library = extract(wheels["torch"], "torch/lib/libtorch_cuda.so")
     cuobjdump = extract(wheels["triton"], "triton/backends/nvidia/bin/cuobjdump")
@@ -166,13 +166,13 @@ def main():
         if wheels[name]:
             results.append(bench_wheel(name, wheels[name], threads, goals))
         else:
-            print(f"\n{name} {WHEELS[name]}: not to be had, left out")
+            print(f"\n{name} {WHEELS[name]}: not available, skipped")
     if "torch" in names:
         results.append(bench_gpu(wheels, goals))
     with open(os.path.join(BUILD, "bench.json"), "w", encoding="utf-8") as file:
         json.dump({"threads": threads, "results": results}, file, indent=1)
     done = sum(len(result["goals"]) for result in results if result)
-    print(f"\n{done - goals.missed} of {done} goals hold, on {threads} threads")
+    print(f"\n{done - goals.missed} of {done} goals reached, on {threads} threads")
     sys.exit(0 if done else 1)
 
 

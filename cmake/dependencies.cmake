@@ -1,5 +1,5 @@
-# Debian 12 packages, listed in scripts/setup.sh. Static archives in every preset, so that the program that is tested and the program that
-# is shipped hold the same code.
+# Debian 12 packages, listed in scripts/setup.sh. Static libraries in every preset, so that the tested program and the
+# shipped program contain the same code.
 
 set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
 set(OPENSSL_USE_STATIC_LIBS ON)
@@ -8,7 +8,7 @@ find_package(Threads REQUIRED)
 find_package(OpenSSL REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(LibLZMA REQUIRED)
-# {fmt} is used as headers (Debian has no static library of it) and compiled once, in src/base/fmt_library.cc.
+# {fmt} is used header-only (Debian has no static library of it) and compiled once, in src/base/fmt_library.cc.
 find_package(fmt REQUIRED)
 link_libraries(Threads::Threads)
 

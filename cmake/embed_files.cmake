@@ -1,7 +1,7 @@
-# Writes a C++ source in which each file of the list FILES ("symbol=path" in each line) is a string constant. The
+# Writes a C++ source in which each file of the list FILES (one "symbol=path" per line) is a string constant. The
 # assembler reads the bytes: a compiler takes seconds for a list of a million numbers. The sizes are written here, so
-# that the constants need no code that runs at startup. The hash stands there for compiler caches, which see this text
-# and not the files.
+# that the constants need no initialization at startup. The hash is for compiler caches, which see this text but not the
+# files.
 file(STRINGS ${FILES} pairs)
 set(bytes "")
 set(constants "")

@@ -1,5 +1,6 @@
-# wheelsmith_exec_hook(OUT): the exec hook (src/governor/hook/exec_hook.c) as a shared library. OUT is set to what
-# wheelsmith_embed makes a constant of, exec_hook_so. It is linked with no library of this machine, so that no symbol gets a version.
+# wheelsmith_exec_hook(OUT): the exec hook (src/governor/hook/exec_hook.c) as a shared library. OUT is set to the
+# argument for wheelsmith_embed, which makes it the constant exec_hook_so. It is linked without any library of this
+# machine, so that no symbol is versioned.
 
 function(wheelsmith_exec_hook out)
   add_library(wheelsmith_dl_stub SHARED src/governor/hook/dl_stub.c)

@@ -1,5 +1,5 @@
-# wheelsmith_exec_stub(OUT): the relative-exec stub (src/rocm/stub/exec_stub.c) as a static program without a C library. OUT
-# is set to what wheelsmith_embed makes a constant of, exec_stub.
+# wheelsmith_exec_stub(OUT): the relative-exec stub (src/rocm/stub/exec_stub.c) as a static program without a C library.
+# OUT is set to the argument for wheelsmith_embed, which makes it the constant exec_stub.
 
 function(wheelsmith_exec_stub out)
   add_executable(wheelsmith_exec_stub src/rocm/stub/exec_stub.c)

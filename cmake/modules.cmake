@@ -1,5 +1,5 @@
 # wheelsmith_module(NAME USES module… LIBRARIES library… DATA symbol=file…): src/NAME/**.cc becomes the library wheelsmith_NAME, and
-# src/NAME/**_test.cc the test program NAME_test, which links the whole module and only what USES names.
+# src/NAME/**_test.cc the test program NAME_test, which links the whole module and only the modules in USES.
 # Text files under src/NAME/data become C++ string constants, and so do the files of DATA (see embed.cmake).
 
 include(${CMAKE_CURRENT_LIST_DIR}/embed.cmake)
@@ -20,7 +20,7 @@ function(wheelsmith_module name)
     wheelsmith_embed(${name} generated ${data} FILES ${arg_DATA})
   endif()
   list(TRANSFORM arg_USES PREPEND wheelsmith_)
-  # A module that stands in the list but has no source yet is no target.
+  # A listed module without sources does not become a target.
   foreach(used IN LISTS arg_USES)
     if(NOT TARGET ${used})
       list(REMOVE_ITEM arg_USES ${used})

@@ -1,9 +1,10 @@
-# The headers that nearly every source includes, compiled once. Sources still include what they use (make check-sources).
+# The headers that nearly every source includes, compiled once. Sources still include what they use (make
+# check-sources).
 #
-# A compiler cache sees through it only when it takes the compiler's word for what was read (CCACHE_DEPEND) and does not
-# ask which macros were defined; that also spares it a run of the preprocessor for each unit, so that an empty cache costs
-# next to nothing. Off where sources are compiled one by one with a cache: such objects are shared between checkouts, and
-# a precompiled header is not.
+# A compiler cache works with it only when it trusts the compiler's dependency list (CCACHE_DEPEND) and ignores macro
+# definitions; that also saves a preprocessor run per unit, so that an empty cache costs next to nothing. Off where
+# sources are compiled separately with a cache: such objects are shared between checkouts, and a precompiled header is
+# not.
 
 if(NOT DEFINED WHEELSMITH_PRECOMPILED)
   set(WHEELSMITH_PRECOMPILED ON)
@@ -28,7 +29,7 @@ endif()
 function(wheelsmith_use_precompiled target)
   if(WHEELSMITH_PRECOMPILED)
     target_precompile_headers(${target} REUSE_FROM wheelsmith_precompiled)
-    # GCC 12 forgets that what it inlines is the library's own, and warns of it.
+    # GCC 12 does not recognize inlined library code as such, and warns about it.
     target_compile_options(${target} PRIVATE "$<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds;-Wno-stringop-overflow;-Wno-stringop-overread>")
   endif()
 endfunction()

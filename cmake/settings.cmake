@@ -10,19 +10,21 @@ set(WHEELSMITH_SANITIZE "" CACHE STRING "Sanitizers for all of our code: address
 option(WHEELSMITH_STATIC "Link the program as one static executable" OFF)
 option(WHEELSMITH_FUZZ "Build the fuzz targets with libFuzzer (clang); without it they replay their corpus" OFF)
 option(WHEELSMITH_WERROR "Warnings are errors" OFF)
-option(WHEELSMITH_END_TO_END "Test the program too, not only its modules" ON)
+option(WHEELSMITH_END_TO_END "Run the end-to-end tests too" ON)
 
 add_library(wheelsmith_flags INTERFACE)
 target_include_directories(wheelsmith_flags INTERFACE ${PROJECT_SOURCE_DIR}/src)
 target_compile_definitions(wheelsmith_flags INTERFACE WHEELSMITH_VERSION="${PROJECT_VERSION}")
 target_compile_options(wheelsmith_flags INTERFACE
   -Wall -Wextra -Wpedantic
-  -Wshadow               # a name that hides another is misread sooner or later
+  -Wshadow               # a hidden name will be misread sooner or later
   -Wconversion           # sizes from files are 64 bit; losing bits silently is how bounds checks fail
   -Wnon-virtual-dtor -Woverloaded-virtual
-  # GCC 12 sees overlapping copies in assignments of literals to strings (its bug 105651)
+  # char is signed on x86-64 and unsigned on Arm; one meaning for both
+  $<$<STREQUAL:${CMAKE_SYSTEM_PROCESSOR},aarch64>:-fsigned-char>
+  # GCC 12 reports overlapping copies in assignments of literals to strings (GCC bug 105651)
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
-  # clang sees a deprecated call inside libstdc++'s own stable_sort
+  # clang reports a deprecated call inside libstdc++'s own stable_sort
   $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>
   $<$<BOOL:${WHEELSMITH_WERROR}>:-Werror>)
 # base/demangle.cc uses a function that only the static libstdc++ has.
@@ -30,7 +32,7 @@ target_link_options(wheelsmith_flags INTERFACE -static-libstdc++ -static-libgcc)
 if(WHEELSMITH_SANITIZE)
   target_compile_options(wheelsmith_flags INTERFACE
     -fsanitize=${WHEELSMITH_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
-  # GCC loses track of what is initialized between the checks that it adds itself.
+  # GCC reports uninitialized values between the checks that it inserts itself.
   target_compile_options(wheelsmith_flags INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   target_link_options(wheelsmith_flags INTERFACE -fsanitize=${WHEELSMITH_SANITIZE})
 endif()

@@ -1,7 +1,7 @@
-# Each folder of a module is compiled as one unit, its tests as another: headers are read once for a folder and not once
-# for a source, which is most of the time to compile everything. So names in anonymous namespaces are unique in a folder
-# (tests/source_names.py); sources still include what they use (make check-sources). WHEELSMITH_UNITY=OFF is for whoever changes
-# one source again and again.
+# Each folder of a module is compiled as one unit, its tests as another: headers are read once per folder instead of
+# once per source, which dominates the time of a full build. So names in anonymous namespaces are unique in a folder
+# (tests/source_names.py); sources still include what they use (make check-sources). Use WHEELSMITH_UNITY=OFF while
+# working on one source.
 
 option(WHEELSMITH_UNITY "Compile each folder of a module as one unit" ON)
 
@@ -14,7 +14,7 @@ function(wheelsmith_use_unity target)
     return()
   endif()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
-  # GCC takes the unit for a header, and what a source declares for itself for something that others see.
+  # GCC treats the unit as a header, and a source's own declarations as visible to others.
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
   set(folders)
   foreach(source IN LISTS ARGN)

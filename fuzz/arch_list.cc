@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "gpu/arch.h"
 
-// A list that is read must be read again as the same from its own text; a device's name must not crash.
+// A parsed list must round-trip through its own text; a device's name must not crash.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace wheelsmith;
   const std::string_view text(reinterpret_cast<const char*>(data), size);

@@ -1,6 +1,6 @@
 // module: rocm
-// What a run's server says: a page of a bucket's listing, and BUILD_TOPOLOGY.toml. Whatever names come out must be safe
-// as files of ours, and a listing must come to an end.
+// A server's answers: a page of a bucket's listing, and BUILD_TOPOLOGY.toml. All resulting names must be safe as local
+// file names, and a listing must end.
 
 #include <cstddef>
 #include <cstdint>
@@ -32,7 +32,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         const auto found = topology.artifacts.find(name);
         if (found == topology.artifacts.end()) continue;
         for (const std::string& group : groups) {
-          if (found->second.group == group) std::abort();  // a stage does not need what it makes
+          if (found->second.group == group) std::abort();  // a stage must not depend on its own output
         }
       }
     }

@@ -1,5 +1,5 @@
 // module: report
-// The record of a build, which its compilers' wrappers append to: reports are made of whatever it says.
+// The record of a build, to which its compilers' wrappers append: reports must handle any content.
 
 #include "report/build/build_record.h"
 

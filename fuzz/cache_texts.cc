@@ -1,5 +1,5 @@
 // module: cache
-// What a build sends to the compile cache: requests, dependencies, sources.
+// Messages of a build to the compile cache: requests, dependencies, sources.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
 // module: attest
-// A wheel that says it is ours, and what gpg says of its signature.
+// A wheel that claims to be ours, and gpg's output about its signature.
 
 #include "attest/carried_files.h"
 
@@ -17,7 +17,7 @@ using namespace wheelsmith;
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const attest::Verification said = attest::read_gpg_status(text, "0123456789ABCDEF0123456789ABCDEF01234567");
-  // Good is what names the key, and nothing else.
+  // Only a result that names the key is good.
   if (said.state == attest::Verification::State::good && text.find("VALIDSIG") == text.npos) std::abort();
   try {
     (void)attest::parse_signer(std::string(text));

@@ -1,5 +1,5 @@
 // module: plan
-// The specification that a wheel carries: what is read is written to what reads the same.
+// The specification that a wheel carries must round-trip.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   plan::BuildSpec spec;
   try {
     spec = plan::read_carried(*document, "");
-  } catch (const Error&) {  // what is none
+  } catch (const Error&) {  // not a specification
     return 0;
   }
   const std::string once = document::to_json(plan::carried_value(spec));
@@ -25,7 +25,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     std::abort();
   try {
     plan::refuse_hostile_spec(spec);
-  } catch (const Error&) {  // what leads out of a tree
+  } catch (const Error&) {  // leaves its tree
   }
   return 0;
 }

@@ -1,5 +1,5 @@
 // module: diagnose
-// Any bytes are a log: an answer, whatever the pieces they come in, with lines that the log has.
+// Any bytes are a log: an answer independent of chunking, with lines that are in the log.
 #include "diagnose/diagnose.h"
 
 #include <cstddef>

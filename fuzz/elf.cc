@@ -1,5 +1,5 @@
 // module: elf
-// Any bytes: parse, ask everything, judge the layout. Nothing but wheelsmith::Error may come out.
+// Any bytes: parse, query everything, check the layout. Only wheelsmith::Error may be thrown.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,6 @@
 // module: elf
-// Any bytes: may they be edited, and edit them. Nothing but wheelsmith::Error may come out; what comes out is proved by
-// edit() itself, and edited once more to the same must stay as it is.
+// Any bytes: check whether they can be edited, and edit them. Only wheelsmith::Error may be thrown; edit() verifies its
+// own result, and a repeated edit must change nothing.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
 // module: governor
-// Messages of shims, the journal of units, any compiler's command line, and what compilers print about themselves.
+// Messages of shims, the journal of units, compiler command lines, and compilers' output about themselves.
 
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +18,7 @@ using namespace wheelsmith::governor;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  // What is understood is written so that it is understood as the same.
+  // A parsed message must round-trip.
   if (const auto message = parse_message(text)) {
     const std::string line = to_line(*message);
     const auto again = parse_message(std::string_view(line).substr(0, line.size() - 1));

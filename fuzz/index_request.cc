@@ -1,6 +1,6 @@
 // module: index
-// What an HTTP client sends: the request itself, then its target, Accept and Range as the request has them. A target
-// that is taken names something below a folder, and a range lies inside the file.
+// An HTTP client's input: the request itself, then its target, Accept and Range. An accepted target names something
+// below a folder, and a range lies inside the file.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,6 @@
 // module: index
-// The cache of `index`: any text is read, with the line in front and the digest at its end put right, or nothing would
-// get beyond them; and what was read is written and read back to the same. The folder's index.toml comes from
-// strangers, too.
+// The cache of `index`: any text is parsed, with its first line and final digest corrected so that parsing gets past
+// them; the result must round-trip. The folder's index.toml is untrusted, too.
 
 #include <algorithm>
 #include <cstddef>
@@ -29,7 +28,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (found == again.files.end() || found->second.stat != known.stat || found->second.facts != known.facts)
       std::abort();
   }
-  // TOML itself has a target of its own; here it is what the tables say.
+  // TOML has its own target; this one tests the content of the tables.
   const bool ascii = std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
   try {
     if (ascii) (void)Control::parse(text);

@@ -1,5 +1,5 @@
 // module: document
-// Any text is a value or an Error; a value written out is read back the same.
+// Any text is a value or an Error; a value must round-trip.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

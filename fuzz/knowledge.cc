@@ -1,5 +1,5 @@
 // module: diagnose
-// Any text is a file of knowledge or an Error; what is one can be compiled and asked.
+// Any text is a knowledge file or an Error; a valid one can be compiled and queried.
 #include "diagnose/knowledge.h"
 
 #include <cstddef>

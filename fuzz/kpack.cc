@@ -10,7 +10,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   (void)wheelsmith::gpu::read_device_code(wheelsmith::gpu::FileKind::kpack, wheelsmith::Bytes(data, size));
-  // The small formats beside it.
+  // The related small formats.
   try {
     (void)wheelsmith::gpu::read_kpack_reference(wheelsmith::Bytes(data, size));
   } catch (const wheelsmith::Error&) {}

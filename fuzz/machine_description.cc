@@ -1,5 +1,5 @@
 // module: toolchain
-// A description of another machine (--machine): read, it can be written and read again.
+// A description of another machine (--machine) must round-trip.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
 // module: pep
-// Header blocks and the one-line grammars in them; what prints must parse to itself.
+// Header blocks and the one-line grammars in them; printed values must parse to themselves.
 
 #include "pep/metadata/metadata.h"
 

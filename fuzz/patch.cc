@@ -1,5 +1,5 @@
 // module: source
-// Reads the input as a patch and sees that no name in the answer leads out of its folder.
+// Parses the input as a patch and checks that no resulting name leaves its folder.
 
 #include "source/patches/patch.h"
 

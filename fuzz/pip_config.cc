@@ -1,5 +1,5 @@
 // module: fetch
-// pip.conf; and what curl prints, which ends in words of the server's choice.
+// pip.conf; and curl's output, which ends with text chosen by the server.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     for (const fetch::IniEntry& entry : fetch::parse_ini(text, "pip.conf")) {
       if (entry.key.empty() || entry.key.find('=') != std::string::npos) std::abort();
-      // No user gets into what is shown.
+      // Displayed text contains no user name.
       const std::string shown = fetch::without_credentials(entry.value);
       if (fetch::origin_of(shown).find('@') != std::string::npos) std::abort();
       fetch::Transfer transfer;

@@ -1,5 +1,5 @@
 // module: pep
-// A user's policy file: any text is policies or an Error, and the policies answer.
+// A user's policy file: any text is a list of policies or an Error, and the policies can be queried.
 #include "pep/policy.h"
 
 #include <cstddef>

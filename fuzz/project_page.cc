@@ -1,5 +1,5 @@
 // module: pep
-// Project pages: the first byte says which form. Whatever was read must be safe to use as a file name and as a URL.
+// Project pages: the first byte selects the format. All results must be safe as file names and URLs.
 
 #include "pep/project/project_page.h"
 
@@ -20,7 +20,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (const pep::ProjectFile& file : page.files) {
       if (!pep::is_safe_file_name(file.name) || file.url.find_first_of("#\n\r\" ") != std::string::npos) std::abort();
       (void)pep::sdist_version(file.name, "demo");
-      // What is absolute stays as it is.
+      // Absolute URLs stay unchanged.
       if (pep::resolve_url(url, file.url) != pep::resolve_url(file.url, file.url)) std::abort();
     }
   } catch (const Error&) {}

@@ -1,5 +1,5 @@
 // module: recipe
-// Any text is a recipe or an Error; a recipe written out is read back the same, and answers.
+// Any text is a recipe or an Error; a recipe must round-trip, and can be queried.
 #include "recipe/recipe.h"
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // module: pep
-// RECORD; every line that was read must be written to a line that reads the same.
+// RECORD: every parsed line must round-trip.
 
 #include "pep/record.h"
 

@@ -1,5 +1,5 @@
-// Runs a fuzz target over its kept corpus: a text file with one input per line, as hex (so that a corpus can be read in
-// a review and merged by git). Lines that start with '#' are comments. No input at all is a failure.
+// Runs a fuzz target over its stored corpus: a text file with one input per line, as hex (so that a corpus can be
+// reviewed and merged by git). Lines that start with '#' are comments. An empty corpus is a failure.
 
 #include <cstddef>
 #include <cstdint>

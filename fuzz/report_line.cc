@@ -1,5 +1,5 @@
 // module: run
-// What a step's process says line by line, and the log of a build: foreign code prints into both.
+// Output of a step's process, line by line, and the log of a build: foreign code prints to both.
 
 #include <cstddef>
 #include <cstdint>
@@ -20,7 +20,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   whole.feed(text);
   for (std::size_t at = 0; at < text.size(); at += 7) pieces.feed(text.substr(at, 7));
   const auto first = whole.first(), second = pieces.first();
-  // How a log is cut into pieces is chance.
+  // A log arrives in arbitrary chunks.
   if (first.has_value() != second.has_value() || (first && first->command != second->command)) std::abort();
   for (const std::filesystem::path& path : run::paths_in(text)) {
     if (!path.is_absolute()) std::abort();

@@ -1,6 +1,6 @@
 // module: rocm
-// Reads the input as lines "path" or "path>target", files and links of an artifact: wherever a link leads to is inside,
-// and laying names out never goes on for ever.
+// Parses the input as lines "path" or "path>target", files and links of an artifact: every link must point inside, and
+// layout must terminate.
 
 #include <cstddef>
 #include <cstdint>
@@ -42,7 +42,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       if (relative.empty()) __builtin_trap();
     }
     if (end.path.starts_with("../") || end.path.starts_with('/')) __builtin_trap();
-    // A path matches itself where it has no pattern's characters, and "**" matches all.
+    // A path without pattern characters matches itself, and "**" matches everything.
     if (!rocm::path_matches("**", path)) __builtin_trap();
     if (path.find_first_of("*?") == path.npos && !rocm::path_matches(path, path)) __builtin_trap();
     (void)rocm::path_matches(entry.link_target, path);

@@ -1,5 +1,5 @@
 // module: sys
-// The policy that `wheelsmith confine` reads: what is read is written the same way, and every path is absolute.
+// The policy that `wheelsmith confine` reads: it must round-trip, and every path is absolute.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,6 @@
 // module: recipe
-// A source whose every file is hostile: the input is PKG-INFO, pyproject.toml, setup.py and top_level.txt, with NUL
-// between them. It gives facts and a recipe that can be read again, or an Error.
+// A source whose every file is hostile: the input is PKG-INFO, pyproject.toml, setup.py and top_level.txt, separated by
+// NUL. The result is facts and a recipe that can be parsed again, or an Error.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -49,7 +49,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   } catch (const Error&) {
     return 0;
   }
-  // Whatever the files said, what we made up of them is a recipe. A name and a build are all that may be missing.
+  // Whatever the files contain, the inferred recipe is valid. Only a name and a build may be missing.
   if (!facts.has_pyproject && !facts.has_setup_py) return 0;
   const recipe::Recipe recipe = recipe::infer(facts);
   if (recipe::parse_recipe(recipe.to_toml(), "again.toml").document != recipe.document) std::abort();

@@ -1,6 +1,6 @@
 // module: source
-// Texts that name sources: manifests of checkouts, PyTorch's lists of related commits, addresses of repositories. A
-// path out of a manifest stays inside, and what was read can be written and read again.
+// Texts that name sources: checkout manifests, PyTorch's lists of related commits, repository URLs. A manifest's paths
+// stay inside, and parsed texts round-trip.
 
 #include <cstddef>
 #include <cstdint>

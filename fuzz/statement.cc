@@ -1,5 +1,5 @@
 // module: attest
-// A provenance that a wheel carries: the statement made from it says what it says.
+// A provenance that a wheel carries: the statement made from it must match it.
 
 #include "attest/statement.h"
 

@@ -1,6 +1,6 @@
 // module: store
-// Claim files, and the mark of a shared store: other machines write them. What was read must be written to what reads
-// the same, and its size must not depend on the counter, since a claim is overwritten in place.
+// Claim files and store.json, which other machines write. Parsing and writing must round-trip, and the size must not
+// depend on the counter, since a claim is overwritten in place.
 
 #include <cstddef>
 #include <cstdint>

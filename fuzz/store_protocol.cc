@@ -1,5 +1,5 @@
 // module: remote
-// What comes from another store, or from whoever talks to ours: paths of requests, lists of steps, records.
+// Input from remote stores and their clients: request paths, lists of steps, records.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
 // module: store
-// A step's record from a store that others may write to; what was read must be written to what reads the same.
+// A step's record from a shared store must round-trip.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
 // module: archive
-// Reads the input as a tar archive in whatever compression it claims to be in.
+// Parses the input as a tar archive in whatever compression it claims.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     archive::read_tar(
         Bytes(data, size),
         [&](const archive::TarEntry& entry) {
-          // The content came whole, and the name is what plain_name() makes of itself.
+          // The content is complete, and plain_name() maps the name to itself.
           if (left != 0 || entry.name.empty() || archive::plain_name(entry.name) != entry.name) __builtin_trap();
           left = entry.size;
         },

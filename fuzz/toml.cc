@@ -1,5 +1,5 @@
 // module: document
-// Any text is a table or an Error; a table written out is read back the same.
+// Any text is a table or an Error; a table must round-trip.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -9,7 +9,7 @@
 
 namespace {
 
-// nan equals nothing, not even itself.
+// NaN is not equal to itself.
 bool has_nan(const wheelsmith::document::Value& value) {
   if (value.is_number()) return value.number() != value.number();
   if (const auto* list = value.array()) {

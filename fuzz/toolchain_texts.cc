@@ -13,7 +13,7 @@
 #include "toolchain/torch_files.h"
 #include "toolchain/wanted_python.h"
 
-// Everything that programs and headers of this machine say, read as text.
+// All texts that this machine's programs and headers provide.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace wheelsmith::toolchain;
   const std::string_view text(reinterpret_cast<const char*>(data), size);

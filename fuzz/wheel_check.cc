@@ -1,5 +1,5 @@
 // module: wheel
-// All checks of a wheel: they never throw for what an archive holds, and each finding can be told.
+// All checks of a wheel: they never throw for any archive content, and each finding can be printed.
 
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       if (finding.id.empty() || finding.what.empty() || finding.fix.empty()) std::abort();
     }
     if (!verdict.error.empty() && verdict.is_good()) std::abort();
-  } catch (const Error&) {  // no ZIP archive at all
+  } catch (const Error&) {  // not a ZIP archive
   }
   return 0;
 }

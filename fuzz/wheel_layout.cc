@@ -1,6 +1,6 @@
 // module: env
-// What an installer reads of a wheel before it writes: every place must be inside. The same bytes are read as the
-// texts that pip and wheels hand to us.
+// What an installer reads of a wheel before it writes: every target path must be inside. The same bytes are also parsed
+// as the texts that pip and wheels provide.
 
 #include "env/wheel_layout.h"
 

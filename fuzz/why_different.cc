@@ -1,5 +1,5 @@
 // module: wheel
-// Two versions of a member, the first as long as the first byte says in 256ths: why they differ is always told.
+// Two versions of a member, split at the fraction given by the first byte: their difference is always explained.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   try {
     (void)wheel::compare_wheels(first, second);
-  } catch (const Error&) {  // what is not an archive
+  } catch (const Error&) {  // not an archive
   }
   return 0;
 }

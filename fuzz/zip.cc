@@ -1,5 +1,5 @@
 // module: zip
-// Opens the input, looks at the start of each member, reads the small ones whole and checks the archive.
+// Opens the input, peeks at each member, reads small ones completely and checks the archive.
 
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         start = archive.peek(entry, 24);
         if (entry.size > 1'000'000) continue;
         const Blob whole = archive.read(entry);
-        // What peek() shows is what read() gives.
+        // peek() must match the beginning of read().
         if (whole.bytes.size() != entry.size || !whole.bytes.starts_with(start)) __builtin_trap();
       } catch (const Error&) {}
     }

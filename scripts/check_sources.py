@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Compiles sources one by one, for their syntax only, and shows those that fail.
+"""Compiles each source separately, syntax only, and shows those that fail.
 
-Where a folder is compiled as one unit, with common headers compiled beforehand, a source that lacks an include compiles
-by the luck of its neighbours. Here it has neither. Reads the commands of a build folder that was configured for that.
+In a unity build with precompiled headers, a source that lacks an include may still compile thanks to its neighbours. Here it has
+neither. Reads the commands of a build folder configured for that.
 
 usage: check_sources.py BUILD_FOLDER [FILE OR FOLDER]...
 """
@@ -37,5 +37,5 @@ with ThreadPoolExecutor(os.cpu_count()) as pool:
         if result.returncode != 0:
             failed += 1
             print(f"{Path(file).relative_to(root)} does not compile by itself:\n{result.stderr}")
-print(f"{len(entries)} sources compiled one by one, {failed} failed")
+print(f"{len(entries)} sources compiled separately, {failed} failed")
 sys.exit(1 if failed or not entries else 0)

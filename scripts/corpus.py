@@ -1,11 +1,11 @@
-"""The kept corpora of the fuzz targets: fuzz/corpus/X.hex, one input a line, as hex; '#' starts a comment.
+"""The stored corpora of the fuzz targets: fuzz/corpus/X.hex, one input per line, as hex; '#' starts a comment.
 
     corpus.py unpack X.hex FOLDER            writes each input as a file
-    corpus.py unpack-written X.hex FOLDER    only those that people wrote
-    corpus.py pack X.hex FOLDER              writes X.hex anew, with what the folder adds
+    corpus.py unpack-written X.hex FOLDER    only hand-written ones
+    corpus.py pack X.hex FOLDER              rewrites X.hex with the folder's additions
 
-What people wrote (all above the mark) stays as it is, comments included; below the mark is what `make fuzz` found, small
-inputs first, until the file would be too large to live in git.
+Hand-written inputs (all above the mark) stay unchanged, including comments; below the mark are inputs found by `make fuzz`, small
+ones first, up to a size limit for git.
 """
 import hashlib
 import os

@@ -1,20 +1,23 @@
 #!/bin/bash
-# Packs the program for those who do not build it: a wheel (pip, uv, pipx), a Debian package, a tarball, a bill of materials and
-# checksums. The same program and the same commit give the same bytes.
+# Packages the program for users: a wheel (pip, uv, pipx), a Debian package, a tarball, an SBOM and checksums. The same
+# program and the same commit give the same bytes.
 #   scripts/dist.sh PROGRAM FOLDER [ARCH]
-# ARCH is x86_64 (default) or aarch64. A program for another architecture than this machine's cannot print its completions and
-# manual pages: $TALKING_PROGRAM names one of the same version that can.
+# ARCH is x86_64 or aarch64; default: this machine's. A program for another architecture runs under qemu to print its
+# completions and manual pages.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-program=$(realpath "$1") out=$2 arch=${3:-x86_64}
-talking=${TALKING_PROGRAM:-$program}
+program=$(realpath "$1") out=$2 arch=${3:-$(uname -m)}
 case $arch in
   x86_64) debian=amd64 ;;
   aarch64) debian=arm64 ;;
-  *) echo "dist: $arch is not an architecture to pack for; there are x86_64 and aarch64" >&2; exit 2 ;;
+  *) echo "dist: unsupported architecture $arch; use x86_64 or aarch64" >&2; exit 2 ;;
 esac
+talking=("$program")
+if [[ $arch != "$(uname -m)" ]]; then
+  talking=("qemu-$arch-static" "$program")
+fi
 version=$(sed -n 's/^project(wheelsmith VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
-# Of the last commit; a zip archive counts from 1980.
+# Time of the last commit; ZIP times start in 1980.
 export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || echo 1700000000)}
 export TZ=UTC LC_ALL=C
 umask 022
@@ -24,22 +27,32 @@ mkdir -p "$out"
 out=$(realpath "$out")
 summary='Builds GPU Python packages from source into verified wheels'
 
-# stamp FOLDER: every file has the commit's time.
+# stamp FOLDER: give every file the commit's time.
 stamp() { find "$1" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +; }
-# fill FOLDER: the program and what belongs to it, below FOLDER/bin and FOLDER/share.
+# fill FOLDER: install the program and its files below FOLDER/bin and FOLDER/share.
 fill() {
   install -D -m 755 "$program" "$1/bin/wheelsmith"
   install -d "$1/share/bash-completion/completions" "$1/share/zsh/site-functions" "$1/share/fish/vendor_completions.d" \
     "$1/share/man/man1" "$1/share/doc/wheelsmith"
-  "$talking" completion bash >"$1/share/bash-completion/completions/wheelsmith"
-  "$talking" completion zsh >"$1/share/zsh/site-functions/_wheelsmith"
-  "$talking" completion fish >"$1/share/fish/vendor_completions.d/wheelsmith.fish"
-  "$talking" man "$1/share/man/man1"
+  "${talking[@]}" completion bash >"$1/share/bash-completion/completions/wheelsmith"
+  "${talking[@]}" completion zsh >"$1/share/zsh/site-functions/_wheelsmith"
+  "${talking[@]}" completion fish >"$1/share/fish/vendor_completions.d/wheelsmith.fish"
+  "${talking[@]}" man "$1/share/man/man1"
   find "$1/share/man" -name '*.1' -exec gzip -9n {} +
   install -m 644 README.md CHANGELOG.md "$work/sbom.cdx.json" "$1/share/doc/wheelsmith"
 }
 
-# What is linked into the program, by the versions of the packages that it came from.
+# version_of PACKAGE: the version of a package that was linked. A cross build takes it from the sysroot, else from the
+# cross compiler's packages.
+version_of() {
+  if [[ $arch == "$(uname -m)" ]]; then
+    dpkg-query -W -f '${Version}' "$1" 2>/dev/null
+  elif ! sed -n "s/^$1 //p" "build/sysroot-$arch/.packages" 2>/dev/null | grep .; then
+    dpkg-query -W -f '${Version}' "$1-$debian-cross" 2>/dev/null
+  fi
+}
+
+# Libraries linked into the program, with the versions of their packages.
 sbom() {
   local package version separator=
   printf '{\n "bomFormat": "CycloneDX",\n "specVersion": "1.6",\n "version": 1,\n "metadata": {\n'
@@ -48,8 +61,7 @@ sbom() {
   printf ' "licenses": [{"license": {"id": "Apache-2.0"}}],'
   printf ' "hashes": [{"alg": "SHA-256", "content": "%s"}]}\n },\n "components": [' "$(sha256sum <"$program" | cut -d' ' -f1)"
   for package in $(scripts/setup.sh --list); do
-    version=$(dpkg-query -W -f '${Version}' "$package:$debian" 2>/dev/null) ||
-      version=$(dpkg-query -W -f '${Version}' "$package" 2>/dev/null) || continue
+    version=$(version_of "$package") || continue
     printf '%s\n  {"type": "library", "bom-ref": "%s", "name": "%s", "version": "%s", "purl": "pkg:deb/debian/%s@%s?arch=%s"}' \
       "$separator" "$package" "$package" "$version" "$package" "${version//+/%2B}" "$debian"
     separator=,
@@ -58,7 +70,7 @@ sbom() {
 }
 sbom "$version" >"$work/sbom.cdx.json"
 
-# The wheel: the program is its one script. Of the native program nothing depends on a Python.
+# The wheel: the program is its only script and does not depend on Python.
 pack_wheel() {
   local tag=py3-none-manylinux_2_17_$arch info=wheelsmith-$version.dist-info name
   mkdir -p "$work/wheel/$info/licenses" "$work/wheel/$info/sboms" "$work/wheel/wheelsmith-$version.data/scripts"

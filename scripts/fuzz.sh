@@ -1,6 +1,6 @@
 #!/bin/bash
-# Fuzzes each target for SECONDS_EACH seconds, two at a time, and keeps what reached new code in fuzz/corpus/X.hex. An
-# input that crashes, hangs or eats memory stays in build/fuzz-crashes and is printed.
+# Fuzzes each target for SECONDS_EACH seconds, two at a time, and adds inputs that reach new code to fuzz/corpus/X.hex.
+# An input that crashes, hangs or uses too much memory stays in build/fuzz-crashes and is printed.
 #   scripts/fuzz.sh [TARGET…]      (make fuzz builds the targets first)
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -18,7 +18,7 @@ fuzz_one() {
     grep -E 'ERROR|SUMMARY|runtime error|Test unit written' "$log" | sed "s/^/$name: /"
     return 1
   fi
-  # Of all that was found, what adds coverage to the inputs that people wrote.
+  # From all findings, keep those that add coverage to the hand-written inputs.
   rm -rf "$corpus.merged"
   python3 scripts/corpus.py unpack-written "$hex" "$corpus.merged"
   "$program" -merge=1 -max_len=4096 "$corpus.merged" "$corpus" >"$log.merge" 2>&1 || { tail -20 "$log.merge"; return 1; }
@@ -35,8 +35,8 @@ if [[ ${#targets[@]} -eq 0 ]]; then
   done
 fi
 echo "fuzzing ${targets[*]}: $seconds s each, two at a time"
-# xargs ends with 123 when one of them failed, after all have ended.
+# xargs exits with 123 when one target failed, after all have finished.
 printf '%s\n' "${targets[@]}" | xargs -P 2 -I {} bash -c 'set -euo pipefail; fuzz_one {}' || {
-  echo "fuzz: failed; the inputs are in $crashes"
+  echo "fuzz: failed; see the inputs in $crashes"
   exit 1
 }

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Runs the proofs of tests/proof: long comparisons with other tools on real wheels, too heavy for `make test`. The wheels
-# (3 GB) are fetched once into build/proof-wheels; WHEELS=FOLDER names another folder, in which nothing is fetched.
+# Runs the proofs in tests/proof: long comparisons with other tools on real wheels, too heavy for `make test`. The
+# wheels (3 GB) are downloaded once into build/proof-wheels; WHEELS=FOLDER uses another folder and downloads nothing.
 #   scripts/proof.sh [PROOF]…
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -13,7 +13,7 @@ export WHEELS PROOF_WHEELS=$WHEELS
 
 proofs=("$@")
 [[ $# -gt 0 ]] || for script in tests/proof/*.sh; do
-  # Two take over an hour each (`make proof-flash`); flash_gpu skips itself where there is no GPU.
+  # Two take over an hour each (`make proof-flash`); flash_gpu skips itself without a GPU.
   [[ $script == */fetch_wheels.sh || $script == */flash_cuda.sh || $script == */governor_flash.sh ]] || proofs+=("$(basename "$script" .sh)")
 done
 
@@ -30,7 +30,7 @@ for proof in "${proofs[@]}"; do
     77) verdict=skipped ;;
     *) verdict=FAILED failed=$((failed + 1)) ;;
   esac
-  # What a proof counted: its lines with "N of M".
+  # The counts a proof reports: its lines with "N of M".
   counts=$(grep -oE '[0-9]+ of [0-9]+ [a-z]+( [a-z]+)?' "build/proof/$proof.log" |
     awk '{ unit = $4 (NF > 4 ? " " $5 : ""); n[unit] += $1; m[unit] += $3 } END { for (u in n) printf "%s%d of %d %s", s++ ? ", " : "", n[u], m[u], u }' || true)
   summary+=("$(printf '%-9s %-16s %s' "$verdict" "$proof" "$counts")")

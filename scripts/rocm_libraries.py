@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""rocm_libraries.py WHEELSMITH PACKAGE...: src/wheel/data/rocm_libraries.tsv, made from the packages of a ROCm SDK.
+"""rocm_libraries.py WHEELSMITH PACKAGE...: src/wheel/data/rocm_libraries.tsv, generated from the packages of a ROCm SDK.
 
 PACKAGE is a wheel of the SDK (rocm-sdk-core, rocm-sdk-libraries-*, rocm-profiler) or a folder with such packages
 installed. The table has every soname in the folders that frameworks link with: lib, lib/rocm_sysdeps/lib and
-lib/host-math/lib below the package's own folder. What the table has already is kept, because wheels for older releases
+lib/host-math/lib below the package's own folder. Existing entries are kept, because wheels for older releases
 need older libraries.
 
     scripts/rocm_libraries.py build/wheelsmith packages/*.whl > rocm_libraries.tsv

@@ -1,21 +1,25 @@
 #!/bin/bash
-# Makes sure that the Debian 12 packages for a purpose are installed; does nothing, and needs no network, when they are.
-#   scripts/setup.sh [build|demo|test|proof|fuzz|format|bench|dist]…
-#   scripts/setup.sh --list        names the libraries that are linked into the program
-# Installs the missing ones when it may (root, or sudo without a password); else prints the one command to run.
+# Checks that the Debian 12 packages for a purpose are installed; does nothing, and needs no network, if they are.
+#   scripts/setup.sh [build|demo|test|proof|fuzz|format|bench|dist|docs|cross-aarch64]…
+#   scripts/setup.sh --list        lists the libraries that are linked into the program
+# Installs missing ones if possible (root, or sudo without a password); otherwise prints the command to run.
 set -euo pipefail
 
 build=(cmake ninja-build g++ libfmt-dev libcli11-dev libtomlplusplus-dev nlohmann-json3-dev
   libdeflate-dev zlib1g-dev liblzma-dev libzstd-dev libsqlite3-dev libssl-dev libre2-dev libboost1.81-dev)
-# clang, lld and llvm make and judge the HIP libraries of the end-to-end tests.
-# curl, git and patch are what building calls; strace counts what it starts; ccache is a build's own cache, beside ours.
-# podman and runc run builds inside an image; man and groff read the manual pages; zip and dpkg pack and install.
-tests=(libgtest-dev binutils unzip zip patchelf python3 python3-dev python3-venv curl git patch strace ccache podman runc man-db groff-base zsh fish clang-19 clang-tools-19 lld-19 llvm-19)
-# zstd reads HIP bundles independently of us; chromium opens reports.
+# clang, lld and llvm build and verify the HIP libraries of the end-to-end tests. curl, git and patch are used by
+# builds; strace counts their processes; ccache is a build's own cache, beside ours. podman and runc run builds inside
+# an image; Slurm and munge are a cluster on one machine; man and groff read the manual pages; cmark-gfm renders the documentation; zip and dpkg pack and install.
+tests=(libgtest-dev binutils unzip zip patchelf python3 python3-dev python3-venv curl git patch strace ccache podman runc man-db groff-base cmark-gfm zsh fish slurmctld slurmd slurm-client munge clang-19 clang-tools-19 lld-19 llvm-19)
+# zstd reads HIP bundles independently of our code; chromium opens reports.
 proof=(zstd chromium)
 fuzz=(clang-19 libclang-rt-19-dev llvm-19 python3)
 format=(clang-format-19 clang-tidy-19)
 dist=(zip openssl xz-utils)
+# The compiler for another architecture, and the emulator that runs what it makes. The libraries: scripts/sysroot.sh.
+cross_aarch64=(g++-aarch64-linux-gnu qemu-user-static)
+# cmark-gfm turns Markdown into HTML as code hosts do; chromium takes the picture of a report.
+docs=(python3 cmark-gfm chromium)
 bench=(python3 python3-dev python3-venv curl binutils wrk)
 
 if [[ ${1:-} == --list ]]; then
@@ -33,12 +37,14 @@ for purpose in "${@:-build}"; do
     format) wanted+=("${format[@]}") ;;
     bench) wanted+=("${build[@]}" "${bench[@]}") ;;
     dist) wanted+=("${build[@]}" "${dist[@]}") ;;
-    *) echo "setup: unknown purpose $purpose; there are build, demo, test, proof, fuzz, format, bench, dist" >&2; exit 2 ;;
+    cross-aarch64) wanted+=("${build[@]}" "${cross_aarch64[@]}") ;;
+    docs) wanted+=("${build[@]}" "${docs[@]}") ;;
+    *) echo "setup: unknown purpose $purpose; use one of build, demo, test, proof, fuzz, format, bench, dist, docs, cross-aarch64" >&2; exit 2 ;;
   esac
 done
 
 if ! command -v dpkg-query >/dev/null; then
-  echo "setup: no Debian here; going on with what is installed. Debian calls it: ${wanted[*]}" >&2
+  echo "setup: not a Debian system; continuing with the installed packages. Required (Debian names): ${wanted[*]}" >&2
   exit 0
 fi
 
@@ -53,7 +59,7 @@ as_root=()
 if [[ $EUID -ne 0 ]]; then
   as_root=(sudo -n)
   if ! sudo -n true 2>/dev/null; then
-    echo "setup: packages are missing. Please run:" >&2
+    echo "setup: missing packages. Run:" >&2
     echo "  sudo apt-get update && sudo apt-get install -y --no-install-recommends ${missing[*]}" >&2
     exit 1
   fi
@@ -65,7 +71,7 @@ install() { apt install -y --no-install-recommends "${missing[@]}"; }
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 echo "setup: installing ${missing[*]}"
-# The package lists of this machine may do; when they are absent or too old, they are fetched and it is tried again.
+# The existing package lists may suffice; if they are missing or outdated, update them and retry.
 if ! install >"$log" 2>&1 && ! { apt update && install; } >"$log" 2>&1; then
   cat "$log" >&2
   echo "setup: apt-get could not install: ${missing[*]}" >&2

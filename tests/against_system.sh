@@ -1,6 +1,6 @@
 #!/bin/bash
-# A wheel judged for the machine it will be installed on: an old libstdc++ (made on the spot, with all versions up to
-# GLIBCXX_3.4.25) lacks what it needs, this machine's has it. The loader is the judge of both.
+# Checks a wheel against the target machine: an old libstdc++ (built here, with all versions up to GLIBCXX_3.4.25) lacks
+# symbols that it needs, this machine's has them. The loader confirms both.
 . "$(dirname "$0")/common.inc"
 need g++ ldd
 # std::pmr's default resource came with GLIBCXX_3.4.26.
@@ -15,8 +15,8 @@ newest=$(readelf -V "$t/_demo.so" | grep -oE 'GLIBCXX_3\.4\.[0-9]+' | sort -V | 
 wheel=$t/demo-1.0-cp311-cp311-linux_x86_64.whl
 demo_wheel "$wheel" "$t/_demo.so"
 
-# The stand-in has every symbol that the extension asks of libstdc++; only the newest versions are not there, so that
-# nothing but the version tells the two apart.
+# The stand-in has every symbol that the extension needs from libstdc++; only the newest versions are missing, so that
+# the two differ in nothing but the version.
 nm -D --undefined-only --with-symbol-versions "$t/_demo.so" | awk '{ print $2 }' | grep -E '@(GLIBCXX|CXXABI)_' >"$t/wanted"
 mkdir "$t/old"
 previous=
@@ -36,7 +36,7 @@ run_json check "$wheel" --against "$t/old/libstdc++.so.6"
 expect bad "$(json 'items[0].verdict')" "$(<"$t/out")"
 expect 1 $status
 errors | grep -E "^symbol-version-missing demo/_demo.*$newest"
-# Just what the loader misses, no more.
+# Exactly what the loader misses.
 LD_LIBRARY_PATH=$t/old ldd "$t/_demo.so" 2>&1 | sed -n "s/.*version .\([A-Z]*_[0-9.]*\)' not found.*/\1/p" | sort -u >"$t/missed"
 expect "$(<"$t/missed")" "$(errors | sed 's/.* needs \(.*\) of lib.*/\1/' | grep -oE '[A-Z]+_[0-9.]+' | sort -u)" "versions"
 
@@ -55,7 +55,7 @@ expect good "$(json 'items[0].verdict')" "this machine: $(errors)"
 expect 0 $status
 run_json check "$wheel" --against "$t/sysroot"
 expect good "$(json 'items[0].verdict')" "sysroot: $(errors)"
-# A sysroot with the old one is bad again.
+# A sysroot with the old library fails again.
 cp "$t/old/libstdc++.so.6" "$t/sysroot/usr/lib/"
 run_json check "$wheel" --against "$t/sysroot"
 expect bad "$(json 'items[0].verdict')" "$(<"$t/out")"

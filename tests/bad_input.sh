@@ -1,13 +1,13 @@
 #!/bin/bash
-# Hostile input ends in a finding or in one line that says what is wrong: no crash, no hang, no memory without bound (1 GB of
-# addresses with two threads, which includes the mapped file), no control characters on the terminal, one JSON document.
+# Hostile input ends in a finding or in a one-line error: no crash, no hang, bounded memory (1 GB of address space with
+# two threads, including the mapped file), no control characters on the terminal, one JSON document.
 . "$(dirname "$0")/common.inc"
 grep -qa __asan_init "$wheelsmith" || limit="ulimit -v 1000000"
 printf '#!/bin/bash\n%s\nexec timeout -s KILL 20 "%s" "$@" --threads 2\n' "${limit:-}" "$wheelsmith" >"$t/limited"
 chmod +x "$t/limited"
 wheelsmith=$t/limited
 
-# judge ARGUMENT…: run() ends the test on a status that is none of ours, a kill by the time limit included.
+# judge ARGUMENT…: run() fails the test on an undocumented exit status, including a kill by the time limit.
 judge() {
   run "$@"
   if grep -qaP '[\x00-\x09\x0b-\x1f\x7f]|\xc2[\x80-\x9f]' "$t/out" "$t/err"; then fail "control characters: wheelsmith $*"; fi
@@ -26,7 +26,7 @@ while read -r folder; do
   judge check "$folder"
 done <"$t/folders"
 
-# What is no wheel at all, and what cannot be looked at.
+# Files that are not wheels, and files that cannot be read.
 mkfifo "$t/fifo.whl"
 ln -s loop.whl "$t/loop.whl"
 ln -s nothing "$t/dangling.whl"
@@ -40,7 +40,7 @@ for path in "$t"/{fifo,loop,dangling,folder}.whl "$t/empty-1.0-py3-none-any.whl"
   judge check "$path"
 done
 
-# Options read files too. A wheel that is good apart from them.
+# Options read files too. The wheel itself is good.
 good=$t/demo-1.0-py3-none-any.whl
 echo 'x = 1' >"$t/init.py"
 make_wheel "$good" "demo/__init__.py=$t/init.py"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# What goes wrong gives one clear error that says what to do, and nothing is lost.
+# Every failure gives one clear error with a fix, and nothing is lost.
 source "$(dirname "$0")/common.inc"
 source "$tests/small_package.inc"
 need_registry
@@ -8,12 +8,12 @@ cd "$t"
 run_json build small
 expect built "$(json 'steps[0].outcome')"
 
-# fails STATUS WORDS COMMAND…: the error is one, and has these words.
+# fails STATUS TEXT COMMAND…: exactly one error, which contains the text.
 fails() {
   run "${@:3}"
   expect "$1" "$status" "wheelsmith ${*:3}: $(cat "$t/err")"
   # A failure is wrapped at 80 columns.
-  cat "$t/err" "$t/out" | tr -s ' \n' ' ' | grep -qF -- "$2" || { cat "$t/out" "$t/err" >&2; fail "wheelsmith ${*:3}: nothing says «$2»"; }
+  cat "$t/err" "$t/out" | tr -s ' \n' ' ' | grep -qF -- "$2" || { cat "$t/out" "$t/err" >&2; fail "wheelsmith ${*:3}: no message contains «$2»"; }
 }
 
 # Recipes.
@@ -26,7 +26,7 @@ fails 2 'cpu' build small --variant cuda
 fails 2 'did you mean' build small --build-type relaese
 for command in plan build; do
   fails 2 'did you mean manylinux2014?' $command small --platform manylinux2O14
-  fails 2 "--sysroot $t/nowhere: there is no such folder" $command small --sysroot "$t/nowhere"
+  fails 2 "--sysroot $t/nowhere: no such folder" $command small --sysroot "$t/nowhere"
 done
 
 # A patch that does not apply.
@@ -34,7 +34,7 @@ sed -i 's/unpatched/never there/' recipes/small.patch
 fails 1 'small.patch' build small
 sed -i 's/never there/unpatched/' recipes/small.patch
 
-# A compile error: the first command, its own output, and a script that repeats it.
+# A compile error: the first failed command, its output, and a script that runs it again.
 sed -i 's/return a + b;/return a + c;/' recipes/small/small/add.c
 run_json build small
 expect "1 failed build" "$status $(json 'steps[0].outcome') $(json 'steps[0].phase')"
@@ -53,7 +53,7 @@ run build small
 awk 'length > 110 { exit 1 }' "$t/out" || fail "long lines: $(cat "$t/out")"
 sed -i 's/return a + c;/return a + b;/' recipes/small/small/add.c
 
-# A build that wants the network: it was ours to close, so it is not the machine's name server that is blamed.
+# A build that tries to use the network: the message names our sandbox, not the machine's name server.
 cp recipes/small/setup.py kept.py
 sed -i '1i import urllib.request; urllib.request.urlopen("https://sources.invalid")' recipes/small/setup.py
 run_json build small
@@ -61,13 +61,14 @@ expect "1 network" "$status $(json 'steps[0].diagnosis["class"]')"
 [[ $(json 'steps[0].diagnosis.fix') == *"--network on"* ]] || fail "the remedy is $(json 'steps[0].diagnosis.fix')"
 cp kept.py recipes/small/setup.py
 
-# A test that fails: the wheel goes nowhere.
+# A failing test: the wheel is not delivered.
 sed -i 's/== 5/== 6/' recipes/small.toml
 rm -rf wheelhouse
 fails 1 'the test adds failed' build small
 [[ -z $(ls wheelhouse 2>/dev/null) ]] || fail "a wheel whose test failed is in the wheelhouse"
 
-# --keep-failed leaves it in a folder of its own and names it; --no-test delivers it, and no later build takes it from the store.
+# --keep-failed keeps the wheel in a separate folder and names it; --no-test delivers it, and later builds do not reuse
+# it.
 run_json build small --keep-failed
 kept=$(json 'steps[0].refused_wheel')
 [[ $kept == "$t"/wheelhouse/failed/small-1.0-*.whl && -f $kept ]] || fail "the refused wheel is «$kept»"
@@ -79,7 +80,7 @@ run_json build small
 expect "1 failed" "$status $(json 'steps[0].outcome')" "an untested wheel came from the store"
 rm -rf wheelhouse
 
-# A test that imports what its environment lacks is diagnosed.
+# A test that imports a missing package is diagnosed.
 cp kept.toml recipes/small.toml
 sed -i 's/^script = .*/script = "import torch"/' recipes/small.toml
 run_json build small
@@ -87,7 +88,7 @@ expect "1 test-no-module" "$status $(json 'steps[0].diagnosis.id')"
 [[ $(json 'steps[0].diagnosis.fix') == *'[[test]] requires = ["torch"]'* ]] || fail "the remedy is $(json 'steps[0].diagnosis.fix')"
 cp kept.toml recipes/small.toml
 
-# A test that dies by a signal: which one, where in Python, and what to do about it.
+# A test killed by a signal: which signal, where in Python, and the fix.
 sed -i 's/^script = .*/script = "import ctypes; ctypes.string_at(0)"/' recipes/small.toml
 run_json build small
 expect "1 test" "$status $(json 'steps[0].phase')"
@@ -97,7 +98,7 @@ expect "test-crash compiler-runtime" "$(json 'steps[0].diagnosis.id') $(json 'st
 [[ $(json 'steps[0].diagnosis.what') == *"test adds crashed"* ]] || fail "the diagnosis is $(json 'steps[0].diagnosis')"
 cp kept.toml recipes/small.toml
 
-# A platform that it does not deserve, with the symbols that say so.
+# A platform tag that the wheel does not qualify for, with the symbols that prevent it.
 cat >recipes/small/small/add.c <<'C'
 #include <stdlib.h>
 #include <stdio.h>
@@ -109,7 +110,7 @@ if [[ $(getconf GNU_LIBC_VERSION) =~ 2\.(3[6-9]|[4-9]) ]]; then
 fi
 echo 'long small_add(long a, long b) { return a + b; }' >recipes/small/small/add.c
 
-# A version that lies.
+# A wrong version.
 sed -i 's/version = "1.0"/dynamic = ["version"]/' recipes/small/pyproject.toml
 echo 'from setuptools import Extension, setup
 setup(version="9.9", packages=["small"], ext_modules=[Extension("small._small", ["small/add.c", "small/module.c"])])' >recipes/small/setup.py
@@ -118,7 +119,7 @@ fails 1 '9.9' build small
 rm recipes/small/PKG-INFO
 sed -i 's/dynamic = \["version"\]/version = "1.0"/' recipes/small/pyproject.toml
 
-# A backend that prints rubbish and one that hangs.
+# A backend that prints garbage and one that hangs.
 cat >recipes/small/setup.py <<'PYTHON'
 import os, sys
 sys.stdout.buffer.write(bytes(range(256)) * 4096); sys.stdout.flush()
@@ -130,7 +131,7 @@ expect "1 failed" "$status $(json 'steps[0].outcome')"
 printf 'import time\ntime.sleep(3600)\n' >recipes/small/setup.py
 fails 1 'no output for' build small --timeout 2
 
-# No network: what has not been resolved before is named.
+# Offline: unresolved requirements are named.
 cat >recipes/small/setup.py <<'PYTHON'
 from setuptools import Extension, setup
 setup(packages=["small"], ext_modules=[Extension("small._small", ["small/add.c", "small/module.c"])])
@@ -141,7 +142,7 @@ cp kept.toml recipes/small.toml
 run build small --offline
 expect 0 "$status" "offline with all in the store: $(cat "$t/err")"
 
-# A build that wants the network gets none.
+# A build that tries to use the network has none.
 cat >recipes/small/setup.py <<'PYTHON'
 import socket
 try:
@@ -152,7 +153,7 @@ PYTHON
 run build small
 expect 1 "$status"
 
-# A name that nobody has.
+# An unknown name.
 fails 1 'no-such-package-of-anyone' build no-such-package-of-anyone-at-all
 run store verify
 expect 0 "$status" "$(cat "$t/out")"

@@ -1,6 +1,6 @@
 #!/bin/bash
-# A package that takes its version from git, built from a checkout: at a tag, behind it, and with changed files. Judged by
-# setuptools-scm in the checkout itself.
+# A package that derives its version from git, built from a checkout: at a tag, after it, and with changed files.
+# setuptools-scm in the checkout confirms the versions.
 source "$(dirname "$0")/common.inc"
 source "$tests/small_package.inc"
 need_registry
@@ -29,7 +29,7 @@ git -C repo tag v1.4.0
 python3 -m venv "$t/judge"
 "$t/judge/bin/python" -m pip install -q --disable-pip-version-check setuptools setuptools-scm
 
-# same WHAT: the wheel's version is the one that the checkout says, by the date that builds have.
+# same WHAT: the wheel's version matches the checkout, with the date that builds use.
 same() {
   local wanted wheel
   wanted=$(cd repo && SOURCE_DATE_EPOCH=315532800 "$t/judge/bin/python" -m setuptools_scm)

@@ -1,6 +1,6 @@
 #!/bin/bash
-# After a build the device code of each library is compared with what was asked for: what the recipe expects of it, neither
-# less nor more. The toolkit is a stand-in, and the code is a fat binary of NVIDIA's format around no kernel.
+# After a build the device code of each library is compared with the request: exactly what the recipe expects. The
+# toolkit is a stand-in, and the code is a fat binary in NVIDIA's format without kernels.
 source "$(dirname "$0")/common.inc"
 source "$tests/small_package.inc"
 need_registry
@@ -18,7 +18,7 @@ SH
 chmod +x cuda/bin/nvcc
 touch cuda/include/cuda_runtime.h cuda/lib64/libcudart.so.13
 
-# The package "compiles" for the architectures in SMALL_CODE, whatever it is asked for.
+# The package "compiles" for the architectures in SMALL_CODE, whatever was requested.
 cat >recipes/small/setup.py <<'PYTHON'
 import os
 import struct
@@ -49,7 +49,7 @@ must-not = ["7.0"]
 why = "its kernels are compiled for each architecture"
 TOML
 
-# built CODE ARCHS: whether the build ends well, and what it says.
+# built CODE ARCHS: whether the build succeeds, and its message.
 built() {
   run build small --variant cuda --cuda "$t/cuda" --arch "$2" --set "flag=$1" --despite-doctor --all
 }
@@ -61,12 +61,12 @@ wheel=$(echo "$WHEELSMITH_OUT"/small-*.whl)
 run_json inspect "$wheel"
 expect "sm_80 sm_90" "$(json '[g.arch for g in items[0].gpu]' | sort | paste -sd' ' -)" "what the wheel holds"
 built "80" "8.0;9.0"
-refused 'has no code for 9.0: it has 8.0'
+refused 'has no device code for 9.0; it has 8.0'
 built none "8.0"
-refused 'has no code for 8.0: it has no device code'
+refused 'has no device code for 8.0; it has no device code'
 built "70 80" "8.0"
-refused 'contains code for 7.0, which must not be there'
-# A library that no expectation names is held to the whole list, as the wheel is.
+refused 'contains device code for 7.0, which the recipe excludes'
+# A library without an expectation must match the whole list, like the wheel.
 sed -i 's|^library = "small/_small|library = "other/_small|' recipes/small.toml
 built "80" "8.0;9.0"
-refused 'has no code for sm_90: it has sm_80'
+refused 'has no device code for sm_90; it has sm_80'

@@ -1,7 +1,7 @@
 #!/bin/bash
-# A package in the manner of the big ones, small: a repository behind a mirror with submodules of which the variant needs
-# one, two tags on one commit, a companion that its configuration would clone, files and commands before the build,
-# rules for one compiler only, a need that is refused, and what the build is closed with.
+# A miniature of the big packages: a repository behind a mirror with submodules of which the variant needs one, two tags
+# on one commit, a companion that its configuration would clone, files and commands before the build, rules for one
+# compiler only, a requirement that is rejected, and closing checks.
 source "$(dirname "$0")/common.inc"
 source "$tests/small_package.inc"
 need_registry
@@ -10,7 +10,7 @@ cd "$t"
 export WHEELSMITH_STORE=$t/store WHEELSMITH_OUT=$t/wheelhouse WHEELSMITH_RECIPES=$t/recipes
 export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@example.org GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@example.org
 git() { command git -c protocol.file.allow=always -c init.defaultBranch=main -c advice.detachedHead=false "$@"; }
-# repository NAME: a folder git/owner/NAME that is a repository with one commit of what lies in it
+# repository NAME: a folder git/owner/NAME that is a repository with one commit of its content
 repository() { git -C "git/owner/$1" init -q && commit "$1" first; }
 commit() { git -C "git/owner/$1" add -A && git -C "git/owner/$1" commit -q -m "$2"; }
 
@@ -41,7 +41,7 @@ assert pathlib.Path("../third/needed/needed.h").exists()
 assert not pathlib.Path("../third/unneeded/file").exists()
 assert pathlib.Path("prepared.txt").read_text() == "1.2.0 cpu\n"
 assert "BIG_EMPTY" not in os.environ
-# What the recipe does not bring, CMake's FetchContent finds through the mirrors, without a network.
+# CMake's FetchContent finds everything else through the mirrors, without a network.
 if "GIT_CONFIG_COUNT" in os.environ and not pathlib.Path("fetched.cmake").exists():
     pathlib.Path("fetched.cmake").write_text(f"""
 include(FetchContent)
@@ -67,7 +67,7 @@ echo 'from ._big import companion' >sub/big/__init__.py
 echo 'import pathlib, sys; pathlib.Path("prepared.txt").write_text(" ".join(sys.argv[1:]) + "\n")' >tools/prepare.py
 cd "$t"
 commit big first
-# Both tags are on the commit; the version is the one that was asked for.
+# Both tags are on the commit; the version is the requested one.
 git -C git/owner/big tag v1.2.0rc1
 git -C git/owner/big tag -a -m release v1.2.0
 git clone -q --bare git/owner/companion mirror-companion.git
@@ -164,13 +164,13 @@ expect "extra skipped,big built" "$(json '[s.package + " " + s.outcome for s in 
 [[ $(json 'steps[0].cause') == *"no code for the CPU; --set force=on builds"* ]] || fail "$(json 'steps[0].cause')"
 [[ $(json 'steps[1].wheel') == */big_cpu-1.2.0-cp3*.whl ]] || fail "$(json 'steps[1].wheel')"
 expect pass "$(json 'steps[1].tests[0].outcome')"
-[[ $(json notes) == *"new compilers are strict"*"names no later"* ]] || fail "notes: $(json notes)"
+[[ $(json notes) == *"new compilers are strict"*"skipped later"* ]] || fail "notes: $(json notes)"
 expect "wheels good,variables good,cmake good,installed unknown" "$(json '[c.id + " " + c.state for c in checklist]' | paste -sd, -)"
 expect "BIG_HOME=1.2.0" "$(json 'runtime[0].variable + "=" + runtime[0].value')"
-# Only the submodule that is needed was ever asked for.
+# Only the required submodule was ever requested.
 expect "" "$(find "$t/store/git" -maxdepth 1 -name '*unneeded*')"
 
-# The tag moves elsewhere: nothing changes before --upgrade, and then the reason names the source.
+# The tag moves: nothing changes before --upgrade, and then the reason names the source.
 run_json plan big
 expect true "$(json 'steps[1].cached')"
 echo '# a change' >>git/owner/big/tools/prepare.py
@@ -182,7 +182,7 @@ run_json plan big --upgrade
 expect false "$(json 'steps[1].cached')"
 [[ $(json 'steps[1].reason') == *source* ]] || fail "$(json 'steps[1].reason')"
 
-# What it is fetched with enters the key, too.
+# The commands that fetch are part of the key, too.
 key=$(json 'steps[1].key')
 sed -i 's/ref-file = "CMakeLists.txt"/ref = "main"/; /COMPANION_TAG/d' recipes/big.toml
 sed -i '/^name = "later"/,/^ref-pattern/d' recipes/big.toml
@@ -205,7 +205,7 @@ mv wheelsmith.toml mirrors.toml
 )
 mv mirrors.toml wheelsmith.toml
 
-# The script clones through the mirrors; a password among them is nowhere.
+# The script clones through the mirrors; a password among them appears nowhere.
 run plan big --script
 good "plan --script"
 [[ $(<"$t/out") == *"export GIT_CONFIG_COUNT="* && $(<"$t/out") == *"$t/git"* ]] || fail "no mirrors in the script"
@@ -215,22 +215,22 @@ good "plan with a password"
 [[ $(<"$t/out") != *TOPSECRET* ]] || fail "the password is in the plan"
 run plan big --script --mirrors "https://example.org/=$t/git" --mirrors https://other.example/=https://bob:TOPSECRET@host.example/
 [[ $(<"$t/out") != *TOPSECRET* ]] || fail "the password is in the script"
-# A user in a URL does not hide it from the mirrors; a setting that no recipe has is no setting.
+# A user name in a URL does not hide it from the mirrors; unknown settings are rejected.
 run_json plan big --source big=git+https://bob:TOPSECRET@example.org/owner/big.git@v1.2.0
 good "a URL with a user"
 [[ $(<"$t/out") != *TOPSECRET* ]] || fail "the password is in the plan"
 run plan big --set emtpy=1
 expect 2 "$status"
-[[ $(<"$t/err") == *"no recipe has such a setting"* ]] || fail "$(<"$t/err")"
+[[ $(<"$t/err") == *"unknown recipe setting"* ]] || fail "$(<"$t/err")"
 
-# Another system: what the recipe knows is shown, nothing is built.
+# Another system: the recipe's knowledge is shown, nothing is built.
 run_json plan big --platform win_amd64
 good "plan for Windows"
 expect short-folder "$(json 'steps[1].platform_rules[0].id')"
 run build big --platform win_amd64
 expect 2 "$status"
 
-# A ref that is not there names those that are; a repository that no mirror has says what to do.
+# An unknown ref suggests existing ones; a repository that no mirror has gives the fix.
 run build big --ref v1.2.1
 expect 1 "$status"
 [[ $(<"$t/err") == *"v1.2.1"*"v1.2.0"* ]] || fail "$(<"$t/err")"

@@ -1,6 +1,6 @@
 #!/bin/bash
-# --source: a folder that is being worked on costs the recompile of what changed, judged by the objects and by ninja; archives,
-# versions of the registry and git are sources like the recipe's own.
+# --source: a working folder only recompiles what changed, confirmed by the objects and by ninja; archives, versions
+# from the package index and git are sources like the recipe's own.
 source "$(dirname "$0")/common.inc"
 source "$tests/small_package.inc"
 need_registry
@@ -15,21 +15,21 @@ built() {
   wheel=$(json 'steps[0].wheel')
   log=$(json 'steps[0].log')
 }
-# runs CODE: what the wheel says, installed by pip.
+# runs CODE: the wheel's output, installed by pip.
 runs() {
   rm -rf env && python3 -m venv env
   env/bin/python -m pip install -q --disable-pip-version-check --no-index "$wheel"
   (cd / && "$t/env/bin/python" -c "$1")
 }
-# compiled: how many files were compiled, and taken from the cache, as the last build tells.
+# compiled: how many files the last build compiled, and took from the cache.
 compiled() { echo "$(json 'steps[0]["cache"]["misses"]') $(json 'steps[0]["cache"]["hits"]')"; }
 
-# setuptools compiles all files again when one is newer; the compile cache knows better.
+# setuptools recompiles all files when one is newer; the compile cache avoids that.
 sed -i 's/^script = .*/script = "import small"/' recipes/small.toml
 run_json build small --source work
 built
-expect "its source is a folder that is being worked on" "$(json 'steps[0].reason')"
-[[ $(json notes) == *"without the recipe's patches"* ]] || fail "nothing says that patches are left out: $(json notes)"
+expect "its source is a local folder, which is never cached" "$(json 'steps[0].reason')"
+[[ $(json notes) == *"without the recipe's patches"* ]] || fail "no note about skipped patches: $(json notes)"
 expect true "$(unzip -p "$wheel" '*/wheelsmith/provenance.json' | python3 -c 'import json, sys; print(json.dumps(json.load(sys.stdin)["incremental"]))')"
 expect "5 unpatched" "$(runs 'import small; print(small.add(2, 3), small.version)')"
 expect "" "$(find store/steps store/blobs -type f 2>/dev/null || true)" "what is in the store of an incremental build"
@@ -40,7 +40,7 @@ built
 expect "1 1" "$(compiled)" "compiled, from the cache, after one of two files changed"
 expect 6 "$(runs 'import small; print(small.add(2, 3))')"
 
-# Deleted there, gone here; --clean leaves nothing behind.
+# Files deleted there are removed here; --clean leaves nothing behind.
 echo 'x = 1' >work/small/more.py
 run_json build small --source work
 built
@@ -74,6 +74,6 @@ run build small --source "small=git+file://$t/small-1.0@no-such-branch"
 expect 1 "$status"
 grep -q no-such-branch "$t/err" || fail "$(cat "$t/err")"
 
-# A version of the registry.
+# A version from the package index.
 run_json plan six --source six==1.16.0
 expect "0 1.16.0" "$status $(json 'steps[0].version')"

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Killed at ten random moments (by SIGKILL and by SIGINT in turn), a build ends in the same wheel as one that was left alone,
-# with nothing half-written in the store. Prints its seed.
+# Killed at ten random moments (by SIGKILL and SIGINT in turn), a build produces the same wheel as an undisturbed one,
+# without partial files in the store. Prints its seed.
 source "$(dirname "$0")/common.inc"
 source "$tests/small_package.inc"
 need_registry
@@ -17,7 +17,7 @@ seconds=$(json 'steps[0].seconds')
 
 export WHEELSMITH_STORE=$t/store2 WHEELSMITH_OUT=$t/wheelhouse2
 for i in 0 1 2 3 4 5 6 7 8 9; do
-  # bash has background jobs ignore SIGINT, which a program may heed; a terminal would not tell it so.
+  # bash makes background jobs ignore SIGINT, which a program may inherit; a terminal would not.
   python3 -c 'import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])' \
     "$wheelsmith" build small >"$t/out" 2>"$t/err" </dev/null &
   pid=$!

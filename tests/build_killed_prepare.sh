@@ -1,7 +1,8 @@
 #!/bin/bash
-# A source that is rewritten before it is built (hipify, two commands that must not run twice, patches behind hipify), killed at
-# ten random moments while that happens: the build always resumes, and ends in the same wheel. Prints its seed. Also: foreign
-# code runs in the phases that are documented for it, and a set's hipified patches are applied, and listed, only where hipify runs.
+# A source that is rewritten before its build (hipify, two commands that must not run twice, patches after hipify),
+# killed at ten random moments meanwhile: the build always resumes, and produces the same wheel. Prints its seed. Also:
+# foreign code runs only in its documented phases, and a set's hipified patches are applied, and listed, only with
+# hipify.
 source "$(dirname "$0")/common.inc"
 need git python3 gcc
 source "$tests/small_package.inc"  # need_registry
@@ -30,7 +31,7 @@ PyMODINIT_FUNC PyInit_hippy(void) { return PyModule_Create(&module); }
 C
 echo 'log = """' >hippy_py.py
 seq 1 200 >>hippy_py.py
-# Each of these would leave other bytes when it runs twice, and takes a moment.
+# Each of these would produce other bytes when run twice, and takes a moment.
 cat >tools/hipify.py <<'PY'
 import pathlib, time
 source = pathlib.Path("src/hippy.c")
@@ -53,7 +54,7 @@ with open("hippy_py.py", "a") as file:
 PY
 git add -A
 git commit -q -m hippy
-# The base patch changes what hipify then translates; the other one what it made.
+# The base patch changes hipify's input; the other one its output.
 sed -i 's/"cuda"/"cuda core"/' src/hippy.c
 git commit -q -a -m "say core"
 git format-patch -q -1 -o "$t/desk/patches/hippy/main/hippy/base"
@@ -91,7 +92,7 @@ expect built "$(json 'steps[0].outcome')"
 sum=$(sha256sum <"$(json 'steps[0].wheel')")
 seconds=$(json 'steps[0].seconds')
 log=$(json 'steps[0].log')
-# Whatever is run, is run in a phase that may run it.
+# Foreign code runs only in phases that allow it.
 phase=none
 while read -r line; do
   case $line in
@@ -114,7 +115,7 @@ kills=0
 for ((i = 0; i < 40 && kills < 10; i++)); do
   "$wheelsmith" build hippy >"$t/out" 2>"$t/err" </dev/null &
   pid=$!
-  # Until it prepares; then somewhere into the second or so that this takes.
+  # Until it prepares; then at a random moment of the next second or so.
   for ((j = 0; j < 600; j++)); do
     grep -q ': prepare$' "$t/err" 2>/dev/null && break
     kill -0 $pid 2>/dev/null || break
@@ -126,7 +127,7 @@ for ((i = 0; i < 40 && kills < 10; i++)); do
   wait $pid 2>/dev/null || status=$?
   case $status in
     137) kills=$((kills + 1)) ;;
-    # It was faster than the kill: the wheel must be the same, and the next one starts from nothing.
+    # It was faster than the kill: the wheel must be the same, and the next run starts over.
     0)
       expect "$sum" "$(sha256sum <"$(echo "$WHEELSMITH_OUT"/*.whl)")" "the wheel after $kills kills"
       rm -rf "$WHEELSMITH_STORE" "$WHEELSMITH_OUT"
@@ -148,5 +149,5 @@ expect "0001-say-core.patch" "$(json 'steps[0].patches')" "patches without hipif
 run_json checkout hippy --into "$t/checkout" --variant cpu
 expect 0 "$status" "checkout without hipify"
 grep -q '"cuda core"' "$t/checkout/src/hippy.c" || fail "the base patch is missing"
-git -C "$t/checkout" log --format=%s | grep -q "patch the translation" && fail "a hipified patch is applied to what nobody hipified"
+git -C "$t/checkout" log --format=%s | grep -q "patch the translation" && fail "a hipified patch was applied without hipify"
 true

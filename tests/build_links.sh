@@ -1,5 +1,5 @@
 #!/bin/bash
-# A source's links lead nowhere that a recipe's files are written to.
+# A recipe's files are never written through links in the source to other folders.
 source "$(dirname "$0")/common.inc"
 source "$tests/small_package.inc"
 need_registry
@@ -13,7 +13,7 @@ expect "1 failed" "$status $(json 'steps[0].outcome')"
 [[ $(json 'steps[0].cause') == *"link/written.txt"*"outside its tree"* ]] || fail "$(json 'steps[0].cause')"
 expect "" "$(ls outside)" "what was written outside"
 
-# A link that stays inside is the source's own affair.
+# A link that stays inside is allowed.
 rm recipes/small/link
 ln -s small recipes/small/link
 run_json build small

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Many packages, Pythons and arch lists in one plan; packages that need each other; failures beside successes; two runs at
-# once; and what the disk can do to all of it.
+# Many packages, Pythons and arch lists in one plan; packages that depend on each other; failures beside successes; two
+# concurrent runs; and disk failures.
 source "$(dirname "$0")/common.inc"
 source "$tests/small_package.inc"
 need_registry
@@ -8,7 +8,7 @@ need unzip
 small_package "$t"
 cd "$t"
 
-# pair asks small for the sum of 2 and 3 while it is built, and again while it is tested.
+# pair calls small for the sum of 2 and 3 while it is built, and again while it is tested.
 mkdir -p recipes/pair
 cat >recipes/pair.toml <<'TOML'
 name = "pair"
@@ -33,7 +33,7 @@ pathlib.Path("pair.py").write_text(f"five = {small.add(2, 3)}\n")
 setup(name="pair", version="2.0", py_modules=["pair"], install_requires=["small>=1"])
 PYTHON
 printf 'Metadata-Version: 2.1\nName: pair\nVersion: 2.0\n' >recipes/pair/PKG-INFO
-# lone fails, and nobody needs it; after needs lone.
+# lone fails, and nothing depends on it; after depends on lone.
 mkdir -p recipes/lone
 sed -e 's/"pair"/"lone"/' -e '/^\[\[needs/,/^why/d' -e '/^\[\[test/,/^script/d' recipes/pair.toml >recipes/lone.toml
 printf '[project]\nname = "lone"\nversion = "1"\n' >recipes/lone/pyproject.toml
@@ -44,7 +44,7 @@ cp -r recipes/lone recipes/after
 good() { [[ $status == 0 ]] || { cat "$t/out" "$t/err" >&2; fail "$1 ended with $status"; }; }
 outcomes() { json '[s.package + " " + s.outcome for s in steps]' | paste -sd, -; }
 
-# One that is needed is built first though nobody named it, and its wheel is there to build and to test with.
+# A dependency is built first though it was not requested, and its wheel is available for build and test.
 run_json build pair
 good "build pair"
 expect "small built,pair built" "$(outcomes)"
@@ -53,21 +53,21 @@ expect "pair-2.0-py3-none-any.whl" "$(json 'steps[1].wheel.split("/")[-1]')"
 old=$(json 'steps[0].wheel')
 sum=$(sha256sum <"$old")
 
-# Its source changed: both are built again, and pair against the new one.
+# Its source changed: both are rebuilt, and pair against the new one.
 sed -i 's/return a + b;/return b + a;/' recipes/small/small/add.c
 run_json build pair
 good "build pair again"
 expect "small built,pair built" "$(outcomes)"
 [[ $(json 'steps[1].reason') == *step:small-cpu-* ]] || fail "the reason of pair is $(json 'steps[1].reason')"
-# Back again: both are in the store. The wheel of the same name in the wheelhouse is the other one, and is replaced.
+# Changed back: both are in the store. The wheelhouse has the other wheel of the same name, which is replaced.
 sed -i 's/return b + a;/return a + b;/' recipes/small/small/add.c
 echo 'other content' >"$old"
 run build pair
 good "build pair from the store"
-grep -q 'another small-1.0-.*replaced' "$t/err" || fail "nothing says that a wheel was replaced: $(cat "$t/err")"
+grep -q 'replaced a different small-1.0-' "$t/err" || fail "no note about the replaced wheel: $(cat "$t/err")"
 expect "$sum" "$(sha256sum <"$old")" "the wheel of the first source"
 
-# Without --keep-going a failure ends it all; with it, all is done that can be.
+# Without --keep-going a failure ends the build; with it, everything else is built.
 run_json build lone after small --steps 1
 expect 1 "$status"
 expect "lone failed,after skipped,small cached" "$(outcomes)"
@@ -77,10 +77,10 @@ expect "1 lone failed,after skipped,small skipped,pair skipped" "$status $(outco
 [[ $(json 'steps[2].cause') == *--keep-going* ]] || fail "small: $(json 'steps[2].cause')"
 run_json build lone after pair --keep-going
 expect "1 lone failed,after skipped,small built,pair built" "$status $(outcomes)"
-[[ $(json 'steps[1].cause') == *"needs lone-cpu-"*"not built"* ]] || fail "after: $(json 'steps[1].cause')"
+[[ $(json 'steps[1].cause') == *"depends on lone-cpu-"*"not built"* ]] || fail "after: $(json 'steps[1].cause')"
 [[ $(json 'steps[0].failure.output') == *"lone will not be built"* ]] || fail "lone: $(json 'steps[0].failure.output')"
 
-# Two at once on one store: one wheel.
+# Two concurrent builds on one store: one wheel.
 sed -i 's/return a + b + 0;/return 0 + a + b;/' recipes/small/small/add.c
 "$wheelsmith" build small --json --out one >one.json 2>one.err &
 first=$!
@@ -89,7 +89,7 @@ wait $first || fail "the first of two: $(cat one.json one.err)"
 expect "built cached" "$(printf '%s\n' "$(json 'steps[0].outcome' one.json)" "$(json 'steps[0].outcome' two.json)" | sort | paste -sd' ' -)"
 expect "$(sha256sum <"$(json 'steps[0].wheel' one.json)")" "$(sha256sum <"$(json 'steps[0].wheel' two.json)")"
 
-# A store that cannot be written, and one that is full: one error that names the place; afterwards all is well.
+# A read-only store, and a full one: one error that names the path; then everything recovers.
 if unshare -rm true 2>/dev/null; then
   sed -i 's/return 0 + a + b;/return a + 0 + b;/' recipes/small/small/add.c
   status=0
@@ -107,8 +107,8 @@ if unshare -rm true 2>/dev/null; then
     '$wheelsmith' store verify --store '$t/full' || exit 71
     exit \$status" >out 2>err || status=$?
   expect 1 "$status" "with a full store: $(cat out err)"
-  grep -qE 'no space|full|disk' err out || fail "a full disk is told as: $(cat out err)"
-  grep -q "$t/full" err || fail "the full place is not named: $(cat err)"
+  grep -qE 'no space|full|disk' err out || fail "message for a full disk: $(cat out err)"
+  grep -q "$t/full" err || fail "the full folder is not named: $(cat err)"
 fi
 
 # The whole matrix, as a plan: Pythons × arch lists × packages.

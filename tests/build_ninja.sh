@@ -1,6 +1,6 @@
 #!/bin/bash
-# A package that is built by CMake and ninja: one changed file is one object, the log tells the time, and a command that failed
-# can be repeated where ninja ran it.
+# A package built by CMake and ninja: one changed file recompiles one object, the log shows times, and a failed command
+# can be run again in ninja's folder.
 source "$(dirname "$0")/common.inc"
 source "$tests/small_package.inc"
 need_registry
@@ -8,10 +8,10 @@ export WHEELSMITH_STORE=$t/store WHEELSMITH_OUT=$t/wheelhouse
 cp -r "$tests/../examples/texture" "$t/texture"
 cd "$t"
 
-# ninja_says: what ninja printed in the last build, each line with the seconds since it started.
+# ninja_says: ninja's output in the last build, each line with the seconds since the start.
 ninja_says() { grep -E '^\[[0-9]+/[0-9]+ [0-9]+\.[0-9]+s\] ' "$(json 'steps[0].log')" || true; }
 
-# How ninja words its progress decides no result.
+# The format of ninja's progress does not affect the result.
 run_json plan texture --variant cpu --source texture
 key=$(json 'steps[0].key')
 run_json plan texture --variant cpu --source texture --env 'NINJA_STATUS=%f/%t '
@@ -29,7 +29,7 @@ expect 0 "$status"
 expect 1 "$(ninja_says | grep -c '\.cc\.o')" "objects compiled after one file changed: $(ninja_says)"
 [[ $(ninja_says) == *no_gpu.cc.o* ]] || fail "ninja compiled $(ninja_says)"
 
-# The first command that failed, and the script that repeats it.
+# The first command that failed, and the script that runs it again.
 echo 'int wrong = undeclared_name;' >>texture/src/no_gpu.cc
 run_json build texture --variant cpu --source texture
 expect "1 failed" "$status $(json 'steps[0].outcome')"
@@ -39,4 +39,4 @@ if bash "$(json 'steps[0].repeat_script')" >"$t/repeat" 2>&1; then fail "the com
 grep -q undeclared_name "$t/repeat" || fail "repeated, it says $(cat "$t/repeat")"
 sed -i '$d' texture/src/no_gpu.cc
 run build texture --variant cpu --source texture
-expect 0 "$status" "mended: $(cat "$t/err")"
+expect 0 "$status" "fixed: $(cat "$t/err")"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Every input of the key, changed in turn, changes the key, and the reason names it.
+# Changing any input of the key changes the key, and the reason names the input.
 source "$(dirname "$0")/common.inc"
 source "$tests/small_package.inc"
 need_registry
@@ -12,7 +12,7 @@ run_json plan small
 expect true "$(json 'steps[0].cached')"
 key=$(json 'steps[0].key')
 
-# changed WORDS-OF-THE-REASON [OPTION…]
+# changed TEXT-OF-THE-REASON [OPTION…]
 changed() {
   run_json plan small "${@:2}"
   expect 0 "$status" "$(cat "$t/err")"
@@ -58,5 +58,5 @@ chmod +x bin/*
 changed tool:cc --cc "$t/bin/my-gcc" --cxx "$t/bin/my-g++"
 SOURCE_DATE_EPOCH=1700000000 changed env:SOURCE_DATE_EPOCH
 
-# The store and the wheelhouse are no inputs.
+# The store and the wheelhouse are not inputs.
 same --out "$t/elsewhere"

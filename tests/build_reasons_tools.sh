@@ -1,6 +1,6 @@
 #!/bin/bash
-# The parts of a CUDA toolkit and torch are inputs of the key, each by its own name. Both are stand-ins: a toolkit of scripts
-# and a torch of two files are read like real ones, and nothing here is compiled for a GPU.
+# The parts of a CUDA toolkit and torch are inputs of the key, each by its own name. Both are stand-ins: a toolkit of
+# scripts and a torch of two files are read like real ones, and nothing is compiled for a GPU.
 source "$(dirname "$0")/common.inc"
 source "$tests/small_package.inc"
 need_registry
@@ -9,7 +9,7 @@ small_package "$t"
 cd "$t"
 sed -i 's/^\[variant.cpu\]$/[requires]\ntorch = true\n[variant.cpu]\n[variant.cuda]\ncheck.archs = false/' recipes/small.toml
 
-# A toolkit whose compiler says what nvcc 13.0 says; cicc and ptxas lie where NVIDIA has them.
+# A toolkit whose compiler prints what nvcc 13.0 prints; cicc and ptxas are in NVIDIA's folders.
 mkdir -p cuda/bin cuda/nvvm/bin cuda/include/crt cuda/lib64
 cat >cuda/bin/nvcc <<'SH'
 #!/bin/sh
@@ -22,7 +22,7 @@ for name in bin/ptxas bin/cudafe++ bin/fatbinary bin/nvlink nvvm/bin/cicc; do pr
 chmod +x cuda/bin/* cuda/nvvm/bin/*
 touch cuda/include/cuda_runtime.h cuda/lib64/libcudart.so.13
 
-# torch VERSION CUDA: an environment that has it, as far as files and an import can tell.
+# torch VERSION CUDA: an environment that has it, as far as files and an import show.
 python3 -m venv --without-pip torch
 site=$(torch/bin/python -c 'import sysconfig; print(sysconfig.get_paths()["purelib"])')
 torch() {
@@ -38,15 +38,15 @@ PYTHON
   touch "$site/torch/distributed.py"
 }
 
-# look VARIANT: plans, with the toolkit and torch made here.
+# look VARIANT: plans with this toolkit and torch.
 look() { run_json plan small --torch "$t/torch" --cuda "$t/cuda" $([[ $1 == cpu ]] || echo --arch 9.0) --variant "$1"; expect 0 "$status" "$(cat "$t/err")"; }
-# tried VARIANT: a build leaves behind what it was tried with, whether or not it ends in a wheel (here the check may refuse it).
+# tried VARIANT: a build records its inputs, whether or not it produces a wheel (here the check may reject it).
 tried() {
   run_json build small --torch "$t/torch" --cuda "$t/cuda" $([[ $1 == cpu ]] || echo --arch 9.0) --variant "$1" --despite-doctor
   look "$1"
   key=$(json 'steps[0].key')
 }
-# changed VARIANT NAME: the key is another one now, and NAME alone is the reason.
+# changed VARIANT NAME: the key has changed, and NAME is the only reason.
 changed() {
   look "$1"
   [[ $(json 'steps[0].key') != "$key" ]] || fail "the key is the same although $2 changed"
@@ -61,7 +61,7 @@ changed cpu torch
 torch 2.13.0+cpu None
 same cpu
 
-# Of the toolkit each program that nvcc calls, though nvcc itself is the same.
+# Every program of the toolkit that nvcc calls, even if nvcc itself is unchanged.
 torch 2.13.0+cu130 "'13.0'"
 tried cuda
 for part in bin/ptxas nvvm/bin/cicc bin/nvcc; do

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Wheels that are built here name no folder of this machine in RPATH or RUNPATH, whatever the linker was told; what begins
-# with $ORIGIN stays. readelf, unzip and Python's own hash of RECORD's files are the judges.
+# Wheels built here have no folder of this machine in RPATH or RUNPATH, whatever the linker was told; $ORIGIN entries
+# stay. readelf, unzip and Python's own hash of RECORD's files confirm it.
 source "$(dirname "$0")/common.inc"
 source "$tests/small_package.inc"
 need_registry
@@ -19,7 +19,7 @@ END
 
 run build small
 [[ $status == 0 ]] || { cat "$t/out" "$t/err" >&2; fail "build ended with $status"; }
-grep -q "removed from the RPATH of 2 files: " "$t/err" || { cat "$t/err" >&2; fail "nothing says what was removed"; }
+grep -q "removed from the RPATH of 2 files: " "$t/err" || { cat "$t/err" >&2; fail "no note about removed entries"; }
 wheel=$(find "$WHEELSMITH_OUT" -name '*.whl')
 unzip -oq "$wheel" -d "$t/unpacked"
 expect '[$ORIGIN/../small.libs]' "$(readelf -d "$t"/unpacked/small/_small*.so | sed -n 's/.*runpath: //p')"
@@ -38,7 +38,7 @@ expect 5 "$(cd "$t/unpacked" && python3 -c 'import small; print(small.add(2, 3))
 run_json check "$wheel"
 expect "good 0" "$(json 'items[0].verdict') $(json 'len([f for f in items[0].findings if f["id"].startswith("runpath")])')"
 
-# A recipe that wants them says so.
+# A recipe can accept them.
 sed -i 's|^members = .*|&\naccept.runpath-absolute = "the libraries are installed there"|' "$t/recipes/small.toml"
 rm -r "$WHEELSMITH_OUT"
 run build small

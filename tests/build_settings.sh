@@ -1,6 +1,6 @@
 #!/bin/bash
-# One name for a setting everywhere: command line, environment, wheelsmith.toml; what a build prints when asked for more; tags
-# that are as the binaries are.
+# Settings have one name everywhere: command line, environment, wheelsmith.toml; verbose build output; tags that match
+# the binaries.
 source "$(dirname "$0")/common.inc"
 source "$tests/small_package.inc"
 need_registry
@@ -26,19 +26,19 @@ import os
 print("FLAG", os.environ["SMALL_FLAG"], "MORE", os.environ.get("SMALL_MORE"), "JOBS", os.environ["MAX_JOBS"])
 PYTHON
 
-# No names, from a folder below: the file holds.
+# Without names, from a subfolder: the file applies.
 cd project/below
 run build --verbose
 [[ $status == 0 ]] || { cat "$t/out" "$t/err" >&2; fail "build ended with $status"; }
 grep -q 'FLAG from-file MORE two words JOBS 1' "$t/err" || fail "--verbose does not show what the build prints: $(cat "$t/err")"
 grep -q 'add\.c' "$t/err" || fail "--verbose does not show the compiler's command"
-# Newer setuptools takes CFLAGS instead of the interpreter's own flags.
+# Newer setuptools uses CFLAGS instead of the interpreter's own flags.
 grep -qE -- '-O3 .*add\.c' "$t/err" || fail "a release is compiled without optimisation: $(grep 'add\.c' "$t/err")"
 ls "$t"/project/wheels/small-1.0-*.whl >/dev/null || fail "the wheel is not in the folder that wheelsmith.toml names"
 log=$(echo "$t"/store/logs/small-*.log)
 grep -q 'FLAG from-file' $log || fail "the log has not what the build printed"
 
-# The environment goes before the file, the command line before both; `config show` says who spoke.
+# The environment overrides the file, the command line overrides both; `config show` names the origin.
 export WHEELSMITH_OUT=$t/elsewhere WHEELSMITH_JOBS=2
 run_json config show --jobs 3
 expect "3 --jobs" "$(json 'settings.jobs.value + " " + settings.jobs.origin')"
@@ -57,7 +57,7 @@ grep -q 'did you mean jobs' "$t/err" || fail "$(cat "$t/err")"
 unset WHEELSMITH_JOBS
 cd "$t"
 
-# What the script claims and what the binaries are. The stable ABI by name and by symbols: one wheel for all later Pythons.
+# Claimed and actual tags. The stable ABI by name and by symbols: one wheel for all later Pythons.
 export WHEELSMITH_STORE=$t/store WHEELSMITH_RECIPES=$t/recipes
 cat >recipes/small/setup.py <<'PYTHON'
 from setuptools import Extension, setup
@@ -98,8 +98,8 @@ name=$(json 'steps[0].wheel.split("/")[-1]')
 env/bin/python -m pip install -q --disable-pip-version-check --no-index --force-reinstall "$(json 'steps[0].wheel')"
 (cd / && "$t/env/bin/python" -c 'import small; assert small.add(2, 2) == 4')
 
-# A program that only the recipe names, and that lies where a build's PATH does not look. What the user's variables say may be
-# a secret: the build sees it, and neither the wheel nor the store keeps it.
+# A program that only the recipe names, outside a build's PATH. The user's variables may be secret: the build sees them,
+# but neither the wheel nor the store contains them.
 mkdir -p tools
 printf '#!/bin/sh\necho "odd-tool 1.0"\n' >tools/odd-tool
 chmod +x tools/odd-tool

@@ -1,5 +1,5 @@
 #!/bin/bash
-# From a recipe to a wheel in the wheelhouse: judged by pip, unzip and auditwheel; the second time nothing is started.
+# From a recipe to a wheel in the wheelhouse, confirmed by pip, unzip and auditwheel; the second build starts nothing.
 source "$(dirname "$0")/common.inc"
 source "$tests/small_package.inc"
 need_registry
@@ -16,7 +16,7 @@ wheel=$(json 'steps[0].wheel')
 [[ -f $wheel ]] || fail "no wheel at $wheel"
 [[ ${wheel##*/} == small-1.0-cp3*-cp3*-manylinux_2_*_x86_64.whl ]] || fail "the name is ${wheel##*/}"
 
-# Others' judgement.
+# Other tools' verdicts.
 unzip -tq "$wheel" >/dev/null
 tag=$("$TESTS_PYTHON" -m auditwheel show "$wheel" | tr -d '\n' | sed -n 's/.*platform tag:"\([^"]*\)".*/\1/p')
 [[ -z $tag || ${wheel##*/} == *"$tag.whl" ]] || fail "auditwheel says $tag"
@@ -28,7 +28,7 @@ expect "5 patched" "$("$t/env/bin/python" -c 'import small; print(small.add(2, 3
 expect "" "$("$t/env/bin/python" -m pip check | grep -v 'No broken' || true)"
 cd "$t"
 
-# Recipe and provenance are in it; no folder of this machine is.
+# It contains recipe and provenance, and no folder of this machine.
 unzip -p "$wheel" 'small-1.0.dist-info/wheelsmith/provenance.json' >"$t/provenance.json"
 expect small "$(json recipe "$t/provenance.json")"
 expect cpu "$(json variant "$t/provenance.json")"
@@ -65,7 +65,7 @@ expect 0 "$status"
 run store verify
 expect 0 "$status" "store verify: $(cat "$t/out")"
 
-# What is in the store, by name; removed by name; and by value, wheels last, never what was learned about compiles.
+# The store's content by name; removal by name; and by value, wheels last, never the memory journal.
 run_json store ls Small
 expect "small 1.0 ${wheel##*/}" "$(json 'wheels[0].package') $(json 'wheels[0].version') $(json 'wheels[0].wheel')"
 run store ls nothing

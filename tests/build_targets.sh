@@ -1,5 +1,6 @@
 #!/bin/bash
-# What users hand to `build`: a folder, an archive, a repository, a version; and one package whatever the spelling of its name.
+# What users pass to `build`: a folder, an archive, a repository, a version; and one package in any spelling of its
+# name.
 . "$(dirname "$0")/common.inc"
 . "$tests/small_package.inc"
 need_registry
@@ -35,12 +36,12 @@ built "as a requirement" 42 "my.pkg @ git+file://$t/My_Pkg@v1.2"
 git archive --prefix=my_pkg-1.2/ -o "$t/my_pkg-1.2.tar.gz" v1.2
 (cd .. && built "an archive" 42 ./*.tar.gz && built "an archive without a folder" 42 my_pkg-1.2.tar.gz)
 
-# A version of the index, whose page is a folder here.
+# A version from the index, whose page is a local folder.
 mkdir -p "$t/links" && cp "$t/my_pkg-1.2.tar.gz" "$t/links/"
 export PIP_FIND_LINKS=$t/links
 cd "$t"
 built "a version" 42 "My_Pkg==1.2"
-# One package: the second spelling finds what the first one built.
+# One package: the second spelling finds the first one's result.
 for name in my_pkg MY-PKG my.pkg; do
   run_json build "$name"
   expect 0 $status "$(<"$t/err")"
@@ -52,7 +53,19 @@ expect 1 $status
 run report MY_PKG -o "$t/report.html"
 expect 0 $status "$(<"$t/err")"
 
-# Assumptions about a package without a recipe are said once, not on every run; the plan's document always has them.
+# A setup.py alone, with build requirements that only it names.
+mkdir -p "$t/alone"
+cat >"$t/alone/setup.py" <<'PYTHON'
+from setuptools import setup
+
+setup(name="alone", version="1", py_modules=["alone"], setup_requires=["toml==0.10.2"])
+PYTHON
+echo 'answer = 1' >"$t/alone/alone.py"
+run build "$t/alone"
+expect 0 $status "setup_requires: $(<"$t/err")"
+grep -q 'also requires toml==0.10.2' "$t/err" || fail "setup_requires are not installed: $(<"$t/err")"
+
+# Assumptions about a package without a recipe are printed once, not on every run; the plan's document always has them.
 export WHEELSMITH_STORE=$t/store2
 run_json plan my-pkg
 expect 0 $status
@@ -61,7 +74,7 @@ run_json plan my-pkg
 expect "" "$(json '[n for n in notes if "assumed" in n]')" "said again"
 expect "$(grep -c . <<<"$first" || true)" "$(json 'len(steps[0].assumptions)')"
 
-# A recipe of one's own: `recipe init` writes it where `build` looks.
+# A user's own recipe: `recipe init` writes it where `build` searches.
 run recipe init My_Pkg
 expect 0 $status "$(<"$t/err")"
 [[ -f $XDG_CONFIG_HOME/wheelsmith/recipes/my-pkg.toml ]] || fail "no recipe: $(<"$t/out")"
@@ -75,7 +88,7 @@ run build my_pkg
 expect 0 $status "$(<"$t/err")"
 if grep -q "has no recipe" "$t/err"; then fail "build does not use the new recipe"; fi
 
-# -q says only what became of it.
+# -q prints only the result.
 run build my-pkg -q -o "$t/quiet"
 expect 0 $status
 expect "" "$(<"$t/err")"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# A framework's wheel and the SDK libraries it needs become one wheel, which pip installs and Python imports without the SDK,
+# A framework's wheel and its SDK libraries become one wheel, which pip installs and Python imports without the SDK,
 # without rocm_sdk and without LD_LIBRARY_PATH. The SDK may be an installed tree, a site-packages or wheels.
 . "$(dirname "$0")/common.inc"
 need gcc unzip
@@ -66,7 +66,7 @@ tag=$(python3 -c 'import sys; print("cp%d%d" % sys.version_info[:2])')
 suffix=$(python3 -c 'import sysconfig; print(sysconfig.get_config_var("EXT_SUFFIX"))')
 gcc -shared -fPIC -I"$include" module.c -o "frame/_C$suffix" -Lframe/lib -lframe -L"$sdk/lib" -l:libamdhip64.so.7 -l:librocblas.so.5 \
   -Wl,-rpath,'/build/machine/rocm/lib:$ORIGIN/lib:$ORIGIN/../_rocm_sdk_core/lib' -Wl,-rpath-link,"$sdk/lib:$sdk/lib/rocm_sysdeps/lib"
-# Linked by another name than the library's own, as careless build systems do.
+# Linked under another name than the library's own, as careless build systems do.
 run elf edit "frame/_C$suffix" --rename-needed librocblas.so.5=librocblas.so
 expect 0 $status "$(<"$t/err")"
 cat >frame/__init__.py <<'END_OF_PY'
@@ -121,7 +121,7 @@ frame.libs/bundle.json
 frame.libs/lib/llvm/amdgcn/bitcode/ockl.bc
 frame.libs/lib/rocblas/library/Tensile.dat'
 expect "$data" "$(unzip -Z1 "$made" 'frame.libs/*' | grep -v '\.so' | sort)"
-# Each library that came along stands in a bill of materials, with the hash that it has in the SDK.
+# Every bundled library is in an SBOM, with its hash in the SDK.
 unzip -p "$made" '*.dist-info/sboms/wheelsmith-bundle.cdx.json' >"$t/sbom.json"
 expect "$(unzip -Z1 "$made" 'frame.libs/*.so*' | sort)" \
   "$(json '[p.value for c in components for p in c.properties if p.name == "wheelsmith:path"]' "$t/sbom.json" | sort)"
@@ -135,7 +135,7 @@ error = JsonStrictValidator(SchemaVersion.V1_6).validate_str(open(sys.argv[1]).r
 sys.exit(str(error) if error else 0)' "$t/sbom.json"
 fi
 
-# Members that stay are the same packed bytes; METADATA lost its requirements and nothing else.
+# Unchanged members keep their packed bytes; METADATA lost its requirements and nothing else.
 python3 - "$wheel" "$made" <<'END_OF_PY'
 import sys, zipfile
 def raw(path, name):
@@ -206,7 +206,7 @@ run bundle "$wheel" --from "$sdk" --local 'a b'
 expect 1 $status
 run bundle "$wheel" --from METADATA
 expect 1 $status
-# What the SDK does not have is told; the wheel then is not good, and the exit status says so.
+# Libraries missing from the SDK are reported; the wheel then fails, and so does the exit status.
 rm "$sdk/lib/libhsa-runtime64.so.1"
 run_json bundle "$wheel" --from "$sdk" --out poor
 expect libhsa-runtime64.so.1 "$(json from_elsewhere)"

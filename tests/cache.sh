@@ -1,6 +1,6 @@
 #!/bin/bash
-# The compile cache: what was compiled before is not compiled again, in another folder and from another machine's storage; what
-# differs is; and nobody notices it otherwise.
+# The compile cache: a unit compiled before is not compiled again, in another folder and from another machine's storage;
+# changed units are; and there is no other visible effect.
 source "$(dirname "$0")/common.inc"
 need ninja make ccache gcc g++ pgrep
 source "$tests/governor.inc"
@@ -10,7 +10,7 @@ for name in $(compgen -e CCACHE_ || true); do unset "$name"; done
 unset NVCC_APPEND_FLAGS NVCC_PREPEND_FLAGS CPATH
 cd "$t"
 
-# sources FOLDER: C and C++ that include a header and tell where they lie.
+# sources FOLDER: C and C++ that include a header and print their own path.
 sources() {
   mkdir -p "$1/src" "$1/out"
   echo '#define VALUE 1' >"$1/src/value.h"
@@ -24,7 +24,7 @@ out/two.o: src/two.cc
 	g++ -O1 $(MAP) -c $(CURDIR)/src/two.cc -o out/two.o
 MAKE
 }
-# cached FOLDER WORD…: make with the cache; leaves "hits misses uncacheable" in $counts.
+# cached FOLDER ARGUMENT…: make with the cache; leaves "hits misses uncacheable" in $counts.
 cached() {
   (cd "$1" && governed --cache on "${@:2}" -- make -s "MAP=${MAP:-}"; echo "$status" >"$t/status")
   status=$(<"$t/status")
@@ -33,7 +33,7 @@ cached() {
 }
 again() { rm -f "$1"/out/*; }
 
-# Cold, then warm, then in another folder; dependencies come back with the object.
+# Cold, then warm, then in another folder; dependency files are restored with the object.
 sources a
 MAP='-ffile-prefix-map=$(CURDIR)=.'
 cached a
@@ -46,14 +46,14 @@ expect "2 0 0" "$counts" "warm"
 expect 2 "$(summary cache.hits)"
 expect '{"errors": 0, "hits": 2, "misses": 0, "remote_hits": 0, "uncacheable": 0}' \
   "$(python3 -c 'import json, sys; print(json.dumps({k: v for k, v in [json.loads(l) for l in open(sys.argv[1]) if "\"cache\"" in l][-1].items() if k != "event"}, sort_keys=True))' "$t/record")"
-for name in one.o two.o one.d; do [[ -s a/out/$name ]] || fail "a hit brought no $name"; done
+for name in one.o two.o one.d; do [[ -s a/out/$name ]] || fail "a hit restored no $name"; done
 cmp a/out/one.o cold/one.o
 sources b
 cached b
 expect "2 0 0" "$counts" "in another folder"
 grep -q value.h b/out/one.d || fail "the dependencies are not told: $(<b/out/one.d)"
 
-# The same bytes as without.
+# The same bytes as without the cache.
 sources c
 (cd c && make -s "MAP=$MAP")
 for name in one.o two.o; do
@@ -61,7 +61,7 @@ for name in one.o two.o; do
   cmp "c/out/$name" "cold/$name"
 done
 
-# What changed is compiled: a header, a flag, a source.
+# Changes are compiled: a header, a flag, a source.
 echo '#define VALUE 2' >b/src/value.h
 again b
 cached b
@@ -70,7 +70,7 @@ again b
 MAP="$MAP -fno-inline" cached b
 expect "0 2 0" "$counts" "with another flag"
 
-# A look takes little memory, and what it took is not what the unit needs.
+# A lookup takes little memory, which does not count as the unit's need.
 units_before=$(sha256sum <"$t/store/units/journal.tsv")
 again b
 cached b
@@ -78,10 +78,10 @@ expect "2 0 0" "$counts"
 expect "$units_before" "$(sha256sum <"$t/store/units/journal.tsv")" "a hit taught the memory model something"
 expect True "$(record 'all(c["reserved"] <= 256 << 20 for c in compiles)')"
 
-# Off is off; so is what was not asked for, and what has a cache of its own.
+# Disabled means disabled; so it is by default, and for builds with their own cache.
 again a
 governed -- make -s -C a "MAP=$MAP"
-expect "0 0" "$status $(record 'sum("cache" in c for c in compiles)')" "not asked for"
+expect "0 0" "$status $(record 'sum("cache" in c for c in compiles)')" "not requested"
 again a
 WHEELSMITH_CACHE=off governed -- make -s -C a "MAP=$MAP"
 expect "0 0" "$status $(record 'sum("cache" in c for c in compiles)')" "off by a variable"
@@ -90,13 +90,13 @@ export CCACHE_DIR=$t/own
 (cd a && governed --cache on -- ccache gcc -O1 -c src/one.c -o out/one.o)
 expect "1 0" "$(record 'str(len(compiles)) + " " + str(sum("cache" in c for c in compiles))')" "below a ccache of the build's own"
 unset CCACHE_DIR
-# The user's variables for ccache are for the user's own.
+# The user's ccache variables only affect the user's ccache.
 again a
 CCACHE_DISABLE=1 CCACHE_DIR=$t/nowhere MAP='-ffile-prefix-map=$(CURDIR)=.' cached a
-expect "2 0 0" "$counts" "with variables of somebody else's ccache"
+expect "2 0 0" "$counts" "with variables of the user's ccache"
 [[ ! -e $t/nowhere ]] || fail "the cache followed a variable that was not meant for it"
 
-# What fails is told as ever, and is not kept.
+# Failures are reported as usual, and not cached.
 echo 'int f( { return 1; }' >bad.c
 for _ in 1 2; do
   governed --cache on --quiet -- gcc -c bad.c -o bad.o
@@ -109,7 +109,7 @@ echo '#include "nothing.h"' >bad.c
 governed --cache on --quiet -- gcc -c bad.c -o bad.o
 gcc -c bad.c -o bad.o 2>plain || true
 cmp plain "$t/err" || fail "another message: $(<"$t/err")"
-# A warning comes with each hit.
+# Each hit repeats the warning.
 echo 'int f(void) { int x; return x; }' >warn.c
 for wanted in miss hit; do
   governed --cache on --quiet -- gcc -Wall -O1 -c warn.c -o warn.o
@@ -117,12 +117,12 @@ for wanted in miss hit; do
   gcc -Wall -O1 -c warn.c -o warn.o 2>plain
   cmp plain "$t/err" || fail "another warning: $(<"$t/err")"
 done
-# Links, several sources and pipes are not ccache's business.
+# Links, several sources and pipes are not cached.
 echo 'int main(void) { return 0; }' >main.c
 governed --cache on -- bash -c 'gcc main.c -o main && ./main && gcc -c one.c main.c 2>/dev/null; echo "int x;" | gcc -xc -c - -o x.o'
 expect "0 0" "$status $(record 'sum("cache" in c for c in compiles)')"
 
-# A folder that ccache cannot use stops nobody.
+# An unusable cache folder does not stop a build.
 echo >file
 governed --cache on --cache-dir file/x -- gcc -c main.c -o main.o
 expect 0 "$status" "$(<"$t/err")"
@@ -132,7 +132,7 @@ governed --cache on --cache-dir full -- gcc -c main.c -o main.o
 expect 0 "$status" "$(<"$t/err")"
 [[ -s main.o ]] || fail "no object"
 
-# Killed for memory, and tried again without a trace: a compiler whose first try is killed.
+# Killed for lack of memory and retried without a trace: a compiler whose first attempt is killed.
 mkdir killed
 cat >killed/gcc <<END
 #!/bin/bash
@@ -151,7 +151,7 @@ expect "0 ['out-of-memory', 'done']" "$status $(record '[c["outcome"] for c in c
 PATH=$t/killed:$PATH governed --cache on -- gcc -O1 -c main.c -o main.o
 expect "['hit']" "$(record '[c["cache"] for c in compiles]')" "after a second try"
 
-# A look is let in where the compile does not fit; then the compile waits, and outlives the governor that it waits for.
+# A lookup is admitted where the compile does not fit; then the compile waits, and survives the governor's end.
 mkdir large
 cat >large/gcc <<END
 #!/bin/bash
@@ -184,7 +184,7 @@ rm l1.o l2.o
 PATH=$t/large:$PATH governed --cache on --cores 2 --memory 700MB -- ninja
 expect "0 ['hit', 'hit']" "$status $(record '[c["cache"] for c in compiles]')"
 
-# Another compiler of the same name is another compiler.
+# A different compiler of the same name is a different compiler.
 mkdir other
 printf '#!/bin/sh\n[ "$1" = --version ] && { echo "gcc (other) 1.0"; exit; }\nexec /usr/bin/gcc -DOTHER "$@"\n' >other/gcc
 chmod +x other/gcc
@@ -195,7 +195,7 @@ sed -i 's/1\.0/1.1/' other/gcc
 PATH=$t/other:$PATH governed --cache on -- gcc -O1 -c main.c -o main.o
 expect "['miss']" "$(record '[c["cache"] for c in compiles]')" "by another version of it"
 
-# Storage that several machines share, with a password that is shown nowhere.
+# Shared remote storage, with a password that appears nowhere.
 mkdir storage
 echo me:secret-word >login
 python3 -u "$tests/cache_server.py" storage login >server.log &
@@ -240,7 +240,7 @@ if command -v redis-server >/dev/null; then
   kill "$server"
 fi
 
-# clang's HIP: what only one architecture sees counts.
+# clang's HIP: a header that only one architecture sees counts.
 clang=$(compgen -c clang++- | grep -E '^clang\+\+-[0-9]+$' | sort -V | tail -n 1 || true)
 if [[ -n $clang ]]; then
   cat >k.hip <<'HIP'
@@ -277,7 +277,7 @@ __global__ void k(int* p) { *p = N; }
 CUDA
   echo '#define N 2' >cuda/n/only.h
   flags=(-gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90)
-  # nv FOLDER WORD…
+  # nv FOLDER ARGUMENT…
   nv() {
     (cd "$1" && governed --cache on -- nvcc "${flags[@]}" "${@:2}"; echo "$status" >"$t/status")
     expect 0 "$(<"$t/status")" "$(<"$t/err")"
@@ -287,7 +287,7 @@ CUDA
   expect miss "$got" "nvcc"
   [[ -s cuda/k.o && -z $(ls cuda | grep wheelsmith) ]] || fail "$(ls cuda)"
   nv cuda --threads 2 -c n/k.cu -o k.o
-  expect hit "$got" "the number of threads is no part of it"
+  expect hit "$got" "the number of threads is not part of the key"
   cp -r cuda/n other-cuda
   nv other-cuda -c n/k.cu -o k.o
   expect hit "$got" "in another folder"
@@ -305,7 +305,7 @@ CUDA
   rm cuda/k.d
   nv cuda --options-file flags --generate-dependencies-with-compile --dependency-output k.d --compile n/k.cu --output-file=k.o
   expect hit "$got" "options from a file, again"
-  grep -q only.h cuda/k.d || fail "a hit brought no dependencies"
+  grep -q only.h cuda/k.d || fail "a hit restored no dependencies"
   printf -- '-DFROM_A_FILE=2' >cuda/flags
   nv cuda --options-file flags --generate-dependencies-with-compile --dependency-output k.d --compile n/k.cu --output-file=k.o
   expect miss "$got" "other options from the file"

@@ -1,6 +1,6 @@
 #!/bin/bash
-# The compile cache of `build`: the same wheel with it and without, hits in another tree and in another store, told in the outcome, off by a
-# setting and by a recipe, and no part of the key.
+# The compile cache of `build`: the same wheel with and without it, hits in another tree and another store, reported in
+# the outcome, disabled by a setting and by a recipe, and not part of the key.
 source "$(dirname "$0")/common.inc"
 source "$tests/small_package.inc"
 need_registry
@@ -12,7 +12,7 @@ trap 'ended=$?; rm -rf "$XDG_RUNTIME_DIR"; leave $ended' EXIT
 cd "$t"
 echo 'const char* small_where(void) { return __FILE__; }' >>recipes/small/small/add.c
 
-# built WORD…: leaves "hits misses" in $counts, the wheel's hash in $wheel and the key in $key.
+# built ARGUMENT…: leaves "hits misses" in $counts, the wheel's hash in $wheel and the key in $key.
 built() {
   run_json build small "$@"
   [[ $status == 0 ]] || { cat "$t/out" "$t/err" >&2; fail "build ended with $status"; }
@@ -35,7 +35,7 @@ forget
 built
 expect "2 0" "$counts" "warm"
 expect "$without $plain_key" "$wheel $key" "the wheel from the cache"
-# The status line and the log say so; the report has it.
+# The status line, the log and the report show it.
 forget
 run build small
 expect 0 "$status" "$(<"$t/err")"
@@ -48,11 +48,11 @@ run_json store stats
 # Another step's tree: another setting makes another key, not another object.
 built --set flag=two
 expect "2 0" "$counts" "with another setting"
-# Another store, with this one's cache; the paths in its objects are none.
+# Another store with this one's cache; its objects contain no paths.
 WHEELSMITH_STORE=$t/elsewhere/store built --cache-dir "$t/store/objects"
 expect "2 0 $without" "$counts $wheel" "in another store"
 
-# A storage that several machines share is reached from a step that may not reach the network, and nothing else is.
+# A step without network access reaches the shared remote storage, and nothing else.
 mkdir storage
 echo me:secret-word >login
 python3 -u "$tests/cache_server.py" storage login >server.log &
@@ -88,7 +88,7 @@ forget
 built --cache-dir "$t/third"
 expect "0 2" "$counts" "from a storage that is gone"
 ((0 < $(json 'steps[0].cache.errors'))) || fail "$(json 'steps[0].cache')"
-# A command that fails in there fails as ever.
+# A failing command fails as usual.
 cp recipes/small/small/add.c kept
 echo 'int f( {' >>recipes/small/small/add.c
 run_json build small --cache-dir "$t/third"
@@ -98,7 +98,7 @@ expect "1 failed" "$status $(json 'steps[0].outcome')"
 mv kept recipes/small/small/add.c
 unset WHEELSMITH_CACHE_REMOTE
 
-# A recipe that cannot.
+# A recipe that disables it.
 sed -i 's/^requires = /cache = false\ncache-why = "its compiler has moods"\nrequires = /' recipes/small.toml
 forget
 run build small
@@ -107,7 +107,7 @@ expect 0 "$status" "$(<"$t/err")"
 sed -i '/^cache-why/d' recipes/small.toml
 run build small
 expect 2 "$status"
-[[ $(<"$t/err") == *"say cache-why"* ]] || fail "$(<"$t/err")"
+[[ $(<"$t/err") == *"needs a cache-why"* ]] || fail "$(<"$t/err")"
 sed -i '/^cache = false/d' recipes/small.toml
 
 for wrong in "--cache maybe" "--cache-compression 20" "--cache-size much" "--cache-remote nowhere"; do

@@ -90,7 +90,7 @@ change_compiler()
 for step in range(rounds):
     what = chance.choice(sorted(CHANGES))
     CHANGES[what]()
-    time.sleep(0.02)  # a file's time has the grain of the kernel's clock
+    time.sleep(0.02)  # file times have the kernel clock's resolution
     command = ["gcc", *state["flags"], *("-I" + name for name in state["order"]), "-c", "unit.c", "-o"]
     environment = {**os.environ, "PATH": f"{folder}/bin:{os.environ['PATH']}", "SOURCE_DATE_EPOCH": state["epoch"]}
     environment.pop("CPATH", None)

@@ -1,5 +1,5 @@
 #!/bin/bash
-# The compile cache never delivers an object that the compiler would not make: random changes of one input at a time.
+# The compile cache never delivers an object that the compiler would not produce: random changes of one input at a time.
 source "$(dirname "$0")/common.inc"
 need gcc
 source "$tests/governor.inc"

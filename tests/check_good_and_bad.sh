@@ -1,5 +1,5 @@
 #!/bin/bash
-# A good wheel is good; the same wheel broken in one way at a time (mutate_wheel.py) is bad, and the finding says how.
+# A good wheel passes; broken in one way at a time (mutate_wheel.py) it fails, and the finding names the defect.
 . "$(dirname "$0")/common.inc"
 need readelf unzip
 good=$t/demo-1.0-cp311-cp311-linux_x86_64.whl
@@ -11,7 +11,7 @@ expect good "$(json 'items[0].verdict')" "$(<"$t/out")"
 expect 0 $status
 expect 0 "$(json 'len([f for f in items[0].findings if f.severity == "error"])')"
 
-# mutation, verdict, and a word that an error finding (id, subject or what) or the item's error must hold
+# mutation, verdict, and a word that an error finding (id, subject or what) or the item's error must contain
 table='
 wrong_hash bad hash
 weak_hash bad hash
@@ -76,7 +76,7 @@ while read -r name verdict word; do
 done <<<"$table"
 expect 0 $wrong "mutations judged wrong"
 
-# What stays a warning is told, and someone else's tool sees the same in the file.
+# Warnings are reported, and another tool confirms them.
 warned() {
   run_json check "$t/$1"/*.whl
   json "[f.what for f in items[0].findings if f.id == '$2' and f.severity == 'warning']" | grep -qE "$3" || fail "$1: $(<"$t/out")"
@@ -89,13 +89,13 @@ readelf -lW "$t/executable_stack/$extension" | grep -E 'GNU_STACK.* RWE '
 readelf -dW "$t/text_relocations/$extension" | grep TEXTREL
 (cd "$t/run_path_outside_strings/demo" && python3 -c "import ctypes; ctypes.CDLL('./${extension##*/}')")
 
-# All of them in one call: one item for each, in the order given; one bad wheel makes the exit status 1.
+# All in one call: one item each, in the order given; one bad wheel makes the exit status 1.
 run_json check "${wheels[@]}" "$good"
 expect 1 $status
 expect "$((${#wheels[@]} + 1))" "$(json 'len(items)')"
 expect good "$(json 'items[-1].verdict')"
 
-# Every finding holds all that the contract names, and --explain knows its id.
+# Every finding has all documented keys, and --explain knows its id.
 expect 0 "$(json 'len([1 for i in items for f in i.get("findings", []) for key in ("id", "severity", "subject", "what", "why", "fix")
   if key not in f])')"
 json 'set(f.id for i in items for f in i.get("findings", []))' >"$t/ids"

@@ -1,5 +1,6 @@
 #!/bin/bash
-# Sources as folders to work in: one ref with its submodules, moved to another without losing anything; judged by git itself.
+# Sources as working folders: one ref with its submodules, moved to another without losing anything; confirmed by git
+# itself.
 source "$(dirname "$0")/common.inc"
 source "$tests/git_sources.inc"
 git_sources "$t/s"
@@ -15,13 +16,13 @@ expect "$inner" "$(git -C tiny/third_party/lib/deps/inner rev-parse HEAD)"
 expect "" "$(ls tiny/third_party/extra)" "a submodule that the variant does not need"
 expect "$v10" "$(git -C tiny rev-parse WHEELSMITH_UPSTREAM)"
 expect "$lib" "$(git -C tiny/third_party/lib rev-parse WHEELSMITH_UPSTREAM)"
-expect "v1.0" "$(git -C tiny describe --tags --exact-match --match '*[0-9]*')" "of two tags on one commit the one asked for"
+expect "v1.0" "$(git -C tiny describe --tags --exact-match --match '*[0-9]*')" "the requested one of two tags on one commit"
 expect "https://git.example/acme/tiny.git" "$(git -C tiny config remote.origin.url)" "the origin, not its mirror"
 expect "tiny wheelsmith.toml" "$(ls -A | tr '\n' ' ' | sed 's/ $//')" "nothing is left beside"
 git -C tiny fsck --no-dangling >/dev/null 2>&1 || fail "fsck"
 expect " $lib third_party/lib" "$(git -C tiny submodule status third_party/lib | sed 's/ (.*//')"
 
-# The same again changes nothing; the user's commits stay, and it says so.
+# Repeating it changes nothing; the user's commits stay, and a note says so.
 run_json checkout tiny --variant cpu
 expect unchanged "$(json 'items[0].outcome')"
 echo mine >>tiny/src/a.c
@@ -33,7 +34,7 @@ expect kept "$(json 'items[0].outcome')"
 expect "$mine $v10" "$(json 'items[0].head + " " + items[0].commit')"
 expect "$mine" "$(git -C tiny rev-parse HEAD)"
 
-# What a checkout is stands in its record; with a damaged one it is not taken for any other repository.
+# The record identifies a checkout; with a damaged record it is not treated as an ordinary repository.
 cp tiny/.git/wheelsmith.json "$t/good_record"
 echo '{' >tiny/.git/wheelsmith.json
 run checkout tiny --variant cpu
@@ -81,7 +82,7 @@ expect "$lib" "$(git -C tiny/third_party/lib rev-parse HEAD)"
 [[ ! -e tiny/vendor ]] || fail "vendor is left"
 expect again "$(git -C tiny log -1 --format=%s wheelsmith/saved-2)"
 
-# --- what must not be written over
+# --- files that must not be overwritten
 refused() { # WORDS ARGUMENT…: fails with these words, and the folder is as it was
   picture tiny >"$t/before"
   run checkout tiny "${@:2}"
@@ -93,7 +94,7 @@ refused() { # WORDS ARGUMENT…: fails with these words, and the folder is as it
   expect "" "$(ls -A | grep wheelsmith-new || true)"
 }
 echo dirty >>tiny/src/a.c
-refused "not committed: src/a.c; commit them" --ref v1.1
+refused "uncommitted changes: src/a.c; commit them" --ref v1.1
 git -C tiny checkout -q -- src/a.c
 echo dirty >>tiny/third_party/lib/lib.c
 refused "third_party/lib/lib.c" --ref v1.1
@@ -102,13 +103,13 @@ echo staged >tiny/src/staged.c && git -C tiny add src/staged.c
 refused "src/staged.c" --ref v1.1
 git -C tiny rm -qf src/staged.c
 echo "not theirs" >tiny/src/new.c
-refused "files of yours where v1.1 has its own: src/new.c" --ref v1.1
+refused "would be overwritten by v1.1: src/new.c" --ref v1.1
 rm tiny/src/new.c
 mkdir -p tiny/vendor/lib && echo x >tiny/vendor/lib/x
 refused "vendor/lib/x" --ref v1.1
 rm -r tiny/vendor
 
-# --- bad input: one error each, all as it was
+# --- bad input: one error each, nothing changed
 refused "v1.9" --ref v1.9
 refused "1234567890123456789012345678901234567890" --ref pin-gone
 refused "tiny-not-there" --ref v1.1 --origin https://git.example/acme/tiny-not-there.git
@@ -119,7 +120,7 @@ for ref in v1.9 pin-gone; do
 done
 run checkout tiny --into "$t/s/recipes"
 expect 1 $status
-grep -q 'not empty and no git repository' "$t/err"
+grep -q 'not empty and not a git repository' "$t/err"
 git clone -q "$mirror/acme/extra.git" other
 run checkout tiny --into other
 expect 1 $status
@@ -148,12 +149,12 @@ run_json checkout tiny --ref main --submodules none --depth 2 --into shallow
 expect unchanged "$(json 'items[0].outcome')"
 run checkout tiny --ref main --submodules none --depth 2 --into two
 expect 2 "$(git -C two rev-list --count HEAD)"
-# A deep one stays deep when it moves.
+# A deep checkout stays deep when it moves.
 run checkout tiny --ref v1.0 --into deep
 expect 0 $status "$(cat "$t/err")"
 expect 2 "$(git -C deep rev-list --count main 2>/dev/null || git -C deep rev-list --count origin/main)"
 
-# --- offline: what was fetched is there; what was not is said
+# --- offline: fetched refs work; others give an error
 run checkout tiny --ref v1.1 --offline --into off
 expect 0 $status "$(cat "$t/err")"
 expect "$v11" "$(git -C off rev-parse HEAD)"
@@ -191,7 +192,7 @@ run checkout twin --into tiny
 expect 1 $status
 [[ $(cat "$t/err") == *"is a checkout of tiny, not of twin"* ]] || fail "$(cat "$t/err")"
 
-# --- line ends that the user's git makes are no changes
+# --- line ends converted by the user's git are not changes
 git config -f "$t/crlf" core.autocrlf true
 run checkout tiny --variant cpu --into ends
 rm ends/src/a.c ends/version.txt
@@ -204,9 +205,9 @@ expect "$v11" "$(git -C ends rev-parse HEAD)"
 echo user >>ends/src/a.c
 GIT_CONFIG_GLOBAL=$t/crlf run checkout tiny --variant cpu --into ends
 expect 1 $status
-[[ $(cat "$t/err") == *"not committed: src/a.c;"* ]] || fail "$(cat "$t/err")"
+[[ $(cat "$t/err") == *"uncommitted changes: src/a.c;"* ]] || fail "$(cat "$t/err")"
 
-# --- what may not be read or written (root may, unless it gives that up)
+# --- unreadable and unwritable paths (root drops its privileges)
 bare=()
 if [[ $(id -u) == 0 ]] && setpriv --bounding-set=-all --inh-caps=-all -- true 2>/dev/null; then
   bare=(setpriv --bounding-set=-all --inh-caps=-all --)
@@ -227,7 +228,7 @@ if [[ $(id -u) != 0 || ${#bare[@]} != 0 ]]; then
   chmod 0 locked/.git
   wheelsmith=$t/bare run checkout tiny --variant cpu --into locked
   chmod 700 locked/.git
-  [[ $(cat "$t/err") == *"locked/.git may not be read by this user"* ]] || fail "$(cat "$t/err")"
+  [[ $(cat "$t/err") == *"no permission to read "*"locked/.git"* ]] || fail "$(cat "$t/err")"
   run checkout tiny --variant cpu --ref v1.1 --into locked
   expect 0 $status "$(cat "$t/err")"
 fi
@@ -237,7 +238,7 @@ if [[ $(id -u) == 0 ]] && chown 65534 locked/.git locked 2>/dev/null; then
   [[ $(cat "$t/err") == *"repository of another user"* ]] || fail "$(cat "$t/err")"
 fi
 
-# --- a mirror that lies: a commit that is another one
+# --- a mirror with a wrong commit
 mkdir -p "$t/lie/acme"
 git clone -q --bare "$up/extra" "$t/lie/acme/tiny.git" 2>/dev/null
 run checkout tiny --ref "$v10" --mirrors "https://git.example/=$t/lie/" --store "$t/store-lie" --into lied

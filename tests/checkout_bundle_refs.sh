@@ -1,5 +1,5 @@
 #!/bin/bash
-# What a bundle says of branches and tags counts with --offline only: online the repository is asked, which may have moved on.
+# Branches and tags of a bundle apply with --offline only: online the repository decides, which may have moved on.
 source "$(dirname "$0")/common.inc"
 need git
 export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=them GIT_AUTHOR_EMAIL=them@example.org
@@ -39,7 +39,7 @@ run checkout --bundle sources.tar tiny
 expect 0 "$status" "$(<"$t/err")"
 new=$(commit two)
 
-# commit_of OPTION…: the commit that a build would take.
+# commit_of OPTION…: the commit that a build would use.
 commit_of() {
   run_json plan tiny "$@"
   expect 0 "$status" "$(<"$t/err")"
@@ -59,12 +59,12 @@ expect "$old" "$(commit_of --store "$t/first" --ref "$old")" "by its commit"
 unbundle "$t/second" --pin
 expect "$old" "$(commit_of --store "$t/second")" "with --pin"
 
-# Where the repository cannot be reached, the error names the way.
+# When the repository is unreachable, the error suggests the bundle.
 sed -i 's,/git/",/nowhere/",' wheelsmith.toml
 [[ $("$wheelsmith" --help) != *" trust"* ]] || "$wheelsmith" trust "$t" >/dev/null
 unbundle "$t/third"
 run plan tiny --store "$t/third"
 expect 1 "$status"
-[[ $(<"$t/err") == *"a bundle has brought main here as commit $old"*"--offline"* ]] || fail "$(<"$t/err")"
+[[ $(<"$t/err") == *"an imported bundle has main at commit $old"*"--offline"* ]] || fail "$(<"$t/err")"
 run checkout --pin
 expect 2 "$status"

@@ -1,10 +1,11 @@
 #!/bin/bash
-# A checkout that is cut off: killed, interrupted, out of disk. The folder is as it was, and the next command goes on.
+# An interrupted checkout: killed, interrupted, out of disk space. The folder is unchanged, and the next command
+# recovers.
 source "$(dirname "$0")/common.inc"
 source "$tests/git_sources.inc"
 git_sources "$t/s"
 
-# git, slowed down or stopped where a file says so, so that there is a middle to cut off in.
+# A git that is slowed down or stopped when a file says so, to have a moment to interrupt.
 mkdir "$t/bin"
 real=$(command -v git)
 cat >"$t/bin/git" <<SH
@@ -31,7 +32,7 @@ cut() {
   rm -f "$t/hold/"*
 }
 
-# --- a new folder: killed or interrupted while it fetches, and while it is patched
+# --- a new folder: killed or interrupted while fetching, and while patching
 mkdir -p patches/tiny/stable/tiny/base
 cat >patches/tiny/stable/tiny/base/0001-five.patch <<'PATCH'
 From 0000000000000000000000000000000000000000 Mon Sep 17 00:00:00 2001
@@ -62,7 +63,7 @@ expect 0 $status "$(cat "$t/err")"
 expect "patches tiny wheelsmith.toml" "$(ls -A | tr '\n' ' ' | sed 's/ $//')" "what the killed one left is gone"
 patched=$(git -C tiny rev-parse HEAD)
 
-# --- a folder that is there: before anything moves, and in the middle of the move
+# --- an existing folder: before anything moves, and in the middle of the move
 echo kept >tiny/kept.log
 picture tiny >"$t/before"
 same() { picture tiny >"$t/after"; cmp "$t/before" "$t/after" || fail "$1: $(diff "$t/before" "$t/after")"; }
@@ -71,7 +72,7 @@ expect 130 $code
 same "interrupted while it fetches"
 cut KILL fetch --ref v1.1 --store "$t/store3"
 same "killed while it fetches"
-# The move itself: root has gone to 1.1, lib has been taken away from its old place. An interruption lets it end.
+# The move itself: root is at 1.1, lib was removed from its old path. An interrupt lets it finish.
 cut INT --no-overwrite-ignore --ref v1.1 &
 wait_for=$!
 sleep 1
@@ -91,14 +92,14 @@ expect "$patched" "$(git -C tiny rev-parse HEAD)"
 same "there and back"
 for word in --update-shallow --no-overwrite-ignore remote.origin.url; do
   cut KILL $word --ref v1.1
-  # The next command puts it back before it does anything else, and then does what it is told.
+  # The next command restores it first, and then does its work.
   run checkout tiny --variant cpu
   expect 0 $status "$(cat "$t/err")"
   expect unchanged "$("$wheelsmith" checkout tiny --variant cpu --json 2>/dev/null | python3 -c 'import json, sys; print(json.load(sys.stdin)["items"][0]["outcome"])')"
   same "killed in $word"
   git -C tiny fsck --no-dangling >/dev/null 2>&1 || fail "fsck"
 done
-# Edited after the kill: nothing of it is written over.
+# Edited after the kill: nothing is overwritten.
 cut KILL remote.origin.url --ref v1.1
 echo edited >>tiny/src/new.c
 run checkout tiny --variant cpu
@@ -110,7 +111,7 @@ run checkout tiny --variant cpu
 expect 0 $status "$(cat "$t/err")"
 same "after it was removed"
 
-# --- no space: files may not grow over so many blocks
+# --- no disk space: limited file size
 head -c 3000000 /dev/urandom >"$up/tiny/big.bin"
 commit tiny big >/dev/null && upstream tiny tag v1.1-big && publish tiny
 for new in --into\ nothing ""; do

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Pins, manifests and bundles: the exact sources of a build, told by torch's files, by a file of ours or of TheRock, and taken to
-# a machine without network.
+# Pins, manifests and bundles: the exact sources of a build, from torch's files or a manifest (ours or TheRock's), taken
+# to a machine without network.
 source "$(dirname "$0")/common.inc"
 source "$tests/git_sources.inc"
 git_sources "$t/s"
@@ -35,7 +35,7 @@ expect "$one https://git.example/acme/vision.git" "$(pinned)"
 expect pytorch/.github/ci_commit_pins/vision.txt "$(json 'items[0].ref_by')"
 run checkout vision --torch-dir pytorch --require-related-commit --into v2
 expect 1 $status
-grep -q 'no record of torchvision' "$t/err"
+grep -q 'has no entry for torchvision in related_commits' "$t/err"
 printf '# comment\n\nubuntu|pytorch|torchvision|main|%s|https://git.example/acme/fork.git\n' "$two" >pytorch/related_commits
 run_json checkout vision --torch-dir pytorch --require-related-commit --into v2
 expect "$two https://git.example/acme/fork.git" "$(pinned)"
@@ -76,13 +76,13 @@ run_json manifest checkout m.json --into again
 expect 0 $status "$(cat "$t/err")"
 expect "$(git -C tiny rev-parse 'HEAD^{tree}')" "$(git -C again/tiny rev-parse 'HEAD^{tree}')"
 expect "$one" "$(git -C again/vision rev-parse HEAD)"
-# TheRock's form; a project without a recipe is left out unless it is named.
+# TheRock's format; a project without a recipe is skipped unless it is named.
 printf '{"schema_version": 1, "pytorch_vision": {"repo": "https://git.example/acme/vision.git", "commit": "%s", "branch": "main"}, "therock": {"repo": "https://git.example/acme/rock.git", "commit": "%s", "version": "7.0"}}' "$one" "$two" >rock.json
 run_json manifest checkout rock.json --into rock
 expect 0 $status "$(cat "$t/err")"
 expect "$one" "$(git -C rock/vision rev-parse HEAD)"
-grep -q 'left out therock' "$t/err"
-# All is looked at before the first checkout.
+grep -q 'skipped therock' "$t/err"
+# Everything is validated before the first checkout.
 bad() { # WORDS: bad.json is refused with them
   run manifest checkout bad.json --into nothing "${@:2}"
   [[ $status != 0 && $(cat "$t/err") == *"$1"* ]] || fail "$status $(cat "$t/err")"
@@ -90,7 +90,7 @@ bad() { # WORDS: bad.json is refused with them
 }
 change() { python3 -c "import json; d = json.load(open('m.json')); $1; json.dump(d, open('bad.json', 'w'))"; }
 change 'd["schema_version"] = 2' && bad "schema_version is not 1"
-change 'd["vision"]["commit"] = "main"' && bad 'commit "main" is none'
+change 'd["vision"]["commit"] = "main"' && bad 'commit "main" is not a commit'
 change 'del d["vision"]["repo"]' && bad "vision: repo is missing"
 change 'd["x/../../y"] = d["vision"]' && bad "x/../../y"
 change 'd["tiny"]["patches"][0]["sha256"] = "0" * 64' && bad "0001-five.patch of set stable has sha256"
@@ -103,7 +103,7 @@ run manifest checkout bad.json --into trees --projects tiny
 expect 1 $status
 grep -q 'but the manifest says 0000' "$t/err"
 
-# --- bundle: another store, and mirrors that are gone
+# --- bundle: another store, and without mirrors
 cat >>"$root/recipes/tiny.toml" <<'TOML'
 [[variant.cpu.fetch]]
 name = "vision"
@@ -135,7 +135,7 @@ expect "$lib $inner" "$(git -C tiny/third_party/lib rev-parse HEAD) $(git -C tin
 run checkout tiny --variant cpu --submodules all --into all
 expect 1 $status "extra is not in it"
 [[ ! -e all ]] || fail all
-# Hostile ones.
+# Hostile bundles.
 python3 - <<'PY'
 import io, json, tarfile
 def change(name, edit):

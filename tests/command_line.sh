@@ -1,11 +1,11 @@
 #!/bin/bash
-# What users type: short options, help in two lengths that fits the terminal, suggestions, and values that are refused at once
-# with the form that is accepted.
+# Command-line behaviour: short options, short and complete help that fits the terminal, suggestions, and invalid values that
+# are rejected at once with the accepted form.
 . "$(dirname "$0")/common.inc"
 cd "$t"
-says() { grep -qF -e "$1" "$t/out" "$t/err" || { cat "$t/out" "$t/err" >&2; fail "${2:-not said}: $1"; }; }
+says() { grep -qF -e "$1" "$t/out" "$t/err" || { cat "$t/out" "$t/err" >&2; fail "${2:-missing in the output}: $1"; }; }
 
-# Bare commands print help; so do -h (short) and --help (all), which is also `help COMMAND`.
+# Bare commands print help; so do -h (short) and --help (complete, like `help COMMAND`).
 run
 expect 2 $status
 says "Usage: wheelsmith"
@@ -26,7 +26,7 @@ expect 0 $status
 cp "$t/out" "$t/long"
 run help build
 cmp "$t/out" "$t/long" || fail "help build is not build --help"
-(($(wc -l <"$t/short") <= 75 && $(wc -l <"$t/short") * 2 < $(wc -l <"$t/long"))) || fail "the short help is not short"
+(($(wc -l <"$t/short") <= 90 && $(wc -l <"$t/short") * 2 < $(wc -l <"$t/long"))) || fail "the short help is not short"
 expect "Source Target Toolchain Resources Output Advanced Help" \
   "$(sed -n 's/^\([A-Z][a-z]*\):$/\1/p' "$t/long" | grep -v -e Arguments -e Examples | paste -sd' ' -)" "groups of build --help"
 for option in -j, -o, -v, -q, -e,; do grep -q -e "^  $option" "$t/long" || fail "no $option in the help"; done
@@ -37,14 +37,14 @@ run help biuld
 expect 2 $status
 says "did you mean build?"
 
-# Every help fits the width it is shown in: 80 columns where there is no terminal, COLUMNS where it is set.
+# Help fits the width: 80 columns without a terminal, or COLUMNS if it is set.
 commands=$("$wheelsmith" --help | sed -n 's/^  \([a-z]\+\)  .*/\1/p')
 (($(wc -w <<<"$commands") > 20)) || fail "too few commands: $commands"
 for command in "" $commands; do
   for columns in 60 80 100; do
     COLUMNS=$columns run $command --help
     expect 0 $status "$command --help"
-    # Examples stay as they are: they are pasted.
+    # Examples are not wrapped, because users paste them.
     long=$(sed '/^Examples\?:/,$d' "$t/out" | awk -v most=$columns 'length($0) > most' | grep -vE -e '^ +[^ ]+$' -e '^  wheelsmith ' || true)
     [[ -z $long ]] || fail "wheelsmith $command --help at $columns columns:"$'\n'"$long"
   done
@@ -52,7 +52,7 @@ for command in "" $commands; do
   expect 0 $status "$command -h"
 done
 
-# Letters that changed places.
+# Transposed letters.
 while read -r meant arguments; do
   eval "run $arguments"
   expect 2 $status "wheelsmith $arguments"
@@ -72,7 +72,7 @@ jobs config set jbos 4
 init recipe inti x
 END2
 
-# A value that is not one is refused before anything is read or fetched, wherever it comes from.
+# An invalid value is rejected before anything is read or downloaded, wherever it comes from.
 while IFS='|' read -r wanted arguments; do
   eval "run $arguments --offline"
   expect 2 $status "wheelsmith $arguments: $(<"$t/err")"
@@ -84,7 +84,7 @@ done <<'END2'
 --jobs abc: must be a whole number|config show --jobs abc
 --steps 0: must be a whole number from 1|plan x --steps 0
 --timeout 1h: must be a whole number|plan x --timeout 1h
---memory lots: must be a size like 12GB|plan x --memory lots
+--memory lots: must be a size such as 12GB|plan x --memory lots
 --platform manylinux_2_99: must be a platform tag|plan x --platform manylinux_2_99
 --platform manylinux_2_99: must be a platform tag|doctor x --platform manylinux_2_99
 --platform manylinux_2_99: must be a platform tag|config show --platform manylinux_2_99
@@ -108,7 +108,7 @@ WHEELSMITH_JOBS=abc run plan x
 expect 2 $status
 says "WHEELSMITH_JOBS: jobs abc: must be"
 
-# --gpu and --arch imply the variant: never a wheel without GPU code, and never another answer from doctor than from plan.
+# --gpu and --arch imply the variant: never a wheel without GPU code, and doctor and plan always agree.
 mkdir recipes
 cat >recipes/demo.toml <<'TOML'
 name = "demo"
@@ -128,7 +128,7 @@ while IFS='|' read -r wanted variant arguments; do
       expect 2 $status "$command $arguments"
       [[ $(json error) == *"$variant"* ]] || fail "$command $arguments: $(json error)"
     elif [[ $command == plan ]]; then
-      # Offline the build requirements are not resolved, which comes after the choice.
+      # Offline, planning fails at the build requirements, which are resolved after the choice.
       [[ $status == 1 && $(<"$t/err") == *"not been resolved before"* ]] || fail "plan $arguments: $(<"$t/err")"
     else
       [[ $(json 'checks[-1].step') == demo-"$variant"-* ]] || fail "doctor $arguments: $(json 'checks[-1].step')"
@@ -142,7 +142,7 @@ done <<'END2'
 0|rocm|demo --arch gfx942
 2|--variant cuda,rocm|demo --arch "9.0;gfx942"
 2|--variant cuda,rocm|demo --gpu H100 --gpu MI300X
-2|leaves out|demo --gpu H100 --variant cpu
-2|leaves out|demo --gpu MI300X --variant cuda
+2|excludes|demo --gpu H100 --variant cpu
+2|excludes|demo --gpu MI300X --variant cuda
 2|has only cpu|plain --gpu H100
 END2

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Completion in real shells: subcommands, recipes (the user's own, too), variants, findings and files; no internal commands.
+# Completion in real shells: subcommands, recipes (including the user's own), variants, findings and files; no internal commands.
 . "$(dirname "$0")/common.inc"
 mkdir -p "$t/bin" "$XDG_CONFIG_HOME/wheelsmith/recipes" "$t/work/folder"
 ln -s "$wheelsmith" "$t/bin/wheelsmith"
@@ -13,7 +13,7 @@ for shell in bash zsh fish; do
   cp "$t/out" "$t/$shell"
 done
 
-# in_bash WORD…: what bash offers for the last word.
+# in_bash WORD…: the completions that bash offers for the last word.
 cat >"$t/ask.bash" <<'BASH'
 source "$1"
 shift
@@ -30,7 +30,7 @@ lacks() { ! grep -qxF -e "$1" <<<"$2" || fail "$1 is offered"; }
 all=$(in_bash "")
 for command in build plan doctor inspect check recipe config help; do has "$command" "$all"; done
 for command in step confine relay governor complete; do lacks "$command" "$all"; done
-expect "build" "$(in_bash bui | paste -sd' ' -)"
+expect "build builds" "$(in_bash bui | paste -sd' ' -)"
 has show "$(in_bash recipe "")"
 has set "$(in_bash config "")"
 has texture "$(in_bash build t)"
@@ -59,11 +59,11 @@ if command -v fish >/dev/null; then
   has cuda "$(in_fish wheelsmith build x --variant cu)"
   has a-file.whl "$(in_fish wheelsmith check a)"
 else
-  echo "no fish here: not tried"
+  echo "no fish: skipped"
 fi
 
 if command -v zsh >/dev/null; then
-  # A shell on a pseudo-terminal whose completion widget prints what it would offer.
+  # A shell on a pseudo-terminal whose completion widget prints its completions.
   cat >"$t/ask.zsh" <<'ZSH'
 zmodload zsh/zpty
 zpty z zsh -f -i
@@ -84,5 +84,5 @@ ZSH
   has my-own-recipe "$(in_zsh 'wheelsmith build my')"
   has cuda "$(in_zsh 'wheelsmith build x --variant cu')"
 else
-  echo "no zsh here: not tried"
+  echo "no zsh: skipped"
 fi

@@ -43,7 +43,7 @@ import sys, tomllib
 c = tomllib.load(open(sys.argv[1], "rb"))
 print("jobs" in c, c["env"])' "$file")"
 
-# What is wrong changes nothing.
+# Invalid input changes nothing.
 cp "$file" "$t/before"
 while IFS='|' read -r wanted arguments; do
   eval "run config set $arguments"
@@ -63,7 +63,7 @@ takes one value|jobs 1 2
 is required|jobs
 END2
 
-# A link to a file of dotfiles stays a link, and many at once lose nothing.
+# A link to a dotfile stays a link, and concurrent calls lose nothing.
 mkdir dotfiles
 mv "$file" dotfiles/config.toml
 ln -s "$t/dotfiles/config.toml" "$file"

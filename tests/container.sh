@@ -1,12 +1,12 @@
 #!/bin/bash
-# --container: the same command inside an image. podman says what runs where; the wheel says which image it came from. Where this
-# machine starts no containers at all, what can be judged is that we say so.
+# --container: the same command inside an image. podman shows what runs where; the wheel names its image. On machines
+# that cannot start containers, the test checks the error.
 source "$(dirname "$0")/common.inc"
 source "$tests/small_package.inc"
 need_registry
 need podman runc unzip
 
-# Images and containers of our own, and limits that a test machine may not be able to raise.
+# Separate images and containers, and limits that a test machine may not be able to raise.
 cat >"$t/containers.conf" <<CONF
 [engine]
 runtime = "runc"
@@ -21,7 +21,7 @@ runroot = "$t/images-run"
 CONF
 export CONTAINERS_CONF=$t/containers.conf CONTAINERS_STORAGE_CONF=$t/storage.conf
 
-# What does not need a container.
+# Parts that need no container.
 small_package "$t"
 cd "$t"
 run build small --container nosuch --offline
@@ -36,13 +36,13 @@ expect 2 "$status"
 message=$(PATH=/nonexistent "$wheelsmith" doctor --container x 2>&1) && fail "without an engine: $message"
 [[ $message == *"no podman, docker or apptainer"* ]] || fail "$message"
 
-# A package that keeps what only the image has.
+# A package that stores what only the image has.
 sed -i '1i import os; open("small/where.txt", "w").write(str(os.path.exists("/etc/image-mark")))' "$t/recipes/small/setup.py"
 printf '[tool.setuptools.package-data]\nsmall = ["where.txt"]\n' >>"$t/recipes/small/pyproject.toml"
 
 python3 "$tests/container_image.py" "$t/root.tar" bash coreutils grep sed tar gzip xz-utils python3-venv python3-dev g++ git curl \
   ca-certificates
-# The slow driver needs nothing of the kernel.
+# The slow driver needs no kernel support.
 podman import -q "$t/root.tar" small-image:1 >"$t/import" 2>&1 ||
   { sed -i 's/overlay/vfs/' "$t/storage.conf"; rm -rf "$t/images" "$t/images-run"; podman import -q "$t/root.tar" small-image:1; } \
     >"$t/import" 2>&1 || fail "$(cat "$t/import")"
@@ -58,7 +58,7 @@ if ! podman run --rm --network host small-image:1 python3 --version >"$t/out" 2>
 fi
 id=$(podman image inspect --format '{{.Id}}' small-image:1)
 
-# The image's own tools, and nothing of this machine's.
+# The image's own tools, and none of this machine's.
 run_json doctor --container small-image:1
 expect 0 "$status"
 expect none "$(json '[c.found for c in checks if c.id == "ninja"][0]')"
@@ -77,7 +77,7 @@ expect 5 "$(cd / && "$t/env/bin/python" -c 'import small; print(small.add(2, 3))
 expect "$(id -u)" "$(stat -c %u "$wheel")" "who owns the wheel"
 expect "" "$(podman ps -aq)" "containers that are left"
 
-# The key knows the image: the same again is there, this machine's own build and another image's are others.
+# The key includes the image: a repeated build is cached, builds on this machine or in another image are not.
 run_json build small --container small-image:1
 expect cached "$(json 'steps[0].outcome')"
 run_json plan small
@@ -89,7 +89,7 @@ run_json plan small --container small-image:2
 expect false "$(json 'steps[0].cached')"
 expect "sha256:$(podman image inspect --format '{{.Id}}' small-image:2)" "$(json 'steps[0].container.id')"
 
-# A folder that is worked on has one tree, which is made anew for the image: what this machine compiled is not used there.
+# A working folder has one tree, which is recreated for the image: this machine's objects are not used there.
 objects() { find store/trees -name 'add.o' -printf '%i %T@\n'; }
 run_json build small --source "small=$t/recipes/small"
 expect "0 built" "$status $(json 'steps[0].outcome')"
@@ -99,7 +99,7 @@ run_json build small --source "small=$t/recipes/small" --container small-image:1
 expect "0 built" "$status $(json 'steps[0].outcome')"
 [[ $(objects) != "$before" ]] || fail "the image's build has the machine's objects"
 
-# From a settings file, too; and what is interrupted stops inside.
+# Also from a settings file; and an interrupt stops the build inside.
 echo 'container = "small-image:1"' >wheelsmith.toml
 run plan small
 expect 2 $status "not trusted"

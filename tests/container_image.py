@@ -11,7 +11,7 @@ import tarfile
 
 
 def installed():
-    """Package name to the names that it depends on, of every package and of what provides a name."""
+    """Dependencies of every package, and of virtual packages by name."""
     text = subprocess.run(
         ["dpkg-query", "-W", "-f", "${Package}\t${Provides}\t${Pre-Depends}, ${Depends}\n"],
         check=True, capture_output=True, text=True).stdout
@@ -50,7 +50,7 @@ def main():
     for path in sorted(paths | {path for path in made if os.path.lexists(path)}):
         if path.startswith(("/usr/share/doc/", "/usr/share/man/", "/usr/share/locale/")) or path == "/":
             continue
-        # /lib is a link to /usr/lib on merged systems: the files go where the link leads.
+        # /lib is a link to /usr/lib on merged systems: files go to the link's target.
         place = os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
         if os.path.lexists(place):
             places[place] = path

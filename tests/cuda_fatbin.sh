@@ -1,6 +1,6 @@
 #!/bin/bash
-# The device code that nvcc put into a library is what inspect lists: architectures and kinds, with every compression, as
-# relocatable code, and in files that are fat binaries by themselves.
+# inspect lists the device code that nvcc put into a library: architectures and kinds, with every compression, as
+# relocatable code, and in standalone fat binaries.
 . "$(dirname "$0")/common.inc"
 need nvcc
 cat >"$t/kernel.cu" <<'END'
@@ -30,14 +30,14 @@ done
 size=$(readelf -SW "$t/lib.so" | awk '$2 == ".nv_fatbin" || $3 == ".nv_fatbin" { for (i = 1; i < NF; ++i) if ($i == "PROGBITS") print $(i + 3) }')
 [[ $(json 'sum(g.bytes for g in items[0].gpu)') -le $((16#$size)) ]] || fail "more bytes than the section has"
 
-# Inside a wheel, and asked about by check.
+# Inside a wheel, and with check.
 wheel=$t/demo-1.0-py3-none-linux_x86_64.whl
 make_wheel "$wheel" "demo/lib.so=$t/lib.so"
 run_json inspect "$wheel"
 expect "$wanted" "$(listing)" "in a wheel"
 run_json check "$wheel" --arch '8.0;9.0+PTX'
 expect 0 "$(json 'len([f for f in items[0].findings if f.severity == "error" and "arch" in f.id])')" "$(<"$t/out")"
-# Older than all that is there: missing. Newer than the PTX: runs, by JIT only.
+# Older than all compiled ones: missing. Newer than the PTX: runs, by JIT only.
 arch_findings() { json "[f'{f.subject} {f.what}' for f in items[0].findings if f.id.startswith('arch') and f.severity $1 'error']"; }
 run_json check "$wheel" --arch '7.5;8.0'
 expect 1 $status
@@ -63,13 +63,13 @@ for suffixed in sm_90a sm_100a sm_100f; do
   expect "$suffixed sass .nv_fatbin 1" "$(listing)"
 done
 
-# Files that are device code themselves.
+# Standalone device code files.
 compile -fatbin "${two[@]}" "$t/kernel.cu" -o "$t/kernel.fatbin"
 run_json inspect "$t/kernel.fatbin"
 expect fatbin "$(json 'items[0].kind')"
 expect 'compute_90 ptx sm_80 sass sm_90 sass' "$(json 'set(f"{g.arch} {g.kind}" for g in items[0].gpu)' | xargs)"
 
-# The listing by NVIDIA's own tool, where there is one.
+# NVIDIA's own listing, if available.
 command -v cuobjdump >/dev/null || exit 0
 compile -shared "${two[@]}" "$t/kernel.cu" -o "$t/lib.so"
 run_json inspect "$t/lib.so"

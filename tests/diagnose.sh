@@ -1,6 +1,6 @@
 #!/bin/bash
-# diagnose on logs of builds that really failed, and of builds that only sound as if (tests/logs, made by
-# tests/proof/make_logs.sh): class, remedy and command of each as answers.tsv has them; and on what is no log at all.
+# diagnose on logs of builds that failed, and of successful builds with alarming output (tests/logs, made by
+# tests/proof/make_logs.sh): class, fix and command as in answers.tsv; and on files that are not logs.
 source "$(dirname "$0")/common.inc"
 export XDG_CONFIG_HOME=$t/config
 mkdir -p "$t/config"
@@ -33,7 +33,7 @@ sys.exit(wrong > 0)
 PYTHON
 ) || fail "wrong answers"
 
-# What a remedy names exists: options of build, keys of recipes.
+# Options and recipe keys in fixes exist.
 "$TESTS_PYTHON" "$tests/diagnose_fixes.py" "$wheelsmith" "$tests/../src/diagnose/data" "$t/recipes" || fail "a remedy names what does not exist"
 
 # One line is a log too.
@@ -55,6 +55,33 @@ print(*wrong, f"{len(rows) - len(wrong)} of {len(rows)} right", sep="\n")
 sys.exit(len(rows) != 147 or bool(wrong))
 PYTHON
 
+# Logs that were written from public reports.
+mkdir "$t/written"
+python3 - "$tests/logs/written.txt" "$t/written" <<'PYTHON'
+import os, re, sys
+
+for name, text in re.findall(r"^=== ([^\t\n]+)\t[^\n]*\n(.*?)(?=^=== |\Z)", open(sys.argv[1]).read(), re.M | re.S):
+    open(os.path.join(sys.argv[2], name), "w").write(text)
+PYTHON
+run_json diagnose "$t"/written/*
+python3 - "$tests/logs/written.txt" "$t/out" <<'PYTHON' || fail "wrong answers"
+import json, os, re, sys
+
+items = {os.path.basename(item["path"]): item for item in json.load(open(sys.argv[2]))["items"]}
+rows = re.findall(r"^=== ([^\t\n]+)\t([^\t\n]+)\t([^\n]+)$", open(sys.argv[1]).read(), re.M)
+wrong = 0
+for name, kinds, words in rows:
+    item = items[name]
+    cause = item.get("cause") or {}
+    got = cause["class"] if item["verdict"] == "failed" else item["verdict"]
+    said = (cause.get("what", "") + cause.get("fix", "")).lower()
+    if got not in kinds.split("|") or (words != "-" and not any(word.lower() in said for word in words.split("|"))):
+        wrong += 1
+        print(f"{name}: {kinds} with {words} wanted, {got} got by {cause.get('id')}: {said}")
+print(f"{len(rows) - wrong} of {len(rows)} right")
+sys.exit(len(rows) != len(items) or wrong > 0)
+PYTHON
+
 # From standard input, and as text.
 log=$tests/logs/mixed-parallel-make.log
 "$wheelsmith" diagnose <"$log" >"$t/out" 2>"$t/err" && fail "a failure is exit status 1" || expect 1 $?
@@ -63,7 +90,7 @@ grep -q '  fix: ' "$t/out" || fail "$(cat "$t/out")"
 run diagnose "$log" --all
 grep -q 'command: ' "$t/out" || fail "--all: $(cat "$t/out")"
 
-# What is no log.
+# Files that are not logs.
 : >"$t/empty"
 head -c 3000000 /dev/urandom >"$t/rubbish"
 printf 'caf\xe9 \xff\xfe error \xc3\nx\n' >"$t/latin1"
@@ -78,7 +105,7 @@ run diagnose "$t/empty"
 expect 0 "$status"
 grep -q 'no failure found' "$t/out"
 
-# In bounded memory, whatever the line's length: the static program, since sanitizers have a memory of their own.
+# Memory is bounded for any line length: the static program, since sanitizers use memory of their own.
 if [[ -x ${TESTS_STATIC:-} ]]; then
   python3 - "$TESTS_STATIC" "$t/one_line" "$log" <<'PYTHON'
 import resource, subprocess, sys
@@ -89,13 +116,13 @@ assert peak < 50, f"peak memory {peak:.0f} MiB"
 PYTHON
 fi
 
-# No escape sequence of a log reaches the terminal.
+# No escape sequence from a log reaches the terminal.
 printf 'x.c: \x1b]0;owned\x07\x1b[31mNo space left on device\x1b[0m \x9b31m\n' >"$t/escapes"
 run diagnose "$t/escapes" --color never --all
 ! grep -q $'[\x1b\x07\x9b]' "$t/out" || fail "an escape sequence got through: $(cat -v "$t/out")"
 grep -q 'No space left on device' "$t/out"
 
-# A pipe that never ends is answered when it is stopped.
+# A pipe that never ends is answered when it is interrupted.
 mkfifo "$t/pipe"
 python3 - "$wheelsmith" "$t/pipe" <<'PYTHON'
 import json, os, signal, subprocess, sys, time
@@ -111,7 +138,7 @@ assert process.returncode == 130, (process.returncode, err)
 assert item["cause"]["class"] == "oom" and item["complete"] is False, item
 PYTHON
 
-# Knowledge of one's own: beside ours, and instead of ours.
+# The user's own knowledge: in addition, and instead.
 cat >"$t/own.toml" <<'TOML'
 [[pattern]]
 id = "coffee"
@@ -123,7 +150,7 @@ fix = "Refill it with {what}."
 sample = 'the coffee machine is empty'
 TOML
 echo 'error: the coffee machine is empty' >"$t/coffee"
-run_json diagnose "$t/coffee" --patterns "$t/own.toml"
+run_json diagnose --patterns "$t/own.toml" "$t/coffee"
 expect "coffee There is no coffee left." "$(json 'items[0].cause.id') $(json 'items[0].cause.what')"
 mkdir -p "$t/config/wheelsmith" && mv "$t/own.toml" "$t/config/wheelsmith/patterns.toml"
 run_json diagnose "$t/coffee"

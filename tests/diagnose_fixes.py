@@ -1,4 +1,4 @@
-"""Every option and every recipe key that a remedy of `diagnose` names exists: diagnose_fixes.py WHEELSMITH DATA SCRATCH."""
+"""Every option and every recipe key in a fix of `diagnose` exists: diagnose_fixes.py WHEELSMITH DATA SCRATCH."""
 
 import pathlib
 import re
@@ -9,7 +9,7 @@ import tomllib
 wheelsmith, data, scratch = sys.argv[1:]
 text = subprocess.run([wheelsmith, "build", "--help"], capture_output=True, text=True, check=True).stdout
 options = set(re.findall(r"--[a-z][a-z-]+", text))
-# What follows belongs to the compiler, git or another program.
+# Options after these belong to the compiler, git or another program.
 foreign = re.compile(
     r'--env (?:"[^"]*"|\S+)|`[^`]*`|\b(?:git|g\+\+|ldd|python3|cmake|conda|apt-get|nvcc|nvidia-smi) [^#;]*|-Wl,\S+|--container-options=\S+'
 )
@@ -24,7 +24,7 @@ for file in sorted(pathlib.Path(data).glob("*.toml")):
             for table, key in re.findall(r"\[(source|build|test|check)\] ([a-z-]+)", fix):
                 keys.setdefault((table, key), row["id"])
 
-# A recipe with each key: the program's own reader says whether it knows it.
+# A recipe with each key: the program's own parser says whether it is known.
 values = {"requires": '["x"]', "drop-requires": '["x"]', "patches": "[]", "submodules": '["x"]', "config": "{ x = '1' }",
           "provided": '["x"]', "network": "true\nnetwork-why = 'x'"}
 folder = pathlib.Path(scratch)

@@ -1,5 +1,6 @@
 #!/bin/bash
-# What `make dist` packs, judged by the tools that users install it with: pip, uv, dpkg, tar, man; and twice the same bytes.
+# The packages of `make dist`, confirmed by the tools that users install them with: pip, uv, dpkg, tar, man;
+# reproducible.
 source "$(dirname "$0")/common.inc"
 need dpkg-deb dpkg zip openssl man groff
 cd "$t"
@@ -9,7 +10,7 @@ diff -r one two || fail "two packings differ"
 (cd one && sha256sum --quiet -c SHA256SUMS)
 version=$("$wheelsmith" --version | awk '{ print $NF }')
 
-# The wheel: good by our own check, and runs when pip and uv install it.
+# The wheel: passes our own check, and runs when installed by pip and uv.
 wheel=$(echo "$t"/one/*.whl)
 run check "$wheel"
 expect 0 "$status" "$(<"$t/out")"
@@ -18,11 +19,22 @@ by-pip/bin/python -m pip install -q --disable-pip-version-check --no-index "$whe
 expect "$version" "$(by-pip/bin/wheelsmith --version | awk '{ print $NF }')" "installed by pip"
 cmp by-pip/bin/wheelsmith "$wheelsmith"
 by-pip/bin/python -m pip check -q --disable-pip-version-check
+# uv, as a package, as a tool, and without installing it; pipx. They are not there where no package index was in reach.
 uv=$(dirname "$TESTS_PYTHON")/uv
+pipx=$(dirname "$TESTS_PYTHON")/pipx
+export UV_CACHE_DIR=$t/uv-cache UV_TOOL_DIR=$t/uv-tools UV_TOOL_BIN_DIR=$t/uv-bin UV_NO_CONFIG=1
 if [[ -x $uv ]]; then
   "$uv" venv -q by-uv
   VIRTUAL_ENV=$t/by-uv "$uv" pip install -q --no-index "$wheel"
   expect "$version" "$(by-uv/bin/wheelsmith --version | awk '{ print $NF }')" "installed by uv"
+  "$uv" tool install -q --no-index "$wheel"
+  expect "$version" "$(uv-bin/wheelsmith --version | awk '{ print $NF }')" "installed by uv tool"
+  expect "$version" "$("$uv" tool run -q --no-index --from "$wheel" wheelsmith --version | awk '{ print $NF }')" "run by uvx"
+fi
+if [[ -x $pipx ]]; then
+  PIP_NO_INDEX=1 UV_NO_INDEX=1 PIPX_HOME=$t/pipx PIPX_BIN_DIR=$t/pipx-bin PIPX_MAN_DIR=$t/pipx-man "$pipx" install "$wheel" >"$t/pipx.log" 2>&1 ||
+    fail "$(<"$t/pipx.log")"
+  expect "$version" "$(pipx-bin/wheelsmith --version | awk '{ print $NF }')" "installed by pipx"
 fi
 "$TESTS_PYTHON" - "$t"/one/*.cdx.json <<'PYTHON'
 import json, sys

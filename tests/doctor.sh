@@ -1,5 +1,5 @@
 #!/bin/bash
-# doctor on machines that are good and bad in one way each: the state, the command that mends it, the exit status.
+# doctor on good machines and on machines with one defect each: the state, the fix, the exit status.
 . "$(dirname "$0")/common.inc"
 need gcc python3
 export WHEELSMITH_STORE=$t/store
@@ -14,7 +14,7 @@ wheelsmith=$t/in-machine
 state() { json "[c.state for c in checks if c.id == '$1'][:1]"; }
 fix() { json "[c.fix for c in checks if c.id == '$1'][:1]"; }
 
-# The machine by itself: one document, every check whole, and a second look starts from what is remembered.
+# The machine alone: one document, every check complete, and a second run uses remembered facts.
 run_json doctor --out "$t/out-folder"
 expect "[]" "$(json "[c.id for c in checks if set(c) < {'id', 'state', 'found', 'wanted', 'why', 'fix'}] or '[]'")"
 expect "[]" "$(json "[c.id for c in checks if c.state not in ('good', 'bad', 'unknown')] or '[]'")"
@@ -22,7 +22,7 @@ expect good "$(state compiler)"
 expect good "$(state disk-store)"
 [[ ! -e $t/out-folder ]] || fail "a look made a folder"
 
-# A recipe of the test's own, so that it depends on no other.
+# The test's own recipe, independent of others.
 mkdir -p "$t/recipes"
 cat >"$t/recipes/demo.toml" <<'END'
 name = "demo"
@@ -41,7 +41,7 @@ legal = ["8.0", "9.0"]
 END
 doctor() { run_json doctor demo --recipes "$t/recipes" --python "$python" --out "$t" "$@"; }
 
-# A machine of scripts: compilers and curl as they are, cmake too old, and the program that nobody has.
+# A machine of scripts: compilers and curl work, cmake is too old, and one program is missing.
 mkdir -p "$t/bin" "$t/shim"
 for tool in gcc g++ cc c++ as ld curl python3 sh; do
   path=$(command -v "$tool") && ln -s "$path" "$t/bin/$tool"
@@ -63,7 +63,7 @@ MACHINE=$t/bin doctor --variant cpu
 expect good "$(state cmake)"
 expect 0 $status "$(json "[c for c in checks if c.state == 'bad']")"
 
-# One of pip's before it: named, with what it shadows.
+# One from pip before it: named, with the program it shadows.
 touch "$t/shim/pyvenv.cfg"
 mkdir "$t/shim/bin"
 script "$t/shim/bin/cmake" 'echo cmake version 4.1.0'
@@ -81,24 +81,24 @@ expect "apt-get install curl" "$(fix curl)"
 MACHINE=$t/bin run doctor demo --recipes "$t/recipes" --python "$python" --variant cpu
 expect 1 $status
 grep -q 'fix: apt-get install build-essential' "$t/out"
-# A compiler that was named and is not there.
+# A named compiler that does not exist.
 doctor --variant cpu --cc no-such-compiler
 expect bad "$(state compiler)"
 
-# Architectures: the package's, and nvcc's where the toolkit would come from the registry.
+# Architectures: the package's, and nvcc's where the toolkit would come from the package index.
 doctor --variant cuda --arch 8.6
 expect bad "$(state archs)"
 expect '--arch "9.0"' "$(fix archs)"
 doctor --variant cuda --cuda "$t/no-such-toolkit"
 expect bad "$(state cuda)"
 
-# A platform tag that is none is refused, as by plan and build; one that only the build can decide.
+# An invalid platform tag is rejected, as by plan and build; and one that only the build can decide.
 run doctor demo --recipes "$t/recipes" --variant cpu --platform manylinux_3x
 expect 2 $status
 doctor --variant cpu --platform manylinux_2_17
 [[ $(state platform-glibc) == unknown || $(state platform-glibc) == good ]] || fail "platform-glibc is $(state platform-glibc)"
 
-# An interpreter that is not there, and a store that cannot be: checks, not failures of doctor itself.
+# A missing interpreter, and an impossible store: failed checks, not failures of doctor itself.
 run_json doctor demo --recipes "$t/recipes" --variant cpu --python 3.99
 expect 1 $status
 expect bad "$(state python)"
@@ -108,7 +108,7 @@ expect 1 $status
 expect bad "$(state disk-store)"
 expect "--store DIR" "$(fix disk-store)"
 
-# A variant that the recipe has not; a recipe that is broken; names that are none.
+# A variant that the recipe lacks; a broken recipe; invalid names.
 doctor --variant rocm
 expect 1 $status
 expect bad "$(state variant)"
@@ -119,7 +119,7 @@ run doctor "no name!" --recipes "$t/recipes"
 expect 2 $status
 run doctor --no-such-option
 expect 2 $status
-# No recipe, and no source in reach.
+# No recipe, and no reachable source.
 run_json doctor no-such-package-here --offline --recipes "$t/recipes"
 expect 1 $status
 expect bad "$(state recipe)"

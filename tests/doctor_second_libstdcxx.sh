@@ -1,6 +1,6 @@
 #!/bin/bash
-# A g++ that is a wrapper and links libstdc++ into every library: `doctor` links one and reads what it needs, as readelf does
-# here. It is bad for a package that uses torch, and the compiler that doctor names instead is good.
+# A g++ wrapper that links libstdc++ into every library: `doctor` links one and reads its NEEDED libraries, as readelf
+# does here. It is bad for a package that uses torch; the compiler that doctor suggests is good.
 . "$(dirname "$0")/common.inc"
 need g++ readelf python3
 export WHEELSMITH_STORE=$t/store

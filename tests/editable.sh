@@ -1,7 +1,7 @@
 #!/bin/bash
-# build --editable: a folder is built in place and linked into an environment. Judged by pip (which lists, shows, checks and
-# removes what we installed), by Python importing what was edited, by the compile cache's and ninja's idea of what had to be compiled,
-# and by git, which must find no source changed.
+# build --editable: a folder is built in place and linked into an environment. Confirmed by pip (which lists, shows,
+# checks and uninstalls it), by Python importing edited files, by the compile cache and ninja for what was compiled, and
+# by git, which must find no source changed.
 source "$(dirname "$0")/common.inc"
 source "$tests/small_package.inc"
 need_registry
@@ -11,13 +11,13 @@ cd "$t"
 cp -r recipes/small desk
 sed -i 's/^script = .*/script = "import small"/' recipes/small.toml
 
-# under_git FOLDER: sources are what is committed.
+# under_git FOLDER: commits the sources.
 under_git() {
   git -C "$1" init -q
   git -C "$1" add -A
   git -C "$1" -c user.name=a -c user.email=a@example.org commit -q -m first
 }
-# The build may leave files of its own in the folder, and nothing else.
+# The build may leave its own files in the folder, and nothing else.
 unchanged() { expect "" "$(git -C "$1" status --porcelain --untracked-files=no)" "what the build changed in $1"; }
 commit() { git -C "$1" -c user.name=a -c user.email=a@example.org commit -q -a -m more; }
 new_env() { rm -rf "$1" && python3 -m venv "$1" && "$1/bin/python" -m pip uninstall -q -y --disable-pip-version-check setuptools; }
@@ -28,14 +28,14 @@ built() {
   expect "built true" "$(json 'steps[-1].outcome') $(json 'steps[-1].editable')"
   expect "" "$(json 'steps[-1].wheel')" "an editable install has no wheel"
 }
-# judged NAME FOLDER: pip knows it as an editable install of that folder, with all that it requires.
+# judged NAME FOLDER: pip recognizes it as an editable install of that folder, with all requirements met.
 judged() {
   expect "$1 $2" "$(pip list --editable --format=json | python3 -c 'import json, sys
 for item in json.load(sys.stdin): print(item["name"], item["editable_project_location"])')" "pip list --editable"
   [[ $(pip show -f "$1") == *"Editable project location: $2"* ]] || fail "pip show: $(pip show -f "$1")"
   pip check >/dev/null || fail "pip check"
 }
-# removed NAME: pip uninstall leaves the environment as a fresh one.
+# removed NAME: pip uninstall leaves a clean environment.
 removed() {
   pip uninstall -q -y "$1"
   new_env "$t/fresh"
@@ -45,7 +45,7 @@ removed() {
 }
 compiled() { echo "$(json 'steps[0]["cache"]["misses"]') $(json 'steps[0]["cache"]["hits"]')"; }
 
-# What cannot be is told in a sentence, before anything is built.
+# Impossible requests give one sentence, before anything is built.
 refused() {
   run build "${@:2}"
   expect 2 "$status" "build ${*:2}: $(cat "$t/err")"
@@ -54,24 +54,24 @@ refused() {
 env=$t/env
 new_env "$env"
 tar czf small-1.0.tar.gz desk
-refused '--editable needs the environment to install into' small --source small=desk --editable
-refused '--editable needs the folder of a package that is built: --source small=FOLDER' small --editable --into env
+refused '--editable needs an environment to install into' small --source small=desk --editable
+refused '--editable needs a source folder: --source small=FOLDER' small --editable --into env
 refused 'is not a folder; check it out first' small --source small=small-1.0.tar.gz --editable --into env
 refused 'is not a folder; check it out first' small --source "small=git+file://$t/desk" --editable --into env
 refused '--editable builds for one Python' small --source small=desk --editable --into env --python 3.11,3.12
 refused '--editable builds for one variant' small --source small=desk --editable --into env --variant cpu,cuda
 refused 'has no platform tag' small --source small=desk --editable --into env --platform manylinux_2_28
-refused '--clean removes nothing' small --source small=desk --editable --into env --clean
-refused '--into names the environment' small --source small=desk --into env
+refused '--clean cannot be combined with --editable' small --source small=desk --editable --into env --clean
+refused '--into requires --install or --editable' small --source small=desk --into env
 
-# setuptools: an older wheel is replaced, a Python file is seen at once, a C file after the same command again.
+# setuptools: replaces an older wheel; a changed Python file is visible at once, a C file after the same command.
 under_git desk
 run build small --install --into env
 expect "5 patched" "$(says 'import small; print(small.add(2, 3), small.version)')" "the wheel that is replaced"
 rm -rf wheelhouse
 run_json build small --source small=desk --editable --into env
 built
-[[ $(json notes) == *'the patch small.patch is left out'* ]] || fail "nothing says that the patch is left out: $(json notes)"
+[[ $(json notes) == *'the patch small.patch is left out'* ]] || fail "no note about the skipped patch: $(json notes)"
 judged small "$t/desk"
 unchanged desk
 [[ ! -e wheelhouse ]] || fail "a wheel was delivered"
@@ -88,12 +88,12 @@ expect "1 1" "$(compiled)" "compiled, from the cache, after one of two files cha
 judged small "$t/desk"
 unchanged desk
 
-# Other variables: told, since nothing is removed from the folder.
+# Changed variables: a warning, since nothing is removed from the folder.
 run build small --source small=desk --editable --into env --set flag=two
 expect 0 "$status"
-grep -q 'variables or settings have changed since' "$t/err" || fail "nothing is said about other variables: $(cat "$t/err")"
+grep -q 'variables or settings have changed since' "$t/err" || fail "no warning about changed variables: $(cat "$t/err")"
 
-# A build that fails leaves folder and environment as they were.
+# A failed build leaves folder and environment unchanged.
 echo 'long small_add(long a, long b) { return a + nonsense; }' >desk/small/add.c
 commit desk
 run_json build small --source small=desk --editable --into env
@@ -101,7 +101,7 @@ expect "1 failed build" "$status $(json 'steps[0].outcome') $(json 'steps[0].pha
 [[ $(json 'steps[0].failure.output') == *nonsense* ]] || fail "no reason: $(cat "$t/out")"
 expect 6 "$(says 'import small; print(small.add(2, 3))')" "after a failed build"
 unchanged desk
-# A test that fails says that the package is installed nevertheless.
+# A failed test says that the package stays installed.
 echo 'long small_add(long a, long b) { return a + b; }' >desk/small/add.c
 commit desk
 sed -i 's/^script = .*/script = "import small; assert small.add(2, 2) == 5"/' recipes/small.toml
@@ -143,7 +143,7 @@ run_json build small --source small=desk --editable --into env
 built
 expect "7 edited" "$(says 'import small; print(small.add(2, 3), small.version)')" "after setup.py develop"
 unchanged desk
-# A newer setuptools replaces the link of the older one.
+# A newer setuptools replaces the older one's link.
 sed -i 's/setuptools==59.8.0/setuptools==80.9.0/' recipes/small.toml
 run_json build small --source small=desk --editable --into env
 built
@@ -152,7 +152,7 @@ judged small "$t/desk"
 if find "$env" -name easy-install.pth -exec grep -F "$t/desk" {} + ; then fail "the path of setup.py develop is left"; fi
 expect "7 edited" "$(says 'import small; print(small.add(2, 3), small.version)')"
 
-# What an editable package needs is built as usual, and installed before it is tested. The other way round cannot be.
+# Dependencies of an editable package are built as usual, and installed before its tests. The reverse is impossible.
 mkdir -p user/user
 printf '[build-system]\nrequires = ["setuptools"]\nbuild-backend = "setuptools.build_meta"\n[project]\nname = "user"\nversion = "1.0"\n' >user/pyproject.toml
 echo 'import small; total = small.add(20, 3)' >user/user/__init__.py
@@ -182,7 +182,7 @@ judged user "$t/user"
 unchanged user
 refused 'user is built with small, which would have no wheel' user small --source user=user --source small=desk --editable --into env
 
-# hatchling: Python alone, with a program. What it requires is named, not installed.
+# hatchling: pure Python, with a program. Its requirements are named, not installed.
 mkdir -p pure/src/pure
 cat >pure/pyproject.toml <<'TOML'
 [build-system]
@@ -213,7 +213,7 @@ unchanged pure
 pip uninstall -q -y six
 removed pure
 
-# Without isolation: CMake and meson keep their build folders, with the environment's own interpreter in them.
+# Without isolation: CMake and meson keep their build folders, with the environment's own interpreter.
 new_env "$env"
 pip install -q scikit-build-core "cmake>=3.25,<4" meson-python meson ninja
 cp -r "$tests/../examples/texture" texture
@@ -266,11 +266,11 @@ run_json build mes --source mes=mes --editable --no-build-isolation --into env
 built
 judged mes "$t/mes"
 unchanged mes
-# It builds again when it is imported, with the compilers of its first build and without us.
+# It rebuilds on import, with the compilers of its first build and without us.
 echo 'long mes_value(void) { return 2; }' >mes/mes/value.c
 expect 2 "$(says 'import mes; print(mes.value())' | tail -n 1)" "built by the import"
 
-# Ctrl-C while it compiles: no source is changed, and what was compiled stays. A large file takes long enough.
+# Ctrl-C during a compile: no source changes, and compiled objects stay. A large file takes long enough.
 python3 -c '
 for i in range(15000): print(f"int mes_slow{i}(int a, int b) {{ for (int i = 0; i < b; ++i) a += a * {i} % (b + i + 1); return a; }}")' >mes/mes/slow.c
 echo 'long mes_value(void) { return 3; }' >mes/mes/value.c

@@ -49,7 +49,7 @@ def compile_all():
     call("gcc", "-shared", "-fPIC", "depend.c", "-o", "deps/libdepend.so.1", "-Wl,-soname,libdepend.so.1",
          "-Wl,--version-script=depend.map")
     call("gcc", "-shared", "-fPIC", "extra.c", "-o", "deps/libextra.so", "-Wl,-soname,libextra.so")
-    # The renamed library is made by the editor too, so that what needs it is asked for its versions by the new name.
+    # The editor also renames the library, so that its users' version requirements refer to the new name.
     call(wheelsmith, "elf", "edit", "deps/libdepend.so.1", "--soname", "libdepend-2f7c1a90.so.1", "--out",
          "deps/libdepend-2f7c1a90.so.1")
     call(wheelsmith, "elf", "prove", "deps/libdepend.so.1", "deps/libdepend-2f7c1a90.so.1")
@@ -66,7 +66,7 @@ def compile_all():
 
 
 def make_script():
-    """GNU ld's own script with the constants straight behind the program headers."""
+    """GNU ld's own script with the constants directly after the program headers."""
     text = call("gcc", "-shared", "-Wl,--verbose", "-Wl,-z,noseparate-code", "shared1000.o", "-o", "unused.so").stdout
     lines = text.split("==================================================\n")[1].split("\n")
     constants = [line for line in lines if line.strip().startswith(".rodata ")]
@@ -123,7 +123,7 @@ def headers_of(data):
 
 
 def move_headers(path):
-    """As the splitter of ROCm libraries leaves a file: the program headers in a page of their own, with room for more."""
+    """A file as written by ROCm's library splitter: the program headers in a separate page, with room for more."""
     with open(path, "rb") as file:
         data = bytearray(file.read())
     _, headers = headers_of(data)
@@ -146,7 +146,7 @@ def move_headers(path):
 
 
 def memory_size(path):
-    """What a program takes in memory: its moved headers must stand behind that in the file too."""
+    """A program's memory size: its moved headers must come after that in the file too."""
     with open(path, "rb") as file:
         loads = [h for h in headers_of(file.read())[1] if h[0] == 1]
     return max(h[3] + h[6] for h in loads) - loads[0][3]
@@ -189,7 +189,7 @@ def warnings(path):
 
 
 def random_edit(kind, needed):
-    """The command's words, and the run path that readelf must show."""
+    """The command's arguments, and the RPATH that readelf must show."""
     path = "$ORIGIN/../deps"
     for _ in range(rng.choice([0, 0, 1, 3, 40])):
         path = rng.choice(["/nowhere/", "$ORIGIN/../"]) + "".join(rng.choices("abc/.", k=rng.randrange(1, 60))) + ":" + path

@@ -1,7 +1,7 @@
 #!/bin/bash
-# Edited ELF files load and compute the same, whatever linker laid them out (elf_edit.py, random); what is no library is
-# left alone; and the proof tells patchelf's corruption of constants behind the program headers.
-# TESTS_SEED=N repeats a run, TESTS_CASES=N makes it longer.
+# Edited ELF files load and compute the same, for every linker layout (elf_edit.py, random); non-libraries are not
+# changed; and the verification detects patchelf's corruption of constants after the program headers. TESTS_SEED=N
+# repeats a run, TESTS_CASES=N makes it longer.
 . "$(dirname "$0")/common.inc"
 need gcc readelf patchelf
 seed=${TESTS_SEED:-$RANDOM$RANDOM}
@@ -40,7 +40,7 @@ expect 0 $status
 [[ -L deps/libextra-link.so ]] || fail "the link became a file"
 expect 750 "$(stat -c %a deps/libextra.so)"
 
-# --- the constants behind the program headers ---------------------------------------------------------------------
+# --- the constants after the program headers ---------------------------------------------------------------------
 long=/$(printf 'x%.0s' {1..600}):\$ORIGIN/deps
 link() { gcc -shared -fuse-ld=bfd shared1000.o -o "$1" -Ldeps -l:libdepend.so.1 "${@:2}"; }
 link constants.so -Wl,-T,constants_first.ld
@@ -53,7 +53,7 @@ for library in constants.so plain.so; do
   run elf prove "$library" "ours-$library"
   expect 0 $status "$(<"$t/out")"
 done
-# patchelf of Debian 12 (0.14): the proof names the constants, and the library really computes something else.
+# patchelf of Debian 12 (0.14): the verification names the constants, and the library computes a wrong result.
 version=$(patchelf --version)
 if [[ $version == 'patchelf 0.1'[0-8]* ]]; then
   cp constants.so theirs.so
@@ -63,7 +63,7 @@ if [[ $version == 'patchelf 0.1'[0-8]* ]]; then
   [[ $(<"$t/out") == *'.rodata'* ]] || fail "the proof does not name the constants: $(<"$t/out")"
   theirs=$(./loader ./theirs.so || true)
   [[ $theirs != "$wanted" ]] || fail "$version did no harm: the comparison is void"
-  # Where it does no harm the proof passes: it does not condemn the tool.
+  # Where it does no harm the verification passes: it does not reject the tool itself.
   cp plain.so theirs.so
   patchelf --set-rpath "$long" theirs.so
   expect "$wanted" "$(./loader ./theirs.so)"

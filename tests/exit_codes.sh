@@ -1,5 +1,5 @@
 #!/bin/bash
-# Exit status: 0 fine, 1 what was asked about is not fine, 2 usage. Errors go to standard error, in one line.
+# Exit status: 0 success, 1 the checked thing is not fine, 2 usage. Errors go to standard error, in one line.
 . "$(dirname "$0")/common.inc"
 wheel=$t/demo-1.0-py3-none-any.whl
 echo 'x = 1' >"$t/init.py"
@@ -51,11 +51,11 @@ END
 run --version
 grep -qE '^wheelsmith [0-9]+\.[0-9]+' "$t/out"
 
-# The device is refused, not the wheel behind it.
+# The device is rejected, not the wheel behind it.
 run check --gpu "No Such Device" "$wheel"
 grep -q 'No Such Device' "$t/err"
 
-# A slip of the finger is answered with what was meant.
+# A typo gets a suggestion.
 run check --polcy manylinux_2_28 "$wheel"
 expect 2 $status
 grep -q -e --policy "$t/err"
@@ -63,12 +63,12 @@ run inspct "$wheel"
 expect 2 $status
 grep -q inspect "$t/err"
 
-# --json is one document even when nothing could be read, and the reason stands in it.
+# --json is one document even when nothing could be read, and contains the reason.
 run_json check "$t/absent.whl"
 expect 1 "$(json 'len(items)')"
 [[ $(json 'items[0].error') == *"No such file"* ]]
 
-# So it is where the command got nowhere, with the list that its reader looks for.
+# Also when the command failed early, with the list that its reader expects.
 for command in build plan; do
   run_json "$command" --no-such-option
   expect 0 "$(json 'len(steps)')"
@@ -77,5 +77,5 @@ done
 run_json doctor --no-such-option
 expect 0 "$(json 'len(checks)')"
 
-# A reader that goes away, as in `wheelsmith inspect … | head`, is no crash.
+# A closed pipe, as in `wheelsmith inspect … | head`, is not a crash.
 { "$wheelsmith" inspect "$wheel" --json || [[ $? -eq 141 || $? -eq 1 ]]; } | true

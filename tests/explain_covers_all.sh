@@ -1,19 +1,19 @@
 #!/bin/bash
-# `check --explain` knows every finding that the sources can make.
+# `check --explain` knows every finding that the sources can produce.
 . "$(dirname "$0")/common.inc"
 src=$tests/../src
 
-# Ids are written out as literals; these beginnings are theirs alone, but for build-id, a word of ELF, dist-info-metadata, one of project
-# pages, and rocm-version, one of ROCm's manifest.
+# Ids are literals; these prefixes are unique to them, except build-id (ELF), dist-info-metadata (project pages) and
+# rocm-version (ROCm's manifest).
 kinds='zip|elf|metadata|wheel|record|tag|platform|symbol|torch|loader|arch|runpath|member|dist-info|name|gpu|build|size|purelib|binaries|needed|recipe|store|preload|rocm|index'
-# Only where findings are made: elsewhere such words are settings, packages and checks of doctor.
+# Only where findings are created: elsewhere such words are settings, packages and doctor's checks.
 makers=("$src"/{zip,elf,pep,gpu,wheel,store,index} "$src"/run/step/{finish,check}.cc "$src"/rocm/{artifacts,look,package}.cc "$src"/rocm/layout/{layout,layout_parts}.cc)
 grep -rhoE "\"($kinds)-[a-z0-9-]+\"" "${makers[@]}" --include='*.cc' --exclude='*_test.cc' --exclude-dir=testing |
   tr -d '"' | sort -u | grep -vxE 'build-id|dist-info-metadata|rocm-version' >"$t/ids"
 count=$(wc -l <"$t/ids")
 ((count > 100)) || fail "only $count ids found: does the pattern still fit the sources?"
 
-# An id of a new kind would slip through the pattern: what stands in front of a severity is an id too.
+# An id of a new kind would escape the pattern: a literal before a severity is an id too.
 grep -rhozE '"[a-z0-9]+(-[a-z0-9]+)+",\s+([a-z_>.-]+ \? )?Severity::' "$src" --include='*.cc' --exclude='*_test.cc' |
   tr '\0' '\n' | grep -oE '"[a-z0-9-]+"' | tr -d '"' | sort -u >"$t/found"
 [[ -s $t/found ]]

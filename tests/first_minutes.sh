@@ -1,6 +1,6 @@
 #!/bin/bash
-# What a newcomer types in the first minutes, and what is answered, word for word: tests/first_minutes.txt. Paths, versions, sizes,
-# times and hashes are masked. `tests/first_minutes.sh --update` takes changes over; read the diff.
+# The commands of a new user's first minutes and their exact output (tests/first_minutes.txt). Paths, versions, sizes,
+# times and hashes are masked. `tests/first_minutes.sh --update` accepts changes; read the diff.
 update=${1:-}
 . "$(dirname "$0")/common.inc"
 . "$tests/small_package.inc"
@@ -33,7 +33,7 @@ static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_hello", 0, -1, meth
 PyMODINIT_FUNC PyInit__hello(void) { return PyModule_Create(&module); }
 C
 
-# What differs between machines and runs.
+# Masks what differs between machines and runs.
 mask() {
   sed -E -e "s#$t#DIR#g; s#$around#HOME#g; s#$wheelsmith#wheelsmith#g" \
     -e 's#^wheelsmith [0-9]+\.[0-9.]+$#wheelsmith VERSION#' \
@@ -42,16 +42,16 @@ mask() {
     -e 's#[0-9]+ warnings?, #N warnings, #' \
     -e 's#pid [0-9]+#pid PID#g; s#[0-9]+ (cores?|jobs?)\b#N \1#g'
 }
-: >"$t/said"
-# types COMMAND LINE: as typed; both streams, then the exit status where it is not 0.
+: >"$t/output"
+# types COMMAND LINE: runs it; records both streams, and the exit status if it is not 0.
 types() {
   local code=0
-  printf '$ %s\n' "$1" >>"$t/said"
+  printf '$ %s\n' "$1" >>"$t/output"
   (PATH=$t/bin:$PATH eval "$1") >"$t/one" 2>&1 </dev/null || code=$?
-  # The order of the two streams' lines is not part of it; what depends on the machine's tools is left out.
-  mask <"$t/one" | grep -vE '^without a compile cache|sandbox|^ *(looking|resolving|fetching) ' >>"$t/said" || true
-  ((code == 0)) || printf '(exit status %s)\n' $code >>"$t/said"
-  echo >>"$t/said"
+  # Lines that depend on the machine's tools are dropped.
+  mask <"$t/one" | grep -vE '^without a compile cache|sandbox|^ *(looking|finding|reading|resolving|fetching) ' >>"$t/output" || true
+  ((code == 0)) || printf '(exit status %s)\n' $code >>"$t/output"
+  echo >>"$t/output"
 }
 types 'wheelsmith'
 types 'wheelsmith --version'
@@ -72,7 +72,7 @@ types 'ls wheels | grep whl$'
 types 'wheelsmith check wheels/*.whl | tail -n 1'
 
 if [[ $update == --update ]]; then
-  cp "$t/said" "$golden"
+  cp "$t/output" "$golden"
   exit 0
 fi
-diff -u "$golden" "$t/said" || fail "what is said has changed; if that is meant: tests/first_minutes.sh --update"
+diff -u "$golden" "$t/output" || fail "the output has changed; if that is intended: tests/first_minutes.sh --update"

@@ -1,6 +1,6 @@
 #!/bin/bash
-# A recipe whose source is a git repository behind [mirrors]: plan and build without the network, with the one tag that
-# was asked for, the submodules that are wanted, and what is said when something of it is not there.
+# A recipe whose source is a git repository behind [mirrors]: plan and build without the network, with exactly the
+# requested tag and the required submodules, and the errors when a part is missing.
 source "$(dirname "$0")/common.inc"
 source "$tests/small_package.inc"
 need_registry
@@ -9,7 +9,8 @@ small_package "$t"
 cd "$t"
 git() { command git -c user.name=a -c user.email=a@b -c protocol.file.allow=always -c init.defaultBranch=main "$@"; }
 
-# small with its C code in a submodule, another submodule that nobody needs and nobody has, and two tags on one commit.
+# small with its C code in a submodule, another submodule that is neither needed nor available, and two tags on one
+# commit.
 mkdir -p origins/owner
 git init -q origins/owner/code
 mv recipes/small/small/add.c origins/owner/code/
@@ -53,22 +54,22 @@ run_json build small
 [[ $status == 0 ]] || { cat out err >&2; fail "build ended with $status"; }
 expect built "$(json 'steps[0].outcome')"
 wheel=$(json 'steps[0].wheel')
-[[ ${wheel##*/} == small-1.5-* ]] || fail "the tag that was asked for is not the version: $wheel"
+[[ ${wheel##*/} == small-1.5-* ]] || fail "the requested tag is not the version: $wheel"
 
-# What is in the store asks nobody, and the choice stays.
+# A stored source needs no network, and the choice is kept.
 mv origins hidden
 run_json plan small --offline
 expect "$commit" "$(json 'steps[0].source.commit')"
 mv hidden origins
 
-# broken REASON…: a plan or a build that ends with one sentence which says all of them.
+# broken REASON…: a plan or a build that fails with one sentence that contains all of them.
 broken() {
   [[ $status == 1 ]] || { cat out err >&2; fail "it ended with $status"; }
-  for part; do [[ $(cat out err) == *"$part"* ]] || { cat out err >&2; fail "nothing says $part"; }; done
+  for part; do [[ $(cat out err) == *"$part"* ]] || { cat out err >&2; fail "no message contains $part"; }; done
 }
 sed -i 's/^ref = .*/ref = "v1.6"/' recipes/small.toml
 run plan small
-broken "https://host.invalid/owner/small.git" "no branch or tag v1.6" "near to it: v1.5"
+broken "https://host.invalid/owner/small.git" "no branch or tag v1.6" "similar: v1.5"
 sed -i 's/^ref = .*/ref = "v1.5"/; s|external/code|external/cod|' recipes/small.toml
 run build small
 broken "no submodule external/cod" "did you mean external/code"

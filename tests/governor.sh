@@ -1,12 +1,12 @@
 #!/bin/bash
-# `wheelsmith run`: compilers are reached by whatever way they are called, they wait for memory and for cores, one that is
-# killed is run again without a trace, and nothing that happens to the governor stops a build.
+# `wheelsmith run`: compilers are intercepted however they are called, they wait for memory and for cores, a killed one
+# is retried without a trace, and no failure of the governor stops a build.
 source "$(dirname "$0")/common.inc"
 need ninja make pgrep
 source "$tests/governor.inc"
 cd "$t"
 
-# The exit status is the command's, and what it reads and writes is its own.
+# The exit status is the command's, and so are its streams.
 governed -- bash -c 'read line; echo "got $line"; echo bad >&2; exit 7' <<<"a line"
 expect "7 got a line" "$status $(<"$t/out")"
 expect bad "$(head -n 1 "$t/err")"
@@ -15,7 +15,7 @@ expect 127 "$status"
 run run --jobs 2
 expect 2 "$status" "no command: $(<"$t/err")"
 
-# Every way leads through the shim: a name in PATH, a full path, a variable, a shell, Python, a link.
+# Every call goes through the shim: a name in PATH, a full path, a variable, a shell, Python, a link.
 echo "5 0 says" >a.c
 cat >ways.py <<'END'
 import os, subprocess, sys
@@ -34,11 +34,11 @@ expect "object of a.c" "$(<p3.o)"
 expect 6 "$(grep -c 'a.c: a warning' "$t/err")" "what compilers say is shown: $(<"$t/err")"
 CC=$t/real/gcc governed -- make -f <(printf 'a.o: a.c\n\t$(CC) -c a.c -o a.o\n')
 expect "0 1" "$status $(record 'len(compiles)')" "by a variable"
-# What only asks is not governed, and not counted.
+# Queries are neither governed nor counted.
 governed -- bash -c 'gcc --version; gcc -E a.c || true'
 expect "a compiler 0" "$(head -n 1 "$t/out") $(record 'len(compiles)')"
 
-# Builds take turns: one with a small unit does not wait until another has no long ones left.
+# Builds take turns: a small unit does not wait for all long ones of another build.
 units crowd {1..6}=5,1,good
 echo "5 0.05 good" >small.c
 "$wheelsmith" run --cores 1 -- gcc -c small.c -o small.o 2>"$t/err" || fail "$(<"$t/err")" # how long it takes is known now
@@ -49,7 +49,7 @@ expect "0 True" "$status $(record 'compiles[0]["wait"] < 3')" "waited $(record '
 expect 1 "$(jobs -r | wc -l)" "the other build still runs"
 wait %% || fail "$(<"$t/crowd.log")"
 
-# What no shim stood before is reported: a static program calls a compiler by its full path.
+# A compiler that ran without a shim is reported: a static program calls it by its full path.
 mkdir hidden
 cp "$t/real/gcc" hidden/cc1plus
 sed "s|HERE|$t/hidden|g" >caller.c <<'END'
@@ -67,16 +67,16 @@ cp hidden/gcc caller
 echo "5 2.5 good" >slow.c
 governed -- ./caller
 expect "0 ['$t/hidden/gcc']" "$status $(json 'str(unreached)' "$t/summary")"
-[[ $(tail -n 1 "$t/err") == *"not reached: $t/hidden/gcc"* ]] || fail "$(<"$t/err")"
+[[ $(tail -n 1 "$t/err") == *"not governed: $t/hidden/gcc"* ]] || fail "$(<"$t/err")"
 
-# A shim is a compiler outside of a governed build too: CMake remembers where it was.
+# Outside a governed build a shim acts as the compiler: CMake remembers its path.
 shim=$("$wheelsmith" run --quiet -- bash -c 'command -v gcc')
 [[ $shim == "$t"/store/shims/*/bin/gcc ]] || fail "gcc is $shim"
 "$shim" -c a.c -o outside.o 2>/dev/null
 expect "object of a.c" "$(<outside.o)"
 expect "$shim" "$("$wheelsmith" run --quiet -- bash -c 'command -v gcc')" "its place stays"
 
-# One grant covers a tree: a compiler that calls compilers is one compile, also with one core.
+# One grant covers a process tree: a compiler that calls compilers is one compile, even with one core.
 cat >"$t/real/nvcc" <<END
 #!/bin/bash
 gcc -c a.c -o n1.o && $t/real/gcc -c a.c -o n2.o && echo "\$*" >nvcc.words
@@ -87,14 +87,14 @@ governed --cores 1 -- timeout 20 nvcc -gencode arch=compute_80,code=sm_80 -genco
 expect "0 1 k.cu" "$status $(record 'len(compiles)') $(record 'compiles[0]["name"]')" "$(<"$t/err")"
 [[ $(<nvcc.words) == *"-c k.cu -o k.o --threads 1" ]] || fail "nvcc was called with $(<nvcc.words)"
 
-# A compiler that fails, fails: its status and its words.
+# A failing compiler fails: its exit status and its output.
 units bad bad=5,0,error
 governed -- ninja -C bad
 [[ $status == [13] ]] || fail "status $status" # since 1.13, ninja ends with the compiler's
 [[ $(<"$t/out") == *"bad.c: it is wrong"* ]] || fail "$(<"$t/out")"
 expect "3 failed" "$(record 'compiles[0]["exit"]') $(record 'compiles[0]["outcome"]')"
 
-# Cores and jobs bound what runs at one time; build systems are offered more.
+# Cores and jobs limit concurrency; build systems are offered more.
 units many $(for i in {1..10}; do echo "u$i=10,0.4,good"; done)
 governed --cores 3 -- ninja -C many -j 10
 expect "0 3" "$status $(record 'at_once(compiles)')" "cores"
@@ -103,7 +103,7 @@ MAX_JOBS=2 governed --cores 8 -- ninja -C many -j 10
 expect "0 2" "$status $(record 'at_once(compiles)')" "MAX_JOBS of the user"
 expect "0 22" "$status $("$wheelsmith" run --quiet --cores 4 -- bash -c 'echo $MAX_JOBS')"
 
-# Memory bounds it too. What is not known yet is seen while it grows.
+# Memory limits it too. Unknown needs are measured as they grow.
 units large $(for i in {1..5}; do echo "l$i=200,0.5,good"; done)
 governed --cores 8 --memory 500MB -- ninja -C large -j 8
 expect 0 "$status" "$(<"$t/err")"
@@ -113,13 +113,13 @@ governed --cores 8 --memory 500MB -- ninja -C large -j 8
 expect "0 2" "$status $(record 'at_once(compiles)')" "learned (first time: $first at once)"
 expect 5 "$(record 'sum(c["from"] == "unit" and c["outcome"] == "done" for c in compiles)')"
 [[ $(record 'max(c["peak"] for c in compiles) // 1000000') -ge 200 ]] || fail "peak $(record 'max(c["peak"] for c in compiles)')"
-[[ $(record '"memory" in [c["why"] for c in compiles]') == True ]] || fail "nobody waited for memory"
+[[ $(record '"memory" in [c["why"] for c in compiles]') == True ]] || fail "no compile waited for memory"
 # Known in another folder as well.
 cp -r large elsewhere && rm elsewhere/*.o
 governed --cores 8 --memory 500MB -- ninja -C elsewhere -j 8
 expect "0 5" "$status $(record 'sum(c["from"] == "unit" for c in compiles)')"
 
-# A compile whose peak is over makes room for the next: two peaks do not fit, a peak beside what comes after one does.
+# A compile past its peak makes room for the next: two peaks do not fit, but a peak beside a tail does.
 units falling $(for i in {1..4}; do echo "f$i=$((100 + i)),5,falls"; done)
 governed --jobs 1 -- ninja -C falling
 rm falling/*.o
@@ -128,13 +128,13 @@ expect "0 4" "$status $(record 'len(compiles)')" "$(<"$t/err")"
 [[ $(record 'at_once(compiles)') -ge 2 ]] || fail "one waits until the other has ended: $(<"$t/record")"
 expect True "$(record 'all(b["at"] - a["at"] > 1 for a in compiles for b in compiles if b["at"] > a["at"])')" "two peaks at once"
 
-# Killed once: run again alone, and nothing of the first try is left.
+# Killed once: retried alone, and nothing of the first attempt is left.
 units once k=20,0.1,killed-once a=10,0.3,good b=10,0.3,good
 governed --cores 4 -- ninja -C once
 expect "0 object of k.c" "$status $(<once/k.o)"
 expect "1 1" "$(summary tried_again) $(record 'at_once([c for c in compiles if c["try"] == 1])')"
 [[ $(<"$t/out")$(<"$t/err") != *"first try"* ]] || fail "the first try is seen: $(<"$t/out")"
-# Killed every time: it fails, says why and leaves no half object.
+# Killed every time: it fails, says why and leaves no partial object.
 units never k=20,0.1,killed
 governed --cores 4 -- ninja -C never
 [[ $status != 0 ]] || fail "it did not fail"
@@ -142,7 +142,7 @@ expect 3 "$(record 'len(compiles)')"
 [[ $(<"$t/out") == *"k.c does not fit into memory"* ]] || fail "$(<"$t/out")"
 [[ ! -e never/k.o ]] || fail "half an object is left"
 
-# The governor killed in the middle: another takes over, and the build ends well.
+# The governor killed midway: another takes over, and the build succeeds.
 units long $(for i in {1..8}; do echo "g$i=20,0.8,good"; done)
 "$wheelsmith" run --cores 2 --log "$t/record" --summary "$t/summary" -- timeout 60 ninja -C long -j 8 >"$t/out" 2>"$t/err" &
 build=$!
@@ -155,14 +155,14 @@ wait "$build" || fail "the build did not outlive its governor: $(<"$t/out")$(<"$
 expect 8 "$(ls long/*.o | wc -l)"
 expect 0 "$(summary ungoverned)"
 [[ $(governor_pid) != "$before" ]] || fail "it is the same governor"
-# The shims' connections died with it, but those that ran were taken over: never more than two at once.
+# The shims' connections died with it, but running compiles were taken over: never more than two at once.
 [[ $(record 'at_once(compiles)') -le 3 ]] || fail "$(record 'at_once(compiles)') at once"
 
-# Two builds at once share the cores.
+# Two concurrent builds share the cores.
 units one $(for i in {1..4}; do echo "o$i=10,0.4,good"; done)
 units two $(for i in {1..4}; do echo "t$i=10,0.4,good"; done)
 sleep 6.5
-[[ -z $(governor_pid) ]] || fail "nobody needs the governor, but it does not end"
+[[ -z $(governor_pid) ]] || fail "the governor is unused, but does not exit"
 rm -f "$t/record"
 "$wheelsmith" run --quiet --cores 3 --log "$t/record" -- ninja -C one -j 8 >/dev/null &
 "$wheelsmith" run --quiet --cores 3 --log "$t/record2" -- ninja -C two -j 8 >/dev/null
@@ -170,8 +170,8 @@ wait $! || fail "the other build failed"
 cat "$t/record2" >>"$t/record"
 expect "8 3" "$(record 'len(compiles)') $(record 'at_once(compiles)')"
 
-# A real kill by the kernel, where we may make a cgroup: a unit of which 20 MB are learned takes 440 MB beside three others.
-# The governor would see it coming, so it is stopped for that moment. The build system sees none of it.
+# A real kill by the kernel, where we can create a cgroup: a unit with a learned need of 20 MB takes 440 MB beside three
+# others. The governor would see it coming, so it is stopped for that moment. The build system sees none of it.
 if need_cgroup; then
   units liar liar=20,0.1,good $(for i in {1..3}; do echo "s$i=60,2.5,good"; done)
   governed -- ninja -C liar
@@ -187,16 +187,16 @@ if need_cgroup; then
   sleep 1.5
   kill -CONT "$stopped"
   wait "$build" || fail "a kill has reached the build system: $(<"$t/out")"
-  echo "$(kills) kills by the kernel, $(summary tried_again) tried again, $(summary set_back) set back, $(summary paused) paused"
+  echo "$(kills) kills by the kernel, $(summary tried_again) retried, $(summary set_back) preempted, $(summary paused) paused"
   expect "4 object of liar.c" "$(ls liar/*.o | wc -l) $(<liar/liar.o)"
   [[ $(kills) -ge 1 && $(summary tried_again) -ge 1 ]] || fail "nothing was killed: $(<"$t/summary")"
   [[ $(<"$t/out") != *[Kk]illed* ]] || fail "the kill is seen: $(<"$t/out")"
-  # One that never fits fails, and says what it had.
+  # A unit that never fits fails, and reports its memory.
   units huge huge=700,0,fast
   status=0
   in_limit 500 "$wheelsmith" run --quiet --cores 4 --log "$t/record" -- ninja -C huge >"$t/out" 2>&1 || status=$?
   [[ $status != 0 ]] || fail "it did not fail"
-  grep -E 'huge.c does not fit into memory: alone, it was ended when it held [0-9]+ MB; 500 MB is all that it may use' "$t/out" ||
+  grep -E 'huge.c does not fit into memory: running alone, it was killed at [0-9]+ MB; the limit is 500 MB' "$t/out" ||
     fail "$(<"$t/out")"
 else
   echo "no memory cgroup may be made here: no real kill"

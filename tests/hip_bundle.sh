@@ -1,9 +1,9 @@
 #!/bin/bash
-# The HIP code objects that clang put into a library are what inspect lists, plain and compressed; clang-offload-bundler is
-# the judge.
+# inspect lists the HIP code objects that clang put into a library, plain and compressed; clang-offload-bundler confirms
+# it.
 . "$(dirname "$0")/common.inc"
 need clang++-19 clang-offload-bundler-19 llvm-objcopy-19 ld.lld-19
-# What clang wants declared of HIP, so that no SDK is needed.
+# The HIP declarations that clang requires, so that no SDK is needed.
 cat >"$t/kernel.hip" <<'END'
 #define __global__ __attribute__((global))
 struct dim3 { unsigned x, y, z; };

@@ -1,6 +1,6 @@
 #!/bin/bash
-# A package that attacks whoever builds it gets nothing: from its prepare command, its build script and its test. judge.py plants what
-# there is to get, and looks from outside.
+# A package that attacks its builder gains nothing: from its prepare command, its build script and its tests. judge.py
+# plants the targets, and checks them from outside.
 source "$(dirname "$0")/common.inc"
 source "$tests/small_package.inc"
 need_registry

@@ -34,7 +34,7 @@ def wheel(members, name=PURE, stored=False, **dist_info):
     return out.getvalue()
 
 
-# Bare ZIP records, for what zipfile does not write.
+# Bare ZIP records, for archives that zipfile does not write.
 def local(name, crc, packed, size, method=8):
     return struct.pack("<4s5H3I2H", b"PK\3\4", 20, 0, method, 0, 33, crc, packed, size, len(name), 0) + name
 
@@ -56,7 +56,7 @@ def deflated(data):
 
 
 def elf(strings, tags, extra=b"", sections=b"", **header):
-    """A shared library with one loaded segment; a tag's value may be a function of the place of `extra`."""
+    """A shared library with one loaded segment; a tag's value may be a function of the offset of `extra`."""
     strings_at = 64 + 2 * 56
     extra_at = (strings_at + len(strings) + 15) & ~15
     dynamic_at = (extra_at + len(extra) + 15) & ~15
@@ -125,7 +125,7 @@ def escapes():
 
 
 def bombs(count, size):
-    """Members of zeros, each a stream of its own."""
+    """Members of zeros, each a separate stream."""
     data = bytes(size)
     packed = deflated(data)
     crc = zlib.crc32(data)
@@ -140,7 +140,7 @@ def bomb():
 
 
 def bombs_in_a_crowd():
-    """Each of them small enough to be inflated, but not all together."""
+    """Each is small enough to inflate, but not all together."""
     return bombs(9, 30_000_000)
 
 
@@ -154,7 +154,7 @@ def shared_bomb():
 
 
 def quoted_bomb():
-    """Each member's data holds the next one's header as a stored block, and so all that follows."""
+    """Each member's data contains the next one's header as a stored block, and so everything that follows."""
     packed = deflated(bytes(10_000_000))
     names = [b"f%04d" % i for i in range(3000)]
     size, packed_size = 10_000_000, len(packed)

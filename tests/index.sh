@@ -1,9 +1,9 @@
 #!/bin/bash
-# A folder of wheels becomes an index: judged by Python's parsers and `packaging`, by pip and by uv. Only what changed is
-# read and written again; broken, hostile and doubtful files are told of and do no harm.
+# A folder of wheels becomes an index, confirmed by Python's parsers and `packaging`, by pip and by uv. Only changes are
+# read and written; broken, hostile and doubtful files are reported and do no harm.
 source "$(dirname "$0")/common.inc"
 need python3
-[[ -x ${TESTS_PYTHON:-/nonexistent} ]] || skip "no Python registry in reach"
+[[ -x ${TESTS_PYTHON:-/nonexistent} ]] || skip "the package index is not reachable"
 export HOME=$t/home PIP_CONFIG_FILE=/dev/null PIP_DISABLE_PIP_VERSION_CHECK=1
 unset PIP_INDEX_URL PIP_EXTRA_INDEX_URL PIP_FIND_LINKS UV_INDEX_URL UV_EXTRA_INDEX_URL UV_FIND_LINKS || true
 mkdir -p "$HOME"
@@ -13,7 +13,7 @@ judged() { json "$1" "$t/judged"; }
 d=$t/wheelhouse
 settle() { sleep 0.1; } # a file that changed a moment before it was hashed is read once more by the next run
 
-# --- flat and in folders of projects, with all that a page can tell
+# --- flat and in project folders, with everything that a page can contain
 wheels "$d" 'alpha-1.0-py3-none-any.whl:requires=>=3.9, <4' 'alpha-1.10-py3-none-any.whl:requires=>=3.9' 'alpha-1.9-py3-none-any.whl' \
   'Beta_Tools-2.0+cpu-py3-none-any.whl:depends=alpha>=1' 'Beta_Tools-2.0+cu130-py3-none-any.whl:depends=alpha' \
   'beta_tools-2.0.tar.gz:requires=>=3.8' 'gamma/gamma-0.1-1-py3-none-any.whl' 'alpha-2.0-py3-none-any.whl:requires=>=99'
@@ -38,7 +38,7 @@ expect true "$(judged 'projects["gamma"]["gamma-0.1-1-py3-none-any.whl"].yanked'
 expect '>=3.8' "$(judged 'projects["beta-tools"]["beta_tools-2.0.tar.gz"].requires')" "of the source's PKG-INFO"
 [[ $(<"$d/index.html") == *'A &lt;title&gt;'* && $(<"$d/index.html") != *'<title>A <t'* ]] || fail "the title is not escaped"
 
-# --- nothing changed: nothing is read, nothing is written, all is the same
+# --- nothing changed: nothing is read or written
 digest() { (cd "$1" && find . -type f ! -name '.wheelsmith-index*' -print0 | sort -z | xargs -0 sha256sum && find . -type f ! -name '.wheelsmith-index*' -printf '%P %T@\n' | sort) | sha256sum; }
 before=$(digest "$d")
 run_json index "$d" --title 'A <title>' --find-links
@@ -62,7 +62,7 @@ expect '2 0 4' "$(json projects) $(json hashed) $(json removed)" "pages of gamma
 expect README "$(ls "$d/gamma")" "what is not ours stays"
 judge "$d"
 
-# --- pages that are not ours are not touched; the state can be lost or damaged at no harm but time
+# --- foreign pages are not touched; losing or damaging the state costs only time
 echo '<p>mine</p>' >"$d/gamma/index.html"
 wheels "$d" 'gamma/gamma-0.2-py3-none-any.whl'
 settle
@@ -82,11 +82,11 @@ for damage in 'truncate -s -1' 'sed -i s/1.10/1.11/' flip 'truncate -s 0' 'rm'; 
   expect '0 0' "$(json hashed) $(json written)" "again after $damage"
 done
 expect "$good" "$(digest "$d")"
-# A file whose bytes change while its size and times stay is found by --rehash.
+# --rehash finds a file whose bytes changed while its size and times stayed.
 run index "$d"
 python3 - "$d/.wheelsmith-index" "$d" <<'PY'
 import hashlib, os, sys
-# The state as it would be if the file had changed in secret: another hash under the same size and times.
+# The state as if the file had changed silently: another hash with the same size and times.
 text = open(sys.argv[1]).read()
 sha = hashlib.sha256(open(os.path.join(sys.argv[2], "alpha-1.0-py3-none-any.whl"), "rb").read()).hexdigest()
 body = text[: text.rindex("end\t")].replace(sha, "0" * 64)
@@ -134,7 +134,7 @@ odd' "$(judged 'list(projects)')"
 expect '' "$(ls "$t/victim")"
 run_json index "$b"
 expect '1 0 0' "$status $(json hashed) $(json written)" "broken files are remembered, and told of again"
-# One broken file does not keep another's page from being right; a folder is no wheel.
+# One broken file does not affect another's page; a folder is not a wheel.
 [[ $(<"$b/index.html") != *script\>alert* ]] || fail "a hostile name reached the page"
 
 # --- filters
@@ -149,7 +149,7 @@ run_json index "$d" --out "$t/published" --base-url 'https://files.example.org/w
 expect 'https://files.example.org/w/Beta_Tools-2.0%2Bcpu-py3-none-any.whl' "$(python3 -c 'import json,sys; print(*[f["url"] for f in json.load(open(sys.argv[1]))["files"] if "cpu" in f["filename"]])' "$t/published/beta-tools/index.v1_json")"
 [[ ! -e $t/published/index.html ]] || fail "--no-html"
 
-# --- sub-indexes: each has what is for it and what is for all
+# --- sub-indexes: each has its own files and the common ones
 s=$t/sub
 wheels "$s" 'rocm-7.10.0.tar.gz' 'rocm_sdk_core-7.10.0-py3-none-any.whl' 'rocm_sdk_device_gfx942-7.10.0-py3-none-any.whl' 'rocm_sdk_device_gfx1151-7.10.0-py3-none-any.whl' \
   'rocm_sdk_libraries_gfx94x_dcgpu-7.10.0-py3-none-any.whl' 'torch-2.10+cu130-py3-none-any.whl' 'torch-2.10+rocm7.10.0-py3-none-any.whl' 'torch-2.10+cpu-py3-none-any.whl' 'plain-1-py3-none-any.whl'
@@ -186,7 +186,7 @@ judge "$u" 100-linux/python/gfx942
 expect 4 "$(judged 'len(files_on_root)')" "its first page is a find-links page"
 judge "$u"
 [[ $(<"$u/torch/index.html") == *../2000-linux/python/* && $(<"$u/torch/index.html") != *../100-linux/* ]] || fail "the newest run does not hold"
-# Without runs, two different files of one name are an error.
+# Without runs, two different files with one name are an error.
 wheels "$t/twice/a" 'same-1-py3-none-any.whl:salt=a'
 wheels "$t/twice/b" 'same-1-py3-none-any.whl:salt=b'
 run_json index "$t/twice"
@@ -221,7 +221,7 @@ expect 'alpha-1.9-py3-none-any.whl' "$(ls "$t/got")" "1.10 is yanked, 2.0 is for
 pip download -q --no-deps --dest "$t/got2" --no-index --find-links "$d/find-links.html" 'beta-tools==2.0+cpu' 'gamma==0.2' 2>"$t/err"
 [[ $(<"$t/err") == *yanked* ]] || fail "pip was not told that gamma 0.2 is yanked"
 expect 'Beta_Tools-2.0+cpu-py3-none-any.whl gamma-0.2-py3-none-any.whl' "$(ls "$t/got2" | tr '\n' ' ' | sed 's/ $//')"
-# The hash of the page is what pip holds the file to.
+# pip verifies the file against the page's hash.
 cp -r "$d" "$t/tampered"
 wheels "$t/tampered" 'alpha-1.9-py3-none-any.whl:salt=tampered'
 status=0
@@ -236,7 +236,7 @@ else
   echo "no uv here; pip alone judged"
 fi
 
-# --- stopped while it hashes: what was hashed is kept
+# --- interrupted while hashing: finished hashes are kept
 i=$t/interrupted
 wheels "$i" 'small-1-py3-none-any.whl'
 settle

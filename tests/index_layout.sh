@@ -1,9 +1,9 @@
 #!/bin/bash
-# index --layout: files and pages as package hosts want them. Judged by the rules of the tool that generates ROCm's pages (one level
-# deep, the folder's name is the normalized name that the file's name gives, links are file names), by pip and by uv.
+# index --layout: files and pages as package hosts expect them. Confirmed by the rules of the tool that generates ROCm's
+# pages (one level deep, folders are named by normalized project name, links are file names), by pip and by uv.
 source "$(dirname "$0")/common.inc"
 need python3
-[[ -x ${TESTS_PYTHON:-/nonexistent} ]] || skip "no Python registry in reach"
+[[ -x ${TESTS_PYTHON:-/nonexistent} ]] || skip "the package index is not reachable"
 export HOME=$t/home PIP_CONFIG_FILE=/dev/null PIP_DISABLE_PIP_VERSION_CHECK=1
 unset PIP_INDEX_URL PIP_EXTRA_INDEX_URL PIP_FIND_LINKS UV_INDEX_URL UV_EXTRA_INDEX_URL UV_FIND_LINKS || true
 mkdir -p "$HOME"
@@ -48,7 +48,7 @@ assert {f"{path.name}/" for path in root.iterdir() if path.is_dir()} <= roots, r
 print(count)
 PYTHON
 
-# installs URL: by pip and by uv, each into a folder of its own.
+# installs URL: by pip and by uv, each into a new folder.
 installs() {
   rm -rf "$t/by_pip" "$t/by_uv"
   "$TESTS_PYTHON" -m pip install -q --no-cache-dir --target "$t/by_pip" --index-url "$1" beta-tools >"$t/pip.log" 2>&1 || fail "pip from $1: $(<"$t/pip.log")"
@@ -72,7 +72,7 @@ serve_folder "$t/bucket"
 installs "$base/v5/rocm/pytorch/whl-next/"
 installs "file://$place/"
 
-# Again: nothing to do. A new wheel is added to what is there; one that is gone from the folder stays.
+# Again: nothing to do. A new wheel is added; one removed from the folder stays.
 run_json index "$d" --out "$t/bucket" --layout upload --product pytorch --index-name whl-next
 expect '0 0' "$(json placed) $(json written)"
 wheels "$t/more" 'alpha-1.1-py3-none-any.whl'
@@ -93,7 +93,7 @@ installs "file://$t/runs/123-linux/python/"
 rm -rf "$t/by_pip"
 "$TESTS_PYTHON" -m pip install -q --no-cache-dir --target "$t/by_pip" --no-index --find-links "file://$t/runs/123-linux/python/find-links.html" beta-tools || fail "pip from one page"
 
-# Copies where there are no links between file systems: known again by size and time.
+# Copies across file systems: recognized by size and time.
 if [[ $(stat -c %d /dev/shm 2>/dev/null || echo 0) != "$(stat -c %d "$t")" && -w /dev/shm ]]; then
   far=$(mktemp -d /dev/shm/layout.XXXXXX)
   run_json index "$d" --out "$far/x" --layout project
@@ -104,7 +104,7 @@ if [[ $(stat -c %d /dev/shm 2>/dev/null || echo 0) != "$(stat -c %d "$t")" && -w
   rm -rf "$far"
 fi
 
-# Two files of one name with other bytes, a broken one, and what makes no sense.
+# Two files with one name and different bytes, a broken one, and invalid requests.
 wheels "$d" 'other/alpha-1.0-py3-none-any.whl:salt=other'
 echo nothing >"$d/broken-1.0-py3-none-any.whl"
 run_json index "$d" --out "$t/again" --layout project
@@ -117,4 +117,4 @@ for words in "--layout project" "--out $t/x --layout upload" "--out $t/x --layou
 done
 run index "$d" --out "$d/inside" --layout project
 expect 1 $status
-[[ $(<"$t/err") == *"neither may lie inside"* ]] || fail "$(<"$t/err")"
+[[ $(<"$t/err") == *"neither folder may contain"* ]] || fail "$(<"$t/err")"

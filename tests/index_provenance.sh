@@ -1,8 +1,8 @@
 #!/bin/bash
-# `index` and `serve` publish what proves where files came from: PEP 740 provenance that is about the file, signatures,
-# statements. pypi-attestations is the judge of the form, pip and packaging of the pages.
+# `index` and `serve` publish files' origins: PEP 740 provenance about the file, signatures, statements.
+# pypi-attestations confirms the format, pip and packaging the pages.
 source "$(dirname "$0")/common.inc"
-[[ -x ${TESTS_PYTHON:-/nonexistent} ]] || skip "no Python registry in reach"
+[[ -x ${TESTS_PYTHON:-/nonexistent} ]] || skip "the package index is not reachable"
 mkdir -p "$t/house"
 echo 'x = 1' >"$t/x.py"
 for name in good wrong_bytes wrong_shape bare plain; do
@@ -62,11 +62,11 @@ expect "None True" "$(page bare provenance) $(page bare gpg-sig)"
 expect "None None" "$(page plain provenance) $(page plain gpg-sig)"
 grep -q 'data-provenance="../good-1.0-py3-none-any.whl.provenance"' "$t/house/good/index.html"
 grep -q 'data-gpg-sig="true"' "$t/house/bare/index.html"
-if grep -q 'data-gpg-sig\|data-provenance' "$t/house/plain/index.html" "$t/house/wrong-bytes/index.html"; then fail "a page names what is not there"; fi
+if grep -q 'data-gpg-sig\|data-provenance' "$t/house/plain/index.html" "$t/house/wrong-bytes/index.html"; then fail "a page names a missing file"; fi
 "$TESTS_PYTHON" -m pip --isolated download -q --disable-pip-version-check --no-deps -d "$t/got" --index-url "file://$t/house" good bare wrong-bytes
 [[ -f $t/got/good-1.0-py3-none-any.whl ]] || fail "pip got nothing"
 
-# In another layout they go with their files.
+# In another layout they move with their files.
 run index "$t/house" --out "$t/flat" --layout flat
 expect 0 "$status"
 for ending in asc intoto.json intoto.json.asc sig sigstore.json; do
@@ -76,7 +76,7 @@ cmp "$(house good).provenance" "$t/flat/good-1.0-py3-none-any.whl.provenance"
 cmp "$(house good).publish.attestation" "$t/flat/good-1.0-py3-none-any.whl.publish.attestation"
 [[ ! -e $t/flat/wrong_bytes-1.0-py3-none-any.whl.provenance ]] || fail "a provenance of other bytes is published"
 
-# The server makes the pages itself: the same files, and nothing that is refused.
+# The server generates the pages itself: the same files, without the rejected ones.
 mkdir "$t/live"
 cp "$t"/house/*.whl "$t"/house/*.whl.* "$t/live"
 : >"$t/serve.out"

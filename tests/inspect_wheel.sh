@@ -1,5 +1,5 @@
 #!/bin/bash
-# inspect says of a wheel with a gcc-built extension what readelf and the file name say.
+# inspect of a wheel with a gcc-built extension agrees with readelf and the file name.
 . "$(dirname "$0")/common.inc"
 wheel=$t/demo-1.0-2-cp311-cp311-linux_x86_64.whl
 make_extension "$t/_demo.so" '' -Wl,-soname,libdemo.so.1 -Wl,--enable-new-dtags '-Wl,-rpath,$ORIGIN/../demo.libs:/opt/lib'
@@ -23,13 +23,13 @@ expect "$(dynamic NEEDED)" "$(json 'items[0].elf[0].needed')"
 expect "$(dynamic RUNPATH)" "$(json '":".join(items[0].elf[0].runpath)')"
 expect "" "$(json '":".join(items[0].elf[0].rpath)')"
 
-# Symbol versions in any shape that groups them: all words of the form NAME_1.2 must be the same set.
+# Symbol versions in any grouping: the set of all words of the form NAME_1.2 must be the same.
 readelf -VW "$t/_demo.so" | sed -n '/Version needs/,$p' | grep -oE 'GLIBC[A-Z]*_[0-9.]+' | sort -u >"$t/wanted"
 [[ -s $t/wanted ]]
 json 'items[0].elf[0].symbol_versions' | grep -oE '[A-Z]+_[0-9][0-9.]*' | sort -u >"$t/got"
 diff "$t/wanted" "$t/got"
 
-# The same file outside of a wheel, and as an unpacked folder.
+# The same file outside a wheel, and as an unpacked folder.
 run_json inspect "$t/_demo.so"
 expect elf "$(json 'items[0].kind')"
 expect "$(dynamic NEEDED)" "$(json 'items[0].elf[0].needed')"
@@ -39,19 +39,19 @@ run_json inspect "$t/unpacked"
 expect folder "$(json 'items[0].kind')"
 expect libdemo.so.1 "$(json 'items[0].elf[0].soname')"
 
-# Several at once, one of them not there: an item with an error, exit status 1, the others still answered.
+# Several files, one of them missing: an item with an error, exit status 1, the others still listed.
 run_json inspect "$wheel" "$t/absent.whl" "$t/_demo.so"
 expect 1 $status
 expect 3 "$(json 'len(items)')"
 expect '[false, true, false]' "$(json '"[" + ", ".join("true" if "error" in i else "false" for i in items) + "]"')"
 
-# For people: names what matters, and holds no escape codes when it is no terminal.
+# As text: the main facts, and no escape codes outside a terminal.
 run inspect "$wheel"
 grep -q demo "$t/out"
 grep -q x86_64 "$t/out"
 ! grep -q $'\e' "$t/out"
 
-# The platform tag is auditwheel's. An empty library path keeps this machine's own libraries out of its answer.
+# The platform tag matches auditwheel's. An empty library path keeps this machine's libraries out of its answer.
 [[ -x ${TESTS_PYTHON:-} ]] || exit 0
 run_json inspect "$wheel"
 mkdir "$t/empty"

@@ -1,12 +1,12 @@
 #!/bin/bash
-# An installed folder, as the loader sees it: a good one, one whose library LD_LIBRARY_PATH shadows, one with a library
-# removed, one with a damaged file. ldd is the judge of what is loaded.
+# An installed folder as the loader sees it: a good one, one with a library shadowed by LD_LIBRARY_PATH, one with a
+# removed library, one with a damaged file. ldd confirms what is loaded.
 . "$(dirname "$0")/common.inc"
 need gcc ldd unzip
 site=$t/site
 mkdir -p "$site" "$t/foreign"
 
-# libdep.so.1 in two builds: the one meant defines DEP_1 and DEP_2, the foreign one only DEP_1.
+# Two builds of libdep.so.1: ours defines DEP_1 and DEP_2, the foreign one only DEP_1.
 echo 'DEP_1 { global: one; local: *; }; DEP_2 { global: two; } DEP_1;' >"$t/full.map"
 echo 'DEP_1 { global: one; two; local: *; };' >"$t/old.map"
 echo 'int one(void) { return 1; } int two(void) { return 2; }' >"$t/dep.c"
@@ -21,7 +21,7 @@ make_wheel "$t/deps-2.0-py3-none-linux_x86_64.whl" "deps.libs/libdep.so.1=$t/lib
 for wheel in "$t"/*.whl; do unzip -q "$wheel" -d "$site"; done
 extension=$site/demo/_demo.cpython-311-x86_64-linux-gnu.so
 
-# finding ID: what it says, with its severity
+# finding ID: its text, with its severity
 finding() { json "[f'{f.severity} {f.subject} {f.what}' for f in items[0].findings if f.id == '$1']"; }
 verdict() { json 'items[0].verdict'; }
 loaded() { ldd "$extension" 2>&1 | grep -F libdep.so.1; }
@@ -32,7 +32,7 @@ expect good "$(verdict)" "$(<"$t/out")"
 expect 0 $status
 expect "" "$(json '[f.id for f in items[0].findings if f.id.startswith(("loader-", "record-"))]')"
 
-# The foreign library comes first and the loader refuses the extension: absolute, relative and among other folders.
+# The foreign library comes first and the loader rejects the extension: absolute, relative and among other folders.
 shadowed() {
   LD_LIBRARY_PATH=$1 loaded | grep -F 'DEP_2'
   LD_LIBRARY_PATH=$1 run_json check "$site"
@@ -43,7 +43,7 @@ shadowed "$t/foreign"
 shadowed "/nowhere:$t/foreign/:"
 (cd "$t" && shadowed foreign)
 (cd "$t/foreign" && shadowed /nowhere:)  # an empty element is the current folder
-# The folder for better processors comes before its folder, where the loader takes it.
+# The glibc-hwcaps folder precedes its parent where the loader uses it.
 mkdir -p "$t/better/glibc-hwcaps/x86-64-v2"
 cp "$t/foreign/libdep.so.1" "$t/better/glibc-hwcaps/x86-64-v2/"
 if LD_LIBRARY_PATH=$t/better loaded | grep -F 'DEP_2'; then
@@ -51,7 +51,7 @@ if LD_LIBRARY_PATH=$t/better loaded | grep -F 'DEP_2'; then
   finding loader-shadowed | grep -F "$t/better/glibc-hwcaps/x86-64-v2/libdep.so.1"
 fi
 
-# A foreign library with all versions is only a warning; the same library at another place is none.
+# A foreign library with all versions is only a warning; the same library at another path gives none.
 dep full "$t/foreign/libdep.so.1"
 LD_LIBRARY_PATH=$t/foreign run_json check "$site"
 expect "good " "$(verdict) $(finding loader-shadowed)" "the same library"
@@ -70,7 +70,7 @@ gcc -shared -fPIC "$t/_demo.so.c" -o "$t/rpath/demo/_demo.cpython-311-x86_64-lin
 LD_LIBRARY_PATH=$t/foreign run_json check "$t/rpath"
 expect "" "$(finding loader-shadowed)"
 
-# One damaged file is found by name, and nothing else is.
+# A damaged file is named, and nothing else is reported.
 cp -r "$site" "$t/damaged"
 echo 'VALUE = 2' >"$t/damaged/deps/__init__.py"
 run_json check "$t/damaged"
@@ -85,8 +85,8 @@ expect bad "$(verdict)"
 finding loader-not-found | grep -E '^error demo/_demo.*libdep\.so\.1'
 json '[f.subject for f in items[0].findings if f.id.startswith("record-")]' | grep -F deps.libs/libdep.so.1
 
-# What pip installs is good, and stays so when what Python compiled is deleted and an administrator changes a data file.
-# The environment may be named by its own folder.
+# An environment installed by pip passes, also after byte code was deleted and an administrator changed a data file. The
+# environment may be named by its own folder.
 if python3 -m pip --version >"$t/pip" 2>&1 && python3 -m venv "$t/env" >>"$t/pip" 2>&1; then
   echo 'certificates' >"$t/cacert.pem"
   echo 'try:
@@ -112,7 +112,7 @@ except ImportError:
     finding record-data-changed | grep -E '^warning extra/cacert.pem was changed after installation'
     expect 2 "$(finding loader-not-found | grep -c '^warning extra/.*libnowhere')" "$(finding loader-not-found)"
   done
-  # Code that changed is another matter.
+  # Changed code does not pass.
   echo 'import os' >>"$installed/extra/__init__.py"
   run_json check "$t/env"
   finding record-hash-mismatch | grep -E '^error extra/__init__.py'

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Libraries that a package is compiled with: found where they are, refused where they are missing, too old or half there, and
-# seen by the build at one place. TBB is Debian's; a toolkit of scripts with headers and empty files stands for CUDA.
+# Libraries that a package is compiled with: found in their places, rejected when missing, too old or incomplete, and
+# visible to the build in one place. TBB is Debian's; a toolkit of scripts with headers and empty files stands for CUDA.
 source "$(dirname "$0")/common.inc"
 source "$tests/small_package.inc"
 need_registry
@@ -10,7 +10,7 @@ small_package "$t"
 cd "$t"
 recipe=$t/recipes/small.toml
 
-# --- cuDNN 7.6 does not pass for >=8.5
+# --- cuDNN 7.6 does not satisfy >=8.5
 mkdir -p cuda/bin cuda/include/cccl/thrust cuda/lib64/stubs
 cat >cuda/bin/nvcc <<'SH'
 #!/bin/sh
@@ -23,9 +23,9 @@ chmod +x cuda/bin/nvcc
 touch cuda/include/{cuda_runtime,cublas_v2,cusparse,nvml}.h cuda/include/cccl/thrust/version.h
 touch cuda/lib64/lib{cudart,cublas,cusparse}.so.13 cuda/lib64/stubs/libnvidia-ml.so
 examine() { run_json doctor pytorch --variant cuda --arch 9.0 --cuda "$t/cuda" --offline "$@"; }
-# check ID FIELD: of the check of pytorch with that id.
+# check ID FIELD: of pytorch's check with that id.
 check() { json "[c['$2'] for c in checks if c.id == '$1' and c.package == 'pytorch'][0]"; }
-# The machine may have one of its own.
+# The machine may have its own.
 examine --set "cudnn-root=$t/nowhere"
 expect "bad none" "$(check cudnn state) $(check cudnn found)"
 [[ $(check cudnn fix) == *"install "*"cudnn"*"--set cudnn-root=PATH" ]] || fail "fix: $(check cudnn fix)"
@@ -33,11 +33,11 @@ expect good "$(check cublas state)"
 printf '#define CUDNN_MAJOR 7\n#define CUDNN_MINOR 6\n#define CUDNN_PATCHLEVEL 5\n' >cuda/include/cudnn.h
 examine --set "cudnn-root=$t/cuda"
 expect bad "$(check cudnn state)"
-[[ $(check cudnn found) == "the header $t/cuda/include/cudnn.h of cuDNN 7.6.5, and no library"* ]] || fail "$(check cudnn found)"
+[[ $(check cudnn found) == "the header $t/cuda/include/cudnn.h of cuDNN 7.6.5, but no library"* ]] || fail "$(check cudnn found)"
 touch cuda/lib64/libcudnn.so.7
 examine --set "cudnn-root=$t/cuda"
 expect "bad cuDNN >=8.5" "$(check cudnn state) $(check cudnn wanted)"
-expect "$t/cuda/include/cudnn.h is cuDNN 7.6.5, and >=8.5 is required" "$(check cudnn why)"
+expect "$t/cuda/include/cudnn.h is cuDNN 7.6.5, but >=8.5 is required" "$(check cudnn why)"
 printf '#define CUDNN_MAJOR 9\n#define CUDNN_MINOR 1\n#define CUDNN_PATCHLEVEL 0\n' >cuda/include/cudnn_version.h
 mv cuda/lib64/libcudnn.so.7 cuda/lib64/libcudnn.so.9.1.0
 examine --set "cudnn-root=$t/cuda"
@@ -47,11 +47,11 @@ expect "good cuDNN 9.1.0 ($t/cuda/include/cudnn_version.h, $t/cuda/lib64/libcudn
 mv cuda/lib64/libcudnn.so.9.1.0 cuda/lib64/libcudnn.so.8.9.7
 examine --set "cudnn-root=$t/cuda"
 [[ $(check cudnn why) == *"is cuDNN 9.1.0, but $t/cuda/lib64/libcudnn.so.8.9.7 is 8.9.7" ]] || fail "$(check cudnn why)"
-# Where it is not used it is not looked for.
+# Where it is unused it is not searched for.
 examine --set cudnn=off
 expect 0 "$(json "len([c for c in checks if c.id == 'cudnn'])")"
 
-# --- GenAI without NCCL: refused before anything is built
+# --- GenAI without NCCL: rejected before anything is built
 cat "$tests/recipes/machines/cuda.toml" "$tests/recipes/sources.toml" >with.toml
 sed '/^nccl = /d' with.toml >without.toml
 run plan fbgemm_gpu --variant cuda --target genai --machine without.toml
@@ -63,9 +63,9 @@ run plan fbgemm_gpu --variant cuda --target genai --machine with.toml
 expect 0 "$status" "GenAI with NCCL"
 sed 's/^nccl = .*/nccl = "1.3.5"/' with.toml >old.toml
 run_json doctor fbgemm_gpu --variant cuda --target genai --machine old.toml
-[[ $(json '[c.why for c in checks if c.id == "nccl"][0]') == *"is NCCL 1.3.5, and >=2 is required" ]] || fail "old NCCL"
+[[ $(json '[c.why for c in checks if c.id == "nccl"][0]') == *"is NCCL 1.3.5, but >=2 is required" ]] || fail "old NCCL"
 
-# --- NCCL of a wheel beside torch, as `pip install torch` leaves it
+# --- NCCL from a wheel beside torch, as `pip install torch` leaves it
 python3 -m venv --without-pip torch
 site=$(torch/bin/python -c 'import sysconfig; print(sysconfig.get_paths()["purelib"])')
 mkdir -p "$site"/torch/include/c10/cuda/impl "$site"/nvidia/nccl/{include,lib}
@@ -87,7 +87,7 @@ expect "2.27.7 $site/nvidia/nccl/lib/libnccl.so.2" "$(json "[l.version + ' ' + l
 expect '${tree}/libraries/nccl' "$(json 'steps[0].environment.NCCL_ROOT')"
 cp plain.toml "$recipe"
 
-# --- NCCL of a wheel in the build environment: its file has no name that a linker looks for, the links have
+# --- NCCL from a wheel in the build environment: its file lacks the name that linkers search for, the links have it
 mkdir -p wheel/nvidia/nccl/{include,lib} wheel/nvidia_nccl_cu13-99.0.dist-info links
 cp "$site/nvidia/nccl/include/nccl.h" wheel/nvidia/nccl/include
 echo 'int ncclGetVersion(int* version) { *version = 22707; return 0; }' >nccl.c
@@ -125,7 +125,7 @@ cp plain.toml "$recipe"
 cp plain.py recipes/small/setup.py
 rm recipes/small/probe.c
 
-# --- TBB of the operating system, compiled and linked with
+# --- TBB of the operating system, compiled and linked
 [[ -e /usr/include/oneapi/tbb/version.h && -n $(find /usr/lib -name libtbb.so -print -quit) ]] || skip "no libtbb-dev here"
 cat >recipes/small/small/with_tbb.cc <<'C'
 #include <Python.h>
@@ -158,7 +158,7 @@ if [[ -n $installed ]]; then
   [[ $installed == "${told%% *}."* && $installed == "${told##* }"* ]] || fail "compiled with $told, Debian has $installed"
 fi
 
-# What decides is the library, not its place.
+# The library's content counts, not its path.
 run_json plan small
 key=$(json 'steps[0].key')
 expect "$(find /usr/lib -name libtbb.so -print -quit)" "$(json "steps[0].libraries[0]['file']")"
@@ -171,7 +171,7 @@ echo '// changed' >>tbb/include/oneapi/tbb/version.h
 run_json plan small --set "tbb=$t/tbb"
 [[ $(json 'steps[0].key') != "$key" ]] || fail "another header, the same key"
 expect "library:tbb changed" "$(json 'steps[0].reason')"
-# The script makes the same links.
+# The script creates the same links.
 run plan small --script
 grep -q '^  link_library tbb libtbb.so ' "$t/out" || fail "the script links no TBB"
 WORK=$t/script DIST=$t/script/dist bash "$t/out" >"$t/script.log" 2>&1 || { cat "$t/script.log" >&2; fail "the script"; }
@@ -179,7 +179,7 @@ WORK=$t/script DIST=$t/script/dist bash "$t/out" >"$t/script.log" 2>&1 || { cat 
 run plan small --containerfile --base-image debian:12
 grep -q 'apt-get install .*libtbb-dev' "$t/out" || fail "the image has no TBB"
 
-# Halves and nothing are refused before a compiler starts.
+# Incomplete and missing libraries are rejected before a compiler starts.
 rm -rf tbb/lib
 for place in "$t/tbb" "$t/nowhere"; do
   run build small --set "tbb=$place"

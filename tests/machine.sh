@@ -1,35 +1,35 @@
 #!/bin/bash
-# Machines by their description: this one described is planned for as it is; another one is not looked for here.
+# Described machines: this machine's description gives the same plan; another machine's tools are not searched for here.
 source "$(dirname "$0")/common.inc"
 export HOME=$t/home XDG_CONFIG_HOME=$t/config
 mkdir -p "$HOME" "$t/work"
 cd "$t/work"
 machines=$tests/recipes/machines
 
-# --- this machine, and what its description says of it again
+# --- this machine, and its description round-trips
 run doctor --describe --store "$t/store"
 expect 0 $status
 cp "$t/out" "$t/this.toml"
 [[ $(<"$t/this.toml") == *'[[python]]'* ]] || fail "no Python in it: $(<"$t/this.toml")"
 run doctor --describe --machine "$t/this.toml" --store "$t/store"
 expect "$(<"$t/this.toml")" "$(<"$t/out")" "described again"
-# The same verdicts, whoever is asked.
+# The same verdicts, real or described.
 run_json doctor --store "$t/store"
 json '[f"{c.state} {c.id} {c.found}" for c in checks if c.id not in ("memory", "disk-store", "disk-temporary", "disk-out")]' >"$t/here"
 run_json doctor --store "$t/store" --machine "$t/this.toml"
 json '[f"{c.state} {c.id} {c.found}" for c in checks if c.id not in ("memory", "disk-store", "disk-temporary", "disk-out")]' >"$t/there"
 diff "$t/here" "$t/there" || fail "doctor says something else of the described machine"
 
-# --- another one: nothing of this one is in the plan
+# --- another machine: nothing of this one is in the plan
 cat "$machines/cuda.toml" "$tests/recipes/sources.toml" >"$t/cuda.toml"
 run_json plan texture --machine "$t/cuda.toml" --store "$t/store"
 expect 0 $status
 expect "texture-cuda-cp312-9.0" "$(json 'steps[0].id')"
 expect 3.12.3 "$(json 'steps[0].python')"
 expect /usr/local/cuda-13.0 "$(json 'steps[0].cuda.root')"
-expect "it is planned for h100-node" "$(json 'steps[0].reason')"
+expect "planned for h100-node" "$(json 'steps[0].reason')"
 key=$(json 'steps[0].key')
-# The key is the machine's: not the store's, not the folder's, but its compiler's.
+# The key depends on the machine's compiler, not on the store or the folder.
 mkdir -p "$t/other"
 cd "$t/other"
 run_json plan texture --machine "$t/cuda.toml" --store "$t/other-store"
@@ -38,7 +38,7 @@ sed 's/version = "13.3.0"/version = "13.2.0"/' "$t/cuda.toml" >"$t/older.toml"
 run_json plan texture --machine "$t/older.toml" --store "$t/store"
 [[ $(json 'steps[0].key') != "$key" ]] || fail "another compiler, the same key"
 
-# --- what is wrong is said
+# --- errors are reported
 run build texture --machine "$t/cuda.toml" --store "$t/store"
 expect 2 $status
 [[ $(<"$t/err") == *"cannot be built here"* ]] || fail "build: $(<"$t/err")"

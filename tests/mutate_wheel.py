@@ -38,14 +38,14 @@ class Draft:
         raise KeyError(name)
 
     def add(self, name, data, mode=0o100644):
-        """Ahead of RECORD, which stays last."""
+        """Before RECORD, which stays last."""
         self.members.insert(len(self.members) - 1, [name, data, mode])
 
     def remove(self, name):
         self.members = [member for member in self.members if member[0] != name]
 
     def list_again(self):
-        """A RECORD that is right for what is there, so that only the mutation itself is wrong."""
+        """A RECORD that matches the content, so that only the mutation itself is wrong."""
         lines = [f"{name},{hash_of(data)},{len(data)}" for name, data, _ in self.members
                  if name != self.record_name and not name.endswith("/")]
         self.edit(self.record_name, lambda _: ("\n".join(lines + [f"{self.record_name},,"]) + "\n").encode())
@@ -208,7 +208,7 @@ def elf_under_purelib(draft):
 
 
 def elf_in_purelib_folder(draft):
-    """The extension lies where files without a machine belong; auditwheel refuses it."""
+    """The extension is in the platform-independent folder; auditwheel rejects it."""
     name = next(name for name, _, _ in draft.members if name.endswith(".so"))
     data = draft.data(name)
     draft.remove(name)
@@ -236,7 +236,7 @@ def edit_extension(draft, change):
 
 
 def lost_section_headers(draft):
-    """The last bytes of the extension are missing; what is mapped is all there."""
+    """The last bytes of the extension are missing; the mapped parts are complete."""
     edit_extension(draft, lambda data: data[:-40])
 
 
@@ -247,7 +247,7 @@ def program_headers(data):
 
 
 def hint_tag(data):
-    """Where DT_RELACOUNT is, a tag that can be overwritten because it is only a hint."""
+    """The offset of DT_RELACOUNT, which can be overwritten because it is only a hint."""
     place = next(place for place, kind, _ in program_headers(data) if kind == 2)
     offset, = struct.unpack_from("<Q", data, place + 8)
     while struct.unpack_from("<Q", data, offset)[0] != 0x6ffffff9:
@@ -273,12 +273,12 @@ def text_relocations(draft):
 
 
 def appended_bytes(draft):
-    """Bytes behind the end of the archive: indexes refuse the upload."""
+    """Bytes after the end of the archive: indexes reject the upload."""
     draft.raw = lambda data: data + b"more"
 
 
 def relative_run_path(draft):
-    """A warning, not an error: DT_RUNPATH that names some string of the file, so a folder relative to the current one."""
+    """A warning, not an error: DT_RUNPATH that names some string of the file, so a path relative to the current directory."""
     def change(data):
         struct.pack_into("<QQ", data, hint_tag(data), 29, 1)
         return data
@@ -286,7 +286,7 @@ def relative_run_path(draft):
 
 
 def run_path_outside_strings(draft):
-    """What old patchelf leaves: DT_RPATH with an offset behind the dynamic strings. The file still loads."""
+    """As left by old patchelf: DT_RPATH with an offset beyond the dynamic strings. The file still loads."""
     def change(data):
         struct.pack_into("<QQ", data, hint_tag(data), 15, 0x7ffff)
         return data

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Clang as nvcc's host compiler, with the real ones: texture for CUDA by CMake, and a package whose setup.py calls nvcc without any
-# standard. A compiler that is too new for its nvcc is found before the build; nvcc tries it only where that is asked for.
+# Clang as nvcc's real host compiler: texture for CUDA by CMake, and a package whose setup.py calls nvcc without a
+# standard. A compiler that is too new for its nvcc is detected before the build; nvcc tries it only on request.
 source "$(dirname "$0")/common.inc"
 source "$tests/small_package.inc"
 need nvcc readelf unzip
@@ -76,11 +76,12 @@ for major in "${clangs[@]}"; do
   [[ $(json 'steps[0].tests[0].outcome') == pass ]] || fail "$(json 'steps[0].tests')"
 done
 
-# What the package says wins, for the host's part, too.
+# The package's choice wins, also for the host part.
 run_json build plain --recipes recipes "${by[@]}" --env MORE=-std=c++20
 good "a standard of the package's own"
 
-# A toolkit that takes clang only below the newest one here. nvcc finds its headers from where it is.
+# A toolkit that supports clang only up to a version older than the newest one here. nvcc finds its headers relative to
+# itself.
 cp -al "$toolkit" older 2>/dev/null || { rm -rf older && cp -a "$toolkit" older; }
 rm older/include/crt/host_config.h
 sed "s/__clang_major__ >= 21/__clang_major__ >= $newest/; s/must be less than 21/must be less than $newest/" "$toolkit/include/crt/host_config.h" >older/include/crt/host_config.h

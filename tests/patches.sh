@@ -34,7 +34,7 @@ expect "0001-inner-loud.patch" "$(ls $base/third_party/lib/deps/inner/base)"
 if grep -q '^-- $' $base/tiny/base/0001*; then fail "git's version is in the patch"; fi
 find patches -type f -print0 | sort -z | xargs -0 sha256sum >"$t/bytes"
 
-# `plan` and `build` take the set by name, or none at all; without a name it is the one that belongs to the ref.
+# `plan` and `build` use the set by name, or none; by default the one that belongs to the ref.
 for set in stable tiny=stable '' none; do
   run plan tiny --variant cpu ${set:+--patchset "$set"} --script
   expect 0 $status "plan: $(cat "$t/err")"
@@ -44,9 +44,9 @@ for set in stable tiny=stable '' none; do
 done
 run plan tiny --variant cpu --patchset stabel
 expect 2 $status
-grep -q 'there is no patch set stabel of tiny' "$t/err" || fail "$(cat "$t/err")"
+grep -q 'no patch set stabel for tiny' "$t/err" || fail "$(cat "$t/err")"
 
-# A later checkout reproduces it; with settings of a user that would change the bytes.
+# A later checkout reproduces it, even with user settings that would change the bytes.
 git config -f "$t/gitconfig" diff.noprefix true
 git config -f "$t/gitconfig" core.autocrlf true
 git config -f "$t/gitconfig" apply.whitespace fix
@@ -64,13 +64,13 @@ find patches -type f -print0 | sort -z | xargs -0 sha256sum | cmp - "$t/bytes"
 run checkout tiny --variant cpu --into three
 expect "$(git -C two rev-parse HEAD)" "$(git -C three rev-parse HEAD)" "the same commits, too"
 
-# What was saved is what a checkout wants: it stays.
+# The saved set matches the checkout: nothing changes.
 run_json checkout tiny --variant cpu --into one
 expect unchanged "$(json 'items[0].outcome')"
 run_json patches list tiny
 expect "5 stable" "$(json 'str(len(items[0].patches)) + " " + items[0].name')"
 
-# A commit that is gone takes its patch along.
+# Dropping a commit removes its patch.
 git -C one reset -q --hard HEAD^
 run_json patches save --dir one
 expect "tiny/base/0003-a-binary-file-DOS-lines-a-mode.patch" "$(json removed)"
@@ -102,7 +102,7 @@ run patches save --dir plain --patchset base-only
 mkdir -p $base/tiny/base
 mv patches/tiny/base-only/tiny/base/* $base/tiny/base/
 rm -r patches/tiny/base-only
-# (after it, the patch on top meets another line: it is made anew)
+# (after it, the later patch meets another line: it is recreated)
 rm -r $base/tiny/hipified
 run checkout tiny --variant rocm --into hip2
 expect 0 $status "$(cat "$t/err")"
@@ -115,7 +115,7 @@ run checkout tiny --variant rocm --into hip3
 expect "$wanted" "$(trees hip3)"
 expect 3 "$(git -C hip3 rev-list --count WHEELSMITH_UPSTREAM..)"
 
-# Not committed: HEAD is upstream and the base patches, the files are hipified; and it can be left again.
+# Uncommitted: HEAD is upstream plus the base patches, the files are hipified; and it can move away again.
 run_json checkout tiny --variant rocm --no-commit-hipify --into loose
 expect 0 $status "$(cat "$t/err")"
 expect "before hipify" "$(git -C loose log -1 --format=%s)"
@@ -136,7 +136,7 @@ run checkout tiny --variant rocm --ref v1.0 --into loose
 expect 0 $status "$(cat "$t/err")"
 expect "$wanted" "$(trees loose)"
 
-# Also where it made new files only; beside what the user has there.
+# Also when it only created new files; beside the user's own.
 upstream tiny checkout -q -b new-only v1.1
 sed -i '/seen by hipify/d' "$up/tiny/tools/hipify.py" && commit tiny new-only >/dev/null
 upstream tiny tag v1.1-new && upstream tiny checkout -q main && publish tiny
@@ -147,7 +147,7 @@ echo user >fresh/mine.txt
 echo user >>fresh/src/x_hip.txt
 run checkout tiny --variant rocm --no-commit-hipify --no-patches --ref v1.1 --into fresh
 expect 1 $status
-[[ $(cat "$t/err") == *"not committed: src/x_hip.txt;"* ]] || fail "$(cat "$t/err")"
+[[ $(cat "$t/err") == *"uncommitted changes: src/x_hip.txt;"* ]] || fail "$(cat "$t/err")"
 sed -i '$d' fresh/src/x_hip.txt
 run checkout tiny --variant rocm --no-patches --ref v1.1 --into fresh
 expect 0 $status "$(cat "$t/err")"
@@ -157,9 +157,9 @@ expect "?? mine.txt" "$(git -C fresh status --porcelain)"
 echo "not committed" >>hip3/src/a.c
 run patches save --dir hip3
 expect 1 $status
-grep -q 'not committed: src/a.c' "$t/err"
+grep -q 'uncommitted changes: src/a.c' "$t/err"
 git -C hip3 checkout -q -- src/a.c
-# A merge cannot be told in patches.
+# Patches cannot represent a merge.
 git -C hip3 checkout -qb side HEAD^ && edit hip3 src/a.c 's/^9$/nine/' side
 git -C hip3 checkout -q - && git -C hip3 merge -q -m merge side
 find patches -type f -print0 | sort -z | xargs -0 sha256sum >"$t/bytes"
@@ -169,7 +169,7 @@ expect 1 $status "$(cat "$t/out")"
 grep -q merge "$t/err"
 find patches -type f -print0 | sort -z | xargs -0 sha256sum | cmp - "$t/bytes"
 
-# A patch that does not apply: which, where, what is there; nothing is left, and a folder that was there stays.
+# A patch that does not apply: which, where, the actual text; nothing is left, and an existing folder stays.
 mkdir -p bad/tiny/set/tiny/base
 cat >bad/tiny/set/tiny/base/0001-wrong.patch <<'PATCH'
 From 0000000000000000000000000000000000000000 Mon Sep 17 00:00:00 2001
@@ -204,7 +204,7 @@ run patches apply --dir two --patch-dir bad --patchset set
 expect 1 $status
 grep -q 'does not apply' "$t/err"
 picture two | cmp - "$t/before"
-# Hipify that fails.
+# A failing hipify.
 : >"$up/tiny/break-hipify" && commit tiny broken >/dev/null && publish tiny
 run checkout tiny --variant rocm --ref main --submodules all --no-patches --into nothing
 expect 1 $status
@@ -221,15 +221,15 @@ grep -q 'no such submodule' "$t/err"
 mkdir -p bad/tiny/set3 && cp bad/tiny/set/tiny/base/* bad/tiny/set3/
 run checkout tiny --variant cpu --patch-dir bad --patchset set3 --into nothing
 expect 1 $status
-grep -q 'in no folder base or hipified' "$t/err"
-# Messages that a mail cannot tell, and a commit that is none.
+grep -q 'is not in a folder base or hipified' "$t/err"
+# Messages that a mail cannot represent, and an empty commit.
 run checkout tiny --variant cpu --no-patches --into words
 for message in "[PATCH] rename" $'fine\n\n--- text\nmore' empty; do
   [[ $message == empty ]] || sed -i 's/^6$/six/' words/src/a.c
   git -C words commit -q --allow-empty -am "$message"
   run patches save --dir words --patchset words
   expect 1 $status "$message"
-  [[ $(cat "$t/err") == *"lose a part of the "* || $message$(cat "$t/err") == "empty"*"is empty"* ]] || fail "$message: $(cat "$t/err")"
+  [[ $(cat "$t/err") == *"lose part of the "* || $message$(cat "$t/err") == "empty"*"is empty"* ]] || fail "$message: $(cat "$t/err")"
   [[ ! -e patches/tiny/words ]] || fail "$message was written"
   git -C words reset -q --hard HEAD^
 done
@@ -238,7 +238,7 @@ expect 2 $status
 run patches save --dir other
 expect 2 $status
 
-# --- patches in the current folder are code of whoever put them there: without a trusted wheelsmith.toml they need trust, too
+# --- patches in the current folder are foreign code: without a trusted wheelsmith.toml they need trust, too
 export WHEELSMITH_RECIPES=$root/recipes WHEELSMITH_STORE=$root/store WHEELSMITH_MIRRORS="https://git.example/=$root/mirror/"
 mkdir -p "$t/clone"
 cd "$t/clone"
@@ -255,7 +255,7 @@ sed -i 's/^+more/+evil/' "$patch"
 for command in "checkout tiny --variant cpu --ref v1.0 --into third" "plan tiny --variant cpu --ref v1.0" "build tiny --variant cpu --ref v1.0"; do
   # shellcheck disable=SC2086
   run $command
-  [[ $status == 2 && $(<"$t/err") == *"$t/clone/patches has a patch set v1.0 of tiny, and is not trusted"*"wheelsmith trust $t/clone "* ]] ||
+  [[ $status == 2 && $(<"$t/err") == *"$t/clone/patches has a patch set v1.0 for tiny, but is not trusted"*"wheelsmith trust $t/clone "* ]] ||
     fail "$command ended with $status: $(cat "$t/err")"
 done
 [[ ! -e third ]] || fail "a checkout with foreign patches"
@@ -271,8 +271,8 @@ run_json trust --remove
 expect "0 $t/clone/patches" "$status $(json 'items[0].file')" "$(cat "$t/err")"
 run patches save --dir own --patchset v1.0
 run checkout tiny --variant cpu --ref v1.0 --into sixth
-expect 2 $status "saving into a folder of somebody else makes it nobody's own"
-# A wheelsmith.toml that nobody trusts does not vouch for what lies beside it.
+expect 2 $status "saving into another user's folder does not make it trusted"
+# An untrusted wheelsmith.toml does not vouch for files beside it.
 echo 'variant = "cpu"' >wheelsmith.toml
 run checkout tiny --ref v1.0 --into sixth
 expect 2 $status "beside an untrusted file"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# What would be built and why; recipes and settings, and where each comes from; the plan as a script that gives the same wheel.
+# What would be built and why; recipes and settings with their origins; the plan as a script that gives the same wheel.
 source "$(dirname "$0")/common.inc"
 source "$tests/small_package.inc"
 export HOME=$t/home XDG_CONFIG_HOME=$t/config
@@ -15,7 +15,7 @@ expect true "$(json '["cuda" in r.variants for r in recipes if r.name == "textur
 run recipes
 grep -q texture "$t/out"
 
-# What is shown can be read again, and means the same.
+# The output can be read again with the same meaning.
 mkdir -p "$t/recipes"
 for name in texture texture-torch flash-attn; do
   run recipe show "$name"
@@ -24,7 +24,7 @@ for name in texture texture-torch flash-attn; do
   "$wheelsmith" recipe show "$name" --json >"$t/ours.json"
   "$wheelsmith" recipe show "$name" --json --recipes "$t/recipes" >"$t/theirs.json"
   expect "$t/recipes/$name.toml" "$(json origin "$t/theirs.json")"
-  # TOML wants plain values before tables, so only the order may differ.
+  # TOML requires plain values before tables, so only the order may differ.
   sorted() { json '__import__("json").dumps(recipe, sort_keys=True)' "$1"; }
   expect "$(sorted "$t/ours.json")" "$(sorted "$t/theirs.json")" "recipe show $name, read again"
 done
@@ -39,7 +39,7 @@ run recipe show wrong --recipes "$t/recipes"
 expect 2 $status
 grep -q 'wrong.toml:1' "$t/err"
 
-# --- settings: each layer over the one below it
+# --- settings: each layer overrides the one below
 origin() { json "settings['$1'].origin"; }
 value() { json "settings['$1'].value"; }
 run_json config show
@@ -104,7 +104,7 @@ for words in '--script --dot' '--script --json' '--base-image debian:12' '--comp
   expect 2 $status "plan $words"
 done
 
-[[ -x ${TESTS_PYTHON:-/nonexistent} ]] || { echo "no Python registry in reach: the rest is left out"; exit 0; }
+[[ -x ${TESTS_PYTHON:-/nonexistent} ]] || { echo "the package index is not reachable: the rest is skipped"; exit 0; }
 export WHEELSMITH_STORE=$t/store
 mkdir "$t/shipped"
 cp -r "$tests/../examples" "$t/shipped/examples"
@@ -148,7 +148,7 @@ mkdir "$t/by-hand"
 python3 - "$ours" "$t"/by-hand/dist/*.whl <<'END'
 import pathlib, re, subprocess, sys, tempfile, zipfile
 
-# `build` removes run paths of this machine from libraries, the script does not: their code and data are compared.
+# `build` removes RPATH entries of this machine from libraries, the script does not: their code and data are compared.
 def content(name, data):
     if not name.endswith(".so"):
         return data
@@ -174,7 +174,7 @@ END
 run_json plan small --env "ODD=it's \"odd\" \$HOME \`id\`"
 expect true "$(json 'steps[0].cached')"
 
-# --- a slip in a name would build something else than was meant; a name of nothing here may be another package's
+# --- a typo would build something else; an unknown name may be another package's
 run plan small --source "smalll=$t/recipes/small"
 expect 2 $status
 grep -q 'did you mean small' "$t/err"
@@ -185,7 +185,7 @@ run_json plan small --source "unrelated=$t/recipes/small"
 expect 0 $status
 [[ $(json notes) == *'unrelated is not used'* ]] || fail "notes: $(json notes)"
 
-# A package may name a requirement twice, for different Pythons.
+# A package may list a requirement twice, for different Pythons.
 mkdir -p "$t/twice"
 cp -r "$t/recipes/small/." "$t/twice"
 sed -i "s/requires = .*/requires = [\"setuptools<1; python_version < '3'\", \"setuptools==80.9.0; python_version >= '3'\"]/; s/\"small\"/\"twice\"/" \
@@ -194,7 +194,7 @@ run_json plan twice --source "twice=$t/twice"
 [[ $status == 0 ]] || { cat "$t/err" >&2; fail "plan twice"; }
 expect 80.9.0 "$(json '[w.version for w in steps[0].locked if w.name == "setuptools"][0]')"
 
-# --- a recipe is written down once
+# --- a recipe is written only once
 mkdir -p "$t/mine/thing"
 cp -r "$t/recipes/small/." "$t/mine/thing"
 sed -i 's/"small"/"thing"/' "$t/mine/thing/pyproject.toml"
@@ -203,13 +203,13 @@ run recipe init thing --source "$t/mine/thing" --recipes "$t/mine"
 grep -q 'folder = .thing.' "$t/mine/thing.toml"
 run recipe init thing --source "$t/mine/thing" --recipes "$t/mine"
 expect 2 $status
-grep -q 'exists already' "$t/err"
+grep -q 'already exists' "$t/err"
 run recipe init thing --source "$t/mine/thing" --recipes "$t/mine" --into -
 expect "$(<"$t/mine/thing.toml")" "$(<"$t/out")"
 run_json plan thing --recipes "$t/mine"
 expect "0 thing" "$status $(json 'steps[0].package')"
 
-# --- a chain of recipes is as long as the stack is deep, and a longer one is told
+# --- recipe chains have a limit, which is reported
 mkdir -p "$t/chain"
 cp -r "$t/recipes/small" "$t/chain/src"
 for ((i = 1; i <= 1000; i++)); do
@@ -218,11 +218,11 @@ for ((i = 1; i <= 1000; i++)); do
 done | (cd "$t/chain" && awk '/^name = /{split($0, word, "\""); file = word[2] ".toml"} {print > file}')
 run plan p1 --recipes "$t/chain" --variant cpu
 expect 1 $status
-grep -q 'a chain of more than 200 packages' "$t/err"
+grep -q 'chain of more than 200 packages' "$t/err"
 run plan p850 --recipes "$t/chain" --variant cpu
 [[ $status == 0 ]] || { cat "$t/err" >&2; fail "a chain of 151"; }
 
-# --- a secret is used and not printed
+# --- a secret is used but not printed
 for words in 'plan small --json' 'plan small --script' 'config show' 'config show --json'; do
   run $words --env API_TOKEN=hush-hush
   expect 0 $status

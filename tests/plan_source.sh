@@ -1,6 +1,6 @@
 #!/bin/bash
-# What the pinned source says counts more than the recipe: limits are read from it, rules that do not fit it stop the plan, a
-# checkout given with --source has its own ref and version, and optional dependencies can be left out.
+# The pinned source overrides the recipe: limits are read from it, rules that do not fit it stop the plan, a checkout
+# given with --source has its own ref and version, and optional dependencies can be skipped.
 source "$(dirname "$0")/common.inc"
 source "$tests/small_package.inc"
 need_registry
@@ -12,7 +12,7 @@ git config --file "$t/gitconfig" user.email a@b
 git config --file "$t/gitconfig" protocol.file.allow always
 cd "$t"
 
-# fails WORDS ARGUMENT…: the plan is refused with these words.
+# fails TEXT ARGUMENT…: the plan is rejected with this text.
 fails() {
   run plan "${@:2}"
   [[ $status != 0 ]] || fail "plan ${*:2} is not refused"
@@ -97,26 +97,26 @@ rocm = false
 spelling = "gfx"
 TOML
 
-# ---- architectures as the source of that tag says, not as the recipe does
+# ---- architectures from the source of that tag, not from the recipe
 good demo --variant rocm --arch gfx1151
 expect gfx1151 "$(json 'steps[0].environment.DEMO_ARCHS')"
 told -F 'demo: architectures gfx942;gfx1151 from CMakeLists.txt; the recipe has gfx942' || fail "$(notes)"
-fails 'demo cannot be built for gfx1151; it can for gfx942, gfx950' demo --variant rocm --arch gfx1151 --ref v1.0.0
+fails 'demo cannot be built for gfx1151; supported: gfx942, gfx950' demo --variant rocm --arch gfx1151 --ref v1.0.0
 good demo --variant rocm --arch gfx950 --ref v1.0.0
 expect 1 "$(json 'steps[0].environment.DEMO_OLD')"
-# A GPU by name is its plain architecture; features that the package does not take are refused.
+# A GPU name means its plain architecture; unsupported target features are rejected.
 good demo --variant rocm --gpu MI300X
 expect gfx942 "$(json 'steps[0].environment.DEMO_ARCHS')"
 fails 'demo does not accept target features; use gfx942' demo --variant rocm --arch gfx942:xnack-
 
-# ---- an optional dependency whose repository is not there is a warning; --without leaves it out
+# ---- an optional dependency with a missing repository is a warning; --without skips it
 good demo --variant rocm --arch gfx942
-told '^warning: demo: without extra, which is optional and cannot be planned: ' || fail "$(notes)"
+told '^warning: demo: built without the optional extra, which cannot be planned: ' || fail "$(notes)"
 expect demo "$(json '[s.package for s in steps]')"
 good demo --variant rocm --arch gfx942 --without extra
-told -xF 'demo: without extra, as --without says' || fail "$(notes)"
+told -xF 'demo: built without extra (--without)' || fail "$(notes)"
 ! told '^warning' || fail "$(notes)"
-fails '--without other: nothing that is built here has such an optional dependency' demo --variant rocm --without other
+fails '--without other: no package of this build has such an optional dependency' demo --variant rocm --without other
 sed -i 's/^optional = true$//' recipes/demo.toml
 fails '--without extra: demo cannot be built without it: faster with it' demo --variant rocm --without extra
 sed -i '/^\[\[variant.rocm.needs/,$d' recipes/demo.toml
@@ -138,13 +138,13 @@ good demo --variant cpu --source demo=work
 commit=$(git -C work rev-parse --short=8 HEAD)
 expect "1.0.1.dev1+g$commit 1 1.0" "$(variable DEMO_VERSION) $(variable DEMO_OLD) $(variable DEMO_BRANCH)" "version, and the rule for the branch"
 
-# ---- what does not fit stops the plan, or is told
+# ---- mismatches stop the plan, or are reported
 git -C repo tag v1.2.0
 good demo --variant cpu --ref v1.2.0
 told '^warning: demo 1.2.0 is outside the versions that its recipe was verified for' || fail "$(notes)"
 sed -i 's/requires-python = ">=3.8"/requires-python = ">=3.99"/' repo/pyproject.toml
 git -C repo commit -qam four
-fails 'requires Python >=3.99 (its own metadata says so)' demo --variant cpu --ref main
+fails 'requires Python >=3.99 (according to its metadata)' demo --variant cpu --ref main
 git -C repo revert --no-edit HEAD >/dev/null
 sed -i 's/^DEMO_VERSION = .*$//' recipes/demo.toml
 good demo --variant cpu
@@ -168,4 +168,4 @@ told '^warning: demo 1.1.0: none.py does not exist' || fail "$(notes)"
 { cat keep.toml; printf '[checkout]\nsubmodules = ["external/none"]\n'; } >recipes/demo.toml
 fails 'the recipe needs the submodule external/none, which this version does not have; it has none' demo --variant cpu
 { cat keep.toml; printf '[build]\nappend.EXTRA = "demo=={set.which}"\n[settings.which]\nhelp = "a version"\ndefault = ""\n'; } >recipes/demo.toml
-fails 'EXTRA: the recipe demo makes "demo==", which is not a valid requirement' demo --variant cpu
+fails 'EXTRA: the recipe demo expands to "demo==", which is not a valid requirement' demo --variant cpu

@@ -1,6 +1,6 @@
 #!/bin/bash
-# The recipe of FBGEMM_GPU against a miniature that sets the real one's traps: what is planned for each variant and target, one
-# build for the CPU, and the traps that are quick to fall into. Those that need a whole build are tests/proof/recipe_fbgemm.sh.
+# The recipe of FBGEMM_GPU against a miniature with the real package's traps: plans for each variant and target, one CPU
+# build, and the quick traps. Those that need a whole build are in tests/proof/recipe_fbgemm.sh.
 source "$(dirname "$0")/common.inc"
 source "$tests/small_package.inc"
 source "$tests/small_fbgemm.inc"
@@ -21,7 +21,7 @@ has_not() { [[ $options != *" $1"* ]] || fail "$1 in $options"; }
 variable() { json "steps[-1].environment.get('$1', '')"; }
 submodules() { json 'steps[-1].source.submodules' | sed 's|^external/||' | paste -sd, -; }
 
-# GenAI has no code for the CPU: refused with the reason, before anything is asked for.
+# GenAI has no CPU code: rejected with the reason, before anything is requested.
 run build fbgemm_gpu --variant cpu --target genai
 [[ $status != 0 && $(<"$t/err") == *"GenAI's operators are GPU code"* ]] || fail "genai for the CPU: $(<"$t/err")"
 [[ ! -e $t/store/git ]] || fail "a repository was fetched for it"
@@ -41,7 +41,8 @@ has -DCMAKE_STRIP=:
 [[ $options == *"-DTORCH_USE_CUDA_DSA"* ]] || fail "debug: $options"
 plan_on cpu --variant cpu --set docs=on
 [[ $options == *"--build-variant=cpu "*"--build-variant=docs "* ]] || fail "docs: the last word counts: $options"
-# Before 1.3 its command line had other words, before 1.5 its version was text; its submodules are in external at every tag.
+# Before 1.3 its command line had other options, before 1.5 its version was text; its submodules are in external at
+# every tag.
 plan_on cpu --variant cpu --ref v1.2.0
 has --package_variant=cpu
 has_not --build-
@@ -53,7 +54,7 @@ plan_on cpu --variant cpu --ref v1.2.0 --set docs=on
 [[ $options == *"--package_variant=cpu "*"--package_variant=docs "* ]] || fail "docs of 1.2: $options"
 has_not --build-
 run plan fbgemm_gpu --variant cpu --machine "$t/machine.toml" --ref v1.1.0 --set docs=on
-[[ $status != 0 && $(<"$t/err") == *"the docs variant begins with 1.1.2"* ]] || fail "docs of 1.1.0: $(<"$t/err")"
+[[ $status != 0 && $(<"$t/err") == *"the docs variant exists since 1.1.2"* ]] || fail "docs of 1.1.0: $(<"$t/err")"
 
 plan_on cuda --variant cuda
 has --build-target=default
@@ -65,7 +66,7 @@ expect '${toolkit}' "$(variable CUDA_BIN_PATH)"
 expect asmjit,cpuinfo,cutlass,json "$(submodules)"
 plan_on cuda --variant cuda --target genai --arch 9.0a --set nccl=/n/lib/libnccl.so.2
 has --build-target=genai
-# Its headers are looked for two folders up, so the step sees it in a folder of its own, wherever it is.
+# Its headers are searched two folders up, so the step sees it in a separate folder, wherever it is.
 has '--nccl_lib_path=${tree}/libraries/nccl/lib/libnccl.so'
 expect /n/lib/libnccl.so.2 "$(json '[l["file"] for l in steps[-1].libraries if l.name == "nccl"][0]')"
 has "-DTORCH_CUDA_ARCH_LIST=9.0a"
@@ -94,7 +95,8 @@ expect -DTORCH_USE_HIP_DSA "$(variable HIPCC_COMPILE_FLAGS_APPEND)"
 expect "gfx942;gfx1151" "$(variable PYTORCH_ROCM_ARCH)" "separated as CMake's lists are"
 has_not "-DCMAKE_CXX_FLAGS="
 expect asmjit,cpuinfo,cutlass,json,hipify_torch,composable_kernel "$(submodules)"
-# setup.py ends without BUILD_ROCM_VERSION since 1.3; GCC 12 and newer need the warnings back; libtbb is looked for.
+# setup.py fails without BUILD_ROCM_VERSION since 1.3; GCC 12 and later need warnings re-enabled; libtbb is searched
+# for.
 expect 7.1 "$(variable BUILD_ROCM_VERSION)"
 [[ $options == *"-DTORCH_USE_HIP_DSA"*"-Wno-error=maybe-uninitialized"* ]] || fail "GCC 13 for ROCm: $options"
 run_json doctor fbgemm_gpu --machine "$t/machine.toml" --variant rocm --arch gfx942
@@ -106,7 +108,7 @@ expect asmjit,cpuinfo,cutlass,json,hipify_torch "$(submodules)"
 # ---- the miniature
 needs_mini
 secret=word-$RANDOM
-# What stands in our own environment must neither change the name nor come into the log, which prints all of the build's.
+# Our own environment must neither change the name nor reach the log, which prints all of the build's variables.
 export MINI_SECRET=$secret BUILD_FROM_NOVA=1 TORCH_CUDA_ARCH_LIST=9.0 CMAKE_BUILD_PARALLEL_LEVEL=7
 mini_build 0 fbgemm_gpu
 unset MINI_SECRET BUILD_FROM_NOVA TORCH_CUDA_ARCH_LIST CMAKE_BUILD_PARALLEL_LEVEL
@@ -120,10 +122,10 @@ jobs=$(grep -o ' -j[0-9]*' "$log" | sed -n '1s/ -j//p')
 mkdir "$t/unpacked"
 unzip -q "$wheel" -d "$t/unpacked"
 ! grep -rlaF -e "$t" -e "$HOME/" "$t/unpacked" || fail "a path of this machine is in the wheel"
-# Only the repositories that are needed were asked for.
+# Only required repositories were requested.
 expect "asmjit cpuinfo FBGEMM" "$(cd "$t/store/git" && find . -maxdepth 1 -name '*.git' | grep -oE 'asmjit|cpuinfo|FBGEMM|cutlass|json|googletest|hipify|composable' | sort -fu | paste -sd' ' -)"
 
-# The traps themselves, with the environment of the build and without our hand: two tags, none, and the defaults.
+# The traps themselves, with the build's environment but without our handling: two tags, none, and the defaults.
 python=$(sed -n 's/^wheelsmith: running \([^ ]*\) setup.py.*/\1/p' "$log")
 mini_git clone -q "$t/git/pytorch/FBGEMM" -b v1.8.0 "$t/plain"
 words=(--build-target=default --build-variant=cpu --package_channel=release)
@@ -135,11 +137,11 @@ mini_git tag -d v1.8.0 v1.8.0-rc1 v1.2.0 v1.8.1 >/dev/null
 expect "mini: fbgemm_gpu-cpu 0.0.1" "$(setup_py "${words[@]}")"
 cd "$t"
 
-# What is not tagged is told before anything is compiled.
+# An untagged commit is reported before anything is compiled.
 mini_build 1 fbgemm_gpu --source "fbgemm_gpu=$t/plain"
 [[ $(<"$log") == *"no tag says the version of this source"* && $(<"$log") != *"ninja's line"* ]] || fail "untagged: $cause"
 
-# A pin that is gone, where it is asked for.
+# A requested pin that is gone.
 trap_recipe more-submodules <<'TOML'
 [variant.cpu.checkout]
 submodules = ["external/asmjit", "external/cpuinfo", "external/hipify_torch"]

@@ -1,6 +1,6 @@
 #!/bin/bash
-# torch, and the torchvision and torchaudio that belong to it, built by the built-in recipes from small repositories; and each trap
-# that the recipe of torch steps over, entered with its handling taken away.
+# torch, and the torchvision and torchaudio that belong to it, built by the built-in recipes from small repositories;
+# and each trap that torch's recipe avoids, triggered by removing its handling.
 source "$(dirname "$0")/common.inc"
 source "$tests/small_package.inc"
 source "$tests/small_torch.inc"
@@ -9,7 +9,7 @@ need_disk 17
 need unzip
 small_torch "$t"
 related=$(git -C "$root/up/pytorch/vision" rev-parse 'v0.28.0^{commit}')
-# The small torch has no operators: here the releases are what it pins, which needs none.
+# The small torch has no operators: here it pins the releases, which need none.
 git -C "$root/up/pytorch/vision" tag -f v0.28.0 pinned >"$t/tagged"
 git -C "$root/up/pytorch/audio" tag -f v2.11.0 pinned >"$t/tagged"
 publish pytorch/vision
@@ -17,7 +17,7 @@ publish pytorch/audio
 cd "$t"
 good() { [[ $status == 0 ]] || { cat "$t/out" "$t/err" >&2; fail "$1 ended with $status"; }; }
 
-# The small torch has no tensors: tests that compute are left out.
+# The small torch has no tensors: tests that compute are skipped.
 imports='imports = ["torch", "torch.nn", "torch.utils.cpp_extension", "torchgen"]'
 version="script = 'import torch; assert torch.__version__[:6] == \"2.13.0\", torch.__version__'"
 torch_as_is() { smaller pytorch "$@" '[[test]]' 'name = "imports"' "$imports" '[[test]]' 'name = "version"' "$version"; }
@@ -28,8 +28,8 @@ done
 options=(--variant cpu --set blas=machine)
 no_images=(--set png=off --set jpeg=off)
 
-# Vision and audio are the releases that belong to this release of torch, and compiled with the torch just built (its ATen.h is no
-# other's).
+# Vision and audio are the releases that belong to this torch, and are compiled with the torch just built (its ATen.h is
+# unique).
 run_json build pytorch torchvision torchaudio "${options[@]}" "${no_images[@]}"
 good "build of three"
 expect "pytorch built,torchvision built,torchaudio built" "$(json '[s.package + " " + s.outcome for s in steps]' | paste -sd, -)"
@@ -38,16 +38,16 @@ expect "imports pass,version pass,no-gpu pass,distributed pass" \
   "$(json '[x.id + " " + x.outcome for x in steps[0].tests]' | paste -sd, -)"
 while read -r name tag; do
   pin=$(git -C "$root/up/pytorch/$name" rev-parse "$tag^{commit}")
-  [[ $(json notes) == *"torch$name: $tag, which belongs to torch 2.13"* ]] || fail "$(json notes)"
+  [[ $(json notes) == *"torch$name: $tag, which matches torch 2.13"* ]] || fail "$(json notes)"
   [[ $(unzip -p "$t"/wheelhouse/torch$name-*.whl "torch$name/version.py") == *"git_version = '$pin'"*"torch = '2.13.0+cpu'"* ]] ||
     fail "torch$name is of another commit or another torch"
-  # Another torch 2.13.0 is not the one that it was compiled with.
+  # Another torch 2.13.0 is not the one that they were compiled with.
   [[ $(unzip -p "$t"/wheelhouse/torch$name-*.whl '*/METADATA') == *"Requires-Dist: torch==2.13.0+cpu"$'\n'* ]] || fail "pin of torch"
 done <<'PAIRS'
 vision v0.28.0
 audio v2.11.0
 PAIRS
-# Every switch that the environment has reached CMake.
+# Every option in the environment reached CMake.
 switches=$(unzip -p "$t"/wheelhouse/torch-*.whl torch/version.py)
 for name in USE_CUDA=0 USE_ROCM=0 USE_XPU=0 USE_DISTRIBUTED=on USE_GLOO=on USE_MKLDNN=on USE_NUMA=off BUILD_TEST=off; do
   [[ $switches == *"'${name%=*}': '${name#*=}'"* ]] || fail "$name: $switches"
@@ -57,7 +57,7 @@ done
 run_json build pytorch torchvision torchaudio "${options[@]}" "${no_images[@]}"
 expect "cached,cached,cached" "$(json '[s.outcome for s in steps]' | paste -sd, -)"
 
-# What is installed together is what was built together; a torch of the same version with another label is refused by pip itself.
+# Only packages built together install together; pip itself rejects a torch of the same version with another label.
 python3 -m venv "$t/together"
 "$t/together/bin/python" -m pip install -q --no-index --no-deps "$t"/wheelhouse/torch*.whl
 "$t/together/bin/python" - <<'PYTHON'
@@ -74,7 +74,7 @@ run_json plan pytorch torchvision torchaudio "${options[@]}" "${no_images[@]}" -
 good "plan of main"
 for name in vision audio; do
   pin=$(git -C "$root/up/pytorch/$name" rev-parse pinned)
-  [[ $(json notes) == *"torch$name: $pin, since .github/ci_commit_pins/$name.txt of pytorch says so"* ]] || fail "$(json notes)"
+  [[ $(json notes) == *"torch$name: $pin, pinned by .github/ci_commit_pins/$name.txt of pytorch"* ]] || fail "$(json notes)"
 done
 # checkout decides in the same way.
 run checkout pytorch --variant cpu --into "$t/release"
@@ -85,9 +85,9 @@ expect "$(git -C "$root/up/pytorch/vision" rev-parse 'v0.28.0^{commit}')" "$(git
 # A release that belongs to another torch is built, with a warning.
 run_json plan pytorch torchaudio "${options[@]}" --ref torchaudio=v2.8.0
 good "plan of another pair"
-[[ $(json notes) == *"warning: torchaudio: v2.8.0 belongs to torch 2.8, but it is built against torch 2.13"* ]] || fail "$(json notes)"
+[[ $(json notes) == *"warning: torchaudio: v2.8.0 is made for torch 2.8, but it is built against torch 2.13"* ]] || fail "$(json notes)"
 
-# Files of torch's own test folder, with the wheel and outside of the source.
+# Files of torch's own test folder, with the wheel and outside the source.
 run_json build pytorch "${options[@]}" --set upstream-tests=on
 good "build with upstream's tests"
 expect "upstream-indexing pass,upstream-views pass,upstream-types pass,upstream-layers pass" \
@@ -96,7 +96,7 @@ expect "upstream-indexing pass,upstream-views pass,upstream-types pass,upstream-
 run_json test "$(json 'steps[0].wheel')"
 expect "not-run the source is not available" "$(json '[x.outcome + " " + x.why for x in items[0].tests if x.id == "upstream-views"]')"
 
-# A torch without pins: vision and audio are those that belong to its version, not to the newest torch there is.
+# A torch without pins: vision and audio belong to its version, not to the newest torch.
 git -C "$root/up/pytorch/pytorch" checkout -q -b no-pins
 git -C "$root/up/pytorch/pytorch" rm -q -r .github
 git -C "$root/up/pytorch/pytorch" commit -q -m "no pins"
@@ -104,9 +104,9 @@ publish pytorch/pytorch
 cd "$t"
 run_json plan pytorch torchvision torchaudio "${options[@]}" "${no_images[@]}" --ref pytorch=no-pins
 good "plan without pins"
-[[ $(json notes) == *"torchvision: v0.28.0, which belongs to torch 2.13"* ]] || fail "$(json notes)"
+[[ $(json notes) == *"torchvision: v0.28.0, which matches torch 2.13"* ]] || fail "$(json notes)"
 
-# Every named setting reaches the environment: all that differ from what is usual at once.
+# Every named setting reaches the environment: all non-default values at once.
 settings=(tests=on functorch=off numpy=off distributed=off gloo=off tensorpipe=off mpi=on numa=on mkldnn=off fbgemm=off xnnpack=off
   nnpack=off openmp=off kineto=off itt=off ccache=off blas=openblas build-number=2 version-suffix=+mine extra-requirements=sympy)
 run_json plan pytorch --variant cpu "${settings[@]/#/--set=}"
@@ -142,7 +142,7 @@ run_json plan pytorch --variant cpu --set release-type=dev
 expect "2.13.0+git$(git -C "$root/up/pytorch/pytorch" rev-parse v2.13.0 | cut -c1-8).cpu" \
   "$(json 'steps[0].environment["PYTORCH_BUILD_VERSION"]')"
 
-# Traps. trap WORDS LINE…: with those lines in the recipe the build ends, and the words are in what is told.
+# Traps. trap TEXT LINE…: with those lines in the recipe the build fails, and the output contains the text.
 trap_bites() {
   torch_as_is "${@:2}"
   run build pytorch "${options[@]}"
@@ -150,21 +150,21 @@ trap_bites() {
   [[ $(<"$t/out")$(<"$t/err")$(cat "$(ls -t "$t"/store/logs/pytorch-* | head -n 1)") == *"$1"* ]] ||
     { cat "$t/out" "$t/err" >&2; fail "no word of «$1»"; }
 }
-# Submodules that the CPU never compiles are looked for all the same.
+# Submodules that the CPU never compiles are required all the same.
 trap_bites "Could not find any of" '[checkout]' 'submodules = ["third_party/gloo", "third_party/psimd"]'
 # The number and the version go together.
 trap_bites "no build number" 'build.environment.PYTORCH_BUILD_NUMBER = "{set.nothing}"'
-# Without both the commit is in the version, and that is not the wheel that was planned.
+# Without both the commit is in the version, which is not the planned wheel.
 trap_bites "2.13.0a0+git" 'build.environment.PYTORCH_BUILD_NUMBER = "{set.nothing}"' 'variant.cpu.build.environment.PYTORCH_BUILD_VERSION = "{set.nothing}"'
-# NCCL is cloned for the CPU, too, unless CUDA is said to be off.
+# NCCL is cloned for the CPU, too, unless CUDA is disabled.
 trap_bites "NVIDIA/nccl" 'variant.cpu.build.environment.USE_CUDA = "{set.nothing}"'
-# CMake 4 refuses what a submodule asks for.
+# CMake 4 rejects a submodule's requirement.
 trap_bites "Compatibility with CMake < 3.5 has been removed" 'build.requires = ["cmake>=4", "ninja", "wheel"]'
-# pip isolates nothing here: what pyproject.toml names is in the environment because we put it there.
+# pip isolates nothing here: we installed the requirements of pyproject.toml.
 trap_bites 'Unable to `import yaml`' 'build.drop-requires = ["pyyaml"]'
 
-# A configuration that is there is not made again, and new switches are ignored: one that lies in a folder (git ignores it) is not
-# taken along, and our own is taken away when the switches are others.
+# An existing configuration is not regenerated, and new options are ignored: one in a folder (ignored by git) is not
+# copied, and our own is removed when the options change.
 torch_as_is
 run checkout pytorch --variant cpu --into "$t/here"
 good checkout
@@ -182,7 +182,7 @@ torch_as_is 'build.clean = []'
 run_json build pytorch "${options[@]}" --source "pytorch=$t/here" --set gloo=off
 expect "1 fail" "$status $(json '[x.outcome for x in steps[0].tests if x.id == "distributed"]')" "with an old configuration"
 
-# related_commits of AMD's repository come before pin files; where a record is demanded and there is none, nothing is done.
+# related_commits of AMD's repository take precedence over pin files; a required but missing record is an error.
 torch_as_is
 run checkout pytorch --variant rocm --ref release/2.13 --no-hipify --into "$t/amd"
 good "checkout of AMD's branch"

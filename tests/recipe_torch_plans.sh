@@ -1,7 +1,7 @@
 #!/bin/bash
-# What the recipes of torch and of what belongs to it plan for GPUs, on described machines: hipify, the module that loads ROCm's
-# libraries, requirements and versions by kind of release, flash attention by architecture and by Triton, architectures and PTX,
-# cuDNN and NCCL. tests/recipes.sh shows whole plans; here each rule is asked alone.
+# Plans of torch's recipes and related ones for GPUs, on described machines: hipify, the module that loads ROCm's
+# libraries, requirements and versions by kind of release, flash attention by architecture and by Triton, architectures
+# and PTX, cuDNN and NCCL. tests/recipes.sh shows whole plans; here each rule is tested alone.
 source "$(dirname "$0")/common.inc"
 for name in rocm cuda; do cat "$tests/recipes/machines/$name.toml" "$tests/recipes/sources.toml" >"$t/$name.toml"; done
 export WHEELSMITH_STORE=$t/store
@@ -14,10 +14,10 @@ asked() {
   good "plan $*"
   step="[s for s in steps if s.package == '$1'][0]"
 }
-# told VARIABLE: of the step asked for last; - where it is not set.
+# told VARIABLE: of the last step; - if it is not set.
 told() { json "$step.environment.get('$1', '-')"; }
 
-# ROCm: the sources are translated first, the module is written, and its text names libraries in the order of loading.
+# ROCm: the sources are translated first, the module is written, and its text lists libraries in loading order.
 asked pytorch rocm
 expect '${env}/bin/python tools/amd_build/build_amd.py' "$(json "$step.prepare[0]" | paste -sd' ' -)"
 expect torch/_rocm_init.py "$(json "$step.files")"
@@ -28,7 +28,7 @@ import re, sys, types
 text = open(sys.argv[1]).read()
 module = re.search(r"printf %s '(.*?)' >\"\$source\"/torch/_rocm_init.py", text, re.S)[1].replace("'\\''", "'")
 
-# initialized KNOWN: what the module asks of an SDK that knows these names, and raises for others as the real one does.
+# initialized KNOWN: the module's requests to an SDK that knows these names, and raises for others like the real one.
 def initialized(known):
     asked = {}
     def initialize_process(preload_shortnames, check_version):
@@ -56,12 +56,12 @@ older = set(names) - {"rccl", "roctx64"}
 assert initialized(older)["names"] == [name for name in names if name in older]
 assert text.index("_rocm_init.py") < text.index("build_amd.py") < text.index("bdist_wheel")
 PYTHON
-# Flags are added to ours, not put in their place.
+# Flags are added to ours, not replaced.
 [[ $(told CXXFLAGS) == *-O3*-ffile-prefix-map*-Wno-error=maybe-uninitialized*rocm_sysdeps/include* ]] || fail "$(told CXXFLAGS)"
 [[ $(told LDFLAGS) == *-Wl,-s*rocm_sysdeps/lib* ]] || fail "$(told LDFLAGS)"
 expect "ON OFF gfx1151" "$(told USE_ROCM) $(told USE_CUDA) $(told PYTORCH_ROCM_ARCH)"
 expect "- - 1" "$(told BLAS) $(told OpenBLAS_LIB_NAME) $(told USE_STATIC_MKL)" "7.1 has no OpenBLAS of its own"
-# Names that an older SDK does not know make the import fail: each version has its own list.
+# Names unknown to an older SDK make the import fail: each version has its own list.
 while read -r version count wanted; do
   sed "s/^version = \"7.1.0\"/version = \"$version\"/" "$t/rocm.toml" >"$t/rocm-other.toml"
   machine=$t/rocm-other.toml
@@ -113,8 +113,8 @@ asked pytorch rocm --set rocm-wheels=off
 expect "triton==3.5.1 " "$(told PYTORCH_EXTRA_INSTALL_REQUIREMENTS) $(json "$step.files")"
 [[ " $(json "$step.checks.members" | paste -sd' ' -) " != *_rocm_init* ]] || fail "the module is looked for"
 
-# Flash attention: by the architectures that AOTriton knows, and only with Triton; both switches move together, and what is
-# downloaded needs the network.
+# Flash attention: by the architectures that AOTriton supports, and only with Triton; both options change together, and
+# its downloads need the network.
 while read -r archs set wanted network; do
   options=()
   [[ $set == - ]] || options=(--set "$set")
@@ -135,9 +135,9 @@ gfx942 aotriton=/opt/aotriton ON false
 gfx942 mem-eff-attention=off ON true
 ATTENTION
 asked pytorch rocm --arch gfx906
-[[ $(json notes) == *"AOTriton knows none of the architectures"* ]] || fail "$(json notes)"
-# Without a Triton to deliver (none is published, and no LLVM is named to build it with) there is no flash attention, and the wheel
-# asks for none.
+[[ $(json notes) == *"AOTriton supports none of the architectures"* ]] || fail "$(json notes)"
+# Without a Triton to deliver (none is published, and no LLVM is given to build it with) there is no flash attention,
+# and the wheel does not require it.
 mkdir "$t/recipes"
 cat >"$t/recipes/pytorch.toml" <<'TOML'
 name = "pytorch"
@@ -151,20 +151,20 @@ TOML
 asked pytorch rocm --arch gfx942 --recipes "$t/recipes"
 expect triton "$(json '[s.package for s in steps if s.skipped]')"
 expect "OFF OFF false" "$(told USE_FLASH_ATTENTION) $(told USE_MEM_EFF_ATTENTION) $(json "$step.network")"
-[[ $(json notes) == *"no Triton is delivered"* ]] || fail "$(json notes)"
+[[ $(json notes) == *"Triton is not built with it"* ]] || fail "$(json notes)"
 expect "rocm[libraries]==7.1.*" "$(told PYTORCH_EXTRA_INSTALL_REQUIREMENTS)"
-# With an LLVM it is built before, and required.
+# With an LLVM it is built first, and required.
 asked pytorch rocm --arch gfx942 --recipes "$t/recipes" --set llvm=/opt/llvm
 expect "ON ON" "$(told USE_FLASH_ATTENTION) $(told USE_MEM_EFF_ATTENTION)"
 expect "rocm[libraries]==7.1.* | triton==3.5.1" "$(told PYTORCH_EXTRA_INSTALL_REQUIREMENTS)" "the version that its source says"
-# AMD's release/2.7 goes without both, whatever is said, and says why.
+# AMD's release/2.7 has neither, whatever is requested, and says why.
 asked pytorch rocm --ref release/2.7 --arch gfx942 --set flash-attention=on
 expect "0 0 false" "$(told USE_FLASH_ATTENTION) $(told USE_MEM_EFF_ATTENTION) $(json "$step.network")"
 [[ $(json notes) == *"release/2.7"* ]] || fail "$(json notes)"
 expect https://github.com/ROCm/pytorch.git "$(json "$step.source.url")"
 asked pytorch rocm --ref main
 expect https://github.com/pytorch/pytorch.git "$(json "$step.source.url")"
-# Architectures without libraries are refused, and force builds them.
+# Architectures without libraries are rejected; force builds them.
 run plan pytorch --variant rocm --machine "$t/rocm.toml" --arch gfx90c
 expect 1 "$status"
 [[ $(<"$t/err") == *gfx90c*"--set force=on"* ]] || fail "$(<"$t/err")"
@@ -174,12 +174,13 @@ asked torchvision rocm
 expect "1 0 0 gfx1151" "$(told FORCE_CUDA) $(told TORCHVISION_USE_NVJPEG) $(told TORCHVISION_USE_VIDEO_CODEC) $(told PYTORCH_ROCM_ARCH)"
 asked torchaudio rocm
 expect "1 0 - 0" "$(told USE_ROCM) $(told USE_CUDA) $(told BUILD_SOX) $(told BUILD_CUDA_CTC_DECODER)"
-# ROCm's own LLVM stays out of Triton's sight.
+# Triton does not see ROCm's own LLVM.
 asked triton rocm --set llvm=/opt/llvm
 [[ $(told TRITON_APPEND_CMAKE_ARGS) == *-DCMAKE_FIND_USE_CMAKE_ENVIRONMENT_PATH=FALSE* ]] || fail "$(told TRITON_APPEND_CMAKE_ARGS)"
 expect "+rocm7.1.0 /opt/llvm 1" "$(told TRITON_WHEEL_VERSION_SUFFIX) $(told LLVM_SYSPATH) $(told TRITON_OFFLINE_BUILD)"
 
-# CUDA: any notation becomes torch's, PTX stays where it was asked for; what torch's extension builder does not know is refused.
+# CUDA: any notation becomes torch's, requested PTX stays; architectures unknown to torch's extension builder are
+# rejected.
 while read -r archs wanted; do
   asked pytorch cuda --arch "$archs"
   expect "$wanted" "$(told TORCH_CUDA_ARCH_LIST)" "$archs"
@@ -198,7 +199,7 @@ expect "8.0;8.6;9.0+PTX" "$(told TORCH_CUDA_ARCH_LIST)" "the recipe's list runs 
 machine=
 expect "1 on 0 -Xfatbin -compress-all" "$(told USE_CUDA) $(told USE_CUDNN) $(told USE_SYSTEM_NCCL) $(told TORCH_NVCC_FLAGS)"
 expect "triton==3.5.1" "$(told PYTORCH_EXTRA_INSTALL_REQUIREMENTS)"
-# NCCL at torch's pin lies where torch would clone it to.
+# NCCL at torch's pin is placed where torch would clone it.
 expect "nccl v2.27.7-1" "$(json "$step.fetches[0].name + ' ' + $step.fetches[0].ref")"
 expect 'ln -sfn ${tree}/fetched/nccl third_party/nccl' "$(json "$step.prepare[0]" | paste -sd' ' -)"
 while read -r setting value variable wanted; do
@@ -229,7 +230,7 @@ asked pytorch cuda --build-type minsizerel
 expect "MinSizeRel" "$(told CMAKE_BUILD_TYPE)"
 asked pytorch cuda --set nccl=system
 expect "" "$(json "$step.fetches")"
-# Where no GPU is seen torchvision compiles nothing for one unless it is forced to.
+# Without a visible GPU torchvision compiles no GPU code unless forced.
 asked torchvision cuda --arch 8.0
 expect "1 8.0 0.28.0+cu130" "$(told FORCE_CUDA) $(told TORCH_CUDA_ARCH_LIST) $(told BUILD_VERSION)"
 
@@ -238,7 +239,7 @@ while read -r variant machine label; do
   run_json plan pytorch torchvision torchaudio --variant "$variant" --machine "$t/$machine.toml"
   good "plan of three for $variant"
   expect "2.13.0+$label" "$(json '[s.wheel_version for s in steps if s.package == "pytorch"][0]')" "$variant"
-  [[ $(json notes) == *"torchvision: v0.28.0, which belongs to torch 2.13"*"torchaudio: v2.11.0, which belongs to torch 2.13"* ]] || fail "$(json notes)"
+  [[ $(json notes) == *"torchvision: v0.28.0, which matches torch 2.13"*"torchaudio: v2.11.0, which matches torch 2.13"* ]] || fail "$(json notes)"
   torch=$(json '[s.id for s in steps if s.package == "pytorch"][0]')
   for package in torchvision torchaudio; do
     step="[s for s in steps if s.package == '$package'][0]"
@@ -250,12 +251,12 @@ done <<'PAIRS'
 cuda cuda cu130
 rocm rocm rocm7.1.0
 PAIRS
-# A label of the user's own holds for all; a number is appended to the version by torch itself, so that only the public part is sure.
+# A user's label applies to all; torch itself appends a number to the version, so only the public part is certain.
 step='[s for s in steps if s.package == "torchvision"][0]'
 run_json plan pytorch torchvision --variant cuda --machine "$t/cuda.toml" --set version-suffix=+mine
 expect "2.13.0+mine 0.28.0+mine" "$(told PYTORCH_VERSION) $(told BUILD_VERSION)"
 run_json plan pytorch torchvision --variant cuda --machine "$t/cuda.toml" --set build-number=2
 expect "2.13.0" "$(told PYTORCH_VERSION)"
-# A torch of an index is required as its version alone.
+# A torch from an index is required by its version alone.
 run_json plan torchvision --variant cuda --machine "$t/cuda.toml" --torch 2.13.0+cu130
 expect "2.13.0" "$(told PYTORCH_VERSION)"

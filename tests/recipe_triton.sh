@@ -1,6 +1,6 @@
 #!/bin/bash
-# Triton as far as its pinned LLVM, from a small repository: refused with its reason, then built with an LLVM that is named; and each
-# trap that its recipe steps over, entered with its handling taken away.
+# Triton up to its pinned LLVM, from a small repository: rejected with the reason, then built with a given LLVM; and
+# each trap that its recipe avoids, triggered by removing its handling.
 source "$(dirname "$0")/common.inc"
 source "$tests/small_package.inc"
 source "$tests/small_torch.inc"
@@ -11,7 +11,7 @@ small_torch "$t"
 small_llvm "$t/llvm"
 good() { [[ $status == 0 ]] || { cat "$t/out" "$t/err" >&2; fail "$1 ended with $status"; }; }
 
-# Nothing is fetched or compiled before it is said what is missing, and how it is given.
+# The missing LLVM is reported, with the fix, before anything is fetched or compiled.
 for command in plan build; do
   run $command triton --variant cpu
   expect 1 "$status" "$command without LLVM"
@@ -33,20 +33,20 @@ good build
 expect "imports pass,version pass" "$(json '[x.id + " " + x.outcome for x in steps[0].tests]' | paste -sd, -)"
 expect TRITON_PTXAS_PATH "$(json 'runtime[0].variable')"
 
-# For torch 2.7 the package is in a subfolder, as the source itself says.
+# For torch 2.7 the package is in a subfolder, as the source itself shows.
 run_json build triton --variant cpu --set "llvm=$t/llvm" --ref v3.3.1
 good "build of 3.3"
 [[ $(json 'steps[0].wheel') == */triton-3.3.1-cp3*.whl ]] || fail "$(json 'steps[0].wheel')"
 expect "imports pass,version pass" "$(json '[x.id + " " + x.outcome for x in steps[0].tests]' | paste -sd, -)"
 [[ $(unzip -l "$(json 'steps[0].wheel')") == *triton/backends/nvidia/driver.py* ]] || fail "no backends"
 
-# With the version of a commit where it is meant to be there.
+# With a commit's version where that is intended.
 run_json build triton --variant cpu --set "llvm=$t/llvm" --set release-type=dev
 good "dev build"
 [[ $(json 'steps[0].wheel') == */triton-3.7.1+git$(git -C "$root/up/triton-lang/triton" rev-parse --short=8 v3.7.1)-*.whl ]] ||
   fail "$(json 'steps[0].wheel')"
 
-# An edit that finds nothing is no silence: a warning here, where a source without -Werror is as good.
+# An edit without a match is not silent: a warning here, where a source without -Werror works as well.
 grep -q "edited CMakeLists.txt" "$(ls -t "$t"/store/logs/triton-* | head -n 1)" || fail "the edit is not in the log"
 smaller triton '[[build.edit]]' 'file = "CMakeLists.txt"' 'from = "-Wevery"' 'to = "-Wnothing"' 'why = "a test"' 'required = false' \
   '[[build.more-edit]]' 'file = "CMakeLists.txt"' 'from = "-Werror "' 'to = ""' 'why = "a test"'
@@ -73,25 +73,25 @@ trap_bites() {
 }
 arguments='build.environment.TRITON_APPEND_CMAKE_ARGS ='
 trap_bites "-Werror=unused-variable" 'build.edit = []'
-# The switch of the same name, which setup.py sets too, changes nothing.
+# The option of the same name, which setup.py sets too, changes nothing.
 trap_bites "-Werror=unused-variable" 'build.edit = []' "$arguments \"-DTRITON_BUILD_UT=OFF -DLLVM_ENABLE_WERROR=OFF\""
 trap_bites "googletest would be cloned" "$arguments \"-DLLVM_ENABLE_ASSERTIONS=OFF\""
 trap_bites "JSON_SYSPATH is not set" 'build.environment.TRITON_BUILD_PROTON = "on"'
-# Where git sees the repository the commit is in the version of a release.
+# Where git sees the repository the commit is in a release's version.
 smaller triton '[[more-when]]' 'if = { set.release-type = "release" }' 'build.environment.GIT_DIR = "{set.nothing}"'
 rm -r "$t/wheelhouse"
 run build triton --variant cpu --set "llvm=$t/llvm"
 [[ $(ls "$t/wheelhouse") == triton-3.7.1+git* ]] || fail "$(ls "$t/wheelhouse")"
-# Not offline it goes into the network before any command runs, and there is none.
+# Without offline mode it uses the network before any command runs, and there is none.
 trap_bites "in tools_of_nvidia" '[[more-when]]' 'if = { set.llvm = "/*" }' 'build.environment.TRITON_OFFLINE_BUILD = "{set.nothing}"'
-# LLVM of something else.
+# An LLVM of another commit.
 rm "$t/llvm/lib/libMLIRIR.a"
 smaller triton
 run build triton --variant cpu --set "llvm=$t/llvm" --clean --set link-jobs=2
 expect 1 "$status"
 [[ $(<"$t/out")$(<"$t/err") == *MLIR* ]] || fail "$(<"$t/out")"
 
-# For NVIDIA ptxas and CUDA's headers are in the wheel, from the toolkit; one of a few files is enough for that.
+# For NVIDIA the wheel contains ptxas and CUDA's headers from the toolkit; a few files suffice for that.
 small_llvm "$t/llvm"
 rm "$t/recipes/triton.toml"
 mkdir -p "$t/cuda/bin" "$t/cuda/include/crt" "$t/cuda/lib64"

@@ -1,6 +1,6 @@
 #!/bin/bash
-# torchvision and torchaudio for the CPU from small repositories with real operators, against the torch that the registry has: the
-# recipes' own tests pass; and each trap that they step over, entered with its handling taken away.
+# torchvision and torchaudio for the CPU from small repositories with real operators, against a torch from the package
+# index: the recipes' own tests pass; and each trap that they avoid, triggered by removing its handling.
 source "$(dirname "$0")/common.inc"
 source "$tests/small_package.inc"
 source "$tests/small_torch.inc"
@@ -14,7 +14,7 @@ options=(--torch 2.13.0 --variant cpu)
 
 run_json build torchvision torchaudio "${options[@]}"
 good build
-[[ $(json notes) == *"torchvision: v0.28.0, which belongs to torch 2.13"*"torchaudio: v2.11.0, which belongs to torch 2.13"* ]] ||
+[[ $(json notes) == *"torchvision: v0.28.0, which matches torch 2.13"*"torchaudio: v2.11.0, which matches torch 2.13"* ]] ||
   fail "$(json notes)"
 [[ $(json 'steps[0].wheel') == */torchvision-0.28.0+cpu-cp3*.whl ]] || fail "$(json 'steps[0].wheel')"
 [[ $(json 'steps[1].wheel') == */torchaudio-2.11.0+cpu-*.whl ]] || fail "$(json 'steps[1].wheel')"
@@ -23,10 +23,10 @@ expect "imports pass,version pass,operators pass,png pass,jpeg pass" \
 expect "imports pass,version pass,resample pass,filter pass" \
   "$(json '[x.id + " " + x.outcome for x in steps[1].tests]' | paste -sd, -)"
 [[ $(unzip -p "$(json 'steps[0].wheel')" '*/METADATA') == *"Requires-Dist: torch==2.13.0"$'\n'* ]] || fail "vision's torch"
-# torch's stable interface: audio fits other torches.
+# torch's stable interface: audio works with other torches.
 [[ $(unzip -p "$(json 'steps[1].wheel')" '*/METADATA') == *"Requires-Dist: torch"$'\n'* ]] || fail "audio's torch"
 
-# What of the settings reaches their build.
+# The settings that reach their builds.
 while read -r package setting value variable wanted; do
   run_json plan "$package" "${options[@]}" --set "$setting=$value"
   good "plan with $setting=$value"
@@ -44,7 +44,7 @@ torchaudio openmp off USE_OPENMP off
 torchaudio version-suffix +mine BUILD_VERSION 2.11.0+mine
 SETTINGS
 
-# trap_bites PACKAGE WORDS OPTION… -- LINE…
+# trap_bites PACKAGE TEXT OPTION… -- LINE…
 trap_bites() {
   local package=$1 words=$2 more=()
   shift 2
@@ -55,16 +55,16 @@ trap_bites() {
   [[ $(<"$t/out")$(<"$t/err")$(cat "$(ls -t "$t/store/logs/$package"-* | head -n 1)") == *"$words"* ]] ||
     { cat "$t/out" "$t/err" >&2; fail "no word of «$words»"; }
 }
-# PNG that is not found is a warning only; the recipe's test sees that it is missing.
+# A missing PNG is only a warning; the recipe's test detects it.
 trap_bites torchvision "undefined symbol: tv_encode_png" -- '[[more-when]]' 'if = { set.png = "on" }' \
   'build.environment.TORCHVISION_USE_PNG = "0"'
-# Without BUILD_VERSION the commit is in the version, and that is not the wheel that was planned.
+# Without BUILD_VERSION the commit is in the version, which is not the planned wheel.
 trap_bites torchvision "0.28.0a0+" -- 'build.environment.BUILD_VERSION = "{set.nothing}"'
 trap_bites torchaudio "2.11.0a0+" -- 'build.environment.BUILD_VERSION = "{set.nothing}"'
 # A machine with CUDA, or a torch for it, would be built for CUDA.
 trap_bites torchaudio "no CUDA in this one" -- 'variant.cpu.build.environment.USE_CUDA = "{set.nothing}"'
 
-# Before 2.9 CMake brought sox and FFmpeg, from the network.
+# Before 2.9 CMake downloaded sox and FFmpeg.
 old=(--ref torchaudio=v2.8.0)
 smaller torchaudio '[[test]]' 'imports = ["torchaudio"]'
 run_json build torchaudio "${options[@]}" "${old[@]}"

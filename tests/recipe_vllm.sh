@@ -1,6 +1,6 @@
 #!/bin/bash
-# vLLM for ROCm from three repositories in miniature, with a small SDK in place of ROCm and a torch that must stay as it is:
-# flash-attention, AITER where it can be, vLLM; and the verdict that the build is closed with. Then what is said without a ROCm.
+# vLLM for ROCm from three miniature repositories, with a small SDK in place of ROCm and a torch that must not change:
+# flash-attention, AITER where possible, vLLM; and the closing checklist. Then the messages without a ROCm.
 source "$(dirname "$0")/common.inc"
 source "$tests/small_package.inc"
 source "$tests/rocm_small_sdk.inc"
@@ -21,17 +21,17 @@ good() { [[ $status == 0 ]] || { cat "$t/out" "$t/err" >&2; tail -n 40 "$t"/stor
 outcomes() { json '[s.package + " " + s.outcome for s in steps]' | paste -sd, -; }
 checklist() { json '[c.id + " " + c.state for c in checklist]' | paste -sd, -; }
 found() { json "[c.found for c in checklist if c.id == '$1'][0]"; }
-# seen WHEEL NAME: what the package noted while it was built; - for what was not set.
+# seen WHEEL NAME: what the package recorded during its build; - if unset.
 seen() { unzip -p "$1" '*/_seen.json' >"$t/seen.json" && python3 -c 'import json, sys; print(json.load(open(sys.argv[1])).get(sys.argv[2], "-"))' "$t/seen.json" "$2"; }
 wheel_of() { json "[s.wheel for s in steps if s.package == '$1'][0]"; }
 
-# --- without a ROCm: everything can be planned, what is missing is named, and nothing is compiled
+# --- without a ROCm: everything can be planned, missing parts are named, and nothing is compiled
 variable() { json "[s.environment for s in steps if s.package == '$1'][0].get('$2', '-')"; }
 for arch in gfx1151 gfx942; do
   run_json plan vllm --variant rocm --arch $arch
   good "plan for $arch"
   expect "flash-attn-rocm,aiter,vllm" "$(json '[s.package for s in steps]' | paste -sd, -)" "three phases in order"
-  [[ $(json notes) == *"vllm: no ROCm is here"* && $(json notes) != *"flash-attn-rocm: no ROCm"* ]] || fail "notes: $(json notes)"
+  [[ $(json notes) == *"vllm: this machine has no ROCm"* && $(json notes) != *"flash-attn-rocm: this machine has no ROCm"* ]] || fail "notes: $(json notes)"
   if [[ $arch == gfx1151 ]]; then
     [[ $(json 'steps[1].skipped') == *"is for gfx9 (CDNA)"*"--set force=on"* ]] || fail "AITER: $(json 'steps[1]')"
     expect 11.5.1 "$(variable vllm HSA_OVERRIDE_GFX_VERSION)"
@@ -63,7 +63,7 @@ for arch in gfx1151 gfx942; do
   [[ ! -e store/trees || -z $(ls store/trees) ]] || fail "something was compiled: $(ls store/trees)"
 done
 
-# --- all of it for gfx1151
+# --- everything for gfx1151
 common=(vllm --variant rocm --rocm "$t/sdk" --install --into "$t/venv")
 run_json build "${common[@]}" --arch gfx1151
 good "build for gfx1151"
@@ -71,7 +71,7 @@ expect "flash-attn-rocm built,aiter skipped,vllm built" "$(outcomes)"
 [[ $(json 'steps[1].cause') == *"vLLM does not use it there"* ]] || fail "AITER: $(json 'steps[1].cause')"
 expect "cmake good,installed good,vllm-help good,vllm-version good,rocm-paths good,device-libraries good,wheels good" "$(checklist)"
 [[ $(found cmake) == "$t/bin/cmake 3.31."*"(system)" ]] || fail "$(found cmake)"
-[[ $(found installed) == "torch 2.13.0+rocm7.1, flash_attn 2.8.0.post2, amd-aiter (skipped, and optional), vllm 0.32.0+rocm7.1.0" ]] || fail "$(found installed)"
+[[ $(found installed) == "torch 2.13.0+rocm7.1, flash_attn 2.8.0.post2, amd-aiter (optional, skipped), vllm 0.32.0+rocm7.1.0" ]] || fail "$(found installed)"
 [[ $(found device-libraries) == "HIP_DEVICE_LIB_PATH=$t/sdk/lib/llvm/amdgcn/bitcode" ]] || fail "$(found device-libraries)"
 [[ $(found wheels) == vllm-0.32.0+rocm7.1.0-*.whl,*flash_attn-2.8.0.post2-py3-none-any.whl* ]] || fail "$(found wheels)"
 expect "FLASH_ATTENTION_TRITON_AMD_ENABLE=TRUE,HSA_OVERRIDE_GFX_VERSION=11.5.1,VLLM_ROCM_USE_AITER=0" "$(json '[r.variable + "=" + r.value for r in runtime]' | paste -sd, -)"
@@ -86,19 +86,19 @@ metadata=$(unzip -p "$vllm" '*.dist-info/METADATA')
 expect "$torch" "$(torch_sum venv)" "torch was touched"
 [[ $("$t/venv/bin/vllm" --help) == *"serves with torch 2.13.0+rocm7.1"* ]] || fail "vllm --help"
 
-# In words, without an environment to install into: what is not installed is not known, and nothing is bad.
+# As text, without an environment to install into: uninstalled packages are unknown, and nothing fails.
 run build vllm --variant rocm --rocm "$t/sdk" --arch gfx1151
 expect 0 $status "$(cat "$t/out" "$t/err")"
 for words in 'HSA_OVERRIDE_GFX_VERSION=11.5.1' 'FLASH_ATTENTION_TRITON_AMD_ENABLE=TRUE' 'checklist'; do
   [[ $(<"$t/out") == *"$words"* ]] || fail "the closing text lacks '$words': $(<"$t/out")"
 done
 
-# --- AITER is tried where it has no kernels; that it fails stops nothing
+# --- AITER is tried where it has no kernels; its failure stops nothing
 run_json build "${common[@]}" --arch gfx1151 --set force=on
 good "with --set force=on"
 expect "flash-attn-rocm cached,aiter failed,vllm cached" "$(outcomes)"
 [[ $(json notes) == *"although its assembly"* ]] || fail "$(json notes)"
-[[ $(found installed) == *"amd-aiter (failed, and optional)"* ]] || fail "$(found installed)"
+[[ $(found installed) == *"amd-aiter (optional, failed)"* ]] || fail "$(found installed)"
 
 # --- gfx942: AITER is one of them
 run_json build "${common[@]}" --arch gfx942
@@ -111,7 +111,7 @@ expect - "$(seen "$(wheel_of vllm)" HSA_OVERRIDE_GFX_VERSION)"
 expect "VLLM_ROCM_USE_AITER=1" "$(json '[r.variable + "=" + r.value for r in runtime if "AITER" in r.variable]')"
 expect "$torch" "$(torch_sum venv)" "torch was touched"
 
-# --- the checklist finds what is wrong: a program that does not start, wheels that are gone, device libraries that are not there
+# --- the checklist finds defects: a program that does not start, missing wheels, missing device libraries
 echo 'raise ImportError("no HSA runtime")' >"$(echo venv/lib/python3*/site-packages)/torch/_C/__init__.py"
 run_json build "${common[@]}" --arch gfx942
 expect 1 $status
@@ -137,4 +137,4 @@ echo '_GLIBCXX_USE_CXX11_ABI = True' >"$(echo venv/lib/python3*/site-packages)/t
 run_json build flash-attn-rocm --recipes "$t/recipes" --variant rocm --rocm "$t/sdk" --arch gfx1151
 expect 1 $status
 expect "device-libraries bad install them,wheels bad " "$(json '[f"{c.id} {c.state} {c.fix or str()}" for c in checklist]' | paste -sd, -)"
-[[ $(found device-libraries) == *"/nothing (nothing is there)"* && $(found wheels) == *"no wheel of vllm"* ]] || fail "$(json checklist)"
+[[ $(found device-libraries) == *"/nothing (empty or missing)"* && $(found wheels) == *"no wheel of vllm"* ]] || fail "$(json checklist)"

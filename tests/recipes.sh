@@ -1,7 +1,7 @@
 #!/bin/bash
-# Every recipe, variant and target on described machines (tests/recipes/machines): what is planned, what the doctor says, and
-# the keys, as text beside what was reviewed (tests/recipes/expected). A change to a recipe shows as a diff here;
-# `tests/recipes.sh --update` takes it over. No network, no torch, no CUDA, no ROCm, and no program in PATH.
+# Every recipe, variant and target on described machines (tests/recipes/machines): the plan, doctor's result, and the
+# keys, compared with reviewed text (tests/recipes/expected). A recipe change shows as a diff here; `tests/recipes.sh
+# --update` accepts it. No network, no torch, no CUDA, no ROCm, and no program in PATH.
 source "$(dirname "$0")/common.inc"
 update=no
 [[ ${1:-} != --update ]] || update=yes
@@ -11,7 +11,7 @@ for file in "$tests"/recipes/machines/*.toml; do
   cat "$file" "$tests/recipes/sources.toml" >"$t/machines/${file##*/}"
 done
 
-# ask OUT ARGUMENT…: with nothing of this machine in reach.
+# ask OUT ARGUMENT…: isolated from this machine.
 ask() {
   local out=$1 code=0
   shift
@@ -38,7 +38,7 @@ report() {
 
 ask "$t/recipes.json" recipes --json
 expect "" "$(json 'broken' "$t/recipes.json")" "recipes that cannot be read"
-# A line for each: recipe, variant, target (- for none).
+# One line each: recipe, variant, target (- for none).
 json '[f"{r.name} {v} {x}" for r in recipes for v in r.variants for x in (r.targets[v] or ["-"])]' "$t/recipes.json" >"$t/cases"
 while read -r recipe variant target; do
   name=$recipe-$variant wanted="$recipe $variant $target"
@@ -57,7 +57,7 @@ while read -r recipe variant target; do
     report "$recipe" "$variant" "$target" "$machine" $options >>"$t/got/$name.txt"
     echo "$wanted" >>"$t/more_done"
   done <"$tests/recipes/more"
-  # What a store, a folder or this machine is called must not be in it.
+  # It must not contain names of a store, a folder or this machine.
   ! grep -nF -e "$t" -e "$HOME/" "$t/got/$name.txt" || fail "$name: a path of this machine"
 done <"$t/cases"
 

@@ -1,5 +1,5 @@
 #!/bin/bash
-# `wheelsmith report`: a page, a trace and a document of a build, whatever its record holds.
+# `wheelsmith report`: a page, a trace and a document of a build, for any record.
 source "$(dirname "$0")/common.inc"
 need ninja pgrep
 cd "$t"
@@ -29,7 +29,7 @@ for c in compiles:
 assert {w["why"]: round(w["seconds"], 1) for w in page["summary"]["waits"]} == {why: round(s, 1) for why, s in waits.items()}
 assert page["records"][0]["slots"] == 32 and page["records"][0]["cache"]["hits"] == 1666
 assert len(page["memory"]) == sum(line["event"] == "memory" for line in lines)
-# No two on a slot at one time, and each where it was.
+# Never two in a slot at one time, and each where it ran.
 slots = {}
 for c in sorted(page["compiles"], key=lambda c: c["start"]):
     assert c["start"] >= slots.get(c["slot"], 0) - 0.005, c
@@ -47,7 +47,7 @@ PY
 size=$(stat -c %s "$t/large.html")
 [[ $size -lt 6000000 ]] || fail "the page of 5,000 compiles has $size bytes"
 
-# --- hostile names do not break out, and lines that are none are counted
+# --- hostile names do not escape, and invalid lines are counted
 python3 - >"$t/hostile.jsonl" <<'PY'
 import json
 names = ["</script><script>window.broken = 1</script>", "<!--<script>", "]]>", "<img src=x onerror='window.broken = 1'>", "\u2028\u2029\x00\x1b[31m",
@@ -73,7 +73,7 @@ head -n 400 "$t/large.jsonl" | sed 's/a build of 5000 units/the other/' >"$t/oth
 run_json report "$t/large.jsonl" "$t/other.jsonl"
 expect "2 32 a build of 5000 units, the other" "$(json 'len(records)') $(json 'max(c.slot for c in compiles) + 1') $(json title)"
 
-# --- wheels by architecture, findings: from what `build --json` printed
+# --- wheels by architecture, findings: from the output of `build --json`
 python3 -c 'import sys; sys.stdout.buffer.write(bytes.fromhex(open(sys.argv[1]).readlines()[1]))' "$tests/../fuzz/corpus/fatbin.hex" >"$t/kernels.fatbin"
 make_wheel "$t/gpu-1.0-py3-none-any.whl" "gpu/kernels.fatbin=$t/kernels.fatbin"
 cat >"$t/steps.json" <<JSON
@@ -86,21 +86,21 @@ expect "sm_80 96 compute_90 88" "$(json '" ".join(a.arch + " " + str(a.bytes) fo
 expect "good w gpu, gone" "$(json verdict) $(json 'steps[0].findings[0].what') $(json title)"
 [[ $(json 'wheels[1].error') == *gone.whl* ]] || fail "a wheel that is gone: $(json wheels)"
 
-# --- what is none
+# --- invalid input
 run report "$tests/common.inc" -o "$t/none.html"
 expect 1 "$status"
-grep -q 'neither a record' "$t/err"
+grep -q 'neither a compile record' "$t/err"
 [[ ! -e $t/none.html ]] || fail "a report of nothing"
 export WHEELSMITH_STORE=$t/empty
 run report -o "$t/none.html"
 expect 1 "$status"
-grep -q 'holds no build yet' "$t/err"
+grep -q 'contains no builds yet' "$t/err"
 run report no-such-step
 expect 2 "$status"
 run report "$t/large.jsonl" --json -o -
 expect 2 "$status"
 
-# --- a real build: the newest of the store, and what is written without words
+# --- a real build: the newest of the store, by default
 source "$tests/governor.inc"
 units good $(for i in {1..6}; do echo "u$i=10,0.2,good"; done) k=20,0.1,killed-once
 "$wheelsmith" run --quiet --cores 2 -- ninja -C good -j 8 >/dev/null
@@ -113,7 +113,7 @@ run_json report "$t/store/logs"
 expect "ninja -C good -j 8" "$(json title)" "by the folder of logs"
 
 # --- steps: outcomes, findings, wheels and the diagnosis of a failure
-[[ -x ${TESTS_PYTHON:-/nonexistent} ]] || { echo "no Python registry in reach: the rest is left out"; exit 0; }
+[[ -x ${TESTS_PYTHON:-/nonexistent} ]] || { echo "the package index is not reachable: the rest is skipped"; exit 0; }
 source "$tests/small_package.inc"
 export HOME=$t/home PIP_DISABLE_PIP_VERSION_CHECK=1
 mkdir -p "$HOME"
@@ -133,7 +133,7 @@ for name in "$newest" SMALL; do
   run_json report "$name"
   expect "$(json 'sorted(c.name for c in compiles)' "$t/plain.json")" "$(json 'sorted(c.name for c in compiles)')" "report $name"
 done
-# Not in the wheelhouse any more: the store still has it. Built again it is cached; the step's report is the build's.
+# Removed from the wheelhouse: the store still has it. Rebuilt it is cached; the step's report is the build's.
 rm "$t"/wheelhouse/*.whl
 run_json report small
 expect "built true" "$(json 'steps[0].outcome') $(json 'wheels[0].size > 1000')"

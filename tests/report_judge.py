@@ -1,5 +1,5 @@
-"""report_judge.py PAGE.html: reads a report as a browser would, fails when anything but our own markup is in it, and prints the
-document that it holds."""
+"""report_judge.py PAGE.html: reads a report as a browser would, fails on any markup that is not ours, and prints the
+document that it contains."""
 import base64
 import hashlib
 import html.parser

@@ -1,5 +1,5 @@
-"""report_record.py COMPILES CORES [SEED]: the record of a build that never was, on standard output. Compiles wait for cores
-and for memory as the governor would have them wait, a few are killed and run again, set back, paused, or fail."""
+"""report_record.py COMPILES CORES [SEED]: prints the record of a simulated build. Compiles wait for cores
+and for memory as under the governor; a few are killed and retried, preempted, paused, or fail."""
 import heapq
 import json
 import random

@@ -1,6 +1,6 @@
 #!/bin/bash
-# `reproduce`: a wheel is built again from what it carries; cmp is the judge of the bytes. What differs is named: a
-# changed source, another compiler, a build that is not deterministic, a wheel that somebody changed.
+# `reproduce`: rebuilds a wheel from its own metadata; cmp compares the bytes. Differences are named: a changed source,
+# another compiler, a nondeterministic build, a modified wheel.
 source "$(dirname "$0")/common.inc"
 source "$tests/small_package.inc"
 need_registry
@@ -18,11 +18,11 @@ wheel=$t/home/${wheel##*/}
 unzip -p "$wheel" >"$t/contents"
 if grep -aq hunter2 "$t/contents"; then fail "a secret is in the wheel"; fi
 
-# What it does not carry must be given: a secret, and the folder that is its source.
+# Inputs that it does not carry must be given: a secret, and its source folder.
 unset WHEELSMITH_RECIPES
 run reproduce "$wheel" --source "$t/recipes/small"
 expect 1 "$status"
-grep -q 'SMALL_TOKEN, whose value the wheel does not carry' "$t/err" || fail "$(<"$t/err")"
+grep -q 'SMALL_TOKEN, whose value is not in the wheel' "$t/err" || fail "$(<"$t/err")"
 run reproduce "$wheel" --env SMALL_TOKEN=hunter2
 expect 1 "$status"
 grep -q -- '--source' "$t/err" || fail "$(<"$t/err")"
@@ -46,13 +46,13 @@ grep -q 'same bytes' "$t/out" || fail "$(<"$t/out")"
 run reproduce "$wheel" --source "$t/recipes/small" --out "$t/home"
 expect 2 "$status" "the wheel's own folder as --out"
 
-# Another secret: other inputs, which the key tells although the values are hidden.
+# Another secret: other inputs, which the key shows although the values are hidden.
 run_json reproduce "$wheel" --source "$t/recipes/small" --env SMALL_TOKEN=other
 expect "1 differs" "$status $(json 'items[0].verdict')"
 expect true "$(json 'items[0].same_payload')"
 expect key "$(json 'items[0].environment[0].what')"
 
-# A changed source is named, and what came of it.
+# A changed source is named, with its effect.
 cp -r "$t/recipes/small" "$t/changed"
 sed -i 's/a + b/a - b/' "$t/changed/small/add.c"
 run_json reproduce "$wheel" --source "$t/changed" --env SMALL_TOKEN=hunter2
@@ -70,7 +70,7 @@ if command -v clang >/dev/null && command -v clang++ >/dev/null; then
   [[ $(json '[e.here for e in items[0].environment if e.what == "compiler"][0]') == clang* ]] || fail "$(<"$t/out")"
 fi
 
-# A wheel that somebody changed after it was built.
+# A wheel modified after its build.
 python3 - "$wheel" "$t/home/changed" <<'PYTHON'
 import sys, zipfile
 source = zipfile.ZipFile(sys.argv[1])
@@ -88,7 +88,7 @@ expect "only-in-wheel" "$(json '[m.kind for m in items[0].members if m.name == "
 expect "line 3 - evil = True" "$(json '[m.reasons[0] for m in items[0].members if m.name == "small/__init__.py"][0]')"
 rm -r "$t/other"
 
-# A build that is not deterministic.
+# A nondeterministic build.
 export WHEELSMITH_RECIPES=$t/recipes
 sed -i 's/^from setuptools.*/&\nimport os, binascii; open("small\/random.py", "w").write("x = %r" % binascii.hexlify(os.urandom(8)))/' "$t/recipes/small/setup.py"
 run_json build small
@@ -97,7 +97,7 @@ run_json reproduce "$wheel"
 expect "1 differs false" "$status $(json 'items[0].verdict') $(json 'items[0].same_payload')"
 [[ $(json '[m.name for m in items[0].members]' | tr '\n' ' ') == *small/random.py* ]] || fail "$(<"$t/out")"
 
-# From a repository: the commit is enough, whatever its branch became.
+# From a repository: the commit suffices, even if its branch moved.
 git_quiet() { git -c user.name=a -c user.email=a@b -C "$@" >/dev/null 2>&1; }
 mkdir "$t/repo"
 cp -r "$t/recipes/small/." "$t/repo"
@@ -121,7 +121,7 @@ wheel=$(json 'steps[0].wheel')
 WHEELSMITH_STORE=$t/store4 run_json reproduce "$wheel"
 [[ $status == 0 ]] || { cat "$t/out" "$t/err" >&2; fail "reproduce of an sdist ended with $status"; }
 
-# Built with the wheel of another step, which is found by its hash.
+# Built with another step's wheel, which is found by hash.
 mkdir -p "$t/recipes/second/second"
 touch "$t/recipes/second/second/__init__.py"
 cat >"$t/recipes/second.toml" <<'TOML'
@@ -145,11 +145,11 @@ mkdir "$t/alone"
 cp "$t/wheelhouse/second-2.0-py3-none-any.whl" "$t/alone"
 WHEELSMITH_STORE=$t/store4 run_json reproduce "$t/alone/second-2.0-py3-none-any.whl"
 expect 1 "$status"
-[[ $(json 'items[0].error') == "small-1.0-"*"name its folder with --wheels"* ]] || fail "$(json 'items[0].error')"
+[[ $(json 'items[0].error') == "small-1.0-"*"give its folder with --wheels"* ]] || fail "$(json 'items[0].error')"
 WHEELSMITH_STORE=$t/store4 run_json reproduce "$t/alone/second-2.0-py3-none-any.whl" --wheels "$t/wheelhouse"
 [[ $status == 0 ]] || { cat "$t/out" "$t/err" >&2; fail "reproduce ended with $status"; }
 
-# What is not ours, or hostile, is refused without running anything.
+# Foreign or hostile wheels are rejected without running anything.
 echo 'x = 1' >"$t/x.py"
 make_wheel "$t/demo-1.0-py3-none-any.whl" "demo/x.py=$t/x.py"
 run_json reproduce "$t/demo-1.0-py3-none-any.whl"

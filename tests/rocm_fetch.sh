@@ -1,6 +1,6 @@
 #!/bin/bash
-# `rocm fetch`: the artifacts of a run from a folder, a web server and a bucket; what is named and missing, what lies about its
-# hash, what is cut off, and the second time.
+# `rocm fetch`: the artifacts of a run from a folder, a web server and a bucket; missing names, wrong hashes, truncated
+# files, and a second run.
 source "$(dirname "$0")/common.inc"
 need python3 zstd xz tar sha256sum curl
 cd "$t"
@@ -33,7 +33,7 @@ artifact base_dbg_generic base/stage lib/debug=d
 artifact blas_lib_gfx942 math/stage lib/libblas.so=blas942
 artifact blas_lib_gfx1151 math/stage lib/libblas-1151.so=blas1151
 ending=.tar.xz artifact blas_dev_generic math/stage include/blas.h=header
-# Both compressions: zstd is taken. Others are no artifacts.
+# Both compressions: zstd is used. Others are not artifacts.
 pack base_lib_generic .tar.xz
 head -c 3000000 /dev/urandom >make/base_lib_generic/base/stage/lib/large
 pack base_lib_generic .tar.zst
@@ -70,7 +70,7 @@ TOML
 fetch() { run_json rocm fetch --base-url "$@"; }
 names() { json '[f["file"] for f in files]' | tr '\n' ' '; }
 
-# From a folder. What would come, then what comes: each in its folder.
+# From a folder. A dry run, then the real one: each in its folder.
 fetch bucket --run-id 77 --dry-run
 expect 0 "$status" "$(<"$t/err")"
 expect "base_dbg_generic.tar.zst base_lib_generic.tar.zst base_run_generic.tar.zst blas_dev_generic.tar.xz blas_lib_gfx1151.tar.zst blas_lib_gfx942.tar.zst " "$(names)"
@@ -83,7 +83,7 @@ done
 expect "" "$(find got -name '*.tar*')" "archives that stay"
 [[ -x got/base_run_generic/base/stage/bin/tool && -L got/base_run_generic/base/stage/bin/link ]] || fail "modes and links"
 expect 77-linux "$(json run)"
-# The second time nothing is fetched; what was replaced there is.
+# The second run fetches nothing; replaced files are fetched.
 fetch bucket --run-id 77 --output-dir got --targets gfx1151 --exclude-components dbg
 expect "0 0" "$status $(json downloaded)"
 echo blas-new >make/blas_lib_gfx1151/math/stage/lib/libblas-1151.so
@@ -91,7 +91,7 @@ pack blas_lib_gfx1151 .tar.zst
 fetch bucket --run-id 77 --output-dir got --targets gfx1151 --exclude-components dbg
 expect "0 1 blas-new" "$status $(json downloaded) $(<got/blas_lib_gfx1151/math/stage/lib/libblas-1151.so)"
 
-# Choices.
+# Selections.
 fetch bucket --run-id 77 --dry-run --generic-only
 expect "base_dbg_generic.tar.zst base_lib_generic.tar.zst base_run_generic.tar.zst blas_dev_generic.tar.xz " "$(names)"
 fetch bucket --run-id 77 --dry-run '_(lib|run)_' --exclude 942
@@ -109,14 +109,14 @@ expect "blas_dev_generic.tar.xz blas_lib_gfx942.tar.zst " "$(names)"
 
 says_both() { says 1 "anything for gfx1200" --run-id 77 --targets "gfx942$1gfx1200"; }
 
-# says STATUS TEXT WORD…
+# says STATUS TEXT ARGUMENT…
 says() {
   run rocm fetch --base-url bucket "${@:3}"
   expect "$1" "$status" "$(<"$t/err")"
   [[ $(<"$t/err") == *"$2"* ]] || fail "wanted: $2"$'\n'"$(<"$t/err")"
 }
-says 1 "there is no run 99-linux" --run-id 99
-says 1 "there is no run 77-windows" --run-id 77 --platform windows
+says 1 "no run 99-linux" --run-id 99
+says 1 "no run 77-windows" --run-id 77 --platform windows
 says 1 "the run has no artifacts" --run-id 78
 says_both ,
 says_both ';'
@@ -134,14 +134,14 @@ expect "1 1" "$status $(json failed)"
 [[ -d unverified/blas_lib_gfx942 ]] || fail "one that fails stopped the others"
 pack blas_dev_generic .tar.xz
 
-# All laid over one another.
+# All overlaid.
 fetch bucket --run-id 77 --output-dir flat --flatten --keep-archives --exclude 1151
 expect 0 "$status" "$(<"$t/out")"
 expect "base blas942 header tool" "$(cat flat/lib/libbase.so flat/lib/libblas.so flat/include/blas.h flat/bin/link | tr '\n' ' ' | sed 's/ $//')"
 [[ -s flat/base_lib_generic.tar.zst ]] || fail "--keep-archives kept none"
 fetch bucket --run-id 77 --output-dir flat --flatten --exclude 1151
 expect "0 0" "$status $(json downloaded)"
-# An archive that would write through a link of another.
+# An archive that would write through another's link.
 mkdir -p outside make/evil_lib_generic/e/stage
 ln -s "$t/outside" make/evil_lib_generic/e/stage/aaa
 echo e/stage >make/evil_lib_generic/artifact_manifest.txt
@@ -184,31 +184,31 @@ for mode in links bucket; do
   expect "0 0 0" "$status $(json downloaded) $(archives_asked)" "$mode: unpacked from what is there"
   run rocm fetch --base-url "$base" --run-id 99
   expect 1 "$status"
-  [[ $(<"$t/err") == *"there is no run 99-linux"* ]] || fail "$mode: $(<"$t/err")"
+  [[ $(<"$t/err") == *"no run 99-linux"* ]] || fail "$mode: $(<"$t/err")"
   stop_server
 done
 
-# A line that breaks in the middle: gone on with, not begun again.
+# A connection that breaks in the middle: resumed, not restarted.
 start_server breaks
 fetch "$base" --run-id 77 --output-dir broken base_lib
 expect 0 "$status" "$(<"$t/out")"
 diff -r broken/base_lib_generic make/base_lib_generic
 ((2 <= $(archives_asked))) || fail "nothing broke: $(<requests.log)"
 stop_server
-# One that lies about its hash; nothing of it stays. Mended, it comes.
+# A wrong hash; nothing of it stays. Fixed, it is fetched.
 start_server links
 printf '%064d\n' 7 >"$run_folder/blas_lib_gfx942.tar.zst.sha256sum"
 fetch "$base" --run-id 77 --output-dir lies blas_lib
 expect "1 1 1" "$status $(json failed) $(json downloaded)"
-[[ $(json '[f["error"] for f in files if "error" in f][0]') == *"is not the file that was promised"* ]] || fail "$(<"$t/out")"
+[[ $(json '[f["error"] for f in files if "error" in f][0]') == *"hash mismatch for"* ]] || fail "$(<"$t/out")"
 expect "" "$(find lies -name '*942*')" "what stays of a liar"
 echo nonsense >"$run_folder/blas_lib_gfx942.tar.zst.sha256sum"
 fetch "$base" --run-id 77 --output-dir lies blas_lib
-[[ $(json '[f["error"] for f in files if "error" in f][0]') == *"holds no SHA-256"* ]] || fail "$(<"$t/out")"
+[[ $(json '[f["error"] for f in files if "error" in f][0]') == *"contains no SHA-256"* ]] || fail "$(<"$t/out")"
 pack blas_lib_gfx942 .tar.zst
 fetch "$base" --run-id 77 --output-dir lies blas_lib
 expect "0 1" "$status $(json downloaded)"
-# An archive that leads out of its folder, and one that is none.
+# An archive that leaves its folder, and one that is invalid.
 python3 - "$run_folder/out_lib_generic.tar.xz" <<'PYTHON'
 import io, sys, tarfile
 with tarfile.open(sys.argv[1], "w:xz") as tar:
@@ -223,7 +223,7 @@ expect 1 "$status"
 expect "" "$(ls outside)"
 rm "$run_folder"/out*
 stop_server
-# Interrupted in the middle: the same command goes on where it was.
+# Interrupted in the middle: the same command resumes.
 start_server stalls
 "$wheelsmith" rocm fetch --base-url "$base" --run-id 77 --output-dir stopped base_lib >"$t/out" 2>"$t/err" &
 pid=$!

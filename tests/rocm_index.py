@@ -1,4 +1,4 @@
-"""An index of made-up ROCm wheels out of a small SDK: rocm_index.py SDK OUT VERSION [--family NAME] TARGET…
+"""An index of synthetic ROCm wheels made from a small SDK: rocm_index.py SDK OUT VERSION [--family NAME] TARGET…
 
 The same set as the real one: core, libraries (with a device wheel for each target, or, with --family, one wheel that has
 all), devel with its tar of links, and rocm, a source that holds rocm_sdk and chooses what it requires when it is asked
@@ -37,7 +37,7 @@ else:
 SETUP = '''
 import os
 from setuptools import setup
-# What the real one does: the GPU's family goes into the metadata.
+# As in the real one: the GPU's family goes into the metadata.
 with open(os.environ["ROCM_INDEX_LOG"], "a") as log:
     log.write("family " + os.environ.get("ROCM_SDK_TARGET_FAMILY", "none") + "\\n")
 setup(name="rocm", version="%(version)s", packages=["rocm_sdk"], package_dir={"": "src"},

@@ -1,5 +1,5 @@
 #!/bin/bash
-# The table of ROCm's libraries grows from the packages of an SDK, and `check` takes what is in it for ROCm's.
+# The table of ROCm's libraries is generated from an SDK's packages, and `check` treats its entries as ROCm's.
 . "$(dirname "$0")/common.inc"
 need gcc
 echo 'int f(void) { return 1; }' >"$t/f.c"

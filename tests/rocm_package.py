@@ -155,7 +155,7 @@ def prove(wheel, artifacts):
                 if 0x7FFFFFFF not in dict(new.tags()) or list(layout_problems(new)):
                     sys.exit(f"{wheel}: {name} is no library that stands for another")
                 continue
-            # The original is the one whose code it has.
+            # The original is the file with the same code.
             text = new.sections[".text"]
             problems = ["it has the code of none of the artifacts' files"]
             for candidates in originals.values():

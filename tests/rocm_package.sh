@@ -1,5 +1,5 @@
 #!/bin/bash
-# ROCm's artifacts become packages that pip installs and that work: the mode in which device code stands apart.
+# ROCm's artifacts become working packages that pip installs: the mode with separate device code.
 . "$(dirname "$0")/common.inc"
 . "$tests/rocm_small_sdk.inc"
 . "$tests/rocm_artifacts.inc"
@@ -15,7 +15,7 @@ expect kpack "$(json mode)"
 expect 'rocm-sdk-core rocm-profiler rocm-sdk-libraries rocm-sdk-device-gfx1151 rocm-sdk-device-gfx90a rocm-sdk-devel rocm' \
   "$(json '" ".join(p.name for p in packages)')"
 for path in $(json '[p.path for p in packages]'); do expect "$(stat -c %s "$path")" "$(json "[p.size for p in packages if p.path == '$path'][0]")"; done
-# What was left out is told, and nothing else.
+# Skipped files are reported, and nothing else.
 expect 'lib/libabsolute.so
 llvm
 share/odd/absolute
@@ -62,7 +62,7 @@ expect '# the compiler' "$(tar -xOf "$t/devel.tar" _rocm_sdk_devel/lib/cmake/amd
 
 rm "$t"/one/dist/*.members
 
-# --- every ELF file is proved against what it was made from; ours find nothing wrong with the wheels
+# --- every ELF file is verified against its original; our checks pass the wheels
 for wheel in "$t"/one/dist/*.whl; do
   proved=$(python3 "$tests/rocm_package.py" prove "$wheel" "$t/artifacts")
   case ${wheel##*/} in
@@ -89,7 +89,7 @@ expect 0 $status "$(<"$t/err")"
 same_bytes "$t/one/dist" "$t/three/dist"
 expect dist "$(ls -A "$t/three")" 'something was left behind'
 
-# --- installed by pip: it works, and leaves nothing behind
+# --- installed by pip: it works, and uninstalls completely
 serve_packages "$t/one/dist"
 "$TESTS_PYTHON" -m venv "$t/venv"
 site=$(echo "$t"/venv/lib/python*/site-packages)
@@ -110,7 +110,7 @@ mv "$site/_rocm_sdk_core/bin/odd-static" "$t/odd-static"
 mv "$t/odd-static" "$site/_rocm_sdk_core/bin/odd-static"
 expect 127 $status
 [[ $(<"$t/err") == *"cannot run $site/_rocm_sdk_core/bin/odd-static: there is no such file"* ]] || fail "$(<"$t/err")"
-# CMake builds and links a program against it, which then reaches all packages by run paths alone.
+# CMake builds and links a program against it, which then reaches all packages by RPATH alone.
 mkdir "$t/program"
 cat >"$t/program/main.cc" <<'END'
 #include <cstdio>
@@ -131,7 +131,7 @@ cmake -S "$t/program" -B "$t/program/build" -DCMAKE_PREFIX_PATH="$("$t/venv/bin/
   -DCMAKE_CXX_COMPILER="$root/llvm/bin/clang++" -DCMAKE_EXE_LINKER_FLAGS=-Wl,--allow-shlib-undefined >"$t/cmake.log" 2>&1 || fail "$(<"$t/cmake.log")"
 cmake --build "$t/program/build" >"$t/cmake.log" 2>&1 || fail "$(<"$t/cmake.log")"
 expect 'rocm-openblas rocm_sysdeps_liblzma' "$("$t/program/build/small")"
-# A device package goes alone; the libraries stay whole.
+# A device package is removed alone; the libraries stay complete.
 "${pip[@]}" uninstall -y rocm-sdk-device-gfx1151
 expect libhipblas.so.3 "$("$t/venv/bin/python" -c 'import rocm_sdk; rocm_sdk.preload_libraries("hipblas"); print(rocm_sdk.find_libraries("hipblas")[0].name)')"
 [[ ! -e $site/_rocm_sdk_libraries/.kpack && ! -e $root/.kpack ]] || fail "device code stayed behind"
@@ -139,7 +139,7 @@ expect libhipblas.so.3 "$("$t/venv/bin/python" -c 'import rocm_sdk; rocm_sdk.pre
 find "$t/venv" -not -name __pycache__ -not -name '*.pyc' | sort >"$t/after"
 expect '' "$(comm -13 "$t/before" "$t/after")" "left behind by uninstalling"
 
-# --- what must not pass
+# --- errors
 run rocm package --artifact-dir "$t/artifacts" --dest-dir "$t/four" --version 7.10.0 --linux-amdgpu-families 'gfx90a;gfx115X-all'
 expect 1 $status
 [[ $(<"$t/err") == *'no artifacts for gfx1150, gfx1152, gfx1153'* ]] || fail "$(<"$t/err")"
@@ -154,7 +154,7 @@ cp "$hash" "$t/hash"
 tr 0-9 1-90 <"$t/hash" >"$hash"
 run rocm package --artifact-dir "$t/archives" --dest-dir "$t/four" --version 7.10.0
 expect 1 $status
-[[ $(<"$t/err") == *"not what its .sha256sum says"* ]] || fail "$(<"$t/err")"
+[[ $(<"$t/err") == *"does not match its .sha256sum"* ]] || fail "$(<"$t/err")"
 cp "$t/hash" "$hash"
 truncate -s -100 "$t/archives/amd-llvm_dev_generic.tar.zst"
 run rocm package --artifact-dir "$t/archives" --dest-dir "$t/four" --version 7.10.0
@@ -165,7 +165,7 @@ run rocm package --artifact-dir "$t/archives" --dest-dir "$t/four" --version 7.1
 expect 1 $status
 [[ $(<"$t/err") == *base_lib_generic* ]] || fail "$(<"$t/err")"
 expect '' "$(find "$t/four" -type f 2>/dev/null)" "a run that failed left files"
-# Stopped in the middle of a large file, it leaves nothing.
+# Interrupted in the middle of a large file, it leaves nothing.
 mkdir "$t/large"
 cp -r "$t/artifacts/base_lib_generic" "$t/artifacts/blas_lib_gfx90a" "$t/large"
 truncate -s 6G "$t/large/base_lib_generic/base/aux-overlay/stage/share/large"

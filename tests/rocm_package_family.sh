@@ -1,5 +1,5 @@
 #!/bin/bash
-# ROCm's artifacts become packages: the mode in which each family of GPUs has libraries of its own; installed by uv.
+# ROCm's artifacts become packages: the mode with separate libraries per GPU family; installed by uv.
 . "$(dirname "$0")/common.inc"
 . "$tests/rocm_small_sdk.inc"
 . "$tests/rocm_artifacts.inc"
@@ -7,7 +7,7 @@
 need_rocm_packaging
 unset SOURCE_DATE_EPOCH ROCM_SDK_WHEEL_PLATFORM_TAG ROCM_PATH ROCM_SDK_TARGET_FAMILY
 rocm_artifacts "$t/artifacts" family gfx90a=gfx90a gfx115X-all=gfx1151
-# A library of a family stands for the generic one, and that is told.
+# A family's library replaces the generic one, and a note says so.
 cp "$t/artifacts/blas_lib_gfx90a/blas/stage/lib/librocsolver.so.0" "$t/artifacts/blas_lib_generic/blas/stage/lib/"
 echo other >>"$t/artifacts/blas_lib_generic/blas/stage/lib/librocsolver.so.0"
 
@@ -37,7 +37,7 @@ unzip -p "$t"/one/dist/gfx90a/rocm_sdk_devel-*.whl rocm_sdk_devel/_devel.tar.xz 
 [[ $(<"$t/devel.list") == *'-> ../../_rocm_sdk_libraries_gfx90a_nonce/lib/librocsolver.so.0'* ]] || fail "$(<"$t/devel.list")"
 [[ $(<"$t/devel.list") != *gfx115X* ]] || fail "a link into another family's package"
 
-# --- installed by uv where it is to be had, else by pip
+# --- installed by uv if available, otherwise by pip
 serve_packages "$t/one/dist/gfx115X-all"
 "$TESTS_PYTHON" -m venv "$t/tools"
 "$TESTS_PYTHON" -m venv "$t/venv"
@@ -54,7 +54,7 @@ only_this_index
 site=$(echo "$t"/venv/lib/python*/site-packages)
 expect "$site/_rocm_sdk_devel_nonce" "$("$t/venv/bin/rocm-sdk" path --root)"
 expect 'rocprof-compute 3' "$("$t/venv/bin/rocprof-compute")"
-# A library of the profiler under the name without a version is no second copy of it.
+# An unversioned profiler library is not a second copy.
 plain=$site/_rocm_profiler_nonce/lib/librocprof-sys.so
 [[ -f $plain ]] || fail "no $plain"
 expect rocprof-sys "$(python3 -c 'import ctypes, sys; f = ctypes.CDLL(sys.argv[1]).rocprof_sys_name; f.restype = ctypes.c_char_p; print(f().decode())' "$plain")"

@@ -33,7 +33,7 @@ def version_of(wheels):
 
 
 def set_gpus(*numbers):
-    """What the driver would tell: a processor without GPU, then one GPU for each number."""
+    """The driver's report: a processor without GPU, then one GPU for each number."""
     shutil.rmtree(TOPOLOGY, ignore_errors=True)
     for node, number in enumerate([0, *numbers]):
         os.makedirs(os.path.join(TOPOLOGY, str(node)))
@@ -53,7 +53,7 @@ def check(condition, *what):
 
 
 class Env:
-    """An environment of its own, with the installer under test."""
+    """A separate environment, with the installer under test."""
 
     count = 0
 
@@ -105,7 +105,7 @@ class Env:
         return self.run(os.path.join(self.folder, "bin", name), *words, good=good, **variables)
 
     def rocm_names(self):
-        """Whatever of ROCm is in the environment."""
+        """All ROCm packages in the environment."""
         names = [name for name in os.listdir(self.site) if "rocm" in name.lower()]
         return names + [name for name in os.listdir(os.path.join(self.folder, "bin")) if re.match("roc|hip|amd|offload", name)]
 
@@ -115,7 +115,7 @@ class Env:
             return [line.rsplit(",", 2)[0] for line in file.read().splitlines()]
 
     def check_whole(self):
-        """The devel tree has every member of the archive that the wheel brought."""
+        """The devel tree has every member of the wheel's archive."""
         for name, kind in members(self.wheels).items():
             path = os.path.join(self.site, name)
             check(os.path.exists(path), f"{name} is missing")
@@ -157,7 +157,7 @@ def test_everything():
         env.install("rocm[libraries,devel,profiler,device-gfx942]")
         check(env.sdk("version").stdout.strip() == version_of(WHEELS))
         check(env.json("status")["devel"] == "not expanded yet", env.sdk("status").stdout)
-        # Programs that look at the machine do not wait for the devel package; compilers have it expanded.
+        # Programs that inspect the machine do not wait for the devel package; compilers expand it.
         check("/_rocm_sdk_core/bin/rocminfo" in env.script("rocminfo").stdout)
         check(not os.path.exists(env.root), "rocminfo expanded the devel package")
         check("/_rocm_sdk_devel/bin/hipcc" in env.script("hipcc").stdout)
@@ -182,7 +182,7 @@ def test_everything():
         check(env.sdk("targets").stdout.strip() == "gfx942;gfx1151", env.sdk("targets").stdout)
         check(env.json("targets")["installed"] == ["gfx942"])
         env.script("rocprof-sys-run", "--version")
-        # A library that finds another one only where somebody loaded that before.
+        # A library that finds another one only after that was loaded.
         lonely = os.path.join(env.site, "_rocm_sdk_core/lib/liblonely.so")
         hip = os.path.join(env.site, "_rocm_sdk_core/lib/libamdhip64.so.7")
         words = ["gcc", "-shared", "-fPIC", "-x", "c", "/dev/null", "-o", lonely, "-Wl,--no-as-needed", "-x", "none", hip]
@@ -224,7 +224,7 @@ def test_a_device_package_comes_and_goes():
     before = env.record("rocm-sdk-device-gfx1151")
     env.sdk("init")
     check(env.record("rocm-sdk-device-gfx1151") == before, "a second time changes nothing")
-    # A file that is not the package's is replaced by it.
+    # The package replaces a foreign file.
     os.unlink(co.format("gfx1151"))
     os.symlink("/nonexistent", co.format("gfx1151"))
     env.sdk("init")
@@ -234,7 +234,7 @@ def test_a_device_package_comes_and_goes():
     env.uninstall("rocm-sdk-device-gfx942")
     env.code("import rocm_sdk; assert len(rocm_sdk.find_libraries('hipblas', 'miopen')) == 2; rocm_sdk.preload_libraries('hipblas')")
     check(env.json("test")["good"])
-    # Of another release: said, and left out.
+    # From another release: reported and skipped.
     env.install("--no-deps", f"rocm-sdk-device-gfx942=={version_of(OTHER)}", wheels=OTHER)
     done = env.sdk("init")
     check("is not of the release" in done.stderr, done.stderr)
@@ -261,7 +261,7 @@ def test_eight_at_once():
 
 
 class Expanding:
-    """An environment whose devel package can be put back to what the installer left."""
+    """An environment whose devel package can be restored to its installed state."""
 
     def __init__(self):
         self.env = Env(bool(UV))
@@ -311,7 +311,7 @@ def test_killed_in_the_middle():
 
 
 def test_leftovers():
-    """What others leave, or an older package left, is neither used nor in the way."""
+    """Files of other tools or older packages are neither used nor in the way."""
     for uv in installers():
         env = Env(uv)
         env.install("rocm[libraries,devel]")
@@ -329,11 +329,11 @@ def test_leftovers():
         check("/_rocm_sdk_core/bin/hipcc" in env.script("hipcc").stdout)
         env.install("rocm[devel]")
         check("/_rocm_sdk_devel/bin/hipcc" in env.script("hipcc").stdout)
-        # Installed once more while it is expanded.
+        # Reinstalled while it is being expanded.
         env.install("--force-reinstall", "--no-deps", "rocm-sdk-devel")
         env.sdk("init")
         env.check_whole()
-        # And the core: its files are others now, by the same names.
+        # And the core: its files have changed, under the same names.
         env.install("--force-reinstall", "--no-deps", "rocm-sdk-core")
         env.sdk("init")
         check(os.path.samefile(env.root + "/bin/hipcc", env.site + "/_rocm_sdk_core/bin/hipcc"))
@@ -355,7 +355,7 @@ def test_damaged():
     with open(tar, "wb") as file:
         file.write(whole)
     env.sdk("init")
-    # A file that is gone is noticed by those who look, and the command that brings it back does.
+    # A missing file is noticed by checks, and the suggested command restores it.
     os.unlink(os.path.join(env.root, "include/hipblas/hipblas.h"))
     done = env.sdk("init", good=False)
     check("include/hipblas/hipblas.h" in done.stderr, done.stderr)
@@ -363,13 +363,13 @@ def test_damaged():
     env.install("--force-reinstall", "--no-deps", "rocm-sdk-devel")
     env.sdk("init")
     env.check_whole()
-    # A link that is gone is made again.
+    # A missing link is recreated.
     os.unlink(os.path.join(env.root, "bin/hipcc"))
     env.sdk("init")
     env.check_whole()
     os.unlink(os.path.join(env.root, ".devel_tree.json"))
     check(env.json("status", good=False)["devel"] == "damaged")
-    check("install it again" in env.sdk("path", "--root", good=False).stderr)
+    check("reinstall it" in env.sdk("path", "--root", good=False).stderr)
 
 
 def test_links_that_cannot_be_made():
@@ -387,13 +387,13 @@ def test_links_that_cannot_be_made():
     check(env.json("test")["good"])
     env.uninstall(*[name for name in ALL if name not in ("rocm-profiler", "rocm-sdk-device-gfx1151")])
     check(env.rocm_names() == [])
-    # An environment that is someone else's is looked at and left alone.
+    # Another user's environment is read but not changed.
     env = Env()
     env.install("rocm[libraries,devel,device-gfx942]")
     env.sdk("init")
     look = "import os, errno, runpy, sys\nreal = os.open\ndef closed(path, flags, *a, **k):\n    if flags & os.O_RDWR: raise OSError(errno.EROFS, 'no')\n    return real(path, flags, *a, **k)\nos.open = closed\nsys.argv = ['rocm-sdk', 'init', '--json']\nrunpy.run_module('rocm_sdk', run_name='__main__')\n"
     check(json.loads(env.code(look).stdout)["done"] == [])
-    # A disk that is full.
+    # A full disk.
     env = Env()
     env.install("rocm[devel]")
     full = fails.format("ENOSPC", "rename")
@@ -430,7 +430,7 @@ def test_what_is_missing_is_named():
         done = env.code(f"import rocm_sdk; rocm_sdk.find_libraries({names})", good=False)
         check('ModuleNotFoundError: the library hipblas is in rocm-sdk-libraries' in done.stderr, done.stderr)
         check(f'pip install "rocm[libraries]=={version}"' in done.stderr, done.stderr)
-    check("no library by the short name hipblass" in env.code("import rocm_sdk; rocm_sdk.find_libraries('hipblass')", good=False).stderr)
+    check("no library with the short name hipblass" in env.code("import rocm_sdk; rocm_sdk.find_libraries('hipblass')", good=False).stderr)
     check("is not in" in env.code("import rocm_sdk, os; p, = rocm_sdk.find_libraries('hipfile'); os.unlink(p); rocm_sdk.find_libraries('hipfile')", good=False).stderr)
     env.code("import rocm_sdk; assert rocm_sdk.find_libraries('rocdxg') == []; assert rocm_sdk.find_libraries('kpack') == rocm_sdk.find_libraries('rocm_kpack')")
     done = env.code("import rocm_sdk; rocm_sdk.initialize_process()", good=False, ROCM_SDK_PRELOAD_LIBRARIES="amdhip64;hipblas")
@@ -463,17 +463,17 @@ def test_gpus():
     env.install("rocm[libraries,device]")
     check(env.json("status")["device_targets"] == ["gfx942"])
     check(env.json("status")["gpus"] == ["gfx942"])
-    # Another GPU: named, with what mends it.
+    # Another GPU: named, with the fix.
     set_gpus(110501)
     status = env.json("status", good=False)
     check(status["problems"] == [{"id": "gpu", "what": "the GPU gfx1151 is here, and no device code for it is installed",
           "remedy": f'pip install "rocm[device-gfx1151]=={version_of(WHEELS)}"', "bad": True}], status)  # fmt: skip
     check("the GPU gfx1151 is here" in env.sdk("test", good=False).stdout)
-    # Beside one that has its code it is a note.
+    # Beside a supported GPU it is a note.
     set_gpus(90402, 90402, 110501)
     check(env.json("status")["problems"][0]["bad"] is False)
     check("note: the GPU gfx1151" in env.sdk("test").stdout)
-    # One that the release knows nothing of.
+    # A GPU unknown to the release.
     set_gpus(90010)
     status = env.json("status", good=False)
     check(status["gpus"] == ["gfx90a"] and "it has gfx1151, gfx942" in status["problems"][0]["remedy"], status)
@@ -529,7 +529,7 @@ def test_family_mode():
 
 
 def test_the_selector_source():
-    """Our backend, setuptools and PKG-INFO say the same, whatever the mode."""
+    """Our backend, setuptools and PKG-INFO agree in every mode."""
     for wheels in WHEELS, FAMILY:
         version = version_of(wheels)
         folder = os.path.join(WORK, "selector")
@@ -594,7 +594,7 @@ for name in "rocm_sdk_core rocm_sdk_libraries rocm_sdk_devel rocm_profiler".spli
 
 
 def test_python_of_all_packages():
-    """Every Python file of ours is of the oldest language that is declared; nothing is unused or unknown."""
+    """Every Python file works with the oldest declared version; no name is unused or undefined."""
     folder = os.path.join(WORK, "lint")
     for name in os.listdir(WHEELS):
         if name.endswith(".whl"):

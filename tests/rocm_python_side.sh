@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The Python side of the ROCm packages, in environments, with pip and (where it is or can be had) uv: what frameworks call,
-# the commands, eight processes at once, killed ones, uninstalling in any order. ROCM_PYTHON_SEED repeats a run,
-# ROCM_PYTHON_ONLY=killed runs the tests of that name, ROCM_PYTHON_ROUNDS says how often one is killed.
+# The Python side of the ROCm packages, in environments, with pip and (if available) uv: what frameworks call, the
+# commands, eight concurrent processes, killed ones, uninstalling in any order. ROCM_PYTHON_SEED repeats a run,
+# ROCM_PYTHON_ONLY=killed runs the tests of that name, ROCM_PYTHON_ROUNDS sets how often one is killed.
 . "$(dirname "$0")/common.inc"
 need gcc python3
 python=python3

@@ -1,6 +1,6 @@
 #!/bin/bash
-# ROCm as a toolchain, with a small SDK made by clang 19 in its place: from a folder, from rocm-sdk in an environment, and
-# from an index' wheels. What is built holds the code that was asked for; without a ROCm, everybody says what is missing.
+# ROCm as a toolchain, replaced by a small SDK made with clang 19: from a folder, from rocm-sdk in an environment, and
+# from an index's wheels. The result contains the requested code; without a ROCm, all commands name what is missing.
 source "$(dirname "$0")/common.inc"
 source "$tests/small_package.inc"
 source "$tests/rocm_small_sdk.inc"
@@ -13,7 +13,7 @@ mkdir -p "$HOME"
 cd "$tests/.."
 texture=(texture --variant rocm --arch "gfx1151,gfx90a")
 
-# --- without a ROCm: what is missing, each part with what brings it
+# --- without a ROCm: each missing part with its fix
 for arch in gfx1151 gfx942; do
   run_json doctor texture --variant rocm --arch $arch
   expect 1 $status
@@ -28,7 +28,7 @@ rocm-device-libraries' "$(json '[c.id for c in checks if c.state == "bad"]' | so
   [[ $(json '[c.found for c in checks if c.id == "rocm-family"][0]') == *gfx* ]] || fail "family of $arch"
   run_json plan texture --variant rocm --arch $arch
   expect 0 $status
-  [[ $(json notes) == *"no ROCm is here"* ]] || fail "notes: $(json notes)"
+  [[ $(json notes) == *"this machine has no ROCm"* ]] || fail "notes: $(json notes)"
   run plan texture --variant rocm --arch $arch --script
   expect 0 $status
   cp "$t/out" "$t/script.sh"
@@ -64,7 +64,7 @@ expect 1 $status "gfx942 is not in it"
 unzip -q -o "$wheel" -d "$t/unpacked"
 if grep -rqF "$t/sdk" "$t/unpacked"; then fail "the SDK's folder is in the wheel: $(grep -rlF "$t/sdk" "$t/unpacked")"; fi
 
-# The key knows the compiler and its libraries, and not the folder.
+# The key depends on the compiler and its libraries, not on the folder.
 plan_key() { run_json plan "${texture[@]}" --rocm "$1" && expect 0 $status && json 'steps[0].key'; }
 cp -a "$t/sdk" "$t/elsewhere"
 expect "$key" "$(plan_key "$t/elsewhere")" "the same ROCm elsewhere"
@@ -106,14 +106,14 @@ root=$(json root)
 expect "$root" "$(json 'variables.ROCM_PATH')"
 expect "$root/lib/llvm/amdgcn/bitcode" "$(json 'variables.HIP_DEVICE_LIB_PATH')"
 expect 'family gfx1151' "$(sort -u "$ROCM_INDEX_LOG")"
-# Libraries of one family, from an index that has a folder for each.
+# Libraries of one family, from an index with a folder per family.
 "$TESTS_PYTHON" -m venv --without-pip "$t/other"
 WHEELSMITH_ROCM_INDEX=$base/{channel}/{family} run_json rocm install --channel nightly --family gfx94X-dcgpu --into "$t/other"
 expect 1 $status "there is no such folder"
 WHEELSMITH_ROCM_INDEX=$base/family/{family} run_json rocm install --family gfx94x-dcgpu --into "$t/other"
 expect 0 $status "$(<"$t/err")"
 expect 'rocm-sdk-core rocm-sdk-devel rocm-sdk-libraries-gfx94x-dcgpu' "$(json '" ".join(w.name for w in wheels)')"
-# Wrong words.
+# Invalid arguments.
 run rocm install --index-url "$base/nightly" --family gfx94X-dcgp --into "$t/venv"
 expect 2 $status
 [[ $(<"$t/err") == *"did you mean gfx94X-dcgpu?"* ]] || fail "$(<"$t/err")"
@@ -140,7 +140,7 @@ run_json inspect "$(json 'steps[0].wheel')"
 expect 'gfx1151
 gfx90a' "$(json 'sorted(set(g.arch for g in items[0].gpu))')"
 
-# --- from the index, for the step alone
+# --- from the index, for this step only
 export WHEELSMITH_ROCM_INDEX=$base/{channel}
 run_json plan "${texture[@]}"
 expect 1 $status "which channel is not said"

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Crates of a Rust package are downloaded before its build, which has no network: from a registry on loopback, which the build could
-# not reach. Judged by pip and by the program that was built. Without a registry the message names it.
+# A Rust package's crates are downloaded before its build, which has no network: from a registry on loopback, which the
+# build could not reach. Confirmed by pip and by the built program. Without a registry the message names it.
 . "$(dirname "$0")/common.inc"
 . "$tests/small_package.inc"
 need_registry
@@ -45,7 +45,7 @@ python3 -m venv "$t/env"
 "$t/env/bin/python" -m pip install -q --no-index "$t"/wheels/rusty-*.whl
 expect 42 "$("$t/env/bin/rusty")"
 
-# Where the registry does not answer, the cause names it, and nobody is told to open the network for the build.
+# When the registry does not answer, the cause names it, and the fix does not suggest network access for the build.
 sed -i 's#sparse+.*/"#sparse+http://127.0.0.1:9/"#' .cargo/config.toml
 run_json build . --clean --store "$t/store2"
 expect 1 $status

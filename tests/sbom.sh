@@ -1,6 +1,6 @@
 #!/bin/bash
-# Every wheel carries a bill of materials (PEP 770, CycloneDX 1.6): judged by the validator of cyclonedx-python-lib, by
-# pip, and by git and sha256sum for what the source is.
+# Every wheel carries an SBOM (PEP 770, CycloneDX 1.6), confirmed by the validator of cyclonedx-python-lib, by pip, and
+# by git and sha256sum for the source.
 source "$(dirname "$0")/common.inc"
 source "$tests/small_package.inc"
 need_registry
@@ -8,7 +8,7 @@ need git unzip
 "$TESTS_PYTHON" -c 'import cyclonedx.validation.json, jsonschema' 2>/dev/null || skip "no cyclonedx-python-lib in build/tools"
 small_package "$t"
 
-# A shared library of the package's own, beside its extension module.
+# The package's own shared library, beside its extension module.
 sed -i 's/packages=\["small"\]/packages=["small"], package_data={"small": ["libextra.so"]}/' "$t/recipes/small/setup.py"
 echo 'int extra(void) { return 1; }' >"$t/extra.c"
 gcc -shared -fPIC "$t/extra.c" -o "$t/recipes/small/small/libextra.so" -Wl,-soname,libextra.so.1
@@ -38,7 +38,7 @@ cmp "$t/sbom.json" "$t"/env/lib/python3*/site-packages/small-1.0.dist-info/sboms
 WHEELSMITH_STORE=$t/store2 WHEELSMITH_OUT=$t/wheelhouse2 run_json build small
 cmp "$wheel" "$(json 'steps[0].wheel')"
 
-# A git source with a submodule: commits as git says them, no path of this machine.
+# A git source with a submodule: commits as git reports them, no path of this machine.
 git_quiet() { git -c user.name=a -c user.email=a@b -c protocol.file.allow=always -C "$@" >/dev/null 2>&1; }
 mkdir -p "$t/part" "$t/repo"
 git_quiet "$t/part" init -q -b main && echo part >"$t/part/part.txt" && git_quiet "$t/part" add . && git_quiet "$t/part" commit -qm part

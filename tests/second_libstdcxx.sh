@@ -1,7 +1,7 @@
 #!/bin/bash
 # Two C++ runtimes in one process. A library throws, another calls it through a C++ function and catches; the second has
-# libstdc++ linked into it. A real program shows what happens; `check` must say so before, and must not say it of
-# libraries that are fine: the same code with the shared libstdc++, and a static libstdc++ behind a C interface.
+# libstdc++ linked in statically. A real program shows the effect; `check` must report it beforehand, but not for
+# harmless libraries: the same code with the shared libstdc++, and a static libstdc++ behind a C interface.
 . "$(dirname "$0")/common.inc"
 need g++ readelf nm
 cat >"$t/thrower.cc" <<'END'
@@ -51,7 +51,7 @@ lib "$t/c_user.cc" -o "$t/c_interface.so" "${link[@]}" -static-libstdc++
 readelf -dW "$t/static.so" | grep -q 'NEEDED.*libstdc++' && skip "no libstdc++.a here"
 nm -D "$t/static.so" | grep -q ' T __cxa_throw' || fail "the copy is not visible"
 
-# lives NAME: whether the program ends well with it
+# lives NAME: whether the program succeeds with it
 lives() { "$t/program" "$t/libthrower.so" "$t/$1.so" >"$t/said" 2>&1; }
 # check_with NAME: `check` of a wheel with the extension and the library; leaves the finding's severity in $severity
 check_with() {
@@ -87,7 +87,7 @@ demo_wheel "$wheel" "$t/static.so"
 run_json check "$wheel" --against "$t/libthrower.so"
 expect error "$(json '[f.severity for f in items[0].findings if f.id == "symbol-second-libstdcxx"]')"
 
-# torch itself is not there, its names say enough.
+# torch itself is not needed, its names suffice.
 cat >"$t/torch.cc" <<'END'
 #include <stdexcept>
 namespace c10 { int work(int n); }

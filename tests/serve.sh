@@ -1,6 +1,6 @@
 #!/bin/bash
-# The server: installers, content negotiation, ranges, tags and connections as the standards have them, a folder that
-# changes while it is served, and clients that want out of it or never stop talking.
+# The server: installers, content negotiation, ranges, ETags and connections as the standards require, a folder that
+# changes while it is served, and clients that try to escape it or never stop sending.
 source "$(dirname "$0")/common.inc"
 need curl python3
 wheels() { python3 "$tests/index_wheels.py" "$@"; }
@@ -17,7 +17,7 @@ ln -s "$t" "$d/up"
 mkdir "$d/links" && ln -s ../alpha-1.0-py3-none-any.whl "$d/links/alpha-1.0-py3-none-any.whl"
 sleep 0.1
 
-# start DIR WORD…: leaves the address in $base and the process in $server.
+# start DIR ARGUMENT…: leaves the address in $base and the process in $server.
 start() {
   local i
   : >"$t/serve.out"
@@ -32,7 +32,7 @@ start() {
   base=$(json url "$t/serve.out")
   base=${base%/}
 }
-# stop: a signal ends it well.
+# stop: a signal ends it cleanly.
 stop() {
   local status=0
   kill -TERM $server
@@ -57,7 +57,7 @@ check_all() {
   expect Accept "$(field vary "$base/alpha/")"
   expect 406 "$(code "$base/alpha/" -H 'Accept: application/vnd.pypi.simple.v2+json')"
   expect 406 "$(code "$base/alpha/" -H 'Accept: text/html;q=0, */*;q=0')"
-  # Names that are not normal, and /simple/.
+  # Names that are not normalized, and /simple/.
   expect "301 $base/beta-tools/" "$(curl -s -o /dev/null -w '%{http_code} %{redirect_url}' "$base/Beta_Tools/")"
   expect "301 $base/alpha/" "$(curl -s -o /dev/null -w '%{http_code} %{redirect_url}' "$base/alpha")"
   expect '200 200 200' "$(code "$base/simple/") $(code "$base/simple/beta-tools/") $(code "$base/simple/alpha-1.0-py3-none-any.whl")"
@@ -77,7 +77,7 @@ check_all() {
   expect 200 "$(code -r 0-1,5-6 "$base/alpha-1.0-py3-none-any.whl")" "several parts: all of it"
   expect 200 "$(code -H 'Range: bytes=9-2' "$base/alpha-1.0-py3-none-any.whl")"
   expect 200 "$(code -H 'Range: lines=1-2' "$base/alpha-1.0-py3-none-any.whl")"
-  # Tags.
+  # ETags.
   for path in large-1.0-py3-none-any.whl alpha/ index.v1_json alpha-1.0-py3-none-any.whl.metadata; do
     tag=$(field etag "$base/$path")
     [[ $tag == '"'*'"' ]] || fail "no tag of $path"
@@ -87,10 +87,10 @@ check_all() {
   expect 304 "$(code -H "If-Modified-Since: $(field last-modified "$base/large-1.0-py3-none-any.whl")" "$base/large-1.0-py3-none-any.whl")"
   expect "200 0 $size" "$(curl -s -I -o /dev/null -w '%{http_code} %{size_download}' "$base/large-1.0-py3-none-any.whl") $(curl -sI "$base/large-1.0-py3-none-any.whl" | tr -d '\r' | sed -n 's/^Content-Length: //p')"
   unzip -p "$d/alpha-1.0-py3-none-any.whl" '*/METADATA' | cmp - <(curl -sf "$base/alpha-1.0-py3-none-any.whl.metadata") || fail "metadata"
-  # A link that stays inside; others than GET and HEAD.
+  # A link that stays inside; methods other than GET and HEAD.
   expect 200 "$(code "$base/links/alpha-1.0-py3-none-any.whl")"
   expect '405 405 405' "$(code -X POST -d x "$base/alpha/") $(code -X DELETE "$base/alpha-1.0-py3-none-any.whl") $(code -X OPTIONS "$base/")"
-  # Nothing that is not of the index, and no way out.
+  # Only files of the index, and no way out.
   local path
   for path in /secret.txt /empty/ /empty /.wheelsmith-index /.wheelsmith-index.lock /index.toml /nothing/ /nothing-1.0-py3-none-any.whl /up/secret.whl /up/ \
     /leaves-1.0-py3-none-any.whl /leaves-2.0-py3-none-any.whl /alpha/.. /.. /../secret.whl /alpha/../../secret.whl /%2e%2e/secret.whl /%2E./secret.whl /..%2fsecret.whl /..%2Fsecret.whl \
@@ -122,7 +122,7 @@ def talk(data, until=None, patience=15):
 def status(data, **more):
     return talk(data, **more).split(b"\r\n")[0]
 
-# Two requests in one go, and one in pieces: the answers come in order on one connection.
+# Two requests in one packet, and one in pieces: the answers come in order on one connection.
 answers = talk(b"GET /alpha/ HTTP/1.1\r\nHost: x\r\n\r\nGET /nothing/ HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
 assert answers.startswith(b"HTTP/1.1 200") and b"HTTP/1.1 404" in answers and b"Connection: close" in answers, answers[:200]
 with socket.create_connection((host, int(port)), timeout=15) as s:
@@ -133,7 +133,7 @@ with socket.create_connection((host, int(port)), timeout=15) as s:
 assert status(b"GET http://elsewhere/alpha/ HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n") == b"HTTP/1.1 200 OK"
 assert talk(b"GET /alpha/ HTTP/1.0\r\n\r\n").startswith(b"HTTP/1.1 200")
 assert b"\r\n\r\n" == talk(b"HEAD /alpha/ HTTP/1.0\r\n\r\n")[-4:]
-# What is no request, or one that a proxy and we could read differently.
+# Invalid requests, and ones that a proxy and we could interpret differently.
 for bad in (b"\x00\x01\x02\r\n\r\n", b"GET\r\n\r\n", b"GET / HTTP/9.9\r\nHost: x\r\n\r\n", b"GET / HTTP/1.1\r\n\r\n", b"GET /a\x00b HTTP/1.1\r\nHost: x\r\n\r\n",
             b"GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n", b"GET / HTTP/1.1\r\nHost : x\r\n\r\n", b"GET / HTTP/1.1\r\nHost: x\r\n folded: y\nz\r\n\r\n",
             b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n", b"GET / HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n"):
@@ -141,10 +141,10 @@ for bad in (b"\x00\x01\x02\r\n\r\n", b"GET\r\n\r\n", b"GET / HTTP/9.9\r\nHost: x
 assert status(b"GET / HTTP/1.1\r\nHost: x\r\nX: " + b"a" * 20000 + b"\r\n\r\n") == b"HTTP/1.1 431 Request Header Fields Too Large"
 assert status(b"GET /#x HTTP/1.1\r\nHost: x\r\n\r\n", until=lambda got: True) == b"HTTP/1.1 400 Bad Request"
 assert status(b"GET /" + b"a" * 40000) == b"HTTP/1.1 431 Request Header Fields Too Large"
-# A body is no second request.
+# A body is not a second request.
 answers = talk(b"GET /alpha/ HTTP/1.1\r\nHost: x\r\nContent-Length: 44\r\n\r\nGET /index.v1_json HTTP/1.1\r\nHost: evil\r\n\r\n....")
 assert answers.count(b"HTTP/1.1 ") == 1 and b"Connection: close" in answers, answers[:300]
-# One that hangs up in the middle of a large file, many times, harms nobody.
+# A client that disconnects in the middle of a large file, many times, does no harm.
 for _ in range(50):
     with socket.create_connection((host, int(port)), timeout=15) as s:
         s.sendall(b"GET /large-1.0-py3-none-any.whl HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -153,7 +153,7 @@ assert status(b"GET / HTTP/1.0\r\n\r\n") == b"HTTP/1.1 200 OK"
 PY
 }
 
-# --- a folder that has not been indexed: pages in memory, nothing is written
+# --- a folder without an index: pages in memory, nothing is written
 listing() { find "$d" | sort; }
 before=$(listing)
 start "$d"
@@ -161,7 +161,7 @@ expect live "$(json pages "$t/serve.out")"
 check_all
 expect "$before" "$(listing)" "serve wrote into the folder"
 expect true "$(python3 -c 'import json, sys; lines = [json.loads(l) for l in open(sys.argv[1])]; print(str(len(lines) > 50 and all({"client", "method", "target", "status", "size", "seconds"} == set(l) for l in lines)).lower())' "$t/serve.err")" "the log"
-# What comes and goes is seen at the next request; a wheel that is still being copied is not offered.
+# Changes are visible at the next request; a wheel that is still being copied is not offered.
 versions() { curl -s "$base/alpha/" -H 'Accept: application/vnd.pypi.simple.v1+json' >"$t/page" && json 'versions' "$t/page" | tr '\n' ' '; }
 expect '1.0 2.0 ' "$(versions)"
 sleep 0.2
@@ -175,7 +175,7 @@ expect 404 "$(code "$base/alpha-4.0-py3-none-any.whl")"
 wheels "$d" 'alpha-4.0-py3-none-any.whl'
 for ((i = 0; i < 50; i++)); do [[ $(versions) != '1.0 2.0 3.0 4.0 ' ]] || break; sleep 0.2; done
 expect '1.0 2.0 3.0 4.0 ' "$(versions)" "the rest of it came"
-# Written over in place: same name, same folder time.
+# Overwritten in place: same name, same folder time.
 wheels "$t/new" 'alpha-3.0-py3-none-any.whl:salt=again'
 cat "$t/new/alpha-3.0-py3-none-any.whl" >"$d/alpha-3.0-py3-none-any.whl"
 sha=$(sha256sum <"$d/alpha-3.0-py3-none-any.whl")
@@ -198,7 +198,7 @@ if [[ -x ${TESTS_PYTHON:-/nonexistent} ]]; then
     expect 1.0 "$("$t/venv2/bin/python" -c 'import alpha; print(alpha.version)')"
   fi
 fi
-# A download under way is brought to its end when the server is told to go; an idle connection does not hold it up.
+# A running download completes when the server is stopped; an idle connection does not delay it.
 curl -s --limit-rate 15M -o "$t/slow" "$base/large-1.0-py3-none-any.whl" &
 slow=$!
 python3 -c 'import socket, sys, time; s = socket.create_connection(("127.0.0.1", int(sys.argv[1]))); time.sleep(20)' "${base##*:}" &
@@ -209,7 +209,7 @@ wait $slow || fail "the download was cut off"
 kill $idle 2>/dev/null || true
 cmp "$t/slow" "$d/large-1.0-py3-none-any.whl" || fail "the download was cut short"
 
-# A file that is replaced while it is served arrives as the old one; one that is written anew in place is cut off.
+# A file replaced while it is served arrives in its old version; one overwritten in place is cut off.
 start "$d" --quiet
 cp "$d/large-1.0-py3-none-any.whl" "$t/old.whl"
 tac -b -s a <"$t/noise" >"$t/other_noise"
@@ -230,13 +230,13 @@ cat "$t/old.whl" >"$d/large-1.0-py3-none-any.whl"
 if wait $slow; then cmp "$t/slow" "$t/old.whl" || fail "a mixture of two files is taken for whole"; fi
 stop
 
-# --- a folder that has been indexed: its files as they are
+# --- an indexed folder: its files as they are
 run index "$d"
 [[ $status == 0 ]] || fail "index: $(<"$t/out")"
 start "$d" --max-connections 40
 expect files "$(json pages "$t/serve.out")"
 check_all
-# Too many, and too slow ones: the others are served.
+# Too many clients, and slow ones: the others are served.
 python3 - "${base##*:}" <<'PY' || fail "crowds"
 import socket, sys, time
 port = int(sys.argv[1])
@@ -248,7 +248,7 @@ def served():
     with socket.create_connection(("127.0.0.1", port), timeout=15) as one:
         one.sendall(b"GET / HTTP/1.0\r\n\r\n")
         return one.recv(100).startswith(b"HTTP/1.1 200")
-# The longest idle ones make room, however many there are.
+# The longest idle connections make room, however many there are.
 assert served()
 for _ in range(3):
     crowd += [socket.create_connection(("127.0.0.1", port), timeout=15) for _ in range(40)]
@@ -271,7 +271,7 @@ expect 200 "$(code "$base/alpha/")"
 stop
 expect '' "$(<"$t/serve.err")" "--quiet"
 
-# --- a folder that cannot be indexed any more: the pages stay as they were, and the one who serves is told, once
+# --- a folder that can no longer be indexed: the pages stay, and the operator is told once
 start "$d" --live --quiet
 expect 200 "$(code "$base/alpha/")"
 echo 'yanked = [' >"$d/index.toml"
@@ -285,7 +285,7 @@ expect 200 "$(code "$base/alpha/")" "while index.toml is broken"
 rm "$d/index.toml"
 stop
 expect 1 "$(wc -l <"$t/serve.err")" "$(<"$t/serve.err")"
-[[ $(json problem "$t/serve.err") == 'the pages stay as they were: index.toml:'* ]] || fail "$(<"$t/serve.err")"
+[[ $(json problem "$t/serve.err") == 'pages not updated: index.toml:'* ]] || fail "$(<"$t/serve.err")"
 
 # --- a kernel without openat2: the same answers, and no link is followed at all
 if command -v strace >/dev/null && strace -o /dev/null true 2>/dev/null; then
@@ -304,7 +304,7 @@ if command -v strace >/dev/null && strace -o /dev/null true 2>/dev/null; then
   done
 fi
 
-# --- words that are wrong
+# --- invalid arguments
 run serve "$t/nothing"
 expect 1 $status
 for address in example.org:80 127.0.0.1:99999 127.0.0.1:x '[::1' 300.1.1.1:80; do

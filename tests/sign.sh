@@ -1,6 +1,6 @@
 #!/bin/bash
-# `build --sign` and `verify`: gpg and ssh-keygen are the judges, both ways. What they verify of ours is good; what they
-# sign, `verify` calls good; one changed byte, another key, a statement of another wheel are refused.
+# `build --sign` and `verify`: confirmed by gpg and ssh-keygen both ways. They verify our signatures, and `verify`
+# accepts theirs; one changed byte, another key, or a statement about another wheel is rejected.
 source "$(dirname "$0")/common.inc"
 source "$tests/small_package.inc"
 need_registry
@@ -20,7 +20,7 @@ ssh-keygen -q -t ed25519 -N '' -C '' -f "$t/good_key"
 ssh-keygen -q -t ed25519 -N '' -C '' -f "$t/other_key"
 echo "me@example.com $(<"$t/good_key.pub")" >"$t/signers"
 
-# A signer that is not there is an error before anything is built.
+# A missing signer is an error before anything is built.
 for signer in ssh:"$t/absent" gpg:nobody@example.com; do
   run build small --sign "$signer"
   expect 1 "$status" "--sign $signer"
@@ -30,7 +30,7 @@ if ! command -v cosign >/dev/null; then
   expect 1 "$status"
   grep -q 'cosign is not installed' "$t/err" || fail "$(<"$t/err")"
 fi
-[[ ! -e $t/wheelhouse ]] || fail "something was built for a signer that is not there"
+[[ ! -e $t/wheelhouse ]] || fail "something was built for a signer that is missing"
 for signer in pgp ssh gpg:--yes; do
   run build small --sign "$signer"
   expect 2 "$status" "--sign $signer"
@@ -63,7 +63,7 @@ verdict bad --key "$(fingerprint other@example.com)" --keyring "$t/good.asc"
 verdict bad --key "${good: -8}"
 verdict bad --keyring "$t/signers"
 
-# From the store, signed by another program: the same wheel, and both signatures are there.
+# From the store, signed by another program: the same wheel, and both signatures exist.
 run_json build small --sign ssh:"$t/good_key"
 expect "0 cached" "$status $(json 'steps[0].outcome')"
 ssh-keygen -Y verify -f "$t/signers" -I me@example.com -n file -s "$wheel.sig" <"$wheel" >/dev/null
@@ -75,7 +75,7 @@ verdict bad --allowed-signers "$t/signers" --identity me@example.com --keyring "
 run verify "$wheel" --identity me@example.com
 expect 2 "$status"
 
-# A changed byte; a statement that says something else, or is about another wheel.
+# A changed byte; a statement with other content, or about another wheel.
 cp "$wheel" "$t/kept"
 cp "$wheel.intoto.json" "$t/kept.json"
 printf X | dd of="$wheel" bs=1 seek=2000 conv=notrunc 2>/dev/null
@@ -94,7 +94,7 @@ verdict bad --keyring "$t/good.asc"
 cp "$t/kept.json" "$wheel.intoto.json"
 verdict good --keyring "$t/good.asc"
 
-# What gpg and ssh-keygen sign themselves.
+# Signatures made by gpg and ssh-keygen themselves.
 rm "$wheel.asc" "$wheel.sig"
 verdict bad --keyring "$t/good.asc"
 expect "there is no signature beside it (.asc, .sig or .sigstore.json)" "$(json 'items[0].why')"
@@ -112,14 +112,14 @@ rm "$wheel.sig"
 ssh-keygen -q -Y sign -f "$t/good_key" -n git "$wheel" 2>/dev/null # another namespace: a signature of something else
 verdict bad --allowed-signers "$t/signers" --identity me@example.com
 
-# A wheel that is replaced loses the signatures of the old one.
+# A replaced wheel loses the old one's signatures.
 sed -i 's/a + b/b + a + 0/' "$t/recipes/small/small/add.c"
 run_json build small
 [[ $status == 0 ]] || { cat "$t/out" "$t/err" >&2; fail "build ended with $status"; }
 expect "" "$(ls "$t/wheelhouse" | grep -E '\.(asc|sig)$' || true)" "signatures of the old wheel"
 "$TESTS_PYTHON" "$tests/statement_judge.py" "$wheel" "$wheel.intoto.json" >/dev/null
 
-# A key with a passphrase and no agent: an error, not a question that nobody sees.
+# A key with a passphrase and no agent: an error, not an invisible prompt.
 ssh-keygen -q -t ed25519 -N secret -C '' -f "$t/locked_key"
 run build small --sign ssh:"$t/locked_key"
 expect 1 "$status"

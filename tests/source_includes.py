@@ -12,13 +12,13 @@ import sys
 from pathlib import Path
 
 root = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent.parent)
-# What builds inputs for tests is open to every test; it is linked by modules.cmake.
+# Builders of test inputs are open to every test; modules.cmake links them.
 for_tests = "testing"
 keywords = ("USES", "LIBRARIES", "DATA")
 
 
 def declared_uses():
-    """{module: set of modules} as CMakeLists.txt has it."""
+    """{module: set of modules} from CMakeLists.txt."""
     text = re.sub(r"#.*", "", (root / "CMakeLists.txt").read_text())
     modules = {}
     for name, arguments in re.findall(r"wheelsmith_module\((\w+)([^)]*)\)", text):
@@ -47,7 +47,7 @@ def included(module):
 
 
 def layers():
-    """{module: layer} as ARCHITECTURE.md has it; None for modules that are in no layer."""
+    """{module: layer} from ARCHITECTURE.md; None for modules without a layer."""
     rows = re.findall(r"^\| (\d+|–) \| (\w+) \|", (root / "ARCHITECTURE.md").read_text(), re.M)
     return {module: None if layer == "–" else int(layer) for layer, module in rows}
 

@@ -13,13 +13,13 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
-# Comments and literals, whose braces and semicolons mean nothing.
+# Comments and literals, whose braces and semicolons must be ignored.
 noise = re.compile(r"""R"([^()\\ ]*)\(.*?\)\1" | "(?:\\.|[^"\\\n])*" | '(?:\\.|[^'\\\n])+' | //[^\n]* | /\*.*?\*/""",
                    re.X | re.S)
 
 
 def declarations(text):
-    """What stands in anonymous namespaces, each up to its first brace or its semicolon."""
+    """Declarations in anonymous namespaces, each up to its first brace or semicolon."""
     text = noise.sub(" ", text)
     for start in re.finditer(r"^namespace \{", text, re.M):
         depth, at, begin = 1, start.end(), start.end()

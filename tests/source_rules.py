@@ -12,7 +12,7 @@ import pathlib
 import re
 import sys
 
-# Files that a rule does not hold for, and why.
+# Files exempt from a rule, and why.
 DROPPED_ERRORS = {
     "cli/report_sources.cc": "not reviewed yet",
     "doctor/examine.cc": "not reviewed yet",
@@ -37,7 +37,7 @@ CATCH = re.compile(r"\bcatch \(([^)]*)\)\s*\{")
 
 
 def body_of(text, start):
-    """The text of a block whose '{' stands just before `start`, and the rest of the line behind its '}'."""
+    """The text of a block whose '{' is just before `start`, and the rest of the line after its '}'."""
     depth, at = 1, start
     while depth > 0:
         match = re.compile(r'//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\])\'|[{}]').search(text, at)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Holds the walk of one build in ARCHITECTURE.md to the sources: every file exists and defines the functions that the row
+"""Checks the walkthrough of one build in ARCHITECTURE.md against the sources: every file exists and defines the functions that the row
 names, and no file is visited twice.
 
 usage: source_walk.py [ROOT OF THE SOURCES]

@@ -26,7 +26,7 @@ try:
     from in_toto_attestation.predicates.provenance.v1.provenance_pb2 import Provenance
     from in_toto_attestation.v1.resource_descriptor import ResourceDescriptor
 
-    provenance = json_format.ParseDict(document["predicate"], Provenance())  # refuses names that it does not know
+    provenance = json_format.ParseDict(document["predicate"], Provenance())  # rejects unknown names
     for dependency in provenance.build_definition.resolved_dependencies:
         ResourceDescriptor.copy_from_pb(dependency).validate()
     print("in-toto-attestation: valid")

@@ -1,9 +1,9 @@
 #!/bin/bash
-# The program is one static file: it runs in a root that holds nothing but itself and a wheel.
+# The program is one static file: it runs in a root that contains only itself and a wheel.
 . "$(dirname "$0")/common.inc"
 [[ -x ${TESTS_STATIC:-} ]] || skip "no static program; make builds one"
 
-# ldd of a static program fails, and says so in one of two ways.
+# ldd fails for a static program, with one of two messages.
 if ldd "$TESTS_STATIC" >"$t/ldd" 2>&1; then grep -q 'statically linked' "$t/ldd"; else grep -q 'not a dynamic' "$t/ldd"; fi
 readelf -lW "$TESTS_STATIC" >"$t/segments"
 ! grep -q INTERP "$t/segments" || fail "it asks for a loader"

@@ -1,6 +1,6 @@
 #!/bin/bash
-# An undefined symbol that nothing provides is an error; a provider given by --against mends it; --require-symbol asks for
-# a symbol by its beginning.
+# An undefined symbol that nothing provides is an error; a provider given by --against fixes it; --require-symbol
+# requires a symbol by its prefix.
 . "$(dirname "$0")/common.inc"
 wheel=$t/demo-1.0-cp311-cp311-linux_x86_64.whl
 provider=$t/prov-1.0-cp311-cp311-linux_x86_64.whl
@@ -29,7 +29,7 @@ unzip -q "$provider" -d "$t/installed"
 run_json check "$wheel" --against "$t/installed"
 expect good "$(json 'items[0].verdict')" "--against a folder: $(errors)"
 
-# What is asked for is there, or it is an error that names it.
+# A required symbol exists, or it is an error that names it.
 run_json check "$provider" --require-symbol 'demo::merge('
 expect 0 $status "$(errors)"
 run_json check "$provider" --require-symbol 'demo::split('

@@ -1,5 +1,5 @@
 #!/bin/bash
-# What the store holds is delivered only if it is what was built, and what is published is what was checked.
+# The store delivers only what was built, and only checked bytes are published.
 source "$(dirname "$0")/common.inc"
 source "$tests/small_package.inc"
 need_registry
@@ -14,7 +14,7 @@ good=$(sha256sum <"$wheel")
 blob=$(ls store/blobs/*)
 expect "${blob##*/}" "${good%% *}"
 
-# A byte of the blob, at the same size and time.
+# A byte of the blob, with the same size and time.
 damage() {
   local time
   time=$(stat -c %y "$1")
@@ -36,13 +36,13 @@ for place in 0 1000 2500; do
   run store verify
   expect 0 "$status"
 done
-# The wheelhouse' own copy is looked at, too.
+# The wheelhouse's own copy is checked, too.
 damage "$wheel" 100
 run_json build small
 expect cached "$(json 'steps[0].outcome')"
 expect "$good" "$(sha256sum <"$wheel")"
 
-# A record that was changed is not used.
+# A changed record is not used.
 sed -i 's/small-1\.0-/small-1.1-/' store/steps/*.json
 run_json build small
 expect "built $wheel" "$(json 'steps[0].outcome') $(json 'steps[0].wheel')"
@@ -69,7 +69,7 @@ mkdir "${module%/*}/__pycache__"
 for tag in 310 311 312 313 314; do head -c 40 "$module" >"${module%/*}/__pycache__/build_meta.cpython-$tag.pyc"; done
 again "with byte code that was cut off"
 expect "" "$(find store/envs -name __pycache__)"
-# One that a killed process was removing.
+# An environment that a killed process was removing.
 rm -rf "$environment/lib"
 again "with half an environment"
 # A corrupt download is fetched again.
@@ -80,7 +80,7 @@ again "with a corrupt download"
 run store verify
 expect 0 "$status" "$(<"$t/out")"
 
-# A build script that changes what all builds share gives no wheel, and harms no later build.
+# A build script that changes shared folders produces no wheel, and harms no later build.
 cp recipes/small/setup.py setup.saved
 cat >>recipes/small/setup.py <<'PYTHON'
 import os, setuptools
@@ -93,7 +93,7 @@ expect 1 "$status" "a build script changed the environment"
 cp setup.saved recipes/small/setup.py
 again "after a build script changed the environment"
 
-# The wheel's own code appends to the wheel while it is tested, where no sandbox hides it.
+# The wheel's own code appends to the wheel during its tests, where no sandbox hides it.
 cat >>recipes/small/small/__init__.py <<'PYTHON'
 import glob
 for name in glob.glob("STORE/tmp/*/*.whl") + glob.glob("STORE/tmp/*/*/*.whl"):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs a command on a pseudo-terminal, answers its questions, and prints what it showed.
+"""Runs a command on a pseudo-terminal, answers its questions, and prints its output.
 
 Usage: terminal.py ANSWER COMMAND [ARGUMENT]…
 ANSWER is typed, with a line end, whenever the command asks [y/N]; "^C" and "^D" are those keys. Exit status as the command's;

@@ -1,10 +1,10 @@
 #!/bin/bash
 # Extensions against a stand-in torch: built with the same flag, the other C++11 ABI, another torch's headers, for an
-# accelerator. The truth is known from how they were compiled; the system's loader is the judge of which ones load.
+# accelerator. How they were compiled is known; the system's loader confirms which ones load.
 . "$(dirname "$0")/common.inc"
 need g++
 
-# What a torch has that matters here: std::string as parameter, as result, in an overload, and in a class with a vtable.
+# The relevant parts of a torch: std::string as parameter, as result, in an overload, and in a class with a vtable.
 cat >"$t/torch.h" <<'END'
 #include <string>
 namespace c10 {
@@ -53,7 +53,7 @@ make_wheel "$torch" "torch/lib/libc10.so=$t/libc10.so" "torch/lib/libtorch_cpu.s
 mkdir "$t/installed"
 unzip -q "$torch" -d "$t/installed"
 
-# extension NAME 'CODE' FLAG…: a wheel NAME-1.0 of one library, linked to all of the torch it was built with.
+# extension NAME 'CODE' FLAG…: a wheel NAME-1.0 with one library, linked to the torch it was built with.
 extension() {
   printf '#include "torch.h"\nextern "C" void* PyInit__%s() { %s return nullptr; }\n' "$1" "$2" >"$t/$1.cc"
   g++ -shared -fPIC -O1 "$t/$1.cc" -o "$t/$1.so" "-L$t" -lc10 -ltorch_cpu "${@:3}"
@@ -82,7 +82,7 @@ cuda_names bad torch-accelerator at::cuda::getCurrentCUDABlasHandle()
 errors() { json '[f"{f.id} {f.what}" for f in items[0].findings if f.id.startswith("torch-") and f.severity == "error"]'; }
 while read -r name verdict id word; do
   [[ -n $name ]] || continue
-  # As the loader has it: the wheel's library with the libraries of this torch and no others.
+  # As the loader sees it: the wheel's library with the libraries of this torch and no others.
   loads=good
   LD_LIBRARY_PATH=$t/installed/torch/lib ldd -r "$t/$name.so" >"$t/ldd" 2>&1 || true
   ! grep -qE 'not found|undefined symbol' "$t/ldd" || loads=bad
@@ -100,7 +100,7 @@ while read -r name verdict id word; do
   done
 done <<<"$table"
 
-# Every torch symbol that the loader misses in the old one is one that the finding counts.
+# The finding counts every torch symbol that the loader misses in the old one.
 LD_LIBRARY_PATH=$t/installed/torch/lib ldd -r "$t/old_flag.so" 2>&1 | grep -c 'undefined symbol: _ZN.*\(c10\|at\|torch\)' >"$t/count"
 run_json check "$t/old_flag-1.0-cp311-cp311-linux_x86_64.whl" --against "$torch"
 errors | grep -F "(and $(($(<"$t/count") - 1)) more such symbol"

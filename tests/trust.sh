@@ -1,12 +1,12 @@
 #!/bin/bash
-# A wheelsmith.toml that came with a clone runs nothing, takes no results from anywhere and hides nothing until the user trusts it;
-# nor does anything else that lies in or above the current folder.
+# A wheelsmith.toml that came with a clone runs nothing, takes no results from elsewhere and hides nothing until the
+# user trusts it; nor does any other file in or above the current folder.
 source "$(dirname "$0")/common.inc"
 export HOME=$t/home
 mkdir -p "$HOME" "$t/clone/below"
 cd "$t/clone"
 
-# A program that leaves a mark, in the place of every program that a settings file can name.
+# A program that leaves a mark, in place of every program that a settings file can name.
 cat >evil <<SH
 #!/bin/sh
 echo "\$0" >>"$t/marks"
@@ -23,7 +23,7 @@ refused() {
   done
 }
 
-# --- nothing of an untrusted file is run, wherever the command reads settings
+# --- nothing from an untrusted file runs, wherever a command reads settings
 commands=("plan texture --variant cpu" "plan texture --variant cuda" "doctor" "doctor texture" "recipe init small --source . --into -" \
   "build texture" "checkout pytorch" "config show" "recipes" "store stats" "store gc" "patches list pytorch" "run -- true")
 try() {
@@ -54,7 +54,7 @@ try memory 'memory = "1GB"'
 try jobs 'jobs = 1'
 [[ ! -e cache ]] || fail "the store was made"
 
-# The traps work: named on the command line, the same file runs what it names.
+# The traps work: with the file given on the command line, its programs run.
 printf 'python = ["./evil"]\ncxx = "./evil"\ncuda = "toolkit"\nrocm = "sdk"\n' >wheelsmith.toml
 run doctor --config wheelsmith.toml
 WHEELSMITH_CONFIG=wheelsmith.toml run plan texture --variant cpu
@@ -69,7 +69,7 @@ expect 2 "$status" "both"
 run_json plan texture
 [[ $status == 2 && $(json error) == *"need trust: cuda, cxx, python, rocm"* ]] || fail "$(cat "$t/out")"
 
-# --- what an untrusted file may say
+# --- settings that an untrusted file may set
 cat >wheelsmith.toml <<'TOML'
 packages = ["texture"]
 variant = ["cpu"]
@@ -81,7 +81,7 @@ TOML
 run_json config show
 expect "0 texture manylinux_2_28" "$status $(json 'settings.packages.value[0] + " " + settings.platform.value')" "$(cat "$t/err")"
 
-# The documentation lists all of them, and no others.
+# The documentation lists exactly these.
 allowed=$(sed -n 's/^| \(`arch`.*\) | allowed |$/\1/p' "$tests/../docs/settings.md" | tr -d '`,')
 [[ $allowed == arch*without ]] || fail "docs/settings.md has no list of what is allowed: $allowed"
 "$wheelsmith" build --help | sed -nE 's/^  (    |-[a-z], )--([a-z-]*).*/\2/p' >"$t/options"
@@ -136,7 +136,7 @@ run doctor
 [[ $status == 2 && $(<"$t/err") == *"changed after you trusted it"* ]] || fail "$(cat "$t/err")"
 run_json trust --list
 expect changed "$(json 'items[0].state')"
-# Elsewhere the same file is another one; so is a link to it.
+# Elsewhere the same file is untrusted; so is a link to it.
 mkdir -p "$t/other" "$t/linked"
 run trust .
 cp wheelsmith.toml "$t/other/"
@@ -203,7 +203,7 @@ expect 2 "$status" "a file in a shared folder"
 run trust "$t/shared"
 [[ $status == 2 && $(<"$t/err") == *"other users can write to"* ]] || fail "$(cat "$t/err")"
 
-# --- files of others cannot even be trusted
+# --- other users' files cannot be trusted
 cd "$t/other"
 if [[ $(id -u) == 0 ]]; then
   chown 4711 wheelsmith.toml
@@ -214,13 +214,13 @@ if [[ $(id -u) == 0 ]]; then
   done
   echo 'packages = ["theirs"]' >wheelsmith.toml
   run config show
-  expect 2 "$status" "a harmless file of somebody else"
+  expect 2 "$status" "another user's harmless file"
   run config show --config wheelsmith.toml
   expect 0 "$status" "$(cat "$t/err")"
   chown 0 wheelsmith.toml
   chown 4711 .
   run config show
-  [[ $status == 2 && $(<"$t/err") == *"belongs to user 4711"* ]] || fail "somebody's folder: $(cat "$t/err")"
+  [[ $status == 2 && $(<"$t/err") == *"belongs to user 4711"* ]] || fail "another user's folder: $(cat "$t/err")"
   chown 0 .
 fi
 chmod 666 wheelsmith.toml
@@ -242,7 +242,7 @@ cp -r "$t/clone/evil" "$t/above/examples/texture/"
 printf '[project]\nname = "texture"\nversion = "6.6.6"\n' >"$t/above/examples/texture/pyproject.toml"
 cd "$t/above/here"
 run plan texture --variant cpu --offline
-[[ $status != 0 && $(<"$t/err") == *"the source of texture is not there"* ]] || fail "examples of a parent folder: $(cat "$t/out" "$t/err")"
+[[ $status != 0 && $(<"$t/err") == *"the source of texture does not exist"* ]] || fail "examples of a parent folder: $(cat "$t/out" "$t/err")"
 cd "$t/clone"
 mkdir -p 2.9.0/bin release/cpu/bin
 cp evil 2.9.0/bin/python && cp evil release/cpu/bin/python
@@ -259,7 +259,7 @@ for torch in 2.9.0 release/cpu; do
 done
 run doctor
 run recipe init something --source ./source --into -
-# pip for an interpreter that has none is made without the modules of this folder.
+# pip for an interpreter without it is installed without modules of this folder.
 if (cd / && python3 -c 'import ensurepip') 2>/dev/null && (cd / && python3 -m venv --without-pip "$t/bare") 2>/dev/null; then
   run plan texture-torch --torch 2.9.0 --variant cpu --python "$t/bare/bin/python" --source texture-torch=source
   [[ $(<"$t/err") == *"cannot resolve"* ]] || fail "$(cat "$t/err")"

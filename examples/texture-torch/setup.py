@@ -13,12 +13,12 @@ variant = os.environ.get("TEXTURE_VARIANT", "cpu")
 label = os.environ.get("TEXTURE_LABEL", "")
 gpu_of_torch = "cuda" if torch.version.cuda else "rocm" if torch.version.hip else None
 if variant not in ("cpu", "cuda", "rocm"):
-    raise SystemExit(f"TEXTURE_VARIANT is cpu, cuda or rocm, not {variant!r}")
+    raise SystemExit(f"TEXTURE_VARIANT must be cpu, cuda or rocm, not {variant!r}")
 if variant not in ("cpu", gpu_of_torch):
     raise SystemExit(f"TEXTURE_VARIANT={variant}, but torch {torch.__version__} is a build for {gpu_of_torch or 'cpu'}")
 
-# A product rounded before it is added, everywhere: then CPU and GPU agree to the last bit. The operators are not Python
-# objects, so one wheel serves every Python; but it serves only the torch that it was built with.
+# Round every product before it is added, so that CPU and GPU agree to the last bit. The operators are not Python
+# objects, so one wheel works with every Python; but only with the torch it was built with.
 host = ["-O3", "-ffp-contract=off", "-fno-math-errno"]
 device = ["-O3", "-fmad=false"] if variant == "cuda" else ["-O3", "-ffp-contract=off"]
 extension = (CppExtension if variant == "cpu" else CUDAExtension)(

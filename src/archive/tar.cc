@@ -1,12 +1,12 @@
 #include "archive/archive.h"
 
-// A tar archive has no directory: it is a tape, read from the first header to the end mark, and whatever stands in a
-// header is believed by most readers. Here only what can be checked is: the header's checksum, the compressor's
-// checksum, and that the end mark is there (a cut tape looks like a shorter archive).
+// A tar archive has no directory: it is read from the first header to the end mark, and most readers trust every
+// header. This reader checks what can be checked: the header's checksum, the compressor's checksum, and the presence of
+// the end mark (a truncated archive looks like a shorter one).
 //
-// Where readers disagree, an archive shows one content to the one who reviews it and another to the one who unpacks it.
-// So what is ambiguous is refused instead of guessed: content behind folders and symbolic links (Python skips none, GNU
-// tar does), sparse files, bytes behind the compressed data.
+// Where readers disagree, an archive can show different contents to a reviewer and to an installer. So ambiguous
+// archives are rejected: content after folders and symbolic links (Python skips none, GNU tar does), sparse files,
+// bytes after the compressed data.
 //
 // Memory is one buffer of 256 kB, at most 1 MB for names, and the decompressor's window, however large the archive is.
 
@@ -47,7 +47,7 @@ class Tape {
   void take(std::uint64_t size, const std::function<void(Bytes)>& on_piece) {
     while (size > 0) {
       const std::uint64_t got = fill(std::min(size, k_piece));
-      if (got == 0) throw Error("tar: the archive is cut off in the middle of an entry");
+      if (got == 0) throw Error("tar: the archive is truncated in the middle of an entry");
       if (on_piece) on_piece(Bytes(m_buffer.data(), got));
       size -= got;
     }
@@ -65,7 +65,7 @@ class Tape {
       done += got;
     }
     if (done == 0) return {};
-    if (done < k_block) throw Error("tar: the archive is cut off in the middle of a header");
+    if (done < k_block) throw Error("tar: the archive is truncated in the middle of a header");
     return header;
   }
 
@@ -81,7 +81,7 @@ class Tape {
     const std::uint64_t got = m_stream->read(std::span(m_buffer).first(size));
     m_total += got;
     if (m_total > m_limit) {
-      throw Error(fmt::format("tar: it unpacks to more than {}, which is out of all proportion", human_bytes(m_limit)));
+      throw Error(fmt::format("tar: it unpacks to more than {}, far more than its size allows", human_bytes(m_limit)));
     }
     return got;
   }
@@ -99,7 +99,7 @@ std::string_view refused_kind(char typeflag) {
     case '6': return "a FIFO";
     case 'S': return "a sparse file";
     case 'M': return "a part of a file on several volumes";
-    default: return "an entry of a kind that is not known";
+    default: return "an entry of unknown type";
   }
 }
 
@@ -114,7 +114,7 @@ TarEntry::Kind kind_of(const Header& header, std::string_view name) {
     case '2': return TarEntry::Kind::symlink;
     case '5': return TarEntry::Kind::folder;
     default:
-      throw Error(fmt::format("tar: {} is {}; sources hold none", printable(name), refused_kind(header.typeflag)));
+      throw Error(fmt::format("tar: {} is {}, which is not supported", printable(name), refused_kind(header.typeflag)));
   }
 }
 
@@ -132,14 +132,14 @@ class Reader {
         return;
       }
       if (!checksum_holds(*header)) {
-        throw Error(first ? "no tar archive: its first header has no valid checksum"
+        throw Error(first ? "not a tar archive: its first header has no valid checksum"
                           : "tar: a header has no valid checksum: the archive is corrupt");
       }
       first = false;
       take(*header);
     }
-    if (first) throw Error("no tar archive: it is empty");
-    if (!m_tape.proves_its_end()) throw Error("tar: the archive is cut off: it has no end mark");
+    if (first) throw Error("not a tar archive: it is empty");
+    if (!m_tape.proves_its_end()) throw Error("tar: the archive is truncated: it has no end mark");
   }
 
  private:
@@ -147,7 +147,7 @@ class Reader {
     // Each entry may have a pax header and two long names in front.
     if (++m_headers > times(4, m_limits.entries)) refuse_count();
     const std::optional<std::int64_t> size = field_number({header.size, sizeof header.size});
-    if (!size || *size < 0) throw Error("tar: the size in a header is no number");
+    if (!size || *size < 0) throw Error("tar: the size in a header is not a number");
     switch (header.typeflag) {
       case 'x': parse_pax(take_records(*size), m_next); return;
       case 'g': parse_pax(take_records(*size), m_global); return;
@@ -168,15 +168,15 @@ class Reader {
     if (const auto time = said("mtime")) entry.mtime = parse_pax_time(*time);
     if (const auto text = said("size")) {
       const auto number = to_number(*text);
-      if (!number) throw Error(fmt::format("tar: the size of {} is no number", printable(entry.name)));
+      if (!number) throw Error(fmt::format("tar: the size of {} is not a number", printable(entry.name)));
       size = *number;
     }
     set_target(header, entry);
     m_next.clear();
-    // What a hard link says is the size of what it leads to.
+    // The size of a hard link is the size of its target.
     entry.size = entry.kind == TarEntry::Kind::hardlink ? 0 : size;
     if (entry.kind != TarEntry::Kind::file && entry.size != 0) {
-      throw Error(fmt::format("tar: {} is no file, but has {} bytes of content", printable(entry.name), size));
+      throw Error(fmt::format("tar: {} is not a file, but has {} bytes of content", printable(entry.name), size));
     }
     if (entry.name.empty()) {
       if (entry.kind != TarEntry::Kind::folder) throw Error("tar: an entry has no name");
@@ -192,7 +192,7 @@ class Reader {
     entry.target = said("linkpath").value_or(std::string(field_text(header.link_name)));
     const bool usable = !entry.target.empty() && entry.target.size() <= k_longest_target &&
                         entry.target.find('\0') == std::string::npos;
-    if (!usable) throw Error(fmt::format("tar: the link {} leads nowhere", printable(entry.name)));
+    if (!usable) throw Error(fmt::format("tar: the link {} has no target", printable(entry.name)));
     if (entry.kind == TarEntry::Kind::hardlink) entry.target = plain_name(entry.target);
   }
 
@@ -209,7 +209,7 @@ class Reader {
 
   std::string take_records(std::int64_t size) {
     const auto bytes = static_cast<std::uint64_t>(size);
-    if (bytes > k_longest_records) throw Error("tar: a header of more than 1 MB");
+    if (bytes > k_longest_records) throw Error("tar: a header exceeds 1 MB");
     std::string text;
     m_tape.take(bytes, [&](Bytes piece) { text += piece.text(); });
     skip_padding(bytes);
@@ -225,7 +225,7 @@ class Reader {
   void skip_padding(std::uint64_t size) { m_tape.take((k_block - size % k_block) % k_block, {}); }
 
   [[noreturn]] void refuse_count() const {
-    throw Error(fmt::format("tar: it holds more than {} entries", m_limits.entries));
+    throw Error(fmt::format("tar: it has more than {} entries", m_limits.entries));
   }
 
   Tape m_tape;

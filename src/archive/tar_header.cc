@@ -96,7 +96,7 @@ std::int64_t parse_pax_time(std::string_view text) {
   const std::size_t dot = text.find('.');
   const auto whole = to_number(text.substr(0, dot));
   constexpr auto k_most = static_cast<std::uint64_t>(std::numeric_limits<std::int32_t>::max()) * 1000;
-  if (!whole) throw Error("tar: a pax header holds a time that is none");
+  if (!whole) throw Error("tar: a pax header has an invalid time");
   const auto seconds = static_cast<std::int64_t>(std::min(*whole, k_most));
   if (!negative) return seconds;
   const bool fraction = dot != std::string_view::npos && text.find_first_not_of("0", dot + 1) != std::string_view::npos;

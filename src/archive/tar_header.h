@@ -44,7 +44,7 @@ std::string_view field_text(const char (&field)[Size]) {
   return whole.substr(0, whole.find('\0'));
 }
 
-// The field's value; nothing for what is no number or fits into no 63 bits. Negative values are possible in binary.
+// The field's value; nothing if it is not a number or exceeds 63 bits. Negative values are possible in binary.
 std::optional<std::int64_t> field_number(std::string_view field);
 
 bool checksum_holds(const Header& header);
@@ -52,9 +52,9 @@ bool is_zero_block(const Header& header);
 // The name with the ustar prefix in front.
 std::string header_name(const Header& header);
 
-// What pax records, or GNU's long names, say instead of the header.
+// Values from pax records or GNU long names that replace those of the header.
 using Records = std::map<std::string, std::string, std::less<>>;
-// Adds to what is there; an empty value takes back what an earlier record said. Throws Error.
+// Adds records; an empty value undoes an earlier one. Throws Error.
 void parse_pax(std::string_view text, Records& into);
 // Whole seconds of "1350244992.023960108", rounded down; clamped to what fits.
 std::int64_t parse_pax_time(std::string_view text);

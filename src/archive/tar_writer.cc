@@ -50,8 +50,8 @@ void TarWriter::header(const std::string& name, std::uint64_t size, char type) {
 }
 
 void TarWriter::begin(const std::string& name, std::uint64_t size) {
-  if (name.empty() || plain_name(name) != name) throw Error(fmt::format("\"{}\" is no name for an archive", name));
-  if (m_left > 0) throw Error("tar: a file is begun before the last one is complete");
+  if (name.empty() || plain_name(name) != name) throw Error(fmt::format("\"{}\" is not a valid member name", name));
+  if (m_left > 0) throw Error("tar: a file starts before the previous one is complete");
   std::string records;
   if (name.size() > sizeof(Header::name)) records += pax_record("path", name);
   if (size > k_largest_octal) records += pax_record("size", std::to_string(size));
@@ -65,7 +65,7 @@ void TarWriter::begin(const std::string& name, std::uint64_t size) {
 }
 
 void TarWriter::write(Bytes bytes) {
-  if (bytes.size() > m_left) throw Error("tar: a file is longer than was said");
+  if (bytes.size() > m_left) throw Error("tar: a file is longer than announced");
   m_sink.write(bytes);
   m_left -= bytes.size();
   if (m_left == 0) pad();

@@ -9,8 +9,7 @@
 
 namespace wheelsmith::archive {
 
-// Plain tar (pax where a name or a size needs it) that depends on nothing but what is put in: files only, mode 0644,
-// time 0, no owner.
+// Reproducible tar (pax where a name or size needs it): files only, mode 0644, time 0, no owner.
 class TarWriter {
  public:
   explicit TarWriter(Sink& sink) : m_sink(sink) {}

@@ -1,11 +1,11 @@
 #include "archive/unpack_stream.h"
 
-// Decompression as a stream: whatever the archive claims, memory is one window of the compressor (32 kB for gzip, at
-// most 128 MB for zstd and 512 MB for xz, past which the file is refused) and the caller's buffer.
+// Streaming decompression: independent of the archive's claims, memory is limited to one window of the compressor (32
+// kB for gzip, at most 128 MB for zstd and 512 MB for xz; larger ones are rejected) and the caller's buffer.
 //
 // All three formats allow several streams one after the other, and what comes out is their contents joined; a gzip file
-// may also be padded with zeros (tapes were). Anything else behind the end is an error: bytes that one reader sees and
-// another does not are how two people unpack different things from the same file.
+// may also be padded with zeros (tapes were). Any other trailing bytes are an error: readers that disagree about them
+// would unpack different contents from the same file.
 
 #include <fmt/format.h>
 #include <lzma.h>
@@ -50,7 +50,7 @@ class GzipStream final : public Stream {
  public:
   explicit GzipStream(Bytes packed) : m_rest(packed) {
     constexpr int k_gzip_only = 16 + MAX_WBITS;
-    if (inflateInit2(&m_zlib, k_gzip_only) != Z_OK) throw Error("no memory to unpack gzip");
+    if (inflateInit2(&m_zlib, k_gzip_only) != Z_OK) throw Error("not enough memory to unpack gzip");
   }
   ~GzipStream() override { inflateEnd(&m_zlib); }
   GzipStream(const GzipStream&) = delete;
@@ -79,7 +79,7 @@ class GzipStream final : public Stream {
     if (result == Z_STREAM_END) {
       next_member();
     } else if (result == Z_BUF_ERROR || (result == Z_OK && taken == 0 && given == 0)) {
-      throw Error("gzip: the file is cut off");
+      throw Error("gzip: the file is truncated");
     } else if (result != Z_OK) {
       throw Error(fmt::format("gzip: the data is corrupt ({})", m_zlib.msg != nullptr ? m_zlib.msg : "zlib"));
     }
@@ -92,7 +92,8 @@ class GzipStream final : public Stream {
       return;
     }
     const std::string_view rest = m_rest.text();
-    if (rest.find_first_not_of('\0') != std::string_view::npos) throw Error("gzip: bytes behind the end of the data");
+    if (rest.find_first_not_of('\0') != std::string_view::npos)
+      throw Error("gzip: unexpected bytes after the end of the data");
     m_ended = true;
   }
 
@@ -105,7 +106,7 @@ class XzStream final : public Stream {
  public:
   explicit XzStream(Bytes packed) {
     if (lzma_stream_decoder(&m_lzma, k_xz_memory, LZMA_CONCATENATED) != LZMA_OK) {
-      throw Error("no memory to unpack xz");
+      throw Error("not enough memory to unpack xz");
     }
     m_lzma.next_in = packed.data();
     m_lzma.avail_in = static_cast<std::size_t>(packed.size());
@@ -122,9 +123,9 @@ class XzStream final : public Stream {
       if (result == LZMA_STREAM_END) {
         m_ended = true;
       } else if (result == LZMA_BUF_ERROR) {
-        throw Error("xz: the file is cut off");
+        throw Error("xz: the file is truncated");
       } else if (result == LZMA_MEMLIMIT_ERROR) {
-        throw Error("xz: it wants more than 512 MB of memory to be unpacked");
+        throw Error("xz: unpacking needs more than 512 MB of memory");
       } else if (result != LZMA_OK) {
         throw Error("xz: the data is corrupt");
       }
@@ -142,7 +143,7 @@ class ZstdStream final : public Stream {
  public:
   explicit ZstdStream(Bytes packed)
       : m_zstd(ZSTD_createDStream(), ZSTD_freeDStream), m_input{packed.data(), packed.size(), 0} {
-    if (!m_zstd) throw Error("no memory to unpack zstd");
+    if (!m_zstd) throw Error("not enough memory to unpack zstd");
     ZSTD_DCtx_setParameter(m_zstd.get(), ZSTD_d_windowLogMax, k_zstd_window_log);
   }
 
@@ -158,7 +159,7 @@ class ZstdStream final : public Stream {
       }
       m_between_frames = result == 0;
       const bool stuck = m_input.pos == taken_before && output.pos == given_before;
-      if (!m_between_frames && stuck) throw Error("zstd: the file is cut off");
+      if (!m_between_frames && stuck) throw Error("zstd: the file is truncated");
     }
     return output.pos;
   }

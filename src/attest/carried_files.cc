@@ -44,7 +44,7 @@ CarriedFiles read_carried_files(Bytes wheel) {
   files.provenance = document::parse_json(text_of(archive, files.dist_info, "wheelsmith/provenance.json").value(),
                                           "provenance.json of the wheel");
   if (files.provenance.table() == nullptr || files.provenance["schema"].integer_or(0) != 1)
-    throw Error("provenance.json of the wheel is not of a schema that this version of wheelsmith reads");
+    throw Error("this version of wheelsmith does not support the schema of the wheel's provenance.json");
   const auto recipe = text_of(archive, files.dist_info, "wheelsmith/recipe.toml");
   if (!recipe) throw Error("the wheel has no wheelsmith/recipe.toml: it was not built by wheelsmith");
   files.recipe = *recipe;

@@ -35,8 +35,8 @@ std::string said_by(const sys::Captured& captured) {
 void require_program(SignMethod method) {
   const std::string_view program = program_of(method);
   if (sys::find_program(program).empty())
-    throw Error(fmt::format("{} is not installed, or not in PATH; signatures of the method {} need it", program,
-                            enum_name(method)));
+    throw Error(
+        fmt::format("{} is not installed or not in PATH; the signing method {} needs it", program, enum_name(method)));
 }
 
 bool is_hex(std::string_view text) {
@@ -65,7 +65,7 @@ class GpgHome {
       throw Error(fmt::format("gpg has no public key {} to check signatures with", printable(trusted.gpg_key)));
     const sys::Captured captured = sys::capture(import);
     if (!captured.exit.good())
-      throw Error(fmt::format("{} holds no public keys that gpg can import: {}",
+      throw Error(fmt::format("{} contains no public keys that gpg can import: {}",
                               trusted.gpg_keyring.empty() ? "its keyring" : printable(trusted.gpg_keyring.string()),
                               said_by(captured)));
   }
@@ -96,7 +96,7 @@ class GpgHome {
 
 Verification verify_gpg(const fs::path& file, const fs::path& signature, const Trusted& trusted) {
   if (trusted.gpg_key.empty() && trusted.gpg_keyring.empty())
-    return {Verification::State::unchecked, "", "--key or --keyring must name who may sign"};
+    return {Verification::State::unchecked, "", "pass --key or --keyring to name the trusted signers"};
   const GpgHome home(trusted);
   const sys::Captured captured =
       sys::capture({.argv = home.command({"--verify", "--", signature.string(), file.string()})});
@@ -108,7 +108,7 @@ Verification verify_gpg(const fs::path& file, const fs::path& signature, const T
 
 Verification verify_ssh(const fs::path& file, const fs::path& signature, const Trusted& trusted) {
   if (trusted.allowed_signers.empty() || trusted.identity.empty())
-    return {Verification::State::unchecked, "", "--allowed-signers and --identity must name who may sign"};
+    return {Verification::State::unchecked, "", "pass --allowed-signers and --identity to name the trusted signers"};
   sys::Command command{.argv = ssh_verify_command(trusted, signature)};
   command.input_file = file;
   const sys::Captured captured = sys::capture(command);
@@ -120,7 +120,7 @@ Verification verify_cosign(const fs::path& file, const fs::path& signature, cons
   const bool by_certificate = !trusted.certificate_identity.empty() && !trusted.certificate_issuer.empty();
   if (trusted.cosign_key.empty() && !by_certificate)
     return {Verification::State::unchecked, "",
-            "--cosign-key, or --certificate-identity with --certificate-oidc-issuer, must name who may sign"};
+            "pass --cosign-key, or --certificate-identity with --certificate-oidc-issuer, to name the trusted signers"};
   const sys::Captured captured = sys::capture({.argv = cosign_verify_command(trusted, file, signature)});
   if (captured.exit.good())
     return {Verification::State::good, by_certificate ? trusted.certificate_identity : trusted.cosign_key, ""};
@@ -132,19 +132,17 @@ Verification verify_cosign(const fs::path& file, const fs::path& signature, cons
 Signer parse_signer(const std::string& text) {
   const std::size_t colon = std::min(text.find(':'), text.size());
   const auto method = enum_named<SignMethod>(text.substr(0, colon));
-  if (!method)
-    throw Error(fmt::format("--sign {}: the method is gpg, ssh or cosign, as in gpg:FINGERPRINT, ssh:KEYFILE or cosign",
-                            printable(text)));
+  if (!method) throw Error(fmt::format("--sign {}: expected gpg:FINGERPRINT, ssh:KEYFILE or cosign", printable(text)));
   Signer signer{*method, colon < text.size() ? text.substr(colon + 1) : ""};
   if (*method == SignMethod::ssh && signer.key.empty())
-    throw Error("--sign ssh: name the key's file, as in ssh:~/.ssh/id_ed25519");
+    throw Error("--sign ssh: the key file is missing, as in ssh:~/.ssh/id_ed25519");
   if (*method == SignMethod::ssh && signer.key.starts_with("~/")) {
     const sys::Environment environment = sys::current_environment();
     const auto found = environment.find("HOME");
     if (found != environment.end()) signer.key = found->second + signer.key.substr(1);
   }
   if (signer.key.starts_with("-"))
-    throw Error(fmt::format("--sign {}: a key's name does not begin with \"-\"", printable(text)));
+    throw Error(fmt::format("--sign {}: a key name cannot begin with \"-\"", printable(text)));
   return signer;
 }
 
@@ -152,7 +150,7 @@ void check_signer(const Signer& signer) {
   require_program(signer.method);
   std::error_code ignored;
   if (signer.method == SignMethod::ssh && !fs::is_regular_file(signer.key, ignored))
-    throw Error(fmt::format("--sign ssh: there is no key {}", printable(signer.key)));
+    throw Error(fmt::format("--sign ssh: key {} does not exist", printable(signer.key)));
   if (signer.method != SignMethod::gpg) return;
   std::vector<std::string> argv = {"gpg", "--batch", "--no-tty", "--list-secret-keys"};
   if (!signer.key.empty()) argv.insert(argv.end(), {"--", signer.key});
@@ -237,11 +235,11 @@ Verification read_gpg_status(std::string_view status, const std::string& wanted_
     if (word == "VALIDSIG" && words.size() > 2) {
       fingerprints.assign({std::string(words[2]), std::string(words.back())});  // of the key, and of its primary key
     }
-    if (word == "BADSIG") return {Verification::State::bad, "", "the file is not the one that was signed"};
+    if (word == "BADSIG") return {Verification::State::bad, "", "the file differs from the one that was signed"};
     if (word == "NO_PUBKEY")
-      return {Verification::State::bad, "",
-              fmt::format("it is by the key {}, which is not among the trusted ones",
-                          printable(words.size() > 2 ? words[2] : ""))};
+      return {
+          Verification::State::bad, "",
+          fmt::format("it was made with key {}, which is not trusted", printable(words.size() > 2 ? words[2] : ""))};
     if (word == "EXPKEYSIG") return {Verification::State::bad, "", "its key has expired"};
     if (word == "REVKEYSIG") return {Verification::State::bad, "", "its key has been revoked"};
     if (word == "EXPSIG") return {Verification::State::bad, "", "the signature has expired"};
@@ -253,10 +251,10 @@ Verification read_gpg_status(std::string_view status, const std::string& wanted_
   if (!wanted.empty()) {
     // Shorter names of keys can be made to collide.
     if (wanted.size() < 32 || !is_hex(wanted))
-      return {Verification::State::bad, "", "--key must be a whole fingerprint"};
+      return {Verification::State::bad, "", "--key must be a full fingerprint"};
     const auto same = [&](const std::string& one) { return to_lower(one) == to_lower(wanted); };
     if (!same(fingerprints[0]) && !same(fingerprints[1]))
-      return {Verification::State::bad, "", fmt::format("it is by the key {}, not by --key", fingerprints[1])};
+      return {Verification::State::bad, "", fmt::format("it was made with key {}, not with --key", fingerprints[1])};
   }
   return {Verification::State::good, fingerprints[1], ""};
 }

@@ -67,7 +67,7 @@ TEST(Verify, AWheelWithoutASignatureIsNotGood) {
   const sys::TempDir folder;
   const std::filesystem::path wheel = folder.path() / "small-1.0-py3-none-any.whl";
   sys::write_file(wheel, "bytes");
-  EXPECT_EQ(verify_wheel(wheel, {}).why(), "there is no signature beside it (.asc, .sig or .sigstore.json)");
+  EXPECT_EQ(verify_wheel(wheel, {}).why(), "there is no signature next to it (.asc, .sig or .sigstore.json)");
   EXPECT_FALSE(verify_wheel(folder.path() / "absent.whl", {}).good());
   // One that nobody is trusted for is not good either.
   sys::write_file(wheel.string() + ".sigstore.json", "{}");

@@ -200,7 +200,7 @@ std::vector<std::string> compare_statement(const document::Value& statement, con
   const Array* subjects = statement["subject"].array();
   const Value subject = subjects != nullptr && subjects->size() == 1 ? subjects->front() : Value();
   if (subject["digest"]["sha256"].text_or() != sha256)
-    return {fmt::format("the statement is about another file: its subject has the SHA-256 {}, the wheel has {}",
+    return {fmt::format("the statement is about another file: its subject has SHA-256 {}, the wheel has {}",
                         shown(subject["digest"]["sha256"]), sha256)};
   compare(statement, make_statement(file_name, sha256, files), "statement", problems);
   return problems;

@@ -69,7 +69,7 @@ std::string WheelVerification::why() const {
   }
   if (!statement_problems.empty())
     return fmt::format("{} does not belong to the wheel: {}", statement.filename().string(), statement_problems[0]);
-  if (signatures.empty()) return "there is no signature beside it (.asc, .sig or .sigstore.json)";
+  if (signatures.empty()) return "there is no signature next to it (.asc, .sig or .sigstore.json)";
   if (find_state(signatures, State::good) == nullptr)
     return fmt::format("{} was not checked: {}", signatures[0].path.filename().string(), signatures[0].result.why);
   return "";

@@ -6,14 +6,13 @@
 
 #include "base/error.h"
 
-// The two answers that an Error can become besides the end of the work (ARCHITECTURE.md, "Errors"). Both are for
-// parsers, whose Errors say that text or bytes are not of a kind. What reads files or asks others has failures that are
-// no answer; those go on to the caller.
+// The two values that an Error can become instead of ending the operation (ARCHITECTURE.md, "Errors"). Both are for
+// parsers, whose Errors say that text or bytes are invalid. Failures of I/O and subprocesses are not answers and
+// propagate to the caller.
 
 namespace wheelsmith {
 
-// What `parse` returns, or nothing where it throws Error: "is it one?", asked by a caller that has no use for the
-// reason.
+// The result of `parse`, or nothing if it throws Error, for callers that do not need the reason.
 template <class Parse>
 std::optional<std::invoke_result_t<Parse&>> if_valid(Parse&& parse) {
   try {
@@ -23,7 +22,7 @@ std::optional<std::invoke_result_t<Parse&>> if_valid(Parse&& parse) {
   }
 }
 
-// The sentence of the Error that `check` throws, for a list of problems; "" when it throws none.
+// The message of the Error that `check` throws, for a list of problems; "" if it throws none.
 template <class Check>
 std::string problem_of(Check&& check) {
   try {

@@ -7,7 +7,7 @@ namespace wheelsmith {
 
 namespace {
 
-// A buffer this much larger than asked for would keep memory from others.
+// A buffer this much larger than requested would waste memory that other tasks need.
 constexpr std::uint64_t k_most_waste = 4;
 constexpr std::uint64_t k_free_waste = 16'000'000;
 

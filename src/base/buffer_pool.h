@@ -10,23 +10,23 @@
 
 namespace wheelsmith {
 
-// Memory for tasks that run side by side, within a budget. take() waits until the bytes fit beside what others hold;
-// with nothing held anything may be had, so that a single task larger than the budget still runs. Memory that was given
-// back is lent again where it fits: a page that is already there costs nothing, and a fresh one costs the kernel more
-// time than it takes to inflate into it. The pool must outlive what it lent.
+// Memory for parallel tasks within a budget. take() waits until the bytes fit in addition to those in use; if none are
+// in use, any size is granted, so that a single task larger than the budget still runs. Returned memory is reused where
+// it fits: a mapped page costs nothing, and a new one costs the kernel more time than inflating into it. The pool must
+// outlive its buffers.
 class BufferPool {
  public:
   explicit BufferPool(std::uint64_t budget) : m_budget(budget) {}
   BufferPool(const BufferPool&) = delete;
   BufferPool& operator=(const BufferPool&) = delete;
 
-  // At least `size` bytes, given back when the last pointer to them goes.
+  // At least `size` bytes, returned to the pool with the last pointer to them.
   [[nodiscard]] std::shared_ptr<std::uint8_t> take(std::uint64_t size);
 
  private:
-  // The smallest free buffer that is large enough but not out of all proportion, or the end.
+  // The smallest free buffer that is large enough but not far too large, or the end.
   std::vector<Buffer>::iterator fitting(std::uint64_t size);
-  // Gives free memory back to the system until `size` more fit, or nothing is free any more.
+  // Returns free memory to the system until `size` more bytes fit, or nothing is free.
   void make_room(std::uint64_t size);
   void give_back(Buffer&& buffer);
 

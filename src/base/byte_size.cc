@@ -10,7 +10,7 @@ namespace wheelsmith {
 
 namespace {
 
-// 0 for a unit that is not known.
+// 0 for an unknown unit.
 double bytes_per(std::string_view unit) {
   if (unit.empty() || unit == "b") return 1;
   if (unit == "k" || unit == "kb") return 1e3;

@@ -11,21 +11,21 @@
 namespace wheelsmith {
 
 void Bytes::refuse(std::uint64_t offset, std::uint64_t size) const {
-  throw Error(fmt::format("{} bytes at offset {:#x} lie outside the {} bytes that are there", size, offset, m_size));
+  throw Error(fmt::format("{} bytes at offset {:#x} are outside the {} bytes available", size, offset, m_size));
 }
 
 std::string_view Bytes::c_string(std::uint64_t offset) const {
   const Bytes rest = from(offset);
   const void* end = rest.empty() ? nullptr : std::memchr(rest.data(), 0, rest.size());
-  if (end == nullptr) throw Error(fmt::format("the text at offset {:#x} has no end", offset));
+  if (end == nullptr) throw Error(fmt::format("the string at offset {:#x} is not terminated", offset));
   return {reinterpret_cast<const char*>(rest.data()),
           static_cast<std::size_t>(static_cast<const std::uint8_t*>(end) - rest.data())};
 }
 
 namespace {
 
-// Where in the needle the two neighbours are that other data hold least: not the underscores and zeros that strings and
-// tables are full of.
+// The position in the needle of the two adjacent bytes that are rarest in other data: not the underscores and zeros
+// common in strings and tables.
 std::size_t rare_pair(std::string_view needle) {
   const auto is_common = [](char c) { return c == '_' || c == '\0'; };
   for (std::size_t i = 0; i + 1 < needle.size(); ++i) {
@@ -36,12 +36,12 @@ std::size_t rare_pair(std::string_view needle) {
 
 }  // namespace
 
-// Compares 16 places at once with two neighbouring bytes of the needle (every 64 bit machine has vectors of that size)
-// and looks closer only where both are. Half a gigabyte is searched for every big library.
+// Compares 16 positions at once with two adjacent bytes of the needle (every 64-bit machine has vectors of that size)
+// and compares the rest only where both match. Half a gigabyte is searched for every big library.
 std::uint64_t Bytes::find(std::string_view needle, std::uint64_t from) const {
   using Block = std::uint8_t __attribute__((vector_size(16)));
   if (needle.size() < 2 || needle.size() > m_size) return m_size;
-  const std::uint64_t last = m_size - needle.size();  // the last place where it could start
+  const std::uint64_t last = m_size - needle.size();  // the last possible start
   const auto holds = [&](std::uint64_t at) { return std::memcmp(m_data + at, needle.data(), needle.size()) == 0; };
   const std::size_t pair = rare_pair(needle);
   const auto first = static_cast<std::uint8_t>(needle[pair]);

@@ -10,9 +10,8 @@
 
 namespace wheelsmith {
 
-// A view of bytes that came from somewhere else and are therefore hostile. Every access is checked, sums cannot
-// overflow, and what lies outside throws an Error that names the offset. Parsers read through this class and hold no
-// bounds checks of their own.
+// A view of untrusted bytes. Every access is checked, sums cannot overflow, and an access outside throws an Error that
+// names the offset. Parsers read through this class and have no bounds checks of their own.
 class Bytes {
  public:
   Bytes() = default;
@@ -31,14 +30,14 @@ class Bytes {
     return offset <= m_size && size <= m_size - offset;
   }
 
-  // The given part; throws unless it lies inside.
+  // The given part; throws if it is out of bounds.
   [[nodiscard]] Bytes slice(std::uint64_t offset, std::uint64_t size) const {
     if (!contains(offset, size)) refuse(offset, size);
     return {m_data + offset, size};
   }
-  // All from the offset on; throws when the offset lies behind the end.
+  // Everything from the offset on; throws if the offset is past the end.
   [[nodiscard]] Bytes from(std::uint64_t offset) const { return slice(offset, offset <= m_size ? m_size - offset : 0); }
-  // As much of the given part as lies inside; never throws.
+  // As much of the given part as is in bounds; never throws.
   [[nodiscard]] Bytes clamp(std::uint64_t offset, std::uint64_t size) const {
     if (offset >= m_size) return {};
     return {m_data + offset, size < m_size - offset ? size : m_size - offset};
@@ -55,15 +54,15 @@ class Bytes {
   }
   [[nodiscard]] std::uint8_t u8(std::uint64_t offset) const { return get<std::uint8_t>(offset); }
 
-  // The text from the offset to the next NUL, without it; throws when there is none.
+  // The text from the offset to the next NUL, without it; throws if there is none.
   [[nodiscard]] std::string_view c_string(std::uint64_t offset) const;
 
   [[nodiscard]] bool starts_with(std::string_view magic) const {
     return magic.size() <= m_size && (magic.empty() || std::memcmp(m_data, magic.data(), magic.size()) == 0);
   }
 
-  // Offset of the next place at or behind `from` that holds the needle, or size() when there is none. The needle has at
-  // least two bytes.
+  // Offset of the next occurrence of the needle at or after `from`, or size() if there is none. The needle has at least
+  // two bytes.
   [[nodiscard]] std::uint64_t find(std::string_view needle, std::uint64_t from = 0) const;
 
  private:
@@ -73,7 +72,7 @@ class Bytes {
   std::uint64_t m_size = 0;
 };
 
-// Reads one thing after the other.
+// Reads values sequentially.
 class Cursor {
  public:
   explicit Cursor(Bytes bytes, std::uint64_t at = 0) : m_bytes(bytes), m_at(at) {}
@@ -100,13 +99,13 @@ class Cursor {
   std::uint64_t m_at;
 };
 
-// Bytes together with what keeps them alive: a mapping, a buffer.
+// Bytes with their owner: a mapping, a buffer.
 struct Blob {
   std::shared_ptr<const void> owner;
   Bytes bytes;
 };
 
-// Memory that is not set to zero before it is written to: the target of decompression. Move-only.
+// Uninitialised memory, the target of decompression. Move-only.
 class Buffer {
  public:
   Buffer() = default;

@@ -1,7 +1,7 @@
 // Demangling with a limit. Back references let a few hundred hostile bytes demangle to gigabytes, and the usual
-// __cxa_demangle allocates them all and takes minutes. The demangler below it in libstdc++ hands its text out piece by
-// piece and keeps its own memory on the stack, so when the text grows past all use the callback simply jumps out. That
-// function is in the static library only: all our programs link libstdc++ statically.
+// __cxa_demangle allocates them all and takes minutes. The lower-level demangler in libstdc++ emits its text in pieces
+// and keeps its own memory on the stack, so the callback can simply jump out when the text becomes too long. That
+// function is only in the static library: all Wheelsmith programs link libstdc++ statically.
 
 #include <csetjmp>
 #include <cstddef>

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
-// Integers as they stand in files: of fixed byte order and without alignment. A format is then a plain struct of these,
+// Integers as stored in files: of fixed byte order and without alignment. A format is then a plain struct of these,
 // copied out of the bytes at any offset on any machine:
 //
 //   struct Wrapper { le32 magic; le32 version; le64 data; le64 reserved; };
@@ -28,7 +28,7 @@ template <std::unsigned_integral T, Endian Order>
 class FileInteger {
  public:
   FileInteger() = default;
-  FileInteger(T value) {  // NOLINT(google-explicit-constructor): it stands for its value
+  FileInteger(T value) {  // NOLINT(google-explicit-constructor): it represents its value
     value = in_file_order(value);
     std::memcpy(m_bytes, &value, sizeof value);
   }

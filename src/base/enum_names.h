@@ -27,7 +27,7 @@ constexpr std::string_view enum_name(E value) {
   return EnumNames<E>::list.at(static_cast<std::size_t>(value));
 }
 
-// Nothing for a text that is not one of the names.
+// Nothing for an unknown name.
 template <NamedEnum E>
 constexpr std::optional<E> enum_named(std::string_view text) {
   for (std::size_t i = 0; i < EnumNames<E>::list.size(); ++i) {

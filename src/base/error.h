@@ -6,8 +6,8 @@
 
 namespace wheelsmith {
 
-// The one exception we throw on purpose. what() is the sentence the user reads: what is wrong, and where in the
-// data (never where in our source). Whoever catches it passes it on, tells it, or says why nothing is lost
+// The only exception type thrown on purpose. what() is the sentence that the user reads: what is wrong, and where in
+// the data (never where in the source code). A catch passes it on, reports it, or says why it can be ignored
 // (ARCHITECTURE.md, "Errors").
 class Error : public std::runtime_error {
  public:
@@ -18,7 +18,7 @@ class Error : public std::runtime_error {
   [[nodiscard]] Error in(std::string_view place) const { return Error(std::string(place) + ": " + what()); }
 
  private:
-  // A name out of an archive may hold a NUL, which would end the sentence there.
+  // A name from an archive may contain a NUL, which would truncate the message.
   static std::string without_nul(std::string message) {
     for (std::size_t at = message.find('\0'); at != message.npos; at = message.find('\0', at))
       message.replace(at, 1, "\\x00");

@@ -14,8 +14,8 @@
 namespace wheelsmith {
 
 // Named bytes: a folder on disk, the members of an archive, or a map in a test. Names are relative, with '/' between
-// parts and no leading '/'. Modules that know nothing of the operating system read folders through this. All of it may
-// be called from several threads.
+// parts and no leading '/'. Modules that do not use the operating system read folders through this. All functions are
+// thread-safe.
 class FileTree {
  public:
   struct File {
@@ -29,11 +29,11 @@ class FileTree {
   // All regular files below, sorted by name. Links to files are files; links to folders are not followed.
   [[nodiscard]] virtual std::vector<File> files() const = 0;
 
-  // The file's bytes, or nothing where there is no such file. Names that lead out of the tree are not there. Throws
-  // Error for a file that is there and cannot be read.
+  // The file's bytes, or nothing if there is no such file or the name points outside the tree. Throws Error for a file
+  // that exists and cannot be read.
   [[nodiscard]] virtual std::optional<Blob> open(const std::string& name) const = 0;
 
-  // The file's first bytes, at most `count`; cheaper than open() where the file is packed.
+  // The file's first bytes, at most `count`; cheaper than open() if the file is compressed.
   [[nodiscard]] virtual std::optional<std::string> head(const std::string& name, std::size_t count) const {
     const std::optional<Blob> blob = open(name);
     if (!blob) return std::nullopt;
@@ -41,7 +41,7 @@ class FileTree {
   }
 };
 
-// Texts by name. What is opened is theirs: the tree must live as long.
+// Strings by name. Opened files point into the tree, which must outlive them.
 class TextTree final : public FileTree {
  public:
   explicit TextTree(std::map<std::string, std::string> texts) : m_texts(std::move(texts)) {}
@@ -61,7 +61,7 @@ class TextTree final : public FileTree {
   std::map<std::string, std::string> m_texts;
 };
 
-// What lies in one folder of a tree ("" for all of it), as a tree of its own.
+// One folder of a tree ("" for all of it) as a tree.
 class SubTree final : public FileTree {
  public:
   SubTree(const FileTree& whole, const std::string& folder)

@@ -13,10 +13,10 @@ std::string_view to_string(Severity severity);
 struct Finding {
   std::string id;  // stable, kebab-case, explained by `check --explain ID`
   Severity severity = Severity::error;
-  std::string subject;  // a member of the wheel, a tag, a symbol: what the finding is about
-  std::string what;     // what is so
-  std::string why;      // why it matters to the one who installs the wheel
-  std::string fix;      // what mends it
+  std::string subject;  // a member of the wheel, a tag, a symbol: the subject of the finding
+  std::string what;     // the problem, in one line
+  std::string why;      // the consequence, in one sentence
+  std::string fix;      // how to fix it
 
   friend bool operator==(const Finding&, const Finding&) = default;
 };

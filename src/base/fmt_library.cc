@@ -1,4 +1,4 @@
-// The {fmt} library, compiled once. Debian ships it as a shared library and as headers; used as headers it costs three
+// The {fmt} library, compiled once. Debian ships it as a shared library and as headers; header-only use costs three
 // seconds in every file that formats a number, so its definitions are instantiated here for the whole program.
 
 #include <fmt/format-inl.h>

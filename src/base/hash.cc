@@ -1,6 +1,6 @@
 #include "base/hash.h"
 
-// SHA256_Init and friends start a millisecond faster than the EVP interface, which loads providers first.
+// SHA256_Init starts a millisecond faster than the EVP interface, which loads providers first.
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include <openssl/sha.h>
 

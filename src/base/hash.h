@@ -13,13 +13,13 @@ namespace wheelsmith {
 
 using Digest = std::vector<std::uint8_t>;
 
-// The digest of the bytes by an algorithm's name ("sha256", "sha384", "sha512"), or nothing for a name that is not
-// known or too weak to prove anything (md5, sha1).
+// The digest of the bytes by an algorithm's name ("sha256", "sha384", "sha512"), or nothing for an unknown or insecure
+// algorithm (md5, sha1).
 std::optional<Digest> digest(std::string_view algorithm, Bytes bytes);
 
 Digest sha256(Bytes bytes);
 
-// SHA-256 of what comes in parts.
+// Incremental SHA-256.
 class Sha256 {
  public:
   Sha256();
@@ -29,7 +29,7 @@ class Sha256 {
 
   void update(Bytes bytes);
   void update(std::string_view text) { update(Bytes(text)); }
-  // Once, at the end.
+  // Call once, at the end.
   [[nodiscard]] Digest finish();
 
  private:
@@ -38,7 +38,7 @@ class Sha256 {
 };
 
 std::string to_hex(const Digest& digest);
-// URL-safe base64 without '=', as RECORD wants it.
+// URL-safe base64 without '=', as RECORD requires.
 std::string to_base64url(const Digest& digest);
 
 }  // namespace wheelsmith

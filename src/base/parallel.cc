@@ -11,7 +11,7 @@
 namespace wheelsmith {
 
 unsigned usable_threads() {
-  // Asked once: each time opens a file of /sys.
+  // Cached: each call opens a file in /sys.
   static const unsigned threads = std::max(1U, std::thread::hardware_concurrency());
   return threads;
 }
@@ -39,7 +39,7 @@ void parallel_for(std::size_t count, unsigned threads, const std::function<void(
     const std::size_t wanted = std::min<std::size_t>(std::max(1U, threads), count);
     try {
       for (std::size_t i = 1; i < wanted; ++i) others.emplace_back(work);
-    } catch (const std::system_error&) {  // a limit of processes or memory: those that there are do the work
+    } catch (const std::system_error&) {  // a process or memory limit: the existing threads do the work
     }
     work();
   }

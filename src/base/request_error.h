@@ -4,8 +4,8 @@
 
 namespace wheelsmith {
 
-// What was asked for, or a recipe, is wrong: neither another machine nor another input would mend it. The program ends
-// with the exit status of wrong words on the command line.
+// The request or a recipe is wrong: neither another machine nor another input would fix it. The program exits with the
+// status for usage errors.
 class RequestError : public Error {
  public:
   using Error::Error;

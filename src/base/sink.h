@@ -6,8 +6,8 @@
 
 namespace wheelsmith {
 
-// Where a writer's bytes go, one after the other: a file that is not published yet, a hash, a string in a test. Writers
-// know nothing of the operating system; write() throws Error when it cannot take the bytes.
+// The sequential output of a writer: an unpublished file, a hash, a string in a test. Writers do not use the operating
+// system; write() throws Error if it fails.
 class Sink {
  public:
   virtual ~Sink() = default;

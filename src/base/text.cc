@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view k_blanks = " \t\r\n\f\v";
 
-// Length of the UTF-8 character at the front, 0 if there is none. Surrogates and overlong forms are none.
+// Length of the UTF-8 character at the front, 0 if invalid. Surrogates and overlong forms are invalid.
 std::size_t utf8_length(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<std::uint8_t>(text[i]); };
   const std::uint8_t first = byte(0);
@@ -29,7 +29,7 @@ std::size_t utf8_length(std::string_view text) {
   return length;
 }
 
-// Letters changed, added, left out, or swapped with their neighbour (the most frequent slip of fast fingers).
+// Edit distance: characters changed, added, removed, or swapped with their neighbour (the most frequent typo).
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before, above, row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
@@ -44,7 +44,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-// Matches the set behind '['; moves `pattern` behind its ']'. A set that never ends matches a plain '['.
+// Matches the set after '['; moves `pattern` past its ']'. A set that never ends matches a plain '['.
 bool set_match(std::string_view& pattern, char c) {
   std::string_view rest = pattern.substr(1);
   const bool inverted = !rest.empty() && (rest[0] == '!' || rest[0] == '^');
@@ -163,7 +163,7 @@ std::string printable(std::string_view text) {
   while (!text.empty()) {
     const std::size_t length = utf8_length(text);
     const auto first = static_cast<std::uint8_t>(text[0]);
-    // U+0080 to U+009F are control characters too: some terminals obey them.
+    // U+0080 to U+009F are control characters too: some terminals interpret them.
     const bool is_c1 = length == 2 && first == 0xc2 && static_cast<std::uint8_t>(text[1]) < 0xa0;
     if (length == 0 || first < 0x20 || first == 0x7f) {
       result += fmt::format("\\x{:02x}", first);
@@ -205,8 +205,8 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
 }
 
 bool glob_match(std::string_view pattern, std::string_view text) {
-  // Walks both; after a mismatch it goes back to the last '*' and lets it take one character more. No recursion, so a
-  // hostile pattern costs at most pattern × text.
+  // After a mismatch, returns to the last '*' and lets it match one character more. No recursion, so a hostile pattern
+  // costs at most pattern × text.
   std::string_view after_star;
   std::string_view star_text;
   bool has_star = false;
@@ -243,7 +243,7 @@ std::optional<std::string> nearest(std::string_view word, std::span<const std::s
   const std::string* best = nullptr;
   std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
   for (const std::string& candidate : candidates) {
-    // The lengths alone are that far apart: no table of 100,000 columns for a file that was given as a name.
+    // The lengths alone differ too much: avoids a table of 100,000 columns if a whole file was passed as a name.
     const std::size_t apart = std::max(word.size(), candidate.size()) - std::min(word.size(), candidate.size());
     if (apart >= best_distance) continue;
     const std::size_t distance = edit_distance(to_lower(word), to_lower(candidate));

@@ -16,7 +16,7 @@ std::string to_lower(std::string_view text);
 std::vector<std::string_view> split(std::string_view text, char separator);
 // The lines without their ends (\n or \r\n); a last line without an end counts, an empty rest does not.
 std::vector<std::string_view> lines(std::string_view text);
-// Their views would outlive a text that nobody holds: for (… : lines(read_file(path))) reads freed memory.
+// The views would outlive a temporary: for (… : lines(read_file(path))) reads freed memory.
 template <std::same_as<std::string> Text>
 void split(Text&& text, char separator) = delete;
 template <std::same_as<std::string> Text>
@@ -35,28 +35,28 @@ std::string_view base_name(std::string_view path);
 std::optional<std::uint64_t> to_number(std::string_view text);
 
 bool is_valid_utf8(std::string_view text);
-// The text with every byte that is no UTF-8 replaced by U+FFFD.
+// The text with every invalid UTF-8 byte replaced by U+FFFD.
 std::string to_valid_utf8(std::string_view text);
 // The text as a terminal may safely show it: control characters and invalid UTF-8 become visible escapes.
 std::string printable(std::string_view text);
 
-// "3 B", "4.2 kB", "1.3 GB": powers of 1000, as disks and registries count.
+// "3 B", "4.2 kB", "1.3 GB": powers of 1000, as for disks and package indexes.
 std::string human_bytes(std::uint64_t bytes);
 
 // "1 file", "2 files".
 std::string counted(std::uint64_t count, std::string_view noun);
 
-// Every `from` becomes `to`, which is not looked at again.
+// Replaces every `from` by `to`, without rescanning the result.
 void replace_all(std::string& text, std::string_view from, std::string_view to);
 
 // Shell patterns: '*' and '?' match anything, '/' and dots too; [abc], [a-z] and [!a] match one character.
 bool glob_match(std::string_view pattern, std::string_view text);
 
-// The candidate nearest to the word, if any is near enough to be what was meant.
+// The candidate closest to the word, if close enough for a suggestion.
 std::optional<std::string> nearest(std::string_view word, std::span<const std::string> candidates);
 
-// The C++ name behind a mangled symbol, or nothing if it is none or its text would grow past all use (250 hostile
-// bytes can demangle to 570 MB).
+// The demangled C++ name, or nothing if the symbol is not mangled or the result would be too long (250 hostile bytes
+// can demangle to 570 MB).
 std::optional<std::string> demangle(std::string_view symbol);
 
 }  // namespace wheelsmith

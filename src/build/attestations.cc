@@ -36,11 +36,11 @@ fs::path put_statement(const run::StepOutcome& outcome) {
   return path;
 }
 
-// What is signed is what was built, not what somebody has put there since.
+// Sign only the wheel that was built, not a file that replaced it.
 void sign_outcome(run::StepOutcome& outcome, const attest::Signer& signer) {
   const std::string found = to_hex(sha256(sys::map_file(outcome.wheel).bytes));
   if (found != outcome.artifact->sha256)
-    throw Error(fmt::format("{} is not signed: it has changed since it was delivered", outcome.wheel.string()));
+    throw Error(fmt::format("{} is not signed: it changed after it was built", outcome.wheel.string()));
   for (const fs::path& file : {outcome.wheel, outcome.statement})
     outcome.signatures.push_back(attest::sign_file(signer, file));
 }

@@ -8,9 +8,9 @@
 
 namespace wheelsmith::build {
 
-// What goes with each delivered wheel: its in-toto statement beside it (WHEEL.intoto.json), and, with a signer, the
-// signatures of both. Where the wheel replaced another one of its name, the signatures of that one are removed first:
-// they are of other bytes. Throws Error; what was written before it stays.
+// Writes the in-toto statement beside each delivered wheel (WHEEL.intoto.json) and, with a signer, the signatures of
+// both. If the wheel replaced another one of the same name, removes the old signatures first. Throws Error; files
+// written before it are kept.
 void attest_wheels(std::vector<run::StepOutcome>& outcomes, const std::optional<attest::Signer>& signer);
 
 }  // namespace wheelsmith::build

@@ -16,7 +16,7 @@ namespace wheelsmith::build {
 
 namespace {
 
-// The wheels of the build environment as it was in the end, wheels of other steps included.
+// The wheels of the final build environment, including those of other steps.
 env::Lock recorded_lock(const document::Value& provenance) {
   env::Lock lock;
   const document::Array* wheels = provenance["build_requirements"].array();
@@ -27,7 +27,7 @@ env::Lock recorded_lock(const document::Value& provenance) {
   return lock;
 }
 
-// "tool:cc/cc1plus" is exact and says little; the version beside it says more.
+// Digests such as "tool:cc/cc1plus" are exact but not readable; the version beside them is.
 std::vector<run::EnvironmentDifference> differences(const document::Value& provenance, const plan::BuildSpec& recorded,
                                                     const plan::Rebound& bound) {
   std::vector<run::EnvironmentDifference> result;
@@ -41,7 +41,7 @@ std::vector<run::EnvironmentDifference> differences(const document::Value& prove
   compare("CUDA toolkit", was.cuda.version, is.cuda.version);
   compare("ROCm", was.rocm.version, is.rocm.version);
   compare("container image", recorded.container.id, bound.spec.container.id);
-  // The key knows the values that the wheel hides.
+  // The key covers values that the wheel does not contain.
   if (bound.changes.empty()) compare("key", provenance["key"].text_or(), bound.spec.key);
   for (const store::Change& change : bound.changes) result.push_back({change.name, change.before, change.after});
   return result;
@@ -50,14 +50,14 @@ std::vector<run::EnvironmentDifference> differences(const document::Value& prove
 plan::Plan plan_of(plan::BuildSpec spec) {
   plan::Step step;
   step.spec = std::move(spec);
-  step.decision.reason = "a wheel is reproduced";
+  step.decision.reason = "reproducing a wheel";
   step.closing.asked_for = true;
   plan::Plan plan;
   plan.steps.push_back(std::move(step));
   return plan;
 }
 
-// The rebuilt wheel stays where it was delivered. Its blob goes, unless it is the wheel of a step.
+// Keeps the delivered wheel, but removes its blob from the store, unless it is the wheel of a step.
 void drop_rebuilt(const run::StepOutcome& outcome, bool was_there, const std::string& recorded_key,
                   store::Store& store) {
   if (!outcome.artifact || was_there) return;
@@ -75,8 +75,8 @@ run::Reproduction reproduce(const std::filesystem::path& wheel, const plan::Plan
   result.sha256 = to_hex(sha256(file.bytes));
   const attest::CarriedFiles carried = attest::read_carried_files(file.bytes);
   if (!carried.build)
-    throw Error(fmt::format("the wheel has no wheelsmith/build.json: {}, which built it, did not write one yet",
-                            printable(carried.provenance["builder"].text_or("the version of wheelsmith"))));
+    throw Error(fmt::format("the wheel has no wheelsmith/build.json: it was built by {}, which did not write one",
+                            printable(carried.provenance["builder"].text_or("an older wheelsmith"))));
   plan::RebindInputs rebind{.recorded = plan::read_carried(*carried.build, carried.recipe),
                             .lock = recorded_lock(carried.provenance),
                             .name = "reproduce-" + result.sha256.substr(0, 16)};

@@ -13,13 +13,13 @@
 #include "run/run.h"
 #include "source/source.h"
 
-// `wheelsmith reproduce`: a wheel built again from what it carries (recipe, specification, hashes of its sources and of
-// its build environment), in a fresh tree, without the compile cache and without the store's result, and compared.
+// `wheelsmith reproduce`: rebuilds a wheel from the data in it (recipe, specification, hashes of its sources and its
+// build environment), in a fresh tree, without the compile cache and the stored result, and compares the two.
 
 namespace wheelsmith::build {
 
 struct ReproduceOptions {
-  run::RunOptions run;  // `out` is where the rebuilt wheel goes
+  run::RunOptions run;  // `out`: folder of the rebuilt wheel
   run::LocalOptions local;
   std::vector<std::string> pythons;
   std::optional<source::Override> source;
@@ -29,8 +29,8 @@ struct ReproduceOptions {
   std::vector<std::filesystem::path> wheel_folders;
 };
 
-// Throws Error for a wheel that cannot be rebuilt here: not built by wheelsmith, an older version of it, inputs that
-// cannot be found. A build that fails is part of the answer.
+// Throws Error for a wheel that cannot be rebuilt here: not built by wheelsmith, built by an older version, or inputs
+// not found. A failed build is part of the result.
 run::Reproduction reproduce(const std::filesystem::path& wheel, const plan::PlanInputs& inputs,
                             const ReproduceOptions& options);
 

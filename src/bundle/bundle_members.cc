@@ -130,7 +130,8 @@ void Bundler::add_old_members(const std::string& metadata) {
   const std::string old_info = m_distribution.dist_info + "/", data = old_info.substr(0, old_info.rfind(".dist-info"));
   for (const zip::Entry& entry : m_archive.entries()) {
     if (entry.is_folder()) continue;
-    if (entry.is_symlink()) throw Error(fmt::format("the member {} is a link, which no wheel may have", entry.name));
+    if (entry.is_symlink())
+      throw Error(fmt::format("member {} is a symbolic link; wheels cannot contain links", entry.name));
     if (pep::is_record_or_signature(entry.name, m_distribution.dist_info)) continue;
     std::string name = entry.name;
     const auto text_member = [&](const std::string& text) {

@@ -6,9 +6,9 @@
 #include "bundle/bundler.h"
 #include "rocm/python/python_table.h"
 
-// A framework that is built against an SDK of wheels has a small module that asks rocm_sdk to load libraries by short
-// names, with their symbols for all, before its own. Without rocm_sdk that import fails, so the module is written anew:
-// the same libraries in the same order, from inside the wheel.
+// A framework built against the SDK wheels has a small module that asks rocm_sdk to load libraries by short name with
+// global symbols before its own. Without rocm_sdk that import fails, so the module is rewritten: the same libraries in
+// the same order, from inside the wheel.
 
 namespace wheelsmith::bundle {
 
@@ -37,7 +37,7 @@ std::string module_text(const std::vector<std::string>& libraries, std::size_t d
   std::string up = "os.path.abspath(__file__)";
   for (std::size_t i = 0; i < depth; ++i) up = fmt::format("os.path.dirname({})", up);
   return fmt::format(
-      "\"\"\"Loads the libraries of the SDK that came with this package. Written by `wheelsmith bundle`.\"\"\"\n"
+      "\"\"\"Loads the SDK libraries bundled with this package. Written by `wheelsmith bundle`.\"\"\"\n"
       "import ctypes\n"
       "import os\n\n"
       "_ROOT = os.path.join({}, {})\n"
@@ -71,8 +71,8 @@ void Bundler::add_init_modules() {
       if (!path.empty()) {
         libraries.push_back(path);
       } else {
-        m_summary.notes.push_back(fmt::format("{} wants {} loaded, which the SDK does not have; it will not be",
-                                              member.name, printable(name)));
+        m_summary.notes.push_back(
+            fmt::format("{} loads {}, which the SDK does not have; it is skipped", member.name, printable(name)));
       }
     }
     const auto depth = static_cast<std::size_t>(std::count(member.name.begin(), member.name.end(), '/')) + 1;

@@ -42,7 +42,8 @@ void write_bundle(const BundleInputs& inputs, const BundleRequest& request, Bund
   sys::make_folders(request.out);
   made.path = request.out / made.summary.file_name;
   if (fs::exists(made.path) && fs::equivalent(made.path, request.wheel))
-    throw RequestError("the bundled wheel has the same name: give another folder (--out DIR) or a --local label");
+    throw RequestError(
+        "the bundled wheel would have the same name: pass another folder (--out DIR) or a --local label");
   sys::AtomicFile target(made.path);
   made.size = bundler.write(target);
   target.commit();

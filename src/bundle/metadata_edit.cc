@@ -40,7 +40,8 @@ MetadataEdit edit_metadata(std::string_view text, const std::function<bool(std::
 std::string with_local_label(std::string_view version, std::string_view label) {
   const std::string result = fmt::format("{}{}{}", version, version.find('+') == version.npos ? "+" : ".", label);
   if (label.empty() || label.find('+') != label.npos || !pep::Version::try_parse(result))
-    throw Error(fmt::format("\"{}\" is no local label: letters and digits, with dots between", printable(label)));
+    throw Error(
+        fmt::format("\"{}\" is not a valid local label: use letters and digits, separated by dots", printable(label)));
   return result;
 }
 

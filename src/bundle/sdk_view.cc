@@ -40,7 +40,7 @@ Blob SdkView::open(const std::string& path) const {
   const File& file = m_files.at(path);
   std::optional<Blob> blob = m_sources[file.source].tree->open(file.name);
   if (!blob)
-    throw Error(fmt::format("{}: {} was there and is gone", m_sources[file.source].name, printable(file.name)));
+    throw Error(fmt::format("{}: {} was removed while bundling", m_sources[file.source].name, printable(file.name)));
   return std::move(*blob);
 }
 

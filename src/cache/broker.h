@@ -14,13 +14,13 @@
 
 namespace wheelsmith::cache {
 
-// Answers the shims of one build. It runs in the process that started the build, outside of the build's sandbox; what a
-// build can reach of the cache is this socket.
+// Answers the shims of one build. It runs in the process that started the build, outside the build's sandbox; this
+// socket is all that a build can reach of the cache.
 class Broker {
  public:
   // Listens at `socket`. Throws Error when the cache or the socket cannot be used.
   Broker(const CacheOptions& options, const std::filesystem::path& socket);
-  // Ends when what was compiled is stored.
+  // Returns when all compiled objects are stored.
   ~Broker();
   Broker(const Broker&) = delete;
   Broker& operator=(const Broker&) = delete;
@@ -47,7 +47,7 @@ class Conversation {
     std::vector<std::string> argv{};            // to run instead
     std::vector<std::string> environment{};     // NAME=value to add
     std::string object, dependencies, headers;  // files that it writes; the last may be empty
-    bool keep_dependencies = false;             // the build wants the file
+    bool keep_dependencies = false;             // the build requested the file
     bool remote_failed = false;
   };
   struct Pass {
@@ -58,7 +58,7 @@ class Conversation {
     std::optional<Miss> miss{};
     std::optional<Pass> pass{};
   };
-  // None of them when the broker is gone.
+  // Neither when the broker is gone.
   Answer find(const CompileRequest& request);
 
   struct Made {
@@ -66,9 +66,9 @@ class Conversation {
   };
   struct Stored {
     bool kept = false;
-    std::string why;  // not kept
+    std::string why;  // why it was not stored
   };
-  // After a miss and a good compile.
+  // After a miss and a successful compile.
   Stored store(const Made& made);
 
  private:

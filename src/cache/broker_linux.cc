@@ -18,9 +18,9 @@
 #include "sys/root_view.h"
 
 // How the parts work together: a shim inside the sandbox connects, sends the root of its file system and the command
-// line, and gets an object or what to run. After a compile it sends what the compiler made. All reading of inputs, all
-// keys and all writing to the cache is on this side of the socket; all writing to the build's tree is on the shim's. So
-// no build can write an entry under a key of its choice, and no entry is written to a path of a build's choice.
+// line, and receives an object or a command to run. After a compile it sends the compiler's output. All input reading,
+// all keys and all cache writes are on this side of the socket; all writes to the build's tree are on the shim's. So no
+// build can store an entry under a key of its choice, and no entry is written to a path of a build's choice.
 //
 // Every conversation has a thread: most of them wait for a compiler.
 
@@ -84,7 +84,7 @@ struct Broker::State {
       std::thread([this, place, socket = std::move(socket)] {
         try {
           converse(*socket);
-        } catch (const std::exception&) {  // a request that makes no sense, a full disk: this compile is not cached
+        } catch (const std::exception&) {  // an invalid request, a full disk: this compile is not cached
         }
         const std::lock_guard done(mutex);
         conversations.erase(place);
@@ -128,7 +128,7 @@ struct Broker::State {
                            .add_number(uncacheable == nullptr ? 1 : 0)
                            .add(uncacheable == nullptr ? "" : printable(uncacheable->why))
                            .take());
-    // Behind the answer: the build does not wait for it.
+    // After the answer: the build does not wait for it.
     if (uncacheable == nullptr) lookup.store(*answer.pending, std::move(std::get<Variant>(described)), made);
   }
 };
@@ -142,7 +142,7 @@ Broker::~Broker() {
   m_state->stop_near.close();
   m_state->thread.join();
   std::unique_lock guard(m_state->mutex);
-  // Of processes that outlived the build.
+  // Connections of processes that outlived the build.
   for (const sys::Socket* socket : m_state->conversations) socket->shut_down();
   m_state->ended.wait(guard, [&] { return m_state->conversations.empty(); });
 }

@@ -13,13 +13,13 @@ namespace wheelsmith::cache {
 struct CacheOptions {
   bool enabled = false;
   std::filesystem::path folder{};  // of all packages' entries
-  std::string scope{};             // the part of it for one package: no other finds its entries
-  std::uint64_t size = 0;          // bytes for all; 0: no limit
+  std::string scope{};             // the subfolder for one package: others cannot find its entries
+  std::uint64_t size = 0;          // limit for all entries in bytes; 0: no limit
   std::string compression = "1";   // a level, or "off"
-  std::string remote{};            // storage that several machines share; may hold a password
+  std::string remote{};            // storage that several machines share; may contain a password
 };
 
-// Throw Error for a value that cannot be used.
+// Throw Error for an invalid value.
 void check_remote(std::string_view url);
 void check_compression(std::string_view text);
 

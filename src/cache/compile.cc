@@ -11,13 +11,12 @@
 #include "cache/texts.h"
 #include "cache/words.h"
 
-// What decides an object, as far as it can be known before the compiler runs: the words of the command line, a few
-// variables, and the source. The rest (headers) the compiler itself lists while it compiles (-MD), so a miss costs no
-// extra preprocessor run.
+// The inputs of an object that are known before the compiler runs: the arguments, a few variables, and the source. The
+// compiler itself lists the rest (headers) while it compiles (-MD), so a miss costs no extra preprocessor run.
 //
-// The rule for words: an option that is not listed here counts exactly as it is written, and so does the content of a
-// file that it names; this can cost a hit, never a right object. Options that write further files or read files that
-// nobody lists make a command uncacheable. Include folders do not count by themselves: src/cache/search.h says how.
+// The rule for arguments: an option not listed here counts exactly as written, and so does the content of a file it
+// names; this can cost a hit, but never returns a wrong object. Options that write further files or read unlisted files
+// make a command uncacheable. Include folders do not count by themselves: src/cache/search.h explains how.
 
 namespace wheelsmith::cache {
 
@@ -31,7 +30,7 @@ constexpr std::array<std::string_view, 10> k_source_endings{".c", ".cc", ".cpp",
                                                             ".C", ".cp", ".cu",  ".hip", ".CPP"};
 constexpr std::array<std::string_view, 6> k_languages{"c", "c++", "cu", "cuda", "hip", "none"};
 
-// They write more than an object, read what nothing lists, or do not compile.
+// They write more than an object, read unlisted files, or do not compile.
 const std::vector<std::string_view> k_refused{"-E",
                                               "-S",
                                               "-M",
@@ -93,7 +92,7 @@ const std::vector<std::string_view> k_refused_beginnings{"-save-temps",
                                                          "-fdiagnostics-set-output",
                                                          "-fcrash-diagnostics-dir"};
 
-// Their value is the next word, and belongs to the key as it is.
+// Their value is the next argument, and is part of the key as it is.
 constexpr std::array<std::string_view, 14> k_with_next{"-D",          "-U",     "-A",      "--param",      "-Xclang",
                                                        "-Xassembler", "-mllvm", "-target", "-arch",        "-z",
                                                        "-u",          "-L",     "-l",      "-Xarch_device"};
@@ -121,7 +120,7 @@ constexpr std::array<std::string_view, 22> k_variables{"LANG",
                                                        "GCC_COLORS",
                                                        "HIPCC_VERBOSE"};
 constexpr std::array<std::string_view, 3> k_search_variables{"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH"};
-// Read by themselves: dependencies by variable, nvcc's options, and the folder as the shell calls it.
+// Handled separately: dependencies by variable, nvcc's options, and the shell's name of the folder.
 constexpr std::array<std::string_view, 6> k_other_variables{
     "DEPENDENCIES_OUTPUT", "SUNPRO_DEPENDENCIES", "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "NVCC_CCBIN", "PWD"};
 
@@ -170,9 +169,9 @@ class GnuReader final : public CompileReader {
         add_unknown(words[++at]);
       }
     } else if (word.starts_with("-B") || word.starts_with("--prefix")) {
-      throw Refusal{"-B chooses other programs"};
+      throw Refusal{"-B selects other programs"};
     } else if (word.find("-prefix-map=") != word.npos) {
-      // The new name is what shows in the object.
+      // Only the new name appears in the object.
       add_word(word.substr(0, word.find('=') + 1) + word.substr(word.rfind('=')));
     } else {
       if (word.starts_with("-g") && word != "-g0" && !word.starts_with("-gz")) m_debug = true;
@@ -221,8 +220,8 @@ class GnuReader final : public CompileReader {
     m_compile.lists_headers =
         m_several_passes || base_name(m_request.program).starts_with("hipcc") || m_compile.source.ends_with(".hip");
     if (m_compile.source.ends_with(".cu") || (m_compile.lists_headers && !clang))
-      throw Refusal{"its passes are not known"};
-    // clang reads SOURCE_DATE_EPOCH since version 16, GCC since 7; for clang that is not worth a table of versions.
+      throw Refusal{"its compiler passes are unknown"};
+    // clang reads SOURCE_DATE_EPOCH since version 16, GCC since 7; a version table for clang is not worth it.
     m_compile.fixed_time = !clang && !variable("SOURCE_DATE_EPOCH").empty();
   }
 
@@ -299,14 +298,14 @@ void CompileReader::read_words(const std::vector<std::string>& words, unsigned d
 }
 
 Compile CompileReader::read() {
-  // First, since every path after them is known by its new name.
+  // First, since later paths are identified by their new names.
   for (const std::string& word : m_request.argv) m_compile.map.add_from(word);
   for (const std::string_view name : {"NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS"}) {
     for (const std::string& word : split_words(variable(name))) m_compile.map.add_from(word);
   }
   if (!variable("DEPENDENCIES_OUTPUT").empty() || !variable("SUNPRO_DEPENDENCIES").empty())
-    throw Refusal{"a variable names a file for dependencies"};
-  if (m_request.argv.empty()) throw Refusal{"it has no command line"};
+    throw Refusal{"a variable names a dependency file"};
+  if (m_request.argv.empty()) throw Refusal{"its command line is empty"};
   read_words({m_request.argv.begin() + 1, m_request.argv.end()}, 0);
   read_environment();
   for (const std::string& folder : m_request.search) m_compile.search.push_back({"", folder});

@@ -4,7 +4,7 @@
 #include "cache/compile_reader.h"
 #include "cache/words.h"
 
-// nvcc's command lines: every option has a long and a short name, values stand behind '=' or in the next word, and more
+// nvcc's command lines: every option has a long and a short name, values follow '=' or are the next argument, and more
 // options come from variables and files.
 
 namespace wheelsmith::cache {
@@ -14,7 +14,7 @@ namespace {
 struct NvccName {
   std::string_view name, plain;
 };
-// Options with a value that mean something here.
+// Options with a value that matter here.
 constexpr std::array<NvccName, 19> k_valued{{{"--output-file", "-o"},
                                              {"-o", "-o"},
                                              {"--dependency-output", "-MF"},
@@ -34,7 +34,7 @@ constexpr std::array<NvccName, 19> k_valued{{{"--output-file", "-o"},
                                              {"--compiler-options", "-Xcompiler"},
                                              {"-Xcompiler", "-Xcompiler"},
                                              {"--pre-include", "-include"}}};
-// They make more than one file, or the result depends on something that is not known here.
+// They produce more than one file, or the result depends on unknown inputs.
 const std::vector<std::string_view> k_nvcc_refused{"--keep",
                                                    "-keep",
                                                    "--save-temps",
@@ -106,8 +106,8 @@ class NvccReader final : public CompileReader {
     } else if (word == "-MD" || word == "--generate-dependencies-with-compile") {
       m_compile.wants_dependencies = true;
     } else if (word == "-MMD" || word == "--generate-nonsystem-dependencies-with-compile") {
-      // Without the system's headers something could change unseen.
-      if (m_from_file || word != "-MMD") throw Refusal{"system headers are not among its dependencies"};
+      // Without system headers a change could go unnoticed.
+      if (m_from_file || word != "-MMD") throw Refusal{"its dependencies exclude system headers"};
       m_compile.wants_dependencies = m_replace_mmd = true;
     } else if (word == "-g" || word == "-G" || word == "--debug" || word == "--device-debug" || word == "-lineinfo" ||
                word == "--generate-line-info") {
@@ -118,14 +118,14 @@ class NvccReader final : public CompileReader {
     } else if (const NvccName* name = name_of(word)) {
       take(*name, take_value(*name, words, at));
     } else {
-      // A value in the next word is not an input.
+      // A value in the next argument is not an input.
       add_unknown(word);
       if (word.find('=') == word.npos && at + 1 < words.size() && takes_value(word) && !words[at + 1].starts_with('-'))
         add_unknown(words[++at]);
     }
   }
 
-  // Whether the next word belongs to an option that is not in the table: those of nvcc's manual that builds use.
+  // Whether the next argument belongs to an option that is not in the table: those of nvcc's manual that builds use.
   static bool takes_value(std::string_view word) {
     constexpr std::array<std::string_view, 36> k_names{"-gencode",
                                                        "--generate-code",
@@ -183,12 +183,12 @@ class NvccReader final : public CompileReader {
     } else if (option.plain == "-Xcompiler") {
       host_options(given);
     }
-    // --threads changes nothing about the object; the host compiler's identity counts, not the path to it.
+    // --threads does not affect the object; the host compiler's identity counts, not its path.
   }
 
   void read_options(const std::string& name) { read_words({name}, ++m_depth); }
 
-  // What the host compiler is told. Its include folders are searched in its passes.
+  // Options for the host compiler. Its include folders are searched in its passes.
   void host_options(const std::string& given) {
     for (const std::string_view part : split(given, ',')) {
       const std::string word(part);
@@ -207,16 +207,16 @@ class NvccReader final : public CompileReader {
     for (const std::string_view name : {"NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS"}) {
       add_word(std::string(name));
       const bool before = m_from_file;
-      m_from_file = true;  // the command line does not hold them
+      m_from_file = true;  // they are not in the command line
       read_words(split_words(variable(name)), 0);
       m_from_file = before;
     }
   }
 
   void finish() override {
-    // nvcc and the build could disagree about the name otherwise.
+    // Otherwise nvcc and the build could disagree about the name.
     if (m_compile.wants_dependencies && m_dependency_file.empty()) throw Refusal{"-MD is used without -MF"};
-    if (m_output.empty()) throw Refusal{"it names no object"};
+    if (m_output.empty()) throw Refusal{"it does not name its object"};
     m_compile.fixed_time = !variable("SOURCE_DATE_EPOCH").empty();
   }
 

@@ -10,12 +10,12 @@
 
 namespace wheelsmith::cache {
 
-// The reason why a command cannot be cached, on its way out of the reader.
+// The reason why a command cannot be cached, thrown by the reader.
 struct Refusal {
   std::string why;
 };
 
-// Common to all compilers: what is collected, and the end of it.
+// Common to all compilers: collecting inputs, and finishing.
 class CompileReader {
  public:
   CompileReader(const CompileRequest& request, const FileQuestions& files) : m_request(request), m_files(files) {}
@@ -32,11 +32,11 @@ class CompileReader {
   virtual void read_environment() = 0;
 
   void read_words(const std::vector<std::string>& words, unsigned depth);
-  // The value of an option: behind '=' or glued to it, else the next word.
+  // The value of an option: after '=' or attached to it, otherwise the next argument.
   std::string value(std::string_view option, const std::vector<std::string>& words, std::size_t& at) const;
   void add_search(std::string_view kind, std::string_view folder);
   void add_word(std::string word) { m_compile.words.push_back(std::move(word)); }
-  // One that is not understood: it counts as it is, and so does the content of a file that it names.
+  // An unknown option: it counts as written, and so does the content of a file that it names.
   void add_unknown(const std::string& word);
   [[nodiscard]] std::string variable(std::string_view name) const;
   void refuse_if_listed(std::string_view word, const std::vector<std::string_view>& exact,
@@ -46,9 +46,9 @@ class CompileReader {
   const FileQuestions& m_files;
   Compile m_compile;
   std::vector<std::string> m_targets;
-  bool m_from_file = false;  // the word comes from a response file
+  bool m_from_file = false;  // the argument comes from a response file
   bool m_compiles = false;   // -c
-  bool m_debug = false;      // the folder shows in the object
+  bool m_debug = false;      // the folder appears in the object
   bool m_replace_mmd = false;
   std::string m_output, m_dependency_file;
   unsigned m_sources = 0;

@@ -37,7 +37,7 @@ Words key_of(const std::string& command, const Words& environment = {},
   return std::get<Compile>(result).words;
 }
 
-TEST(CacheCompile, WhatDecidesTheObjectIsInTheKey) {
+TEST(CacheCompile, KeyContainsEveryInput) {
   const Words plain = key_of("gcc -O2 -c a.c -o a.o");
   for (const char* same :
        {"gcc -O2 -c a.c -o elsewhere/b.o", "gcc -O2 -c a.c -o a.o -MD -MF x.d", "gcc -O2 -c -oa.o a.c",
@@ -50,11 +50,11 @@ TEST(CacheCompile, WhatDecidesTheObjectIsInTheKey) {
     EXPECT_NE(key_of(other), plain) << other;
   EXPECT_NE(key_of("gcc -O2 -c a.c", {"SOURCE_DATE_EPOCH=1"}), key_of("gcc -O2 -c a.c", {"SOURCE_DATE_EPOCH=2"}));
   EXPECT_EQ(key_of("gcc -O2 -c a.c", {"CPATH=/a"}), key_of("gcc -O2 -c a.c", {"CPATH=/b"}));
-  // -DX=1 -DY and -DX -D1=Y are not the same words.
+  // -DX=1 -DY and -DX -D1=Y are different arguments.
   EXPECT_NE(key_of("gcc -DX=1 -DY -c a.c"), key_of("gcc -DY -DX=1 -c a.c"));
 }
 
-TEST(CacheCompile, UncacheableCommands) {
+TEST(CacheCompile, RejectsUncacheableCommands) {
   for (const char* command : {"gcc a.c -o a",
                               "gcc -c a.c b.c",
                               "gcc -c a.o",
@@ -90,7 +90,7 @@ TEST(CacheCompile, UncacheableCommands) {
   EXPECT_TRUE(std::holds_alternative<Uncacheable>(read("gcc -c a.c", {"DEPENDENCIES_OUTPUT=x"})));
 }
 
-TEST(CacheCompile, RunsTheCommandAndAsksForDependencies) {
+TEST(CacheCompile, RunsTheCommandAndRequestsDependencies) {
   const auto argv = [](const std::string& command) {
     const auto result = read(command);
     return join(std::get<Compile>(result).argv, " ");
@@ -98,7 +98,7 @@ TEST(CacheCompile, RunsTheCommandAndAsksForDependencies) {
   EXPECT_EQ(argv("gcc -c a.c -o x/a.o"), "/usr/bin/gcc -c a.c -o x/a.o -MD -MF x/a.o.wheelsmith.d");
   EXPECT_EQ(argv("gcc -MD -c a.c -o x/a.o"), "/usr/bin/gcc -MD -c a.c -o x/a.o -MF x/a.d");
   EXPECT_EQ(argv("gcc -MD -MF q -c a.c"), "/usr/bin/gcc -MD -MF q -c a.c");
-  // Without the system's headers something could change unseen.
+  // Without system headers a change could go unnoticed.
   EXPECT_EQ(argv("gcc -MMD -MF q -c a.c"), "/usr/bin/gcc -MD -MF q -c a.c");
   EXPECT_EQ(argv("nvcc -c k.cu -o k.o"), "/usr/bin/nvcc -c k.cu -o k.o -MD -MF k.o.wheelsmith.d");
   const Compile plain = std::get<Compile>(read("gcc -c dir/a.c"));
@@ -106,7 +106,7 @@ TEST(CacheCompile, RunsTheCommandAndAsksForDependencies) {
   EXPECT_EQ(std::get<Compile>(read("gcc -MD -MT 'x y' -MQ 'a b' -c a.c")).target, "x y a\\ b");
 }
 
-TEST(CacheCompile, FilesThatOptionsNameCount) {
+TEST(CacheCompile, CountsFilesNamedByOptions) {
   const std::map<std::string, std::string> files{
       {"/work/list", "x"}, {"/work/words", "-O2 -DX"}, {"/work/bad", "-MMD"}};
   EXPECT_EQ(std::get<Compile>(read("clang -fsanitize-ignorelist=list -c a.c", {}, files)).inputs, Words{"/work/list"});
@@ -114,7 +114,7 @@ TEST(CacheCompile, FilesThatOptionsNameCount) {
   EXPECT_TRUE(std::holds_alternative<Uncacheable>(read("gcc @bad -c a.c", {}, files)));
 }
 
-TEST(CacheCompile, MappedFoldersAreTheSameEverywhere) {
+TEST(CacheCompile, IgnoresThePathOfMappedFolders) {
   EXPECT_EQ(key_of("gcc -g -ffile-prefix-map=/a/t=. -c /a/t/x.c", {"PWD=/a/t/build"}),
             key_of("gcc -g -ffile-prefix-map=/b/t=. -c /b/t/x.c", {"PWD=/b/t/build"}));
   EXPECT_NE(key_of("gcc -g -c x.c", {"PWD=/a/t"}), key_of("gcc -g -c x.c", {"PWD=/b/t"}));
@@ -123,7 +123,7 @@ TEST(CacheCompile, MappedFoldersAreTheSameEverywhere) {
             key_of("gcc -ffile-prefix-map=/b/t=. -DROOT=\\\"/b/t\\\" -c /b/t/x.c"));
 }
 
-TEST(CacheCompile, Nvcc) {
+TEST(CacheCompile, ReadsNvccCommands) {
   const Words plain = key_of("nvcc -O3 -gencode arch=compute_80,code=sm_80 -c k.cu -o k.o");
   for (const char* same : {"nvcc -O3 -gencode arch=compute_80,code=sm_80 --threads 4 -c k.cu -o k.o",
                            "nvcc -O3 -gencode arch=compute_80,code=sm_80 -t4 --compile k.cu --output-file=x.o",
@@ -154,7 +154,7 @@ TEST(CacheCompile, HipListsTheHeadersOfAllPasses) {
   EXPECT_TRUE(std::holds_alternative<Uncacheable>(read("g++ -x hip -c k.cc -o k.o")));
 }
 
-TEST(CacheCompile, RequestsArriveWhole) {
+TEST(CacheCompile, RequestsRoundTrip) {
   CompileRequest request;
   request.program = "/gcc";
   request.identity = std::string("a\0b", 3);

@@ -6,13 +6,13 @@
 #include "cache/texts.h"
 #include "sys/root_view.h"
 
-// The shim's side. A broker that is gone or does not answer in time is no reason not to compile.
+// The shim's side. Without a broker, or without its answer in time, the compile runs as usual.
 
 namespace wheelsmith::cache {
 
 namespace {
 constexpr int k_meet_seconds = 5;
-constexpr int k_reply_seconds = 120;  // a hit may come from far away
+constexpr int k_reply_seconds = 120;  // a remote hit may take long
 }  // namespace
 
 bool send_frame(const sys::Socket& socket, std::string_view bytes) {
@@ -69,7 +69,7 @@ Conversation::Answer Conversation::find(const CompileRequest& request) {
     } else {
       answer.pass = Pass{reader.text()};
     }
-  } catch (const Error&) {  // not an answer: the same as none
+  } catch (const Error&) {  // an invalid answer counts as none
     return {};
   }
   return answer;
@@ -78,14 +78,14 @@ Conversation::Answer Conversation::find(const CompileRequest& request) {
 Conversation::Stored Conversation::store(const Made& made) {
   const std::string bytes =
       TextWriter().add(made.object).add(made.dependencies).add(made.headers).add(made.output).add(made.errors).take();
-  if (!send_frame(m_socket, bytes)) return {false, "the cache does not answer"};
+  if (!send_frame(m_socket, bytes)) return {false, "no answer from the cache"};
   const auto answer = receive_frame(m_socket, 1 << 20);
-  if (!answer) return {false, "the cache does not answer"};
+  if (!answer) return {false, "no answer from the cache"};
   try {
     TextReader reader(*answer);
     const bool kept = reader.number() != 0;
     return {kept, reader.text()};
-  } catch (const Error& error) {  // as good as no answer
+  } catch (const Error& error) {  // counts as no answer
     return {false, error.what()};
   }
 }

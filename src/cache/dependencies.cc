@@ -8,7 +8,7 @@ namespace {
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
-// The end of the rule's targets: a colon before a blank or a line's end. A colon inside a name has neither behind it.
+// The end of the rule's targets: a colon before a blank or a line end. A colon inside a name is followed by neither.
 std::size_t targets_end(std::string_view text) {
   for (std::size_t at = 0; at < text.size(); ++at) {
     if (text[at] == '\\' && at + 1 < text.size()) {

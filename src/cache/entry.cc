@@ -19,7 +19,7 @@ constexpr std::size_t k_most_variants = 16;  // a header that changes with each 
 
 struct EntryHeader {
   char magic[8];
-  std::uint8_t digest[32];  // of all behind it, and of the key
+  std::uint8_t digest[32];  // of everything after it, and of the key
   le64 size;                // of the content
   le64 packed;              // 0: not compressed
 };
@@ -82,7 +82,7 @@ Unit Unit::from_bytes(std::string_view bytes) {
     variant.search = reader.text();
     variant.beside = reader.list();
     variant.result = reader.text();
-    if (variant.digests.size() != variant.files.size()) throw Error("a cache entry lacks digests");
+    if (variant.digests.size() != variant.files.size()) throw Error("a cache entry has missing digests");
     unit.variants.push_back(std::move(variant));
   }
   return unit;

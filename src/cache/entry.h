@@ -7,19 +7,19 @@
 
 namespace wheelsmith::cache {
 
-// What a unit was compiled from, once.
+// The inputs of one compile of a unit.
 struct Variant {
-  std::vector<std::string> files{};    // all that were read, the source first; mapped names
+  std::vector<std::string> files{};    // all files read, the source first; mapped names
   std::vector<std::string> digests{};  // of each, 32 bytes
-  std::vector<std::string> names{};    // looked for in the include folders
+  std::vector<std::string> names{};    // searched for in the include folders
   std::string search;                  // search_state() of these names
-  std::vector<std::string> beside{};   // looked for beside a file that was read: '+' or '-' (not there) and mapped name
+  std::vector<std::string> beside{};   // searched for beside a file that was read: '+' or '-' (missing) and mapped name
   std::string result;                  // the key of the result
 
   friend bool operator==(const Variant&, const Variant&) = default;
 };
 
-// All that a unit (a command line and a source) was compiled from, the latest first.
+// All recorded compiles of a unit (a command line and a source), latest first.
 struct Unit {
   std::vector<Variant> variants{};
   void add(Variant variant);
@@ -28,7 +28,7 @@ struct Unit {
   static Unit from_bytes(std::string_view bytes);  // throws Error
 };
 
-// What a compile made.
+// The output of a compile.
 struct Result {
   std::string object, output, errors;  // the two texts with mapped names
 
@@ -36,9 +36,9 @@ struct Result {
   static Result from_bytes(std::string_view bytes);  // throws Error
 };
 
-// An entry as it is stored: compressed, with a digest, and bound to its key. `level` 0: not compressed.
+// A stored entry: compressed, with a digest, and bound to its key. `level` 0: not compressed.
 std::string pack_entry(std::string_view key, std::string_view content, int level);
-// Nothing for bytes that are damaged, or that were stored under another key. At most `limit` bytes.
+// Nothing for bytes that are damaged or were stored under another key. At most `limit` bytes.
 std::optional<std::string> unpack_entry(std::string_view key, std::string_view bytes, std::uint64_t limit);
 
 }  // namespace wheelsmith::cache

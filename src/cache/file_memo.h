@@ -13,11 +13,11 @@
 
 namespace wheelsmith::cache {
 
-// The content of files, read once for each state of a file. A build compiles hundreds of units that include the same
-// thousand headers; each header is read and hashed for the first of them. Safe to use from several threads.
+// The content of files, read once per state of a file. A build compiles hundreds of units that include the same
+// thousand headers; each header is read and hashed once. Thread-safe.
 class FileMemo {
  public:
-  // Digests of large files (compilers) outlive the process in this file. Empty: they do not.
+  // Digests of large files (compilers) persist in this file. Empty: they do not.
   explicit FileMemo(std::string digests_file = {});
 
   struct Facts {
@@ -28,13 +28,13 @@ class FileMemo {
     std::shared_ptr<const Facts> facts;
     sys::PathState state;
   };
-  // Nothing for what cannot be read or is larger than any source.
+  // Nothing for files that are unreadable or larger than any source.
   std::optional<Known> file(const sys::RootView& view, const std::string& path);
-  // The digest alone: for programs.
+  // Only the digest: for programs.
   std::string digest(const sys::RootView& view, const std::string& path);
 
   using Names = std::unordered_set<std::string>;
-  // The names in a folder; null where there is none.
+  // The names in a folder; null if it does not exist.
   std::shared_ptr<const Names> folder(const sys::RootView& view, const std::string& path);
 
  private:
@@ -55,9 +55,9 @@ class FileMemo {
   std::string m_digests_file;
 };
 
-// What changed so recently may change again without a new time, as far as the kernel's clock goes.
+// A file that changed this recently may change again without a new time, given the kernel clock's resolution.
 bool is_settled(const sys::PathState& state);
-// The kernel's time of this moment as it would stand on a file; nanoseconds since 1970.
+// The current kernel time as a file would get it; nanoseconds since 1970.
 std::int64_t file_time_now();
 
 }  // namespace wheelsmith::cache

@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint64_t k_largest_source = 256 << 20;
 constexpr std::uint64_t k_largest_program = 4ULL << 30;
 constexpr std::size_t k_most_names = 200'000;
-constexpr std::int64_t k_settling = 100'000'000;  // file systems with a coarse clock count in hundredths of a second
+constexpr std::int64_t k_settling = 100'000'000;  // some file systems have a resolution of 10 ms
 constexpr std::size_t k_piece = 1 << 20;
 constexpr std::size_t k_largest_digests = 1 << 20;
 
@@ -73,9 +73,9 @@ std::optional<FileMemo::Known> FileMemo::file(const sys::RootView& view, const s
   std::string text(open->state.stat.size, '\0');
   try {
     const std::size_t got = open->file.read_at(0, {reinterpret_cast<std::uint8_t*>(text.data()), text.size()});
-    // One that grows or shrinks while it is read has no content yet.
+    // A file that grows or shrinks while it is read has no stable content yet.
     if (got != text.size() || !(open->file.stat_now() == open->state.stat)) return std::nullopt;
-  } catch (const Error&) {  // a disk that fails: as good as no file
+  } catch (const Error&) {  // a disk error counts as a missing file
     return std::nullopt;
   }
   auto facts = std::make_shared<Facts>();
@@ -112,7 +112,7 @@ std::string FileMemo::digest(const sys::RootView& view, const std::string& path)
   if (is_settled(open->state)) {
     const std::lock_guard guard(m_mutex);
     m_digests[key] = digest;
-    // Several builds append at the same time: each line is one write.
+    // Several builds append concurrently: each line is one write.
     if (!m_digests_file.empty()) (void)sys::append_text(m_digests_file, key + " " + digest + "\n");
   }
   return digest;

@@ -78,7 +78,7 @@ std::uint64_t trim_folder(const fs::path& folder, std::uint64_t size) {
   std::uint64_t total = 0;
   for (const Stored& one : all) total += one.bytes;
   const std::int64_t now = ::time(nullptr);
-  // Not only what is too much: the next build would remove again.
+  // Remove more than the excess, or the next build would remove again.
   const std::uint64_t wanted = total > size ? size / 10 * 9 : size;
   std::sort(all.begin(), all.end(), [](const Stored& a, const Stored& b) { return a.used < b.used; });
   for (const Stored& one : all) {

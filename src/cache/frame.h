@@ -11,7 +11,7 @@
 namespace wheelsmith::cache {
 
 bool send_frame(const sys::Socket& socket, std::string_view bytes);
-// Nothing at the end of the conversation, or for one that is larger than `limit`.
+// Nothing at the end of the conversation, or for a frame larger than `limit`.
 std::optional<std::string> receive_frame(const sys::Socket& socket, std::uint64_t limit);
 
 }  // namespace wheelsmith::cache

@@ -13,14 +13,14 @@
 #include "cache/texts.h"
 #include "sys/files.h"
 
-// Finding takes two steps, as in every compile cache that does not preprocess:
+// A lookup takes two steps, as in every compile cache that does not preprocess:
 //
-// The unit's key is made of all that is known without compiling: the compiler's files, the words of the command line,
-// the source. Under it lies a list of variants: which headers the compiler read, with their digests, and where it
-// looked for more. A variant whose files and folders are still the same is a hit, and names the key of the result.
+// The unit's key covers everything known before compiling: the compiler's files, the arguments, the source. It leads to
+// a list of variants: the headers the compiler read, with their digests, and where it searched for others. A variant
+// whose files and folders are unchanged is a hit, and contains the key of the result.
 //
-// A key also holds the scope: the package and where its source comes from. A build can hand in whatever it likes as the
-// object for its own sources; it can never be found by another package.
+// A key also contains the scope: the package and its source URL. A build can submit any object for its own sources, but
+// no other package can find it.
 
 namespace wheelsmith::cache {
 
@@ -33,12 +33,12 @@ constexpr std::size_t k_most_places = 4'000'000;
 
 std::string part(std::string_view text) { return fmt::format("{} ", text.size()) + std::string(text); }
 
-// What -march=native means on this machine.
+// The meaning of -march=native on this machine.
 std::string cpu_identity() {
   const std::string text = sys::read_file_if_possible("/proc/cpuinfo", 1 << 20).value_or("");
   std::string result;
   for (const std::string_view line : lines(text)) {
-    if (line.empty()) break;  // the first of the cores
+    if (line.empty()) break;  // the first core suffices
     for (const std::string_view name : {"vendor_id", "model", "stepping", "flags", "Features", "CPU "}) {
       if (line.starts_with(name)) result += std::string(line) + "\n";
     }
@@ -51,7 +51,7 @@ std::string folder_of(const std::string& path) {
   return slash == path.npos ? "." : path.substr(0, slash);
 }
 
-// Why a file's text makes every compile that reads it uncacheable; "" for most.
+// Why a file's text makes every compile that reads it uncacheable; "" for most files.
 std::string problem_of(const ScannedText& text, bool fixed_time) {
   if (text.timestamp) return "__TIMESTAMP__";
   if (text.time && !fixed_time) return "__DATE__ or __TIME__";
@@ -67,7 +67,7 @@ Lookup::Lookup(const CacheOptions& options)
       m_memo((options.folder / "digests").string()),
       m_level(options.compression == "off" ? 0 : static_cast<int>(to_number(options.compression).value_or(1))) {}
 
-// The size is only counted when it could be too much: that reads the whole folder.
+// The size is only counted when it could exceed the limit: that lists the whole folder.
 Lookup::~Lookup() {
   if (m_written == 0 || m_options.size == 0) return;
   try {
@@ -115,7 +115,7 @@ std::optional<std::string> Lookup::get_local(const std::string& key) {
   const auto bytes = m_storage.get(key);
   if (!bytes) return std::nullopt;
   auto content = unpack_entry(key, *bytes, k_largest_entry);
-  if (!content) m_storage.remove(key);  // damaged: it would be in the way of its successor
+  if (!content) m_storage.remove(key);  // damaged: it would block its replacement
   return content;
 }
 
@@ -128,7 +128,7 @@ std::optional<std::string> Lookup::get_remote(const std::string& key, bool& fail
   try {
     const auto bytes = m_remote->get(key);
     return bytes ? unpack_entry(key, *bytes, k_largest_entry) : std::nullopt;
-  } catch (const Error&) {  // counted; the compile goes on without it
+  } catch (const Error&) {  // counted; the compile continues without it
     failed = true;
     const std::lock_guard guard(m_mutex);
     m_remote_rests_until = file_time_now() + k_remote_rest;
@@ -143,7 +143,7 @@ void Lookup::put_remote(const std::string& key, const std::string& bytes) {
   }
   try {
     m_remote->put(key, bytes);
-  } catch (const Error&) {  // the next machine compiles it again
+  } catch (const Error&) {  // other machines compile it again
     const std::lock_guard guard(m_mutex);
     m_remote_rests_until = file_time_now() + k_remote_rest;
   }
@@ -153,7 +153,7 @@ std::optional<Unit> Lookup::read_unit(const std::optional<std::string>& content)
   if (!content) return std::nullopt;
   try {
     return Unit::from_bytes(*content);
-  } catch (const Error&) {  // of a version that wrote it differently
+  } catch (const Error&) {  // written by another version
     return std::nullopt;
   }
 }
@@ -177,7 +177,7 @@ std::optional<Lookup::Found> Lookup::load(Glance& glance, const Pending& pending
       for (const std::string& file : variant.files) found.files.push_back(map.local(file));
       if (remote) m_storage.put(variant.result, pack_entry(variant.result, *content, m_level));
       return found;
-    } catch (const Error&) {  // a full disk, or an entry of another version: compiled anew
+    } catch (const Error&) {  // a full disk, or an entry of another version: recompile
       continue;
     }
   }
@@ -211,7 +211,7 @@ Lookup::Answer Lookup::find(const sys::RootView& view, const CompileRequest& req
     return {.why = fmt::format("{} uses {}", compile.source, problem)};
   pending.source_digest = source->facts->digest;
   pending.key = unit_key(view, request, compile, pending.source_digest);
-  if (pending.key.empty()) return {.why = "the compiler cannot be read"};
+  if (pending.key.empty()) return {.why = "the compiler's files cannot be read"};
 
   if (auto unit = read_unit(get_local(pending.key))) {
     if (auto found = load(glance, pending, *unit, false, pending.remote_failed))
@@ -220,14 +220,14 @@ Lookup::Answer Lookup::find(const sys::RootView& view, const CompileRequest& req
   if (auto unit = read_unit(get_remote(pending.key, pending.remote_failed))) {
     pending.unit = std::move(*unit);
     if (auto found = load(glance, pending, pending.unit, true, pending.remote_failed)) {
-      // What it was made from is known here from now on.
+      // Record its inputs here from now on.
       const std::lock_guard guard(m_mutex);
       try {
         Unit merged = read_unit(get_local(pending.key)).value_or(Unit());
         for (auto variant = pending.unit.variants.rbegin(); variant != pending.unit.variants.rend(); ++variant)
           merged.add(*variant);
         m_storage.put(pending.key, pack_entry(pending.key, merged.to_bytes(), m_level));
-      } catch (const Error&) {  // a full disk: the hit is a hit all the same
+      } catch (const Error&) {  // a full disk: still a hit
       }
       return {.found = std::move(found), .compile = std::move(pending.compile), .why = ""};
     }
@@ -266,7 +266,7 @@ std::variant<Variant, Uncacheable> Lookup::describe(const sys::RootView& view, c
     variant.files.push_back(compile.map.known(file));
     variant.digests.push_back(known->facts->digest);
     for (const std::string& name : text.asked) asked.insert(name);
-    // Both are looked for beside the file first. One that is included and there is among the dependencies.
+    // Both are searched for beside the file first. An included one that exists is among the dependencies.
     for (const std::vector<std::string>* names : {&text.quoted, &text.asked}) {
       for (const std::string& name : *names) {
         if (name.starts_with('/')) continue;
@@ -287,8 +287,8 @@ std::variant<Variant, Uncacheable> Lookup::describe(const sys::RootView& view, c
   variant.names.insert(variant.names.end(), asked.begin(), asked.end());
   std::sort(variant.names.begin(), variant.names.end());
   if (variant.names.size() * compile.search.size() > k_most_places || beside.size() > k_most_places / 10)
-    return Uncacheable{"it looks in too many places"};
-  // A file that appeared during the compile was perhaps not there when the compiler looked.
+    return Uncacheable{"it searches too many places"};
+  // A file that appeared during the compile may have been missing when the compiler searched.
   for (const SearchFolder& folder : compile.search) {
     for (const std::string& name : variant.names) {
       const std::string path = folder.name + "/" + name;

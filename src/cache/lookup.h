@@ -14,7 +14,7 @@
 #include "cache/search.h"
 #include "cache/storage.h"
 
-// The cache without its socket: what a compile depends on, found and stored. Only src/cache includes this.
+// The cache without its socket: finds and stores results by their inputs. Only src/cache includes this.
 
 namespace wheelsmith::cache {
 
@@ -26,35 +26,35 @@ class Lookup {
   Lookup(const Lookup&) = delete;
   Lookup& operator=(const Lookup&) = delete;
 
-  // A compile between the question and its result.
+  // A compile between the request and its result.
   struct Pending {
     CompileRequest request;
     Compile compile;
     std::string key;  // of the unit
     std::string source_digest;
-    std::int64_t started = 0;  // no file that it reads may have changed since
-    Unit unit{};               // as far as it is known elsewhere
+    std::int64_t started = 0;  // no file it reads may change after this
+    Unit unit{};               // as stored remotely, if known
     bool remote_failed = false;
   };
   struct Found {
     Result result;
-    std::vector<std::string> files;  // that it was made from, in this compile's folders
+    std::vector<std::string> files;  // its inputs, in this compile's folders
     bool remote = false;
   };
   // One of the two, or neither with a reason.
   struct Answer {
     std::optional<Pending> pending{};
     std::optional<Found> found{};
-    Compile compile{};  // of what was found
+    Compile compile{};  // of the found result
     std::string why;
   };
   Answer find(const sys::RootView& view, const CompileRequest& request);
 
-  // Of a compile that ended well. `headers`: what clang lists for all passes.
+  // After a successful compile. `headers`: clang's list for all passes.
   struct Made {
     std::string object, dependencies, headers, output, errors;
   };
-  // What to keep, or why not. Reads all that the compile read.
+  // What to store, or why not. Reads every file that the compile read.
   std::variant<Variant, Uncacheable> describe(const sys::RootView& view, const Pending& pending, const Made& made);
   void store(const Pending& pending, Variant variant, const Made& made);
 
@@ -73,9 +73,9 @@ class Lookup {
   std::unique_ptr<RemoteStorage> m_remote;
   FileMemo m_memo;
   int m_level;
-  std::mutex m_mutex;  // of the units on disk and what follows
+  std::mutex m_mutex;  // guards the units on disk and the members below
   std::uint64_t m_written = 0;
-  std::int64_t m_remote_rests_until = 0;  // after a failure
+  std::int64_t m_remote_rests_until = 0;  // no requests until then, after a failure
 };
 
 }  // namespace wheelsmith::cache

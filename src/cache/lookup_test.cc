@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A folder with sources, and a compiler that is only a file: the test says what it read and made.
+// A folder with sources, and a fake compiler: the test says what it read and produced.
 class Tree {
  public:
   explicit Tree(std::string name = "tree") : m_root(m_folder.path() / name) {
@@ -78,7 +78,7 @@ struct Cache {
   }
 };
 
-TEST(CacheLookup, FindsWhatDidNotChange) {
+TEST(CacheLookup, FindsUnchangedUnits) {
   const Tree tree;
   Cache cache;
   EXPECT_EQ(cache.compile(tree.request(), "1"), "kept");
@@ -90,7 +90,7 @@ TEST(CacheLookup, FindsWhatDidNotChange) {
   EXPECT_EQ(again.found->files, (std::vector<std::string>{"a.c", "a.h", "second/b.h"}));
 }
 
-TEST(CacheLookup, OneChangeAtATime) {
+TEST(CacheLookup, MissesAfterAnyChange) {
   struct {
     const char* what;
     void (*change)(Tree&);
@@ -111,7 +111,7 @@ TEST(CacheLookup, OneChangeAtATime) {
   }
 }
 
-TEST(CacheLookup, AskedForNamesCount) {
+TEST(CacheLookup, CountsNamesInHasInclude) {
   Tree tree;
   tree.write("a.c", "#if __has_include(<maybe.h>) || __has_include(\"near.h\")\n#endif\n");
   for (const char* appears : {"first/maybe.h", "second/maybe.h", "near.h"}) {
@@ -125,20 +125,20 @@ TEST(CacheLookup, AskedForNamesCount) {
   }
 }
 
-TEST(CacheLookup, FoldersWithoutAnyOfTheNamesDoNotCount) {
+TEST(CacheLookup, IgnoresFoldersWithoutTheNames) {
   Tree tree;
   tree.write("python3.11/Python.h", "");
   tree.write("python3.12/Python.h", "");
   Cache cache;
   ASSERT_EQ(cache.compile(tree.request("-Ipython3.11 -Isecond"), "1"), "kept");
   EXPECT_EQ(cache.compile(tree.request("-Ipython3.12 -Isecond"), "2"), "hit 1");
-  // The order of those that count does.
+  // The order of relevant folders counts.
   tree.write("first/b.h", "two");
   ASSERT_EQ(cache.compile(tree.request("-Isecond -Ifirst"), "3"), "kept");
   EXPECT_EQ(cache.compile(tree.request("-Ifirst -Isecond"), "4", "a.o: a.c a.h first/b.h\n"), "kept");
 }
 
-TEST(CacheLookup, WhatChangesDuringTheCompileIsNotKept) {
+TEST(CacheLookup, DoesNotStoreWhenInputsChangeDuringTheCompile) {
   for (const char* name : {"a.c", "a.h", "second/b.h", "first/b.h"}) {
     Tree tree;
     Cache cache;
@@ -150,7 +150,7 @@ TEST(CacheLookup, WhatChangesDuringTheCompileIsNotKept) {
   }
 }
 
-TEST(CacheLookup, TimeMacrosNeedAFixedTime) {
+TEST(CacheLookup, RequiresAFixedTimeForTimeMacros) {
   Tree tree;
   tree.write("a.c", "const char* when = __DATE__;");
   Cache cache;
@@ -164,7 +164,7 @@ TEST(CacheLookup, TimeMacrosNeedAFixedTime) {
   EXPECT_EQ(cache.compile(request, "1", "a.o: a.c\n"), "a.c uses __TIMESTAMP__");
 }
 
-TEST(CacheLookup, OnePackageNeverFindsAnothersEntries) {
+TEST(CacheLookup, NeverFindsEntriesOfAnotherPackage) {
   const Tree tree;
   const sys::TempDir folder;
   Cache mine("mine", folder.path());
@@ -172,13 +172,13 @@ TEST(CacheLookup, OnePackageNeverFindsAnothersEntries) {
   EXPECT_EQ(mine.compile(tree.request(), "evil"), "kept");
   EXPECT_EQ(other.compile(tree.request(), "good"), "kept");
   EXPECT_EQ(other.compile(tree.request(), ""), "hit good");
-  // Not even when its files are put in the other's place: an entry holds its key.
+  // Not even when its files are moved to the other's folder: an entry contains its key.
   fs::remove_all(folder.path() / "other");
   fs::copy(folder.path() / "mine", folder.path() / "other", fs::copy_options::recursive);
   EXPECT_EQ(Cache("other", folder.path()).compile(tree.request(), "good"), "kept");
 }
 
-TEST(CacheLookup, AnotherFolderAndAnotherMachine) {
+TEST(CacheLookup, WorksAcrossFoldersAndMachines) {
   const Tree here("here");
   const Tree there("there");
   const sys::TempDir shared;
@@ -202,7 +202,7 @@ TEST(CacheLookup, AnotherFolderAndAnotherMachine) {
   EXPECT_FALSE(answer.found->remote) << "it was not kept here";
 }
 
-TEST(CacheLookup, DamageCostsACompile) {
+TEST(CacheLookup, RecompilesAfterDamage) {
   const Tree tree;
   Cache cache;
   ASSERT_EQ(cache.compile(tree.request(), "1"), "kept");
@@ -216,7 +216,7 @@ TEST(CacheLookup, DamageCostsACompile) {
   EXPECT_EQ(cache.compile(tree.request(), "3"), "hit 2");
 }
 
-TEST(CacheStorage, TheLeastUsedGoFirst) {
+TEST(CacheStorage, EvictsTheLeastRecentlyUsed) {
   const sys::TempDir folder;
   const FolderStorage storage(folder.path() / "p");
   for (const char* key : {"aa1", "bb2", "cc3"}) storage.put(key, std::string(100'000, 'x'));
@@ -250,7 +250,7 @@ TEST(CacheBroker, AnswersOverItsSocket) {
     EXPECT_EQ(miss.miss->object, "a.o");
     const Conversation::Stored stored = first.store({"1", "a.o: a.c a.h second/b.h\n", "", "", "a warning"});
     EXPECT_TRUE(stored.kept) << stored.why;
-    Conversation idle(socket);  // says nothing, and holds nobody up
+    Conversation idle(socket);  // sends nothing, and blocks no one
     EXPECT_TRUE(idle.is_open());
   }
   EXPECT_FALSE(Conversation(socket).is_open());

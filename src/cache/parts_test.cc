@@ -17,12 +17,12 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-TEST(CacheWords, AreSplitAsCompilersDo) {
+TEST(CacheWords, SplitLikeCompilers) {
   EXPECT_EQ(split_words("a  b\n'c d' \"e\\\"f\" g\\ h ''"), (Words{"a", "b", "c d", "e\"f", "g h", ""}));
   EXPECT_EQ(split_words(" \n\t"), Words{});
 }
 
-TEST(CacheSettings, Table) {
+TEST(CacheSettings, AcceptAndReject) {
   for (const char* good :
        {"redis://h", "redis://u:p@h:1?db=2", "redis+unix:///run/r", "http://h:8080/x", "file:///srv/c"})
     EXPECT_NO_THROW(check_remote(good)) << good;
@@ -33,7 +33,7 @@ TEST(CacheSettings, Table) {
 }
 
 // As GCC, clang and nvcc write them.
-TEST(CacheDependencies, AreRead) {
+TEST(CacheDependencies, Parse) {
   EXPECT_EQ(read_dependencies("a.o: a.c \\\n /usr/include/x.h b.h\n\nb.h:\n"),
             (Words{"a.c", "/usr/include/x.h", "b.h"}));
   EXPECT_EQ(read_dependencies("k.o : k.cu \\\n    dev.h \\\n    dev.h\n"), (Words{"k.cu", "dev.h"}));
@@ -43,13 +43,13 @@ TEST(CacheDependencies, AreRead) {
   for (const char* bad : {"", "a.o", "a.o\n: a.c"}) EXPECT_FALSE(read_dependencies(bad)) << bad;
 }
 
-TEST(CacheDependencies, WhatIsWrittenIsRead) {
+TEST(CacheDependencies, RoundTrip) {
   const Words names{"a b.c", "c#.h", "$d.h", "/usr/include/e.h"};
   EXPECT_EQ(read_dependencies(write_dependencies("t.o", names, true)), names);
   EXPECT_EQ(write_dependencies("t", {"a", "b"}, true), "t: \\\n a \\\n b\nb:\n");
 }
 
-TEST(CacheScan, FindsWhatNoDependencyLists) {
+TEST(CacheScan, FindsUnlistedDependencies) {
   const ScannedText text = scan_text(
       "#include \"a.h\"\n# include <b.h>\n#  include_next \"c/d.h\"\n#if __has_include(<e.h>) || __has_include ( "
       "\"f.h\" )\n"
@@ -63,7 +63,7 @@ TEST(CacheScan, FindsWhatNoDependencyLists) {
   EXPECT_TRUE(scan_text("asm(\".incbin \\\"x\\\"\");").other_files);
 }
 
-TEST(CachePathMap, KnowsMappedFoldersByTheirNewNames) {
+TEST(CachePathMap, MapsFoldersToTheirNewNames) {
   PathMap here;
   PathMap there;
   here.add_from("-ffile-prefix-map=/a/tree=.");
@@ -82,7 +82,7 @@ TEST(CachePathMap, KnowsMappedFoldersByTheirNewNames) {
             "/b/tree/x.c:3: warning in '/b/env/q.h' /a/treehouse\n");
 }
 
-TEST(CacheEntry, IsWholeAndUnderItsKeyOrNothing) {
+TEST(CacheEntry, RejectsDamageAndOtherKeys) {
   const std::string content(10'000, 'x');
   for (const int level : {0, 1, 19}) {
     const std::string packed = pack_entry("key", content, level);
@@ -98,7 +98,7 @@ TEST(CacheEntry, IsWholeAndUnderItsKeyOrNothing) {
   }
 }
 
-TEST(CacheEntry, UnitsLoseNothing) {
+TEST(CacheEntry, UnitsRoundTrip) {
   Unit unit;
   for (int i = 0; i < 20; ++i) {
     Variant variant;

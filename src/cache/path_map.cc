@@ -91,7 +91,7 @@ std::string PathMap::local_text(std::string_view text) const {
 std::string absolute_path(std::string_view folder, std::string_view path) {
   std::string result = path.starts_with('/') ? std::string() : std::string(folder) + "/";
   result += path;
-  // Only "." and double slashes: what a ".." means depends on links.
+  // Only "." and double slashes: the meaning of ".." depends on links.
   replace_all(result, "//", "/");
   replace_all(result, "/./", "/");
   return result;

@@ -6,17 +6,17 @@
 
 namespace wheelsmith::cache {
 
-// The -ffile-prefix-map options of a compile. An object shows only the new name of a mapped folder, so a cache that
-// knows files by these names finds the objects of one folder again in another.
+// The -ffile-prefix-map options of a compile. An object contains only the new name of a mapped folder, so a cache that
+// uses these names finds objects of one folder again in another.
 class PathMap {
  public:
-  // Adds the options in a word of a command line: "-ffile-prefix-map=/tree=.", also inside "-Xcompiler=-a,-ffile-…".
+  // Adds the options in an argument: "-ffile-prefix-map=/tree=.", also inside "-Xcompiler=-a,-ffile-…".
   void add_from(std::string_view word);
 
-  // "/tree/a.h" with /tree=. is "\x01.\x02/a.h"; other paths stay as they are. The last option that fits decides, as in
-  // compilers.
+  // "/tree/a.h" with /tree=. becomes "\x01.\x02/a.h"; other paths stay as they are. The last matching option wins, as
+  // in compilers.
   [[nodiscard]] std::string known(std::string_view path) const;
-  // The path in this compile's folders for such a name; "" where no option has that new name.
+  // The path in this compile's folders for such a name; "" when no option has that new name.
   [[nodiscard]] std::string local(std::string_view name) const;
   // The same for every path in a text (a warning).
   [[nodiscard]] std::string known_text(std::string_view text) const;
@@ -30,7 +30,7 @@ class PathMap {
   std::vector<Pair> m_pairs;  // the last option first
 };
 
-// Relative paths are taken from `folder`. A ".." stays: what it means depends on links.
+// Resolves relative paths from `folder`. A ".." stays: its meaning depends on links.
 std::string absolute_path(std::string_view folder, std::string_view path);
 
 }  // namespace wheelsmith::cache

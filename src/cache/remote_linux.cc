@@ -13,7 +13,7 @@
 #include "sys/io/socket.h"
 #include "sys/process/process.h"
 
-// Storage elsewhere. The program is static and cannot load the system's resolver, so `getent` resolves names.
+// Remote storage. The program is static and cannot load the system's resolver, so `getent` resolves names.
 
 namespace wheelsmith::cache {
 
@@ -49,7 +49,7 @@ std::string unescaped(std::string_view text) {
 Address parse_address(std::string_view url) {
   Address address;
   const std::size_t colon = url.find("://");
-  if (colon == url.npos) throw Error("the address of a remote cache has no scheme");
+  if (colon == url.npos) throw Error("cache-remote has no scheme");
   address.scheme = url.substr(0, colon);
   std::string_view rest = url.substr(colon + 3);
   const std::size_t path = rest.find_first_of("/?");
@@ -91,13 +91,13 @@ std::vector<std::string> resolve(const std::string& host) {
   return found;
 }
 
-// Connections that are not in use wait here for the next call.
+// Idle connections wait here for the next call.
 class Connections {
  public:
   explicit Connections(Address address) : m_address(std::move(address)) {}
   [[nodiscard]] const Address& address() const { return m_address; }
 
-  // Throws Error. `is_new`: nothing was said on it yet.
+  // Throws Error. `is_new`: nothing was sent on it yet.
   sys::Socket take(bool& is_new) {
     const std::lock_guard guard(m_mutex);
     is_new = m_idle.empty();
@@ -147,12 +147,12 @@ class AnswerReader {
         m_at = end + 2;
         return text;
       }
-      if (m_buffer.size() - m_at > k_longest_header) throw Error("the remote cache sends a line without end");
+      if (m_buffer.size() - m_at > k_longest_header) throw Error("the remote cache sent an endless line");
       more();
     }
   }
   std::string bytes(std::uint64_t size) {
-    if (size > k_largest_entry) throw Error("the remote cache sends too much");
+    if (size > k_largest_entry) throw Error("the remote cache sent too much");
     while (m_buffer.size() - m_at < size) more();
     std::string text = m_buffer.substr(m_at, size);
     m_at += size;
@@ -192,12 +192,13 @@ class HttpStorage final : public RemoteStorage {
   std::optional<std::string> get(const std::string& key) override {
     auto [status, body] = ask("GET", key, "");
     if (status == 404 || status == 410) return std::nullopt;
-    if (status != 200) throw Error(fmt::format("the remote cache answers {}", status));
+    if (status != 200) throw Error(fmt::format("the remote cache returned HTTP {}", status));
     return std::move(body);
   }
   void put(const std::string& key, std::string_view bytes) override {
     const auto answer = ask("PUT", key, bytes);
-    if (answer.first < 200 || answer.first > 299) throw Error(fmt::format("the remote cache answers {}", answer.first));
+    if (answer.first < 200 || answer.first > 299)
+      throw Error(fmt::format("the remote cache returned HTTP {}", answer.first));
   }
 
  private:
@@ -236,20 +237,20 @@ class HttpStorage final : public RemoteStorage {
     bool keeps = first.starts_with("HTTP/1.1");
     std::size_t count = 0;
     for (std::string line = reader.line(); !line.empty(); line = reader.line()) {
-      if (++count > k_most_headers) throw Error("the remote cache sends too many headers");
+      if (++count > k_most_headers) throw Error("the remote cache sent too many headers");
       const std::size_t colon = line.find(':');
       const std::string name = to_lower(line.substr(0, colon));
       const std::string value(colon == line.npos ? "" : trim(std::string_view(line).substr(colon + 1)));
       if (name == "content-length") {
         const auto number = to_number(value);
-        if (!number) throw Error("the remote cache sends a length that is not a number");
+        if (!number) throw Error("the remote cache sent an invalid Content-Length");
         size = *number;
         sized = true;
       }
-      if (name == "transfer-encoding") throw Error("the remote cache sends chunks");
+      if (name == "transfer-encoding") throw Error("the remote cache sent a chunked response, which is not supported");
       if (name == "connection" && to_lower(value) == "close") keeps = false;
     }
-    if (!sized) throw Error("the remote cache does not say how much it sends");
+    if (!sized) throw Error("the remote cache sent no Content-Length");
     std::string body = reader.bytes(size);
     if (keeps) m_connections.give_back(std::move(socket));
     return {static_cast<int>(*status), std::move(body)};
@@ -274,15 +275,15 @@ class RedisStorage final : public RemoteStorage {
     for (const std::string& word : words) text += fmt::format("${}\r\n", word.size()) + word + "\r\n";
     return socket.send_all(text);
   }
-  // The value of an answer; nothing for none. Throws Error for one that says so.
+  // The value of an answer; nothing for a null. Throws Error for an error answer.
   static std::optional<std::string> read(AnswerReader& reader) {
     const std::string line = reader.line();
-    if (line.empty()) throw Error("the remote cache does not speak Redis' protocol");
-    if (line.front() == '-') throw Error("the remote cache answers: " + printable(line.substr(1, 200)));
+    if (line.empty()) throw Error("the remote cache does not speak the Redis protocol");
+    if (line.front() == '-') throw Error("the remote cache returned an error: " + printable(line.substr(1, 200)));
     if (line.front() != '$') return line.substr(1);
     if (line == "$-1") return std::nullopt;
     const auto size = to_number(line.substr(1));
-    if (!size) throw Error("the remote cache does not speak Redis' protocol");
+    if (!size) throw Error("the remote cache does not speak the Redis protocol");
     std::string value = reader.bytes(*size);
     reader.bytes(2);
     return value;
@@ -346,7 +347,7 @@ std::unique_ptr<RemoteStorage> open_remote(std::string_view url) {
   if (address.scheme == "redis" || address.scheme == "redis+unix")
     return std::make_unique<RedisStorage>(std::move(address));
   if (address.scheme == "file" && address.path.starts_with('/')) return std::make_unique<SharedFolder>(address.path);
-  throw Error("the address of a remote cache is not one of redis://, redis+unix://, http://, file://");
+  throw Error("cache-remote must be one of redis://, redis+unix://, http://, file://");
 }
 
 }  // namespace wheelsmith::cache

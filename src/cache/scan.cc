@@ -28,7 +28,7 @@ std::string name_at(std::string_view text, std::size_t at) {
   return end == text.size() || name.find('\n') != name.npos ? "" : std::string(name);
 }
 
-// Each once, in the order of the text.
+// Each once, in text order.
 class UniqueNames {
  public:
   explicit UniqueNames(std::vector<std::string>& list) : m_list(list) {}

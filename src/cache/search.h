@@ -7,16 +7,16 @@
 #include "cache/compile.h"
 #include "cache/file_memo.h"
 
-// Where the compiler looks for headers. The list of dependencies says what it found, not where it looked in vain: a
-// file that appears earlier in the search, or one that __has_include asks for, would change the object and no
-// dependency. So an entry of the cache also holds the names that were looked for, and which folders have them.
+// Where the compiler searches for headers. The dependency list says what it found, not where it searched in vain: a new
+// file earlier in the search path, or one tested by __has_include, would change the object but no dependency. So a
+// cache entry also contains the names searched for, and which folders have them.
 //
-// A folder that has none of the names contributes nothing, whatever it is called; it is left out. So a unit that does
-// not include Python.h is found again by the build for another Python, whose include folder has another name.
+// A folder that has none of the names is left out, whatever its path. So a unit that does not include Python.h is found
+// again by a build for another Python, whose include folder has another path.
 
 namespace wheelsmith::cache {
 
-// Looks at folders and files at one moment, for one compile.
+// A snapshot of folders and files for one compile.
 class Glance {
  public:
   Glance(FileMemo& memo, const sys::RootView& view, std::string folder)
@@ -25,7 +25,7 @@ class Glance {
   // Relative paths are those of the compile's folder.
   [[nodiscard]] std::string absolute(const std::string& path) const { return absolute_path(m_folder, path); }
   std::optional<FileMemo::Known> file(const std::string& path) { return m_memo.file(m_view, absolute(path)); }
-  // Whether `name` is there below a folder.
+  // Whether `name` exists below a folder.
   bool has(const std::string& folder, const std::string& name);
   [[nodiscard]] std::optional<sys::PathState> state(const std::string& path) const {
     return m_view.state(absolute(path));
@@ -40,10 +40,10 @@ class Glance {
   std::unordered_map<std::string, std::shared_ptr<const FileMemo::Names>> m_folders;
 };
 
-// The names by which files may have been found: a dependency's path below each folder of the search.
+// The names by which files may have been found: a dependency's path relative to each search folder.
 std::vector<std::string> names_below(const std::vector<SearchFolder>& search, const std::vector<std::string>& files);
 
-// The folders that have any of the names and which of the names they have, as a digest (32 bytes).
+// The folders that have any of the names, and which ones, as a digest (32 bytes).
 std::string search_state(Glance& glance, const Compile& compile, const std::vector<std::string>& names);
 
 }  // namespace wheelsmith::cache

@@ -7,7 +7,7 @@
 
 #include "base/bytes.h"
 
-// Lists of texts as bytes: what entries of the cache and messages to its broker are made of. A text may hold any bytes.
+// Lists of texts as bytes: the format of cache entries and broker messages. A text may contain any bytes.
 
 namespace wheelsmith::cache {
 
@@ -22,7 +22,7 @@ class TextWriter {
   std::string m_bytes;
 };
 
-// Throws Error for bytes that end too early, and for lists that could not be in bytes of this size.
+// Throws Error for truncated bytes, and for lists that cannot fit in them.
 class TextReader {
  public:
   explicit TextReader(std::string_view bytes) : m_cursor(Bytes(bytes)) {}

@@ -16,11 +16,11 @@ namespace wheelsmith::choose {
 
 namespace {
 
-// A glibc or musl that far ahead of the released ones is a typing error; binaries are still judged by any tag.
+// A glibc or musl version far beyond the released ones is a typo. `check` still accepts any tag.
 constexpr std::uint64_t k_newest_minor = 50;
 
 bool is_known_platform(const std::string& platform) {
-  // `plan` shows what recipes know of other systems.
+  // `plan` also shows the recipe's settings for other platforms.
   if (platform.empty() || platform.starts_with("win") || platform.starts_with("macosx")) return true;
   const auto policy = wheel::policy_named(platform, {});
   if (!policy) return false;
@@ -36,8 +36,9 @@ void check_platform(const std::string& platform) {
     names.insert(names.end(), policy.aliases.begin(), policy.aliases.end());
   }
   const auto near = nearest(platform, names);
-  throw RequestError(fmt::format("--platform {}: must be a platform tag like manylinux_2_28, musllinux_1_2 or linux{}",
-                                 printable(platform), near ? "; did you mean " + *near + "?" : ""));
+  throw RequestError(
+      fmt::format("--platform {}: must be a platform tag such as manylinux_2_28, musllinux_1_2 or linux{}",
+                  printable(platform), near ? "; did you mean " + *near + "?" : ""));
 }
 
 void check_python(const std::string& text) {
@@ -61,7 +62,7 @@ void check_variable(const std::string& name) {
 
 void check_name(const std::string& option, const std::string& name) {
   if (!pep::is_valid_name(name))
-    throw RequestError(fmt::format("--{} {}: must be the name of a package", option, printable(name)));
+    throw RequestError(fmt::format("--{} {}: must be a package name", option, printable(name)));
 }
 
 }  // namespace

@@ -4,8 +4,8 @@
 
 namespace wheelsmith::choose {
 
-// Throws RequestError for a value that could never be meant, whatever is built: it names the option and the form that
-// is accepted. `elsewhere`: the plan is for another machine, whose files are not here.
+// Throws RequestError for a value that is invalid for every package; the message names the option and the accepted
+// form. `elsewhere`: the plan is for another machine, whose files are not on this one.
 void check_values(const Request& request, bool elsewhere);
 
 }  // namespace wheelsmith::choose

@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A file of a folder, and nothing outside of it.
+// A file inside a folder; never one outside.
 source::FileReader reader_of(const fs::path& folder) {
   return [folder](const std::string& name) -> std::optional<std::string> {
     const std::optional<Blob> blob = sys::FolderTree(folder).open(name);
@@ -32,17 +32,17 @@ std::optional<source::WorkState> checkout_in(const fs::path& folder) {
   return source::GitFolder::is_one(folder) ? source::read_work_state(folder) : std::nullopt;
 }
 
-// The checkout that decides: --torch-dir, else the other recipe's own checkout here.
+// The checkout that determines the ref: --torch-dir, else the checkout of the other recipe in this folder.
 fs::path deciding_folder(const recipe::Recipe& recipe, const CheckoutOptions& options) {
   const std::string& decider = recipe.source.pinned_by.recipe;
   if (!options.torch_dir.empty()) {
     if (!sys::is_folder(options.torch_dir))
-      throw RequestError(fmt::format("--torch-dir {}: there is no such folder", printable(options.torch_dir)));
+      throw RequestError(fmt::format("--torch-dir {}: no such folder", printable(options.torch_dir)));
     source::GitFolder::refuse_locked(options.torch_dir);
     const auto state = checkout_in(options.torch_dir);
     if (state && state->recipe != decider)
-      throw RequestError(fmt::format("--torch-dir {}: it is a checkout of {}, not of {}", printable(options.torch_dir),
-                                     printable(state->recipe), decider));
+      throw RequestError(fmt::format("--torch-dir {}: this is a checkout of {}, not of {}",
+                                     printable(options.torch_dir), printable(state->recipe), decider));
     return options.torch_dir;
   }
   if (decider.empty()) return {};
@@ -50,7 +50,7 @@ fs::path deciding_folder(const recipe::Recipe& recipe, const CheckoutOptions& op
   return state && state->recipe == decider ? fs::path(decider) : fs::path();
 }
 
-// What the recipe pairs with the release that is checked out there, where its pin files are not asked then.
+// The ref that the recipe pairs with the checked-out release, if its pin files are not used for releases.
 std::optional<source::PinnedRef> pair_of_release(const recipe::Recipe& recipe, const fs::path& folder) {
   const auto state = checkout_in(folder);
   if (!recipe.source.pinned_by.unless_release || !state || state->ref_kind != source::RefKind::tag) return {};
@@ -67,13 +67,13 @@ std::optional<source::PinnedRef> find_record(const recipe::Recipe& recipe, const
   const recipe::Source::PinnedBy& by = recipe.source.pinned_by;
   if (by.record.empty() && by.files.empty()) {
     if (options.require_related_commit)
-      throw Error(fmt::format("{} is pinned by nothing: its recipe has no [source.pinned-by]", recipe.name));
+      throw Error(fmt::format("no other package pins {}: its recipe has no [source.pinned-by]", recipe.name));
     return {};
   }
   const fs::path folder = deciding_folder(recipe, options);
   if (folder.empty()) {
     if (options.require_related_commit)
-      throw Error(fmt::format("--require-related-commit needs a checkout of {} that has the record: --torch-dir DIR",
+      throw Error(fmt::format("--require-related-commit needs a checkout of {} with related_commits: --torch-dir DIR",
                               by.recipe));
     return {};
   }
@@ -88,7 +88,7 @@ std::optional<source::PinnedRef> find_record(const recipe::Recipe& recipe, const
     throw error.in(printable(folder.string()));
   }
   if (options.require_related_commit && (!pin || !pin->where.starts_with("related_commits")))
-    throw Error(fmt::format("{} has no record of {} in related_commits, and --require-related-commit asks for one",
+    throw Error(fmt::format("{} has no entry for {} in related_commits, which --require-related-commit requires",
                             printable(folder.string()), by.record.empty() ? recipe.name : by.record));
   if (!pin && !options.torch_dir.empty() && !checkout_in(folder))
     throw RequestError(fmt::format("--torch-dir {}: not a checkout of {}: it has neither related_commits nor {}",
@@ -103,7 +103,7 @@ source::PatchSet choose_patches(const recipe::Recipe& recipe, const SourceChoice
   const fs::path& folder = options.patch_folder;
   if (!options.patchset.empty()) return source::patch_set_named(folder, recipe.name, options.patchset);
   if (options.patch_folder_named && !sys::is_folder(folder))
-    throw RequestError(fmt::format("--patch-dir {}: there is no such folder", printable(folder.string())));
+    throw RequestError(fmt::format("--patch-dir {}: no such folder", printable(folder.string())));
   const std::vector<std::string> names = source::PatchSet::names(folder, recipe.name);
   const std::string name = choose_patchset(choice, "", names);
   if (!name.empty()) {
@@ -111,8 +111,8 @@ source::PatchSet choose_patches(const recipe::Recipe& recipe, const SourceChoice
     return {name, source::PatchSet::folder_of(folder, recipe.name) / name, recipe.name};
   }
   if (!names.empty())
-    notes.push_back(fmt::format("no patch set of {} belongs to {} ({} are there; --patchset names one)", recipe.name,
-                                printable(choice.ref), printable(join(names, ", "))));
+    notes.push_back(fmt::format("no patch set of {} matches {} (available: {}; select one with --patchset)",
+                                recipe.name, printable(choice.ref), printable(join(names, ", "))));
   return {};
 }
 
@@ -122,14 +122,14 @@ recipe::Checkout choose_hipify(const recipe::Recipe& recipe, const recipe::Check
   if (options.hipify && result.hipify.empty())
     result = choose_parts(recipe, recipe::Variant::rocm, options.target, ref);
   if (options.hipify && result.hipify.empty())
-    throw RequestError(fmt::format("the recipe of {} has no hipify script", recipe.name));
+    throw RequestError(fmt::format("--hipify: the recipe of {} has no hipify script", recipe.name));
   if (options.no_hipify) result.hipify.clear();
   if (!result.hipify.empty() && options.python.empty())
-    throw Error("hipify is a Python script, but there is no python3 in PATH; --no-hipify leaves it out");
+    throw Error("hipify needs python3, which is not in PATH; install it, or use --no-hipify");
   return result;
 }
 
-// The version that the files of a checkout tell.
+// The version according to the files of a checkout.
 std::function<std::string(const source::GitFolder&)> version_reader(const recipe::Recipe& recipe,
                                                                     const std::string& ref) {
   return [&recipe, ref](const source::GitFolder& git) {
@@ -157,11 +157,11 @@ std::vector<const recipe::Recipe*> checkout_order(const std::vector<std::string>
 }
 
 std::optional<recipe::Variant> checkout_variant(const recipe::Recipe& recipe, const std::vector<std::string>& names) {
-  if (names.size() > 1) throw RequestError("a checkout is of one --variant");
+  if (names.size() > 1) throw RequestError("a checkout takes only one --variant");
   const std::vector<recipe::Variant> legal = recipe.variants();
   if (names.empty()) return legal.size() == 1 ? std::optional(legal.front()) : std::nullopt;
   const auto variant = recipe::variant_named(names.front());
-  if (!variant) throw RequestError(fmt::format("--variant {}: it is cpu, cuda or rocm", printable(names.front())));
+  if (!variant) throw RequestError(fmt::format("--variant {}: must be cpu, cuda or rocm", printable(names.front())));
   try {
     (void)recipe.rules(*variant, recipe.targets(*variant).empty() ? "" : recipe.targets(*variant).front());
   } catch (const Error& error) {
@@ -174,10 +174,10 @@ SourceChoice choose_checkout_source(const recipe::Recipe& recipe, const std::opt
                                     const CheckoutOptions& options) {
   if (recipe.source.kind != recipe::Source::Kind::git && options.origin.empty())
     throw RequestError(
-        fmt::format("the source of {} is not a git repository, so there is nothing to check out; --origin URL "
-                    "--ref REF names one",
+        fmt::format("the source of {} is not a git repository, so it cannot be checked out; give a repository with "
+                    "--origin URL --ref REF",
                     recipe.name));
-  // A record that is demanded is looked for even where it decides nothing.
+  // A required entry is checked even if it does not determine the ref.
   std::optional<source::PinnedRef> demanded;
   if (options.require_related_commit) demanded = find_record(recipe, options);
   const SourceChoice choice =
@@ -189,7 +189,7 @@ SourceChoice choose_checkout_source(const recipe::Recipe& recipe, const std::opt
                      .record = [&] { return demanded ? demanded : find_record(recipe, options); },
                      .torch_series = [&] { return torch_series(options.torch); }});
   if (choice.ref.empty())
-    throw RequestError(fmt::format("neither --ref nor the recipe says which ref of {}", recipe.name));
+    throw RequestError(fmt::format("no ref for {}: the recipe has none; give one with --ref REF", recipe.name));
   return choice;
 }
 
@@ -214,8 +214,8 @@ Checkout choose_checkout(const recipe::Recipe& recipe, const std::optional<recip
   request.commit_hipify = hipified.commit_hipify && options.commit_hipify;
   if (request.hipify.empty()) {
     if (const std::size_t left = request.patches.drop_hipified(); left != 0)
-      checkout.notes.push_back(
-          fmt::format("{} hipified patch{} left out, since nothing is hipified", left, left == 1 ? " is" : "es are"));
+      checkout.notes.push_back(fmt::format("skipped {} hipified patch{}, because the checkout is not hipified", left,
+                                           left == 1 ? "" : "es"));
   }
   request.python = options.python;
   request.depth = options.depth;

@@ -39,7 +39,7 @@ std::string error_of(const std::function<void()>& act) {
 
 }  // namespace
 
-TEST(Variants, AreAskedForElseOfTheGpusElseCpu) {
+TEST(Variants, AreTheRequestedOnesElseTheGpusElseCpu) {
   const recipe::Recipe recipe = vision_recipe();
   Request request;
   EXPECT_EQ(choose_variants(request, recipe, {}).what, std::vector{Variant::cpu});
@@ -70,8 +70,8 @@ TEST(Variants, AreImpliedByArchsAndDevices) {
            {"9.0;gfx942", "", {}, {}, "--variant cuda,rocm"},
            {"9.0", "MI300X", {}, {}, "--variant cuda,rocm"},
            {"9.0;gfx942", "", both, both},
-           {"", "H100", {Variant::cpu}, {}, "--variant cpu leaves out"},
-           {"9.0", "", {Variant::rocm}, {}, "--variant rocm leaves out"},
+           {"", "H100", {Variant::cpu}, {}, "--variant cpu excludes"},
+           {"9.0", "", {Variant::rocm}, {}, "--variant rocm excludes"},
            {"9.0;gfx942", "", {Variant::cuda}, {}, "--arch gfx942 needs variant rocm"},
            {"9.0", "", {Variant::cpu, Variant::cuda}, {Variant::cpu, Variant::cuda}},
        }) {
@@ -95,13 +95,13 @@ TEST(Variants, AreImpliedByArchsAndDevices) {
   EXPECT_EQ(choose_variants(request, plain, {}).what, std::vector{Variant::cpu});
 }
 
-TEST(Variants, ADependencyThatKnowsNoGpuIsBuiltForTheCpu) {
+TEST(Variants, ADependencyWithoutGpuVariantIsBuiltForTheCpu) {
   const recipe::Recipe plain = recipe::parse_recipe("name = \"x\"\n[source]\nsdist = \"x\"\n[variant.cpu]\n", "x.toml");
   EXPECT_EQ(dependency_variant(plain, Variant::cuda), Variant::cpu);
   EXPECT_EQ(dependency_variant(vision_recipe(), Variant::cuda), Variant::cuda);
 }
 
-TEST(Archs, AreAskedForElseOfTheGpusElseOfTheRecipe) {
+TEST(Archs, AreTheRequestedOnesElseTheGpusElseTheRecipes) {
   const recipe::Recipe recipe = vision_recipe();
   Request request;
   const auto archs = [&](Variant variant, const std::vector<toolchain::Gpu>& gpus, const sys::Environment& variables) {
@@ -121,9 +121,9 @@ TEST(Archs, AreAskedForElseOfTheGpusElseOfTheRecipe) {
   EXPECT_NE(error_of([&] { archs(Variant::cuda, {}, {}); }), "");  // the package cannot be built for it
 }
 
-// Packages compare names exactly, so a device's features are named only where they are wanted; a device without code of
-// its own is served by the newest that runs there.
-TEST(Archs, OfDevicesAreThoseThatServeThem) {
+// Packages compare names exactly, so the features of a device are included only if requested; a device without its own
+// code uses the newest code that runs on it.
+TEST(Archs, OfDevicesAreThoseThatRunOnThem) {
   struct Row {
     const char* what;
     std::vector<const char*> devices;
@@ -228,7 +228,7 @@ Chosen<TorchChoice> torch(const std::string& text, const std::string& python, co
 
 }  // namespace
 
-// What lies in the current folder may be anybody's: a version means no folder of that name.
+// Another user may control the current folder, so a version never means a folder of that name.
 TEST(Torch, AVersionAndAChannelAreNeverFolders) {
   const sys::TempDir folder;
   const fs::path before = fs::current_path();
@@ -250,7 +250,7 @@ TEST(Torch, AVersionAndAChannelAreNeverFolders) {
   fs::current_path(before);
 }
 
-TEST(Torch, IsTheOneNamedElseTheInterpretersElseTheRefsElseTheNewest) {
+TEST(Torch, IsTheGivenOneElseTheInterpretersElseTheRefsElseTheNewest) {
   using Kind = TorchChoice::Kind;
   const std::string plain = "/usr/bin/python3.12", with = "/opt/venv/bin/python";
   EXPECT_EQ(torch("2.13.0", plain).what.requirement, "torch==2.13.0");
@@ -259,7 +259,7 @@ TEST(Torch, IsTheOneNamedElseTheInterpretersElseTheRefsElseTheNewest) {
   EXPECT_EQ(torch("", with).what.kind, Kind::environment);
   EXPECT_EQ(torch("", with).what.python, with);
   EXPECT_EQ(torch(with, plain).what.kind, Kind::environment);
-  EXPECT_EQ(torch("", plain, "v0.24.0").what.requirement, "torch==2.10.*");  // the newest that goes with it
+  EXPECT_EQ(torch("", plain, "v0.24.0").what.requirement, "torch==2.10.*");  // the newest one that matches it
   EXPECT_EQ(torch("", plain, "main").what.requirement, "torch>=2.8");
   EXPECT_EQ(torch("nightly/cu130", plain, "", "https://x/{channel}/{variant}").what.index_urls,
             Words{"https://x/nightly/cu130"});
@@ -287,10 +287,10 @@ TEST(Torch, SeriesAndBuilds) {
   lock.wheels = {{"nvidia-cuda-runtime-cu12", "12.8.90", "", "", ""}, {"torch", "2.9.1", "", "", ""}};
   EXPECT_EQ(locked_torch(lock).cuda, "12.8");
   lock.wheels = {{"nvidia-cuda-runtime-cu12", "12.8.90", "", "", ""}, {"torch", "2.9.1+cpu", "", "", ""}};
-  EXPECT_EQ(locked_torch(lock).cuda, "");  // what it says of itself counts more
+  EXPECT_EQ(locked_torch(lock).cuda, "");  // its own metadata takes precedence
 }
 
-TEST(Cuda, IsTheMachinesWhereItFits) {
+TEST(Cuda, IsTheMachinesIfItFits) {
   toolchain::Cuda here;
   here.version = "13.0";
   here.has_cublas = here.has_cusparse = true;
@@ -305,10 +305,10 @@ TEST(Cuda, IsTheMachinesWhereItFits) {
   for (const Case& c : std::vector<Case>{
            {"torch was built with it", {here, false, true, "13.0", ""}, true, "13.0"},
            {"torch was built with another", {here, false, true, "12.8", ""}, false, "12.8"},
-           {"the user names it all the same", {here, true, true, "12.8", ""}, true, "13.0"},
+           {"the user gives it anyway", {here, true, true, "12.8", ""}, true, "13.0"},
            {"torch's headers need more than a compiler", {bare, false, true, "13.0", ""}, false, "13.0"},
            {"without torch a compiler is enough", {bare, false, false, "", ""}, true, "13.0"},
-           {"the recipe wants another", {here, false, false, "", "<13"}, false, ""},
+           {"the recipe requires another", {here, false, false, "", "<13"}, false, ""},
            {"there is none", {std::nullopt, false, true, "13.0", ""}, false, "13.0"},
        }) {
     const CudaChoice choice = choose_cuda(c.question);
@@ -318,11 +318,11 @@ TEST(Cuda, IsTheMachinesWhereItFits) {
   }
 }
 
-TEST(Rocm, IsTheMachinesElseOfAnIndex) {
+TEST(Rocm, IsTheMachinesElseFromAnIndex) {
   toolchain::Rocm here;
   here.version = "7.0.0";
   EXPECT_EQ(choose_rocm({.here = here}), RocmChoice::machine);
-  EXPECT_EQ(choose_rocm({.here = here, .specifiers = ">=7.1"}), RocmChoice::machine);  // there is nothing else
+  EXPECT_EQ(choose_rocm({.here = here, .specifiers = ">=7.1"}), RocmChoice::machine);  // there is no alternative
   EXPECT_EQ(choose_rocm({.here = here, .has_index = true, .specifiers = ">=7.1"}), RocmChoice::index);
   EXPECT_EQ(choose_rocm({.here = here, .named = true, .has_index = true, .specifiers = ">=7.1"}), RocmChoice::machine);
   EXPECT_EQ(choose_rocm({.here = {}, .has_index = true}), RocmChoice::index);
@@ -331,7 +331,7 @@ TEST(Rocm, IsTheMachinesElseOfAnIndex) {
   EXPECT_EQ(choose_rocm({.here = {}, .build_needs = false}), RocmChoice::unneeded);
 }
 
-TEST(Recipes, AreFoundElseInferredElseRefused) {
+TEST(Recipes, AreFoundElseInferredElseRejected) {
   const recipe::Library library(
       {{"mine.toml", "name = \"mine\"\n[source]\nsdist = \"mine\"\n[variant.cpu]\n"}, {"bad.toml", "name = "}});
   EXPECT_EQ(find_recipe(library, "Mine")->name, "mine");
@@ -341,12 +341,12 @@ TEST(Recipes, AreFoundElseInferredElseRefused) {
   EXPECT_NE(error_of([&] { (void)recipe_named(library, "mines"); }).find("did you mean mine?"), std::string::npos);
 }
 
-TEST(Recipes, RefuseWhatTheyCannotBuild) {
+TEST(Recipes, RejectWhatTheyCannotBuild) {
   const recipe::Recipe recipe = recipe::parse_recipe(R"(name = "x"
 [source]
 sdist = "x"
 [settings.experimental]
-help = "try it all the same"
+help = "try it anyway"
 default = ""
 [variant.rocm]
 [[variant.rocm.refuse]]

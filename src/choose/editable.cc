@@ -14,7 +14,7 @@ namespace wheelsmith::choose {
 
 namespace {
 
-// Archives, repositories and versions of an index are unpacked into the store, where nobody should edit files.
+// Archives, repositories and versions from an index are unpacked into the store, whose files must not be edited.
 void check_sources(const Request& request) {
   bool any_folder = false;
   for (const std::string& package : request.packages) {
@@ -22,13 +22,13 @@ void check_sources(const Request& request) {
     if (!user) continue;
     if (user->path.empty() || !sys::is_folder(user->path))
       throw RequestError(
-          fmt::format("--editable: {} is not a folder; check it out first (wheelsmith checkout {}) and "
-                      "name that folder with --source {}=FOLDER",
+          fmt::format("--editable: {} is not a folder; check it out first (wheelsmith checkout {}) and use that "
+                      "folder: --source {}=FOLDER",
                       printable(user->text), package, package));
     any_folder = true;
   }
   if (!any_folder)
-    throw RequestError(fmt::format("--editable needs the folder of a package that is built: --source {}=FOLDER",
+    throw RequestError(fmt::format("--editable needs a source folder: --source {}=FOLDER",
                                    request.packages.empty() ? "NAME" : request.packages.front()));
 }
 
@@ -37,11 +37,12 @@ void check_sources(const Request& request) {
 void check_editable(const Request& request) {
   if (!request.editable) return;
   if (request.into.empty())
-    throw RequestError("--editable needs the environment to install into: --into ENV (made with: python3 -m venv ENV)");
+    throw RequestError(
+        "--editable needs an environment to install into: --into ENV (create one with: python3 -m venv ENV)");
   check_sources(request);
   const auto refuse_several = [](std::size_t count, const char* option, const char* what) {
     if (count > 1)
-      throw RequestError(fmt::format("--editable builds for one {}, since one folder holds its files; {} names {}",
+      throw RequestError(fmt::format("--editable builds for one {} because all files are in one folder; {} gives {}",
                                      what, option, count));
   };
   refuse_several(request.pythons.size(), "--python", "Python");

@@ -4,16 +4,16 @@
 
 #include "choose/request.h"
 
-// --editable: a folder that the user works on is built in place and linked into an environment, where pip install -e
-// would put it. That binds the build to one folder, one environment and one set of files, so what makes several wheels
-// of one package, or none in a folder, is refused.
+// --editable builds the user's source folder in place and links it into an environment, like pip install -e. The build
+// is tied to one folder, one environment and one set of files, so options that would produce several wheels of a
+// package are rejected, and so are sources that are not folders.
 
 namespace wheelsmith::choose {
 
-// Throws RequestError that says what --editable needs or does not go with.
+// Throws RequestError if --editable lacks an option or conflicts with one.
 void check_editable(const Request& request);
-// Whether the package is installed in editable mode: it was named, and its source is a folder. What such a package
-// needs is built as usual.
+// Whether the package is installed in editable mode: it was requested, and its source is a folder. Its dependencies are
+// built as usual.
 bool is_editable(const Request& request, const std::string& package, const std::string& project);
 
 }  // namespace wheelsmith::choose

@@ -62,7 +62,7 @@ TEST(Editable, NeedsOneFolderAndOneEnvironment) {
       {"one list of architectures",
        [](Asked& a) { a.request.archs = {gpu::ArchList::parse("8.0"), gpu::ArchList::parse("9.0")}; }},
       {"no platform tag", [](Asked& a) { a.request.platform = "manylinux_2_28"; }},
-      {"", [](Asked& a) { a.request = {}; }},  // not asked for: nothing to say
+      {"", [](Asked& a) { a.request = {}; }},  // not requested: no error
   };
   for (const Case& one : cases) {
     Asked asked;
@@ -72,13 +72,13 @@ TEST(Editable, NeedsOneFolderAndOneEnvironment) {
   }
 }
 
-TEST(Editable, IsWhatWasNamedAndHasAFolder) {
+TEST(Editable, AppliesToRequestedPackagesWithAFolder) {
   Asked asked;
   EXPECT_TRUE(is_editable(asked.request, "demo", "demo"));
   asked.request.packages = {"Demo", "other"};
   EXPECT_TRUE(is_editable(asked.request, "demo", "demo"));
   EXPECT_FALSE(is_editable(asked.request, "other", "other"));
-  // A dependency of what was named is built as usual, from its folder.
+  // A dependency of a requested package is built as usual, from its folder.
   asked.request.packages = {"other"};
   EXPECT_FALSE(is_editable(asked.request, "demo", "demo"));
   asked.request.packages = {"demo"};

@@ -48,7 +48,7 @@ source::CheckoutRequest manifest_request(const source::ManifestProject& project,
 
 const recipe::Recipe* manifest_recipe(const source::ManifestProject& project, const recipe::Library& library) {
   if (const recipe::Recipe* found = library.find(project.recipe.empty() ? project.name : project.recipe)) return found;
-  // The very repository tells more than its name, which forks share.
+  // The URL of the repository is more specific than its name, which forks share.
   for (const bool whole : {true, false}) {
     std::vector<const recipe::Recipe*> found;
     for (const std::string& name : library.names()) {
@@ -80,8 +80,7 @@ ManifestCheckouts choose_manifest(const std::vector<source::ManifestProject>& pr
     else
       result.checkouts.push_back({project, manifest_request(project, recipe, options)});
   }
-  if (result.checkouts.empty())
-    throw Error(fmt::format("{} names no project that has a recipe", printable(options.file)));
+  if (result.checkouts.empty()) throw Error(fmt::format("{} has no project with a recipe", printable(options.file)));
   return result;
 }
 

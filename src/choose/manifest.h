@@ -8,18 +8,18 @@
 #include "source/bundle/source_manifest.h"
 #include "source/worktree/work_tree.h"
 
-// The checkouts that a manifest names.
+// The checkouts described by a manifest.
 
 namespace wheelsmith::choose {
 
-// By its name, else the only recipe whose source is that repository, else the only one with a repository of that name:
-// manifests of other tools call torchaudio pytorch_audio. Null where none or several fit.
+// Finds the recipe of a project: by its name, else the only recipe with that repository, else the only one with a
+// repository of that name (manifests of other tools call torchaudio pytorch_audio). Null if none or several match.
 const recipe::Recipe* manifest_recipe(const source::ManifestProject& project, const recipe::Library& library);
 
 struct ManifestOptions {
-  std::string file;                   // of the manifest, for messages
+  std::string file;                   // path of the manifest, for messages
   std::vector<std::string> projects;  // only these; empty: all that have a recipe
-  std::filesystem::path into;         // the folder above the checkouts
+  std::filesystem::path into;         // parent folder of the checkouts
   std::filesystem::path patch_folder;
   std::filesystem::path python;
   bool offline = false;
@@ -33,8 +33,8 @@ struct ManifestCheckouts {
   std::vector<ManifestCheckout> checkouts;
   std::vector<std::string> left_out;  // projects without a recipe
 };
-// Throws RequestError for a project that the manifest does not have, and Error where the patches here are not those of
-// the manifest, or nothing is left to check out.
+// Throws RequestError for a project that is not in the manifest, and Error if the local patches differ from those of
+// the manifest or nothing is left to check out.
 ManifestCheckouts choose_manifest(const std::vector<source::ManifestProject>& projects, const recipe::Library& library,
                                   const ManifestOptions& options);
 

@@ -18,7 +18,7 @@ std::filesystem::path interpreter_of(const std::filesystem::path& into) {
 
 namespace {
 
-// The environment's own interpreter; one of another ABI could not import what was compiled.
+// The interpreter of the environment; one with another ABI could not import the compiled modules.
 toolchain::Python python_of_environment(const Request& request, const toolchain::Host& host) {
   const toolchain::Python python = toolchain::find_python(interpreter_of(request.into).string(), host);
   if (request.pythons.empty()) return python;
@@ -45,7 +45,7 @@ std::vector<toolchain::Python> choose_pythons(const Request& request, const tool
     if (!found.empty()) return {toolchain::find_python(found.string(), host)};
   }
   throw Error(
-      "there is no python3 in PATH; name one with --python, or install it: apt-get install python3 python3-dev "
+      "no python3 in PATH; give one with --python, or install it: apt-get install python3 python3-dev "
       "python3-venv");
 }
 

@@ -8,11 +8,11 @@
 
 namespace wheelsmith::choose {
 
-// The interpreter of an environment's folder, or the interpreter itself.
+// The interpreter of an environment's folder; an interpreter is returned as it is.
 std::filesystem::path interpreter_of(const std::filesystem::path& into);
 
-// Those that were asked for, else the python3 of PATH; with --editable, that of the environment. Throws Error when one
-// is not there.
+// The requested interpreters, else python3 from PATH; with --editable, that of the environment. Throws Error if one
+// does not exist.
 std::vector<toolchain::Python> choose_pythons(const Request& request, const toolchain::Host& host);
 
 }  // namespace wheelsmith::choose

@@ -16,7 +16,7 @@ namespace wheelsmith::choose {
 
 namespace {
 
-// What is wrong with a value names its option.
+// Adds the name of the option to an error in its value.
 template <class Read>
 auto for_option(const char* option, Read read) {
   try {
@@ -26,13 +26,12 @@ auto for_option(const char* option, Read read) {
   }
 }
 
-// --arch, each a list of its own, and --gpu, whose devices are one list or part of the only one.
+// Reads --arch, each of which is a list, and --gpu, whose devices form one list or are added to the only one.
 std::vector<gpu::ArchList> read_archs(const settings::Settings& settings) {
   std::vector<gpu::ArchList> lists;
   for (const std::string& text : settings.list("arch"))
     lists.push_back(for_option("arch", [&] { return gpu::ArchList::parse(text); }));
-  if (lists.size() > 1 && !settings.list("gpu").empty())
-    throw Error("--gpu adds to one --arch list, but there are several");
+  if (lists.size() > 1 && !settings.list("gpu").empty()) throw Error("--gpu can be combined with one --arch list only");
   return lists;
 }
 
@@ -40,24 +39,24 @@ std::vector<recipe::Variant> read_variants(const settings::Settings& settings) {
   std::vector<recipe::Variant> variants;
   for (const std::string& name : settings.list("variant")) {
     const auto variant = recipe::variant_named(name);
-    if (!variant) throw Error(fmt::format("--variant {}: it is cpu, cuda or rocm", printable(name)));
+    if (!variant) throw Error(fmt::format("--variant {}: must be cpu, cuda or rocm", printable(name)));
     variants.push_back(*variant);
   }
   return variants;
 }
 
-// "NAME=REF", or a ref alone for the only package; a patch set's name the same way.
+// "NAME=REF", or only a ref if there is one package; patch sets have the same form.
 std::pair<std::string, std::string> read_named(const std::string& option, const std::string& text) {
   const std::size_t equals = text.find('=');
   const std::string name = equals == std::string::npos ? "" : text.substr(0, equals);
   const std::string value = equals == std::string::npos ? text : text.substr(equals + 1);
   if (value.empty() || value.starts_with('-') || (!name.empty() && !pep::is_valid_name(name)))
-    throw Error(fmt::format("--{} {}: it is [NAME=]{}, like pytorch=release/2.9", option, printable(text),
+    throw Error(fmt::format("--{} {}: must be [NAME=]{}, such as pytorch=release/2.9", option, printable(text),
                             option == "ref" ? "REF" : "SET"));
   return {name, value};
 }
 
-// --env-file, and --env over it.
+// Reads --env-file, then --env, which overrides it.
 std::map<std::string, std::string> read_variables(const settings::Settings& settings) {
   std::map<std::string, std::string> variables;
   if (const std::string file = settings.text("env-file"); !file.empty())
@@ -71,8 +70,8 @@ bool is_of_command_line(const settings::Settings& settings, const char* name) {
   return held != nullptr && held->origin.starts_with("--");
 }
 
-// `--variant cpu` on the command line, and GPUs in a settings file, do not contradict each other: the file names the
-// architectures for the variants that have any.
+// `--variant cpu` on the command line does not contradict GPUs in a settings file: the file sets the architectures of
+// the variants that use them.
 void drop_archs_of_other_variants(Request& request, const settings::Settings& settings) {
   if (!is_of_command_line(settings, "variant")) return;
   const auto fits = [&](const gpu::Arch& arch) {
@@ -88,7 +87,7 @@ void drop_archs_of_other_variants(Request& request, const settings::Settings& se
     std::erase_if(request.devices, [&](const gpu::Device& device) { return !fits(device.arch); });
 }
 
-// A settings file chooses among packages; only the user names folders and servers without --source.
+// A settings file selects packages by name; only the user may give folders and URLs directly.
 bool user_names_packages(const settings::Settings& settings) {
   const settings::Held* held = settings.find("packages");
   return held != nullptr && (held->origin.starts_with("--") || held->origin.starts_with("WHEELSMITH_"));
@@ -98,8 +97,9 @@ void read_packages(Request& request, const settings::Settings& settings) {
   const bool places = user_names_packages(settings);
   for (const std::string& text : settings.list("packages")) {
     if (!places && names_a_place(text))
-      throw Error(fmt::format("{}: packages {}: must be a package name or NAME==VERSION; source names a folder or URL",
-                              settings.find("packages")->origin, printable(text)));
+      throw Error(
+          fmt::format("{}: packages {}: must be a package name or NAME==VERSION; use source for a folder or URL",
+                      settings.find("packages")->origin, printable(text)));
     Target target = read_target(text);
     if (target.source) request.sources.push_back(std::move(*target.source));
     if (std::ranges::find(request.packages, target.package) == request.packages.end())
@@ -153,8 +153,7 @@ Request read_request(const settings::Settings& settings) {
 
 Request read_build_request(const settings::Settings& settings) {
   Request request = read_request(settings);
-  if (request.packages.empty())
-    throw RequestError("nothing to build: name a package, or list packages in wheelsmith.toml");
+  if (request.packages.empty()) throw RequestError("no package given; name one, or list packages in wheelsmith.toml");
   return request;
 }
 
@@ -164,7 +163,8 @@ std::string version_specifiers(const std::string& option, const std::string& tex
   try {
     (void)pep::parse_specifiers(text);
   } catch (const Error&) {
-    throw RequestError(fmt::format("--{} {}: neither a version nor specifiers like >=7,<8", option, printable(text)));
+    throw RequestError(
+        fmt::format("--{} {}: must be a version, or specifiers such as >=7,<8", option, printable(text)));
   }
   return text;
 }

@@ -5,19 +5,19 @@
 #include "choose/request.h"
 #include "settings/settings.h"
 
-// Settings as a request: what a text means is decided here, whether it came from the command line, a file or the
+// Converts settings to a request. Values are parsed here, whether they come from the command line, a file or the
 // environment.
 
 namespace wheelsmith::choose {
 
-// Throws RequestError for a value that means nothing.
+// Throws RequestError for an invalid value.
 Request read_request(const settings::Settings& settings);
 
-// The same for commands that plan: throws also where no package is named, and for a platform tag that does not exist.
-// Whether a wheel built here can have an existing tag is for doctor to say.
+// The same for commands that plan: also throws if no package is given, or for a platform tag that does not exist.
+// `doctor` reports whether a wheel built here can have the tag.
 Request read_build_request(const settings::Settings& settings);
 
-// "==7.10.0" of "7.10.0"; specifiers stay as they are. Throws RequestError that names the option.
+// Converts "7.10.0" to "==7.10.0"; keeps specifiers. Throws RequestError that names the option.
 std::string version_specifiers(const std::string& option, const std::string& text);
 
 }  // namespace wheelsmith::choose

@@ -14,7 +14,7 @@ namespace wheelsmith::choose {
 
 namespace {
 
-// A recipe that is not even TOML is known by its file alone.
+// A recipe that is not valid TOML is known only by its file name.
 void throw_if_broken(const recipe::Library& library, const std::string& package) {
   for (const auto& [name, problem] : library.broken()) {
     if (pep::same_name(name, package) || pep::same_name(std::filesystem::path(name).stem().string(), package))
@@ -32,7 +32,7 @@ std::vector<recipe::Library::File> read_recipe_folder(const std::filesystem::pat
   std::vector<recipe::Library::File> files;
   if (folder.empty()) return files;
   if (!sys::is_folder(folder))
-    throw RequestError(fmt::format("--recipes {}: there is no such folder", printable(folder.string())));
+    throw RequestError(fmt::format("--recipes {}: no such folder", printable(folder.string())));
   std::vector<std::filesystem::path> paths;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     if (entry.path().extension() == ".toml") paths.push_back(entry.path());
@@ -55,13 +55,13 @@ const recipe::Recipe& recipe_named(const recipe::Library& library, const std::st
   if (const recipe::Recipe* found = library.find(name)) return *found;
   throw_if_broken(library, name);
   const auto near = nearest(name, library.names());
-  throw RequestError(fmt::format("there is no recipe {}{} `wheelsmith recipes` lists all", printable(name),
+  throw RequestError(fmt::format("unknown recipe {}{} `wheelsmith recipes` lists all", printable(name),
                                  near ? "; did you mean " + *near + "?" : ";"));
 }
 
 recipe::Recipe unknown_recipe(const std::string& package) {
   recipe::Recipe recipe;
-  // One package whatever its spelling: the name is part of step ids, of the store's identities and of patch folders.
+  // Normalized, because the name is part of step ids, of identities in the store and of patch folders.
   recipe.name = recipe.project = pep::normalized_name(package);
   recipe.source.kind = recipe::Source::Kind::sdist;
   recipe.source.project = recipe.name;
@@ -110,13 +110,13 @@ Chosen<std::optional<std::string>> find_refusal(const recipe::Recipe& recipe, co
     const std::vector<std::string> hit = refusal.hits(archs);
     if (hit.empty() && !refusal.archs.empty()) continue;
     if (refusal.is_overridden(settings)) {
-      result.notes.push_back(fmt::format("{}: --set {}={}, although {}", recipe.name, refusal.override_by,
-                                         settings.at(refusal.override_by), refusal.why));
+      result.notes.push_back(fmt::format("{}: building because of --set {}={}, although {}", recipe.name,
+                                         refusal.override_by, settings.at(refusal.override_by), refusal.why));
       continue;
     }
     const std::string words = recipe.override_words(refusal);
-    result.what = fmt::format("{} is not built{}: {}{}", recipe.name, hit.empty() ? "" : " for " + join(hit, ", "),
-                              refusal.why, words.empty() ? "" : "; " + words + " builds it nevertheless");
+    result.what = fmt::format("{} cannot be built{}: {}{}", recipe.name, hit.empty() ? "" : " for " + join(hit, ", "),
+                              refusal.why, words.empty() ? "" : "; " + words + " builds it anyway");
     return result;
   }
   return result;
@@ -134,14 +134,13 @@ std::vector<std::string> reject_typos(const Request& request, const std::vector<
     if (std::any_of(known.begin(), known.end(), same)) return;
     const auto near = nearest(name, known);
     if (near && name.size() > 4 && library.find(name) == nullptr)
-      throw RequestError(
-          fmt::format("{} {}: nothing here has that name; did you mean {}?", option, printable(name), *near));
-    notes.push_back(fmt::format("{} {} is not used: nothing here has that name", option, printable(name)));
+      throw RequestError(fmt::format("{} {}: unknown name; did you mean {}?", option, printable(name), *near));
+    notes.push_back(fmt::format("{} {} is not used: no package of this build has that name", option, printable(name)));
   };
   for (const source::Override& user : request.sources) {
     if (!user.name.empty()) reject("--source", user.name, packages);
     if (user.name.empty() && user.project.empty() && request.packages.size() > 1)
-      throw RequestError("--source: several packages are built; say which one it is of: --source NAME=PLACE");
+      throw RequestError("--source: several packages are built, so name the one it is for: --source NAME=PLACE");
   }
   std::vector<std::string> of_any = settings;
   for (const std::string& name : library.names()) {
@@ -150,10 +149,10 @@ std::vector<std::string> reject_typos(const Request& request, const std::vector<
   for (const auto& [name, value] : request.set) {
     if (std::find(of_any.begin(), of_any.end(), name) == of_any.end()) {
       const auto near = nearest(name, settings.empty() ? of_any : settings);
-      throw RequestError(fmt::format("--set {}: no recipe has such a setting; {}", printable(name),
+      throw RequestError(fmt::format("--set {}: unknown recipe setting; {}", printable(name),
                                      near               ? "did you mean " + *near + "?"
-                                     : settings.empty() ? "those that are built have none"
-                                                        : "there are " + join(settings, ", ")));
+                                     : settings.empty() ? "the recipes of this build have none"
+                                                        : "known settings: " + join(settings, ", ")));
     }
     reject("--set", name, settings);
   }

@@ -12,23 +12,23 @@
 
 namespace wheelsmith::choose {
 
-// The image that a container of ours runs; both empty outside of containers.
+// The image of the container that this process runs in; both empty outside containers.
 struct ContainerImage {
   std::string name, id;
 };
 
-// What the user asked for. What is left empty is chosen here (variants.h, python.h, torch.h, source.h, toolkit.h).
+// The user's request. Empty members are chosen by this module (variants.h, python.h, torch.h, source.h, toolkit.h).
 struct Request {
   std::vector<std::string> packages;
   std::vector<recipe::Variant> variants;
   std::string target;
-  std::vector<gpu::ArchList> archs;  // each list is a wheel of its own
-  // --gpu: the recipe says which of its architectures serves each of them; added to the first list.
+  std::vector<gpu::ArchList> archs;  // one wheel per list
+  // --gpu: the recipe determines the architecture for each device; they are added to the first list.
   std::vector<gpu::Device> devices;
   std::vector<std::string> pythons;
   std::string torch;        // version, CHANNEL/VARIANT, path of a wheel, folder or interpreter
-  std::string torch_index;  // of channels, with {channel} and {variant}
-  // Of ROCm's wheels, with {channel} and {family}; "": no index is asked. The version as specifiers.
+  std::string torch_index;  // index of channels, with {channel} and {variant}
+  // Index of ROCm's wheels, with {channel} and {family}; "": no index is used. The version as specifiers.
   std::string rocm_index, rocm_channel, rocm_requirement;
   std::vector<source::Override> sources;
   std::vector<std::pair<std::string, std::string>> refs;       // --ref: recipe ("" for the only package), ref
@@ -49,14 +49,14 @@ struct Request {
   bool verbose = false, upgrade = false, offline = false;
 };
 
-// A choice, and the sentences that report it to the user.
+// A choice and the notes that explain it to the user.
 template <class T>
 struct Chosen {
   T what{};
   std::vector<std::string> notes{};
 };
 
-// Whether an option without a package's name means this package: it is the only one.
+// Whether an option without a package name applies to this package: it is the only one.
 bool is_only_package(const Request& request, const std::string& package);
 
 }  // namespace wheelsmith::choose

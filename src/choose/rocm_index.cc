@@ -20,7 +20,7 @@ const gpu::NamedTargets* find_family(const std::string& name) {
   return nullptr;
 }
 
-// As the table has it: wheels are named so.
+// Spelled as in the table, because wheels are named that way.
 std::string spelled_family(const std::string& name) {
   const gpu::NamedTargets* family = find_family(name);
   return family != nullptr ? family->name : name;
@@ -35,16 +35,16 @@ std::vector<std::string> family_members(const std::string& name) {
   }
   if (std::find(known.begin(), known.end(), name) != known.end()) return {name};
   const auto near = nearest(name, known);
-  throw RequestError(
-      fmt::format("--family {}: there is no such family of GPUs{}", printable(name),
-                  near ? "; did you mean " + *near + "?" : ", like gfx1151, gfx94X-dcgpu or gfx110X-all"));
+  throw RequestError(fmt::format(
+      "--family {}: unknown GPU family{}", printable(name),
+      near ? "; did you mean " + *near + "?" : "; use a family such as gfx1151, gfx94X-dcgpu or gfx110X-all"));
 }
 
 void check_extra(const std::string& extra) {
   static const std::vector<std::string> known = {"libraries", "devel", "profiler"};
   if (std::find(known.begin(), known.end(), extra) != known.end()) return;
   const auto near = nearest(extra, known);
-  throw RequestError(fmt::format("--extras {}: it is libraries, devel or profiler{}", printable(extra),
+  throw RequestError(fmt::format("--extras {}: must be libraries, devel or profiler{}", printable(extra),
                                  near ? "; did you mean " + *near + "?" : ""));
 }
 
@@ -53,12 +53,12 @@ void check_extra(const std::string& extra) {
 std::string rocm_index_url(const std::string& index, const std::string& channel, const std::string& family) {
   if (!channel.empty() && index.find("{channel}") == index.npos)
     throw Error(
-        fmt::format("channel {}: the index of ROCm's channels is not set; put rocm-index = "
+        fmt::format("channel {}: no index of ROCm channels is set; put rocm-index = "
                     "\"https://…/{{channel}}/{{family}}\" into "
                     "wheelsmith.toml, or set WHEELSMITH_ROCM_INDEX",
                     printable(channel)));
   if (channel.empty() && index.find("{channel}") != index.npos)
-    throw Error("the index of ROCm's wheels has {channel} in it: say which, nightly or dev");
+    throw Error("rocm-index contains {channel}, but no channel is given; use nightly or dev");
   return recipe::expand(index, {{"channel", channel}, {"family", family}});
 }
 
@@ -67,9 +67,9 @@ std::string choose_rocm_index(const RocmIndexQuestion& question) {
   if (!question.index_url.empty()) return rocm_index_url(question.index_url, "", family);
   if (question.index.empty() && question.channel.empty())
     throw RequestError(
-        "where are ROCm's wheels? Give --index-url URL, or put rocm-index = \"https://…\" into wheelsmith.toml");
+        "no index of ROCm wheels is set; give --index-url URL, or put rocm-index = \"https://…\" into wheelsmith.toml");
   if (question.index.find("{family}") != std::string::npos && family.empty())
-    throw RequestError("the index has a folder for each family: install for one --family at a time");
+    throw RequestError("the index has one folder per family; install for one --family at a time");
   try {
     return rocm_index_url(question.index, question.channel, family);
   } catch (const Error& error) {

@@ -5,12 +5,12 @@
 
 #include "env/rocm_wheels.h"
 
-// Which of an index's ROCm wheels the user means, and which index.
+// Selects the package index of ROCm wheels and the wheels to install from it.
 
 namespace wheelsmith::choose {
 
-// Where a channel's or a family's wheels are: the index with {channel} and {family} filled in. Throws Error where a
-// channel is asked for and the index does not know the word.
+// The URL of the wheels of a channel or family: the index with {channel} and {family} replaced. Throws Error if a
+// channel is requested but the index has no {channel}.
 std::string rocm_index_url(const std::string& index, const std::string& channel, const std::string& family);
 
 struct RocmIndexQuestion {
@@ -18,11 +18,11 @@ struct RocmIndexQuestion {
   std::string index{}, channel{};       // the settings
   std::vector<std::string> families{};  // --family
 };
-// Throws RequestError where no index is set, and where it needs a channel or one family.
+// Throws RequestError if no index is set, or if it needs a channel or exactly one family.
 std::string choose_rocm_index(const RocmIndexQuestion& question);
 
-// The wheels for --family (families in any case, or processors) and --extras. Throws RequestError with the nearest name
-// for one that is not known.
+// The wheels for --family (families in upper or lower case, or processors) and --extras. Throws RequestError that
+// suggests the nearest name for an unknown one.
 env::RocmWanted wanted_rocm(const std::vector<std::string>& families, const std::vector<std::string>& extras);
 
 }  // namespace wheelsmith::choose

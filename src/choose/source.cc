@@ -100,9 +100,9 @@ std::vector<std::string> notes_of(const SourceChoice& choice, const recipe::Reci
                                   const std::string& recorded_by) {
   std::vector<std::string> notes;
   if (choice.by == SourceChoice::By::record)
-    notes.push_back(fmt::format("{}: {}, since {} of {} says so", recipe.name, choice.ref, choice.record, recorded_by));
+    notes.push_back(fmt::format("{}: {}, pinned by {} of {}", recipe.name, choice.ref, choice.record, recorded_by));
   if (choice.by == SourceChoice::By::torch)
-    notes.push_back(fmt::format("{}: {}, which belongs to torch {}", recipe.name, choice.ref, choice.series));
+    notes.push_back(fmt::format("{}: {}, which matches torch {}", recipe.name, choice.ref, choice.series));
   if (!choice.family_why.empty()) notes.push_back(fmt::format("{}: {}", recipe.name, choice.family_why));
   return notes;
 }
@@ -167,7 +167,7 @@ std::string source_version(const recipe::Recipe& recipe, const std::string& ref,
                            const std::optional<std::string>& version_file) {
   if (version_file) {
     std::string word;
-    // In a Python module, or on a line of its own ("2.13.0a0").
+    // In a Python module, or alone on a line ("2.13.0a0").
     if (RE2::PartialMatch(*version_file, R"((?m)^__version__\s*=\s*["']([^"']+)["'])", &word))
       return pep::Version::try_parse(word) ? word : "";
     for (const std::string_view line : lines(*version_file)) {

@@ -9,67 +9,66 @@
 #include "source/patches/patch_set.h"
 #include "source/torch_pins.h"
 
-// Which source a package is built from, or checked out from. A recipe names a repository and a ref, but rarely is that
-// the whole answer: the user may want another ref or fork; the ref belongs to a torch, whose own files record which
-// commits of the other packages it was tested with; a fork keeps some families of refs, with patches of its own.
-// `build`, `plan`, `doctor`, `checkout` and `manifest` all ask here.
+// Chooses the source that a package is built or checked out from. A recipe names a repository and a ref, but other
+// inputs matter, too: the user may request another ref or fork; the ref must match a torch, whose files record the
+// commits of other packages that it was tested with; a fork may have its own branches and patches. `build`, `plan`,
+// `doctor`, `checkout` and `manifest` all use these functions.
 //
-//   ref:  --ref; else the record of the torch that is checked out or built beside it; else the ref that the recipe
+//   ref:  --ref; else the pin in the torch that is checked out or built with it; else the ref that the recipe
 //         pairs with the torch (one without a pair is an Error); else the recipe's own
 //   url:  --origin; else the record's; else the family's of the ref; else the recipe's own
 
 namespace wheelsmith::choose {
 
-// What --source says of a package: by its name, by the project it names, or, where only one package is asked for,
-// without a name.
+// The value of --source for a package: given by its name, by the name of its project, or, for the only package, without
+// a name.
 std::optional<source::Override> source_override(const Request& request, const std::string& package,
                                                 const std::string& project);
 
-// The ref that --ref names for a package.
+// The value of --ref for a package.
 std::optional<std::string> user_ref(const Request& request, const std::string& package);
-// What --patchset says for the package; "none" for no set at all.
+// The value of --patchset for a package; "none" for no patch set.
 std::optional<std::string> user_patchset(const Request& request, const std::string& package);
 // That one, or the recipe's own.
 std::string ref_of(const recipe::Recipe& recipe, const Request& request);
 
 struct SourceQuestion {
   const recipe::Recipe& recipe;
-  std::optional<recipe::Variant> variant;  // nothing: any
-  std::string ref, origin;                 // of the user; "" for none
-  bool torch_named = false;                // by the user: it counts more than what a checkout happens to record
-  // Asked only when the answer is needed, since it may have to be fetched.
+  std::optional<recipe::Variant> variant;  // nullopt: any
+  std::string ref, origin;                 // given by the user, or ""
+  bool torch_named = false;                // given by the user; takes precedence over the pins of a checkout
+  // Called only when needed, because it may have to be downloaded.
   std::function<std::optional<source::PinnedRef>()> record = [] { return std::optional<source::PinnedRef>(); };
-  std::function<std::string()> torch_series = [] { return std::string(); };  // "2.13"; "" when it is not known
+  std::function<std::string()> torch_series = [] { return std::string(); };  // "2.13"; "" if unknown
 };
 
 struct SourceChoice {
   enum class By : std::uint8_t { user, record, torch, recipe } by = By::recipe;
   std::string url, ref;
-  std::string record;           // where it is recorded: "related_commits:3"
-  std::string series;           // of the torch that decided
-  std::string family_patchset;  // of the ref's family, whether there is such a set or not
+  std::string record;           // origin of the pin: "related_commits:3"
+  std::string series;           // of the torch that determined the ref
+  std::string family_patchset;  // of the ref's family; the set may not exist
   std::string family_why;
 };
-// Throws RequestError for a torch that the recipe pairs with no ref, with the nearest pairs.
+// Throws RequestError that lists the nearest pairs if the recipe pairs the torch with no ref.
 SourceChoice choose_source(const SourceQuestion& question);
-// In a few words: "--ref", "related_commits:3", "recipe, for torch 2.13", "recipe".
+// Short form of the reason: "--ref", "related_commits:3", "recipe, for torch 2.13", "recipe".
 std::string reason_of(const SourceChoice& choice);
-// The sentences of a plan.
+// The notes of a plan.
 std::vector<std::string> notes_of(const SourceChoice& choice, const recipe::Recipe& recipe,
                                   const std::string& recorded_by);
 
-// The set that was asked for by name, else the family's, else the one named like the ref, of those that there are; ""
-// for none.
+// The requested patch set, else that of the family, else the one named like the ref, if it exists; "" if there is none.
 std::string choose_patchset(const SourceChoice& choice, const std::string& asked_for,
                             const std::vector<std::string>& available);
 
-// Which parts of the source a variant needs, and whether it is hipified. Where no variant or target is named: what any
-// of them needs.
+// The parts of the source that a variant needs, and whether it is hipified. Without a variant or target: everything
+// that any of them needs.
 recipe::Checkout choose_parts(const recipe::Recipe& recipe, const recipe::Rules& rules);
 recipe::Checkout choose_parts(const recipe::Recipe& recipe, const std::optional<recipe::Variant>& variant,
                               const std::string& target, const std::string& ref);
 
-// The version that the source of that ref says: in the recipe's version file, else by its tag; "" where neither tells.
+// The version of the source: from the recipe's version file, else from the tag; "" if unknown.
 std::string source_version(const recipe::Recipe& recipe, const std::string& ref,
                            const std::optional<std::string>& version_file);
 

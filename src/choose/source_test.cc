@@ -34,11 +34,11 @@ SourceChoice chosen(const Case& c, const recipe::Recipe& recipe) {
 
 }  // namespace
 
-TEST(Source, IsChosenByTheFirstThatSaysSomething) {
+TEST(Source, IsChosenByPrecedence) {
   const recipe::Recipe recipe = vision_recipe();
   const std::string upstream = "https://host/upstream/vision", fork = "https://host/fork/vision";
   for (const Case& c : std::vector<Case>{
-           {"nothing is said", "", "", false, {}, "", upstream, "main", "recipe"},
+           {"nothing is given", "", "", false, {}, "", upstream, "main", "recipe"},
            {"--ref", "v0.1", "", false, k_record, "2.9", upstream, "v0.1", "--ref"},
            {"--ref of a family", "release/0.24", "", false, k_record, "2.9", fork, "release/0.24", "--ref", "release"},
            {"--origin alone", "", "https://me/vision", false, {}, "", "https://me/vision", "main", "recipe"},
@@ -60,7 +60,7 @@ TEST(Source, IsChosenByTheFirstThatSaysSomething) {
            {"the record's repository beats the family's", "", "", false,
             source::PinnedRef{"https://host/recorded/vision", "release/0.24", "related_commits:1"}, "",
             "https://host/recorded/vision", "release/0.24", "related_commits:1", "release"},
-           {"a torch that is named beats a record", "", "", true, k_record, "2.9", upstream, "v0.24.0",
+           {"a given torch beats a record", "", "", true, k_record, "2.9", upstream, "v0.24.0",
             "recipe, for torch 2.9"},
            {"torch", "", "", false, {}, "2.8", upstream, "v0.23.0", "recipe, for torch 2.8"},
        }) {
@@ -75,8 +75,8 @@ TEST(Source, IsChosenByTheFirstThatSaysSomething) {
 TEST(Source, OfATorchWithoutAPairIsAnErrorThatNamesTheNearest) {
   const recipe::Recipe recipe = vision_recipe();
   for (const auto& [series, nearest] : std::vector<std::pair<std::string, std::string>>{
-           {"2.7", "the nearest are torch 2.8 (v0.23.0);"},
-           {"9.9", "the nearest are torch 2.10 (v0.24.0);"},
+           {"2.7", "the closest are torch 2.8 (v0.23.0);"},
+           {"9.9", "the closest are torch 2.10 (v0.24.0);"},
        }) {
     try {
       (void)chosen({"", "", "", false, {}, series, "", "", ""}, recipe);
@@ -96,9 +96,9 @@ TEST(Source, PairsMayDifferForAVariant) {
   EXPECT_EQ(chosen({"", "", "", false, {}, "2.8", "", "", ""}, recipe).ref, "v0.23.0");
 }
 
-TEST(Source, AsksForNothingThatIsNotNeeded) {
+TEST(Source, QueriesOnlyWhatIsNeeded) {
   const recipe::Recipe recipe = vision_recipe();
-  const auto refuse = [](const char* what) { ADD_FAILURE() << what << " was asked for"; };
+  const auto refuse = [](const char* what) { ADD_FAILURE() << what << " was queried"; };
   (void)choose_source({.recipe = recipe,
                        .variant = std::nullopt,
                        .ref = "v0.1",
@@ -115,13 +115,13 @@ TEST(Source, AsksForNothingThatIsNotNeeded) {
                            }});
 }
 
-TEST(Source, TellsWhatItChose) {
+TEST(Source, ReportsWhatItChose) {
   const recipe::Recipe recipe = vision_recipe();
   using Notes = std::vector<std::string>;
   EXPECT_EQ(notes_of(chosen({"", "", "", false, k_record, "", "", "", ""}, recipe), recipe, "pytorch"),
-            Notes{"vision: abc123, since related_commits:3 of pytorch says so"});
+            Notes{"vision: abc123, pinned by related_commits:3 of pytorch"});
   EXPECT_EQ(notes_of(chosen({"", "", "", false, {}, "2.9", "", "", ""}, recipe), recipe, ""),
-            Notes{"vision: v0.24.0, which belongs to torch 2.9"});
+            Notes{"vision: v0.24.0, which matches torch 2.9"});
   EXPECT_EQ(notes_of(chosen({"", "release/1", "", false, {}, "", "", "", ""}, recipe), recipe, ""),
             Notes{"vision: the fork keeps releases"});
 }
@@ -182,7 +182,7 @@ hipify = "tools/hipify.py"
   using Names = std::vector<std::string>;
   EXPECT_EQ(choose_parts(recipe, std::nullopt, "", "main").submodules,
             (Names{"common", "composable_kernel", "cutlass"}));
-  EXPECT_EQ(choose_parts(recipe, std::nullopt, "", "main").hipify, "");  // nobody said that it is for ROCm
+  EXPECT_EQ(choose_parts(recipe, std::nullopt, "", "main").hipify, "");  // not requested for ROCm
   EXPECT_EQ(choose_parts(recipe, recipe::Variant::cpu, "", "main").submodules, Names{"common"});
   EXPECT_EQ(choose_parts(recipe, recipe::Variant::rocm, "", "main").hipify, "tools/hipify.py");
 }

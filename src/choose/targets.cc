@@ -39,7 +39,7 @@ bool is_local_path(std::string_view text) {
                                  why, printable(sys::shell_quoted(text))));
 }
 
-// The name in "NAME-1.0.tar.gz"; "" where the file is not named that way.
+// The name in "NAME-1.0.tar.gz"; "" if the file is not named that way.
 std::string name_in_archive(const std::string& file_name) {
   for (std::size_t at = file_name.find('-'); at != std::string::npos; at = file_name.find('-', at + 1)) {
     const std::string name = file_name.substr(0, at);
@@ -63,7 +63,7 @@ std::string name_in_folder(const std::string& text, const fs::path& folder) {
   std::string name = recipe::read_source(sys::FolderTree(folder.string())).name;
   if (!pep::is_valid_name(name)) name = name_in_setup_cfg(folder);
   if (!pep::is_valid_name(name)) name = folder.filename().string();
-  if (!pep::is_valid_name(name)) refuse_unnamed(text, "the folder does not tell the package's name");
+  if (!pep::is_valid_name(name)) refuse_unnamed(text, "cannot find the package's name in the folder");
   return name;
 }
 
@@ -98,11 +98,11 @@ std::string name_of_url(const std::string& text) {
   while (place.ends_with('/')) place.remove_suffix(1);
   if (place.ends_with(".git")) place.remove_suffix(4);
   name = place.substr(place.rfind('/') + 1);
-  if (!pep::is_valid_name(name)) refuse_unnamed(text, "the URL does not tell the package's name; add #egg=NAME");
+  if (!pep::is_valid_name(name)) refuse_unnamed(text, "the URL does not contain the package's name; add #egg=NAME");
   return name;
 }
 
-// Without "#egg=…", which is a note for us.
+// Removes "#egg=…", which only names the package.
 std::string without_egg(const std::string& url) {
   std::string result = url;
   RE2::Replace(&result, R"(#egg=[A-Za-z0-9._-]+&?)", "#");
@@ -118,7 +118,7 @@ Target with_source(const std::string& name, const std::string& place) {
 
 [[noreturn]] void refuse_name(const std::string& text) {
   throw RequestError(
-      fmt::format("{}: must be a package name, NAME==VERSION, a folder like ./{}, an archive, or git+URL@REF",
+      fmt::format("{}: must be a package name, NAME==VERSION, a folder such as ./{}, an archive, or git+URL@REF",
                   printable(text), pep::is_valid_name(text) ? text : "NAME"));
 }
 
@@ -147,7 +147,7 @@ void take_versions_as_tags(Request& request, const recipe::Library& recipes) {
     if (recipe == nullptr || source.name.empty() || recipe->source.kind != recipe::Source::Kind::git) return false;
     if (!source.specifier.starts_with("==") || !pep::Version::try_parse(source.specifier.substr(2)))
       throw RequestError(
-          fmt::format("{}{}: {} is built from a repository; name one version, like {}==1.2.0, or --ref REF",
+          fmt::format("{}{}: {} is built from a repository; give one version, such as {}==1.2.0, or --ref REF",
                       source.project, source.specifier, recipe->name, recipe->name));
     request.refs.emplace_back(recipe->name, recipe->source.tag_prefix + source.specifier.substr(2));
     return true;

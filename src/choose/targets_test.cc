@@ -76,7 +76,7 @@ TEST(Targets, Folders) {
   EXPECT_NE(refusal((folder.path() / "source.tar.gz").string()).find("--source NAME="), std::string::npos);
 }
 
-TEST(Targets, WhatIsNoneSaysWhatIs) {
+TEST(Targets, InvalidOnesListTheAcceptedForms) {
   for (const char* text : {"", "no name!", "-x", "a b", "x[extra]==1"})
     EXPECT_NE(refusal(text).find("must be a package name"), std::string::npos) << text << ": " << refusal(text);
   EXPECT_NE(refusal("./absent").find("no such file or folder"), std::string::npos);
@@ -84,7 +84,7 @@ TEST(Targets, WhatIsNoneSaysWhatIs) {
   EXPECT_NE(refusal("x-1.0-py3-none-any.whl").find("is a wheel"), std::string::npos);
 }
 
-// A settings file that nobody trusts chooses packages, not places.
+// An untrusted settings file selects packages, not places.
 TEST(Targets, OnlyTheUserNamesPlaces) {
   settings::Settings file;
   file.read_project("/x/wheelsmith.toml", "packages = [\"git+https://evil.example/x\"]\n");
@@ -115,7 +115,7 @@ TEST(Targets, AVersionOfARepositoryIsItsTag) {
   EXPECT_THROW(take_versions_as_tags(request, library), RequestError);
 }
 
-TEST(Values, AVariantOfTheCommandLineGoesBeforeArchsOfAFile) {
+TEST(Values, AVariantOnTheCommandLineOverridesArchsOfAFile) {
   const auto archs = [](const char* variant) {
     settings::Settings settings;
     settings.read_project("/x/wheelsmith.toml", "arch = [\"8.0;gfx942;9.0\"]\ngpu = [\"MI300X\"]\n");
@@ -130,10 +130,10 @@ TEST(Values, AVariantOfTheCommandLineGoesBeforeArchsOfAFile) {
   settings::Settings both;
   both.set_from_command_line("variant", std::string("cpu"));
   both.set_from_command_line("arch", std::string("9.0"));
-  EXPECT_EQ(read_request(both).archs.size(), 1U);  // for choose_variants() to refuse
+  EXPECT_EQ(read_request(both).archs.size(), 1U);  // choose_variants() rejects it
 }
 
-TEST(Values, AreRefusedAtOnce) {
+TEST(Values, AreRejectedAtOnce) {
   const auto error = [](const char* name, const char* value) {
     settings::Settings settings;
     settings.set_from_command_line(name, std::string(value));

@@ -7,7 +7,7 @@
 #include "toolchain/description.h"
 #include "toolchain/toolchain.h"
 
-// Inputs of choices: a recipe with everything that a choice may depend on, and a machine that is described, not real.
+// Inputs of the choices: a recipe with everything that a choice may depend on, and a described machine.
 
 namespace wheelsmith::choose {
 

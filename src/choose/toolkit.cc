@@ -11,16 +11,15 @@ CudaChoice choose_cuda(const CudaQuestion& question) {
   const auto& here = question.here;
   const bool fits_recipe =
       here && pep::contains(pep::parse_specifiers(question.specifiers), pep::Version::parse(here->version));
-  // A compiler-only installation does not have what torch's headers include.
+  // A compiler-only installation lacks headers that torch's headers include.
   const bool whole = here && (!question.with_torch || (here->has_cublas && here->has_cusparse));
   const bool fits = whole && (question.torch_cuda.empty() ? fits_recipe : here->version == question.torch_cuda);
   if (here && (fits || question.named)) return {.machine = true, .version = here->version, .why = ""};
-  const std::string why = !here ? "no nvcc is here"
-                          : !whole
-                              ? fmt::format("CUDA {} of this machine has no cuBLAS and cuSPARSE headers", here->version)
-                          : question.torch_cuda.empty()
-                              ? fmt::format("the recipe wants CUDA {}", question.specifiers)
-                              : fmt::format("nvcc {} of this machine is not what torch was built with", here->version);
+  const std::string why =
+      !here    ? "there is no nvcc on this machine"
+      : !whole ? fmt::format("CUDA {} on this machine has no cuBLAS and cuSPARSE headers", here->version)
+      : question.torch_cuda.empty() ? fmt::format("the recipe requires CUDA {}", question.specifiers)
+                                    : fmt::format("torch was not built with nvcc {} of this machine", here->version);
   return {.machine = false, .version = question.torch_cuda, .why = why};
 }
 

@@ -59,7 +59,7 @@ TorchChoice of_path(const fs::path& path) {
   }
   if (const auto wheel = torch_wheel_in(path)) return of_wheel(fs::absolute(*wheel));
   throw RequestError(
-      fmt::format("--torch {}: the folder is neither an environment (bin/python) nor does it hold a torch wheel",
+      fmt::format("--torch {}: the folder is not an environment (bin/python) and contains no torch wheel",
                   printable(path.string())));
 }
 
@@ -69,11 +69,11 @@ TorchChoice of_channel(const std::string& text, const Request& request, Variant 
   std::string flavour = slash == text.npos ? "" : text.substr(slash + 1);
   if (flavour.empty() && variant == Variant::cpu) flavour = "cpu";
   if (flavour.empty())
-    throw RequestError(fmt::format("--torch {}: say for which CUDA or ROCm, like {}/{}", channel, channel,
+    throw RequestError(fmt::format("--torch {}: add the CUDA or ROCm version, as in {}/{}", channel, channel,
                                    variant == Variant::cuda ? "cu130" : "rocm7.1"));
   if (request.torch_index.empty()) {
     throw RequestError(fmt::format(
-        "--torch {}: the index of torch's channels is not set; put torch-index = \"https://…/{{channel}}/{{variant}}\" "
+        "--torch {}: no index of torch channels is set; put torch-index = \"https://…/{{channel}}/{{variant}}\" "
         "into wheelsmith.toml, or set WHEELSMITH_TORCH_INDEX",
         text));
   }
@@ -91,13 +91,12 @@ TorchChoice of_version(const std::string& text) {
   choice.kind = TorchChoice::Kind::requirement;
   const auto version = pep::Version::try_parse(text);
   choice.requirement = version ? "torch==" + text : "torch" + text;
-  // Letters behind "torch" would be another package's name.
+  // Letters after "torch" would be the name of another package.
   const bool form = version || text.find_first_of("<>=!~") == 0;
   if (!form || !pep::Requirement::try_parse(choice.requirement)) {
     throw RequestError(
-        fmt::format("--torch {}: must be a version, a channel (release, test or nightly, like nightly/cu130), or the "
-                    "path of a wheel "
-                    "or an environment",
+        fmt::format("--torch {}: must be a version, a channel (release, test or nightly, as in nightly/cu130), or the "
+                    "path of a wheel or an environment",
                     printable(text)));
   }
   choice.prereleases = version && version->is_prerelease();
@@ -107,7 +106,7 @@ TorchChoice of_version(const std::string& text) {
 TorchChoice requested_torch(const Request& request, Variant variant, const toolchain::Host& host) {
   const std::string& text = request.torch;
   std::error_code ignored;
-  // A folder of that name in the current folder, which may be anybody's, does not count; ./2.9.0 names it.
+  // A folder of that name in the current folder is ignored, because another user may control it; ./2.9.0 selects it.
   if (pep::Version::try_parse(text) || text.find_first_of("<>=!~") == 0) return of_version(text);
   if (is_channel(text.substr(0, text.find('/')))) return of_channel(text, request, variant);
   if (host.described) {
@@ -141,35 +140,35 @@ Chosen<TorchChoice> choose_torch(const Request& request, const recipe::Recipe& r
   if (!request.isolated) {
     if (!request.torch.empty())
       throw RequestError(
-          "--torch and --no-build-isolation contradict each other: the torch is the one that the interpreter has "
-          "(--python names another)");
+          "--torch and --no-build-isolation contradict each other: the interpreter's own torch is used (choose another "
+          "interpreter with --python)");
     return {in_environment(python.executable), {}};
   }
   if (!request.torch.empty()) return {requested_torch(request, variant, host), {}};
   if (const auto torch = toolchain::find_torch(python.executable, false, host)) {
     return {in_environment(python.executable),
-            {fmt::format("torch {}: the one that {} has", torch->version, python.executable.string())}};
+            {fmt::format("torch {}: installed in {}", torch->version, python.executable.string())}};
   }
   TorchChoice choice;
   choice.kind = TorchChoice::Kind::requirement;
-  // An index of channels has CPU builds of its own.
+  // An index of channels has separate CPU builds.
   if (variant == Variant::cpu && !request.torch_index.empty())
     choice.index_urls = of_channel("release/cpu", request, variant).index_urls;
   const std::string ref = source_override(request, recipe.name, recipe.project) ? "" : ref_of(recipe, request);
   if (!source_series.empty()) {
     choice.requirement = fmt::format("torch=={}.*", source_series);
     return {choice,
-            {fmt::format("{}: {}, which its source is made for; --torch chooses another", recipe.name,
+            {fmt::format("{}: {}, which its source is made for; choose another with --torch", recipe.name,
                          choice.requirement)}};
   }
   if (const std::string series = recipe::torch_for_ref(recipe, variant, ref); !series.empty()) {
     choice.requirement = fmt::format("torch=={}.*", series);
     return {
         choice,
-        {fmt::format("{}: {}, which belongs to {}; --torch chooses another", recipe.name, choice.requirement, ref)}};
+        {fmt::format("{}: {}, which matches {}; choose another with --torch", recipe.name, choice.requirement, ref)}};
   }
   choice.requirement = "torch" + rules.requires_versions.torch;
-  return {choice, {"torch: the newest that the registry has; --torch chooses another"}};
+  return {choice, {"torch: the newest in the package index; choose another with --torch"}};
 }
 
 std::string torch_series(const std::string& version) {

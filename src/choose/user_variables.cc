@@ -35,7 +35,7 @@ bool is_one_of(const std::array<const char*, Count>& names, std::string_view nam
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// torch's own reading has blanks between architectures, too; FLASH_ATTN_CUDA_ARCHS and CUDAARCHS have "80;90".
+// torch also accepts spaces between architectures; FLASH_ATTN_CUDA_ARCHS and CUDAARCHS use "80;90".
 gpu::ArchList read_list(std::string text) {
   std::replace(text.begin(), text.end(), ' ', ';');
   return gpu::ArchList::parse(text);
@@ -55,7 +55,7 @@ void refuse_options_in(const std::map<std::string, std::string>& variables) {
   for (const auto& [name, value] : variables) {
     const std::string_view option = option_of_variable(name);
     if (option.empty() || option == "--arch") continue;
-    throw RequestError(fmt::format("--env {}={}: the build would get two answers; {} says it", printable(name),
+    throw RequestError(fmt::format("--env {}={}: the build would get two values; use {} instead", printable(name),
                                    printable(value), option));
   }
 }
@@ -68,7 +68,7 @@ std::optional<ArchVariable> find_arch_variable(const std::map<std::string, std::
       if (found == variables.end() || trim(found->second).empty()) continue;
       try {
         return ArchVariable{name, read_list(std::string(trim(found->second)))};
-      } catch (const Error& error) {  // told by whoever asked
+      } catch (const Error& error) {  // reported by the caller
         problem = fmt::format("{}={}: {}", name, printable(found->second), error.what());
         return std::nullopt;
       }
@@ -92,7 +92,8 @@ std::vector<std::string> exported_notes(const sys::Environment& exported) {
                            "CFLAGS", "CXXFLAGS", "LDFLAGS", "NVCC_FLAGS", "TORCH_NVCC_FLAGS", "CMAKE_ARGS"}) {
     const auto found = exported.find(name);
     if (found != exported.end() && !found->second.empty())
-      notes.push_back(fmt::format("{} is exported and ignored; --env {}=… gives it to the build", name, name));
+      notes.push_back(
+          fmt::format("{} is set in the environment and ignored; --env {}=… passes it to the build", name, name));
   }
   return notes;
 }

@@ -21,8 +21,8 @@ std::string notes_text(const std::vector<std::string>& notes) {
 
 }  // namespace
 
-// What is exported, what --env says and what --arch says, to the architectures, and a part of what is told.
-TEST(UserVariables, OfArchitecturesAreOneAnswer) {
+// Maps the environment, --env and --arch to the architectures and a part of the note.
+TEST(UserVariables, OfArchitecturesGiveOneValue) {
   struct Row {
     const char* what;
     Variant variant = Variant::cuda;
@@ -35,7 +35,7 @@ TEST(UserVariables, OfArchitecturesAreOneAnswer) {
       {.what = "exported",
        .exported = {{"TORCH_CUDA_ARCH_LIST", "9.0"}},
        .wanted = "9.0",
-       .told = "architectures 9.0 from TORCH_CUDA_ARCH_LIST, which is exported"},
+       .told = "architectures 9.0 from TORCH_CUDA_ARCH_LIST in the environment"},
       {.what = "as torch takes it",
        .exported = {{"TORCH_CUDA_ARCH_LIST", "8.0 9.0+PTX"}},
        .wanted = "8.0;9.0+PTX",
@@ -48,7 +48,7 @@ TEST(UserVariables, OfArchitecturesAreOneAnswer) {
        .exported = {{"TORCH_CUDA_ARCH_LIST", "8.0"}},
        .archs = "9.0",
        .wanted = "9.0",
-       .told = "TORCH_CUDA_ARCH_LIST is exported as 8.0 and ignored"},
+       .told = "TORCH_CUDA_ARCH_LIST=8.0 in the environment is ignored"},
       {.what = "of the other vendor",
        .variant = Variant::rocm,
        .exported = {{"TORCH_CUDA_ARCH_LIST", "8.0"}, {"PYTORCH_ROCM_ARCH", "gfx942"}},
@@ -57,7 +57,7 @@ TEST(UserVariables, OfArchitecturesAreOneAnswer) {
       {.what = "no list",
        .exported = {{"TORCH_CUDA_ARCH_LIST", "natif"}},
        .wanted = "8.0;9.0",
-       .told = "is exported and ignored"},
+       .told = "; ignored, choose architectures"},
       {.what = "empty", .exported = {{"TORCH_CUDA_ARCH_LIST", " "}}, .wanted = "8.0;9.0", .told = "of the recipe"},
       {.what = "by --env",
        .exported = {{"TORCH_CUDA_ARCH_LIST", "8.0"}},
@@ -69,7 +69,7 @@ TEST(UserVariables, OfArchitecturesAreOneAnswer) {
        .archs = "9.0",
        .wanted = "9.0",
        .told = "from --env"},
-      {.what = "two answers", .given = {{"TORCH_CUDA_ARCH_LIST", "8.0"}}, .archs = "9.0", .told = "two answers"},
+      {.what = "two values", .given = {{"TORCH_CUDA_ARCH_LIST", "8.0"}}, .archs = "9.0", .told = "two values"},
       {.what = "no list by --env",
        .given = {{"TORCH_CUDA_ARCH_LIST", "natif"}},
        .told = "--env TORCH_CUDA_ARCH_LIST=natif"},
@@ -92,7 +92,7 @@ TEST(UserVariables, OfArchitecturesAreOneAnswer) {
   }
 }
 
-TEST(UserVariables, ThatAnOptionReplacesAreRefused) {
+TEST(UserVariables, ThatAnOptionReplacesAreRejected) {
   for (const auto& [variable, option] : std::map<std::string, std::string>{{"CUDA_HOME", "--cuda"},
                                                                            {"CUDA_PATH", "--cuda"},
                                                                            {"ROCM_PATH", "--rocm"},
@@ -103,17 +103,17 @@ TEST(UserVariables, ThatAnOptionReplacesAreRefused) {
       refuse_options_in({{variable, "x"}});
       ADD_FAILURE() << variable;
     } catch (const RequestError& error) {
-      EXPECT_NE(std::string(error.what()).find(option + " says it"), std::string::npos) << error.what();
+      EXPECT_NE(std::string(error.what()).find("use " + option + " instead"), std::string::npos) << error.what();
     }
   }
   refuse_options_in({{"TORCH_CUDA_ARCH_LIST", "9.0"}, {"BUILD_VERSION", "1.0"}, {"USE_MKLDNN", "0"}});
 }
 
-TEST(UserVariables, ThatNoBuildSeesAreTold) {
+TEST(UserVariables, ThatAreNotPassedToBuildsAreReported) {
   EXPECT_EQ(exported_notes({{"PATH", "/bin"}, {"CUDA_HOME", "/c"}, {"CFLAGS", ""}}), std::vector<std::string>());
-  EXPECT_EQ(
-      exported_notes({{"BUILD_VERSION", "1"}}),
-      std::vector<std::string>{"BUILD_VERSION is exported and ignored; --env BUILD_VERSION=… gives it to the build"});
+  EXPECT_EQ(exported_notes({{"BUILD_VERSION", "1"}}),
+            std::vector<std::string>{
+                "BUILD_VERSION is set in the environment and ignored; --env BUILD_VERSION=… passes it to the build"});
 }
 
 }  // namespace wheelsmith::choose

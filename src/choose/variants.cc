@@ -35,11 +35,11 @@ std::vector<gpu::Device> devices_here(const std::vector<toolchain::Gpu>& gpus) {
 
 std::string unserved_problem(const recipe::Recipe& recipe, const recipe::ArchRules& rules,
                              const std::vector<std::string>& unserved) {
-  return fmt::format("{} cannot be built for {}; it can for {}", recipe.name, join(unserved, ", "),
+  return fmt::format("{} cannot be built for {}; supported: {}", recipe.name, join(unserved, ", "),
                      rules.fixed.empty() ? join(rules.legal, ", ") : rules.fixed);
 }
 
-// A list of both vendors is meant for the variants that each part fits; so is a device.
+// A list with architectures of both vendors is split by variant; so are devices.
 Chosen<std::vector<gpu::ArchList>> requested_archs(const Request& request, const recipe::Recipe& recipe,
                                                    const recipe::ArchRules& rules, Variant variant) {
   Chosen<std::vector<gpu::ArchList>> chosen;
@@ -64,17 +64,17 @@ Chosen<std::vector<gpu::ArchList>> requested_archs(const Request& request, const
   }
   if (chosen.what.empty() && !(request.archs.empty() && request.devices.empty()))
     throw RequestError(
-        fmt::format("none of the architectures asked for belongs to variant {}", recipe::to_string(variant)));
+        fmt::format("none of the requested architectures belongs to variant {}", recipe::to_string(variant)));
   return chosen;
 }
 
-// A list given by --env is --arch; an exported one is its default.
+// A list given by --env is used like --arch; one set in the environment is the default of --arch.
 void take_user_variables(Chosen<std::vector<gpu::ArchList>>& chosen, const Request& request,
                          const recipe::Recipe& recipe, Variant variant, const sys::Environment& exported) {
   std::string problem;
   if (const auto given = find_arch_variable(request.environment, variant, problem)) {
     if (!chosen.what.empty() && chosen.what != std::vector{given->archs})
-      throw RequestError(fmt::format("--env {} says {}, and --arch or --gpu {}: the build would get two answers",
+      throw RequestError(fmt::format("--env {} is {}, but --arch or --gpu is {}: the build would get two values",
                                      given->name, given->archs.to_string(), chosen.what.front().to_string()));
     chosen.what = {given->archs};
     chosen.notes.push_back(
@@ -84,19 +84,19 @@ void take_user_variables(Chosen<std::vector<gpu::ArchList>>& chosen, const Reque
   if (!problem.empty()) throw RequestError("--env " + problem);
   const auto found = find_arch_variable(exported, variant, problem);
   if (!problem.empty())
-    chosen.notes.push_back(fmt::format("{} is exported and ignored; --arch chooses architectures", problem));
+    chosen.notes.push_back(fmt::format("environment variable {}; ignored, choose architectures with --arch", problem));
   if (!found) return;
   if (chosen.what.empty()) {
     chosen.what = {found->archs};
-    chosen.notes.push_back(fmt::format("{}: architectures {} from {}, which is exported; --arch chooses others",
+    chosen.notes.push_back(fmt::format("{}: architectures {} from {} in the environment; choose others with --arch",
                                        recipe.name, found->archs.to_string(), found->name));
   } else if (chosen.what != std::vector{found->archs}) {
-    chosen.notes.push_back(fmt::format("{}: {} is exported as {} and ignored, since --arch or --gpu is given",
+    chosen.notes.push_back(fmt::format("{}: {}={} in the environment is ignored, because --arch or --gpu is given",
                                        recipe.name, found->name, found->archs.to_string()));
   }
 }
 
-// Where the package compiles for one list whatever it is told, that list is built and checked.
+// If the package always compiles for a fixed list, that list is built and checked.
 void take_fixed(Chosen<std::vector<gpu::ArchList>>& chosen, const recipe::Recipe& recipe,
                 const recipe::ArchRules& rules) {
   if (rules.fixed.empty()) return;
@@ -106,7 +106,7 @@ void take_fixed(Chosen<std::vector<gpu::ArchList>>& chosen, const recipe::Recipe
   chosen.what = {fixed};
 }
 
-// --arch and --gpu as the user would write them, one vendor's only.
+// --arch and --gpu as the user would write them, for one vendor.
 std::string architecture_options(const Request& request, gpu::Vendor vendor) {
   std::vector<std::string> archs, options;
   for (const gpu::ArchList& list : request.archs) {
@@ -119,8 +119,8 @@ std::string architecture_options(const Request& request, gpu::Vendor vendor) {
   return join(options, ", ");
 }
 
-// A wheel without GPU code is never the answer to a request for a GPU, so what --arch and --gpu name decides the
-// variant where --variant does not. Throws RequestError where the two contradict each other.
+// A request for a GPU must never produce a wheel without GPU code, so --arch and --gpu imply the variant if --variant
+// is not given. Throws RequestError if they contradict each other.
 std::optional<Variant> implied_variant(const Request& request) {
   std::optional<Variant> implied;
   for (const Variant variant : {Variant::cuda, Variant::rocm}) {
@@ -129,14 +129,13 @@ std::optional<Variant> implied_variant(const Request& request) {
     if (!request.variants.empty() && !has(request.variants, variant)) {
       std::vector<std::string> names;
       for (const Variant one : request.variants) names.emplace_back(recipe::to_string(one));
-      throw RequestError(fmt::format("{0} needs variant {1}, which --variant {2} leaves out; use --variant {1}",
-                                     options, recipe::to_string(variant), join(names, ",")));
+      throw RequestError(fmt::format("{0} needs variant {1}, which --variant {2} excludes; use --variant {1}", options,
+                                     recipe::to_string(variant), join(names, ",")));
     }
     if (implied && request.variants.empty())
-      throw RequestError(
-          fmt::format("{} belongs to variant cuda and {} to variant rocm; --variant cuda,rocm "
-                      "builds one wheel for each",
-                      architecture_options(request, gpu::Vendor::nvidia), options));
+      throw RequestError(fmt::format(
+          "{} needs variant cuda and {} needs variant rocm; use --variant cuda,rocm to build one wheel for each",
+          architecture_options(request, gpu::Vendor::nvidia), options));
     implied = variant;
   }
   return implied;
@@ -149,9 +148,9 @@ Chosen<std::vector<Variant>> for_implied_variant(Variant implied, const Request&
   if (has(known, implied)) return {{implied}, {fmt::format("{}: variant {} for {}", recipe.name, name, options)}};
   std::vector<std::string> names;
   for (const Variant one : known) names.emplace_back(recipe::to_string(one));
-  // Among several packages, one without GPU code is built as it is.
+  // Among several packages, one without GPU code is built for the CPU.
   if (request.packages.size() > 1 && has(known, Variant::cpu))
-    return {{Variant::cpu}, {fmt::format("{}: variant cpu, since it has no variant {}", recipe.name, name)}};
+    return {{Variant::cpu}, {fmt::format("{}: variant cpu, because it has no variant {}", recipe.name, name)}};
   throw RequestError(fmt::format("{} needs variant {}, but {} has only {}", options, name, recipe.name,
                                  names.empty() ? "none" : join(names, ", ")));
 }
@@ -168,13 +167,13 @@ Chosen<std::vector<Variant>> choose_variants(const Request& request, const recip
     const Variant variant = gpu.arch.vendor == gpu::Vendor::amd ? Variant::rocm : Variant::cuda;
     if (!has(known, variant)) continue;
     return {{variant},
-            {fmt::format("{}: variant {}, since this machine has an {}", recipe.name, recipe::to_string(variant),
+            {fmt::format("{}: variant {}, because this machine has an {}", recipe.name, recipe::to_string(variant),
                          gpu.name)}};
   }
   if (known.empty()) throw Error(fmt::format("the recipe {} has no variant", recipe.name));
   const Variant variant = has(known, Variant::cpu) ? Variant::cpu : known.front();
   return {{variant},
-          {fmt::format("{}: variant {}, since no GPU is here; --variant chooses another", recipe.name,
+          {fmt::format("{}: variant {}, because this machine has no GPU; choose another with --variant", recipe.name,
                        recipe::to_string(variant))}};
 }
 
@@ -191,12 +190,12 @@ Chosen<std::vector<gpu::ArchList>> choose_archs(const Request& request, const re
     if (variant == Variant::rocm && family != environment.end() && !family->second.empty()) {
       chosen.what.push_back(gpu::ArchList::parse(family->second));
       chosen.notes.push_back(
-          fmt::format("{}: architectures {} of ROCM_SDK_TARGET_FAMILY", recipe.name, chosen.what.back().to_string()));
+          fmt::format("{}: architectures {} from ROCM_SDK_TARGET_FAMILY", recipe.name, chosen.what.back().to_string()));
     } else if (!here.empty()) {
       recipe::Serving serving = recipe::archs_for_devices(here, rules);
       if (serving.archs.requests.empty()) throw RequestError(unserved_problem(recipe, rules, serving.unserved));
       chosen.notes.push_back(
-          fmt::format("{}: architectures {} of the GPUs that are here", recipe.name, serving.archs.to_string()));
+          fmt::format("{}: architectures {} of this machine's GPUs", recipe.name, serving.archs.to_string()));
       for (const std::string& device : serving.unserved)
         chosen.notes.push_back(fmt::format("{} has no code that runs on {}", recipe.name, device));
       chosen.notes.insert(chosen.notes.end(), serving.notes.begin(), serving.notes.end());
@@ -204,8 +203,8 @@ Chosen<std::vector<gpu::ArchList>> choose_archs(const Request& request, const re
     } else if (!rules.fallback.empty()) {
       chosen.what.push_back(gpu::ArchList::parse(rules.fallback));
       chosen.notes.push_back(
-          fmt::format("{}: architectures {} of the recipe, since no GPU is here; --arch chooses others", recipe.name,
-                      chosen.what.back().to_string()));
+          fmt::format("{}: architectures {} of the recipe, because this machine has no GPU; choose others with --arch",
+                      recipe.name, chosen.what.back().to_string()));
     } else {
       chosen.what.push_back({});
     }

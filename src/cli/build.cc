@@ -7,11 +7,13 @@
 
 #include "base/error.h"
 #include "base/parallel.h"
+#include "base/secret.h"
 #include "base/text.h"
 #include "build/build.h"
 #include "cli/session.h"
 #include "report/plan/doctor_text.h"
 #include "run/sandbox.h"
+#include "sys/process/own_process.h"
 
 namespace wheelsmith::cli {
 
@@ -22,11 +24,12 @@ struct BuildCommand {
   SettingOptions settings;
   std::vector<std::string> packages;
   bool upgrade = false, clean = false, install = false, editable = false, despite_doctor = false, quiet = false;
-  bool no_test = false, keep_failed = false, push = false;
+  bool no_test = false, keep_failed = false, cancel = false, push = false;
   std::string into, sign, only, token_file;
+  std::string expected_plan;  // from `attach`: another plan is not the one that was meant
 };
 
-// Keeps the status lines' clocks going while nothing happens.
+// Redraws the status lines between events, so that their clocks advance.
 class Redrawer {
  public:
   Redrawer(report::BuildStatus& status, std::mutex& mutex)
@@ -49,11 +52,11 @@ class Redrawer {
   std::thread m_thread;
 };
 
-// Where a compile cache is wanted and there is none, and why.
+// Sets the compile cache; returns the reason if it cannot be used.
 std::string set_cache(build::BuildOptions& options, const settings::Settings& settings, const store::Store& store) {
   if (settings.text("cache") != "on") return "";
   options.run.cache = cache_options(settings, store);
-  if (!options.local.governed) return "the compile cache works behind the governor, which is off";
+  if (!options.local.governed) return "the compile cache needs the governor, which is off";
   return "";
 }
 
@@ -117,7 +120,7 @@ void show_plan(const plan::Plan& plan, const report::Style& style) {
   }
 }
 
-// For scripts: with --quiet, where the wheels are.
+// For scripts: --quiet prints the paths of the wheels.
 std::string wheel_paths(const std::vector<run::StepOutcome>& outcomes) {
   std::string text;
   for (const run::StepOutcome& outcome : outcomes) {
@@ -126,17 +129,59 @@ std::string wheel_paths(const std::vector<run::StepOutcome>& outcomes) {
   return text;
 }
 
-// With --push: the remote stores of the settings.
+// The command as `attach` repeats it. Secrets never reach the store: a command that has one is not recorded, and a
+// variable that has one must be set again.
+document::Table about_command(const sys::Environment& environment) {
+  document::Table about;
+  document::Array words;
+  const std::vector<std::string> arguments = sys::own_arguments();
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& argument = arguments[i];
+    if (argument == "--cancel") continue;
+    if (argument == "--expect-plan") {
+      ++i;
+      continue;
+    }
+    const std::string_view assigned = std::string_view(argument).substr(argument.starts_with("--env=") ? 6 : 0);
+    const std::size_t equals = assigned.find('=');
+    const std::string_view value = equals == std::string_view::npos ? assigned : assigned.substr(equals + 1);
+    if ((equals != std::string_view::npos && names_a_secret(assigned.substr(0, equals))) || looks_secret(value)) {
+      return about;
+    }
+    words.emplace_back(argument);
+  }
+  about["command"] = std::move(words);
+  std::error_code ignored;
+  about["folder"] = std::filesystem::current_path(ignored).string();
+  document::Table variables;
+  for (const auto& [name, value] : environment) {
+    if (name.starts_with("WHEELSMITH_") && !names_a_secret(name) && !looks_secret(value)) variables[name] = value;
+  }
+  about["environment"] = std::move(variables);
+  return about;
+}
+
+void set_slurm(const BuildCommand& command, const settings::Settings& settings, build::BuildOptions& options) {
+  if (settings.text("on") != "slurm") {
+    if (command.cancel) throw UsageError("--cancel: only jobs of a cluster can be cancelled (--on slurm)");
+    return;
+  }
+  options.slurm = slurm_options(settings);
+  options.slurm->cancel = command.cancel;
+  if (command.cancel) options.run.keep_going = true;
+}
+
+// The remote stores in the settings, for --push.
 std::vector<remote::RemoteStore> push_targets(const BuildCommand& command, const Session& session) {
   std::vector<remote::RemoteStore> targets;
   const std::string token = remote::read_token(command.token_file);
   for (const std::string& url : session.settings().urls("store"))
     targets.emplace_back(url, session.fetch_options(), token);
-  if (targets.empty()) throw UsageError("--push: no remote store is set; name one, like --store https://host/store");
+  if (targets.empty()) throw UsageError("--push: no remote store is set; add one, such as --store https://host/store");
   return targets;
 }
 
-// What was built, whatever became of the rest. "" or why something is not there now.
+// Copies every wheel that was built, even if other steps failed. Returns "" or why a wheel was not copied.
 std::string push_results(const std::vector<run::StepOutcome>& outcomes, std::vector<remote::RemoteStore>& targets,
                          const store::Store& store) {
   std::string problem;
@@ -144,9 +189,9 @@ std::string push_results(const std::vector<run::StepOutcome>& outcomes, std::vec
     for (const run::StepOutcome& outcome : outcomes) {
       if (outcome.outcome != run::Outcome::built) continue;
       try {
-        // One that later builds may not reuse (--source, --no-test) has no record.
+        // A step that later builds may not reuse (--source, --no-test) has no record.
         if (const auto record = store.find_step(outcome.key)) target.push(*record, store);
-      } catch (const Error& error) {  // told at the end; the wheels are built
+      } catch (const Error& error) {  // reported at the end; the wheels are built
         problem = fmt::format("built, but not pushed: {}", error.what());
       }
     }
@@ -156,32 +201,47 @@ std::string push_results(const std::vector<run::StepOutcome>& outcomes, std::vec
 
 int build(const BuildCommand& command) {
   const settings::Settings settings = command.settings.read(command.packages);
+  if (settings.text("on") == "slurm" && command.editable)
+    throw UsageError("--editable: a folder is built in place on this machine, not by --on slurm");
+  if (settings.text("on") == "slurm" && !settings.text("container").empty())
+    throw UsageError("--container: jobs of a cluster run outside of images; build in one of them on its own node");
   if (!settings.text("machine").empty())
-    throw UsageError("--machine: a plan for another machine cannot be built here; `plan` and `doctor` take it");
+    throw UsageError(
+        "--machine: a plan for another machine cannot be built here; use --machine with `plan` and `doctor`");
   if (!command.into.empty() && !command.install && !command.editable)
-    throw UsageError("--into names the environment for --install or --editable");
+    throw UsageError("--into requires --install or --editable");
   if (!command.sign.empty() && command.editable)
-    throw UsageError("--sign: an editable install makes no wheel that could be signed");
+    throw UsageError("--sign cannot be combined with --editable: an editable install produces no wheel to sign");
   if (command.clean && command.editable)
-    throw UsageError("--clean removes nothing from a folder of yours; remove its build folder by hand, then build");
+    throw UsageError(
+        "--clean cannot be combined with --editable: wheelsmith deletes nothing in your source folder; remove its "
+        "build folder yourself");
   if ((command.install || command.editable) && !settings.text("container").empty())
-    throw UsageError(fmt::format("--{}: what is built in a container is for its image; install it from the wheelhouse",
-                                 command.editable ? "editable" : "install"));
+    throw UsageError(fmt::format(
+        "--{} cannot be combined with --container: the wheel is built for the image; install it from the wheelhouse",
+        command.editable ? "editable" : "install"));
   if (!command.sign.empty() && !settings.text("container").empty())
-    throw UsageError("--sign: a container does not see your keys; sign the wheels of the wheelhouse afterwards");
+    throw UsageError(
+        "--sign cannot be combined with --container: the container has no access to your keys; sign the wheels in the "
+        "wheelhouse afterwards");
   if (const auto status = run_in_container(settings)) return *status;
-  sys::install_interrupt_flag();
+  // Of jobs in a cluster the first Ctrl-C leaves, the second cancels.
+  sys::install_interrupt_counter(settings.text("on") == "slurm" ? 3 : 1);
   Session session(settings, command.upgrade);
   choose::Request request = session.build_request();
   request.editable = command.editable;
   request.into = command.into;
   if (request.platform.starts_with("win") || request.platform.starts_with("macosx"))
-    throw UsageError(fmt::format("--platform {}: builds run on Linux; `plan` shows what the recipe knows of it",
-                                 printable(request.platform)));
+    throw UsageError(
+        fmt::format("--platform {}: wheelsmith builds on Linux only; `wheelsmith plan` shows the recipe's settings for "
+                    "this platform",
+                    printable(request.platform)));
   const bool live = sys::standard_error_is_terminal() && !command.quiet;
   const report::Style style = command.output.style();
   plan::PlanInputs inputs = session.inputs();
   build::BuildOptions options = build_options(command, session, request);
+  set_slurm(command, settings, options);
+  if (options.slurm) options.run.about = about_command(session.host().environment);
   const std::string without_cache = set_cache(options, settings, session.store());
   std::optional<report::BuildStatus> status;
   std::optional<Redrawer> redrawer;
@@ -191,6 +251,8 @@ int build(const BuildCommand& command) {
   if (!command.quiet) {
     inputs.on_progress = [](const std::string& text) { print_status(text + "\n"); };
     options.local.on_note = [&](const std::string& text) { print_status(style.dim(printable(text)) + "\n"); };
+    if (options.slurm) options.slurm->on_note = options.local.on_note;
+    options.run.on_message = [](const std::string& text) { print_status("wheelsmith: " + text + "\n"); };
     watcher.on_plan = [&](const plan::Plan& plan) {
       show_plan(plan, style);
       if (!without_cache.empty()) print_status(style.dim(without_cache) + "\n");
@@ -203,6 +265,16 @@ int build(const BuildCommand& command) {
       print_status(status->on_event(event));
     };
   }
+  std::string plan_id;
+  watcher.on_start = [&](const std::string& id) {
+    plan_id = id;
+    if (!command.expected_plan.empty() && id != command.expected_plan)
+      throw Error(
+          fmt::format("the same command now makes another plan ({}) than the one to attach to ({}); its inputs "
+                      "have changed",
+                      id, printable(command.expected_plan)));
+    if (options.slurm && !command.quiet) print_status(style.dim("plan " + id) + "\n");
+  };
   options.pull = [&](const plan::Step& step) {
     if (!command.quiet) print_status(fmt::format("copying {} from {}\n", step.id(), step.decision.remote));
     return session.remotes().pull(step.spec.key, session.store());
@@ -230,22 +302,25 @@ int build(const BuildCommand& command) {
     if (!failure->empty()) print_status(fmt::format("wheelsmith: error: {}\n", printable(*failure)));
   }
   if (sys::interrupted()) {
-    print_status("wheelsmith: interrupted; run the same command to resume\n");
+    print_status(options.slurm && sys::interruptions() > 1 ? "wheelsmith: interrupted; the jobs are cancelled\n"
+                 : options.slurm ? fmt::format("wheelsmith: interrupted; to continue: wheelsmith attach {}\n", plan_id)
+                                 : "wheelsmith: interrupted; run the same command to resume\n");
     return k_interrupted;
   }
-  return result.good() && not_pushed.empty() ? k_fine : k_not_fine;
+  return (result.good() && not_pushed.empty()) || command.cancel ? k_fine : k_not_fine;
 }
 
 }  // namespace
 
 void add_build(CLI::App& app, Outcome& outcome) {
   auto command = std::make_shared<BuildCommand>();
-  CLI::App* sub = app.add_subcommand("build", "Build packages from source into checked and tested wheels");
+  CLI::App* sub = app.add_subcommand("build", "Build packages from source into checked, tested wheels");
   sub->footer(
-      "Wheels go into the wheelhouse (--out) only after they have passed their checks and tests. If a build is "
+      "Wheels are written to the wheelhouse (--out) only after they pass their checks and tests. If a build is "
       "interrupted, run the same command again to resume it.\n\n"
-      "Every option is also a line of wheelsmith.toml and a variable WHEELSMITH_NAME; `wheelsmith config show` prints "
-      "the effective values. A wheelsmith.toml that names programs, paths or servers must be trusted first: "
+      "Most options can also be set in wheelsmith.toml or by an environment variable WHEELSMITH_NAME; `wheelsmith "
+      "config show` lists them with their effective values. A wheelsmith.toml that names programs, paths or servers "
+      "must be trusted first: "
       "`wheelsmith trust`.\n\n"
       "Examples:\n"
       "  wheelsmith build .\n"
@@ -255,33 +330,37 @@ void add_build(CLI::App& app, Outcome& outcome) {
       "  wheelsmith build git+https://github.com/example/package.git@v1.2\n"
       "  wheelsmith build ./pytorch --editable --no-build-isolation --into ENV");
   sub->add_option("PACKAGE", command->packages,
-                  "Recipe or package of the package index (NAME, NAME==1.2), folder (. or ./dir), archive, or "
-                  "git+URL@REF; default: the packages of wheelsmith.toml");
+                  "Recipe or package name (NAME, NAME==1.2), folder (. or ./dir), archive, or git+URL@REF; default: "
+                  "the packages in wheelsmith.toml");
   command->settings.add_to(*sub);
-  sub->add_flag("--upgrade", command->upgrade, "Choose versions of sources and build requirements again")
+  sub->add_flag("--upgrade", command->upgrade, "Choose the versions of sources and build requirements anew")
       ->group("Source");
   sub->add_flag("--clean", command->clean, "Start from an empty build tree")->group("Advanced");
-  sub->add_flag("--despite-doctor", command->despite_doctor, "Build even if this machine seems unable to")
+  sub->add_flag("--despite-doctor", command->despite_doctor, "Build even if `doctor` reports that this machine cannot")
       ->group("Advanced");
   sub->add_flag("--no-test", command->no_test,
-                "Leave the recipe's tests out; the wheel goes to --out and is not reused by later builds")
+                "Skip the recipe's tests; the wheel is written to --out, but later builds do not reuse it")
       ->group("Output");
   sub->add_flag("--keep-failed", command->keep_failed,
-                "Keep a wheel that a check or a test refuses, in the folder failed/ of --out")
+                "Keep a wheel that fails a check or a test, in the folder failed/ of --out")
       ->group("Output");
+  sub->add_flag("--cancel", command->cancel, "With --on slurm: cancel the jobs of this build instead of building")
+      ->group("Resources");
+  sub->add_option("--expect-plan", command->expected_plan, "Refuse any other plan")->group("");
   sub->add_option("--only", command->only,
-                  "Build one step of the plan, by its id or package; the steps that it needs must be in a store")
+                  "Build one step of the plan, by its id or package; its dependencies must be in a store")
       ->type_name("STEP")
       ->group("Advanced");
-  sub->add_flag("--push", command->push, "Copy what was built to the remote stores of --store")->group("Output");
+  sub->add_flag("--push", command->push, "Copy the built wheels to the remote stores of --store")->group("Output");
   sub->add_option("--token-file", command->token_file,
-                  "With --push: file that holds the remote stores' token; default: $WHEELSMITH_STORE_TOKEN")
+                  "With --push: file that contains the token of the remote stores; default: $WHEELSMITH_STORE_TOKEN")
       ->type_name("FILE")
       ->group("Output");
   sub->add_flag("--install", command->install, "Install the finished wheels")->group("Output");
   sub->add_flag("-e,--editable", command->editable, k_editable_help)->group("Output");
   sub->add_option("--into", command->into,
-                  "With --install or --editable: folder or interpreter of the environment; default: the one built for")
+                  "With --install or --editable: the environment (folder or interpreter); default: the one that the "
+                  "wheel was built for")
       ->type_name("ENV")
       ->group("Output");
   sub->add_option("--sign", command->sign,

@@ -20,13 +20,13 @@ cache::CacheOptions cache_options(const settings::Settings& settings, const stor
   } catch (const Error& error) {
     throw RequestError(error.what());
   }
-  // Every user of the machine can read a command line.
+  // Every user of the machine can read the command lines of all processes.
   const settings::Held* held = settings.find("cache-remote");
   if (held != nullptr && held->origin == "--cache-remote" &&
       fetch::without_credentials(options.remote) != options.remote)
     throw UsageError(
-        "--cache-remote with a password can be read by everybody on this machine; put it into config.toml or into "
-        "WHEELSMITH_CACHE_REMOTE");
+        "--cache-remote contains a password, and every user of this machine can read command lines; set it in "
+        "config.toml or in the variable WHEELSMITH_CACHE_REMOTE");
   return options;
 }
 

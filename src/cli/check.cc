@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/site_packages.h"
 #include "report/wheel/json.h"
 #include "report/wheel/text.h"
 #include "sys/file.h"
@@ -36,7 +37,7 @@ struct CheckCommand {
   std::string explain;
 };
 
-// Runs the part that reads one option's value; what it throws becomes a usage error that names the option.
+// Parses the value of one option; an Error becomes a UsageError that names the option.
 template <class Read>
 auto for_option(const std::string& option, Read read) {
   try {
@@ -54,7 +55,7 @@ void check_policy_name(const wheel::CheckOptions& options) {
     for (const pep::Policy& policy : *policies) names.push_back(policy.name);
   }
   const auto near = nearest(options.policy, names);
-  throw UsageError(fmt::format("--policy {}: must be a platform policy like manylinux_2_28{}",
+  throw UsageError(fmt::format("--policy {}: must be a platform policy such as manylinux_2_28{}",
                                printable(options.policy), near ? "; did you mean " + *near + "?" : ""));
 }
 
@@ -86,20 +87,7 @@ wheel::CheckOptions read_options(const CheckCommand& command) {
   return options;
 }
 
-// The site-packages of an environment, where the folder is one; else the folder itself.
-std::filesystem::path site_packages_of(const std::filesystem::path& folder) {
-  std::error_code ignored;
-  if (!std::filesystem::exists(folder / "pyvenv.cfg", ignored)) return folder;
-  for (const auto& entry : std::filesystem::directory_iterator(folder / "lib", ignored)) {
-    const std::filesystem::path inside = entry.path() / "site-packages";
-    if (entry.path().filename().string().starts_with("python") && std::filesystem::is_directory(inside, ignored)) {
-      return inside;
-    }
-  }
-  return folder;
-}
-
-// The Python that imports from PREFIX/lib/python3.11/site-packages; "" where the folder is no such place.
+// The Python that imports from PREFIX/lib/python3.11/site-packages; "" for any other folder.
 std::string interpreter_of(const std::filesystem::path& folder) {
   std::error_code ignored;
   const std::string python = folder.parent_path().filename().string();
@@ -125,7 +113,7 @@ wheel::LoaderMachine this_machine(const std::filesystem::path& folder) {
       if (!elf::ElfFile::has_magic(file.bytes)) return std::nullopt;  // a linker script
       return wheel::elf_facts(path, file.bytes, {.exported = true});
     } catch (const Error&) {
-      return std::nullopt;  // the loader could not read it either
+      return std::nullopt;  // the dynamic loader could not read it either
     }
   };
   return machine;
@@ -160,9 +148,9 @@ int explain(const std::string& id, const OutputOptions& output) {
     return k_fine;
   }
   const auto near = nearest(id, wheel::explained_ids());
-  throw UsageError(
-      fmt::format("--explain: there is no finding {}{}", printable(id),
-                  near ? "; did you mean " + *near + "?" : "; known are:\n  " + join(wheel::explained_ids(), "\n  ")));
+  throw UsageError(fmt::format(
+      "--explain: unknown finding {}{}", printable(id),
+      near ? "; did you mean " + *near + "?" : "; known findings:\n  " + join(wheel::explained_ids(), "\n  ")));
 }
 
 int check(const CheckCommand& command) {
@@ -194,9 +182,9 @@ int check(const CheckCommand& command) {
 
 void add_check(CLI::App& app, Outcome& outcome) {
   auto command = std::make_shared<CheckCommand>();
-  CLI::App* sub = app.add_subcommand("check", "Check whether a wheel or an installed folder is right");
+  CLI::App* sub = app.add_subcommand("check", "Check a wheel or an installed folder for defects");
   sub->footer(
-      "Exit status 0 when every wheel is good (no finding with severity error), 1 when one is bad.\n\n"
+      "Exit status: 0 if no wheel has a finding of severity error, 1 otherwise.\n\n"
       "Examples:\n"
       "  wheelsmith check dist/*.whl --policy manylinux_2_28\n"
       "  wheelsmith check ext.whl --against torch-2.15.0-cp311-cp311-manylinux_2_28_x86_64.whl --arch "
@@ -205,10 +193,10 @@ void add_check(CLI::App& app, Outcome& outcome) {
       "  wheelsmith check --explain record-hash-mismatch");
   sub->add_option("WHEEL", command->paths, "Wheels, or installed folders");
   sub->add_option("--policy", command->policy,
-                  "Platform policy to check against; default: the one of the wheel's own tag")
+                  "Platform policy to check against; default: the one in the wheel's platform tag")
       ->type_name("POLICY");
   sub->add_option("--policy-file", command->policy_file, "TOML file with your own policies")->type_name("FILE");
-  sub->add_option("--exclude", command->excluded, "Library (shell pattern) that is provided by others")
+  sub->add_option("--exclude", command->excluded, "Library that is provided outside the wheel (shell pattern)")
       ->type_name("PATTERN")
       ->allow_extra_args(false);
   sub->add_option("--against", command->against, "Wheel, library, installed folder or sysroot that provides symbols")
@@ -218,16 +206,17 @@ void add_check(CLI::App& app, Outcome& outcome) {
                   "Symbol (mangled, or part of its C++ name) that must be exported")
       ->type_name("SYMBOL")
       ->allow_extra_args(false);
-  sub->add_option("--arch", command->archs, "GPU architectures it must contain, in any notation: 8.0;9.0a+PTX, gfx942")
+  sub->add_option("--arch", command->archs,
+                  "GPU architectures that the wheel must contain, in any notation: 8.0;9.0a+PTX, gfx942")
       ->type_name("ARCHS");
-  sub->add_option("--gpu", command->gpus, "GPU it must run on, by name: RTX 4090, MI300X")
+  sub->add_option("--gpu", command->gpus, "GPU that the wheel must run on, by name: RTX 4090, MI300X")
       ->type_name("NAME")
       ->allow_extra_args(false);
-  sub->add_option("--max-size", command->max_size, "Largest size allowed, like 100MB; default: 100MB, as a note")
+  sub->add_option("--max-size", command->max_size, "Maximum size, such as 100MB; default: 100MB, reported as a note")
       ->type_name("SIZE");
-  sub->add_flag("--strict", command->strict, "Warnings count as errors");
+  sub->add_flag("--strict", command->strict, "Treat warnings as errors");
   sub->add_option("--explain", command->explain, "Explain a finding by its id")->type_name("ID");
-  sub->add_option("--threads", command->threads, "Threads to use; 0: one for each core")
+  sub->add_option("--threads", command->threads, "Number of threads; 0: one per core")
       ->type_name("N")
       ->capture_default_str();
   command->output.add_to(*sub);

@@ -1,4 +1,4 @@
-// `checkout`: sources as folders to work in; and all sources of packages as one file for a machine without network.
+// `checkout`: fetches sources into folders to work in, or into one file for a machine without network.
 
 #include "choose/checkout.h"
 
@@ -30,7 +30,7 @@ void check_options(const CheckoutCommand& command) {
   const bool several = command.recipes.size() > 1;
   const auto alone = [&](const std::string& value, const char* option) {
     if (several && !value.empty())
-      throw UsageError(fmt::format("{} belongs to one package, but {} are named", option, command.recipes.size()));
+      throw UsageError(fmt::format("{} applies to one recipe, but {} are given", option, command.recipes.size()));
   };
   alone(command.ref, "--ref");
   alone(command.origin, "--origin");
@@ -39,9 +39,9 @@ void check_options(const CheckoutCommand& command) {
   if (command.no_patches && !command.patchset.empty())
     throw UsageError("--patchset and --no-patches contradict each other");
   if (command.depth && (*command.depth == 0 || command.full_history))
-    throw UsageError("--depth takes a number of commits, at least 1, and does not go with --full-history");
+    throw UsageError("--depth takes a number of commits (at least 1) and cannot be combined with --full-history");
   if (command.ref.starts_with('-') || command.origin.starts_with('-'))
-    throw UsageError("a ref or an origin does not begin with -");
+    throw UsageError("--ref and --origin must not begin with -");
 }
 
 choose::CheckoutOptions checkout_options(const CheckoutCommand& command, const settings::Settings& settings) {
@@ -80,7 +80,7 @@ int check_out_all(const CheckoutCommand& command) {
   std::vector<report::CheckoutItem> items;
   for (const recipe::Recipe* recipe : choose::checkout_order(command.recipes, session.recipes())) {
     choose::CheckoutOptions options = common;
-    // A checkout of this very command decides.
+    // A checkout made earlier by this command takes precedence.
     for (const report::CheckoutItem& item : items) {
       if (options.torch_dir.empty() && item.result.state.recipe == recipe->source.pinned_by.recipe)
         options.torch_dir = item.folder.string();
@@ -105,7 +105,7 @@ plan::BundledRecipe bundled_recipe(const recipe::Recipe& recipe, const choose::C
   bundled.variant = choose::checkout_variant(recipe, variants);
   bundled.target = options.target;
   if (recipe.source.kind != recipe::Source::Kind::git && options.origin.empty()) return bundled;
-  choose::CheckoutOptions plain = options;  // a bundle holds sources as they come
+  choose::CheckoutOptions plain = options;  // a bundle holds unmodified sources
   plain.hipify = false;
   plain.no_hipify = true;
   plain.no_patches = true;
@@ -133,7 +133,7 @@ int bundle_recipes(const CheckoutCommand& command) {
 
 int read_bundle(const CheckoutCommand& command) {
   if (!command.bundle.empty() || !command.recipes.empty())
-    throw UsageError("--unbundle takes a file, and nothing else");
+    throw UsageError("--unbundle takes a file and no other arguments");
   Session session(command.settings.read());
   const source::BundleContents read = source::unbundle(command.unbundle, command.pin, session.store(),
                                                        session.fetcher(), [] { return sys::interrupted(); });
@@ -145,8 +145,8 @@ int read_bundle(const CheckoutCommand& command) {
 int act(const CheckoutCommand& command) {
   sys::install_interrupt_flag();
   if (!command.unbundle.empty()) return read_bundle(command);
-  if (command.pin) throw UsageError("--pin belongs to --unbundle");
-  if (command.recipes.empty()) throw UsageError("what is to be checked out? Name a recipe");
+  if (command.pin) throw UsageError("--pin requires --unbundle");
+  if (command.recipes.empty()) throw UsageError("no recipe given\n  try: wheelsmith checkout --help");
   check_options(command);
   return command.bundle.empty() ? check_out_all(command) : bundle_recipes(command);
 }
@@ -162,35 +162,34 @@ void add_checkout(CLI::App& app, Outcome& outcome) {
       "  wheelsmith checkout torchvision --torch-dir pytorch\n"
       "  wheelsmith checkout --bundle sources.tar fbgemm_gpu --variant cpu\n"
       "  wheelsmith checkout --unbundle sources.tar\n"
-      "docs/sources.md says more.");
-  sub->add_option("RECIPE", command->recipes, "Packages");
-  sub->add_option("--ref", command->ref, "Branch, tag or commit; default: the one torch pins, else the recipe's")
+      "See docs/sources.md.");
+  sub->add_option("RECIPE", command->recipes, "Recipes to check out");
+  sub->add_option("--ref", command->ref, "Branch, tag or commit; default: the one that torch pins, else the recipe's")
       ->type_name("REF");
-  sub->add_option("--origin", command->origin, "Another repository than the recipe's")->type_name("URL");
-  sub->add_option("--patchset", command->patchset, "Patch set; default: the one that belongs to the ref")
-      ->type_name("SET");
+  sub->add_option("--origin", command->origin, "Repository to use instead of the recipe's")->type_name("URL");
+  sub->add_option("--patchset", command->patchset, "Patch set; default: the one named like the ref")->type_name("SET");
   sub->add_option("--patch-dir", command->patch_dir, "Folder of patch sets [patches]")->type_name("DIR");
-  sub->add_flag("--no-patches", command->no_patches, "Apply none");
+  sub->add_flag("--no-patches", command->no_patches, "Apply no patches");
   sub->add_option("--into", command->into,
-                  "Folder; default: the recipe's name. With several packages: the folder above")
+                  "Folder; default: the recipe's name. With several recipes: the parent folder")
       ->type_name("DIR");
-  sub->add_option("--submodules", command->submodules, "needed (by the variant), all or none")
+  sub->add_option("--submodules", command->submodules, "Submodules to fetch; needed: those that the variant uses")
       ->check(CLI::IsMember({"needed", "all", "none"}))
       ->capture_default_str();
-  sub->add_flag("--hipify", command->hipify, "Run the recipe's hipify script, whatever the variant");
-  sub->add_flag("--no-hipify", command->no_hipify, "Do not run it");
-  sub->add_flag("--no-commit-hipify", command->no_commit_hipify, "Leave what it made uncommitted");
-  sub->add_option("--depth", command->depth, "Commits of history [1]")->type_name("N");
-  sub->add_flag("--full-history", command->full_history, "All of the history");
-  sub->add_option("--torch-dir", command->torch_dir, "Checkout of torch whose pins decide")->type_name("DIR");
+  sub->add_flag("--hipify", command->hipify, "Run the recipe's hipify script regardless of the variant");
+  sub->add_flag("--no-hipify", command->no_hipify, "Do not run the hipify script");
+  sub->add_flag("--no-commit-hipify", command->no_commit_hipify, "Leave the changes of the hipify script uncommitted");
+  sub->add_option("--depth", command->depth, "Number of commits to fetch [1]")->type_name("N");
+  sub->add_flag("--full-history", command->full_history, "Fetch the full history");
+  sub->add_option("--torch-dir", command->torch_dir, "Checkout of torch whose pins select the refs")->type_name("DIR");
   sub->add_flag("--require-related-commit", command->require_related_commit,
-                "Refuse where torch's related_commits has no record");
-  sub->add_option("--bundle", command->bundle, "Write all sources of the packages into this file instead")
+                "Fail if torch's related_commits has no entry");
+  sub->add_option("--bundle", command->bundle, "Write all sources of the recipes to this file instead")
       ->type_name("FILE");
-  sub->add_option("--unbundle", command->unbundle, "Import the sources of such a file into the store")
+  sub->add_option("--unbundle", command->unbundle, "Import the sources from a --bundle file into the store")
       ->type_name("FILE");
   sub->add_flag("--pin", command->pin,
-                "With --unbundle: use the file's branches and tags in builds without --offline, too, until --upgrade");
+                "With --unbundle: use the file's branches and tags also in builds without --offline, until --upgrade");
   command->settings.add_to(*sub,
                            {"recipes", "store", "offline", "mirrors", "variant", "target", "torch", "python", "set"});
   command->output.add_to(*sub);

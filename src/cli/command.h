@@ -12,7 +12,7 @@
 #include "report/style.h"
 #include "sys/terminal.h"
 
-// Shared by all subcommands. Each has a file and an options struct of its own.
+// Shared by all subcommands. Each has its own file and options struct.
 
 namespace wheelsmith::cli {
 
@@ -24,7 +24,7 @@ class UsageError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Options that every reporting command has.
+// Options of every command that prints a report.
 struct OutputOptions {
   bool json = false;
   bool all = false;
@@ -34,19 +34,23 @@ struct OutputOptions {
   [[nodiscard]] report::Style style() const;
 };
 
-// The number of threads for --threads: 0 is as many as there are cores.
+// The number of threads for --threads: 0 means one per core.
 unsigned thread_count(unsigned asked);
 
 // "100MB", "1.5 GB", "250000000". Throws UsageError that names the option.
 std::uint64_t parse_size(const std::string& option, const std::string& text);
 
-// Each adds its subcommand. When the user calls it, `outcome` becomes the function that runs it.
+// Each adds one subcommand. Parsing that subcommand sets `outcome` to the function that runs it.
 using Outcome = std::function<int()>;
 void add_inspect(CLI::App& app, Outcome& outcome);
 void add_check(CLI::App& app, Outcome& outcome);
 void add_diagnose(CLI::App& app, Outcome& outcome);
 void add_build(CLI::App& app, Outcome& outcome);
 void add_step(CLI::App& app, Outcome& outcome);
+void add_node(CLI::App& app, Outcome& outcome);
+void add_builds(CLI::App& app, Outcome& outcome);
+void add_attach(CLI::App& app, Outcome& outcome);
+void add_logs(CLI::App& app, Outcome& outcome);
 void add_confine(CLI::App& app, Outcome& outcome);
 void add_run(CLI::App& app, Outcome& outcome);
 void add_governor(CLI::App& app, Outcome& outcome);
@@ -65,6 +69,9 @@ void add_manifest(CLI::App& app, Outcome& outcome);
 void add_store(CLI::App& app, Outcome& outcome);
 void add_rocm(CLI::App& app, Outcome& outcome);
 void add_elf(CLI::App& app, Outcome& outcome);
+void add_retag(CLI::App& app, Outcome& outcome);
+void add_repair(CLI::App& app, Outcome& outcome);
+void add_diff(CLI::App& app, Outcome& outcome);
 void add_bundle(CLI::App& app, Outcome& outcome);
 void add_index(CLI::App& app, Outcome& outcome);
 void add_serve(CLI::App& app, Outcome& outcome);
@@ -73,9 +80,9 @@ void add_completion(CLI::App& app, Outcome& outcome);
 void add_help(CLI::App& app, Outcome& outcome);
 void add_man(CLI::App& app, Outcome& outcome);
 
-// Writes the answer to standard output at once. A closed pipe is not an error.
+// Writes the result to standard output at once. A closed pipe is not an error.
 void print(const std::string& text);
-// Writes progress, notes and logs to standard error at once: standard output is for the answer.
+// Writes progress, notes and logs to standard error at once: standard output is for the result.
 void print_status(const std::string& text);
 
 }  // namespace wheelsmith::cli

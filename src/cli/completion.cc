@@ -1,4 +1,4 @@
-// `completion` prints a script for a shell, which calls `complete`; `help` and `man` explain the commands.
+// `completion` prints a shell script, which calls `complete`; `help` and `man` describe the commands.
 
 #include "report/completion.h"
 
@@ -23,7 +23,7 @@ std::string completion_script(const std::string& shell) {
 }
 
 std::vector<std::pair<std::string, std::string>> described_recipes() {
-  // The user's own recipes, too. What is wrong with them or with the settings is not for the shell to say.
+  // Includes the user's own recipes. Completion is not the place to report errors in them or in the settings.
   std::vector<recipe::Library::File> own;
   try {
     own = choose::read_recipe_folder(recipe_folder(SettingOptions().read()));
@@ -69,9 +69,9 @@ void add_completion(CLI::App& app, Outcome& outcome) {
   });
 
   auto words = std::make_shared<std::vector<std::string>>();
-  CLI::App* complete = app.add_subcommand("complete", "Print what may stand at the end of a command line");
+  CLI::App* complete = app.add_subcommand("complete", "Print the completions of a command line");
   complete->group("");
-  complete->add_option("words", *words, "The words behind the program's name, after --");
+  complete->add_option("words", *words, "The arguments of the program, after --");
   complete->callback([words, &app, &outcome] {
     outcome = [words, &app] {
       const report::CompletionNames names{
@@ -87,7 +87,7 @@ void add_man(CLI::App& app, Outcome& outcome) {
   auto folder = std::make_shared<std::string>();
   CLI::App* sub = app.add_subcommand("man", "Write the manual pages into a folder");
   sub->group("");
-  sub->add_option("DIR", *folder, "Folder; made when it does not exist")->required();
+  sub->add_option("DIR", *folder, "Folder to write to; created if it does not exist")->required();
   sub->callback([folder, &app, &outcome] {
     outcome = [folder, &app] {
       sys::make_folders(*folder);
@@ -106,10 +106,13 @@ void add_man(CLI::App& app, Outcome& outcome) {
 
 void add_help(CLI::App& app, Outcome& outcome) {
   auto words = std::make_shared<std::vector<std::string>>();
+  auto json = std::make_shared<bool>(false);
   CLI::App* sub = app.add_subcommand("help", "Explain a command");
-  sub->add_option("COMMAND", *words, "Command, like `build` or `recipe show`; default: list all commands");
-  sub->callback([words, &app, &outcome] {
-    outcome = [words, &app] {
+  sub->add_option("COMMAND", *words, "Command, such as `build` or `recipe show`; default: list all commands");
+  sub->add_flag("--json", *json, "Print one JSON document (docs/json.md): the command and all below it")
+      ->group("Output");
+  sub->callback([words, json, &app, &outcome] {
+    outcome = [words, json, &app] {
       const CLI::App* command = &app;
       for (const std::string& word : *words) {
         const auto below = command->get_subcommands([](const CLI::App* one) { return !one->get_group().empty(); });
@@ -118,11 +121,15 @@ void add_help(CLI::App& app, Outcome& outcome) {
           std::vector<std::string> names;
           for (const CLI::App* one : below) names.push_back(one->get_name());
           const auto near = nearest(word, names);
-          throw UsageError("there is no command " + printable(word) + (near ? "; did you mean " + *near + "?" : ""));
+          throw UsageError("unknown command " + printable(word) + (near ? "; did you mean " + *near + "?" : ""));
         }
         command = *found;
       }
-      print_help(*command, report::HelpLength::full);
+      if (*json) {
+        print(report::help_json(describe(*command)));
+      } else {
+        print_help(*command, report::HelpLength::full);
+      }
       return static_cast<int>(k_fine);
     };
   });

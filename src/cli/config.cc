@@ -1,4 +1,4 @@
-// `config`: the effective settings and where each comes from; the user's own ones.
+// `config`: shows the effective settings and their origins; edits the user's config.toml.
 
 #include <fmt/format.h>
 
@@ -30,7 +30,7 @@ struct ConfigEdit {
 
 int show_settings(const ConfigCommand& command) {
   const settings::Settings settings = command.settings.read();
-  (void)choose::read_request(settings);  // refuses what no command would take
+  (void)choose::read_request(settings);  // rejects values that every command would reject
   print(command.output.json ? report::settings_json(settings)
                             : report::settings_text(settings, command.output.style()));
   return k_fine;
@@ -39,16 +39,15 @@ int show_settings(const ConfigCommand& command) {
 const settings::Option& setting_named(const std::string& name) {
   const settings::Option* option = settings::option_named(name);
   if (option != nullptr && option->allowed == settings::Allowed::everywhere) return *option;
-  if (option != nullptr)
-    throw UsageError(fmt::format("{} is an option of the command line only; it cannot be set in a file", name));
+  if (option != nullptr) throw UsageError(fmt::format("{} can be given on the command line only", name));
   std::vector<std::string> names;
   for (const settings::Option& one : settings::all_options()) names.push_back(one.name);
   const auto near = nearest(name, names);
-  throw UsageError(fmt::format("there is no setting {}{}\n  try: wheelsmith config show", printable(name),
+  throw UsageError(fmt::format("unknown setting {}{}\n  try: wheelsmith config show", printable(name),
                                near ? "; did you mean " + *near + "?" : ""));
 }
 
-// The user types paths as seen from here; in the file they count from the file.
+// Paths on the command line are relative to the current folder; paths in the file are relative to the file.
 std::string as_in_file(const settings::Option& option, const std::string& text) {
   const bool path = option.kind == Kind::folder || ((option.kind == Kind::program || option.kind == Kind::programs) &&
                                                     text.find('/') != std::string::npos);
@@ -61,7 +60,7 @@ document::Value value_for_file(const settings::Option& option, const std::vector
   const bool list = option.kind == Kind::list || option.kind == Kind::texts || option.kind == Kind::programs;
   if (!list && texts.size() != 1) throw UsageError(fmt::format("{} takes one value", option.name));
   const document::Value value = settings::read_value(option, join(texts, option.kind == Kind::texts ? "\n" : ","));
-  // The same check as of a command that uses it.
+  // The same check as in a command that uses the setting.
   settings::Settings alone;
   alone.set_from_command_line(option.name, value);
   (void)choose::read_request(alone);
@@ -70,20 +69,20 @@ document::Value value_for_file(const settings::Option& option, const std::vector
 
 fs::path user_file() {
   const fs::path folder = settings::user_folder(sys::current_environment());
-  if (folder.empty()) throw Error("neither XDG_CONFIG_HOME nor HOME is set, so there is no place for config.toml");
+  if (folder.empty()) throw Error("cannot locate config.toml: neither XDG_CONFIG_HOME nor HOME is set");
   return folder / "config.toml";
 }
 
-// Reads, changes and writes the file while nobody else does.
+// Reads, changes and writes the file under a lock.
 void edit_user_file(const std::string& table, const std::string& key, const std::optional<document::Value>& value) {
   fs::path file = user_file();
   sys::make_folders(file.parent_path());
   std::error_code ignored;
-  if (fs::is_symlink(file, ignored)) file = fs::canonical(file);  // dotfiles: the link stays one
+  if (fs::is_symlink(file, ignored)) file = fs::canonical(file);  // keep a symbolic link, as dotfile managers use
   const sys::FileLock lock(file.parent_path() / ".config.lock");
   const std::string text = sys::read_file_if_there(file, 1 << 20).value_or("");
   const std::string edited = settings::edited_file(text, file.string(), table, key, value);
-  settings::Settings().read_project(file, edited);  // refuses a file that no command could read
+  settings::Settings().read_project(file, edited);  // rejects a file that no command could read
   if (edited != text) sys::write_file(file, edited);
 }
 
@@ -103,7 +102,7 @@ int set_setting(const ConfigEdit& edit) {
   } catch (const Error& error) {
     throw UsageError(printable(error.what()));
   }
-  print(fmt::format("{}: {} is set\n", printable(user_file().string()), option.name));
+  print(fmt::format("set {} in {}\n", option.name, printable(user_file().string())));
   return k_fine;
 }
 
@@ -114,7 +113,7 @@ int unset_setting(const ConfigEdit& edit) {
     edit_user_file("", option.name, std::nullopt);
   else
     edit_user_file(option.name, edit.name.substr(dot + 1), std::nullopt);
-  print(fmt::format("{}: {} is not set\n", printable(user_file().string()), printable(edit.name)));
+  print(fmt::format("unset {} in {}\n", printable(edit.name), printable(user_file().string())));
   return k_fine;
 }
 
@@ -132,23 +131,23 @@ void add_config(CLI::App& app, Outcome& outcome) {
   auto command = std::make_shared<ConfigCommand>();
   CLI::App* show_command = sub->add_subcommand("show", "List each setting with its value and where it comes from");
   show_command->footer(
-      "The first of these that sets an option wins: the command line, WHEELSMITH_* variables, the project's "
-      "wheelsmith.toml (`wheelsmith trust`), your own config.toml, the defaults. See docs/settings.md.");
+      "Precedence, highest first: the command line, WHEELSMITH_* variables, the project's wheelsmith.toml (see "
+      "`wheelsmith trust`), your config.toml, the defaults. See docs/settings.md.");
   command->settings.add_to(*show_command);
   command->output.add_to(*show_command);
   show_command->callback([command, &outcome] { outcome = [command] { return show_settings(*command); }; });
 
   auto edit = std::make_shared<ConfigEdit>();
-  CLI::App* set_command = sub->add_subcommand("set", "Set an option in your own config.toml");
+  CLI::App* set_command = sub->add_subcommand("set", "Set an option in your config.toml");
   set_command->footer(
-      "The file is $XDG_CONFIG_HOME/wheelsmith/config.toml. Comments and other settings stay as they are. Several "
+      "The file is $XDG_CONFIG_HOME/wheelsmith/config.toml. Comments and other settings are kept. Several "
       "values make a list; tables (env, set, mirrors) take NAME=VALUE.");
   set_command->add_option("SETTING", edit->name, "Name of the option, without --")->required();
-  set_command->add_option("VALUE", edit->values, "Its value")->required();
+  set_command->add_option("VALUE", edit->values, "Value")->required();
   set_command->callback([edit, &outcome] { outcome = [edit] { return set_setting(*edit); }; });
 
   auto removed = std::make_shared<ConfigEdit>();
-  CLI::App* unset_command = sub->add_subcommand("unset", "Remove an option from your own config.toml");
+  CLI::App* unset_command = sub->add_subcommand("unset", "Remove an option from your config.toml");
   unset_command->add_option("SETTING", removed->name, "Name of the option; TABLE.NAME for one entry of a table")
       ->required();
   unset_command->callback([removed, &outcome] { outcome = [removed] { return unset_setting(*removed); }; });

@@ -1,8 +1,9 @@
-// `--container`: the command again, inside an image.
+// `--container`: runs the same command inside an image.
 
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "choose/user_variables.h"
 #include "cli/session.h"
 #include "container/visible.h"
@@ -11,7 +12,7 @@ namespace wheelsmith::cli {
 
 namespace {
 
-// The index that pip of this machine would ask: pip inside may have another default.
+// The package index that pip uses on this machine; pip inside the image may have another default.
 fetch::IndexSettings index_of_this_machine(const sys::Environment& environment) {
   const auto prefix = environment.find("VIRTUAL_ENV");
   fetch::IndexSettings index = fetch::read_pip_settings(environment, prefix == environment.end() ? "" : prefix->second);
@@ -27,13 +28,15 @@ std::optional<int> run_in_container(const settings::Settings& settings) {
   const std::string name = settings.text("container");
   if (name.empty() || container::inside(environment)) return std::nullopt;
   if (!settings.text("machine").empty())
-    throw UsageError("--machine describes another machine, and --container runs in an image here: give one of them");
+    throw UsageError(
+        "--machine and --container cannot be combined: one plans for another machine, the other runs in an image here");
   if (settings.flag("conda"))
-    throw UsageError("--conda: the active conda environment is not part of the image; install what it needs there");
+    throw UsageError(
+        "--conda cannot be combined with --container: the active conda environment is not part of the image");
   const std::filesystem::path store = open_store(settings)->root();
   const container::Image image =
       container::find_image(name, settings.text("container-engine"), store, settings.flag("offline"));
-  print_status(fmt::format("in {} {} ({})\n", container::to_string(image.engine), printable(name), image.id));
+  print_status(fmt::format("running in {} {} ({})\n", container::to_string(image.engine), printable(name), image.id));
   const container::MountInputs around{.program = sys::own_executable(),
                                       .folder = std::filesystem::current_path(),
                                       .store = store,

@@ -14,18 +14,18 @@ std::string path_of(const CLI::App& command) {
   return parent == nullptr ? command.get_name() : path_of(*parent) + " " + command.get_name();
 }
 
-// "{a,b}" of CLI::IsMember, which has no other way to ask for its words.
+// Parses the type name "{a,b}" of CLI::IsMember, the only place where CLI11 exposes the choices.
 std::vector<std::string> choices_of(const std::string& type_name) {
   std::vector<std::string> choices;
   if (!type_name.starts_with('{') || !type_name.ends_with('}')) return choices;
-  std::string word;
+  std::string choice;
   for (const char c : type_name.substr(1)) {
     if (c != ',' && c != '}') {
-      word += c;
+      choice += c;
       continue;
     }
-    choices.push_back(word);
-    word.clear();
+    choices.push_back(choice);
+    choice.clear();
   }
   return choices;
 }
@@ -43,7 +43,7 @@ report::DescribedOption describe_option(const CLI::Option& option) {
   described.repeatable = option.get_items_expected_max() > 1;
   const bool flag = option.get_items_expected_max() == 0 || option.get_type_size_max() == 0;
   if (!flag && !positional) {
-    // A check adds its own name behind the type's: "TEXT:{a,b}".
+    // A check appends its own name to the type name: "TEXT:{a,b}".
     const std::string type = option.get_type_name();
     const std::size_t colon = type.find(":{");
     described.argument = type.substr(0, colon);
@@ -85,7 +85,7 @@ report::DescribedCommand describe(const CLI::App& command) {
 
 void print_help(const CLI::App& command, report::HelpLength length) {
   const sys::Terminal terminal = sys::standard_output(sys::ColourChoice::never);
-  // In a file or a pager, help is as wide as manual pages.
+  // In a file or a pager, help is as wide as a manual page.
   const bool known = terminal.is_terminal || sys::current_environment().contains("COLUMNS");
   print(report::help_text(describe(command), length, known ? terminal.width : 80));
 }

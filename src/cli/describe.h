@@ -5,12 +5,12 @@
 
 namespace wheelsmith::cli {
 
-inline constexpr const char* k_help_text = "Print help: -h a summary, --help everything";
+inline constexpr const char* k_help_text = "Print help (-h: summary, --help: complete)";
 
-// The commands as data, for help, completion and manual pages. Internal commands are left out.
+// The commands as data, for help, completion and manual pages. Internal commands are excluded.
 report::DescribedCommand describe(const CLI::App& command);
 
-// The help of a command on standard output.
+// Prints the help of a command to standard output.
 void print_help(const CLI::App& command, report::HelpLength length);
 
 }  // namespace wheelsmith::cli

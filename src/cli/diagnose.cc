@@ -21,7 +21,8 @@ struct DiagnoseCommand {
   std::vector<std::string> knowledge;
 };
 
-// Ours, then the user's own file where there is one, then what the command line names: the last word on an id counts.
+// Built-in patterns, then the user's file if there is one, then the files of --patterns. The last definition of an id
+// wins.
 diagnose::Knowledge all_knowledge(const std::vector<std::string>& named) {
   std::vector<std::string> files;
   const std::filesystem::path own = settings::user_folder(sys::current_environment());
@@ -57,7 +58,7 @@ report::DiagnosedLog diagnose_log(const std::string& path, const diagnose::Knowl
 
 int diagnose_logs(const DiagnoseCommand& command) {
   const diagnose::Knowledge knowledge = all_knowledge(command.knowledge);
-  // A log that never ends is answered when it is stopped.
+  // On Ctrl-C, report on the part of an endless log that was read so far.
   sys::install_interrupt_flag();
   std::vector<report::DiagnosedLog> items;
   bool fine = true;
@@ -77,18 +78,19 @@ void add_diagnose(CLI::App& app, Outcome& outcome) {
   auto command = std::make_shared<DiagnoseCommand>();
   CLI::App* sub = app.add_subcommand("diagnose", "Explain why a build failed, from its log, and how to fix it");
   sub->footer(
-      "Reads logs of pip, uv, setuptools, CMake, ninja, make, compilers, linkers and Python, of builds of ours or\n"
-      "anyone's. Exit status 0 when no failure is found, 1 when one is.\n\n"
+      "Reads logs of pip, uv, setuptools, CMake, ninja, make, compilers, linkers and Python, from any build. Exit "
+      "status: 0 if the log shows no failure, 1 if it does.\n\n"
       "Examples:\n"
       "  wheelsmith diagnose build.log\n"
       "  pip install flash-attn --no-build-isolation 2>&1 | wheelsmith diagnose\n"
       "  wheelsmith diagnose *.log --json");
-  sub->add_option("LOG", command->logs, "Log files; \"-\", the default, is standard input")
+  sub->add_option("LOG", command->logs, "Log files; default: standard input (-)")
       ->default_val(std::vector<std::string>{"-"});
   sub->add_option(
          "--patterns", command->knowledge,
-         "More knowledge, in the form of docs/diagnose.md; $XDG_CONFIG_HOME/wheelsmith/patterns.toml is always read")
-      ->type_name("FILE");
+         "File with more failure patterns (docs/diagnose.md); $XDG_CONFIG_HOME/wheelsmith/patterns.toml is always read")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
   command->output.add_to(*sub);
   sub->callback([command, &outcome] { outcome = [command] { return diagnose_logs(*command); }; });
 }

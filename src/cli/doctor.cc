@@ -1,4 +1,4 @@
-// `doctor`: whether this machine can build packages, and its description for planning elsewhere.
+// `doctor`: checks whether this machine can build packages, and describes it for planning elsewhere.
 
 #include "doctor/doctor.h"
 
@@ -6,14 +6,18 @@
 
 #include "base/error.h"
 #include "cli/session.h"
+#include "doctor/check_cluster.h"
 #include "doctor/examine_packages.h"
 #include "report/plan/doctor_text.h"
+#include "run/slurm/probe.h"
 #include "sys/file.h"
 #include "toolchain/description.h"
 
 namespace wheelsmith::cli {
 
 namespace {
+
+constexpr double k_patience = 60;  // seconds for a job on a cluster
 
 struct DoctorCommand {
   OutputOptions output;
@@ -22,7 +26,7 @@ struct DoctorCommand {
   bool describe = false;
 };
 
-// A session also where the store cannot be used: facts are then remembered in a temporary folder.
+// A session that works even if the store is unusable: facts are then cached in a temporary folder.
 struct DoctorSession {
   std::optional<sys::TempDir> spare;
   std::unique_ptr<Session> session;
@@ -43,26 +47,26 @@ struct DoctorSession {
   }
 };
 
-doctor::MachineQuestion question_for(const DoctorCommand& command, const DoctorSession& opened,
-                                     const choose::Request& request) {
+doctor::MachineQuery query_for(const DoctorCommand& command, const DoctorSession& opened,
+                               const choose::Request& request) {
   const settings::Settings& settings = opened.session->settings();
   const sys::Environment& environment = opened.session->host().environment;
   const auto temporary = environment.find("TMPDIR");
   const bool has_temporary = temporary != environment.end() && !temporary->second.empty();
-  doctor::MachineQuestion question;
-  question.paths = {
+  doctor::MachineQuery query;
+  query.paths = {
       .store = opened.store, .temporary = has_temporary ? temporary->second : "/tmp", .out = settings.text("out")};
-  question.store_problem = opened.store_problem;
+  query.store_problem = opened.store_problem;
   if (command.describe || !command.packages.empty())
-    question.programs = doctor::recipe_programs(opened.session->recipes());
-  question.platform = request.platform;
-  question.jobs = number_setting(settings, "jobs", 0);
-  question.offline = request.offline;
-  question.allow_unsupported_compiler = request.allow_unsupported_compiler;
-  return question;
+    query.programs = doctor::recipe_programs(opened.session->recipes());
+  query.platform = request.platform;
+  query.jobs = number_setting(settings, "jobs", 0);
+  query.offline = request.offline;
+  query.allow_unsupported_compiler = request.allow_unsupported_compiler;
+  return query;
 }
 
-// The one command to try first: the fix of what is bad, the package of this folder, or an example.
+// The command to try first: the fix of a bad check, the package in this folder, or an example.
 std::string first_command(const std::vector<doctor::Check>& checks, Session& session) {
   for (const doctor::Check& check : checks) {
     if (check.state == doctor::State::bad && !check.fix.empty()) return check.fix;
@@ -81,7 +85,7 @@ std::string first_command(const std::vector<doctor::Check>& checks, Session& ses
   return "wheelsmith recipes";
 }
 
-// The machine by itself. What another machine can build is asked there.
+// Checks the machine itself. The summary of what it can build is available on that machine only.
 int survey(const DoctorCommand& command, Session& session, doctor::Facts facts) {
   facts.rocm_index = session.settings().text("rocm-index");
   const std::vector<doctor::Check> checks = doctor::survey_machine(session.host(), facts);
@@ -103,10 +107,19 @@ int doctor_command(const DoctorCommand& command) {
   const DoctorSession opened(settings);
   Session& session = *opened.session;
   const choose::Request request = session.request();
-  const doctor::Facts facts = doctor::look_at_machine(session.host(), question_for(command, opened, request));
+  const doctor::Facts facts = doctor::machine_facts(session.host(), query_for(command, opened, request));
   if (command.describe) {
     print(toolchain::to_toml(doctor::describe(session.host(), facts)));
     return k_fine;
+  }
+  if (settings.text("on") == "slurm") {
+    sys::install_interrupt_flag();
+    slurm::ProgramCommands commands;
+    const slurm::SiteOptions site = slurm_options(settings).site_for({});
+    const std::vector<doctor::Check> checks =
+        doctor::check_cluster(run::probe_cluster(session.store(), commands, site, k_patience));
+    print(command.output.json ? report::doctor_json(checks) : report::doctor_text(checks, command.output.style()));
+    return doctor::any_bad(checks) ? k_not_fine : k_fine;
   }
   if (command.packages.empty()) return survey(command, session, facts);
   const std::vector<doctor::Check> checks = doctor::examine_packages(request, session.inputs(), facts);
@@ -119,21 +132,20 @@ int doctor_command(const DoctorCommand& command) {
 void add_doctor(CLI::App& app, Outcome& outcome) {
   auto command = std::make_shared<DoctorCommand>();
   CLI::App* sub =
-      app.add_subcommand("doctor", "Check whether this machine can build a package, and how to fix it if not");
+      app.add_subcommand("doctor", "Check whether this machine can build a package, and how to fix problems");
   sub->footer(
-      "Without PACKAGE it describes the machine, what it can build now, and what to try first. Nothing is built, and "
-      "no "
-      "code of a recipe or a source is run. Exit status 0 when nothing is bad, 1 when something is. \"unknown\": only "
-      "the "
-      "build can tell, or only some packages need it.\n\n"
+      "Without PACKAGE, describes the machine, what it can build now, and the command to try first. Builds nothing and "
+      "runs no code from recipes or sources. Exit status: 0 if no check is bad, 1 otherwise. A check is \"unknown\" if "
+      "only the build can tell, or if only some packages need the item.\n\n"
       "Examples:\n"
       "  wheelsmith doctor\n"
       "  wheelsmith doctor flash-attn --gpu H100\n"
       "  wheelsmith doctor texture --python 3.11,3.12 --platform manylinux_2_28 --json\n"
-      "  wheelsmith doctor --describe > node.toml    (there)\n"
-      "  wheelsmith doctor flash-attn --machine node.toml    (here)");
+      "  wheelsmith doctor --on slurm --slurm partition=build\n"
+      "  wheelsmith doctor --describe > node.toml    (on the other machine)\n"
+      "  wheelsmith doctor flash-attn --machine node.toml");
   sub->add_option("PACKAGE", command->packages,
-                  "Recipe, package of the package index, folder, archive, or git+URL@REF; default: the machine itself");
+                  "Recipe or package name, folder, archive, or git+URL@REF; default: check the machine itself");
   command->settings.add_to(*sub, {"allow-unsupported-compiler",
                                   "arch",
                                   "build-type",
@@ -151,12 +163,14 @@ void add_doctor(CLI::App& app, Outcome& outcome) {
                                   "machine",
                                   "mirrors",
                                   "offline",
+                                  "on",
                                   "out",
                                   "platform",
                                   "python",
                                   "recipes",
                                   "rocm",
                                   "rocm-index",
+                                  "slurm",
                                   "source",
                                   "store",
                                   "sysroot",
@@ -165,8 +179,8 @@ void add_doctor(CLI::App& app, Outcome& outcome) {
                                   "torch-index",
                                   "variant",
                                   "without"});
-  CLI::Option* describe =
-      sub->add_flag("--describe", command->describe, "Print a description of this machine for --machine elsewhere");
+  CLI::Option* describe = sub->add_flag("--describe", command->describe,
+                                        "Print a description of this machine, to be used with --machine elsewhere");
   command->output.add_to(*sub);
   describe->excludes("PACKAGE")->excludes("--json");
   sub->callback([command, &outcome] { outcome = [command] { return doctor_command(*command); }; });

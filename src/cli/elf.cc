@@ -1,4 +1,4 @@
-// `elf`: the editor of run paths by itself, for files outside of wheels, and its proof for files that others edited.
+// `elf`: the ELF editor for files outside wheels, and its proof for files that other tools edited.
 
 #include "report/wheel/elf.h"
 
@@ -42,13 +42,15 @@ elf::Edit edit_for(const EditCommand& command, const elf::ElfFile& file) {
   }
   for (const std::string& pair : command.rename) {
     const std::size_t at = pair.find('=');
-    if (at == pair.npos) throw UsageError(fmt::format("--rename-needed {}: write OLD=NEW", printable(pair)));
+    if (at == pair.npos) throw UsageError(fmt::format("--rename-needed {}: must be OLD=NEW", printable(pair)));
     edit.rename_needed[pair.substr(0, at)] = pair.substr(at + 1);
   }
   edit.add_needed = command.add;
   edit.remove_needed = command.remove;
   if (!command.soname.empty()) edit.soname = command.soname;
-  if (edit.empty()) throw UsageError("what is to be changed? Give --run-path, --soname or one of the --…-needed");
+  if (edit.empty())
+    throw UsageError(
+        "no change given; use --run-path, --no-run-path, --soname, --rename-needed, --add-needed or --remove-needed");
   return edit;
 }
 
@@ -59,7 +61,7 @@ report::EditedFile edit_file(const EditCommand& command, const std::string& name
   const fs::path target = command.out.empty() ? fs::canonical(name) : fs::path(command.out);
   if (edited.changed || !command.out.empty()) {
     struct stat status{};
-    if (::stat(name.c_str(), &status) != 0) throw Error("cannot be looked at");
+    if (::stat(name.c_str(), &status) != 0) throw Error("cannot read the file's permissions");
     sys::AtomicFile file(target);
     elf::write(edited, blob.bytes, file);
     file.set_mode(status.st_mode & 07777);
@@ -69,8 +71,9 @@ report::EditedFile edit_file(const EditCommand& command, const std::string& name
 }
 
 int edit_files(const EditCommand& command) {
-  if (!command.out.empty() && command.files.size() != 1) throw UsageError("--out names one file: give one to edit");
-  if (!command.run_path.empty() && command.no_run_path) throw UsageError("--run-path or --no-run-path?");
+  if (!command.out.empty() && command.files.size() != 1) throw UsageError("--out requires exactly one FILE");
+  if (!command.run_path.empty() && command.no_run_path)
+    throw UsageError("--run-path and --no-run-path contradict each other");
   std::vector<report::EditedFile> items;
   bool fine = true;
   for (const std::string& name : command.files) {
@@ -103,31 +106,34 @@ int prove_file(const ProveCommand& command) {
 }  // namespace
 
 void add_elf(CLI::App& app, Outcome& outcome) {
-  CLI::App* group = app.add_subcommand("elf", "Change run path, needed files or name of shared libraries and programs");
+  CLI::App* group = app.add_subcommand("elf", "Edit the run path, NEEDED libraries and soname of ELF files");
   group->require_subcommand(1);
   auto edit = std::make_shared<EditCommand>();
-  CLI::App* sub = group->add_subcommand("edit", "Edit files, in place where it fits, and prove each of them");
+  CLI::App* sub = group->add_subcommand("edit", "Edit ELF files and verify each result");
   sub->footer(
-      "Nothing that is loaded moves; what cannot be done safely is refused and the file stays as it was.\n\n"
+      "Loaded segments keep their addresses. An edit that cannot be made safely is refused, and the file stays "
+      "unchanged.\n\n"
       "Examples:\n"
       "  wheelsmith elf edit libdemo.so --run-path '$ORIGIN/../lib'\n"
       "  wheelsmith elf edit libdemo.so --rename-needed libold.so.1=libnew.so.1 --out edited.so");
   sub->add_option("FILE", edit->files, "Shared libraries and programs")->required();
-  sub->add_option("--run-path", edit->run_path, "Folders with ':' between, like $ORIGIN/../lib");
+  sub->add_option("--run-path", edit->run_path, "Folders separated by ':', such as $ORIGIN/../lib");
   sub->add_flag("--no-run-path", edit->no_run_path, "Remove the run path");
-  sub->add_option("--kind", edit->kind, "rpath, runpath, or same: as it is now (rpath where there is none)")
+  sub->add_option("--kind", edit->kind, "Kind of run path; same keeps the current one (rpath if there is none)")
       ->check(CLI::IsMember({"same", "rpath", "runpath"}))
       ->capture_default_str();
-  sub->add_option("--rename-needed", edit->rename, "OLD=NEW: a needed file, with the versions asked of it");
-  sub->add_option("--add-needed", edit->add, "Name of a file to load too, behind the others");
-  sub->add_option("--remove-needed", edit->remove, "Name of a file that is not to be loaded");
-  sub->add_option("--soname", edit->soname, "The file's own name");
-  sub->add_option("-o,--out", edit->out, "Write the result here instead of over the file")->type_name("FILE");
+  sub->add_option("--rename-needed", edit->rename,
+                  "OLD=NEW: rename a NEEDED library, including its symbol version requirements")
+      ->allow_extra_args(false);
+  sub->add_option("--add-needed", edit->add, "Add a NEEDED library after the others")->allow_extra_args(false);
+  sub->add_option("--remove-needed", edit->remove, "Remove a NEEDED library")->allow_extra_args(false);
+  sub->add_option("--soname", edit->soname, "Set the soname");
+  sub->add_option("-o,--out", edit->out, "Write the result to this file instead of replacing FILE")->type_name("FILE");
   sub->add_flag("--json", edit->json, "Print one JSON document (docs/elf.md) instead of text");
   sub->callback([edit, &outcome] { outcome = [edit] { return edit_files(*edit); }; });
   auto prove = std::make_shared<ProveCommand>();
   CLI::App* proof =
-      group->add_subcommand("prove", "Check that an edited file is still the same program, whichever tool edited it");
+      group->add_subcommand("prove", "Verify that an edited file is still the same program, whichever tool edited it");
   proof->footer("Example:\n  wheelsmith elf prove original.so edited.so");
   proof->add_option("ORIGINAL", prove->original, "The file as it was linked")->required();
   proof->add_option("EDITED", prove->edited, "The file after the edit")->required();

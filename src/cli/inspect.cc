@@ -51,15 +51,15 @@ int inspect(const InspectCommand& command) {
 void add_inspect(CLI::App& app, Outcome& outcome) {
   auto command = std::make_shared<InspectCommand>();
   CLI::App* sub =
-      app.add_subcommand("inspect", "Show what is in a wheel, a library, a fat binary or an installed folder");
+      app.add_subcommand("inspect", "Show the contents of a wheel, library, fat binary or installed folder");
   sub->footer(
       "PATH is a wheel, an ELF file, a fat binary (NVIDIA, HIP bundle, .kpack) or a folder (an unpacked wheel or a "
-      "site-packages). Nothing is unpacked to disk. Exit status 1 when a path cannot be read.\n\n"
+      "site-packages). Nothing is unpacked to disk. Exit status: 1 if a path cannot be read.\n\n"
       "Examples:\n"
       "  wheelsmith inspect torch-2.15.0-cp311-cp311-manylinux_2_28_x86_64.whl\n"
       "  wheelsmith inspect --json *.whl | jq '.items[] | {path, platform_tag}'");
   sub->add_option("PATH", command->paths, "Wheels, libraries, fat binaries or folders")->required();
-  sub->add_option("--threads", command->threads, "Threads to use; 0: one for each core")
+  sub->add_option("--threads", command->threads, "Number of threads; 0: one per core")
       ->type_name("N")
       ->capture_default_str();
   command->output.add_to(*sub);

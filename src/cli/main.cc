@@ -24,7 +24,7 @@ namespace wheelsmith::cli {
 
 namespace {
 
-// Every command and option that an unknown argument may have been meant to be.
+// The commands and options to suggest for an unknown argument.
 std::vector<std::string> known_names(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::App* sub : app.get_subcommands([](const CLI::App* one) { return !one->get_group().empty(); }))
@@ -45,7 +45,7 @@ bool has_commands(const CLI::App& app) {
   return !app.get_subcommands([](const CLI::App*) { return true; }).empty();
 }
 
-// Whether nothing but a command is missing: the answer to that is the list of commands.
+// True if only the subcommand is missing; the response is the list of commands.
 bool is_without_command(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App& active = active_command(app);
   return dynamic_cast<const CLI::RequiredError*>(&error) != nullptr && has_commands(active) &&
@@ -56,16 +56,16 @@ std::string usage_message(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App& active = active_command(app);
   const std::vector<std::string> extras = active.remaining(true);
   std::string message = error.what();
-  // With an unknown command, CLI11 misses a command first and does not get to say that it knows no such word.
+  // For an unknown command, CLI11 reports that a command is required before it reports the unknown argument.
   const bool no_command = has_commands(active) && dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
   if ((no_command || dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) && !extras.empty()) {
-    const std::string word = extras.front().substr(0, extras.front().find('='));
+    const std::string argument = extras.front().substr(0, extras.front().find('='));
     message = fmt::format("unknown {} {}",
-                          word.starts_with('-')  ? "option"
-                          : has_commands(active) ? "command"
-                                                 : "argument",
-                          word);
-    if (const auto near = nearest(word, known_names(active))) message += "; did you mean " + *near + "?";
+                          argument.starts_with('-') ? "option"
+                          : has_commands(active)    ? "command"
+                                                    : "argument",
+                          argument);
+    if (const auto near = nearest(argument, known_names(active))) message += "; did you mean " + *near + "?";
   }
   if (dynamic_cast<const CLI::ConversionError*>(&error) != nullptr) {
     // "Could not convert: --threads = x"; options that are converted are numbers.
@@ -84,29 +84,41 @@ bool wants_json(int argc, char** argv) {
   return false;
 }
 
-// Whoever reads the document of a command looks for its list, also when there is nothing in it.
-enum class List { none, items, steps, checks };
+// The JSON document of a command always has its list, even when the list is empty.
+enum class List { none, items, steps, checks, differences };
 
 List wanted_list(int argc, char** argv) {
   if (!wants_json(argc, argv)) return List::none;
   const std::string_view command = argc > 1 ? argv[1] : "";
   if (command == "build" || command == "plan") return List::steps;
+  if (command == "diff") return List::differences;
   return command == "doctor" ? List::checks : List::items;
+}
+
+constexpr const char* list_name(List list) {
+  switch (list) {
+    case List::steps: return "steps";
+    case List::checks: return "checks";
+    case List::differences: return "differences";
+    case List::none:
+    case List::items: break;
+  }
+  return "items";
 }
 
 int fail(List json, int status, const std::string& message) {
   try {
     if (json != List::none) {
-      print(report::error_json(message, json == List::steps ? "steps" : json == List::checks ? "checks" : "items"));
+      print(report::error_json(message, list_name(json)));
     }
-  } catch (const Error&) {  // the output is what failed; the message below still says so
+  } catch (const Error&) {  // writing the output failed; the message below reports the error
   }
   std::fprintf(stderr, "wheelsmith: error: %s\n", message.c_str());
   return status;
 }
 
-// Nothing of ours is half-written when a signal comes; what remains is to say so. With --json nothing has been printed
-// before the end, so the one document is this one.
+// Files are written atomically, so a signal leaves nothing half-written; the handler only reports it. With --json
+// nothing was printed before the end, so this is the only document.
 extern "C" void on_interrupt(int) {
   const char text[] = "\nwheelsmith: interrupted\n";
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text, sizeof text - 1);
@@ -130,25 +142,26 @@ extern "C" void on_interrupt_checks(int signal) {
   say_interrupted("{\"schema\": 1, \"checks\": [], \"error\": \"interrupted\"}\n", signal);
 }
 
-// Files are read through mappings. One that another program shortens meanwhile has no bytes to give, and neither has
-// one on a disk that fails; the kernel says so with SIGBUS. No thread could go on from there.
+extern "C" void on_interrupt_differences(int signal) {
+  say_interrupted("{\"schema\": 1, \"differences\": [], \"error\": \"interrupted\"}\n", signal);
+}
+
+// Files are read through memory mappings. If another program truncates a mapped file, or its disk fails, the kernel
+// sends SIGBUS. The thread cannot continue from there.
 List bus_error_list = List::none;  // set before there are threads
 
 extern "C" void on_bus_error(int signal, siginfo_t* info, void*) {
-  if (info->si_code != BUS_ADRERR) {  // ours: the default action comes when the instruction is tried again
+  if (info->si_code != BUS_ADRERR) {  // an internal error: the instruction runs again and takes the default action
     std::signal(signal, SIG_DFL);
     return;
   }
   constexpr std::string_view k_text =
-      "wheelsmith: error: a file became shorter while it was read, or its disk cannot be read\n";
-  const char* const list = bus_error_list == List::steps    ? "steps"
-                           : bus_error_list == List::checks ? "checks"
-                                                            : "items";
+      "wheelsmith: error: a file was truncated while it was being read, or its disk has a read error\n";
+  const char* const list = list_name(bus_error_list);
   if (bus_error_list != List::none) {
-    for (const std::string_view part :
-         {std::string_view("{\"schema\": 1, \""), std::string_view(list),
-          std::string_view("\": [], \"error\": \"a file became shorter while it was read, or its disk cannot be "
-                           "read\"}\n")}) {
+    for (const std::string_view part : {std::string_view("{\"schema\": 1, \""), std::string_view(list),
+                                        std::string_view("\": [], \"error\": \"a file was truncated while it was being "
+                                                         "read, or its disk has a read error\"}\n")}) {
       [[maybe_unused]] const auto written = ::write(STDOUT_FILENO, part.data(), part.size());
     }
   }
@@ -172,14 +185,15 @@ Handler handler_for(List json) {
     case List::items: return on_interrupt_items;
     case List::steps: return on_interrupt_steps;
     case List::checks: return on_interrupt_checks;
+    case List::differences: return on_interrupt_differences;
   }
   return on_interrupt;
 }
 
-// The list of commands in the order of somebody's first hour. What is not named here is under "Other commands".
+// Groups the commands in the order in which a new user needs them. All others are under "Other commands".
 void arrange(CLI::App& app) {
   const std::pair<const char*, std::vector<const char*>> groups[] = {
-      {"Build wheels", {"build", "plan", "doctor", "test", "report", "diagnose", "run", "builds", "logs"}},
+      {"Build wheels", {"build", "plan", "doctor", "test", "report", "diagnose", "run", "builds", "attach", "logs"}},
       {"Examine and change wheels",
        {"inspect", "check", "diff", "verify", "reproduce", "retag", "repair", "slim", "split", "variant", "bundle",
         "elf"}},
@@ -206,10 +220,16 @@ int parse_and_run(CLI::App& app, int argc, char** argv) {
   add_report(app, outcome);
   add_diagnose(app, outcome);
   add_run(app, outcome);
+  add_builds(app, outcome);
+  add_attach(app, outcome);
+  add_logs(app, outcome);
   add_inspect(app, outcome);
   add_check(app, outcome);
+  add_diff(app, outcome);
   add_verify(app, outcome);
   add_reproduce(app, outcome);
+  add_retag(app, outcome);
+  add_repair(app, outcome);
   add_bundle(app, outcome);
   add_elf(app, outcome);
   add_recipes(app, outcome);
@@ -228,6 +248,7 @@ int parse_and_run(CLI::App& app, int argc, char** argv) {
   add_man(app, outcome);
   add_governor(app, outcome);
   add_step(app, outcome);
+  add_node(app, outcome);
   add_confine(app, outcome);
   arrange(app);
   const List json = wanted_list(argc, argv);
@@ -260,7 +281,7 @@ int parse_and_run(CLI::App& app, int argc, char** argv) {
   } catch (const std::filesystem::filesystem_error& error) {
     return fail(json, k_not_fine, printable(error.what()));
   } catch (const std::exception& error) {
-    return fail(json, k_bug, printable(std::string("this is a bug of ours: ") + error.what()));
+    return fail(json, k_bug, printable(std::string("internal error (please report it): ") + error.what()));
   }
 }
 
@@ -268,8 +289,8 @@ int parse_and_run(CLI::App& app, int argc, char** argv) {
 
 void OutputOptions::add_to(CLI::App& command) {
   command.add_flag("--json", json, "Print one JSON document (docs/json.md) instead of text")->group("Output");
-  command.add_flag("--all", all, "Print everything instead of a selection")->group("Output");
-  command.add_option("--color,--colour", colour, "Colours in the text")
+  command.add_flag("--all", all, "Print all details instead of a selection")->group("Output");
+  command.add_option("--color,--colour", colour, "When to colour the output")
       ->check(CLI::IsMember({"auto", "always", "never"}))
       ->type_name("WHEN")
       ->capture_default_str()
@@ -287,7 +308,8 @@ report::Style OutputOptions::style() const {
 std::uint64_t parse_size(const std::string& option, const std::string& text) {
   const auto bytes = parse_byte_size(text);
   if (!bytes)
-    throw UsageError(fmt::format("{} {} is not a valid size; write it like 100MB or 1.5GB", option, printable(text)));
+    throw UsageError(
+        fmt::format("{} {} is not a valid size; use a form such as 100MB or 1.5GB", option, printable(text)));
   return *bytes;
 }
 
@@ -308,7 +330,7 @@ int run(int argc, char** argv) {
   handle_bus_errors(wanted_list(argc, argv));
   std::signal(SIGINT, interrupted);
   std::signal(SIGTERM, interrupted);
-  std::signal(SIGPIPE, SIG_IGN);  // a reader that has seen enough (| head) ends us quietly, see print()
+  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe (| head) ends the program quietly, see print()
   CLI::App app("Wheelsmith builds GPU Python packages from source into verified wheels.", "wheelsmith");
   app.set_version_flag("-V,--version", "wheelsmith " WHEELSMITH_VERSION, "Print the version")->group("Help");
   app.set_help_flag("-h", k_help_text);

@@ -1,4 +1,4 @@
-// `manifest`: the exact commits and patches of checkouts as a file, and back.
+// `manifest`: writes the exact commits and patches of checkouts to a file, and checks such a file out.
 
 #include "choose/manifest.h"
 
@@ -31,7 +31,7 @@ std::vector<source::ManifestProject> projects_in(const std::vector<std::string>&
   for (const std::string& folder : folders) {
     source::ManifestProject project = source::project_of(folder);
     for (const source::ManifestProject& other : projects) {
-      if (other.name == project.name) throw UsageError(fmt::format("{} is named twice", printable(project.name)));
+      if (other.name == project.name) throw UsageError(fmt::format("{} is given twice", printable(project.name)));
     }
     projects.push_back(std::move(project));
   }
@@ -41,7 +41,7 @@ std::vector<source::ManifestProject> projects_in(const std::vector<std::string>&
 int write(const WriteCommand& command) {
   std::vector<std::string> folders = command.recipes;
   folders.insert(folders.end(), command.folders.begin(), command.folders.end());
-  if (folders.empty()) throw UsageError("name recipes that are checked out here, or --dir DIR");
+  if (folders.empty()) throw UsageError("no checkout given; name recipes that are checked out here, or use --dir DIR");
   const std::vector<source::ManifestProject> projects = projects_in(folders);
   const std::string text = source::to_json(projects);
   if (command.out == "-") {
@@ -79,8 +79,8 @@ int check_out(const CheckoutManifest& command) {
   }
   if (command.output.json) print(report::checkout_json(items));
   for (const std::string& name : chosen.left_out)
-    print_status(fmt::format("left out {0}: there is no recipe for it (--projects {0} checks it out nevertheless)\n",
-                             printable(name)));
+    print_status(
+        fmt::format("skipped {0}: there is no recipe for it (--projects {0} checks it out anyway)\n", printable(name)));
   return k_fine;
 }
 
@@ -94,20 +94,22 @@ void add_manifest(CLI::App& app, Outcome& outcome) {
       "Examples:\n"
       "  wheelsmith manifest write pytorch torchvision -o sources.json\n"
       "  wheelsmith manifest checkout sources.json --into src\n"
-      "docs/sources.md says more.");
+      "See docs/sources.md.");
   auto written = std::make_shared<WriteCommand>();
-  CLI::App* write_command = sub->add_subcommand("write", "Write down what checkouts are");
-  write_command->add_option("RECIPE", written->recipes, "Packages, checked out in folders of their names");
-  write_command->add_option("--dir", written->folders, "Folder of a checkout; repeatable")->allow_extra_args(false);
-  write_command->add_option("-o,--output", written->out, "File; - is standard output")->capture_default_str();
+  CLI::App* write_command = sub->add_subcommand("write", "Write the exact commits and patches of checkouts");
+  write_command->add_option("RECIPE", written->recipes, "Recipes that are checked out in folders of the same name");
+  write_command->add_option("--dir", written->folders, "Folder of a checkout")->allow_extra_args(false);
+  write_command->add_option("-o,--output", written->out, "Output file; - for standard output")->capture_default_str();
   written->output.add_to(*write_command);
   write_command->callback([written, &outcome] { outcome = [written] { return write(*written); }; });
 
   auto read = std::make_shared<CheckoutManifest>();
-  CLI::App* checkout_command = sub->add_subcommand("checkout", "Check out what a manifest names, and compare");
-  checkout_command->add_option("FILE", read->file, "Manifest, ours or TheRock's")->required();
-  checkout_command->add_option("--into", read->into, "Folder above the checkouts")->capture_default_str();
-  checkout_command->add_option("--projects", read->projects, "Only these")->delimiter(',')->allow_extra_args(false);
+  CLI::App* checkout_command = sub->add_subcommand("checkout", "Check out the commits of a manifest and verify them");
+  checkout_command->add_option("FILE", read->file, "Manifest of wheelsmith or TheRock")->required();
+  checkout_command->add_option("--into", read->into, "Parent folder of the checkouts")->capture_default_str();
+  checkout_command->add_option("--projects", read->projects, "Check out only these projects")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   checkout_command->add_option("--patch-dir", read->patch_dir, "Folder of patch sets [patches]");
   read->settings.add_to(*checkout_command, {"recipes", "store", "offline", "mirrors"});
   read->output.add_to(*checkout_command);

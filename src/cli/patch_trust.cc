@@ -24,20 +24,20 @@ bool is_trusted_folder(const fs::path& folder) {
 
 void require_trusted_patches(const fs::path& folder, const std::string& package, const std::string& patchset) {
   if (is_trusted_folder(folder)) return;
-  const std::string what = fmt::format("{} has a patch set {} of {}, and is not trusted", printable(folder.string()),
+  const std::string what = fmt::format("{} has a patch set {} for {}, but is not trusted", printable(folder.string()),
                                        printable(patchset), package);
   if (sys::can_ask() && settings::is_own_folder(folder)) {
     const settings::TrustedFile seen = settings::identity_of_folder(folder);
-    print_status(fmt::format("{}. Trust these patches, as they are now? [y/N] ", what));
+    print_status(fmt::format("{}. Trust these patches in their current state? [y/N] ", what));
     const std::string answer = to_lower(trim(sys::read_answer().value_or("")));
     if (answer == "y" || answer == "yes") return settings::TrustList(sys::current_environment()).add(seen);
   }
   throw UsageError(
       fmt::format("{}\n"
-                  "  why: a patch is code that is built and run, and the current folder may hold somebody else's\n"
+                  "  why: a patch is code that is built and run, and the current folder may contain patches by others\n"
                   "  fix: wheelsmith trust {}    (after reading the patches)\n"
                   "  or:  --patch-dir {} applies it for one command; `build --patchset none` and `checkout "
-                  "--no-patches` leave it out",
+                  "--no-patches` skip it",
                   what, printable(sys::shell_quoted(folder.parent_path().string())),
                   printable(sys::shell_quoted(folder.string()))));
 }

@@ -5,10 +5,10 @@
 
 #include "source/patches/patch_work.h"
 
-// Patch sets in the current folder. A patch is code: one that came with a clone, and has the name of the ref that is
-// built, would go into the wheel unasked. So sets that nobody named are applied only from folders that the user vouches
-// for: --patch-dir, beside a trusted wheelsmith.toml, of the user's recipes, or trusted themselves (`wheelsmith
-// trust`).
+// Trust in patch sets of the current folder. A patch is code: one that came with a clone and is named like the ref
+// would go into the wheel without the user's consent. So patch sets that the user did not select are applied only from
+// folders that the user trusts: --patch-dir, the folder beside a trusted wheelsmith.toml, the folder of the user's
+// recipes, or a folder trusted by `wheelsmith trust`.
 
 namespace wheelsmith::cli {
 
@@ -16,10 +16,11 @@ namespace wheelsmith::cli {
 std::function<void(const std::string& package, const std::string& patchset)> patch_trust(
     const source::PatchFolder& folder);
 
-// The folder as something that `trust` takes: `patches` of a folder.
+// The folder `patches` in a folder, as `trust` takes it.
 std::filesystem::path patches_in(const std::filesystem::path& folder);
 
-// What the user's own commits become is the user's own: a folder that is new or trusted stays trusted when it changes.
+// Patches saved from the user's own commits are trusted: a folder that is new or trusted stays trusted when they change
+// it.
 class PatchFolderKeeper {
  public:
   explicit PatchFolderKeeper(const source::PatchFolder& folder);

@@ -1,4 +1,4 @@
-// `patches`: what was changed in a checkout, as files that the next checkout applies.
+// `patches`: saves the changes of a checkout as patch files that the next checkout applies.
 
 #include "report/plan/patches.h"
 
@@ -22,7 +22,7 @@ struct PatchesCommand {
 
 source::PatchWork work_for(const PatchesCommand& command, const source::PatchFolder& patches) {
   if (command.recipe.empty() == command.folder.empty())
-    throw UsageError("name the recipe whose checkout is in the folder of that name, or --dir DIR");
+    throw UsageError("no checkout given; name a recipe that is checked out here, or use --dir DIR");
   return {.checkout = command.folder.empty() ? command.recipe : command.folder,
           .patch_folder = patches.path,
           .patchset = command.patchset};
@@ -49,12 +49,13 @@ int list_sets(const PatchesCommand& command) {
   std::optional<source::WorkState> state;
   const std::string& folder = command.folder.empty() ? command.recipe : command.folder;
   if (!folder.empty() && source::GitFolder::is_one(folder)) state = source::read_work_state(folder);
-  if (!command.folder.empty() && !state) throw UsageError(fmt::format("{} is no checkout", printable(command.folder)));
+  if (!command.folder.empty() && !state)
+    throw UsageError(fmt::format("{} is not a checkout", printable(command.folder)));
   const std::string package = state ? state->recipe : command.recipe;
-  if (package.empty()) throw UsageError("name a recipe, or --dir DIR");
+  if (package.empty()) throw UsageError("no recipe given; name one, or use --dir DIR");
   const source::PatchSetList sets =
       source::list_patch_sets(package, state, patch_folder(command.patch_dir, settings).path, command.patchset);
-  // A package without patch sets that no recipe knows either is a typo.
+  // A name that has neither patch sets nor a recipe is a typo.
   if (sets.sets.empty() && !state) (void)choose::recipe_named(Session(settings).recipes(), package);
   print(command.output.json ? report::patch_sets_json(sets) : report::patch_sets_text(sets, command.output.style()));
   return k_fine;
@@ -64,10 +65,10 @@ void add_patches_command(CLI::App& patches, const std::string& name, const std::
                          int (*act)(const PatchesCommand&)) {
   auto command = std::make_shared<PatchesCommand>();
   CLI::App* sub = patches.add_subcommand(name, help);
-  sub->add_option("RECIPE", command->recipe, "Package, checked out in the folder of its name");
+  sub->add_option("RECIPE", command->recipe, "Recipe that is checked out in the folder of the same name");
   sub->add_option("--dir", command->folder, "Folder of the checkout")->type_name("DIR");
   sub->add_option("--patchset", command->patchset,
-                  "Patch set; default: the one the checkout was made with, else its ref");
+                  "Patch set; default: the one that the checkout was made with, else its ref");
   sub->add_option("--patch-dir", command->patch_dir, "Folder of patch sets [patches]")->type_name("DIR");
   command->settings.add_to(*sub, {"recipes"});
   command->output.add_to(*sub);
@@ -82,16 +83,16 @@ void add_patches_command(CLI::App& patches, const std::string& name, const std::
 }  // namespace
 
 void add_patches(CLI::App& app, Outcome& outcome) {
-  CLI::App* sub = app.add_subcommand("patches", "Write commits of a checkout as patches, list them, apply them");
+  CLI::App* sub = app.add_subcommand("patches", "Save the commits of a checkout as patches, list patches, apply them");
   sub->require_subcommand(1);
   sub->footer(
       "Examples:\n"
       "  wheelsmith patches save pytorch --patchset release/2.10\n"
       "  wheelsmith patches list pytorch\n"
-      "docs/sources.md says more.");
-  add_patches_command(*sub, "save", "Write the commits on top of the upstream state into the patch set", outcome, save);
-  add_patches_command(*sub, "list", "Which patch sets there are, and what is in them", outcome, list_sets);
-  add_patches_command(*sub, "apply", "Apply what the checkout does not have yet", outcome, apply);
+      "See docs/sources.md.");
+  add_patches_command(*sub, "save", "Save the commits on top of upstream as a patch set", outcome, save);
+  add_patches_command(*sub, "list", "List the patch sets and their patches", outcome, list_sets);
+  add_patches_command(*sub, "apply", "Apply the patches that the checkout does not have yet", outcome, apply);
 }
 
 }  // namespace wheelsmith::cli

@@ -42,7 +42,7 @@ int bundle_plan(const PlanCommand& command, const plan::Plan& plan, Session& ses
   return k_fine;
 }
 
-// This command as a build: what each job of a matrix runs.
+// This command as `build`, for the jobs of a matrix.
 std::vector<std::string> build_arguments(const settings::Settings& settings) {
   std::vector<std::string> result{"wheelsmith"};
   const std::vector<std::string> given = sys::own_arguments();
@@ -51,7 +51,7 @@ std::vector<std::string> build_arguments(const settings::Settings& settings) {
     const std::string& word = given[i];
     const std::string name = word.substr(0, word.find('='));
     if (name == "--matrix" || name == "--setup" || name == "--base-image") {
-      if (name == word) ++i;  // its value is the next one
+      if (name == word) ++i;  // skip its value, too
     } else if (word == "--json") {
       continue;
     } else {
@@ -77,7 +77,8 @@ int make(const PlanCommand& command) {
     throw UsageError("--base-image needs --containerfile or --matrix gitlab");
   const settings::Settings settings = command.settings.read(command.packages);
   if (command.editable && !settings.text("container").empty())
-    throw UsageError("--editable: the environment is this machine's, not the image's");
+    throw UsageError(
+        "--editable cannot be combined with --container: the environment belongs to this machine, not to the image");
   if (const auto status = run_in_container(settings)) return *status;
   Session session(settings, command.upgrade);
   choose::Request request = session.build_request();
@@ -116,8 +117,8 @@ void add_plan(CLI::App& app, Outcome& outcome) {
   auto command = std::make_shared<PlanCommand>();
   CLI::App* sub = app.add_subcommand("plan", "Show what `build` would do, in which order, and why");
   sub->footer(
-      "Takes the options of `build`, and runs no code of a recipe or a source. A cached step is not built again; the "
-      "reason of each other step says what changed.\n\n"
+      "Takes the options of `build`. Runs no code from recipes or sources. A cached step is not built again; for every "
+      "other step the plan gives the reason.\n\n"
       "Examples:\n"
       "  wheelsmith plan texture --arch \"8.0;9.0\"\n"
       "  wheelsmith plan texture --arch 9.0 --compare \"8.0;9.0;10.0\"\n"
@@ -125,21 +126,21 @@ void add_plan(CLI::App& app, Outcome& outcome) {
       "  wheelsmith plan texture --matrix github > matrix.json\n"
       "  wheelsmith plan texture --dot | dot -Tsvg -o plan.svg");
   sub->add_option("PACKAGE", command->packages,
-                  "Recipe or package of the package index (NAME, NAME==1.2), folder (. or ./dir), archive, or "
-                  "git+URL@REF; default: the packages of wheelsmith.toml");
+                  "Recipe or package name (NAME, NAME==1.2), folder (. or ./dir), archive, or git+URL@REF; default: "
+                  "the packages in wheelsmith.toml");
   command->settings.add_to(*sub);
-  sub->add_flag("--upgrade", command->upgrade, "Choose versions of sources and build requirements again")
+  sub->add_flag("--upgrade", command->upgrade, "Choose the versions of sources and build requirements anew")
       ->group("Source");
   CLI::Option* editable = sub->add_flag("-e,--editable", command->editable, k_editable_help);
   editable->group("Output");
-  sub->add_option("--into", command->into, "With --editable: folder or interpreter of the environment")
+  sub->add_option("--into", command->into, "With --editable: the environment (folder or interpreter)")
       ->type_name("ENV")
       ->group("Output")
       ->needs(editable);
   CLI::Option* compare = sub->add_option("--compare", command->compare,
-                                         "Another list of architectures, shown side by side with the first");
+                                         "Show a second plan for these architectures, side by side with the first");
   compare->type_name("ARCHS")->group("Output");
-  CLI::Option* script = sub->add_flag("--script", command->script, "Print a bash script that does the same by hand");
+  CLI::Option* script = sub->add_flag("--script", command->script, "Print an equivalent bash script");
   script->group("Output");
   CLI::Option* container =
       sub->add_flag("--containerfile", command->containerfile, "Print a Containerfile that runs the script");
@@ -156,13 +157,12 @@ void add_plan(CLI::App& app, Outcome& outcome) {
       ->group("Output")
       ->needs(matrix);
   sub->add_option("--base-image", command->base_image,
-                  "Image for --containerfile and --matrix gitlab; default for --containerfile: one that fits the "
-                  "platform and the Pythons")
+                  "Base image for --containerfile and --matrix gitlab; default for --containerfile: chosen by platform "
+                  "and Python versions")
       ->type_name("IMAGE")
       ->group("Output");
-  sub->add_option(
-         "--bundle", command->bundle,
-         "Write all sources of the plan into this file, for `checkout --unbundle` on a machine without network")
+  sub->add_option("--bundle", command->bundle,
+                  "Write all sources of the plan to this file, for `checkout --unbundle` on a machine without network")
       ->type_name("FILE")
       ->group("Output")
       ->excludes(script)

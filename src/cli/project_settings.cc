@@ -20,12 +20,12 @@ bool on_command_line(const settings::Settings& settings, const char* name) {
   return held != nullptr && held->origin.starts_with("--");
 }
 
-// The file that the user names, by --config or WHEELSMITH_CONFIG; the command line goes before the environment.
+// The file given by --config or WHEELSMITH_CONFIG; the command line takes precedence over the environment.
 fs::path named_file(const settings::Settings& settings) {
   const std::string file = settings.text("config");
   if (file.empty() || !settings.flag("no-config")) return file;
   if (on_command_line(settings, "config") == on_command_line(settings, "no-config"))
-    throw UsageError("config and no-config contradict each other: give one of them");
+    throw UsageError("config and no-config contradict each other; set only one of them");
   return on_command_line(settings, "config") ? file : "";
 }
 
@@ -40,7 +40,7 @@ std::string names_of(const std::vector<settings::Settings::RiskyOption>& options
 [[noreturn]] void refuse(const fs::path& file, settings::TrustState state,
                          const std::vector<settings::Settings::RiskyOption>& options) {
   throw UsageError(fmt::format(
-      "{} {}, and sets options that need trust: {}\n"
+      "{} {}, and it sets options that need trust: {}\n"
       "  why: these options can run programs, choose where results and downloads come from, or weaken protections\n"
       "  fix: wheelsmith trust {}    (after reading the file)\n"
       "  or:  --config {} uses it for one command, --no-config ignores it",
@@ -51,7 +51,7 @@ std::string names_of(const std::vector<settings::Settings::RiskyOption>& options
 
 bool user_agrees(const fs::path& file, settings::TrustState state,
                  const std::vector<settings::Settings::RiskyOption>& options) {
-  print_status(fmt::format("{} {}. It sets options that need trust:\n{}Trust this file, as it is now? [y/N] ",
+  print_status(fmt::format("{} {}. It sets options that need trust:\n{}Trust this file in its current state? [y/N] ",
                            printable(file.string()),
                            state == settings::TrustState::changed ? "changed after you trusted it" : "is not trusted",
                            report::risky_options_text(options)));
@@ -59,14 +59,14 @@ bool user_agrees(const fs::path& file, settings::TrustState state,
   return answer == "y" || answer == "yes";
 }
 
-// Silence would hide from its owner why a file has no effect.
+// Tells the file's owner why it has no effect.
 void tell_about_shared_folder(const fs::path& folder) {
-  const auto facts = settings::look_at_folder(folder);
+  const auto facts = settings::examine_folder(folder);
   if (!facts || !facts->shared || !facts->has_file) return;
   const fs::path file = folder / settings::k_project_file_name;
-  print_status(
-      fmt::format("wheelsmith: note: {} is not used, since other users can write to its folder; --config {} uses it\n",
-                  printable(file.string()), in_shell(file)));
+  print_status(fmt::format(
+      "wheelsmith: note: {} is ignored because other users can write to its folder; --config {} uses it anyway\n",
+      printable(file.string()), in_shell(file)));
 }
 
 }  // namespace
@@ -76,9 +76,9 @@ void require_own_file(const settings::ProjectText& project) {
   if (problem.empty()) return;
   throw UsageError(
       fmt::format("{}\n"
-                  "  why: somebody else decides what is in the file, so it cannot be trusted\n"
+                  "  why: another user can change the file, so it cannot be trusted\n"
                   "  fix: {}\n"
-                  "  or:  --config {} (or WHEELSMITH_CONFIG) uses it all the same, --no-config ignores it",
+                  "  or:  --config {} (or WHEELSMITH_CONFIG) uses it anyway, --no-config ignores it",
                   problem.what, problem.fix, in_shell(project.identity.file)));
 }
 

@@ -5,12 +5,12 @@
 #include "settings/settings.h"
 #include "settings/trust.h"
 
-// The project's wheelsmith.toml: found, trusted or refused, and read.
+// Finds the project's wheelsmith.toml, checks that it is trusted, and reads it.
 
 namespace wheelsmith::cli {
 
-// Reads the project's file into the settings, whose options of the command line and of the environment must be there
-// already: --config and --no-config are among them. Asks on a terminal whether an untrusted file is to be trusted.
+// Reads the project's file into the settings. The settings must already hold the options of the command line and the
+// environment, because --config and --no-config are among them. Asks on a terminal whether to trust an untrusted file.
 // Throws Error, or UsageError for a file that is not trusted.
 void read_project_settings(settings::Settings& settings, const sys::Environment& environment);
 

@@ -1,4 +1,4 @@
-// What can be built, and how: recipes, recipe show, recipe init.
+// `recipes`, `recipe show` and `recipe init`.
 
 #include <fmt/format.h>
 
@@ -29,7 +29,7 @@ struct RecipeCommand {
   const std::vector<std::string> names = library.names();
   const auto near = nearest(name, names);
   throw UsageError(
-      fmt::format("there is no recipe {}{} `wheelsmith recipes` lists all, `wheelsmith recipe init {}` writes one",
+      fmt::format("unknown recipe {}{} `wheelsmith recipes` lists all, `wheelsmith recipe init {}` writes one",
                   printable(name), near ? "; did you mean " + *near + "?" : ";", printable(name)));
 }
 
@@ -53,18 +53,18 @@ int show_recipe(const RecipeCommand& command) {
   return k_fine;
 }
 
-// Where `build` looks by itself, unless the user names another place.
+// The default is the folder that `build` searches.
 std::filesystem::path file_for(const RecipeCommand& command, const std::string& name,
                                const settings::Settings& settings) {
   if (!command.into.empty()) return command.into;
   const std::string named = settings.text("recipes");
   const std::filesystem::path folder = named.empty() ? own_recipe_folder() : std::filesystem::path(named);
-  if (folder.empty()) throw UsageError("neither XDG_CONFIG_HOME nor HOME is set; name a file with --into FILE");
+  if (folder.empty()) throw UsageError("neither XDG_CONFIG_HOME nor HOME is set; give a file with --into FILE");
   return folder / (name + ".toml");
 }
 
-// What to type next. A file elsewhere is found only when its folder is named; a source that is not of the index is
-// named again.
+// The command to type next. It has --recipes if `build` does not search the folder of the file, and repeats a source
+// that is not a package name.
 std::string next_command(const RecipeCommand& command, const std::string& package, const std::filesystem::path& file,
                          const settings::Settings& settings) {
   std::error_code ignored;
@@ -85,12 +85,12 @@ int init(const RecipeCommand& command) {
   Session session(settings);
   const choose::Request request = session.build_request();
   const std::string& package = request.packages.front();
-  // Examined first: the source may be a long download.
+  // Checked first, because the source may be a long download.
   const std::filesystem::path file = to_output ? "-" : file_for(command, package, settings);
   std::error_code ignored;
   if (!to_output && std::filesystem::exists(std::filesystem::symlink_status(file, ignored)))
     throw UsageError(
-        fmt::format("{} exists already and was not changed\n  fix: --into FILE writes another file, --into "
+        fmt::format("{} already exists and was not changed\n  fix: --into FILE writes another file, --into "
                     "- prints the recipe",
                     printable(file.string())));
   const plan::PlanInputs inputs = session.inputs();
@@ -114,17 +114,17 @@ int init(const RecipeCommand& command) {
 
 void add_recipes(CLI::App& app, Outcome& outcome) {
   auto command = std::make_shared<RecipeCommand>();
-  CLI::App* sub = app.add_subcommand("recipes", "List what can be built");
+  CLI::App* sub = app.add_subcommand("recipes", "List the recipes");
   sub->footer(
-      "Every other package of the package index that has an sdist can be built, too: its recipe is inferred from its "
-      "source.");
+      "Packages without a recipe can be built, too, if the package index has an sdist: wheelsmith infers a recipe from "
+      "the source.");
   command->settings.add_to(*sub, {"recipes"});
   command->output.add_to(*sub);
   sub->callback([command, &outcome] { outcome = [command] { return list_recipes(*command); }; });
 }
 
 void add_recipe(CLI::App& app, Outcome& outcome) {
-  CLI::App* sub = app.add_subcommand("recipe", "Show a recipe, or write one");
+  CLI::App* sub = app.add_subcommand("recipe", "Show or write a recipe");
   sub->require_subcommand(1);
   sub->footer(
       "Examples:\n"
@@ -133,16 +133,16 @@ void add_recipe(CLI::App& app, Outcome& outcome) {
       "  wheelsmith recipe init . --into -");
 
   auto shown = std::make_shared<RecipeCommand>();
-  CLI::App* show_command = sub->add_subcommand("show", "Print a recipe as TOML, with all that it extends");
+  CLI::App* show_command = sub->add_subcommand("show", "Print a recipe as TOML, including the recipes that it extends");
   show_command->add_option("RECIPE", shown->name, "Name of the recipe")->required();
   shown->settings.add_to(*show_command, {"recipes"});
   shown->output.add_to(*show_command);
   show_command->callback([shown, &outcome] { outcome = [shown] { return show_recipe(*shown); }; });
 
   auto made = std::make_shared<RecipeCommand>();
-  CLI::App* init_command = sub->add_subcommand("init", "Write the inferred recipe of a package, to be edited");
-  init_command->add_option("PACKAGE", made->name, "Package of the package index, a folder, an archive, or git+URL@REF")
-      ->required();
+  CLI::App* init_command =
+      sub->add_subcommand("init", "Infer the recipe of a package and write it to a file for editing");
+  init_command->add_option("PACKAGE", made->name, "Package name, folder, archive, or git+URL@REF")->required();
   init_command
       ->add_option("--into", made->into,
                    "File to write, or - for standard output; default: NAME.toml in the recipes folder")

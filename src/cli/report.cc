@@ -1,4 +1,4 @@
-// A build as a page for people, as a trace for profilers, and as data for programs.
+// `report`: a build as an HTML page, as a trace for profilers, and as JSON.
 
 #include <fmt/format.h>
 
@@ -53,22 +53,23 @@ int write_report(const ReportCommand& command) {
 
 void add_report(CLI::App& app, Outcome& outcome) {
   const auto command = std::make_shared<ReportCommand>();
-  CLI::App* sub = app.add_subcommand("report", "Write a report of a build: compiles, memory, waits, wheels, failures");
+  CLI::App* sub =
+      app.add_subcommand("report", "Write an HTML report of a build: compiles, memory, waits, wheels, failures");
   sub->footer(
-      "Writes one HTML file that needs nothing but a browser. BUILD is a record of compiles (of `wheelsmith run "
-      "--log`), the output of `wheelsmith build --json`, a folder of logs, or a step or package that has been built; "
-      "several become one report. Without BUILD it is about the newest build of the store.\n\n"
+      "Writes one self-contained HTML file. BUILD is a compile record (from `wheelsmith run --log`), the output of "
+      "`wheelsmith build --json`, a folder of logs, or a step or package that has been built; several become one "
+      "report.\n\n"
       "Examples:\n"
       "  wheelsmith report\n"
       "  wheelsmith report flash-attn -o flash.html --trace flash.json\n"
       "  wheelsmith report --json | jq '.summary'");
-  sub->add_option("BUILD", command->sources, "Builds to report; default: the newest build of the store");
+  sub->add_option("BUILD", command->sources, "Builds to report; default: the newest build in the store");
   sub->add_option("-o,--output", command->out,
-                  fmt::format("The HTML file, \"-\" for standard output; default: {}", k_default_file))
+                  fmt::format("HTML file to write, - for standard output; default: {}", k_default_file))
       ->type_name("FILE");
-  sub->add_option("--trace", command->trace, "Write the trace event format of Chrome and Perfetto there")
+  sub->add_option("--trace", command->trace, "Write a trace for chrome://tracing or Perfetto to this file")
       ->type_name("FILE");
-  sub->add_flag("--json", command->json, "Print one JSON document (docs/json.md); HTML only where -o names a file");
+  sub->add_flag("--json", command->json, "Print one JSON document (docs/json.md); write HTML only if -o is given");
   command->settings.add_to(*sub, {"store"});
   sub->callback([command, &outcome] { outcome = [command] { return write_report(*command); }; });
 }

@@ -1,4 +1,4 @@
-// `reproduce`: a wheel built again from what it carries, and compared.
+// `reproduce`: rebuilds a wheel from the recipe and the hashes that it contains, and compares the two.
 
 #include "build/reproduce.h"
 
@@ -38,7 +38,7 @@ build::ReproduceOptions reproduce_options(const ReproduceCommand& command, const
   options.run.out = out;
   options.run.offline = request.offline;
   options.run.mirrors = session.fetch_options().mirrors;
-  // What the wheel's own variables name is not opened, only what the user names.
+  // The sandbox opens only paths that the user gives, not paths in the wheel's own variables.
   options.run.sandbox = sandbox_options(settings);
   if (const std::string sysroot = settings.text("sysroot"); !sysroot.empty())
     options.run.sandbox.open.emplace_back(sysroot);
@@ -60,7 +60,8 @@ build::ReproduceOptions reproduce_options(const ReproduceCommand& command, const
 void refuse_same_folder(const std::string& out, const std::string& wheel) {
   std::error_code ignored;
   if (!out.empty() && std::filesystem::equivalent(out, std::filesystem::absolute(wheel).parent_path(), ignored))
-    throw UsageError(fmt::format("--out {}: {} lies there; name another folder", printable(out), printable(wheel)));
+    throw UsageError(
+        fmt::format("--out {}: the folder contains {}; choose another folder", printable(out), printable(wheel)));
 }
 
 int reproduce_wheels(const ReproduceCommand& command) {
@@ -105,26 +106,23 @@ int reproduce_wheels(const ReproduceCommand& command) {
 
 void add_reproduce(CLI::App& app, Outcome& outcome) {
   auto command = std::make_shared<ReproduceCommand>();
-  CLI::App* sub = app.add_subcommand("reproduce", "Rebuild a wheel from what it carries and compare the bytes");
+  CLI::App* sub = app.add_subcommand("reproduce", "Rebuild a wheel from the recipe in it and compare the bytes");
   sub->footer(
-      "A wheel built by wheelsmith carries its recipe, the commit or hash of its source, and the hashes of its build\n"
-      "requirements. They are fetched again, the wheel is built in a fresh tree, without the compile cache and without "
-      "the\n"
-      "result in the store, and compared member by member. Exit status: 0 the same bytes, 1 they differ or the build "
-      "failed.\n\n"
-      "This runs the build code that the wheel's recipe and source name, as `build` does: isolated, but reproduce only "
-      "wheels\n"
+      "A wheel built by wheelsmith contains its recipe, the commit or hash of its source, and the hashes of its build "
+      "requirements. `reproduce` fetches these again, builds the wheel in a fresh tree without the compile cache and "
+      "without the result in the store, and compares the wheels member by member. Exit status: 0 if the bytes are "
+      "identical, 1 if they differ or the build failed.\n\n"
+      "This runs the build code of the wheel's recipe and source, in a sandbox, as `build` does. Reproduce only wheels "
       "whose source you would build.\n\n"
       "Examples:\n"
       "  wheelsmith reproduce small-1.0-cp311-cp311-manylinux_2_28_x86_64.whl\n"
       "  wheelsmith reproduce small-1.0-cp311-cp311-linux_x86_64.whl --source ~/src/small --out rebuilt");
   sub->add_option("WHEEL", command->paths, "Wheels")->required();
-  sub->add_option("-o,--out", command->out, "Folder in which to keep the rebuilt wheel; default: it is removed")
-      ->type_name("DIR");
+  sub->add_option("-o,--out", command->out, "Folder for the rebuilt wheel; default: remove it")->type_name("DIR");
   sub->add_option("--source", command->source,
-                  "Folder, file or repository to take the source from, where the wheel's own is not to be had")
+                  "Folder, file or repository to use if the wheel's own source is not available")
       ->type_name("PATH");
-  sub->add_option("--wheels", command->wheels, "Folder with wheels that it was built with; repeatable")
+  sub->add_option("--wheels", command->wheels, "Folder of wheels that the wheel was built with")
       ->type_name("DIR")
       ->allow_extra_args(false);
   command->settings.add_to(

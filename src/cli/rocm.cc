@@ -1,4 +1,4 @@
-// `rocm install`: ROCm's SDK in an environment.
+// `rocm install`: installs the ROCm SDK into an environment.
 
 #include "report/rocm.h"
 
@@ -54,26 +54,30 @@ void add_rocm(CLI::App& app, Outcome& outcome) {
   CLI::App* group = app.add_subcommand("rocm", "Fetch, package and install the ROCm SDK");
   group->require_subcommand(1);
   auto command = std::make_shared<InstallCommand>();
-  CLI::App* sub = group->add_subcommand("install", "Install the SDK's wheels of an index, for one family of GPUs");
+  CLI::App* sub = group->add_subcommand("install", "Install the SDK wheels for a GPU family from a package index");
   sub->footer(
-      "Installs rocm-sdk, the core, libraries with the family's device code, headers and CMake files, all of one\n"
-      "version, checks that rocm-sdk answers, and prints the variables that builds want.\n\n"
+      "Installs rocm-sdk, the core, the libraries with device code for the family, headers and CMake files, all of one "
+      "version. Then checks that rocm-sdk works, and prints the environment variables for builds.\n\n"
       "Examples:\n"
       "  wheelsmith rocm install --index-url URL --family gfx1151 --into venv\n"
       "  wheelsmith rocm install --channel nightly --family gfx94X-dcgpu --version 7.10.0 --dry-run");
-  CLI::Option* url = sub->add_option("--index-url", command->index_url, "Index of the wheels [rocm-index]");
-  sub->add_option("--channel", command->channel, "Channel that {channel} of the setting rocm-index stands for")
+  CLI::Option* url = sub->add_option("--index-url", command->index_url,
+                                     "Package index of the wheels; default: the setting rocm-index");
+  sub->add_option("--channel", command->channel, "Value of {channel} in the setting rocm-index")
       ->check(CLI::IsMember({"nightly", "dev"}))
       ->excludes(url);
-  sub->add_option("--family", command->families, "GPUs: gfx1151, gfx94X-dcgpu, gfx110X-all, …; a list with commas")
+  sub->add_option("--family", command->families,
+                  "GPU families: gfx1151, gfx94X-dcgpu, gfx110X-all, …; separated by commas")
       ->required()
       ->delimiter(',');
-  sub->add_option("--into", command->into, "Environment's folder or interpreter; default: the active one");
-  sub->add_option("--version", command->version, "7.10.0, or specifiers like >=7,<8; default: the newest");
-  sub->add_option("--extras", command->extras, "libraries, devel, profiler; a list with commas [libraries,devel]")
+  sub->add_option("--into", command->into, "Environment (folder or interpreter); default: the active one");
+  sub->add_option("--version", command->version,
+                  "Version, such as 7.10.0, or specifiers such as >=7,<8; default: the newest");
+  sub->add_option("--extras", command->extras,
+                  "Extras to install: libraries, devel, profiler; separated by commas [libraries,devel]")
       ->delimiter(',');
-  sub->add_flag("--pre,!--no-pre", command->prereleases, "Whether pre-releases count [yes]");
-  sub->add_flag("--dry-run", command->dry_run, "Only say what would be installed");
+  sub->add_flag("--pre,!--no-pre", command->prereleases, "Allow pre-releases [yes]");
+  sub->add_flag("--dry-run", command->dry_run, "Show what would be installed, and install nothing");
   command->settings.add_to(*sub, {"mirrors", "offline", "store"});
   command->output.add_to(*sub);
   sub->callback([command, &outcome] { outcome = [command] { return install(*command); }; });

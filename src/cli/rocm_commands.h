@@ -2,7 +2,7 @@
 
 #include "cli/command.h"
 
-// The subcommands of `wheelsmith rocm` that have files of their own.
+// The subcommands of `wheelsmith rocm` that have their own source files.
 
 namespace wheelsmith::cli {
 

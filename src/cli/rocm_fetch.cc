@@ -1,4 +1,4 @@
-// `rocm fetch`: the artifacts of a CI run.
+// `rocm fetch`: downloads the artifacts of a CI run.
 
 #include <fmt/format.h>
 
@@ -23,11 +23,11 @@ struct FetchCommand {
   unsigned concurrency = 8;
 };
 
-// CMake's lists and TheRock's own options have semicolons; commas are split by the parser of the command line.
-std::vector<std::string> split_lists(const std::vector<std::string>& words) {
+// CMake lists and TheRock's options use semicolons; CLI11 has already split at commas.
+std::vector<std::string> split_lists(const std::vector<std::string>& values) {
   std::vector<std::string> names;
-  for (const std::string& word : words) {
-    for (const std::string_view name : split(word, ';')) {
+  for (const std::string& value : values) {
+    for (const std::string_view name : split(value, ';')) {
       if (!trim(name).empty()) names.emplace_back(trim(name));
     }
   }
@@ -108,40 +108,44 @@ void add_rocm_fetch(CLI::App& group, Outcome& outcome) {
   auto command = std::make_shared<FetchCommand>();
   CLI::App* sub = group.add_subcommand("fetch", "Download and verify the artifacts of a CI run");
   sub->footer(
-      "A run's files are BASE/[EXTERNAL_REPO/]RUN_ID-PLATFORM/NAME_COMPONENT_TARGET.tar.zst, each with its "
-      ".sha256sum.\n"
-      "Interrupted, the same command goes on; what is there and right is not fetched again.\n\n"
+      "The files of a run are BASE/[EXTERNAL_REPO/]RUN_ID-PLATFORM/NAME_COMPONENT_TARGET.tar.zst, each with its "
+      ".sha256sum. If interrupted, run the same command again to resume; complete files are not downloaded again.\n\n"
       "Examples:\n"
       "  wheelsmith rocm fetch --base-url URL --run-id 123456 --targets gfx1151 --output-dir artifacts\n"
       "  wheelsmith rocm fetch --base-url FOLDER --run-id 7 --stage math-libs --topology BUILD_TOPOLOGY.toml "
       "--dry-run\n"
       "  wheelsmith rocm fetch --base-url URL --run-id 123456 --generic-only '_(lib|run)_' --flatten");
-  sub->add_option("REGEX", command->include, "Only files whose names match one of these; default: all");
+  sub->add_option("REGEX", command->include, "Fetch only files whose names match one of these; default: all");
   sub->add_option("--base-url", command->base, "URL of the bucket or web server, or a folder")->required();
-  sub->add_option("--run-id", command->run_id, "Number of the run")->required();
-  sub->add_option("--platform", command->platform, "linux or windows [linux]")
+  sub->add_option("--run-id", command->run_id, "Number of the CI run")->required();
+  sub->add_option("--platform", command->platform, "Platform of the run; default: linux")
       ->check(CLI::IsMember({"linux", "windows"}));
-  sub->add_option("--external-repo", command->repository, "OWNER-NAME/ that runs of other repositories lie below");
-  sub->add_option("--stage", command->stage, "Stage of the build: what it needs of the stages before it");
-  sub->add_option("--topology", command->topology, "BUILD_TOPOLOGY.toml; default: the run's own");
-  sub->add_option("--group", command->groups, "GPU groups, as archives are named: gfx94X-dcgpu")->delimiter(',');
-  sub->add_option("--families", command->families, "GPU families; a list with commas or semicolons")->delimiter(',');
-  sub->add_flag("--expand-families", command->expand_families, "Take the targets of families instead of their names");
-  sub->add_option("--targets", command->targets, "GPU targets like gfx1151; a list with commas or semicolons")
+  sub->add_option("--external-repo", command->repository, "Prefix OWNER-NAME/ for runs of other repositories");
+  sub->add_option("--stage", command->stage, "Fetch what this build stage needs from earlier stages");
+  sub->add_option("--topology", command->topology, "BUILD_TOPOLOGY.toml to use; default: the run's own");
+  sub->add_option("--group", command->groups, "GPU groups, as in the names of the archives: gfx94X-dcgpu")
       ->delimiter(',');
-  sub->add_flag("--generic-only", command->generic_only, "Only what is for no GPU in particular");
-  sub->add_option("--exclude", command->exclude, "Not files whose names match; repeatable")->allow_extra_args(false);
-  sub->add_option("--exclude-components", command->exclude_components, "dbg, dev, doc, lib, run, test")->delimiter(',');
-  sub->add_option("--exclude-artifacts", command->exclude_artifacts, "Not artifacts of these names")->delimiter(',');
-  sub->add_option("--output-dir", command->output_dir, "Where it goes [artifacts]");
-  CLI::Option* none = sub->add_flag("--no-extract", command->no_extract, "Leave archives as they are");
-  sub->add_flag("--flatten", command->flatten, "All artifacts laid over one another, as an installation")
+  sub->add_option("--families", command->families, "GPU families; separated by commas or semicolons")->delimiter(',');
+  sub->add_flag("--expand-families", command->expand_families,
+                "Use the targets of the families instead of the family names");
+  sub->add_option("--targets", command->targets, "GPU targets such as gfx1151; separated by commas or semicolons")
+      ->delimiter(',');
+  sub->add_flag("--generic-only", command->generic_only, "Fetch only artifacts that are independent of the GPU");
+  sub->add_option("--exclude", command->exclude, "Skip files whose names match this regular expression")
+      ->allow_extra_args(false);
+  sub->add_option("--exclude-components", command->exclude_components,
+                  "Components to skip: dbg, dev, doc, lib, run, test")
+      ->delimiter(',');
+  sub->add_option("--exclude-artifacts", command->exclude_artifacts, "Names of artifacts to skip")->delimiter(',');
+  sub->add_option("--output-dir", command->output_dir, "Folder to write to [artifacts]");
+  CLI::Option* none = sub->add_flag("--no-extract", command->no_extract, "Do not unpack the archives");
+  sub->add_flag("--flatten", command->flatten, "Unpack all artifacts into one tree, like an installation")
       ->excludes(none);
-  sub->add_flag("--extract", command->extract, "Each artifact into a folder of its own (this is what happens anyway)")
+  sub->add_flag("--extract", command->extract, "Unpack each artifact into its own folder (the default)")
       ->excludes(none);
-  sub->add_flag("--keep-archives", command->keep, "Keep archives that were unpacked");
-  sub->add_option("--concurrency", command->concurrency, "Downloads at once [8]")->check(CLI::Range(1, 64));
-  sub->add_flag("--dry-run", command->dry_run, "Only say what would be fetched");
+  sub->add_flag("--keep-archives", command->keep, "Keep archives after unpacking");
+  sub->add_option("--concurrency", command->concurrency, "Number of parallel downloads [8]")->check(CLI::Range(1, 64));
+  sub->add_flag("--dry-run", command->dry_run, "Show what would be fetched, and fetch nothing");
   command->settings.add_to(*sub, {"mirrors", "offline"});
   command->output.add_to(*sub);
   sub->callback([command, &outcome] { outcome = [command] { return fetch_run(*command); }; });

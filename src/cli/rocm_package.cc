@@ -1,4 +1,4 @@
-// `rocm package`: ROCm artifacts to the `rocm` source distribution and the rocm-sdk wheels.
+// `rocm package`: makes the `rocm` source distribution and the rocm-sdk wheels from ROCm artifacts.
 
 #include <fmt/format.h>
 
@@ -32,13 +32,14 @@ std::string environment_text(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// SOURCE_DATE_EPOCH; nothing where it is not set.
+// SOURCE_DATE_EPOCH, if it is set.
 std::optional<std::int64_t> source_date() {
   const std::string text = environment_text("SOURCE_DATE_EPOCH");
   if (text.empty()) return std::nullopt;
   const auto number = to_number(text);
   if (!number || *number > 253'402'300'799ULL)  // the year 9999
-    throw UsageError(fmt::format("SOURCE_DATE_EPOCH is {}, no number of seconds since 1970", printable(text)));
+    throw UsageError(
+        fmt::format("SOURCE_DATE_EPOCH is {}, which is not a number of seconds since 1970", printable(text)));
   return static_cast<std::int64_t>(*number);
 }
 
@@ -66,7 +67,7 @@ rocm::PackageOptions package_options(const PackageCommand& command) {
 
 int package(const PackageCommand& command) {
   const rocm::PackageOptions options = package_options(command);
-  sys::install_interrupt_flag();  // removes files that are half written
+  sys::install_interrupt_flag();  // so that half-written files are removed
   const rocm::Packaged done = rocm::package(options);
   print(command.output.json ? report::packaged_json(done) : report::packaged_text(done, command.output.style()));
   return k_fine;
@@ -75,51 +76,52 @@ int package(const PackageCommand& command) {
 void add_version_options(CLI::App& sub, PackageCommand& command) {
   CLI::Option* version = sub.add_option("--version", command.version, "Version of all packages");
   CLI::Option* type = sub.add_option("--release-type", command.wanted.release_type,
-                                     "Make the version by the rules for ci, dev, nightly, prerelease, release …");
+                                     "Derive the version by the rules for ci, dev, nightly, prerelease, release …");
   type->check(CLI::IsMember(rocm::release_types()))->excludes(version);
-  sub.add_option("--custom-version-suffix", command.wanted.custom_suffix, "Put this behind the base version")
+  sub.add_option("--custom-version-suffix", command.wanted.custom_suffix, "Suffix of the base version")
       ->excludes(version)
       ->excludes(type);
-  sub.add_option("--prerelease-version", command.wanted.prerelease_version, "Number of the prerelease");
-  sub.add_option("--override-base-version", command.wanted.base_version, "7.10.0 [what the artifacts say]");
-  sub.add_option("--override-git-sha", command.wanted.git_sha, "Commit of ci and dev versions [$GITHUB_SHA]");
-  sub.add_option("--base-date", command.wanted.base_date, "Day of the nightly that a bkc build is of: YYYYMMDD");
+  sub.add_option("--prerelease-version", command.wanted.prerelease_version, "Prerelease number");
+  sub.add_option("--override-base-version", command.wanted.base_version,
+                 "Base version, such as 7.10.0; default: the version of the artifacts");
+  sub.add_option("--override-git-sha", command.wanted.git_sha, "Commit in ci and dev versions [$GITHUB_SHA]");
+  sub.add_option("--base-date", command.wanted.base_date, "Date of the nightly that a bkc build is based on: YYYYMMDD");
 }
 
 }  // namespace
 
 void add_rocm_package(CLI::App& group, Outcome& outcome) {
   auto command = std::make_shared<PackageCommand>();
-  CLI::App* sub = group.add_subcommand("package", "Make the rocm-sdk wheels and the rocm sdist from ROCm's artifacts");
+  CLI::App* sub = group.add_subcommand("package", "Make the rocm-sdk wheels and the rocm sdist from ROCm artifacts");
   sub->footer(
       "Reads artifacts, folders NAME_COMPONENT_TARGET or archives of them (.tar.zst, .tar.xz), and writes DEST/dist.\n"
-      "Nothing is compiled, and the same artifacts always give the same bytes.\n\n"
+      "Compiles nothing; the same artifacts always produce the same bytes.\n\n"
       "Examples:\n"
       "  wheelsmith rocm package --artifact-dir artifacts --dest-dir out --version 7.10.0\n"
       "  wheelsmith rocm package --artifact-dir artifacts --dest-dir out --release-type nightly\n"
       "Environment: SOURCE_DATE_EPOCH dates the wheels; ROCM_SDK_WHEEL_PLATFORM_TAG tags them.");
   sub->add_option("--artifact-dir", command->artifacts, "Folder of the artifacts")->required();
-  sub->add_option("--dest-dir", command->destination, "Where dist is made")->required();
+  sub->add_option("--dest-dir", command->destination, "Parent folder of dist")->required();
   add_version_options(*sub, *command);
-  sub->add_option("--version-suffix", command->suffix, "Put this behind the names of the folders of native files");
+  sub->add_option("--version-suffix", command->suffix, "Suffix for the names of the folders with native files");
   sub->add_option_function<std::string>(
       "--linux-amdgpu-families",
       [command](const std::string& text) {
         command->linux_families = text;
         command->has_linux_families = true;
       },
-      "Families that a release has on Linux, with ; or , between them");
+      "GPU families of the release on Linux, separated by ; or ,");
   sub->add_option_function<std::string>(
       "--windows-amdgpu-families",
       [command](const std::string& text) {
         command->windows_families = text;
         command->has_windows_families = true;
       },
-      "Families that it has on Windows");
-  sub->add_flag("--wheel-compression,!--no-wheel-compression", command->wheel_compression, "Deflate the wheels [yes]");
+      "GPU families of the release on Windows");
+  sub->add_flag("--wheel-compression,!--no-wheel-compression", command->wheel_compression, "Compress the wheels [yes]");
   sub->add_flag("--devel-tarball-compression,!--no-devel-tarball-compression", command->devel_compression,
-                "Pack the devel tree by xz inside its wheel [no]");
-  sub->add_option("--threads", command->threads, "Threads; 0: as many as there are cores")->capture_default_str();
+                "Compress the devel tree in its wheel with xz [no]");
+  sub->add_option("--threads", command->threads, "Number of threads; 0: one per core")->capture_default_str();
   command->output.add_to(*sub);
   sub->callback([command, &outcome] { outcome = [command] { return package(*command); }; });
 }

@@ -1,4 +1,4 @@
-// Any build of anyone's under the governor.
+// `run`: any build command under the governor.
 
 #include <fmt/format.h>
 
@@ -30,7 +30,7 @@ int run_governed(const RunCommand& command) {
   options.cores = command.cores;
   if (!command.memory.empty()) options.memory = parse_size("--memory", command.memory);
   options.record = command.log;
-  // A build of somebody's own is left as it is unless they say so: it may have a cache already.
+  // The compile cache is used only if the user asks for it: the build may have its own.
   const settings::Held* cache = settings.find("cache");
   if (cache != nullptr && cache->origin != "default" && settings.text("cache") == "on") {
     options.cache = cache_options(settings, store);
@@ -52,34 +52,33 @@ int run_governed(const RunCommand& command) {
 
 void add_run(CLI::App& app, Outcome& outcome) {
   const auto command = std::make_shared<RunCommand>();
-  CLI::App* sub = app.add_subcommand("run", "Run any build so that it does not run out of memory");
+  CLI::App* sub = app.add_subcommand("run", "Run any build command without running out of memory");
   sub->footer(
-      "Every compiler and linker of the command starts when there is memory and a core for it; one that the kernel "
-      "ended\n"
-      "for lack of memory is run again, alone. The exit status is the command's.\n"
+      "Starts each compiler and linker of the command when enough memory and a core are free. If the kernel kills one "
+      "for lack of memory, it is run again, alone. The exit status is that of the command.\n"
       "Examples:\n"
       "  wheelsmith run -- pip wheel --no-build-isolation flash-attn\n"
       "  wheelsmith run --memory 12GB -- ninja -j16");
   command->settings.add_to(
       *sub, {"store", "scratch", "jobs", "cache", "cache-dir", "cache-size", "cache-compression", "cache-remote"});
-  sub->add_option("--memory", command->memory, "Memory for all compilers together, at most, like 12GB")
+  sub->add_option("--memory", command->memory, "Memory limit for all compilers together, such as 12GB")
       ->type_name("SIZE");
-  sub->add_option("--cores", command->cores, "Cores to plan with; default: those of the machine")->type_name("N");
-  sub->add_option("--log", command->log, "File for the record of all compiles; default: one in the store")
+  sub->add_option("--cores", command->cores, "Number of cores to use; default: all")->type_name("N");
+  sub->add_option("--log", command->log, "Write the compile record to this file; default: a file in the store")
       ->type_name("FILE");
-  sub->add_option("--summary", command->json, "File for the summary as JSON")->type_name("FILE");
+  sub->add_option("--summary", command->json, "Write the summary to this file, as JSON")->type_name("FILE");
   sub->add_flag("-q,--quiet", command->quiet, "Print no summary on standard error");
   sub->add_option("ARG", command->command, "Command and its arguments, after --")->required();
   sub->positionals_at_end();
   sub->callback([command, &outcome] { outcome = [command] { return run_governed(*command); }; });
 }
 
-// Not for people: the first that needs a governor starts it.
+// Internal: the first process that needs a governor starts it.
 void add_governor(CLI::App& app, Outcome& outcome) {
   const auto runtime = std::make_shared<std::string>();
-  CLI::App* sub = app.add_subcommand("governor", "Admit compilers until nobody asks any more");
+  CLI::App* sub = app.add_subcommand("governor", "Admit compilers until no build needs the governor");
   sub->group("");
-  sub->add_option("--runtime", *runtime, "The folder of the lock and the socket")->required();
+  sub->add_option("--runtime", *runtime, "Folder of the lock and the socket")->required();
   sub->callback([runtime, &outcome] { outcome = [runtime] { return governor::run_governor(*runtime); }; });
 }
 

@@ -25,7 +25,7 @@ namespace {
 
 using settings::Kind;
 
-// Exit status 2 for what a setting says wrong, whoever said it.
+// An invalid setting is a usage error (exit status 2), wherever it was set.
 template <class Read>
 auto as_usage(Read read) {
   try {
@@ -35,9 +35,9 @@ auto as_usage(Read read) {
   }
 }
 
-// Where the folders of shipped recipes may be: in the working folder (a checkout), and beside the program (build/ of a
-// checkout, share/wheelsmith of an installation). Not above the working folder: what lies there may be anybody's. The
-// owner of the program that the user runs is trusted already.
+// Folders that may contain the shipped examples: the working folder (a checkout), and folders beside the program
+// (build/ of a checkout, share/wheelsmith of an installation). Folders above the working folder are excluded, because
+// other users may own them. The owner of the program is trusted already.
 std::vector<std::filesystem::path> example_folders() {
   std::error_code ignored;
   const std::filesystem::path program = sys::own_executable();
@@ -55,15 +55,15 @@ std::vector<std::filesystem::path> example_folders() {
   return folders;
 }
 
-// A compiler with a root that is not there finds no headers, and would be blamed for it.
+// With a sysroot that does not exist, the compiler would fail later with misleading messages about headers.
 std::filesystem::path read_sysroot(const settings::Settings& settings) {
   const std::string folder = settings.text("sysroot");
   if (!folder.empty() && !sys::is_folder(folder))
-    throw UsageError(fmt::format("--sysroot {}: there is no such folder", printable(folder)));
+    throw UsageError(fmt::format("--sysroot {}: no such folder", printable(folder)));
   return folder;
 }
 
-// What the user names must be there. `doctor` has checks for the same, with more to say.
+// Paths given by the user must exist. `doctor` checks the same and reports more details.
 void refuse_missing_places(const settings::Settings& settings) {
   std::error_code ignored;
   if (!settings.text("machine").empty()) return;
@@ -95,7 +95,7 @@ std::shared_ptr<const toolchain::Description> read_machine(const std::string& fi
   });
 }
 
-// Files of an image are other files than ours of the same name.
+// A file in an image differs from the host's file of the same name.
 toolchain::Memo make_memo(store::Store& store) {
   const auto image = container::inside(sys::current_environment());
   const std::string place = image ? image->id + "\n" : "";
@@ -123,7 +123,7 @@ std::string variable(const sys::Environment& environment, const std::string& nam
 
 void SettingOptions::add_to(CLI::App& command, const std::vector<std::string>& names) {
   for (const settings::Option& option : settings::all_options()) {
-    // What chooses the settings file belongs to every command that reads one.
+    // Every command that reads settings has the options that select the settings file.
     const bool wanted =
         option.allowed == settings::Allowed::not_in_files ||
         (names.empty() ? option.name != "packages" : std::ranges::find(names, option.name) != names.end());
@@ -149,10 +149,10 @@ run::SandboxOptions sandbox_options(const settings::Settings& settings) {
   for (const std::string& path : settings.list("sandbox-open")) {
     std::error_code error;
     if (!std::filesystem::exists(path, error))
-      throw UsageError(fmt::format("--sandbox-open {}: there is no such file or folder", printable(path)));
+      throw UsageError(fmt::format("--sandbox-open {}: no such file or folder", printable(path)));
     options.open.push_back(std::filesystem::absolute(path));
   }
-  // Trying what the kernel allows starts a process: not for a build that is in the store.
+  // Probing the kernel starts a process, so `auto` does it only when a step is really built.
   if (options.mode != "auto") (void)run::sandbox_mode(options);
   return options;
 }
@@ -168,7 +168,7 @@ settings::Settings SettingOptions::read(const std::vector<std::string>& packages
         result.set_from_command_line(name, document::Array(values.begin(), values.end()));
         continue;
       }
-      // What may stand several times is joined the way the environment would have it.
+      // Values of a repeated option are joined as in the environment variable.
       const auto& options = settings::all_options();
       const auto option = std::ranges::find(options, name, &settings::Option::name);
       const bool one_to_a_line =
@@ -189,7 +189,7 @@ unsigned number_setting(const settings::Settings& settings, const std::string& n
   const std::string text = settings.text(name);
   if (text.empty()) return fallback;
   const auto number = to_number(text);
-  return static_cast<unsigned>(number.value_or(fallback));  // its form has been checked
+  return static_cast<unsigned>(number.value_or(fallback));  // validated when it was set
 }
 
 std::filesystem::path own_recipe_folder() {
@@ -241,7 +241,7 @@ Session::Session(const settings::Settings& settings, bool upgrade) : m_settings(
 
 fetch::FetchOptions Session::fetch_options() const {
   fetch::FetchOptions options;
-  // It is this machine that fetches, whichever is planned for.
+  // Downloads run on this machine, even if the plan is for another one.
   const sys::Environment environment = sys::current_environment();
   const std::filesystem::path python = sys::find_program("python3", variable(environment, "PATH"));
   options.index = fetch::read_pip_settings(environment, variable(environment, "VIRTUAL_ENV"));

@@ -16,22 +16,23 @@
 #include "recipe/recipe.h"
 #include "remote/remote_store.h"
 #include "run/job.h"
+#include "run/slurm/slurm_executor.h"
 #include "settings/settings.h"
 #include "source/git/repositories.h"
 #include "source/patches/patch_work.h"
 #include "store/store.h"
 #include "toolchain/toolchain.h"
 
-// What the commands that plan and build share: settings from all places, the store, the recipes, the machine.
+// State shared by the commands that plan and build: the settings, the store, the recipes, the machine.
 
 namespace wheelsmith::cli {
 
-// Options that are settings too: the same names, kinds and help texts as in files and in the environment.
+// Command-line options that are also settings, with the same names, kinds and help texts.
 class SettingOptions {
  public:
-  // Adds the named options, or all but `packages` when none is named.
+  // Adds the given options, or all except `packages` if none is given.
   void add_to(CLI::App& command, const std::vector<std::string>& names = {});
-  // All settings, the command line's on top.
+  // All settings; the command line has the highest precedence.
   [[nodiscard]] settings::Settings read(const std::vector<std::string>& packages = {}) const;
 
  private:
@@ -39,7 +40,7 @@ class SettingOptions {
   std::map<std::string, bool> m_flags;
 };
 
-// --sandbox and --sandbox-open. Throws where the kernel does not have what was asked for.
+// --sandbox and --sandbox-open. Throws if the kernel does not support the requested mode.
 run::SandboxOptions sandbox_options(const settings::Settings& settings);
 
 class Session {
@@ -47,11 +48,11 @@ class Session {
   explicit Session(const settings::Settings& settings, bool upgrade = false);
 
   [[nodiscard]] choose::Request request() const;
-  // The same for what plans: with packages, and with no word that only the doctor could make something of.
+  // The same for commands that plan: requires packages, and rejects values that only `doctor` can report on.
   [[nodiscard]] choose::Request build_request() const;
-  // Lives no longer than the session.
+  // Must not outlive the session.
   [[nodiscard]] plan::PlanInputs inputs();
-  // The remote stores of the settings; none with --offline.
+  // The remote stores in the settings; none with --offline.
   [[nodiscard]] remote::RemoteStores& remotes() { return *m_remotes; }
   // The interpreter that pip's own settings and default index are taken from.
   [[nodiscard]] const toolchain::Host& host() const { return m_host; }
@@ -74,33 +75,36 @@ class Session {
   std::vector<std::string> m_remote_notes;
 };
 
-// The store of the settings, else the user's default one.
+// The store given by the settings, else the user's default store.
 std::unique_ptr<store::Store> open_store(const settings::Settings& settings);
 store::StoreOptions store_options(const settings::Settings& settings);
 
-// The user's recipes: --recipes, else recipes/ beside their config.toml; "" where there is none.
+// The folder of the user's recipes: --recipes, else recipes/ beside config.toml; "" if there is none.
 std::filesystem::path recipe_folder(const settings::Settings& settings);
-// The second of these, whether it is there or not; "" without a home.
+// recipes/ beside config.toml, whether or not it exists; "" without a home folder.
 std::filesystem::path own_recipe_folder();
 
-// The folder of patch sets: `given` (--patch-dir), else where source::find_patch_folder() finds one.
+// The folder of patch sets: `given` (--patch-dir), else the one that source::find_patch_folder() finds.
 source::PatchFolder patch_folder(const std::string& given, const settings::Settings& settings);
 
 // Repositories that report their progress on standard error.
 std::unique_ptr<source::Repositories> make_repositories(Session& session);
 plan::BundleInputs bundle_inputs(Session& session, source::Repositories& repositories);
 
-// Where an image is set (--container) and we are not inside it yet: runs this same command in there, and gives its exit
-// status. Throws Error.
+// If an image is set (--container) and this process is not inside it: runs the same command in the image and returns
+// its exit status. Throws Error.
 std::optional<int> run_in_container(const settings::Settings& settings);
 
-// The compile cache of the settings. Throws UsageError.
+// The compile cache options from the settings. Throws UsageError.
 cache::CacheOptions cache_options(const settings::Settings& settings, const store::Store& store);
 
-inline constexpr const char* k_editable_help =
-    "Build the folder of --source NAME=FOLDER in place and link it into --into ENV, like pip install -e";
+// [slurm] of the settings. Throws UsageError.
+run::SlurmOptions slurm_options(const settings::Settings& settings);
 
-// A whole number of a setting; throws UsageError.
+inline constexpr const char* k_editable_help =
+    "Build the source folder in place and link it into --into ENV, like pip install -e";
+
+// A setting that is a whole number. Throws UsageError.
 unsigned number_setting(const settings::Settings& settings, const std::string& name, unsigned fallback);
 
 }  // namespace wheelsmith::cli

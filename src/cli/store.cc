@@ -1,4 +1,4 @@
-// `store`: its size and contents, its verification, its garbage collection, and removal by name.
+// `store`: shows, verifies and garbage-collects the store, and removes wheels by name.
 
 #include "report/store.h"
 
@@ -49,14 +49,15 @@ struct WheelChoice {
 WheelChoice read_choice(const std::string& text) {
   const std::size_t at = text.find("==");
   WheelChoice choice{pep::normalized_name(text.substr(0, at)), std::nullopt};
-  if (choice.name.empty()) throw UsageError(fmt::format("{} is not NAME or NAME==VERSION", printable(text)));
+  if (choice.name.empty())
+    throw UsageError(fmt::format("{} is not of the form NAME or NAME==VERSION", printable(text)));
   if (at == text.npos) return choice;
   choice.version = pep::Version::try_parse(text.substr(at + 2));
   if (!choice.version) throw UsageError(fmt::format("{} is not a valid version", printable(text.substr(at + 2))));
   return choice;
 }
 
-// The wheels that the names mean; throws Error for a name without any.
+// The wheels selected by the names. Throws Error for a name that selects none.
 std::vector<store::StoredWheel> chosen(const std::vector<store::StoredWheel>& wheels,
                                        const std::vector<std::string>& names) {
   if (names.empty()) return wheels;
@@ -112,7 +113,7 @@ int verify(const StoreCommand& command) {
 int collect(const StoreCommand& command) {
   const double seconds = command.older_than_days.value_or(0) * 86'400;
   if (!(seconds >= 0) || seconds > 1e11) throw UsageError("--older-than takes a number of days");
-  // Without a size and an age only leftovers are removed.
+  // Without a size and an age, only leftover temporary files are removed.
   std::uint64_t keep = command.older_than_days ? 0 : std::numeric_limits<std::uint64_t>::max();
   if (!command.keep.empty()) keep = parse_size("--keep", command.keep);
   const auto store = open_store(command.settings.read());
@@ -141,7 +142,7 @@ int remove_chosen(const StoreCommand& command) {
   return collected.held.empty() ? k_fine : k_not_fine;
 }
 
-// The steps that names and keys mean; all of them where none is given.
+// The steps that match the names and keys; all if none is given.
 std::vector<store::StoredWheel> chosen_steps(const std::vector<store::StoredWheel>& wheels,
                                              const std::vector<std::string>& words) {
   std::vector<std::string> names;
@@ -183,7 +184,7 @@ std::vector<store::StoredWheel> listed(const remote::Listing& listing) {
   return wheels;
 }
 
-// Copies one after the other; a step that fails is an item of the answer.
+// A step that fails becomes an item of the result.
 int copy_all(const StoreCommand& command, report::Copied copied, const std::vector<store::StoredWheel>& wheels,
              const std::function<bool(const std::string& key)>& copy) {
   bool good = true;
@@ -191,7 +192,7 @@ int copy_all(const StoreCommand& command, report::Copied copied, const std::vect
     report::CopiedStep step{wheel.key, wheel.wheel_name, wheel.bytes};
     try {
       step.was_there = !copy(wheel.key);
-    } catch (const Error& error) {  // one step becomes an item
+    } catch (const Error& error) {  // becomes an item
       step.error = error.what();
       good = false;
     }
@@ -239,7 +240,7 @@ int pull(const StoreCommand& command) {
   sys::install_interrupt_flag();
   if (is_remote_place(place)) {
     remote::RemoteStore other(place, copy_options(settings));
-    // A plain web server has no list, but gives what is asked for by key.
+    // A plain web server has no list, but can serve steps by key.
     const bool keys_only = !words.empty() && std::ranges::all_of(words, remote::is_digest);
     std::vector<store::StoredWheel> wheels;
     if (keys_only) {
@@ -254,7 +255,7 @@ int pull(const StoreCommand& command) {
     return copy_all(command, {other.name(), own->root().string(), {}}, wheels, [&](const std::string& key) {
       if (own->find_step(key)) return false;
       const auto record = other.find(key);
-      if (!record) throw Error("it is not there");
+      if (!record) throw Error("the remote store does not have it");
       other.pull(*record, *own);
       return true;
     });
@@ -289,41 +290,43 @@ void add_store(CLI::App& app, Outcome& outcome) {
       "  wheelsmith store push flash-attn https://wheels.example.com/store\n"
       "  wheelsmith store verify --rebuild");
   const auto made = std::make_shared<StoreCommand>();
-  CLI::App* init_command =
-      add_store_command(*sub, "init", "Create a store, or say whether machines share it", made, outcome, init_store);
+  CLI::App* init_command = add_store_command(*sub, "init", "Create a store, or set whether several machines share it",
+                                             made, outcome, init_store);
   CLI::Option* shared = init_command->add_flag("--shared", made->shared, "Several machines use it at the same time");
   init_command->add_flag("--local", made->local, "One machine uses it, even on a network file system")
       ->excludes(shared);
   add_store_command(*sub, "stats", "Show the size of each part", std::make_shared<StoreCommand>(), outcome, stats);
   const auto listed = std::make_shared<StoreCommand>();
   add_store_command(*sub, "ls", "List finished wheels: package, version, size, age", listed, outcome, list_wheels)
-      ->add_option("NAME[==VERSION]", listed->names, "Only wheels of these packages");
+      ->add_option("NAME[==VERSION]", listed->names, "List only wheels of these packages");
   const auto verified = std::make_shared<StoreCommand>();
   add_store_command(*sub, "verify", "Compare every file with its checksum", verified, outcome, verify)
       ->add_flag("--rebuild", verified->rebuild, "Rebuild the index from the files");
   const auto collected = std::make_shared<StoreCommand>();
-  CLI::App* gc = add_store_command(*sub, "gc", "Remove what is cheapest to make again, least recently used first",
-                                   collected, outcome, collect);
+  CLI::App* gc =
+      add_store_command(*sub, "gc", "Free space: remove what is cheapest to recreate, least recently used first",
+                        collected, outcome, collect);
   gc->footer(
       "Removes temporary files first, then build trees and logs, shims, downloads, environments, objects of the "
-      "compile "
-      "cache,\nand wheels last. What a running build uses stays, and so does the measured memory of compiles.");
-  gc->add_option("--keep", collected->keep,
-                 "Size that may remain, like 20GB; default: remove only temporary files and what --older-than names");
-  gc->add_option("--older-than", collected->older_than_days, "Only what has not been used for this many days");
+      "compile cache, and wheels last. Keeps everything that a running build uses, and the memory measurements of "
+      "compiles.");
+  gc->add_option(
+      "--keep", collected->keep,
+      "Target size of the store, such as 20GB; default: remove only temporary files and what --older-than selects");
+  gc->add_option("--older-than", collected->older_than_days, "Remove only what was not used for this many days");
   gc->add_flag("--dry-run", collected->dry_run, "Show what would be removed, and remove nothing");
   const auto pushed = std::make_shared<StoreCommand>();
   CLI::App* push_command =
       add_store_command(*sub, "push", "Copy finished steps to another store", pushed, outcome, push);
-  push_command->add_option("NAME|KEY … URL|DIR", pushed->names, "Packages or keys, default: all; then where to")
+  push_command->add_option("NAME|KEY … URL|DIR", pushed->names, "Packages or keys, default: all; then the target store")
       ->required();
   push_command
       ->add_option("--token-file", pushed->token_file,
-                   "File that holds the token of a remote store; default: $WHEELSMITH_STORE_TOKEN")
+                   "File that contains the token of a remote store; default: $WHEELSMITH_STORE_TOKEN")
       ->type_name("FILE");
   const auto pulled = std::make_shared<StoreCommand>();
   add_store_command(*sub, "pull", "Copy finished steps from another store", pulled, outcome, pull)
-      ->add_option("NAME|KEY … URL|DIR", pulled->names, "Packages or keys, default: all; then where from")
+      ->add_option("NAME|KEY … URL|DIR", pulled->names, "Packages or keys, default: all; then the source store")
       ->required();
   const auto removed = std::make_shared<StoreCommand>();
   CLI::App* rm = add_store_command(*sub, "rm", "Remove the wheels of a package and their build trees", removed, outcome,

@@ -36,11 +36,11 @@ int test(const TestCommand& command) {
 
 void add_test(CLI::App& app, Outcome& outcome) {
   auto command = std::make_shared<TestCommand>();
-  CLI::App* sub = app.add_subcommand("test", "Run the tests that a wheel carries, on this machine");
+  CLI::App* sub = app.add_subcommand("test", "Run the tests in a wheel's recipe on this machine");
   sub->footer(
-      "Wheels built by wheelsmith carry their recipe. The tests run in a fresh environment; those that need a GPU are "
-      "`not run`\n"
-      "where there is none. The architectures in the wheel are compared with the GPUs that are here.\n\n"
+      "Wheels built by wheelsmith contain their recipe. Its tests run in a fresh environment; tests that need a GPU "
+      "are reported as `not run` if there is none. The architectures in the wheel are compared with the GPUs of this "
+      "machine.\n\n"
       "Example:\n  wheelsmith test wheelhouse/texture-1.0.0+cu130-cp311-abi3-manylinux_2_34_x86_64.whl");
   sub->add_option("WHEEL", command->paths, "Wheels")->required();
   command->settings.add_to(*sub, {"python", "store", "offline", "sandbox", "sandbox-open"});

@@ -1,4 +1,4 @@
-// `trust`: which wheelsmith.toml may set options that run programs or name places.
+// `trust`: manages which wheelsmith.toml files may set options that run programs or choose paths and servers.
 
 #include "settings/trust.h"
 
@@ -33,14 +33,14 @@ bool is_file(const fs::path& path) {
 
 bool has_patches(const fs::path& folder) { return sys::is_folder(patches_in(folder)); }
 
-// The file of the folder that the user names, or else the one that other commands would find.
+// The file in the given folder, or else the one that other commands would find.
 fs::path file_of(const TrustCommand& command) {
   if (command.folder.empty()) {
     std::error_code ignored;
     const fs::path found = settings::project_file(fs::current_path(ignored));
     if (!found.empty()) return found;
     if (has_patches(".")) return fs::path(".") / settings::k_project_file_name;
-    throw UsageError("there is no wheelsmith.toml in this folder or above it, up to the root of its repository");
+    throw UsageError("no wheelsmith.toml in this folder or its parents, up to the root of the repository");
   }
   const fs::path given = command.folder;
   return given.filename() == settings::k_project_file_name ? given : given / settings::k_project_file_name;
@@ -49,7 +49,7 @@ fs::path file_of(const TrustCommand& command) {
 report::TrustItem trust_patches(const fs::path& folder, settings::TrustList& list) {
   if (!settings::is_own_folder(folder))
     throw UsageError(
-        fmt::format("{} belongs to another user, or everybody can write to it", printable(folder.string())));
+        fmt::format("{} belongs to another user, or other users can write to it", printable(folder.string())));
   const settings::TrustedFile identity = settings::identity_of_folder(folder);
   list.add(identity);
   return {identity, "trusted", {}};
@@ -60,7 +60,7 @@ report::TrustItem trust(const TrustCommand& command, settings::TrustList& list) 
   if (!is_file(file) && has_patches(file.parent_path())) return trust_patches(patches_in(file.parent_path()), list);
   if (!is_file(file))
     throw UsageError(
-        fmt::format("{} holds neither wheelsmith.toml nor patches", printable(file.parent_path().string())));
+        fmt::format("{} contains neither wheelsmith.toml nor patches", printable(file.parent_path().string())));
   const settings::ProjectText project = settings::read_project_text(file);
   require_own_file(project);
   settings::Settings settings;
@@ -69,7 +69,7 @@ report::TrustItem trust(const TrustCommand& command, settings::TrustList& list) 
   return {project.identity, "trusted", settings.risky_options()};
 }
 
-// The file may be gone; its trust can still be taken back.
+// The file may be gone; its entry can still be removed.
 report::TrustItem remove(const TrustCommand& command, settings::TrustList& list) {
   const fs::path file = fs::absolute(file_of(command)).lexically_normal();
   std::error_code error;
@@ -87,7 +87,7 @@ std::string state_of(const settings::TrustedFile& trusted) {
     const settings::TrustedFile now =
         folder ? settings::identity_of_folder(trusted.file) : settings::read_project_text(trusted.file).identity;
     return now.sha256 == trusted.sha256 ? "trusted" : "changed";
-  } catch (const Error&) {  // what cannot be read would not be used either
+  } catch (const Error&) {  // an unreadable file would not be used either
     return "missing";
   }
 }
@@ -112,19 +112,18 @@ int run_trust(const TrustCommand& command) {
 
 void add_trust(CLI::App& app, Outcome& outcome) {
   auto command = std::make_shared<TrustCommand>();
-  CLI::App* sub = app.add_subcommand("trust", "Let the wheelsmith.toml of a folder set every option");
+  CLI::App* sub = app.add_subcommand("trust", "Allow the wheelsmith.toml of a folder to set any option");
   sub->footer(
-      "Without trust, a wheelsmith.toml may only choose what is built: packages, variants, architectures, versions. "
-      "Trust\n"
-      "is for the file as it is now; a file that changed must be trusted again. docs/settings.md says more.\n\n"
+      "An untrusted wheelsmith.toml may only choose what to build: packages, variants, architectures, versions. Trust "
+      "applies to the current contents; trust the file again after it changes. See docs/settings.md.\n\n"
       "Examples:\n"
       "  wheelsmith trust\n"
       "  wheelsmith trust ~/src/project\n"
       "  wheelsmith trust --list\n"
       "  wheelsmith trust --remove ~/src/project");
   CLI::Option* folder =
-      sub->add_option("DIR", command->folder, "Folder of the file; default: where other commands would find one");
-  CLI::Option* remove = sub->add_flag("--remove", command->remove, "Take the trust back");
+      sub->add_option("DIR", command->folder, "Folder of the file; default: the folder where other commands find one");
+  CLI::Option* remove = sub->add_flag("--remove", command->remove, "Stop trusting the file");
   sub->add_flag("--list", command->list, "List the trusted files")->excludes(remove)->excludes(folder);
   command->output.add_to(*sub);
   sub->callback([command, &outcome] { outcome = [command] { return run_trust(*command); }; });

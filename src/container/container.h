@@ -8,12 +8,11 @@
 
 #include "sys/process/process.h"
 
-// Builds inside an image: the whole command runs there again, in a container of podman, docker or apptainer.
-//
-// Interpreters, compilers and toolkits are the image's; our program, the store and what the command names are mounted.
-// Everything of ours is seen inside under the path that it has outside, so that relative paths, the store's
-// environments and the messages mean the same on both sides. The image's id goes into each step's key: a wheel of one
-// image is never taken for a wheel of another.
+// Builds inside an image: the whole command runs again in a container of podman, docker or apptainer.
+// Interpreters, compilers and toolkits come from the image; wheelsmith, the store and the paths given on the command
+// line are mounted. Mounted paths are the same inside and outside, so that relative paths, the store's environments and
+// messages are valid on both sides. The image's id is part of each step's key, so that wheels of different images are
+// never mixed up.
 
 namespace wheelsmith::container {
 
@@ -24,9 +23,9 @@ struct Image {
   Engine engine = Engine::podman;
   std::filesystem::path program;  // the engine's
   std::string name;               // as the user wrote it
-  std::string reference;          // what is run: an id that no later pull can move, or a file
+  std::string reference;          // passed to the engine: an id that a later pull cannot change, or a file
   std::string id;                 // "sha256:…" of its content
-  bool rootless = true;           // our user is root inside, so what is written belongs to us
+  bool rootless = true;           // the user is root inside, so written files belong to the user
 };
 
 struct Mount {
@@ -34,38 +33,38 @@ struct Mount {
   bool writable = false;
 };
 
-// What a container is given.
+// The inputs of a container.
 struct Container {
   std::vector<Mount> mounts;
-  std::vector<std::filesystem::path> empty_folders;  // there, writable and gone at the end
+  std::vector<std::filesystem::path> empty_folders;  // exist, are writable, and are discarded at the end
   std::filesystem::path folder;                      // working directory
-  sys::Environment variables;                        // in addition to the image's own
-  std::vector<std::string> options;                  // the user's, for the engine
+  sys::Environment variables;                        // in addition to those of the image
+  std::vector<std::string> options;                  // the user's options for the engine
   bool terminal = false;
   bool nvidia = false, amd = false;  // GPUs of this machine
   bool rootless = true;              // as in Image
-  unsigned user = 0, group = 0;      // ours
+  unsigned user = 0, group = 0;      // of this process
 };
 
-// Which engine and image: `engine` is podman, docker, apptainer, or auto. An image that is not here is pulled unless
-// `offline`; `store` is where apptainer's images are kept. Throws Error in the engine's own words.
+// Finds the engine and the image. `engine` is podman, docker, apptainer, or auto. A missing image is pulled unless
+// `offline`; apptainer's images are kept in `store`. Throws Error with the engine's message.
 Image find_image(const std::string& name, const std::string& engine, const std::filesystem::path& store, bool offline);
 
-// How the engine is called.
+// The command line of the engine.
 struct EngineCall {
   std::vector<std::string> argv;
-  sys::Environment variables;  // for the engine's process: values that no list of processes should show
+  sys::Environment variables;  // for the engine's process: values that must not be visible in process lists
 };
 EngineCall engine_call(const Image& image, const Container& container, const std::vector<std::string>& argv);
 
-// Runs it with our streams and hands on its exit status. Throws Error where the engine cannot start a container, with
-// what is known about the reason. SIGINT and SIGTERM reach what runs inside.
+// Runs it with the streams of this process and returns its exit status. Throws Error with the likely reason if the
+// engine cannot start a container. Forwards SIGINT and SIGTERM.
 int run_inside(const Image& image, const Container& container, const std::vector<std::string>& argv);
 
-// Sentences about what on this machine keeps containers without root from starting; `root` is "/" but in tests.
+// The settings of this machine that prevent rootless containers, one sentence each; `root` is "/" except in tests.
 std::vector<std::string> obstacles(const std::filesystem::path& root, unsigned user, const std::string& user_name);
 
-// The image that we run in ourselves, as run_inside() has said in our environment.
+// The image of the container that this process runs in, from the environment variable set by run_inside().
 struct Inside {
   std::string engine, image, id;
 };

@@ -33,7 +33,7 @@ const Mount* mount_of(const Container& container, const fs::path& path) {
 
 }  // namespace
 
-TEST(EngineCall, IsWhatEachEngineUnderstands) {
+TEST(EngineCall, UsesTheSyntaxOfEachEngine) {
   Container container;
   container.mounts = {{"/store", true}, {"/src", false}};
   container.folder = "/src";
@@ -61,7 +61,7 @@ TEST(EngineCall, IsWhatEachEngineUnderstands) {
   EXPECT_TRUE(apptainer.ends_with("|--cpus=2|sha256:ab|/opt/w|build|a b")) << apptainer;
 }
 
-// A list of processes is for everybody to see, and an index' URL may hold a password.
+// Process lists are public, and an index URL may contain a password.
 TEST(EngineCall, KeepsValuesOutOfTheCommandLine) {
   Container container;
   container.folder = "/";
@@ -73,7 +73,7 @@ TEST(EngineCall, KeepsValuesOutOfTheCommandLine) {
   }
 }
 
-TEST(EngineCall, RefusesPathsThatCannotBeSaid) {
+TEST(EngineCall, RejectsPathsThatCannotBeMounted) {
   Container container;
   container.folder = "/";
   container.mounts = {{"/a,readonly=false", false}};
@@ -84,7 +84,7 @@ TEST(EngineCall, RefusesPathsThatCannotBeSaid) {
   EXPECT_THROW(engine_call(image_of(Engine::apptainer), container, {"/w"}), Error);
 }
 
-TEST(Inside, IsToldByTheCall) {
+TEST(Inside, IsDetectedByTheVariable) {
   Container container;
   container.folder = "/";
   const EngineCall call = engine_call(image_of(Engine::podman), container, {"/w"});
@@ -97,7 +97,7 @@ TEST(Inside, IsToldByTheCall) {
   EXPECT_THROW(inside({{k_inside_variable, "1"}}), Error);
 }
 
-TEST(FindImage, RefusesWhatIsNotAName) {
+TEST(FindImage, RejectsInvalidNames) {
   for (const char* name : {"", "-v", "a b", "a\nb"}) EXPECT_THROW(find_image(name, "auto", "/nowhere", true), Error);
 }
 
@@ -140,7 +140,7 @@ TEST_F(VisibleTest, OnlyStoreAndWheelhouseCanBeWritten) {
   EXPECT_EQ(container.variables.at("WHEELSMITH_STORE"), around.store.string());
 }
 
-TEST_F(VisibleTest, TheHomeFolderIsNeverShown) {
+TEST_F(VisibleTest, TheHomeFolderIsNeverMounted) {
   const fs::path home = folder.path() / "home";
   around.folder = home;
   settings.set_from_command_line("source", "x=" + home.string());
@@ -150,7 +150,7 @@ TEST_F(VisibleTest, TheHomeFolderIsNeverShown) {
   EXPECT_EQ(container.empty_folders, std::vector<fs::path>{home});
 }
 
-TEST_F(VisibleTest, WhatTheSettingsNameIsShown) {
+TEST_F(VisibleTest, PathsInTheSettingsAreMounted) {
   const fs::path recipes = make_file("elsewhere/recipes/x.toml").parent_path();
   const fs::path mirror = make_file("elsewhere/mirror/x.git/HEAD").parent_path().parent_path();
   const fs::path cert = make_file("etc/ca.pem");
@@ -171,20 +171,20 @@ TEST_F(VisibleTest, WhatTheSettingsNameIsShown) {
   EXPECT_EQ(container.variables.at("PIP_CERT"), cert.string());
 }
 
-TEST_F(VisibleTest, NothingThatHoldsTheHomeFolderCanBeWritten) {
+TEST_F(VisibleTest, ParentsOfTheHomeFolderAreNotWritable) {
   const fs::path home = folder.path() / "home";
   for (const fs::path& out : {home, folder.path(), fs::path("/opt"), fs::path("/")}) {
     settings.set_from_command_line("out", out.string());
     EXPECT_THROW(visible(settings, around, image_of(Engine::podman)), Error) << out;
   }
-  // By another name.
+  // Through a link.
   fs::create_directory_symlink(home, folder.path() / "link");
   around.environment["HOME"] = (folder.path() / "link").string();
   settings.set_from_command_line("out", home.string());
   EXPECT_THROW(visible(settings, around, image_of(Engine::podman)), Error);
 }
 
-// The nearest folder around decides: a source within a wheelhouse within a project stays read-only.
+// The innermost mount decides: a source inside a wheelhouse inside a project stays read-only.
 TEST_F(VisibleTest, MountsWithinMounts) {
   const fs::path source = make_file("home/project/wheelhouse/src/setup.py").parent_path();
   settings.set_from_command_line("source", "x=" + source.string());
@@ -193,8 +193,8 @@ TEST_F(VisibleTest, MountsWithinMounts) {
   EXPECT_FALSE(mount_of(container, source)->writable);
 }
 
-// The file comes with the source, and must not open other folders.
-TEST_F(VisibleTest, AForgedGitFileShowsNothing) {
+// The file comes with the source, and must not expose other folders.
+TEST_F(VisibleTest, AForgedGitFileExposesNothing) {
   make_file("home/.ssh/a/b/key");
   make_file("repo/setup.py");
   sys::write_file(folder.path() / "repo/.git", "gitdir: " + (folder.path() / "home/.ssh/a/b").string() + "\n");
@@ -204,8 +204,8 @@ TEST_F(VisibleTest, AForgedGitFileShowsNothing) {
   EXPECT_EQ(mount_of(container, folder.path() / "home/.ssh"), nullptr);
 }
 
-// setuptools-scm and its like ask git, which needs the repository above and, for a worktree, the one behind it.
-TEST_F(VisibleTest, ASourceBringsItsRepository) {
+// setuptools-scm and similar tools call git, which needs the repository above and, for a worktree, the main repository.
+TEST_F(VisibleTest, ASourceIsMountedWithItsRepository) {
   make_file("repo/sub/setup.py");
   fs::create_directories(folder.path() / "main/.git/worktrees/repo");
   make_file("main/.git/HEAD");
@@ -217,10 +217,10 @@ TEST_F(VisibleTest, ASourceBringsItsRepository) {
   const Container container = shown();
   EXPECT_NE(mount_of(container, folder.path() / "repo"), nullptr);
   EXPECT_NE(mount_of(container, folder.path() / "main/.git"), nullptr);
-  EXPECT_EQ(mount_of(container, folder.path() / "repo/sub"), nullptr);  // part of the first
+  EXPECT_EQ(mount_of(container, folder.path() / "repo/sub"), nullptr);  // inside the first mount
 }
 
-TEST_F(VisibleTest, SomeVariablesGoIn) {
+TEST_F(VisibleTest, SomeVariablesArePassed) {
   around.environment["WHEELSMITH_ARCH"] = "9.0";
   around.environment["https_proxy"] = "http://proxy.example";
   around.environment["TORCH_CUDA_ARCH_LIST"] = "8.0";
@@ -235,8 +235,8 @@ TEST_F(VisibleTest, SomeVariablesGoIn) {
     EXPECT_FALSE(container.variables.contains(name)) << name;
 }
 
-// The list of what is trusted stays outside; what it decided is told.
-TEST_F(VisibleTest, ATrustedProjectFileIsNamedAndAnotherIsNot) {
+// The list of trusted files stays outside; only the decision is passed.
+TEST_F(VisibleTest, OnlyATrustedProjectFileIsPassed) {
   const fs::path file = make_file("work/wheelsmith.toml");
   settings.read_project(file, "packages = [\"small\"]\n");
   EXPECT_FALSE(shown().variables.contains("WHEELSMITH_CONFIG"));
@@ -244,7 +244,7 @@ TEST_F(VisibleTest, ATrustedProjectFileIsNamedAndAnotherIsNot) {
   EXPECT_EQ(shown().variables.at("WHEELSMITH_CONFIG"), file);
 }
 
-TEST_F(VisibleTest, DevicesAreThoseThatTheEngineCanPass) {
+TEST_F(VisibleTest, OnlyDevicesThatTheEngineSupportsArePassed) {
   make_file("machine/dev/nvidiactl");
   make_file("machine/dev/kfd");
   EXPECT_TRUE(shown(Engine::apptainer).nvidia);
@@ -254,7 +254,7 @@ TEST_F(VisibleTest, DevicesAreThoseThatTheEngineCanPass) {
   EXPECT_TRUE(shown(Engine::podman).amd);
 }
 
-TEST(Obstacles, AreToldWithWhatRemovesThem) {
+TEST(Obstacles, AreReportedWithTheirFixes) {
   sys::TempDir folder;
   const auto put = [&](const char* name, const char* text) {
     fs::create_directories((folder.path() / name).parent_path());

@@ -8,17 +8,18 @@ namespace wheelsmith::container {
 
 namespace {
 
-// Their own lists have these between the parts of a mount, and no common way to quote them.
+// The engines separate the parts of a mount by these characters, without a common way to quote them.
 void check_mountable(const std::filesystem::path& path, Engine engine) {
   const std::string text = path.string();
   const std::string_view separators = engine == Engine::apptainer ? ",:\n" : ",\"\n";
   if (text.find_first_of(separators) != std::string::npos)
-    throw Error(fmt::format("{} cannot be shown to a container: {} cannot mount a path with a comma, colon or quote",
-                            printable(text), to_string(engine)));
+    throw Error(
+        fmt::format("cannot mount {} into the container: {} does not support paths with a comma, colon or quote",
+                    printable(text), to_string(engine)));
 }
 
 bool has_value_in_call(std::string_view name) {
-  // These also mean something to the engine itself, whose own must stay as they are.
+  // The engine itself also reads these variables, and its own values must not change.
   return name == "HOME" || name == "XDG_CONFIG_HOME" || name == "PATH";
 }
 
@@ -41,14 +42,15 @@ void add_all(std::vector<std::string>& words, std::initializer_list<std::string>
 EngineCall oci_call(const Image& image, const Container& container) {
   EngineCall call;
   std::vector<std::string>& words = call.argv;
-  // The host's network: mirrors, proxies and caches on loopback work as they do outside. What compiles has none.
+  // The host's network, so that mirrors, proxies and caches on loopback work as outside. Compile phases have no
+  // network.
   words = {image.program.string(), "run", "--rm", "--network", "host", "--workdir", container.folder.string()};
   if (container.terminal) words.emplace_back("-it");
   if (image.engine == Engine::podman) {
     // Relabelling would change the user's files.
     add_all(words, {"--pull", "never", "--security-opt", "label=disable"});
   }
-  // Without it, what is written on our disks would belong to root.
+  // Without it, files written on the host would belong to root.
   if (!container.rootless) add_all(words, {"--user", fmt::format("{}:{}", container.user, container.group)});
   for (const std::filesystem::path& folder : container.empty_folders) {
     check_mountable(folder, image.engine);
@@ -101,7 +103,7 @@ EngineCall engine_call(const Image& image, const Container& container, const std
     call.argv.push_back(image.reference);
     call.argv.push_back(argv.front());
   } else {
-    // The image's own entry point may print a banner or start a shell.
+    // The image's entry point may print a banner or start a shell.
     call = oci_call(image, given);
     add_all(call.argv, {"--entrypoint", argv.front(), image.reference});
   }

@@ -27,18 +27,17 @@ std::optional<Found> find_engine(Engine engine) {
   return Found{engine, program};
 }
 
-// podman before docker: it needs no service and no root. The client of docker alone can start nothing.
+// podman before docker: it needs no service and no root. docker's client without its service can start nothing.
 Found choose_engine(const std::string& name, bool is_file) {
   for (const Engine engine : {Engine::podman, Engine::docker, Engine::apptainer}) {
     if (name == "auto" ? is_file && engine != Engine::apptainer : name != to_string(engine)) continue;
     const auto found = find_engine(engine);
     if (found) return *found;
     if (name != "auto" || is_file)
-      throw Error(
-          fmt::format("--container: there is no {} in PATH; install it, or name another with --container-engine",
-                      to_string(engine)));
+      throw Error(fmt::format("--container: no {} in PATH; install it, or choose another with --container-engine",
+                              to_string(engine)));
   }
-  throw Error("--container: there is no podman, docker or apptainer in PATH; install one (apt-get install podman)");
+  throw Error("--container: no podman, docker or apptainer in PATH; install one (apt-get install podman)");
 }
 
 std::string last_line(std::string_view text) {
@@ -54,13 +53,13 @@ sys::Captured ask(const fs::path& program, std::vector<std::string> words) {
   return sys::capture({.argv = words});
 }
 
-// Nothing when the image is not here.
+// nullopt if the image is not on this machine.
 std::optional<std::string> id_of(const Found& engine, const std::string& name) {
   const sys::Captured answer = ask(engine.program, {"image", "inspect", "--format", "{{.Id}}", "--", name});
   const std::string id(trim(answer.output));
   if (answer.exit.good()) {
     if (id.empty() || id.find_first_of(" \n") != std::string::npos)
-      throw Error(fmt::format("{} does not tell the id of {}", to_string(engine.engine), printable(name)));
+      throw Error(fmt::format("{} does not report the id of {}", to_string(engine.engine), printable(name)));
     return id.starts_with("sha256:") ? id : "sha256:" + id;
   }
   const std::string problem = to_lower(answer.errors);
@@ -69,14 +68,14 @@ std::optional<std::string> id_of(const Found& engine, const std::string& name) {
   throw Error(fmt::format("{}: {}", to_string(engine.engine), printable(last_line(answer.errors))));
 }
 
-// Docker's service runs as root, whoever asks it, unless it was set up for one user.
+// Docker's service runs as root for every user, unless it is rootless.
 bool maps_our_user(const Found& engine) {
   if (engine.engine != Engine::docker) return true;
   return ask(engine.program, {"info", "--format", "{{.SecurityOptions}}"}).output.find("rootless") != std::string::npos;
 }
 
 std::string pulled_id(const Found& engine, const std::string& name) {
-  // Progress goes to the terminal: images have gigabytes.
+  // Shows progress on the terminal: images have gigabytes.
   sys::Process pull({.argv = {engine.program.string(), "pull", "--", name}});
   std::string said;
   const sys::Exit exit = pull.wait([&](std::string_view text) {
@@ -88,13 +87,13 @@ std::string pulled_id(const Found& engine, const std::string& name) {
     throw Error(fmt::format("{} cannot pull {}: {}", to_string(engine.engine), printable(name),
                             said.empty() ? sys::to_string(exit) : printable(last_line(said))));
   const auto id = id_of(engine, name);
-  if (!id) throw Error(fmt::format("{} has pulled {} and does not have it", to_string(engine.engine), printable(name)));
+  if (!id) throw Error(fmt::format("{} pulled {} but does not list it", to_string(engine.engine), printable(name)));
   return *id;
 }
 
 bool is_uri(std::string_view name) { return name.find("://") != std::string_view::npos; }
 
-// A file stays where it is; what comes from a registry becomes a file in the store.
+// A file is used in place; an image from a container registry becomes a file in the store.
 Image apptainer_image(const Found& engine, const std::string& name, const fs::path& store, bool offline) {
   Image image{engine.engine, engine.program, name, {}, {}, true};
   std::error_code ignored;
@@ -121,7 +120,7 @@ Image apptainer_image(const Found& engine, const std::string& name, const fs::pa
 
 Image find_image(const std::string& name, const std::string& engine, const fs::path& store, bool offline) {
   if (name.empty() || name.starts_with('-') || name.find_first_of(" \t\r\n") != std::string::npos)
-    throw Error(fmt::format("--container {}: not a valid name of an image", printable(name)));
+    throw Error(fmt::format("--container {}: not a valid image name", printable(name)));
   std::error_code ignored;
   const bool is_file = fs::is_regular_file(name, ignored);
   const Found found = choose_engine(engine.empty() ? "auto" : engine, is_file);

@@ -23,7 +23,7 @@ std::string user_name() {
   return entry == nullptr ? std::to_string(::geteuid()) : entry->pw_name;
 }
 
-// What a switch of the kernel says; nothing where there is no such switch.
+// The value of a kernel parameter; nullopt if it does not exist.
 std::optional<std::string> kernel_switch(const fs::path& root, const char* path) {
   const auto text = sys::read_file_if_possible(root / path, 4096);
   if (!text) return std::nullopt;
@@ -40,7 +40,7 @@ bool has_subordinate_ids(const fs::path& root, const char* file, unsigned user, 
   return false;
 }
 
-// podman, docker and apptainer end with these where they failed themselves; our program never does.
+// Exit statuses of podman, docker and apptainer for their own failures; wheelsmith never uses them.
 bool is_engine_failure(int code) { return code == 125 || code == 126 || code == 127 || code == 255; }
 
 }  // namespace
@@ -49,11 +49,11 @@ std::vector<std::string> obstacles(const fs::path& root, unsigned user, const st
   std::vector<std::string> sentences;
   if (kernel_switch(root, "proc/sys/user/max_user_namespaces") == "0")
     sentences.emplace_back(
-        "the kernel allows no user namespaces (user.max_user_namespaces is 0); root can allow them with "
+        "the kernel does not allow user namespaces (user.max_user_namespaces is 0); root can allow them with "
         "`sysctl user.max_user_namespaces=28633`");
   if (kernel_switch(root, "proc/sys/kernel/unprivileged_userns_clone") == "0")
     sentences.emplace_back(
-        "the kernel allows user namespaces to root only; root can allow them with "
+        "the kernel allows user namespaces only for root; root can allow them with "
         "`sysctl kernel.unprivileged_userns_clone=1`");
   if (kernel_switch(root, "proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1")
     sentences.emplace_back(
@@ -89,11 +89,11 @@ int run_inside(const Image& image, const Container& container, const std::vector
       if (container.rootless) {
         for (const std::string& sentence : obstacles("/", ::geteuid(), user_name())) why += "\n  " + sentence;
       }
-      throw Error(fmt::format("{} could not start a container of {} (exit status {}); its own message is above{}",
+      throw Error(fmt::format("{} could not start a container of {} (exit status {}); see its message above{}",
                               to_string(image.engine), printable(image.name), exit->code, why));
     }
-    // A terminal sends SIGINT to the engine as well, which hands it on; a second one would end the program at once, so
-    // that this one is a SIGTERM.
+    // A terminal also sends SIGINT to the engine, which forwards it. A second SIGINT would kill the program at once, so
+    // send SIGTERM.
     if (sys::interrupted() && !told) {
       process.signal(SIGTERM);
       told = true;

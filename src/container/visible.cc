@@ -1,5 +1,5 @@
-// What a container sees of this machine: as little as the build needs. Foreign code runs in there, so the home folder
-// is never shown as a whole, and only the store, the wheelhouse and the compile cache can be written to.
+// The parts of this machine that a container can access: only what the build needs. Foreign code runs inside, so the
+// home folder is never mounted as a whole, and only the store, the wheelhouse and the compile cache are writable.
 
 #include "container/visible.h"
 
@@ -29,12 +29,12 @@ std::string variable(const sys::Environment& environment, const std::string& nam
   return found == environment.end() ? "" : found->second;
 }
 
-// Folders that an image has its own of.
+// Folders that the image has itself.
 constexpr std::array k_system_folders = {"/bin", "/boot", "/dev",       "/etc",     "/lib",  "/lib64",
                                          "/opt", "/proc", "/root",      "/run",     "/sbin", "/sys",
                                          "/tmp", "/usr",  "/usr/local", "/usr/lib", "/var",  "/var/tmp"};
 
-// "file:///folder", or a path; "" for what is elsewhere.
+// The path of "file:///folder" or of a plain path; "" for other URLs.
 std::string local_path(const std::string& place) {
   if (place.find("://") == std::string::npos) return place;
   return pep::path_of_file_url(place).value_or("");
@@ -57,8 +57,8 @@ class Gatherer {
  public:
   explicit Gatherer(const MountInputs& around) : m_around(around), m_homes(home_folders(around.environment)) {}
 
-  // Shown where it exists. A folder that holds the home folder would show everything of the user's; one that holds
-  // the system's would hide the image's.
+  // Mounts a path if it exists. A parent of the home folder would expose all files of the user; a parent of system
+  // folders would hide those of the image.
   void show(const fs::path& given) {
     std::error_code error;
     if (given.empty() || !fs::exists(given, error)) return;
@@ -66,7 +66,7 @@ class Gatherer {
     if (fs::is_directory(path, error) && (holds_home(path) || holds_system(path))) return;
     m_mounts.try_emplace(path, false);
   }
-  // A source of a repository belongs to it: its version is in there.
+  // A source in a repository needs the repository, which contains its version.
   void show_source(const fs::path& given) {
     std::error_code error;
     if (given.empty() || !fs::exists(given, error)) return;
@@ -75,7 +75,7 @@ class Gatherer {
       const fs::path git = folder / ".git";
       if (!fs::exists(git, error)) continue;
       show(folder);
-      // A worktree says where the rest of its repository is.
+      // The .git file of a worktree refers to the main repository.
       if (fs::is_regular_file(git, error)) {
         const std::string text = sys::read_file_if_possible(git, 4096).value_or("");
         if (text.starts_with("gitdir: ")) show_repository(folder / fs::path(std::string(trim(text.substr(8)))), git);
@@ -83,18 +83,18 @@ class Gatherer {
       break;
     }
   }
-  // Throws Error for a folder that must not be shown.
+  // Throws Error for a folder that must not be mounted.
   void write(const fs::path& given) {
     const fs::path folder = absolute(given);
     if (holds_home(folder) || holds_system(folder))
-      throw Error(
-          fmt::format("--container: {} cannot be written from inside: it holds your home folder or the system's "
-                      "own files; name a folder below it",
-                      printable(folder.string())));
+      throw Error(fmt::format(
+          "--container: {} cannot be mounted writable: it contains your home folder or system files; use a subfolder",
+          printable(folder.string())));
     fs::create_directories(folder);
     m_mounts[folder] = true;
   }
-  // `worktree` is what a .git file names. The file came with the source, so the repository must name it, too.
+  // `worktree` is the path in a .git file. The file came with the source and may be forged, so the repository must
+  // refer back to it.
   void show_repository(const fs::path& worktree, const fs::path& git_file) {
     const fs::path repository = worktree.parent_path().parent_path();
     std::error_code error;
@@ -105,7 +105,7 @@ class Gatherer {
   [[nodiscard]] static bool holds_system(const fs::path& path) {
     return std::ranges::any_of(k_system_folders, [&](const char* folder) { return sys::is_within(folder, path); });
   }
-  // By name and by what links lead to: a home folder is often a link.
+  // Compares the path and its link target, because a home folder is often a link.
   [[nodiscard]] bool holds_home(const fs::path& path) const {
     std::error_code error;
     const fs::path real = fs::weakly_canonical(path, error);
@@ -114,11 +114,11 @@ class Gatherer {
     });
   }
 
-  // What lies within something that is shown the same way needs no mount of its own.
+  // A path inside another mount with the same access needs no separate mount.
   [[nodiscard]] std::vector<Mount> mounts() const {
     std::vector<Mount> result;
     for (const auto& [path, writable] : m_mounts) {
-      // In the order of paths the last one around it is the deepest.
+      // In path order, the last enclosing mount is the innermost.
       const auto around = std::find_if(result.rbegin(), result.rend(),
                                        [&](const Mount& mount) { return sys::is_within(path, mount.path); });
       if (around == result.rend() || around->writable != writable) result.push_back({path, writable});
@@ -152,11 +152,11 @@ void show_settings(Gatherer& gatherer, const settings::Settings& settings) {
     gatherer.show(remote.substr(path + 8));
   for (const char* name : {"torch-index", "rocm-index"}) {
     const std::string place = local_path(settings.text(name));
-    gatherer.show(place.substr(0, place.find('{')));  // up to the part that is filled in
+    gatherer.show(place.substr(0, place.find('{')));  // up to the placeholder
   }
 }
 
-// The pages of an index lead to files beside its folder, as ../../packages.
+// Index pages may link to files outside their folder, such as ../../packages.
 void show_index(Gatherer& gatherer, const std::string& url) {
   fs::path folder = fs::path(local_path(url)).lexically_normal();
   if (!folder.has_filename()) folder = folder.parent_path();
@@ -164,7 +164,7 @@ void show_index(Gatherer& gatherer, const std::string& url) {
   gatherer.show(folder.parent_path());
 }
 
-// pip inside asks the same indexes with the same certificates.
+// pip inside uses the same indexes and certificates.
 void add_index(Gatherer& gatherer, sys::Environment& variables, const fetch::IndexSettings& index) {
   const auto set = [&](const char* name, const std::string& value) {
     if (!value.empty()) variables[name] = value;
@@ -202,7 +202,7 @@ void add_variables(Gatherer& gatherer, sys::Environment& variables, const MountI
   }
 }
 
-// The user's own settings, and git's: mirrors are said there as often as in ours.
+// The settings of the user and of git, which may both define mirrors.
 void show_user_files(Gatherer& gatherer, sys::Environment& variables, const MountInputs& around) {
   const fs::path config = settings::user_folder(around.environment);
   std::error_code error;
@@ -247,7 +247,7 @@ Container visible(const settings::Settings& settings, const MountInputs& around,
   add_index(gatherer, container.variables, around.index);
   add_variables(gatherer, container.variables, around);
   show_user_files(gatherer, container.variables, around);
-  // What the user trusts here is trusted in there, where the list of it is out of sight.
+  // A trusted project file is also trusted inside, where the trust list is not visible.
   if (settings.project_is_trusted()) container.variables["WHEELSMITH_CONFIG"] = project.string();
   container.variables["WHEELSMITH_STORE"] = around.store.string();
   container.mounts = gatherer.mounts();

@@ -10,17 +10,17 @@
 namespace wheelsmith::container {
 
 struct MountInputs {
-  std::filesystem::path program;  // ours
+  std::filesystem::path program;  // wheelsmith
   std::filesystem::path folder;   // the working directory
   std::filesystem::path store;
-  std::filesystem::path root = "/";             // where the GPUs' devices are looked for; another in tests
-  sys::Environment environment;                 // ours
-  fetch::IndexSettings index;                   // pip's, of this machine
-  std::vector<std::string> exported_variables;  // names that the plan reads from the shell
+  std::filesystem::path root = "/";             // where to search for GPU devices; differs in tests
+  sys::Environment environment;                 // of this process
+  fetch::IndexSettings index;                   // pip's settings on this machine
+  std::vector<std::string> exported_variables;  // variables that the plan reads from the environment
 };
 
-// What a build with these settings must see: mounts, variables, devices. Makes the folders that are written to. Throws
-// Error where one of those would show the home folder.
+// The mounts, variables and devices of a build with these settings. Creates the writable folders. Throws Error if one
+// of them would expose the home folder.
 Container visible(const settings::Settings& settings, const MountInputs& around, const Image& image);
 
 }  // namespace wheelsmith::container

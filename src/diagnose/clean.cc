@@ -1,5 +1,4 @@
-// What stands around a line's own words: time stamps of CI systems, prefixes of docker, drawings of pip and uv,
-// colours.
+// Removes decoration around a line: timestamps of CI systems, docker prefixes, box drawings of pip and uv, colours.
 
 #include <algorithm>
 

@@ -16,16 +16,16 @@
 
 namespace wheelsmith::diagnose {
 
-// What remedies may name: named groups of a match, facts of the log, "machine.jobs" -> "3".
+// Values for placeholders in remedies: named groups of a match, facts of the log, "machine.jobs" -> "3".
 using Values = std::map<std::string, std::string>;
-// Where the answer is read: beside the tool whose log it is, or below a failed step of `wheelsmith build`, where a
-// remedy is an option, a line of the recipe or a package of the system.
+// Where the result is shown: for the log of another tool, or below a failed step of `wheelsmith build`, where a remedy
+// is an option, a recipe line or a system package.
 enum class Audience { anyone, build };
 
-// Who is asked, only where something failed, for what lies beyond the log.
+// Callbacks for information outside the log, called only if something failed.
 struct Machine {
   std::function<Values()> values;  // what this machine has
-  // What nvcc of a version compiles for: "75", "90a"; empty when it is not known.
+  // What nvcc of a version compiles for: "75", "90a"; empty if unknown.
   std::function<std::vector<std::string>(std::string_view version)> nvcc_archs;
   Audience audience = Audience::anyone;
 };
@@ -59,7 +59,7 @@ struct Diagnosis {
   std::uint64_t lines = 0;
 };
 
-// Reads a log piece by piece in bounded memory. finish() may be called at any time, also when the end never came.
+// Reads a log in pieces with bounded memory. finish() may be called at any time, even if the log is incomplete.
 class Diagnoser {
  public:
   explicit Diagnoser(const Knowledge& knowledge);

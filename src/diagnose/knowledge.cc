@@ -1,7 +1,7 @@
-// A line is matched in two passes. Six hundred expressions on every line of a log of 100 MB would take minutes; but
-// each of them needs some word that healthy lines do not hold ("signal 9", "no module named"). needed_words() finds
-// these words out, one automaton looks for all of them at once, and only the expressions whose words are there are
-// compiled and tried.
+// Lines are matched in two passes. Running 600 expressions on every line of a 100 MB log would take minutes; but each
+// of them needs some word that healthy lines do not contain ("signal 9", "no module named"). needed_words() determines
+// these words, one automaton searches for all of them at once, and only the expressions whose words occur are compiled
+// and tried.
 
 #include "diagnose/knowledge.h"
 
@@ -36,8 +36,7 @@ re2::RE2::Options options() {
   return options;
 }
 
-// ".{0,200}" keeps a person's eye within a sentence, but is two hundred states of an automaton; within one line, ".*"
-// says the same.
+// ".{0,200}" costs 200 automaton states; within one line, ".*" is equivalent.
 std::string unbounded(const std::string& expression) {
   static const re2::RE2 with_zero(R"(\.\{0,(?:[2-9][0-9]|[0-9]{3,})\})"),
       with_more(R"(\.\{[1-9],(?:[2-9][0-9]|[0-9]{3,})\})");
@@ -76,8 +75,8 @@ std::vector<std::string> words_by_filter(const std::string& expression) {
   return always.empty() ? words : std::vector<std::string>();
 }
 
-// Expressions, reached through the words that they need. Compiling one takes a thousand times as long as looking for
-// its words, so each is compiled when a line first holds one of them.
+// Expressions, found through the words that they need. Compiling one takes a thousand times as long as searching for
+// its words, so each is compiled when a line first contains one of them.
 class Expressions {
  public:
   void add(std::size_t owner, const std::string& expression, const std::string& where, bool ours, WordCost& cost) {

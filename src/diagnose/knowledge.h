@@ -6,18 +6,18 @@
 #include <utility>
 #include <vector>
 
-// What is known about failures, as data: src/diagnose/data/*.toml, carried in the program, and files of the user's own
-// in the same form (docs/diagnose.md). A pattern says which words of a tool mean what; a fact is something worth
-// remembering from a log that is no failure in itself (a version, a path).
+// Knowledge about failures as data: src/diagnose/data/*.toml, embedded in the program, and user files in the same
+// format (docs/diagnose.md). A pattern maps a tool's message to a cause; a fact is useful information in a log that is
+// not a failure (a version, a path).
 
 namespace wheelsmith::diagnose {
 
-// What a pattern's line is to the build.
+// The role of a pattern's line in the build.
 enum class Role {
   cause,     // may be why it failed
-  harmless,  // frightening words that mean nothing
-  wrapper,   // somebody reports that somebody else failed
-  fallback,  // what just failed was expected, and something else is done instead
+  harmless,  // looks like an error but is harmless
+  wrapper,   // a tool reports that another tool failed
+  fallback,  // the preceding failure was expected, and an alternative is used
   success,   // it ended well
 };
 
@@ -60,9 +60,9 @@ struct Match {
 
 class Knowledge {
  public:
-  // Throws Error "FILE:LINE: what is wrong". A pattern whose id is known already replaces the one before.
+  // Throws Error "FILE:LINE: problem". A pattern with an existing id replaces the earlier one.
   void add(std::string_view toml, std::string_view file_name, bool ours = false);
-  // Afterwards lines can be matched and nothing can be added any more. Throws Error for what is no expression.
+  // Afterwards lines can be matched and nothing can be added. Throws Error for an invalid expression.
   void compile();
 
   [[nodiscard]] const std::vector<Pattern>& patterns() const { return m_patterns; }

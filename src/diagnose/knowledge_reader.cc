@@ -15,7 +15,7 @@ namespace data {
 extern const std::string_view oom_toml, cuda_missing_toml, cuda_mismatch_toml, host_compiler_toml, arch_toml, abi_toml,
     submodule_toml, cmake_toml, isolation_toml, python_env_toml, disk_toml, network_toml, rocm_toml, linker_toml,
     wheel_platform_toml, glibc_toml, driver_toml, source_bug_toml, unknown_toml, structure_toml, missing_toml,
-    test_toml;
+    test_toml, programs_toml;
 }  // namespace data
 
 namespace {
@@ -33,7 +33,7 @@ const std::vector<std::string> k_stages = {"fetch",  "configure", "compile", "li
 class RowReader {
  public:
   RowReader(const Value& row, std::string_view file, const std::vector<std::string>& keys) : m_row(row), m_file(file) {
-    if (row.table() == nullptr) fail(row, "a table is wanted here");
+    if (row.table() == nullptr) fail(row, "expected a table");
     for (const auto& [key, value] : *row.table()) {
       if (std::find(keys.begin(), keys.end(), key) != keys.end()) continue;
       const auto near = nearest(key, keys);
@@ -48,7 +48,7 @@ class RowReader {
   [[nodiscard]] std::string text(std::string_view key, bool needed) const {
     const Value& value = m_row[key];
     if (value.is_null() && !needed) return {};
-    if (value.text() == nullptr || value.text()->empty()) fail(value, fmt::format("{}: a text is wanted", key));
+    if (value.text() == nullptr || value.text()->empty()) fail(value, fmt::format("{}: expected a string", key));
     return *value.text();
   }
 
@@ -59,7 +59,7 @@ class RowReader {
     if (value.text() != nullptr) return {*value.text()};
     std::vector<std::string> result = value.texts();
     if (value.array() == nullptr || result.empty() || result.size() != value.array()->size())
-      fail(value, fmt::format("{}: a text or a list of texts is wanted", key));
+      fail(value, fmt::format("{}: expected a string or a list of strings", key));
     return result;
   }
 
@@ -74,7 +74,7 @@ class RowReader {
 
   [[nodiscard]] bool flag(std::string_view key) const {
     const Value& value = m_row[key];
-    if (!value.is_null() && value.boolean() == nullptr) fail(value, fmt::format("{}: true or false is wanted", key));
+    if (!value.is_null() && value.boolean() == nullptr) fail(value, fmt::format("{}: expected a boolean", key));
     return value.boolean_or(false);
   }
 
@@ -107,7 +107,7 @@ Pattern read_pattern(const RowReader& row) {
   pattern.unseen = row.texts("unseen", false);
   const Value& priority = row.row()["priority"];
   if (!priority.is_null() && (priority.integer() == nullptr || *priority.integer() < 0 || *priority.integer() > 100))
-    row.fail(priority, "priority: a number from 0 to 100 is wanted");
+    row.fail(priority, "priority: expected a number from 0 to 100");
   pattern.priority = static_cast<int>(priority.integer_or(50));
   pattern.weak = row.flag("weak");
   pattern.hard = row.flag("hard");
@@ -146,8 +146,8 @@ void Knowledge::add(std::string_view toml, std::string_view file_name, bool ours
   for (const auto& [key, rows] : document) {
     const bool is_pattern = key == "pattern";
     if ((!is_pattern && key != "fact") || rows.array() == nullptr)
-      throw Error(fmt::format("{}:{}: [[pattern]] and [[fact]] are what may stand here, not {}", file_name, rows.line,
-                              printable(key)));
+      throw Error(fmt::format("{}:{}: unknown table {}; valid tables are [[pattern]] and [[fact]]", file_name,
+                              rows.line, printable(key)));
     for (const Value& row : *rows.array()) {
       if (is_pattern) {
         Pattern pattern = read_pattern(RowReader(row, file_name, k_pattern_keys));
@@ -184,6 +184,7 @@ std::vector<std::pair<std::string_view, std::string_view>> builtin_files() {
           {"driver.toml", driver_toml},
           {"source-bug.toml", source_bug_toml},
           {"test.toml", test_toml},
+          {"programs.toml", programs_toml},
           {"unknown.toml", unknown_toml},
           {"structure.toml", structure_toml}};
 }

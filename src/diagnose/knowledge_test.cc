@@ -43,9 +43,9 @@ TEST(Knowledge, SaysWhatIsWrongWithAFile) {
       {"stage = \"compile\"", "stage = \"compiel\"", "own.toml:4: compiel: no such stage; did you mean compile?"},
       {"cause =", "causes =", "own.toml:6: unknown key causes; did you mean cause?"},
       {"'out of (?P<what>[a-z]+)'", "'out of ('", "own.toml:5: missing ): out of ( in the expression out of ("},
-      {"id = \"x\"\n", "", "own.toml:1: id: a text is wanted"},
-      {"[[pattern]]", "[[patern]]", "own.toml:1: [[pattern]] and [[fact]] are what may stand here, not patern"},
-      {"id = \"x\"", "id = \"x\"\npriority = 1000", "own.toml:3: priority: a number from 0 to 100 is wanted"},
+      {"id = \"x\"\n", "", "own.toml:1: id: expected a string"},
+      {"[[pattern]]", "[[patern]]", "own.toml:1: unknown table patern; valid tables are [[pattern]] and [[fact]]"},
+      {"id = \"x\"", "id = \"x\"\npriority = 1000", "own.toml:3: priority: expected a number from 0 to 100"},
   };
   for (const auto& item : cases) {
     std::string text(k_row);

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-// One line of a log: what the tool wrote, without what terminals, CI systems, docker and pip put around it.
+// One line of a log: the tool's own text, without decoration by terminals, CI systems, docker and pip.
 
 namespace wheelsmith::diagnose {
 
@@ -23,7 +23,7 @@ struct Line {
 // Time stamps, "#12 34.5 ", "│ ", indentation, escapes and bytes that are no UTF-8 are taken away or replaced.
 Line clean(std::string_view raw, std::string& space);
 
-// How a line is meant by the one who wrote it.
+// The kind of a line.
 enum class Tone {
   plain,
   warning,  // "warning:", "-- Looking for …", "…Warning:": nothing that stops a build by itself

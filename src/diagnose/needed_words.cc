@@ -1,7 +1,7 @@
-// Which words must a line hold, so that an expression can match it? RE2 answers that, too (FilteredRE2), but only after
-// it has compiled the expression, and compiling all of them is most of a start. This reader understands the part of
-// RE2's syntax that decides: literals, classes, groups, alternatives and repetitions. What it does not understand
-// breaks a literal, which is always safe: fewer words are found, never wrong ones.
+// Determines which words a line must contain for an expression to match. RE2 can do that too (FilteredRE2), but only
+// after compiling the expression, and compiling all of them would dominate the start-up time. This parser handles the
+// relevant part of RE2's syntax: literals, classes, groups, alternatives and repetitions. Unknown syntax ends a
+// literal, which is always safe: fewer words are found, never wrong ones.
 //
 // A part of an expression is a choice between sets: each set alone says "one of these words must be there". A
 // concatenation has the sets of all its parts, an alternation one set made of the best of each branch, what may be

@@ -6,7 +6,7 @@
 
 #include "diagnose/diagnose.h"
 
-// Which package of a Linux distribution holds what a build did not find (data/packages.tsv).
+// Which Linux or conda package provides something that a build did not find (data/packages.tsv).
 
 namespace wheelsmith::diagnose {
 

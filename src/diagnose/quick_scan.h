@@ -7,10 +7,10 @@
 
 namespace wheelsmith::diagnose {
 
-// Where any of many words may be. An automaton must know where it was before it can look at the next byte, which costs
-// six cycles a byte and more where it strays into words; here every place is looked at by itself: the four bytes there
-// are hashed into a table of bits. For each word four bytes of it stand for all of it, chosen so that healthy text does
-// not hold them. What is found this way holds those four bytes, not yet the word.
+// Finds candidate positions of many words. An automaton depends on its previous state, which costs six or more cycles
+// per byte; here every position is checked independently: its four bytes are hashed into a bit table. Four bytes
+// represent each word, chosen so that healthy text does not contain them. A hit contains those four bytes, not
+// necessarily the word.
 class QuickScan {
  public:
   QuickScan() = default;

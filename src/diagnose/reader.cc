@@ -1,11 +1,11 @@
-// One pass over a log of any size. Most of it is never looked at: an automaton runs over the bytes and stops at words
-// that some pattern needs; only those lines are cut out, cleaned and matched. A window of the log is kept behind the
-// place that is read, to find the command a message belongs to, and one before it, to join messages that were wrapped.
+// One pass over a log of any size. Most lines are never parsed: an automaton scans the bytes and stops at words that
+// some pattern needs; only those lines are extracted, cleaned and matched. A window of the log is kept behind the read
+// position, to find the command a message belongs to, and one ahead of it, to join wrapped messages.
 //
-// Time goes on in episodes. Everything up to the first line in which a tool reports that a command failed (a "hard"
-// wrapper: "ninja: build stopped", "make: *** [x] Error 1") is the first one, unless nothing that could be a cause was
-// seen by then: pip says that a subprocess failed before it prints what the subprocess said. What comes later follows
-// from the first failure, or is another one; the cause is looked for in the first.
+// A log is divided into episodes. The first one ends at the first line in which a tool reports that a command failed (a
+// "hard" wrapper: "ninja: build stopped", "make: *** [x] Error 1"), unless no possible cause was seen by then: pip
+// reports that a subprocess failed before it prints the subprocess's output. Later messages follow from the first
+// failure or are unrelated, so the cause is searched in the first episode.
 
 #include "diagnose/reader.h"
 
@@ -222,7 +222,7 @@ void Reader::sight(const std::vector<Match>& matches, Sighting sighting) {
       continue;
     Sighting one = sighting;
     one.pattern = &pattern;
-    // Who knows a line says how much it weighs; who only sees that something is wrong does not know better.
+    // A specific pattern determines a line's weight; a generic one does not override it.
     one.weak = weak_line || pattern.weak || (known_as_weak && pattern.priority <= k_generic);
     one.warning = warning;
     one.episode = m_episode;

@@ -9,8 +9,8 @@
 
 namespace wheelsmith::diagnose {
 
-// "{name}" and "{name|otherwise}" replaced by what is known; nothing when a name without otherwise is not known. What a
-// log gave is made printable and short: it ends up on a terminal, and in commands that people paste.
+// "{name}" and "{name|otherwise}" replaced by what is known; nothing when a name without otherwise is not known. Values
+// from a log are made printable and short, because they are shown on a terminal and in commands that users paste.
 std::optional<std::string> filled_in(std::string_view text, const std::vector<const Values*>& known);
 
 // {archs} and {archs.known}: the architectures that a compiler's command names, and those of them that remain without

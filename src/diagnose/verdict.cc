@@ -1,4 +1,4 @@
-// The cause among all that was seen. Three questions, in this order:
+// Selects the cause among all sightings. Three questions, in this order:
 //
 // Did it fail at all? A hard wrapper says so ("ninja: build stopped"), and so does a cause in a plain line; not a
 // warning, not the output of a command that ninja counts as done, and nothing that a success comes after: packages that
@@ -6,9 +6,9 @@
 //
 // What belongs to the first failure? The sightings of the first episode that has any worth naming.
 //
-// Which of those is the root? The one with the highest priority, which the knowledge gives: resources and network
-// explain everything else, specific words explain generic ones. Of equals the first. A warning stands back, and far
-// back when nothing failed soon after it.
+// Which of those is the root cause? The one with the highest priority in the knowledge: resources and network explain
+// everything else, specific messages explain generic ones. Of equals the first. A warning ranks lower, and much lower
+// if nothing failed soon after it.
 
 #include <fmt/format.h>
 
@@ -290,8 +290,8 @@ class Judge {
     cause.stage = "any";
     cause.sure = "a guess";
     cause.line = m_seen.last_words_line;
-    cause.what = fmt::format("The build stops with a message of its own: \"{}\".", printable(m_seen.last_words));
-    cause.fixes = {"Read what the message demands; the lines above it say more."};
+    cause.what = fmt::format("The build stopped with its own message: \"{}\".", printable(m_seen.last_words));
+    cause.fixes = {"Read the message and the lines above it."};
     cause.why.push_back({m_seen.last_words_line, m_seen.last_words});
     return cause;
   }
@@ -304,16 +304,16 @@ class Judge {
     cause.stage = "any";
     cause.sure = "a guess";
     cause.what =
-        "Only the words of tools that report another's failure are here; what failed stands above them, outside this "
+        "The log contains only tools that report another tool's failure; the failure itself is above them, outside "
+        "this "
         "log.";
     if (m_audience == Audience::build) {
       cause.fixes = {
-          "The same command with --verbose shows everything that the build prints; with --jobs 1 the first error "
-          "is the last thing printed."};
+          "Run the same command with --verbose to see all output of the build; with --jobs 1 the first error is "
+          "printed last."};
     } else {
-      cause.fixes = {
-          "Take the log from its beginning: wheelsmith build writes all of it, `pip -v` and `ninja -v` print it.",
-          "Build with one job (MAX_JOBS=1), so that the first error is the last thing printed."};
+      cause.fixes = {"Use the complete log: wheelsmith build writes it, `pip -v` and `ninja -v` print it.",
+                     "Build with one job (MAX_JOBS=1), so that the first error is printed last."};
     }
     for (const Sighting& wrapper : m_seen.wrappers) {
       if (cause.line == 0 && wrapper.line > 0) cause.line = wrapper.line;

@@ -18,10 +18,10 @@ std::string gpus_of(const Facts& facts, gpu::Vendor vendor) {
   for (const toolchain::Gpu& gpu : facts.gpus) {
     if (gpu.arch.vendor == vendor && std::ranges::find(names, gpu.name) == names.end()) names.push_back(gpu.name);
   }
-  return names.empty() ? "; no such GPU here: --gpu NAME says which to build for" : "; GPU: " + join(names, ", ");
+  return names.empty() ? "; no such GPU on this machine: choose one with --gpu NAME" : "; GPU: " + join(names, ", ");
 }
 
-// What every variant needs; `how` is "" where nothing is missing.
+// Checks what every variant needs; `how` is "" if nothing is missing.
 Ability missing_basics(const std::vector<toolchain::Python>& pythons, const Facts& facts) {
   const auto usable = [](const toolchain::Python& python) {
     return python.has_headers && python.has_venv && python.has_pip;
@@ -42,7 +42,7 @@ Ability missing_basics(const std::vector<toolchain::Python>& pythons, const Fact
 Ability cuda_ability(const Facts& facts) {
   Ability ability{.variant = Variant::cuda};
   if (!facts.cuda_problem.empty())
-    return {.variant = Variant::cuda, .how = facts.cuda_problem, .fix = "correct --cuda (CUDA_HOME), or leave it out"};
+    return {.variant = Variant::cuda, .how = facts.cuda_problem, .fix = "correct --cuda (CUDA_HOME), or omit it"};
   if (!facts.cuda && facts.offline)
     return {.variant = Variant::cuda, .how = "no CUDA toolkit, and --offline", .fix = "--cuda DIR"};
   if (facts.cuda) {
@@ -71,7 +71,7 @@ Ability rocm_ability(const Facts& facts) {
     return {.variant = Variant::rocm,
             .can = true,
             .how = "with ROCm wheels from --rocm-index" + gpus_of(facts, gpu::Vendor::amd)};
-  return {.variant = Variant::rocm, .how = "no ROCm here", .fix = "--rocm DIR, or --rocm-index URL"};
+  return {.variant = Variant::rocm, .how = "no ROCm on this machine", .fix = "--rocm DIR, or --rocm-index URL"};
 }
 
 }  // namespace

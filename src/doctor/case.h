@@ -7,15 +7,15 @@
 
 #include "doctor/doctor.h"
 
-// What the checks share. Only src/doctor includes this.
+// Shared by the checks. Only src/doctor includes this.
 
 namespace wheelsmith::doctor {
 
-// The CUDA toolkit that a build would use: the machine's where it is the right one, else one made out of the registry's
-// wheels. What nvcc of that version takes is known in both cases.
+// The CUDA toolkit that a build would use: the machine's if it fits, else one installed from wheels of the package
+// index. The limits of its nvcc are known in both cases.
 struct Toolkit {
   enum class From : std::uint8_t { none, machine, registry } from = From::none;
-  toolchain::Cuda cuda;  // registry: version (empty when any will do), archs and limits only
+  toolchain::Cuda cuda;  // from the index: only version (empty if any fits), archs and limits
 };
 
 struct Case {
@@ -29,14 +29,14 @@ struct Case {
 };
 
 Toolkit choose_toolkit(const recipe::Rules& rules, recipe::Variant variant, const Facts& facts);
-// Whether torch is not installed yet, so that what it requires (nvidia-nccl-cu13, …) is installed with it.
+// Whether torch is not installed yet, so that its requirements (nvidia-nccl-cu13, …) are installed with it.
 bool torch_comes_with_wheels(const recipe::Rules& rules, const Facts& facts);
-// The first CUDA whose nvcc comes as a wheel.
+// The first CUDA version with an nvcc wheel.
 inline constexpr int k_first_registry_cuda = 13;
-// Whether the recipe has device code compiled: it names a toolkit's versions, or takes a list of architectures.
+// Whether the recipe compiles device code: it has toolkit versions or a list of architectures.
 bool compiles_device_code(const recipe::Rules& rules, recipe::Variant variant);
 
-// One check each; nothing where it does not apply.
+// One check each; nullopt if it does not apply.
 using Rule = std::optional<Check> (*)(const Case&);
 std::optional<Check> check_python(const Case& c);
 std::optional<Check> check_python_headers(const Case& c);
@@ -66,20 +66,20 @@ std::optional<Check> check_memory(const Case& c);
 std::optional<Check> check_platform_glibc(const Case& c);
 std::optional<Check> check_platform_libstdcxx(const Case& c);
 std::optional<Check> check_isolation(const Case& c);
-// One for each that the recipe names.
+// One check for each entry in the recipe.
 std::vector<Check> check_libraries(const Case& c);
 std::vector<Check> check_programs(const Case& c);
 std::vector<Check> check_places(const Case& c);
 
-// Whether the version is one of the specifiers'; nothing when it is no version.
+// Whether the version matches the specifiers; nullopt if it is not a version.
 std::optional<bool> satisfies(std::string_view version, std::string_view specifiers);
 bool is_older(std::string_view version, std::string_view than);
-// "13.0.88" -> "13.0"; "13" stays.
+// "13.0.88" -> "13.0"; "13" -> "13".
 std::string major_minor(std::string_view version);
-int major_number(std::string_view version);  // 0 for what is none
-// The name behind "PyPI name and specifiers" of a list of requirements, if it is there: a build environment brings it.
+int major_number(std::string_view version);  // 0 if it is not a version
+// The requirement for a project in a list of requirements, if it is there: it is installed into the build environment.
 std::optional<std::string> requirement_for(const std::vector<std::string>& requirements, std::string_view name);
-// "apt-get install git"; a sentence for programs whose package is not known.
+// "apt-get install git"; a sentence for programs without a known package.
 std::string install_program(std::string_view name);
 
 }  // namespace wheelsmith::doctor

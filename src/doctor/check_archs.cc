@@ -1,4 +1,4 @@
-// Architectures: those asked for against what the package can be built for, and against the GPUs that are here.
+// Architectures: compares the requested ones with those that the package supports and with the machine's GPUs.
 
 #include <fmt/format.h>
 
@@ -34,7 +34,7 @@ std::optional<Check> check_archs(const Case& c) {
   if (c.archs.requests.empty()) return std::nullopt;
   Check check{.id = "archs",
               .found = c.archs.to_string(),
-              .wanted = c.rules.archs.legal.empty() ? "any architecture that the toolkit knows"
+              .wanted = c.rules.archs.legal.empty() ? "any architecture that the toolkit supports"
                                                     : "some of " + join(c.rules.archs.legal, ", ")};
   try {
     recipe::check_legal(c.archs, c.rules.archs, c.recipe.name);
@@ -43,7 +43,7 @@ std::optional<Check> check_archs(const Case& c) {
     check.state = State::bad;
     check.why = error.what();
     const std::string& some = c.rules.archs.fallback.empty() ? join(c.rules.archs.legal, ";") : c.rules.archs.fallback;
-    check.fix = some.empty() ? "ask for others with --arch" : fmt::format("--arch \"{}\"", some);
+    check.fix = some.empty() ? "choose others with --arch" : fmt::format("--arch \"{}\"", some);
   }
   return check;
 }
@@ -52,12 +52,12 @@ std::optional<Check> check_refusals(const Case& c) {
   for (const recipe::Refusal& refusal : c.rules.refusals) {
     const std::vector<std::string> hit = refusal.hits(c.archs);
     if (hit.empty() && !refusal.archs.empty()) continue;
-    Check check{.id = "refused", .wanted = "what " + c.recipe.name + " can be built for"};
-    check.found = hit.empty() ? "it is refused" : "refused for " + join(hit, ", ");
+    Check check{.id = "refused", .wanted = "a build that " + c.recipe.name + " supports"};
+    check.found = hit.empty() ? "not supported" : "not supported for " + join(hit, ", ");
     check.why = refusal.why;
     const bool overridden = refusal.is_overridden(c.facts.settings);
     check.state = overridden ? State::unknown : State::bad;
-    if (overridden) check.found += ", and overridden by --set " + refusal.override_by;
+    if (overridden) check.found += ", overridden by --set " + refusal.override_by;
     if (!overridden) check.fix = c.recipe.override_words(refusal);
     return check;
   }
@@ -76,17 +76,17 @@ std::optional<Check> check_gpu(const Case& c) {
     if (fit == gpu::Fit::jit) by_jit.push_back(here.back());
   }
   Check check{
-      .id = "gpu", .found = here.empty() ? "none here" : join(here, ", "), .wanted = "code for " + c.archs.to_string()};
+      .id = "gpu", .found = here.empty() ? "none" : join(here, ", "), .wanted = "code for " + c.archs.to_string()};
   if (here.empty()) {
     check.state = State::unknown;
-    check.why = "without a GPU the tests that need one are not run; `wheelsmith test` repeats them elsewhere";
+    check.why = "tests that need a GPU are not run; run them on another machine with `wheelsmith test`";
   } else if (!unserved.empty()) {
-    // Built for other machines, perhaps.
+    // The wheel may be for other machines.
     check.state = State::unknown;
     check.why = "the wheel will not run on " + join(unserved, ", ");
-    check.fix = "if it should: add its architecture to --arch";
+    check.fix = "to run it there, add the architecture to --arch";
   } else if (!by_jit.empty()) {
-    check.why = "PTX is compiled at the first use on " + join(by_jit, ", ");
+    check.why = "PTX is compiled on first use on " + join(by_jit, ", ");
   }
   return check;
 }

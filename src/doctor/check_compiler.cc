@@ -1,5 +1,5 @@
-// The host compiler: is there one, does it compile the C++ that the package is written in, is it one that the package
-// and nvcc take. nvcc refuses a host compiler newer than it knows, and says so only in the first file that it compiles.
+// The host compiler: whether there is one, whether it supports the package's C++ standard, and whether the package and
+// nvcc support it. nvcc rejects a host compiler that is too new, but only when it compiles the first file.
 
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@ namespace wheelsmith::doctor {
 
 namespace {
 
-// Those that Debian 12 has first, then those of Ubuntu 22.04 and 24.04.
+// The versions of Debian 12 first, then those of Ubuntu 22.04 and 24.04.
 constexpr int k_gccs[] = {12, 11, 13, 14, 10, 9};
 constexpr int k_clangs[] = {16, 15, 14, 19, 18, 17, 13};
 
@@ -23,10 +23,10 @@ std::string another_compiler(bool clang, const std::function<bool(int)>& fits) {
     if (clang) return fmt::format("apt-get install clang-{0}, then --cc clang-{0} --cxx clang++-{0}", major);
     return fmt::format("apt-get install gcc-{0} g++-{0}, then --cc gcc-{0} --cxx g++-{0}", major);
   }
-  return "install a compiler that fits and name it with --cc and --cxx";
+  return "install a supported compiler and give it with --cc and --cxx";
 }
 
-// The first major version that compiles all of a standard that packages use.
+// The first major version that supports all parts of a standard that packages use.
 int first_major(bool clang, int standard) {
   if (standard <= 14) return 5;
   if (standard <= 17) return 8;
@@ -43,12 +43,12 @@ std::string described_compiler(const toolchain::Compiler& compiler) {
 
 std::optional<Check> check_compiler(const Case& c) {
   Check check{.id = "compiler", .wanted = "a C++ compiler and its C++ library"};
-  check.why = "the package is compiled here";
+  check.why = "the package is compiled on this machine";
   if (!c.facts.compiler) {
     check.state = State::bad;
     check.found = c.facts.compiler_problem.empty() ? "none" : c.facts.compiler_problem;
     check.fix = c.facts.compiler_problem.empty() ? "apt-get install build-essential"
-                                                 : "correct --cc and --cxx (CC, CXX), or leave them out";
+                                                 : "correct --cc and --cxx (CC, CXX), or omit them";
     return check;
   }
   check.found = described_compiler(*c.facts.compiler);
@@ -62,8 +62,8 @@ std::optional<Check> check_compiler(const Case& c) {
   return check;
 }
 
-// A copy of libstdc++ in a library of its own is harmless until an exception, or an object that the copies hold apart,
-// crosses to another C++ library. With torch that happens as soon as torch throws.
+// A private static copy of libstdc++ is harmless until an exception, or an object that each copy has separately,
+// crosses to another C++ library. With torch, that happens as soon as torch throws.
 std::optional<Check> check_compiler_runtime(const Case& c) {
   if (!c.facts.compiler || c.facts.compiler->runtime.empty()) return std::nullopt;
   const toolchain::Compiler& compiler = *c.facts.compiler;
@@ -74,8 +74,9 @@ std::optional<Check> check_compiler_runtime(const Case& c) {
   if (compiler.runtime != "static") return check;
   const bool uses_torch = c.rules.requires_versions.uses_torch;
   check.state = uses_torch ? State::bad : State::unknown;
-  check.why = uses_torch ? "an exception of torch that reaches the extension's own copy ends the process (SIGSEGV)"
-                         : "it matters only if the package passes exceptions or C++ objects to other C++ libraries";
+  check.why =
+      uses_torch ? "an exception thrown by torch crashes the process (SIGSEGV) when it reaches the extension's own copy"
+                 : "it matters only if the package passes exceptions or C++ objects to other C++ libraries";
   check.fix = compiler.other_cxx.empty() ? "apt-get install g++, then --cxx /usr/bin/g++"
                                          : "--cxx " + compiler.other_cxx.string();
   return check;
@@ -90,10 +91,10 @@ std::optional<Check> check_cxx_standard(const Case& c) {
               .wanted = fmt::format("C++{}", standard)};
   if (compiler.newest_standard >= standard) return check;
   const bool clang = compiler.family == "clang";
-  check.why = "the package's own code is written in it";
+  check.why = "the package is written in this standard";
   if (compiler.newest_standard == 0) {
     check.state = State::unknown;
-    check.found = "not known of " + described_compiler(compiler);
+    check.found = "unknown for " + described_compiler(compiler);
     return check;
   }
   check.state = State::bad;
@@ -113,7 +114,7 @@ std::optional<Check> check_compiler_version(const Case& c) {
   const std::optional<bool> fits = satisfies(compiler.version, specifiers);
   if (fits.value_or(false)) return check;
   check.state = fits ? State::bad : State::unknown;
-  check.why = c.recipe.name + " is known to compile with these versions only";
+  check.why = c.recipe.name + "  is verified with these versions only";
   if (fits) {
     check.fix = another_compiler(
         clang, [&](int major) { return satisfies(std::to_string(major) + ".1", specifiers).value_or(false); });
@@ -130,16 +131,16 @@ std::optional<Check> check_host_compiler(const Case& c) {
   Check check{.id = "host-compiler", .found = described_compiler(compiler)};
   if (cuda.version.empty() || limit == 0) {
     check.state = State::unknown;
-    check.wanted = "a host compiler that nvcc takes";
-    check.why = cuda.version.empty() ? "which nvcc will be used is decided with torch"
-                                     : fmt::format("the limits of nvcc {} are not known", cuda.version);
+    check.wanted = "a host compiler that nvcc supports";
+    check.why = cuda.version.empty() ? "the nvcc version depends on torch"
+                                     : fmt::format("the limits of nvcc {} are unknown", cuda.version);
     return check;
   }
   check.wanted = fmt::format("{} up to {}, for nvcc {}", clang ? "Clang" : "GCC", limit, cuda.version);
   const std::string problem = toolchain::host_compiler_problem(cuda, compiler);
   if (problem.empty()) return check;
   check.why = problem;
-  // Another C++ library is another matter: no flag makes nvcc know it.
+  // Another C++ library is different: no flag makes nvcc support it.
   const bool too_new = compiler.standard_library != "libc++";
   if (too_new && c.facts.allow_unsupported_compiler) {
     check.state = State::unknown;
@@ -152,7 +153,7 @@ std::optional<Check> check_host_compiler(const Case& c) {
       compiler.standard_library == "libc++"
           ? "apt-get install g++, then --cc gcc --cxx g++"
           : another_compiler(clang, [&](int major) { return major <= limit && major >= first_major(clang, standard); });
-  if (too_new) check.fix += "; or --allow-unsupported-compiler, whose result NVIDIA does not vouch for";
+  if (too_new) check.fix += "; or --allow-unsupported-compiler, which NVIDIA does not support";
   return check;
 }
 

@@ -1,7 +1,7 @@
-// CUDA: which toolkit a build would use, and whether it is the right one. torch's extensions must be compiled by the
-// nvcc of the CUDA that torch was built with: another major version is refused by torch itself, another minor one
-// compiles and fails where headers and libraries differ. Where the machine's is not that one, a toolkit is made out of
-// the registry's wheels, which hold an nvcc from CUDA 13.0 on.
+// CUDA: the toolkit that a build would use, and whether it fits. Extensions of torch must be compiled by the nvcc of
+// the CUDA version that torch was built with: torch rejects another major version, and another minor version compiles
+// but fails if headers and libraries differ. If the machine's toolkit does not fit, one is installed from wheels of the
+// package index, which has nvcc wheels from CUDA 13.0 on.
 
 #include <fmt/format.h>
 
@@ -15,7 +15,7 @@ namespace wheelsmith::doctor {
 
 namespace {
 
-// Those whose limits are known (toolchain's cuda.tsv); there never was a 12.7.
+// The versions with known limits (toolchain's cuda.tsv); 12.7 was never released.
 constexpr std::string_view k_versions[] = {"11.8", "12.0", "12.1", "12.2", "12.3", "12.4", "12.5", "12.6",
                                            "12.8", "12.9", "13.0", "13.1", "13.2", "13.3", "13.4"};
 
@@ -26,7 +26,7 @@ std::string install_cuda(const std::string& version) {
                      version);
 }
 
-// The newest version that the recipe takes, for advice.
+// The newest version that the recipe supports, for fixes.
 std::string cuda_version_for(std::string_view specifiers) {
   std::string newest = "13.0";
   for (const std::string_view version : k_versions) {
@@ -46,17 +46,17 @@ bool registry_can(const recipe::Rules& rules, const std::string& version) {
 std::string torch_cuda(const Facts& facts) { return facts.torch ? major_minor(facts.torch->cuda) : std::string(); }
 
 std::string of_machine(const Facts& facts) {
-  if (!facts.cuda) return facts.cuda_problem.empty() ? "no nvcc here" : facts.cuda_problem;
+  if (!facts.cuda) return facts.cuda_problem.empty() ? "no nvcc" : facts.cuda_problem;
   return fmt::format("nvcc {} in {}", facts.cuda->full_version.empty() ? facts.cuda->version : facts.cuda->full_version,
                      facts.cuda->root.string());
 }
 
 std::string of_registry(const std::string& version) {
-  return fmt::format("a CUDA {}toolkit is made from the registry's nvidia-* wheels",
+  return fmt::format("a CUDA {}toolkit is installed from nvidia-* wheels of the package index",
                      version.empty() ? "" : version + " ");
 }
 
-// A version of CUDA whose nvcc compiles all of the list, the nearest to what is chosen; "" when there is none.
+// The CUDA version nearest to the chosen one whose nvcc supports the whole list; "" if there is none.
 std::string cuda_that_knows(const gpu::ArchList& archs, const std::string& chosen) {
   std::string older;
   for (const std::string_view version : k_versions) {
@@ -106,21 +106,21 @@ std::optional<Check> check_cuda(const Case& c) {
   const std::string& version = c.toolkit.cuda.version;
   const std::string& specifiers = c.rules.requires_versions.cuda;
   Check check{.id = "cuda", .found = of_machine(c.facts), .wanted = "nvcc " + (version.empty() ? specifiers : version)};
-  if (check.wanted == "nvcc ") check.wanted = "nvcc of any version";
+  if (check.wanted == "nvcc ") check.wanted = "any version of nvcc";
   if (c.toolkit.from == Toolkit::From::machine) return check;
   check.why = of_registry(version);
-  // A plan that has chosen it has seen that it can be had.
+  // If a plan has chosen it, it is available.
   if (!c.facts.registry_cuda.empty()) return check;
   const std::string advice = install_cuda(version.empty() ? cuda_version_for(specifiers) : version);
   if (!c.facts.cuda_problem.empty()) {
-    check.why = "the toolkit that was named is not there, and another one is never taken instead";
-    check.fix = "correct --cuda (CUDA_HOME), or leave it out";
+    check.why = "the given toolkit does not exist, and wheelsmith never uses another one instead";
+    check.fix = "correct --cuda (CUDA_HOME), or omit it";
   } else if (!registry_can(c.rules, version)) {
-    check.why = fmt::format("the registry's wheels hold an nvcc from CUDA {}.0 on only", k_first_registry_cuda);
+    check.why = fmt::format("the package index has nvcc wheels only from CUDA {}.0 on", k_first_registry_cuda);
     check.fix = advice;
   } else if (c.facts.offline) {
     check.why += ", but not with --offline";
-    check.fix = "leave out --offline once, or " + advice;
+    check.fix = "run once without --offline, or " + advice;
   } else {
     return check;
   }
@@ -135,10 +135,10 @@ std::optional<Check> check_cuda_version(const Case& c) {
   Check check{.id = "cuda-version", .found = "CUDA " + version, .wanted = "CUDA " + specifiers};
   if (satisfies(version, specifiers).value_or(true)) return check;
   check.state = State::bad;
-  check.why = c.recipe.name + " takes these versions of CUDA only";
+  check.why = c.recipe.name + " supports only these versions of CUDA";
   const std::string other = cuda_version_for(specifiers);
   check.fix = torch_cuda(c.facts).empty() ? install_cuda(other)
-                                          : fmt::format("build against a torch of CUDA {}: --torch", other);
+                                          : fmt::format("build against a torch built with CUDA {}: --torch", other);
   return check;
 }
 
@@ -147,24 +147,25 @@ std::optional<Check> check_cuda_torch(const Case& c) {
   const std::string wanted = torch_cuda(c.facts);
   Check check{.id = "cuda-torch", .found = of_machine(c.facts)};
   if (wanted.empty()) {
-    if (c.facts.torch) return std::nullopt;  // no CUDA build: torch-variant says so
+    if (c.facts.torch) return std::nullopt;  // not a CUDA build: reported by the check torch-variant
     check.state = State::unknown;
     check.wanted = "the CUDA that torch was built with";
-    check.why = "which torch it will be is decided while planning; the toolkit follows it";
+    check.why = "the plan chooses torch, and the toolkit must match it";
     return check;
   }
   check.wanted = fmt::format("CUDA {}, which torch {} was built with", wanted, c.facts.torch->version);
   if (c.toolkit.from == Toolkit::From::registry) {
     check.found = of_registry(c.toolkit.cuda.version);
-    if (major_minor(c.toolkit.cuda.version) == wanted) return check;  // whether it can be had is the check "cuda"
+    if (major_minor(c.toolkit.cuda.version) == wanted)
+      return check;  // the check "cuda" reports whether it is available
   } else if (c.toolkit.cuda.version == wanted) {
     return check;
   }
   const bool same_major = major_number(c.toolkit.cuda.version) == major_number(wanted);
   check.state = same_major ? State::unknown : State::bad;
-  check.why = same_major ? "torch takes another minor version, but headers of both then meet in one build"
-                         : "torch refuses an nvcc of another major version";
-  check.fix = fmt::format("leave out --cuda, or name a toolkit of CUDA {}", wanted);
+  check.why = same_major ? "torch accepts another minor version, but the build then mixes the headers of both"
+                         : "torch rejects an nvcc of another major version";
+  check.fix = fmt::format("omit --cuda, or give a toolkit of CUDA {}", wanted);
   return check;
 }
 
@@ -174,21 +175,22 @@ std::optional<Check> check_cuda_archs(const Case& c) {
   Check check{.id = "cuda-archs", .wanted = c.archs.to_string()};
   if (cuda.version.empty() || cuda.archs.empty()) {
     check.state = State::unknown;
-    check.found = "not known";
-    check.why = cuda.version.empty() ? "which nvcc will be used is decided with torch"
-                                     : fmt::format("what nvcc {} compiles for is not known", cuda.version);
+    check.found = "unknown";
+    check.why = cuda.version.empty() ? "the nvcc version depends on torch"
+                                     : fmt::format("the architectures of nvcc {} are unknown", cuda.version);
     return check;
   }
-  check.found = fmt::format("nvcc {} compiles for {}", cuda.version, join(cuda.archs, " "));
+  check.found = fmt::format("nvcc {} supports {}", cuda.version, join(cuda.archs, " "));
   const std::vector<std::string> unknown = toolchain::unknown_archs(cuda, c.archs);
   if (unknown.empty()) return check;
   check.state = State::bad;
-  check.why = fmt::format("nvcc {} does not compile for {}", cuda.version, join(unknown, ", "));
+  check.why = fmt::format("nvcc {} does not support {}", cuda.version, join(unknown, ", "));
   const std::string other = cuda_that_knows(c.archs, cuda.version);
-  check.fix = "leave it out of --arch";
+  check.fix = "remove it from --arch";
   if (other.empty()) return check;
-  check.fix += torch_cuda(c.facts).empty() ? ", or " + install_cuda(other)
-                                           : fmt::format(", or build against a torch of CUDA {}: --torch", other);
+  check.fix += torch_cuda(c.facts).empty()
+                   ? ", or " + install_cuda(other)
+                   : fmt::format(", or build against a torch built with CUDA {}: --torch", other);
   return check;
 }
 

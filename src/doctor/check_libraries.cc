@@ -1,5 +1,5 @@
-// Libraries that a recipe names: cuDNN, NCCL, TBB, … A header of another version is found out after an hour of
-// compiling, a file that is missing at the end of it.
+// Libraries that a recipe requires: cuDNN, NCCL, TBB, … Without this check, a header of the wrong version fails after
+// an hour of compiling, and a missing library file at the very end.
 
 #include <fmt/format.h>
 
@@ -15,29 +15,29 @@ using toolchain::Library;
 std::string why_half(Library::State state) {
   switch (state) {
     case Library::State::header_only: return "it compiles, but cannot be linked: the library file is missing";
-    case Library::State::file_only: return "it is there to run with; compiling needs its development package";
+    case Library::State::file_only: return "it is installed, but compiling needs its development package";
     default: return "the recipe requires it";
   }
 }
 
 std::string why_unknown(const Case& c, const toolchain::LibraryKind& kind) {
   if (kind.variant == "cuda" && c.toolkit.from == Toolkit::From::registry)
-    return "a toolkit made from the registry has what its wheels and torch's own bring";
+    return "a toolkit installed from the package index has the libraries of its wheels and of torch's";
   if (kind.variant == "rocm" && !c.facts.rocm) return "it comes with ROCm";
   if (!kind.wheels.empty() && torch_comes_with_wheels(c.rules, c.facts))
-    return "none is on the machine; the wheels that torch requires may have it, which the plan finds out";
+    return "not on the machine; the wheels that torch requires may contain it, which the plan checks";
   return "the machine's description does not list it";
 }
 
-// Nothing for a library of a variant that is not built, or of a toolkit that is not there: its own check says that.
+// nullopt for a library of another variant, or of a missing toolkit, which has its own check.
 std::optional<Check> check_library(const Case& c, const recipe::RequiredLibrary& required) {
   const std::string limits = required.specifiers.empty() ? "" : " " + required.specifiers;
   if (toolchain::find_library_kind(required.name) == nullptr)
     return Check{.id = required.name,
                  .state = State::unknown,
-                 .found = "not looked for",
+                 .found = "not checked",
                  .wanted = required.name + limits,
-                 .why = "doctor does not know this library; the build finds out"};
+                 .why = "doctor does not know this library; only the build can tell"};
   const toolchain::LibraryKind* kind = plan::required_kind(required, c.variant);
   const auto found = c.facts.libraries.find(required.name);
   if (kind == nullptr || found == c.facts.libraries.end()) return std::nullopt;
@@ -54,7 +54,7 @@ std::optional<Check> check_library(const Case& c, const recipe::RequiredLibrary&
   if (check.why.empty()) {
     if (!required.specifiers.empty() && library.version.empty()) {
       check.state = State::unknown;
-      check.why = "its version is not known";
+      check.why = "its version is unknown";
     }
     return check;
   }

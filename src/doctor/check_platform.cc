@@ -1,6 +1,6 @@
-// The platform tag asked for against the C and C++ libraries that are linked here. A compile against glibc 2.36 may ask
-// for GLIBC_2.34 symbols or for none newer than 2.2.5: it depends on what the code calls. So a newer library is no
-// failure yet, and the check after the build decides; an older or equal one settles it.
+// Compares the requested platform tag with the C and C++ libraries of this machine. Code compiled against glibc 2.36
+// may need GLIBC_2.34 symbols or none newer than 2.2.5, depending on the functions that it calls. So a newer library is
+// not yet a failure: the check after the build decides. An older or equal library is always fine.
 
 #include <fmt/format.h>
 
@@ -12,8 +12,8 @@ namespace wheelsmith::doctor {
 namespace {
 
 struct Wanted {
-  std::string problem;  // the tag itself is wrong
-  bool linux = false;   // it promises nothing
+  std::string problem;  // the tag itself is invalid
+  bool linux = false;   // plain linux tag, without guarantees
   std::string glibc, glibcxx;
 };
 
@@ -24,13 +24,13 @@ Wanted wanted_by(const std::string& platform, const std::string& machine) {
   const pep::Policy* policy = pep::find_policy(policies, platform);
   const std::optional<pep::Policy> derived = policy == nullptr ? pep::derived_policy(platform) : std::nullopt;
   if (policy == nullptr && !derived) {
-    wanted.problem = "there is no such platform tag";
+    wanted.problem = "unknown platform tag";
     return wanted;
   }
   const pep::Policy& one = policy == nullptr ? *derived : *policy;
   wanted.linux = one.is_linux();
   if (!one.exists_for(machine)) wanted.problem = "the tag does not exist for " + machine;
-  if (musl) wanted.problem = "the compiler here links with glibc, not with musl";
+  if (musl) wanted.problem = "the compiler of this machine links with glibc, not musl";
   wanted.glibc = one.newest(machine, "GLIBC");
   wanted.glibcxx = one.newest(machine, "GLIBCXX");
   return wanted;
@@ -39,11 +39,11 @@ Wanted wanted_by(const std::string& platform, const std::string& machine) {
 Check compare(const char* id, const std::string& library, const std::string& found, const std::string& newest,
               const std::string& platform) {
   Check check{.id = id,
-              .found = found.empty() ? library + " of a version that is not known" : library + " " + found,
+              .found = found.empty() ? library + " of unknown version" : library + " " + found,
               .wanted = fmt::format("at most {} {}, for {}", library, newest, platform)};
   if (!found.empty() && !is_older(newest, found)) return check;
   check.state = State::unknown;
-  check.why = "it depends on which functions the code uses; the check after the build decides";
+  check.why = "it depends on the functions that the code uses; the check after the build decides";
   check.fix = "to be sure: --sysroot DIR of an older system, or build in a container of " + platform;
   return check;
 }

@@ -1,5 +1,5 @@
-// Programs that a recipe names. cmake deserves a second look: pip puts a cmake of its own before the
-// system's into PATH, and people then wonder at "4.1" where apt says 3.25.
+// Programs that a recipe requires. cmake is special: pip's cmake often shadows the system's in PATH, so that users
+// get 4.1 although apt installed 3.25.
 
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@ namespace wheelsmith::doctor {
 
 namespace {
 
-// Debian's and Ubuntu's package of a program, where it has another name than the program.
+// The Debian and Ubuntu packages of programs, if they have other names.
 constexpr std::pair<std::string_view, std::string_view> k_packages[] = {
     {"ninja", "ninja-build"},
     {"libpng-config", "libpng-dev"},
@@ -60,12 +60,12 @@ std::string described_program(const toolchain::Program& program) {
                      program.path.string() + (program.origin == toolchain::Origin::pip ? ", installed by pip" : ""));
 }
 
-// The build environment brings it, so the machine's does not matter.
+// It is installed into the build environment, so the machine's does not matter.
 std::optional<Check> from_requirements(const Case& c, std::string_view name) {
   const std::optional<std::string> requirement = requirement_for(c.rules.requires_, name);
   if (!requirement) return std::nullopt;
   return Check{.id = std::string(name),
-               .found = *requirement + " comes into the build environment",
+               .found = *requirement + "  is installed into the build environment",
                .wanted = std::string(name)};
 }
 
@@ -86,7 +86,7 @@ Check check_cmake(const Case& c) {
   const std::optional<bool> fits = satisfies(first->version, specifiers);
   if (fits.value_or(false)) return check;
   check.state = fits ? State::bad : State::unknown;
-  check.why = fits ? c.recipe.name + " takes these versions of cmake only" : "it does not say its version";
+  check.why = fits ? c.recipe.name + " supports only these versions of cmake" : "its version is unknown";
   const bool other_fits = behind != nullptr && satisfies(behind->version, specifiers).value_or(false);
   check.fix = other_fits ? "pip uninstall cmake" : fmt::format("pip install \"cmake{}\"", specifiers);
   return check;
@@ -111,23 +111,24 @@ bool is_known_program(std::string_view name) {
                      [&](const auto& known) { return known.first == name; });
 }
 
-// One that must not be pip's, whatever PATH says.
+// A program that must not be pip's, regardless of PATH.
 Check check_system_program(const Case& c, const std::string& name, const std::string& why) {
   const std::string& specifiers = c.rules.requires_versions.cmake;
   const bool limited = name == "cmake" && !specifiers.empty();
-  Check check{.id = name, .wanted = fmt::format("{}{} of the operating system", name, limited ? " " + specifiers : "")};
+  Check check{.id = name,
+              .wanted = fmt::format("{}{} from the operating system", name, limited ? " " + specifiers : "")};
   const toolchain::Program* first = find(c.facts.programs, name);
   const toolchain::Program* behind = find(c.facts.shadowed, name);
   const bool shadowed = first != nullptr && first->origin == toolchain::Origin::pip;
-  const toolchain::Program* taken = shadowed ? behind : first;  // as a plan takes it
+  const toolchain::Program* taken = shadowed ? behind : first;  // the one that a plan uses
   check.found = taken == nullptr ? (shadowed ? described_program(*first) : "none") : described_program(*taken);
   if (taken != nullptr && shadowed) check.found += ", and not " + described_program(*first);
   const bool fits = taken != nullptr && (!limited || satisfies(taken->version, specifiers).value_or(true));
   if (fits) return check;
   check.state = State::bad;
-  check.why = taken == nullptr ? why : c.recipe.name + " takes these versions of it only";
+  check.why = taken == nullptr ? why : c.recipe.name + " supports only these versions of it";
   check.fix = taken == nullptr ? install_program(name)
-                               : fmt::format("install {} {} (not by pip) and put it first into PATH", name, specifiers);
+                               : fmt::format("install {} {} (not with pip) and put it first in PATH", name, specifiers);
   return check;
 }
 
@@ -138,7 +139,7 @@ std::string install_program(std::string_view name) {
   for (const auto& [program, package] : k_packages) {
     if (program == name) return fmt::format("apt-get install {}", package);
   }
-  return fmt::format("install {} and put it into PATH", name);
+  return fmt::format("install {} and add it to PATH", name);
 }
 
 std::vector<Check> check_programs(const Case& c) {
@@ -148,7 +149,7 @@ std::vector<Check> check_programs(const Case& c) {
   };
   const recipe::Requires& limits = c.rules.requires_versions;
   const bool program = c.rules.backend == recipe::Rules::Backend::program;
-  // Pip's may be of the right version, and is none of those that are meant.
+  // pip's program is rejected even if its version fits.
   for (const auto& [name, why] : c.rules.not_from_pip) {
     if (is_known_program(name)) checks.push_back(check_system_program(c, name, why));
   }
@@ -159,10 +160,10 @@ std::vector<Check> check_programs(const Case& c) {
   if (c.recipe.source.kind == recipe::Source::Kind::git && !have("git"))
     checks.push_back(check_program(c, "git", "the source is a git repository"));
   if (!program && !c.facts.offline && !have("curl"))
-    checks.push_back(check_program(c, "curl", "sources and wheels are downloaded by it"));
+    checks.push_back(check_program(c, "curl", "it downloads sources and wheels"));
   const bool patched = !c.recipe.source.patches.empty();
   if (patched && !have("git") && find(c.facts.programs, "git") == nullptr)
-    checks.push_back(check_program(c, "patch", "its patches are applied by git or by patch"));
+    checks.push_back(check_program(c, "patch", "git or patch applies its patches"));
   return checks;
 }
 

@@ -1,5 +1,5 @@
-// Python: the interpreter that a wheel is built for, and what a build asks of it. Debian splits one Python into three
-// packages: python3.11 runs, python3.11-dev has Python.h, python3.11-venv has ensurepip.
+// Python: the interpreter that a wheel is built for, and the parts that a build needs. Debian splits one Python into
+// three packages: python3.11 runs, python3.11-dev has Python.h, python3.11-venv has ensurepip.
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@ namespace {
 
 constexpr int k_oldest_minor = 8, k_newest_minor = 14;
 
-// Newest first, but for the one of this year, which packages do not know yet.
+// Newest first, except for this year's release, which packages do not support yet.
 std::string python_version_for(std::string_view specifiers) {
   for (int minor = k_newest_minor - 1; minor >= k_oldest_minor; --minor) {
     const std::string version = fmt::format("3.{}", minor);
@@ -41,7 +41,7 @@ std::optional<Check> check_python(const Case& c) {
   if (c.python.executable.empty()) {
     check.state = State::bad;
     check.found = c.facts.python_problem.empty() ? "none" : c.facts.python_problem;
-    check.why = "a wheel is built by the interpreter that it is for";
+    check.why = "a wheel is built with the interpreter that it is for";
     check.fix = specifiers.empty() ? "apt-get install python3 python3-dev python3-venv python3-pip"
                                    : another_python(c, python_version_for(specifiers));
     return check;
@@ -49,7 +49,7 @@ std::optional<Check> check_python(const Case& c) {
   check.found = described_python(c.python);
   if (satisfies(c.python.version, specifiers).value_or(true)) return check;
   check.state = State::bad;
-  check.why = fmt::format("{} takes Python {} only", c.recipe.name, specifiers);
+  check.why = fmt::format("{} supports only Python {}", c.recipe.name, specifiers);
   check.fix = another_python(c, python_version_for(specifiers));
   return check;
 }
@@ -78,7 +78,7 @@ std::optional<Check> check_python_venv(const Case& c) {
   }
   check.state = State::bad;
   check.found = "none";
-  check.why = "each step is built and tested in an environment of its own";
+  check.why = "each step is built and tested in its own environment";
   check.fix = is_debian_python(c.python) ? fmt::format("apt-get install python{}-venv", c.python.short_version())
                                          : "pip install uv";
   return check;
@@ -92,8 +92,8 @@ std::optional<Check> check_python_pip(const Case& c) {
     check.found = "uv " + c.facts.programs.find("uv")->second.version;
     return check;
   }
-  check.why = "build requirements are resolved by pip, or by uv where it is present";
-  check.found = c.python.has_ensurepip ? "none, but ensurepip could make one" : "none";
+  check.why = "pip resolves the build requirements, or uv if it is installed";
+  check.found = c.python.has_ensurepip ? "none, but ensurepip can install it" : "none";
   check.state = c.python.has_ensurepip ? State::unknown : State::bad;
   check.fix = is_debian_python(c.python) ? "apt-get install python3-pip"
               : c.python.has_ensurepip   ? c.python.executable.string() + " -m ensurepip"

@@ -1,5 +1,5 @@
-// Memory, disks and the sandbox. Numbers of the recipe (`known`) are measured ones: flash-attention's largest unit
-// takes 6.43 GB, and two of them on a machine of 8 GB end in the kernel's killer, an hour into the build.
+// Memory, disks and the sandbox. The numbers in the recipe (`known`) are measured: flash-attention's largest unit
+// uses 6.43 GB, so two of them on a machine with 8 GB are killed by the kernel, an hour into the build.
 
 #include <fmt/format.h>
 
@@ -13,11 +13,11 @@ namespace wheelsmith::doctor {
 namespace {
 
 constexpr std::uint64_t k_megabyte = 1'000'000, k_gigabyte = 1000 * k_megabyte;
-// Installed with its CUDA libraries a torch takes 5.4 GB, and what was downloaded stays beside it.
+// An installed torch with its CUDA libraries uses 5.4 GB, plus the downloaded wheels.
 constexpr std::uint64_t k_torch_gpu = 9 * k_gigabyte, k_torch_cpu = 2 * k_gigabyte;
 constexpr std::uint64_t k_toolkit = 2 * k_gigabyte;
 constexpr std::uint64_t k_little = 256 * k_megabyte;
-constexpr std::uint64_t k_most = 1ull << 60;  // a recipe may say anything; sums must not wrap
+constexpr std::uint64_t k_most = 1ull << 60;  // recipes are untrusted; sums must not overflow
 
 std::uint64_t environment_bytes(const Case& c) {
   std::uint64_t bytes = 0;
@@ -46,23 +46,23 @@ Check check_place(const BuildFolder& place, const Case& c) {
   const std::uint64_t perhaps = place.name == "store" ? needed + environment_bytes(c) : needed;
   Check check{.id = "disk-" + place.name,
               .found = fmt::format("{} free in {}", human_bytes(place.free), place.folder.string()),
-              .wanted = needed == 0 ? "a folder that can be written" : human_bytes(perhaps)};
+              .wanted = needed == 0 ? "a writable folder" : human_bytes(perhaps)};
   if (!place.problem.empty()) {
     check.state = State::bad;
     check.found = place.problem;
-    check.wanted = "a folder that can be written";
+    check.wanted = "a writable folder";
     check.why =
         place.name == "store" ? "results, environments and build trees are kept there" : "the build writes there";
     check.fix = place.name == "temporary" ? "TMPDIR=DIR" : fmt::format("--{} DIR", place.name);
   } else if (place.free < needed) {
     check.state = State::bad;
     check.why = place.name == "store" && c.rules.known.disk != 0
-                    ? fmt::format("a build of {} is known to take {}", c.recipe.name, human_bytes(needed))
-                    : "a build needs room to work";
+                    ? fmt::format("a build of {} uses {}, as measured", c.recipe.name, human_bytes(needed))
+                    : "a build needs disk space";
     check.fix = elsewhere(place);
   } else if (place.free < perhaps) {
     check.state = State::unknown;
-    check.why = fmt::format("{} of it are for torch and the toolkit, if the store does not have them yet",
+    check.why = fmt::format("{} of it is for torch and the toolkit, if they are not in the store yet",
                             human_bytes(environment_bytes(c)));
     check.fix = elsewhere(place);
   }
@@ -77,23 +77,23 @@ std::optional<Check> check_memory(const Case& c) {
   const sys::Memory& memory = c.facts.memory;
   const std::uint64_t fitting = memory.total / per_job;
   Check check{.id = "memory",
-              .found = fmt::format("{}, {} of them free", human_bytes(memory.total), human_bytes(memory.available)),
-              .wanted = human_bytes(per_job) + " for each compile job"};
+              .found = fmt::format("{}, {} free", human_bytes(memory.total), human_bytes(memory.available)),
+              .wanted = human_bytes(per_job) + " per compile job"};
   if (fitting == 0) {
     check.state = State::bad;
-    check.why = "not even one job fits: the kernel would end it";
+    check.why = "not even one job fits: the kernel would kill it";
     check.fix = "fallocate -l 16G /swapfile && chmod 600 /swapfile && mkswap /swapfile && swapon /swapfile";
   } else if (c.facts.jobs > fitting) {
     check.state = State::bad;
-    check.why = fmt::format("{} jobs would take {}", c.facts.jobs,
+    check.why = fmt::format("{} jobs would use {}", c.facts.jobs,
                             human_bytes(std::min(per_job, k_most / c.facts.jobs) * c.facts.jobs));
     check.fix = fmt::format("--jobs {}", fitting);
   } else if (memory.available < per_job) {
     check.state = State::unknown;
-    check.why = "other programs hold the memory that a job would need";
-    check.fix = "end other programs, or wait for them";
+    check.why = "other programs use the memory that a job needs";
+    check.fix = "stop other programs, or wait for them";
   } else {
-    check.why = fmt::format("room for {} of them at once", memory.available / per_job);
+    check.why = fmt::format("enough for {} in parallel", counted(memory.available / per_job, "job"));
   }
   return check;
 }
@@ -106,11 +106,11 @@ std::vector<Check> check_places(const Case& c) {
 
 std::optional<Check> check_isolation(const Case& c) {
   if (c.rules.network) return std::nullopt;
-  Check check{.id = "isolation", .found = "a network namespace of its own", .wanted = "no network while compiling"};
+  Check check{.id = "isolation", .found = "a separate network namespace", .wanted = "no network while compiling"};
   if (c.facts.isolates_network) return check;
   check.state = State::unknown;
-  check.found = "namespaces are forbidden here";
-  check.why = "a proxy that leads nowhere is set instead; a build that ignores it could still fetch something";
+  check.found = "namespaces are not allowed on this machine";
+  check.why = "a dead proxy is set instead; a build that ignores it could still download files";
   check.fix = "sysctl -w kernel.unprivileged_userns_clone=1; in a container: --cap-add SYS_ADMIN";
   return check;
 }

@@ -1,6 +1,6 @@
-// ROCm: hipcc, its version, HIP's CMake files, and the device libraries, without which only the first kernel's compile
-// fails. Where there is no ROCm at all each part is named with what brings it, since systems and wheels cut it up
-// differently: a machine with hipcc alone is common.
+// ROCm: hipcc, its version, HIP's CMake files, and the device libraries, without which the compile of the first kernel
+// fails. If ROCm is missing, each part has its own fix, because distributions and wheels split it differently: a
+// machine with only hipcc is common.
 
 #include <fmt/format.h>
 
@@ -29,7 +29,7 @@ std::vector<std::string> targets_of(const gpu::ArchList& archs) {
   return targets;
 }
 
-// Families that have all of them, the smallest first.
+// Families that contain all targets, smallest first.
 std::vector<std::string> families_of(const std::vector<std::string>& targets) {
   std::vector<const gpu::NamedTargets*> fitting;
   for (const gpu::NamedTargets& family : gpu::amd_families()) {
@@ -46,7 +46,7 @@ std::vector<std::string> families_of(const std::vector<std::string>& targets) {
   return names;
 }
 
-// Without a family that has them all, one after the other.
+// If no family contains all targets, list them.
 std::string wheels_command(const Case& c) {
   const std::vector<std::string> targets = targets_of(c.archs);
   const std::string place = c.facts.rocm_index.empty() ? "--index-url URL " : "";
@@ -65,7 +65,7 @@ std::optional<Check> check_rocm(const Case& c) {
   const std::string& specifiers = c.rules.requires_versions.rocm;
   Check check{.id = "rocm", .wanted = "hipcc of ROCm" + (specifiers.empty() ? "" : " " + specifiers)};
   if (!c.facts.registry_rocm.empty()) {
-    check.found = fmt::format("ROCm {} is made from an index' wheels", c.facts.registry_rocm);
+    check.found = fmt::format("ROCm {} is installed from wheels of an index", c.facts.registry_rocm);
     return check;
   }
   if (c.facts.rocm) {
@@ -76,31 +76,31 @@ std::optional<Check> check_rocm(const Case& c) {
   check.found = c.facts.rocm_problem.empty() ? "none" : c.facts.rocm_problem;
   if (c.facts.rocm_problem.find("rocm_sdk") != std::string::npos) {
     check.state = without(c);
-    check.why = "the environment has rocm-sdk, and it cannot say where ROCm is: mostly its devel package is missing";
+    check.why = "the environment has rocm-sdk, but it cannot locate ROCm; usually its devel package is missing";
     check.fix = wheels_command(c);
     return check;
   }
   if (!c.facts.rocm_problem.empty()) {
     check.state = State::bad;
-    check.why = "the folder that was named is not one of ROCm, and another one is never taken instead";
-    check.fix = "correct --rocm, or leave it out";
+    check.why = "the given folder is not a ROCm installation, and wheelsmith never uses another one instead";
+    check.fix = "correct --rocm, or omit it";
     return check;
   }
   if (!c.facts.rocm_index.empty()) {
     check.state = State::unknown;
-    check.found = "none; --rocm-index is set, and its wheels are used";
-    check.why = "whether they are there is known when the plan is made";
+    check.found = "none; the wheels of --rocm-index are used";
+    check.why = "the plan checks whether the index has them";
     return check;
   }
   check.state = without(c);
   if (check.state != State::bad) {
-    check.why = "the recipe does not say that it compiles kernels";
+    check.why = "the recipe does not state that it compiles kernels";
     return check;
   }
-  check.why = "its kernels are compiled by hipcc";
+  check.why = "hipcc compiles its kernels";
   check.fix = fmt::format(
-      "{}; or, of AMD's repository, amdgpu-install --usecase=hiplibsdk,rocm,rocmdevtools --no-dkms and {}; or name the "
-      "folder of a ROCm with --rocm",
+      "{}; or, from AMD's repository, amdgpu-install --usecase=hiplibsdk,rocm,rocmdevtools --no-dkms and {}; or give "
+      "the folder of a ROCm with --rocm",
       wheels_command(c), system_command(c, "hipify-clang miopen-hip"));
   return check;
 }
@@ -111,11 +111,11 @@ std::optional<Check> check_rocm_version(const Case& c) {
   Check check{.id = "rocm-version",
               .found = "ROCm " + c.facts.rocm->version,
               .wanted = "ROCm " + specifiers,
-              .why = c.recipe.name + " takes these versions of ROCm only",
-              .fix = "name another one with --rocm"};
+              .why = c.recipe.name + " supports only these versions of ROCm",
+              .fix = "give another ROCm with --rocm"};
   const std::optional<bool> fits = satisfies(c.facts.rocm->version, specifiers);
   check.state = !fits ? State::unknown : *fits ? State::good : State::bad;
-  if (!fits) check.found = "a ROCm that does not say its version";
+  if (!fits) check.found = "a ROCm of unknown version";
   if (check.state != State::bad) check.fix.clear();
   return check;
 }
@@ -126,26 +126,26 @@ std::optional<Check> check_rocm_device_libraries(const Case& c) {
   if (c.facts.rocm) check.found = c.facts.rocm->device_libraries.string();
   if (!check.found.empty()) return check;
   check.state = c.facts.rocm_index.empty() || c.facts.rocm ? without(c) : State::unknown;
-  check.found = c.facts.rocm ? "none below " + c.facts.rocm->root.string() : "none";
+  check.found = c.facts.rocm ? "none in " + c.facts.rocm->root.string() : "none";
   check.why = "every kernel is linked with them";
   if (check.state != State::unknown) check.fix = system_command(c, "rocm-device-libs");
   return check;
 }
 
-// A package without CMake does not miss them, so it is never bad by itself.
+// A package without CMake does not need them, so the check is never bad.
 std::optional<Check> check_rocm_cmake(const Case& c) {
   if (!wanted_here(c) || !c.facts.registry_rocm.empty()) return std::nullopt;
   Check check{.id = "rocm-cmake", .wanted = "lib/cmake/hip/hip-config.cmake"};
   if (c.facts.rocm) check.found = c.facts.rocm->cmake.string();
   if (!check.found.empty()) return check;
   check.state = is_missing(c) && c.facts.rocm_index.empty() ? without(c) : State::unknown;
-  check.found = c.facts.rocm ? "none below " + c.facts.rocm->root.string() : "none";
-  check.why = "find_package(hip) and CMake's HIP language look for it";
+  check.found = c.facts.rocm ? "none in " + c.facts.rocm->root.string() : "none";
+  check.why = "find_package(hip) and CMake's HIP language need it";
   check.fix = system_command(c, "hip-dev");
   return check;
 }
 
-// What the wheels of that GPU are called; and whether those that are here have its code.
+// The family of wheels for the GPU, and whether the installed libraries contain code for it.
 std::optional<Check> check_rocm_family(const Case& c) {
   const std::vector<std::string> targets = targets_of(c.archs);
   if (!wanted_here(c) || targets.empty()) return std::nullopt;
@@ -153,8 +153,9 @@ std::optional<Check> check_rocm_family(const Case& c) {
   if (is_missing(c)) {
     const std::vector<std::string> families = families_of(targets);
     check.state = State::unknown;
-    check.found = families.empty() ? "no family has them all: a wheel for each" : "family " + join(families, " or ");
-    check.why = "wheels of ROCm's libraries hold the code of one family, or come with a wheel for each GPU";
+    check.found = families.empty() ? "no family contains all of them; use one wheel per target"
+                                   : "family " + join(families, " or ");
+    check.why = "wheels of ROCm's libraries contain code for one family, or there is one wheel per GPU";
     return check;
   }
   if (!c.facts.rocm || c.facts.rocm->targets.empty() || !c.facts.registry_rocm.empty()) return std::nullopt;
@@ -166,7 +167,7 @@ std::optional<Check> check_rocm_family(const Case& c) {
   check.found = join(c.facts.rocm->targets, ", ");
   if (absent.empty()) return check;
   check.state = State::unknown;
-  check.why = fmt::format("kernels can be compiled, but the libraries were made without {}", join(absent, ", "));
+  check.why = fmt::format("kernels can be compiled, but the libraries have no code for {}", join(absent, ", "));
   check.fix = wheels_command(c);
   return check;
 }
@@ -178,9 +179,9 @@ std::optional<Check> check_rocm_torch(const Case& c) {
   if (torch == here) return check;
   const bool same_major = major_number(torch) == major_number(here);
   check.state = same_major || here.empty() ? State::unknown : State::bad;
-  check.why = same_major ? "libraries of another minor version mostly fit"
-                         : "libraries of two major versions do not fit together";
-  check.fix = fmt::format("name a ROCm {} with --rocm", torch);
+  check.why = same_major ? "libraries of another minor version usually work"
+                         : "libraries of two major versions do not work together";
+  check.fix = fmt::format("give a ROCm {} with --rocm", torch);
   return check;
 }
 

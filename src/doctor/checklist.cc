@@ -1,6 +1,6 @@
-// The end of a build is not the end of the work: is what was built the thing that will run? A recipe lists what its
-// users check by hand (which cmake was it, are all packages installed, does the program start, are ROCm's folders
-// there), and each item becomes a verdict of ours, in the words of the doctor.
+// After a build, checks whether its result will run. A recipe lists what its users would check by hand (which cmake was
+// used, are all packages installed, does the program start, do ROCm's folders exist); each item becomes a check in
+// doctor's format.
 
 #include "doctor/checklist.h"
 
@@ -18,7 +18,7 @@ namespace wheelsmith::doctor {
 
 namespace {
 
-// The versions of installed distributions, by normalized name, as their folders' names say.
+// The versions of installed distributions by normalized name, from the names of their folders.
 std::map<std::string, std::string> installed_in(const toolchain::Python& python) {
   std::map<std::string, std::string> found;
   std::vector<std::filesystem::path> sites = python.sites;
@@ -68,10 +68,10 @@ class Examination {
   Check program(const recipe::ChecklistItem& item) const {
     Check check;
     check.wanted = item.not_from.empty() ? item.program : fmt::format("{} not from {}", item.program, item.not_from);
-    // One of pip in the build environment comes first in PATH, whatever the machine has.
+    // A program installed by pip in the build environment comes first in PATH.
     const env::PinnedWheel* shadow = m_spec.environment.lock.find(item.program);
     if (shadow != nullptr) {
-      check.found = fmt::format("{} {} of pip", item.program, shadow->version);
+      check.found = fmt::format("{} {} from pip", item.program, shadow->version);
       check.state = item.not_from == "pip" ? State::bad : State::good;
       return check;
     }
@@ -82,10 +82,10 @@ class Examination {
       check.found = "none";
       return check;
     }
-    // The plan takes the one behind pip's, where there is one.
+    // The plan uses the program after pip's in PATH, if there is one.
     std::string passed;
     if (linked != m_spec.tools.programs.end() && program->path != linked->second) {
-      passed = fmt::format("; {} {} of {} stands before it in PATH and was not used", program->path.string(),
+      passed = fmt::format("; {} {} from {} is earlier in PATH and was not used", program->path.string(),
                            program->version, to_string(program->origin));
       const auto behind = toolchain::program_behind(*program, m_inputs.host);
       if (behind && behind->path == linked->second) program = behind;
@@ -106,7 +106,7 @@ class Examination {
       if (one != there.end())
         found.push_back(fmt::format("{} {}", name, one->second));
       else if (const std::string how = not_needed(name); !how.empty())
-        found.push_back(fmt::format("{} ({}, and optional)", name, how));
+        found.push_back(fmt::format("{} (optional, {})", name, how));
       else
         missing.push_back(name);
     }
@@ -120,12 +120,12 @@ class Examination {
 
   Check command(const recipe::ChecklistItem& item) const {
     Check check;
-    check.wanted = join(item.command, " ") + " ends well";
+    check.wanted = join(item.command, " ") + " succeeds";
     const std::filesystem::path program = m_python.executable.parent_path() / item.command.front();
     std::error_code ignored;
     if (!std::filesystem::exists(program, ignored)) {
       check.state = m_absent;
-      check.found = fmt::format("there is no {} in {}", item.command.front(), m_python.prefix.string());
+      check.found = fmt::format("no {} in {}", item.command.front(), m_python.prefix.string());
       return check;
     }
     sys::Command run;
@@ -135,7 +135,7 @@ class Examination {
     const sys::Captured result = sys::capture(run);
     check.state = result.exit.good() ? State::good : State::bad;
     const std::vector<std::string_view> said = lines(trim(result.errors));
-    check.found = result.exit.good() ? "it does"
+    check.found = result.exit.good() ? "succeeded"
                                      : fmt::format("{}{}{}", sys::to_string(result.exit), said.empty() ? "" : ": ",
                                                    said.empty() ? "" : printable(said.back()));
     return check;
@@ -152,10 +152,10 @@ class Examination {
         continue;
       }
       const std::string value = with_rocm(*set);
-      // One that names a folder of ROCm promises that something is in it.
+      // A variable that refers to a folder of ROCm implies that the folder is not empty.
       const bool promises = set->starts_with("${rocm}") && !m_spec.tools.rocm.root.empty();
       if (promises && is_empty(value)) check.state = State::bad;
-      found.push_back(fmt::format("{}={}{}", name, value, promises && is_empty(value) ? " (nothing is there)" : ""));
+      found.push_back(fmt::format("{}={}{}", name, value, promises && is_empty(value) ? " (empty or missing)" : ""));
     }
     check.found = join(found, ", ");
     if (!missing.empty()) {
@@ -175,7 +175,7 @@ class Examination {
     }
     check.wanted = join(wanted, ", ");
     check.state = missing.empty() ? State::good : State::bad;
-    check.found = missing.empty() ? "there" : "not there: " + join(missing, ", ");
+    check.found = missing.empty() ? "present" : "missing: " + join(missing, ", ");
     return check;
   }
 
@@ -193,7 +193,7 @@ class Examination {
       if (of != packages.end())
         found.push_back(of->wheel.filename().string());
       else if (const std::string how = not_needed(name); !how.empty())
-        found.push_back(fmt::format("{} ({}, and optional)", name, how));
+        found.push_back(fmt::format("{} (optional, {})", name, how));
       else
         missing.push_back(name);
     }
@@ -205,7 +205,7 @@ class Examination {
     return check;
   }
 
-  // What became of an optional package that is not there: "skipped", "failed"; "" for one that must be there.
+  // The outcome of a missing optional package: "skipped", "failed"; "" for a required package.
   [[nodiscard]] std::string not_needed(const std::string& name) const {
     for (const BuiltPackage& package : m_inputs.packages) {
       if (!package.left_out.empty() && pep::same_name(package.project, name)) return package.left_out;
@@ -213,7 +213,7 @@ class Examination {
     return "";
   }
 
-  // A folder without files, or none at all.
+  // Whether a folder is empty or missing.
   static bool is_empty(const std::filesystem::path& path) {
     std::error_code error;
     if (std::filesystem::is_regular_file(path, error)) return false;
@@ -232,7 +232,7 @@ class Examination {
   const plan::BuildSpec& m_spec;
   const ChecklistInputs& m_inputs;
   toolchain::Python m_python;
-  State m_absent;  // what it means that something is not in the environment
+  State m_absent;  // the state of an item that is not in the environment
 };
 
 }  // namespace
@@ -241,7 +241,7 @@ std::vector<Check> closing_checklist(const plan::Plan& plan, const ChecklistInpu
   std::vector<Check> checks;
   for (const plan::Step& step : plan.steps) {
     if (!step.closing.asked_for || step.closing.checklist.empty()) continue;
-    // Files may have come since the interpreter was asked; its folders are the same.
+    // Files may have been added since the interpreter was queried; its folders are the same.
     const toolchain::Python python =
         inputs.into.empty() ? step.spec.python : toolchain::find_python(inputs.into.string(), inputs.host);
     Examination examination(step, inputs, python);

@@ -7,7 +7,7 @@ namespace wheelsmith::doctor {
 
 namespace {
 
-// Variables by which a build is steered. All others stay out: a description is handed around, and they may be secrets.
+// Variables that affect builds. All others are excluded: descriptions are shared, and they may be secrets.
 constexpr const char* k_variables[] = {"ROCM_SDK_TARGET_FAMILY", "SOURCE_DATE_EPOCH"};
 
 void describe_libraries(toolchain::Description& machine, const Facts& facts, const toolchain::Host& where) {

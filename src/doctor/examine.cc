@@ -12,7 +12,7 @@ namespace {
 
 struct Entry {
   Rule rule;
-  bool compiling;  // matters only where something is compiled: not for a program that is packed as it is
+  bool compiling;  // applies only if something is compiled: not for a program that is only packaged
 };
 
 constexpr Entry k_rules[] = {
@@ -121,7 +121,7 @@ std::optional<std::string> requirement_for(const std::vector<std::string>& requi
     try {
       if (pep::normalized_name(pep::Requirement::parse(text).name) == pep::normalized_name(name)) return text;
     } catch (const Error&) {
-      continue;  // the recipe's reader has refused it already
+      continue;  // the recipe parser has already rejected it
     }
   }
   return std::nullopt;

@@ -8,7 +8,7 @@ namespace wheelsmith::doctor {
 
 namespace {
 
-// An interpreter; one that was not found has no executable, but a problem.
+// An interpreter; one that was not found has a problem and no executable.
 struct FoundPython {
   toolchain::Python python;
   std::string problem;
@@ -47,22 +47,22 @@ std::vector<std::string> recipe_programs(const recipe::Library& recipes) {
   return programs;
 }
 
-Facts look_at_machine(const toolchain::Host& host, const MachineQuestion& question) {
-  Paths paths = question.paths;
-  if (!question.store_problem.empty()) paths.store.clear();
-  Facts facts = look_around(host, paths, question.programs);
-  if (!question.store_problem.empty() && !host.described)
-    facts.places.insert(facts.places.begin(), {"store", question.paths.store, 0, question.store_problem});
-  facts.platform = question.platform;
-  facts.offline = question.offline;
-  facts.allow_unsupported_compiler = question.allow_unsupported_compiler;
-  facts.jobs = question.jobs;
+Facts machine_facts(const toolchain::Host& host, const MachineQuery& query) {
+  Paths paths = query.paths;
+  if (!query.store_problem.empty()) paths.store.clear();
+  Facts facts = collect_facts(host, paths, query.programs);
+  if (!query.store_problem.empty() && !host.described)
+    facts.places.insert(facts.places.begin(), {"store", query.paths.store, 0, query.store_problem});
+  facts.platform = query.platform;
+  facts.offline = query.offline;
+  facts.allow_unsupported_compiler = query.allow_unsupported_compiler;
+  facts.jobs = query.jobs;
   return facts;
 }
 
 std::vector<Check> survey_machine(const toolchain::Host& host, Facts facts) {
   const std::vector<toolchain::Python> pythons = toolchain::find_pythons(host);
-  if (!pythons.empty()) look_at_torch(facts, pythons.front().executable, host);
+  if (!pythons.empty()) find_torch_of(facts, pythons.front().executable, host);
   return survey(pythons, facts);
 }
 
@@ -71,7 +71,7 @@ std::vector<Check> examine_packages(const choose::Request& request, const plan::
   for (const FoundPython& found : find_pythons(request, inputs.host)) {
     facts.python_problem = found.problem;
     facts.rocm_index = request.rocm_index;
-    look_at_rocm(facts, found.python, inputs.host);
+    find_rocm_of(facts, found.python, inputs.host);
     Examiner examiner(request, inputs, facts);
     for (const std::string& package : request.packages) examiner.examine(package, found.python);
     for (Check& check : examiner.take_checks()) checks.push_back(std::move(check));

@@ -9,7 +9,7 @@ namespace {
 
 using recipe::Variant;
 
-TEST(Examine, AGoodMachineHasNothingBadAndNothingToMend) {
+TEST(Examine, AGoodMachineHasNoBadChecksAndNoFixes) {
   for (const Variant variant : {Variant::cpu, Variant::cuda, Variant::rocm}) {
     Patient patient;
     patient.variant = variant;
@@ -28,7 +28,7 @@ TEST(Examine, AGoodMachineHasNothingBadAndNothingToMend) {
   }
 }
 
-TEST(Examine, NothingAtAllIsTheSameReportAndNotAThrow) {
+TEST(Examine, AnEmptyMachineGetsTheSameReportWithoutExceptions) {
   for (const Variant variant : {Variant::cpu, Variant::cuda, Variant::rocm}) {
     Patient patient;
     patient.variant = variant;
@@ -58,7 +58,7 @@ TEST(Examine, AnIllegalVariantIsABadCheck) {
   EXPECT_EQ(patient.state("variant"), "bad");
 }
 
-TEST(Examine, AProgramThatIsPackedAsItIsNeedsNoCompiler) {
+TEST(Examine, APackagedProgramNeedsNoCompiler) {
   Patient patient;
   patient.recipe = "name = \"demo\"\n[source]\nprogram = true\n[build]\nbackend = \"program\"\n[variant.cpu]\n";
   patient.facts.compiler.reset();
@@ -131,7 +131,7 @@ TEST(Compiler, StandardAndVersions) {
       {"gcc = \">=9,<12\"", "gcc", "11.4.0", 23, "compiler-version", "good", ""},
       {"gcc = \">=9,<12\"", "clang", "14.0.6", 20, "compiler-version", "none", ""},
       {"gcc = \">=99\"", "gcc", "12.2.0", 23, "compiler-version", "bad",
-       "install a compiler that fits and name it with --cc and --cxx"},
+       "install a supported compiler and give it with --cc and --cxx"},
       {"gcc = \">=9\"", "gcc", "rubbish", 23, "compiler-version", "unknown", ""},
   };
   for (const Row& row : rows) {
@@ -164,15 +164,15 @@ TEST(Programs, CmakeShadowedByPip) {
   patient.facts.programs.erase("cmake");
   EXPECT_EQ(patient.state("cmake"), "bad");
   patient.recipe += "[build]\nrequires = [\"CMake>=3.25\"]\n";
-  EXPECT_EQ(patient.state("cmake"), "good") << "the build environment brings it";
+  EXPECT_EQ(patient.state("cmake"), "good") << "it is installed into the build environment";
 }
 
-TEST(Programs, ThoseThatTheRecipeNames) {
+TEST(Programs, ThoseInTheRecipe) {
   Patient patient;
   patient.recipe += "[requires]\nprograms = [\"ninja\", \"swig\", \"frobnicate\"]\n";
   EXPECT_EQ(patient.state("ninja"), "good");
   EXPECT_EQ(patient.find("swig").fix, "apt-get install swig");
-  EXPECT_EQ(patient.find("frobnicate").fix, "install frobnicate and put it into PATH");
+  EXPECT_EQ(patient.find("frobnicate").fix, "install frobnicate and add it to PATH");
   patient.facts.programs.clear();
   EXPECT_EQ(patient.find("ninja").fix, "apt-get install ninja-build");
   EXPECT_EQ(patient.find("curl").fix, "apt-get install curl");

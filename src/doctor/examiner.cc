@@ -23,7 +23,7 @@ namespace wheelsmith::doctor {
 
 namespace {
 
-// What a requirement says of torch, where it names one version.
+// The version of torch in a requirement, if it names exactly one.
 std::optional<toolchain::Torch> pinned_torch(const std::string& text) {
   const pep::Requirement requirement = pep::Requirement::parse(text);
   if (requirement.specifiers.size() != 1 || requirement.specifiers[0].op != "==") return std::nullopt;
@@ -44,7 +44,7 @@ Examiner::Examiner(const choose::Request& request, const plan::PlanInputs& input
 void Examiner::examine(const std::string& package, const toolchain::Python& python) {
   std::vector<Wanted> needed;
   examine_one(package, python, std::nullopt, false, needed);
-  // The list grows while it is walked; what was seen is not examined again.
+  // The list grows during the loop; each recipe is examined once.
   for (std::size_t i = 0; i < needed.size(); ++i) {
     const Wanted need = needed[i];
     if (m_seen.insert(need.recipe + "\n" + python.executable.string()).second)
@@ -58,12 +58,12 @@ recipe::Recipe Examiner::resolved(const recipe::Recipe& recipe, recipe::Variant 
   if (!recipe.depends_on_conditions(variant, target)) return recipe;
   recipe::Conditions now = choose::first_conditions(m_request, recipe, python, archs, m_facts.compiler);
   now.ref = ref_of(recipe, variant);
-  // A package that another one pins goes along with it: main with main.
+  // A pinned package follows the package that pins it: main with main.
   if (const auto pinning = choose::user_ref(m_request, recipe.source.pinned_by.recipe)) now.ref = *pinning;
   now.version = recipe.source.kind == recipe::Source::Kind::sdist
                     ? recipe.source.version
                     : choose::source_version(recipe, now.ref, std::nullopt);
-  look_at_folder(recipe, now);
+  read_folder(recipe, now);
   if (m_facts.torch) now.torch = m_facts.torch->version;
   if (m_facts.torch && !m_facts.torch->cuda.empty())
     now.cuda = m_facts.torch->cuda;
@@ -84,17 +84,17 @@ choose::SourceChoice Examiner::choose_source(const recipe::Recipe& recipe, recip
        .torch_series = [&] { return m_facts.torch ? choose::torch_series(m_facts.torch->version) : std::string(); }});
 }
 
-// The ref that would be built, as far as that is known without asking anybody.
+// The ref that would be built, if it is known without network access.
 std::string Examiner::ref_of(const recipe::Recipe& recipe, recipe::Variant variant) const {
   try {
     if (recipe.source.kind == recipe::Source::Kind::git) return choose_source(recipe, variant).ref;
-  } catch (const Error&) {  // the check "source" says it
+  } catch (const Error&) {  // reported by the check "source"
   }
   return choose::ref_of(recipe, m_request);
 }
 
-// A folder that the user names has a ref and a version of its own.
-void Examiner::look_at_folder(const recipe::Recipe& recipe, recipe::Conditions& now) const {
+// A folder given by the user has its own ref and version.
+void Examiner::read_folder(const recipe::Recipe& recipe, recipe::Conditions& now) const {
   const auto user = choose::source_override(m_request, recipe.name, recipe.project);
   if (!user || !sys::is_folder(user->path)) return;
   const auto state = source::checkout_state(user->path, recipe.project, recipe.source.tag_prefix);
@@ -106,7 +106,7 @@ void Examiner::look_at_folder(const recipe::Recipe& recipe, recipe::Conditions& 
   if (now.version.empty() && state) now.version = state->version;
 }
 
-// Whether there is a repository to build from. A network that is not there is what people find out last.
+// Whether the repository is reachable. Users often notice a missing network last.
 void Examiner::examine_source(const recipe::Recipe& recipe, recipe::Variant variant, const std::string& step,
                               bool optional) {
   if (recipe.source.kind != recipe::Source::Kind::git || m_inputs.host.described ||
@@ -127,9 +127,9 @@ void Examiner::examine_source(const recipe::Recipe& recipe, recipe::Variant vari
     check.fix = "--torch VERSION, or --ref TAG";
   } catch (const Error& error) {
     check.state = optional ? State::unknown : State::bad;
-    check.found = "not to be had";
+    check.found = "not reachable";
     check.why = error.what();
-    check.fix = fmt::format("name a mirror of it under [mirrors] in wheelsmith.toml, or a checkout: --source {}=FOLDER",
+    check.fix = fmt::format("add a mirror under [mirrors] in wheelsmith.toml, or use a checkout: --source {}=FOLDER",
                             recipe.name);
   }
   m_checks.push_back(std::move(check));
@@ -149,13 +149,14 @@ void Examiner::examine_one(const std::string& package, const toolchain::Python& 
       if (!archs.requests.empty()) step += "-" + archs.to_string();
       const recipe::Recipe recipe = resolved(*given, variant, target, archs, python);
       m_facts.settings = choose::chosen_settings(recipe, m_request);
-      look_at_libraries(recipe, variant, target, python);
+      find_required_libraries(recipe, variant, target, python);
       examine_source(recipe, variant, step, optional);
       for (Check& check : doctor::examine(recipe, variant, target, archs, python, m_facts)) {
         check.step = step;
         if (optional && check.state == State::bad) {
           check.state = State::unknown;
-          check.why += check.why.empty() ? "the rest is built without it" : "; the rest is built without it";
+          check.why += check.why.empty() ? "the other packages are built without it"
+                                         : "; the other packages are built without it";
         }
         m_checks.push_back(std::move(check));
       }
@@ -164,22 +165,22 @@ void Examiner::examine_one(const std::string& package, const toolchain::Python& 
           if (!need.recipe.empty() && !is_left_out(need))
             needed.push_back({need.recipe, variant, optional || need.optional});
         }
-      } catch (const Error&) {  // the check "variant" has said it
+      } catch (const Error&) {  // reported by the check "variant"
       }
     }
   }
 }
 
-void Examiner::look_at_libraries(const recipe::Recipe& recipe, recipe::Variant variant, const std::string& target,
-                                 const toolchain::Python& python) {
+void Examiner::find_required_libraries(const recipe::Recipe& recipe, recipe::Variant variant, const std::string& target,
+                                       const toolchain::Python& python) {
   std::vector<std::filesystem::path> sites;
   if (!m_request.isolated)
     sites = python.sites;
   else if (m_facts.torch && !m_facts.torch->folder.empty())
     sites = {m_facts.torch->folder.parent_path()};
   try {
-    doctor::look_at_libraries(m_facts, recipe.rules(variant, target), variant, sites, m_inputs.host);
-  } catch (const Error&) {  // the check "variant" says it
+    doctor::find_required_libraries(m_facts, recipe.rules(variant, target), variant, sites, m_inputs.host);
+  } catch (const Error&) {  // reported by the check "variant"
     m_facts.libraries.clear();
   }
 }
@@ -200,10 +201,10 @@ std::optional<recipe::Recipe> Examiner::recipe_for(const std::string& package, c
     return inferred;
   } catch (const Error& error) {  // one package becomes a check that is bad
     check.state = State::bad;
-    check.found = "none, and its source cannot be looked at";
+    check.found = "none, and its source cannot be read";
     check.why = error.what();
     const auto near = nearest(package, m_inputs.recipes.names());
-    check.fix = near ? "did you mean " + *near + "?" : "name a folder or an archive: --source " + package + "=PATH";
+    check.fix = near ? "did you mean " + *near + "?" : "give a folder or an archive: --source " + package + "=PATH";
     m_checks.push_back(check);
     return std::nullopt;
   }
@@ -215,12 +216,12 @@ std::vector<recipe::Variant> Examiner::variants_of(const recipe::Recipe& recipe,
   return choose::choose_variants(m_request, recipe, m_facts.gpus).what;
 }
 
-// What the plan would take. What it would refuse is what is to be examined.
+// The architectures that the plan would use, including those that it would reject.
 std::vector<gpu::ArchList> Examiner::archs_of(const recipe::Recipe& recipe, recipe::Variant variant) {
   if (variant == recipe::Variant::cpu) return {{}};
   try {
     return choose::choose_archs(m_request, recipe, variant, m_facts.gpus, m_inputs.host.environment).what;
-  } catch (const Error&) {  // the check "archs" says why
+  } catch (const Error&) {  // reported by the check "archs"
     if (!m_request.archs.empty()) return m_request.archs;
     gpu::ArchList here;
     const gpu::Vendor vendor = variant == recipe::Variant::rocm ? gpu::Vendor::amd : gpu::Vendor::nvidia;
@@ -235,7 +236,7 @@ std::vector<gpu::ArchList> Examiner::archs_of(const recipe::Recipe& recipe, reci
   }
 }
 
-// The torch that the plan would take, as far as that can be told without asking an index.
+// The torch that the plan would use, if it is known without querying an index.
 void Examiner::find_torch(const recipe::Recipe& recipe, recipe::Variant variant, const std::string& target,
                           const toolchain::Python& python) {
   m_facts.torch.reset();
@@ -245,13 +246,13 @@ void Examiner::find_torch(const recipe::Recipe& recipe, recipe::Variant variant,
     const choose::TorchChoice choice =
         choose::choose_torch(m_request, recipe, recipe.rules(variant, target), variant, python, m_inputs.host).what;
     if (choice.kind == choose::TorchChoice::Kind::environment) {
-      doctor::look_at_torch(m_facts, choice.python, m_inputs.host);
+      doctor::find_torch_of(m_facts, choice.python, m_inputs.host);
       if (!m_facts.torch && m_facts.torch_problem.empty())
         m_facts.torch_problem = choice.python.string() + " has no torch";
     } else if (choice.kind == choose::TorchChoice::Kind::requirement) {
       m_facts.torch = pinned_torch(choice.requirement);
     }
-  } catch (const Error& error) {  // the check "torch" says it
+  } catch (const Error& error) {  // reported by the check "torch"
     m_facts.torch_problem = error.what();
   }
 }
@@ -268,7 +269,7 @@ std::vector<Check> examine_plan(const plan::Plan& plan, const PlanExamination& e
     const plan::BuildSpec& spec = step.spec;
     if (step.decision.cached || step.is_skipped() || spec.source.kind == source::Pin::Kind::program) continue;
     if (!facts) {
-      facts = look_around(host, examination.paths, programs);
+      facts = collect_facts(host, examination.paths, programs);
       facts->offline = examination.offline;
       facts->allow_unsupported_compiler = examination.allow_unsupported_compiler;
       facts->platform = examination.platform;
@@ -278,7 +279,7 @@ std::vector<Check> examine_plan(const plan::Plan& plan, const PlanExamination& e
     }
     facts->registry_cuda = spec.tools.cuda.index_version;
     facts->registry_rocm = spec.tools.rocm.index_version;
-    if (spec.variant == recipe::Variant::rocm) look_at_rocm(*facts, spec.python, host);
+    if (spec.variant == recipe::Variant::rocm) find_rocm_of(*facts, spec.python, host);
     facts->torch.reset();
     if (const choose::TorchBuild& torch = spec.environment.torch_build; !torch.version.empty()) {
       facts->torch.emplace();

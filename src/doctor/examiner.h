@@ -12,36 +12,35 @@
 
 namespace wheelsmith::doctor {
 
-// What a plan would choose for packages, examined without planning: so that a machine on which a plan cannot be made
-// gets its report, too.
+// Checks what a plan would choose, without planning, so that a machine on which planning fails gets a report, too.
 class Examiner {
  public:
   Examiner(const choose::Request& request, const plan::PlanInputs& inputs, Facts facts);
 
-  // A package and all the recipes it needs, for each of its variants and arch lists. Throws RequestError for a text
-  // that is not a package's name, or a recipe that is broken.
+  // Checks a package and all recipes that it depends on, for each of its variants and arch lists. Throws RequestError
+  // for an invalid package name or a broken recipe.
   void examine(const std::string& package, const toolchain::Python& python);
 
   [[nodiscard]] std::vector<Check> take_checks() { return std::move(m_checks); }
 
  private:
-  // A recipe that another one needs.
+  // A recipe that another one depends on.
   struct Wanted {
     std::string recipe;
     recipe::Variant variant;
-    bool optional = false;  // or needed by what is: nothing about it is bad for the whole
+    bool optional = false;  // or a dependency of an optional one: its problems are not fatal
   };
 
   void examine_one(const std::string& package, const toolchain::Python& python, std::optional<recipe::Variant> forced,
                    bool optional, std::vector<Wanted>& wanted);
-  // With the [[when]] tables that hold, as far as that can be known without a plan.
+  // With the [[when]] tables applied, as far as possible without a plan.
   recipe::Recipe resolved(const recipe::Recipe& recipe, recipe::Variant variant, const std::string& target,
                           const gpu::ArchList& archs, const toolchain::Python& python) const;
   choose::SourceChoice choose_source(const recipe::Recipe& recipe, recipe::Variant variant) const;
   std::string ref_of(const recipe::Recipe& recipe, recipe::Variant variant) const;
-  void look_at_folder(const recipe::Recipe& recipe, recipe::Conditions& now) const;
-  void look_at_libraries(const recipe::Recipe& recipe, recipe::Variant variant, const std::string& target,
-                         const toolchain::Python& python);
+  void read_folder(const recipe::Recipe& recipe, recipe::Conditions& now) const;
+  void find_required_libraries(const recipe::Recipe& recipe, recipe::Variant variant, const std::string& target,
+                               const toolchain::Python& python);
   [[nodiscard]] bool is_left_out(const recipe::Dependency& need) const;
   void examine_source(const recipe::Recipe& recipe, recipe::Variant variant, const std::string& step, bool optional);
   std::optional<recipe::Recipe> recipe_for(const std::string& package, const toolchain::Python& python);
@@ -57,7 +56,7 @@ class Examiner {
   std::set<std::string> m_seen;
 };
 
-// What is bad about the steps of a plan that are to be built, with what the plan has chosen.
+// The bad checks of the steps that a plan builds, with the plan's choices.
 struct PlanExamination {
   Paths paths;
   std::string platform;

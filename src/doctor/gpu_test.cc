@@ -11,25 +11,25 @@ using recipe::Variant;
 
 constexpr const char* k_torch = "[requires]\ntorch = \">=2.6\"\n";
 
-TEST(Cuda, NoneOnTheMachineMeansTheRegistrysUnlessItHasNone) {
+TEST(Cuda, NoneOnTheMachineMeansTheIndexsUnlessItHasNone) {
   Patient patient = cuda_patient(k_torch);
   patient.facts.cuda.reset();
   EXPECT_EQ(patient.state("cuda"), "good");
-  EXPECT_NE(patient.find("cuda").why.find("CUDA 13.0 toolkit is made from the registry"), std::string::npos);
+  EXPECT_NE(patient.find("cuda").why.find("CUDA 13.0 toolkit is installed from nvidia-* wheels"), std::string::npos);
   EXPECT_EQ(patient.state("cuda-torch"), "good");
 
   patient.facts.offline = true;
   EXPECT_EQ(patient.state("cuda"), "bad");
   EXPECT_EQ(patient.find("cuda").fix,
-            "leave out --offline once, or apt-get install cuda-toolkit-13-0 (NVIDIA's repository), then --cuda "
+            "run once without --offline, or apt-get install cuda-toolkit-13-0 (NVIDIA's repository), then --cuda "
             "/usr/local/cuda-13.0");
-  patient.facts.registry_cuda = "13.0";  // planned: the store has it
+  patient.facts.registry_cuda = "13.0";  // planned: it is in the store
   EXPECT_EQ(patient.state("cuda"), "good");
 
   patient.facts.registry_cuda.clear();
   patient.facts.offline = false;
   patient.facts.torch = torch_of("2.8.0+cu128", "12.8");
-  EXPECT_EQ(patient.state("cuda"), "bad") << "no nvcc of CUDA 12 comes as a wheel";
+  EXPECT_EQ(patient.state("cuda"), "bad") << "CUDA 12 has no nvcc wheel";
   EXPECT_NE(patient.find("cuda").fix.find("cuda-toolkit-12-8"), std::string::npos);
 
   patient.facts.cuda_problem = "there is no nvcc in /opt/none";
@@ -40,7 +40,7 @@ TEST(Cuda, NoneOnTheMachineMeansTheRegistrysUnlessItHasNone) {
 TEST(Cuda, TheRecipesLimits) {
   Patient patient = cuda_patient("[variant.cuda.requires]\ncuda = \">=11.8,<13\"\n");
   patient.facts.torch.reset();
-  EXPECT_EQ(patient.state("cuda"), "bad") << "13.0 is here, and the registry has only newer ones";
+  EXPECT_EQ(patient.state("cuda"), "bad") << "the machine has 13.0, and the package index only newer ones";
   EXPECT_NE(patient.find("cuda").fix.find("cuda-toolkit-12-9"), std::string::npos);
   patient.facts.cuda->version = "12.8";
   EXPECT_EQ(patient.state("cuda"), "good");
@@ -82,17 +82,16 @@ TEST(Cuda, HostCompiler) {
   patient.facts.torch.reset();
   EXPECT_EQ(patient.state("host-compiler"), "good");
   patient.facts.compiler->version = "13.1.0";
-  EXPECT_EQ(
-      patient.find("host-compiler").fix,
-      "apt-get install gcc-12 g++-12, then --cc gcc-12 --cxx g++-12; or --allow-unsupported-compiler, whose result "
-      "NVIDIA does not vouch for");
+  EXPECT_EQ(patient.find("host-compiler").fix,
+            "apt-get install gcc-12 g++-12, then --cc gcc-12 --cxx g++-12; or --allow-unsupported-compiler, which "
+            "NVIDIA does not support");
   EXPECT_EQ(patient.state("host-compiler"), "bad");
   patient.facts.allow_unsupported_compiler = true;
   EXPECT_EQ(patient.state("host-compiler"), "unknown");
   patient.facts.allow_unsupported_compiler = false;
   patient.facts.cuda->max_gcc = 0;
   EXPECT_EQ(patient.state("host-compiler"), "unknown");
-  // The limits of a toolkit that is not here yet are known, too.
+  // The limits of a toolkit that is not installed yet are known, too.
   patient.facts.compiler->version = "16.1.0";
   patient.facts.registry_cuda = "13.2";
   EXPECT_EQ(patient.state("host-compiler"), "bad");
@@ -103,7 +102,7 @@ TEST(Cuda, HostCompiler) {
   patient.facts.compiler->standard_library = "libc++";
   EXPECT_EQ(patient.find("host-compiler").fix, "apt-get install g++, then --cc gcc --cxx g++");
   patient.facts.allow_unsupported_compiler = true;
-  EXPECT_EQ(patient.state("host-compiler"), "bad") << "no flag of nvcc's makes it know libc++";
+  EXPECT_EQ(patient.state("host-compiler"), "bad") << "no flag of nvcc makes it support libc++";
   patient.variant = Variant::cpu;
   patient.archs = "";
   EXPECT_EQ(patient.state("host-compiler"), "none");
@@ -121,7 +120,7 @@ TEST(Archs, AgainstNvccAndThePackage) {
   patient.facts.torch = torch_of("2.6.0", "12.4");
   patient.facts.cuda->archs = toolchain::nvcc_archs("12.4");
   patient.archs = "12.0";
-  EXPECT_NE(patient.find("cuda-archs").fix.find("torch of CUDA 12.8"), std::string::npos);
+  EXPECT_NE(patient.find("cuda-archs").fix.find("torch built with CUDA 12.8"), std::string::npos);
   patient.facts.cuda.reset();
   patient.facts.torch.reset();
   EXPECT_EQ(patient.state("cuda-archs"), "unknown");
@@ -138,7 +137,7 @@ TEST(Archs, AgainstNvccAndThePackage) {
   EXPECT_EQ(strict.state("archs"), "bad");
 }
 
-TEST(Archs, AgainstTheGpusThatAreHere) {
+TEST(Archs, AgainstTheMachinesGpus) {
   struct Row {
     const char* archs;
     const char* state;
@@ -151,7 +150,7 @@ TEST(Archs, AgainstTheGpusThatAreHere) {
   }
   Patient patient = cuda_patient();
   patient.facts.gpus = {{"MI300X", gpu::amd_arch("gfx942"), 0, ""}};
-  EXPECT_EQ(patient.find("gpu").found, "none here");
+  EXPECT_EQ(patient.find("gpu").found, "none");
   EXPECT_EQ(patient.state("gpu"), "unknown");
 }
 
@@ -182,7 +181,7 @@ TEST(Torch, VersionAndVariant) {
     EXPECT_EQ(patient.state("torch"), row.version) << row.torch.version;
     EXPECT_EQ(patient.state("torch-variant"), row.of_variant) << row.torch.version;
   }
-  // Where nothing is compiled, there is nothing that a torch of another kind could spoil.
+  // If nothing is compiled, the variant of torch does not matter.
   Patient triton;
   triton.recipe += std::string(k_torch) + "[check]\nno-members = [\"*.so\"]\n";
   triton.variant = Variant::rocm;
@@ -210,7 +209,7 @@ TEST(Libraries, PresenceVersionAndHalves) {
   EXPECT_EQ(patient.find("cudnn").found, "cuDNN 9.1.0 (/usr/include/cudnn.h, /usr/lib/libcudnn.so)");
   EXPECT_EQ(patient.find("cudnn").wanted, "cuDNN >=8.5");
   EXPECT_EQ(patient.state("mpi"), "unknown");
-  EXPECT_EQ(patient.state("miopen"), "none");  // ROCm's
+  EXPECT_EQ(patient.state("miopen"), "none");  // belongs to ROCm
   struct Row {
     const char* what;
     void (*change)(toolchain::Library&);
@@ -218,12 +217,12 @@ TEST(Libraries, PresenceVersionAndHalves) {
     const char* words;
   };
   const Row rows[] = {
-      {"too old", [](auto& one) { one.version = "7.6.5"; }, "bad", "/usr/include/cudnn.h is cuDNN 7.6.5, and >=8.5"},
+      {"too old", [](auto& one) { one.version = "7.6.5"; }, "bad", "/usr/include/cudnn.h is cuDNN 7.6.5, but >=8.5"},
       {"no file", [](auto& one) { one.file.clear(); }, "bad", "the library file is missing"},
       {"no header", [](auto& one) { one.header.clear(); }, "bad", "needs its development package"},
       {"none", [](auto& one) { one.header = one.file = ""; }, "bad", "the recipe requires it"},
       {"two versions", [](auto& one) { one.file_version = "8.9.7"; }, "bad", "libcudnn.so is 8.9.7"},
-      {"no version", [](auto& one) { one.version.clear(); }, "unknown", "its version is not known"},
+      {"no version", [](auto& one) { one.version.clear(); }, "unknown", "its version is unknown"},
       {"not described", [](auto& one) { one.unknown = true; }, "unknown", "the machine's description does not list it"},
   };
   for (const Row& row : rows) {
@@ -233,7 +232,7 @@ TEST(Libraries, PresenceVersionAndHalves) {
     EXPECT_NE(other.find("cudnn").why.find(row.words), std::string::npos) << other.find("cudnn").why;
     if (std::string_view(row.state) != "bad") continue;
     EXPECT_EQ(other.find("cudnn").fix,
-              "apt-get install libcudnn9-dev-cuda-13 (NVIDIA's repository), or name it with --set where=PATH");
+              "apt-get install libcudnn9-dev-cuda-13 (NVIDIA's repository), or give it with --set where=PATH");
   }
   patient.facts.libraries.at("tbb").header.clear();
   patient.facts.package_manager = "dnf";
@@ -244,12 +243,12 @@ TEST(Libraries, PresenceVersionAndHalves) {
   EXPECT_EQ(patient.state("tbb"), "bad");
 }
 
-TEST(Libraries, WheelsMayBringThem) {
+TEST(Libraries, WheelsMayContainThem) {
   Patient patient = cuda_patient("[requires]\ntorch = \">=2\"\nlibraries = [\"nccl\"]\n");
   patient.facts.libraries.at("nccl").unknown = true;
   EXPECT_NE(patient.find("nccl").why.find("the wheels that torch requires"), std::string::npos);
   patient.facts.cuda.reset();
-  EXPECT_NE(patient.find("nccl").why.find("a toolkit made from the registry"), std::string::npos);
+  EXPECT_NE(patient.find("nccl").why.find("a toolkit installed from the package index"), std::string::npos);
 }
 
 TEST(Rocm, RootVersionDeviceLibrariesTorch) {
@@ -269,21 +268,21 @@ TEST(Rocm, RootVersionDeviceLibrariesTorch) {
   patient.facts.rocm->device_libraries.clear();
   EXPECT_EQ(patient.find("rocm-device-libraries").fix, "apt-get install rocm-device-libs");
   patient.facts.rocm->cmake.clear();
-  EXPECT_EQ(patient.state("rocm-cmake"), "unknown");  // setup.py calls hipcc and misses nothing
+  EXPECT_EQ(patient.state("rocm-cmake"), "unknown");  // setup.py calls hipcc and does not need it
   patient.archs = "gfx942";
   patient.facts.rocm->targets = {"gfx1100"};
   EXPECT_EQ(patient.state("rocm-family"), "unknown");
   patient.facts.rocm.reset();
   EXPECT_EQ(patient.state("rocm"), "bad");
-  // Kernels of Triton are compiled where they run.
+  // Triton compiles its kernels at run time.
   patient.recipe = "name = \"demo\"\n[source]\nsdist = \"demo\"\n[variant.rocm]\n";
   EXPECT_EQ(patient.state("rocm"), "unknown");
   patient.facts.rocm_problem = "there is no bin/hipcc in /opt/none";
   EXPECT_EQ(patient.state("rocm"), "bad");
 }
 
-// Each part that is missing, and what brings it.
-TEST(Rocm, NoneIsHere) {
+// Each missing part, and the command that installs it.
+TEST(Rocm, NoneOnTheMachine) {
   Patient patient;
   patient.variant = Variant::rocm;
   patient.archs = "gfx942";
@@ -297,13 +296,13 @@ TEST(Rocm, NoneIsHere) {
     EXPECT_NE(fix.find(words), std::string::npos) << fix;
   EXPECT_EQ(patient.find("rocm-family").found, "family gfx942 or gfx94X-all or gfx94X-dcgpu or dcgpu-all");
   EXPECT_EQ(patient.find("rocm-device-libraries").fix, "dnf install rocm-device-libs");
-  // With an index of its wheels nothing has to be here.
+  // With an index of its wheels, the machine needs none.
   patient.facts.rocm_index = "https://example.invalid/";
   for (const char* id : {"rocm", "rocm-device-libraries", "rocm-cmake"}) EXPECT_EQ(patient.state(id), "unknown") << id;
   patient.facts.registry_rocm = "7.10.0";
   EXPECT_EQ(patient.state("rocm"), "good");
   EXPECT_EQ(patient.state("rocm-device-libraries"), "none");
-  // One that is there and cannot answer.
+  // An installation that does not work.
   patient.facts.registry_rocm.clear();
   patient.facts.rocm_index.clear();
   patient.facts.rocm_problem = "python -m rocm_sdk path --root: no devel package";
@@ -315,17 +314,17 @@ TEST(Programs, NotFromPip) {
   patient.recipe += "[build.not-from-pip]\ncmake = \"pip's does not find ROCm\"\ntorch = \"the user's own\"\n";
   patient.facts.programs["cmake"] = {"cmake", "/usr/bin/cmake", "3.25.1", toolchain::Origin::system, ""};
   EXPECT_EQ(patient.state("cmake"), "good");
-  EXPECT_EQ(patient.state("torch"), "none");  // no program
+  EXPECT_EQ(patient.state("torch"), "none");  // not a program
   patient.facts.shadowed["cmake"] = patient.facts.programs["cmake"];
   patient.facts.programs["cmake"] = {"cmake", "/venv/bin/cmake", "4.1.0", toolchain::Origin::pip, ""};
-  // A plan takes the one behind it.
+  // A plan uses the shadowed one.
   EXPECT_EQ(patient.find("cmake").found,
             "cmake 3.25.1 (/usr/bin/cmake), and not cmake 4.1.0 (/venv/bin/cmake, installed by pip)");
   EXPECT_EQ(patient.state("cmake"), "good");
-  // The right version does not make pip's the right one.
+  // pip's program is rejected even if its version fits.
   patient.recipe += "[requires]\ncmake = \">=3.26\"\n";
   EXPECT_EQ(patient.state("cmake"), "bad");
-  EXPECT_EQ(patient.find("cmake").fix, "install cmake >=3.26 (not by pip) and put it first into PATH");
+  EXPECT_EQ(patient.find("cmake").fix, "install cmake >=3.26 (not with pip) and put it first in PATH");
   patient.facts.shadowed.clear();
   EXPECT_EQ(patient.find("cmake").why, "pip's does not find ROCm");
   EXPECT_EQ(patient.find("cmake").fix, "apt-get install cmake");

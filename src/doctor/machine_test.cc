@@ -7,7 +7,7 @@
 #include "sys/file.h"
 #include "toolchain/test_machine.h"
 
-// Memory, disks, platform tags, the report of the machine, and looking around on made-up machines.
+// Memory, disks, platform tags, the machine report, and surveys of simulated machines.
 
 namespace wheelsmith::doctor {
 namespace {
@@ -34,7 +34,7 @@ TEST(Memory, PerJob) {
       {64, 60, 10, "bad", "--jobs 9"},
       {64, 60, 4'000'000'000U, "bad", "--jobs 9"},
       {8, 7, 0, "good", ""},
-      {8, 5, 0, "unknown", "end other programs, or wait for them"},
+      {8, 5, 0, "unknown", "stop other programs, or wait for them"},
       {6, 6, 0, "bad", "fallocate -l 16G /swapfile && chmod 600 /swapfile && mkswap /swapfile && swapon /swapfile"},
   };
   for (const Row& row : rows) {
@@ -45,14 +45,14 @@ TEST(Memory, PerJob) {
     EXPECT_EQ(patient.state("memory"), row.state) << row.total << " " << row.available << " " << row.jobs;
     EXPECT_EQ(patient.find("memory").fix, row.fix) << row.total << " " << row.available << " " << row.jobs;
   }
-  EXPECT_EQ(Patient().state("memory"), "none") << "nothing is known of it";
+  EXPECT_EQ(Patient().state("memory"), "none") << "the recipe has no estimate";
 }
 
 TEST(Disk, WhatTheRecipeKnows) {
   Patient patient = cuda_patient("[requires]\ntorch = true\n[known]\ndisk = \"3GB\"\nwheel-size = \"110MB\"\n");
   EXPECT_EQ(patient.state("disk-store"), "good");
   patient.facts.places[0].free = 5 * k_gigabyte;
-  EXPECT_EQ(patient.state("disk-store"), "unknown") << "torch may be in the store already";
+  EXPECT_EQ(patient.state("disk-store"), "unknown") << "torch may already be in the store";
   patient.facts.places[0].free = 3 * k_gigabyte;
   EXPECT_EQ(patient.state("disk-store"), "bad");
   EXPECT_NE(patient.find("disk-store").fix.find("--store"), std::string::npos);
@@ -64,7 +64,7 @@ TEST(Disk, WhatTheRecipeKnows) {
   EXPECT_EQ(patient.find("disk-out").fix, "--out DIR");
 }
 
-TEST(Isolation, ForbiddenIsNoReasonToStop) {
+TEST(Isolation, ForbiddenIsNotBad) {
   Patient patient;
   patient.facts.isolates_network = false;
   EXPECT_EQ(patient.state("isolation"), "unknown");
@@ -72,7 +72,7 @@ TEST(Isolation, ForbiddenIsNoReasonToStop) {
   EXPECT_EQ(patient.state("isolation"), "none");
 }
 
-TEST(Compiler, ACopyOfLibstdcxxIsBadBesideTorch) {
+TEST(Compiler, ACopyOfLibstdcxxIsBadWithTorch) {
   struct Row {
     const char* runtime;
     bool torch;
@@ -151,11 +151,11 @@ TEST(Survey, OnlyWhatEveryBuildNeedsIsBad) {
   EXPECT_EQ(find(checks, "python-3.11")->fix, "apt-get install python3.11-dev python3.11-venv python3-pip");
 }
 
-TEST(LookAround, AnEmptyMachine) {
+TEST(CollectFacts, AnEmptyMachine) {
   toolchain::TestMachine machine;
   machine.only_own_path();
   const std::filesystem::path store = machine.root() / "a/store";
-  const Facts facts = look_around(machine.where, {.store = store, .temporary = "", .out = machine.root()}, {"swig"});
+  const Facts facts = collect_facts(machine.where, {.store = store, .temporary = "", .out = machine.root()}, {"swig"});
   EXPECT_FALSE(facts.compiler || facts.cuda || facts.rocm || facts.torch);
   EXPECT_TRUE(facts.programs.empty());
   EXPECT_TRUE(facts.gpus.empty());
@@ -163,32 +163,32 @@ TEST(LookAround, AnEmptyMachine) {
   ASSERT_EQ(facts.places.size(), 2U);
   EXPECT_EQ(facts.places[0].problem, "");
   EXPECT_GT(facts.places[0].free, 0U);
-  EXPECT_FALSE(std::filesystem::exists(machine.root() / "a")) << "a look changes nothing";
+  EXPECT_FALSE(std::filesystem::exists(machine.root() / "a")) << "a survey must not change anything";
   for (const auto& entry : std::filesystem::directory_iterator(machine.root()))
     EXPECT_EQ(entry.path().filename().string().find("probe"), std::string::npos) << entry.path();
 }
 
-TEST(LookAround, WhatTheUserNamedAndIsNotThereIsAProblemNotAThrow) {
+TEST(CollectFacts, MissingPathsOfTheUserAreProblemsNotExceptions) {
   toolchain::TestMachine machine;
   machine.only_own_path();
   machine.where.cc = "gcc-99";
   machine.where.cuda = machine.root() / "none";
   machine.where.rocm = machine.root() / "none";
-  const Facts facts = look_around(machine.where, {});
+  const Facts facts = collect_facts(machine.where, {});
   EXPECT_NE(facts.compiler_problem, "");
   EXPECT_NE(facts.cuda_problem, "");
   EXPECT_NE(facts.rocm_problem, "");
   EXPECT_TRUE(facts.cuda_named);
 }
 
-TEST(LookAround, AShimOfPipAndTheProgramBehindIt) {
+TEST(CollectFacts, AProgramOfPipAndTheOneItShadows) {
   toolchain::TestMachine machine;
   machine.file("venv/pyvenv.cfg");
   machine.script("venv/bin/cmake", "echo cmake version 4.1.0");
   machine.script("bin/cmake", "echo cmake version 3.20.0");
   machine.script("bin/swig", "echo SWIG Version 4.1.1");
   machine.where.environment["PATH"] = (machine.root() / "venv/bin").string() + ":" + (machine.root() / "bin").string();
-  const Facts facts = look_around(machine.where, {}, {"swig", "cmake"});
+  const Facts facts = collect_facts(machine.where, {}, {"swig", "cmake"});
   ASSERT_TRUE(facts.programs.contains("cmake"));
   EXPECT_EQ(facts.programs.at("cmake").version, "4.1.0");
   ASSERT_TRUE(facts.shadowed.contains("cmake"));
@@ -197,11 +197,11 @@ TEST(LookAround, AShimOfPipAndTheProgramBehindIt) {
   EXPECT_TRUE(facts.programs.contains("swig"));
 }
 
-TEST(LookAround, AFileWhereAFolderShouldBe) {
+TEST(CollectFacts, AFileWhereAFolderShouldBe) {
   toolchain::TestMachine machine;
   machine.only_own_path();
   const Facts facts =
-      look_around(machine.where, {.store = machine.file("plain") / "store", .temporary = {}, .out = {}});
+      collect_facts(machine.where, {.store = machine.file("plain") / "store", .temporary = {}, .out = {}});
   ASSERT_EQ(facts.places.size(), 1U);
   EXPECT_NE(facts.places[0].problem, "");
 }

@@ -1,5 +1,5 @@
-// The machine by itself, in the shape of all other checks. Only what every build needs can be bad here; what some need
-// is unknown until a package is named.
+// Checks of the machine itself. Only what every build needs can be bad; what some packages need is unknown until a
+// package is given.
 
 #include <fmt/format.h>
 
@@ -35,8 +35,8 @@ Check missing(const char* id, const std::string& problem, State state, const cha
 
 Check compiler_check(const Facts& facts) {
   if (!facts.compiler)
-    return missing("compiler", facts.compiler_problem, State::bad, "a C++ compiler", "packages are compiled here",
-                   "apt-get install build-essential");
+    return missing("compiler", facts.compiler_problem, State::bad, "a C++ compiler",
+                   "packages are compiled on this machine", "apt-get install build-essential");
   const toolchain::Compiler& compiler = *facts.compiler;
   return {.id = "compiler",
           .found = fmt::format("{} {} ({}), C++{}, glibc {}, GLIBCXX {}", compiler.family, compiler.version,
@@ -47,9 +47,10 @@ Check compiler_check(const Facts& facts) {
 Check cuda_check(const Facts& facts) {
   if (!facts.cuda) {
     const State state = !facts.cuda_problem.empty() ? State::bad : facts.offline ? State::unknown : State::good;
-    return missing("cuda", facts.cuda_problem, state, "nvcc, for CUDA packages",
-                   "without one a toolkit is made from the registry's nvidia-* wheels, from CUDA 13.0 on",
-                   facts.cuda_problem.empty() ? "" : "correct --cuda (CUDA_HOME), or leave it out");
+    return missing(
+        "cuda", facts.cuda_problem, state, "nvcc, for CUDA packages",
+        "without one, builds install a toolkit from nvidia-* wheels of the package index (CUDA 13.0 and later)",
+        facts.cuda_problem.empty() ? "" : "correct --cuda (CUDA_HOME), or omit it");
   }
   Check check{.id = "cuda",
               .found = fmt::format("nvcc {} in {}", facts.cuda->full_version, facts.cuda->root.string()),
@@ -58,7 +59,7 @@ Check cuda_check(const Facts& facts) {
   check.why = toolchain::host_compiler_problem(*facts.cuda, *facts.compiler);
   if (check.why.empty()) return check;
   check.state = State::unknown;
-  check.fix = fmt::format("name an older compiler with --cc and --cxx, like gcc-{0} and g++-{0}",
+  check.fix = fmt::format("give an older compiler with --cc and --cxx, such as gcc-{0} and g++-{0}",
                           std::min(facts.cuda->max_gcc, 12));
   return check;
 }
@@ -69,7 +70,7 @@ Check rocm_check(const Facts& facts) {
     for (const toolchain::Gpu& gpu : facts.gpus) amd = amd || gpu.arch.vendor == gpu::Vendor::amd;
     const State state = !facts.rocm_problem.empty() ? State::bad : amd ? State::unknown : State::good;
     return missing("rocm", facts.rocm_problem, state, "hipcc, for ROCm packages",
-                   amd ? "an AMD GPU is here" : "nothing but ROCm packages needs it",
+                   amd ? "this machine has an AMD GPU" : "only ROCm packages need it",
                    amd ? "--rocm DIR, or apt-get install rocm-hip-sdk (AMD's repository)" : "");
   }
   return {
@@ -82,7 +83,7 @@ Check rocm_check(const Facts& facts) {
 Check torch_check(const Facts& facts) {
   if (!facts.torch)
     return missing("torch", facts.torch_problem, State::good, "torch, for its extensions",
-                   "without one it comes from the registry", "");
+                   "without one, it comes from the package index", "");
   return {.id = "torch",
           .found = fmt::format("torch {} ({}) in {}", facts.torch->version, facts.torch->variant(),
                                facts.torch->folder.string()),
@@ -96,11 +97,11 @@ struct Tool {
 };
 
 constexpr Tool k_tools[] = {
-    {"curl", State::bad, "sources and wheels are downloaded by it"},
+    {"curl", State::bad, "it downloads sources and wheels"},
     {"git", State::unknown, "sources that are git repositories, and patches, need it"},
-    {"cmake", State::unknown, "packages that do not bring one into their build environment need it"},
-    {"ninja", State::unknown, "packages that do not bring one into their build environment need it"},
-    {"uv", State::unknown, "environments are made faster with it"},
+    {"cmake", State::unknown, "packages that do not install it into their build environment need it"},
+    {"ninja", State::unknown, "packages that do not install it into their build environment need it"},
+    {"uv", State::unknown, "it creates environments faster"},
 };
 
 Check tool_check(const Tool& tool, const Facts& facts) {
@@ -127,13 +128,13 @@ Check gpus_check(const Facts& facts) {
     names.push_back(fmt::format("{} ({})", gpu.name, gpu::to_string({.arch = gpu.arch, .binary = true, .ptx = false})));
   if (!names.empty()) return {.id = "gpu", .found = join(names, ", "), .wanted = "a GPU, for tests that need one"};
   return missing("gpu", "", State::unknown, "a GPU, for tests that need one",
-                 "builds need none: --arch or --gpu says what for, and tests that need one are not run", "");
+                 "builds need none: choose the target with --arch or --gpu; tests that need a GPU are not run", "");
 }
 
 Check place_check(const BuildFolder& place) {
   Check check{.id = "disk-" + place.name,
               .found = fmt::format("{} free in {}", human_bytes(place.free), place.folder.string()),
-              .wanted = "a folder that can be written"};
+              .wanted = "a writable folder"};
   if (place.problem.empty()) return check;
   check.state = State::bad;
   check.found = place.problem;
@@ -147,7 +148,7 @@ std::vector<Check> survey(const std::vector<toolchain::Python>& pythons, const F
   std::vector<Check> checks;
   if (pythons.empty()) {
     checks.push_back(missing("python", facts.python_problem, State::bad, "a Python",
-                             "a wheel is built by the interpreter that it is for",
+                             "a wheel is built with the interpreter that it is for",
                              "apt-get install python3 python3-dev python3-venv python3-pip"));
   }
   for (const toolchain::Python& python : pythons) checks.push_back(python_check(python));
@@ -157,17 +158,17 @@ std::vector<Check> survey(const std::vector<toolchain::Python>& pythons, const F
   checks.push_back(torch_check(facts));
   for (const Tool& tool : k_tools) checks.push_back(tool_check(tool, facts));
   checks.push_back(gpus_check(facts));
-  checks.push_back({.id = "memory",
-                    .found = fmt::format("{}, {} of them free", human_bytes(facts.memory.total),
-                                         human_bytes(facts.memory.available)),
-                    .wanted = "as much as a package's compile jobs take"});
+  checks.push_back(
+      {.id = "memory",
+       .found = fmt::format("{}, {} free", human_bytes(facts.memory.total), human_bytes(facts.memory.available)),
+       .wanted = "enough for the compile jobs of a package"});
   for (const BuildFolder& place : facts.places) checks.push_back(place_check(place));
   checks.push_back(
       {.id = "isolation",
        .state = facts.isolates_network ? State::good : State::unknown,
-       .found = facts.isolates_network ? "a network namespace of its own" : "namespaces are forbidden here",
+       .found = facts.isolates_network ? "a separate network namespace" : "namespaces are not allowed on this machine",
        .wanted = "no network while compiling",
-       .why = facts.isolates_network ? "" : "a proxy that leads nowhere is set instead"});
+       .why = facts.isolates_network ? "" : "a dead proxy is set instead"});
   return checks;
 }
 

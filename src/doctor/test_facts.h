@@ -8,7 +8,7 @@
 
 namespace wheelsmith::doctor {
 
-// A machine on which everything is well, to be spoiled in one way by each test. For tests only.
+// A good machine, which each test breaks in one way. For tests only.
 inline toolchain::Python good_python() {
   toolchain::Python python;
   python.executable = "/usr/bin/python3";
@@ -103,7 +103,7 @@ inline Facts good_facts() {
   return facts;
 }
 
-// Recipe, machine and question in one, each to be changed.
+// A recipe, a machine and a request, all modifiable.
 struct Patient {
   std::string recipe =
       "name = \"demo\"\n[source]\nsdist = \"demo\"\n[variant.cpu]\n[variant.cuda.archs]\ndefault = \"9.0\"\n"
@@ -117,14 +117,14 @@ struct Patient {
     return examine(recipe::parse_recipe(recipe, "demo.toml"), variant, target,
                    archs.empty() ? gpu::ArchList{} : gpu::ArchList::parse(archs), python, facts);
   }
-  // A check that is not made has the id "".
+  // A check that was not made has the id "".
   [[nodiscard]] Check find(std::string_view id) const {
     for (Check& check : all()) {
       if (check.id == id) return check;
     }
     return {};
   }
-  // "good", "bad", "unknown", or "none" for one that is not made.
+  // "good", "bad", "unknown", or "none" for a check that was not made.
   [[nodiscard]] std::string state(std::string_view id) const {
     const Check check = find(id);
     return check.id.empty() ? "none" : std::string(to_string(check.state));

@@ -17,17 +17,17 @@
 #include "base/error.h"
 #include "document/value.h"
 
-// Structs as documents, member by member. A struct that travels (to a step's process, to another machine, into a file)
-// lists its members once:
+// Serialises structs, member by member. A serialisable struct (sent to a step's process or another machine, or stored
+// in a file) lists its members once:
 //
 //   template <>
 //   struct document::Fields<Patch> {
 //     static constexpr auto list = fields_of<Patch>(field("name", &Patch::name), field("text", &Patch::text));
 //   };
 //
-// Writing, reading and the round-trip test all work from that list, so none of them can forget a member, and a list
-// that does not name every member does not compile. Reading is strict: a member that is absent or of another kind is an
-// Error, because both ends are the same version of the program. Only std::optional may be absent.
+// Writing, reading and the round-trip test all use that list, so none of them can miss a member, and an incomplete list
+// does not compile. Reading is strict: a member that is absent or has the wrong type is an Error, because both ends are
+// the same version of the program. Only std::optional may be absent.
 
 namespace wheelsmith::document {
 
@@ -93,7 +93,7 @@ Value to_document(const T& value) {
   return Codec<T>::write(value);
 }
 
-// `where` is the place in the document, for messages.
+// `where` is the location in the document, for messages.
 template <class T>
 T from_document(const Value& value, const std::string& where) {
   return Codec<T>::read(value, where);
@@ -107,7 +107,7 @@ template <>
 struct Codec<std::string> {
   static Value write(const std::string& value) { return value; }
   static std::string read(const Value& value, const std::string& where) {
-    if (value.text() == nullptr) wrong_kind(value, where, "a text");
+    if (value.text() == nullptr) wrong_kind(value, where, "a string");
     return *value.text();
   }
 };
@@ -124,7 +124,7 @@ template <>
 struct Codec<bool> {
   static Value write(bool value) { return value; }
   static bool read(const Value& value, const std::string& where) {
-    if (value.boolean() == nullptr) wrong_kind(value, where, "true or false");
+    if (value.boolean() == nullptr) wrong_kind(value, where, "a boolean");
     return *value.boolean();
   }
 };
@@ -143,7 +143,7 @@ template <std::integral T>
 struct Codec<T> {
   static Value write(T value) { return value; }
   static T read(const Value& value, const std::string& where) {
-    if (value.integer() == nullptr) wrong_kind(value, where, "a whole number");
+    if (value.integer() == nullptr) wrong_kind(value, where, "an integer");
     return static_cast<T>(*value.integer());
   }
 };
@@ -153,12 +153,12 @@ struct Codec<T> {
   static Value write(T value) { return enum_name(value); }
   static T read(const Value& value, const std::string& where) {
     const std::optional<T> found = value.text() == nullptr ? std::nullopt : enum_named<T>(*value.text());
-    if (!found) throw Error(where + ": \"" + value.text_or() + "\" is not one of its values");
+    if (!found) throw Error(where + ": \"" + value.text_or() + "\" is not a valid value");
     return *found;
   }
 };
 
-// Absent where there is nothing; a member that is there is written as null by nobody.
+// Absent if empty; no writer emits null.
 template <class T>
 struct Codec<std::optional<T>> {
   static Value write(const std::optional<T>& value) { return value ? to_document(*value) : Value(); }
@@ -207,7 +207,7 @@ struct Codec<std::pair<A, B>> {
     return Array{to_document(value.first), to_document(value.second)};
   }
   static std::pair<A, B> read(const Value& value, const std::string& where) {
-    if (value.array() == nullptr || value.array()->size() != 2) wrong_kind(value, where, "a list of two");
+    if (value.array() == nullptr || value.array()->size() != 2) wrong_kind(value, where, "a list of two elements");
     return {from_document<A>((*value.array())[0], where), from_document<B>((*value.array())[1], where)};
   }
 };
@@ -228,7 +228,7 @@ struct Codec<std::variant<T...>> {
     std::optional<std::variant<T...>> result;
     const std::string kind = value["kind"].text_or();
     ((kind == T::kind ? void(result = from_document<T>(value, where)) : void()), ...);
-    if (!result) throw Error(where + ": \"" + kind + "\" is not one of its kinds");
+    if (!result) throw Error(where + ": \"" + kind + "\" is not a valid kind");
     return *result;
   }
 };

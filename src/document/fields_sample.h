@@ -3,7 +3,7 @@
 #include "document/fields.h"
 
 // For round-trip tests: a value of a listed struct in which every member, at every depth, differs from its default and
-// from every other member. A test that writes and reads such a value sees each member that is lost or mixed up.
+// from every other member. A test that writes and reads such a value detects each lost or swapped member.
 
 namespace wheelsmith::document {
 
@@ -50,7 +50,7 @@ class Sampler {
     fill(value.first);
     fill(value.second);
   }
-  // One of each alternative comes by turns.
+  // Alternates between the alternatives.
   template <class... T>
   void fill(std::variant<T...>& value) {
     std::size_t place = 0;

@@ -106,7 +106,7 @@ TEST(Fields, ThatAreAbsentOrOfAnotherKindAreErrors) {
   };
   EXPECT_EQ(read(R"({"points":[]})"), "read");
   EXPECT_EQ(read(R"({})"), "line.points: expected a list, found nothing");
-  EXPECT_EQ(read(R"({"points":[{"x":1,"y":2},{"x":"1"}]})"), "line.points[1].x: expected a whole number, found a text");
+  EXPECT_EQ(read(R"({"points":[{"x":1,"y":2},{"x":"1"}]})"), "line.points[1].x: expected an integer, found a string");
   EXPECT_EQ(read(R"([])"), "line: expected a table, found a list");
 }
 

@@ -5,7 +5,7 @@
 
 namespace wheelsmith::document {
 
-// A finding as the JSON contract has it (docs/json.md).
+// A finding in the JSON contract's form (docs/json.md).
 Value to_value(const Finding& finding);
 
 }  // namespace wheelsmith::document

@@ -1,5 +1,4 @@
-// JSON through nlohmann-json, read event by event into our own values, so that depth, number and lines are ours to
-// count.
+// Parses JSON with nlohmann-json's event interface into Values, so that depth, count and lines are under our control.
 
 #include <fmt/format.h>
 
@@ -15,7 +14,7 @@ namespace wheelsmith::document {
 namespace {
 
 // Counts the lines while the parser reads: the line of the last character it has seen. A newline belongs to the line
-// that it ends, so the one character that the parser looks ahead behind a number does no harm.
+// that it ends, so the parser's one-character lookahead after a number does no harm.
 struct Lines {
   std::uint32_t line = 1;
   bool ended = false;
@@ -46,7 +45,7 @@ class CountingIterator {
   Lines* m_lines;
 };
 
-// The parser's events to values, with a stack of the containers that are open.
+// Converts the parser's events to values, with a stack of open containers.
 class Builder {
  public:
   Builder(std::string_view file_name, const Lines& lines) : m_file_name(file_name), m_lines(lines) {}
@@ -138,7 +137,7 @@ class Builder {
 
 Value parse_json(std::string_view text, std::string_view file_name) {
   if (text.size() > k_max_json_size) {
-    throw Error(fmt::format("{}:1: {} of JSON; at most {} are read", file_name, human_bytes(text.size()),
+    throw Error(fmt::format("{}:1: {} of JSON exceed the limit of {}", file_name, human_bytes(text.size()),
                             human_bytes(k_max_json_size)));
   }
   Lines lines;

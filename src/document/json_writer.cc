@@ -1,6 +1,5 @@
-// Values as JSON. A plan of 1,000 steps is 50,000 values, so they are written straight from where they are; only what
-// needs thought (a text with more than plain letters in it, a fraction) goes through nlohmann-json, which escapes, and
-// replaces what is no UTF-8.
+// Writes Values as JSON. A plan of 1,000 steps has 50,000 values, so they are written directly; only non-trivial ones
+// (strings that need escaping, fractions) go through nlohmann-json, which escapes and replaces invalid UTF-8.
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

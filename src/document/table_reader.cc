@@ -52,7 +52,7 @@ std::optional<std::uint64_t> parse_size(std::string_view text) {
 }
 
 void Problems::add(std::uint32_t line, std::string what) {
-  // A hostile file may hold a million mistakes; nobody reads them.
+  // A hostile file may contain a million errors; the first ones are enough.
   if (m_problems.size() < 1000) m_problems.emplace_back(m_lines ? line : 0, std::move(what));
 }
 
@@ -72,7 +72,7 @@ void Problems::throw_if_any() const {
 }
 
 std::string suggestion(std::string_view word, const std::vector<std::string>& known) {
-  constexpr std::size_t k_longest = 64;  // of a word that someone may have mistyped
+  constexpr std::size_t k_longest = 64;  // of a word that gets suggestions
   const auto near = word.size() <= k_longest ? nearest(word, known) : std::nullopt;
   return near ? fmt::format("; did you mean {}?", *near) : std::string();
 }
@@ -95,7 +95,7 @@ void TableReader::finish() {
       return std::find(m_known.begin(), m_known.end(), word) != m_known.end();
     };
     if (known(key)) continue;
-    // more-KEY is only offered to those who seem to have meant it.
+    // more-KEY is suggested only if the key begins with "more-".
     std::vector<std::string> offered;
     for (const std::string& word : m_known) {
       if (word.starts_with(k_more) == key.starts_with("more")) offered.push_back(word);
@@ -106,10 +106,10 @@ void TableReader::finish() {
 
 bool TableReader::read_text(const Value& value, std::string_view what, std::string& result, const TextCheck& check) {
   if (value.text() == nullptr) {
-    fail(value, fmt::format("{} must be a text, but is {}", what, value.kind()));
+    fail(value, fmt::format("{} must be a string, but is {}", what, value.kind()));
     return false;
   }
-  std::string complaint = value.text()->find('\0') != std::string::npos ? "a text may hold no NUL" : "";
+  std::string complaint = value.text()->find('\0') != std::string::npos ? "a string cannot contain NUL" : "";
   if (complaint.empty() && check) complaint = check(*value.text());
   if (!complaint.empty()) {
     fail(value, fmt::format("{}: {}", what, complaint));
@@ -128,7 +128,7 @@ bool TableReader::flag(std::string_view key, bool& result) {
   const Value* value = take(key);
   if (value == nullptr) return false;
   if (value->boolean() == nullptr) {
-    fail(*value, fmt::format("{} must be true or false, but is {}", key, value->kind()));
+    fail(*value, fmt::format("{} must be a boolean, but is {}", key, value->kind()));
     return false;
   }
   result = *value->boolean();
@@ -139,7 +139,7 @@ bool TableReader::number(std::string_view key, double& result) {
   const Value* value = take(key);
   if (value == nullptr) return false;
   if (!value->is_number() || !(value->number() >= 0) || std::isinf(value->number())) {
-    fail(*value, fmt::format("{} must be a number, 0 or more", key));
+    fail(*value, fmt::format("{} must be a non-negative number", key));
     return false;
   }
   result = value->number();
@@ -165,7 +165,7 @@ bool TableReader::choice(std::string_view key, const std::vector<std::string>& w
   std::string word;
   const auto check = [&](const std::string& text) -> std::string {
     if (std::find(words.begin(), words.end(), text) != words.end()) return "";
-    return fmt::format("{} is none of {}{}", in_quotes(text), join(words, ", "), suggestion(text, words));
+    return fmt::format("{} is not one of {}{}", in_quotes(text), join(words, ", "), suggestion(text, words));
   };
   if (!text(key, word, check)) return false;
   result = static_cast<std::size_t>(std::find(words.begin(), words.end(), word) - words.begin());
@@ -179,7 +179,7 @@ bool TableReader::texts(std::string_view key, std::vector<std::string>& result, 
     const Value* value = take(name);
     if (value == nullptr) continue;
     if (value->array() == nullptr) {
-      fail(*value, fmt::format("{} must be a list of texts, but is {}", name, value->kind()));
+      fail(*value, fmt::format("{} must be a list of strings, but is {}", name, value->kind()));
       return false;
     }
     found = true;

@@ -1,5 +1,5 @@
-// TOML through toml++, made safe for texts that nobody vouches for: its assertions become errors, and what would make
-// it recurse without end is refused before it looks.
+// Parses TOML with toml++, hardened for untrusted input: its assertions become errors, and input that would recurse
+// without bound is rejected first.
 
 #include <fmt/format.h>
 
@@ -11,8 +11,8 @@
 #include "base/text.h"
 #include "document/value.h"
 
-// toml++ 3.3 asserts what a text should be made to prove ("[:key]" is one that fails), and in release it tells the
-// compiler that it cannot fail. Here a failed assertion is an error in the text.
+// toml++ 3.3 asserts conditions that input can violate ("[:key]"), and in release builds tells the compiler that they
+// cannot fail. Here a failed assertion is a parse error.
 namespace wheelsmith::document {
 [[noreturn]] static void refuse_toml() { throw Error("a key or value is malformed"); }
 }  // namespace wheelsmith::document
@@ -23,8 +23,8 @@ namespace wheelsmith::document {
 namespace wheelsmith::document {
 namespace {
 
-// "a.a.a.a… = 1" nests a table per dot, and toml++ takes them down again by recursion: half a million dots end the
-// program. No line that people write has a thousand.
+// "a.a.a.a… = 1" nests a table per dot, and toml++ destroys them recursively: half a million dots crash the program. No
+// real line has a thousand.
 constexpr std::ptrdiff_t k_max_dots = 1000;
 
 class Converter {
@@ -46,7 +46,7 @@ class Converter {
       const auto begin = node.source().begin;
       placed.emplace_back(Place(begin.line, begin.column), Member(std::string(key.str()), convert(node, depth + 1)));
     }
-    // toml++ sorts by key; people want to see their file in its own order.
+    // toml++ sorts by key; messages should follow the file's order.
     std::stable_sort(placed.begin(), placed.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     std::vector<Member> members;
     for (auto& [place, member] : placed) members.push_back(std::move(member));
@@ -91,7 +91,7 @@ class Converter {
 
 void check_size(std::string_view text, std::string_view file_name) {
   if (text.size() > k_max_toml_size) {
-    throw Error(fmt::format("{}:1: {} of TOML; at most {} are read", file_name, human_bytes(text.size()),
+    throw Error(fmt::format("{}:1: {} of TOML exceed the limit of {}", file_name, human_bytes(text.size()),
                             human_bytes(k_max_toml_size)));
   }
   std::size_t number = 0;
@@ -103,9 +103,9 @@ void check_size(std::string_view text, std::string_view file_name) {
   }
 }
 
-// Outside of quotes and comments TOML is ASCII. toml++ 3.3 tells the compiler that some other characters cannot be
-// there ("é = 1" is one that can), so they are refused before it looks. A quote that stands where no text can begin
-// (2 = 0"é) opens none for toml++, and must not for us.
+// Outside of quotes and comments TOML is ASCII. toml++ 3.3 tells the compiler that some other characters cannot occur
+// ("é = 1" proves otherwise), so they are rejected first. A quote where no string can begin (2 = 0"é) does not open one
+// for toml++, and must not here.
 class CharacterCheck {
  public:
   CharacterCheck(std::string_view text, std::string_view file_name) : m_text(text), m_file_name(file_name) {}
@@ -121,7 +121,7 @@ class CharacterCheck {
         m_last = c;
         skip_string(c);
       } else if (static_cast<unsigned char>(c) >= 0x80) {
-        refuse("a character outside ASCII must stand in quotes");
+        refuse("a non-ASCII character must be quoted");
       } else {
         if (c != ' ' && c != '\t' && c != '\r') m_last = c;
         ++m_at;
@@ -135,7 +135,7 @@ class CharacterCheck {
     throw Error(fmt::format("{}:{}: {}", m_file_name, line, what));
   }
 
-  // From the quote to behind its end: three quotes go over lines, one does not.
+  // Skips a quoted string: three quotes span lines, one does not.
   void skip_string(char quote) {
     const std::string three(3, quote);
     const bool many = m_text.substr(m_at, 3) == three;
@@ -145,11 +145,11 @@ class CharacterCheck {
         m_at += 2;
       } else if (many ? m_text.substr(m_at, 3) == three : m_text[m_at] == quote) {
         m_at += many ? 3 : 1;
-        // Up to two more belong to the text: """"a"""" is "a".
+        // Up to two more belong to the string: """"a"""" is "a".
         for (int more = 0; many && more < 2 && m_at < m_text.size() && m_text[m_at] == quote; ++more) ++m_at;
         return;
       } else if (!many && m_text[m_at] == '\n') {
-        return;  // malformed; the parser says so
+        return;  // malformed; the parser reports it
       } else {
         ++m_at;
       }
@@ -158,7 +158,7 @@ class CharacterCheck {
 
   std::string_view m_text, m_file_name;
   std::size_t m_at = 0;
-  char m_last = '\n';  // of what is neither blank, comment nor inside quotes
+  char m_last = '\n';  // the last character outside blanks, comments and quotes
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Tables as TOML that people would have written: plain members first, then [tables] and [[lists of tables]] under their
-// full names; texts of several lines between triple quotes.
+// Writes tables as readable TOML: plain members first, then [tables] and [[lists of tables]] under their full names;
+// multi-line strings in triple quotes.
 
 #include <fmt/format.h>
 
@@ -41,7 +41,7 @@ std::string quoted_text(std::string_view raw) {
   return out + "\"";
 }
 
-// Lines as they are; a quote is only escaped where three could meet.
+// Lines unchanged; a quote is escaped only where three could meet.
 std::string quoted_lines(std::string_view raw) {
   const std::string text = to_valid_utf8(raw);
   std::string out = "\"\"\"\n";
@@ -108,7 +108,7 @@ void write(std::string& out, const Table& table, const std::string& path) {
   for (const auto& [key, value] : table) {
     const std::string name = path.empty() ? key_text(key) : path + "." + key_text(key);
     if (const Table* inner = value.table()) {
-      // A table that only holds tables needs no header of its own.
+      // A table that contains only tables needs no header.
       const bool only_tables = !inner->empty() && std::all_of(inner->begin(), inner->end(), [](const Member& member) {
         return member.second.table() != nullptr;
       });

@@ -81,8 +81,8 @@ double Value::number() const {
 std::string_view Value::kind() const {
   if (table() != nullptr) return "a table";
   if (array() != nullptr) return "a list";
-  if (text() != nullptr) return "a text";
-  if (boolean() != nullptr) return "true or false";
+  if (text() != nullptr) return "a string";
+  if (boolean() != nullptr) return "a boolean";
   return is_null() ? "nothing" : "a number";
 }
 

@@ -10,9 +10,9 @@
 #include <variant>
 #include <vector>
 
-// Text documents as values: TOML and JSON in, JSON out. One type for both, with the line each value stood on, so that
-// whoever reads a recipe or a settings file can say where a mistake is. The parsers are toml++ and nlohmann-json; this
-// is the only module that includes them for reading, since each costs seconds of compile time a file.
+// Text documents as values: TOML and JSON in, JSON out. One type for both, with the line of each value, so that readers
+// of recipes and settings can report where an error is. The parsers are toml++ and nlohmann-json; only this module
+// includes them for reading, because each costs seconds of compile time per file.
 
 namespace wheelsmith::document {
 
@@ -20,15 +20,15 @@ class Value;
 using Array = std::vector<Value>;
 using Member = std::pair<std::string, Value>;
 
-// Members in the order written; keys are unique. Two tables are equal when they hold the same, in whatever order.
+// Members in the order written; keys are unique. Two tables are equal if they have equal members, in any order.
 class Table {
  public:
   Table() = default;
-  // Many at once. Of a key that comes again the last value stands, at the place of the first.
+  // Bulk insert. For a repeated key the last value wins, at the position of the first.
   explicit Table(std::vector<Member> members);
 
   [[nodiscard]] const Value* find(std::string_view key) const;  // null when there is none
-  Value& operator[](std::string_view key);                      // made when there is none
+  Value& operator[](std::string_view key);                      // created if missing
   void erase(std::string_view key);
   [[nodiscard]] bool empty() const;
   [[nodiscard]] std::size_t size() const;
@@ -38,7 +38,7 @@ class Table {
   friend bool operator==(const Table& a, const Table& b);
 
  private:
-  // Where the key stands in m_by_key, or would stand.
+  // The key's position in m_by_key, or its insertion point.
   [[nodiscard]] std::size_t place(std::string_view key) const;
 
   std::vector<Member> m_members;
@@ -59,7 +59,7 @@ class Value {
   Value(Table value) : m_value(std::move(value)) {}
 
   [[nodiscard]] bool is_null() const { return std::holds_alternative<std::monostate>(m_value); }
-  // Null when it is of another kind.
+  // Null if it is of another kind.
   [[nodiscard]] const bool* boolean() const { return std::get_if<bool>(&m_value); }
   [[nodiscard]] const std::int64_t* integer() const { return std::get_if<std::int64_t>(&m_value); }
   [[nodiscard]] const std::string* text() const { return std::get_if<std::string>(&m_value); }
@@ -68,46 +68,46 @@ class Value {
   [[nodiscard]] Array* array() { return std::get_if<Array>(&m_value); }
   [[nodiscard]] Table* table() { return std::get_if<Table>(&m_value); }
   [[nodiscard]] bool is_number() const { return integer() != nullptr || std::holds_alternative<double>(m_value); }
-  [[nodiscard]] double number() const;  // 0 for what is none
-  // "a table", "a list", "a text", "a number", "true or false", "nothing": for messages.
+  [[nodiscard]] double number() const;  // 0 if it is not a number
+  // "a table", "a list", "a string", "a number", "a boolean", "nothing": for messages.
   [[nodiscard]] std::string_view kind() const;
 
-  // Short ways through documents of our own: a member's value, or the empty one.
+  // Shortcuts for documents written by Wheelsmith: a member's value, or the empty one.
   [[nodiscard]] const Value& operator[](std::string_view key) const;
   [[nodiscard]] std::string text_or(std::string_view fallback = "") const;
   [[nodiscard]] std::int64_t integer_or(std::int64_t fallback) const;
   [[nodiscard]] bool boolean_or(bool fallback) const;
-  [[nodiscard]] std::vector<std::string> texts() const;  // of a list of texts; others are left out
+  [[nodiscard]] std::vector<std::string> texts() const;  // of a list of strings; other values are skipped
 
-  std::uint32_t line = 0;  // counted from 1; 0: not read from a text
-  friend bool operator==(const Value& a, const Value& b) { return a.m_value == b.m_value; }  // lines do not count
+  std::uint32_t line = 0;  // counted from 1; 0: not parsed
+  friend bool operator==(const Value& a, const Value& b) { return a.m_value == b.m_value; }  // ignores lines
 
  private:
   std::variant<std::monostate, bool, std::int64_t, double, std::string, Array, Table> m_value;
 };
 
-// Here, where a Value is whole: clang wants a vector's element complete before it is asked anything.
+// Defined after Value: clang requires a complete element type of a vector.
 inline bool Table::empty() const { return m_members.empty(); }
 inline std::size_t Table::size() const { return m_members.size(); }
 
-// What a text may hold; more is an Error. The registry's largest project pages have 20 MB and 300,000 values.
+// Limits of a document; more is an Error. PyPI's largest project pages have 20 MB and 300,000 values.
 inline constexpr std::size_t k_max_depth = 64;
 inline constexpr std::size_t k_max_values = 4'000'000;
 inline constexpr std::size_t k_max_toml_size = 4 << 20;
 inline constexpr std::size_t k_max_json_size = 128 << 20;
 
-// Throw Error "FILE:LINE: what is wrong". Nesting and sizes are bounded; the text may be hostile. TOML's dates become
-// texts.
+// Throw Error "FILE:LINE: what is wrong". Nesting and sizes are bounded; the text may be hostile. TOML dates become
+// strings.
 Table parse_toml(std::string_view text, std::string_view file_name);
 Value parse_json(std::string_view text, std::string_view file_name);
-// Nothing where that throws: for what we wrote ourselves and can do without (notes of a store, lines of a record).
+// Nothing if that throws: for expendable documents written by Wheelsmith (notes of a store, lines of a record).
 std::optional<Value> try_parse_json(std::string_view text);
 
-// One document with members in order; bytes that are no UTF-8 are replaced. `indent` < 0: one line.
+// One document with members in order; invalid UTF-8 is replaced. `indent` < 0: one line.
 std::string to_json(const Value& value, int indent = 2);
-// The same value always gives the same text: sorted keys, no blanks. What keys are hashed from.
+// Canonical form: equal values give equal text (sorted keys, no blanks). Keys are hashed from it.
 std::string canonical_json(const Value& value);
-// A table as TOML text that parse_toml reads back to the same value. TOML knows no null: such members are left out.
+// A table as TOML text that parse_toml reads back to the same value. TOML has no null: such members are omitted.
 std::string to_toml(const Table& table);
 
 }  // namespace wheelsmith::document

@@ -1,6 +1,6 @@
-// The dynamic segment: what the loader reads, and so what counts. Its tags hold numbers, addresses, and offsets into
-// one table of strings (DT_STRTAB); the addresses are virtual and are turned into file bytes by way of the LOAD
-// segments.
+// The dynamic segment, which the loader reads and which is therefore authoritative. Its tags hold numbers, addresses,
+// and offsets into one string table (DT_STRTAB); the addresses are virtual and are mapped to file bytes through the
+// LOAD segments.
 
 #include <fmt/format.h>
 
@@ -11,8 +11,8 @@
 
 namespace wheelsmith::elf {
 
-// The longest run paths of real files have some thousand bytes, the longest lists of needed files some fifty names.
-// More is a report that nobody can read, and of a run path of ":" alone every byte costs a string.
+// The longest run paths of real files have a few thousand bytes, the longest NEEDED lists about fifty names. More would
+// make an unreadable report, and in a run path of ":" alone every byte costs a string.
 constexpr std::size_t k_longest_string = 65536;
 constexpr std::size_t k_most_needed = 4096;
 
@@ -22,14 +22,14 @@ std::optional<std::uint64_t> Dynamic::value(std::uint64_t tag) const {
   return found->value;
 }
 
-// The loader looks at the address, most tools at the offset. Where the address leads nowhere (device code, detached
-// debug information) the offset is all there is.
+// The loader uses the address, most tools the offset. If the address is not mapped (device code, detached debug
+// information), only the offset is left.
 template <class F>
 Bytes Parser<F>::dynamic_bytes(const Segment& segment) {
   const Bytes mapped = m_file.mapped_from(segment.address).clamp(0, segment.file_size);
   if (mapped.size() == segment.file_size) return mapped;
   if (!m_file.m_bytes.contains(segment.offset, segment.file_size)) {
-    throw Error(fmt::format("the dynamic segment ({} bytes at offset {:#x}) lies outside the file", segment.file_size,
+    throw Error(fmt::format("the dynamic segment ({} bytes at offset {:#x}) is outside the file", segment.file_size,
                             segment.offset));
   }
   return m_file.m_bytes.slice(segment.offset, segment.file_size);
@@ -48,7 +48,7 @@ void Parser<F>::read_dynamic() {
     ended = tag.tag == 0;
     if (!ended) m_file.dynamic.tags.push_back({tag.tag, tag.value});
   }
-  if (!ended) problem("the dynamic segment has no DT_NULL at its end");
+  if (!ended) problem("the dynamic segment does not end with DT_NULL");
   read_dynamic_strings();
   for (const DynamicTag& tag : m_file.dynamic.tags) apply_tag(tag);
   read_symbols();
@@ -63,22 +63,21 @@ void Parser<F>::read_dynamic_strings() {
   const auto address = m_file.dynamic.value(k_tag_strings);
   if (!address) return;
   const Bytes mapped = m_file.mapped_from(*address);
-  if (mapped.empty()) throw Error(fmt::format("the dynamic strings at address {:#x} lie in no segment", *address));
+  if (mapped.empty()) throw Error(fmt::format("the dynamic strings at address {:#x} are not in any segment", *address));
   const std::uint64_t size = m_file.dynamic.value(k_tag_strings_size).value_or(mapped.size());
   if (size > mapped.size()) {
-    problem(fmt::format("the dynamic strings ({} bytes at address {:#x}) reach beyond their segment", size, *address));
+    problem(fmt::format("the dynamic strings ({} bytes at address {:#x}) exceed their segment", size, *address));
   }
   m_strings = Strings(mapped.clamp(0, size));
 }
 
-// Of a string that cannot be read the loader takes whatever bytes stand there. A wrong name or run path is a finding
-// about a file that may well load, so the rest of the file is still read; without the names of the NEEDED libraries
-// nothing could be said of it.
+// The loader uses whatever bytes are at an invalid string offset. A wrong name or run path is a finding about a file
+// that may still load, so the rest of the file is read; without the NEEDED names nothing could be reported.
 template <class F>
 std::optional<std::string_view> Parser<F>::optional_string(const DynamicTag& tag, const char* name) {
   if (m_strings.at(tag.value)) return dynamic_string(tag);
-  problem(fmt::format("{} names a string at {:#x} that does not end within the {} bytes of dynamic strings", name,
-                      tag.value, m_strings.size()));
+  problem(fmt::format("{} points to a string at {:#x} that is not terminated within the {} bytes of dynamic strings",
+                      name, tag.value, m_strings.size()));
   return {};
 }
 
@@ -86,12 +85,11 @@ template <class F>
 std::string_view Parser<F>::dynamic_string(const DynamicTag& tag) {
   const auto text = m_strings.at(tag.value);
   if (!text) {
-    throw Error(
-        fmt::format("the dynamic tag {} names the string at {:#x}, which lies outside the {} bytes of dynamic strings",
-                    tag.tag, tag.value, m_strings.size()));
+    throw Error(fmt::format("the dynamic tag {} points to a string at {:#x}, outside the {} bytes of dynamic strings",
+                            tag.tag, tag.value, m_strings.size()));
   }
   if (text->size() > k_longest_string) {
-    throw Error(fmt::format("the dynamic tag {} names a string of {} bytes at {:#x}; at most {} are read", tag.tag,
+    throw Error(fmt::format("the dynamic tag {} points to a string of {} bytes at {:#x}; the limit is {}", tag.tag,
                             text->size(), tag.value, k_longest_string));
   }
   return *text;
@@ -105,7 +103,7 @@ void Parser<F>::apply_tag(const DynamicTag& tag) {
   switch (tag.tag) {
     case k_tag_needed:
       if (dynamic.needed.size() == k_most_needed)
-        throw Error(fmt::format("it needs more than {} files", k_most_needed));
+        throw Error(fmt::format("it has more than {} NEEDED libraries", k_most_needed));
       dynamic.needed.push_back(dynamic_string(tag));
       break;
     case k_tag_soname: dynamic.soname = optional_string(tag, "DT_SONAME"); break;
@@ -135,7 +133,7 @@ void Parser<F>::read_relocation_tables() {
   add_relocation_table(k_tag_plt, k_tag_plt_size, plt_is_rel ? Kind::rel : Kind::rela);
 }
 
-// Some linkers count the PLT's entries, at the end, into the main table's size too.
+// Some linkers include the PLT's entries, at the end, in the main table's size.
 template <class F>
 void Parser<F>::add_relocation_table(std::uint64_t address_tag, std::uint64_t size_tag, Kind kind) {
   const auto address = m_file.dynamic.value(address_tag);
@@ -143,7 +141,7 @@ void Parser<F>::add_relocation_table(std::uint64_t address_tag, std::uint64_t si
   if (!address || size == 0) return;
   const Bytes mapped = m_file.mapped_from(*address);
   if (size > mapped.size()) {
-    problem(fmt::format("{} bytes of relocations at address {:#x} reach beyond their segment", size, *address));
+    problem(fmt::format("{} bytes of relocations at address {:#x} exceed their segment", size, *address));
   }
   const Bytes table = mapped.clamp(0, size);
   for (const ElfFile::RelocationTable& known : m_file.m_relocation_tables) {

@@ -9,17 +9,16 @@
 #include "elf/editor.h"
 #include "elf/prove.h"
 
-// How a longer run path gets into a file that has no room for it.
+// How to fit a longer run path into a file that has no room for it.
 //
-// A linked file is a net of distances: code finds its constants by how far away they are. So nothing that code may
-// refer to is ever moved, neither in the file nor in memory. What an edit changes is found by the loader through
-// pointers:
+// In a linked file, code addresses its constants by relative distance. So nothing that code may refer to is ever moved,
+// neither in the file nor in memory. The loader finds the edited parts through pointers:
 //
 //   program headers ── PT_DYNAMIC ── .dynamic: tags ── DT_STRTAB ── .dynstr: strings
 //
-// and only these three (the program headers, .dynamic, .dynstr) can get a new place. In this order:
+// and only these three (the program headers, .dynamic, .dynstr) can move. The options, in order:
 //
-//   1. in place: the string is there (often as the end of another one), or fits into bytes that nobody points to, or
+//   1. in place: the string exists (often as the end of another one), or fits into bytes that nothing points to, or
 //      into the padding behind .dynstr; the tag takes one of the spare DT_NULLs that GNU ld leaves;
 //   2. behind a segment: GNU ld fills up to the page with zeros, and a segment that ends with the file (our own of an
 //      earlier edit) just grows; .dynstr moves there whole, no program header is added;
@@ -27,10 +26,9 @@
 //      program header takes the place of a PT_NULL or the bytes behind the table where they are free; else the whole
 //      table moves, with one PT_NULL to spare for the next time.
 //
-// The new segment has the highest address, so that the LOADs stay in order. Old bytes stay where they are. Kernels
-// before 5.18 tell a program that its headers are at (first segment's address + their offset): for programs, which have
-// an interpreter, a moved table must stand where that is true, and the file gets a hole as large as its zeros in
-// memory.
+// The new segment has the highest address, so that the LOADs stay in order. Old bytes stay in place. Kernels before
+// 5.18 tell a program that its headers are at (first segment's address + their offset): for programs, which have an
+// interpreter, a moved table must be where that is true, and the file gets a hole as large as its zeros in memory.
 
 namespace wheelsmith::elf {
 
@@ -80,13 +78,13 @@ void Editor<F>::read() {
       m_strings_section = i;
     if (section.type == k_section_dynamic && section.address == m_old_dynamic.address) m_dynamic_section = i;
   }
-  // Nobody but the loader itself writes there; if somebody did, its places would be others now.
+  // Only the loader writes there; any other writer would now write to the wrong address.
   if (!m_file.relocations_in(m_old_dynamic.address, m_old_dynamic.address + m_dynamic_size).empty())
-    throw Error("a relocation writes into the dynamic tags, so they are not edited");
+    throw Error("cannot edit the dynamic tags: a relocation writes into them");
 }
 
-// Without section headers nobody says where the strings end and something else starts, so only the strings that are
-// replaced are written over; where the file has tables that could not be read, not even those.
+// Without section headers the end of the strings is unknown, so only replaced strings are overwritten; if the file has
+// unreadable tables, not even those.
 template <class F>
 void Editor<F>::make_strings() {
   using Reuse = DynamicStrings::Reuse;
@@ -115,7 +113,7 @@ void Editor<F>::make_strings() {
   m_table = strings.table();
 }
 
-// Behind its last DT_NULL nothing of the old list may be left: some readers go by the section's size.
+// Nothing of the old list may remain after its last DT_NULL: some readers use the section's size.
 template <class F>
 bool Editor<F>::tags_fit_in_place() const {
   const std::uint64_t ended = (m_file.dynamic.tags.size() + 1) * sizeof(RawTag);
@@ -137,7 +135,7 @@ std::optional<std::size_t> Editor<F>::load_of(const FileRange& place, std::uint6
   return {};
 }
 
-// A segment at the file's end does not grow when a new one comes behind it: then the strings go along.
+// A segment at the end of the file does not grow if a new one follows it; the strings then move along.
 template <class F>
 bool Editor<F>::strings_fit_in_place() {
   if (m_table.size() <= m_strings_size) return true;
@@ -187,7 +185,7 @@ Edited edit(Bytes original, const Edit& edit) {
   if (!edited.changed) return edited;
   const std::vector<std::string> problems = prove_edit(file, edited);
   if (!problems.empty())
-    throw Error(fmt::format("it cannot be edited safely: {}{}", problems.front(),
+    throw Error(fmt::format("cannot be edited safely: {}{}", problems.front(),
                             problems.size() > 1 ? fmt::format(" (and {} more)", problems.size() - 1) : ""));
   return edited;
 }

@@ -10,25 +10,25 @@
 #include "base/bytes.h"
 #include "base/sink.h"
 
-// Changes what a shared library or a dynamic executable says to the loader: its run path, the files it needs, its own
-// name. Nothing that is loaded moves or changes but the dynamic tags and their strings (edit.cc has the essay), and
-// each edit is proved before it is handed out.
+// Edits the RPATH/RUNPATH, NEEDED libraries and soname of a shared library or dynamic executable. Nothing that is
+// loaded moves or changes except the dynamic tags and their strings (see edit.cc), and each edit is verified before it
+// is returned.
 
 namespace wheelsmith::elf {
 
 struct RunPath {
   bool runpath = false;              // DT_RUNPATH instead of DT_RPATH
-  std::vector<std::string> entries;  // empty: the file shall have none
+  std::vector<std::string> entries;  // empty: remove it
 };
 
-// Names in rename_needed and remove_needed that the file does not need are passed over, and so is an added one that it
-// needs already: the same edit twice is the edit once.
+// Names in rename_needed and remove_needed that are not in NEEDED are ignored, as are added ones that are: edits are
+// idempotent.
 struct Edit {
   std::optional<RunPath> run_path;
-  std::map<std::string, std::string> rename_needed;  // with the versions that are asked of them
-  std::vector<std::string> add_needed;               // behind those that are there: they are looked at last
+  std::map<std::string, std::string> rename_needed;  // including their version requirements
+  std::vector<std::string> add_needed;               // appended after the existing ones, so searched last
   std::vector<std::string> remove_needed;
-  std::optional<std::string> soname;  // with the base entry of the versions it defines
+  std::optional<std::string> soname;  // including the base entry of its version definitions
 
   [[nodiscard]] bool empty() const {
     return !run_path && rename_needed.empty() && add_needed.empty() && remove_needed.empty() && !soname;
@@ -40,28 +40,28 @@ struct Patch {
   std::vector<std::byte> bytes;
 };
 
-// The edited file as the old bytes with patches laid over them and a tail behind them: nothing large is copied.
+// The edited file as the old bytes plus patches and a tail: nothing large is copied.
 struct Edited {
   std::vector<Patch> patches;     // ascending, apart, inside the original
-  std::vector<std::byte> tail;    // what comes behind the original
-  std::uint64_t tail_offset = 0;  // zeros stand between the end of the original and it
+  std::vector<std::byte> tail;    // appended to the original
+  std::uint64_t tail_offset = 0;  // zeros fill the space between the end of the original and it
   std::uint64_t size = 0;         // of the edited file
   bool changed = false;
 };
 
-// Whether the bytes are a whole dynamic ELF object of a machine whose loader we know: not data with the magic, not a
-// static program, not device code, not cut off. Never throws.
+// Whether the bytes are a complete dynamic ELF object for a machine with a known loader: not data with the magic
+// number, not a static program, not device code, not truncated. Never throws.
 bool can_edit(Bytes bytes);
 
-// Throws Error when the edit cannot be done safely. What comes out was read again and compared (prove).
+// Throws Error if the edit cannot be done safely. The result has been read back and compared (prove).
 Edited edit(Bytes original, const Edit& edit);
 
 void write(const Edited& edited, Bytes original, Sink& sink);
 std::vector<std::byte> apply(const Edited& edited, Bytes original);
 
-// Whether one file is the other with nothing changed but run path, needed files and own name; whoever edited it. Empty
-// when it is; else sentences that say what differs: bytes at an address, a segment, a symbol, a relocation, a tag, an
-// address that leads nowhere. Throws Error when the original cannot be read.
+// Whether two files differ only in run path, NEEDED libraries and soname, whichever tool edited them. Empty if so;
+// otherwise sentences that say what differs: bytes at an address, a segment, a symbol, a relocation, a tag, an unmapped
+// address. Throws Error if the original cannot be read.
 std::vector<std::string> prove(Bytes original, Bytes edited);
 
 }  // namespace wheelsmith::elf

@@ -25,8 +25,7 @@ Edited Overlay::finish() const {
   result.size = m_original.size();
   std::uint64_t end = 0;
   for (const auto& [offset, bytes] : m_parts) {
-    if (offset < end)
-      throw Error("the tables that an edit must change lie over each other in the file, so it is not edited");
+    if (offset < end) throw Error("cannot be edited: tables that the edit must change overlap in the file");
     end = offset + bytes.size();
     const std::uint64_t inside =
         offset < m_original.size() ? std::min<std::uint64_t>(bytes.size(), m_original.size() - offset) : 0;

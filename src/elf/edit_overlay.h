@@ -7,18 +7,18 @@
 
 namespace wheelsmith::elf {
 
-// Bytes to be laid over a file, and behind it, while an edit is made.
+// Bytes to write over a file, and after its end, during an edit.
 class Overlay {
  public:
   explicit Overlay(Bytes original) : m_original(original) {}
 
-  // Over the file or behind it. What is there already is left out.
+  // Over the file or after its end. Unchanged bytes are skipped.
   void put(std::uint64_t offset, std::string bytes);
   template <class T>
   void put_struct(std::uint64_t offset, const T& value) {
     put(offset, std::string(reinterpret_cast<const char*>(&value), sizeof value));
   }
-  // Throws Error when two of them meet: the file's tables lie over each other.
+  // Throws Error if two of them overlap: the file's tables overlap.
   [[nodiscard]] Edited finish() const;
 
  private:

@@ -8,8 +8,8 @@
 #include "elf/edit.h"
 #include "elf/elf_format.h"
 
-// The magic proves nothing. Trees that people pack hold debug information without code, device code that another loader
-// reads, static programs, objects, and data files that were cut out of libraries; all of them start like a library.
+// The magic number proves nothing. Real trees contain debug information without code, device code for another loader,
+// static programs, object files, and data cut out of libraries; all of them start like a library.
 
 namespace wheelsmith::elf {
 
@@ -23,18 +23,18 @@ std::optional<std::string> segments_refusal(const ElfFile& file) {
   for (const Segment& load : file.segments) {
     if (load.type != k_segment_load) continue;
     if (!file.bytes().contains(load.offset, load.file_size))
-      return fmt::format("it is cut off: the segment at address {:#x} wants {} bytes at offset {:#x} of {}",
+      return fmt::format("it is truncated: the segment at address {:#x} needs {} bytes at offset {:#x} of {}",
                          load.address, load.file_size, load.offset, file.bytes().size());
     const std::uint64_t most = file.is_64bit ? ~std::uint64_t{0} >> 1 : 0xffffffffU;
     if (load.memory_size < load.file_size || load.address > most || load.memory_size > most - load.address)
       return fmt::format("the segment at address {:#x} has {} bytes in the file and {} in memory", load.address,
                          load.file_size, load.memory_size);
     if (before != nullptr && load.address < before->address + before->memory_size)
-      return fmt::format("the segment at address {:#x} lies in front of or over the one at {:#x}", load.address,
+      return fmt::format("the segment at address {:#x} precedes or overlaps the one at {:#x}", load.address,
                          before->address);
     before = &load;
   }
-  if (before == nullptr) return "it has no segments to load";
+  if (before == nullptr) return "it has no LOAD segments";
   return {};
 }
 
@@ -44,11 +44,11 @@ std::optional<std::string> dynamic_refusal(const ElfFile& file) {
                          [&](const DynamicTag& t) { return t.tag == tag; });
   };
   for (const std::uint64_t tag : {k_tag_strings, k_tag_strings_size}) {
-    if (count(tag) != 1) return fmt::format("it has {} dynamic tags of the number {} instead of one", count(tag), tag);
+    if (count(tag) != 1) return fmt::format("it has {} dynamic tags {} instead of one", count(tag), tag);
   }
   const std::uint64_t size = *file.dynamic.value(k_tag_strings_size);
   if (size == 0 || !file.file_offset(*file.dynamic.value(k_tag_strings), size))
-    return fmt::format("its dynamic strings ({} bytes) lie outside the segment they start in", size);
+    return fmt::format("its dynamic strings ({} bytes) exceed the segment they start in", size);
   const Segment* dynamic = nullptr;
   for (const Segment& segment : file.segments) {
     if (segment.type != k_segment_dynamic) continue;
@@ -56,7 +56,7 @@ std::optional<std::string> dynamic_refusal(const ElfFile& file) {
     dynamic = &segment;
   }
   if (file.file_offset(dynamic->address, dynamic->file_size) != dynamic->offset)
-    return fmt::format("its dynamic segment is not where its address {:#x} is loaded from", dynamic->address);
+    return fmt::format("the offset and address {:#x} of its dynamic segment disagree", dynamic->address);
   return {};
 }
 
@@ -66,13 +66,13 @@ std::optional<std::string> edit_refusal(const ElfFile& file) {
   if (std::find(std::begin(k_machines), std::end(k_machines), file.machine) == std::end(k_machines))
     return fmt::format("it is for {}, whose loader is unknown", file.machine_name());
   if (file.type != k_type_dyn && file.type != k_type_exec) return "it is neither a shared library nor a program";
-  if (!file.has_dynamic) return "it has no dynamic segment: no loader reads a run path in it";
+  if (!file.has_dynamic) return "it has no dynamic segment, so no loader reads its run path";
   const bool program = file.type == k_type_exec || file.dynamic.pie;
-  if (program && !file.interpreter) return "it is a static program: no loader reads a run path in it";
+  if (program && !file.interpreter) return "it is a static program, so no loader reads its run path";
   constexpr std::uint32_t k_section_dynamic = 6;
   for (const Section& section : file.sections) {
     if (section.name == ".dynamic" && section.type != k_section_dynamic)
-      return "it holds debug information only: its dynamic section is empty";
+      return "it contains debug information only: its dynamic section is empty";
   }
   const auto has_problem = [&](std::string_view start) {
     return std::any_of(file.problems.begin(), file.problems.end(),
@@ -82,10 +82,10 @@ std::optional<std::string> edit_refusal(const ElfFile& file) {
     if (has_problem(chain)) return fmt::format("{} is broken", chain);
   }
   for (const char* tag : {"DT_SONAME", "DT_RPATH", "DT_RUNPATH"}) {
-    if (has_problem(tag)) return fmt::format("the string of its {} lies outside the dynamic strings", tag);
+    if (has_problem(tag)) return fmt::format("the string of its {} is outside the dynamic strings", tag);
   }
   if (has_problem("the section header table"))
-    return fmt::format("it is cut off: its section headers at offset {:#x} are not there", file.section_headers_offset);
+    return fmt::format("it is truncated: its section headers at offset {:#x} are missing", file.section_headers_offset);
   if (auto refusal = segments_refusal(file)) return refusal;
   return dynamic_refusal(file);
 }

@@ -7,7 +7,7 @@
 
 namespace wheelsmith::elf {
 
-// Why a file that parses is none that can be edited; nothing when it can. A sentence without a full stop.
+// Why a file that parses cannot be edited; nothing if it can. A sentence without a full stop.
 std::optional<std::string> edit_refusal(const ElfFile& file);
 
 }  // namespace wheelsmith::elf

@@ -35,7 +35,7 @@ std::uint64_t Rooms::free_from(std::uint64_t offset, std::uint64_t wanted, bool 
                                               segment.type == k_segment_gnu_relro);
     if (segment.type != k_segment_null && !may_hold_it) claim(segment.offset, segment.file_size);
   }
-  // What nobody claims but is not zero is somebody's whom we do not know.
+  // Unclaimed bytes that are not zero belong to something unknown.
   const Bytes there = m_file.bytes().clamp(offset, size);
   const std::uint8_t* taken =
       std::find_if(there.data(), there.data() + there.size(), [](std::uint8_t byte) { return byte != 0; });
@@ -58,13 +58,13 @@ bool Rooms::grow(std::size_t load, std::uint64_t size) {
   const Segment& segment = m_file.segments[load];
   const auto known = m_grown.find(load);
   const std::uint64_t before = known == m_grown.end() ? 0 : known->second;
-  // Behind the file's part come zeros in memory, unless there are none.
+  // Zeros follow the file's part in memory, unless there are none.
   if (segment.type != k_segment_load || segment.file_size != segment.memory_size || segment.file_size == 0)
     return false;
   if (size > free_memory_behind(segment) || before > free_memory_behind(segment) - size) return false;
   const std::uint64_t end = segment.offset + segment.file_size;
   if (free_from(end, before + size, false) < before + size) return false;
-  // Two segments that end at one place cannot both have the bytes behind it.
+  // Two segments that end at the same offset cannot both use the bytes after it.
   for (const auto& [other, other_size] : m_grown) {
     const std::uint64_t other_end = m_file.segments[other].offset + m_file.segments[other].file_size;
     if (other != load && end < other_end + other_size && other_end < end + before + size) return false;

@@ -6,8 +6,8 @@
 
 #include "elf/elf_file.h"
 
-// Where a file has room for a little more: bytes that belong to nobody. Linkers round segments up to pages in the file,
-// sections up to their alignment, and a segment that ends with the file can always grow.
+// Finds unused bytes in a file. Linkers round segments up to pages in the file, sections up to their alignment, and a
+// segment that ends with the file can always grow.
 
 namespace wheelsmith::elf {
 
@@ -20,21 +20,19 @@ class Rooms {
  public:
   explicit Rooms(const ElfFile& file) : m_file(file) {}
 
-  // How many bytes from the offset on are nobody's: in no section, table or segment, and zeros; at most `wanted`.
-  // Behind the file's end there is room without end. With `inside_loads` they may lie in a LOAD segment; then the
-  // section headers must be there to tell.
+  // The number of unused bytes at the offset: zeros in no section, table or segment; at most `wanted`. Space after the
+  // end of the file is unlimited. With `inside_loads` they may be in a LOAD segment; this requires section headers.
   [[nodiscard]] std::uint64_t free_from(std::uint64_t offset, std::uint64_t wanted, bool inside_loads) const;
 
-  // Takes `size` bytes right behind what a LOAD has, which grows by them. False when they are not free, in the file or
-  // in memory.
+  // Extends a LOAD by the `size` bytes right after it. False if they are not free in the file or in memory.
   bool grow(std::size_t load, std::uint64_t size);
-  // The same behind any LOAD with just these permissions.
+  // The same for any LOAD with exactly these permissions.
   std::optional<FileRange> take(std::uint32_t flags, std::uint64_t size, std::uint64_t align);
 
-  // By how much segments grew, by their place in the file's list.
+  // By how much each segment grew, by index.
   [[nodiscard]] const std::map<std::size_t, std::uint64_t>& grown() const { return m_grown; }
 
-  // Pages of a machine; the largest that its kernels use.
+  // The largest page size that a machine's kernels use.
   [[nodiscard]] static std::uint64_t page(const ElfFile& file);
 
  private:

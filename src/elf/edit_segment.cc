@@ -4,13 +4,13 @@
 
 #include "elf/editor.h"
 
-// The new segment at the end of the file, and the place of its program header.
+// The new segment at the end of the file, and its program header.
 
 namespace wheelsmith::elf {
 
 namespace {
 
-constexpr std::uint64_t k_most_zeros = 256U << 20;  // that a file may get for kernels before 5.18
+constexpr std::uint64_t k_most_zeros = 256U << 20;  // maximum padding for kernels before 5.18
 
 }  // namespace
 
@@ -23,7 +23,7 @@ bool Editor<F>::headers_can_grow_in_place() const {
   for (const Segment& s : m_file.segments) {
     if (s.type == k_segment_phdr) {
       is_mapped = true;
-      // Whoever moved the table may have left room for more entries, and counted it in.
+      // A tool that moved the table may have reserved entries and counted them.
       has_spare = s.offset == m_file.program_headers_offset && s.file_size >= grown;
     }
     if (s.type != k_segment_load || m_file.program_headers_offset < s.offset) continue;
@@ -96,16 +96,16 @@ FileRange Editor<F>::choose_place(bool move_headers) {
     const std::uint64_t offset = round_up(m_bytes.size(), 16);
     return {offset, round_up(memory_end, align) + offset % align};
   }
-  if (first->address < first->offset) throw Error("its first segment lies below its offset in the file");
+  if (first->address < first->offset) throw Error("the address of its first segment is below its file offset");
   const std::uint64_t bias = first->address - first->offset;
   if (bias % align != 0)
-    throw Error(
-        fmt::format("its first segment's address and offset differ by {:#x}, which is no multiple of a page", bias));
+    throw Error(fmt::format(
+        "its first segment's address and offset differ by {:#x}, which is not a multiple of the page size", bias));
   const std::uint64_t offset = round_up(std::max(memory_end - bias, m_bytes.size()), align);
   if (offset - m_bytes.size() > k_most_zeros)
     throw Error(
-        fmt::format("the program has no room for another program header, and a new place that all kernels "
-                    "find would need {} bytes of zeros in the file",
+        fmt::format("the program has no room for another program header, and moving the table so that all kernels find "
+                    "it would need {} bytes of padding",
                     offset - m_bytes.size()));
   return {offset, offset + bias};
 }

@@ -25,8 +25,8 @@ void DynamicStrings::release(std::uint64_t offset) {
   }
 }
 
-// One sweep, however many point into one string: from the first place that somebody points to up to the NUL all is
-// taken. What a released string leaves behind is wiped: it may be a path of the machine where the file was built.
+// One sweep, however many references point into one string: everything from the first reference to the NUL is in use.
+// Released strings are wiped, because they may contain a path of the build machine.
 void DynamicStrings::settle() {
   bool taken = false;
   for (std::size_t i = 0; i < m_table.size(); ++i) {
@@ -41,8 +41,8 @@ void DynamicStrings::settle() {
   }
 }
 
-// The smallest gap that holds it, so that large ones stay for large strings; else behind the end, into which a gap
-// before it is counted: a file whose run path is edited again and again grows to its longest one and no further.
+// The smallest sufficient gap, so that large ones stay for large strings; otherwise the end, including a gap before it:
+// a file whose run path is edited repeatedly grows only to its longest one.
 std::uint64_t DynamicStrings::place(const std::string& text) {
   const std::size_t size = text.size() + 1;
   std::size_t best = m_table.size(), best_size = 0, gap = 0;
@@ -73,7 +73,7 @@ std::vector<std::uint64_t> DynamicStrings::add(const std::vector<std::string>& t
   std::stable_sort(longest_first.begin(), longest_first.end(),
                    [](const std::string& a, const std::string& b) { return a.size() > b.size(); });
   std::map<std::string, std::uint64_t> places;
-  // What is there is taken before anything is written over what nobody points to.
+  // Existing strings are used before unreferenced bytes are overwritten.
   for (const std::string& text : longest_first) {
     const std::size_t found = m_table.find(text + '\0');
     if (found == m_table.npos) continue;
@@ -82,7 +82,7 @@ std::vector<std::uint64_t> DynamicStrings::add(const std::vector<std::string>& t
   }
   for (const std::string& text : longest_first) {
     if (places.contains(text)) continue;
-    const std::size_t found = m_table.find(text + '\0');  // the end of a longer one that was just placed
+    const std::size_t found = m_table.find(text + '\0');  // the end of a longer one that was just added
     places.emplace(text, found == m_table.npos ? place(text) : found);
   }
   std::vector<std::uint64_t> result;

@@ -12,7 +12,7 @@ namespace wheelsmith::elf {
 
 namespace {
 
-constexpr std::size_t k_longest_name = 60000;  // what is read again later has 65536 at most
+constexpr std::size_t k_longest_name = 60000;  // the reader's limit is 65536
 
 void check_name(const std::string& what, const std::string& name) {
   if (name.empty()) throw Error(fmt::format("{} cannot be empty", what));
@@ -23,10 +23,10 @@ void check_name(const std::string& what, const std::string& name) {
 std::string joined(const RunPath& path) {
   std::string text;
   for (const std::string& entry : path.entries) {
-    check_name("an entry of a run path", entry);
+    check_name("a run path entry", entry);
     if (entry.find(':') != entry.npos)
-      throw Error(
-          fmt::format("the run path's entry {} has a colon, which the loader takes for two entries", printable(entry)));
+      throw Error(fmt::format("the run path entry {} contains a colon, so the loader would read it as two entries",
+                              printable(entry)));
     if (!text.empty()) text += ':';
     text += entry;
   }
@@ -74,14 +74,14 @@ class TagEditor {
 
   void check() {
     if (m_edit.run_path) m_run_path = joined(*m_edit.run_path);
-    for (const auto& [from, to] : m_edit.rename_needed) check_name("the name of a needed file", to);
-    for (const std::string& name : m_edit.add_needed) check_name("the name of a needed file", name);
-    if (m_edit.soname) check_name("the file's own name", *m_edit.soname);
-    // glibc looks for the file of each needed version among the loaded ones, and ends the process where it is not.
+    for (const auto& [from, to] : m_edit.rename_needed) check_name("the name of a NEEDED library", to);
+    for (const std::string& name : m_edit.add_needed) check_name("the name of a NEEDED library", name);
+    if (m_edit.soname) check_name("the soname", *m_edit.soname);
+    // glibc looks up the library of each required version among the loaded ones, and ends the process if it is missing.
     for (const VersionFields::Field& field : m_versions.need_files) {
       const std::string_view name = string_at(field.string);
       if (is_in(m_edit.remove_needed, name) && is_needed(name))
-        throw Error(fmt::format("{} cannot be removed from the needed files: versions of symbols are asked of it",
+        throw Error(fmt::format("{} cannot be removed from NEEDED: the file requires symbol versions from it",
                                 printable(name)));
     }
   }
@@ -109,7 +109,7 @@ class TagEditor {
     m_behind_needed = m_result.tags.size();
   }
 
-  // The first run path of whichever kind becomes the wanted one; any other goes.
+  // The first run path of either kind becomes the requested one; any other is removed.
   void visit_run_path(const DynamicTag& tag) {
     if (!m_edit.run_path) return keep(tag);
     if (m_run_path.empty() || m_has_run_path) return release(tag.value);
@@ -151,7 +151,7 @@ class TagEditor {
       change(field, renamed != m_edit.rename_needed.end() && is_needed(name) ? renamed->second : name, 0);
     }
     if (!m_versions.base_name) return;
-    // The base entry repeats the file's name where the linker knew one.
+    // The base entry repeats the soname if the linker knew one.
     const std::string name(string_at(m_versions.base_name->string));
     const bool follows = m_edit.soname && (!m_file.dynamic.soname || *m_file.dynamic.soname == name);
     change(*m_versions.base_name, follows ? *m_edit.soname : name, m_versions.base_hash);

@@ -234,7 +234,7 @@ TEST(Edit, NeededFilesAndNames) {
 
   Edit remove;
   remove.remove_needed = {"libm.so.6"};
-  EXPECT_NE(refusal(before, remove).find("versions of symbols are asked of it"), std::string::npos);
+  EXPECT_NE(refusal(before, remove).find("requires symbol versions from it"), std::string::npos);
   const std::string plain = ElfBuilder().needed("liba.so").needed("libb.so").needed("libc.so").define("work").build();
   remove.remove_needed = {"libb.so", "libx.so"};
   EXPECT_EQ(needed(edited(plain, remove)), (Names{"liba.so", "libc.so"}));
@@ -332,7 +332,7 @@ TEST(Edit, OffsetsAboveFourGigabytes) {
     EXPECT_LT(edited.size - size, 10000U);
     EXPECT_LT(edited.patches.size(), 10U);
   } catch (const Error& error) {
-    if (std::string(error.what()).find("no memory") == std::string::npos) throw;
+    if (std::string(error.what()).find("not enough memory") == std::string::npos) throw;
   }
   ::munmap(memory, size);
 }
@@ -394,7 +394,7 @@ TEST(Prove, SeesDamage) {
       {"cut off", after.substr(0, after.size() - 600), ""},
       {"the machine", put(18, "\xb7"), "header"},
       {"a segment's permissions", put(file.program_headers_offset + 2 * 56 + 4, "\x07"), "permissions"},
-      {"a segment's address", put(file.program_headers_offset + 2 * 56 + 17, "\x77"), "gone or smaller"},
+      {"a segment's address", put(file.program_headers_offset + 2 * 56 + 17, "\x77"), "missing or smaller"},
       {"not ELF", "hello", "can no longer be read"},
       {"another file", ElfBuilder().define("other").build(), ""},
   };

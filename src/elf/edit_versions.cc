@@ -2,7 +2,7 @@
 
 #include "elf/elf_format.h"
 
-// The same chains that versions.cc reads into values, here as places in the file.
+// The chains that versions.cc reads as values, here as file offsets.
 
 namespace wheelsmith::elf {
 

@@ -8,19 +8,19 @@
 
 namespace wheelsmith::elf {
 
-// Where in the file the version tables name strings: what an edit must change, and what it must not tread on.
+// Where the version tables reference strings: what an edit must change, and what it must not overwrite.
 struct VersionFields {
   struct Field {
     std::uint64_t offset = 0;  // in the file: a number of 4 bytes
     std::uint64_t string = 0;  // its value, an offset into the dynamic strings
   };
-  std::vector<Field> need_files;     // the files of which versions are needed
-  std::vector<std::uint64_t> names;  // all other strings that the tables name
-  std::optional<Field> base_name;    // the file's own name among the versions it defines
+  std::vector<Field> need_files;     // the libraries whose versions are needed
+  std::vector<std::uint64_t> names;  // all other strings that the tables reference
+  std::optional<Field> base_name;    // the soname among the version definitions
   std::uint64_t base_hash = 0;       // offset in the file of that name's hash
 };
 
-// Stops where a chain is broken; the file's problems tell of it.
+// Stops where a chain is broken; `problems` reports it.
 VersionFields version_fields(const ElfFile& file);
 
 // The hash of names in version tables (and DT_HASH).

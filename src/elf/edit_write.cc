@@ -3,7 +3,7 @@
 #include "elf/edit_versions.h"
 #include "elf/editor.h"
 
-// The changed bytes, once it is known what goes where.
+// Writes the changed bytes once the layout is known.
 
 namespace wheelsmith::elf {
 
@@ -81,14 +81,14 @@ void Editor<F>::put_header_count(std::uint64_t offset) {
     first.info = static_cast<std::uint32_t>(m_headers.size());
     m_overlay.put_struct(m_file.section_headers_offset, first);
   } else if (m_headers.size() >= 0xffff) {
-    throw Error("it has as many program headers as there can be");
+    throw Error("it already has the maximum number of program headers");
   } else {
     header.program_header_count = static_cast<std::uint16_t>(m_headers.size());
   }
   m_overlay.put_struct(0, header);
 }
 
-// Section headers are for tools; the loader does not look at them. They keep their order and tell of the new places.
+// Section headers are for tools; the loader ignores them. They keep their order and get the new locations.
 template <class F>
 void Editor<F>::put_sections() {
   const auto put = [&](std::size_t index, const FileRange& old, const FileRange& place, std::uint64_t size) {

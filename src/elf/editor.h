@@ -11,7 +11,7 @@
 #include "elf/edit_tags.h"
 #include "elf/elf_format.h"
 
-// The inside of edit(), shared by the files that each do one part.
+// The implementation of edit(), shared by the files that each do one part.
 
 namespace wheelsmith::elf {
 
@@ -35,7 +35,7 @@ class Editor {
     if constexpr (F::is_64bit) {
       return value;
     } else {
-      if (value > 0xffffffffU) throw Error("the edited file would be too large for its 32 bit numbers");
+      if (value > 0xffffffffU) throw Error("the edited file would be too large for 32-bit ELF");
       return static_cast<std::uint32_t>(value);
     }
   }
@@ -44,7 +44,7 @@ class Editor {
     return (value + align - 1) / align * align;
   }
 
-  // edit.cc: what changes, and where it has room
+  // edit.cc: what changes, and where there is room
   void read();
   void make_strings();
   [[nodiscard]] std::uint64_t tags_size() const { return (m_tags.tags.size() + 1) * sizeof(RawTag); }
@@ -78,7 +78,7 @@ class Editor {
   Header m_header;
   std::vector<ProgramHeader> m_headers;
   std::size_t m_dynamic = 0;                                 // the dynamic segment
-  std::size_t m_strings_section = 0, m_dynamic_section = 0;  // 0: no header tells of it
+  std::size_t m_strings_section = 0, m_dynamic_section = 0;  // 0: no such header
   FileRange m_old_dynamic, m_new_dynamic, m_old_strings, m_new_strings;
   std::uint64_t m_dynamic_size = 0, m_strings_size = 0;
   std::string m_table;

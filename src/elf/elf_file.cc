@@ -33,7 +33,7 @@ void Parser<F>::problem(std::string sentence) {
   if (m_file.problems.size() < k_most_problems) m_file.problems.push_back(std::move(sentence));
 }
 
-// Sums that no file can reach are lies, not lengths.
+// Sums beyond any file size are bogus.
 template <class F>
 void Parser<F>::describe_up_to(std::uint64_t offset, std::uint64_t size) {
   if (size <= ~offset) m_file.described_size = std::max(m_file.described_size, offset + size);
@@ -51,7 +51,7 @@ ElfFile Parser<F>::parse() {
 
 template <class F>
 void Parser<F>::read_header() {
-  if (m_file.m_bytes.size() < sizeof m_header) throw Error("the ELF header is cut off");
+  if (m_file.m_bytes.size() < sizeof m_header) throw Error("the ELF header is truncated");
   m_header = m_file.m_bytes.get<typename F::Header>(0);
   m_file.is_64bit = F::is_64bit;
   m_file.endian = F::endian;
@@ -78,7 +78,7 @@ void Parser<F>::read_segments() {
   std::uint64_t count = m_header.program_header_count;
   if (count == 0xffff) {
     const auto first = first_section();
-    if (!first) throw Error("the number of program headers is kept in a section header that is not there");
+    if (!first) throw Error("the number of program headers is stored in a missing section header");
     count = first->info;
   }
   m_file.program_header_count = count;
@@ -89,7 +89,7 @@ void Parser<F>::read_segments() {
   }
   if (!m_file.m_bytes.contains(m_header.program_headers, count * sizeof(ProgramHeader))) {
     throw Error(
-        fmt::format("{} program headers at offset {:#x} lie outside the file", count, m_file.program_headers_offset));
+        fmt::format("{} program headers at offset {:#x} are outside the file", count, m_file.program_headers_offset));
   }
   Cursor cursor(m_file.m_bytes, m_header.program_headers);
   m_file.segments.reserve(count);
@@ -100,7 +100,7 @@ void Parser<F>::read_segments() {
     if (segment.type == k_segment_gnu_stack) m_file.executable_stack = (segment.flags & k_executable) != 0;
     if (segment.type == k_segment_interp && !m_file.interpreter) {
       m_file.interpreter = Strings(m_file.m_bytes.clamp(segment.offset, segment.file_size)).at(0);
-      if (!m_file.interpreter) problem("the interpreter's path lies outside the file or has no end");
+      if (!m_file.interpreter) problem("the interpreter's path is outside the file or not terminated");
     }
   }
 }
@@ -118,9 +118,8 @@ void Parser<F>::read_sections() {
   }
   if (!first || count > most || m_header.section_header_size != sizeof(SectionHeader) ||
       !m_file.m_bytes.contains(m_header.section_headers, count * sizeof(SectionHeader))) {
-    problem(
-        fmt::format("the section header table ({} entries at offset {:#x}) lies outside the file or is no such table",
-                    count, m_file.section_headers_offset));
+    problem(fmt::format("the section header table ({} entries at offset {:#x}) is outside the file or invalid", count,
+                        m_file.section_headers_offset));
     return;
   }
   Cursor cursor(m_file.m_bytes, m_header.section_headers);
@@ -148,7 +147,7 @@ void Parser<F>::read_sections() {
     m_file.has_symbol_table |= section.type == k_section_symtab;
     m_file.has_debug_info |= section.name == ".debug_info" || section.name == ".zdebug_info";
   }
-  if (bad > 0) problem(fmt::format("the names of {} of {} sections lie outside their table", bad, count));
+  if (bad > 0) problem(fmt::format("the names of {} of {} sections are outside their table", bad, count));
 }
 
 bool ElfFile::has_magic(Bytes bytes) {
@@ -159,14 +158,14 @@ bool ElfFile::has_magic(Bytes bytes) {
 
 ElfFile ElfFile::parse(Bytes bytes) {
   if (!has_magic(bytes)) throw Error("not an ELF file");
-  if (bytes.size() < sizeof(Elf32Le::Header)) throw Error("the ELF header is cut off");
+  if (bytes.size() < sizeof(Elf32Le::Header)) throw Error("the ELF header is truncated");
   const int file_class = bytes.u8(4);
   const int data = bytes.u8(5);
   if (file_class == 1 && data == 1) return Parser<Elf32Le>(bytes).parse();
   if (file_class == 1 && data == 2) return Parser<Elf32Be>(bytes).parse();
   if (file_class == 2 && data == 1) return Parser<Elf64Le>(bytes).parse();
   if (file_class == 2 && data == 2) return Parser<Elf64Be>(bytes).parse();
-  throw Error(fmt::format("no such ELF file: class {}, byte order {}", file_class, data));
+  throw Error(fmt::format("unsupported ELF file: class {}, byte order {}", file_class, data));
 }
 
 std::optional<ElfFile> ElfFile::try_parse(Bytes bytes) {

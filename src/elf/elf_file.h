@@ -9,13 +9,12 @@
 #include "base/bytes.h"
 #include "base/endian.h"
 
-// ELF bytes to values: 32 and 64 bit, both byte orders. All views point into the bytes that were parsed, which must
-// stay alive. The dynamic segment, not the section headers, is the truth: a file without section headers reads the
-// same.
+// Parses ELF files: 32 and 64 bit, both byte orders. All views point into the parsed bytes, which must stay alive. The
+// dynamic segment is authoritative, not the section headers: a file without section headers parses the same.
 
 namespace wheelsmith::elf {
 
-// Numbers that the rest of the program asks for by name.
+// Named constants for the rest of the program.
 enum : std::uint16_t {
   k_machine_386 = 3,
   k_machine_ppc64 = 21,
@@ -56,7 +55,7 @@ struct Segment {
 };
 
 struct Section {
-  std::string_view name;  // empty when the name table is broken
+  std::string_view name;  // empty if the name table is broken
   std::uint32_t type = 0;
   std::uint64_t flags = 0;
   std::uint64_t address = 0;
@@ -132,8 +131,8 @@ struct Dynamic {
 class ElfFile {
  public:
   static bool has_magic(Bytes bytes);
-  // Throws Error when the file header, the program headers, the dynamic segment or its NEEDED names cannot be read.
-  // Anything else that is broken is left out and told in `problems`.
+  // Throws Error if the file header, the program headers, the dynamic segment or its NEEDED names cannot be read.
+  // Anything else that is broken is skipped and reported in `problems`.
   static ElfFile parse(Bytes bytes);
   static std::optional<ElfFile> try_parse(Bytes bytes);
 
@@ -148,10 +147,10 @@ class ElfFile {
   std::uint64_t program_headers_offset = 0;
   std::uint64_t program_header_count = 0;
   std::uint64_t section_headers_offset = 0;
-  std::uint64_t described_size = 0;  // where the tables and contents that the headers describe end in the file
+  std::uint64_t described_size = 0;  // the end of all tables and contents described by the headers
 
   std::vector<Segment> segments;
-  std::vector<Section> sections;  // empty when there are none, or when the table lies outside the file
+  std::vector<Section> sections;  // empty if there are none, or if the table is outside the file
   bool has_dynamic = false;
   Dynamic dynamic;
   std::vector<Symbol> symbols;  // the dynamic ones, index 0 (the null symbol) included
@@ -159,32 +158,31 @@ class ElfFile {
   std::vector<VersionDefinition> version_definitions;
   std::optional<std::string> build_id;          // lower-case hex
   std::optional<std::string_view> interpreter;  // PT_INTERP
-  std::optional<bool> executable_stack;         // nothing without PT_GNU_STACK
+  std::optional<bool> executable_stack;         // none without PT_GNU_STACK
   std::uint32_t x86_isa_needed = 0;             // GNU_PROPERTY_X86_ISA_1_NEEDED
   bool has_symbol_table = false;                // .symtab: not stripped
   bool has_debug_info = false;                  // .debug_info
-  std::vector<std::string> problems;            // sentences: what could not be read, and where
+  std::vector<std::string> problems;            // sentences: what could not be read, with its location
 
   // "x86_64", "aarch64", "i686", … as platform tags spell it; "machine 190" for others.
   [[nodiscard]] std::string machine_name() const;
-  // Where in the file the address is, if a loaded segment has file bytes for all of [address, address + size).
+  // The file offset of an address, if a LOAD segment has file bytes for all of [address, address + size).
   [[nodiscard]] std::optional<std::uint64_t> file_offset(std::uint64_t address, std::uint64_t size = 1) const;
-  // The file bytes from the address to the end of its loaded segment; empty when no loaded segment has the address.
+  // The file bytes from the address to the end of its LOAD segment; empty if no LOAD segment contains it.
   [[nodiscard]] Bytes mapped_from(std::uint64_t address) const;
   [[nodiscard]] const Section* find_section(std::string_view name) const;
-  // The section's bytes; empty for NOBITS; throws when it lies outside the file.
+  // The section's bytes; empty for NOBITS; throws if it is outside the file.
   [[nodiscard]] Bytes contents(const Section& section) const;
   // The relocations (RELA, REL, RELR, PLT) that write to [begin, end), by address. RELR entries have type 0 and, like
-  // those of REL tables (addend 0), take their value from the place itself. One pass over all tables: ask once for a
-  // whole section rather than once for each pointer in it.
+  // those of REL tables (addend 0), take their value from the relocated location. One pass over all tables: call once
+  // for a whole section rather than once per pointer.
   [[nodiscard]] std::vector<Relocation> relocations_in(std::uint64_t begin, std::uint64_t end) const;
-  // The version that an undefined symbol (or a copied one, in an executable) asks for, with the file it names; null if
-  // it asks for none.
+  // The version that an undefined symbol (or a copied one, in an executable) requires, with its library; null if none.
   [[nodiscard]] const VersionNeed* needed_version(const Symbol& symbol) const;
   // The version that a defined symbol has, or empty.
   [[nodiscard]] std::string_view defined_version(const Symbol& symbol) const;
-  // Defines a function that `import` looks for: PyInit_*, PyInitU_*, _cffi_pypyinit_*, or `init` + stem (Python 2),
-  // where the stem is the file's name up to its first dot.
+  // Defines a function that `import` calls: PyInit_*, PyInitU_*, _cffi_pypyinit_*, or `init` + stem (Python 2), where
+  // the stem is the file's name up to its first dot.
   [[nodiscard]] bool is_python_extension(std::string_view file_stem) const;
 
  private:

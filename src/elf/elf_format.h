@@ -6,8 +6,8 @@
 #include "base/endian.h"
 
 // ELF on disk. There are four dialects (32 and 64 bit, little and big endian) that differ in the width of a word, in
-// its byte order, and in the order of the fields of two structs. A Format is one dialect: a bag of structs made of file
-// integers, so that code written once against a Format reads any of the four at any offset.
+// its byte order, and in the order of the fields of two structs. A Format is one dialect: a set of structs made of file
+// integers, so that code written once for a Format reads any of the four at any offset.
 //
 //   file    := header program_header* anything section_header*
 //   dynamic := tag* null_tag                       (PT_DYNAMIC; addresses in it are virtual, not file offsets)

@@ -7,14 +7,13 @@
 
 #include "elf/elf_format.h"
 
-// What glibc asks of a file's layout, and the traces of edits that break it.
+// Checks a file's layout against glibc's requirements, and detects traces of broken edits.
 //
-// Editors of run paths need room. patchelf before 0.19 makes it in a shared library by keeping the program headers at
-// their place and letting them grow over what follows; the sections there move into a new writable segment at the end
-// of the file. That is fine for tables that the dynamic tags find again, and silent corruption for code and constants,
-// which other code finds by their distance: it goes on reading the old place, where the program headers are now. The
-// trace it leaves is a section that no linker would put there: read-only contents in a writable segment behind all
-// others, beside moved tables.
+// RPATH editors need room. In a shared library, patchelf before 0.19 lets the program headers grow over the bytes after
+// them; the sections there move into a new writable segment at the end of the file. That is fine for tables that the
+// dynamic tags locate, and silent corruption for code and constants, which other code addresses by distance: it still
+// reads the old location, where the program headers are now. The trace is a section that no linker would put there:
+// read-only contents in a writable segment after all others, next to moved tables.
 
 namespace wheelsmith::elf {
 
@@ -23,9 +22,8 @@ namespace {
 constexpr std::uint64_t k_page = 4096;
 
 const char* const k_relink =
-    "Build or repair the file again from the linker's output, with `wheelsmith elf edit` or patchelf 0.19 or newer "
-    "where "
-    "its run path must change.";
+    "Recreate the file from the linker's output; change its run path with `wheelsmith elf edit` or patchelf 0.19 or "
+    "newer.";
 
 class LayoutCheck {
  public:
@@ -37,7 +35,7 @@ class LayoutCheck {
 
   std::vector<Finding> run() {
     for (const std::string& problem : m_file.problems) {
-      if (is_cut_off() && problem.starts_with("the section header table")) continue;  // told by check_length
+      if (is_cut_off() && problem.starts_with("the section header table")) continue;  // reported by check_length
       add("elf-malformed", Severity::warning, problem + ".",
           "The loader may not look there, but tools that read or edit the file do, and what they report of it is "
           "incomplete.",
@@ -55,7 +53,7 @@ class LayoutCheck {
   }
 
  private:
-  // Objects have no segments; device code has a loader of its own.
+  // Object files have no segments; device code has its own loader.
   bool is_loaded_by_the_system() const {
     return !m_loads.empty() && (m_file.type == k_type_dyn || m_file.type == k_type_exec) &&
            m_file.machine != k_machine_cuda && m_file.machine != k_machine_amdgpu;
@@ -67,13 +65,13 @@ class LayoutCheck {
 
   static std::string name(const Segment& s) { return fmt::format("The LOAD segment at address {:#x}", s.address); }
 
-  // Libraries are loaded into a process that runs already; a program gets what it asks for from the kernel.
-  // Some libraries name an interpreter, to print their version when they are run (libc, Qt).
+  // Libraries are loaded into a running process; a program gets its stack from the kernel. Some libraries have an
+  // interpreter, to print their version when run (libc, Qt).
   bool is_program() const {
     return m_file.type == k_type_exec || m_file.dynamic.pie || (m_file.interpreter && !m_file.dynamic.soname);
   }
 
-  // musl takes no notice of PT_GNU_STACK. Rust and zig link its libc as libc.so.
+  // musl ignores PT_GNU_STACK. Rust and zig link its libc as libc.so.
   bool uses_musl() const {
     return std::any_of(m_file.dynamic.needed.begin(), m_file.dynamic.needed.end(),
                        [](std::string_view name) { return name == "libc.so" || name.starts_with("libc.musl-"); });
@@ -98,7 +96,7 @@ class LayoutCheck {
   std::vector<Finding> m_findings;
 };
 
-// Whether one LOAD puts these file bytes at this address.
+// Whether one LOAD maps these file bytes to this address.
 bool LayoutCheck::is_in_file_part(std::uint64_t offset, std::uint64_t address, std::uint64_t size) const {
   return std::any_of(m_loads.begin(), m_loads.end(), [&](const Segment* load) {
     return offset >= load->offset && offset - load->offset <= load->file_size &&
@@ -128,7 +126,7 @@ void LayoutCheck::check_length() {
   add("elf-truncated", Severity::error,
       fmt::format("The headers describe {} bytes, but the file has {}: its end is missing.", m_file.described_size,
                   m_file.bytes().size()),
-      "What is missing may be code or data; the loader does not check, and strip, patchelf and debuggers refuse the "
+      "The missing part may be code or data; the loader does not check, and strip, patchelf and debuggers reject the "
       "file.",
       "Copy or build the file again.");
 }
@@ -140,66 +138,65 @@ void LayoutCheck::check_program_headers() {
   const std::uint64_t offset = m_file.program_headers_offset;
   for (const Segment& s : m_file.segments) {
     if (s.type != k_segment_phdr) continue;
-    // Tools that move the table leave room for more entries behind it and may count that in: nobody minds.
+    // Tools that move the table reserve entries after it and may count them: this is harmless.
     if (s.offset == offset && s.file_size >= size && is_in_file_part(s.offset, s.address, s.file_size)) continue;
     add("elf-program-headers-uncovered", Severity::error,
         fmt::format(
             "PT_PHDR says that the program headers are {} bytes at offset {:#x}, address {:#x}; they are {} bytes at "
             "offset {:#x}, and {}.",
             s.file_size, s.offset, s.address, size, offset,
-            is_in_file_part(s.offset, s.address, s.file_size) ? "that is another place"
+            is_in_file_part(s.offset, s.address, s.file_size) ? "that is a different location"
                                                               : "no LOAD segment maps them to that address"),
-        "The loader takes other bytes for the program headers: loading fails (\"failed to map segment\") or crashes.",
+        "The loader reads other bytes as the program headers: loading fails (\"failed to map segment\") or crashes.",
         k_relink);
     return;
   }
   if (offset == header) return;
   add("elf-program-headers-moved", Severity::note,
-      fmt::format("The program headers are at offset {:#x}, not right behind the file header.", offset),
+      fmt::format("The program headers are at offset {:#x}, not right after the file header.", offset),
       "The file loads, but GNU strip and patchelf before 0.19 turn such a file into one that crashes.",
-      "Strip before editing, never after; use llvm-strip, `wheelsmith elf edit` or patchelf 0.19 where the file must "
-      "be "
-      "edited again.");
+      "Strip before editing, never after; to edit it again use llvm-strip, `wheelsmith elf edit` or patchelf 0.19 or "
+      "newer.");
 }
 
 void LayoutCheck::check_segment(const Segment& load) {
   if (!m_file.bytes().contains(load.offset, load.file_size)) {
     add("elf-segment-outside-file", Severity::error,
-        fmt::format("{} wants {} bytes at offset {:#x}, but the file has {} bytes.", name(load), load.file_size,
+        fmt::format("{} needs {} bytes at offset {:#x}, but the file has {} bytes.", name(load), load.file_size,
                     load.offset, m_file.bytes().size()),
-        "The file is cut off: the process dies with SIGBUS when it touches what is missing.",
+        "The file is truncated: the process dies with SIGBUS when it accesses the missing part.",
         "Copy or build the file again.");
   }
   if (load.memory_size < load.file_size) {
     add("elf-segment-overlap", Severity::error,
         fmt::format("{} has {} bytes in the file but only {} in memory.", name(load), load.file_size, load.memory_size),
-        "Loaders refuse such a segment, or map it over what follows.", k_relink);
+        "Loaders reject such a segment, or map it over the next one.", k_relink);
   }
   const std::uint64_t page = std::max<std::uint64_t>(load.align, k_page);
   if (load.align != 0 && (!std::has_single_bit(load.align) || load.align % k_page != 0)) {
     add("elf-segment-misaligned", Severity::error,
-        fmt::format("{} has the alignment {:#x}, which is no multiple of a page.", name(load), load.align),
-        "glibc refuses it: \"ELF load command alignment not page-aligned\".", k_relink);
+        fmt::format("{} has alignment {:#x}, which is not a multiple of the page size.", name(load), load.align),
+        "glibc rejects it: \"ELF load command alignment not page-aligned\".", k_relink);
   } else if ((load.address - load.offset) % page != 0) {
     add("elf-segment-misaligned", Severity::error,
-        fmt::format("{} has the offset {:#x}: the two differ modulo its alignment {:#x}.", name(load), load.offset,
-                    page),
+        fmt::format("{} has offset {:#x}: address and offset differ modulo its alignment {:#x}.", name(load),
+                    load.offset, page),
         (load.address - load.offset) % k_page != 0
-            ? "glibc refuses it: \"ELF load command address/offset not page-aligned\"."
-            : "glibc before 2.35 refuses it: \"ELF load command address/offset not properly aligned\".",
+            ? "glibc rejects it: \"ELF load command address/offset not page-aligned\"."
+            : "glibc before 2.35 rejects it: \"ELF load command address/offset not properly aligned\".",
         k_relink);
   }
 }
 
-// The second of two segments that share a page is mapped over the first one's end; harmless only if both show the same
-// bytes of the file there.
+// The second of two segments that share a page is mapped over the first one's end; harmless only if both map the same
+// file bytes there.
 void LayoutCheck::check_order() {
   for (std::size_t i = 1; i < m_loads.size(); ++i) {
     const Segment& before = *m_loads[i - 1];
     const Segment& after = *m_loads[i];
     const char* how = nullptr;
     if (after.address < before.address) {
-      how = "stands behind";
+      how = "is listed after";
     } else if (before.memory_size > after.address - before.address) {
       how = "overlaps";
     } else if (before.memory_size > 0 && before.memory_size > (after.address / k_page * k_page) - before.address &&
@@ -210,8 +207,7 @@ void LayoutCheck::check_order() {
     if (how == nullptr) continue;
     add("elf-segment-overlap", Severity::error,
         fmt::format("{} {} the one at {:#x}.", name(after), how, before.address),
-        "The loader expects the segments in the order of their addresses and apart; here one overwrites the other.",
-        k_relink);
+        "The loader expects segments sorted by address and without overlap; here one overwrites the other.", k_relink);
   }
 }
 
@@ -236,9 +232,9 @@ void LayoutCheck::check_moved_data() {
   }
   if (moved.empty() || !has_table) return;
   add("elf-moved-data", Severity::error,
-      fmt::format("The read-only contents of {} were moved into the writable segment at {:#x}, behind everything else.",
+      fmt::format("The read-only contents of {} were moved into the writable segment at {:#x}, after everything else.",
                   moved, last.address),
-      "Code still refers to the place where they used to be, which now holds program headers: it reads garbage or "
+      "Code still refers to the old location, which now holds program headers: it reads garbage or "
       "crashes. "
       "patchelf before 0.19 does this.",
       k_relink);
@@ -256,7 +252,7 @@ void LayoutCheck::check_dynamic() {
               s.file_size, s.offset, s.address),
           by_page
               ? "The file loads only because whole pages are mapped, and the tags are in the last page of a segment."
-              : "The loader reads the dynamic tags from that address and finds something else.",
+              : "The loader reads the dynamic tags from that address and finds other data.",
           k_relink);
     }
     const Section* section = m_file.find_section(".dynamic");
@@ -264,7 +260,7 @@ void LayoutCheck::check_dynamic() {
       add("elf-dynamic-dangling", Severity::warning,
           fmt::format("The section header of .dynamic says address {:#x}, the dynamic segment {:#x}.", section->address,
                       s.address),
-          "The file loads, but strip, patchelf and other tools that go by section headers edit the wrong bytes.",
+          "The file loads, but strip, patchelf and other tools that use section headers edit the wrong bytes.",
           k_relink);
     }
     break;
@@ -273,10 +269,10 @@ void LayoutCheck::check_dynamic() {
   if (m_file.dynamic.text_relocations) {
     add("elf-text-relocations", is_program() ? Severity::warning : Severity::error,
         "The loader must write into code that is mapped read-only (DT_TEXTREL).",
-        "Systems with SELinux refuse to load it (\"cannot restore segment prot after reloc\"), with musl it crashes, "
+        "SELinux systems refuse to load it (\"cannot restore segment prot after reloc\"), with musl it crashes, "
         "and "
         "every process gets its own copy of those pages.",
-        "Compile all that is linked into the file with -fPIC, and write position-independent assembly.");
+        "Compile everything linked into the file with -fPIC, and write position-independent assembly.");
   }
 }
 
@@ -284,14 +280,14 @@ void LayoutCheck::check_dynamic_tags() {
   for (const std::uint64_t tag : k_address_tags) {
     const std::uint64_t address = m_file.dynamic.value(tag).value_or(0);
     if (address == 0 || load_at(address) != nullptr) continue;
-    // A table of no entries may stand right behind the last segment.
+    // An empty table may be right after the last segment.
     const bool is_array =
         tag == k_tag_init_array || tag == k_tag_fini_array || tag == k_tag_preinit_array || tag == k_tag_plt_got;
     const bool is_end = std::any_of(m_loads.begin(), m_loads.end(),
                                     [&](const Segment* load) { return address == load->address + load->memory_size; });
     if (is_array && is_end) continue;
     add("elf-dynamic-dangling", Severity::error,
-        fmt::format("The dynamic tag {:#x} points to address {:#x}, which no LOAD segment has.", tag, address),
+        fmt::format("The dynamic tag {:#x} points to address {:#x}, which is not in any LOAD segment.", tag, address),
         "The loader follows it and crashes.", k_relink);
   }
   const Section* strings = m_file.find_section(".dynstr");
@@ -300,8 +296,7 @@ void LayoutCheck::check_dynamic_tags() {
     add("elf-dynamic-dangling", Severity::warning,
         fmt::format("The section header of .dynstr says address {:#x}, the dynamic tag DT_STRTAB {:#x}.",
                     strings->address, *address),
-        "The file loads, but strip, patchelf and other tools that go by section headers edit the wrong bytes.",
-        k_relink);
+        "The file loads, but strip, patchelf and other tools that use section headers edit the wrong bytes.", k_relink);
   }
 }
 
@@ -310,12 +305,12 @@ void LayoutCheck::check_stack() {
                                      m_file.machine == k_machine_arm || m_file.machine == k_machine_s390;
   if (m_file.executable_stack.value_or(default_is_executable) == false) return;
   add("elf-executable-stack", is_program() || uses_musl() ? Severity::warning : Severity::error,
-      m_file.executable_stack ? "PT_GNU_STACK asks for an executable stack."
-                              : "There is no PT_GNU_STACK, which asks for an executable stack on this machine.",
-      is_program() ? "The stack of the process can be executed, which turns a protection against attacks off."
+      m_file.executable_stack ? "PT_GNU_STACK requests an executable stack."
+                              : "PT_GNU_STACK is missing, which requests an executable stack on this machine.",
+      is_program() ? "The process runs with an executable stack, which disables a protection against exploits."
                    : "glibc 2.41 and newer refuse to load such a library: \"cannot enable executable stack as shared "
                      "object requires\"; older versions make every stack of the process executable.",
-      "Link with -z noexecstack; where an assembly file causes it, give it an empty .note.GNU-stack section.");
+      "Link with -Wl,-z,noexecstack; if an assembly file causes it, add an empty .note.GNU-stack section.");
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Notes: small records that tools leave for each other. Two matter here: the build id, and the properties, of which one
-// says what level of x86 the code needs (bit 0: baseline, 1: v2, 2: v3, 3: v4).
+// Notes are small records for tools. Two matter here: the build id, and the properties, one of which gives the x86
+// level the code needs (bit 0: baseline, 1: v2, 2: v3, 3: v4).
 
 #include <fmt/format.h>
 
@@ -25,8 +25,8 @@ std::string to_hex(Bytes bytes) {
 
 }  // namespace
 
-// Objects have notes in sections only; and old editors moved the build id without telling the segment. Hostile segments
-// may all cover the same bytes, so no more bytes are read than twice the file has.
+// Object files have notes in sections only, and old editors moved the build id without updating the segment. Hostile
+// segments may all cover the same bytes, so at most twice the file size is read.
 template <class F>
 void Parser<F>::read_notes() {
   constexpr std::uint32_t k_section_note = 7;
@@ -34,7 +34,7 @@ void Parser<F>::read_notes() {
   const auto read = [&](std::uint64_t offset, std::uint64_t size, std::uint64_t align) {
     const Bytes notes = m_file.m_bytes.clamp(offset, size);
     if (notes.size() < size || size > left) {
-      problem(fmt::format("the notes ({} bytes at offset {:#x}) lie outside the file or overlap others", size, offset));
+      problem(fmt::format("the notes ({} bytes at offset {:#x}) are outside the file or overlap others", size, offset));
       return;
     }
     left -= size;
@@ -57,7 +57,7 @@ void Parser<F>::read_note_segment(Bytes notes, std::uint64_t align) {
     const auto header = notes.get<NoteHeader>(at);
     const std::uint64_t description_at = round_up(at + sizeof header + header.owner_size, align);
     if (!notes.contains(description_at, header.description_size)) {
-      problem(fmt::format("a note at offset {:#x} reaches beyond its segment",
+      problem(fmt::format("a note at offset {:#x} exceeds its segment",
                           static_cast<std::uint64_t>(notes.data() - m_file.m_bytes.data()) + at));
       return;
     }

@@ -9,20 +9,20 @@
 #include "elf/elf_file.h"
 #include "elf/elf_format.h"
 
-// The inside of ElfFile::parse, shared by the files that each read one part.
+// The implementation of ElfFile::parse, shared by the files that each read one part.
 
 namespace wheelsmith::elf {
 
-// Strings by offset. Many hostile offsets into one long string would cost their product to measure, so what is read is
-// bounded by a multiple of the table, a smaller one for large tables, as all that is read is later kept in memory:
-// linkers merge common ends, but no real table comes near it.
+// Strings by offset. Measuring many hostile offsets into one long string would cost their product, so reading is
+// limited to a multiple of the table (smaller for large tables, because everything read is kept in memory): linkers
+// merge common suffixes, but no real table comes close.
 class Strings {
  public:
   Strings() = default;
   explicit Strings(Bytes table)
       : m_table(table), m_budget(std::min(64 * table.size() + 0x10000, 2 * table.size() + 0x2000000)) {}
 
-  // Nothing when the offset is outside, the string has no end, or the budget is spent.
+  // Nothing if the offset is outside, the string is not terminated, or the budget is used up.
   std::optional<std::string_view> at(std::uint64_t offset);
   [[nodiscard]] std::uint64_t size() const { return m_table.size(); }
 

@@ -7,13 +7,13 @@
 
 #include "elf/prove_bytes.h"
 
-// The inside of prove(), shared by the files that each compare one part.
+// The implementation of prove(), shared by the files that each compare one part.
 
 namespace wheelsmith::elf {
 
 class Proof {
  public:
-  // `same`: ranges of file offsets that are known to be equal, ascending and apart.
+  // `same`: ranges of file offsets known to be equal, ascending and disjoint.
   Proof(const ElfFile& original, const ElfFile& edited, const std::vector<Range>& same)
       : m_a(original), m_b(edited), m_bytes(original, edited, same, [this](std::string s) { say(std::move(s)); }) {}
 

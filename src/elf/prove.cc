@@ -14,17 +14,17 @@
 
 // The proof that an edited file is the same program.
 //
-// It does not trust the editor: it reads the new file from nothing, and asks of it what a process would see. All bytes
-// at all addresses are the old ones, but for the file header, the program headers, the dynamic tags and their strings,
-// and the two names in version tables; and these are compared as what they mean: every segment, every tag, every symbol
-// with its name and version, every section. It judges other editors as well, so tables that the loader finds by a tag
-// may have another place, if they say the same there and the tag leads to it. Constants and code may not.
+// It does not trust the editor: it parses the new file from scratch and compares what a process would see. All bytes at
+// all addresses must be the same, except the file header, the program headers, the dynamic tags and their strings, and
+// the two names in version tables; those are compared by meaning: every segment, every tag, every symbol with its name
+// and version, every section. It also checks the output of other editors, so tables that the loader finds through a tag
+// may move, if their contents are equal and the tag points to them. Constants and code may not.
 
 namespace wheelsmith::elf {
 
 std::vector<std::string> Proof::run() {
   if (m_a.is_64bit != m_b.is_64bit || m_a.endian != m_b.endian || m_a.has_dynamic != m_b.has_dynamic)
-    return {"it is another kind of file"};
+    return {"it is a different kind of file"};
   compare_header();
   compare_loads();
   compare_segments();
@@ -37,7 +37,8 @@ std::vector<std::string> Proof::run() {
   return std::move(m_said);
 }
 
-// All of it but where the two tables of headers are, how many program headers there are, and which section has names.
+// Everything except the locations of the two header tables, the number of program headers, and the index of the name
+// section.
 void Proof::compare_header() {
   std::string a(m_a.bytes().slice(0, m_a.is_64bit ? sizeof(Elf64Le::Header) : sizeof(Elf32Le::Header)).text());
   std::string b(m_b.bytes().slice(0, a.size()).text());
@@ -52,7 +53,7 @@ void Proof::compare_header() {
     forget(offsetof(typename F::Header, section_names), 2);
   };
   m_a.is_64bit ? level(Elf64Le()) : level(Elf32Le());
-  if (a != b) say("the file header says something else");
+  if (a != b) say("the file header differs");
 }
 
 void Proof::compare_loads() {
@@ -62,13 +63,13 @@ void Proof::compare_loads() {
       return s.type == k_segment_load && s.address == a.address && s.memory_size >= a.memory_size;
     });
     if (b == m_b.segments.end()) {
-      say(fmt::format("the LOAD segment at address {:#x} is gone or smaller", a.address));
+      say(fmt::format("the LOAD segment at address {:#x} is missing or smaller", a.address));
       continue;
     }
-    if (b->flags != a.flags) say(fmt::format("the LOAD segment at address {:#x} has other permissions", a.address));
+    if (b->flags != a.flags) say(fmt::format("the LOAD segment at address {:#x} has different permissions", a.address));
     const bool has_zeros = a.memory_size > a.file_size;
     if (has_zeros && (b->file_size != a.file_size || b->memory_size != a.memory_size))
-      say(fmt::format("the zeros behind the LOAD segment at address {:#x} are others", a.address));
+      say(fmt::format("the zeros after the LOAD segment at address {:#x} differ", a.address));
   }
   for (const Segment& b : m_b.segments) {
     const bool is_old = std::any_of(m_a.segments.begin(), m_a.segments.end(), [&](const Segment& a) {
@@ -94,7 +95,7 @@ void Proof::compare_segments() {
       return b->address == a.address || (may_move && m_bytes.are_equal(a.offset, b->offset, a.file_size));
     });
     if (same == left.end()) {
-      say(fmt::format("the segment of type {:#x} at address {:#x} is another", a.type, a.address));
+      say(fmt::format("the segment of type {:#x} at address {:#x} differs", a.type, a.address));
     } else {
       left.erase(same);
     }
@@ -113,8 +114,8 @@ void Proof::compare_segments() {
   if (is_writable(m_a) && !is_writable(m_b)) say("the dynamic tags are no longer writable");
 }
 
-// What was nobody's behind the program headers and the strings may have been written over, by this edit or by one
-// before it whose work was moved on.
+// Unused bytes after the program headers and the strings may have been overwritten, by this edit or by an earlier one
+// whose tables moved again.
 void Proof::pass_over_with_padding(std::uint64_t offset, std::uint64_t size) {
   constexpr std::uint64_t k_most = 0x10000;
   m_bytes.pass_over_file(offset, size + Rooms(m_a).free_from(offset + size, k_most, true));
@@ -126,7 +127,7 @@ void Proof::compare_bytes() {
   pass_over_with_padding(m_a.program_headers_offset, m_a.program_header_count * entry);
   for (const Segment& segment : m_a.segments) {
     if (segment.type == k_segment_dynamic) m_bytes.pass_over(segment.address, segment.file_size);
-    // Whoever moved the program headers may have counted room for more into their size.
+    // A tool that moved the program headers may have included reserved entries in their size.
     if (segment.type == k_segment_phdr && segment.offset == m_a.program_headers_offset && m_a.sections.empty())
       m_bytes.pass_over(segment.address, segment.file_size);
   }
@@ -142,7 +143,7 @@ void Proof::compare_bytes() {
   m_bytes.compare();
 }
 
-// What glibc would refuse or stumble over, and what was not so before.
+// New layout problems that glibc would reject.
 void Proof::compare_layout() {
   const auto judge = [](const ElfFile& file) {
     std::map<std::string, std::vector<std::string>> found;

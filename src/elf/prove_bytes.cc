@@ -15,7 +15,7 @@ std::uint64_t end_of(std::uint64_t begin, std::uint64_t size) {
   return begin + std::min(size, std::numeric_limits<std::uint64_t>::max() - begin);
 }
 
-// What is left of the whole without the ranges, which are sorted.
+// The remainder of the whole without the (sorted) ranges.
 std::vector<Range> without(Range whole, const std::vector<Range>& ranges) {
   std::vector<Range> left;
   for (const Range& range : ranges) {
@@ -69,12 +69,12 @@ void ByteProof::compare_part(const Segment& load, Range part) {
     const std::uint64_t before = load.offset + (part.begin - load.address);
     const std::uint64_t after = found->offset + (part.begin - found->address);
     if (!are_equal(before, after, size)) {
-      // Only now the exact place matters.
+      // Find the exact location only now.
       const std::string_view a = m_original.bytes().clamp(before, size).text();
       const std::string_view b = m_edited.bytes().clamp(after, size).text();
       std::uint64_t at = 0;
       while (at < a.size() && at < b.size() && a[at] == b[at]) ++at;
-      return m_say(fmt::format("the bytes at {} are others", place_of(part.begin + at)));
+      return m_say(fmt::format("the bytes at {} differ", place_of(part.begin + at)));
     }
     part.begin += size;
   }

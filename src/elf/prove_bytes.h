@@ -14,16 +14,16 @@ struct Range {
   std::uint64_t end = 0;
 };
 
-// All that the original has in memory from its file, compared with what the edited file has at the same addresses.
+// Compares all file-backed memory of the original with the edited file at the same addresses.
 class ByteProof {
  public:
   using Say = std::function<void(std::string)>;
 
-  // `same`: ranges of file offsets that are known to be equal, ascending and apart.
+  // `same`: ranges of file offsets known to be equal, ascending and disjoint.
   ByteProof(const ElfFile& original, const ElfFile& edited, const std::vector<Range>& same, Say say)
       : m_original(original), m_edited(edited), m_same(same), m_say(std::move(say)) {}
 
-  // Addresses that may differ; what is there is compared as values.
+  // Addresses that may differ; their contents are compared as values.
   void pass_over(std::uint64_t address, std::uint64_t size);
   void pass_over_file(std::uint64_t offset, std::uint64_t size);
   void compare();

@@ -13,7 +13,7 @@ namespace wheelsmith::elf {
 std::vector<std::string> prove_edit(const ElfFile& original, const Edited& edited) {
   constexpr std::uint64_t k_large = 1 << 20;
   const Bytes bytes = original.bytes();
-  // Large contents that only code reads need not be there to be read again: zeros that cost no memory stand for them.
+  // Large contents that only code reads are not needed for parsing: untouched zero pages replace them.
   std::vector<Range> same;
   for (const Section& section : original.sections) {
     if (section.type != k_section_progbits || section.size < k_large || !bytes.contains(section.offset, section.size))
@@ -33,7 +33,7 @@ std::vector<std::string> prove_edit(const ElfFile& original, const Edited& edite
     void operator()(std::uint8_t* memory) const { std::free(memory); }
   };
   const std::unique_ptr<std::uint8_t, Free> memory(static_cast<std::uint8_t*>(std::calloc(edited.size, 1)));
-  if (!memory) throw Error(fmt::format("no memory for the {} bytes of the edited file", edited.size));
+  if (!memory) throw Error(fmt::format("not enough memory for the {} bytes of the edited file", edited.size));
   std::uint64_t at = 0;
   const auto copy = [&](std::uint64_t end) {
     std::memcpy(memory.get() + at, bytes.slice(at, end - at).data(), end - at);

@@ -7,7 +7,7 @@
 #include "elf/elf_format.h"
 #include "elf/proof.h"
 
-// Tables compared as what they mean: section headers, dynamic tags, symbols, versions, relocations.
+// Compares tables by meaning: section headers, dynamic tags, symbols, versions, relocations.
 
 namespace wheelsmith::elf {
 
@@ -30,7 +30,7 @@ enum : std::uint32_t {
 
 }  // namespace
 
-// Some editors sort the headers; a name finds it again.
+// Some editors sort the headers; sections are matched by name.
 const Section* Proof::counterpart(std::size_t index) const {
   const std::string_view name = m_a.sections[index].name;
   if (index < m_b.sections.size() && m_b.sections[index].name == name) return &m_b.sections[index];
@@ -45,7 +45,7 @@ void Proof::compare_sections() {
   for (std::size_t i = 1; i < m_a.sections.size(); ++i) {
     const Section* b = counterpart(i);
     if (b == nullptr) {
-      say(fmt::format("the section {} is gone", printable(m_a.sections[i].name)));
+      say(fmt::format("section {} is missing", printable(m_a.sections[i].name)));
     } else {
       compare_section(m_a.sections[i], *b);
     }
@@ -53,18 +53,16 @@ void Proof::compare_sections() {
 }
 
 void Proof::compare_section(const Section& a, const Section& b) {
-  const auto differs = [&](std::string_view what) {
-    say(fmt::format("the section {} has {}", printable(a.name), what));
-  };
-  if (a.type != b.type || a.flags != b.flags || a.entry_size != b.entry_size) return differs("another kind");
+  const auto differs = [&](std::string_view what) { say(fmt::format("section {} has {}", printable(a.name), what)); };
+  if (a.type != b.type || a.flags != b.flags || a.entry_size != b.entry_size) return differs("a different type");
   const bool is_strings = a.type == k_section_strtab && a.address == m_a.dynamic.value(k_tag_strings);
   const bool is_edited = is_strings || a.type == k_section_dynamic;
-  if (!is_edited && a.size != b.size) return differs("another size");
+  if (!is_edited && a.size != b.size) return differs("a different size");
   if ((a.flags & k_section_alloc) == 0) {
     if (a.type == k_section_symtab) return compare_symbol_table(a, b);
     if (a.type == k_section_nobits || a.name == ".shstrtab") return;
     if (m_a.bytes().contains(a.offset, a.size) && !m_bytes.are_equal(a.offset, b.offset, a.size))
-      differs("other contents");
+      differs("different contents");
     return;
   }
   if (a.address == b.address) return;
@@ -81,17 +79,17 @@ void Proof::compare_section(const Section& a, const Section& b) {
     case k_section_rela:
     case k_section_rel:
     case k_section_relr:
-      if (!m_bytes.are_equal(a.offset, b.offset, a.size)) return differs("other contents");
+      if (!m_bytes.are_equal(a.offset, b.offset, a.size)) return differs("different contents");
       break;
     default:
       if (a.name == ".interp" && m_bytes.are_equal(a.offset, b.offset, a.size)) break;
-      return differs("another address, and code may refer to the old one");
+      return differs("a different address, and code may refer to the old one");
   }
   m_moved[a.address] = b.address;
   m_bytes.pass_over(a.address, a.size);
 }
 
-// Symbols of what moved tell the new place, by the new number of its section where headers were sorted.
+// Symbols of moved sections have the new address, and the new section index if headers were sorted.
 void Proof::compare_symbol_table(const Section& a, const Section& b) {
   if (!m_a.bytes().contains(a.offset, a.size) || m_bytes.are_equal(a.offset, b.offset, a.size)) return;
   const auto home = [](const ElfFile& file, std::uint16_t index) {
@@ -109,7 +107,7 @@ void Proof::compare_symbol_table(const Section& a, const Section& b) {
         if (x.value == old_home->address && y.value == new_home->address) y.value = x.value;
       }
       if (std::memcmp(&x, &y, sizeof x) != 0)
-        return say(fmt::format("entry {} of {} is another", at / sizeof(Raw), printable(a.name)));
+        return say(fmt::format("entry {} of {} differs", at / sizeof(Raw), printable(a.name)));
     }
   };
   const bool little = m_a.endian == Endian::little;
@@ -146,7 +144,7 @@ void Proof::compare_tags() {
     return !strings.empty() && strings.u8(strings.size() - 1) == 0;
   };
   if (ends_well(m_a) && !ends_well(m_b)) say("the dynamic strings do not end with a NUL");
-  // A relocation table that moved; else its bytes are compared where they are.
+  // A relocation table that moved; otherwise its bytes are compared in place.
   for (const std::uint64_t tag : {k_tag_rela, k_tag_rel, k_tag_relr, k_tag_plt}) {
     if (m_a.dynamic.value(tag) == m_b.dynamic.value(tag)) continue;
     constexpr std::uint64_t k_all = std::numeric_limits<std::uint64_t>::max();
@@ -154,7 +152,7 @@ void Proof::compare_tags() {
       return x.address == y.address && x.type == y.type && x.symbol == y.symbol && x.addend == y.addend;
     };
     const std::vector<Relocation> x = m_a.relocations_in(0, k_all), y = m_b.relocations_in(0, k_all);
-    if (!std::equal(x.begin(), x.end(), y.begin(), y.end(), equal)) say("the relocations are others");
+    if (!std::equal(x.begin(), x.end(), y.begin(), y.end(), equal)) say("the relocations differ");
     break;
   }
 }
@@ -170,7 +168,8 @@ void Proof::compare_tag(const DynamicTag& a, const DynamicTag& b) {
 }
 
 void Proof::compare_symbols() {
-  // Without section headers and exported symbols nothing tells how many there are; what follows may look like more.
+  // Without section headers and exported symbols the count is unknown; the bytes that follow may look like more
+  // symbols.
   const bool guessed = m_a.sections.empty() && m_a.dynamic.value(k_tag_symbols) == m_b.dynamic.value(k_tag_symbols);
   if (guessed ? m_b.symbols.size() < m_a.symbols.size() : m_b.symbols.size() != m_a.symbols.size())
     return say(fmt::format("there are {} dynamic symbols instead of {}", m_b.symbols.size(), m_a.symbols.size()));
@@ -185,7 +184,7 @@ void Proof::compare_symbols() {
         same_section && a.version == b.version && a.hidden_version == b.hidden_version && a.value == b.value &&
         a.size == b.size)
       continue;
-    return say(fmt::format("the dynamic symbol {} ({}) is another", i, printable(a.name)));
+    return say(fmt::format("dynamic symbol {} ({}) differs", i, printable(a.name)));
   }
 }
 
@@ -199,14 +198,14 @@ void Proof::compare_versions() {
   };
   if (!std::equal(m_a.version_needs.begin(), m_a.version_needs.end(), m_b.version_needs.begin(),
                   m_b.version_needs.end(), same_need))
-    say("the needed versions, or the files they are asked of, are others");
+    say("the needed versions or their libraries differ");
   const auto same_definition = [&](const VersionDefinition& a, const VersionDefinition& b) {
     const bool renamed = a.base && m_b.dynamic.soname && b.version == *m_b.dynamic.soname;
     return (a.version == b.version || renamed) && a.index == b.index && a.base == b.base;
   };
   if (!std::equal(m_a.version_definitions.begin(), m_a.version_definitions.end(), m_b.version_definitions.begin(),
                   m_b.version_definitions.end(), same_definition))
-    say("the defined versions are others");
+    say("the defined versions differ");
 }
 
 }  // namespace wheelsmith::elf

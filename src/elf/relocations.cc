@@ -1,10 +1,10 @@
-// Relocations: places that the loader writes to. RELA entries carry the value, REL entries leave it at the place. RELR
-// packs the places of plain pointers: an even word is an address, an odd word is a bitmap of the 63 (or 31) words that
-// follow what came before.
+// Relocations are locations that the loader writes to. RELA entries carry the value, REL entries store it at the
+// location. RELR packs the locations of plain pointers: an even word is an address, an odd word is a bitmap of the 63
+// (or 31) words that follow what came before.
 //
 //   relr := (address bitmap*)*
 //
-// A big library has a million of them and a caller wants a handful, so one pass looks only at the addresses.
+// A big library has a million of them and callers need a handful, so one pass reads only the addresses.
 
 #include <algorithm>
 

@@ -1,11 +1,11 @@
-// Dynamic symbols. The table has an address (DT_SYMTAB) but nothing says how long it is: the loader never needs to
-// know. The hash tables tell. DT_HASH has a chain cell for every symbol. DT_GNU_HASH covers the exported symbols, which
-// stand at the end of the table in the order of their buckets:
+// Dynamic symbols. The table has an address (DT_SYMTAB) but no length, which the loader never needs. The hash tables
+// give it. DT_HASH has a chain cell for every symbol. DT_GNU_HASH covers the exported symbols, which stand at the end
+// of the table in the order of their buckets:
 //
 //   u32 buckets, u32 first symbol, u32 filter words, u32 shift; word filter[]; u32 bucket[]; u32 chain[]
 //
 // so the chain of the highest bucket ends (lowest bit 1) with the last symbol. A library that exports nothing has an
-// empty GNU table; then the section headers know, or the table ends where the next one starts.
+// empty GNU table; then the section headers give the length, or the table ends where the next one starts.
 
 #include <fmt/format.h>
 
@@ -22,7 +22,7 @@ std::optional<std::uint64_t> Parser<F>::count_by_gnu_hash() {
   if (!address) return {};
   const Bytes table = m_file.mapped_from(*address);
   if (table.size() < 16) {
-    problem(fmt::format("the GNU hash table at address {:#x} lies outside the file", *address));
+    problem(fmt::format("the GNU hash table at address {:#x} is outside the file", *address));
     return {};
   }
   const std::uint64_t buckets = table.get<U32>(0);
@@ -40,7 +40,7 @@ std::optional<std::uint64_t> Parser<F>::count_by_gnu_hash() {
   for (; table.contains(chains_at + (last - first) * 4, 4); ++last) {
     if ((table.get<U32>(chains_at + (last - first) * 4) & 1) != 0) return last + 1;
   }
-  problem(fmt::format("the last chain of the GNU hash table at address {:#x} has no end", *address));
+  problem(fmt::format("the last chain of the GNU hash table at address {:#x} is not terminated", *address));
   return {};
 }
 
@@ -53,7 +53,7 @@ std::optional<std::uint64_t> Parser<F>::count_by_hash() {
   const bool wide = m_file.machine == k_machine_s390 && F::is_64bit;
   const std::uint64_t cell = wide ? 8 : 4;
   if (!table.contains(0, 2 * cell)) {
-    problem(fmt::format("the hash table at address {:#x} lies outside the file", *address));
+    problem(fmt::format("the hash table at address {:#x} is outside the file", *address));
     return {};
   }
   const std::uint64_t count =
@@ -73,7 +73,7 @@ std::uint64_t Parser<F>::count_by_next_table(Bytes table, std::uint64_t address)
     const std::uint64_t other = m_file.dynamic.value(tag).value_or(0);
     if (other > address) size = std::min(size, other - address);
   }
-  // Where the strings were behind it and were moved away, what is left there is read as names that are none.
+  // If the strings followed it and were moved away, the leftover bytes are read as invalid names.
   const std::uint64_t most = size / sizeof(typename F::Symbol);
   const auto is_plausible = [&](std::uint64_t i) {
     return table.get<typename F::Symbol>(i * sizeof(typename F::Symbol)).name < m_strings.size();
@@ -104,7 +104,7 @@ void Parser<F>::read_symbols() {
   const Bytes table = m_file.mapped_from(*address);
   std::uint64_t count = count_symbols(table);
   if (count > table.size() / sizeof(RawSymbol)) {
-    problem(fmt::format("{} dynamic symbols at address {:#x} reach beyond their segment", count, *address));
+    problem(fmt::format("{} dynamic symbols at address {:#x} exceed their segment", count, *address));
     count = table.size() / sizeof(RawSymbol);
   }
   m_file.symbols.reserve(count);
@@ -122,7 +122,7 @@ void Parser<F>::read_symbols() {
                               .size = raw.size});
   }
   if (bad > 0)
-    problem(fmt::format("the names of {} of {} dynamic symbols lie outside the dynamic strings", bad, count));
+    problem(fmt::format("the names of {} of {} dynamic symbols are outside the dynamic strings", bad, count));
   read_symbol_versions();
 }
 
@@ -133,7 +133,7 @@ void Parser<F>::read_symbol_versions() {
   if (!address) return;
   const Bytes table = m_file.mapped_from(*address);
   if (!table.contains(0, m_file.symbols.size() * 2)) {
-    problem(fmt::format("the symbols' versions at address {:#x} reach beyond their segment", *address));
+    problem(fmt::format("the symbol versions at address {:#x} exceed their segment", *address));
     return;
   }
   for (std::uint64_t i = 0; i < m_file.symbols.size(); ++i) {

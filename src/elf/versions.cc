@@ -66,7 +66,7 @@ void Parser<F>::read_version_definitions() {
     if (!table.contains(at, sizeof(Verdef))) return broken();
     const auto definition = table.get<Verdef>(at);
     if (!table.contains(at + definition.aux, sizeof(Verdaux))) return broken();
-    // The first name is the version; those behind it are the versions it grew out of.
+    // The first name is the version; the following ones are its predecessors.
     const auto name = m_strings.at(table.get<Verdaux>(at + definition.aux).name);
     if (!name) return broken();
     const auto index = static_cast<std::uint16_t>(definition.index & 0x7fff);
@@ -76,7 +76,7 @@ void Parser<F>::read_version_definitions() {
   }
 }
 
-// Where two records have the same index the first one counts.
+// If two records have the same index, the first one counts.
 template <class F>
 void Parser<F>::index_versions() {
   const auto index = [](std::vector<std::uint32_t>& places, const auto& versions) {

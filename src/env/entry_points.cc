@@ -12,7 +12,7 @@ namespace wheelsmith::env {
 
 namespace {
 
-constexpr std::size_t k_longest_shebang = 127;  // Linux before 5.1 cuts what is longer, without a word
+constexpr std::size_t k_longest_shebang = 127;  // Linux before 5.1 silently truncates longer lines
 constexpr std::size_t k_most_entry_points = 10'000;
 
 bool is_identifier(std::string_view word) {
@@ -31,11 +31,12 @@ bool is_dotted_name(std::string_view text) {
 EntryPoint parse_line(std::string_view line) {
   const std::size_t equals = line.find('=');
   const auto refuse = [&]() -> Error {
-    return Error(fmt::format("\"{}\" is no entry point (name = module:function)", printable(line.substr(0, 200))));
+    return Error(
+        fmt::format("\"{}\" is not a valid entry point (name = module:function)", printable(line.substr(0, 200))));
   };
   if (equals == std::string_view::npos) throw refuse();
   std::string_view target = line.substr(equals + 1);
-  target = trim(target.substr(0, target.find('[')));  // extras are for whoever resolves
+  target = trim(target.substr(0, target.find('[')));  // extras only matter for resolving
   const std::size_t colon = target.find(':');
   if (colon == std::string_view::npos) throw refuse();
   EntryPoint point{std::string(trim(line.substr(0, equals))), std::string(trim(target.substr(0, colon))),
@@ -59,25 +60,25 @@ std::vector<EntryPoint> parse_entry_points(std::string_view text) {
       continue;
     }
     if (!wanted) continue;
-    if (points.size() == k_most_entry_points) throw Error("holds more than 10000 entry points");
+    if (points.size() == k_most_entry_points) throw Error("has more than 10000 entry points");
     points.push_back(parse_line(line));
   }
   std::ranges::sort(points, {}, &EntryPoint::name);
   const auto twice = std::ranges::adjacent_find(points, {}, &EntryPoint::name);
-  if (twice != points.end()) throw Error(fmt::format("names the entry point {} twice", twice->name));
+  if (twice != points.end()) throw Error(fmt::format("has the entry point {} twice", twice->name));
   return points;
 }
 
 std::string shebang(const std::filesystem::path& python) {
   const std::string& path = python.native();
   if (path.find_first_of("\n\r") != std::string::npos) {
-    throw Error(fmt::format("scripts cannot start \"{}\": it has a line end in its name", printable(path)));
+    throw Error(fmt::format("scripts cannot start \"{}\": its path contains a line break", printable(path)));
   }
   if (path.size() + 2 <= k_longest_shebang && path.find_first_of(" \t\"'\\") == std::string::npos) {
     return "#!" + path + "\n";
   }
   if (path.find_first_of("\"'\\$`") != std::string::npos) {
-    throw Error(fmt::format("scripts cannot start \"{}\": it has quotes in its name", printable(path)));
+    throw Error(fmt::format("scripts cannot start \"{}\": its path contains quotes", printable(path)));
   }
   return "#!/bin/sh\n'''exec' \"" + path + "\" \"$0\" \"$@\"\n' '''\n";
 }
@@ -96,7 +97,7 @@ std::string rewritten_script(std::string_view script, const std::filesystem::pat
   std::string_view arguments = trim(script.substr(8, end - 8));
   if (arguments.starts_with('w')) arguments = trim(arguments.substr(1));
   std::string first = shebang(python);
-  // "#!python -E" keeps its argument where the kernel can hand it on.
+  // "#!python -E" keeps its argument where the kernel can pass it on.
   if (!arguments.empty() && first.starts_with("#!/bin/sh") == false) {
     first.insert(first.size() - 1, " " + std::string(arguments));
   }

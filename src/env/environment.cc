@@ -1,8 +1,8 @@
-// An environment is known by a key: interpreter, wheels by their SHA-256, appended folders. It is built in place, since
-// its scripts hold its path, with its lock held, and sealed last. So a folder without a seal is the leftover of a
-// process that was killed or ran out of disk space, and one that differs from its seal is damaged: both are made anew.
-// Byte code is not written into it, neither here nor by those who use it: a Python process that runs out of space
-// leaves half a file, and each later import fails.
+// An environment is identified by a key: interpreter, wheels by SHA-256, appended folders. It is built in place, since
+// its scripts contain its path, with its lock held, and sealed last. So a folder without a seal is left over from a
+// process that was killed or ran out of disk space, and one that differs from its seal is damaged: both are recreated.
+// Byte code is never written into it, neither here nor by its users: a Python process that runs out of space leaves a
+// truncated file, and every later import fails.
 
 #include <fmt/format.h>
 
@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr unsigned k_downloads_at_once = 4;
-constexpr const char* k_environment_layout = "environment 1";  // changes with what is written into one
+constexpr const char* k_environment_layout = "environment 1";  // bump when the content changes
 
 std::vector<fs::path> download_all(const Lock& lock, fetch::Fetcher& fetcher) {
   std::vector<fs::path> files(lock.wheels.size());
@@ -62,7 +62,7 @@ Environment make_environment(const toolchain::Python& python, const Lock& lock,
   Environment environment = venv_at(python, store.env(key));
   environment.key = key;
   store.use_folder(environment.root, store::env_lock(key), [&] {
-    // Downloads before anything is written: without a network nothing is left behind.
+    // Download before anything is written: without a network nothing is left behind.
     const std::vector<fs::path> wheels = download_all(lock, fetcher);
     sys::remove_tree(environment.root);
     write_venv(python, environment.root, appended_sites);

@@ -34,7 +34,7 @@ std::string probe(const Environment& env) { return output_of({env.python.string(
 
 }  // namespace
 
-TEST(MakeEnvironment, IsMadeOnceAndTheLastWheelHasWhatTheyShare) {
+TEST(MakeEnvironment, IsCreatedOnceAndTheLastWheelWins) {
   TestEnv test;
   const Lock lock = many_files(test);
   const Environment env = make_environment(test.python, lock, {}, test.fetcher, test.store);
@@ -45,7 +45,7 @@ TEST(MakeEnvironment, IsMadeOnceAndTheLastWheelHasWhatTheyShare) {
   EXPECT_EQ(sys::stat_fingerprint(env.root / "pyvenv.cfg"), before);
 }
 
-TEST(MakeEnvironment, EachInputChangesItsKey) {
+TEST(MakeEnvironment, KeyDependsOnEveryInput) {
   TestEnv test;
   Lock lock = many_files(test);
   const std::string key = environment_key(test.python, lock, {});
@@ -58,7 +58,7 @@ TEST(MakeEnvironment, EachInputChangesItsKey) {
   EXPECT_NE(environment_key(test.python, lock, {}), key);
 }
 
-TEST(MakeEnvironment, TwoProcessesAtOnceMakeOne) {
+TEST(MakeEnvironment, ConcurrentProcessesCreateOne) {
   TestEnv test;
   const Lock lock = many_files(test);
   const auto make = [&] {
@@ -82,7 +82,7 @@ TEST(MakeEnvironment, TwoProcessesAtOnceMakeOne) {
   EXPECT_EQ(probe(make_environment(test.python, lock, {}, test.fetcher, test.store)), "beta\n");
 }
 
-TEST(MakeEnvironment, KilledAtAnyMomentTheNextRunRepairs) {
+TEST(MakeEnvironment, IsRepairedAfterAKill) {
   TestEnv test;
   const Lock lock = many_files(test);
   for (const int milliseconds : {1, 5, 10, 20, 40}) {
@@ -102,14 +102,14 @@ TEST(MakeEnvironment, KilledAtAnyMomentTheNextRunRepairs) {
     EXPECT_EQ(probe(env), "beta\n") << milliseconds;
     sys::remove_tree(env.root);
   }
-  // What a killed run left, however it looks.
+  // Remains of a killed run, in any state.
   const fs::path left = test.store.env(environment_key(test.python, lock, {}));
   fs::create_directories(left / "bin");
   std::ofstream(left / "bin/python") << "half";
   EXPECT_EQ(probe(make_environment(test.python, lock, {}, test.fetcher, test.store)), "beta\n");
 }
 
-TEST(MakeEnvironment, AWrongHashLeavesNothingBehind) {
+TEST(MakeEnvironment, LeavesNothingBehindAfterAHashMismatch) {
   TestEnv test;
   Lock lock = many_files(test);
   lock.wheels[0].sha256 = std::string(64, '0');
@@ -117,7 +117,7 @@ TEST(MakeEnvironment, AWrongHashLeavesNothingBehind) {
   EXPECT_FALSE(fs::exists(test.store.env(environment_key(test.python, lock, {}))));
 }
 
-TEST(ScratchEnvironment, SeesAppendedSitesBehindItsOwn) {
+TEST(ScratchEnvironment, SearchesAppendedSitesAfterItsOwn) {
   TestEnv test;
   const fs::path site = test.temp.path() / "a 'site\\ \xc3\xa4";
   const fs::path checkout = test.temp.path() / "checkout";
@@ -133,7 +133,7 @@ TEST(ScratchEnvironment, SeesAppendedSitesBehindItsOwn) {
             std::string::npos);
 }
 
-TEST(ScratchEnvironment, OfAVenvsPythonStandsOnTheBase) {
+TEST(ScratchEnvironment, OfAVenvUsesTheBaseInterpreter) {
   TestEnv test;
   const Environment outer = test.scratch("outer");
   std::ofstream(outer.site_packages / "secret.py") << "";

@@ -26,7 +26,7 @@ WheelBuilder demo(const std::string& version = "1.0") {
   return wheel;
 }
 
-// All that is below, with links, sorted.
+// All entries below, with links, sorted.
 std::vector<std::string> names_below(const fs::path& root) {
   std::vector<std::string> names;
   for (const sys::TreeFile& file : sys::list_tree(root)) names.push_back(file.name);
@@ -35,7 +35,7 @@ std::vector<std::string> names_below(const fs::path& root) {
 
 }  // namespace
 
-TEST(Install, PutsEveryMemberWhereTheStandardSays) {
+TEST(Install, FollowsTheWheelLayout) {
   TestEnv test;
   const Environment env = test.scratch();
   install_wheel(test.put(demo()), install_target(env), false, 2);
@@ -51,7 +51,7 @@ TEST(Install, PutsEveryMemberWhereTheStandardSays) {
             env.root.string() + "\n");
 }
 
-TEST(Install, ItsRecordSatisfiesPipWhichRemovesEverything) {
+TEST(Install, PipUninstallsByItsRecord) {
   TestEnv test;
   if (!test.python.has_pip) GTEST_SKIP() << "python3 has no pip";
   const Environment env = test.scratch();
@@ -76,7 +76,7 @@ TEST(Install, ReplacesAnOlderVersionAndNothingElse) {
   const InstallTarget target = install_target(env);
   install_wheel(test.put(demo("1.0").add("demo/gone.py", "")), target, true, 2);
   install_wheel(test.put(WheelBuilder("other", "2", "py3-none-any").add("demo/plugin.py", "")), target, true, 2);
-  output_of({env.python.string(), "-c", "import demo, demo.gone"});  // leaves compiled files
+  output_of({env.python.string(), "-c", "import demo, demo.gone"});  // leaves byte code
   EXPECT_NE(error_of([&] { install_wheel(test.put(demo("1.1")), target, false, 2); }).find("already installed"),
             std::string::npos);
   install_wheel(test.put(demo("1.1")), target, true, 2);
@@ -87,8 +87,8 @@ TEST(Install, ReplacesAnOlderVersionAndNothingElse) {
   for (const std::string& name : names_below(env.root)) EXPECT_EQ(name.find("gone"), std::string::npos) << name;
 }
 
-// pip decides what an editable install is by direct_url.json, and removes it by RECORD.
-TEST(Install, AnEditableWheelIsOneToPip) {
+// pip recognizes an editable install by direct_url.json, and uninstalls it by RECORD.
+TEST(Install, PipRecognizesAnEditableWheel) {
   TestEnv test;
   if (!test.python.has_pip) GTEST_SKIP() << "python3 has no pip";
   const Environment env = test.scratch();
@@ -126,7 +126,7 @@ TEST(Install, ReplacesTheLinkOfSetupPyDevelop) {
   EXPECT_TRUE(fs::exists(env.site_packages / "demo2.egg-link"));
 }
 
-TEST(Install, ARecordThatLeavesTheEnvironmentRemovesNothingThere) {
+TEST(Install, RemovesNothingOutsideTheEnvironment) {
   TestEnv test;
   const Environment env = test.scratch();
   const fs::path victim = test.temp.path() / "victim";
@@ -142,7 +142,7 @@ TEST(Install, ARecordThatLeavesTheEnvironmentRemovesNothingThere) {
   EXPECT_FALSE(uninstall("demo", install_target(env)));
 }
 
-TEST(Install, HostileWheelsEndBeforeAnythingIsWritten) {
+TEST(Install, RejectsHostileWheelsBeforeWriting) {
   struct Case {
     std::string why;
     std::function<void(WheelBuilder&)> edit;
@@ -154,18 +154,18 @@ TEST(Install, HostileWheelsEndBeforeAnythingIsWritten) {
       {"would leave", member("demo/../../x")},
       {"would leave", member("demo-1.0.data/data/../../x")},
       {"absolute", member("/etc/x")},
-      {"no file here can have", member("demo\\x")},
-      {"impossible name", member("demo//x")},
-      {"impossible name", member("./x")},
-      {"impossible name", member("demo-1.0.data/scripts//x")},
+      {"not valid on this system", member("demo\\x")},
+      {"invalid name", member("demo//x")},
+      {"invalid name", member("./x")},
+      {"invalid name", member("demo-1.0.data/scripts//x")},
       {"is a link", member("demo/link", 0120777)},
-      {"are to be", member("demo/tool.py")},
-      {"are to be", member("demo-1.0.data/purelib/demo/tool.py")},
-      {"are to be", member("demo-1.0.data/data/bin/old-tool")},
-      {"are to be", member("demo-1.0.data/scripts/hello")},
+      {"two of its files have the path", member("demo/tool.py")},
+      {"two of its files have the path", member("demo-1.0.data/purelib/demo/tool.py")},
+      {"two of its files have the path", member("demo-1.0.data/data/bin/old-tool")},
+      {"two of its files have the path", member("demo-1.0.data/scripts/hello")},
       {"a file and a folder", member("demo/tool.py/x")},
-      {"in no folder of .data", member("demo-1.0.data/kernel/x")},
-      {"in no folder of .data", member("demo-1.0.data/x")},
+      {"in an unknown .data folder", member("demo-1.0.data/kernel/x")},
+      {"in an unknown .data folder", member("demo-1.0.data/x")},
       {"interpreter", member("demo-1.0.data/scripts/python3.11")},
       {"interpreter", member("demo-1.0.data/data/bin/python")},
       {"interpreter", member("demo-1.0.data/data/pyvenv.cfg")},
@@ -187,7 +187,7 @@ TEST(Install, HostileWheelsEndBeforeAnythingIsWritten) {
   }
 }
 
-TEST(EntryPoints, AreReadStrictly) {
+TEST(EntryPoints, ParseStrictly) {
   const auto points = parse_entry_points("# x\n[gui_scripts]\nb=m.n:f\n[x]\nz\n[console_scripts]\na = m : C.d [e,f]\n");
   ASSERT_EQ(points.size(), 2U);
   EXPECT_EQ(points[0].name + "|" + points[0].module + "|" + points[0].function, "a|m|C.d");
@@ -197,7 +197,7 @@ TEST(EntryPoints, AreReadStrictly) {
   }
 }
 
-TEST(EntryPoints, LongAndBlankPathsGoThroughAShell) {
+TEST(EntryPoints, UseAShellForLongPathsAndBlanks) {
   EXPECT_EQ(shebang("/usr/bin/python3"), "#!/usr/bin/python3\n");
   EXPECT_EQ(shebang("/a b/python"), "#!/bin/sh\n'''exec' \"/a b/python\" \"$0\" \"$@\"\n' '''\n");
   EXPECT_TRUE(shebang("/" + std::string(130, 'x')).starts_with("#!/bin/sh\n"));

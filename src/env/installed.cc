@@ -31,10 +31,10 @@ std::optional<InstalledPackage> read_package(const fs::path& path) {
     metadata = sys::read_file_if_possible(file, k_most_metadata);
     if (metadata) break;
   }
-  if (!metadata) return std::nullopt;  // what an interrupted pip leaves behind
+  if (!metadata) return std::nullopt;  // left behind by an interrupted pip
   const auto record = sys::read_file_if_possible(path / (modern ? "RECORD" : "SOURCES.txt"), k_most_record);
-  // The description may be malformed in ways that importlib.metadata never looks at; the headers come before it.
-  // pip's own file ends its lines as DOS does.
+  // The description may be malformed in ways that importlib.metadata never reads; the headers precede it. pip's own
+  // file has DOS line ends.
   const std::string head = metadata->substr(0, std::min(metadata->find("\n\n"), metadata->find("\n\r\n")));
   const pep::Headers headers = pep::Headers::parse(Bytes(head));
   InstalledPackage package{std::string(trim(headers.get("Name"))), std::string(trim(headers.get("Version"))),

@@ -31,14 +31,14 @@ Texts names(const std::vector<InstalledPackage>& packages) {
 
 }  // namespace
 
-TEST(InstalledPackages, AreReadAsEachToolWritesThem) {
+TEST(InstalledPackages, ReadEveryToolsFormat) {
   Sites sites;
   sites.add("own/pip-23.2.1.dist-info/METADATA",
             "Metadata-Version: 2.1\r\nName: pip\r\nVersion: 23.2.1\r\n\r\nText\r\n");
   sites.add("own/old.egg-info/PKG-INFO", "Name: old\nVersion: 0.9\n");
   sites.add("own/older-0.1.egg-info", "Name: older\nVersion: 0.1\n");
   sites.add("own/odd-1.dist-info/METADATA", "Name: odd\nVersion: 1\n\nno header: \x01 at all\n");
-  sites.add("own/~alf-1.dist-info/RECORD", "");  // an interrupted uninstallation
+  sites.add("own/~alf-1.dist-info/RECORD", "");  // an interrupted uninstall
   sites.add("own/a.dist-info/METADATA", "Summary: nameless\n");
   sites.add("system/pip-20.dist-info/METADATA", "Name: pip\nVersion: 20\n");
   sites.add("system/Torch-2.11.0.dist-info/METADATA", "Name: Torch\nVersion: 2.11.0+cu130\n");
@@ -46,7 +46,7 @@ TEST(InstalledPackages, AreReadAsEachToolWritesThem) {
             (Texts{"odd 1", "old 0.9", "older 0.1", "pip 23.2.1", "Torch 2.11.0+cu130"}));
 }
 
-TEST(InstalledPackages, CountByTheListOfTheirFiles) {
+TEST(InstalledPackages, DependOnTheirFileLists) {
   Sites sites;
   sites.add("own/x-1.dist-info/METADATA", "Name: x\nVersion: 1\n");
   const std::string before = installed_packages(sites.python).front().digest;
@@ -57,7 +57,7 @@ TEST(InstalledPackages, CountByTheListOfTheirFiles) {
   EXPECT_NE(installed_packages(sites.python).front().digest, listed);
 }
 
-TEST(UnmetRequirements, AreThoseThatHoldForTheInterpreter) {
+TEST(UnmetRequirements, ApplyMarkersForTheInterpreter) {
   Sites sites;
   const std::vector<InstalledPackage> packages = {{"setuptools", "70.0.0", ""}, {"Ninja", "1.13", ""}};
   const UnmetRequirements unmet =

@@ -1,8 +1,8 @@
-// A torch wheel is 500 MB that become 1.7 GB in 12,000 files, and an environment holds it within seconds or spoils
-// every build. What costs: inflating (as fast as the cores are, so all members are shared out, the largest first), the
-// memory to inflate into (pages lent again by a BufferPool, not asked of the kernel anew for each member), and the
-// system calls (folders are made once; a file is opened, written and closed). Digests are not computed: the wheel's own
-// RECORD has them, every byte is held against the archive's CRC, and the wheel as a whole was held against its SHA-256.
+// A torch wheel is 500 MB that become 1.7 GB in 12,000 files, and creating an environment must take seconds. The costs:
+// inflating (so all members are distributed over the cores, largest first), memory to inflate into (a BufferPool reuses
+// pages instead of requesting new ones for each member), and system calls (folders are created once; a file is opened,
+// written and closed). Digests are not computed: the wheel's RECORD has them, every byte is checked against the
+// archive's CRC, and the whole wheel was checked against its SHA-256.
 
 #include "env/installer.h"
 
@@ -34,7 +34,7 @@ namespace {
 constexpr std::uint64_t k_small_change = 64 << 20;
 constexpr std::uint64_t k_largest_script = 64 << 20;
 
-// With '/' before every other character a folder's files follow the file of the same name at once.
+// With '/' sorted before all other characters, a folder's files directly follow a file of the same name.
 bool in_folder_order(std::string_view a, std::string_view b) {
   const auto [x, y] = std::ranges::mismatch(a, b);
   if (x == a.end() || y == b.end()) return x == a.end() && y != b.end();
@@ -46,9 +46,9 @@ void refuse_meetings(std::vector<std::string_view> places) {
   std::ranges::sort(places, in_folder_order);
   for (std::size_t i = 1; i < places.size(); ++i) {
     const std::string_view before = places[i - 1], now = places[i];
-    if (before == now) throw Error(fmt::format("two of its files are to be \"{}\"", printable(now)));
+    if (before == now) throw Error(fmt::format("two of its files have the path \"{}\"", printable(now)));
     if (now.size() > before.size() && now[before.size()] == '/' && now.starts_with(before)) {
-      throw Error(fmt::format("\"{}\" is a file and a folder in it", printable(before)));
+      throw Error(fmt::format("\"{}\" is both a file and a folder", printable(before)));
     }
   }
 }
@@ -63,7 +63,7 @@ fs::path Installer::folder_of(const Wheel& wheel, Scheme scheme) const {
     case Scheme::headers: return m_target.headers / wheel.layout.name;
     case Scheme::data: return m_target.data;
   }
-  throw Error("no such place");
+  throw Error("unknown scheme");
 }
 
 void Installer::add(const fs::path& path, const std::string& direct_url) {
@@ -162,7 +162,7 @@ void Installer::write_member(const Output& output, const zip::Archive::Allocate&
   try {
     const Blob blob = output.member == nullptr ? Blob{nullptr, Bytes(output.text)}
                                                : output.wheel->archive.read(*output.member->entry, allocate);
-    // What is there is never written into: it may have other names (hard links).
+    // Existing files are never overwritten in place: they may have other hard links.
     sys::NewFile file = sys::NewFile::replacing(output.destination, output.executable ? 0777 : 0666);
     file.write(blob.bytes);
     file.close();
@@ -173,7 +173,7 @@ void Installer::write_member(const Output& output, const zip::Archive::Allocate&
 }
 
 void Installer::write(unsigned threads) {
-  // Of two wheels' files for one place the later stays.
+  // For two wheels' files with one path the later wins.
   std::unordered_map<std::string_view, std::size_t> last;
   for (std::size_t i = 0; i < m_outputs.size(); ++i) last[m_outputs[i].destination] = i;
   std::vector<const Output*> order;
@@ -195,7 +195,7 @@ InstallTarget install_target(const toolchain::Python& python) {
   std::error_code ignored;
   if (python.prefix == python.base_prefix && fs::exists(python.stdlib / "EXTERNALLY-MANAGED", ignored)) {
     throw Error(
-        fmt::format("{} belongs to the system, which forbids to install into it; make an environment with: "
+        fmt::format("{} is externally managed; create an environment instead: "
                     "{} -m venv ENV",
                     python.executable.string(), python.executable.string()));
   }

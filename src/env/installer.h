@@ -13,19 +13,19 @@
 
 namespace wheelsmith::env {
 
-// One or many wheels on their way into one environment: all are read and judged first, then written, with the members
-// of all of them shared out to the threads, the largest first.
+// Installs one or many wheels into one environment: all are read and checked first, then written, with all members
+// distributed over the threads, largest first.
 class Installer {
  public:
   explicit Installer(InstallTarget target) : m_target(std::move(target)) {}
 
-  // Reads and judges; throws Error that names the wheel. Nothing is written.
-  // `direct_url` is the text of its direct_url.json; "" for none.
+  // Reads and checks; throws an Error that names the wheel. Nothing is written. `direct_url` is the text of its
+  // direct_url.json; "" for none.
   void add(const std::filesystem::path& wheel, const std::string& direct_url = "");
-  // Where two wheels have the same file (namespace packages do), the one added last has it, as with pip.
+  // When two wheels have the same file (namespace packages do), the last one added wins, as with pip.
   void write(unsigned threads);
 
-  // Projects as they were added, for whoever has to remove older versions first.
+  // Projects in the order added, for callers that remove older versions first.
   [[nodiscard]] std::vector<std::string> projects() const;
 
  private:
@@ -39,7 +39,7 @@ class Installer {
   struct Output {
     std::string destination;
     const Wheel* wheel = nullptr;
-    const LaidOutFile* member = nullptr;  // null: `text` is what is written
+    const LaidOutFile* member = nullptr;  // null: write `text`
     std::string text;
     bool executable = false;
   };
@@ -58,8 +58,8 @@ class Installer {
 // The .dist-info or .egg-info of an installed version of the project.
 std::optional<std::filesystem::path> installed_as(const std::string& project, const InstallTarget& target);
 
-// Removes what the project's RECORD names, as far as it lies in the environment. False when it is not installed.
-// Throws Error where there is no RECORD to go by.
+// Removes the files in the project's RECORD that are inside the environment. False when it is not installed. Throws
+// Error without a RECORD.
 bool uninstall(const std::string& project, const InstallTarget& target);
 // Removes the link that `setup.py develop` made: NAME.egg-link and its line in easy-install.pth. False when there is
 // none.

@@ -29,7 +29,7 @@ document::Value Lock::to_value() const {
 
 Lock Lock::from_value(const document::Value& value) {
   if (value["schema"].integer_or(0) != 1 || value["wheels"].array() == nullptr) {
-    throw Error("is no lock of requirements that this version of wheelsmith reads");
+    throw Error("is not a lock that this version of wheelsmith can read");
   }
   Lock lock;
   lock.requirements = value["requirements"].texts();
@@ -38,7 +38,7 @@ Lock Lock::from_value(const document::Value& value) {
                       entry["url"].text_or(), entry["sha256"].text_or()};
     if (wheel.name.empty() || wheel.url.empty() || wheel.sha256.size() != 64 ||
         !pep::is_safe_file_name(wheel.file_name)) {
-      throw Error("holds a wheel without name, address or SHA-256");
+      throw Error("contains a wheel without name, URL or SHA-256");
     }
     lock.wheels.push_back(std::move(wheel));
   }

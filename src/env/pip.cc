@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* k_first_with_report = "22.2";
 constexpr std::chrono::minutes k_pip_timeout(10);
-// Installing pip compiles it and ignores a disk that is full: byte code that cannot be loaded would stay for good.
+// Installing pip compiles it and ignores a full disk: truncated byte code would stay for good.
 constexpr const char* k_load_bytecode =
     "import glob, marshal, sys\n"
     "for name in glob.glob(sys.argv[1] + '/lib/**/*.pyc', recursive=True):\n"
@@ -29,12 +29,12 @@ bool can_report(const std::string& pip_version) {
   return version && *version >= pep::Version::parse(k_first_with_report);
 }
 
-// In a folder of our own: `python -m` takes modules from the current one first.
+// In a folder of our own: `python -m` imports from the current folder first.
 void run(const std::vector<std::string>& argv, const sys::Environment& environment, const fs::path& folder) {
   const sys::Captured done =
       sys::capture({.argv = argv, .environment = environment, .folder = folder, .timeout = k_pip_timeout});
   if (done.exit.good()) return;
-  throw Error(fmt::format("cannot get a pip for the resolver: {} ended with {}\n{}{}", sys::shell_quoted(argv),
+  throw Error(fmt::format("cannot install pip for the resolver: {} failed: {}\n{}{}", sys::shell_quoted(argv),
                           sys::to_string(done.exit), to_valid_utf8(done.output), to_valid_utf8(done.errors)));
 }
 
@@ -70,13 +70,13 @@ fs::path python_with_pip(const toolchain::Python& python, const fetch::IndexSett
   if (python.has_pip) {
     if (can_report(python.pip_version)) return python.executable;
     throw Error(
-        fmt::format("pip {} of {} is too old to tell what it would install ({} is needed); mend it with: {} -m "
+        fmt::format("pip {} of {} is too old for `--report` ({} is required); run: {} -m "
                     "pip install --upgrade pip",
                     python.pip_version, python.executable.string(), k_first_with_report, python.executable.string()));
   }
   if (!python.has_ensurepip) {
     throw Error(
-        fmt::format("{} has neither pip nor ensurepip, so nothing can be resolved for it; install pip for it "
+        fmt::format("{} has neither pip nor ensurepip, so its requirements cannot be resolved; install pip for it "
                     "(on Debian: apt-get install python3-pip python3-venv)",
                     python.executable.string()));
   }

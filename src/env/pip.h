@@ -9,13 +9,13 @@
 
 namespace wheelsmith::env {
 
-// An interpreter whose pip can report: the given one, or where it has none, one of an environment in the store that
-// ensurepip filled. Throws Error with the command that mends it.
+// An interpreter whose pip supports --report: the given one or, without pip, one in a stored environment set up by
+// ensurepip. Throws Error with the command that fixes it.
 std::filesystem::path python_with_pip(const toolchain::Python& python, const fetch::IndexSettings& index,
                                       store::Store& store);
 
-// pip's environment: our own without its PIP_* variables (the settings have them already) and without what would make
-// Python look elsewhere; the index as variables, since a command line is everyone's to read.
+// pip's environment: ours without PIP_* variables (the settings already include them) and without variables that
+// redirect Python; the index as variables, since every user can read a command line.
 sys::Environment pip_environment(const fetch::IndexSettings& index);
 
 }  // namespace wheelsmith::env

@@ -1,11 +1,11 @@
-// pip tells what it would install in a JSON document (report version "1", pip 22.2 and newer):
+// pip reports what it would install as a JSON document (report version "1", pip 22.2 and later):
 //
 //   {"version": "1", "install": [{"metadata": {"name", "version"},
 //                                 "download_info": {"url", "archive_info": {"hashes": {"sha256": …}}}}]}
 //
-// pips before 23.0 have "hash": "sha256=…" in place of "hashes". Why it gave up it tells in lines of prose, of which
-// some are the reason and most are not: a network that does not answer ends as "no matching distribution", and only a
-// warning further up says so.
+// pip before 23.0 has "hash": "sha256=…" instead of "hashes". It explains failures in prose, of which some lines are
+// the reason and most are not: an unreachable network ends as "no matching distribution", and only a warning further up
+// says so.
 
 #include "env/pip_report.h"
 
@@ -40,7 +40,7 @@ std::string hash_of(const document::Value& archive) {
   return hash.size() == 64 && is_hex ? hash : "";
 }
 
-// The line behind the word, without the word.
+// The rest of the line after the word.
 std::string_view behind(std::string_view line, std::string_view word) {
   return line.starts_with(word) ? line.substr(word.size()) : std::string_view();
 }
@@ -78,7 +78,7 @@ std::string conflict_in(const std::vector<std::string_view>& all, std::size_t at
 std::vector<PinnedWheel> parse_pip_report(std::string_view text) {
   const document::Value report = document::parse_json(text, "pip's report");
   const document::Array* installs = report["install"].array();
-  if (installs == nullptr || report["version"].text_or() != "1") throw Error("pip's report is of no known version");
+  if (installs == nullptr || report["version"].text_or() != "1") throw Error("pip's report has an unknown version");
   std::vector<PinnedWheel> wheels;
   for (const document::Value& install : *installs) {
     PinnedWheel wheel;
@@ -90,13 +90,13 @@ std::vector<PinnedWheel> parse_pip_report(std::string_view text) {
     wheel.file_name = file_name_of(wheel.url);
     wheel.sha256 = hash_of(install["download_info"]["archive_info"]);
     if (wheel.name.empty() || wheel.version.empty() || wheel.url.empty()) {
-      throw Error("pip's report holds a project without name, version or address");
+      throw Error("pip's report contains a project without name, version or URL");
     }
     if (!wheel.file_name.ends_with(".whl") || !pep::is_safe_file_name(wheel.file_name)) {
-      throw Error(fmt::format("{} {} is only there as {}, which is no wheel; nothing is built to make an environment",
+      throw Error(fmt::format("{} {} is only available as {}, not as a wheel; environments are made from wheels only",
                               printable(wheel.name), printable(wheel.version), printable(wheel.file_name)));
     }
-    // Normalized before they are sorted: a lock's order must not depend on how a project spells itself.
+    // Normalized before sorting: a lock's order must not depend on how a project spells its name.
     wheel.name = pep::normalized_name(wheel.name);
     wheels.push_back(std::move(wheel));
   }
@@ -114,7 +114,7 @@ PipFailure read_pip_failure(std::string_view output) {
     if (line.find("no such option: --report") != std::string_view::npos) failure.kind = PipFailure::Kind::old_pip;
     if (line.starts_with("The conflict is caused by:") && failure.kind == PipFailure::Kind::other) {
       failure.kind = PipFailure::Kind::conflict;
-      failure.reason = "the requirements contradict each other: " + conflict_in(all, i);
+      failure.reason = "conflicting requirements: " + conflict_in(all, i);
     }
     const std::string_view error = trim(behind(line, "ERROR:"));
     if (error.empty()) continue;
@@ -128,7 +128,7 @@ PipFailure read_pip_failure(std::string_view output) {
   const bool nothing_seen = failure.reason.find("(from versions: none)") != std::string::npos;
   if (!network.empty() && (failure.kind == PipFailure::Kind::other || nothing_seen)) {
     failure.kind = PipFailure::Kind::network;
-    failure.reason = "the index cannot be reached: " + printable(network);
+    failure.reason = "cannot reach the package index: " + printable(network);
   }
   if (failure.reason.empty()) failure.reason = first_error.empty() ? "pip gave no reason" : printable(first_error);
   return failure;

@@ -1,9 +1,9 @@
-// Requirements to a lock: which wheels, by their hashes.
+// Resolves requirements to a lock: wheels with their hashes.
 //
-// The resolver is pip itself, asked for a report of what it would install, and only ever for wheels: nothing of a
-// package is run to resolve it. The answer is kept in the store under everything that decided it (requirements,
-// interpreter, index, folders) and stays until --upgrade, so that the same build tomorrow is the same build. Wheels of
-// local folders are held against their stat: one that was built anew makes the lock stale.
+// The resolver is pip itself, asked for a report of what it would install, and only for wheels: resolving runs no
+// package code. The result is stored under all its inputs (requirements, interpreter, index, folders) until --upgrade,
+// so that the same build tomorrow is the same build. Wheels of local folders are compared by stat: a rebuilt one makes
+// the lock stale.
 
 #include <fmt/format.h>
 
@@ -38,18 +38,18 @@ document::Array array_of(const std::vector<std::string>& texts) {
   return array;
 }
 
-// In the form every spelling of the same has. pip would build a source that a URL names, so it must name a wheel.
+// In canonical spelling. pip would build a source that a URL names, so it must name a wheel.
 std::vector<std::string> checked(const std::vector<std::string>& requirements) {
   std::vector<std::string> result;
   for (const std::string& text : requirements) {
     const pep::Requirement requirement = pep::Requirement::parse(text);
     const std::string_view place = std::string_view(requirement.url).substr(0, requirement.url.find_first_of("?#"));
     if (!requirement.url.empty() && !place.ends_with(".whl")) {
-      throw Error(fmt::format("{} names a source; an environment is made of wheels only", printable(text)));
+      throw Error(fmt::format("{} refers to a source; environments are made from wheels only", printable(text)));
     }
-    // pip fills in ${NAME} in a file of requirements: a foreign package could send a secret to its own server.
+    // pip expands ${NAME} in requirements files: a foreign package could send a secret to its own server.
     if (requirement.url.find("${") != std::string::npos) {
-      throw Error(fmt::format("{}: an address with \"${{\" would be filled in from the environment", printable(text)));
+      throw Error(fmt::format("{}: pip would expand \"${{\" in this URL from the environment", printable(text)));
     }
     result.push_back(requirement.to_string());
   }
@@ -87,9 +87,8 @@ class Resolver {
     if (m_offline) {
       if (m_options.wheelhouses.empty() && !m_index.no_index) {
         throw Error(
-            fmt::format("offline, and {} has not been resolved before; run once without --offline, or give a folder of "
-                        "wheels to pip instead "
-                        "(PIP_NO_INDEX=1 PIP_FIND_LINKS=FOLDER, without --offline)",
+            fmt::format("--offline: {} has not been resolved before; run once without --offline, or use a folder of "
+                        "wheels (PIP_NO_INDEX=1 PIP_FIND_LINKS=FOLDER, without --offline)",
                         join(m_requirements, ", ")));
       }
       m_index.no_index = true;
@@ -118,13 +117,13 @@ class Resolver {
     return document::canonical_json(table);
   }
 
-  // A lock whose local wheels are what they were.
+  // A lock whose local wheels are unchanged.
   [[nodiscard]] std::optional<Lock> kept_lock(const std::string& name) const {
     const std::optional<std::string> text = m_store.note("lock", name);
     if (!text) return std::nullopt;
     const document::Value value = document::try_parse_json(*text).value_or(document::Value());
     std::optional<Lock> lock = if_valid([&] { return Lock::from_value(value); });
-    if (!lock) return std::nullopt;  // of another version, or damaged: resolved again
+    if (!lock) return std::nullopt;  // from another version, or damaged: resolve again
     for (const PinnedWheel& wheel : lock->wheels) {
       const auto file = pep::path_of_file_url(wheel.url);
       if (file && sys::stat_fingerprint(*file).value_or("") != value["local"][wheel.file_name].text_or()) {
@@ -180,7 +179,7 @@ class Resolver {
     sys::Process process(command);
     const sys::Exit exit =
         process.wait([&](std::string_view text) { output += text.substr(0, 1 << 20); }, m_options.stop);
-    if (exit.stopped) throw Error("resolving was stopped");
+    if (exit.stopped) throw Error("resolving was interrupted");
     if (!exit.good()) refuse(output, exit);
     Lock lock;
     lock.requirements = m_requirements;
@@ -189,7 +188,7 @@ class Resolver {
     return lock;
   }
 
-  // An index without hashes and a plain folder do not tell them.
+  // An index without hashes and a plain folder do not provide them.
   void add_hash(PinnedWheel& wheel) {
     if (!wheel.sha256.empty()) return;
     if (const auto file = pep::path_of_file_url(wheel.url)) {
@@ -202,7 +201,7 @@ class Resolver {
   [[noreturn]] void refuse(const std::string& output, const sys::Exit& exit) {
     const PipFailure failure = read_pip_failure(output);
     std::string reason = failure.reason;
-    if (exit.timed_out) reason = "pip had found no answer after 30 minutes";
+    if (exit.timed_out) reason = "pip found no solution within 30 minutes";
     if (failure.kind == PipFailure::Kind::no_match) {
       if (const std::string source = only_source(failure.requirement); !source.empty()) reason = source;
     }
@@ -211,7 +210,7 @@ class Resolver {
                             m_python.short_version(), reason, text));
   }
 
-  // The sentence where the index has sources of the project and no wheel at all.
+  // The message when the index has only sources of the project.
   std::string only_source(const std::string& requirement) {
     if (m_offline || m_index.no_index || !m_options.index_urls.empty()) return {};
     try {
@@ -221,10 +220,10 @@ class Resolver {
       const bool sources = std::ranges::any_of(page.files, &pep::ProjectFile::is_sdist);
       if (wheels || !sources) return {};
       return fmt::format(
-          "{} is published as source only, without any wheel; build it first (wheelsmith build {}) and "
-          "give its folder as a wheelhouse",
+          "{} is published only as source, without wheels; build it first (wheelsmith build {}) and "
+          "pass its folder as a wheelhouse",
           name, name);
-    } catch (const Error&) {  // best effort: the reason that pip gave is the one to tell
+    } catch (const Error&) {  // best effort: report pip's own reason
       return {};
     }
   }

@@ -1,16 +1,15 @@
-// A ROCm to compile with, out of the wheels of an environment.
+// A ROCm to compile with, assembled from the wheels of an environment.
 //
-// The wheels unpack into folders that lie side by side: _rocm_sdk_core, _rocm_sdk_libraries, …; what a compile needs
-// besides (headers, CMake files, lib*.so names) is in a tar inside rocm_sdk_devel, most of its members links into the
-// other folders. The SDK's own module unpacks it into the environment on first use. Environments of ours are shared and
-// never change, so it is unpacked into a folder of the store instead, with links to the environment's folders beside
-// it.
+// The wheels unpack into sibling folders: _rocm_sdk_core, _rocm_sdk_libraries, …; the rest (headers, CMake files,
+// lib*.so names) is in a tar inside rocm_sdk_devel, mostly as links into the other folders. The SDK's own module
+// unpacks it into the environment on first use. Our environments are shared and never change, so it is unpacked into a
+// folder of the store instead, beside links to the environment's folders.
 //
-// Links to files become hard links: clang and hipcc ask the kernel where their own file is and look for headers and
-// libraries from there, and through a link they would arrive in the core, which has no headers of the libraries. The
-// compiler's drivers (amdclang) look at the link itself, and stay links.
+// Links to files become hard links: clang and hipcc ask the kernel for their own path and search for headers and
+// libraries from there; through a symbolic link they would end up in the core, which lacks the libraries' headers. The
+// compiler's drivers (amdclang) inspect the link itself, and stay links.
 //
-// The tar is as foreign as any. Links are made when all files are written, so that nothing is written through one.
+// The tar is untrusted. Links are created after all files, so that nothing is written through one.
 
 #include <fmt/format.h>
 
@@ -32,7 +31,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr const char* k_rocm_layout = "rocm 1";  // changes with what is written into one
+constexpr const char* k_rocm_layout = "rocm 1";  // bump when the content changes
 
 fs::path devel_tar(const fs::path& site_packages) {
   std::error_code error;
@@ -41,7 +40,7 @@ fs::path devel_tar(const fs::path& site_packages) {
     if (fs::is_regular_file(path, error)) return path;
   }
   throw Error(
-      fmt::format("{} holds no rocm_sdk_devel/_devel.tar: the wheel rocm-sdk-devel is missing or is another one",
+      fmt::format("{} has no rocm_sdk_devel/_devel.tar: the wheel rocm-sdk-devel is missing or has an unknown layout",
                   site_packages.string()));
 }
 
@@ -67,7 +66,7 @@ class DevelTree {
   void add(const archive::TarEntry& entry) {
     finish_file();
     if (entry.name.substr(0, entry.name.find('/')).find("_rocm_sdk_devel") != 0)
-      throw Error(fmt::format("the devel package of ROCm has a file outside its folder: {}", printable(entry.name)));
+      throw Error(fmt::format("the ROCm devel package has a file outside its folder: {}", printable(entry.name)));
     const fs::path path = m_root / entry.name;
     switch (entry.kind) {
       case archive::TarEntry::Kind::folder: sys::make_folders(path); break;
@@ -107,12 +106,12 @@ class DevelTree {
     for (const auto& [name, target] : m_links) {
       for (std::size_t slash = name.find('/'); slash != name.npos; slash = name.find('/', slash + 1)) {
         if (names.contains(name.substr(0, slash)))
-          throw Error(fmt::format("the devel package of ROCm has {} below a link", printable(name)));
+          throw Error(fmt::format("the ROCm devel package has {} below a link", printable(name)));
       }
       const fs::path leads_to = (fs::path(name).parent_path() / target).lexically_normal();
       if (fs::path(target).is_absolute() || leads_to.empty() || *leads_to.begin() == "..")
-        throw Error(fmt::format("the devel package of ROCm has a link that leads out: {} to {}", printable(name),
-                                printable(target)));
+        throw Error(fmt::format("the ROCm devel package has a link that points outside its folder: {} to {}",
+                                printable(name), printable(target)));
       make_link(name, target);
     }
   }
@@ -125,7 +124,7 @@ class DevelTree {
     const fs::path real = fs::canonical(path.parent_path() / target, error);
     if (!error && fs::is_regular_file(real, error) && !is_driver(name)) {
       fs::create_hard_link(real, path, error);
-      if (!error) return;  // else another file system
+      if (!error) return;  // otherwise on another file system
     }
     fs::create_symlink(target, path, error);
     if (error) sys::throw_sys_error(error.value(), "link", path);
@@ -155,7 +154,7 @@ fs::path make_rocm(const Environment& environment, store::Store& store) {
     }
     DevelTree(folder).unpack(tar);
     if (!fs::exists(root / "bin/hipcc"))
-      throw Error(fmt::format("{} has no bin/hipcc: the wheels of ROCm do not fit together", root.string()));
+      throw Error(fmt::format("{} has no bin/hipcc: the ROCm wheels do not match each other", root.string()));
   });
   return root;
 }

@@ -1,11 +1,11 @@
-// ROCm's SDK in an environment.
+// Installs ROCm's SDK into an environment.
 //
 // `pip install "rocm[libraries,devel]"` does nearly the same, with three traps that are avoided here. `rocm` is a
-// source distribution whose setup.py chooses the GPU's libraries by what it sees when it is asked for metadata; pip
-// caches the wheel with that choice, and the next environment gets it for another GPU. An index of ROCm's wheels has no
-// setuptools to build that source with. And only that source keeps the versions of the parts together. So the wheels
-// are chosen by name, all of one version, and the source, which holds rocm-sdk itself, is built with the family given
-// and without a cache.
+// source distribution whose setup.py selects the GPU's libraries from what it detects when pip requests metadata; pip
+// caches the wheel with that choice, and the next environment gets it for another GPU. An index of ROCm wheels has no
+// setuptools to build that source with. And only that source keeps the versions of the parts consistent. So the wheels
+// are selected by name, all of one version, and the source, which contains rocm-sdk itself, is built for the given
+// family and without a cache.
 
 #include "env/rocm_install.h"
 
@@ -32,7 +32,7 @@ std::string listed_sha256(const pep::ProjectFile& file) {
   return hash == file.hashes.end() ? "" : hash->second;
 }
 
-// A wheel of the project `rocm` where the index has one, else its sdist.
+// A wheel of the project `rocm` where the index has one, otherwise its sdist.
 struct SelectorFile {
   fs::path path;
   bool wheel = false;
@@ -50,11 +50,11 @@ SelectorFile fetch_selector(const std::string& version, fetch::Fetcher& index) {
     const auto of_source = pep::sdist_version(file.name, "rocm");
     if (file.is_sdist() && of_source && same(*of_source)) source = &file;
   }
-  if (source == nullptr) throw Error(fmt::format("the index has no rocm {}, which holds rocm-sdk", version));
+  if (source == nullptr) throw Error(fmt::format("the index has no rocm {}, which contains rocm-sdk", version));
   return {index.download(source->url, source->name, listed_sha256(*source)), false};
 }
 
-// Built by pip into `folder`, in an environment of the store whose setuptools comes from the user's own index.
+// Built by pip into `folder`, in a stored environment whose setuptools comes from the user's own index.
 fs::path build_selector(const fs::path& archive, const RocmInstall& install, const RocmWheels& wheels,
                         fetch::Fetcher& fetcher, store::Store& store, const fs::path& folder) {
   ResolveOptions options;
@@ -86,11 +86,11 @@ fs::path build_selector(const fs::path& archive, const RocmInstall& install, con
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
     if (entry.path().extension() == ".whl") return entry.path();
   }
-  throw Error(fmt::format("the source of rocm {} gave no wheel: {}\n{}", wheels.version, sys::to_string(done.exit),
+  throw Error(fmt::format("building rocm {} from source failed: {}\n{}", wheels.version, sys::to_string(done.exit),
                           to_valid_utf8(done.output + done.errors)));
 }
 
-// Everything that is installed: the wheels of the lock, then the one that holds rocm-sdk.
+// All wheels to install: those of the lock, then the one with rocm-sdk.
 std::vector<fs::path> fetch_wheels(const RocmInstall& install, const RocmWheels& wheels, const Lock& lock,
                                    fetch::Fetcher& index, fetch::Fetcher& fetcher, store::Store& store,
                                    const fs::path& folder) {
@@ -112,13 +112,16 @@ toolchain::Python find_environment_python(const std::string& place, const toolch
   std::string found = place;
   if (found.empty() && active != host.environment.end()) found = active->second;
   if (found.empty())
-    throw RequestError("into which environment? Activate one, or give its folder: --into DIR (python3 -m venv DIR)");
+    throw RequestError(
+        "no environment to install into: activate one, or pass its folder with --into DIR (create one: python3 -m venv "
+        "DIR)");
   std::error_code ignored;
   if (fs::is_directory(found, ignored)) found = (fs::absolute(found) / "bin" / "python").string();
   toolchain::Python python = toolchain::find_python(found, host);
   if (python.prefix == python.base_prefix)
-    throw Error(fmt::format("{} is no environment's interpreter but the system's own; make one first: {} -m venv DIR",
-                            python.executable.string(), python.executable.string()));
+    throw Error(
+        fmt::format("{} is the system's interpreter, not an environment's; create an environment first: {} -m venv DIR",
+                    python.executable.string(), python.executable.string()));
   return python;
 }
 
@@ -150,8 +153,8 @@ InstalledRocm install_rocm(const RocmInstall& install, const toolchain::Host& ho
   std::string problem;
   done.rocm = toolchain::read_rocm_sdk(install.python, host, &problem);
   if (devel && !done.rocm)
-    throw Error(fmt::format("installed, but rocm-sdk does not answer: {}",
-                            problem.empty() ? "the module rocm_sdk is not there" : problem));
+    throw Error(fmt::format("installed, but rocm-sdk does not run: {}",
+                            problem.empty() ? "the module rocm_sdk is missing" : problem));
   return done;
 }
 

@@ -10,13 +10,13 @@
 #include "env/env.h"
 #include "env/rocm_wheels.h"
 
-// ROCm's SDK in an environment of the user's (rocm_install.cc has the essay).
+// ROCm's SDK in a user's environment (see the essay in rocm_install.cc).
 
 namespace wheelsmith::env {
 
-// The interpreter of an environment: of `place` (its folder or its interpreter), else of the active environment. Throws
-// RequestError where there is neither, and Error for the system's own interpreter: its packages belong to the package
-// manager.
+// The interpreter of an environment: of `place` (its folder or its interpreter), otherwise of the active environment.
+// Throws RequestError where there is neither, and Error for the system's own interpreter: its packages belong to the
+// package manager.
 toolchain::Python find_environment_python(const std::string& place, const toolchain::Host& host);
 
 struct RocmInstall {
@@ -32,14 +32,14 @@ struct InstalledRocm {
   Lock lock;
   toolchain::Python python;
   bool dry_run = false;
-  std::optional<toolchain::Rocm> rocm;  // nothing in a dry run, and where rocm-sdk does not answer without devel
+  std::optional<toolchain::Rocm> rocm;  // nothing in a dry run, and where rocm-sdk needs the missing devel package
 };
-// `fetcher` asks the user's own index, for what the source of rocm-sdk is built with. Downloads and builds everything
-// before the first file of the environment changes.
+// `fetcher` uses the user's own index, for the build requirements of rocm-sdk. Downloads and builds everything before
+// the first file of the environment changes.
 InstalledRocm install_rocm(const RocmInstall& install, const toolchain::Host& host, fetch::Fetcher& fetcher,
                            store::Store& store);
 
-// The variables that builds with this ROCm want, in order.
+// The variables for builds with this ROCm, in order.
 std::vector<std::pair<std::string, std::string>> rocm_variables(const toolchain::Rocm& rocm);
 
 }  // namespace wheelsmith::env

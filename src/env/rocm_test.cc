@@ -39,8 +39,8 @@ TarBuilder good_tar() {
 
 }  // namespace
 
-// An index that cannot be reached has not said that it lacks the libraries: an older ROCm would be taken.
-TEST(Rocm, AnIndexThatDoesNotAnswerIsAnError) {
+// An unreachable index does not say that it lacks the libraries: an older ROCm would be selected.
+TEST(Rocm, FailsForAnUnreachableIndex) {
   TestEnv test;
   for (const char* project : {"rocm_sdk_core", "rocm_sdk_devel"})
     test.put(testing::WheelBuilder(project, "7.1", "py3-none-any"));
@@ -52,19 +52,19 @@ TEST(Rocm, AnIndexThatDoesNotAnswerIsAnError) {
   const std::string error =
       error_of([&] { choose_rocm_wheels({.targets = {"gfx1151"}, .families = {"gfx115X"}}, unreachable); });
   EXPECT_NE(error.find("127.0.0.1:1"), std::string::npos) << error;
-  // One that answers does say so.
+  // An index that answers does say so.
   const std::string lacking = error_of([&] { choose_rocm_wheels({.targets = {"gfx1151"}}, test.fetcher); });
   EXPECT_NE(lacking.find("has neither rocm-sdk-libraries"), std::string::npos) << lacking;
 }
 
-TEST(Rocm, DevelIsUnpackedBesideTheEnvironment) {
+TEST(Rocm, UnpacksDevelBesideTheEnvironment) {
   TestEnv test;
   const Environment env = environment_with(test, good_tar());
   const std::size_t before = sys::list_tree(env.root).size();
   const fs::path root = make_rocm(env, test.store);
   EXPECT_EQ(root.filename(), "_rocm_sdk_devel");
   EXPECT_TRUE(fs::is_regular_file(root / "include/hip/hip_runtime.h"));
-  // hipcc looks for its parts beside its own file: no link. The drivers look at the link.
+  // hipcc searches for its parts beside its own file: not a link. The drivers inspect the link.
   EXPECT_TRUE(fs::is_regular_file(fs::symlink_status(root / "bin/hipcc")));
   EXPECT_TRUE(fs::is_symlink(root / "bin/amdclang"));
   EXPECT_TRUE(fs::is_regular_file(fs::symlink_status(root / "lib/llvm/bin/amdclang")));
@@ -73,11 +73,11 @@ TEST(Rocm, DevelIsUnpackedBesideTheEnvironment) {
   EXPECT_EQ(make_rocm(env, test.store), root);
 }
 
-TEST(Rocm, DevelThatLeavesItsFolderIsRefused) {
+TEST(Rocm, RejectsDevelThatLeavesItsFolder) {
   const std::pair<testing::TarMember, const char*> cases[] = {
       {{.name = "rocm_sdk/__init__.py", .data = "x"}, "outside its folder"},
-      {{.name = "_rocm_sdk_devel/l", .type = '2', .target = "/etc"}, "leads out"},
-      {{.name = "_rocm_sdk_devel/l", .type = '2', .target = "../../x"}, "leads out"},
+      {{.name = "_rocm_sdk_devel/l", .type = '2', .target = "/etc"}, "points outside its folder"},
+      {{.name = "_rocm_sdk_devel/l", .type = '2', .target = "../../x"}, "points outside its folder"},
       {{.name = "_rocm_sdk_devel/llvm/x", .type = '2', .target = "y"}, "below a link"},
       {{.name = "_rocm_sdk_devel/../../x", .data = "x"}, ".."},
   };

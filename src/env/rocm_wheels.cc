@@ -1,14 +1,13 @@
-// Which wheels of an index are a ROCm.
+// Which wheels of an index make up a ROCm.
 //
-// What users install is `rocm[libraries,devel]`, and that is a source distribution: its setup.py chooses, while pip
-// asks it for metadata, which wheels it requires, by the GPU that it sees or a variable. To resolve it foreign code
-// would have to run, and pip would keep the wheel with the choice baked in. So the wheels behind it are asked for
-// directly; all of them are of one version:
+// Users install `rocm[libraries,devel]`, a source distribution: while pip requests its metadata, its setup.py selects
+// the required wheels, by the detected GPU or a variable. Resolving it would run foreign code, and pip would cache the
+// wheel with the choice baked in. So its wheels are requested directly; all have one version:
 //
 //   rocm-sdk-core             compiler, HIP, runtimes
 //   rocm-sdk-devel            headers, CMake files, links to all the rest, in a tar
 //   rocm-sdk-libraries        host libraries, with the device code in
-//   rocm-sdk-device-gfx1151     one wheel for each processor; or
+//   rocm-sdk-device-gfx1151     one wheel per processor; or
 //   rocm-sdk-libraries-FAMILY host libraries with the device code of one family (older indexes)
 
 #include "env/rocm_wheels.h"
@@ -46,17 +45,17 @@ class Chooser {
       if (lacking.empty()) lacking = fmt::format("{} {}", version->to_string(), lack);
     }
     throw Error(versions.empty() ? fmt::format("the index has no rocm-sdk-core{}{}", m_wanted.specifiers,
-                                               m_wanted.prereleases ? "" : " that is no pre-release")
-                                 : fmt::format("no ROCm of the index is whole: {}", lacking));
+                                               m_wanted.prereleases ? "" : " other than pre-releases")
+                                 : fmt::format("the index has no complete ROCm: {}", lacking));
   }
 
  private:
-  // Versions of a project's wheels; none for a project that is not there.
+  // Versions of a project's wheels; none for a missing project.
   const std::set<pep::Version>& versions_of(const std::string& project, bool must = false) {
     const auto known = m_versions.find(project);
     if (known != m_versions.end()) return known->second;
     std::set<pep::Version> versions;
-    // An index that does not answer is no answer: an older ROCm would be taken for the newest.
+    // An unreachable index must not count as empty: an older ROCm would be taken for the newest.
     const pep::ProjectPage* page = must ? &m_index.project(project) : m_index.find_project(project);
     if (page != nullptr) versions = wheel_versions(*page);
     return m_versions.emplace(project, std::move(versions)).first->second;

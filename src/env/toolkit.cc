@@ -1,16 +1,16 @@
-// A CUDA toolkit out of the registry's wheels.
+// A CUDA toolkit assembled from the package index's wheels.
 //
 // Since CUDA 13 the wheels of one major version unpack into one folder, site-packages/nvidia/cu13, that is nearly a
-// toolkit. What it lacks, and what each lack costs:
+// toolkit. What it lacks, with the consequences:
 //
-//   lib64                   nvcc.profile and CMake look there; the wheels have lib
-//   libcudart.so            only libcudart.so.13 is there: "cannot find -lcudart"
-//   include/thrust, cub, …  CCCL's headers are in include/cccl, where nvcc looks and the host compiler does not
+//   lib64                   nvcc.profile and CMake search there; the wheels have lib
+//   libcudart.so            only libcudart.so.13 exists: "cannot find -lcudart"
+//   include/thrust, cub, …  CCCL's headers are in include/cccl, which nvcc searches and the host compiler does not
 //
-// nvcc finds its parts (cicc, ptxas, nvcc.profile, the headers) from where its own file is, and asks the kernel for
-// that, so a link to it would lead back to the wheels. So its programs are files here, hard links where the file system
-// allows; all else is links. Every part must be of one minor version: nvcc 13.2 with the newest cicc, 13.4, makes PTX
-// that its own ptxas refuses, and the wheels' own requirements are open.
+// nvcc finds its parts (cicc, ptxas, nvcc.profile, the headers) relative to its own file, and asks the kernel for that
+// path, so a symbolic link would lead back to the wheels. So its programs are files here, hard links where the file
+// system allows; everything else is symbolic links. All parts must have one minor version: nvcc 13.2 with the newest
+// cicc, 13.4, emits PTX that its own ptxas rejects, and the wheels' own requirements do not prevent that.
 
 #include <fmt/format.h>
 
@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr const char* k_toolkit_layout = "toolkit 1";  // changes with what is written into one
+constexpr const char* k_toolkit_layout = "toolkit 1";  // bump when the content changes
 constexpr std::uint64_t k_first_major_with_nvcc = 13;
 constexpr const char* k_parts[] = {"nvidia-cuda-nvcc", "nvidia-cuda-crt", "nvidia-nvvm", "nvidia-cuda-runtime"};
 
@@ -41,7 +41,7 @@ std::vector<fs::path> sorted_entries(const fs::path& folder) {
   return entries;
 }
 
-// nvidia/cu13 first, then the folders of the libraries that have one of their own (nvidia/cudnn, nvidia/nccl).
+// nvidia/cu13 first, then the folders of libraries that have their own (nvidia/cudnn, nvidia/nccl).
 std::vector<fs::path> parts_in(const fs::path& site_packages) {
   std::vector<fs::path> parts = sorted_entries(site_packages / "nvidia");
   std::error_code error;
@@ -49,18 +49,18 @@ std::vector<fs::path> parts_in(const fs::path& site_packages) {
   std::ranges::stable_partition(parts, has_nvcc);
   if (parts.empty() || !has_nvcc(parts[0])) {
     throw Error(
-        fmt::format("{} holds no nvcc: the wheels of CUDA 12 and older have none, and from 13 on it is in "
+        fmt::format("{} has no nvcc: wheels of CUDA 12 and older have none, and from 13 on it is in "
                     "nvidia-cuda-nvcc",
                     (site_packages / "nvidia").string()));
   }
   if (parts.size() > 1 && has_nvcc(parts[1])) {
-    throw Error(fmt::format("{} holds the compilers of two CUDA versions: {} and {}", site_packages.string(),
+    throw Error(fmt::format("{} has compilers of two CUDA versions: {} and {}", site_packages.string(),
                             parts[0].filename().string(), parts[1].filename().string()));
   }
   return parts;
 }
 
-// The first that comes has the name.
+// The first one gets the name.
 void link_once(const fs::path& target, const fs::path& link) {
   std::error_code error;
   if (!fs::exists(fs::symlink_status(link, error))) fs::create_symlink(target, link);
@@ -73,7 +73,7 @@ void link_headers(const fs::path& part, const fs::path& include) {
   for (const fs::path& entry : sorted_entries(part / "include" / "cccl")) link_once(entry, include / entry.filename());
 }
 
-// libcudart.so for libcudart.so.13, libfoo.so for libfoo.so.2.1: what the linker looks for.
+// libcudart.so for libcudart.so.13, libfoo.so for libfoo.so.2.1: the names that linkers search for.
 void link_libraries(const fs::path& part, const fs::path& lib) {
   for (const char* name : {"lib64", "lib"}) {
     for (const fs::path& entry : sorted_entries(part / name)) {
@@ -95,7 +95,7 @@ void write_toolkit(const Environment& environment, const std::vector<fs::path>& 
   }
   std::error_code error;
   if (!fs::is_directory(compiler / "nvvm", error)) {
-    throw Error(fmt::format("{} has nvcc and no nvvm: its compiler is in nvidia-nvvm", compiler.string()));
+    throw Error(fmt::format("{} has nvcc but no nvvm: its compiler is in nvidia-nvvm", compiler.string()));
   }
   for (const char* folder : {"bin", "nvvm"}) sys::copy_tree(compiler / folder, root / folder, true);
   for (const char* folder : {"include", "lib64"}) sys::make_folders(root / folder);
@@ -103,7 +103,7 @@ void write_toolkit(const Environment& environment, const std::vector<fs::path>& 
     link_headers(part, root / "include");
     link_libraries(part, root / "lib64");
   }
-  // CCCL's files for find_package(CCCL), which point to the headers from where they are.
+  // CCCL's files for find_package(CCCL), which refer to the headers by relative path.
   const fs::path cmake = compiler / "cuda_cccl" / "lib" / "cmake";
   if (fs::is_directory(cmake, error)) link_once(cmake, root / "lib64" / "cmake");
   fs::create_directory_symlink("lib64", root / "lib");
@@ -114,11 +114,11 @@ void write_toolkit(const Environment& environment, const std::vector<fs::path>& 
 std::vector<std::string> toolkit_requirements(std::string_view cuda_version) {
   const auto version = pep::Version::try_parse(cuda_version);
   if (!version || version->release.size() < 2) {
-    throw Error(fmt::format("\"{}\" is no CUDA version like 13.2", printable(cuda_version)));
+    throw Error(fmt::format("\"{}\" is not a CUDA version (expected, for example, 13.2)", printable(cuda_version)));
   }
   if (version->release[0] < k_first_major_with_nvcc) {
     throw Error(
-        fmt::format("no toolkit of CUDA {} can be made from the registry: its wheels before 13 hold no nvcc; "
+        fmt::format("cannot assemble a CUDA {} toolkit from wheels: wheels before 13 contain no nvcc; "
                     "install that toolkit, or build against a torch for CUDA 13",
                     cuda_version));
   }
@@ -127,8 +127,8 @@ std::vector<std::string> toolkit_requirements(std::string_view cuda_version) {
   for (const char* part : k_parts) {
     requirements.push_back(fmt::format("{}=={}.{}.*", part, major, minor));
   }
-  // CCCL has not come out with every minor version (13.4 has none of its own). It is headers that support every
-  // compiler of the same major version that is not older.
+  // CCCL is not released with every minor version (13.4 has none). Its headers support every compiler of the same major
+  // version that is not older.
   requirements.push_back(fmt::format("nvidia-cuda-cccl>={}.0,<{}.{}", major, major, minor + 1));
   return requirements;
 }

@@ -11,7 +11,7 @@ void touch(const fs::path& file) {
   std::ofstream(file) << file.filename().string();
 }
 
-// What the wheels of one minor version unpack to, in small.
+// The unpacked wheels of one minor version, in miniature.
 Environment environment_with_nvcc(TestEnv& test) {
   const Environment env = test.scratch();
   const fs::path cuda = env.site_packages / "nvidia/cu13";
@@ -37,7 +37,7 @@ TEST(Toolkit, PinsTheCompilerToOneMinorVersion) {
   for (const char* bad : {"", "13", "x", "13.x"}) EXPECT_NE(error_of([&] { toolkit_requirements(bad); }), "") << bad;
 }
 
-TEST(Toolkit, HasWhatNvccAndLinkersLookFor) {
+TEST(Toolkit, HasTheFilesNvccAndLinkersNeed) {
   TestEnv test;
   const Environment env = environment_with_nvcc(test);
   touch(test.temp.path() / "site/nvidia/cu13/include/cublas_v2.h");
@@ -59,10 +59,10 @@ TEST(Toolkit, HasWhatNvccAndLinkersLookFor) {
   EXPECT_NE(make_toolkit(env, test.store), root);
 }
 
-TEST(Toolkit, AnEnvironmentWithoutNvccIsToldSo) {
+TEST(Toolkit, ReportsAnEnvironmentWithoutNvcc) {
   TestEnv test;
   const Environment env = test.scratch();
-  EXPECT_NE(error_of([&] { make_toolkit(env, test.store); }).find("holds no nvcc"), std::string::npos);
+  EXPECT_NE(error_of([&] { make_toolkit(env, test.store); }).find("has no nvcc"), std::string::npos);
   touch(env.site_packages / "nvidia/cu13/bin/nvcc");
   EXPECT_NE(error_of([&] { make_toolkit(env, test.store); }).find("nvidia-nvvm"), std::string::npos);
 }

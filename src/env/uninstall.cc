@@ -1,6 +1,5 @@
-// What was installed is known by its RECORD alone, and a RECORD is a text that anybody may have written: a path in it
-// is followed only where it leads, by its real folders, into the environment itself. RECORD goes last, so that an
-// uninstallation that was killed can be repeated.
+// Only RECORD says what was installed, and its content is untrusted: a path in it is followed only where its real
+// folder is inside the environment. RECORD is removed last, so that an interrupted uninstall can be repeated.
 
 #include <fmt/format.h>
 
@@ -22,7 +21,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// demo-1.0.dist-info, or an older kind of installation that has no RECORD.
+// demo-1.0.dist-info, or an older kind of installation without RECORD.
 std::optional<fs::path> find_installed(const std::string& project, const fs::path& site) {
   std::error_code error;
   const std::string wanted = pep::normalized_name(project);
@@ -55,7 +54,7 @@ class Remover {
     m_folders.insert(folder);
   }
 
-  // What Python compiled, and folders that are empty now.
+  // Byte code, and folders that are now empty.
   void clean_up() {
     for (const fs::path& source : m_sources) m_caches.insert(source.parent_path() / "__pycache__");
     for (const fs::path& cache : m_caches) remove_compiled(cache);
@@ -80,7 +79,7 @@ class Remover {
     fs::remove(cache, error);
   }
 
-  // Upwards, as far as the site or the environment itself; a folder that holds anything stays.
+  // Upwards to the site or the environment's root; non-empty folders stay.
   void remove_empty(fs::path folder) const {
     std::error_code error;
     while (is_inside(folder) && folder != m_environment && folder != m_site && folder.filename() != "bin" &&
@@ -114,11 +113,11 @@ std::optional<fs::path> installed_as(const std::string& project, const InstallTa
 bool uninstall(const std::string& project, const InstallTarget& target) {
   bool found = false;
   for (const fs::path& site : std::set<fs::path>{target.purelib, target.platlib}) {
-    // Of one that was uninstalled half there may be two.
+    // After an interrupted uninstall there may be two.
     for (auto installed = find_installed(project, site); installed; installed = find_installed(project, site)) {
       const std::optional<std::string> text = sys::read_file_if_there(*installed / "RECORD", 256 << 20);
       if (!text) {
-        throw Error(fmt::format("{} cannot be replaced: {} has no RECORD, so whatever installed it must remove it",
+        throw Error(fmt::format("cannot replace {}: {} has no RECORD; uninstall it with the tool that installed it",
                                 project, printable(installed->string())));
       }
       Remover remover(target.data, site);
@@ -136,7 +135,7 @@ bool uninstall(const std::string& project, const InstallTarget& target) {
   return found;
 }
 
-// The first line of an .egg-link is the folder that easy-install.pth puts on Python's path.
+// The first line of an .egg-link is the folder that easy-install.pth adds to Python's path.
 bool unlink_develop(const std::string& project, const InstallTarget& target) {
   bool found = false;
   for (const fs::path& site : std::set<fs::path>{target.purelib, target.platlib}) {

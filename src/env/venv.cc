@@ -1,10 +1,9 @@
-// A venv is a folder with three things: pyvenv.cfg, which says where the real interpreter's folder is; a link to that
-// interpreter; and site-packages. Python's own module needs a third of a second to write them; this needs none.
+// A venv is a folder with three things: pyvenv.cfg, which names the base interpreter's folder; a link to that
+// interpreter; and site-packages. Python's own module needs a third of a second to write them; this is immediate.
 //
-// Packages of another environment (the machine's own torch) are reached by a .pth file whose one line calls
-// site.addsitedir: unlike a plain path it also honours the .pth files there, by which a torch that was installed from
-// its checkout is found at all. Paths stand in it as bytes in ASCII, since no one can tell with which encoding it is
-// read.
+// Packages of another environment (the machine's own torch) are added by a .pth file whose single line calls
+// site.addsitedir: unlike a plain path it also processes the .pth files there, which is how a torch installed from its
+// checkout is found. Paths are written as ASCII byte literals, since the encoding with which it is read is unknown.
 
 #include "env/venv.h"
 
@@ -20,7 +19,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// The interpreter that is no link of another venv.
+// The interpreter that is not a link of another venv.
 fs::path base_interpreter(const toolchain::Python& python) {
   std::error_code error;
   const bool free_threaded = python.abi.ends_with('t');
@@ -44,7 +43,7 @@ std::string python_bytes(const std::string& text) {
 std::string path_file(const std::vector<fs::path>& sites) {
   std::string text;
   for (const fs::path& site : sites) {
-    if (!site.is_absolute()) throw Error(fmt::format("{} is no absolute path", printable(site.string())));
+    if (!site.is_absolute()) throw Error(fmt::format("{} is not an absolute path", printable(site.string())));
     text += fmt::format("import os, site; site.addsitedir(os.fsdecode({}))\n", python_bytes(site.string()));
   }
   return text;
@@ -53,7 +52,7 @@ std::string path_file(const std::vector<fs::path>& sites) {
 }  // namespace
 
 Environment venv_at(const toolchain::Python& python, const fs::path& root) {
-  // "python3.13t" of a free-threaded build, "pypy3.10": the interpreter's own word.
+  // "python3.13t" for a free-threaded build, "pypy3.10": the interpreter's own name.
   std::string name = python.stdlib.filename().string();
   if (name.empty()) name = "python" + python.short_version();
   return {{}, root, root / "bin" / "python", root / "lib" / name / "site-packages"};
@@ -64,7 +63,7 @@ Environment write_venv(const toolchain::Python& python, const fs::path& root,
   const Environment environment = venv_at(python, root);
   const fs::path base = base_interpreter(python);
   if (base.string().find_first_of("\r\n") != std::string::npos) {
-    throw Error(fmt::format("{} has a line end in its name", printable(base.string())));
+    throw Error(fmt::format("the path {} contains a line break", printable(base.string())));
   }
   sys::make_folders(root / "bin");
   sys::make_folders(root / "include");

@@ -7,8 +7,8 @@
 //   demo-1.0.data/headers/demo.h            include/…/demo
 //   demo-1.0.data/data/share/x              the environment's root
 //
-// A name in an archive is a claim like any other. What would leave the folder ends the
-// installation before it began; so does a link, since the next member could go through it.
+// Names in an archive are untrusted. A name that would leave the folder aborts the installation before it begins; so
+// does a link, since the next member could go through it.
 
 #include "env/wheel_layout.h"
 
@@ -34,19 +34,17 @@ std::string quoted_text(std::string_view name) { return "\"" + printable(name.su
 
 void refuse_bad_name(const zip::Entry& entry) {
   const std::string_view name = entry.name;
-  const auto refuse = [&](std::string_view why) {
-    throw Error(fmt::format("its member {} {}", quoted_text(name), why));
-  };
-  if (entry.is_symlink()) refuse("is a link; wheels hold files only");
-  if (name.empty() || name.size() > k_longest_path) refuse("has an impossible name");
+  const auto refuse = [&](std::string_view why) { throw Error(fmt::format("its file {} {}", quoted_text(name), why)); };
+  if (entry.is_symlink()) refuse("is a link; wheels contain files only");
+  if (name.empty() || name.size() > k_longest_path) refuse("has an invalid name");
   if (name[0] == '/') refuse("has an absolute name and would leave the environment");
   if (name.find('\\') != std::string_view::npos || name.find('\0') != std::string_view::npos || !is_valid_utf8(name)) {
-    refuse("has a name that no file here can have");
+    refuse("has a name that is not valid on this system");
   }
   const std::string_view path = entry.is_folder() ? name.substr(0, name.size() - 1) : name;
   for (const std::string_view part : split(path, '/')) {
     if (part == "..") refuse("would leave the environment");
-    if (part.empty() || part == "." || part.size() > k_longest_name) refuse("has an impossible name");
+    if (part.empty() || part == "." || part.size() > k_longest_name) refuse("has an invalid name");
   }
 }
 
@@ -59,7 +57,7 @@ std::optional<Scheme> scheme_of(std::string_view word) {
   return std::nullopt;
 }
 
-// The one .dist-info folder, which must be that of the wheel's name.
+// The single .dist-info folder, which must match the wheel's name.
 std::string find_dist_info(const zip::Archive& archive, const pep::WheelName& name) {
   std::string found;
   for (const zip::Entry& entry : archive.entries()) {
@@ -74,7 +72,7 @@ std::string find_dist_info(const zip::Archive& archive, const pep::WheelName& na
   const std::size_t dash = stem.rfind('-');
   const std::string project(stem.substr(0, dash == std::string_view::npos ? stem.size() : dash));
   if (pep::normalized_name(project) != pep::normalized_name(name.name)) {
-    throw Error(fmt::format("its name says {}, its .dist-info folder {}", name.name, quoted_text(found)));
+    throw Error(fmt::format("its file name says {}, but its .dist-info folder is {}", name.name, quoted_text(found)));
   }
   return found;
 }
@@ -97,7 +95,7 @@ Scheme read_root(const std::string& wheel_file) {
   const pep::Headers headers = pep::Headers::parse(Bytes(wheel_file));
   const std::string version = headers.get("Wheel-Version");
   if (version.substr(0, version.find('.')) != "1") {
-    throw Error(fmt::format("its Wheel-Version is {}, and only 1 is known", quoted_text(version)));
+    throw Error(fmt::format("its Wheel-Version is {}; only version 1 is supported", quoted_text(version)));
   }
   return to_lower(trim(headers.get("Root-Is-Purelib"))) == "true" ? Scheme::purelib : Scheme::platlib;
 }
@@ -130,14 +128,13 @@ class Placer {
       const std::size_t slash = rest.find('/');
       const std::optional<Scheme> scheme = scheme_of(rest.substr(0, slash));
       if (!scheme || slash == std::string_view::npos) {
-        throw Error(
-            fmt::format("its member {} is in no folder of .data that installers know", quoted_text(entry.name)));
+        throw Error(fmt::format("its file {} is in an unknown .data folder", quoted_text(entry.name)));
       }
       file.scheme = *scheme;
       file.path = rest.substr(slash + 1);
       if (*scheme == Scheme::scripts) refuse_script(file);
       if (*scheme == Scheme::data && (file.path == "pyvenv.cfg" || file.path.starts_with("bin/python"))) {
-        throw Error(fmt::format("its member {} would replace the environment's interpreter", quoted_text(entry.name)));
+        throw Error(fmt::format("its file {} would replace the environment's interpreter", quoted_text(entry.name)));
       }
     }
     m_layout.files.push_back(std::move(file));
@@ -159,7 +156,7 @@ class Placer {
 
 WheelLayout lay_out(const zip::Archive& archive, std::string_view file_name) {
   if (archive.entries().size() > k_most_members) {
-    throw Error(fmt::format("it has {} members, more than any wheel", archive.entries().size()));
+    throw Error(fmt::format("it has {} files, more than is plausible for a wheel", archive.entries().size()));
   }
   const pep::WheelName name = pep::WheelName::parse(file_name);
   WheelLayout layout;

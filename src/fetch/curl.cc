@@ -1,7 +1,7 @@
-// Requests are made by the curl program: it knows the proxies, certificates and .netrc of its user, and our static
-// program has no resolver of its own. All that is particular to a request goes to it on standard input (`--config -`),
-// for a command line can be read by everyone on the machine and a URL may hold a password. The body goes to a file
-// whose size is watched: that is the progress, and the limit for a server that never ends.
+// The curl program makes the requests: it knows the user's proxies, certificates and .netrc, and our static program has
+// no resolver. Request details go to its standard input (`--config -`), because every user on the machine can read a
+// command line and a URL may contain a password. The body goes to a file whose size is watched: for progress, and to
+// limit servers that never stop.
 
 #include "fetch/curl.h"
 
@@ -29,7 +29,7 @@ class Config {
     m_text += fmt::format("{} = \"", name);
     for (const char c : text) {
       if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
-        throw Error(fmt::format("the {} for curl holds a control character", name));
+        throw Error(fmt::format("the {} for curl contains a control character", name));
       }
       if (c == '"' || c == '\\') m_text += '\\';
       m_text += c;
@@ -94,7 +94,7 @@ std::string curl_config(const Transfer& transfer, const FetchOptions& options) {
     config.value("upload-file", transfer.upload.string());
   config.number("max-redirs", k_most_redirects);
   config.value("proto", "=http,https");
-  // Whoever asks for https does not want to be led to http.
+  // An https request must not be redirected to http.
   config.value("proto-redir", secure && !is_trusted(text, settings) ? "=https" : "=http,https");
   config.number("connect-timeout", timeout);
   config.number("speed-limit", 1);
@@ -132,14 +132,14 @@ void read_curl_output(std::string_view output, Transferred& result) {
 
 Transferred transfer_once(const Transfer& transfer, const FetchOptions& options, const Watch& watch) {
   if (!is_remote(transfer.url)) {
-    throw Error(fmt::format("{} cannot be fetched: only http:, https: and file: can",
+    throw Error(fmt::format("cannot fetch {}: only http:, https: and file: URLs are supported",
                             printable(without_credentials(transfer.url))));
   }
   sys::Command command;
-  command.argv = {"curl", "-q", "--config", "-"};  // -q: ~/.curlrc could turn any of this round
+  command.argv = {"curl", "-q", "--config", "-"};  // -q: ~/.curlrc could override any of this
   command.input = curl_config(transfer, options);
   if (sys::find_program("curl").empty()) {
-    throw Error("curl is not installed, and downloads need it (Debian, Ubuntu: apt install curl)");
+    throw Error("curl is not installed; downloads need it (Debian, Ubuntu: apt install curl)");
   }
   Transferred result;
   result.url = without_credentials(transfer.url);
@@ -157,7 +157,7 @@ Transferred transfer_once(const Transfer& transfer, const FetchOptions& options,
       },
       std::chrono::milliseconds(500));
   result.curl = exit.code;
-  result.stopped = result.stopped || (exit.stopped && !result.too_large);  // an interruption
+  result.stopped = result.stopped || (exit.stopped && !result.too_large);  // an interrupt
   read_curl_output(output, result);
   result.too_large = result.too_large || result.curl == 63 ||
                      (transfer.most_bytes != 0 && size_of(transfer.output) > transfer.most_bytes);

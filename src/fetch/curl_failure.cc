@@ -1,4 +1,4 @@
-// curl's exit statuses in words. The numbers are from its manual, EXIT CODES.
+// Messages for curl's exit statuses. The numbers are from its manual, EXIT CODES.
 
 #include <fmt/format.h>
 
@@ -20,15 +20,16 @@ std::string status_text(int status, const std::string& shown) {
     case 401:
     case 407:
       return fmt::format(
-          "{} wants a user and a password (HTTP {}): put them into the index's URL, into ~/.netrc, or, for a "
+          "{} requires a user and a password (HTTP {}): put them into the index URL, into ~/.netrc, or, for a "
           "proxy, into pip's setting `proxy`",
           shown, status);
     case 403:
-      return fmt::format("{} may not be read (HTTP 403): the server refuses this user, or a proxy the host", shown);
+      return fmt::format("access to {} denied (HTTP 403): by the server for this user, or by a proxy for this host",
+                         shown);
     case 404:
-    case 410: return fmt::format("{} is not there (HTTP {})", shown, status);
-    case 429: return fmt::format("{} refuses so many requests (HTTP 429): try again later", shown);
-    default: return fmt::format("{} answers with HTTP {}", shown, status);
+    case 410: return fmt::format("{} not found (HTTP {})", shown, status);
+    case 429: return fmt::format("{}: too many requests (HTTP 429); try again later", shown);
+    default: return fmt::format("{} returned HTTP {}", shown, status);
   }
 }
 
@@ -49,7 +50,7 @@ bool is_transient(const Transferred& result) {
 bool wait_for_retry(int retry, const Transferred& result, const FetchOptions& options) {
   const bool no_network =
       result.curl == k_no_proxy_name || result.curl == k_no_host_name || result.curl == k_no_connection;
-  // A machine without a network should say so soon.
+  // A machine without a network should fail soon.
   const int most = no_network ? std::min(options.index.retries, k_retries_without_network) : options.index.retries;
   if (retry >= most || !is_transient(result)) return false;
   auto left = std::chrono::milliseconds(250 << std::min(retry, 5));
@@ -63,16 +64,16 @@ bool wait_for_retry(int retry, const Transferred& result, const FetchOptions& op
 
 std::string failure_text(const Transferred& result, std::string_view url, const FetchOptions& options) {
   const std::string shown = printable(without_credentials(url));
-  if (result.stopped) return fmt::format("the download of {} was stopped", shown);
-  if (result.too_large) return fmt::format("{} is larger than any such page is", shown);
+  if (result.stopped) return fmt::format("download of {} interrupted", shown);
+  if (result.too_large) return fmt::format("{} is too large for an index page", shown);
   const std::string own_words = result.message.empty() ? "" : fmt::format(" ({})", result.message);
   switch (result.curl) {
     case k_http_status: return status_text(result.status, shown);
-    case k_no_proxy_name: return fmt::format("no network: the proxy's name cannot be resolved{}", own_words);
+    case k_no_proxy_name: return fmt::format("no network: cannot resolve the proxy's name{}", own_words);
     case k_no_host_name:
     case k_no_connection:
       return fmt::format(
-          "no network, or the server is down: {} cannot be reached{}; `--offline` builds from what is in the "
+          "no network, or the server is down: cannot reach {}{}; `--offline` builds from what is in the "
           "store",
           shown, own_words);
     case k_timeout:
@@ -81,20 +82,20 @@ std::string failure_text(const Transferred& result, std::string_view url, const 
     case k_partial:
     case k_receive_failed:
     case k_http2_stream:
-      return fmt::format("{} broke off before its end{}; the same command goes on there", shown, own_words);
+      return fmt::format("the download of {} broke off{}; rerun the same command to resume it", shown, own_words);
     case k_tls_connect:
     case k_client_cert:
     case k_bad_certificate:
     case k_bad_ca_file:
       return fmt::format(
-          "the TLS connection to {} is not to be trusted{}: set pip's setting `cert` (PIP_CERT) to the file of "
+          "the TLS connection to {} is not trusted{}: set pip's setting `cert` (PIP_CERT) to the file of "
           "your certificate authority",
           shown, own_words);
-    case k_too_many_redirects: return fmt::format("{} redirects without end", shown);
+    case k_too_many_redirects: return fmt::format("too many redirects from {}", shown);
     case k_protocol_refused:
-      return fmt::format("{} redirects to what is not as safe as https, which is not followed{}", shown, own_words);
-    case k_write_failed: return fmt::format("{} cannot be written to the store{}", shown, own_words);
-    default: return fmt::format("{} cannot be fetched: curl ends with status {}{}", shown, result.curl, own_words);
+      return fmt::format("{} redirects to a URL that is less secure than https; not followed{}", shown, own_words);
+    case k_write_failed: return fmt::format("cannot write {} to the store{}", shown, own_words);
+    default: return fmt::format("cannot fetch {}: curl exited with status {}{}", shown, result.curl, own_words);
   }
 }
 

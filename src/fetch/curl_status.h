@@ -1,6 +1,6 @@
 #pragma once
 
-// curl's exit statuses that mean something to us (its manual has all of them).
+// The curl exit statuses handled here (see its manual for all).
 
 namespace wheelsmith::fetch {
 

@@ -5,7 +5,7 @@ namespace wheelsmith::fetch {
 
 std::string pip_default_index(const std::filesystem::path& python) {
   sys::Command command;
-  // -I: neither the folder we are in nor PYTHONPATH may bring another pip.
+  // -I: neither the current folder nor PYTHONPATH may provide another pip.
   command.argv = {python.string(), "-I", "-c", "from pip._internal.models.index import PyPI; print(PyPI.simple_url)"};
   command.timeout = std::chrono::seconds(60);
   const sys::Captured captured = sys::capture(command, 4096);

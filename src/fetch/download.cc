@@ -1,5 +1,5 @@
-// A download is named by what it is: downloads/<sha256>/<file name>. So a file that is there and still has that hash is
-// the right one, whoever fetched it from wherever, and a file that came wrong never gets a name.
+// A download is named by its content: downloads/<sha256>/<file name>. So an existing file with that hash is the right
+// one, wherever it came from, and a wrong file never gets a name.
 
 #include <fmt/format.h>
 
@@ -20,29 +20,28 @@ std::string checked_hash(const std::string& sha256, const std::string& file_name
   const bool hex = hash.find_first_not_of("0123456789abcdef") == std::string::npos;
   if (!hash.empty() && (hash.size() != 64 || !hex)) {
     throw Error(
-        fmt::format("\"{}\", given for {}, is no SHA-256", printable(sha256.substr(0, 80)), printable(file_name)));
+        fmt::format("\"{}\", given for {}, is not a SHA-256", printable(sha256.substr(0, 80)), printable(file_name)));
   }
   return hash;
 }
 
 std::string wrong_hash(const std::string& file_name, const std::string& url, const std::string& wanted,
                        const std::string& found) {
-  return fmt::format(
-      "{} from {} is not the file that was promised: its SHA-256 should be {} and is {}; nothing was kept", file_name,
-      printable(without_credentials(url)), wanted, found);
+  return fmt::format("hash mismatch for {} from {}: expected SHA-256 {}, got {}; the download was discarded", file_name,
+                     printable(without_credentials(url)), wanted, found);
 }
 
 class Downloads {
  public:
   Downloads(store::Store& store, const std::string& file_name) : m_store(store), m_file_name(file_name) {}
 
-  // Where it is, if it is there.
+  // Its path, if it exists.
   [[nodiscard]] std::optional<fs::path> find(const std::string& sha256) const {
     if (sha256.empty()) return std::nullopt;
     const fs::path path = path_of(sha256);
     std::error_code ignored;
     if (!fs::is_regular_file(path, ignored)) return std::nullopt;
-    // One that a disk has damaged is fetched again.
+    // A damaged file is fetched again.
     if (!m_store.has_sha256(path, sha256)) return std::nullopt;
     m_store.mark_used(path.parent_path());
     return path;
@@ -52,11 +51,10 @@ class Downloads {
     return m_store.folder("downloads") / sha256 / m_file_name;
   }
 
-  // Copied, so that whatever happens to the original later does not matter. Its hash is that of the copy.
+  // Copied, so that later changes of the original do not matter. The hash is that of the copy.
   fs::path import_local(const fs::path& source, const std::string& wanted) const {
     std::error_code error;
-    if (!fs::is_regular_file(source, error))
-      throw Error(fmt::format("there is no file {}", printable(source.string())));
+    if (!fs::is_regular_file(source, error)) throw Error(fmt::format("no such file: {}", printable(source.string())));
     const std::string fingerprint = sys::stat_fingerprint(source).value_or("");
     const auto known = m_store.remembered("download", source.string(), fingerprint);
     if (known && (wanted.empty() || wanted == *known)) {
@@ -84,7 +82,8 @@ class Downloads {
 }  // namespace
 
 fs::path Fetcher::download(const std::string& url, const std::string& file_name, const std::string& sha256) {
-  if (!pep::is_safe_file_name(file_name)) throw Error(fmt::format("\"{}\" is no file's name", printable(file_name)));
+  if (!pep::is_safe_file_name(file_name))
+    throw Error(fmt::format("\"{}\" is not a valid file name", printable(file_name)));
   const std::string wanted = checked_hash(sha256, file_name);
   const Downloads downloads(m_store, file_name);
   if (auto path = downloads.find(wanted)) return *path;
@@ -98,19 +97,19 @@ fs::path Fetcher::download(const std::string& url, const std::string& file_name,
   if (m_options.offline) {
     std::error_code ignored;
     const bool damaged = !wanted.empty() && fs::exists(downloads.path_of(wanted), ignored);
-    throw Error(fmt::format("{} {}, and --offline forbids to fetch it{}", file_name,
+    throw Error(fmt::format("{} {}, and --offline forbids downloading it{}", file_name,
                             damaged ? "is damaged in the store" : "is not in the store", damaged ? " again" : ""));
   }
   const store::Lock lock = m_store.lock(store::download_lock("part-" + key));
   const std::string promised = expected();
-  if (auto path = downloads.find(promised)) return *path;  // another has fetched it while we waited
+  if (auto path = downloads.find(promised)) return *path;  // another process has fetched it meanwhile
 
   PartFile part(m_store.folder("downloads") / ("part-" + key), file_name, !promised.empty());
   const bool was_resumed = part.resumed();
   part.fetch(place, m_options);
   std::string found = part.sha256();
   if (!promised.empty() && found != promised && was_resumed) {
-    // The first half may be of a file that has been replaced since.
+    // The first half may be from a file that has been replaced since.
     part.start_anew();
     part.fetch(place, m_options);
     found = part.sha256();

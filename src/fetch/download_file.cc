@@ -16,15 +16,13 @@ void download_file(const std::string& url, const fs::path& target, const std::st
   const std::string name = target.filename().string();
   const std::string place = mirrored(url, options.mirrors);
   const auto wrong = [&](const std::string& found) {
-    return Error(fmt::format(
-        "{} from {} is not the file that was promised: its SHA-256 should be {} and is {}; nothing was kept",
-        printable(name), printable(without_credentials(place)), sha256, found));
+    return Error(fmt::format("hash mismatch for {} from {}: expected SHA-256 {}, got {}; the download was discarded",
+                             printable(name), printable(without_credentials(place)), sha256, found));
   };
   const fs::path folder = target.parent_path() / ("." + name + ".part");
   if (const auto source = local_path(place)) {
     std::error_code error;
-    if (!fs::is_regular_file(*source, error))
-      throw Error(fmt::format("there is no file {}", printable(source->string())));
+    if (!fs::is_regular_file(*source, error)) throw Error(fmt::format("no such file: {}", printable(source->string())));
     sys::make_folders(folder);
     fs::remove(folder / "body", error);
     sys::copy_file(*source, folder / "body");
@@ -35,12 +33,13 @@ void download_file(const std::string& url, const fs::path& target, const std::st
     if (found != sha256) throw wrong(found);
     return;
   }
-  if (options.offline) throw Error(fmt::format("{} is not fetched: --offline", printable(without_credentials(place))));
+  if (options.offline)
+    throw Error(fmt::format("cannot fetch {} with --offline", printable(without_credentials(place))));
   PartFile part(folder, name, true);
   const bool was_resumed = part.resumed();
   part.fetch(place, options, most_bytes);
   std::string found = part.sha256();
-  if (found != sha256 && was_resumed) {  // the first half may be of a file that has been replaced since
+  if (found != sha256 && was_resumed) {  // the first half may be from a file replaced since
     part.start_anew();
     part.fetch(place, options, most_bytes);
     found = part.sha256();

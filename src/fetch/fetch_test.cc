@@ -1,4 +1,4 @@
-// Against a real server on the loopback device and the real curl.
+// Uses a real server on the loopback device and the real curl.
 
 #include "fetch/fetch.h"
 
@@ -62,7 +62,7 @@ class FetchFromServer : public testing::Test {
   fs::path download(const std::string& path, const std::string& sha256) {
     return fetcher().download(url(path), "demo-1.0.tar.gz", sha256);
   }
-  // What the attempt says; it has to fail.
+  // The error message; the call must fail.
   template <class Action>
   static std::string failure(const Action& action) {
     try {
@@ -96,7 +96,7 @@ class FetchFromServer : public testing::Test {
   FetchOptions m_options;
 };
 
-TEST_F(FetchFromServer, PagesAsHtmlAndJson) {
+TEST_F(FetchFromServer, ReadsHtmlAndJsonPages) {
   m_options.index.extra_index_urls = {url("/json/"), url("/nothing")};
   Fetcher fetcher(m_store, m_options);
   const pep::ProjectPage& page = fetcher.project("Demo");
@@ -109,14 +109,14 @@ TEST_F(FetchFromServer, PagesAsHtmlAndJson) {
   EXPECT_TRUE(fetcher.warnings().empty());
 }
 
-TEST_F(FetchFromServer, AProjectThatIsNowhere) {
+TEST_F(FetchFromServer, ReportsAMissingProject) {
   const std::string why = failure([&] { fetcher().project("absent"); });
-  EXPECT_EQ(why, "there is no project absent in " + url("/simple"));
-  EXPECT_NE(failure([&] { fetcher().project("../x"); }).find("no project's name"), std::string::npos);
+  EXPECT_EQ(why, "no project absent in " + url("/simple"));
+  EXPECT_NE(failure([&] { fetcher().project("../x"); }).find("not a valid project name"), std::string::npos);
   EXPECT_EQ(fetcher().find_project("absent"), nullptr);
 }
 
-TEST_F(FetchFromServer, AnIndexThatFailsIsPassedOverWhenOthersKnow) {
+TEST_F(FetchFromServer, SkipsAFailingIndexWhenAnotherAnswers) {
   m_options.index.extra_index_urls = {url("/forbidden")};
   Fetcher one(m_store, m_options);
   EXPECT_EQ(one.project("demo").files.size(), 1U);
@@ -126,9 +126,9 @@ TEST_F(FetchFromServer, AnIndexThatFailsIsPassedOverWhenOthersKnow) {
   EXPECT_NE(failure([&] { one.find_project("absent"); }).find("403"), std::string::npos);
 }
 
-TEST_F(FetchFromServer, CredentialsOfTheIndexAreUsedAndNotShown) {
+TEST_F(FetchFromServer, UsesButHidesIndexCredentials) {
   m_options.index.index_url = url("/secret");
-  EXPECT_NE(failure([&] { fetcher().project("demo"); }).find("wants a user and a password"), std::string::npos);
+  EXPECT_NE(failure([&] { fetcher().project("demo"); }).find("requires a user and a password"), std::string::npos);
   m_options.index.index_url.insert(std::string("http://").size(), "me:p%40ss@");
   Fetcher known(m_store, m_options);
   const pep::ProjectFile file = known.project("demo").files.at(0);
@@ -153,7 +153,7 @@ TEST_F(FetchFromServer, DownloadsOnceAndKeeps) {
   EXPECT_EQ(stored_files(), 1U);
 }
 
-TEST_F(FetchFromServer, ADamagedDownloadIsFetchedAgain) {
+TEST_F(FetchFromServer, RefetchesADamagedDownload) {
   const fs::path path = download("/files/damaged", s_server->sha256);
   for (const bool whole : {true, false}) {
     const std::string text = sys::read_file(path);
@@ -168,46 +168,46 @@ TEST_F(FetchFromServer, ADamagedDownloadIsFetchedAgain) {
   EXPECT_EQ(stored_files(), 1U);
 }
 
-TEST_F(FetchFromServer, Offline) {
+TEST_F(FetchFromServer, FetchesNothingOffline) {
   m_options.offline = true;
   EXPECT_NE(download_failure("/files/offline").find("--offline"), std::string::npos);
   EXPECT_NE(failure([&] { fetcher().project("demo"); }).find("--offline"), std::string::npos);
 }
 
-TEST_F(FetchFromServer, AWrongHashKeepsNothing) {
+TEST_F(FetchFromServer, DiscardsAFileWithAWrongHash) {
   const std::string wrong(64, '0');
   const std::string why = failure([&] { download("/files/b", wrong); });
   EXPECT_NE(why.find(wrong), std::string::npos) << why;
   EXPECT_NE(why.find(s_server->sha256), std::string::npos) << why;
   EXPECT_EQ(stored_files(), 0U);
-  EXPECT_NE(failure([&] { download("/files/b", "12"); }).find("no SHA-256"), std::string::npos);
-  EXPECT_NE(failure([&] { fetcher().download(url("/files/b"), "../x", ""); }).find("no file's name"),
+  EXPECT_NE(failure([&] { download("/files/b", "12"); }).find("not a SHA-256"), std::string::npos);
+  EXPECT_NE(failure([&] { fetcher().download(url("/files/b"), "../x", ""); }).find("not a valid file name"),
             std::string::npos);
 }
 
-TEST_F(FetchFromServer, WithoutAHashTheFirstOneIsRemembered) {
+TEST_F(FetchFromServer, RemembersTheFirstHashWithoutAnExpectedOne) {
   const fs::path path = download("/files/c", "");
   EXPECT_EQ(download("/files/c", ""), path);
   EXPECT_EQ(requests("/files/c").size(), 1U);
 }
 
-TEST_F(FetchFromServer, WhatBreaksOffGoesOnWhereItWas) {
+TEST_F(FetchFromServer, ResumesABrokenDownload) {
   const fs::path path = download("/cut/a", s_server->sha256);
   EXPECT_EQ(fs::file_size(path), 1U << 20);
   EXPECT_EQ(requests("/cut/a"), (std::vector<std::string>{"-", "bytes=524288-"}));
 }
 
-TEST_F(FetchFromServer, ThePartOfAnEarlierRunIsUsed) {
+TEST_F(FetchFromServer, ResumesThePartOfAnEarlierRun) {
   m_options.index.retries = 0;
   EXPECT_NE(download_failure("/half/a").find("broke off"), std::string::npos);
   EXPECT_NE(download_failure("/half/a").find("503"), std::string::npos);
   EXPECT_EQ(requests("/half/a"), (std::vector<std::string>{"-", "bytes=524288-"}));
-  // The same place by a mirror that knows better.
+  // The same file through a working mirror.
   m_options.mirrors = {{url("/half"), url("/files")}};
   EXPECT_TRUE(fs::exists(download("/half/a", s_server->sha256)));
 }
 
-TEST_F(FetchFromServer, AStalePartIsThrownAway) {
+TEST_F(FetchFromServer, DiscardsAStalePart) {
   m_options.index.retries = 0;
   for (const std::string path : {"/files/stale", "/norange/stale"}) {
     const std::string key = to_hex(sha256(Bytes(url(path) + "\n" + s_server->sha256))).substr(0, 32);
@@ -221,7 +221,7 @@ TEST_F(FetchFromServer, AStalePartIsThrownAway) {
   }
 }
 
-TEST_F(FetchFromServer, TwoAtOnceFetchItOnce) {
+TEST_F(FetchFromServer, FetchesOnceForConcurrentCalls) {
   fs::path paths[2];
   const auto fetch = [&](std::size_t i) {
     store::Store store(m_store.root());
@@ -235,16 +235,16 @@ TEST_F(FetchFromServer, TwoAtOnceFetchItOnce) {
   EXPECT_EQ(requests("/files/two").size(), 1U);
 }
 
-TEST_F(FetchFromServer, Redirects) {
+TEST_F(FetchFromServer, FollowsRedirects) {
   EXPECT_EQ(get(url("/redirect/simple/demo/"), m_options).url, url("/simple/demo/"));
-  EXPECT_NE(download_failure("/loop").find("without end"), std::string::npos);
+  EXPECT_NE(download_failure("/loop").find("too many redirects"), std::string::npos);
   const std::string why = download_failure("/escape");
   EXPECT_NE(why.find("not followed"), std::string::npos) << why;
   EXPECT_TRUE(fs::exists(download("/redirect/redirect/files/d", s_server->sha256)));
 }
 
-TEST_F(FetchFromServer, FailuresInWords) {
-  EXPECT_NE(download_failure("/absent").find("is not there (HTTP 404)"), std::string::npos);
+TEST_F(FetchFromServer, ExplainsFailures) {
+  EXPECT_NE(download_failure("/absent").find("not found (HTTP 404)"), std::string::npos);
   EXPECT_NE(download_failure("/forbidden/x").find("HTTP 403"), std::string::npos);
   EXPECT_NE(download_failure("/broken/x").find("HTTP 500"), std::string::npos);
   EXPECT_EQ(requests("/broken/x").size(), 2U);
@@ -253,7 +253,7 @@ TEST_F(FetchFromServer, FailuresInWords) {
   EXPECT_EQ(stored_files(), 1U);
 }
 
-TEST_F(FetchFromServer, ASlowServerIsGivenUp) {
+TEST_F(FetchFromServer, TimesOutOnASlowServer) {
   m_options.index.timeout_seconds = 1;
   m_options.index.retries = 0;
   const auto begin = std::chrono::steady_clock::now();
@@ -261,16 +261,16 @@ TEST_F(FetchFromServer, ASlowServerIsGivenUp) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
 }
 
-TEST_F(FetchFromServer, AnEndlessPageIsCutOff) {
-  EXPECT_NE(failure([&] { get(url("/endless"), m_options); }).find("larger than"), std::string::npos);
+TEST_F(FetchFromServer, LimitsAnEndlessPage) {
+  EXPECT_NE(failure([&] { get(url("/endless"), m_options); }).find("too large"), std::string::npos);
 }
 
-TEST_F(FetchFromServer, StopsWhenTold) {
+TEST_F(FetchFromServer, StopsOnRequest) {
   m_options.stop = [] { return true; };
-  EXPECT_NE(download_failure("/slow/stop").find("stopped"), std::string::npos);
+  EXPECT_NE(download_failure("/slow/stop").find("interrupted"), std::string::npos);
 }
 
-TEST_F(FetchFromServer, NoServerAtAll) {
+TEST_F(FetchFromServer, ReportsAnUnreachableServer) {
   m_options.index.retries = 0;
   const std::string why = failure([&] { get("http://127.0.0.1:1/x", m_options); });
   EXPECT_NE(why.find("no network, or the server is down"), std::string::npos) << why;
@@ -289,7 +289,7 @@ class FetchFromFolder : public testing::Test {
   store::Store m_store{m_folder.path() / "store"};
 };
 
-TEST_F(FetchFromFolder, FindLinksAndFileIndexes) {
+TEST_F(FetchFromFolder, ReadsFindLinksAndFileIndexes) {
   write("wheels #1/demo-1.0-py3-none-any.whl", "one");
   write("wheels #1/demo-1.0+a.tar.gz", "two");
   write("wheels #1/demolition-1.0.tar.gz", "no");
@@ -298,7 +298,7 @@ TEST_F(FetchFromFolder, FindLinksAndFileIndexes) {
   write("simple/demo/index.html", "<a href='../../files/demo-3.0.tar.gz'>x</a>");
   write("plain/demo/demo-4.0.tar.gz", "five");
   FetchOptions options;
-  options.offline = true;  // what is here is not the network
+  options.offline = true;  // local files are not the network
   options.index.index_url = "file://" + at("simple");
   options.index.extra_index_urls = {at("plain")};
   options.index.find_links = {at("wheels #1"), "file://" + at("links/page.html"), at("files/demo-2.0.tar.gz")};
@@ -315,13 +315,13 @@ TEST_F(FetchFromFolder, FindLinksAndFileIndexes) {
   }
   EXPECT_THROW(fetcher.download(page.files[3].url, page.files[3].name, ""), Error);
   EXPECT_THROW(fetcher.download(page.files[0].url, page.files[0].name, std::string(64, '0')), Error);
-  // A file that changed is another file.
+  // A changed file is a different file.
   const fs::path before = fetcher.download(page.files[2].url, page.files[2].name, "");
   write("files/demo-2.0.tar.gz", "changed since");
   EXPECT_NE(fetcher.download(page.files[2].url, page.files[2].name, ""), before);
 }
 
-TEST(ContentLength, OfTheLastAnswer) {
+TEST(ContentLength, IsThatOfTheLastResponse) {
   EXPECT_EQ(content_length("HTTP/1.1 302 x\r\nContent-Length: 5\r\n\r\nHTTP/1.1 200 OK\r\ncontent-LENGTH:  77 \r\n"),
             77U);
   EXPECT_EQ(content_length("HTTP/1.1 302 x\r\nContent-Length: 5\r\n\r\nHTTP/1.1 200 OK\r\n"), 0U);

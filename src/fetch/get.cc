@@ -22,7 +22,7 @@ Response get_local(const fs::path& path, const std::string& url) {
   response.url = url;
   fs::path file = path;
   if (sys::is_folder(file)) {
-    // Relative links count from inside the folder.
+    // Relative links are resolved inside the folder.
     if (!response.url.ends_with('/')) response.url += '/';
     file /= "index.html";
   }
@@ -40,7 +40,7 @@ Response get(const std::string& wanted, const FetchOptions& options, const std::
   const std::string url = mirrored(wanted, options.mirrors);
   if (const auto path = local_path(url)) return get_local(*path, url);
   if (options.offline) {
-    throw Error(fmt::format("{} is not fetched: --offline", printable(without_credentials(url))));
+    throw Error(fmt::format("cannot fetch {} with --offline", printable(without_credentials(url))));
   }
   const sys::TempDir folder;
   Transfer transfer;

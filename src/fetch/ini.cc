@@ -1,13 +1,13 @@
-// pip.conf is read by Python's configparser, whose rules are found nowhere else:
+// Python's configparser reads pip.conf, with its own rules:
 //
 //   [global]
 //   index-url = https://index.example/simple     a key ends at the first '=' or ':'
-//   find-links =                                  a line that is indented deeper than its key goes on with the value,
-//       /srv/wheels                               also behind empty lines and comments
+//   find-links =                                  a line indented deeper than its key continues the value,
+//       /srv/wheels                               also after empty lines and comments
 //       # old: /mnt/wheels
 //       https://index.example/links.html
 //
-// Comments are whole lines that begin with '#' or ';'. Blanks around keys and values do not count.
+// Comments are whole lines that begin with '#' or ';'. Blanks around keys and values are ignored.
 
 #include "fetch/ini.h"
 
@@ -52,7 +52,7 @@ class IniReader {
 
   std::vector<IniEntry> finish() {
     for (IniEntry& entry : m_entries) {
-      // Only the end: a value whose first line is empty begins with '\n', as in Python.
+      // Only at the end: a value whose first line is empty begins with '\n', as in Python.
       while (!entry.value.empty() && (entry.value.back() == '\n' || entry.value.back() == ' ')) entry.value.pop_back();
     }
     return std::move(m_entries);
@@ -60,9 +60,9 @@ class IniReader {
 
  private:
   void add_key(std::string_view text) {
-    if (!m_section) fail("there is no [section] in front of this line");
+    if (!m_section) fail("no [section] before this line");
     const std::size_t mark = text.find_first_of("=:");
-    if (mark == std::string_view::npos) fail("this is neither a [section] nor \"key = value\"");
+    if (mark == std::string_view::npos) fail("expected a [section] or \"key = value\"");
     const std::string_view key = trim(text.substr(0, mark));
     if (key.empty()) fail("the key is missing");
     m_entries.push_back({*m_section, to_lower(key), std::string(trim(text.substr(mark + 1))), m_line});

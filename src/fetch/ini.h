@@ -12,11 +12,11 @@ namespace wheelsmith::fetch {
 struct IniEntry {
   std::string section;
   std::string key;    // lower case
-  std::string value;  // lines of a long value with '\n' between them
+  std::string value;  // lines of a long value joined with '\n'
   std::size_t line = 0;
 };
 
-// In the order written; of a repeated key the last counts, where Python would give up. Throws Error "FILE:LINE: …".
+// In the order written; for a repeated key the last one wins, where Python would fail. Throws Error "FILE:LINE: …".
 std::vector<IniEntry> parse_ini(std::string_view text, std::string_view file_name);
 
 }  // namespace wheelsmith::fetch

@@ -99,7 +99,7 @@ void PartFile::fetch(const std::string& url, const FetchOptions& options, std::u
       start_anew();
       continue;
     }
-    // A line that breaks every now and then is no reason to give up as long as something comes.
+    // An unreliable connection may continue as long as it makes progress.
     if (size() > m_begin && m_resumable && tries < k_most_tries) retry = 0;
     if (m_no_room || !wait_for_retry(retry++, result, options)) fail(result, url, options);
   }
@@ -126,9 +126,9 @@ void PartFile::fail(const Transferred& result, const std::string& url, const Fet
   const std::uint64_t room = sys::free_disk_bytes(m_folder);
   if (size() == 0) discard();
   if (m_no_room || (result.curl == k_write_failed && room < k_spare_bytes)) {
-    throw Error(fmt::format("no space left for {}: {} are free in {}{}; `wheelsmith store gc` makes room", m_what,
+    throw Error(fmt::format("no space left for {}: {} free in {}{}; `wheelsmith store gc` frees space", m_what,
                             human_bytes(room), m_folder.parent_path().string(),
-                            m_total == 0 ? "" : fmt::format(", and it has {}", human_bytes(m_total))));
+                            m_total == 0 ? "" : fmt::format(", {} needed", human_bytes(m_total))));
   }
   throw Error(failure_text(result, url, options));
 }

@@ -10,25 +10,25 @@
 
 namespace wheelsmith::fetch {
 
-// A download on its way: PART/body, which outlives us, so that the next try goes on at its end. Whoever makes one holds
-// its lock.
+// A download in progress: PART/body, which outlives the process, so that the next attempt resumes at its end. The
+// caller holds its lock.
 class PartFile {
  public:
-  // `what` is for progress and messages. Where `resumable` is not set (there is no hash to prove that the two halves
-  // are of one whole) it starts anew every time.
+  // `what` is for progress and messages. Without `resumable` (no hash proves that both halves belong together) it
+  // starts over every time.
   PartFile(std::filesystem::path folder, std::string what, bool resumable);
 
-  // To the end, with retries; throws Error in words. What came stays for the next time.
+  // Completes the download, with retries; throws an Error for users. Received bytes stay for the next attempt.
   // `most_bytes` 0: no limit.
   void fetch(const std::string& url, const FetchOptions& options, std::uint64_t most_bytes = 0);
   [[nodiscard]] const std::filesystem::path& body() const { return m_body; }
   [[nodiscard]] std::string sha256() const;
-  // Whether some of it is from an earlier try.
+  // Whether some of it is from an earlier attempt.
   [[nodiscard]] bool resumed() const { return m_resumed; }
   void start_anew();
-  // Nothing of it stays.
+  // Removes everything.
   void discard();
-  // Synced and renamed; the part's folder is gone then.
+  // Syncs and renames; removes the part's folder.
   void publish(const std::filesystem::path& target);
 
  private:
@@ -40,15 +40,15 @@ class PartFile {
   std::string m_what;
   bool m_resumable;
   bool m_resumed = false;
-  std::uint64_t m_begin = 0;  // where this try began
-  std::uint64_t m_total = 0;  // 0: not known
+  std::uint64_t m_begin = 0;  // where this attempt began
+  std::uint64_t m_total = 0;  // 0: unknown
   bool m_no_room = false;
 };
 
 std::string sha256_of_file(const std::filesystem::path& file);
-// Makes the file's bytes durable, then gives it the name; the target's folder is made.
+// Makes the file's bytes durable, then renames it; creates the target's folder.
 void sync_and_rename(const std::filesystem::path& file, const std::filesystem::path& target);
-// The Content-Length of the last answer in what curl dumped, or 0.
+// The Content-Length of the last response in curl's header dump, or 0.
 std::uint64_t content_length(std::string_view headers);
 
 }  // namespace wheelsmith::fetch

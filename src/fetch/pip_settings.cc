@@ -1,13 +1,13 @@
-// Where pip looks for its settings, later ones over earlier ones:
+// Where pip reads its settings, later ones override earlier ones:
 //
 //   global   $XDG_CONFIG_DIRS (or /etc/xdg) /pip/pip.conf, /etc/pip.conf
-//   user     ~/.pip/pip.conf, $XDG_CONFIG_HOME (or ~/.config) /pip/pip.conf; not read where PIP_CONFIG_FILE is there
+//   user     ~/.pip/pip.conf, $XDG_CONFIG_HOME (or ~/.config) /pip/pip.conf; not read if PIP_CONFIG_FILE exists
 //   site     PREFIX/pip.conf of the environment
-//   env      the file that PIP_CONFIG_FILE names; /dev/null there means: no files at all
+//   env      the file that PIP_CONFIG_FILE names; /dev/null there means no files at all
 //   PIP_*    variables
 //
-// Of all files together [global] counts less than the section of the command. Values that are lists have blanks or
-// lines between their parts; a later list replaces an earlier one. Empty values count as not set.
+// Across all files, the command's section overrides [global]. Lists are separated by blanks or lines; a later list
+// replaces an earlier one. Empty values count as not set.
 
 #include <fmt/format.h>
 
@@ -116,15 +116,15 @@ bool flag_of(const Values& values, const char* key) {
   for (const std::string_view no : {"", "n", "no", "f", "false", "off", "0"}) {
     if (word == no) return false;
   }
-  throw Error(fmt::format("pip's setting {} is \"{}\", which is neither yes nor no", key, printable(word)));
+  throw Error(fmt::format("pip's setting {} is \"{}\"; expected yes or no", key, printable(word)));
 }
 
-// Whole numbers; a fraction behind them (pip takes "15.5" for a timeout) is dropped.
+// Whole numbers; a fraction (pip accepts "15.5" as a timeout) is dropped.
 int number_of(const Values& values, const char* key, int fallback) {
   const std::string text = text_of(values, key);
   if (text.empty()) return fallback;
   const auto number = to_number(std::string_view(text).substr(0, text.find('.')));
-  if (!number) throw Error(fmt::format("pip's setting {} is \"{}\", which is no number", key, printable(text)));
+  if (!number) throw Error(fmt::format("pip's setting {} is \"{}\"; expected a number", key, printable(text)));
   return static_cast<int>(std::min<std::uint64_t>(*number, 86'400));
 }
 

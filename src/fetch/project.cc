@@ -1,6 +1,6 @@
-// A project's files, from everywhere that pip would look: the index, the extra indexes and find-links count the same,
-// and whoever has the newest version wins. An index that cannot be reached is an error only when nobody else knows the
-// project, as with pip; what was passed over is kept for a warning.
+// A project's files, from every place that pip would search: the index, the extra indexes and find-links have equal
+// rank, and the newest version wins. As with pip, an unreachable index is an error only when no other one has the
+// project; skipped indexes are reported as a warning.
 
 #include <fmt/format.h>
 
@@ -54,7 +54,7 @@ std::vector<pep::ProjectFile> folder_files(const fs::path& folder) {
       files.push_back(local_file(entry->path()));
     }
   }
-  if (error) throw Error(fmt::format("the folder {} cannot be read: {}", folder.string(), error.message()));
+  if (error) throw Error(fmt::format("cannot read the folder {}: {}", folder.string(), error.message()));
   std::sort(files.begin(), files.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
   return files;
 }
@@ -71,13 +71,13 @@ pep::ProjectPage parse_page(const Response& response) {
   }
 }
 
-// An index's page of the project; nothing where it has none.
+// An index's page of the project; nothing if it has none.
 std::optional<std::vector<pep::ProjectFile>> index_files(const std::string& index, const std::string& project,
                                                          const FetchOptions& options) {
   const std::string url = index + (index.ends_with('/') ? "" : "/") + project + "/";
   const auto path = local_path(mirrored(url, options.mirrors));
   std::error_code ignored;
-  // A folder of files without a page is an index, too.
+  // A folder of files without a page also counts as an index.
   if (path && sys::is_folder(*path) && !fs::exists(*path / "index.html", ignored)) return folder_files(*path);
   const Response response = get(path ? file_url(*path) : url, options, {k_accept});
   if (response.status == 404 || response.status == 410) return std::nullopt;
@@ -90,7 +90,7 @@ std::optional<std::vector<pep::ProjectFile>> index_files(const std::string& inde
   return parse_page(response).files;
 }
 
-// A find-links entry: a folder, a page, or a single file; here or elsewhere.
+// A find-links entry: a folder, a page, or a single file; local or remote.
 std::vector<pep::ProjectFile> linked_files(const std::string& link, const FetchOptions& options) {
   const auto path = local_path(mirrored(link, options.mirrors));
   if (path && sys::is_folder(*path)) return folder_files(*path);
@@ -99,12 +99,12 @@ std::vector<pep::ProjectFile> linked_files(const std::string& link, const FetchO
   single.name = name;
   if (single.is_wheel() || single.is_sdist()) {
     if (path) return fs::exists(*path) ? std::vector{local_file(*path)} : std::vector<pep::ProjectFile>{};
-    // As a page of one link: its hash is read as any other's.
+    // As a page with one link: its hash is read like any other.
     return pep::parse_project_html("<a href=\"" + pep::percent_encoded(link) + "\">", "").files;
   }
   const Response response = get(path ? file_url(*path) : link, options, {k_accept});
   if (response.status >= 400) {
-    throw Error(fmt::format("find-links {} is not there", printable(without_credentials(link))));
+    throw Error(fmt::format("find-links {} does not exist", printable(without_credentials(link))));
   }
   return parse_page(response).files;
 }
@@ -132,16 +132,16 @@ const pep::ProjectPage& Fetcher::project(std::string_view wanted) {
   const std::string name = pep::normalized_name(wanted);
   throw Error(
       asked.empty()
-          ? fmt::format("{} is nowhere to be looked for: no index is set, and no Python with pip was found", name)
-          : fmt::format("there is no project {} in {}", name, join(asked, ", ")));
+          ? fmt::format("cannot look up {}: no package index is configured, and no Python with pip was found", name)
+          : fmt::format("no project {} in {}", name, join(asked, ", ")));
 }
 
 const pep::ProjectPage* Fetcher::find_project(std::string_view wanted) {
-  if (!pep::is_valid_name(wanted)) throw Error(fmt::format("\"{}\" is no project's name", printable(wanted)));
+  if (!pep::is_valid_name(wanted)) throw Error(fmt::format("\"{}\" is not a valid project name", printable(wanted)));
   const std::string name = pep::normalized_name(wanted);
   if (const auto known = m_pages.find(name); known != m_pages.end()) return &known->second;
   pep::ProjectPage page{.name = name, .files = {}};
-  std::set<std::pair<std::string, std::string>> seen;  // the same file is often in two places
+  std::set<std::pair<std::string, std::string>> seen;  // the same file is often listed twice
   std::vector<std::string> failures;
   const auto add = [&](const auto& files_of) {
     try {

@@ -9,10 +9,10 @@ namespace wheelsmith::fetch {
 
 namespace {
 
-// The status of the answer, whatever it is.
+// The status of the response, also of a refusal.
 int status_of(const Transfer& transfer, const FetchOptions& options) {
   if (options.offline)
-    throw Error(fmt::format("{} is not reached: --offline", printable(without_credentials(transfer.url))));
+    throw Error(fmt::format("cannot connect to {}: --offline is set", printable(without_credentials(transfer.url))));
   Transferred result = transfer_once(transfer, options);
   for (int retry = 0; wait_for_retry(retry, result, options); ++retry) result = transfer_once(transfer, options);
   if (!result.good() && (result.status < 400 || result.stopped))

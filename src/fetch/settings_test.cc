@@ -18,8 +18,8 @@ std::string shown(const std::vector<IniEntry>& entries) {
   return text;
 }
 
-// Every expectation is what Python's RawConfigParser gives.
-TEST(Ini, AsConfigparserReadsIt) {
+// Every expectation is the result of Python's RawConfigParser.
+TEST(Ini, MatchesConfigparser) {
   struct Row {
     const char *text, *entries;
   };
@@ -58,14 +58,14 @@ class PipSettings : public testing::Test {
   [[nodiscard]] IndexSettings read(const sys::Environment& more) const {
     sys::Environment environment{{"HOME", at("home")}, {"XDG_CONFIG_DIRS", at("xdg")}};
     for (const auto& [name, value] : more) environment[name] = value;
-    // The machine's own /etc/pip.conf cannot be moved out of the way: what it may set is set again by each test.
+    // The machine's own /etc/pip.conf cannot be disabled: each test overrides what it may set.
     return read_pip_settings(environment, m_folder.path() / "site");
   }
 
   sys::TempDir m_folder;
 };
 
-TEST_F(PipSettings, LaterPlacesCountMore) {
+TEST_F(PipSettings, LaterFilesOverrideEarlierOnes) {
   write("xdg/pip/pip.conf",
         "[global]\ntimeout = 1\nretries = 1\nproxy = global\nclient-cert = global\ncert = global\n");
   write("home/.pip/pip.conf", "[global]\nretries = 2\nproxy = legacy\nclient_cert = legacy\ncert = legacy\n");
@@ -82,13 +82,13 @@ TEST_F(PipSettings, LaterPlacesCountMore) {
   settings = read({{"PIP_CONFIG_FILE", at("own.conf")}, {"PIP_CERT", ""}});
   EXPECT_EQ(settings.client_cert, "own");
   EXPECT_EQ(settings.cert, "site");
-  EXPECT_EQ(settings.proxy, "global");  // the user's files are left out then
+  EXPECT_EQ(settings.proxy, "global");  // the user's files are ignored then
 
   settings = read({{"PIP_CONFIG_FILE", "/dev/null"}});
   EXPECT_EQ(settings, IndexSettings{});
 }
 
-TEST_F(PipSettings, ListsFlagsAndSections) {
+TEST_F(PipSettings, ReadsListsFlagsAndSections) {
   write("home/x/pip/pip.conf",
         "[global]\nfind-links =\n    ~/wheels\n    https://a/links.html\nindex-url = https://a/simple\nno-index = no\n"
         "[install]\nextra-index-url = https://b/simple https://c/simple\n[download]\nno-index = yes\n"
@@ -108,7 +108,7 @@ TEST_F(PipSettings, ListsFlagsAndSections) {
   EXPECT_THROW(read({{"PIP_NO_INDEX", "perhaps"}}), Error);
 }
 
-TEST(FetchUrl, WithoutCredentials) {
+TEST(FetchUrl, RemovesCredentials) {
   struct Row {
     const char *url, *shown;
   };
@@ -123,7 +123,7 @@ TEST(FetchUrl, WithoutCredentials) {
   }
 }
 
-TEST(FetchUrl, CredentialsGoToTheirOriginOnly) {
+TEST(FetchUrl, SendsCredentialsToTheirOriginOnly) {
   IndexSettings settings;
   settings.index_url = "https://me:p%40ss@a.example/simple";
   settings.extra_index_urls = {"http://you:x@b.example:8080/"};
@@ -136,7 +136,7 @@ TEST(FetchUrl, CredentialsGoToTheirOriginOnly) {
   EXPECT_EQ(credentials_for("https://own:1@a.example/", settings), "own:1");
 }
 
-TEST(FetchUrl, LocalPaths) {
+TEST(FetchUrl, ReadsLocalPaths) {
   EXPECT_EQ(local_path("file:///a%20b/c#sha256=1"), fs::path("/a b/c"));
   EXPECT_EQ(local_path("file://localhost/a"), fs::path("/a"));
   EXPECT_EQ(local_path("/a/b"), fs::path("/a/b"));
@@ -145,7 +145,7 @@ TEST(FetchUrl, LocalPaths) {
   EXPECT_THROW(local_path("file:///a%00b"), Error);
 }
 
-TEST(FetchUrl, TheLongestMirrorCounts) {
+TEST(FetchUrl, UsesTheLongestMirror) {
   const std::map<std::string, std::string> mirrors{
       {"https://a/", "https://m/all/"}, {"https://a/x", "/srv/x"}, {"https://a/x/y", "file:///srv/y"}};
   EXPECT_EQ(mirrored("https://a/q/1", mirrors), "https://m/all/q/1");
@@ -155,7 +155,7 @@ TEST(FetchUrl, TheLongestMirrorCounts) {
   EXPECT_EQ(mirrored("https://ab/x", mirrors), "https://ab/x");
 }
 
-TEST(CurlConfig, HoldsAllAndEscapesIt) {
+TEST(CurlConfig, ContainsEverythingEscaped) {
   FetchOptions options;
   options.index.proxy = "http://p:w@proxy:3128";
   options.index.cert = "/no/such\"\\file";
@@ -182,7 +182,7 @@ TEST(CurlConfig, HoldsAllAndEscapesIt) {
   EXPECT_THROW(curl_config(transfer, options), Error);
 }
 
-TEST(CurlOutput, StatusUrlAndType) {
+TEST(CurlOutput, HasStatusUrlAndType) {
   Transferred result;
   read_curl_output(
       "curl: (22) The requested URL returned error: 404\nwheelsmith-transfer 404 http://a/b text/html; x=Y\n", result);
@@ -192,7 +192,7 @@ TEST(CurlOutput, StatusUrlAndType) {
   EXPECT_EQ(result.message, "curl: (22) The requested URL returned error: 404");
 }
 
-TEST(CurlFailure, InWords) {
+TEST(CurlFailure, IsExplained) {
   struct Row {
     int curl, status;
     const char* part;
@@ -202,16 +202,16 @@ TEST(CurlFailure, InWords) {
                          {7, 0, "no network", true},
                          {5, 0, "the proxy's name", true},
                          {28, 0, "did not answer within 15 s", true},
-                         {18, 200, "broke off before its end", true},
+                         {18, 200, "broke off", true},
                          {60, 0, "PIP_CERT", false},
                          {77, 0, "PIP_CERT", false},
-                         {47, 302, "redirects without end", false},
-                         {23, 200, "cannot be written", false},
-                         {99, 0, "curl ends with status 99", false},
-                         {22, 401, "wants a user and a password", false},
-                         {22, 403, "may not be read", false},
-                         {22, 404, "is not there", false},
-                         {22, 429, "so many requests", true},
+                         {47, 302, "too many redirects", false},
+                         {23, 200, "cannot write", false},
+                         {99, 0, "curl exited with status 99", false},
+                         {22, 401, "requires a user and a password", false},
+                         {22, 403, "denied", false},
+                         {22, 404, "not found", false},
+                         {22, 429, "too many requests", true},
                          {22, 502, "HTTP 502", true}}) {
     Transferred result;
     result.curl = row.curl;

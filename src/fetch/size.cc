@@ -19,10 +19,10 @@ std::optional<std::uint64_t> remote_size(const std::string& wanted, const FetchO
   transfer.head = true;
   try {
     if (!transfer_once(transfer, options).good()) return std::nullopt;
-  } catch (const Error&) {  // the download reports what is wrong
+  } catch (const Error&) {  // the download will report the problem
     return std::nullopt;
   }
-  // Each redirect has headers of its own; the last ones are the file's.
+  // Each redirect has its own headers; the last ones belong to the file.
   std::optional<std::uint64_t> size;
   const std::string headers = sys::read_file_if_there(transfer.response_headers, 1 << 20).value_or("");
   constexpr std::string_view k_length = "content-length:";

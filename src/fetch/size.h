@@ -8,8 +8,8 @@
 
 namespace wheelsmith::fetch {
 
-// How large a file is, by asking its server for the headers only. Nothing where the server does not tell, does not
-// answer, or must not be asked (--offline): a size is never worth a failure.
+// A file's size, from its server's headers only. Nothing when the server does not send it, does not answer, or must not
+// be contacted (--offline): a size is never worth a failure.
 std::optional<std::uint64_t> remote_size(const std::string& url, const FetchOptions& options);
 
 }  // namespace wheelsmith::fetch

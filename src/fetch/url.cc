@@ -81,12 +81,12 @@ std::optional<std::filesystem::path> local_path(std::string_view url) {
     const std::size_t slash = std::min(path.find('/'), path.size());
     const std::string host = to_lower(path.substr(0, slash));
     if (!host.empty() && host != "localhost") {
-      throw Error("the URL " + printable(url) + " names a file of another machine");
+      throw Error("the URL " + printable(url) + " refers to a file on another machine");
     }
     path.remove_prefix(slash);
   }
   std::string decoded = pep::percent_decoded(path);
-  if (decoded.find('\0') != std::string::npos) throw Error("the URL " + printable(url) + " names no file");
+  if (decoded.find('\0') != std::string::npos) throw Error("the URL " + printable(url) + " is not a valid file name");
   return std::filesystem::path(std::move(decoded));
 }
 
@@ -95,7 +95,7 @@ std::string mirrored(const std::string& url, const std::map<std::string, std::st
   for (const auto& mirror : mirrors) {
     const std::string& prefix = mirror.first;
     if (prefix.empty() || !url.starts_with(prefix)) continue;
-    // "https://a/b" stands for "https://a/b/c", not for "https://a/bc" or "https://a.evil".
+    // "https://a/b" matches "https://a/b/c", not "https://a/bc" or "https://a.evil".
     const bool whole = prefix.ends_with('/') || url.size() == prefix.size() || url[prefix.size()] == '/';
     if (whole && (best == nullptr || prefix.size() > best->first.size())) best = &mirror;
   }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -33,13 +34,13 @@ std::string new_id() {
   ::gmtime_r(&time.tv_sec, &utc);
   std::array<char, 32> text{};
   ::strftime(text.data(), text.size(), "%Y%m%d-%H%M%S", &utc);
-  // Who knows it can speak for the build: nobody is to guess it.
+  // Its holder can act for the build, so it must not be guessable.
   std::uint64_t secret = 0;
-  if (::getrandom(&secret, sizeof secret, 0) != sizeof secret) throw Error("the kernel has no random numbers");
+  if (::getrandom(&secret, sizeof secret, 0) != sizeof secret) throw Error("the kernel provides no random numbers");
   return fmt::format("{}-{:03}-{}-{:016x}", text.data(), time.tv_nsec / 1'000'000, ::getpid(), secret);
 }
 
-// "-j8", "-j 8", "--jobs=8" among make's words; nothing when it says nothing, 0 for -j without a number.
+// "-j8", "-j 8", "--jobs=8" in MAKEFLAGS; nothing without one, 0 for -j without a number.
 std::optional<unsigned> jobs_in_makeflags(std::string_view text) {
   const std::vector<std::string_view> words = split(text, ' ');
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -71,10 +72,10 @@ struct GovernedBuild::State {
   double tried_at = 0;
   std::optional<cache::Broker> broker;
 
-  // A cache that cannot be used is no reason not to build. "" or why there is none.
+  // A build without a usable cache still works. "" or why there is none.
   std::string open_cache() {
     if (!options.cache.enabled) return "";
-    // In a folder of its own: builds in a sandbox see it and nothing else of the runtime folder.
+    // In a separate folder: sandboxed builds see it and nothing else of the runtime folder.
     const std::filesystem::path folder = run_file.string() + ".cache";
     try {
       sys::make_folders(folder);
@@ -123,15 +124,17 @@ GovernedBuild::GovernedBuild(const store::Store& store, Options options) : m_sta
   line["schema"] = 1;
   line["id"] = id;
   line["name"] = state.options.name;
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): no thread sets it
+  if (const char* node = std::getenv("SLURMD_NODENAME"); node != nullptr) line["node"] = node;
   line["jobs"] = state.run.jobs;
   line["cores"] = state.run.cores == 0 ? usable_threads() : state.run.cores;
   line["memory"] = state.run.memory;
   if (!cache_problem.empty()) line["cache_problem"] = cache_problem;
-  ::unlink(state.run.record.c_str());  // of another build
+  ::unlink(state.run.record.c_str());  // left by another build
   if (!append_record(state.run.record, line)) {
-    throw Error(fmt::format("cannot write the record of compiles {}", printable(state.run.record.string())));
+    throw Error(fmt::format("cannot write the compile record {}", printable(state.run.record.string())));
   }
-  if (!state.connect(10)) throw Error("the governor does not start; is " + state.run.runtime.string() + " writable?");
+  if (!state.connect(10)) throw Error("cannot start the governor; is " + state.run.runtime.string() + " writable?");
 }
 
 GovernedBuild::~GovernedBuild() {
@@ -148,8 +151,8 @@ void GovernedBuild::govern(sys::Environment& environment) {
   state.shim_folder = folder.path();
   environment[k_run_variable] = state.run_file.string();
 
-  // What a user has set is the most there may be; without it build systems are told a number that leaves the governor
-  // always several to choose from.
+  // A user's setting is the upper limit; otherwise build systems get a number that always leaves the governor several
+  // compiles to choose from.
   unsigned most = state.run.jobs;
   const auto bound = [&most](unsigned jobs) {
     if (jobs != 0) most = most == 0 ? jobs : std::min(most, jobs);
@@ -185,7 +188,7 @@ const Message& GovernedBuild::status() {
     } else if (got == Connection::Got::nothing) {
       break;
     } else {
-      // It was killed. Shims start the next one when they need it; without any, we do.
+      // It was killed. Shims start the next one when they need it; without shims, we do.
       const double since = now() - state.tried_at;
       if (since > 0.5) state.connect(since > 3 ? 1 : 0);
       break;
@@ -234,13 +237,13 @@ int run_command(const std::vector<std::string>& argv, const sys::Environment& en
   const std::filesystem::path program =
       sys::find_program(argv.front(), path == environment.end() ? "/bin:/usr/bin" : path->second);
   if (program.empty()) {
-    std::fprintf(stderr, "wheelsmith: error: there is no program %s\n", printable(argv.front()).c_str());
+    std::fprintf(stderr, "wheelsmith: error: %s not found\n", printable(argv.front()).c_str());
     return 127;
   }
   sys::ForegroundCommand command{program, argv, {}};
   for (const auto& [name, value] : environment) command.environment.push_back(name + "=" + value);
   command.default_signals = {SIGTERM, SIGPIPE};
-  // A keyboard's interrupt goes to the command as well, and the command decides what comes of it.
+  // An interrupt from the keyboard also reaches the command, which decides how to react.
   for (const int number : {SIGINT, SIGQUIT}) {
     if (::signal(number, SIG_IGN) != SIG_IGN) command.default_signals.push_back(number);
   }

@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-TEST(WireTest, WhatIsSentIsRead) {
+TEST(WireTest, RoundTrips) {
   const Message message{Word::ask, {{"name", "a\tb\n%c"}, {"empty", ""}, {"size", "17"}, {"share", "0.5"}}};
   const std::string line = to_line(message);
   EXPECT_EQ(line.find('\n'), line.size() - 1);
@@ -33,13 +33,13 @@ TEST(WireTest, WhatIsSentIsRead) {
   EXPECT_EQ(read->number("name", 3), 3U);
 }
 
-TEST(WireTest, NonsenseIsNone) {
+TEST(WireTest, RejectsInvalidLines) {
   for (const char* line : {"", "\t", "Ask", "ask\tx", "ask\tx=%", "ask\tx=%zz", "ask\t=1", "ask\tx=%4"}) {
     EXPECT_FALSE(parse_message(line)) << line;
   }
 }
 
-TEST(OomSignsTest, Table) {
+TEST(OomSignsTest, RecognizesCompilerMessages) {
   struct {
     int exit, signal;
     const char* output;
@@ -58,7 +58,7 @@ TEST(OomSignsTest, Table) {
   for (const auto& row : rows) EXPECT_EQ(ended_for_memory(row.exit, row.signal, row.output), row.memory) << row.output;
 }
 
-TEST(ShimTest, BelowAGrantNothingLeadsToShims) {
+TEST(ShimTest, RemovesShimsBelowAGrant) {
   const std::vector<std::string> below = environment_below(
       {"A=1", "PATH=/s/1/bin:/usr/bin:/bin", "LD_PRELOAD=/s/1/exec_hook.so:/x.so", "_WHEELSMITH_GRANT=3"}, "/s/1",
       "_WHEELSMITH_GRANT=77");
@@ -66,7 +66,7 @@ TEST(ShimTest, BelowAGrantNothingLeadsToShims) {
   EXPECT_EQ(environment_below({"LD_PRELOAD=/s/1/exec_hook.so"}, "/s/1", "X=1"), std::vector<std::string>{"X=1"});
 }
 
-TEST(ShimTest, WhatItStandsFor) {
+TEST(ShimTest, FindsTheRealCompiler) {
   EXPECT_EQ(note_of_real("/s/1", "gcc"), "/s/1/real/gcc");
   EXPECT_EQ(note_of_real("/s/1", "/s/1/bin/gcc"), "/s/1/real/gcc");
   EXPECT_EQ(note_of_real("/s/1", "/s/1/cuda/bin/nvcc"), "/s/1/real/cuda/nvcc");
@@ -77,7 +77,7 @@ void put(const fs::path& path, const std::string& text) {
   sys::write_file(path, text);
 }
 
-TEST(PoolsTest, EveryLimitAboveAProcessCounts) {
+TEST(PoolsTest, CountsEveryParentLimit) {
   const sys::TempDir root;
   put(root.path() / "proc/meminfo", "MemTotal: 64000000 kB\nMemAvailable: 60000000 kB\n");
   put(root.path() / "proc/7/cgroup", "4:memory:/a/b\n3:cpuset:/x\n0::/\n");
@@ -98,7 +98,7 @@ TEST(PoolsTest, EveryLimitAboveAProcessCounts) {
   EXPECT_EQ(read_pool(k_machine, root.path()).pool.available, 60'000'000ULL * 1024);
 }
 
-TEST(PoolsTest, SecondVersion) {
+TEST(PoolsTest, ReadsCgroupVersion2) {
   const sys::TempDir root;
   put(root.path() / "proc/meminfo", "MemTotal: 64000000 kB\nMemAvailable: 60000000 kB\n");
   put(root.path() / "proc/7/cgroup", "0::/user/session\n");
@@ -117,7 +117,7 @@ TEST(PoolsTest, SecondVersion) {
   EXPECT_EQ(read_pool("2:sys/fs/cgroup/gone", root.path()).pool.limit, UINT64_MAX);
 }
 
-TEST(PoolsTest, PressureIsAShareOfTime) {
+TEST(PoolsTest, MeasuresPressureAsAShareOfTime) {
   const sys::TempDir root;
   const fs::path file = root.path() / "proc/pressure/memory";
   put(file, "some avg10=0.00 total=9000000\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=1000000\n");
@@ -131,7 +131,7 @@ TEST(PoolsTest, PressureIsAShareOfTime) {
   EXPECT_FALSE(pressure.look(13));
 }
 
-TEST(RunFileTest, IsReadBack) {
+TEST(RunFileTest, RoundTrips) {
   const sys::TempDir folder;
   RunFile run;
   run.name = "demo (cp311)";
@@ -151,7 +151,7 @@ TEST(RunFileTest, IsReadBack) {
   EXPECT_FALSE(RunFile::read(folder.path() / "run"));
 }
 
-TEST(WaitingTextTest, NamesWhatIsWaitedFor) {
+TEST(WaitingTextTest, NamesTheReason) {
   using Fields = std::map<std::string, std::string, std::less<>>;
   const std::vector<std::pair<Fields, std::string>> table = {
       {{{"running", "0"}, {"waiting", "0"}, {"others", "2"}}, ""},
@@ -186,7 +186,7 @@ TEST(SamplerTest, SumsATree) {
   EXPECT_FALSE(is_ancestor(process.pid()));
 }
 
-TEST(RecordTest, IsSummedUp) {
+TEST(RecordTest, IsSummarized) {
   const sys::TempDir folder;
   const fs::path file = folder.path() / "record";
   sys::write_file(file, R"({"event":"build"}
@@ -212,7 +212,7 @@ void put_program(const fs::path& path) {
   fs::permissions(path, fs::perms::owner_all);
 }
 
-TEST(ShimFolderTest, LeadsToShimsAndRemembersCompilers) {
+TEST(ShimFolderTest, LinksShimsAndRemembersCompilers) {
   const sys::TempDir root;
   const fs::path at = root.path();
   put_program(at / "one/gcc");
@@ -242,7 +242,7 @@ TEST(ShimFolderTest, LeadsToShimsAndRemembersCompilers) {
   EXPECT_EQ(inside["CC"], (folder.path() / "CC/bin/gcc").string());
   EXPECT_EQ(inside["CXX"], "g++");
   EXPECT_FALSE(inside.contains("CUDA_PATH"));
-  // A compile cache sees another compiler when the compiler is another one, and only then.
+  // A compile cache sees a different compiler exactly when the compiler is different.
   const std::string bytes = sys::read_file(folder.path() / "bin/wheelsmith-shim");
   EXPECT_EQ(sys::read_file("/bin/true"), bytes.substr(0, fs::file_size("/bin/true")));
   put(at / "one/gcc", "#!/bin/sh\n# newer\n");
@@ -253,7 +253,7 @@ TEST(ShimFolderTest, LeadsToShimsAndRemembersCompilers) {
   sys::Environment changed = environment;
   later.enter(changed);
   EXPECT_NE(changed["CCACHE_COMPILERCHECK"], inside["CCACHE_COMPILERCHECK"]);
-  // Another build with the same compilers elsewhere shares the program; one that was changed is written anew.
+  // Another build with the same compilers elsewhere shares the program; a changed program is rewritten.
   fs::create_directories(at / "three");
   fs::create_hard_link(at / "two/nvcc", at / "three/nvcc");
   fs::create_hard_link(at / "two/nvcc", at / "one/nvcc");
@@ -264,11 +264,11 @@ TEST(ShimFolderTest, LeadsToShimsAndRemembersCompilers) {
   EXPECT_NE(there.path(), here.path());
   EXPECT_TRUE(fs::equivalent(there.path() / "bin/wheelsmith-shim", here.path() / "bin/wheelsmith-shim"));
   put(there.path() / "bin/wheelsmith-shim", "damaged");
-  const ShimFolder mended(at / "shims", {{"PATH", (at / "three").string()}}, "/bin/true");
+  const ShimFolder repaired(at / "shims", {{"PATH", (at / "three").string()}}, "/bin/true");
   EXPECT_EQ(sys::read_file("/bin/true"),
-            sys::read_file(mended.path() / "bin/wheelsmith-shim").substr(0, fs::file_size("/bin/true")));
+            sys::read_file(repaired.path() / "bin/wheelsmith-shim").substr(0, fs::file_size("/bin/true")));
   fs::remove(at / "one/nvcc");
-  // A build inside of a build: the same compilers.
+  // A build inside a build: the same compilers.
   sys::Environment again = environment;
   again["PATH"] = inside["PATH"];
   const ShimFolder second(at / "shims", again, "/bin/true");

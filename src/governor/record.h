@@ -15,32 +15,32 @@
 
 namespace wheelsmith::governor {
 
-// How a try of a compile ended.
+// How an attempt to compile ended.
 enum class Outcome : std::uint8_t {
   done,
   failed,
-  out_of_memory,  // and is tried again
-  set_back,       // by the governor, and is tried again
-  lost,           // its shim ended without reporting
+  out_of_memory,  // retried
+  set_back,       // preempted: killed by the governor and requeued
+  lost,           // its shim exited without a report
 };
 
-// What the compile cache did for it.
+// Its result in the compile cache.
 enum class CacheUse : std::uint8_t {
-  none,  // there is none
+  none,  // no cache
   hit,
   miss,
-  pass,  // it cannot be cached
+  pass,  // uncacheable
 };
 
-// One line; false when it cannot be written.
+// Appends one line; false when it cannot be written.
 bool append_record(const std::filesystem::path& file, const document::Table& line);
 
-// What the compile cache did.
+// Compile cache counts.
 struct CacheCounts {
   std::uint64_t hits = 0, misses = 0;
-  std::uint64_t uncacheable = 0;  // they cannot be cached
-  std::uint64_t remote_hits = 0;  // of the hits
-  std::uint64_t errors = 0;       // the remote storage did not answer
+  std::uint64_t uncacheable = 0;  // compiles that cannot be cached
+  std::uint64_t remote_hits = 0;  // included in hits
+  std::uint64_t errors = 0;       // failed requests to the remote storage
 
   [[nodiscard]] bool any() const { return hits + misses + uncacheable != 0; }
   [[nodiscard]] document::Value to_value() const;
@@ -48,20 +48,20 @@ struct CacheCounts {
   [[nodiscard]] std::string to_text() const;
 };
 
-// What a record says as a whole.
+// Summary of a record.
 struct Summary {
   std::uint64_t compiles = 0, failed = 0, tried_again = 0, set_back = 0, paused = 0, ungoverned = 0;
   std::uint64_t largest = 0;  // peak of one compile
   std::string largest_name;
-  std::uint64_t most_used = 0;  // by all compiles of the build at one moment
+  std::uint64_t most_used = 0;  // peak of all compiles of the build together
   std::uint64_t limit = 0;      // of the tightest pool
   double waited_for_memory = 0, waited_for_cores = 0, compile_seconds = 0;
-  std::vector<std::string> unreached;  // compilers that came through without a shim
+  std::vector<std::string> unreached;  // compilers that ran without a shim
   CacheCounts cache{};
-  std::string cache_problem;  // why the build had no compile cache although one was asked for
+  std::string cache_problem;  // why the build had no compile cache although one was requested
 
   [[nodiscard]] document::Value to_value() const;
-  // A few words for people.
+  // A short text for users.
   [[nodiscard]] std::string to_text() const;
 };
 // The document of `run --json` (docs/json.md).

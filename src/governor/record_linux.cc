@@ -67,7 +67,7 @@ CacheCounts CacheCounts::from_value(const document::Value& value) {
 std::string CacheCounts::to_text() const {
   std::string text = fmt::format("{} of {} from the cache", hits, hits + misses);
   if (remote_hits != 0) text += fmt::format(" ({} from the remote storage)", remote_hits);
-  if (uncacheable != 0) text += fmt::format(", {} cannot be cached", uncacheable);
+  if (uncacheable != 0) text += fmt::format(", {} uncacheable", uncacheable);
   if (errors != 0) text += fmt::format(", the remote storage failed {} time{}", errors, errors == 1 ? "" : "s");
   return text;
 }
@@ -105,17 +105,17 @@ std::string Summary::to_text() const {
   std::string text = fmt::format("{} compile{}", compiles, compiles == 1 ? "" : "s");
   if (cache.any()) text += ", " + cache.to_text();
   if (failed != 0) text += fmt::format(", {} failed", failed);
-  if (tried_again != 0) text += fmt::format(", {} tried again for lack of memory", tried_again);
-  if (set_back != 0) text += fmt::format(", {} set back", set_back);
-  if (paused != 0) text += fmt::format(", {} paused for a while", paused);
+  if (tried_again != 0) text += fmt::format(", {} retried after running out of memory", tried_again);
+  if (set_back != 0) text += fmt::format(", {} preempted", set_back);
+  if (paused != 0) text += fmt::format(", {} paused temporarily", paused);
   if (largest != 0) text += fmt::format("; largest {} ({})", human_bytes(largest), printable(largest_name));
   if (most_used != 0) text += fmt::format("; at most {} of {} at once", human_bytes(most_used), human_bytes(limit));
-  if (waited_for_memory >= 0.5) text += fmt::format("; {:.0f} s of waiting for memory", waited_for_memory);
+  if (waited_for_memory >= 0.5) text += fmt::format("; {:.0f} s waiting for memory", waited_for_memory);
   if (ungoverned != 0) text += fmt::format("; {} without a governor", ungoverned);
   if (!unreached.empty()) {
     std::vector<std::string> names;
     for (const std::string& path : unreached) names.push_back(printable(path));
-    text += "; not reached: " + join(names, ", ");
+    text += "; not governed: " + join(names, ", ");
   }
   if (!cache_problem.empty()) text += "; no compile cache: " + cache_problem;
   return text;
@@ -127,7 +127,7 @@ Summary summarize(const std::filesystem::path& record) {
   if (!text) return summary;
   for (const std::string_view line : lines(*text)) {
     const auto parsed = document::try_parse_json(line);
-    if (!parsed) continue;  // the last line of one that was killed
+    if (!parsed) continue;  // the last line of a killed build
     const document::Value& value = *parsed;
     const std::string event = value["event"].text_or();
     if (event == "build") summary.cache_problem = value["cache_problem"].text_or();

@@ -23,7 +23,7 @@ std::string waiting_text(const Message& status) {
   const std::string why = status.text("why");
   if (status.number("running") == 0 && status.number("others") != 0) return other_builds(status);
   if (why == "memory") return "memory";
-  if (why == "pressure") return "memory: the machine is short of it";
+  if (why == "pressure") return "memory (the machine is low on memory)";
   if (why == "alone") return "a compile that must run alone";
   return "";
 }

@@ -6,8 +6,8 @@
 
 namespace wheelsmith::governor {
 
-// What a build waits for, from the governor's status of it: "2 compiles of torch", "memory". "" when it does not wait,
-// or only because its own compiles use all cores.
+// What a build waits for, from its governor status: "2 compiles of torch", "memory". "" when it does not wait, or only
+// because its own compiles use all cores.
 std::string waiting_text(const Message& status);
 
 }  // namespace wheelsmith::governor

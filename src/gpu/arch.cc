@@ -1,18 +1,17 @@
-// What runs where. Both vendors name code after the processor it was made for and let some of it run on others; a wheel
-// is right for a device only by these rules, so they stand here once.
+// Compatibility rules between code and devices. Both vendors name code after the processor it was compiled for and let
+// some of it run on others; whether a wheel fits a device follows from these rules.
 //
 // NVIDIA. A device has a compute capability, major.minor; number = 10 * major + minor.
-//   sm_XY     (SASS) same major, minor >= Y. But Tegra parts (8.7 Orin) take only their own code, and theirs runs
-//   nowhere
-//             else: on an Orin, sm_80 ends in "no kernel image is available".
-//   sm_XYa    exactly X.Y: it uses instructions that no other processor promises to have.
+//   sm_XY     (SASS) same major, minor >= Y. Exception: Tegra parts (8.7 Orin) run only their own code, which runs
+//             nowhere else; sm_80 on an Orin fails with "no kernel image is available".
+//   sm_XYa    exactly X.Y: it uses instructions that no other processor guarantees.
 //   sm_XYf    same family, minor >= Y. A family is the parts of one major without the Tegra ones: 10.0, 10.3 and 10.7;
 //             12.0 and 12.1; 11.0 (Thor) alone.
 //   compute_… (PTX) is compiled by the driver (JIT): without a suffix for anything from X.Y on, else as above.
 //
 // AMD. A target id is "gfx90a:sramecc+:xnack-": processor, then features that were fixed when compiling. The processor
-// must be equal; a feature that the code leaves out fits either setting. A generic target covers a list of processors
-// (families.tsv); "amdgcnspirv" is compiled by the runtime for any device.
+// must be equal; a feature that the code does not specify matches either setting. A generic target covers a list of
+// processors (families.tsv); "amdgcnspirv" is compiled by the runtime for any device.
 
 #include "gpu/arch.h"
 

@@ -12,7 +12,7 @@ namespace wheelsmith::gpu {
 enum class Vendor : std::uint8_t { nvidia, amd };
 
 // One GPU architecture. NVIDIA: number 90, suffix "a" ("", "a" or "f"). AMD: the target id "gfx90a:sramecc+:xnack-",
-// "gfx9-4-generic" or "amdgcnspirv", features in alphabetical order. It says nothing of the form of the code.
+// "gfx9-4-generic" or "amdgcnspirv", features in alphabetical order. It does not include the form of the code.
 struct Arch {
   Vendor vendor = Vendor::nvidia;
   std::uint32_t number = 0;  // NVIDIA: 90, 100, 121
@@ -23,7 +23,7 @@ struct Arch {
 };
 
 Arch nvidia_arch(std::uint32_t number, std::string_view suffix = "");
-// The features in alphabetical order, whatever the order they came in. Takes any text (a file may say anything).
+// Sorts the features alphabetically. Accepts any text (files are untrusted).
 Arch amd_arch(std::string_view target_id);
 
 enum class CodeKind : std::uint8_t { sass, ptx, ltoir, hip };
@@ -33,7 +33,7 @@ std::string_view to_string(CodeKind kind);
 // "gfx90a:xnack-" for HIP.
 std::string display_name(const Arch& arch, CodeKind kind);
 
-// A wish: code of this form for this architecture.
+// A request for code of this form for this architecture.
 struct ArchRequest {
   Arch arch;
   bool binary = true;  // SASS, or a HIP code object
@@ -44,15 +44,15 @@ struct ArchRequest {
 // "9.0a+PTX", "9.0" (no PTX), "compute_90" (PTX alone), "gfx942".
 std::string to_string(const ArchRequest& request);
 
-// Architectures in any notation in use, held as one value: torch's "8.0;9.0a+PTX", CMake's "80-real;90a;100f-virtual",
-// nvcc's "sm_90a", "compute_90", "-gencode arch=compute_80,code=sm_80", FBGEMM's and flash-attention's "80;90;100",
-// names of generations ("Hopper", "Ampere+PTX"), AMD's "gfx1151", "gfx90a:xnack-", "gfx94X-dcgpu" (a family of
-// TheRock), separated by ';', ',' or blanks. A bare number ("90", "9.0") asks for binary code only, as in all of these
-// but CMake.
+// A list of architectures, in any common notation: torch's "8.0;9.0a+PTX", CMake's "80-real;90a;100f-virtual", nvcc's
+// "sm_90a", "compute_90", "-gencode arch=compute_80,code=sm_80", FBGEMM's and flash-attention's "80;90;100", names of
+// generations ("Hopper", "Ampere+PTX"), AMD's "gfx1151", "gfx90a:xnack-", "gfx94X-dcgpu" (a family of TheRock),
+// separated by ';', ',' or blanks. A bare number ("90", "9.0") requests binary code only, as in all of these except
+// CMake.
 struct ArchList {
   std::vector<ArchRequest> requests;  // in the order written, one for each architecture
 
-  // Throws Error that names the word and the nearest right one.
+  // Throws Error that names the word and the closest valid one.
   static ArchList parse(std::string_view text);
   static std::optional<ArchList> try_parse(std::string_view text);
   // Torch's notation for NVIDIA ("8.0;9.0a+PTX"), target ids for AMD ("gfx942;gfx1151"); parse() reads it back.
@@ -66,18 +66,18 @@ struct Device {
   Arch arch;         // its compute capability or its full target id
 };
 
-// By the name that people use: "RTX 4090", "A100", "geforce rtx 3060 ti", "H200", "MI300X", "Strix Halo". Throws Error
-// that names the nearest known ones.
+// By its common name: "RTX 4090", "A100", "geforce rtx 3060 ti", "H200", "MI300X", "Strix Halo". Throws Error that
+// suggests the closest known names.
 Device find_device(std::string_view name);
 // The same, or nothing.
 std::optional<Device> try_find_device(std::string_view name);
 std::vector<Device> known_devices();
 
-// How a piece of code reaches a device.
+// How code runs on a device.
 enum class Fit : std::uint8_t { none, jit, native };
 // By the rules of the driver and the HIP runtime (docs/gpu-code.md): SASS sm_XY runs on the same major and a minor >=
 // Y; an "a" only on exactly its own, an "f" on its family; PTX by JIT on anything newer; HIP by processor and features,
-// or by the generic target or SPIR-V (JIT). LTO IR is material for a linker and reaches no device by itself.
+// or by the generic target or SPIR-V (JIT). LTO IR is linker input and never runs by itself.
 Fit fit(const Arch& code, CodeKind kind, const Arch& device);
 
 }  // namespace wheelsmith::gpu

@@ -3,17 +3,17 @@
 //   list    = word { (";" | "," | blank) word }          in any case; quotes and brackets around words are dropped
 //   word    = number | name | target | family | flag
 //   number  = [ "sm_" | "sm" | "compute_" | "lto_" ] version [ "a" | "f" ] [ form ] [ "+PTX" ]
-//   version = "9.0" | "90" | "12.1" | "121"              20 to 199: GPUs that we have never heard of included
+//   version = "9.0" | "90" | "12.1" | "121"              20 to 199, including unknown GPUs
 //   form    = "-real" | "_real" | "-virtual" | "_virtual"
 //   name    = "Hopper" | "Blackwell+Tegra" | …           a generation, as torch expands it
 //   target  = "gfx" 3 to 5 hex digits { ":" feature ("+"|"-") } | "gfx9-4-generic" … | "amdgcnspirv"
 //   family  = "gfx94X-dcgpu" | "dgpu-all" | …
 //   flag    = "-gencode arch=compute_90a,code=[sm_90a,compute_90a]" | "-arch=sm_90" | "--offload-arch=gfx942" | …
 //
-// A bare number asks for binary code only. For CMake alone "80" means binary and PTX; torch, FBGEMM, flash-attention
-// and vLLM mean the binary, and a list that promised PTX by accident would fail wheels that are right. In a flag,
-// "arch=" says what the code may use and only "code=" says what is embedded; yet code made with
-// arch=compute_100f,code=sm_100 is marked as sm_100f in the result (tried with nvcc 13.0), and so read here.
+// A bare number requests binary code only. Only for CMake does "80" mean binary and PTX; for torch, FBGEMM,
+// flash-attention and vLLM it means the binary, and an accidental request for PTX would reject correct wheels. In a
+// flag, "arch=" says which features the code may use and only "code=" says what is embedded; but nvcc 13.0 marks code
+// compiled with arch=compute_100f,code=sm_100 as sm_100f, and so does this parser.
 
 #include <fmt/format.h>
 
@@ -80,8 +80,8 @@ std::optional<std::uint32_t> read_version(std::string_view text) {
 void check_number(std::string_view word, const Arch& arch) {
   if (arch.number < k_first_number || arch.number > k_last_number) {
     const bool only_major = arch.number < k_first_number && arch.number > 1 && word.find('.') == std::string_view::npos;
-    refuse(word, only_major ? fmt::format("no compute capability; did you mean {}.0?", arch.number)
-                            : std::string("no compute capability; they go from 2.0 to 19.9"));
+    refuse(word, only_major ? fmt::format("not a compute capability; did you mean {}.0?", arch.number)
+                            : std::string("not a compute capability; valid values are 2.0 to 19.9"));
   }
   if (arch.suffix == "a" && arch.number < 90) refuse(word, "architecture-specific code (a) exists from 9.0a on");
   if (arch.suffix == "f" && arch.number < 100) refuse(word, "family-specific code (f) exists from 10.0f on");
@@ -94,7 +94,7 @@ std::optional<ArchRequest> read_nvidia(std::string_view word) {
   const bool real = take_back(rest, "-real") || take_back(rest, "_real");
   const bool is_virtual = !real && (take_back(rest, "-virtual") || take_back(rest, "_virtual"));
   const bool compute = take_front(rest, "compute_");
-  // LTO IR is what SASS of that architecture is linked from.
+  // SASS of that architecture is linked from LTO IR.
   const bool sm = !compute && (take_front(rest, "sm_") || take_front(rest, "lto_") || take_front(rest, "sm"));
   ArchRequest request;
   if (rest.ends_with('a') || rest.ends_with('f')) {
@@ -116,10 +116,10 @@ void check_features(std::string_view word, const std::vector<std::string_view>& 
   for (std::size_t i = 1; i < parts.size(); ++i) {
     const std::string_view feature = parts[i].substr(0, parts[i].find_first_of("+-"));
     if (parts[i].size() != feature.size() + 1 || (feature != "sramecc" && feature != "xnack")) {
-      refuse(word,
-             fmt::format("'{}' is no feature; there are sramecc+, sramecc-, xnack+ and xnack-", printable(parts[i])));
+      refuse(word, fmt::format("unknown feature '{}'; valid features are sramecc+, sramecc-, xnack+ and xnack-",
+                               printable(parts[i])));
     }
-    if (std::ranges::find(seen, feature) != seen.end()) refuse(word, fmt::format("{} is there twice", feature));
+    if (std::ranges::find(seen, feature) != seen.end()) refuse(word, fmt::format("{} is given twice", feature));
     seen.push_back(feature);
   }
 }
@@ -146,10 +146,10 @@ const NamedTargets* find_family(std::string_view word) {
 
 void refuse_machine_words(std::string_view word) {
   if (word == "native" || word == "auto") {
-    refuse(word, "depends on the GPU of the machine that reads it; name the architectures");
+    refuse(word, "depends on the local GPU; name the architectures instead");
   }
   if (word == "all" || word == "all-major" || word == "common") {
-    refuse(word, "depends on the compiler that reads it; name the architectures");
+    refuse(word, "depends on the compiler; name the architectures instead");
   }
 }
 
@@ -212,7 +212,7 @@ void ArchListReader::code(std::string_view text) {
   add(*request);
 }
 
-// True if the word was a flag, or a part of one.
+// True if the word was a flag or part of one.
 bool ArchListReader::flag(std::string_view text) {
   if (text == "-gencode" || text == "--generate-code") return true;
   for (const std::string_view name : {"-gencode=", "--generate-code="}) take_front(text, name);
@@ -257,7 +257,7 @@ void ArchListReader::word(std::string_view raw) {
   value(text);
 }
 
-// An "arch=" that no "code=" followed: nvcc makes binary code and PTX of sm_90, PTX alone of compute_90.
+// An "arch=" that no "code=" followed: nvcc generates binary code and PTX for sm_90, PTX only for compute_90.
 void ArchListReader::finish() {
   if (!m_pending.empty()) refuse(m_pending, "the value is missing");
   if (!m_virtual.empty() && !m_in_code) {

@@ -9,8 +9,8 @@ namespace {
 
 using State = Coverage::State;
 
-// The code reaches everything that the request is meant for: without a suffix all newer devices (for PTX), with "f" the
-// family, with "a" one device.
+// The code covers everything that the request means: without a suffix all newer devices (for PTX), with "f" the family,
+// with "a" one device.
 bool reaches_as_far(const Arch& code, const ArchRequest& request) {
   const std::string& wanted = request.arch.suffix;
   if (code.suffix.empty() || wanted == "a") return true;
@@ -31,8 +31,8 @@ State state_of(const CodePiece& piece, const ArchRequest& request) {
 
 bool is_generic(const Arch& arch) { return arch.target.ends_with("-generic"); }
 
-// Of two pieces in the same state the one that is nearer to the request: a processor's own code before generic code,
-// newer before older.
+// Of two pieces in the same state, the one closer to the request: a processor's own code before generic code, newer
+// before older.
 bool is_nearer(const Arch& a, const Arch& b) {
   if (is_generic(a) != is_generic(b)) return is_generic(b);
   return a > b;

@@ -1,8 +1,7 @@
-// Devices by the names that people and tools use. nvidia-smi says "NVIDIA A100-SXM4-80GB", rocminfo "AMD Instinct
+// Finds devices by the names that users and tools use. nvidia-smi says "NVIDIA A100-SXM4-80GB", rocminfo "AMD Instinct
 // MI300X", a shop "GeForce RTX™ 4090 Laptop GPU", a user "rtx4090"; the table says "A100", "Instinct MI300X", "GeForce
-// RTX 4090". All become the same key: lower case, without brands, forms and memory sizes, and then without anything but
-// letters and digits. "4090" and "7900 xtx" are found too, where only one of the series RTX, GTX and RX has that
-// number.
+// RTX 4090". All are reduced to the same key: lower case, without brands, form factors and memory sizes, letters and
+// digits only. "4090" and "7900 xtx" also match if only one of the series RTX, GTX and RX has that number.
 
 #include <fmt/format.h>
 
@@ -65,7 +64,7 @@ std::string key_of(std::string_view name) {
     if (is_memory_size(words[i]) || std::ranges::find(k_noise, words[i]) != k_noise.end()) continue;
     key += words[i];
   }
-  // "GeForceRTX4090": a brand that no blank sets apart.
+  // "GeForceRTX4090": a brand without a separating blank.
   for (const std::string_view brand : {"nvidia", "amd", "geforce", "radeon", "instinct", "tesla", "quadro"}) {
     if (key.starts_with(brand) && key.size() > brand.size()) key.erase(0, brand.size());
   }
@@ -102,7 +101,7 @@ const Table& table() {
   return instance;
 }
 
-// The number alone, where one series has it.
+// The number alone, if only one series has it.
 std::optional<std::size_t> find_in_series(const std::string& key) {
   if (key.empty() || !is_digits(key.substr(0, 1))) return std::nullopt;
   std::optional<std::size_t> found;
@@ -115,7 +114,7 @@ std::optional<std::size_t> find_in_series(const std::string& key) {
   return found;
 }
 
-// "sm_90", "9.0", "gfx942:xnack-": a device is as good as its architecture.
+// "sm_90", "9.0", "gfx942:xnack-": an architecture stands for a device.
 std::optional<Device> read_as_arch(std::string_view name) {
   const auto list = ArchList::try_parse(name);
   if (!list) return std::nullopt;
@@ -126,7 +125,7 @@ std::optional<Device> read_as_arch(std::string_view name) {
   return Device{display_name(arch, CodeKind::sass), arch};
 }
 
-// Names that begin like the one asked for come first, then those that are spelled like it.
+// Names with the same prefix come first, then those with similar spelling.
 std::vector<std::string> near_names(std::string_view name) {
   constexpr std::size_t k_most = 4, k_shortest = 3, k_longest = 60;
   const std::string key = key_of(name);
@@ -162,8 +161,8 @@ Device find_device(std::string_view name) {
   if (auto device = try_find_device(name)) return std::move(*device);
   const std::vector<std::string> near = near_names(name);
   throw Error(fmt::format(
-      "GPU '{}': unknown; {}", printable(name.substr(0, 64)),
-      near.empty() ? "name its architecture instead (sm_90, 9.0, gfx942)" : "did you mean " + join(near, ", ") + "?"));
+      "unknown GPU '{}'; {}", printable(name.substr(0, 64)),
+      near.empty() ? "use its architecture instead (sm_90, 9.0, gfx942)" : "did you mean " + join(near, ", ") + "?"));
 }
 
 std::vector<Device> known_devices() { return table().devices; }

@@ -35,7 +35,7 @@ std::string_view reason(unsigned status) {
   }
 }
 
-// Whether one of the tags in a list is this one. For If-None-Match weak ones count as well.
+// Whether a list of entity tags contains this one. For If-None-Match weak tags count too.
 bool lists_tag(std::string_view list, std::string_view etag) {
   for (const std::string_view item : split(list, ',')) {
     std::string_view tag = trim(item);
@@ -84,7 +84,7 @@ Response deliver(const Request& request, const Content& content) {
   Response response;
   response.headers.emplace_back("ETag", content.etag);
   if (!content.last_modified.empty()) response.headers.emplace_back("Last-Modified", content.last_modified);
-  // A cache may keep it and must ask whether it is still the same: wheels do get rebuilt under one name.
+  // Caches must revalidate: wheels do get rebuilt under the same name. Blobs are named by their hash.
   response.headers.emplace_back("Cache-Control",
                                 content.immutable ? "public, max-age=31536000, immutable" : "no-cache");
   if (content.negotiated) response.headers.emplace_back("Vary", "Accept");
@@ -98,7 +98,7 @@ Response deliver(const Request& request, const Content& content) {
   }
   response.headers.emplace_back("Content-Type", content.type);
   response.headers.emplace_back("Accept-Ranges", "bytes");
-  // A part is only of use to one who has the rest of the same thing.
+  // A range is useful only together with the rest of the same file.
   const auto if_range = request.header("if-range");
   const bool parts =
       !if_range || *if_range == content.etag || (!content.last_modified.empty() && *if_range == content.last_modified);

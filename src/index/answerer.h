@@ -12,24 +12,24 @@
 
 namespace wheelsmith::index {
 
-// An answer: status and headers as they are sent, and the body in one of two forms.
+// A response: status and headers as sent, and the body in one of two forms.
 struct Response {
   unsigned status = 200;
   std::vector<std::pair<std::string, std::string>> headers;
   std::shared_ptr<const std::string> text;    // either this
   std::shared_ptr<const sys::OpenFile> file;  // or a part of this
-  bool immutable = false;                     // nobody ever changes that file
+  bool immutable = false;                     // the file never changes
   std::uint64_t begin = 0;
-  std::uint64_t size = 0;  // of the body; nothing of it is sent for HEAD
+  std::uint64_t size = 0;  // of the body; HEAD sends none of it
 
-  // Status line and headers with their end.
+  // Status line and headers with the terminating empty line.
   [[nodiscard]] std::string head(bool keep_alive) const;
 };
 
-// A few words as text.
+// A short plain-text response.
 Response plain_response(unsigned status, std::string_view words);
 
-// What a page or a file is delivered from.
+// The content of a page or a file.
 struct Content {
   std::shared_ptr<const std::string> text;
   std::shared_ptr<const sys::OpenFile> file;
@@ -41,30 +41,30 @@ struct Content {
 
   [[nodiscard]] std::uint64_t size() const { return text ? text->size() : file->stat().size; }
 };
-// Whole, a part of it (Range), or 304 where the client has it already.
+// All of it, one range of it, or 304 if the client has it already.
 Response deliver(const Request& request, const Content& content);
 std::string etag_of(const sys::FileStat& stat);
 std::string http_time(std::int64_t nanoseconds);
 
-// The body of a request, piece by piece as it arrives. Gone without finish() where the client hung up.
+// Receives the body of a request piece by piece. Destroyed without finish() if the client disconnects.
 class Upload {
  public:
   virtual ~Upload() = default;
-  // Throws Error; then the client gets a 500.
+  // Throws Error; the client then gets a 500.
   virtual void take(std::string_view bytes) = 0;
   virtual Response finish() = 0;
 };
 
-// What answers the requests of a server. For any number of threads.
+// Answers the requests of a server. Thread-safe.
 class Answerer {
  public:
   virtual ~Answerer() = default;
 
-  // For a request with a body that accept() did not take as well: it says why not.
+  // Also called for a request whose body accept() refused; the response gives the reason.
   [[nodiscard]] virtual Response answer(const Request& request) const = 0;
-  // What takes the body of a request whose size is known; null where it is refused.
+  // Receives the body of a request whose size is known; null if it is refused.
   [[nodiscard]] virtual std::unique_ptr<Upload> accept(const Request& request) const;
-  // What goes wrong without the client being to blame, in words for the one who serves.
+  // Reports a server-side problem to the operator.
   virtual void tell(const std::string& problem) const;
   // Called several times a second.
   virtual void tick() const;

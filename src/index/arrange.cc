@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What was copied keeps its time, so that it is known again.
+// Copies keep their modification time, so that later runs recognise them.
 bool is_same_file(const fs::path& from, const fs::path& to) {
   std::error_code absent;
   if (!fs::exists(to, absent)) return false;
@@ -33,7 +33,7 @@ class Arranger {
     sys::make_folders(options.out);
     const fs::path out = fs::canonical(options.out);
     if (sys::is_within(out, m_folder.path()) || sys::is_within(m_folder.path(), out))
-      throw Error(fmt::format("--layout puts the files of {} into {}: neither may lie inside of the other",
+      throw Error(fmt::format("--layout copies files from {} to {}: neither folder may contain the other",
                               printable(m_folder.path().string()), printable(out.string())));
     m_root = out;
     if (layout.layout == Layout::upload) m_root = out / "v5/rocm" / layout.product / layout.index_name;
@@ -58,7 +58,7 @@ class Arranger {
       if (file.has_provenance) (void)put(file.path() + ".provenance", place + ".provenance");
       for (const std::string& ending : file.beside) (void)put(file.path() + ending, place + ending);
     }
-    // What it says of names holds for the same names there.
+    // Its entries apply to the same names there.
     if (m_folder.glance(k_control_file)) (void)put(std::string(k_control_file), std::string(k_control_file));
     PublishOptions there = m_options;
     there.folder = m_root;
@@ -76,12 +76,12 @@ class Arranger {
     findings.push_back({.id = "index-same-name",
                         .severity = Severity::error,
                         .subject = printable(file.path()),
-                        .what = fmt::format("{} has the same name and other bytes", printable(first.path())),
-                        .why = "the layout has one place for both; the first by path is taken",
-                        .fix = "remove one of them, or give it a build number"});
+                        .what = fmt::format("{} has the same name but different contents", printable(first.path())),
+                        .why = "both map to the same path in the layout; the first by path is used",
+                        .fix = "remove one of them, or give it another build number"});
   }
 
-  // Whether anything had to be done. A link or copy appears whole, under its name.
+  // Returns whether anything changed. A link or copy appears atomically.
   bool put(const std::string& from_path, const std::string& to_path) {
     const fs::path from = fs::canonical(m_folder.path() / from_path), to = m_root / to_path;
     if (is_same_file(from, to)) return false;

@@ -4,15 +4,15 @@
 
 #include "index/publish.h"
 
-// An index in the layout that another host wants: the files themselves lie where it expects them, as hard links where
-// the file system allows that, and the pages beside them.
+// An index in the layout of another host: files at the paths it expects, as hard links if the file system supports
+// them, with the pages next to them.
 
 namespace wheelsmith::index {
 
 enum class Layout : std::uint8_t {
   flat,     // FILE
   project,  // NAME/FILE, the name normalized (PEP 503)
-  upload,   // v5/rocm/PRODUCT/INDEX/NAME/FILE, as ROCm's package hosts have it
+  upload,   // v5/rocm/PRODUCT/INDEX/NAME/FILE, as on ROCm's package hosts
 };
 
 struct ArrangeOptions {
@@ -21,8 +21,8 @@ struct ArrangeOptions {
   std::string index_name = "whl";  // likewise: whl, whl-next
 };
 
-// Puts the files of options.folder into options.out, beside what lies there from earlier calls, and publishes that. The
-// filter chooses among the former. Throws Error where one folder lies inside of the other.
+// Copies the files of options.folder into options.out, next to those of earlier calls, and publishes the result. The
+// filter applies to options.folder. Throws Error if one folder contains the other.
 Published arrange(const PublishOptions& options, const ArrangeOptions& layout);
 
 }  // namespace wheelsmith::index

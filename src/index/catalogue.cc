@@ -1,8 +1,7 @@
-// What a folder holds. The walk costs one look at each file; only what is new or changed is read.
+// Scans a folder. The walk stats each file; only new or changed files are read.
 //
-// A file counts as unchanged when inode, size and both its times are as they were. One that changed just before it was
-// hashed may change once more within the same tick of the kernel's clock and look the same afterwards, so such a file
-// is remembered as one that must be read again.
+// A file counts as unchanged if its inode, size and both times are the same. A file that changed just before it was
+// hashed may change again within the same kernel clock tick and look the same, so it is marked to be read again.
 
 #include "index/catalogue.h"
 
@@ -54,7 +53,7 @@ class Look {
 
  private:
   void walk(const std::string& folder, unsigned depth) {
-    // Its time first: what comes while it is read makes it differ afterwards.
+    // Stat the folder first, so that later changes are noticed.
     m_result.folders.emplace_back(folder, m_folder.folder_stat(folder));
     std::vector<sys::OpenFolder::Entry> entries;
     try {
@@ -62,7 +61,7 @@ class Look {
     } catch (const Error& error) {
       if (folder.empty()) throw;
       m_result.findings.push_back(finding("index-unreadable-folder", Severity::error, folder, error.what(),
-                                          "what is in it is left out", "let the one who indexes read it"));
+                                          "its files are not listed", "grant read permission on the folder"));
     }
     using Kind = sys::OpenFolder::Entry::Kind;
     for (const sys::OpenFolder::Entry& entry : entries) {
@@ -84,11 +83,11 @@ class Look {
     try {
       file.parts = parse_file_name(entry.name);
     } catch (const Error& error) {
-      // An archive that is no distribution may lie in a folder for a reason of its own; a wheel may not.
+      // An archive that is not a distribution may be in a folder for other reasons; a wheel may not.
       const bool wheel = entry.name.ends_with(".whl");
       m_result.findings.push_back(finding("index-bad-name", wheel ? Severity::error : Severity::note, file.path(),
-                                          error.what(), "no installer could choose it by its name",
-                                          "rename it as its METADATA says, or move it elsewhere"));
+                                          error.what(), "installers cannot select it by its name",
+                                          "rename it to match its METADATA, or move it elsewhere"));
       return;
     }
     if (!m_filter.takes(file.name, file.parts)) return;
@@ -96,14 +95,14 @@ class Look {
       const auto stat = m_folder.stat_of(file.path());
       if (!stat) {
         m_result.findings.push_back(finding("index-link-outside", Severity::warning, file.path(),
-                                            "it is a link to nothing, or to something outside of the folder",
-                                            "what lies outside is not served, so it is left out",
-                                            "put the file itself there (a hard link will do)"));
+                                            "is a dangling link, or a link to a file outside the folder",
+                                            "files outside the folder are not served, so it is not listed",
+                                            "replace the link by the file itself or a hard link"));
         return;
       }
       file.stat = *stat;
     }
-    // In the order of names, what belongs to a file comes right behind it.
+    // Sorted by name, companion files come right after their file.
     const auto* const end = beside.data() + beside.size();
     for (const auto* other = &entry + 1; other != end && other->name.starts_with(file.name); ++other) {
       if (other->kind != sys::OpenFolder::Entry::Kind::file) continue;
@@ -131,7 +130,7 @@ class Look {
       }
       fresh.push_back(i);
     }
-    // The largest first: the last ones then end together.
+    // The largest first, so that the last ones end together.
     std::stable_sort(fresh.begin(), fresh.end(), [&](std::size_t a, std::size_t b) {
       return m_result.files[a].stat.size > m_result.files[b].stat.size;
     });
@@ -146,7 +145,7 @@ class Look {
       read_at[fresh[n]] = sys::unix_nanoseconds();
       try {
         const auto opened = m_folder.open_file(file.path());
-        if (!opened) throw Error("it is gone, or cannot be opened");
+        if (!opened) throw Error("was removed or cannot be opened");
         file.stat = opened->stat();
         file.facts = read_facts(*opened, file.parts, file.name);
       } catch (const Error& error) {  // one input becomes a finding
@@ -164,9 +163,9 @@ class Look {
       m_result.hashed_bytes += file.stat.size;
       if (before[i] != nullptr && before[i]->sha256 != file.facts.sha256)
         m_result.findings.push_back(finding("index-changed-in-secret", Severity::error, file.path(),
-                                            "its bytes changed, and its size and times did not",
-                                            "the pages told a wrong hash until now",
-                                            "see what wrote to it; a failing disk does so, too"));
+                                            "its contents changed, but its size and times did not",
+                                            "the pages listed a wrong hash until now",
+                                            "find the program that modified it, or check the disk"));
       State::KnownFile known{file.stat, file.facts};
       if (std::max(file.stat.changed, file.stat.modified) + k_tick >= read_at[i]) known.stat.inode = 0;
       m_result.known.insert_or_assign(file.path(), std::move(known));
@@ -178,12 +177,12 @@ class Look {
       m_result.newest_change = std::max(m_result.newest_change, file.stat.changed);
       if (!file.facts.problem.empty())
         m_result.findings.push_back(finding("index-broken-file", Severity::error, file.path(), file.facts.problem,
-                                            "who installs it would fail, so it is left out of the index",
-                                            "build it again, or remove it (`wheelsmith check` says more)"));
+                                            "installing it would fail, so it is not listed",
+                                            "rebuild or remove it; run `wheelsmith check` for details"));
       if (!file.facts.remark.empty())
         m_result.findings.push_back(finding("index-bad-requires-python", Severity::warning, file.path(),
                                             file.facts.remark, "installers offer it to every Python",
-                                            "mend the package's metadata"));
+                                            "fix Requires-Python in the package's metadata"));
       check_provenance(file);
       for (const Control::Rule& rule : m_result.control.yanked) {
         if (glob_match(rule.pattern, file.name)) file.yanked = rule.text;
@@ -204,18 +203,18 @@ class Look {
       std::sort(m_result.files.begin(), m_result.files.end(), by_path);
   }
 
-  // Clients believe the file that a page names, so it is named only where it is about this file.
+  // Clients trust the provenance that a page links, so it is linked only if it is about this file.
   void check_provenance(File& file) {
     if (!file.facts.problem.empty()) return;
     const auto check = [&](const std::string& ending,
                            std::string (*problem_of)(std::string_view, const std::string&, const std::string&)) {
-      std::string problem = "it cannot be read, or is too large";
+      std::string problem = "cannot be read, or is too large";
       if (const auto text = m_folder.read_file(file.path() + ending, k_most_provenance))
         problem = problem_of(*text, file.name, file.facts.sha256);
       if (problem.empty()) return true;
       m_result.findings.push_back(finding("index-bad-provenance", Severity::warning, file.path() + ending, problem,
-                                          "clients that check it would refuse the file, so it is not published",
-                                          "attest the file that is there (pypi-attestations), or remove it"));
+                                          "clients that verify it would reject the file, so it is not published",
+                                          "create a new attestation (pypi-attestations), or remove it"));
       return false;
     };
     if (file.has_provenance) file.has_provenance = check(".provenance", provenance_problem);

@@ -12,27 +12,27 @@ namespace wheelsmith::index {
 
 struct LookOptions {
   unsigned threads = 1;
-  bool rehash = false;              // trust no hash of the last run
-  bool times_of_files = false;      // upload-time is the time of the file's last change
+  bool rehash = false;              // ignore hashes of the last run
+  bool times_of_files = false;      // upload-time is the file's modification time
   std::vector<std::string> filter;  // see Filter
 };
 
-// All that a folder holds for an index.
+// The contents of a folder for an index.
 struct Catalogue {
-  std::vector<File> files;  // sorted by path; none that is left out
+  std::vector<File> files;  // sorted by path; without excluded files
   Control control;
   std::vector<Finding> findings;
-  std::unordered_map<std::string, State::KnownFile> known;                    // what the next look need not read again
-  std::vector<std::pair<std::string, std::optional<sys::FileStat>>> folders;  // all that were walked through
-  std::int64_t newest_change = 0;                                             // of a file, left out or not
+  std::unordered_map<std::string, State::KnownFile> known;                    // files that the next scan need not read
+  std::vector<std::pair<std::string, std::optional<sys::FileStat>>> folders;  // all folders visited
+  std::int64_t newest_change = 0;                                             // of any file, listed or not
   bool interrupted = false;  // by a signal: some files have not been read
   std::uint64_t hashed = 0;  // files
   std::uint64_t hashed_bytes = 0;
 };
 
-// Walks the folder (hidden names and links to folders are passed over) and reads what is new or changed since `known`,
-// several files at a time. Throws Error when the folder cannot be read; what is wrong with a file is a finding. After a
-// signal (sys::interrupted()) it ends early, and `known` has what was read until then.
+// Walks the folder (skipping hidden names and links to folders) and reads files that are new or changed since `known`,
+// several at a time. Throws Error if the folder cannot be read; problems with a file are findings. After a signal
+// (sys::interrupted()) it ends early, and `known` has what was read so far.
 Catalogue look(const sys::OpenFolder& folder, std::unordered_map<std::string, State::KnownFile> known,
                const LookOptions& options);
 

@@ -14,20 +14,19 @@ namespace wheelsmith::index {
 namespace {
 
 constexpr std::size_t k_read_piece = 8192;
-constexpr std::uint64_t k_send_budget = 1 << 20;  // then others have their turn
+constexpr std::uint64_t k_send_budget = 1 << 20;  // then other clients get their turn
 constexpr std::uint64_t k_file_piece = 128 << 10;
 constexpr std::uint64_t k_body_piece = 256 << 10, k_body_budget = 4 << 20;
 constexpr std::int64_t k_time_step = 20'000'000;  // the kernel stamps files at most every 10 ms
 
-// Written anew in place it would arrive as half the old and half the new file, and the client must not take that for
-// whole. One that was replaced by another file stays as it is while it is open.
+// A file rewritten in place would arrive as a mix of old and new, and the client must not take that as complete. A file
+// that was replaced stays unchanged while it is open.
 bool was_rewritten(const sys::OpenFile& file) {
   const sys::FileStat now = file.stat_now();
   return now.size != file.stat().size || now.modified != file.stat().modified;
 }
 
-// A change within the tick of the last one leaves the time of the file as it is. Once the tick is over, each later
-// change shows, and earlier ones have been made.
+// A change within the same clock tick does not change the file's time. After the tick, each later change is visible.
 void wait_for_tick(const sys::OpenFile& file) {
   const std::int64_t age = sys::unix_nanoseconds() - file.stat().modified;
   if (age >= 0 && age < k_time_step) std::this_thread::sleep_for(std::chrono::nanoseconds(k_time_step - age));
@@ -51,7 +50,7 @@ bool Connection::receive() {
     if (got.state != sys::Moved::State::moved) return got.state == sys::Moved::State::would_wait;
     if (m_in.empty()) m_deadline = Clock::now() + m_limits.header_time;
     m_in.append(piece.data(), got.size);
-    // More than one request may hold is not even read: the sender has to wait for its answer.
+    // Bytes beyond the maximum request size are not read: the client must wait for its answer.
     if (m_in.size() >= k_most_request || got.size < piece.size()) return true;
   }
 }
@@ -71,13 +70,13 @@ void Connection::begin(const Response& response, bool head_only, bool keep_alive
   moved();
 }
 
-// Bytes of an answer went out, or are about to.
+// Bytes of a response were sent, or are about to be.
 void Connection::moved() {
   m_idle_since = Clock::now();
   m_deadline = m_idle_since + m_limits.stall_time;
 }
 
-// Whether an answer has begun.
+// Whether a response has begun.
 bool Connection::take_request() {
   Request request;
   std::size_t used = 0;
@@ -91,7 +90,7 @@ bool Connection::take_request() {
   if (request.has_body && request.body_size) m_upload = m_answerer.accept(request);
   if (m_upload) {
     m_body_left = *request.body_size;
-    // A client with a large body asks first. The line fits into the empty buffer of a socket.
+    // A client with a large body waits for this line. It fits into the empty buffer of a socket.
     if (const auto expect = request.header("expect"); expect && to_lower(*expect) == "100-continue")
       m_socket.send_now("HTTP/1.1 100 Continue\r\n\r\n");
     m_request = std::move(request);
@@ -105,19 +104,19 @@ bool Connection::take_request() {
 void Connection::answer(const Request& request) {
   const auto start = Clock::now();
   const Response response = m_answerer.answer(request);
-  // A body that nobody reads would be taken for the next request.
+  // An unread body would be parsed as the next request.
   begin(response, request.method == "HEAD", request.keep_alive && !request.has_body && !m_close);
   if (m_log) m_log({m_client, request.method, request.target, response.status, m_end - m_at, Clock::now() - start});
 }
 
-// False when that began an answer: the upload failed.
+// False if the upload failed and a response has begun.
 bool Connection::feed(std::string_view bytes) {
   try {
     m_upload->take(bytes);
     m_body_left -= bytes.size();
     moved();
     return true;
-  } catch (const std::exception& error) {  // one request becomes an answer; the rest of its body is not read
+  } catch (const std::exception& error) {  // becomes a response; the rest of the body is not read
     m_answerer.tell(error.what());
   }
   m_upload.reset();
@@ -145,7 +144,7 @@ Connection::Body Connection::take_body() {
   Response response = plain_response(500, "");
   try {
     response = m_upload->finish();
-  } catch (const std::exception& error) {  // one request becomes an answer
+  } catch (const std::exception& error) {  // becomes a response
     m_answerer.tell(error.what());
   }
   m_upload.reset();
@@ -165,9 +164,9 @@ Connection::Sent Connection::send_text(std::string_view text, std::uint64_t& at,
   return Sent::all;
 }
 
-// Through a copy, but for files that nobody ever changes: pages that sendfile() queues are those of the file, and what
-// is written to it reaches the client until the kernel has sent them. So each byte is what it was when it was read, and
-// the file is looked at again behind the last read.
+// Through a copy, except for immutable files: sendfile() queues the file's own pages, so later writes reach the client
+// until the kernel has sent them. With a copy each byte is as it was when read, and the file is checked again after the
+// last read.
 Connection::Sent Connection::send_file() {
   std::uint64_t budget = k_send_budget;
   while (m_at < m_end) {
@@ -176,7 +175,7 @@ Connection::Sent Connection::send_file() {
       const std::uint64_t most = std::min(budget, m_end - m_at);
       const sys::Moved sent = m_socket.send_file_now(m_file->fd(), m_at, static_cast<std::size_t>(most));
       if (sent.state == sys::Moved::State::would_wait) return Sent::some;
-      // The client is gone, or the file is shorter than it was.
+      // The client has disconnected, or the file was truncated.
       if (sent.state == sys::Moved::State::ended || sent.size == 0) return Sent::lost;
       m_at += sent.size;
       budget -= sent.size;
@@ -199,7 +198,7 @@ Connection::Sent Connection::send_file() {
   return Sent::all;
 }
 
-// False where the file is not what it was when the answer began; hanging up is how the client learns of it.
+// False if the file changed since the response began; closing the connection tells the client.
 bool Connection::read_piece() {
   if (m_piece.empty()) wait_for_tick(*m_file);
   const std::uint64_t size = std::min(k_file_piece, m_end - m_at);
@@ -251,7 +250,7 @@ Connection::Next Connection::proceed() {
     }
     m_idle_since = Clock::now();
     m_deadline = m_idle_since + (m_in.empty() ? m_limits.idle_time : m_limits.header_time);
-    // One that sends requests without end has others waiting behind it.
+    // A client that sends requests without end must not block others.
     if (requests >= 16) return Next::write;
   }
 }

@@ -9,11 +9,11 @@
 #include "index/server.h"
 #include "sys/io/socket.h"
 
-// Inside this module only: one client.
+// Private to this module: one client.
 
 namespace wheelsmith::index {
 
-// A socket that never blocks, and where its conversation stands: bytes of a request come in, an answer goes out, again.
+// A non-blocking socket and its state: bytes of a request come in, a response goes out, and so on.
 class Connection {
  public:
   using Clock = std::chrono::steady_clock;
@@ -23,12 +23,12 @@ class Connection {
 
   [[nodiscard]] const sys::Fd& fd() const { return m_socket.fd(); }
   enum class Next : std::uint8_t { read, write, close };
-  // Goes on as far as it can without waiting, and says for what to wait.
+  // Proceeds as far as possible without blocking, and returns what to wait for.
   Next proceed();
-  // The server is to end: no further request is taken. Whether there is nothing to wait for.
+  // The server is shutting down: no further requests are accepted. Returns whether there is nothing to wait for.
   bool finish();
   [[nodiscard]] bool is_late(Clock::time_point now) const { return now >= m_deadline; }
-  // Since when it has given us nothing to do: no whole request, and no room for more of an answer.
+  // Since when it has been idle: no complete request, and no room to send more.
   [[nodiscard]] Clock::time_point idle_since() const { return m_idle_since; }
   [[nodiscard]] bool is_answering() const { return m_answering || m_upload != nullptr; }
 
@@ -38,7 +38,7 @@ class Connection {
   bool receive();
   bool take_request();
   void answer(const Request& request);
-  // The body of a request: whether an answer has begun, and false also where there is more to wait for.
+  // Receives the body of a request; feed() returns false if a response has begun because the upload failed.
   enum class Body : std::uint8_t { answered, waiting, lost };
   Body take_body();
   bool feed(std::string_view bytes);
@@ -58,7 +58,7 @@ class Connection {
   Clock::time_point m_idle_since = Clock::now();
 
   std::string m_in;
-  std::unique_ptr<Upload> m_upload;  // takes the body of m_request
+  std::unique_ptr<Upload> m_upload;  // receives the body of m_request
   Request m_request;
   std::uint64_t m_body_left = 0;
   bool m_answering = false;

@@ -22,7 +22,7 @@ using document::Value;
 }
 
 const Table& table_of(const Value& value, std::string_view key) {
-  if (value.table() == nullptr) refuse(value, fmt::format("{} is {}, and a table is wanted", key, value.kind()));
+  if (value.table() == nullptr) refuse(value, fmt::format("{} must be a table, but is {}", key, value.kind()));
   return *value.table();
 }
 
@@ -41,8 +41,8 @@ bool is_utc_time(std::string_view text) {
 std::vector<Control::Rule> read_rules(const Table& table, bool times) {
   std::vector<Control::Rule> rules;
   for (const auto& [pattern, value] : table) {
-    if (value.text() == nullptr) refuse(value, fmt::format("{} is {}, and a text is wanted", pattern, value.kind()));
-    if (times && !is_utc_time(*value.text())) refuse(value, "a time is written 2026-11-15T18:00:00Z");
+    if (value.text() == nullptr) refuse(value, fmt::format("{} must be a string, but is {}", pattern, value.kind()));
+    if (times && !is_utc_time(*value.text())) refuse(value, "expected a time such as 2026-11-15T18:00:00Z");
     rules.push_back({pattern, *value.text()});
   }
   return rules;
@@ -52,14 +52,14 @@ void read_project(Control& control, const std::string& name, const Value& value)
   std::optional<ProjectStatus> status;
   std::string reason;
   for (const auto& [key, member] : table_of(value, name)) {
-    if (member.text() == nullptr) refuse(member, fmt::format("{} is {}, and a text is wanted", key, member.kind()));
+    if (member.text() == nullptr) refuse(member, fmt::format("{} must be a string, but is {}", key, member.kind()));
     if (key == "status") {
       status = enum_named<ProjectStatus>(*member.text());
-      if (!status) refuse(member, "a status is active, archived, quarantined or deprecated");
+      if (!status) refuse(member, "status must be active, archived, quarantined or deprecated");
     } else if (key == "reason") {
       reason = *member.text();
     } else {
-      refuse(member, fmt::format("unknown key {}; a project has status and reason", key));
+      refuse(member, fmt::format("unknown key {}; valid keys are status and reason", key));
     }
   }
   if (!status) refuse(value, fmt::format("project {} has no status", name));
@@ -79,7 +79,7 @@ Control Control::parse(std::string_view text) {
     } else if (key == "project") {
       for (const auto& [name, status] : table) read_project(control, name, status);
     } else {
-      refuse(value, fmt::format("unknown table {}; there are yanked, upload-time and project", key));
+      refuse(value, fmt::format("unknown table {}; valid tables are yanked, upload-time and project", key));
     }
   }
   return control;

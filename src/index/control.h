@@ -12,7 +12,7 @@
 #include "index/file.h"
 #include "pep/requirement.h"
 
-// What people say about files: index.toml in the folder, and --filter.
+// User input about files: index.toml in the folder, and --filter.
 
 namespace wheelsmith::index {
 
@@ -41,7 +41,7 @@ struct Control {
 // "torch*" (file or project), "!*-cp39-*" (not these), "torch>=2.9" (a requirement).
 class Filter {
  public:
-  // Throws Error for a requirement that is none.
+  // Throws Error for an invalid requirement.
   explicit Filter(const std::vector<std::string>& expressions);
   [[nodiscard]] bool takes(std::string_view file_name, const FileName& parts) const;
   [[nodiscard]] const std::vector<std::string>& expressions() const { return m_expressions; }

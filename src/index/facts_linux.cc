@@ -1,6 +1,6 @@
-// A file is read once: piece by piece through the hash, and the few places that matter (the ZIP's directory, METADATA)
-// into an image of the file that has memory only where something was put. No mapping of the file itself: one that
-// shrinks while it is mapped would end the program, and `serve` looks at folders that others write to.
+// A file is read once: in pieces for the hash, and the few relevant parts (the ZIP directory, METADATA) into a sparse
+// image of the file. The file itself is not mapped: if it shrank while mapped, the program would crash, and `serve`
+// reads folders that other programs write to.
 
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -28,15 +28,15 @@ constexpr std::uint64_t k_piece = 1 << 20;
 constexpr std::size_t k_longest_quote = 200;
 constexpr std::uint64_t k_first_tail = 256 << 10;
 constexpr std::uint64_t k_most_metadata = 16 << 20;
-constexpr std::uint64_t k_most_sdist = 1ull << 30;  // of a larger one only the hash is told
+constexpr std::uint64_t k_most_sdist = 1ull << 30;  // of a larger one only the hash is published
 
-// Memory as large as the file; what was never filled is zero and takes no room.
+// Memory as large as the file; untouched parts are zero and take no space.
 class Image {
  public:
   explicit Image(const sys::OpenFile& file) : m_file(file), m_size(file.stat().size) {
-    if (m_size == 0) throw Error("it is empty");
+    if (m_size == 0) throw Error("is empty");
     m_data = ::mmap(nullptr, m_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (m_data == MAP_FAILED) throw Error("there is no memory for it");
+    if (m_data == MAP_FAILED) throw Error("not enough memory to read it");
   }
   ~Image() { ::munmap(m_data, m_size); }
   Image(const Image&) = delete;
@@ -46,7 +46,7 @@ class Image {
     offset = std::min(offset, m_size);
     size = std::min(size, m_size - offset);
     const std::span<std::uint8_t> into(static_cast<std::uint8_t*>(m_data) + offset, size);
-    if (m_file.read_at(offset, into) != size) throw Error("it became shorter while it was read");
+    if (m_file.read_at(offset, into) != size) throw Error("shrank while it was read");
   }
   [[nodiscard]] Bytes bytes() const { return {m_data, m_size}; }
   [[nodiscard]] std::uint64_t size() const { return m_size; }
@@ -57,8 +57,8 @@ class Image {
   void* m_data;
 };
 
-// The directory lies at the end, and only its end says how long it is: more and more of the tail is filled in until the
-// directory can be read, or all of the file is there and it cannot.
+// The directory is at the end of the file, and only its end record gives its length: more and more of the tail is
+// filled in until the directory can be read, or the whole file is there and it cannot.
 zip::Archive open_archive(Image& image) {
   for (std::uint64_t tail = k_first_tail;; tail *= 16) {
     const bool all = tail >= image.size();
@@ -93,15 +93,15 @@ const zip::Entry* find_in_dist_info(const zip::Archive& archive, const FileName&
 void read_variant(const zip::Archive& archive, const FileName& name, Image& image, Facts& facts) {
   const zip::Entry* member = find_in_dist_info(archive, name, "variant.json");
   if (name.label.empty() && member == nullptr) return;
-  if (member == nullptr) throw Error("its name has a variant's label, and its .dist-info has no variant.json");
+  if (member == nullptr) throw Error("its name has a variant label, but its .dist-info has no variant.json");
   const document::Value value = document::parse_json(read_member(archive, *member, image), member->name);
   const document::Table* variants = value["variants"].table();
   if (variants == nullptr || variants->size() != 1 || variants->begin()->first != name.label)
-    throw Error(fmt::format("its variant.json is not that of the label \"{}\"", name.label));
+    throw Error(fmt::format("its variant.json does not match the label \"{}\"", name.label));
   facts.variant = document::canonical_json(value);
 }
 
-// A value as a finding quotes it: metadata may hold megabytes where a name belongs.
+// A value shortened for findings: metadata may contain megabytes instead of a name.
 std::string shortened(std::string_view text) {
   return text.size() <= k_longest_quote ? std::string(text) : std::string(text.substr(0, k_longest_quote)) + "…";
 }
@@ -112,7 +112,7 @@ void read_requires_python(const pep::Headers& metadata, Facts& facts) {
     facts.requires_python = wanted;
   } else {
     facts.remark =
-        fmt::format("its Requires-Python \"{}\" is no list of specifiers and is not told", shortened(wanted));
+        fmt::format("its Requires-Python \"{}\" is not a valid specifier list and is omitted", shortened(wanted));
   }
 }
 
@@ -123,16 +123,16 @@ void read_wheel(Image& image, const FileName& name, Facts& facts) {
   const std::string text = read_member(archive, *member, image);
   const pep::Headers metadata = pep::Headers::parse(Bytes(text));
   if (pep::normalized_name(metadata.get("Name")) != name.project)
-    throw Error(fmt::format("its METADATA is that of \"{}\"", shortened(metadata.get("Name"))));
+    throw Error(fmt::format("its METADATA has Name \"{}\"", shortened(metadata.get("Name"))));
   const auto version = pep::Version::try_parse(metadata.get("Version"));
   if (!version || *version != name.parsed)
-    throw Error(fmt::format("its METADATA is of version \"{}\"", shortened(metadata.get("Version"))));
+    throw Error(fmt::format("its METADATA has Version \"{}\"", shortened(metadata.get("Version"))));
   facts.metadata_sha256 = to_hex(sha256(Bytes(text)));
   read_requires_python(metadata, facts);
   read_variant(archive, name, image, facts);
 }
 
-// PKG-INFO at the top of a source distribution, or "" when there is none; what is behind it is not unpacked.
+// PKG-INFO at the top of a source distribution, or "" if there is none; the rest is not unpacked.
 std::string read_pkg_info(Image& image, std::string_view file_name) {
   const auto is_it = [](std::string_view path) {
     return path.ends_with("/PKG-INFO") && path.find('/') == path.size() - 9;
@@ -158,9 +158,9 @@ std::string read_pkg_info(Image& image, std::string_view file_name) {
         [&](Bytes piece) {
           if (!inside) return;
           text += piece.text();
-          if (text.size() > k_most_metadata) throw Error("its PKG-INFO has no end");
+          if (text.size() > k_most_metadata) throw Error("its PKG-INFO is too large");
         });
-  } catch (const Enough&) {  // PKG-INFO is read, and nothing behind it is of any use
+  } catch (const Enough&) {  // PKG-INFO was read; the rest is not needed
   }
   return text;
 }
@@ -168,10 +168,10 @@ std::string read_pkg_info(Image& image, std::string_view file_name) {
 void read_sdist(Image& image, const FileName& name, std::string_view file_name, Facts& facts) {
   if (image.size() > k_most_sdist) return;
   const std::string text = read_pkg_info(image, file_name);
-  if (text.empty()) return;  // the archive of some repository; installers take it, too
+  if (text.empty()) return;  // a plain repository archive; installers accept it too
   const pep::Headers metadata = pep::Headers::parse(Bytes(text));
   if (pep::normalized_name(metadata.get("Name")) != name.project)
-    throw Error(fmt::format("its PKG-INFO is that of \"{}\"", shortened(metadata.get("Name"))));
+    throw Error(fmt::format("its PKG-INFO has Name \"{}\"", shortened(metadata.get("Name"))));
   read_requires_python(metadata, facts);
 }
 
@@ -201,7 +201,7 @@ Facts read_facts(const sys::OpenFile& file, const FileName& name, std::string_vi
     broken.problem = error.what();
     facts = std::move(broken);
   }
-  if (at != file.stat().size || file.stat_now() != file.stat()) throw Error("it changed while it was read");
+  if (at != file.stat().size || file.stat_now() != file.stat()) throw Error("changed while it was read");
   return facts;
 }
 
@@ -212,7 +212,7 @@ std::optional<std::string> read_metadata(const sys::OpenFile& file, const FileNa
     const zip::Entry* member = find_in_dist_info(archive, name, "METADATA");
     if (member == nullptr) return std::nullopt;
     return read_member(archive, *member, image);
-  } catch (const Error&) {  // it changed since it was indexed, and both callers say so
+  } catch (const Error&) {  // it changed since it was indexed; both callers report it
     return std::nullopt;
   }
 }

@@ -10,37 +10,37 @@
 #include "pep/version.h"
 #include "sys/open_folder.h"
 
-// The files of an index: what they are by name, and what was read out of them.
+// The files of an index: the parts of their names, and the facts read from them.
 
 namespace wheelsmith::index {
 
-// What the bytes of a file say. It is what the cache keeps, so it depends on nothing else.
+// Facts from the contents of a file. The cache stores them, so they depend on nothing else.
 struct Facts {
   std::string sha256;           // hex
-  std::string metadata_sha256;  // hex, of the METADATA member as it is; "" where there is none
+  std::string metadata_sha256;  // hex, of the METADATA member as it is; "" if there is none
   std::string requires_python;  // specifiers; "" for none
   std::string variant;          // variant.json of a variant wheel (PEP 825), one line; else ""
-  std::string problem;          // why it is left out of the index; "" when it is not
-  std::string remark;           // what is wrong and does not keep it out; else ""
+  std::string problem;          // why it is not listed; "" if it is
+  std::string remark;           // a problem that does not exclude it; else ""
   friend bool operator==(const Facts&, const Facts&) = default;
 };
 
 enum class FileKind : std::uint8_t { wheel, sdist };
 
-// What a file's name says.
+// The parts of a file name.
 struct FileName {
   FileKind kind = FileKind::wheel;
   std::string project;  // normalized
-  std::string written;  // the project as the name writes it
+  std::string written;  // the project as spelled in the name
   std::string version;  // normal form
   pep::Version parsed;
   std::string build, python, abi, platform, label;  // of wheels
 };
 
-// Whether a name ends as distributions do: .whl, .tar.gz, .zip.
+// Whether a name has the suffix of a distribution: .whl, .tar.gz, .zip.
 bool looks_like_distribution(std::string_view name);
-// Throws Error with the reason why it can name no file of an index: not one of a distribution, no version, or
-// characters that no such name has (all that means something in HTML, in URLs or in a shell is among them).
+// Throws Error if the name is not valid in an index: not a distribution, no version, or invalid characters (including
+// all with a meaning in HTML, URLs or a shell).
 FileName parse_file_name(std::string_view name);
 
 struct File {
@@ -51,10 +51,10 @@ struct File {
   Facts facts;
   std::optional<std::string> yanked;     // the reason, may be ""
   std::string upload_time;               // "2026-11-15T18:00:00Z", or ""
-  bool has_provenance = false;           // NAME.provenance lies beside it, and is about it
-  std::vector<std::string> beside;       // endings of what else lies beside it and is published: ".asc", …
-  bool has_sidecar = true;               // NAME.metadata is told of, where there is metadata
-  std::optional<sys::FileStat> sidecar;  // NAME.metadata as it lies there now
+  bool has_provenance = false;           // NAME.provenance is next to it and refers to it
+  std::vector<std::string> beside;       // suffixes of companion files that are published: ".asc", ……
+  bool has_sidecar = true;               // NAME.metadata is advertised, if there is metadata
+  std::optional<sys::FileStat> sidecar;  // NAME.metadata as it is now
 
   [[nodiscard]] bool has_beside(std::string_view ending) const {
     return std::find(beside.begin(), beside.end(), ending) != beside.end();
@@ -62,11 +62,11 @@ struct File {
   [[nodiscard]] std::string path() const { return folder.empty() ? name : folder + "/" + name; }
 };
 
-// Reads the file once from its beginning to its end. Whatever is wrong with it is told in the facts; throws Error only
-// when it cannot be read or changes meanwhile.
+// Reads the file once from beginning to end. Problems are recorded in the facts; throws Error only if it cannot be read
+// or changes meanwhile.
 Facts read_facts(const sys::OpenFile& file, const FileName& name, std::string_view file_name);
 
-// METADATA of a wheel that was read before, or nothing when it has none any more that can be read.
+// METADATA of a wheel that was read before, or nothing if it can no longer be read.
 std::optional<std::string> read_metadata(const sys::OpenFile& file, const FileName& name);
 
 }  // namespace wheelsmith::index

@@ -18,7 +18,7 @@ bool is_plain(char c) {
 }
 
 FileName with_identity(FileName name, std::string_view version) {
-  if (!pep::is_valid_name(name.written)) throw Error(fmt::format("\"{}\" is no name of a project", name.written));
+  if (!pep::is_valid_name(name.written)) throw Error(fmt::format("\"{}\" is not a valid project name", name.written));
   name.project = pep::normalized_name(name.written);
   name.parsed = pep::Version::parse(version);
   name.version = name.parsed.to_string();
@@ -28,13 +28,13 @@ FileName with_identity(FileName name, std::string_view version) {
 FileName sdist_name(std::string_view stem) {
   FileName name;
   name.kind = FileKind::sdist;
-  // Since PEP 625 no name has a "-" in it; in older ones the last that has a version behind it is taken.
+  // Since PEP 625 no name has a "-" in it; in older ones the last one followed by a version is used.
   for (std::size_t at = stem.rfind('-'); at != std::string_view::npos && at > 0; at = stem.rfind('-', at - 1)) {
     if (!pep::Version::try_parse(stem.substr(at + 1))) continue;
     name.written = stem.substr(0, at);
     return with_identity(std::move(name), stem.substr(at + 1));
   }
-  throw Error("it is no source distribution by its name: NAME-VERSION.tar.gz");
+  throw Error("is not a valid source distribution name: expected NAME-VERSION.tar.gz");
 }
 
 }  // namespace
@@ -46,7 +46,7 @@ bool looks_like_distribution(std::string_view name) {
 FileName parse_file_name(std::string_view name) {
   if (!std::all_of(name.begin(), name.end(), is_plain) || name.empty() || name.size() > 240 || name.front() == '.' ||
       name.front() == '-')
-    throw Error("its name has characters that no distribution's name has, or is too long");
+    throw Error("its name has invalid characters or is too long");
   if (name.ends_with(".whl")) {
     const pep::WheelName wheel = pep::WheelName::parse(name);
     FileName result;
@@ -61,7 +61,7 @@ FileName parse_file_name(std::string_view name) {
   for (const std::string_view ending : {".tar.gz", ".zip"}) {
     if (name.ends_with(ending)) return sdist_name(name.substr(0, name.size() - ending.size()));
   }
-  throw Error("it is neither a wheel nor a source distribution");
+  throw Error("is neither a wheel nor a source distribution");
 }
 
 }  // namespace wheelsmith::index

@@ -1,13 +1,12 @@
 // Which files are in which index.
 //
-// The main index has all of them. A sub-index is for one kind of machine: it has the files that are made for it and all
-// those that are made for none in particular, so that it alone is enough to install from. What a file is made for
-// stands in its name: a family of GPUs at the end of the project's name, or an accelerator in the local part of the
-// version.
+// The main index has all of them. A sub-index is for one target: it has the files built for that target and all
+// target-independent ones, so that it is sufficient to install from. The file name gives the target: a GPU family at
+// the end of the project name, or an accelerator in the local version.
 //
-// Folders that CI uploads are laid out as {run}-{platform}/python/{group}: what lies in python/ is for all groups, and
-// files of one name with different bytes lie in several. Each group is an index of its own, at its own place. In the
-// main index the newest run holds.
+// Folders uploaded by CI have the layout {run}-{platform}/python/{group}: files in python/ are for all groups, and
+// several groups may have files with the same name and different contents. Each group is a separate index at its own
+// path. In the main index the newest run wins.
 
 #include "index/indexes.h"
 
@@ -49,7 +48,7 @@ std::optional<Upload> upload_of(std::string_view folder) {
   return std::nullopt;
 }
 
-// Of files with one name, the one that holds: of the newest run, else the first by path.
+// Of files with the same name, the one listed: of the newest run, else the first by path.
 bool holds_before(const File& a, const File& b) {
   const auto run_a = upload_of(a.folder);
   const auto run_b = upload_of(b.folder);
@@ -77,7 +76,7 @@ class Collector {
       });
       drop_doubles(members, findings);
       const auto status = m_catalogue.control.projects.find(name);
-      // PEP 792: what is in quarantine is not offered.
+      // PEP 792: quarantined projects are not offered.
       if (status != m_catalogue.control.projects.end() && status->second.status == ProjectStatus::quarantined)
         members.clear();
       index.projects.push_back({name, std::move(members)});
@@ -97,9 +96,9 @@ class Collector {
       if (first.facts.sha256 == file->facts.sha256 || findings == nullptr) continue;
       const bool uploads = upload_of(first.folder) && upload_of(file->folder);
       findings->push_back({"index-same-name", uploads ? Severity::note : Severity::error, printable(file->path()),
-                           printable(fmt::format("{} has the same name and other bytes", first.path())),
-                           "an index can offer only one of them; the second is left out",
-                           "give each build a version or a build number of its own"});
+                           printable(fmt::format("{} has the same name but different contents", first.path())),
+                           "an index can list only one of them; the second is not listed",
+                           "give each build its own version or build number"});
     }
     files = std::move(kept);
   }
@@ -145,7 +144,7 @@ void add_families(const std::vector<const File*>& files, const Collector& collec
     const std::set<std::string> targets = members_of(word);
     std::vector<const File*> all;
     for (const auto& [other, others] : words) {
-      // A family's index has the wheels of its single targets, too, and the other way round.
+      // A family's index also has the wheels of its single targets, and vice versa.
       if (other.empty() || other == word || overlap(targets, members_of(other)))
         all.insert(all.end(), others.begin(), others.end());
     }
@@ -218,12 +217,12 @@ std::vector<Index> make_indexes(const Catalogue& catalogue, const IndexOptions& 
   if (options.by_family) add_families(chosen, collector, indexes);
   if (options.by_variant) add_variants(chosen, collector, indexes);
   add_uploads(files, collector, indexes);
-  // The first parts of the places of sub-indexes must be no projects of the main one.
+  // The top-level folders of sub-indexes must not be projects of the main one.
   for (const Index& index : indexes) {
     const std::string first = index.place.substr(0, index.place.find('/'));
     for (const Project& project : indexes.front().projects) {
       if (!first.empty() && project.name == first)
-        throw Error(fmt::format("the project {} has the name of the folder for sub-indexes", project.name));
+        throw Error(fmt::format("project {} has the same name as a folder of sub-indexes", project.name));
     }
   }
   return indexes;

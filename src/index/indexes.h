@@ -14,10 +14,10 @@ struct Project {
   std::vector<const File*> files;  // newest version first, then by name; no two of one name
 };
 
-// A list of projects at one place below the pages' folder.
+// A list of projects at one path below the folder of pages.
 struct Index {
   std::string place;         // "" for the main one, "by-variant/cu130", "12345-linux/python/gfx94X-dcgpu"
-  bool lists_files = false;  // its first page names the files, too, so that it is a find-links page as well
+  bool lists_files = false;  // its first page also lists the files, so that it is a find-links page too
   std::vector<Project> projects;
 
   [[nodiscard]] std::size_t file_count() const;

@@ -1,7 +1,7 @@
-// A folder that others put wheels into while it is served. Whoever asks for a page after a wheel was put there sees it:
-// a new, renamed or removed file changes its folder's time, and looking at the folders costs next to nothing. What that
-// does not tell (a file written to in place, a copy that is still going on) is found by looking at all files, every few
-// seconds and only while somebody asks; sooner after something new or broken was seen.
+// Serves a folder while other programs add wheels to it. A page requested after a wheel was added lists it: a new,
+// renamed or removed file changes its folder's time, and checking folders is cheap. Other changes (a file rewritten in
+// place, a copy in progress) are found by checking all files, every few seconds and only while there are requests;
+// sooner after something new or broken was seen.
 
 #include "index/live_site.h"
 
@@ -52,7 +52,7 @@ const File* Snapshot::file(const std::string& path) const {
 }
 
 LiveSite::LiveSite(const sys::OpenFolder& folder, const ServeOptions& options) : m_folder(folder), m_options(options) {
-  // What `index` knows of the folder need not be read again.
+  // Files recorded by `index` need not be read again.
   std::unordered_map<std::string, State::KnownFile> known;
   if (const auto text = folder.read_file(k_state_file, 4ull << 30)) known = State::parse(*text).files;
   m_snapshot = std::make_shared<const Snapshot>(look(folder, std::move(known), m_options.look), m_options);
@@ -78,16 +78,16 @@ void LiveSite::look_again() {
     m_problem.clear();
     const std::lock_guard lock(m_mutex);
     m_snapshot = std::move(fresh);
-  } catch (const Error& error) {  // a half-written index.toml, a folder that cannot be read now: what was there stays
+  } catch (const Error& error) {  // a half-written index.toml, a folder that cannot be read now: keep the old pages
     if (m_options.on_problem && m_problem != error.what())
-      m_options.on_problem(fmt::format("the pages stay as they were: {}", error.what()));
+      m_options.on_problem(fmt::format("pages not updated: {}", error.what()));
     m_problem = error.what();
   }
 }
 
 std::shared_ptr<const Snapshot> LiveSite::current() {
   m_asked = true;
-  // Only one looks; the others take what there is.
+  // Only one thread checks; the others use the current pages.
   if (const std::unique_lock lock(m_looking, std::try_to_lock); lock.owns_lock()) {
     const auto time = Clock::now();
     if (time - m_last_glance >= k_glance_every) {

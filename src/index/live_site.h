@@ -9,7 +9,7 @@
 
 #include "index/responder.h"
 
-// Inside this module only: the pages of a folder in memory.
+// Private to this module: the pages of a folder in memory.
 
 namespace wheelsmith::index {
 
@@ -18,17 +18,17 @@ struct RenderedPage {
   std::string etag;
 };
 
-// The folder at one moment. Pages are made when they are first asked for.
+// A snapshot of the folder. Pages are rendered on first request.
 class Snapshot {
  public:
   Snapshot(Catalogue catalogue, const ServeOptions& options);
 
   [[nodiscard]] bool has_page(const std::string& path) const { return m_by_path.contains(path); }
   [[nodiscard]] std::optional<RenderedPage> page(const std::string& path) const;
-  // By path in the folder; null when the index does not have it.
+  // By path in the folder; null if the index does not have it.
   [[nodiscard]] const File* file(const std::string& path) const;
   [[nodiscard]] const Catalogue& catalogue() const { return m_catalogue; }
-  // Something in it may still be being written.
+  // Some of its files may still be being written.
   [[nodiscard]] bool is_unsettled() const { return m_unsettled; }
 
  private:
@@ -46,7 +46,7 @@ class LiveSite {
  public:
   LiveSite(const sys::OpenFolder& folder, const ServeOptions& options);
 
-  // As the folder is now, as far as its folders' own times tell.
+  // The current state, as far as folder times show.
   [[nodiscard]] std::shared_ptr<const Snapshot> current();
   void tick();
 
@@ -60,7 +60,7 @@ class LiveSite {
   ServeOptions m_options;
   std::mutex m_looking;
   Clock::time_point m_last_glance, m_last_look;  // guarded by m_looking, as the next
-  std::string m_problem;                         // of the last look, told once
+  std::string m_problem;                         // of the last check, reported once
   mutable std::mutex m_mutex;
   std::shared_ptr<const Snapshot> m_snapshot;
   std::atomic<bool> m_asked{false};

@@ -1,7 +1,6 @@
-// Pages for installers and people alike (PEP 503, frozen at version 1.4 by PEP 833). Installers read every <a> of a
-// page as a file or a project, so there is none that is anything else: ways to other pages are buttons. People get a
-// table, the line to copy, light or dark colours; the page needs nothing from elsewhere, and its policy allows nothing
-// else.
+// Pages for installers and users (PEP 503, frozen at version 1.4 by PEP 833). Installers read every <a> of a page as a
+// file or a project, so links to other pages are buttons. Users get a table, a command to copy, light and dark colours;
+// the page loads nothing from elsewhere, and its content security policy forbids it.
 
 #include <fmt/format.h>
 
@@ -21,7 +20,7 @@ extern const std::string_view page_js;
 
 namespace {
 
-constexpr int k_form = 2;  // of the HTML and JSON below; a change of it makes all pages anew
+constexpr int k_form = 3;  // of the HTML and JSON below; changing it regenerates all pages
 
 std::string source_hash(std::string_view text) {
   std::string hash = to_base64url(sha256(Bytes(text)));
@@ -53,7 +52,7 @@ std::string words_of_tags(std::string_view tags) {
 
 constexpr std::string_view k_file_table =
     "<table class=\"files\"><thead><tr><th>File</th><th class=\"number\">Size</th><th>Python</th><th>Platform</th>"
-    "<th>Needs Python</th></tr></thead><tbody>\n";
+    "<th>Requires Python</th></tr></thead><tbody>\n";
 
 std::string file_row(const Link& link) {
   std::string row = "<tr><td>" + file_anchor(link);
@@ -85,7 +84,7 @@ std::string meta_of(const ProjectView& view) {
 std::string pip_line(std::string_view up, std::string_view project) {
   return fmt::format(
       "<p class=\"line\"><code id=\"pip\" data-up=\"{}\" data-project=\"{}\">pip install --index-url "
-      "(the address of this index) {}</code> <button id=\"copy\" type=\"button\" hidden>Copy</button></p>\n",
+      "URL-OF-THIS-INDEX {}</code> <button id=\"copy\" type=\"button\" hidden>Copy</button></p>\n",
       html_escaped(up), html_escaped(project), html_escaped(project));
 }
 
@@ -220,7 +219,7 @@ std::string root_html(const RootView& view) {
                       counted(view.index->file_count(), "file"));
   if (view.lists_projects) body += pip_line("./", "PROJECT");
   if (!view.sub_indexes.empty()) {
-    body += "<p class=\"quiet\">Indexes for one kind of machine:</p><div class=\"places\">";
+    body += "<p class=\"quiet\">Indexes by target:</p><div class=\"places\">";
     for (const std::string& place : view.sub_indexes)
       body += fmt::format("<form action=\"{}/\"><button>{}</button></form>", html_escaped(url_escaped(place)),
                           html_escaped(place));

@@ -16,7 +16,7 @@ using document::Value;
 Value meta() {
   Table table;
   table["api-version"] = "1.4";
-  table["_generator"] = "wheelsmith";  // names with "_" in front are the server's own (PEP 691)
+  table["_generator"] = "wheelsmith";  // keys with a leading "_" are server-specific (PEP 691)
   return table;
 }
 

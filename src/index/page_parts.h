@@ -8,11 +8,11 @@
 #include "index/pages.h"
 #include "index/variants.h"
 
-// Inside this module only: what pages are made of.
+// Private to this module: the building blocks of pages.
 
 namespace wheelsmith::index {
 
-// A file as a page lists it: all texts are still to be escaped for the page's language.
+// A file as listed on a page: strings are not escaped yet.
 struct Link {
   std::string name;
   std::string url;  // without fragment
@@ -31,7 +31,7 @@ struct ProjectView {
 struct RootView {
   std::string title;
   const Index* index = nullptr;
-  std::vector<std::string> sub_indexes;  // places, for people
+  std::vector<std::string> sub_indexes;  // paths, for users
   std::vector<Link> links;               // for find-links pages
   bool lists_projects = true;
 };
@@ -42,16 +42,16 @@ std::string root_html(const RootView& view);
 std::string root_json(const Index& index);
 
 std::string html_escaped(std::string_view text);
-// Everything but letters, digits and "-._~" as %XX; '/' stays.
+// Escapes everything except letters, digits, "-._~" and '/' as %XX.
 std::string url_escaped(std::string_view path);
 
 // The frame of a page: head with style and policy, heading, body, script. `meta` and `body` are HTML.
 std::string html_page(std::string_view title, std::string_view meta, std::string_view body);
-// The anchor of a file, as the standards want it.
+// The anchor of a file, as the standards require.
 std::string file_anchor(const Link& link);
 // "manylinux_2_28_x86_64.manylinux_2_34_x86_64" -> {"Linux x86_64, glibc ≥ 2.28"}.
 std::vector<std::string> platform_words(std::string_view tags);
-// What makes pages of another version of this program differ: style, script and a number.
+// Identifies the page format of this version of the program: style, script and a number.
 std::string page_version();
 
 }  // namespace wheelsmith::index

@@ -1,5 +1,5 @@
-// Which pages there are, and what each depends on. A page is made only when its fingerprint is not the one that it was
-// written with: of 2,000 projects with one new wheel, one page is made.
+// Lists all pages and their inputs. A page is rendered only if its fingerprint changed: for one new wheel among 2,000
+// projects, one page is rendered.
 
 #include "index/pages.h"
 
@@ -17,7 +17,7 @@ namespace wheelsmith::index {
 
 namespace {
 
-// Texts with their lengths in front, so that no two lists of texts give one digest.
+// Strings with length prefixes, so that different lists give different digests.
 class Fingerprint {
  public:
   Fingerprint& add(std::string_view text) {
@@ -72,7 +72,7 @@ class PageMaker {
     return index.place.empty() ? 0 : 1 + static_cast<unsigned>(std::count(index.place.begin(), index.place.end(), '/'));
   }
 
-  // A file beside the page is named without a path, as the hosts that are generated from such folders do.
+  // A file next to the page is linked without a path, as on hosts generated from such folders.
   static std::string url_of(const PageOptions& options, const File& file, unsigned depth,
                             std::string_view page_folder) {
     if (!options.base_url.empty()) return options.base_url + url_escaped(file.path());

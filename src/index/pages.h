@@ -15,13 +15,13 @@ inline constexpr std::string_view k_json_type = "application/vnd.pypi.simple.v1+
 struct PageOptions {
   std::string title = "Package index";
   std::string base_url;  // of the indexed folder; "": links are relative
-  std::string to_files;  // from the folder of the pages to the indexed one, with a '/' behind it; "": the same
+  std::string to_files;  // from the folder of the pages to the indexed one, with a trailing '/'; "": the same
   bool html = true;
   bool json = true;
   bool find_links = false;
 };
 
-// A page that can be made. What render() gives depends on what the fingerprint was made from and on nothing else.
+// A page to render. The result of render() depends only on the inputs of the fingerprint.
 struct Page {
   std::string path;  // "torch/index.html"
   std::string fingerprint;

@@ -1,5 +1,5 @@
-// "manylinux_2_17_x86_64.manylinux2014_x86_64" is for programs; people want to know the system, the processor and how
-// old the system may be. Of several tags for one system and processor the most generous one says all.
+// "manylinux_2_17_x86_64.manylinux2014_x86_64" is for programs; users want the system, the architecture and the minimum
+// version. Of several tags for one system and architecture only the most compatible one is shown.
 
 #include <fmt/format.h>
 
@@ -36,7 +36,7 @@ bool take_version(std::string_view& rest, PlatformWords& words) {
 PlatformWords words_of(std::string_view tag) {
   struct Form {
     std::string_view prefix, system, library;
-    std::uint64_t minor;  // of glibc 2, where the name itself means a version
+    std::uint64_t minor;  // of glibc 2, where the name implies a version
   };
   static constexpr Form k_forms[] = {{"manylinux_", "Linux ", "glibc", 0},
                                      {"musllinux_", "Linux ", "musl", 0},

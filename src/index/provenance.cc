@@ -35,19 +35,20 @@ std::optional<std::string> base64_decoded(std::string_view text) {
 }
 
 std::string statement_problem(const Value& statement, const std::string& file_name, const std::string& sha256) {
-  if (statement["_type"].text_or() != "https://in-toto.io/Statement/v1") return "its statement is not one of in-toto";
+  if (statement["_type"].text_or() != "https://in-toto.io/Statement/v1")
+    return "its statement is not an in-toto statement";
   if (statement["predicateType"].text_or().empty()) return "its statement has no predicateType";
   const Array* subjects = statement["subject"].array();
-  if (subjects == nullptr || subjects->size() != 1) return "its statement is not about one file";
+  if (subjects == nullptr || subjects->size() != 1) return "its statement does not have exactly one subject";
   const Value& subject = subjects->front();
   if (subject["name"].text_or() != file_name)
     return fmt::format("its statement is about {}", printable(subject["name"].text_or("no file")));
-  if (subject["digest"]["sha256"].text_or() != sha256) return "its statement is about other bytes of that name";
+  if (subject["digest"]["sha256"].text_or() != sha256) return "its statement has another SHA-256 for that name";
   return "";
 }
 
 std::string check_attestation(const Value& attestation, const std::string& file_name, const std::string& sha256) {
-  if (attestation["version"].integer_or(0) != 1) return "an attestation is not of version 1";
+  if (attestation["version"].integer_or(0) != 1) return "an attestation does not have version 1";
   const Value& material = attestation["verification_material"];
   if (!base64_decoded(material["certificate"].text_or())) return "an attestation has no certificate";
   const Array* entries = material["transparency_entries"].array();
@@ -63,7 +64,7 @@ std::string check_attestation(const Value& attestation, const std::string& file_
 }
 
 std::string check_provenance(const Value& provenance, const std::string& file_name, const std::string& sha256) {
-  if (provenance["version"].integer_or(0) != 1) return "it is not of version 1";
+  if (provenance["version"].integer_or(0) != 1) return "it does not have version 1";
   const Array* bundles = provenance["attestation_bundles"].array();
   if (bundles == nullptr || bundles->empty()) return "it has no attestation_bundles";
   for (const Value& bundle : *bundles) {

@@ -28,7 +28,7 @@ TEST(Provenance, GoodOne) {
 
 TEST(Provenance, OfAnotherFile) {
   EXPECT_EQ(provenance_problem(provenance(attestation()), "a-1-py3-none-any.whl", "cd"),
-            "its statement is about other bytes of that name");
+            "its statement has another SHA-256 for that name");
   EXPECT_EQ(provenance_problem(provenance(attestation()), "b-1-py3-none-any.whl", "ab"),
             "its statement is about a-1-py3-none-any.whl");
 }

@@ -1,11 +1,11 @@
-// Pages on disk. The order is what makes it safe to be stopped anywhere:
+// Writes pages to disk. The order makes it safe to interrupt at any point:
 //
-//   1. the files are hashed; the state is saved with the hashes and with the names of all pages that will be new, so
-//      that they are known as ours whatever happens now;
-//   2. pages and sidecars are written, each whole or not at all, and only where their bytes differ;
-//   3. pages of projects that are gone are removed, if nobody changed them since we wrote them;
-//   4. all of it reaches the disk;
-//   5. the state is saved with what the pages were made from: only now would a next run pass over them.
+//   1. hash the files, and save the state with the hashes and the names of all new pages, so that a later run
+//      recognises them as its own even after an interruption;
+//   2. write pages and sidecars atomically, and only if their contents differ;
+//   3. remove pages of removed projects, unless they were modified since they were written;
+//   4. sync everything to disk;
+//   5. save the state with the inputs of the pages: only from now on does the next run skip them.
 
 #include "index/publish.h"
 
@@ -29,9 +29,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t k_few = 32;  // so many are synced one by one, more with the whole disk
+constexpr std::size_t k_few = 32;  // up to this many are synced one by one, more with the whole file system
 
-// A page that one of our runs made, even if no state tells of it any more.
+// A page written by wheelsmith, even if the state no longer lists it.
 bool looks_like_ours(std::string_view path, std::string_view text) {
   if (path.ends_with(".html")) return text.find("<meta name=\"generator\" content=\"wheelsmith\">") != text.npos;
   return text.starts_with("{\"meta\":{\"api-version\":\"1.4\",\"_generator\":\"wheelsmith\"}");
@@ -93,7 +93,7 @@ class Publisher {
     return fs::canonical(out);
   }
 
-  // Whether it lies there as we left it, made from the same; then it is carried over.
+  // Whether it is unmodified and has the same inputs; then it is kept.
   bool carried_over(bool sidecar, const std::string& path, const std::string& fingerprint,
                     const std::optional<sys::FileStat>& stat, bool& claimed) {
     auto& before = sidecar ? m_old.sidecars : m_old.pages;
@@ -130,7 +130,7 @@ class Publisher {
     }
   }
 
-  // What the last state has and this one will not.
+  // Entries of the last state that the new one will not have.
   void find_stale() {
     std::unordered_set<std::string> wanted[2];
     for (const Job& job : m_jobs) wanted[job.sidecar ? 1 : 0].insert(job.path);
@@ -151,8 +151,8 @@ class Publisher {
       const auto text = m_out.read_file(job.path);
       if (text && !m_options.force && !looks_like_ours(job.path, *text))
         throw Error(
-            fmt::format("{} is there and not written by wheelsmith; --force replaces it, --out DIR writes the "
-                        "pages elsewhere",
+            fmt::format("{} exists and was not written by wheelsmith; use --force to replace it, or --out DIR to write "
+                        "the pages elsewhere",
                         printable((m_out.path() / job.path).string())));
     }
     if (!fresh) return;
@@ -167,7 +167,7 @@ class Publisher {
     std::vector<sys::FileStat> stats(m_jobs.size());
     std::atomic<std::uint64_t> written = 0;
     const bool few = m_jobs.size() <= k_few;
-    // A few wait for the disk one by one, and do so side by side.
+    // A few files are synced individually, in parallel.
     parallel_for(m_jobs.size(), few ? k_few : m_options.look.threads, [&](std::size_t i) {
       const Job& job = m_jobs[i];
       if (sys::interrupted()) throw Error("interrupted");
@@ -176,7 +176,7 @@ class Publisher {
         std::string old(text.size(), '\0');
         old.resize(there->read_at(0, {reinterpret_cast<std::uint8_t*>(old.data()), old.size()}));
         stats[i] = there->stat();
-        // A link of that name is not ours to keep.
+        // A link of that name was not written by wheelsmith.
         if (old == text && job.folder->glance(job.path) == there->stat()) return;
       }
       stats[i] = job.folder->write_file(job.path, text, few);
@@ -200,7 +200,7 @@ class Publisher {
       const auto stat = folder.glance(stale.path);
       if (!stat) continue;
       bool ours = stale.written.stat == *stat;
-      if (!ours && stale.written.stat == sys::FileStat{} && !stale.sidecar) {  // claimed by a run that was stopped
+      if (!ours && stale.written.stat == sys::FileStat{} && !stale.sidecar) {  // recorded by an interrupted run
         const auto text = folder.read_file(stale.path);
         ours = text && looks_like_ours(stale.path, *text);
       }
@@ -210,8 +210,8 @@ class Publisher {
     }
   }
 
-  // Not synced: one that a power cut takes away or cuts off is read as none, and an old one tells of pages that lie
-  // there no longer as it says.
+  // Not synced: a state lost or truncated by a power failure is read as empty, and an old one lists pages that no
+  // longer match.
   void save(const State& state) { (void)m_out.write_file(k_state_file, state.to_text(), false); }
 
   struct Stale {

@@ -16,8 +16,8 @@ struct PublishOptions {
   LookOptions look;
   IndexOptions indexes;
   PageOptions pages;
-  bool sidecars = true;  // NAME.metadata beside each wheel
-  bool force = false;    // replace pages that are not ours
+  bool sidecars = true;  // NAME.metadata next to each wheel
+  bool force = false;    // replace pages not written by wheelsmith
 };
 
 struct Published {
@@ -29,18 +29,18 @@ struct Published {
   std::vector<IndexSummary> indexes;  // the main one first
   std::uint64_t hashed = 0;
   std::uint64_t hashed_bytes = 0;
-  std::uint64_t pages = 0;    // pages and sidecars that there are
-  std::uint64_t written = 0;  // of them, now
+  std::uint64_t pages = 0;    // all pages and sidecars
+  std::uint64_t written = 0;  // those written in this run
   std::uint64_t removed = 0;
-  std::uint64_t placed = 0;  // files that were linked or copied into a layout, now
+  std::uint64_t placed = 0;  // files linked or copied into a layout in this run
   std::vector<Finding> findings;
 
-  // Whether no file was left out because it is broken.
+  // Whether no file was excluded because it is broken.
   [[nodiscard]] bool is_good() const;
 };
 
-// Makes or brings up to date the pages of a folder. Throws Error when it cannot be done; then nothing is half-written,
-// and the next run goes on from there.
+// Creates or updates the pages of a folder. Throws Error on failure; no file is half-written then, and the next run
+// resumes.
 Published publish(const PublishOptions& options);
 
 }  // namespace wheelsmith::index

@@ -19,7 +19,7 @@ int hex_value(char c) {
   return -1;
 }
 
-// Strict: an escape that is none, or one of '/', '\' or a control character, is nothing.
+// Strict: invalid escapes, and escaped '/', '\' or control characters, give nothing.
 std::optional<std::string> decoded(std::string_view text) {
   std::string result;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -46,7 +46,7 @@ struct MediaType {
   std::string_view content_type;
 };
 
-// Of equally wanted ones the first here is taken.
+// For equal preference, the first one here is used.
 constexpr std::array<MediaType, 5> k_types{{
     {"application/vnd.pypi.simple.v1+json", true, "application/vnd.pypi.simple.v1+json"},
     {"application/vnd.pypi.simple.latest+json", true, "application/vnd.pypi.simple.v1+json"},
@@ -55,7 +55,7 @@ constexpr std::array<MediaType, 5> k_types{{
     {"text/html", false, k_html_type},
 }};
 
-// "q=0.8" in thousandths; 1000 when it says nothing that can be read.
+// "q=0.8" in thousandths; 1000 if it cannot be parsed.
 unsigned quality(std::string_view parameters) {
   for (const std::string_view item : split(parameters, ';')) {
     const std::string_view word = trim(item);
@@ -75,8 +75,8 @@ unsigned quality(std::string_view parameters) {
   return 1000;
 }
 
-// How much a list of media ranges wants a type: the most specific one that matches counts (RFC 9110, 12.5.1). Of
-// equally wanted ones, that which is called by its name is wanted more.
+// The preference of a list of media ranges for a type: the most specific match counts (RFC 9110, 12.5.1). For equal
+// preference, an exact name wins.
 struct Preference {
   unsigned quality = 0;  // thousandths
   bool named = false;
@@ -126,7 +126,7 @@ std::optional<std::string> Request::header(std::string_view name) const {
 }
 
 std::optional<Target> parse_target(std::string_view target) {
-  // "GET http://host/path" is allowed to every client (RFC 9112, 3.2.2); whose host it is does not matter to us.
+  // "GET http://host/path" is allowed to every client (RFC 9112, 3.2.2); the host is ignored.
   for (const std::string_view scheme : {"http://", "https://"}) {
     if (to_lower(target.substr(0, scheme.size())) != scheme) continue;
     target.remove_prefix(std::min(target.find_first_of("/?", scheme.size()), target.size()));
@@ -162,7 +162,7 @@ std::optional<PageChoice> choose_page(const std::optional<std::string>& accept, 
   Preference most;
   for (const MediaType& type : k_types) {
     const Preference preference = preference_for(*accept, type.name);
-    // Who takes just anything (curl, an old tool) gets what everybody can read: the last one.
+    // Clients that accept anything (curl, old tools) get the last one, plain HTML.
     const bool plain = &type == &k_types.back() && !preference.named;
     if (preference.quality > 0 && (preference > most || (plain && preference == most))) {
       most = preference;

@@ -1,5 +1,5 @@
-// The one file that includes Boost.Beast, and all that is used of it: its parser of HTTP/1 requests, which has met more
-// hostile bytes than one of our own would.
+// The only file that includes Boost.Beast, for its parser of HTTP/1 requests, which is better tested against hostile
+// input than a new one would be.
 
 #include <algorithm>
 #include <boost/beast/http/empty_body.hpp>
@@ -14,7 +14,7 @@ namespace wheelsmith::index {
 namespace http = boost::beast::http;
 
 RequestState parse_request(std::string_view bytes, Request& request, std::size_t& used) {
-  // Empty lines in front of a request are to be passed over (RFC 9112, 2.2).
+  // Empty lines before a request must be ignored (RFC 9112, 2.2).
   std::size_t start = 0;
   while (start < bytes.size() && (bytes[start] == '\r' || bytes[start] == '\n')) ++start;
   const std::size_t end = bytes.find("\r\n\r\n", start);
@@ -26,7 +26,7 @@ RequestState parse_request(std::string_view bytes, Request& request, std::size_t
 
   http::request_parser<http::empty_body> parser;
   parser.header_limit(k_most_request);
-  parser.body_limit(std::uint64_t{1} << 40);  // whoever reads it has a limit of its own
+  parser.body_limit(std::uint64_t{1} << 40);  // an Upload has its own limit
   boost::system::error_code error;
   const std::size_t taken = parser.put(boost::asio::const_buffer(header.data(), header.size()), error);
   if (error == http::error::header_limit) return RequestState::too_large;

@@ -1,5 +1,5 @@
-// What is served, and nothing else: pages of the index, the files that it lists, and their sidecars. A name that begins
-// with '.' is nobody's business; a folder without a page has no listing.
+// Serves only the pages of the index, the files it lists, and their sidecars. Hidden names are not served; a folder
+// without a page has no listing.
 
 #include "index/responder.h"
 
@@ -40,7 +40,7 @@ bool is_page_name(std::string_view path) {
 bool is_hidden(std::string_view path) { return path.starts_with('.') || path.find("/.") != std::string_view::npos; }
 
 Response moved(const std::string& place) {
-  Response response = plain_response(301, "it is at " + place);
+  Response response = plain_response(301, "moved to " + place);
   response.headers.emplace_back("Location", place);
   return response;
 }
@@ -107,7 +107,7 @@ std::optional<Content> Responder::find_file(const std::string& path) const {
   if (known != nullptr && beside == ".provenance" && !known->has_provenance) return std::nullopt;
   if (known != nullptr && beside == ".publish.attestation" && !known->has_beside(beside)) return std::nullopt;
   if (known != nullptr && beside == ".metadata") {
-    // It need not lie there: it comes out of the wheel, and is what the page promised or nothing.
+    // The file need not exist: the contents come from the wheel, and must match the page's hash.
     const auto wheel = m_folder.open_file(listed);
     auto text = wheel ? read_metadata(*wheel, known->parts) : std::nullopt;
     if (!text || to_hex(sha256(Bytes(*text))) != known->facts.metadata_sha256) return std::nullopt;
@@ -133,7 +133,7 @@ std::optional<Content> Responder::find_file(const std::string& path) const {
 Response Responder::answer_page(const Request& request, const std::string& folder, const Target& target) const {
   const std::string prefix = folder.empty() ? "" : folder + "/";
   if (!has_page(folder)) {
-    // PEP 503: a name that is not spelled the normal way leads to the one that is.
+    // PEP 503: a name that is not normalized redirects to the normalized one.
     const std::string last(base_name(folder));
     const std::string normal = pep::normalized_name(last);
     const std::string other = folder.substr(0, folder.size() - last.size()) + normal;
@@ -143,11 +143,11 @@ Response Responder::answer_page(const Request& request, const std::string& folde
   const auto choice = choose_page(request.header("accept"), target.query);
   if (!choice)
     return plain_response(
-        406, "there are application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html and text/html");
+        406, "supported types: application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html, text/html");
   auto content = find_page(prefix + (choice->json ? "index.v1_json" : "index.html"));
   if (content) {
     content->type = choice->content_type;
-  } else {  // a folder that was indexed in one form only
+  } else {  // a folder indexed in one form only
     content = find_page(prefix + (choice->json ? "index.html" : "index.v1_json"));
   }
   if (!content) return plain_response(404, "");
@@ -158,7 +158,7 @@ Response Responder::answer_page(const Request& request, const std::string& folde
 Response Responder::answer_path(const Request& request, const Target& target) const {
   std::string path = target.path;
   if (is_hidden(path)) return plain_response(404, "");
-  // Habit writes /simple/ behind the address of an index.
+  // Users often append /simple/ to the address of an index.
   if ((path == "simple" || path.starts_with("simple/")) && !has_page("simple")) {
     if (path == "simple" && !target.folder) return moved("simple/");
     path.erase(0, 7);
@@ -186,7 +186,7 @@ Response Responder::answer(const Request& request) const {
   if (!target) return plain_response(400, "");
   try {
     return answer_path(request, *target);
-  } catch (const Error& error) {  // one request becomes an answer; the disk's troubles are no stranger's business
+  } catch (const Error& error) {  // answer this request; clients do not see details of disk errors
     tell(fmt::format("{}: {}", printable(request.target), error.what()));
     return plain_response(500, "");
   }

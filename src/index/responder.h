@@ -20,28 +20,27 @@ class LiveSite;
 
 struct ServeOptions {
   std::filesystem::path folder;
-  bool live = false;  // make the pages from the folder, also where it has been indexed
+  bool live = false;  // render the pages from the folder even if it has been indexed
   LookOptions look;
   IndexOptions indexes;
   PageOptions pages;
-  // What goes wrong without the client being to blame, in words for the one who serves; called from several threads.
-  // May be empty.
+  // Receives server-side problems for the operator; called from several threads. May be empty.
   std::function<void(const std::string&)> on_problem{};
 };
 
-// Requests to answers. For any number of threads.
+// Answers requests. Thread-safe.
 class Responder final : public Answerer {
  public:
-  // A folder that has been indexed is served as it is; of any other the pages are made in memory, and made again when
-  // the folder changes. Nothing is written.
+  // An indexed folder is served as it is; for others the pages are rendered in memory, and again when the folder
+  // changes. Nothing is written.
   explicit Responder(const ServeOptions& options);
   ~Responder() override;
 
   [[nodiscard]] Response answer(const Request& request) const override;
   [[nodiscard]] bool is_live() const { return m_live != nullptr; }
-  // Hands a sentence to on_problem.
+  // Passes a sentence to on_problem.
   void tell(const std::string& problem) const override;
-  // Looks at every file again where that is due; for a clock to call.
+  // Checks every file again if due; called periodically.
   void tick() const override;
 
  private:

@@ -16,31 +16,31 @@ struct ServerLimits {
   unsigned connections = 1024;
   std::chrono::milliseconds header_time{10'000};  // from the first byte of a request to its last
   std::chrono::milliseconds idle_time{75'000};    // between requests
-  std::chrono::milliseconds stall_time{60'000};   // while nothing of an answer goes out
-  std::chrono::milliseconds grace{10'000};        // for answers under way when the server is to end
+  std::chrono::milliseconds stall_time{60'000};   // while no bytes of a response are sent
+  std::chrono::milliseconds grace{10'000};        // for responses in progress at shutdown
 };
 
-// One request that was answered, for the log.
+// One answered request, for the log.
 struct Access {
   std::string client;
   std::string_view method;
   std::string_view target;
   unsigned status = 0;
   std::uint64_t size = 0;
-  std::chrono::duration<double> seconds{0};  // to the answer's first byte
+  std::chrono::duration<double> seconds{0};  // to the first byte of the response
 };
 using AccessLog = std::function<void(const Access&)>;  // called from several threads
 
-// HTTP/1.1 on one numeric address. Move-only pieces inside; ends all connections when it goes.
+// HTTP/1.1 on one numeric address. Its destructor closes all connections.
 class Server {
  public:
-  // "127.0.0.1:8080", "[::1]:0", "8080" (of this machine only). Throws Error when it is none or taken.
+  // "127.0.0.1:8080", "[::1]:0", "8080" (localhost only). Throws Error if it is invalid or in use.
   Server(std::string_view address, const Answerer& answerer, const ServerLimits& limits, AccessLog log);
   ~Server();
 
   // "http://127.0.0.1:8080/", with the port that was chosen.
   [[nodiscard]] const std::string& url() const { return m_url; }
-  // Serves until `stop` says so, which is asked several times a second; then lets answers under way end.
+  // Serves until `stop` returns true, which is polled several times a second; then finishes responses in progress.
   void run(const std::function<bool()>& stop);
 
  private:

@@ -1,6 +1,6 @@
-// Each thread has an epoll of its own with the listening socket in it and the connections that it accepted; nothing is
-// shared between them but the answerer, so that a slow client keeps nobody waiting and a connection needs no lock.
-// No name is ever resolved: the program is static, and addresses are numbers.
+// Each thread has its own epoll with the listening socket and the connections that it accepted; the threads share only
+// the answerer, so a slow client blocks no other and a connection needs no lock. No name is ever resolved: the program
+// is static, and addresses are numeric.
 
 #include <fmt/format.h>
 #include <pthread.h>
@@ -23,14 +23,13 @@ namespace {
 
 using Clock = Connection::Clock;
 
-// When all connections are taken, idle ones have to go. One that has just come is spared, and so is one whose client
-// still takes its answer.
+// If all connections are in use, idle ones are closed, except new ones and those still receiving a response.
 constexpr auto k_least_idle = std::chrono::seconds(1);
 constexpr auto k_stalled = std::chrono::seconds(10);
-// Idle ones may belong to another thread, which drops them within half a second.
+// Idle ones may belong to another thread, which closes them within half a second.
 constexpr unsigned k_overdraft = 2;
 
-// Tokens of what a worker watches; those of connections follow.
+// Tokens of a worker's own descriptors; those of connections follow.
 constexpr std::uint64_t k_listener = 0, k_wake = 1, k_first_connection = 2;
 
 }  // namespace
@@ -92,7 +91,7 @@ class Server::Worker {
  private:
   struct Client {
     Connection connection;
-    bool writing = false;  // it is watched for room to write in
+    bool writing = false;  // watched for writability
   };
 
   template <class Which>
@@ -120,7 +119,7 @@ class Server::Worker {
   }
 
   void accept() {
-    // A few at a time: the other threads want some, too.
+    // A few at a time, to leave some for the other threads.
     for (int i = 0; i < 8; ++i) {
       sys::TcpListener::Accepted accepted = m_shared.listener.accept();
       if (!accepted.socket.is_open()) {
@@ -153,7 +152,7 @@ class Server::Worker {
     Connection::Next next = Connection::Next::close;
     try {
       next = client.connection.proceed();
-    } catch (const std::exception& error) {  // no memory for this one: the others go on
+    } catch (const std::exception& error) {  // no memory for this client; the others continue
       m_shared.answerer.tell(error.what());
     }
     if (next == Connection::Next::close) {

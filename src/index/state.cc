@@ -1,4 +1,4 @@
-// The cache: lines of fields with tabs between them, in no order, and a last line that proves that all of it is there.
+// The cache: tab-separated lines in any order, and a last line with a checksum that proves completeness.
 //
 //   wheelsmith-index 1
 //   file     PATH  INODE  SIZE  MODIFIED  CHANGED  SHA256  METADATA-SHA256  REQUIRES  VARIANT  PROBLEM  REMARK
@@ -6,7 +6,7 @@
 //   page     PATH  INODE  SIZE  MODIFIED  CHANGED  FINGERPRINT
 //   end      SHA256 of all lines above
 //
-// JSON would do, at ten times the time: this is read and written by every run, and 20,000 wheels are 5 MB of it.
+// JSON would take ten times as long: every run reads and writes this file, and 20,000 wheels are 5 MB.
 
 #include "index/state.h"
 
@@ -60,7 +60,7 @@ void add_stat(std::string& line, const sys::FileStat& stat) {
                  static_cast<std::uint64_t>(stat.modified), static_cast<std::uint64_t>(stat.changed));
 }
 
-// The fields of a line one after the other; `good` is false after the first that is missing or wrong.
+// Reads the fields of a line in sequence; `good` is false after the first missing or invalid one.
 struct Fields {
   std::string_view rest;
   bool good = true;

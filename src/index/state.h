@@ -9,15 +9,14 @@
 
 namespace wheelsmith::index {
 
-// What the last run left behind for the next one: the file .wheelsmith-index beside the pages. Losing it costs time and
-// nothing else.
+// The state of the last run: the file .wheelsmith-index next to the pages. Losing it only costs time.
 struct State {
   struct KnownFile {
     sys::FileStat stat;
     Facts facts;
   };
   struct Written {
-    std::string fingerprint;  // of all that the text was made from
+    std::string fingerprint;  // of all inputs of the text
     sys::FileStat stat;       // as it was left
     friend bool operator==(const Written&, const Written&) = default;
   };
@@ -25,7 +24,7 @@ struct State {
   std::unordered_map<std::string, Written> sidecars;  // likewise
   std::unordered_map<std::string, Written> pages;     // by path in the folder of the pages
 
-  // An unreadable, damaged or cut-off text, or one of another version, is an empty state: never a wrong one.
+  // An unreadable, corrupt or truncated file, or one of another version, gives an empty state, never a wrong one.
   static State parse(std::string_view text);
   [[nodiscard]] std::string to_text() const;
 };

@@ -1,7 +1,8 @@
-// Every variant wheel carries a variant.json with its own variant only; installers want all of a version in one file.
-// All dialects (PEP 817's, PEP 825's, PEP 850's) are tables of tables and lists, and merge alike: tables member by
-// member; of two lists the longer one when it begins with the shorter (the order of namespaces may only be continued);
-// anything else must be equal. A label means one set of properties, so below "variants" nothing is merged.
+// Every variant wheel contains a variant.json with its own variant only; installers need all variants of a version in
+// one file. All dialects (PEP 817's, PEP 825's, PEP 850's) are tables of tables and lists, and merge alike: tables
+// member by member; of two lists the longer one when it begins with the shorter (the order of namespaces may only be
+// continued); anything else must be equal. A label stands for one set of properties, so nothing below "variants" is
+// merged.
 
 #include "index/variants.h"
 
@@ -23,7 +24,7 @@ using document::Array;
 using document::Table;
 using document::Value;
 
-// False when they contradict each other somewhere; `into` then keeps what it had there.
+// False if they contradict each other; `into` then keeps its value.
 bool merge(Value& into, const Value& other, bool below_variants, std::string& where, const std::string& key) {
   if (into == other) return true;
   if (Table* table = into.table(); table != nullptr && other.table() != nullptr && !below_variants) {
@@ -65,12 +66,12 @@ std::vector<VariantsFile> make_variants(const Project& project, std::vector<Find
       if (merge(merged, document::parse_json(file->facts.variant, "variant.json"), false, where, "") ||
           findings == nullptr)
         continue;
-      findings->push_back({"index-variants-differ", Severity::error, printable(file->path()),
-                           printable(fmt::format("its variant.json and that of another wheel of {} {} say different "
-                                                 "things of \"{}\"",
-                                                 project.name, version, where)),
-                           "installers read one file for all of them, and choose by it",
-                           "build all variants of a version with one set of priorities and properties"});
+      findings->push_back(
+          {"index-variants-differ", Severity::error, printable(file->path()),
+           printable(fmt::format("its variant.json and that of another wheel of {} {} disagree on \"{}\"", project.name,
+                                 version, where)),
+           "installers read one merged file to select a variant",
+           "build all variants of a version with one set of priorities and properties"});
     }
     result.push_back({fmt::format("{}-{}-variants.json", pep::escaped_name(project.name), version), version,
                       document::canonical_json(merged) + "\n"});

@@ -38,9 +38,9 @@ bool runs_on(const std::string& requires_python, const Version& python) {
 
 std::string objection(const ProjectFile& file, const Version& version, const std::vector<Specifier>& specifiers,
                       const Version& python, bool pinned) {
-  if (!contains(specifiers, version)) return "is not what was asked for";
+  if (!contains(specifiers, version)) return "does not match the request";
   if (!runs_on(file.requires_python, python)) {
-    return fmt::format("wants Python {}, this is {}", printable(file.requires_python.substr(0, 80)),
+    return fmt::format("requires Python {}, this is {}", printable(file.requires_python.substr(0, 80)),
                        python.to_string());
   }
   if (file.yanked && !pinned) {
@@ -103,17 +103,17 @@ std::string why_no_sdist(const ProjectPage& page, std::string_view specifiers,
   if (passed_over.empty()) {
     const auto wheels = std::count_if(page.files.begin(), page.files.end(), [](const auto& f) { return f.is_wheel(); });
     return fmt::format(
-        "{} has no sdist in the index ({}); its source must come from elsewhere", page.name,
+        "{} has no sdist in the index ({}); use another source", page.name,
         wheels == 0 ? std::string("no files at all") : counted(static_cast<std::uint64_t>(wheels), "wheel"));
   }
   std::vector<std::string> versions, objections;
   for (const PassedOver& other : passed_over) {
     if (std::find(versions.begin(), versions.end(), other.version) == versions.end()) versions.push_back(other.version);
-    if (other.why != "is not what was asked for" && objections.size() < 3) {
+    if (other.why != "does not match the request" && objections.size() < 3) {
       objections.push_back(fmt::format("{} {}", other.version, other.why));
     }
   }
-  std::string text = fmt::format("no sdist fits {}", quoted_text(wanted));
+  std::string text = fmt::format("no sdist matches {}", quoted_text(wanted));
   if (!objections.empty()) text += ": " + join(objections, "; ");
   const std::size_t last = specifiers.find_last_of("=<>~ ");
   const auto near = nearest(trim(specifiers.substr(last == std::string_view::npos ? 0 : last + 1)), versions);
@@ -121,7 +121,7 @@ std::string why_no_sdist(const ProjectPage& page, std::string_view specifiers,
   text +=
       fmt::format(". There {} {}", versions.size() == 1 ? "is" : "are", join(std::span(versions).first(named), ", "));
   if (versions.size() > named) text += fmt::format(" and {} older", versions.size() - named);
-  if (near && objections.empty()) text += fmt::format("; {} is nearest", *near);
+  if (near && objections.empty()) text += fmt::format("; the closest is {}", *near);
   return text;
 }
 

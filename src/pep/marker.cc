@@ -71,14 +71,14 @@ Marker::Operand take_operand(Scanner& scanner) {
   if (quote == '"' || quote == '\'') {
     scanner.accept(quote);
     const std::string_view text = scanner.take_while([quote](char c) { return c != quote; });
-    if (!scanner.accept(quote)) scanner.fail("the string has no end", begin);
+    if (!scanner.accept(quote)) scanner.fail("the string is not terminated", begin);
     return {false, std::string(text)};
   }
   const std::string_view word = scanner.take_while(in_word);
-  if (word.empty()) scanner.fail("a variable or a string in quotes is missing");
+  if (word.empty()) scanner.fail("expected a variable or a quoted string");
   const auto found =
       std::find_if(k_variables.begin(), k_variables.end(), [&](const Variable& v) { return v.written == word; });
-  if (found == k_variables.end()) scanner.fail(quoted_text(word) + " is no variable of markers", begin);
+  if (found == k_variables.end()) scanner.fail(quoted_text(word) + " is not a marker variable", begin);
   return {true, std::string(found->name)};
 }
 
@@ -93,7 +93,7 @@ std::string take_operator(Scanner& scanner) {
     scanner.skip_blanks();
     if (accept_word(scanner, "in")) return "not in";
   }
-  scanner.fail("a comparison such as \"==\" or \"in\" is missing", begin);
+  scanner.fail("expected a comparison such as \"==\" or \"in\"", begin);
 }
 
 // What waits on the stack of the shunting yard.
@@ -104,7 +104,7 @@ class Yard {
   explicit Yard(std::vector<Marker::Node>& out) : m_out(out) {}
 
   void open(const Scanner& scanner) {
-    if (++m_depth > k_deepest) scanner.fail("too many parentheses inside each other");
+    if (++m_depth > k_deepest) scanner.fail("too many nested parentheses");
     m_stack.push_back(Waiting::parenthesis);
   }
   bool close() {
@@ -167,7 +167,7 @@ bool compare_strings(const std::string& op, const std::string& left, const std::
   if (op == "==" || op == "<=" || op == ">=") return left == right;
   if (op == "!=") return left != right;
   if (op == "<" || op == ">") return false;
-  throw Error("the marker comparison " + quoted_text(left + ' ' + op + ' ' + right) + " has no meaning for strings");
+  throw Error("the marker comparison " + quoted_text(left + ' ' + op + ' ' + right) + " is not defined for strings");
 }
 
 bool compare(const Marker::Node& node, const MarkerEnvironment& environment) {
@@ -214,7 +214,7 @@ Marker Marker::parse(std::string_view text, std::size_t from) {
     node.right = take_operand(scanner);
     marker.m_nodes.push_back(std::move(node));
     for (scanner.skip_blanks(); scanner.accept(')'); scanner.skip_blanks()) {
-      if (!yard.close()) scanner.fail("a parenthesis is closed that was never opened", scanner.at() - 1);
+      if (!yard.close()) scanner.fail("unbalanced closing parenthesis", scanner.at() - 1);
     }
     if (scanner.done()) break;
     if (accept_word(scanner, "and")) {
@@ -222,10 +222,10 @@ Marker Marker::parse(std::string_view text, std::size_t from) {
     } else if (accept_word(scanner, "or")) {
       yard.combine(Waiting::either);
     } else {
-      scanner.fail("\"and\", \"or\" or the end of the marker should stand here");
+      scanner.fail("expected \"and\", \"or\" or the end of the marker");
     }
   }
-  if (yard.depth() > 0) scanner.fail("a parenthesis is never closed");
+  if (yard.depth() > 0) scanner.fail("unclosed parenthesis");
   (void)yard.close();
   return marker;
 }

@@ -205,7 +205,7 @@ TEST(OwnPolicy, MistakesNameTheirLineAndTheRightWord) {
     const char *text, *error;
   };
   const Row rows[] = {
-      {"", "p.toml:1: no [[policy]] in it"},
+      {"", "p.toml:1: there is no [[policy]]"},
       {"[[policy]]\nname = \"a\"\npriority = \n", "p.toml:3: "},
       {"[[polciy]]\nname = \"a\"\n", "(did you mean \"policy\"?)"},
       {"policy = 3\n", "p.toml:1: write [[policy]]"},
@@ -227,15 +227,15 @@ TEST(OwnPolicy, MistakesNameTheirLineAndTheRightWord) {
       {"[[policy]]\nname = \"a\"\npriority = 1\n[[policy.add]]\nglibc = []\n",
        "p.toml:5: unknown key of [[policy.add]]: \"glibc\""},
       {"[[policy]]\nname = \"a\"\npriority = 1\n[[policy.add]]\nGLIBC = [\"2.9..2.5\"]\n",
-       "p.toml:5: \"2.9..2.5\" is no range"},
-      {"[[policy]]\nname = \"a\"\npriority = 1\n[[policy.add]]\nGLIBC = [\"2.1..3.5\"]\n", "is no range"},
-      {"[[policy]]\nname = \"a\"\npriority = 1\n[[policy.add]]\nGLIBC = [\"..\"]\n", "is no range"},
+       "p.toml:5: \"2.9..2.5\" is not a valid range"},
+      {"[[policy]]\nname = \"a\"\npriority = 1\n[[policy.add]]\nGLIBC = [\"2.1..3.5\"]\n", "is not a valid range"},
+      {"[[policy]]\nname = \"a\"\npriority = 1\n[[policy.add]]\nGLIBC = [\"..\"]\n", "is not a valid range"},
       {"[[policy]]\nname = \"a\"\npriority = 1\nmachines = [\"i686\"]\n[[policy.add]]\nto = [\"x86_64\"]\n",
        "p.toml:6: x86_64 is not in the machines of a"},
       {"[[policy]]\nname = \"a\"\npriority = 1\npermit = {\"libz.so.1\" = [\"x\"]}\n",
        "p.toml:4: x of libz.so.1 was not forbidden"},
       {"[[policy]]\nname = \"a\"\npriority = 1\nforbid = 3\n", "p.toml:4: forbid and permit are tables"},
-      {"[[policy]]\nname = \"a\"\nGLI\u013c = 3\n", "p.toml:3: a character outside ASCII must stand in quotes"},
+      {"[[policy]]\nname = \"a\"\nGLI\u013c = 3\n", "p.toml:3: a non-ASCII character must be quoted"},
   };
   for (const Row& row : rows) {
     try {

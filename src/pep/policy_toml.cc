@@ -1,5 +1,5 @@
-// The text form of policies (data/manylinux.toml explains it) to values. Users write such files too, so every mistake
-// is an error with its line, and an unknown word is answered with the nearest one we know.
+// The text form of policies (data/manylinux.toml explains it) to values. Users write such files too, so every error
+// names its line, and unknown names get a suggestion.
 
 #include "pep/policy_toml.h"
 
@@ -41,7 +41,7 @@ class Reader {
     check_keys(root, keys, "a policy file");
     const toml::node* list = root.get("policy");
     if (list == nullptr) {
-      fail(root, "no [[policy]] in it");
+      fail(root, "there is no [[policy]]");
     }
     for (const toml::table* table : tables(*list, "policy")) {
       m_policies.push_back(policy(*table));
@@ -135,7 +135,7 @@ class Reader {
       }
     });
     if (found == nullptr) {
-      fail_unknown(node, "policy to extend (it must stand above):", name, names);
+      fail_unknown(node, "policy to extend (it must be defined above):", name, names);
     }
     return std::make_shared<const Policy>(*found);
   }
@@ -151,7 +151,7 @@ class Reader {
     const auto from = count(result.first);
     const auto to = count(result.last);
     if (stem(result.first) != stem(result.last) || !from || !to || *from > *to) {
-      fail(where, fmt::format("\"{}\" is no range: write \"3.4.1..3.4.8\", where only the last number differs",
+      fail(where, fmt::format("\"{}\" is not a valid range: write \"3.4.1..3.4.8\", where only the last number differs",
                               printable(text)));
     }
     return result;
@@ -225,7 +225,7 @@ class Reader {
     result.name = string(*name, "name");
     const auto number = priority->value_exact<std::int64_t>();
     if (!number || *number < 1 || *number > std::numeric_limits<int>::max()) {
-      fail(*priority, "priority must be a whole number from 1 (only linux has 0)");
+      fail(*priority, "priority must be an integer of at least 1 (only linux has 0)");
     }
     result.priority = static_cast<int>(*number);
     if (const toml::node* node = table.get("aliases")) {

@@ -3,8 +3,8 @@
 //   path "," [algorithm "=" hash] "," [size]            per line; RECORD names itself with both empty
 //
 // Written by Python's csv module and read by it, so its rules hold: a field that begins with '"' runs to the closing
-// '"', commas and line ends inside included, '""' stands for one '"'; a line ends with \n, \r\n or \r. Text behind a
-// closing quote is appended by that module without a word; here it is a problem.
+// '"', commas and line ends inside included, '""' stands for one '"'; a line ends with \n, \r\n or \r. That module
+// silently appends text after a closing quote; here it is a problem.
 
 #include "pep/record.h"
 
@@ -104,9 +104,9 @@ class RecordReader {
   void add(Row row) {
     m_line = row.line;
     if (row.fields.empty()) return problem("the line is empty");
-    if (row.open_quote) return problem("a quoted field has no end");
+    if (row.open_quote) return problem("a quoted field is not terminated");
     if (row.garbage_behind_quote) problem("text follows the closing quote of a field");
-    if (row.columns != 3) problem(fmt::format("{} columns where 3 are needed", row.columns));
+    if (row.columns != 3) problem(fmt::format("{} columns instead of 3", row.columns));
     row.fields.resize(3);
 
     RecordLine line;
@@ -115,19 +115,19 @@ class RecordReader {
     if (line.path.empty()) return problem("the path is empty");
     if (!is_valid_utf8(line.path)) problem(fmt::format("the path {} is not UTF-8", quoted_text(line.path)));
     if (line.path.find('\\') != std::string::npos) {
-      problem(fmt::format("the path {} has backslashes, where only \"/\" separates", quoted_text(line.path)));
+      problem(fmt::format("the path {} has backslashes instead of \"/\"", quoted_text(line.path)));
     }
     set_hash(line, row.fields[1]);
     if (!row.fields[2].empty()) {
       line.size = to_number(row.fields[2]);
-      if (!line.size) problem(fmt::format("the size {} is no number", quoted_text(row.fields[2])));
+      if (!line.size) problem(fmt::format("the size {} is not a number", quoted_text(row.fields[2])));
     }
     m_record.lines.push_back(std::move(line));
   }
 
   void finish() {
     if (m_problems > k_most_problems) {
-      m_record.problems.push_back(fmt::format("and {} problems more", m_problems - k_most_problems));
+      m_record.problems.push_back(fmt::format("and {} more problems", m_problems - k_most_problems));
     }
   }
 
@@ -165,7 +165,7 @@ Record Record::parse(Bytes text) {
   RecordReader reader(record);
   for (CsvReader rows(text.text()); !rows.done();) {
     if (record.lines.size() == k_most_lines) {
-      record.problems.push_back(fmt::format("more than {} lines are not read", k_most_lines));
+      record.problems.push_back(fmt::format("more than {} lines; the rest is not read", k_most_lines));
       break;
     }
     reader.add(rows.next());

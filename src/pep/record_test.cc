@@ -30,18 +30,18 @@ TEST(Record, Problems) {
     std::size_t lines;
   };
   for (const Row& row :
-       {Row{"a", "line 1: 1 columns where 3 are needed", 1},
-        {"a,sha256=x,1,", "line 1: 4 columns where 3 are needed", 1},
+       {Row{"a", "line 1: 1 columns instead of 3", 1},
+        {"a,sha256=x,1,", "line 1: 4 columns instead of 3", 1},
         {"a,,\n\nb,,", "line 2: the line is empty", 2},
         {",sha256=x,1", "line 1: the path is empty", 0},
-        {"a,sha256=x,-1", "line 1: the size \"-1\" is no number", 1},
-        {"a,sha256=x,99999999999999999999", "line 1: the size \"99999999999999999999\" is no number", 1},
+        {"a,sha256=x,-1", "line 1: the size \"-1\" is not a number", 1},
+        {"a,sha256=x,99999999999999999999", "line 1: the size \"99999999999999999999\" is not a number", 1},
         {"a,abc,1", "line 1: the hash \"abc\" is not written as algorithm=value", 1},
         {"a,=abc,1", "line 1: the hash \"=abc\" is not written as algorithm=value", 1},
         {"a,sha256=,1", "line 1: the hash \"sha256=\" is not written as algorithm=value", 1},
         {"\"a\"b,,", "line 1: text follows the closing quote of a field", 1},
-        {"x,,\n\"a,,\n", "line 2: a quoted field has no end", 1},
-        {"a\\b,,", "line 1: the path \"a\\b\" has backslashes, where only \"/\" separates", 1},
+        {"x,,\n\"a,,\n", "line 2: a quoted field is not terminated", 1},
+        {"a\\b,,", "line 1: the path \"a\\b\" has backslashes instead of \"/\"", 1},
         {"a\xff,,", "line 1: the path \"a\\xff\" is not UTF-8", 1}}) {
     const Record record = parse_record(row.text);
     ASSERT_EQ(record.problems.size(), 1u) << row.text;
@@ -53,7 +53,7 @@ TEST(Record, Problems) {
 TEST(Record, AMillionProblemsAreToldInAHundred) {
   const Record record = parse_record(std::string(1000000, '\n'));
   ASSERT_EQ(record.problems.size(), 101u);
-  EXPECT_EQ(record.problems.back(), "and 999900 problems more");
+  EXPECT_EQ(record.problems.back(), "and 999900 more problems");
 }
 
 TEST(Record, EndlessListsTakeBoundedMemory) {
@@ -61,9 +61,9 @@ TEST(Record, EndlessListsTakeBoundedMemory) {
   for (int i = 0; i < 300'001; ++i) many += "a,,\n";
   const Record record = Record::parse(Bytes(many));
   EXPECT_EQ(record.lines.size(), 300'000U);
-  EXPECT_EQ(record.problems, std::vector<std::string>{"more than 300000 lines are not read"});
+  EXPECT_EQ(record.problems, std::vector<std::string>{"more than 300000 lines; the rest is not read"});
   const Record wide = Record::parse(Bytes("a,b=c,3" + std::string(1'000'000, ',')));
-  EXPECT_EQ(wide.problems, std::vector<std::string>{"line 1: 1000003 columns where 3 are needed"});
+  EXPECT_EQ(wide.problems, std::vector<std::string>{"line 1: 1000003 columns instead of 3"});
 }
 
 TEST(Record, WhatIsWrittenIsRead) {

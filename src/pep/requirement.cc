@@ -34,14 +34,14 @@ std::vector<std::string> take_extras(Scanner& scanner) {
     extras.push_back(take_name(scanner, "the name of an extra"));
     scanner.skip_blanks();
   } while (scanner.accept(','));
-  if (!scanner.accept(']')) scanner.fail("\",\" or \"]\" should stand here");
+  if (!scanner.accept(']')) scanner.fail("expected \",\" or \"]\"");
   return extras;
 }
 
 std::string take_url(Scanner& scanner) {
   scanner.skip_blanks();
   const std::string_view url = scanner.take_while([](char c) { return !is_blank(c); });
-  if (url.empty()) scanner.fail("a URL is missing behind \"@\"");
+  if (url.empty()) scanner.fail("expected a URL after \"@\"");
   return std::string(url);
 }
 
@@ -49,7 +49,7 @@ void take_versions(Scanner& scanner, Requirement& requirement) {
   if (scanner.accept('(')) {
     scanner.skip_blanks();
     if (scanner.peek() != ')') requirement.specifiers = take_specifiers(scanner);
-    if (!scanner.accept(')')) scanner.fail("\",\" or \")\" should stand here");
+    if (!scanner.accept(')')) scanner.fail("expected \",\" or \")\"");
   } else if (!scanner.done() && scanner.peek() != ';') {
     requirement.specifiers = take_specifiers(scanner);
   }
@@ -80,7 +80,7 @@ Requirement Requirement::parse(std::string_view text) {
   }
   scanner.skip_blanks();
   if (scanner.done()) return requirement;
-  if (!scanner.accept(';')) scanner.fail("\";\" or the end should stand here");
+  if (!scanner.accept(';')) scanner.fail("expected \";\" or the end");
   (void)Marker::parse(text, scanner.at());
   requirement.marker = std::string(trim(scanner.rest()));
   return requirement;

@@ -89,16 +89,16 @@ TEST(Requirement, SaysWhereTheTextStopsBeingOne) {
   for (const Row& row : {Row{"", "the name of a project is missing (column 1)"},
                          {"-a", "begin and end with a letter or digit (column 1)"},
                          {"a-", "begin and end with a letter or digit (column 1)"},
-                         {"a >= x", "\"x\" is no version (column 6)"},
-                         {"a 1.0", "a comparison such as \">=\" is missing (column 3)"},
-                         {"a[b", "\",\" or \"]\" should stand here (column 4)"},
+                         {"a >= x", "\"x\" is not a valid version (column 6)"},
+                         {"a 1.0", "expected a comparison such as \">=\" (column 3)"},
+                         {"a[b", "expected \",\" or \"]\" (column 4)"},
                          {"a[b,]", "the name of an extra is missing (column 5)"},
-                         {"a (>=1", "\",\" or \")\" should stand here (column 7)"},
-                         {"a @ ", "a URL is missing behind \"@\" (column 4)"},
-                         {"a @ u b", "\";\" or the end should stand here (column 7)"},
-                         {"a>=1 b", "\";\" or the end should stand here (column 6)"},
-                         {"a;", "a variable or a string in quotes is missing (column 3)"},
-                         {"a; pythonversion > '3'", "\"pythonversion\" is no variable of markers (column 4)"}}) {
+                         {"a (>=1", "expected \",\" or \")\" (column 7)"},
+                         {"a @ ", "expected a URL after \"@\" (column 4)"},
+                         {"a @ u b", "expected \";\" or the end (column 7)"},
+                         {"a>=1 b", "expected \";\" or the end (column 6)"},
+                         {"a;", "expected a variable or a quoted string (column 3)"},
+                         {"a; pythonversion > '3'", "\"pythonversion\" is not a marker variable (column 4)"}}) {
     try {
       Requirement::parse(row.text);
       ADD_FAILURE() << row.text;

@@ -14,7 +14,7 @@ std::string quoted_text(std::string_view text) {
 }
 
 void Scanner::fail(std::string_view why, std::size_t at) const {
-  throw Error(fmt::format("{} is no {}: {} (column {})", quoted_text(m_text), m_kind, why, at + 1));
+  throw Error(fmt::format("{} is not a valid {}: {} (column {})", quoted_text(m_text), m_kind, why, at + 1));
 }
 
 }  // namespace wheelsmith::pep

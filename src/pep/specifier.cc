@@ -1,6 +1,6 @@
 // Version specifiers by PEP 440.
 //
-// Each operator is a range in the order of versions, with corners cut for what users mean:
+// Each operator is a range in version order, with exceptions for what users mean:
 //
 //   ==1.2.*  all of the series: from 1.2.dev0 up to, but not with, 1.3.dev0; "1.2" and "1.20" are different numbers
 //   ~=1.2.3  >=1.2.3 inside ==1.2.*
@@ -8,7 +8,7 @@
 //   >1.2     not 1.2.post1 and not 1.2+local, unless a post-release is named
 //   ==1.2    1.2+local as well; only "==" and "!=" may name a local part, and then it counts
 //
-// ".*" behind anything but release numbers was read by older installers and is refused by present ones, and so here.
+// Older installers accepted ".*" after other parts; current ones reject it, and so does this parser.
 
 #include <algorithm>
 #include <array>
@@ -74,24 +74,24 @@ bool Specifier::contains(const Version& candidate) const {
   if (op == "<=") return candidate.public_version() <= bound;
   if (op == ">=") return candidate.public_version() >= bound;
   if (op == "~=") return compatible(candidate, bound);
-  throw Error(quoted_text(op) + " is no comparison of versions");
+  throw Error(quoted_text(op) + " is not a version comparison");
 }
 
 std::optional<std::string> specifier_problem(std::string_view op, std::string_view version) {
   if (std::find(k_operators.begin(), k_operators.end(), op) == k_operators.end()) {
-    return quoted_text(op) + " is no comparison of versions";
+    return quoted_text(op) + " is not a version comparison";
   }
-  if (version.empty()) return "a version is missing behind \"" + std::string(op) + '"';
+  if (version.empty()) return "a version is missing after \"" + std::string(op) + '"';
   if (op == "===") return std::nullopt;
   const bool equality = op == "==" || op == "!=";
   const bool wildcard = is_wildcard(version);
-  if (wildcard && !equality) return "\".*\" may only stand behind \"==\" and \"!=\"";
+  if (wildcard && !equality) return "\".*\" may only be used with \"==\" and \"!=\"";
   const std::optional<Version> parsed = Version::try_parse(wildcard ? version.substr(0, version.size() - 2) : version);
-  if (!parsed) return quoted_text(version) + " is no version";
+  if (!parsed) return quoted_text(version) + " is not a valid version";
   if (wildcard && (parsed->is_prerelease() || parsed->is_postrelease() || !parsed->local.empty())) {
     return "\".*\" may only follow release numbers";
   }
-  if (!equality && !parsed->local.empty()) return "a local part may only stand behind \"==\" and \"!=\"";
+  if (!equality && !parsed->local.empty()) return "a local version may only be used with \"==\" and \"!=\"";
   if (op == "~=" && parsed->release.size() < 2) return "\"~=\" needs at least two release numbers";
   return std::nullopt;
 }
@@ -106,7 +106,7 @@ std::vector<Specifier> take_specifiers(Scanner& scanner) {
     if (op == k_operators.end()) {
       // A comma behind the last specifier is read by every installer.
       if (!specifiers.empty()) return specifiers;
-      scanner.fail("a comparison such as \">=\" is missing");
+      scanner.fail("expected a comparison such as \">=\"");
     }
     scanner.skip_blanks();
     const std::size_t begin = scanner.at();
@@ -122,7 +122,7 @@ std::vector<Specifier> parse_specifiers(std::string_view text) {
   Scanner scanner(trim(text), "set of version specifiers");
   if (scanner.done()) return {};
   std::vector<Specifier> specifiers = take_specifiers(scanner);
-  if (!scanner.done()) scanner.fail("it should end here");
+  if (!scanner.done()) scanner.fail("expected the end");
   return specifiers;
 }
 

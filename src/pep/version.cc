@@ -34,7 +34,7 @@ constexpr bool is_separator(char c) { return c == '-' || c == '_' || c == '.'; }
 std::uint64_t take_number(Scanner& scanner) {
   const std::size_t begin = scanner.at();
   const std::string_view digits = scanner.take_while(is_digit);
-  if (digits.empty()) scanner.fail("a number is missing");
+  if (digits.empty()) scanner.fail("expected a number");
   const std::optional<std::uint64_t> number = to_number(digits);
   if (!number) scanner.fail("a number does not fit into 64 bits", begin);
   return *number;
@@ -90,7 +90,7 @@ void take_suffixes(Scanner& scanner, Version& version) {
 void take_local(Scanner& scanner, Version& version) {
   do {
     std::string_view part = scanner.take_while(is_alnum);
-    if (part.empty()) scanner.fail("letters or digits are missing in the local part");
+    if (part.empty()) scanner.fail("expected letters or digits in the local version");
     if (std::all_of(part.begin(), part.end(), is_digit)) {
       part.remove_prefix(std::min(part.find_first_not_of('0'), part.size() - 1));
     }
@@ -132,7 +132,7 @@ Version Version::parse(std::string_view text) {
   take_release(scanner, version);
   take_suffixes(scanner, version);
   if (scanner.accept('+')) take_local(scanner, version);
-  if (!scanner.done()) scanner.fail(fmt::format("{} does not belong there", quoted_text(scanner.rest())));
+  if (!scanner.done()) scanner.fail(fmt::format("unexpected {}", quoted_text(scanner.rest())));
   return version;
 }
 

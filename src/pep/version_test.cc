@@ -71,7 +71,7 @@ TEST(Version, MessageNamesThePlace) {
     Version::parse("1.0.x");
     FAIL() << "no Error";
   } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "\"1.0.x\" is no version: \".x\" does not belong there (column 4)");
+    EXPECT_STREQ(error.what(), "\"1.0.x\" is not a valid version: unexpected \".x\" (column 4)");
   }
 }
 

@@ -2,8 +2,8 @@
 //
 //   {name}-{version}(-{build})?-{python}-{abi}-{platform}(-{label})?.whl
 //
-// "-" separates, so it cannot stand inside a part: 5 parts are the plain form and 7 have all. With 6 the third decides:
-// a build number begins with a digit, a Python tag never does. "+" (local version) and "!" (epoch) stand as they are.
+// "-" is the separator, so no part contains it: 5 parts are the plain form, 7 the full one. With 6 the third decides: a
+// build number begins with a digit, a Python tag never does. "+" (local version) and "!" (epoch) are not escaped.
 
 #include "pep/wheel_name.h"
 
@@ -23,7 +23,7 @@ namespace {
 constexpr std::size_t k_most_tags = 10000;
 
 [[noreturn]] void refuse(std::string_view file_name, std::string_view why) {
-  throw Error(fmt::format("{} is no name of a wheel: {}", quoted_text(file_name), why));
+  throw Error(fmt::format("{} is not a valid wheel file name: {}", quoted_text(file_name), why));
 }
 
 std::vector<Tag> expand_sets(std::string_view pythons, std::string_view abis, std::string_view platforms) {
@@ -33,7 +33,7 @@ std::vector<Tag> expand_sets(std::string_view pythons, std::string_view abis, st
   // Each count is checked before the product is formed, so that it cannot overflow.
   if (a.size() > k_most_tags || b.size() > k_most_tags || c.size() > k_most_tags ||
       a.size() * b.size() * c.size() > k_most_tags) {
-    throw Error(fmt::format("the compressed tag stands for more than {} tags", k_most_tags));
+    throw Error(fmt::format("the compressed tag expands to more than {} tags", k_most_tags));
   }
   std::vector<Tag> tags;
   tags.reserve(a.size() * b.size() * c.size());
@@ -67,11 +67,12 @@ void check_parts(const WheelName& name, std::string_view file_name) {
 Tag Tag::parse(std::string_view text) {
   const std::vector<std::string_view> parts = split(text, '-');
   if (parts.size() != 3) {
-    throw Error(fmt::format("{} is no compatibility tag: it has {} part{} between \"-\" where 3 are needed",
+    throw Error(fmt::format("{} is not a valid compatibility tag: it has {} part{} separated by \"-\" instead of 3",
                             quoted_text(text), parts.size(), parts.size() == 1 ? "" : "s"));
   }
   for (const std::string_view part : parts) {
-    if (part.empty()) throw Error(fmt::format("{} is no compatibility tag: a part of it is empty", quoted_text(text)));
+    if (part.empty())
+      throw Error(fmt::format("{} is not a valid compatibility tag: a part is empty", quoted_text(text)));
   }
   return {std::string(parts[0]), std::string(parts[1]), std::string(parts[2])};
 }
@@ -90,11 +91,11 @@ std::string Tag::to_string() const { return python + '-' + abi + '-' + platform;
 WheelName WheelName::parse(std::string_view file_name) {
   if (!file_name.ends_with(".whl")) refuse(file_name, "it does not end in .whl");
   if (file_name.find_first_of(std::string_view("/\\\0", 3)) != std::string_view::npos) {
-    refuse(file_name, "it holds a path separator or a NUL");
+    refuse(file_name, "it contains a path separator or a NUL");
   }
   const std::vector<std::string_view> parts = split(file_name.substr(0, file_name.size() - 4), '-');
   if (parts.size() < 5 || parts.size() > 7) {
-    refuse(file_name, fmt::format("it has {} part{} between \"-\" where 5, 6 or 7 are needed", parts.size(),
+    refuse(file_name, fmt::format("it has {} part{} separated by \"-\" instead of 5, 6 or 7", parts.size(),
                                   parts.size() == 1 ? "" : "s"));
   }
   const bool third_is_build = !parts[2].empty() && is_digit(parts[2].front());

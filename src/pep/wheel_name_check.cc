@@ -17,13 +17,13 @@ void check_project(const WheelName& name, const std::string& subject, std::vecto
   if (!is_valid_name(name.name)) {
     findings.push_back({"wheel-name-project", Severity::error, subject,
                         fmt::format("the project name {} in the file name is not valid", quoted_text(name.name)),
-                        "installers refuse a file whose project they cannot name",
-                        "use letters, digits, \"_\" and \".\" only, with a letter or digit at both ends"});
+                        "installers reject a file whose project they cannot determine",
+                        "use letters, digits, \"_\" and \".\" only, starting and ending with a letter or digit"});
   } else if (name.name != escaped_name(name.name)) {
     findings.push_back({"wheel-name-spelling", Severity::note, subject,
-                        fmt::format("the project is spelled {} where the normal form is {}", quoted_text(name.name),
+                        fmt::format("the project is spelled {}; the normal form is {}", quoted_text(name.name),
                                     quoted_text(escaped_name(name.name))),
-                        "tools that compare file names without normalising them miss this wheel",
+                        "tools that compare file names without normalising them do not find this wheel",
                         "write it with a current build backend"});
   }
 }
@@ -33,16 +33,16 @@ void check_version(const WheelName& name, const std::string& subject, std::vecto
   if (!version) {
     findings.push_back(
         {"wheel-name-version", Severity::error, subject,
-         fmt::format("{} in the file name is no version by PEP 440", quoted_text(name.version)),
-         "pip and uv skip a wheel whose version they cannot read",
+         fmt::format("{} in the file name is not a valid PEP 440 version", quoted_text(name.version)),
+         "pip and uv skip a wheel whose version they cannot parse",
          name.version.find('%') != std::string::npos
              ? "the name was saved with its URL escapes: rename %2B to + and %21 to !"
-             : "write a \"-\" in the project's name as \"_\", or give the project a PEP 440 version, and build again"});
+             : "write a \"-\" in the project's name as \"_\", or give the project a PEP 440 version, and rebuild"});
   } else if (name.version != version->to_string()) {
     findings.push_back({"wheel-name-version-spelling", Severity::note, subject,
-                        fmt::format("the version is spelled {} where the normal form is {}", quoted_text(name.version),
+                        fmt::format("the version is spelled {}; the normal form is {}", quoted_text(name.version),
                                     quoted_text(version->to_string())),
-                        "uv and registries compare the file name with the normal form",
+                        "uv and PyPI compare the file name with the normal form",
                         "write it with a current build backend"});
   }
 }
@@ -54,22 +54,21 @@ void check_tag_set(std::string_view what, const std::string& set, const std::str
   const std::vector<std::string_view> tags = split(set, '.');
   const auto is_bad = [](std::string_view tag) { return tag.empty() || !std::all_of(tag.begin(), tag.end(), in_tag); };
   if (std::any_of(tags.begin(), tags.end(), is_bad)) {
-    findings.push_back(
-        {"wheel-name-tag", Severity::error, subject,
-         fmt::format("the {} tag {} has an empty word or one with odd characters", what, quoted_text(set)),
-         "no interpreter supports such a tag, so the wheel is never chosen for it",
-         "use words of letters, digits and \"_\" with \".\" between them"});
+    findings.push_back({"wheel-name-tag", Severity::error, subject,
+                        fmt::format("the {} tag {} has an empty part or invalid characters", what, quoted_text(set)),
+                        "no interpreter supports such a tag, so the wheel is never selected",
+                        "use letters, digits and \"_\", with \".\" between tags"});
     return;
   }
   if (std::set<std::string_view>(tags.begin(), tags.end()).size() != tags.size()) {
     findings.push_back({"wheel-name-tag-repeated", Severity::warning, subject,
-                        fmt::format("the {} tag {} names a word twice", what, quoted_text(set)),
-                        "two names for the same wheel confuse caches and indexes", "name each word once"});
+                        fmt::format("the {} tag {} repeats a part", what, quoted_text(set)),
+                        "two names for the same wheel confuse caches and indexes", "name each part once"});
   } else if (!std::is_sorted(tags.begin(), tags.end())) {
     findings.push_back({"wheel-name-tag-order", Severity::note, subject,
-                        fmt::format("the words of the {} tag {} are not sorted", what, quoted_text(set)),
-                        "the specification asks for sorted words, so that a set of tags has one name",
-                        "sort the words"});
+                        fmt::format("the parts of the {} tag {} are not sorted", what, quoted_text(set)),
+                        "the specification requires sorted parts, so that a set of tags has one name",
+                        "sort the parts"});
   }
 }
 
@@ -79,7 +78,7 @@ void check_build_and_label(const WheelName& name, const std::string& subject, st
                                                      [](char c) { return is_alnum(c) || c == '_' || c == '.'; }))) {
     findings.push_back({"wheel-name-build", Severity::error, subject,
                         fmt::format("the build number {} is not valid", quoted_text(name.build)),
-                        "installers refuse the file name",
+                        "installers reject the file name",
                         "begin it with a digit and use only letters, digits, \"_\" and \".\""});
   }
   if (name.label.empty()) return;
@@ -88,7 +87,7 @@ void check_build_and_label(const WheelName& name, const std::string& subject, st
   if (!valid) {
     findings.push_back({"wheel-name-label", Severity::error, subject,
                         fmt::format("the variant label {} is not valid", quoted_text(name.label)),
-                        "installers that know variants refuse the file name",
+                        "installers that support variants reject the file name",
                         "use lower-case letters, digits, \"_\" and \".\" only"});
   } else if (name.label.size() > 16) {
     findings.push_back(

@@ -14,16 +14,16 @@ namespace wheelsmith::plan {
 
 namespace {
 
-// Whether a source's own metadata exclude a Python; metadata that cannot be read exclude none.
+// Whether the source's metadata excludes a Python; unreadable metadata excludes none.
 bool excludes_python(const std::string& specifiers, const std::string& version) {
   try {
     return !specifiers.empty() && !pep::contains(pep::parse_specifiers(specifiers), pep::Version::parse(version));
-  } catch (const Error&) {  // the package's backend will say what is wrong with them
+  } catch (const Error&) {  // the build backend will report the error
     return false;
   }
 }
 
-// The folders that .gitmodules names.
+// The folders in .gitmodules.
 std::vector<std::string> submodule_folders(const std::string& gitmodules) {
   std::vector<std::string> folders;
   for (const std::string_view line : lines(gitmodules)) {
@@ -36,7 +36,7 @@ std::vector<std::string> submodule_folders(const std::string& gitmodules) {
 
 }  // namespace
 
-// Stops the plan where a rule does not fit the source, instead of the build an hour later.
+// Fails during planning if a rule does not fit the source, instead of an hour into the build.
 void Planner::compare_with_source(const Draft& draft, const recipe::Recipe& recipe, const recipe::Rules& rules,
                                   const PinnedSource& source) {
   const BuildSpec& spec = draft.step.spec;
@@ -45,7 +45,7 @@ void Planner::compare_with_source(const Draft& draft, const recipe::Recipe& reci
     m_notes.add("warning: " + unchecked);
   const std::string& pythons = source.facts.requires_python;
   if (excludes_python(pythons, spec.python.version))
-    throw Error(fmt::format("{} {} requires Python {} (its own metadata says so), but {} is {}", recipe.name,
+    throw Error(fmt::format("{} {} requires Python {} (according to its metadata), but {} is {}", recipe.name,
                             spec.version, printable(pythons), spec.python.executable.string(), spec.python.version));
   const std::string series = choose::torch_series(spec.environment.torch_build.version);
   const std::string& wanted = rules.requires_versions.torch_series;
@@ -55,11 +55,11 @@ void Planner::compare_with_source(const Draft& draft, const recipe::Recipe& reci
                     "compile or load",
                     recipe.name, wanted, series));
   if (wanted.empty() && !series.empty() && !recipe::is_paired(recipe, spec.variant, spec.source.git_tag, series))
-    m_notes.add(fmt::format("warning: {}: {} belongs to torch {}, but it is built against torch {}; it may not load",
+    m_notes.add(fmt::format("warning: {}: {} is made for torch {}, but it is built against torch {}; it may not load",
                             recipe.name, spec.source.git_tag,
                             recipe::torch_for_ref(recipe, spec.variant, spec.source.git_tag), series));
   const auto text_of = m_sources.reader(spec.source, spec.subfolder);
-  // A patch may bring what an edit looks for; the edit itself says so when it is made.
+  // A patch may add the text that an edit replaces; the edit itself reports an error during the build.
   const bool patched = !recipe.source.patches.empty() || !source.patchset.empty();
   for (const recipe::Edit& edit : rules.edits) {
     const std::string problem = recipe::edit_problem(edit, text_of(edit.file));

@@ -1,4 +1,4 @@
-// What a step is built with: wheels of other steps and of the index, its torch, its toolkit, and what it then does.
+// The dependencies of a step: wheels of other steps and of the index, its torch and its toolkit. Then its actions.
 
 #include <fmt/format.h>
 
@@ -28,13 +28,14 @@ void add_edge(std::vector<Edge>& edges, Edge edge) {
   if (std::none_of(edges.begin(), edges.end(), same)) edges.push_back(std::move(edge));
 }
 
-// What the build is told to call its wheel. Text that is not a version yet, or that holds paths of ours, says nothing.
+// The version that the build is told to use for its wheel. Ignores text that is not a version yet or contains build
+// paths.
 std::string wheel_version(const BuildSpec& spec, const recipe::Rules& rules) {
   const std::string* said = rules.version_variable.empty() ? nullptr : spec.variable(rules.version_variable);
   return said != nullptr && pep::Version::try_parse(*said) ? *said : "";
 }
 
-// setup.py reads them without a default; a variable that decides nothing here may be among them, so it is no error.
+// setup.py reads them without a default. This is not an error, because some may not matter for this build.
 void note_unset_variables(const BuildSpec& spec, const std::vector<std::string>& required, Notes& notes) {
   for (const std::string& name : required) {
     const auto same = [&](const auto& pair) { return pair.first == name; };
@@ -48,11 +49,11 @@ void note_unset_variables(const BuildSpec& spec, const std::vector<std::string>&
 
 }  // namespace
 
-// Whether a wheel of the version that the source names is there for this interpreter: then nobody has to build it.
+// Whether the index has a wheel of the required version for this interpreter, so that it need not be built.
 namespace {
 
-// The environment of the interpreter as it is: everything that would be installed must be there already.
-// A version that the package does not name is the user's decision; a package that is not there cannot be one.
+// Uses the interpreter's environment unchanged: all build requirements must be installed already. A version outside the
+// required range is the user's decision; a missing package is an error.
 void use_installed(BuildSpec& spec, Notes& notes) {
   EnvironmentSpec& environment = spec.environment;
   environment.resolve_late = false;
@@ -61,11 +62,11 @@ void use_installed(BuildSpec& spec, Notes& notes) {
       env::unmet_requirements(environment.requirements, environment.installed, spec.python);
   if (!unmet.missing.empty())
     throw Error(fmt::format(
-        "{0}: {1} does not have {2}, which the build requires, and --no-build-isolation installs "
-        "nothing: {1} -m pip install {3}",
+        "{0}: the build requires {2}, which {1} does not have, and --no-build-isolation installs nothing; run: {1} "
+        "-m pip install {3}",
         spec.package, spec.python.executable.string(), join(unmet.missing, " "), sys::shell_quoted(unmet.missing)));
   for (const std::string& requirement : unmet.other_version)
-    notes.add(fmt::format("{} wants {}; it is built with what is installed", spec.package, requirement));
+    notes.add(fmt::format("{} requires {}; it is built with the installed version", spec.package, requirement));
 }
 
 }  // namespace
@@ -82,11 +83,11 @@ bool Planner::is_published(Draft& draft, const recipe::Dependency& need) {
   try {
     const env::Lock& lock = m_locks.resolve(spec.package, {wanted}, spec.python, spec.environment.torch);
     if (const env::PinnedWheel* wheel = lock.find(need.published)) draft.need_versions[need.recipe] = wheel->version;
-  } catch (const Error& error) {  // then it is built, and the note says why
-    m_notes.add(fmt::format("{} is built: {} is not to be had ({})", need.recipe, wanted, error.what()));
+  } catch (const Error& error) {  // it is built instead, and the note gives the reason
+    m_notes.add(fmt::format("{} is built, because {} is not available ({})", need.recipe, wanted, error.what()));
     return false;
   }
-  m_notes.add(fmt::format("{} is not built: {} is published", need.recipe, wanted));
+  m_notes.add(fmt::format("{} is not built, because {} is published", need.recipe, wanted));
   return true;
 }
 
@@ -97,7 +98,7 @@ bool Planner::is_left_out(const recipe::Recipe& recipe, const recipe::Dependency
     throw RequestError(fmt::format("--without {}: {} cannot be built without it{}", need.recipe, recipe.name,
                                    need.why.empty() ? "" : ": " + need.why));
   m_left_out.insert(need.recipe);
-  m_notes.add(fmt::format("{}: without {}, as --without says", recipe.name, need.recipe));
+  m_notes.add(fmt::format("{}: built without {} (--without)", recipe.name, need.recipe));
   return true;
 }
 
@@ -108,9 +109,9 @@ std::string Planner::add_need(const Draft& draft, const recipe::Dependency& need
     const recipe::Variant variant = choose::dependency_variant(other, spec.variant);
     const gpu::ArchList archs = variant == spec.variant ? spec.archs : gpu::ArchList{};
     return add_step(other, variant, need.target, archs, spec.python, need.optional);
-  } catch (const Error& error) {  // what is only optional stops nothing
+  } catch (const Error& error) {  // an optional dependency does not stop the plan
     if (!need.optional) throw;
-    m_notes.add(fmt::format("warning: {}: without {}, which is optional and cannot be planned: {}", spec.package,
+    m_notes.add(fmt::format("warning: {}: built without the optional {}, which cannot be planned: {}", spec.package,
                             need.recipe, error.what()));
     return "";
   }
@@ -193,7 +194,7 @@ void Planner::choose_environment(Draft& draft, const recipe::Recipe& recipe, con
   const choose::TorchBuild& torch = environment.torch_build;
   if (spec.variant == recipe::Variant::cuda && !torch.version.empty() && torch.cuda.empty()) {
     throw Error(
-        fmt::format("{} is to be built for CUDA, but torch {} is a {} build; choose another with --torch "
+        fmt::format("{} is built for CUDA, but torch {} is a {} build; choose another with --torch "
                     "(a version, CHANNEL/cuNNN, a wheel or an environment)",
                     spec.package, torch.version, torch.hip.empty() ? "CPU" : "ROCm"));
   }
@@ -213,7 +214,7 @@ void Planner::write_out(Draft& draft, const recipe::Recipe& recipe, const recipe
   PatchTexts patches = read_patches(recipe, source.patchset, m_inputs);
   if (spec.source.incremental && !spec.editable && !(patches.early.empty() && patches.hipified.empty())) {
     patches = {};
-    m_notes.add(fmt::format("{} is built from {} as it is, without the recipe's patches", recipe.name,
+    m_notes.add(fmt::format("{} is built from {} unchanged, without the recipe's patches", recipe.name,
                             spec.source.folder.string()));
   }
   std::vector<FetchSource> fetches;
@@ -240,10 +241,10 @@ void Planner::write_out(Draft& draft, const recipe::Recipe& recipe, const recipe
     const bool asks = std::any_of(rules.environment.begin(), rules.environment.end(),
                                   [](const auto& pair) { return pair.second.find("{version") != std::string::npos; });
     if (spec.version.empty() && !spec.source.git_commit.empty() && asks)
-      m_notes.add(
-          fmt::format("{}: commit {} is no release, and is called 0.0.dev0; --ref a tag, or --env, gives it "
-                      "another",
-                      spec.package, spec.source.git_commit.substr(0, 8)));
+      m_notes.add(fmt::format(
+          "{}: commit {} is not a release, so its version is 0.0.dev0; --ref with a tag, or --env, gives it "
+          "another",
+          spec.package, spec.source.git_commit.substr(0, 8)));
   }
   recipe::Rules known = rules;
   if (const auto names = sdk_names(spec.tools.rocm, rules.preload, m_inputs.host)) {
@@ -253,17 +254,16 @@ void Planner::write_out(Draft& draft, const recipe::Recipe& recipe, const recipe
   }
   if (spec.editable) {
     const std::string hipify = choose::choose_parts(recipe, rules).hipify;
-    for (const std::string& what : left_out_in_place({spec, known, values, fetches, patches, hipify}))
-      m_notes.add(fmt::format("warning: {}: {} is left out, since {} is built as it is (--editable)", recipe.name, what,
+    for (const std::string& what : skipped_in_place({spec, known, values, fetches, patches, hipify}))
+      m_notes.add(fmt::format("warning: {}: skipping {}, because {} is built unchanged (--editable)", recipe.name, what,
                               spec.source.folder.string()));
     patches = {};
   }
-  // A folder that is being worked on is built as it is.
+  // A local folder is built unchanged.
   const std::string hipify = spec.source.incremental ? "" : choose::choose_parts(recipe, rules).hipify;
   if (hipify.empty() && !patches.hipified.empty())
-    m_notes.add(fmt::format("{}: {} hipified patch{} of the set {} left out, since nothing is hipified", recipe.name,
-                            patches.hipified.size(), patches.hipified.size() == 1 ? "" : "es",
-                            patches.hipified.size() == 1 ? "is" : "are"));
+    m_notes.add(fmt::format("{}: skipped {} hipified patch{} of the set, because the source is not hipified",
+                            recipe.name, patches.hipified.size(), patches.hipified.size() == 1 ? "" : "es"));
   spec.actions = make_actions({spec, known, values, fetches, std::move(patches), hipify});
   for (Action& action : spec.actions) {
     auto* command = std::get_if<RunCommand>(&action.what);

@@ -30,7 +30,7 @@ const DescribedSource* find_source(const source::Pin& pin, const PlanInputs& inp
   return pin.digest.starts_with(k_described) ? find_source({pin.project}, inputs) : nullptr;
 }
 
-// The lowest version that the specifiers name.
+// The lowest version in the specifiers.
 std::string lowest(const std::vector<pep::Specifier>& specifiers) {
   std::string best;
   for (const pep::Specifier& one : specifiers) {
@@ -52,7 +52,7 @@ std::string commit_in(const DescribedSource& source, const std::string& name, co
   if (!source.commit.empty()) return source.commit;
   std::vector<std::string> known;
   for (const auto& [other, commit] : source.refs) known.push_back(other);
-  throw Error(fmt::format("the description of {} gives {} no ref {}; it has {}", machine.name, printable(name),
+  throw Error(fmt::format("the description of {0} has no ref {2} for {1}; it has {3}", machine.name, printable(name),
                           printable(ref), known.empty() ? "none" : join(known, ", ")));
 }
 
@@ -66,7 +66,7 @@ source::Pin git_pin(const recipe::Recipe& recipe, const std::string& url, const 
   pin.git_ref = ref;
   pin.submodules = recipe.source.submodules;
   pin.git_commit = commit_in(described, url, ref, machine);
-  // What names a version is a tag, unless it is in a folder as branches are ("release/2.7").
+  // A ref that contains a version is a tag, unless it has a slash like a branch ("release/2.7").
   const bool branch = ref.find('/') != ref.npos;
   const std::string version = branch ? "" : source::version_of_tag(ref, recipe.project);
   if (!version.empty()) pin.git_tag = ref;
@@ -121,7 +121,7 @@ source::Pin pin_source(const recipe::Recipe& recipe, const std::optional<source:
     const DescribedSource* described = find_source({place.url, project}, inputs);
     return described == nullptr ? real() : git_pin(recipe, place.url, place.ref, *described, machine);
   }
-  // A folder, an archive and a URL of the user's are real.
+  // Folders, archives and URLs given by the user are real.
   if (user && user->project.empty()) return real();
   const DescribedSource* described = find_source({project}, inputs);
   if (described == nullptr) return real();
@@ -163,7 +163,7 @@ env::Lock described_lock(const std::vector<std::string>& requirements, const too
   for (const std::string& text : requirements) {
     const pep::Requirement requirement = pep::Requirement::parse(text);
     if (!toolchain::applies_to(requirement, python)) continue;
-    // Of a name that comes twice the stricter wish stands, as far as that can be told.
+    // If a name occurs twice, the stricter requirement is used, as far as that can be determined.
     std::string& version = versions[pep::normalized_name(requirement.name)];
     const std::string wanted = version_for(requirement, machine);
     if (version.empty() || pep::Version::parse(version) < pep::Version::parse(wanted)) version = wanted;

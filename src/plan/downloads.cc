@@ -21,7 +21,7 @@ std::optional<std::uint64_t> size_on_page(const RemoteFile& file, fetch::Fetcher
     for (const pep::ProjectFile& one : page->files) {
       if (one.name == file.name && one.size) return one.size;
     }
-  } catch (const Error&) {  // an estimate for the user; the download itself reports what is wrong
+  } catch (const Error&) {  // only an estimate; the download itself reports the error
   }
   return std::nullopt;
 }

@@ -4,8 +4,8 @@
 
 namespace wheelsmith::plan {
 
-// How much a step will download before it starts: its sdist and the wheels of its environment that the store does not
-// have. Sizes are those of the index's pages; asked once for each file and remembered.
+// The download size of a step: its sdist and the wheels of its environment that are not in the store. Sizes come from
+// the index pages; each file is queried once and remembered.
 DownloadForecast forecast_downloads(const BuildSpec& spec, const PlanInputs& inputs);
 
 }  // namespace wheelsmith::plan

@@ -23,14 +23,16 @@ void add_once(std::vector<std::string>& list, const std::string& word) {
   if (std::find(list.begin(), list.end(), word) == list.end()) list.push_back(word);
 }
 
-// The newest CUDA compiler of the index that the recipe takes: "13.2".
+// The newest CUDA compiler in the index that the recipe accepts: "13.2".
 std::string newest_cuda(const BuildSpec& spec, const recipe::Rules& rules, Locks& locks) {
   const env::Lock& lock = locks.resolve(spec.package, {"nvidia-cuda-nvcc" + rules.requires_versions.cuda}, spec.python,
                                         spec.environment.torch);
   const env::PinnedWheel* nvcc = lock.find("nvidia-cuda-nvcc");
   const auto parts = split(nvcc == nullptr ? "" : std::string_view(nvcc->version), '.');
   if (parts.size() < 2)
-    throw Error("no CUDA compiler is here, and the registry has none: install a CUDA toolkit, or name it with --cuda");
+    throw Error(
+        "no CUDA compiler on this machine or in the package index; install a CUDA toolkit, or give its folder with "
+        "--cuda");
   return std::string(parts[0]) + "." + std::string(parts[1]);
 }
 
@@ -44,7 +46,7 @@ void check_requirements(const std::vector<std::string>& requirements, std::strin
         if (one.version.empty()) throw Error("a specifier has no version");
       }
     } catch (const Error& error) {
-      throw Error(fmt::format("the recipe {} makes {}, which is not a valid requirement: {}", recipe,
+      throw Error(fmt::format("the recipe {} expands to {}, which is not a valid requirement: {}", recipe,
                               "\"" + printable(text) + "\"", error.what()));
     }
   }
@@ -71,7 +73,8 @@ std::vector<std::string> build_requirements(const RequirementInputs& inputs) {
   for (const std::string& requirement : rules.requires_) add_once(result, requirement);
   std::vector<std::string> declared = inputs.facts.requires_;
   if (!inputs.facts.has_pyproject || declared.empty()) declared.insert(declared.end(), {"setuptools", "wheel"});
-  // A package may name a requirement twice, for different Pythons; what the recipe names replaces them all.
+  // A package may list a requirement several times, for different Pythons; the recipe's requirement replaces all of
+  // them.
   const std::vector<std::string> own = result;
   for (const std::string& requirement : declared) {
     const std::string name = project_of(requirement);
@@ -98,11 +101,11 @@ CudaSpec plan_cuda(const BuildSpec& spec, const recipe::Rules& rules, Toolbox& t
                            .specifiers = rules.requires_versions.cuda});
   if (choice.machine) return {tools.cuda()->root.string(), "", choice.version};
   if (!spec.environment.isolated)
-    throw Error(fmt::format("{}: {}, and --no-build-isolation makes no CUDA toolkit from wheels; name one with --cuda",
+    throw Error(fmt::format("{}: {}, and --no-build-isolation installs no CUDA toolkit; give one with --cuda",
                             spec.package, choice.why));
   const std::string version = choice.version.empty() ? newest_cuda(spec, rules, locks) : choice.version;
-  notes.add(fmt::format("{}: a CUDA {} toolkit made from the registry's wheels, since {}", spec.package, version,
-                        choice.why));
+  notes.add(fmt::format("{}: using a CUDA {} toolkit from wheels of the package index, because {}", spec.package,
+                        version, choice.why));
   for (const std::string& requirement : env::toolkit_requirements(version)) add_once(requirements, requirement);
   return {"", version, version};
 }

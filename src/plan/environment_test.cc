@@ -20,7 +20,7 @@ recipe::SourceFacts pyproject(Words required) {
 
 }  // namespace
 
-TEST(BuildRequirements, AreTheRecipesThenTheSourcesOwn) {
+TEST(BuildRequirements, AreTheRecipesThenTheSources) {
   recipe::Rules rules;
   const recipe::SourceFacts facts = pyproject({"setuptools>=61", "Ninja", "numpy; python_version<'3.13'", "numpy>=2"});
   EXPECT_EQ(build_requirements({.rules = rules, .facts = facts}), facts.requires_);
@@ -47,9 +47,9 @@ TEST(BuildRequirements, TorchIsTheOneThatWasChosen) {
   torch.requirement = "torch==2.13.0";
   EXPECT_EQ(build_requirements({.rules = rules, .facts = facts, .torch = torch}),
             (Words{"setuptools", "torch==2.13.0"}));
-  torch.kind = choose::TorchChoice::Kind::environment;  // it comes with the environment
+  torch.kind = choose::TorchChoice::Kind::environment;  // it is installed in the environment
   EXPECT_EQ(build_requirements({.rules = rules, .facts = facts, .torch = torch}), Words{"setuptools"});
-  rules.requires_versions.uses_torch = false;  // a package that only wants it in its environment
+  rules.requires_versions.uses_torch = false;  // a package that only needs it in its environment
   EXPECT_EQ(build_requirements({.rules = rules, .facts = facts}), (Words{"torch>=2.4", "setuptools"}));
 }
 
@@ -84,7 +84,7 @@ struct Case {
 
 }  // namespace
 
-TEST(Variables, AreMadeFromNothing) {
+TEST(Variables, AreNotInherited) {
   Case c;
   c.host.environment = {{"CFLAGS", "-march=native"}, {"PYTHONPATH", "/home"}, {"http_proxy", "x"}};
   const auto fixed = c.fixed();
@@ -103,26 +103,26 @@ TEST(Variables, TheRecipesComeAfterOursAndTheUsersLast) {
   c.rules.append = {{"CFLAGS", "-Wno-error"}};
   EXPECT_EQ(c.fixed().at("LANG"), "C");
   EXPECT_EQ(c.fixed().at("VERSION"), "1.2");
-  EXPECT_FALSE(c.fixed().contains("UNSET"));  // a setting that was left empty sets nothing
+  EXPECT_FALSE(c.fixed().contains("UNSET"));  // an empty setting sets nothing
   EXPECT_EQ(c.fixed().at("EMPTY"), "");
   EXPECT_TRUE(c.fixed().at("CFLAGS").ends_with(" -Wno-error"));
   c.user = {{"VERSION", "mine"}};
   EXPECT_EQ(c.fixed().at("VERSION"), "mine");
 }
 
-TEST(Variables, JobsAndVerbosityDecideNothing) {
+TEST(Variables, JobsAndVerbosityAreNotInTheKey) {
   Case c;
   EXPECT_EQ(c.loose().at("MAX_JOBS"), "${jobs}");
   EXPECT_FALSE(c.loose().contains("VERBOSE"));
   c.spec.verbose = true;
   EXPECT_EQ(c.loose().at("VERBOSE"), "1");
-  // Never two answers: what an option says is not taken from --env.
+  // Never two values: a variable that an option replaces is not taken from --env.
   c.user = {{"MAX_JOBS", "2"}};
   EXPECT_EQ(c.loose().at("MAX_JOBS"), "${jobs}");
   EXPECT_FALSE(c.fixed().contains("MAX_JOBS"));
 }
 
-TEST(Variables, NinjaTellsTheTimeAndTheUsersFormIsNoPartOfTheKey) {
+TEST(Variables, NinjaShowsTheTimeAndItsFormatIsNotInTheKey) {
   Case c;
   EXPECT_EQ(c.loose().at("NINJA_STATUS"), "[%f/%t %es] ");
   c.user = {{"NINJA_STATUS", "%f/%t "}};
@@ -159,7 +159,7 @@ TEST(Variables, OfAVariant) {
   EXPECT_EQ(c.fixed().at("HIPCXX"), "${rocm}/lib/llvm/bin/clang++");
 }
 
-TEST(Variables, NameWhatWasFetched) {
+TEST(Variables, NameFetchedSources) {
   Case c;
   recipe::Fetch fetch;
   fetch.name = "cutlass";
@@ -194,7 +194,7 @@ TEST(Forecast, ChainsAreCountedFromTheirEnds) {
   add("a", 10, {});
   add("b", 100, {{.step = "a"}});
   add("c", 1, {{.step = "a"}});
-  add("d", 0, {{.step = "b"}, {.step = "c"}});  // not known: a minute
+  add("d", 0, {{.step = "b"}, {.step = "c"}});  // unknown: counted as one minute
   EXPECT_EQ(critical_seconds(plan), (std::vector<double>{170, 160, 61, 60}));
   plan.steps[1].decision.cached = true;
   EXPECT_EQ(critical_seconds(plan), (std::vector<double>{71, 60, 61, 60}));

@@ -9,7 +9,7 @@ namespace wheelsmith::plan {
 
 namespace {
 
-constexpr std::uint64_t k_largest_code = 1ull << 40;  // a recipe may say anything; sums must not wrap
+constexpr std::uint64_t k_largest_code = 1ull << 40;  // recipes are untrusted; sums must not overflow
 
 }  // namespace
 
@@ -37,13 +37,13 @@ Forecast forecast(const BuildSpec& spec, const recipe::Estimate& known, const st
   return result;
 }
 
-// Steps stand behind what they need, so one pass from the back sees every follower before the step itself.
+// Dependencies come first, so one pass from the end visits all dependents before the step itself.
 std::vector<double> critical_seconds(const Plan& plan) {
   std::map<std::string_view, double> behind;
   std::vector<double> result(plan.steps.size());
   for (std::size_t i = plan.steps.size(); i-- > 0;) {
     const Step& step = plan.steps[i];
-    // What is not known counts as a minute: more than nothing, less than what is known to be long.
+    // An unknown time counts as one minute: more than nothing, but less than a known long time.
     const double own = step.decision.cached                 ? 0
                        : step.decision.forecast.seconds > 0 ? step.decision.forecast.seconds
                                                             : 60;

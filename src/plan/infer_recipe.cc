@@ -12,7 +12,7 @@ namespace {
 using document::Array;
 using document::Table;
 
-// The folder as the recipe's file may name it: below that file's own.
+// The folder relative to the recipe's file; it must be below it.
 std::optional<std::string> relative_folder(const std::filesystem::path& folder, const std::filesystem::path& recipes) {
   const std::filesystem::path base = std::filesystem::absolute(recipes.empty() ? "." : recipes).lexically_normal();
   const std::string relative = folder.lexically_relative(base).string();
@@ -31,9 +31,9 @@ void set_source(recipe::Recipe& recipe, const source::Pin& pin, const PlanInputs
       source["folder"] = *folder;
     } else {
       source["sdist"] = recipe.project;
-      assumption =
-          fmt::format("Its source is the sdist of the package index; to build from the folder, add --source {}=FOLDER.",
-                      recipe.name);
+      assumption = fmt::format(
+          "The source is the sdist from the package index; to build from the folder, add --source {}=FOLDER.",
+          recipe.name);
     }
   } else {
     return;

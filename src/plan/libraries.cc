@@ -36,7 +36,7 @@ toolchain::LibrarySearch search_of(const BuildSpec& spec, const toolchain::Host&
   if (!spec.tools.cuda.index_version.empty()) search.wheel_toolkit = "${toolkit}";
   for (const env::PinnedWheel& wheel : spec.environment.lock.wheels)
     search.wheels.push_back({wheel.name, wheel.version, wheel.sha256});
-  // What is resolved in the step is known by its name alone.
+  // Requirements that are resolved in the step are known only by name.
   if (spec.environment.resolve_late) {
     for (const std::string& text : spec.environment.requirements)
       search.wheels.push_back({pep::normalized_name(pep::Requirement::parse(text).name), "", "as resolved"});
@@ -44,7 +44,7 @@ toolchain::LibrarySearch search_of(const BuildSpec& spec, const toolchain::Host&
   return search;
 }
 
-// ROCm's wheels are an environment beside the step's own, which the step sees as ${rocm}.
+// ROCm's wheels are in a separate environment beside the step's, linked as ${rocm}.
 void search_rocm_wheels(toolchain::LibrarySearch& search, const RocmSpec& rocm) {
   if (rocm.lock.wheels.empty()) return;
   search.wheels.clear();
@@ -59,7 +59,7 @@ Library find_required(const recipe::RequiredLibrary& required, const toolchain::
   if (kind.variant == "rocm") search_rocm_wheels(search, spec.tools.rocm);
   search.named = named_place(required, settings);
   Library library = toolchain::find_library(kind, search, host);
-  // A ROCm that is not here yet is the business of its own check.
+  // A separate check reports a missing ROCm.
   const bool no_rocm = kind.variant == "rocm" && spec.tools.rocm.root.empty() && spec.tools.rocm.lock.wheels.empty();
   if (no_rocm && library.state() == Library::State::missing) library.unknown = true;
   return library;
@@ -100,7 +100,7 @@ std::vector<Library> plan_libraries(const BuildSpec& spec, const recipe::Rules& 
     const toolchain::LibraryKind* kind = required_kind(required, spec.variant);
     if (kind == nullptr) continue;
     Library& library = libraries.emplace_back(find_required(required, *kind, spec, settings, host));
-    library.name = required.name;  // "cuDNN" is known, too
+    library.name = required.name;  // the canonical spelling
     if (library.digest.empty() && !host.described && library.state() == Library::State::found)
       library.digest = toolchain::library_digest(library, host.memo);
   }
@@ -152,7 +152,7 @@ std::string library_fix(const recipe::RequiredLibrary& required, const toolchain
                         std::string_view manager, std::string_view cuda_version) {
   std::string fix = toolchain::install_library(kind, manager, cuda_version);
   if (const std::string setting = setting_of(required.place); !setting.empty())
-    fix += fmt::format("{}--set {}=PATH", fix.empty() ? "" : ", or name it with ", setting);
+    fix += fmt::format("{}--set {}=PATH", fix.empty() ? "" : ", or give it with ", setting);
   return fix;
 }
 

@@ -60,9 +60,9 @@ struct NeedyStep {
 TEST(PlanLibraries, KnownOnesOfTheVariantFoundOrNot) {
   NeedyStep step;
   step.plan();
-  ASSERT_EQ(step.spec.tools.libraries.size(), 2U);  // MIOpen is ROCm's, MPI is not known
+  ASSERT_EQ(step.spec.tools.libraries.size(), 2U);  // MIOpen belongs to ROCm, MPI is unknown
   EXPECT_EQ(step.library("cudnn").state(), toolchain::Library::State::missing);
-  // The rules hand on the path of cuDNN, but not that of NCCL.
+  // The rules pass the path of cuDNN to the build, but not that of NCCL.
   EXPECT_THROW(library_notes(step.spec, step.rules(), step.machine.where), Error);
   step.add_cudnn("cuda", "9");
   step.plan();
@@ -71,7 +71,7 @@ TEST(PlanLibraries, KnownOnesOfTheVariantFoundOrNot) {
   const std::vector<std::string> warnings = library_notes(step.spec, step.rules(), step.machine.where);
   ASSERT_EQ(warnings.size(), 1U);
   EXPECT_EQ(warnings[0],
-            "warning: needy: NCCL is required; found: none; apt-get install libnccl-dev (NVIDIA's repository), or name "
+            "warning: needy: NCCL is required; found: none; apt-get install libnccl-dev (NVIDIA's repository), or give "
             "it with --set nccl=PATH");
 }
 
@@ -82,7 +82,7 @@ TEST(PlanLibraries, AnOldOneIsAWarning) {
   step.plan();
   const std::vector<std::string> warnings = library_notes(step.spec, step.rules(), step.machine.where);
   ASSERT_EQ(warnings.size(), 1U);
-  EXPECT_NE(warnings[0].find("is cuDNN 7.1, and >=8.5 is required"), std::string::npos) << warnings[0];
+  EXPECT_NE(warnings[0].find("is cuDNN 7.1, but >=8.5 is required"), std::string::npos) << warnings[0];
 }
 
 TEST(PlanLibraries, ASettingAndTheSitesOfTorch) {
@@ -91,7 +91,7 @@ TEST(PlanLibraries, ASettingAndTheSitesOfTorch) {
   step.settings["nccl"] = (step.machine.root() / "opt/nccl").string();
   step.plan();
   EXPECT_EQ(step.library("nccl").found_by, "the setting");
-  // Without isolation the interpreter's own packages are those of the build.
+  // Without isolation, the build uses the interpreter's packages.
   step.settings["nccl"].clear();
   step.spec.environment.isolated = false;
   step.spec.python.sites = {step.machine.root() / "site"};
@@ -100,7 +100,7 @@ TEST(PlanLibraries, ASettingAndTheSitesOfTorch) {
   EXPECT_EQ(step.library("nccl").file, step.machine.root() / "site/nvidia/nccl/lib/libnccl.so.2");
 }
 
-TEST(PlanLibraries, AnExportedVariableIsToldOf) {
+TEST(PlanLibraries, AnEnvironmentVariableIsReported) {
   NeedyStep step;
   step.add_cudnn("opt/cudnn", "9");
   step.add_nccl("usr");
@@ -111,7 +111,7 @@ TEST(PlanLibraries, AnExportedVariableIsToldOf) {
   EXPECT_TRUE(notes[0].starts_with("needy: cuDNN 9.1 (") && notes[0].ends_with(") from CUDNN_ROOT")) << notes[0];
 }
 
-TEST(PlanLibraries, NamesAsPeopleWriteThem) {
+TEST(PlanLibraries, NamesInTheCommonSpelling) {
   NeedyStep step;
   step.recipe = recipe::parse_recipe(
       "name = \"needy\"\n[source]\nsdist = \"needy\"\n[variant.cuda.requires]\nlibraries = [\"cuDNN>=8.5\"]\n",
@@ -126,7 +126,7 @@ TEST(PlanLibraries, WheelsOfTheLock) {
   step.plan();
   EXPECT_EQ(step.library("cudnn").header, "${env}/lib/python3.12/site-packages/nvidia/cudnn/include/cudnn_version.h");
   EXPECT_EQ(step.library("cudnn").digest, "nvidia-cudnn-cu13 ab");
-  // A toolkit made from wheels has the library in it, and gets the wheels that are missing.
+  // A toolkit made from wheels contains the library, and gets the missing wheels.
   step.spec.tools.cuda = {"", "13.0", "13.0"};
   step.plan();
   EXPECT_EQ(step.library("cudnn").file, "${toolkit}/lib64/libcudnn.so");

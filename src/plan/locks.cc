@@ -48,7 +48,7 @@ choose::TorchBuild Locks::torch_build(const choose::TorchChoice& torch, const to
 
 namespace {
 
-// The newest "+cpu" build of that list that fits the requirement and the interpreter; "" where there is none.
+// The newest "+cpu" build in the list that fits the requirement and the interpreter; "" if there is none.
 std::string newest_cpu_build(const pep::ProjectPage& page, const pep::Requirement& wanted,
                              const toolchain::Python& python) {
   std::optional<pep::Version> newest;
@@ -85,7 +85,7 @@ void Locks::prefer_cpu_torch(choose::TorchChoice& torch, const toolchain::Python
       const pep::ProjectPage* page = m_inputs.fetcher.find_project("torch");
       version = page == nullptr ? "" : newest_cpu_build(*page, pep::Requirement::parse(torch.requirement), python);
       m_inputs.store.remember("cpu-torch", subject, "", *version);
-    } catch (const Error&) {  // the resolver says what is wrong with the index
+    } catch (const Error&) {  // the resolver reports errors of the index
       return;
     }
   }

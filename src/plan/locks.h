@@ -9,20 +9,20 @@
 
 namespace wheelsmith::plan {
 
-// Requirements resolved to files, each list once in a plan.
+// Resolves requirements to files; each list once per plan.
 class Locks {
  public:
   Locks(const choose::Request& request, const PlanInputs& inputs) : m_request(request), m_inputs(inputs) {}
 
-  // `package` is whom it is for, in the line that reports progress.
+  // `package` is named in the progress message.
   const env::Lock& resolve(const std::string& package, const std::vector<std::string>& requirements,
                            const toolchain::Python& python, const choose::TorchChoice& torch);
 
-  // The torch that the choice comes to; empty where none is chosen or found.
+  // The resolved torch of the choice; empty if none is chosen or found.
   choose::TorchBuild torch_build(const choose::TorchChoice& torch, const toolchain::Python& python);
 
-  // For a build without a GPU: where the indexes have a CPU build of torch (2.13.0+cpu) that the choice allows, that
-  // one. Another one would bring gigabytes of CUDA libraries that nobody uses.
+  // For a build without a GPU: the CPU build of torch (2.13.0+cpu) if the indexes have one that the choice allows. Any
+  // other build would download gigabytes of unused CUDA libraries.
   void prefer_cpu_torch(choose::TorchChoice& torch, const toolchain::Python& python);
 
  private:

@@ -7,7 +7,7 @@
 
 namespace wheelsmith::plan {
 
-// What a plan tells its reader, each sentence once, in the order in which they came up.
+// The notes of a plan, without duplicates, in order of occurrence.
 class Notes {
  public:
   void add(const std::string& sentence) {

@@ -22,7 +22,7 @@ const Step& chosen_step(const Plan& plan, const std::string& name) {
   for (const Step& step : plan.steps) ids.push_back(step.id());
   if (found.empty())
     throw Error(fmt::format("--only {}: the plan has no such step; it has {}", printable(name), join(ids, ", ")));
-  throw Error(fmt::format("--only {}: the plan has {} steps of it; give the id of one: {}", printable(name),
+  throw Error(fmt::format("--only {}: the plan has {} steps for it; give the id of one: {}", printable(name),
                           found.size(), join(ids, ", ")));
 }
 
@@ -33,7 +33,7 @@ void keep_only(Plan& plan, const std::string& name) {
   std::set<std::string> kept{wanted};
   for (auto step = plan.steps.rbegin(); step != plan.steps.rend(); ++step) {
     if (!kept.contains(step->id())) continue;
-    // Another job builds what is delivered with it, and what it can do without and nobody has built.
+    // Other jobs build what is delivered alongside, and optional dependencies that are in no store.
     std::erase_if(step->needs, [&](const Edge& need) {
       const Step* other = plan.find(need.step);
       return need.kind == Edge::Kind::alongside || (need.optional && !other->decision.cached);

@@ -31,7 +31,7 @@ namespace wheelsmith::plan {
 
 namespace {
 
-// Each need is planned within the plan of what needs it, on the stack.
+// Dependencies are planned recursively, so the depth is limited.
 constexpr std::size_t k_longest_chain = 200;
 
 std::string step_id(const std::string& package, recipe::Variant variant, const std::string& target,
@@ -48,16 +48,16 @@ std::string project_name(const recipe::Recipe& recipe, const recipe::Rules& rule
   return recipe.project.empty() ? recipe.name : recipe.project;
 }
 
-// One build at a time in a folder, whatever it is built for: so its links and logs belong to the folder. Build systems
-// write paths of ours into their configuration, so the name must stay the same.
+// Only one build at a time runs in a folder, so links and logs belong to the folder. Build systems write these paths
+// into their configuration, so the name must not change.
 void make_editable(BuildSpec& spec) {
   spec.editable = true;
   const std::string folder = (spec.source.folder / spec.subfolder).string();
   spec.identity = fmt::format("{}-editable-{}", spec.package, to_hex(sha256(Bytes(folder))).substr(0, 12));
-  (void)env::install_target(spec.python);  // an environment that may not be changed is told of before anything is built
+  (void)env::install_target(spec.python);  // reports an unmodifiable environment before building
 }
 
-// Without those that hold a password: the variables go into scripts.
+// Omits variables with a password, because the variables go into scripts.
 sys::Environment open_mirrors(const std::map<std::string, std::string>& mirrors) {
   std::map<std::string, std::string> open;
   for (const auto& [from, to] : mirrors) {
@@ -84,8 +84,7 @@ Planner::Planner(const choose::Request& request, const PlanInputs& inputs)
       m_gpus(toolchain::find_gpus(inputs.host)) {}
 
 Plan Planner::make() {
-  if (m_request.packages.empty())
-    throw RequestError("nothing to build: name a package, or list packages in wheelsmith.toml");
+  if (m_request.packages.empty()) throw RequestError("no package given; name one, or list packages in wheelsmith.toml");
   choose::check_editable(m_request);
   m_notes.add(choose::exported_notes(m_inputs.host.environment));
   const std::vector<toolchain::Python> pythons = choose::choose_pythons(m_request, m_inputs.host);
@@ -97,8 +96,8 @@ Plan Planner::make() {
   for (const Step& step : m_plan.steps) {
     if (step.spec.editable && !in_place.insert(step.spec.identity).second)
       throw RequestError(
-          fmt::format("--editable builds one variant for one list of architectures, since one folder holds "
-                      "its files; name them for {} with --variant and --arch",
+          fmt::format("--editable builds one variant for one list of architectures, because all files are in one "
+                      "folder; select them for {} with --variant and --arch",
                       step.spec.package));
   }
   std::vector<const recipe::Recipe*> built;
@@ -108,7 +107,7 @@ Plan Planner::make() {
     const auto same = [&](const std::string& other) { return pep::same_name(other, name); };
     if (std::none_of(m_left_out.begin(), m_left_out.end(), same))
       throw RequestError(
-          fmt::format("--without {}: nothing that is built here has such an optional dependency", printable(name)));
+          fmt::format("--without {}: no package of this build has such an optional dependency", printable(name)));
   }
   m_plan.notes = m_notes.take();
   m_plan.git_variables = open_mirrors(m_inputs.fetcher.options().mirrors);
@@ -119,7 +118,7 @@ void Planner::add_package(const recipe::Recipe& recipe, const toolchain::Python&
   const auto variants = choose::choose_variants(m_request, recipe, m_gpus);
   m_notes.add(variants.notes);
   for (const recipe::Variant variant : variants.what) {
-    (void)recipe.rules(variant, m_request.target);  // throws with the legal ones
+    (void)recipe.rules(variant, m_request.target);  // throws Error that lists the valid targets
     for (const gpu::ArchList& archs : archs_for(m_request, recipe, variant, python)) {
       const std::string id = add_step(recipe, variant, m_request.target, archs, python);
       m_plan.steps[m_steps.at(id)].closing.asked_for = true;
@@ -132,7 +131,7 @@ std::vector<gpu::ArchList> Planner::archs_for(const choose::Request& request, co
   std::optional<recipe::Recipe> resolved;
   const std::string& target = request.target;
   const recipe::Rules& rules = recipe.rules(variant, target);
-  // What is refused in any case is refused before anything is fetched.
+  // Rejects what is never supported before downloading anything.
   const bool refused =
       choose::find_refusal(recipe, rules, {}, choose::chosen_settings(recipe, m_request)).what.has_value();
   if (variant != recipe::Variant::cpu && !refused && recipe.depends_on_conditions(variant, target)) {
@@ -152,9 +151,9 @@ std::string Planner::add_step(const recipe::Recipe& given, recipe::Variant varia
   const std::string id = step_id(given.name, variant, target, python.abi, archs);
   if (m_steps.contains(id)) return id;
   if (m_in_progress.size() >= k_longest_chain)
-    throw Error(fmt::format("a chain of more than {} packages that need each other, at {}", k_longest_chain, id));
-  if (!m_in_progress.insert(id).second) throw Error(fmt::format("the recipes need each other in a circle, at {}", id));
-  // An optional step that fails is left out, and may be asked for again.
+    throw Error(fmt::format("dependency chain of more than {} packages, at {}", k_longest_chain, id));
+  if (!m_in_progress.insert(id).second) throw Error(fmt::format("circular dependency between recipes, at {}", id));
+  // An optional step that cannot be planned is skipped, and may be requested again.
   const auto leave = [&](const std::string* one) { m_in_progress.erase(*one); };
   const std::unique_ptr<const std::string, decltype(leave)> in_progress(&id, leave);
   Draft draft;
@@ -188,10 +187,10 @@ std::string Planner::add_step(const recipe::Recipe& given, recipe::Variant varia
   spec.network = m_request.network == "on" || (m_request.network == "recipe" && rules.network);
   if (!rules.requires_versions.python.empty() &&
       !pep::contains(pep::parse_specifiers(rules.requires_versions.python), pep::Version::parse(python.version))) {
-    throw Error(fmt::format("{} wants Python {}, but {} is {}", recipe.name, rules.requires_versions.python,
+    throw Error(fmt::format("{} requires Python {}, but {} is {}", recipe.name, rules.requires_versions.python,
                             python.executable.string(), python.version));
   }
-  // Which submodules are needed may depend on the version.
+  // The needed submodules may depend on the version.
   if (spec.source.kind == source::Pin::Kind::git && rules.checkout.submodules &&
       spec.source.submodules != rules.checkout.submodules) {
     spec.source.submodules = rules.checkout.submodules;
@@ -203,7 +202,7 @@ std::string Planner::add_step(const recipe::Recipe& given, recipe::Variant varia
   return add(std::move(draft));
 }
 
-// Whether the step is refused; one that is only an optional part of another is skipped then.
+// Whether the recipe refuses to build the step; an optional step is then skipped.
 bool Planner::refuse(Draft& draft, const recipe::Recipe& recipe, const recipe::Rules& rules, bool optional,
                      bool settled) {
   const auto refused = [&](const std::string& why) {
@@ -215,7 +214,7 @@ bool Planner::refuse(Draft& draft, const recipe::Recipe& recipe, const recipe::R
       choose::find_refusal(recipe, rules, draft.step.spec.archs, choose::chosen_settings(recipe, m_request));
   m_notes.add(refusal.notes);
   if (refusal.what) return refused(*refusal.what);
-  if (!optional && !settled) return false;  // which architectures are legal may depend on the source
+  if (!optional && !settled) return false;  // the valid architectures may depend on the source
   try {
     recipe::check_legal(draft.step.spec.archs, rules.archs, recipe.name);
   } catch (const Error& error) {  // an optional step that cannot be built is skipped, with this reason
@@ -270,8 +269,8 @@ void Planner::set_key(Draft& draft, const recipe::Recipe& recipe, const PinnedSo
     const BuildSpec& other = step(need.step).spec;
     if (other.editable)
       throw RequestError(
-          fmt::format("--editable: {0} is built with {1}, which would have no wheel; install {1} first, then build {0} "
-                      "with --no-build-isolation",
+          fmt::format("--editable: {0} needs a wheel of {1}, which an editable install does not produce; install {1} "
+                      "first, then build {0} with --no-build-isolation",
                       spec.package, other.package));
     inputs.steps.emplace_back(need.step, other.key);
   }
@@ -284,19 +283,19 @@ void Planner::decide(Draft& draft, const recipe::Rules& rules) {
   BuildSpec& spec = draft.step.spec;
   Decision& decision = draft.step.decision;
   if (m_inputs.host.described) {
-    // What was built here says nothing about another machine.
+    // Builds on this machine do not apply to another one.
     decision.forecast = estimate(spec.archs, rules.known, m_inputs.host.described->cores);
-    decision.reason = fmt::format("it is planned for {}", m_inputs.host.described->name);
+    decision.reason = fmt::format("planned for {}", m_inputs.host.described->name);
     return;
   }
   decision.forecast = forecast(spec, rules.known, m_inputs.store);
   spec.uncacheable = spec.source.incremental;
-  if (spec.uncacheable) decision.reason = "its source is a folder that is being worked on";
+  if (spec.uncacheable) decision.reason = "its source is a local folder, which is never cached";
   if (spec.editable) decision.reason = fmt::format("{} is built in place", spec.source.folder.string());
   for (const Edge& need : draft.step.needs) {
     if (need.kind == Edge::Kind::alongside || !step(need.step).spec.uncacheable || spec.uncacheable) continue;
     spec.uncacheable = true;
-    decision.reason = fmt::format("it needs {}, whose source is a folder that is being worked on", need.step);
+    decision.reason = fmt::format("it needs {}, whose source is a local folder, which is never cached", need.step);
   }
   if (spec.uncacheable) {
     decision.download = forecast_downloads(spec, m_inputs);
@@ -322,7 +321,7 @@ void Planner::decide(Draft& draft, const recipe::Rules& rules) {
     return;
   }
   const std::vector<store::Change> different = store::changes(*last, spec.manifest);
-  decision.reason = different.empty() ? "the last try did not finish" : store::reason(different);
+  decision.reason = different.empty() ? "the last build did not finish" : store::reason(different);
 }
 
 Plan make_plan(const choose::Request& request, const PlanInputs& inputs) {

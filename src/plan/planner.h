@@ -14,15 +14,15 @@
 
 namespace wheelsmith::plan {
 
-// A step while it is being planned.
+// A step during planning.
 struct Draft {
   Step step;
-  std::map<std::string, std::string> need_versions{};  // of its dependencies, by recipe, as far as known
-  std::vector<std::string> published{};                // recipes whose published wheel is taken instead of a step
+  std::map<std::string, std::string> need_versions{};  // versions of its dependencies, by recipe, if known
+  std::vector<std::string> published{};                // recipes whose published wheel is used instead of building them
 };
 
-// Expands what was asked for into the graph of steps. What steps share (recipes, sources, locks, tools) is found once
-// by the members.
+// Expands the request into the graph of steps. Data shared by steps (recipes, sources, locks, tools) is cached in the
+// members.
 class Planner {
  public:
   Planner(const choose::Request& request, const PlanInputs& inputs);
@@ -36,21 +36,21 @@ class Planner {
   recipe::Conditions conditions_without_archs(const recipe::Recipe& recipe, recipe::Variant variant,
                                               const std::string& target, const toolchain::Python& python);
 
-  // Its id; made once, however many need it. `optional`: what is refused is skipped, not an Error.
+  // Adds a step and returns its id; each step is added once. `optional`: a refused step is skipped instead of an Error.
   std::string add_step(const recipe::Recipe& recipe, recipe::Variant variant, const std::string& target,
                        const gpu::ArchList& archs, const toolchain::Python& python, bool optional = false);
   std::string add(Draft draft);
   bool refuse(Draft& draft, const recipe::Recipe& recipe, const recipe::Rules& rules, bool optional, bool settled);
 
-  // The recipe as its [[when]] tables hold for this step and as its source says, with dependencies, torch and toolkits
-  // chosen. Nothing where the recipe has neither such tables nor [[read]]: then it holds as it is.
+  // The recipe resolved for this step: with its [[when]] tables and [[read]] applied, and dependencies, torch and
+  // toolkits chosen. nullopt if the recipe has neither, so that it applies unchanged.
   std::optional<recipe::Recipe> settle(Draft& draft, const recipe::Recipe& recipe, const PinnedSource& source);
-  // Throws Error where the source contradicts the rules; what may fail is a note.
+  // Throws Error if the source contradicts the rules; possible problems become notes.
   void compare_with_source(const Draft& draft, const recipe::Recipe& recipe, const recipe::Rules& rules,
                            const PinnedSource& source);
   [[nodiscard]] recipe::Conditions conditions(const Draft& draft, const recipe::Recipe& recipe);
   bool is_left_out(const recipe::Recipe& recipe, const recipe::Dependency& need);
-  // The step of a dependency; "" for an optional one that cannot be planned.
+  // The step of a dependency; "" if it is optional and cannot be planned.
   std::string add_need(const Draft& draft, const recipe::Dependency& need);
   void choose_dependencies(Draft& draft, const recipe::Recipe& recipe, const recipe::Rules& rules,
                            const PinnedSource& source);
@@ -61,7 +61,7 @@ class Planner {
                           const PinnedSource& source, std::vector<std::string> needed);
   const choose::TorchChoice& torch_for(const BuildSpec& spec, const recipe::Recipe& recipe, const recipe::Rules& rules);
 
-  // Actions, variables and closing words.
+  // Adds actions, variables and closing notes.
   void write_out(Draft& draft, const recipe::Recipe& recipe, const recipe::Rules& rules, const PinnedSource& source);
   void set_key(Draft& draft, const recipe::Recipe& recipe, const PinnedSource& source, bool own_recipe);
   void decide(Draft& draft, const recipe::Rules& rules);
@@ -78,11 +78,11 @@ class Planner {
   std::vector<toolchain::Gpu> m_gpus;
   std::map<std::string, std::size_t> m_steps;  // id -> place in the plan
   std::set<std::string> m_in_progress;
-  std::set<std::string> m_left_out;  // recipes that --without named
-  // What takes a while and is the same for many steps.
+  std::set<std::string> m_left_out;  // recipes in --without
+  // Caches of slow results that many steps share.
   std::map<std::string, choose::TorchChoice> m_torches;
   std::map<std::string, std::string> m_recipe_texts;    // name -> as TOML
-  std::map<std::string, std::string> m_recipe_digests;  // name, variant, target -> of what holds for them
+  std::map<std::string, std::string> m_recipe_digests;  // name, variant, target -> digest of the effective rules
 };
 
 }  // namespace wheelsmith::plan

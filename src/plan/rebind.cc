@@ -36,18 +36,18 @@ void refuse_path(const fs::path& path, const char* what) {
                         return part == ".." || part == ".git";
                       });
   if (leaves)
-    throw Error(fmt::format("the wheel's {} is {}, which leads out of a tree", what, printable(path.string())));
+    throw Error(fmt::format("the wheel's {} is {}, which is outside the build tree", what, printable(path.string())));
 }
 
 void refuse_commit(const source::Pin& pin) {
   const std::string& commit = pin.git_commit;
   const bool hex = commit.find_first_not_of("0123456789abcdef") == std::string::npos;
   if (pin.kind == source::Pin::Kind::git && ((commit.size() != 40 && commit.size() != 64) || !hex))
-    throw Error(fmt::format("the wheel names the commit {}, which is not one", printable(commit)));
-  if (pin.git_tag.starts_with("-")) throw Error("the wheel names a tag that begins with \"-\"");
+    throw Error(fmt::format("the wheel's commit {} is not a valid commit", printable(commit)));
+  if (pin.git_tag.starts_with("-")) throw Error("the wheel's tag begins with \"-\"");
 }
 
-// Only addresses that are fetched over a network: others make git run programs or read this machine's files.
+// Only network URLs: others make git run programs or read files of this machine.
 bool is_remote_address(const std::string& url) {
   return url.starts_with("https://") || url.starts_with("http://") || url.starts_with("ssh://") ||
          url.starts_with("git://");
@@ -89,11 +89,11 @@ class Rebinder {
   void bind_python(BuildSpec& spec) const {
     const std::string recorded = spec.python.version, abi = spec.python.abi;
     if (recorded.empty() || recorded.find_first_not_of("0123456789.") != std::string::npos)
-      throw Error(fmt::format("the wheel names {} as its Python, which is not a version", printable(recorded)));
+      throw Error(fmt::format("the wheel's Python version {} is not valid", printable(recorded)));
     spec.python = choose_python(recorded, abi);
     if (spec.python.abi != abi)
       throw Error(
-          fmt::format("the wheel was built for the ABI {} by Python {}, but {} is {}; name another with --python",
+          fmt::format("the wheel was built for the ABI {} by Python {}, but {} is {}; give another with --python",
                       printable(abi), recorded, spec.python.executable.string(), spec.python.abi));
   }
 
@@ -105,7 +105,7 @@ class Rebinder {
     return find_version(recorded);
   }
 
-  // The exact one, else one of the same series: then the difference is told.
+  // The exact version, else one of the same series; the difference is then reported.
   [[nodiscard]] toolchain::Python find_version(const std::string& version) const {
     try {
       return toolchain::find_python(version, m_here.host);
@@ -120,7 +120,7 @@ class Rebinder {
     if (pin.git_url.empty()) pin.git_url = other;
     pin.git_ref = pin.git_tag.empty() ? pin.git_commit : pin.git_tag;
     if (!is_remote_address(pin.git_url))
-      throw Error(fmt::format("the wheel does not say where the repository of {} is; name it with --source ADDRESS",
+      throw Error(fmt::format("the wheel does not contain the repository URL of {}; give it with --source URL",
                               printable(name)));
   }
 
@@ -143,19 +143,19 @@ class Rebinder {
     pin.git_url = !user.path.empty() ? "file://" + fs::absolute(user.path).string() : user.url;
     if (pin.git_url.starts_with("git+")) pin.git_url.erase(0, 4);
     if (pin.git_url.empty())
-      throw Error(fmt::format("--source {}: the wheel was built from a commit; name a repository that has it",
+      throw Error(fmt::format("--source {}: the wheel was built from a commit; give a repository that contains it",
                               printable(user.text)));
   }
 
   void bind_archive(source::Pin& pin) const {
     if (!is_sha256(pin.sha256) || !pep::is_safe_file_name(pin.file_name))
-      throw Error("the wheel names an sdist without a file name or a SHA-256");
+      throw Error("the wheel's sdist has no file name or SHA-256");
     pin.digest = "sha256:" + pin.sha256;
     if (m_inputs.source) {
       const source::Override& user = *m_inputs.source;
       pin.url = user.path.empty() ? user.url : pep::file_url(fs::absolute(user.path).string());
       if (pin.url.empty())
-        throw Error(fmt::format("--source {}: the wheel was built from {}; name that file or its address",
+        throw Error(fmt::format("--source {}: the wheel was built from {}; give that file or its URL",
                                 printable(user.text), pin.file_name));
       return;
     }
@@ -170,9 +170,9 @@ class Rebinder {
     options.recipe_folder = m_here.recipe_folder;
     options.example_folders = m_here.example_folders;
     if (!m_inputs.source && (pin.incremental || m_recipe.source.kind != recipe::Source::Kind::folder))
-      throw Error("the wheel was built from a folder, which it does not carry; name the folder with --source DIR");
+      throw Error("the wheel was built from a folder, which it does not contain; give the folder with --source DIR");
     if (m_inputs.source && !sys::is_folder(m_inputs.source->path))
-      throw Error(fmt::format("--source {}: the wheel was built from a folder, and this is not one",
+      throw Error(fmt::format("--source {}: the wheel was built from a folder, but this is not a folder",
                               printable(m_inputs.source->text)));
     const source::Pin found = source::pin(m_recipe, m_inputs.source, m_here.fetcher, m_here.store, options);
     pin.folder = found.folder;
@@ -180,7 +180,7 @@ class Rebinder {
     m_source_files = found.files;
   }
 
-  // Where a file of an index is, by its hash.
+  // Finds the URL of a file in the index by its hash.
   [[nodiscard]] std::string address_of(const std::string& project, const std::string& file_name,
                                        const std::string& sha256) const {
     std::error_code ignored;
@@ -199,8 +199,8 @@ class Rebinder {
       }
     }
     throw Error(
-        fmt::format("{} (SHA-256 {}) is neither in the store nor on the package index; name its folder with "
-                    "--wheels DIR, or its index with PIP_EXTRA_INDEX_URL",
+        fmt::format("{} (SHA-256 {}) is neither in the store nor in the package index; give its folder with --wheels "
+                    "DIR, or its index with PIP_EXTRA_INDEX_URL",
                     printable(file_name), sha256));
   }
 
@@ -208,7 +208,7 @@ class Rebinder {
     for (env::PinnedWheel& wheel : lock.wheels) {
       if (!is_sha256(wheel.sha256) || !pep::is_safe_file_name(wheel.file_name) || !wheel.file_name.ends_with(".whl"))
         throw Error(fmt::format("the wheel's lock has no file name or SHA-256 for {}", printable(wheel.name)));
-      m_here.on_progress(fmt::format("looking for {}", wheel.file_name));
+      m_here.on_progress(fmt::format("finding {}", wheel.file_name));
       wheel.url = address_of(wheel.name, wheel.file_name, wheel.sha256);
     }
     return lock;
@@ -226,10 +226,9 @@ class Rebinder {
       const auto given = m_inputs.variables.find(name);
       if (value == k_hidden_value) {
         if (given == m_inputs.variables.end())
-          throw Error(
-              fmt::format("the build had the variable {0}, whose value the wheel does not carry; give it with "
-                          "--env {0}=VALUE",
-                          printable(name)));
+          throw Error(fmt::format(
+              "the build used the variable {0}, whose value is not in the wheel; give it with --env {0}=VALUE",
+              printable(name)));
         value = given->second;
       } else if (!spec.environment.isolated) {
         replace_all(value, k_python_folder, spec.python.prefix.string());
@@ -244,7 +243,7 @@ class Rebinder {
     environment.torch.python = m_inputs.torch.empty() ? spec.python.executable : m_inputs.torch;
     if (!toolchain::find_torch(environment.torch.python, false, m_here.host))
       throw Error(
-          fmt::format("the wheel was built against torch {} of an environment, and {} has no torch; name the "
+          fmt::format("the wheel was built against torch {} of an environment, but {} has no torch; give the "
                       "environment with --torch",
                       printable(environment.torch_build.version), environment.torch.python.string()));
   }
@@ -256,10 +255,9 @@ class Rebinder {
     m_tools.choose(tools, m_rules);
     if (!tools.cuda.root.empty()) {
       if (!m_tools.cuda())
-        throw Error(
-            fmt::format("the wheel was built with the CUDA toolkit {} of its machine, and there is none here; "
-                        "name one with --cuda",
-                        printable(tools.cuda.version)));
+        throw Error(fmt::format(
+            "the wheel was built with CUDA {} of its machine, but this machine has none; give one with --cuda",
+            printable(tools.cuda.version)));
       tools.cuda.root = m_tools.cuda()->root.string();
       tools.cuda.version = m_tools.cuda()->version;
     }
@@ -279,7 +277,7 @@ class Rebinder {
     rocm = plan_rocm(spec, m_rules, {}, m_here).what;
     if (rocm.root.empty())
       throw Error(
-          fmt::format("the wheel was built with ROCm {} of its machine, and there is none here; name one with "
+          fmt::format("the wheel was built with ROCm {} of its machine, but this machine has none; give one with "
                       "--rocm",
                       printable(recorded)));
   }
@@ -296,17 +294,17 @@ class Rebinder {
         key.torch = fmt::format("{} {}", torch->version, torch->digest);
     }
     for (const auto& [name, value] : m_inputs.recorded.manifest.inputs()) {
-      // Wheels of other steps are found by their hashes, whatever their keys were.
+      // Wheels of other steps are found by their hashes, regardless of their keys.
       if (name.starts_with("step:")) key.steps.emplace_back(name.substr(5), value);
       const bool users = name.starts_with("env:") && (value.starts_with("sha256 ") || value == k_hidden_value);
       if (users) key.secrets.emplace(name.substr(4), "");
     }
     spec.manifest = make_manifest(key);
-    // Requirements that named files of the other machine stand there by their names.
+    // Requirements that referred to files of the other machine contain only their names.
     spec.key = spec.manifest.key();
   }
 
-  // What decides the result and is not what it was. What the wheel hides cannot be compared.
+  // Inputs of the key that differ from the recorded ones. Values that the wheel does not contain cannot be compared.
   [[nodiscard]] std::vector<store::Change> changes(const BuildSpec& spec) const {
     store::Manifest recorded;
     for (const auto& [name, value] : m_inputs.recorded.manifest.inputs()) {
@@ -330,7 +328,7 @@ class Rebinder {
 }  // namespace
 
 void refuse_hostile_spec(const BuildSpec& spec) {
-  if (spec.editable) throw Error("the wheel says that it is an editable install, which no wheel is");
+  if (spec.editable) throw Error("the wheel's specification is of an editable install, which has no wheel");
   refuse_path(spec.subfolder, "folder of the package");
   refuse_commit(spec.source);
   if (spec.source.submodules) {
@@ -339,7 +337,7 @@ void refuse_hostile_spec(const BuildSpec& spec) {
   for (const Action& action : spec.actions) {
     if (const auto* fetch = std::get_if<FetchSource>(&action.what)) {
       if (!pep::is_safe_file_name(fetch->name) || fetch->pin.kind != source::Pin::Kind::git)
-        throw Error(fmt::format("the wheel names {} as a source to fetch", printable(fetch->name)));
+        throw Error(fmt::format("the wheel's source to fetch has an invalid name: {}", printable(fetch->name)));
       refuse_commit(fetch->pin);
     }
     if (const auto* patch = std::get_if<ApplyPatch>(&action.what))
@@ -349,7 +347,7 @@ void refuse_hostile_spec(const BuildSpec& spec) {
       for (const std::string& pattern : remove->patterns) refuse_path(pattern, "pattern of files to remove");
     }
     if (const auto* command = std::get_if<RunCommand>(&action.what); command != nullptr && command->argv.empty())
-      throw Error("the wheel names a command without a program");
+      throw Error("the wheel contains a command without a program");
   }
 }
 

@@ -10,35 +10,35 @@
 #include "source/source.h"
 #include "store/manifest.h"
 
-// The specification that a wheel carries, bound to this machine: its interpreter, compilers, toolkits and libraries are
-// looked for here, its sources and wheels are found again by their hashes. The wheel is hostile. What it says is
-// executed in the step only, as that of any recipe; here nothing of it is, and no path of it is believed.
+// Binds the specification in a wheel to this machine: finds its interpreter, compilers, toolkits and libraries here,
+// and its sources and wheels by their hashes. The wheel is untrusted. Its commands run only inside the step's sandbox,
+// like those of any recipe; nothing is executed here, and none of its paths is trusted.
 
 namespace wheelsmith::plan {
 
 struct RebindInputs {
   BuildSpec recorded;  // read_carried()
-  env::Lock lock;      // what its environment held in the end, by hashes alone
+  env::Lock lock;      // final contents of its environment, by hashes only
   std::string name;    // for messages and the tree: unique for the wheel
   std::vector<std::string>
-      pythons{};  // --python: the first of the recorded ABI; else the recorded version is looked for
+      pythons{};  // --python: the first with the recorded ABI is used; else the recorded version is searched for
   std::optional<source::Override> source{};            // --source
-  std::map<std::string, std::string> variables{};      // --env: values that the wheel does not carry
-  choose::ContainerImage container{};                  // that we run in
+  std::map<std::string, std::string> variables{};      // --env: values that are not in the wheel
+  choose::ContainerImage container{};                  // the container of this process
   std::filesystem::path torch{};                       // --torch: an interpreter, for a torch of an environment
-  std::vector<std::filesystem::path> wheel_folders{};  // where wheels of other builds may lie
+  std::vector<std::filesystem::path> wheel_folders{};  // folders with wheels of other builds
 };
 
 struct Rebound {
   BuildSpec spec;
-  env::Lock lock;                        // with addresses
-  std::vector<store::Change> changes{};  // of what decides the result: recorded, here
+  env::Lock lock;                        // with URLs
+  std::vector<store::Change> changes{};  // differences in the key's inputs: recorded value, value here
 };
 
-// Throws Error for what cannot be found here.
+// Throws Error for inputs that cannot be found here.
 Rebound rebind(const RebindInputs& inputs, const PlanInputs& here);
 
-// Throws Error for a specification that could lead out of a step's tree.
+// Throws Error for a specification with paths outside the step's tree.
 void refuse_hostile_spec(const BuildSpec& spec);
 
 }  // namespace wheelsmith::plan

@@ -30,7 +30,7 @@ TEST(Requirements, ThatAreMalformedNameTheRecipe) {
   }
 }
 
-TEST(Requirements, InVariablesAreCheckedWhereAVersionIsFilledIn) {
+TEST(Requirements, InVariablesAreCheckedAfterSubstitution) {
   struct Row {
     const char *text, *expanded;
     bool good;
@@ -40,7 +40,7 @@ TEST(Requirements, InVariablesAreCheckedWhereAVersionIsFilledIn) {
                          {"rocm[libraries]=={rocm.minor}.*", "rocm[libraries]==.*", false},
                          {"| triton=={need.triton.version} | {set.extra}", "| triton==3.5.1 | sympy|jinja2", true},
                          {"-DX=={version}", "-DX==", false},
-                         {"{set.flags}", "-DX==", true}}) {  // not a requirement of ours
+                         {"{set.flags}", "-DX==", true}}) {  // not a requirement
     const std::string problem =
         problem_of([&] { check_expanded_requirements("EXTRA", row.text, row.expanded, "pytorch"); });
     EXPECT_EQ(problem.empty(), row.good) << row.text << ": " << problem;
@@ -60,7 +60,7 @@ TEST(Forecast, TheWheelGrowsWithTheArchitectures) {
            {"gfx942", 800}, {"gfx942;gfx950", 1370}, {"gfx90a;gfx942;gfx950;gfx1100", 2510}})
     EXPECT_EQ(estimate(gpu::ArchList::parse(archs), known, 1).wheel_size, size) << archs;
   EXPECT_EQ(estimate({}, known, 1).wheel_size, 800U);
-  known.wheel_size_per_arch = ~0ull;  // nonsense stays finite
+  known.wheel_size_per_arch = ~0ull;  // an absurd value must not overflow
   EXPECT_LT(estimate(gpu::ArchList::parse("gfx942;gfx950"), known, 1).wheel_size, 1ull << 41);
 }
 

@@ -1,9 +1,8 @@
 // ROCm for a step.
-//
-// Wherever it lies, the step sees it at one place: ${rocm}, a link in the step's own tree. So no path of the machine
-// stands in a key, nor in what CMake writes down, and packages that look for a fixed folder (/opt/rocm) are pointed
-// there by the variables they have for it; /opt itself is nobody's to write to. What decides the result is the content:
-// the digests of the compiler, of the device libraries and of the version headers, or the hashes of the wheels.
+// The step always uses ROCm through ${rocm}, a link in its tree. So neither the key nor CMake's files contain a path of
+// the machine. Packages that expect a fixed folder (/opt/rocm) are redirected by their variables; wheelsmith never
+// writes to /opt. The key contains the content: the digests of the compiler, the device libraries and the version
+// headers, or the hashes of the wheels.
 
 #include "plan/rocm.h"
 
@@ -25,7 +24,7 @@ namespace wheelsmith::plan {
 
 namespace {
 
-// In the SDK's wheels, and in a ROCm that nobody has seen yet.
+// The paths in the SDK's wheels, also assumed for a ROCm that does not exist yet.
 constexpr std::string_view k_clang = "lib/llvm/bin";
 constexpr std::string_view k_device_libraries = "lib/llvm/amdgcn/bitcode";
 
@@ -37,13 +36,13 @@ std::vector<std::string> targets_of(const gpu::ArchList& archs) {
   std::vector<std::string> targets;
   for (const gpu::ArchRequest& request : archs.requests) {
     std::string name = gpu::to_string(request);
-    name.erase(std::min(name.find(':'), name.size()));  // "gfx90a:xnack-" is code of gfx90a's wheel
+    name.erase(std::min(name.find(':'), name.size()));  // code for "gfx90a:xnack-" is in the wheel of gfx90a
     if (std::find(targets.begin(), targets.end(), name) == targets.end()) targets.push_back(name);
   }
   return targets;
 }
 
-// Names of wheels that would do: the processor's own, then each family that has them all.
+// Names of suitable wheels: the processor's own, then each family that contains all targets.
 std::vector<std::string> families_of(const std::vector<std::string>& targets) {
   std::vector<std::string> names;
   if (targets.size() == 1) names.push_back(targets.front());
@@ -83,8 +82,8 @@ Found look_in_index(const BuildSpec& spec, const recipe::Rules& rules, const cho
   }
   if (by_family && wanted.families.empty())
     problem =
-        fmt::format("no family of ROCm's wheels has {} together; build for one at a time", join(wanted.targets, ", "));
-  throw Error(fmt::format("{}: no ROCm is here, and none can be made from {}: {}", spec.package,
+        fmt::format("no family of ROCm wheels contains all of {}; build for one at a time", join(wanted.targets, ", "));
+  throw Error(fmt::format("{}: this machine has no ROCm, and none can be installed from {}: {}", spec.package,
                           fetch::without_credentials(request.rocm_index), problem));
 }
 
@@ -113,8 +112,8 @@ choose::Chosen<RocmSpec> plan_rocm(const BuildSpec& spec, const recipe::Rules& r
     case choose::RocmChoice::unneeded: return chosen;
     case choose::RocmChoice::missing:
       chosen.notes.push_back(fmt::format(
-          "{}: no ROCm is here, so it cannot be built yet; name one with --rocm, or --rocm-index for its wheels; "
-          "`wheelsmith doctor {} --variant rocm` says all that is missing",
+          "{}: this machine has no ROCm, so it cannot be built yet; give one with --rocm, or an index of its wheels "
+          "with --rocm-index; `wheelsmith doctor {} --variant rocm` lists everything that is missing",
           spec.package, spec.package));
       return chosen;
     case choose::RocmChoice::index: break;
@@ -124,13 +123,13 @@ choose::Chosen<RocmSpec> plan_rocm(const BuildSpec& spec, const recipe::Rules& r
   options.upgrade = request.upgrade;
   options.offline = request.offline;
   options.index_urls = {found.url};
-  options.prereleases = true;  // the version is chosen already
+  options.prereleases = true;  // the version is already chosen
   rocm.lock = env::resolve(found.wheels.requirements, spec.python, inputs.fetcher, inputs.store, options);
   rocm.version = rocm.index_version = found.wheels.version;
   rocm.index = fetch::without_credentials(found.url);
-  chosen.notes.push_back(fmt::format("{}: ROCm {} made from the wheels of {}, since {}", spec.package, rocm.version,
-                                     rocm.index,
-                                     here ? fmt::format("the recipe wants ROCm {}", specifiers) : "no ROCm is here"));
+  chosen.notes.push_back(
+      fmt::format("{}: using ROCm {} from the wheels of {}, because {}", spec.package, rocm.version, rocm.index,
+                  here ? fmt::format("the recipe requires ROCm {}", specifiers) : "this machine has none"));
   return chosen;
 }
 
@@ -150,11 +149,11 @@ void add_rocm_variables(std::map<std::string, std::string>& variables, const Roc
     variables[name] = "${rocm}";
   variables["HIP_PLATFORM"] = "amd";
   if (!rocm.device_libraries.empty()) {
-    // The second is read by the compilers of old.
+    // Old compilers read the second one.
     for (const char* name : {"HIP_DEVICE_LIB_PATH", "DEVICE_LIB_PATH"})
       variables[name] = "${rocm}/" + rocm.device_libraries;
   }
-  // CMake refuses hipcc as its HIP compiler and wants the clang behind it.
+  // CMake rejects hipcc as its HIP compiler and needs the clang that it calls.
   if (!rocm.clang.empty()) {
     variables["HIP_CLANG_PATH"] = "${rocm}/" + rocm.clang;
     variables["HIPCXX"] = "${rocm}/" + rocm.clang + "/clang++";
@@ -166,7 +165,7 @@ void add_rocm_variables(std::map<std::string, std::string>& variables, const Roc
 std::optional<std::string> sdk_names(const RocmSpec& rocm, const recipe::Preload& preload,
                                      const toolchain::Host& host) {
   if (host.described || rocm.root.empty() || preload.names_file.empty()) return std::nullopt;
-  // The SDK's folder lies in site-packages, beside the packages of Python.
+  // The SDK's folder is in site-packages, beside Python packages.
   return sys::read_file_if_there(std::filesystem::path(rocm.root).parent_path() / preload.names_file, 1 << 20);
 }
 

@@ -1,5 +1,5 @@
 // The recipe of one step. Its rules may depend on conditions (the version, the torch, the toolkit) that the rules
-// themselves choose, and on what the source says; so they are resolved, applied, and resolved again.
+// themselves choose, and on facts of the source; so they are resolved, applied, and resolved again.
 
 #include <fmt/format.h>
 
@@ -8,8 +8,8 @@
 
 namespace wheelsmith::plan {
 
-// What is known before a list is chosen: the source, and the toolkit of torch or of the machine. A recipe's own list,
-// and those that the package accepts, may depend on them.
+// Conditions that are known before the architectures are chosen: the source, and the toolkit of torch or the machine.
+// The recipe's list and the accepted architectures may depend on them.
 recipe::Conditions Planner::conditions_without_archs(const recipe::Recipe& recipe, recipe::Variant variant,
                                                      const std::string& target, const toolchain::Python& python) {
   recipe::Conditions conditions = choose::first_conditions(m_request, recipe, python, {}, m_tools.compiler());
@@ -49,7 +49,7 @@ recipe::Conditions Planner::conditions(const Draft& draft, const recipe::Recipe&
   return now;
 }
 
-// What a recipe says may depend on what it makes us choose (the torch, the toolkit): then it is asked again.
+// The rules may depend on choices that they influence (the torch, the toolkit), so they are resolved again.
 std::optional<recipe::Recipe> Planner::settle(Draft& draft, const recipe::Recipe& given, const PinnedSource& source) {
   const recipe::Variant variant = draft.step.spec.variant;
   const std::string target = draft.step.spec.target;

@@ -47,7 +47,7 @@ class Collector {
       m_bundle.add_note({"source", note.name, note.text});
     source::BundleContents contents = m_bundle.contents();
     if (contents.repositories.empty() && contents.downloads.empty())
-      throw Error("these packages have no sources to fetch: there is nothing to bundle");
+      throw Error("nothing to bundle: these packages have no sources to fetch");
     m_bundle.write(file);
     return contents;
   }

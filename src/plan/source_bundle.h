@@ -12,7 +12,7 @@
 #include "source/git/repositories.h"
 #include "store/store.h"
 
-// All sources of packages as one file, for a machine without network.
+// Writes all sources of packages to one file, for a machine without network.
 
 namespace wheelsmith::plan {
 
@@ -21,25 +21,25 @@ struct BundleInputs {
   fetch::Fetcher& fetcher;
   const recipe::Library& recipes;
   source::Repositories& repositories;
-  std::string torch;           // --torch: the recipes of dependencies may pair a ref with it
-  std::string python_version;  // whose sdists are chosen; "" for any
+  std::string torch;           // --torch; recipes of dependencies may pair it with a ref
+  std::string python_version;  // selects the sdists; "" for any
   bool offline = false;
 };
 
-// A recipe and what of it is bundled.
+// A recipe and the parts to bundle.
 struct BundledRecipe {
   const recipe::Recipe* recipe = nullptr;
-  std::optional<recipe::Variant> variant;  // nothing: all
+  std::optional<recipe::Variant> variant;  // nullopt: all
   std::string target;                      // "": all
   std::string origin, ref;                 // "" for a source that is not a git repository
   std::optional<std::vector<std::string>> submodules;
 };
 
-// With what the recipes fetch while they are built, and the sources of the recipes they need. Both throw Error where
-// there is nothing to fetch.
+// Includes sources that the recipes fetch during the build, and the sources of their dependencies. Both functions throw
+// Error if there is nothing to fetch.
 source::BundleContents bundle_sources(const std::vector<BundledRecipe>& recipes, const BundleInputs& inputs,
                                       const std::filesystem::path& file);
-// Everything that the plan has pinned.
+// Bundles everything that the plan has pinned.
 source::BundleContents bundle_sources(const Plan& plan, const BundleInputs& inputs, const std::filesystem::path& file);
 
 }  // namespace wheelsmith::plan

@@ -25,7 +25,7 @@ namespace wheelsmith::plan {
 
 namespace {
 
-// Raised when facts are read differently.
+// Increment when facts are read differently.
 constexpr std::string_view k_facts_version = "7";
 
 }  // namespace
@@ -34,10 +34,10 @@ recipe::SourceFacts remembered_facts(const source::Pin& pin, const std::string& 
   if (auto described = described_facts(pin, subfolder, inputs)) return *described;
   const std::string subject = pin.digest + " " + subfolder;
   if (const auto known = inputs.store.remembered("source-facts", subject, k_facts_version)) {
-    return document::from_document<recipe::SourceFacts>(document::parse_json(*known, "remembered source facts"),
-                                                        "remembered source facts");
+    return document::from_document<recipe::SourceFacts>(document::parse_json(*known, "stored source facts"),
+                                                        "stored source facts");
   }
-  inputs.on_progress(fmt::format("looking into the source of {}", pin.project));
+  inputs.on_progress(fmt::format("reading the source of {}", pin.project));
   const recipe::SourceFacts facts = source::look_into(pin, subfolder, inputs.fetcher, inputs.store);
   inputs.store.remember("source-facts", subject, k_facts_version, document::to_json(document::to_document(facts), -1));
   return facts;

@@ -41,11 +41,11 @@ const recipe::Recipe& Sources::recipe(const std::string& name) {
   const auto inferred = m_inferred.find(package);
   if (inferred != m_inferred.end()) return inferred->second;
   if (const recipe::Recipe* known = choose::find_recipe(m_inputs.recipes, package)) return *known;
-  m_inputs.on_progress(fmt::format("{} has no recipe; looking at its source", package));
+  m_inputs.on_progress(fmt::format("{} has no recipe; reading its source", package));
   const toolchain::Python python = choose::choose_pythons(m_request, m_inputs.host).front();
   const PinnedSource& found = source(choose::unknown_recipe(package), recipe::Variant::cpu, "", python);
   recipe::Recipe recipe = choose::inferred_recipe(package, found.pin, found.facts);
-  // Said once for each package, and again when they change; `plan --json` and `recipe init` always show them.
+  // Shown once per package, and again when they change; `plan --json` and `recipe init` always show them.
   const std::string assumed = join(recipe.assumptions, "\n");
   if (!assumed.empty() && !m_inputs.store.remembered("assumptions", package, to_hex(sha256(Bytes(assumed))))) {
     for (const std::string& assumption : recipe.assumptions)
@@ -97,8 +97,8 @@ Sources::Reader Sources::reader(const recipe::Recipe& recipe, recipe::Variant va
   return reader(found.pin, found.subfolder);
 }
 
-// The torch that a source is made for, where the user named the source: as its own files say, else as the recipe pairs
-// its version. "" where torch decides which source is taken.
+// The torch that a source given by the user is made for: from its files, else the one that the recipe pairs with its
+// version. "" if torch determines the source.
 std::string Sources::series_of_source(const recipe::Recipe& recipe, recipe::Variant variant, const std::string& target,
                                       const toolchain::Python& python) {
   const bool named = choose::source_override(m_request, recipe.name, recipe.project).has_value();
@@ -130,7 +130,7 @@ std::string Sources::torch_series(const recipe::Recipe& recipe, const recipe::Ru
   if (built != nullptr && rules.requires_versions.uses_torch)
     return choose::torch_series(source(*built, variant, "", python).pin.version);
   const choose::TorchChoice choice = torch(recipe, rules, variant, target, python).what;
-  // A version that is said need not be looked for.
+  // A given version need not be searched for.
   if (const std::string said = choose::torch_series(choice); !said.empty()) return said;
   return choose::torch_series(m_locks.torch_build(choice, python).version);
 }
@@ -181,8 +181,8 @@ const PinnedSource& Sources::source(const recipe::Recipe& recipe, recipe::Varian
                                     const toolchain::Python& python) {
   const std::optional<source::Override> user = choose::source_override(m_request, recipe.name, recipe.project);
   const bool git = recipe.source.kind == recipe::Source::Kind::git;
-  // An index's choice of a release depends on the interpreter; a repository's ref on the torch of the variant, and
-  // what is checked out of it on the variant.
+  // The release from an index depends on the interpreter; the ref of a repository on the torch of the variant, and the
+  // checked-out parts on the variant.
   std::string name = recipe.name;
   if (user || recipe.source.kind != recipe::Source::Kind::folder) name += " " + python.short_version();
   if (git) name += fmt::format(" {} {}", recipe::to_string(variant), target);
@@ -197,7 +197,7 @@ const PinnedSource& Sources::source(const recipe::Recipe& recipe, recipe::Varian
         *wanted == "none" ? "" : source::patch_set_named(m_inputs.patch_folder, recipe.name, *wanted).name();
   }
   pinned.subfolder = recipe::package_folder(recipe.source, reader(pinned.pin, ""));
-  pinned.files = std::exchange(pinned.pin.files, {});  // the pin is copied into every step
+  pinned.files = std::exchange(pinned.pin.files, {});  // because the pin is copied into every step
   if (pinned.pin.kind != source::Pin::Kind::program)
     pinned.facts = remembered_facts(pinned.pin, pinned.subfolder, m_inputs);
   if (pinned.pin.version.empty() && !recipe.source.version_file.empty())
@@ -222,13 +222,13 @@ std::vector<FetchSource> Sources::fetches(const BuildSpec& spec, const recipe::R
       if (said_in && RE2::PartialMatch(*said_in, fetch.ref_pattern, &said)) {
         ref = said;
       } else if (ref.empty()) {
-        // A version that does not clone it any more, or not yet.
-        m_notes.add(fmt::format("{}: {} names no {} in {}, which is left out", spec.package, spec.source.project,
+        // This version does not clone it.
+        m_notes.add(fmt::format("{0}: skipped {2}: {1} does not name it in {3}", spec.package, spec.source.project,
                                 fetch.name, fetch.ref_file));
         continue;
       }
     }
-    m_inputs.on_progress(fmt::format("looking for {} {}", fetch.name, ref));
+    m_inputs.on_progress(fmt::format("finding {} {}", fetch.name, ref));
     const auto described = described_commit(fetch.git, fetch.name, ref, m_inputs);
     FetchSource fetched;
     fetched.name = fetch.name;
@@ -252,7 +252,7 @@ PatchTexts read_patches(const recipe::Recipe& recipe, const std::string& patchse
     const auto text = sys::read_file_if_there(folder / name, 64 << 20);
     if (!text)
       throw Error(
-          fmt::format("the recipe {} names the patch {}, which is not in {}", recipe.name, name, folder.string()));
+          fmt::format("the recipe {} lists the patch {}, which is not in {}", recipe.name, name, folder.string()));
     patches.early.push_back({name, *text});
   }
   if (patchset.empty() || inputs.patch_folder.empty()) return patches;

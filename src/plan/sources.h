@@ -20,43 +20,44 @@ struct PinnedSource {
   source::Pin pin;
   recipe::SourceFacts facts;
   Pairs files{};            // of a folder: name, digest
-  std::string patchset{};   // that belongs to the ref
-  std::string subfolder{};  // where the package is below it
+  std::string patchset{};   // the patch set for the ref
+  std::string subfolder{};  // folder of the package inside the source
 };
 
-// The recipes and sources of a plan, each found once.
+// The recipes and sources of a plan; each is located once.
 class Sources {
  public:
   Sources(const choose::Request& request, const PlanInputs& inputs, Locks& locks, Notes& notes);
 
-  // The user's recipe, ours, or one inferred from the package's source. Throws RequestError for what is not a package.
+  // The user's recipe, the built-in one, or one inferred from the package's source. Throws RequestError for an invalid
+  // package.
   const recipe::Recipe& recipe(const std::string& package);
 
   const PinnedSource& source(const recipe::Recipe& recipe, recipe::Variant variant, const std::string& target,
                              const toolchain::Python& python);
 
-  // A file of a source; nothing where it has none.
+  // A file of a source; nullopt if it does not exist.
   [[nodiscard]] std::optional<std::string> text(const source::Pin& pin, const std::string& path) const;
 
-  // Reads files of a source below the folder of its package; texts are kept for the next question.
+  // Reads files of a source relative to the folder of its package; caches their texts.
   using Reader = std::function<std::optional<std::string>(const std::string& path)>;
   [[nodiscard]] Reader reader(const source::Pin& pin, const std::string& subfolder);
   [[nodiscard]] Reader reader(const recipe::Recipe& recipe, recipe::Variant variant, const std::string& target,
                               const toolchain::Python& python);
 
-  // The torch of a package: choose_torch(), asked with what the package's source says.
+  // The torch of a package: choose_torch() with the information from the package's source.
   choose::Chosen<choose::TorchChoice> torch(const recipe::Recipe& recipe, const recipe::Rules& rules,
                                             recipe::Variant variant, const std::string& target,
                                             const toolchain::Python& python);
 
-  // The recipe of torch itself, where it is built in this plan: what uses torch is built against that one.
+  // The recipe of torch if this plan builds it; packages that use torch are then built against it.
   [[nodiscard]] const recipe::Recipe* built_torch(const recipe::Recipe& besides) const;
 
-  // What the package's own configuration would clone, at the commits that the source names.
+  // The repositories that the package's configure step would clone, at the commits given by the source.
   std::vector<FetchSource> fetches(const BuildSpec& spec, const recipe::Rules& rules);
 
  private:
-  // Where the repository of a recipe is and which of its refs is meant.
+  // The repository and the ref of a recipe.
   recipe::Recipe located(const recipe::Recipe& recipe, recipe::Variant variant, const std::string& target,
                          const toolchain::Python& python, std::string& patchset);
   std::optional<source::PinnedRef> record(const recipe::Recipe& recipe, recipe::Variant variant,
@@ -80,18 +81,18 @@ class Sources {
 source::PinOptions pin_options(const choose::Request& request, const PlanInputs& inputs,
                                const toolchain::Python& python);
 
-// The recipe that is inferred for a package that has none, from the source that the request names or the index's newest
-// sdist; what `recipe init` writes and what doctor examines. Runs nothing of the source.
+// Infers a recipe for a package without one, from the requested source or the newest sdist in the index. Used by
+// `recipe init` and doctor. Runs no code from the source.
 recipe::Recipe infer_recipe(const std::string& package, const choose::Request& request, const PlanInputs& inputs,
                             const toolchain::Python& python);
 
-// What can be seen in a source; an archive is read once, then its facts are remembered by its digest.
+// Facts about a source. An archive is read once; its facts are then stored under its digest.
 recipe::SourceFacts remembered_facts(const source::Pin& pin, const std::string& subfolder, const PlanInputs& inputs);
 
-// The recipe's patches and those of the set, with their texts. Throws Error for one that is not there.
+// The patches of the recipe and of the patch set, with their texts. Throws Error if one is missing.
 struct PatchTexts {
-  std::vector<source::Patch> early;     // to the source as it comes
-  std::vector<source::Patch> hipified;  // to what hipify made of it
+  std::vector<source::Patch> early;     // applied to the original source
+  std::vector<source::Patch> hipified;  // applied after hipify
 };
 PatchTexts read_patches(const recipe::Recipe& recipe, const std::string& patchset, const PlanInputs& inputs);
 

@@ -10,7 +10,7 @@
 
 namespace wheelsmith::plan {
 
-// The machine's compilers, CUDA and programs, each looked for once in a plan, when it is first asked for.
+// The machine's compilers, CUDA and programs; each is searched for once per plan, on first use.
 class Toolbox {
  public:
   explicit Toolbox(const toolchain::Host& host) : m_host(host) {}
@@ -19,10 +19,11 @@ class Toolbox {
   const std::optional<toolchain::Cuda>& cuda();
   [[nodiscard]] const toolchain::Host& host() const { return m_host; }
 
-  // Compilers and programs of a step. A program that must not come from pip is the one behind pip's in PATH.
+  // The compilers and programs of a step. A program that must not come from pip is searched for in PATH after pip's
+  // folder.
   void choose(ToolSpec& tools, const recipe::Rules& rules);
 
-  // What of the step's tools decides its result, by name: "cc/cc1plus", "nvcc/ptxas", "cmake".
+  // The step's tools that are part of its key, by name: "cc/cc1plus", "nvcc/ptxas", "cmake".
   std::vector<std::pair<std::string, std::string>> digests(const ToolSpec& tools);
 
  private:

@@ -1,4 +1,4 @@
-// The same list of architectures, as each package wants to read it.
+// Formats a list of architectures for each package.
 
 #include <fmt/format.h>
 
@@ -16,18 +16,18 @@ using gpu::ArchRequest;
 using gpu::Vendor;
 
 [[noreturn]] void cannot(const ArchRequest& request, std::string_view why) {
-  throw RequestError(fmt::format("architecture {} cannot be asked for: {}", gpu::to_string(request), why));
+  throw RequestError(fmt::format("cannot build for architecture {}: {}", gpu::to_string(request), why));
 }
 
 void spell_nvidia(const ArchRequest& request, ArchSpelling spelling, std::vector<std::string>& words) {
   const std::string number = std::to_string(request.arch.number) + request.arch.suffix;
   if (!request.binary && (spelling == ArchSpelling::dotted || spelling == ArchSpelling::compact)) {
-    cannot(request, "the package's list has no word for PTX without binary code");
+    cannot(request, "the package's list has no notation for PTX without binary code");
   }
   switch (spelling) {
     case ArchSpelling::dotted: words.push_back(gpu::to_string(request)); return;
     case ArchSpelling::compact:
-      if (request.ptx) cannot(request, "the package's list has no word for PTX");
+      if (request.ptx) cannot(request, "the package's list has no notation for PTX");
       words.push_back(number);
       return;
     case ArchSpelling::cmake:
@@ -37,13 +37,13 @@ void spell_nvidia(const ArchRequest& request, ArchSpelling spelling, std::vector
       if (request.binary) words.push_back("sm_" + number);
       if (request.ptx) words.push_back("compute_" + number);
       return;
-    case ArchSpelling::gfx: cannot(request, "the package's list is of AMD targets (gfx942)");
+    case ArchSpelling::gfx: cannot(request, "the package's list takes AMD targets (gfx942)");
   }
 }
 
 void spell_amd(const ArchRequest& request, ArchSpelling spelling, std::vector<std::string>& words) {
   if (spelling != ArchSpelling::gfx && spelling != ArchSpelling::cmake) {
-    cannot(request, "the package's list is of NVIDIA architectures");
+    cannot(request, "the package's list takes NVIDIA architectures");
   }
   words.push_back(request.arch.target);
 }
@@ -100,7 +100,7 @@ void add_arch(gpu::ArchList& list, const gpu::Arch& arch) {
 std::string spell(const gpu::ArchList& archs, const ArchRules& rules) {
   std::vector<std::string> words;
   for (const ArchRequest& request : archs.requests) {
-    if (request.ptx && !rules.ptx) cannot(request, "the package's build makes no PTX; leave out +PTX");
+    if (request.ptx && !rules.ptx) cannot(request, "the package's build does not generate PTX; remove +PTX");
     if (request.arch.vendor == Vendor::nvidia) {
       spell_nvidia(request, rules.spelling, words);
     } else {
@@ -129,7 +129,7 @@ void check_legal(const gpu::ArchList& archs, const ArchRules& rules, std::string
   if (refused.empty()) return;
   throw RequestError(is_fixed ? fmt::format("{} cannot be built for {}; this version always compiles for {}", package,
                                             join(refused, ", "), rules.fixed)
-                              : fmt::format("{} cannot be built for {}; it can for {}", package, join(refused, ", "),
+                              : fmt::format("{} cannot be built for {}; supported: {}", package, join(refused, ", "),
                                             join(words, ", ")));
 }
 
@@ -148,7 +148,7 @@ Serving archs_for_devices(const std::vector<gpu::Device>& devices, const ArchRul
       serving.unserved.push_back(fmt::format("{} ({})", device.name, gpu::list_name(own)));
       continue;
     }
-    // A list of plain names is no reason to leave out features that are wanted.
+    // A list of plain names does not exclude requested features.
     const bool own_features = !plain && device.arch.vendor == Vendor::amd && best->target == processor(device.arch);
     if (!is_fixed) add_arch(serving.archs, own_features ? device.arch : *best);
     if (*best != own && !own_features)

@@ -29,7 +29,7 @@ TEST(ArchRules, ANumberMayStandForItsVariants) {
   EXPECT_NE(legal_problem("9.0a", rules), "");
   rules.suffixes = {"a"};
   EXPECT_EQ(legal_problem("9.0a;10.0a;9.0", rules), "");
-  EXPECT_EQ(legal_problem("10.0f", rules), "p cannot be built for 10.0f; it can for 9.0, 10.0");
+  EXPECT_EQ(legal_problem("10.0f", rules), "p cannot be built for 10.0f; supported: 9.0, 10.0");
   rules.suffixes = {"a", "f"};
   EXPECT_EQ(legal_problem("10.0f", rules), "");
   EXPECT_NE(legal_problem("12.0f", rules), "");

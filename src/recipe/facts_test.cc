@@ -379,7 +379,7 @@ class Comparison {
         if (choices.is_null()) {
           complain(word + " is not an option of this release", &fact);
         } else if (const Names legal = choices.texts(); !legal.empty() && !has(legal, word.substr(equals + 1))) {
-          complain(word + " is none of its choices", &fact);
+          complain(word + " is not one of its choices", &fact);
         }
       }
     });

@@ -24,7 +24,9 @@ std::string check_expression(const std::string& text) {
   quiet.set_log_errors(false);
   const RE2 expression(text, quiet);
   if (!expression.ok()) return fmt::format("{}: {}", in_quotes(text), expression.error());
-  return expression.NumberOfCapturingGroups() == 1 ? "" : fmt::format("{} needs one group", in_quotes(text));
+  return expression.NumberOfCapturingGroups() == 1
+             ? ""
+             : fmt::format("{} needs exactly one capturing group", in_quotes(text));
 }
 
 void read_fetch(TableReader& in, Fetch& fetch) {
@@ -39,7 +41,7 @@ void read_fetch(TableReader& in, Fetch& fetch) {
   read_submodules(in, fetch.submodules);
   needs_all(in, {{"a name", &fetch.name}, {"git", &fetch.git}});
   if (fetch.ref_file.empty() != fetch.ref_pattern.empty())
-    in.problems().add(in.line(), in.name() + ": ref-file and ref-pattern belong together");
+    in.problems().add(in.line(), in.name() + ": ref-file requires ref-pattern and vice versa");
   if (fetch.ref.empty() && fetch.ref_file.empty())
     in.problems().add(in.line(), in.name() + " needs a ref, or ref-file and ref-pattern");
 }
@@ -58,7 +60,7 @@ void read_checklist_item(TableReader& in, const TextCheck& expandable, Checklist
   needs_all(in, {{"an id", &item.id}});
   if (item.program.empty() && item.command.empty() && item.installed.empty() && item.variables.empty() &&
       item.folders.empty() && item.wheels.empty())
-    in.problems().add(in.line(), in.name() + " asks for nothing");
+    in.problems().add(in.line(), in.name() + " has no requirement");
 }
 
 void read_platform(TableReader& in, OtherPlatform& platform) {
@@ -78,7 +80,7 @@ void read_platform(TableReader& in, OtherPlatform& platform) {
 
 }  // namespace
 
-std::string say_why(const std::string& reason) { return reason.empty() ? "say why" : ""; }
+std::string say_why(const std::string& reason) { return reason.empty() ? "the reason is missing" : ""; }
 
 void read_fields(TableReader& in, const TextCheck& expandable, Rules& rules) {
   in.within("checkout", [&](TableReader& checkout) {
@@ -93,7 +95,7 @@ void read_fields(TableReader& in, const TextCheck& expandable, Rules& rules) {
     preload.text("names-file", rules.preload.names_file, check_relative_path);
     preload.text("names-pattern", rules.preload.names_pattern, check_expression);
     if (rules.preload.names_file.empty() != rules.preload.names_pattern.empty())
-      preload.problems().add(preload.line(), preload.name() + ": names-file and names-pattern belong together");
+      preload.problems().add(preload.line(), preload.name() + ": names-file requires names-pattern and vice versa");
   });
   in.each("read", [&](TableReader& one) {
     ReadRule& rule = rules.reads.emplace_back();

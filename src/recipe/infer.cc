@@ -1,5 +1,5 @@
-// A recipe for a package that has none. It is written as TOML and read like any other, so that `recipe init` shows
-// exactly what was assumed, and a person can go on from there.
+// Infers a recipe for a package that has none. It is generated as TOML and read like any other, so that `recipe init`
+// shows exactly what was assumed and users can edit it.
 
 #include <fmt/format.h>
 
@@ -24,7 +24,7 @@ using document::Array;
 using document::Table;
 using document::Value;
 
-// The requirement that brings a module, "" for what is none of pip's.
+// The requirement that provides a module, "" if pip does not provide it.
 std::string requirement_of(std::string_view module) {
   for (const std::string_view line : lines(data::imports_tsv)) {
     const std::size_t tab = line.find('\t');
@@ -44,10 +44,10 @@ class Maker {
 
   Table make() {
     if (!pep::is_valid_name(m_facts.name)) {
-      throw Error("cannot tell the project's name: neither PKG-INFO nor pyproject.toml nor setup.py says it");
+      throw Error("cannot determine the project's name from PKG-INFO, pyproject.toml or setup.py");
     }
     if (!m_facts.has_pyproject && !m_facts.has_setup_py) {
-      throw Error(m_facts.name + ": neither pyproject.toml nor setup.py is there: nothing says how to build it");
+      throw Error(m_facts.name + ": there is neither a pyproject.toml nor a setup.py, so the build command is unknown");
     }
     head();
     build();
@@ -89,7 +89,7 @@ class Maker {
   void head() {
     m_root["name"] = pep::normalized_name(m_facts.name);
     m_root["project"] = m_facts.name;
-    m_root["summary"] = "inferred from the files of its source";
+    m_root["summary"] = "inferred from its source files";
     m_root["assumptions"] = Array();
     Table& source = inner(m_root, "source");
     source["sdist"] = m_facts.name;
@@ -98,9 +98,11 @@ class Maker {
 
   void build() {
     Table& table = inner(m_root, "build");
-    const bool pep517 = !m_facts.backend.empty() || !m_facts.has_setup_py;
-    table["backend"] = pep517 ? "pep517" : "setup.py";
-    if (!pep517) assume("It has no build backend of its own, so setup.py bdist_wheel is called.");
+    // Without a backend the one of setuptools for such projects is called, as pip does: it names the setup_requires,
+    // which setup.py itself would download during the build.
+    const bool legacy = m_facts.backend.empty() && m_facts.has_setup_py;
+    table["backend"] = "pep517";
+    if (legacy) assume("There is no build backend in pyproject.toml, so setuptools builds setup.py, as with pip.");
     std::vector<std::string> named;
     for (const std::string& requirement : m_facts.requires_) named.push_back(name_of(requirement));
     Array more;
@@ -115,8 +117,8 @@ class Maker {
     for (const std::string& module : m_facts.setup_imports) found.push_back(requirement_of(module));
     std::stable_partition(found.begin(), found.end(), [](const std::string& r) { return name_of(r) != r; });
     for (const std::string& requirement : found) need(requirement);
-    if (!more.empty() && pep517) assume("What its setup.py imports is installed, too: " + texts(more) + ".");
-    if (!pep517) {
+    if (!more.empty() && !legacy) assume("The imports of setup.py are installed too: " + texts(more) + ".");
+    if (legacy) {
       need("setuptools");
       need("wheel");
     }
@@ -127,14 +129,14 @@ class Maker {
     }
     table["requires"] = more;
     if (std::find(named.begin(), named.end(), "torch") != named.end()) table["drop-requires"] = Array{"torch"};
-    // These compile in a temporary folder unless told, and a build that was stopped would begin anew.
+    // By default these compile in a temporary folder, and an interrupted build would start over.
     if (m_facts.backend == "mesonpy" || m_facts.backend.starts_with("scikit_build_core"))
       inner(table, "config")["build-dir"] = "build/wheelsmith";
     Table environment;
     for (const std::string& variable : m_facts.arch_variables) {
       if (!variable.ends_with("FORCE_BUILD")) continue;
       environment[variable] = m_facts.compares_with_true ? "TRUE" : "1";
-      assume(variable + " keeps it from fetching a finished wheel instead of building.");
+      assume(variable + " prevents it from downloading a prebuilt wheel instead of building.");
     }
     prefetch(table, environment);
     if (!environment.empty()) table["environment"] = environment;
@@ -164,7 +166,7 @@ class Maker {
     }
     if (is_go() && m_facts.has_go_module)
       add({"go", "mod", "download"}, "go downloads the modules of go.sum before the build, which has no network");
-    // Many wraps stand in for libraries that the system has: one that cannot be downloaded is not a failure yet.
+    // Many wraps are fallbacks for system libraries: one that cannot be downloaded is not a failure yet.
     if (m_facts.backend == "mesonpy" && m_facts.has_wraps)
       add({"sh", "-c", "\"$1\" subprojects download || echo 'meson: not all subprojects could be downloaded'", "sh",
            "{env}/bin/meson"},
@@ -185,10 +187,10 @@ class Maker {
     }
     if (is_rust()) {
       table["programs"] = Array{"cargo", "rustc"};
-      assume(
-          m_facts.cargo_manifests.empty()
-              ? "It is written in Rust, so cargo and rustc must be here; --network on lets cargo fetch its crates."
-              : "It is written in Rust, so cargo and rustc must be here; its crates are downloaded before the build.");
+      assume(m_facts.cargo_manifests.empty() ? "It is written in Rust, so cargo and rustc must be installed; --network "
+                                               "on lets cargo download its crates."
+                                             : "It is written in Rust, so cargo and rustc must be installed; its "
+                                               "crates are downloaded before the build.");
     }
     if (is_go() && m_facts.has_go_module) table["programs"] = Array{"go"};
     if (m_facts.uses_torch) {
@@ -200,14 +202,14 @@ class Maker {
           specifiers.push_back(one.op + one.version);
         if (!specifiers.empty()) table["torch"] = join(specifiers, ",");
       }
-      assume("It is built against torch and serves that torch alone.");
+      assume("It is built against torch and works with that torch version only.");
     }
     if (!table.empty()) m_root["requires"] = table;
   }
 
   void tests() {
     if (m_facts.imports.empty()) {
-      assume("Nothing shows which modules it brings, so nothing tests it.");
+      assume("Its modules are unknown, so the wheel is not tested.");
       return;
     }
     Table test;
@@ -216,7 +218,7 @@ class Maker {
     for (const std::string& module : m_facts.imports) imports.emplace_back(module);
     test["imports"] = imports;
     m_root["test"] = Array{Value(test)};
-    assume(fmt::format("It works when it imports: {}.", join(m_facts.imports, ", ")));
+    assume(fmt::format("The test imports {}.", join(m_facts.imports, ", ")));
   }
 
   void variants() {
@@ -234,14 +236,14 @@ class Maker {
       archs["variable"] = "PYTORCH_ROCM_ARCH";
       archs["spelling"] = "gfx";
       archs["default"] = "gfx90a;gfx942";
-      if (!m_facts.has_hip_sources) assume("For ROCm torch's build translates its CUDA sources.");
+      if (!m_facts.has_hip_sources) assume("For ROCm, torch's build hipifies its CUDA sources.");
     }
     if (!m_facts.has_cuda_sources && !m_facts.has_hip_sources) {
       assume("It has no GPU sources (.cu, .hip), so it is built for the CPU.");
     }
   }
 
-  // Builds look for a GPU on the machine that builds, unless they are told.
+  // By default builds detect the GPU of the build machine.
   void set_variables(Table& variant, bool gpu) const {
     Table environment;
     for (const std::string_view name : {"FORCE_CUDA", "USE_CUDA", "WITH_CUDA"}) {
@@ -263,7 +265,7 @@ class Maker {
       const bool compact = !m_facts.arch_example.empty() && m_facts.arch_example.find('.') == std::string::npos;
       archs["variable"] = variable;
       archs["spelling"] = compact ? "compact" : "dotted";
-      assume(fmt::format("Its own variable {} takes the architectures, written like {}.", variable,
+      assume(fmt::format("Its variable {} takes the architectures, in the form {}.", variable,
                          compact ? "80;90" : "8.0;9.0"));
       return;
     }
@@ -278,9 +280,9 @@ class Maker {
     } else if (m_facts.has_cmake) {
       archs["variable"] = "CUDAARCHS";
       archs["spelling"] = "cmake";
-      assume("CMake takes the architectures from CUDAARCHS, unless its own files say others.");
+      assume("CMake takes the architectures from CUDAARCHS, unless its files override them.");
     } else {
-      assume("Nothing shows how its build takes the architectures.");
+      assume("How its build takes the architectures is unknown.");
     }
   }
 

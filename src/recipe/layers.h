@@ -2,9 +2,9 @@
 
 #include "document/value.h"
 
-// Tables laid over each other: a recipe over the one it extends, a variant's tables over those for all variants, a
-// target's over its variant's. Tables merge member by member; texts, numbers and lists replace; `more-KEY` appends to
-// the list KEY of what lies below.
+// Overlays tables: a recipe over the one it extends, a variant's tables over those for all variants, a target's over
+// its variant's. Tables merge member by member; texts, numbers and lists replace; `more-KEY` appends to the list KEY of
+// what lies below.
 
 namespace wheelsmith::recipe {
 

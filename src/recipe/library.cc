@@ -54,7 +54,7 @@ class Resolver {
       const std::size_t next = extended(chain.back(), *extends);
       if (std::find(chain.begin(), chain.end(), next) != chain.end()) {
         throw Error(
-            fmt::format("{}:{}: recipes extend each other in a circle", m_entries[chain.back()].path, extends->line));
+            fmt::format("{}:{}: recipes extend each other in a cycle", m_entries[chain.back()].path, extends->line));
       }
       if (chain.size() == k_longest_chain) {
         throw Error(fmt::format("{}: more than {} recipes extend each other", m_entries[index].path, k_longest_chain));

@@ -1,6 +1,6 @@
-// "{archs}" in a recipe's text stands for a value that is only known when a step is planned. "{{" and "}}" are braces;
-// a "}" that closes nothing is itself. What stands in braces is a name that we know: shell or CMake code in a recipe
-// that forgot to double its braces is found when the recipe is read, not after an hour of compiling.
+// "{archs}" in a recipe is a placeholder for a value that is only known when a step is planned. "{{" and "}}" are
+// literal braces; an unmatched "}" stands for itself. Unknown names are errors: shell or CMake code with undoubled
+// braces is found when the recipe is read, not after an hour of compiling.
 
 #include <fmt/format.h>
 
@@ -32,7 +32,7 @@ void walk(std::string_view text, Literal&& literal, Name&& name) {
     }
     const std::size_t close = text.find('}');
     if (close == std::string_view::npos || text.substr(1, close - 1).find('{') != std::string_view::npos) {
-      throw Error(fmt::format("{}: a {{ without its }}; write {{{{ for a brace", in_quotes(text)));
+      throw Error(fmt::format("{}: unclosed {{; write {{{{ for a literal brace", in_quotes(text)));
     }
     name(text.substr(1, close - 1));
     text.remove_prefix(close + 1);

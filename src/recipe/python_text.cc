@@ -1,6 +1,6 @@
-// A setup.py is a program, and only running it says what it needs; but what it imports before all else stands in plain
-// sight. So: blank out strings and comments, keep the lines' places, and look at the lines that begin with import or
-// from and lie in no function.
+// A setup.py is a program, and only running it shows all its dependencies; but its top-level imports are visible in the
+// text. So this blanks out strings and comments, keeps line positions, and reads lines outside functions that begin
+// with import or from.
 
 #include "recipe/python_text.h"
 

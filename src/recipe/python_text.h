@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-// What can be told of a Python program without running it. The text may be anything.
+// Facts about a Python program without running it. The text is untrusted.
 
 namespace wheelsmith::recipe {
 

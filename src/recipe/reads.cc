@@ -1,6 +1,6 @@
-// What a source says itself is better than what a recipe repeats: the list of architectures in a CMake file is right
-// for every commit, the one in a recipe for the versions that someone compared. The recipe says where to look; what is
-// found replaces its own value, which stays for sources that cannot be read.
+// Values in the source are more reliable than copies in a recipe: the list of architectures in a CMake file is correct
+// for every commit, the one in a recipe only for the versions it was verified with. The recipe says where to look; the
+// value found replaces its own, which remains for sources that cannot be read.
 
 #include <fmt/format.h>
 #include <re2/re2.h>
@@ -126,7 +126,7 @@ void apply_reads(Rules& rules, const std::function<std::optional<std::string>(co
     done.push_back(rule->what);
     notes.push_back(
         fmt::format("{} does not contain the value that the recipe reads from it; using the recipe's own value, "
-                    "which may not fit this version",
+                    "which may not match this version",
                     rule->file));
   }
 }
@@ -147,7 +147,7 @@ std::vector<std::string> known_to_sdk(const Preload& preload, std::string_view n
   for (const std::string& name : preload.libraries)
     (std::find(names.begin(), names.end(), name) != names.end() ? kept : unknown).push_back(name);
   if (!unknown.empty())
-    notes.push_back(fmt::format("the ROCm SDK does not know {}: not preloaded", join(unknown, ", ")));
+    notes.push_back(fmt::format("unknown to the ROCm SDK and not preloaded: {}", join(unknown, ", ")));
   return kept;
 }
 

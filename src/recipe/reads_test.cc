@@ -122,14 +122,14 @@ TEST(Reads, WhatIsNotFoundIsTold) {
   ASSERT_EQ(notes.size(), 4U) << "once for architectures, CMake, GCC and torch";
   EXPECT_EQ(notes[0],
             "cmake/none.cmake does not contain the value that the recipe reads from it; using the recipe's own value, "
-            "which may not fit this version");
+            "which may not match this version");
 }
 
 TEST(Reads, OnlyWhatTheSdkKnowsIsPreloaded) {
   const Preload preload = parse_recipe(k_reading, "r.toml").rules(Variant::rocm).preload;
   Names notes;
   EXPECT_EQ(known_to_sdk(preload, "Entry(\n  \"amdhip64\", 1)\nEntry(\"rccl\")\n", notes), (Names{"amdhip64", "rccl"}));
-  EXPECT_EQ(notes, Names{"the ROCm SDK does not know hipfile: not preloaded"});
+  EXPECT_EQ(notes, Names{"unknown to the ROCm SDK and not preloaded: hipfile"});
   notes.clear();
   EXPECT_EQ(known_to_sdk(preload, "nothing", notes), preload.libraries);
   EXPECT_EQ(notes.size(), 1U);
@@ -167,12 +167,12 @@ TEST(Refs, APairIsFoundOrTheNearestAreNamed) {
   const std::string words = "; choose another torch with --torch, or a release with --ref";
   EXPECT_EQ(
       error_of_reading([&] { (void)ref_for_torch(recipe, Variant::cpu, "2.12"); }),
-      "reads: no release is known for torch 2.12; the nearest are torch 2.11 (v1.3) and torch 2.13 (v1.8.0)" + words);
+      "reads: no release is known for torch 2.12; the closest are torch 2.11 (v1.3) and torch 2.13 (v1.8.0)" + words);
   EXPECT_EQ(
       error_of_reading([&] { (void)ref_for_torch(recipe, Variant::cpu, "2.10"); }),
-      "reads: no release is known for torch 2.10; the nearest are torch 2.9 (v1.2) and torch 2.11 (v1.3)" + words);
+      "reads: no release is known for torch 2.10; the closest are torch 2.9 (v1.2) and torch 2.11 (v1.3)" + words);
   EXPECT_EQ(error_of_reading([&] { (void)ref_for_torch(recipe, Variant::cpu, "2.15"); }),
-            "reads: no release is known for torch 2.15; the nearest are torch 2.13 (v1.8.0)" + words);
+            "reads: no release is known for torch 2.15; the closest are torch 2.13 (v1.8.0)" + words);
   EXPECT_EQ(error_of_reading([&] { (void)ref_for_torch(recipe, Variant::cpu, ""); }),
             "reads: no release is known for torch " + words);
 }
@@ -192,10 +192,10 @@ TEST(Refs, VersionsThatNobodyCheckedAreTold) {
   EXPECT_EQ(unchecked_reason(recipe, "1.8.0"), "");
   EXPECT_EQ(
       unchecked_reason(recipe, "1.9.0"),
-      "reads 1.9.0 is outside the versions that its recipe was verified for (>=1.0,<=1.8.0); the rules may not fit");
+      "reads 1.9.0 is outside the versions that its recipe was verified for (>=1.0,<=1.8.0); its rules may not match");
   EXPECT_NE(unchecked_reason(recipe, "0.9"), "");
   EXPECT_EQ(unchecked_reason(recipe, ""),
-            "reads: the source is not a release; its recipe was verified for >=1.0,<=1.8.0 and may not fit");
+            "reads: the source is not a release; its recipe was verified for >=1.0,<=1.8.0 and may not match");
 }
 
 TEST(Reads, MistakesAreToldWithTheirLine) {
@@ -205,15 +205,15 @@ TEST(Reads, MistakesAreToldWithTheirLine) {
   };
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"[[read]]\nfile = \"x\"\npattern = \"(a)\"\n", "r.toml:5: [[read]] needs what"},
-      {"[[read]]\nwhat = \"archs\"\nfile = \"x\"\npattern = \"a\"\n", "needs one group"},
+      {"[[read]]\nwhat = \"archs\"\nfile = \"x\"\npattern = \"a\"\n", "needs exactly one capturing group"},
       {"[[build.edit]]\nfile = \"x\"\nfrom = \"a\"\n", "needs a file, from and a why"},
       {"[[build.edit]]\nfile = \"x\"\nfrom = \"a\"\nto = \"a\"\nwhy = \"b\"\n", "changes nothing"},
-      {"[[build.edit]]\nfile = \"../x\"\nfrom = \"a\"\nwhy = \"b\"\n", "leads out of its folder"},
-      {"[preload]\nnames-file = \"x\"\n", "belong together"},
-      {"[archs]\nfeatures = \"no\"\n", "is none of accepted, refused, wanted"},
+      {"[[build.edit]]\nfile = \"../x\"\nfrom = \"a\"\nwhy = \"b\"\n", "points outside its folder"},
+      {"[preload]\nnames-file = \"x\"\n", "vice versa"},
+      {"[archs]\nfeatures = \"no\"\n", "is not one of accepted, refused, wanted"},
       {"[archs]\nsuffixes = [\"b\"]\n", "is neither \"a\" nor \"f\""},
       {"[[check.code]]\nmust = \"each\"\n", "needs a library"},
-      {"[[check.code]]\nlibrary = \"x\"\nmust = \"all\"\n", "must: \"all\" is none of"},
+      {"[[check.code]]\nlibrary = \"x\"\nmust = \"all\"\n", "must: \"all\" is not one of"},
   };
   for (const auto& [text, wanted] : cases) EXPECT_NE(problem(text).find(wanted), std::string::npos) << problem(text);
   EXPECT_NE(problem("").find("no error"), std::string::npos);
@@ -222,7 +222,7 @@ TEST(Reads, MistakesAreToldWithTheirLine) {
                   "name = \"x\"\n[source]\ngit = \"https://x\"\nchecked = \"new\"\n[source.refs-for.gpu]\n"
                   "\"2.9\" = \"v1\"\n[variant.cpu]\n",
                   "r.toml");
-            }).find("is no variant"),
+            }).find("is not a variant"),
             std::string::npos);
 }
 

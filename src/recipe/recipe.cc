@@ -79,7 +79,7 @@ const Rules& Recipe::rules(Variant variant, const std::string& target) const {
                                    names.empty() ? "none" : join(names, ", ")));
   }
   if (legal == std::vector<std::string>{""}) {
-    throw RequestError(fmt::format("{} has no targets; leave out {}", name, in_quotes(target)));
+    throw RequestError(fmt::format("{} has no targets; remove {}", name, in_quotes(target)));
   }
   if (target.empty()) throw RequestError(fmt::format("{} needs a target: {}", name, join(legal, ", ")));
   throw RequestError(fmt::format("{} ({}) has no target {}{}; it has {}{}", name, to_string(variant), in_quotes(target),

@@ -16,8 +16,8 @@
 #include "gpu/code/expected_code.h"
 #include "pep/requirement.h"
 
-// A recipe says in TOML how one package is fetched, patched, built, checked and tested, per variant. All that is
-// special about a package is here and nowhere else. docs/recipes.md describes each key.
+// A recipe describes in TOML how one package is fetched, patched, built, checked and tested, per variant. All
+// package-specific build knowledge is in recipes. docs/recipes.md describes each key.
 //
 // Texts may hold {placeholders} (see expand()): {version}, {archs}, {python}, {source}, {tree}, {env}, {toolkit},
 // {torch.version}, {torch.cuda}, {jobs}, {platform}, {build-type}, {variant}, {target}, {label} (cpu, cu130, rocm),
@@ -105,7 +105,8 @@ struct Checkout {
   bool commit_hipify = true;
 };
 
-// What the package's own CMake would clone while it is configured; brought before, by commit and through mirrors.
+// Repositories that the package's own CMake would clone at configure time; fetched before, by commit and through
+// mirrors.
 struct Fetch {
   std::string name, git, ref;
   std::string ref_file, ref_pattern;  // where the source itself says the ref: an expression whose group 1 it is
@@ -122,7 +123,7 @@ struct Preload {
   std::string names_file, names_pattern;
 };
 
-// A value that the source says itself: read from the pinned source when a step is planned, instead of being repeated.
+// A value read from the pinned source when a step is planned, instead of being copied.
 struct ReadRule {
   enum class What : std::uint8_t { archs, torch, cxx_standard, gcc, cmake } what = What::archs;
   std::string file, pattern;  // pattern: an expression whose group 1 is the value
@@ -142,7 +143,7 @@ struct Edit {
   bool required = true;  // else a missing text is a warning
 };
 
-// What a package cannot be built for, and the setting that tries it nevertheless.
+// Architectures that a package cannot be built for, and the setting that overrides this.
 struct Refusal {
   std::vector<std::string> archs;  // shell patterns; empty: always
   std::string why, override_by;
@@ -168,7 +169,7 @@ struct ChecklistItem {
   std::vector<std::string> wheels;     // in the wheelhouse
 };
 
-// What holds on another operating system: shown by plan, since builds run on Linux.
+// Rules for another operating system: shown by plan, because builds run on Linux.
 struct OtherPlatform {
   struct Rule {
     std::string id, what, why, fix;
@@ -178,7 +179,7 @@ struct OtherPlatform {
   std::vector<std::pair<std::string, std::string>> environment;
 };
 
-// What may be missing in the result, and why that is no failure.
+// A part that may be missing from the result, and why that is not a failure.
 struct OptionalPart {
   std::string name;
   std::string member;  // shell pattern of members that it would bring
@@ -288,7 +289,7 @@ struct Rules {
   std::vector<OtherPlatform> platforms;
 };
 
-// What [[when]] tables ask about. What is not known yet fulfils no condition.
+// The inputs of [[when]] conditions. Unknown inputs fulfil no condition.
 struct Conditions {
   std::string ref, version, python, platform, machine, build_type;
   std::string compiler_family, compiler_version;

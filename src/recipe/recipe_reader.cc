@@ -1,6 +1,5 @@
-// A recipe is read twice. First each file by itself, so that every mistake is told with the line where it stands, also
-// in tables that no variant uses; then the whole, extensions merged: is anything missing, and what are the rules of
-// each variant and target.
+// A recipe is read twice. First each file by itself, so that every error is reported with its line, also in tables that
+// no variant uses; then the merged recipe, to find missing keys and the rules of each variant and target.
 
 #include "recipe/recipe_reader.h"
 
@@ -52,7 +51,7 @@ void read_source(TableReader& in, const PlaceholderScope& scope, Source& source)
   source.refs = {refs.begin(), refs.end()};
   in.within("refs-for", [&](TableReader& variants) {
     for (const auto& [name, value] : variants.table()) {
-      if (!variant_named(name)) variants.fail(value, fmt::format("{} is no variant", in_quotes(name)));
+      if (!variant_named(name)) variants.fail(value, fmt::format("{} is not a variant", in_quotes(name)));
       Pairs pairs;
       variants.pairs(name, pairs, check_version_or_specifiers, check_git);
       source.refs_for[name] = {pairs.begin(), pairs.end()};
@@ -73,7 +72,7 @@ void read_source(TableReader& in, const PlaceholderScope& scope, Source& source)
     one.text("patchset", family.patchset, check_word);
     one.text("why", family.why);
     one.texts("variants", family.variants, [](const std::string& name) {
-      return variant_named(name) ? std::string() : fmt::format("{} is no variant", in_quotes(name));
+      return variant_named(name) ? std::string() : fmt::format("{} is not a variant", in_quotes(name));
     });
     if (family.refs.empty()) one.problems().add(one.line(), one.name() + " needs refs");
   });
@@ -85,7 +84,7 @@ void read_setting(TableReader& in, Setting& setting) {
   in.text("default", setting.fallback);
   const auto& choices = setting.choices;
   if (!choices.empty() && std::find(choices.begin(), choices.end(), setting.fallback) == choices.end()) {
-    in.problems().add(in.line(), fmt::format("{}: the default {} is none of its choices{}", in.name(),
+    in.problems().add(in.line(), fmt::format("{}: the default {} is not one of its choices{}", in.name(),
                                              in_quotes(setting.fallback), suggestion(setting.fallback, choices)));
   }
 }
@@ -106,7 +105,7 @@ void read_enabled(TableReader& in) {
   bool enabled = true;
   std::string why;
   in.flag("enabled", enabled);
-  if (!in.text("why", why) && !enabled) in.problems().add(in.line(), in.name() + " is not enabled: say why");
+  if (!in.text("why", why) && !enabled) in.problems().add(in.line(), in.name() + " is not enabled and needs a why");
 }
 
 void read_variants(TableReader& in, const PlaceholderScope& scope) {
@@ -172,7 +171,7 @@ class WholeReader {
     }
     const Value* variants = m_recipe.document.find("variant");
     if (variants == nullptr || table_or_empty(*variants).empty()) {
-      m_problems.add(0, "no [variant.cpu], [variant.cuda] or [variant.rocm] in it: a recipe names those it can build");
+      m_problems.add(0, "a recipe needs at least one of [variant.cpu], [variant.cuda] and [variant.rocm]");
     } else {
       for (const auto& [name, table] : table_or_empty(*variants)) read_variant(name, table);
     }
@@ -205,11 +204,13 @@ class WholeReader {
       m_problems.add(value.is_null() ? where.line : value.line, name + ": " + what);
     };
     const Value merged_value(merged);
-    if (rules.network && rules.network_why.empty()) fail(merged_value["build"]["network"], "say network-why");
-    if (!rules.cache && rules.cache_why.empty()) fail(merged_value["build"]["cache"], "say cache-why");
+    if (rules.network && rules.network_why.empty())
+      fail(merged_value["build"]["network"], "network = true needs a network-why");
+    if (!rules.cache && rules.cache_why.empty())
+      fail(merged_value["build"]["cache"], "cache = false needs a cache-why");
     const bool program = m_recipe.source.kind == Source::Kind::program;
     if (program != (rules.backend == Rules::Backend::program)) {
-      fail(merged_value["build"]["backend"], "backend = \"program\" and [source] program = true belong together");
+      fail(merged_value["build"]["backend"], "backend = \"program\" requires [source] program = true and vice versa");
     }
     check_archs(variant, rules, merged_value["archs"], fail);
     m_recipe.all_rules[{variant, target}] = std::move(rules);
@@ -223,7 +224,7 @@ class WholeReader {
       for (const gpu::ArchRequest& request : list.requests) {
         const bool nvidia = request.arch.vendor == gpu::Vendor::nvidia;
         if (nvidia != (variant == Variant::cuda)) {
-          fail(archs["default"], gpu::to_string(request) + " is no architecture of this variant");
+          fail(archs["default"], gpu::to_string(request) + " is not an architecture of this variant");
           return;
         }
       }
@@ -264,7 +265,7 @@ Recipe parse_recipe(std::string_view toml, std::string_view file_name) {
   Table document = document::parse_toml(toml, file_name);
   check_document(document, file_name);
   if (const Value* extends = document.find("extends")) {
-    throw Error(fmt::format("{}:{}: this recipe extends {}: read it together with that one", file_name, extends->line,
+    throw Error(fmt::format("{}:{}: this recipe extends {} and must be read together with it", file_name, extends->line,
                             in_quotes(extends->text_or())));
   }
   return recipe_from(std::move(document), file_name, true);

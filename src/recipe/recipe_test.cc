@@ -116,7 +116,7 @@ TEST(Recipe, WhatCannotBeBuiltSaysSo) {
             "layers (cuda) has no target \"gen-ai\"; it has default, genai; did you mean genai?");
   EXPECT_EQ(error_of([&] { (void)recipe.rules(Variant::cuda, "old"); }),
             "layers (cuda) has no target \"old\": it was removed; it has default, genai");
-  EXPECT_EQ(error_of([&] { (void)recipe.rules(Variant::cpu, "x"); }), "layers has no targets; leave out \"x\"");
+  EXPECT_EQ(error_of([&] { (void)recipe.rules(Variant::cpu, "x"); }), "layers has no targets; remove \"x\"");
 }
 
 TEST(Recipe, ExpandedHoldsWhatDecidesTheResult) {
@@ -149,44 +149,45 @@ TEST(Recipe, EveryMistakeIsToldWithItsLine) {
   const std::vector<Mistake> mistakes = {
       {"[build]\nbakend = \"pep517\"", "r.toml:7: unknown key bakend in [build]; did you mean backend?"},
       {"[build]\nbackend = \"pep518\"",
-       "r.toml:7: backend: \"pep518\" is none of pep517, setup.py, program; did you mean "
+       "r.toml:7: backend: \"pep518\" is not one of pep517, setup.py, program; did you mean "
        "pep517?"},
-      {"[build]\nrequires = \"a\"", "r.toml:7: requires must be a list of texts, but is a text"},
+      {"[build]\nrequires = \"a\"", "r.toml:7: requires must be a list of strings, but is a string"},
       {"[build]\nmore-requirs = [\"a\"]", "r.toml:7: unknown key more-requirs in [build]; did you mean more-requires?"},
-      {"[build]\nnetwork = 1", "r.toml:7: network must be true or false, but is a number"},
-      {"[build]\nnetwork = true", "r.toml:7: [variant.cpu]: say network-why"},
-      {"[build]\nclean = [\"../x\"]", "r.toml:7: each of clean: \"../x\" leads out of its folder"},
+      {"[build]\nnetwork = 1", "r.toml:7: network must be a boolean, but is a number"},
+      {"[build]\nnetwork = true", "r.toml:7: [variant.cpu]: network = true needs a network-why"},
+      {"[build]\nclean = [\"../x\"]", "r.toml:7: each of clean: \"../x\" points outside its folder"},
       {"[build]\nclean = [\"/\"]", "r.toml:7: each of clean: \"/\" must be a relative path"},
-      {"[build]\nclean = [\"a[\"]", "r.toml:7: each of clean: \"a[\": a [ without its ]"},
-      {"[build.environment]\n\"A-B\" = \"1\"", "r.toml:7: [build.environment]: \"A-B\" is no name of a variable"},
-      {"[build.environment]\nA = true", "r.toml:7: A must be a text, but is true or false"},
+      {"[build]\nclean = [\"a[\"]", "r.toml:7: each of clean: \"a[\": unclosed ["},
+      {"[build.environment]\n\"A-B\" = \"1\"", "r.toml:7: [build.environment]: \"A-B\" is not a valid variable name"},
+      {"[build.environment]\nA = true", "r.toml:7: A must be a string, but is a boolean"},
       {"[build.environment]\nA = \"{arch}\"", "r.toml:7: A: unknown placeholder \"{arch}\"; did you mean archs?"},
-      {"[build.environment]\nA = \"{archs\"", "r.toml:7: A: \"{archs\": a { without its }; write {{ for a brace"},
+      {"[build.environment]\nA = \"{archs\"", "r.toml:7: A: \"{archs\": unclosed {; write {{ for a literal brace"},
       {"[build.environment]\nA = \"{set.x}\"", "r.toml:7: A: unknown placeholder \"{set.x}\""},
-      {"[build.config]\na.b = 1.5", "r.toml:7: config \"a.b\" must be a text, but is a number"},
+      {"[build.config]\na.b = 1.5", "r.toml:7: config \"a.b\" must be a string, but is a number"},
       {"[build]\nbackend = \"program\"",
-       "r.toml:7: [variant.cpu]: backend = \"program\" and [source] program = true belong together"},
+       "r.toml:7: [variant.cpu]: backend = \"program\" requires [source] program = true and vice versa"},
       {"[requires]\ncxx-standard = 18", "r.toml:7: cxx-standard must be one of 11, 14, 17, 20, 23, 26"},
       {"[variant.cud]", "r.toml:6: unknown key cud in [variant]; did you mean cuda?"},
-      {"[variant.cuda]\nenabled = false", "r.toml:6: [variant.cuda] is not enabled: say why"},
+      {"[variant.cuda]\nenabled = false", "r.toml:6: [variant.cuda] is not enabled and needs a why"},
       {"[variant.cuda.archs]\ndefault = \"gfx942\"",
-       "r.toml:7: [variant.cuda]: gfx942 is no architecture of this variant"},
+       "r.toml:7: [variant.cuda]: gfx942 is not an architecture of this variant"},
       {"[variant.cuda.archs]\ndefault = \"7.5\"\nlegal = [\"8.0\", \"9.0\"]",
-       "r.toml:7: [variant.cuda]: small cannot be built for 7.5; it can for 8.0, 9.0"},
+       "r.toml:7: [variant.cuda]: small cannot be built for 7.5; supported: 8.0, 9.0"},
       {"[variant.cuda.archs]\ndefault = \"8.0+PTX\"\nspelling = \"compact\"",
-       "r.toml:7: [variant.cuda]: architecture 8.0+PTX cannot be asked for: the package's list has no word for PTX"},
+       "r.toml:7: [variant.cuda]: cannot build for architecture 8.0+PTX: the package's list has no notation for PTX"},
       {"[check]\nmax-size = \"1 XB\"", "r.toml:7: max-size must be a size: \"4.7GB\", \"250MB\", or a number of bytes"},
       {"[check]\nmax-size = -1", "r.toml:7: max-size must be a size: \"4.7GB\", \"250MB\", or a number of bytes"},
-      {"[known]\nseconds = -1", "r.toml:7: seconds must be a number, 0 or more"},
-      {"[known]\nseconds = nan", "r.toml:7: seconds must be a number, 0 or more"},
+      {"[known]\nseconds = -1", "r.toml:7: seconds must be a non-negative number"},
+      {"[known]\nseconds = nan", "r.toml:7: seconds must be a non-negative number"},
       {"[test]\nname = \"x\"", "r.toml:6: write [[test]]: it is a list of tables"},
-      {"[[test]]\nname = \"x\"", "r.toml:6: [[test]] has nothing to run: give imports, a script or a command"},
+      {"[[test]]\nname = \"x\"", "r.toml:6: [[test]] has nothing to run: add imports, a script or a command"},
       {"[[test]]\nimports = [\"a-b\"]",
-       "r.toml:6: [[test]] has nothing to run: give imports, a script or a command\n"
-       "r.toml:7: each of imports: \"a-b\" is no name of a module"},
-      {"[[needs]]\nrecipe = \"x\"\nrequirement = \"y\"", "r.toml:6: [[needs]] names either a recipe or a requirement"},
+       "r.toml:6: [[test]] has nothing to run: add imports, a script or a command\n"
+       "r.toml:7: each of imports: \"a-b\" is not a valid module name"},
+      {"[[needs]]\nrecipe = \"x\"\nrequirement = \"y\"",
+       "r.toml:6: [[needs]] must name either a recipe or a requirement"},
       {"[settings.a]\ndefault = \"x\"\nchoices = [\"fast\"]",
-       "r.toml:6: [settings.a]: the default \"x\" is none of its choices"},
+       "r.toml:6: [settings.a]: the default \"x\" is not one of its choices"},
       {"[build]\nwrong = 1\n[known]\nalso = 2",
        "r.toml:7: unknown key wrong in [build]\nr.toml:9: unknown key also in "
        "[known]"},
@@ -207,16 +208,16 @@ TEST(Recipe, TheHeadIsCheckedToo) {
   EXPECT_EQ(problems("name = \"x\"\n[variant.cpu]"),
             "r.toml: a recipe needs a [source] with sdist, folder, git or program");
   EXPECT_EQ(problems("name = \"x\"\n[source]\nsdist=\"x\""),
-            "r.toml: no [variant.cpu], [variant.cuda] or [variant.rocm] in it: a recipe names those it can build");
+            "r.toml: a recipe needs at least one of [variant.cpu], [variant.cuda] and [variant.rocm]");
   EXPECT_EQ(problems("name = \"x\"\n[source]\nsdist=\"x\"\nfolder=\"y\"\n[variant.cpu]"),
             "r.toml:2: [source] has both sdist and folder; choose one");
   EXPECT_EQ(problems("name = \"../x\"\n[source]\ngit=\"--upload-pack=x\"\nref=\"ext::sh\"\n[variant.cpu]"),
-            "r.toml:1: name: \"../x\" is no project name\n"
-            "r.toml:3: git: \"--upload-pack=x\" is nothing to hand to git\n"
-            "r.toml:4: ref: \"ext::sh\" is nothing to hand to git");
+            "r.toml:1: name: \"../x\" is not a valid project name\n"
+            "r.toml:3: git: \"--upload-pack=x\" is not a valid git argument\n"
+            "r.toml:4: ref: \"ext::sh\" is not a valid git argument");
   EXPECT_EQ(problems("name = \"x\"\n[source]\nfolder=\"/etc\"\npatches=[\"a/../../b\"]\n[variant.cpu]"),
             "r.toml:3: folder: \"/etc\" must be a relative path\n"
-            "r.toml:4: each of patches: \"a/../../b\" leads out of its folder");
+            "r.toml:4: each of patches: \"a/../../b\" points outside its folder");
 }
 
 TEST(Expand, FillsPlaceholders) {
@@ -226,7 +227,7 @@ TEST(Expand, FillsPlaceholders) {
   EXPECT_EQ(expand("{set.x}", values), "{archs}") << "values are not expanded again";
   EXPECT_EQ(expand("", values), "");
   EXPECT_EQ(error_of([&] { (void)expand("{arch}", values); }), "unknown placeholder {arch}; did you mean archs?");
-  EXPECT_EQ(error_of([&] { (void)expand("a{", values); }), "\"{\": a { without its }; write {{ for a brace");
+  EXPECT_EQ(error_of([&] { (void)expand("a{", values); }), "\"{\": unclosed {; write {{ for a literal brace");
 }
 
 TEST(Spell, EachPackageInItsWords) {
@@ -261,7 +262,7 @@ TEST(Spell, LegalArchitectures) {
   rules.legal = {"8.0", "90", "gfx90a"};
   EXPECT_NO_THROW(check_legal(gpu::ArchList::parse("sm_80;9.0+PTX;gfx90a:xnack-"), rules, "p"));
   EXPECT_EQ(error_of([&] { check_legal(gpu::ArchList::parse("9.0a;8.0;gfx942"), rules, "p"); }),
-            "p cannot be built for 9.0a, gfx942; it can for 8.0, 90, gfx90a");
+            "p cannot be built for 9.0a, gfx942; supported: 8.0, 90, gfx90a");
 }
 
 TEST(Library, BuiltInRecipesAreAllGood) {
@@ -310,7 +311,7 @@ TEST(Library, UsersReplaceAndExtend) {
   EXPECT_EQ(library.find("wheelsmith")->source.project, "other");
   const auto& broken = library.broken();
   EXPECT_EQ(broken.count("d.toml"), 1U);
-  EXPECT_EQ(broken.at("e"), "f.toml:2: recipes extend each other in a circle");
+  EXPECT_EQ(broken.at("e"), "f.toml:2: recipes extend each other in a cycle");
   EXPECT_EQ(broken.at("g"), "g.toml:2: extends \"flash-atn\", but there is no such recipe; did you mean flash-attn?");
   EXPECT_EQ(library.find("h")->source.kind, Source::Kind::sdist) << "another kind of source replaces the first";
   EXPECT_EQ(broken.at("lonely"), "i.toml:2: extends \"lonely\", but there is no such recipe");

@@ -1,6 +1,5 @@
-// Packages that are built against torch belong to one of its minor versions each. A version that belongs to another one
-// often compiles for an hour before it fails, or fails at the first import; so a torch without a pair is an error that
-// names the nearest ones.
+// Packages built against torch require one of its minor versions. A mismatched version often compiles for an hour
+// before it fails, or fails at the first import; so a torch without a pair is an error that names the closest ones.
 
 #include <fmt/format.h>
 
@@ -90,17 +89,17 @@ std::string ref_for_torch(const Recipe& recipe, std::optional<Variant> variant, 
   const std::string near = wanted ? nearest_pairs(pairs, *wanted) : "";
   throw RequestError(
       fmt::format("{}: no release is known for torch {}{}; choose another torch with --torch, or a release with --ref",
-                  recipe.name, printable(series), near.empty() ? "" : "; the nearest are " + near));
+                  recipe.name, printable(series), near.empty() ? "" : "; the closest are " + near));
 }
 
 std::string unchecked_reason(const Recipe& recipe, std::string_view version) {
   if (recipe.source.checked.empty()) return "";
   const auto parsed = pep::Version::try_parse(version);
   if (!parsed)
-    return fmt::format("{}: the source is not a release; its recipe was verified for {} and may not fit", recipe.name,
+    return fmt::format("{}: the source is not a release; its recipe was verified for {} and may not match", recipe.name,
                        recipe.source.checked);
   if (pep::contains(pep::parse_specifiers(recipe.source.checked), *parsed)) return "";
-  return fmt::format("{} {} is outside the versions that its recipe was verified for ({}); the rules may not fit",
+  return fmt::format("{} {} is outside the versions that its recipe was verified for ({}); its rules may not match",
                      recipe.name, printable(version), recipe.source.checked);
 }
 

@@ -22,16 +22,16 @@ void read_config(TableReader& in, const std::string& prefix, const TextCheck& ch
     const std::string name = prefix.empty() ? key : prefix + "." + key;
     const auto add = [&](const Value& one) {
       if (one.text() == nullptr && one.integer() == nullptr) {
-        in.fail(one, fmt::format("config {} must be a text, but is {}", in_quotes(name), one.kind()));
+        in.fail(one, fmt::format("config {} must be a string, but is {}", in_quotes(name), one.kind()));
         return;
       }
       const std::string text = one.text() != nullptr ? *one.text() : std::to_string(*one.integer());
-      const std::string complaint = text.find('\0') != std::string::npos ? "a text may hold no NUL" : check(text);
+      const std::string complaint = text.find('\0') != std::string::npos ? "a string cannot contain NUL" : check(text);
       if (!complaint.empty()) in.fail(one, fmt::format("config {}: {}", in_quotes(name), complaint));
       config.emplace_back(name, text);
     };
     if (name.empty() || name.find_first_of(std::string_view("=\n\0", 3)) != std::string::npos) {
-      in.fail(value, fmt::format("config {} is no name", in_quotes(name)));
+      in.fail(value, fmt::format("config {} is not a valid name", in_quotes(name)));
     } else if (value.table() != nullptr) {
       TableReader inner(*value.table(), in.name(), value.line, in.problems());
       read_config(inner, name, check, config);
@@ -53,11 +53,11 @@ if old in text:
 elif text and new and new in text:
     print(f"{name} already contains {new!r}")
 else:
-    words = f"{name} does not contain {old!r}: the recipe's edit does not fit this version"
+    words = f"{name} does not contain {old!r}: the recipe's edit does not match this version"
     sys.exit(words) if missing == "error" else print("warning:", words)
 )python";
 
-// Braces of a text that is no template.
+// Braces of a text that is not a template.
 std::string without_placeholders(std::string_view text) {
   std::string doubled;
   for (const char c : text) doubled.append(c == '{' || c == '}' ? 2 : 1, c);
@@ -86,7 +86,7 @@ std::string check_absolute_path(const std::string& text) {
   return "";
 }
 
-// Holes in a sandbox: each with a reason.
+// Paths opened in the sandbox: each needs a reason.
 void read_open(TableReader& in, std::vector<OpenPath>& open) {
   in.each("open", [&](TableReader& one) {
     OpenPath& path = open.emplace_back();
@@ -123,7 +123,7 @@ void read_build(TableReader& in, const TextCheck& expandable, Rules& rules) {
     one.texts("command", prepare.command, expandable);
     one.text("why", prepare.why);
     one.flag("network", prepare.network);
-    if (prepare.network && prepare.why.empty()) one.problems().add(one.line(), one.name() + ": say why");
+    if (prepare.network && prepare.why.empty()) one.problems().add(one.line(), one.name() + " needs a why");
     if (prepare.command.empty()) one.problems().add(one.line(), one.name() + " has no command");
   });
   in.flag("network", rules.network);
@@ -200,7 +200,7 @@ void read_archs(TableReader& in, ArchRules& archs) {
   }
   in.text("separator", archs.separator, [](const std::string& text) {
     const bool good = text == ";" || text == "," || text == " " || text == "|";
-    return good ? std::string() : fmt::format("{} is none of \";\", \",\", \" \", \"|\"", in_quotes(text));
+    return good ? std::string() : fmt::format("{} is not one of \";\", \",\", \" \", \"|\"", in_quotes(text));
   });
   in.text("default", archs.fallback, check_architectures);
   in.texts("legal", archs.legal, check_architectures);
@@ -236,9 +236,9 @@ void read_need(TableReader& in, Dependency& need) {
   in.text("published-version", need.published_version, check_relative_path);
   in.flag("optional", need.optional);
   in.flag("companion", need.companion);
-  if (need.optional && need.why.empty()) in.problems().add(in.line(), in.name() + " is optional: say why");
+  if (need.optional && need.why.empty()) in.problems().add(in.line(), in.name() + " is optional and needs a why");
   if (need.recipe.empty() == need.requirement.empty()) {
-    in.problems().add(in.line(), in.name() + " names either a recipe or a requirement");
+    in.problems().add(in.line(), in.name() + " must name either a recipe or a requirement");
   }
 }
 
@@ -273,10 +273,10 @@ void read_test(TableReader& in, Test& test) {
   in.flag("gpu", test.gpu);
   in.flag("network", test.network);
   in.text("network-why", test.network_why);
-  if (test.network && test.network_why.empty()) in.problems().add(in.line(), in.name() + ": say network-why");
+  if (test.network && test.network_why.empty()) in.problems().add(in.line(), in.name() + " needs a network-why");
   read_open(in, test.open);
   if (test.imports.empty() && test.script.empty() && test.command.empty()) {
-    in.problems().add(in.line(), in.name() + " has nothing to run: give imports, a script or a command");
+    in.problems().add(in.line(), in.name() + " has nothing to run: add imports, a script or a command");
   }
 }
 

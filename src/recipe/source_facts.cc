@@ -1,5 +1,5 @@
-// What can be seen of a source without running it: PKG-INFO, pyproject.toml, setup.py and CMakeLists.txt as texts, and
-// the names of its files. Each text is read to a limit, and none is believed further than its words go.
+// Facts about a source without running it: from the text of PKG-INFO, pyproject.toml, setup.py and CMakeLists.txt, and
+// from file names. Each file is read up to a limit, and none is trusted.
 
 #include <re2/re2.h>
 

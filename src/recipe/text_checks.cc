@@ -24,7 +24,7 @@ bool is_identifier(std::string_view text) {
 }  // namespace
 
 std::string check_project_name(const std::string& text) {
-  return pep::is_valid_name(text) ? "" : fmt::format("{} is no project name", in_quotes(text));
+  return pep::is_valid_name(text) ? "" : fmt::format("{} is not a valid project name", in_quotes(text));
 }
 
 std::string check_specifiers(const std::string& text) {
@@ -41,14 +41,14 @@ std::string check_requirement(const std::string& text) {
 }
 
 std::string check_variable(const std::string& text) {
-  return is_identifier(text) ? "" : fmt::format("{} is no name of a variable", in_quotes(text));
+  return is_identifier(text) ? "" : fmt::format("{} is not a valid variable name", in_quotes(text));
 }
 
 std::string check_word(const std::string& text) {
   const auto fits = [](char c) { return is_letter(c) || is_digit(c) || c == '-' || c == '.'; };
   const bool good = !text.empty() && text.size() <= 64 && (is_letter(text[0]) || is_digit(text[0])) &&
                     std::all_of(text.begin(), text.end(), fits);
-  return good ? "" : fmt::format("{} is no name (letters, digits, \"-\", \"_\", \".\")", in_quotes(text));
+  return good ? "" : fmt::format("{} is not a valid name (letters, digits, \"-\", \"_\", \".\")", in_quotes(text));
 }
 
 std::string check_library(const std::string& text) {
@@ -60,23 +60,23 @@ std::string check_library(const std::string& text) {
 std::string check_module(const std::string& text) {
   const auto parts = split(text, '.');
   const bool good = std::all_of(parts.begin(), parts.end(), is_identifier);
-  return good ? "" : fmt::format("{} is no name of a module", in_quotes(text));
+  return good ? "" : fmt::format("{} is not a valid module name", in_quotes(text));
 }
 
 std::string check_relative_path(const std::string& text) {
-  if (text.empty()) return "an empty path";
+  if (text.empty()) return "a path cannot be empty";
   if (text[0] == '/' || text[0] == '~') return fmt::format("{} must be a relative path", in_quotes(text));
   for (const std::string_view part : split(text, '/')) {
-    if (part == "..") return fmt::format("{} leads out of its folder", in_quotes(text));
+    if (part == "..") return fmt::format("{} points outside its folder", in_quotes(text));
   }
   return "";
 }
 
 std::string check_glob(const std::string& text) {
-  if (text.empty()) return "an empty pattern";
+  if (text.empty()) return "a pattern cannot be empty";
   const std::size_t open = text.rfind('[');
   if (open != std::string::npos && text.find(']', open + 1) == std::string::npos) {
-    return fmt::format("{}: a [ without its ]", in_quotes(text));
+    return fmt::format("{}: unclosed [", in_quotes(text));
   }
   return "";
 }
@@ -91,10 +91,10 @@ std::string check_architectures(const std::string& text) {
 }
 
 std::string check_git(const std::string& text) {
-  if (text.empty()) return "an empty text";
+  if (text.empty()) return "a string cannot be empty";
   // "-u…" would be an option, "ext::sh -c …" a program.
   if (text[0] == '-' || text.find("::") != std::string::npos || text.find_first_of(" \t\n\r") != std::string::npos) {
-    return fmt::format("{} is nothing to hand to git", in_quotes(text));
+    return fmt::format("{} is not a valid git argument", in_quotes(text));
   }
   return "";
 }

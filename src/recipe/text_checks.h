@@ -6,7 +6,7 @@
 
 #include "document/table_reader.h"
 
-// What the texts of a recipe must be. Each check returns what is wrong, or "".
+// Checks for strings in a recipe. Each returns the problem, or "".
 
 namespace wheelsmith::recipe {
 

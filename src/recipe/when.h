@@ -7,9 +7,9 @@
 #include "recipe/recipe.h"
 #include "recipe/table_reader.h"
 
-// [[when]]: rules that hold only under conditions (this ref, that torch, these architectures). A package's history
-// is full of them: an option that was renamed in 1.3, a compiler whose warning became an error, an architecture that a
-// library does not know. As data they can be read, shown and tested; as code they would be `if name == "torch"`.
+// [[when]]: rules that hold only under conditions (this ref, that torch, these architectures). A package's history has
+// many: an option renamed in 1.3, a compiler warning that became an error, an architecture that a library does not
+// support. As data they can be read, shown and tested; as code they would be `if name == "torch"`.
 
 namespace wheelsmith::recipe {
 

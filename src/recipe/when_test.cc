@@ -223,10 +223,10 @@ TEST(When, MistakesAreToldWithTheirLine) {
       {"[[fetch]]\nname = \"c\"\ngit = \"https://x\"\n", "needs a ref"},
       {"[[fetch]]\nname = \"c\"\ngit = \"https://x\"\nref-file = \"f\"\nref-pattern = \"(\"\n", "ref-pattern"},
       {"[[refuse]]\narchs = [\"gfx9*\"]\n", "needs a why"},
-      {"[[needs]]\nrecipe = \"y\"\noptional = true\n", "is optional: say why"},
-      {"[[checklist]]\nid = \"x\"\n", "asks for nothing"},
-      {"[build.not-from-pip]\ncmake = \"\"\n", "say why"},
-      {"[build.files]\n\"../x\" = \"\"\n", "leads out of its folder"},
+      {"[[needs]]\nrecipe = \"y\"\noptional = true\n", "is optional and needs a why"},
+      {"[[checklist]]\nid = \"x\"\n", "has no requirement"},
+      {"[build.not-from-pip]\ncmake = \"\"\n", "the reason is missing"},
+      {"[build.files]\n\"../x\" = \"\"\n", "points outside its folder"},
       {"[[platform]]\nmatch = \"win_*\"\nrules = [{ id = \"a\" }]\n", "needs what"},
   };
   for (const auto& [text, wanted] : cases) EXPECT_NE(problems(text).find(wanted), std::string::npos) << problems(text);

@@ -88,10 +88,10 @@ Listing parse_listing(std::string_view text) {
 }
 
 store::StepRecord parse_record(std::string_view text, std::string_view key) {
-  if (text.size() > k_largest_record) throw Error("the record is larger than any step's");
+  if (text.size() > k_largest_record) throw Error("the record is too large");
   store::StepRecord record = store::StepRecord::from_value(document::parse_json(text, "step"));
-  if (record.key != key || record.manifest.key() != key) throw Error("the record is of another key");
-  if (!is_digest(record.wheel_sha256)) throw Error("the record names no wheel");
+  if (record.key != key || record.manifest.key() != key) throw Error("the record belongs to another key");
+  if (!is_digest(record.wheel_sha256)) throw Error("the record does not name a wheel");
   return record;
 }
 
@@ -99,7 +99,7 @@ void check_wheel(Bytes wheel, const store::StepRecord& record) {
   const attest::CarriedFiles files = attest::read_carried_files(wheel);
   if (files.provenance["key"].text_or() != record.key) throw Error("the wheel was built for another key");
   if (document::canonical_json(files.provenance) != document::canonical_json(record.provenance))
-    throw Error("the record's provenance is not that of the wheel");
+    throw Error("the provenance in the record differs from that in the wheel");
 }
 
 }  // namespace wheelsmith::remote

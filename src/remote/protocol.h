@@ -9,14 +9,14 @@
 #include "document/value.h"
 #include "store/store.h"
 
-// How stores talk to each other over HTTP. A remote store has the paths of a store's folder, so a web server that
-// serves such a folder is a remote store that can be read:
+// The protocol between stores over HTTP. A remote store has the paths of a store's folder, so any web server
+// that serves such a folder is a read-only remote store:
 //
-//   GET  steps.json           the list of finished steps; only of `wheelsmith serve`
+//   GET  steps.json           the list of finished steps; only from `wheelsmith serve`
 //   GET  steps/KEY.json       the record of a step
 //   GET  blobs/SHA256         a wheel
-//   PUT  blobs/SHA256         with "Authorization: Bearer TOKEN"; refused when the bytes have another hash
-//   PUT  steps/KEY.json       likewise; refused when its wheel is not there or its key is not that of its manifest
+//   PUT  blobs/SHA256         with "Authorization: Bearer TOKEN"; refused if the hash differs
+//   PUT  steps/KEY.json       likewise; refused if its wheel is missing or its key does not match its manifest
 
 namespace wheelsmith::remote {
 
@@ -30,10 +30,10 @@ struct StorePath {
   enum class Kind : std::uint8_t { listing, step, blob } kind = Kind::listing;
   std::string name;  // the key or the SHA-256
 };
-// Nothing for any other path.
+// Empty for any other path.
 std::optional<StorePath> parse_store_path(std::string_view path);
 
-// One line of the list.
+// One entry of the list.
 struct ListedStep {
   std::string key, package, version, wheel_name;
   std::uint64_t bytes = 0;
@@ -45,13 +45,13 @@ struct Listing {
   std::vector<ListedStep> steps;
 };
 std::string to_text(const Listing& listing);
-Listing parse_listing(std::string_view text);  // throws Error; entries that are not steps are left out
+Listing parse_listing(std::string_view text);  // throws Error; invalid entries are skipped
 
-// The record of a key as it came from elsewhere. Throws Error when it is not one, or not of that key: a key is the hash
-// of the manifest in the record.
+// A record from another store. Throws Error if it is invalid or does not belong to the key, which is the hash of the
+// manifest in the record.
 store::StepRecord parse_record(std::string_view text, std::string_view key);
-// Whether a wheel is the one that the record is about: built by wheelsmith, with the record's key and provenance in it.
-// Throws Error where it is not. Its hash has been verified.
+// Throws Error unless the wheel belongs to the record: built by wheelsmith, with the record's key and provenance in it.
+// Its hash has been verified before.
 void check_wheel(Bytes wheel, const store::StepRecord& record);
 
 bool is_digest(std::string_view text);  // 64 hex digits in lower case

@@ -16,7 +16,7 @@ namespace wheelsmith::remote {
 
 namespace {
 
-// A remote store saves time; one that does not answer must not cost much of it.
+// A remote store is there to save time, so one that does not respond must not cost much.
 constexpr int k_most_retries = 2;
 
 constexpr const char* k_token_name = "WHEELSMITH_STORE_TOKEN";
@@ -33,8 +33,8 @@ std::string refusal_text(const std::string& name, int status) {
     case 411:
     case 413: return fmt::format("{} does not take a file of this size (--max-upload of its server)", name);
     case 409:
-    case 422: return fmt::format("{} refuses it: the bytes or the record are not what their name says", name);
-    default: return fmt::format("{} answers with HTTP {}", name, status);
+    case 422: return fmt::format("{} rejected it: the content does not match its name", name);
+    default: return fmt::format("{} responded with HTTP {}", name, status);
   }
 }
 
@@ -60,11 +60,11 @@ const Listing& RemoteStore::list() {
 }
 
 std::optional<store::StepRecord> RemoteStore::find(const std::string& key) {
-  // One request for the list instead of one for each step that it does not have.
+  // One request for the list instead of one per missing step.
   if (!m_listing && !m_has_no_list) {
     try {
       list();
-    } catch (const Error&) {  // a plain web server is asked for each step
+    } catch (const Error&) {  // a plain web server gets one request per step
       if (!m_has_no_list) throw;
     }
   }
@@ -87,15 +87,15 @@ void RemoteStore::pull(const store::StepRecord& record, store::Store& into) {
   } else {
     sys::make_folders(folder);
     wheel = folder / "wheel";
-    // One byte more than promised is too much.
+    // The record gives the exact size.
     fetch::download_file(at(blob_path(sha256)), wheel, sha256, m_options,
                          std::max<std::uint64_t>(record.wheel_size, 1));
   }
   try {
     const Blob mapped = sys::map_file(wheel);
-    if (mapped.bytes.size() != record.wheel_size) throw Error("the wheel has another size than its record says");
+    if (mapped.bytes.size() != record.wheel_size) throw Error("the size of the wheel differs from its record");
     check_wheel(mapped.bytes, record);
-  } catch (const Error& error) {  // passed on; nothing of it stays
+  } catch (const Error& error) {  // rethrown; nothing is kept
     sys::remove_tree(folder);
     throw Error(fmt::format("{} has a wrong record of {}: {}", m_name, printable(record.wheel_name), error.what()));
   }
@@ -117,7 +117,7 @@ bool RemoteStore::push(const store::StepRecord& record, const store::Store& from
   if (find(record.key)) return false;
   const auto wheel = from.blob(record.wheel_sha256);
   if (!wheel || !from.has_sha256(*wheel, record.wheel_sha256))
-    throw Error(fmt::format("the wheel of {} is not in this store, or damaged", printable(record.wheel_name)));
+    throw Error(fmt::format("the wheel of {} is missing from this store or damaged", printable(record.wheel_name)));
   if (fetch::head(at(blob_path(record.wheel_sha256)), m_options) != 200) put(blob_path(record.wheel_sha256), *wheel);
   const sys::TempDir folder;
   const std::filesystem::path file = folder.path() / "step.json";
@@ -142,7 +142,7 @@ std::optional<RemoteStores::Found> RemoteStores::find(const std::string& key) {
         m_found.insert_or_assign(key, std::pair(i, *record));
         return Found{entry.store->name(), std::move(*record)};
       }
-    } catch (const Error& error) {  // told once; the others are asked, and what none has is built
+    } catch (const Error& error) {  // reported once; the other stores are used, or the step is built
       entry.failed = true;
       m_on_note(fmt::format("the remote store {} is not used: {}", entry.store->name(), error.what()));
     }
@@ -156,7 +156,7 @@ std::string RemoteStores::pull(const std::string& key, store::Store& into) {
   try {
     m_stores[found->second.first].store->pull(found->second.second, into);
     return "";
-  } catch (const Error& error) {  // one step is built instead
+  } catch (const Error& error) {  // the step is built instead
     return error.what();
   }
 }
@@ -173,7 +173,7 @@ std::string read_token(const std::filesystem::path& file) {
                             printable(sys::shell_quoted(file.string()))));
   const std::string text = sys::read_file(file, 1 << 16);
   const std::string token(trim(std::string_view(text).substr(0, text.find('\n'))));
-  if (token.empty()) throw Error(fmt::format("{} holds no token", printable(file.string())));
+  if (token.empty()) throw Error(fmt::format("{} contains no token", printable(file.string())));
   return token;
 }
 

@@ -10,26 +10,26 @@
 #include "fetch/fetch.h"
 #include "remote/protocol.h"
 
-// Stores elsewhere, as this machine uses them. What comes from one is verified before it is believed: the record by its
-// key, the wheel by its hash and by what it carries.
+// Remote stores as this machine uses them. Everything from one is verified before use: the record by its key, the wheel
+// by its hash and by the provenance it carries.
 
 namespace wheelsmith::remote {
 
-// One remote store, by HTTP(S).
+// One remote store, over HTTP(S).
 class RemoteStore {
  public:
-  // `token` "": nothing is written.
+  // `token` "": read-only.
   RemoteStore(std::string url, fetch::FetchOptions options, std::string token = "");
 
   // For messages: without a password.
   [[nodiscard]] const std::string& name() const { return m_name; }
-  // What it has. Throws Error, also where it is a plain web server without a list.
+  // Its finished steps. Throws Error, also for a plain web server, which has no list.
   const Listing& list();
-  // Nothing when it has no such step. Throws Error when it does not answer, or answers something else.
+  // Empty if it has no such step. Throws Error if the server does not respond, or responds with something else.
   std::optional<store::StepRecord> find(const std::string& key);
-  // Copies the step and its wheel. Throws Error; then nothing of it is kept.
+  // Copies the step and its wheel. Throws Error and then keeps nothing.
   void pull(const store::StepRecord& record, store::Store& into);
-  // False when it had the step already. Throws Error.
+  // False if it has the step already. Throws Error.
   bool push(const store::StepRecord& record, const store::Store& from);
 
  private:
@@ -43,8 +43,8 @@ class RemoteStore {
   bool m_has_no_list = false;
 };
 
-// The remote stores of the settings, in their order. One that fails is told of once and left out from then on: it costs
-// time, never a result.
+// The remote stores in the settings, in their order. A store that fails is reported once and then ignored: a failure
+// costs time, never a result.
 class RemoteStores {
  public:
   RemoteStores(const std::vector<std::string>& urls, const fetch::FetchOptions& options,
@@ -54,9 +54,9 @@ class RemoteStores {
     std::string url;  // for messages
     store::StepRecord record;
   };
-  // Never throws for a store's sake.
+  // Does not throw if a store fails.
   std::optional<Found> find(const std::string& key);
-  // From the store that find() named: "" or why it is not here now.
+  // Copies from the store that find() returned. Returns "" or why it failed.
   std::string pull(const std::string& key, store::Store& into);
   [[nodiscard]] bool empty() const { return m_stores.empty(); }
 
@@ -70,11 +70,11 @@ class RemoteStores {
   std::function<void(const std::string&)> m_on_note;
 };
 
-// From the environment, or from the file where one is named: its first line. "" where there is neither. Throws Error
-// for a file that others can read.
+// The first line of the file if one is given, otherwise the environment variable, or "". Throws Error for a file that
+// other users can read.
 std::string read_token(const std::filesystem::path& file);
 
-// Copies a step between two stores of this machine. False when it was there already.
+// Copies a step between two stores of this machine. False if it was there already.
 bool copy_step(const store::StepRecord& record, const store::Store& from, store::Store& into);
 
 }  // namespace wheelsmith::remote

@@ -1,5 +1,5 @@
-// What a remote store gives and takes. Only names that are hashes are ever looked for, so no path leads anywhere else.
-// A blob gets its name when its bytes have arrived and have that hash; a step is taken when its wheel is there.
+// The server side of a remote store. It opens only names that are hashes, so no path leads out of the store. A blob
+// gets its name when its bytes have arrived and match the hash; a step is accepted if its wheel is in the store.
 
 #include "remote/store_responder.h"
 
@@ -20,10 +20,10 @@ using index::plain_response;
 using index::Request;
 using index::Response;
 
-// A folder that changed within the last tick of the file system's clock may change again without its time changing.
+// A folder that changed within the last tick of the file system's clock may change again without a new time.
 constexpr std::int64_t k_listing_tick = 50'000'000;
 
-// Takes as long for a wrong token as for a right one.
+// Takes the same time for wrong and right tokens.
 bool is_same_secret(std::string_view given, std::string_view wanted) {
   const Digest a = sha256(Bytes(given)), b = sha256(Bytes(wanted));
   unsigned difference = 0;
@@ -31,7 +31,7 @@ bool is_same_secret(std::string_view given, std::string_view wanted) {
   return difference == 0;
 }
 
-// One of the uploads that may run at a time.
+// Counts an upload while it runs.
 class UploadSlot {
  public:
   explicit UploadSlot(std::shared_ptr<std::atomic<unsigned>> count) : m_count(std::move(count)) { ++*m_count; }
@@ -57,7 +57,7 @@ class BlobUpload final : public index::Upload {
 
   Response finish() override {
     const std::string found = to_hex(m_hash.finish());
-    if (found != m_sha256) return plain_response(422, "the bytes have the SHA-256 " + found);
+    if (found != m_sha256) return plain_response(422, "the uploaded bytes have the SHA-256 " + found);
     m_file.set_mode(0444);
     m_file.commit();
     return plain_response(201, "");
@@ -83,15 +83,16 @@ class StepUpload final : public index::Upload {
       record = parse_record(m_text, m_key);
       const auto blob = m_store.blob(record.wheel_sha256);
       if (!blob) return plain_response(409, "its wheel is not in this store");
-      if (!m_store.has_sha256(*blob, record.wheel_sha256)) return plain_response(409, "its wheel is damaged here");
+      if (!m_store.has_sha256(*blob, record.wheel_sha256))
+        return plain_response(409, "its wheel is damaged in this store");
       const Blob wheel = sys::map_file(*blob);
-      if (wheel.bytes.size() != record.wheel_size) return plain_response(422, "its wheel has another size");
+      if (wheel.bytes.size() != record.wheel_size) return plain_response(422, "the size of its wheel differs");
       check_wheel(wheel.bytes, record);
-    } catch (const Error& error) {  // one request becomes an answer
+    } catch (const Error& error) {  // becomes a response
       return plain_response(422, error.what());
     }
     const std::lock_guard guard(m_mutex);
-    // A key has one result: the first stays.
+    // A key has one result: the first one stays.
     if (m_store.find_step(m_key)) return plain_response(200, "");
     m_store.put_step(record);
     return plain_response(201, "");
@@ -121,7 +122,7 @@ StoreResponder::Refusal StoreResponder::refusal_of(const Request& request) const
   constexpr std::string_view scheme = "bearer ";
   const bool bears = to_lower(std::string_view(given).substr(0, scheme.size())) == scheme;
   if (!bears || !is_same_secret(trim(std::string_view(given).substr(scheme.size())), m_options.token))
-    return {401, "writing needs the token"};
+    return {401, "writing requires the token"};
   const auto target = index::parse_target(request.target);
   const auto path = target && !target->folder ? parse_store_path(target->path) : std::nullopt;
   if (!path || path->kind == StorePath::Kind::listing) return {404, ""};
@@ -138,7 +139,7 @@ std::unique_ptr<index::Upload> StoreResponder::accept(const Request& request) co
   try {
     if (path.kind == StorePath::Kind::blob) return std::make_unique<BlobUpload>(m_store, path.name, m_uploads);
     return std::make_unique<StepUpload>(m_store, path.name, m_put_mutex, m_uploads);
-  } catch (const Error& error) {  // told, and answered with a failure
+  } catch (const Error& error) {  // reported; the client gets an error
     tell(error.what());
     return nullptr;
   }
@@ -176,7 +177,8 @@ Response StoreResponder::answer_read(const Request& request, const StorePath& pa
   content.file = std::make_shared<const sys::OpenFile>(std::move(*file));
   content.last_modified = index::http_time(stat.modified);
   content.etag = is_blob ? "\"" + path.name + "\"" : index::etag_of(stat);
-  // Its name is its hash, and nobody writes to it: it may be sent from the page cache, and kept for good.
+  // A blob is named by its hash and never changes: it can be sent from the page cache, and clients may cache it
+  // forever.
   content.immutable = is_blob;
   if (is_blob) content.type = "application/octet-stream";
   return index::deliver(request, content);
@@ -200,7 +202,7 @@ Response StoreResponder::answer(const Request& request) const {
   if (!path) return plain_response(404, "");
   try {
     return answer_read(request, *path);
-  } catch (const Error& error) {  // one request becomes an answer; the disk's troubles are no stranger's business
+  } catch (const Error& error) {  // answer this request; clients do not see details of disk errors
     tell(error.what());
     return plain_response(500, "");
   }

@@ -13,13 +13,13 @@
 namespace wheelsmith::remote {
 
 struct ServeStoreOptions {
-  std::string token{};                         // "": nobody may write
+  std::string token{};                         // "": read-only
   std::uint64_t largest_upload = 16ull << 30;  // bytes
   unsigned most_uploads = 32;                  // at a time
   std::function<void(const std::string&)> on_problem{};
 };
 
-// A store as a remote one: its steps and their wheels, and nothing else of it.
+// Serves a store to other machines: its steps and their wheels, and nothing else.
 class StoreResponder final : public index::Answerer {
  public:
   StoreResponder(store::Store& store, ServeStoreOptions options);
@@ -31,7 +31,7 @@ class StoreResponder final : public index::Answerer {
   [[nodiscard]] bool is_writable() const { return !m_options.token.empty(); }
 
  private:
-  // Why a PUT is refused; status 0 where it is not.
+  // Why a PUT is refused; status 0 if it is accepted.
   struct Refusal {
     unsigned status = 0;
     std::string why;
@@ -45,9 +45,9 @@ class StoreResponder final : public index::Answerer {
   sys::OpenFolder m_folder;
   std::shared_ptr<std::atomic<unsigned>> m_uploads = std::make_shared<std::atomic<unsigned>>(0);
   mutable std::mutex m_mutex;
-  mutable std::shared_ptr<const std::string> m_listing;  // of the state of the steps folder below
+  mutable std::shared_ptr<const std::string> m_listing;  // for the state of the steps folder in m_listed
   mutable sys::FileStat m_listed;
-  mutable std::mutex m_put_mutex;  // records are put one by one
+  mutable std::mutex m_put_mutex;  // serializes the writing of records
 };
 
 }  // namespace wheelsmith::remote

@@ -38,7 +38,7 @@ bool is_any_of(const std::string& word, std::initializer_list<std::string_view> 
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-// What may stand for an argument: by its choices, else by its name in the help.
+// The completions of an argument: its choices, else derived from its name in the help.
 Completion values_of(const DescribedOption& option, const DescribedCommand& program, const CompletionNames& names) {
   const std::string argument = option.argument.empty() ? option.name : option.argument;
   Completion completion;
@@ -64,8 +64,8 @@ Completion values_of(const DescribedOption& option, const DescribedCommand& prog
   return completion;
 }
 
-// A list with commas is completed behind the last of them.
-void keep_what_fits(Completion& completion, const std::string& typed, bool list) {
+// In a comma-separated list, completes the part after the last comma.
+void keep_matches(Completion& completion, const std::string& typed, bool list) {
   const std::size_t comma = list ? typed.rfind(',') : std::string::npos;
   const std::string done = comma == std::string::npos ? "" : typed.substr(0, comma + 1);
   for (auto& [word, text] : completion.words) word = done + word;
@@ -73,11 +73,11 @@ void keep_what_fits(Completion& completion, const std::string& typed, bool list)
 }
 
 Completion finished(Completion completion, const std::string& typed, bool list) {
-  keep_what_fits(completion, typed, list);
+  keep_matches(completion, typed, list);
   return completion;
 }
 
-// bash cuts "--variant=cu" into three words.
+// bash splits "--variant=cu" into three words.
 void join_equals(std::vector<std::string>& words) {
   for (std::size_t i = 1; i < words.size(); ++i) {
     if (words[i] != "=" || !is_option(words[i - 1])) continue;

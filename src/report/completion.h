@@ -7,25 +7,25 @@
 
 #include "report/help.h"
 
-// Completion for shells. The scripts hold no knowledge of commands: they ask `wheelsmith complete` with the words of
-// the command line, so that they fit every version, and know the user's own recipes.
+// Shell completion. The scripts contain no list of commands: they call `wheelsmith complete` with the command line, so
+// they work with every version and know the user's own recipes.
 
 namespace wheelsmith::report {
 
-// Names that are not part of the commands. They are read only when one of them is completed.
+// Names that are not commands or options. They are read only when one of them is completed.
 struct CompletionNames {
-  std::function<std::vector<std::pair<std::string, std::string>>()> recipes;  // with what they are
+  std::function<std::vector<std::pair<std::string, std::string>>()> recipes;  // name and summary
   std::function<std::vector<std::string>()> findings, gpus, settings;
 };
 
 struct Completion {
-  std::vector<std::pair<std::string, std::string>> words;  // with what they are; "" for nothing to say
+  std::vector<std::pair<std::string, std::string>> words;  // word and description; "" for no description
   enum class Files { none, files, folders } files = Files::none;
 };
 
-// `words` are those behind the program's name, the last one as far as it is typed.
+// `words` are the arguments after the program name; the last one may be incomplete.
 Completion complete(const DescribedCommand& program, std::vector<std::string> words, const CompletionNames& names);
-// What `wheelsmith complete` prints: a line "WORD<tab>DESCRIPTION" for each, then ":files", ":folders" or ":none".
+// The output of `wheelsmith complete`: a line "WORD<tab>DESCRIPTION" for each, then ":files", ":folders" or ":none".
 std::string completion_lines(const Completion& completion);
 
 std::string bash_completion();

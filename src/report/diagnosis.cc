@@ -60,16 +60,18 @@ std::string cause_text(const Cause& cause, const Style& style, std::size_t inden
   for (const std::string& fix : cause.fixes) {
     text += blanks + style.green("fix: ") + style.wrap(printable(fix), indent + 5) + "\n";
   }
-  // Where others met it: the first few, all with --all. What is no thread or page of others is for us to know.
-  std::vector<std::string> met;
+  // Public reports of this failure: the first few, all with --all. Sources that are not public threads or pages are not
+  // shown.
+  std::vector<std::string> reports;
   for (const std::string& source : cause.sources) {
     const bool elsewhere =
         source.find('#') != source.npos || source.find("PR ") != source.npos || source.starts_with("http");
-    if (style.details || (elsewhere && met.size() < k_most_sources)) met.push_back(source);
+    if (style.details || (elsewhere && reports.size() < k_most_sources)) reports.push_back(source);
   }
-  if (!met.empty()) text += blanks + style.dim("met in: ") + style.wrap(printable(join(met, ", ")), indent + 8) + "\n";
+  if (!reports.empty())
+    text += blanks + style.dim("seen in: ") + style.wrap(printable(join(reports, ", ")), indent + 9) + "\n";
   if (style.details && !cause.check.empty())
-    text += blanks + style.dim("seen beforehand by: ") + "wheelsmith doctor, check " + printable(cause.check) + "\n";
+    text += blanks + style.dim("predicted by: ") + "wheelsmith doctor, check " + printable(cause.check) + "\n";
   return text;
 }
 
@@ -77,7 +79,7 @@ std::string to_text(const DiagnosedLog& item, const Style& style) {
   const std::string name = style.bold(printable(item.path)) + ": ";
   if (!item.error.empty()) return name + style.red("not read") + ": " + printable(item.error) + "\n";
   const diagnose::Diagnosis& diagnosis = item.diagnosis;
-  const std::string stopped = item.complete ? "" : ", of which the end was not waited for";
+  const std::string stopped = item.complete ? "" : ", interrupted before the end";
   if (!diagnosis.failed)
     return name + style.green("no failure found") +
            style.dim(fmt::format(" in {}{}", counted(diagnosis.lines, "line"), stopped)) + "\n";
@@ -87,7 +89,7 @@ std::string to_text(const DiagnosedLog& item, const Style& style) {
   if (diagnosis.further.empty()) return text;
   if (!style.details)
     return text + "  " +
-           style.dim(fmt::format("{} further finding{}, shown by --all", diagnosis.further.size(),
+           style.dim(fmt::format("{} further finding{}; use --all to show", diagnosis.further.size(),
                                  diagnosis.further.size() == 1 ? "" : "s")) +
            "\n";
   text += "  " + style.dim("further findings:") + "\n";

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/text.h"
+#include "report/json_document.h"
 #include "report/style.h"
 
 namespace wheelsmith::report {
@@ -12,13 +14,49 @@ namespace wheelsmith::report {
 namespace {
 
 constexpr unsigned k_narrowest = 40, k_widest = 120;
-constexpr std::size_t k_name_column = 28;  // names that are longer have their text below
-// With no more than this, the short help is the complete one.
+constexpr std::size_t k_name_column = 28;  // longer names have their text on the next line
+// A command with at most this many options has no separate short help.
 constexpr std::size_t k_few_options = 12;
+
+document::Table option_table(const DescribedOption& option) {
+  document::Table table;
+  table["name"] = option.name;
+  table["short"] = option.shorter;
+  table["argument"] = option.argument;
+  table["text"] = option.text;
+  table["group"] = option.group;
+  table["default"] = option.fallback;
+  table["choices"] = text_array(option.choices);
+  table["required"] = option.required;
+  table["repeatable"] = option.repeatable;
+  return table;
+}
+
+document::Array option_array(const std::vector<DescribedOption>& options) {
+  document::Array array;
+  for (const std::string& group : option_groups(options)) {
+    for (const DescribedOption& option : options) {
+      if (option.group == group) array.push_back(option_table(option));
+    }
+  }
+  return array;
+}
+
+void append_commands(const DescribedCommand& command, document::Array& commands) {
+  document::Table table;
+  table["path"] = command.path;
+  table["summary"] = command.summary;
+  table["group"] = command.group;
+  table["details"] = command.details;
+  table["arguments"] = option_array(command.arguments);
+  table["options"] = option_array(command.options);
+  commands.push_back(std::move(table));
+  for (const DescribedCommand& one : command.commands) append_commands(one, commands);
+}
 
 bool is_indented(std::string_view line) { return line.starts_with(' '); }
 
-// Paragraphs are wrapped anew; lines that are indented (examples, tables) stay as they are.
+// Rewraps paragraphs; keeps indented lines (examples, tables).
 std::string wrapped_paragraphs(const std::string& text, unsigned width) {
   std::string result, paragraph;
   const auto end_paragraph = [&] {
@@ -42,19 +80,6 @@ std::string left_column(const DescribedOption& option) {
   std::string left = option.name;
   if (option.name.starts_with('-')) left = (option.shorter.empty() ? "    " : option.shorter + ", ") + option.name;
   return option.argument.empty() ? left : left + " " + option.argument;
-}
-
-std::string right_column(const DescribedOption& option, HelpLength length) {
-  std::string right = option.text;
-  const std::string choices = join(option.choices, ", ");
-  if (!choices.empty() && right.find(choices) == std::string::npos) {
-    const std::size_t clause = std::min(right.find("; "), right.size());
-    right.insert(clause, ": " + choices);
-  }
-  if (length == HelpLength::brief) return right.substr(0, right.find("; "));
-  if (option.repeatable && !option.argument.empty() && option.name.starts_with('-')) right += "; repeatable";
-  if (!option.fallback.empty()) right += fmt::format(" [default: {}]", option.fallback);
-  return right;
 }
 
 std::string row(const std::string& left, const std::string& right, std::size_t column, unsigned width) {
@@ -81,26 +106,13 @@ std::string usage(const DescribedCommand& command, unsigned width) {
   return "Usage: " + wrapped(text, width - 7, 7) + "\n";
 }
 
-std::vector<std::string> groups_of(const std::vector<DescribedOption>& options) {
-  // The order in which somebody decides; what has no group of these comes first.
-  const std::vector<std::string> order = {"Source", "Target", "Toolchain", "Resources", "Output", "Advanced", "Help"};
-  std::vector<std::string> groups;
-  for (const DescribedOption& option : options) {
-    if (std::ranges::find(order, option.group) == order.end() &&
-        std::ranges::find(groups, option.group) == groups.end())
-      groups.push_back(option.group);
-  }
-  groups.insert(groups.end(), order.begin(), order.end());
-  return groups;
-}
-
 std::string option_rows(const DescribedCommand& command, bool all, HelpLength length, unsigned width) {
   std::string text;
-  for (const std::string& group : groups_of(command.options)) {
+  for (const std::string& group : option_groups(command.options)) {
     std::string rows;
     for (const DescribedOption& option : command.options) {
       if (option.group == group && (all || option.common))
-        rows += row(left_column(option), right_column(option, length), k_name_column, width);
+        rows += row(left_column(option), option_text(option, length), k_name_column, width);
     }
     if (!rows.empty()) text += fmt::format("\n{}:\n{}", group, rows);
   }
@@ -131,6 +143,34 @@ std::string examples_of(const std::string& details) {
 
 }  // namespace
 
+std::vector<std::string> option_groups(const std::vector<DescribedOption>& options) {
+  // The order in which a user decides; other groups come first.
+  const std::vector<std::string> order = {"Source", "Target", "Toolchain", "Resources", "Output", "Advanced", "Help"};
+  std::vector<std::string> groups;
+  for (const DescribedOption& option : options) {
+    if (std::ranges::find(order, option.group) == order.end() &&
+        std::ranges::find(groups, option.group) == groups.end())
+      groups.push_back(option.group);
+  }
+  std::ranges::copy_if(order, std::back_inserter(groups), [&](const std::string& group) {
+    return std::ranges::find(options, group, &DescribedOption::group) != options.end();
+  });
+  return groups;
+}
+
+std::string option_text(const DescribedOption& option, HelpLength length) {
+  std::string right = option.text;
+  const std::string choices = join(option.choices, ", ");
+  if (!choices.empty() && right.find(choices) == std::string::npos) {
+    const std::size_t clause = std::min(right.find("; "), right.size());
+    right.insert(clause, ": " + choices);
+  }
+  if (length == HelpLength::brief) return right.substr(0, right.find("; "));
+  if (option.repeatable && !option.argument.empty() && option.name.starts_with('-')) right += "; repeatable";
+  if (!option.fallback.empty()) right += fmt::format(" [default: {}]", option.fallback);
+  return right;
+}
+
 std::string wrapped(std::string_view text, unsigned width, unsigned indent) {
   std::string result;
   std::size_t column = 0;
@@ -155,7 +195,7 @@ std::string help_text(const DescribedCommand& command, HelpLength length, unsign
   if (!command.arguments.empty()) {
     text += "\nArguments:\n";
     for (const DescribedOption& one : command.arguments)
-      text += row(one.name, right_column(one, length), k_name_column, width);
+      text += row(one.name, option_text(one, length), k_name_column, width);
   }
   text += option_rows(command, all, length, width);
   const std::string& details = command.details;
@@ -164,6 +204,14 @@ std::string help_text(const DescribedCommand& command, HelpLength length, unsign
   if (!all || (length == HelpLength::brief && shown != details))
     text += fmt::format("\n`{} --help` shows all options and details.\n", command.path);
   return text;
+}
+
+std::string help_json(const DescribedCommand& command) {
+  document::Table document = new_document();
+  document::Array commands;
+  append_commands(command, commands);
+  document["commands"] = std::move(commands);
+  return document_text(document);
 }
 
 }  // namespace wheelsmith::report

@@ -13,7 +13,7 @@ namespace {
 using document::Array;
 using document::Table;
 
-// Only the first few without --all: a folder of thousands of broken files has as many findings.
+// Shows only the first few without --all: a folder may have thousands of broken files.
 std::string index_findings(const std::vector<Finding>& findings, const Style& style) {
   constexpr std::size_t k_most = 20;
   std::string text;
@@ -21,9 +21,9 @@ std::string index_findings(const std::vector<Finding>& findings, const Style& st
   for (const Finding& finding : findings) {
     if (finding.severity == Severity::note && !style.details) continue;
     if (++shown > k_most && !style.details) continue;
-    const std::string word = finding.severity == Severity::error ? style.red("error") : style.yellow("warning");
-    text += fmt::format("{} {}: {}\n  {}; {}\n", finding.severity == Severity::note ? "note" : word, finding.subject,
-                        finding.what, finding.why, finding.fix);
+    const std::string severity = finding.severity == Severity::error ? style.red("error") : style.yellow("warning");
+    text += fmt::format("{} {}: {}\n  {}; {}\n", finding.severity == Severity::note ? "note" : severity,
+                        finding.subject, finding.what, finding.why, finding.fix);
   }
   if (shown > k_most && !style.details) text += fmt::format("… {} more; --all shows them\n", shown - k_most);
   return text;
@@ -37,7 +37,7 @@ std::string published_text(const index::Published& published, const Style& style
   text += fmt::format("{} of {}: {} hashed ({}), {} of {} pages written, {} removed\n", counted(main.files, "file"),
                       counted(main.projects, "project"), published.hashed, human_bytes(published.hashed_bytes),
                       published.written, published.pages, published.removed);
-  if (published.placed != 0) text += fmt::format("  {} put into the layout\n", counted(published.placed, "file"));
+  if (published.placed != 0) text += fmt::format("  {} copied into the layout\n", counted(published.placed, "file"));
   for (const index::Published::IndexSummary& place : published.indexes) {
     if (place.place.empty()) continue;
     text += fmt::format("  {}: {} of {}\n", printable(place.place), counted(place.files, "file"),
@@ -73,12 +73,12 @@ std::string published_json(const index::Published& published) {
 
 std::string served_text(const ServedFolder& served) {
   if (served.store)
-    return fmt::format("serving the store {} at {} ({}); Ctrl+C ends it\n  wheelsmith build --store {} PACKAGE\n",
+    return fmt::format("serving the store {} at {} ({}); press Ctrl+C to stop\n  wheelsmith build --store {} PACKAGE\n",
                        printable(served.folder), served.url, served.writable ? "writable with the token" : "read-only",
                        served.url);
-  return fmt::format("serving {} at {} ({}); Ctrl+C ends it\n  pip install --index-url {} PROJECT\n",
+  return fmt::format("serving {} at {} ({}); press Ctrl+C to stop\n  pip install --index-url {} PROJECT\n",
                      printable(served.folder), served.url,
-                     served.live ? "pages made in memory" : "pages as `wheelsmith index` wrote them", served.url);
+                     served.live ? "pages generated in memory" : "pages written by `wheelsmith index`", served.url);
 }
 
 std::string served_json(const ServedFolder& served) {

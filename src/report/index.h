@@ -15,8 +15,8 @@ std::string published_json(const index::Published& published);
 
 struct ServedFolder {
   std::string folder, url;
-  bool live = false;   // pages made in memory
-  bool store = false;  // a store for other machines instead
+  bool live = false;   // pages generated in memory
+  bool store = false;  // a store for other machines, not an index
   bool writable = false;
 };
 std::string served_text(const ServedFolder& served);

@@ -7,13 +7,13 @@
 
 #include "document/value.h"
 
-// Parts that the documents and texts of all commands have in common.
+// Helpers shared by the JSON documents and texts of all commands.
 
 namespace wheelsmith::report {
 
-// {"schema": 1}: every document of docs/json.md begins so.
+// {"schema": 1}, the start of every document in docs/json.md.
 document::Table new_document();
-// As it is printed: two spaces of indent, and a line end.
+// The printed form: indented by two spaces, with a newline at the end.
 std::string document_text(const document::Table& document);
 document::Array text_array(const std::vector<std::string>& texts);
 

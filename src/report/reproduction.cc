@@ -41,13 +41,13 @@ std::string difference_lines(const wheel::WheelComparison& comparison, const Sty
   std::size_t shown = 0;
   for (const wheel::MemberDifference& member : comparison.members) {
     if (!style.details && ++shown > k_most_shown) {
-      text += fmt::format("  {} more members differ (--all shows them)\n", comparison.members.size() - k_most_shown);
+      text += fmt::format("  {} more members differ (use --all to show)\n", comparison.members.size() - k_most_shown);
       break;
     }
     text += fmt::format("  {} {}\n",
                         member.kind == Kind::differs      ? style.yellow("differs")
                         : member.kind == Kind::only_first ? style.red("only in the wheel")
-                                                          : style.red("only in the rebuilt one"),
+                                                          : style.red("only in the rebuilt wheel"),
                         printable(member.name));
     for (const std::string& reason : member.reasons) text += fmt::format("    {}\n", printable(reason));
   }
@@ -65,17 +65,17 @@ std::string reproduction_text(const run::Reproduction& item, const Style& style)
   text += fmt::format("  SHA-256 {}\n", item.sha256);
   if (item.comparison) {
     if (item.same())
-      text += "  the rebuilt wheel has the same bytes\n";
+      text += "  the rebuilt wheel is identical\n";
     else
       text += fmt::format("  rebuilt {}\n", item.rebuilt_sha256);
     text += difference_lines(*item.comparison, style);
     if (!item.same() && item.comparison->same_payload())
-      text += "  everything that is installed is the same; only what describes the build differs\n";
+      text += "  all installed files are identical; only build metadata differs\n";
   }
   std::size_t shown = 0;
   for (const run::EnvironmentDifference& one : item.environment) {
     if (!style.details && ++shown > k_most_differences) {
-      text += fmt::format("  {} {} more differences (--all shows them)\n", style.dim("environment:"),
+      text += fmt::format("  {} {} more differences (use --all to show)\n", style.dim("environment:"),
                           item.environment.size() - k_most_differences);
       break;
     }

@@ -9,7 +9,7 @@
 namespace wheelsmith::report {
 
 std::string reproduction_text(const run::Reproduction& item, const Style& style);
-// `errors` are those of wheels that could not be rebuilt: path, sentence.
+// `errors` lists the wheels that could not be rebuilt: path and message.
 std::string reproductions_json(const std::vector<run::Reproduction>& items,
                                const std::vector<std::pair<std::string, std::string>>& errors);
 

@@ -113,7 +113,7 @@ std::size_t FetchedRun::failed() const {
 std::string fetched_run_text(const FetchedRun& run) {
   const Downloads downloads = downloads_of(run);
   const std::size_t failed = run.failed();
-  return fmt::format("{}: {} fetched ({}), {} there already{}\n", counted(run.files.size(), "artifact"),
+  return fmt::format("{}: {} fetched ({}), {} already present{}\n", counted(run.files.size(), "artifact"),
                      downloads.files, human_bytes(downloads.bytes), run.files.size() - downloads.files - failed,
                      failed == 0 ? "" : fmt::format(", {} failed", failed));
 }
@@ -158,7 +158,7 @@ std::string packaged_text(const rocm::Packaged& packaged, const Style& style) {
   text += fmt::format("ROCm {} for {}: {}, {}\n", packaged.version, join(packaged.targets, ", "),
                       counted(packaged.packages.size(), "package"), human_bytes(size));
   if (notes > 0 && !style.details)
-    text += fmt::format("{} links and run paths were left out; --all lists them\n", notes);
+    text += fmt::format("{} links and run paths were dropped; use --all to list them\n", notes);
   return text;
 }
 

@@ -16,7 +16,7 @@ namespace wheelsmith::report {
 std::string installed_rocm_text(const env::InstalledRocm& installed);
 std::string installed_rocm_json(const env::InstalledRocm& installed);
 
-// What `fetch --dry-run` would download.
+// The files that `fetch --dry-run` would download.
 std::string chosen_run_text(const rocm::ChosenRun& run);
 std::string chosen_run_json(const rocm::ChosenRun& run);
 

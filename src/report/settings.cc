@@ -68,7 +68,7 @@ std::string risky_options_text(const std::vector<settings::Settings::RiskyOption
   std::string text;
   for (const auto& [name, held] : options) {
     std::string value = printable(document::to_json(without_passwords(held.value), -1));
-    if (value.size() > k_longest) value = to_valid_utf8(value.substr(0, k_longest)) + " and more";
+    if (value.size() > k_longest) value = to_valid_utf8(value.substr(0, k_longest)) + " …";
     const std::string line = held.origin.substr(held.origin.rfind(':') + 1);
     text += fmt::format("  {} = {}  (line {})\n", name, value, line);
   }

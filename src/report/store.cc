@@ -144,7 +144,7 @@ std::string collected_text(const Collected& collected, std::int64_t now, const S
         fmt::format("  {}{}  {}{}\n", pad_right(kind, 13), pad_left(human_bytes(bytes), 8), pad_right(age, 10), what);
   };
   for (const store::Removed& item : collected.removed) {
-    if (item.kind == store::ItemKind::object) {  // thousands, whose names say nothing
+    if (item.kind == store::ItemKind::object) {  // there are thousands, and their names are hashes
       ++objects;
       object_bytes += item.bytes;
       continue;
@@ -155,7 +155,7 @@ std::string collected_text(const Collected& collected, std::int64_t now, const S
   }
   if (objects != 0) line("object", object_bytes, "", counted(objects, "object") + " of the compile cache");
   for (const std::string& key : collected.held)
-    text += fmt::format("  {} is in use by a build and stays\n", printable(key.substr(0, 16)));
+    text += fmt::format("  kept {}: in use by a build\n", printable(key.substr(0, 16)));
   if (!collected.removed.empty())
     text = fmt::format("  {}{}  {}\n", pad_right("kind", 13), pad_left("size", 8), "last used") + text;
   return text + fmt::format("{} {}\n", human_bytes(collected.bytes), collected.dry_run ? "would be freed" : "freed");

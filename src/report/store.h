@@ -9,7 +9,7 @@
 #include "report/style.h"
 #include "store/store.h"
 
-// `store init`, `stats`, `ls`, `verify`, `gc` and `rm`.
+// `store init`, `stats`, `ls`, `verify`, `gc`, `rm`, `push` and `pull`.
 
 namespace wheelsmith::report {
 
@@ -33,7 +33,7 @@ struct VerifiedStore {
 std::string verified_store_text(const VerifiedStore& store, const Style& style);
 std::string verified_store_json(const VerifiedStore& store);
 
-// What `push` and `pull` copied.
+// The result of `store push` and `store pull`.
 struct CopiedStep {
   std::string key, wheel_name;
   std::uint64_t bytes = 0;
@@ -52,7 +52,7 @@ struct Collected {
   std::uint64_t bytes = 0;
   std::vector<store::Removed> removed;
   bool dry_run = false;
-  std::vector<std::string> held{};  // keys of steps that a build holds
+  std::vector<std::string> held{};  // keys of steps in use by a build
 };
 std::string collected_text(const Collected& collected, std::int64_t now, const Style& style);
 std::string collected_json(const Collected& collected);

@@ -10,7 +10,7 @@ namespace {
 struct Range {
   char32_t first, last;
 };
-// As wcwidth() of current C libraries, in the large: what file names may really hold.
+// The main ranges of wcwidth() in current C libraries: the characters that file names really contain.
 constexpr Range k_wide[] = {{0x1100, 0x115f},  {0x2e80, 0x303e},   {0x3041, 0xa4cf},   {0xa960, 0xa97c},
                             {0xac00, 0xd7a3},  {0xf900, 0xfaff},   {0xfe30, 0xfe6f},   {0xff00, 0xff60},
                             {0xffe0, 0xffe6},  {0x1f300, 0x1f64f}, {0x1f680, 0x1f6ff}, {0x1f900, 0x1f9ff},
@@ -29,7 +29,7 @@ struct Character {
   std::size_t columns = 1;
 };
 
-// Takes the first character off; a byte that is not UTF-8 is one by itself.
+// Removes and returns the first character; a byte that is not UTF-8 counts as one character.
 Character take_character(std::string_view& text) {
   const auto lead = static_cast<unsigned char>(text.front());
   std::size_t size = lead < 0xc0 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;

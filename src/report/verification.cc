@@ -63,7 +63,7 @@ std::string verification_text(const attest::WheelVerification& item, const Style
   for (const std::string& problem : item.statement_problems)
     text += fmt::format("  {}: {}\n", printable(item.statement.filename().string()), printable(problem));
   if (!item.statement.empty() && item.statement_problems.empty())
-    text += fmt::format("  {}: {}\n", printable(item.statement.filename().string()), "says what the wheel says");
+    text += fmt::format("  {}: {}\n", printable(item.statement.filename().string()), "agrees with the wheel");
   return text + signature_lines(item.statement_signatures, style);
 }
 

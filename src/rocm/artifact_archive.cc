@@ -33,8 +33,7 @@ class Unpacker {
     const bool is_file = entry.kind == archive::TarEntry::Kind::file;
     if (!m_has_manifest) {
       if (!is_file || entry.name != k_artifact_manifest) {
-        throw Error(
-            fmt::format("its first member is {}; it must be the file {}", printable(entry.name), k_artifact_manifest));
+        throw Error(fmt::format("its first member is {} instead of {}", printable(entry.name), k_artifact_manifest));
       }
       m_has_manifest = m_in_manifest = true;
       return;
@@ -51,7 +50,7 @@ class Unpacker {
       made.link_target = entry.target;
     } else {
       const auto other = m_members.find(entry.target);
-      if (other == m_members.end()) throw Error(fmt::format("{} is a link to nothing", printable(entry.name)));
+      if (other == m_members.end()) throw Error(fmt::format("{} is a dangling link", printable(entry.name)));
       made = other->second;
     }
     m_members[entry.name] = std::move(made);
@@ -60,7 +59,7 @@ class Unpacker {
   void take(Bytes bytes) {
     if (sys::interrupted()) throw Error("interrupted");
     if (m_in_manifest) {
-      if (m_manifest.size() + bytes.size() > k_longest_manifest) throw Error("its manifest is too long to be one");
+      if (m_manifest.size() + bytes.size() > k_longest_manifest) throw Error("its manifest is too long");
       m_manifest += bytes.text();
     } else {
       m_file->write(bytes);
@@ -88,7 +87,7 @@ class Unpacker {
         found = places.find(folder);
       }
       if (found == places.end()) {
-        throw Error(fmt::format("{} lies in no folder that {} names", printable(name), k_artifact_manifest));
+        throw Error(fmt::format("{} is not in a folder listed in {}", printable(name), k_artifact_manifest));
       }
       if (!entry.link) entry.unpacked = contents;
       by_base[found->second][folder.empty() ? name : name.substr(folder.size() + 1)] = std::move(entry);
@@ -135,7 +134,7 @@ Artifact read_artifact_archive(const fs::path& file, ArtifactName name, const fs
   if (const auto wanted = sys::read_file_if_there(file.string() + ".sha256sum", 4096)) {
     const std::string_view text = trim(*wanted);
     const std::string hash = to_lower(text.substr(0, text.find_first_of(" \t")));
-    if (hash != to_hex(sha256(packed.bytes))) throw Error("is not what its .sha256sum says; fetch it again");
+    if (hash != to_hex(sha256(packed.bytes))) throw Error("does not match its .sha256sum; fetch it again");
   }
   Unpacker unpacker(scratch, artifact.name.to_string());
   archive::read_tar(

@@ -1,11 +1,11 @@
 #include "rocm/artifacts.h"
 
-// Artifacts are what ROCm's build leaves behind: one folder (or archive) for each sub-project, slice and GPU. Inside, a
-// manifest names base folders, each in the shape of an install prefix. Laid over one another they are the SDK.
+// Artifacts are the output of ROCm's build: one folder (or archive) for each sub-project, component and GPU. Inside, a
+// manifest lists base folders, each shaped like an install prefix. Overlaid, they form the SDK.
 //
-// What is read here was written by somebody else's build: a manifest line must stay inside, links are never followed by
-// the operating system but resolved among the entries that are known, and an archive's files are written one behind the
-// other into a single file without a name of theirs, so that none of their names can reach anything.
+// The input is untrusted: manifest paths must stay inside, links are resolved among the known entries and never by the
+// operating system, and an archive's files are written consecutively into a single file, so that none of their names
+// reaches the file system.
 
 #include <fmt/format.h>
 
@@ -46,12 +46,12 @@ std::string_view without_ending(std::string_view file) {
 std::optional<fs::path> base_folder(const fs::path& artifact, const std::string& base) {
   std::error_code error;
   const fs::path root = fs::canonical(artifact, error);
-  if (error) sys::throw_sys_error(error.value(), "look at", artifact);
+  if (error) sys::throw_sys_error(error.value(), "read", artifact);
   const fs::path folder = fs::canonical(artifact / base, error);
   if (error || !fs::is_directory(folder, error)) return std::nullopt;
   const auto [at, end] = std::mismatch(root.begin(), root.end(), folder.begin(), folder.end());
   if (at != root.end())
-    throw Error(fmt::format("{}: {} leads out of the artifact", k_artifact_manifest, printable(base)));
+    throw Error(fmt::format("{}: {} points outside the artifact", k_artifact_manifest, printable(base)));
   return folder;
 }
 
@@ -113,7 +113,7 @@ std::optional<ArtifactName> parse_artifact_name(std::string_view text) {
   const std::vector<std::string_view> words = split(text, '_');
   if (words.size() != 3 || words[0].empty() || words[1].empty() || words[2].empty()) return std::nullopt;
   for (const std::string_view word : words) {
-    if (!is_word(word)) throw Error(fmt::format("{} is no name of an artifact", printable(text)));
+    if (!is_word(word)) throw Error(fmt::format("{} is not a valid artifact name", printable(text)));
   }
   return ArtifactName{std::string(words[0]), std::string(words[1]), std::string(words[2])};
 }
@@ -128,7 +128,7 @@ Artifacts read_artifacts(const fs::path& folder, const fs::path& scratch, unsign
   const std::vector<Found> found = find_artifacts(folder);
   if (found.empty()) {
     throw Error(
-        fmt::format("{}: there are no artifacts in it: folders NAME_COMPONENT_TARGET with {}, or archives of them",
+        fmt::format("{}: no artifacts found: expected folders NAME_COMPONENT_TARGET with {}, or archives of them",
                     printable(folder.string()), k_artifact_manifest));
   }
   Artifacts result;
@@ -162,10 +162,10 @@ void merge(Entries& into, const Entries& newer, std::vector<Finding>& findings,
     if (new_yields && !old_yields) continue;
     if (old_yields == new_yields && !same_contents(at->second, entry)) {
       findings.push_back({"rocm-conflict", Severity::warning, path,
-                          fmt::format("{} and {} have different files of this name; that of {} is taken",
+                          fmt::format("{} and {} have different files of this name; the one of {} is used",
                                       at->second.artifact, entry.artifact, entry.artifact),
-                          "only one of them can be in the package, and the other's users get the wrong one",
-                          "build both artifacts from one tree, or keep one of them out of the folder"});
+                          "the package can contain only one of them; code that relies on the other gets the wrong file",
+                          "build both artifacts from one tree, or remove one of them from the folder"});
     }
     at->second = entry;
   }
@@ -188,7 +188,7 @@ void settle(Entries& entries, std::vector<Finding>& findings) {
     const Entry& entry = entries.at(link);
     findings.push_back(
         {"rocm-conflict", Severity::warning, link,
-         fmt::format("it is a link to {} in {}, and a folder with {} in {}; the link is left out",
+         fmt::format("is a link to {} in {}, and a folder with {} in {}; the link is omitted",
                      printable(entry.link_target), entry.artifact, printable(below), entries.at(below).artifact),
          "a name is either a link or a folder", "build both artifacts from one tree"});
     entries.erase(link);

@@ -57,7 +57,7 @@ std::string record_of(std::string_view key, std::string_view value) {
 }
 
 std::string headers_of(const std::string& name, const DevelItem& item) {
-  if (archive::plain_name(name) != name) throw Error(printable(name) + " is no name for an archive");
+  if (archive::plain_name(name) != name) throw Error(printable(name) + " is not a valid member name");
   const bool link = !item.link_target.empty();
   const std::uint64_t size = link ? 0 : item.content.size();
   std::string records;

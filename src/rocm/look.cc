@@ -106,8 +106,8 @@ std::shared_ptr<const elf::Edited> with_run_path(const std::string& path, const 
       add(part);
     } else {
       findings.push_back({"rocm-run-path-left-out", Severity::note, path,
-                          fmt::format("its run path entry {} is left out", part.empty() ? "\"\"" : printable(part)),
-                          "it names a place of the machine that built it, where others could put libraries",
+                          fmt::format("its run path entry {} was removed", part.empty() ? "\"\"" : printable(part)),
+                          "it names a folder of the build machine, where other libraries could be loaded from",
                           "link it with run paths that begin with $ORIGIN"});
     }
   }
@@ -125,7 +125,7 @@ std::shared_ptr<const elf::Edited> with_run_path(const std::string& path, const 
     return std::make_shared<const elf::Edited>(std::move(edited));
   } catch (const Error& error) {
     findings.push_back({"rocm-run-path", Severity::warning, path,
-                        fmt::format("its run path cannot be changed: {}", error.what()),
+                        fmt::format("its run path cannot be edited: {}", error.what()),
                         "it may not find the libraries of the other packages", "link it with the run path it needs"});
     return nullptr;
   }

@@ -1,8 +1,8 @@
 #include "rocm/package.h"
 
-// Artifacts to packages: read the artifacts, find out the mode and the targets, then one package after the other: lay
-// it out, tag it by what its binaries need, write it. The layouts of runtime packages are kept (without their ELF
-// facts) until the devel package knows what it need not hold.
+// Builds packages from artifacts: read the artifacts, determine the mode and targets, then for each package: lay it
+// out, tag it by its binaries, write it. The layouts of runtime packages are kept (without their ELF facts) until the
+// devel package knows which files it can omit.
 
 #include <fmt/format.h>
 
@@ -91,7 +91,7 @@ void Packager::find_targets() {
       if (row.takes(artifact.name, target)) found.insert(target);
     }
   }
-  if (found.empty()) throw Error("there is no artifact with device code: nothing says for which GPUs the packages are");
+  if (found.empty()) throw Error("there is no artifact with device code, so the target GPUs are unknown");
   m_result.targets.assign(found.begin(), found.end());
   const auto of = [](const std::optional<std::vector<std::string>>& families) {
     return families ? targets_of_families(*families) : std::vector<std::string>();
@@ -103,8 +103,9 @@ void Packager::find_targets() {
       if (!found.contains(target)) missing.push_back(target);
     }
     if (!missing.empty()) {
-      throw Error(fmt::format("there are no artifacts for {}, which the families asked for have; fetch or build them",
-                              join(missing, ", ")));
+      throw Error(
+          fmt::format("there are no artifacts for {}, which belongs to the requested families; fetch or build them",
+                      join(missing, ", ")));
     }
     if (m_options.linux_families && m_options.windows_families) {
       m_info.linux_targets = on_linux;
@@ -198,9 +199,9 @@ void Packager::keep_apart(const PackageRow& row, Layout& layout, const std::stri
     const auto [at, is_new] = m_owners.emplace(folder + "/" + file.path, row.name);
     if (is_new || row.kind != PackageRow::Kind::device) return false;
     findings.push_back({"rocm-owned-twice", Severity::warning, folder + "/" + file.path,
-                        "another package has this file already; this one goes without it",
+                        "another package contains this file; it is omitted here",
                         "uninstalling one of two packages that own a file breaks the other",
-                        "keep files that are not of one ISA alone in the generic artifact"});
+                        "put files that are not specific to one ISA into the generic artifact"});
     return true;
   };
   std::erase_if(layout.files, taken);
@@ -291,9 +292,9 @@ void Packager::make(const PackageRow& row, const std::string& own) {
   Entries entries = entries_of(row, own, any);
   if (!any) {
     const std::string name = dist_name(m_info, row.name, own);
-    if (row.required) throw Error(fmt::format("there is no artifact for {}, which there must be", name));
+    if (row.required) throw Error(fmt::format("there is no artifact for {}, which is required", name));
     m_result.findings.push_back({"rocm-package-missing", Severity::warning, name, "there are no artifacts for it",
-                                 "whoever asks for it by rocm's extras gets an error", "build or fetch its artifacts"});
+                                 "requesting it through rocm's extras fails", "build or fetch its artifacts"});
     return;
   }
   if (row.kind == PackageRow::Kind::devel) {

@@ -37,13 +37,11 @@ ReleaseManifest read_release_manifest(const Artifacts& artifacts) {
     return artifact.name.to_string() == k_manifest_artifact;
   });
   if (base == artifacts.all.end()) {
-    throw Error(fmt::format("there is no artifact {}, whose manifest tells how the others are to be packaged",
-                            k_manifest_artifact));
+    throw Error(fmt::format("there is no artifact {}, whose manifest defines the packaging", k_manifest_artifact));
   }
   const auto found = base->entries.find(k_therock_manifest);
   if (found == base->entries.end() || found->second.link) {
-    throw Error(fmt::format("{} has no {}, which tells how the artifacts are to be packaged", k_manifest_artifact,
-                            k_therock_manifest));
+    throw Error(fmt::format("{} has no {}, which defines the packaging", k_manifest_artifact, k_therock_manifest));
   }
   const Blob text = found->second.open();
   const document::Value value = document::parse_json(text.bytes.text(), k_therock_manifest);
@@ -76,7 +74,7 @@ std::vector<std::string> targets_of_families(const std::vector<std::string>& fam
     if (!found) {
       const auto near = nearest(word, known);
       throw Error(
-          fmt::format("{} is no family of GPUs{}", printable(word), near ? "; did you mean " + *near + "?" : ""));
+          fmt::format("{} is not a GPU family{}", printable(word), near ? "; did you mean " + *near + "?" : ""));
     }
   }
   return {targets.begin(), targets.end()};

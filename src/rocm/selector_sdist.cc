@@ -111,7 +111,7 @@ class GzipSink final : public Sink {
   explicit GzipSink(Sink& sink) : m_sink(sink) {
     // 16: gzip, whose header zlib writes without a name and a time.
     if (deflateInit2(&m_stream, 9, Z_DEFLATED, 15 + 16, 9, Z_DEFAULT_STRATEGY) != Z_OK)
-      throw Error("zlib has no memory");
+      throw Error("not enough memory for zlib");
   }
   ~GzipSink() override { deflateEnd(&m_stream); }
   GzipSink(const GzipSink&) = delete;
@@ -128,7 +128,7 @@ class GzipSink final : public Sink {
       unsigned char buffer[16384];
       m_stream.next_out = buffer;
       m_stream.avail_out = sizeof buffer;
-      if (deflate(&m_stream, flush) == Z_STREAM_ERROR) throw Error("zlib cannot pack the source distribution");
+      if (deflate(&m_stream, flush) == Z_STREAM_ERROR) throw Error("zlib cannot compress the source distribution");
       m_sink.write(Bytes(buffer, sizeof buffer - m_stream.avail_out));
     } while (m_stream.avail_out == 0);
   }

@@ -19,10 +19,10 @@ std::string exec_stub(std::string_view target) {
   const std::size_t mark = program.find(k_mark);
   if (mark == program.npos || program.find(k_mark, mark + 1) != program.npos ||
       program.size() < mark + k_mark.size() + k_blank) {
-    throw Error("the relative-exec program that we carry is not whole");
+    throw Error("the embedded relative-exec program is incomplete");
   }
   if (target.empty() || target.starts_with('/') || target.size() >= k_blank || target.find('\0') != target.npos) {
-    throw Error(fmt::format("{} is no place that a program can be run from", printable(target.substr(0, 200))));
+    throw Error(fmt::format("{} is not a valid program path", printable(target.substr(0, 200))));
   }
   program.replace(mark + k_mark.size(), target.size(), target);
   return program;

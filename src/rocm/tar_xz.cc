@@ -25,7 +25,7 @@ void write_xz(const DevelTar& tar, unsigned threads, Sink& sink) {
   options.block_size = k_xz_block;
   options.preset = 6;
   options.check = LZMA_CHECK_CRC64;
-  if (lzma_stream_encoder_mt(&stream, &options) != LZMA_OK) throw Error("xz cannot be started: too little memory");
+  if (lzma_stream_encoder_mt(&stream, &options) != LZMA_OK) throw Error("not enough memory to start xz");
   const std::unique_ptr<lzma_stream, void (*)(lzma_stream*)> end(&stream, lzma_end);
   std::vector<std::uint8_t> room(1 << 20);
   Blob piece;
@@ -43,7 +43,7 @@ void write_xz(const DevelTar& tar, unsigned threads, Sink& sink) {
     const lzma_ret status = lzma_code(&stream, at == tar.size() ? LZMA_FINISH : LZMA_RUN);
     if (stream.avail_out < room.size()) sink.write(Bytes(room.data(), room.size() - stream.avail_out));
     if (status == LZMA_STREAM_END) return;
-    if (status != LZMA_OK) throw Error("xz cannot pack the devel tree: too little memory");
+    if (status != LZMA_OK) throw Error("not enough memory to compress the devel tree with xz");
   }
 }
 

@@ -6,8 +6,8 @@
 //   nightly-bkc        X.Y.ZaBASE+bkc.DATE
 //   ci, dev, dev-bkc   X.Y.Z.dev0+SHA
 //
-// A bkc build is of a nightly and comes after it, before the next one: so it has that nightly's date, and its own
-// behind the plus. What installers would write differently is refused: a version is compared as text in many places.
+// A bkc build follows a nightly and precedes the next one, so it has that nightly's date, and its own after the plus.
+// Versions that are not in normal form are rejected, because many tools compare them as text.
 
 #include "rocm/version_rules.h"
 
@@ -39,14 +39,14 @@ void check_date(std::string_view what, const std::string& date) {
            (month != 2 || day < 29 || leap);
   }
   if (!good)
-    throw Error(date.empty() ? fmt::format("{} is missing: a date like 20261115", what)
-                             : fmt::format("{} is \"{}\", and no date like 20261115", what, printable(date)));
+    throw Error(date.empty() ? fmt::format("{} is missing: expected a date such as 20261115", what)
+                             : fmt::format("{} is \"{}\": expected a date such as 20261115", what, printable(date)));
 }
 
 void check_sha(const std::string& sha) {
-  if (sha.empty()) throw Error("a build of this type is named by its git commit, and none is given");
+  if (sha.empty()) throw Error("a build of this type needs its git commit");
   if (sha.size() != 40 || !all_of(sha, "0123456789abcdef"))
-    throw Error(fmt::format("\"{}\" is no git commit of 40 digits", printable(sha)));
+    throw Error(fmt::format("\"{}\" is not a git commit of 40 hex digits", printable(sha)));
 }
 
 // What the installer's own spelling would be, which must be ours.
@@ -54,7 +54,8 @@ std::string checked(const std::string& version) {
   const auto parsed = pep::Version::try_parse(version);
   if (!parsed) throw Error(fmt::format("\"{}\" is not a valid Python package version", printable(version)));
   if (parsed->to_string() != version)
-    throw Error(fmt::format("the version \"{}\" is written {} by installers", printable(version), parsed->to_string()));
+    throw Error(
+        fmt::format("the version \"{}\" is not in its normal form {}", printable(version), parsed->to_string()));
   return version;
 }
 
@@ -64,9 +65,9 @@ void check_base(const std::string& base) {
                       return all_of(part, "0123456789") && part.size() <= 9;
                     });
   if (!good)
-    throw Error(base.empty()
-                    ? "the base version is missing: three numbers like 7.10.0"
-                    : fmt::format("the base version is \"{}\", and not three numbers like 7.10.0", printable(base)));
+    throw Error(base.empty() ? "the base version is missing: expected three numbers such as 7.10.0"
+                             : fmt::format("the base version is \"{}\": expected three numbers such as 7.10.0",
+                                           printable(base)));
 }
 
 // In the order of release_types().
@@ -78,11 +79,12 @@ std::string of_type(ReleaseType type, const VersionWanted& wanted) {
   if (type == ReleaseType::prerelease) {
     const std::string& number = wanted.prerelease_version;
     if (!all_of(number, "0123456789") || number.size() > 9)
-      throw Error(number.empty() ? "a prerelease needs its number: --prerelease-version N"
-                                 : fmt::format("the prerelease version is \"{}\", and no number", printable(number)));
+      throw Error(number.empty()
+                      ? "a prerelease needs its number: --prerelease-version N"
+                      : fmt::format("the prerelease version is \"{}\": expected a number", printable(number)));
     return base + "rc" + number;
   }
-  check_date("the date of the build", wanted.date);
+  check_date("the build date", wanted.date);
   if (type == ReleaseType::nightly) return base + "a" + wanted.date;
   if (type == ReleaseType::dev_bkc || type == ReleaseType::nightly_bkc)
     check_date("the base date, which a bkc build needs,", wanted.base_date);
@@ -102,19 +104,18 @@ const std::vector<std::string>& release_types() {
 std::string package_version(const VersionWanted& wanted) {
   const std::string& type = wanted.release_type;
   check_base(wanted.base_version);
-  if (type.empty() == wanted.custom_suffix.empty())
-    throw Error("a version is made by a release type or by a suffix: give one of them");
+  if (type.empty() == wanted.custom_suffix.empty()) throw Error("pass either a release type or a suffix");
   if (type.empty()) return checked(wanted.base_version + wanted.custom_suffix);
   const auto& types = release_types();
   const auto found = std::find(types.begin(), types.end(), type);
   if (found == types.end()) {
     const auto near = nearest(type, types);
-    throw Error(fmt::format("the release type \"{}\" is not known{}", printable(type),
-                            near ? "; did you mean " + *near + "?" : "; they are " + join(types, ", ")));
+    throw Error(fmt::format("unknown release type \"{}\"{}", printable(type),
+                            near ? "; did you mean " + *near + "?" : "; valid types are " + join(types, ", ")));
   }
   const auto release_type = static_cast<ReleaseType>(found - types.begin());
   if (release_type != ReleaseType::prerelease && !wanted.prerelease_version.empty())
-    throw Error(fmt::format("--prerelease-version is for the release type prerelease, and this is {}", type));
+    throw Error(fmt::format("--prerelease-version requires the release type prerelease, not {}", type));
   return checked(of_type(release_type, wanted));
 }
 
@@ -124,7 +125,7 @@ std::string wheel_version(const std::string& given, VersionWanted wanted, const 
   if (version.empty()) {
     if (wanted.base_version.empty())
       throw RequestError(
-          "the artifacts do not say which version of ROCm they are; give --version, or "
+          "the artifacts do not contain the ROCm version; pass --version, or "
           "--override-base-version with --release-type");
     const bool development = wanted.release_type.empty() && wanted.custom_suffix.empty();
     version = development ? wanted.base_version + ".dev0" : package_version(wanted);
@@ -137,7 +138,7 @@ std::string wheel_version(const std::string& given, VersionWanted wanted, const 
 std::string calendar_day(std::int64_t seconds) {
   const std::time_t time = seconds;
   std::tm parts{};
-  if (::gmtime_r(&time, &parts) == nullptr) throw Error("the time is none that a calendar knows");
+  if (::gmtime_r(&time, &parts) == nullptr) throw Error("the time is out of range");
   return fmt::format("{:04}{:02}{:02}", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday);
 }
 

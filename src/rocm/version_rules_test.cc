@@ -63,12 +63,12 @@ TEST(VersionRules, ASuffixOfOnesOwn) {
   value.custom_suffix = ".dev0+mine";
   EXPECT_EQ(package_version(value), "7.10.0.dev0+mine");
   value.custom_suffix = "-Alpha";
-  EXPECT_EQ(refusal_of(value), "the version \"7.10.0-Alpha\" is written 7.10.0a0 by installers");
+  EXPECT_EQ(refusal_of(value), "the version \"7.10.0-Alpha\" is not in its normal form 7.10.0a0");
   value.custom_suffix = " b";
   EXPECT_EQ(refusal_of(value), "\"7.10.0 b\" is not a valid Python package version");
   value.release_type = "nightly";
-  EXPECT_EQ(refusal_of(value), "a version is made by a release type or by a suffix: give one of them");
-  EXPECT_EQ(refusal_of(wanted("")), "a version is made by a release type or by a suffix: give one of them");
+  EXPECT_EQ(refusal_of(value), "pass either a release type or a suffix");
+  EXPECT_EQ(refusal_of(wanted("")), "pass either a release type or a suffix");
 }
 
 TEST(VersionRules, WhatIsWrongIsSaid) {
@@ -77,31 +77,29 @@ TEST(VersionRules, WhatIsWrongIsSaid) {
     value.*member = text;
     return refusal_of(value);
   };
-  EXPECT_EQ(with("nighty", &VersionWanted::date, "20261115"),
-            "the release type \"nighty\" is not known; did you mean nightly?");
+  EXPECT_EQ(with("nighty", &VersionWanted::date, "20261115"), "unknown release type \"nighty\"; did you mean nightly?");
   EXPECT_EQ(with("release", &VersionWanted::base_version, "7.10"),
-            "the base version is \"7.10\", and not three numbers like 7.10.0");
+            "the base version is \"7.10\": expected three numbers such as 7.10.0");
   EXPECT_EQ(with("release", &VersionWanted::base_version, ""),
-            "the base version is missing: three numbers like 7.10.0");
+            "the base version is missing: expected three numbers such as 7.10.0");
   EXPECT_EQ(with("release", &VersionWanted::base_version, "07.10.0"),
-            "the version \"07.10.0\" is written 7.10.0 by installers");
+            "the version \"07.10.0\" is not in its normal form 7.10.0");
   EXPECT_EQ(with("release", &VersionWanted::prerelease_version, "1"),
-            "--prerelease-version is for the release type prerelease, and this is release");
+            "--prerelease-version requires the release type prerelease, not release");
   EXPECT_EQ(with("prerelease", &VersionWanted::prerelease_version, ""),
             "a prerelease needs its number: --prerelease-version N");
   EXPECT_EQ(with("prerelease", &VersionWanted::prerelease_version, "x"),
-            "the prerelease version is \"x\", and no number");
+            "the prerelease version is \"x\": expected a number");
   EXPECT_EQ(with("nightly", &VersionWanted::date, "20260230"),
-            "the date of the build is \"20260230\", and no date like 20261115");
+            "the build date is \"20260230\": expected a date such as 20261115");
   EXPECT_EQ(with("nightly", &VersionWanted::date, "20240229"), "no error, but 7.10.0a20240229");
   EXPECT_EQ(with("nightly", &VersionWanted::date, "20230229"),
-            "the date of the build is \"20230229\", and no date like 20261115");
-  EXPECT_EQ(with("nightly", &VersionWanted::date, ""), "the date of the build is missing: a date like 20261115");
+            "the build date is \"20230229\": expected a date such as 20261115");
+  EXPECT_EQ(with("nightly", &VersionWanted::date, ""), "the build date is missing: expected a date such as 20261115");
   EXPECT_EQ(with("dev-bkc", &VersionWanted::base_date, ""),
-            "the base date, which a bkc build needs, is missing: a date like 20261115");
-  EXPECT_EQ(with("ci", &VersionWanted::git_sha, ""),
-            "a build of this type is named by its git commit, and none is given");
-  EXPECT_EQ(with("ci", &VersionWanted::git_sha, "abc"), "\"abc\" is no git commit of 40 digits");
+            "the base date, which a bkc build needs, is missing: expected a date such as 20261115");
+  EXPECT_EQ(with("ci", &VersionWanted::git_sha, ""), "a build of this type needs its git commit");
+  EXPECT_EQ(with("ci", &VersionWanted::git_sha, "abc"), "\"abc\" is not a git commit of 40 hex digits");
 }
 
 }  // namespace

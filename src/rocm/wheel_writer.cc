@@ -31,7 +31,7 @@ void arrange(std::vector<WheelMember>& members) {
   for (std::size_t i = 0; i < members.size(); ++i) {
     wheel::refuse_hostile_name(members[i].path);
     if (i > 0 && members[i].path == members[i - 1].path)
-      throw Error(printable(members[i].path) + " would be in it twice");
+      throw Error(printable(members[i].path) + " would be in the wheel twice");
   }
 }
 
@@ -57,7 +57,7 @@ WrittenWheel write_wheel(const WheelPlan& plan, const std::filesystem::path& fol
   name.abi = "none";
   name.platform = wheel::canonical_tag_set(plan.platform_tag);
   const std::string file_name = name.to_string();
-  if (pep::WheelName::parse(file_name) != name) throw Error(printable(file_name) + " is no name of a wheel");
+  if (pep::WheelName::parse(file_name) != name) throw Error(printable(file_name) + " is not a valid wheel file name");
   const std::string dist_info = name.name + "-" + name.version + ".dist-info";
   try {
     std::vector<WheelMember> members = plan.members;

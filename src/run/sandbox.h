@@ -21,7 +21,7 @@ std::string sandbox_shortage(sys::SandboxMode mode, bool chosen);
 
 class PolicyMaker {
  public:
-  // `stores`: what the store consists of; one folder, or two where it is shared by several machines.
+  // `stores`: the folders of the store; two if several machines share it, otherwise one.
   PolicyMaker(const SandboxOptions& options, const std::vector<std::filesystem::path>& stores);
 
   void read(const std::filesystem::path& path);

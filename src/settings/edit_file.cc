@@ -58,11 +58,11 @@ class Editor {
 
  private:
   [[noreturn]] void refuse() const {
-    throw Error(fmt::format("{}: {} is written in a way that cannot be edited automatically; edit the file by hand",
+    throw Error(fmt::format("{}: cannot edit {} automatically because of its syntax; edit the file by hand",
                             m_file_name, m_table.empty() ? m_key : m_table + "." + m_key));
   }
 
-  // A table that holds nothing is as good as none.
+  // An empty table is equivalent to no table.
   static Table without_empty(Table table) {
     for (const std::string& key : table.keys()) {
       const Table* inner = table[key].table();
@@ -87,7 +87,7 @@ class Editor {
     return table == nullptr || table->table() == nullptr ? nullptr : table->table()->find(m_key);
   }
 
-  // A value may reach over several lines: the shortest range whose removal takes away this key and nothing else.
+  // A value may span several lines: find the shortest range whose removal removes this key and nothing else.
   void replace(const Value& old, const std::optional<Value>& value, const Table& wanted) {
     Table without = m_before;
     change(without, std::nullopt);
@@ -111,7 +111,7 @@ class Editor {
     refuse();
   }
 
-  // "  # why" behind the value; a '#' may stand in a text, too.
+  // "  # why" after the value; a '#' may also occur in a string.
   static std::string comment_of(const std::string& line) {
     const auto whole = parsed(line);
     for (std::size_t at = line.find('#'); at != std::string::npos; at = line.find('#', at + 1)) {
@@ -137,7 +137,7 @@ class Editor {
       m_lines.push_back(line);
       return;
     }
-    // Before the first table, and before the comment that belongs to it.
+    // Insert before the first table and its comment.
     auto at = std::ranges::find_if(m_lines, [](const std::string& one) { return trim(one).starts_with('['); });
     if (at != m_lines.end()) {
       while (at != m_lines.begin() && (trim(*(at - 1)).empty() || trim(*(at - 1)).starts_with('#'))) --at;

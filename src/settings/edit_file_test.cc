@@ -19,8 +19,8 @@ TEST(EditFile, ChangesOneKeyAndNothingElse) {
   for (const Row& row : std::vector<Row>{
            {"an empty file", "", "", "jobs", "4", "jobs = \"4\"\n"},
            {"another key", "# mine\nout = \"w\"\n", "", "jobs", "4", "# mine\nout = \"w\"\njobs = \"4\"\n"},
-           {"a comment behind it stays", "jobs = 2  # laptop\n", "", "jobs", "4", "jobs = \"4\"  # laptop\n"},
-           {"a # in a text is none", "out = \"a#b\"\n", "", "out", "c", "out = \"c\"\n"},
+           {"a comment after it is kept", "jobs = 2  # laptop\n", "", "jobs", "4", "jobs = \"4\"  # laptop\n"},
+           {"a # in a string is not a comment", "out = \"a#b\"\n", "", "out", "c", "out = \"c\"\n"},
            {"before the tables", "a-comment-only = 1\n\n# variables\n[env]\nA = \"1\"\n", "", "jobs", "4",
             "a-comment-only = 1\njobs = \"4\"\n\n# variables\n[env]\nA = \"1\"\n"},
            {"a list over lines", "arch = [\n  \"8.0\", # A100\n  \"9.0\",\n]\nout = \"w\"\n", "", "arch", Array{"10.0"},
@@ -39,7 +39,7 @@ TEST(EditFile, ChangesOneKeyAndNothingElse) {
   }
 }
 
-TEST(EditFile, RefusesWhatItCannotEdit) {
+TEST(EditFile, RejectsUnsupportedSyntax) {
   EXPECT_THROW(edited_file("env = { A = \"1\", B = \"2\" }\n", "config.toml", "env", "A", Value("2")), Error);
   EXPECT_THROW(edited_file("jobs = \n", "config.toml", "", "jobs", Value("2")), Error);
 }

@@ -18,7 +18,7 @@ bool is_variable_name(std::string_view name) {
   return true;
 }
 
-// The value with a shell's quotes taken away. Nothing is substituted: a '$' stays what it is.
+// Removes shell quotes from the value. Nothing is substituted: a '$' is kept.
 std::string unquoted(std::string_view text) {
   std::string result;
   char quote = 0;
@@ -36,7 +36,7 @@ std::string unquoted(std::string_view text) {
       result += c;
     }
   }
-  if (quote != 0) throw Error("a quote is not closed");
+  if (quote != 0) throw Error("unclosed quote");
   return result;
 }
 
@@ -54,7 +54,7 @@ std::map<std::string, std::string> parse_env_file(std::string_view text, std::st
     const std::string_view name = line.substr(0, equals);
     const std::string place = fmt::format("{}:{}", file_name, number);
     if (equals == line.npos || !is_variable_name(name))
-      throw Error(fmt::format("{}: not a line of the form NAME=VALUE: {}", place, printable(line)));
+      throw Error(fmt::format("{}: must be NAME=VALUE, but is: {}", place, printable(line)));
     try {
       result[std::string(name)] = unquoted(trim(line.substr(equals + 1)));
     } catch (const Error& error) {

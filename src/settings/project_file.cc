@@ -18,9 +18,9 @@ fs::path project_file(const fs::path& start, const LookAtFolder& look) {
   return {};
 }
 
-fs::path project_file(const fs::path& folder) { return project_file(folder, look_at_folder); }
+fs::path project_file(const fs::path& folder) { return project_file(folder, examine_folder); }
 
-std::optional<FolderFacts> look_at_folder(const fs::path& folder) {
+std::optional<FolderFacts> examine_folder(const fs::path& folder) {
   const auto ownership = sys::ownership_of(folder);
   if (!ownership) return std::nullopt;
   std::error_code ignored;

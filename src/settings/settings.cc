@@ -37,14 +37,14 @@ constexpr std::uint64_t k_largest_count = 1'000'000;
 
 void check_form(const Option& option, const std::string& text) {
   check_choice(option, text);
-  if (text.empty()) return;  // as if it were not set
+  if (text.empty()) return;  // an empty value means unset
   const auto refuse = [&](std::string_view wanted) {
     throw Error(fmt::format("{} {}: must be {}", option.name, printable(text), wanted));
   };
   switch (option.form) {
     case Form::any: return;
     case Form::size:
-      if (parse_byte_size(text).value_or(0) == 0) refuse("a size like 12GB or 1.5GiB");
+      if (parse_byte_size(text).value_or(0) == 0) refuse("a size such as 12GB or 1.5GiB");
       return;
     case Form::count:
     case Form::positive: break;
@@ -76,7 +76,7 @@ document::Array read_list(const std::string& text, char separator) {
 
 bool is_url(std::string_view text) { return text.starts_with("http://") || text.starts_with("https://"); }
 
-// A folder's name may hold commas; only one in front of a URL separates, and a new line.
+// Folder names may contain commas, so only a newline or a comma before a URL separates items.
 document::Value read_places(const std::string& text) {
   document::Array places;
   for (std::string_view line : split(text, '\n')) {
@@ -115,7 +115,7 @@ document::Value from_text(const Option& option, const std::string& text) {
       check_items(option, items);
       return items;
     }
-    // Values with commas need a line each.
+    // Values with commas are on separate lines.
     case Kind::table:
       return read_table(option, document::Value(read_list(text, text.find('\n') == text.npos ? ',' : '\n')).texts());
     case Kind::places: return read_places(text);
@@ -128,7 +128,7 @@ document::Value from_text(const Option& option, const std::string& text) {
 }
 
 [[noreturn]] void wrong_kind(const Option& option, const document::Value& value, std::string_view wanted) {
-  throw Error(fmt::format("{} must be {}, but this is {}", option.name, wanted, value.kind()));
+  throw Error(fmt::format("{} must be {}, but is {}", option.name, wanted, value.kind()));
 }
 
 std::string scalar_text(const document::Value& value) {
@@ -137,13 +137,30 @@ std::string scalar_text(const document::Value& value) {
   return "";
 }
 
-// A name stays a name; a path counts from the file that names it, not from wherever the program is started.
+// A name is kept; a path is relative to the file that contains it, not to the current folder.
 std::string program_in(const std::filesystem::path& folder, const std::string& text) {
   if (text.find('/') == text.npos || text.starts_with('~')) return text;
   return (folder / text).lexically_normal().string();
 }
 
-// A value as a settings file has it; numbers are taken for texts (jobs = 4, python = 3.11 is caught below).
+// Tables in a table become names with dots, lists one item to a line: [slurm.cuda] options = ["-x"] is cuda.options.
+void flatten(const Option& option, const std::string& prefix, const document::Value& value, document::Table& texts) {
+  for (const auto& [key, item] : *value.table()) {
+    const std::string name = prefix.empty() ? key : prefix + "." + key;
+    if (item.table() != nullptr) {
+      flatten(option, name, item, texts);
+    } else if (item.array() != nullptr) {
+      if (item.texts().size() != item.array()->size()) wrong_kind(option, item, "a list of texts");
+      texts[name] = join(item.texts(), "\n");
+    } else if (item.text() == nullptr && item.integer() == nullptr) {
+      wrong_kind(option, item, "a text, a number or a list of texts");
+    } else {
+      texts[name] = scalar_text(item);
+    }
+  }
+}
+
+// Converts a value of a settings file; integers become texts (jobs = 4), other numbers are rejected (python = 3.11).
 document::Value from_file(const Option& option, const document::Value& value, const std::filesystem::path& folder) {
   switch (option.kind) {
     case Kind::flag:
@@ -153,9 +170,9 @@ document::Value from_file(const Option& option, const document::Value& value, co
     case Kind::programs:
     case Kind::list: {
       document::Array items = value.array() == nullptr ? document::Array{value} : *value.array();
-      if (value.text() == nullptr && value.array() == nullptr) wrong_kind(option, value, "a list of texts");
+      if (value.text() == nullptr && value.array() == nullptr) wrong_kind(option, value, "a list of strings");
       for (document::Value& item : items) {
-        if (item.text() == nullptr) wrong_kind(option, item, "a list of texts");
+        if (item.text() == nullptr) wrong_kind(option, item, "a list of strings");
         if (option.kind == Kind::programs) item = program_in(folder, *item.text());
       }
       check_items(option, items);
@@ -164,14 +181,18 @@ document::Value from_file(const Option& option, const document::Value& value, co
     case Kind::table: {
       if (value.table() == nullptr) wrong_kind(option, value, "a table");
       document::Table texts;
+      if (option.name == "slurm") {
+        flatten(option, "", value, texts);
+        return texts;
+      }
       for (const auto& [key, item] : *value.table()) {
         if (item.boolean() != nullptr)
           texts[key] = *item.boolean() ? "1" : "0";
         else if (item.text() == nullptr && item.integer() == nullptr)
-          wrong_kind(option, item, "a table of texts");
+          wrong_kind(option, item, "a table of strings");
         else
           texts[key] = scalar_text(item);
-        // A folder counts from the file that names it.
+        // A folder is relative to the file that contains it.
         const std::string text = texts[key].text_or();
         if (option.name == "mirrors" && !text.empty() && text.find(':') == text.npos && text[0] != '~')
           texts[key] = (folder / text).lexically_normal().string();
@@ -203,7 +224,7 @@ document::Value places_of_file(const Option& option, const document::Value& valu
   return items.size() == 1 ? items.front() : document::Value(items);
 }
 
-// "3.12", "3.13t", "cp312", "2.9.0+cu130": neither a path nor the name of a program.
+// "3.12", "3.13t", "cp312", "2.9.0+cu130": a version, not a path or program.
 bool is_version(std::string_view text) {
   for (const std::string_view tag : {"cp", "pp"}) {
     if (text.starts_with(tag)) text.remove_prefix(tag.size());
@@ -263,7 +284,7 @@ void Settings::set_from_command_line(const std::string& name, document::Value va
     if (option != nullptr && value.text() != nullptr) value = from_text(*option, *value.text());
     if (option != nullptr && option->kind == Kind::table && value.array() != nullptr)
       value = read_table(*option, value.texts());
-  } catch (const Error& error) {  // its text begins with the option's name
+  } catch (const Error& error) {  // its message begins with the option's name
     throw Error(std::string("--") + error.what());
   }
   put(command_line, name, {std::move(value), "--" + name});
@@ -277,8 +298,7 @@ void Settings::read_environment(const sys::Environment& variables) {
     std::replace(name.begin(), name.end(), '_', '-');
     const Option* option = option_named(name);
     if (option == nullptr) {
-      throw Error(fmt::format("{} is set in the environment, but there is no setting {}{}", variable, name,
-                              did_you_mean(name, option_names())));
+      throw Error(fmt::format("{}: unknown setting {}{}", variable, name, did_you_mean(name, option_names())));
     }
     try {
       put(environment, name, {from_text(*option, text), variable});
@@ -296,7 +316,7 @@ void Settings::read_text(Level level, const std::filesystem::path& path, std::st
     if (option == nullptr)
       throw Error(fmt::format("{}: unknown key {}{}", place, printable(name), did_you_mean(name, option_names())));
     if (option->allowed == Allowed::not_in_files)
-      throw Error(fmt::format("{}: {} is an option of the command line only", place, name));
+      throw Error(fmt::format("{}: {} can be given on the command line only", place, name));
     try {
       put(level, name, {from_file(*option, value, path.parent_path()), place});
     } catch (const Error& error) {
@@ -327,7 +347,7 @@ std::vector<Settings::RiskyOption> Settings::risky_options() const {
 
 namespace {
 
-// The XDG specification has relative paths ignored.
+// The XDG specification says to ignore relative paths.
 std::filesystem::path xdg_folder(const sys::Environment& variables, const char* name, const char* below_home) {
   const auto own = variables.find(name);
   if (own != variables.end() && own->second.starts_with('/')) return std::filesystem::path(own->second) / "wheelsmith";

@@ -24,7 +24,7 @@ std::string what(const std::function<void()>& action) {
   return "";
 }
 
-TEST(Settings, TheFirstPlaceThatSaysSomethingHolds) {
+TEST(Settings, TheHighestPrecedenceWins) {
   sys::TempDir folder;
   sys::write_file(folder.path() / "wheelsmith.toml",
                   "arch = \"8.0\"\nplatform = \"manylinux_2_28\"\npython = [\"3.11\", \"3.12\"]\n");
@@ -60,7 +60,7 @@ TEST(Settings, TablesAreMergedKeyByKey) {
             (std::map<std::string, std::string>{{"threads", "2"}, {"name", "b"}, {"more", "c"}}));
 }
 
-TEST(Settings, ValuesOfTablesMayHoldCommas) {
+TEST(Settings, ValuesOfTablesMayContainCommas) {
   Settings settings;
   settings.set_from_command_line("env", document::Array{"LDFLAGS=-Wl,-s", "MORE=a=b"});
   EXPECT_EQ(settings.table("env"), (std::map<std::string, std::string>{{"LDFLAGS", "-Wl,-s"}, {"MORE", "a=b"}}));
@@ -69,6 +69,19 @@ TEST(Settings, ValuesOfTablesMayHoldCommas) {
   Settings other;
   other.read_environment({{"WHEELSMITH_ENV", "LDFLAGS=-Wl,-s\nMORE=a=b"}});
   EXPECT_EQ(other.table("env"), settings.table("env"));
+}
+
+TEST(Settings, TablesInTheSlurmTableBecomeNamesWithDots) {
+  Settings settings;
+  settings.read_project("/p/wheelsmith.toml",
+                        "[slurm]\npartition = \"build\"\nmax-queued = 50\noptions = [\"--account=x\", \"-C a,b\"]\n"
+                        "[slurm.flash-attn.cuda]\nmemory = \"64GB\"\n");
+  const auto table = settings.table("slurm");
+  EXPECT_EQ(table.at("partition"), "build");
+  EXPECT_EQ(table.at("max-queued"), "50");
+  EXPECT_EQ(table.at("options"), "--account=x\n-C a,b");
+  EXPECT_EQ(table.at("flash-attn.cuda.memory"), "64GB");
+  EXPECT_NE(what([&] { settings.read_project("/p/wheelsmith.toml", "[slurm]\noptions = [1]\n"); }), "");
 }
 
 TEST(Settings, FoldersAndProgramsAreRelativeToTheFile) {
@@ -82,7 +95,7 @@ TEST(Settings, FoldersAndProgramsAreRelativeToTheFile) {
   EXPECT_EQ(settings.list("python"), (std::vector<std::string>{"/p/venv/bin/python", "3.12", "/usr/bin/python3"}));
 }
 
-TEST(Settings, MistakesNameFileLineAndTheNearestWord) {
+TEST(Settings, ErrorsNameFileLineAndNearestName) {
   const std::filesystem::path file = "/p/wheelsmith.toml";
   const auto mistake = [&](const std::string& text) { return what([&] { Settings().read_project(file, text); }); };
   EXPECT_EQ(mistake("\nplatfrom = \"x\"\n"), file.string() + ":2: unknown key platfrom; did you mean platform?");
@@ -90,12 +103,12 @@ TEST(Settings, MistakesNameFileLineAndTheNearestWord) {
       mistake("build-type = \"relase\"\n"),
       file.string() +
           ":1: build-type relase: must be one of release, debug, relwithdebinfo, minsizerel; did you mean release?");
-  EXPECT_EQ(mistake("offline = \"yes\"\n"), file.string() + ":1: offline must be true or false, but this is a text");
-  EXPECT_EQ(mistake("python = [3.11]\n"), file.string() + ":1: python must be a list of texts, but this is a number");
-  EXPECT_EQ(mistake("config = \"other.toml\"\n"), file.string() + ":1: config is an option of the command line only");
+  EXPECT_EQ(mistake("offline = \"yes\"\n"), file.string() + ":1: offline must be true or false, but is a string");
+  EXPECT_EQ(mistake("python = [3.11]\n"), file.string() + ":1: python must be a list of strings, but is a number");
+  EXPECT_EQ(mistake("config = \"other.toml\"\n"), file.string() + ":1: config can be given on the command line only");
   EXPECT_NE(mistake("arch = [\n").find(":"), std::string::npos);
   EXPECT_EQ(what([] { Settings().read_environment({{"WHEELSMITH_ARCHS", "9.0"}}); }),
-            "WHEELSMITH_ARCHS is set in the environment, but there is no setting archs; did you mean arch?");
+            "WHEELSMITH_ARCHS: unknown setting archs; did you mean arch?");
   EXPECT_EQ(what([] { Settings().read_environment({{"WHEELSMITH_OFFLINE", "maybe"}}); }),
             "WHEELSMITH_OFFLINE: offline maybe: must be true or false");
 }
@@ -112,7 +125,7 @@ TEST(Settings, EveryOptionHasHelpAndTheyAreSorted) {
   }
 }
 
-TEST(Settings, RefuseWrongValuesAtOnce) {
+TEST(Settings, RejectInvalidValuesAtOnce) {
   const struct {
     const char *name, *good, *bad, *wanted;
   } rows[] = {
@@ -121,7 +134,7 @@ TEST(Settings, RefuseWrongValuesAtOnce) {
       {"jobs", "1000000", "1000001", "to 1000000"},
       {"steps", "1", "0", "a whole number from 1"},
       {"timeout", "0", "1h", "a whole number"},
-      {"memory", "12GB", "lots", "a size like 12GB"},
+      {"memory", "12GB", "lots", "a size such as 12GB"},
       {"memory", "1.5 GiB", "0", "a size"},
       {"variant", "cpu,cuda", "cpu,gpu", "one of cpu, cuda, rocm"},
       {"network", "off", "maybe", "one of recipe, on, off"},
@@ -175,7 +188,7 @@ TEST(Settings, AStoreIsAFolderAndUrls) {
   EXPECT_EQ(file.find("store")->value.texts().size(), 2u);
 }
 
-// Whoever adds an option decides here once more whether a file that nobody trusts may set it.
+// A new option must also be listed here if an untrusted file may set it.
 TEST(Settings, OnlyWhatChoosesPackagesNeedsNoTrust) {
   std::vector<std::string> harmless, versions;
   for (const Option& option : all_options()) {
@@ -230,8 +243,8 @@ TEST(EnvFile, ReadsWhatAShellWouldAssign) {
   EXPECT_EQ(values, (std::map<std::string, std::string>{
                         {"A", "1"}, {"B", "two words"}, {"C", "a\"b"}, {"D", "x#y"}, {"E", ""}}));
   EXPECT_EQ(what([] { (void)parse_env_file("A=1\nnonsense\n", "f.env"); }),
-            "f.env:2: not a line of the form NAME=VALUE: nonsense");
-  EXPECT_EQ(what([] { (void)parse_env_file("A='x\n", "f.env"); }), "f.env:1: a quote is not closed");
+            "f.env:2: must be NAME=VALUE, but is: nonsense");
+  EXPECT_EQ(what([] { (void)parse_env_file("A='x\n", "f.env"); }), "f.env:1: unclosed quote");
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::uint64_t k_largest_list = 16 << 20, k_largest_patch = 64 << 20;
 
-// A group of the user's own (Debian, Fedora: its number is the user's) has no other members.
+// A private group (on Debian and Fedora, with the number of the user) has no other members.
 bool others_may_write(const sys::Ownership& ownership) {
   const bool own_group = ownership.group == ownership.user;
   return ownership.world_writable() || ((ownership.mode & 0020) != 0 && !own_group);
@@ -29,7 +29,7 @@ bool others_may_write(const sys::Ownership& ownership) {
 fs::path list_file(const sys::Environment& environment) {
   const fs::path folder = state_folder(environment);
   if (folder.empty())
-    throw Error("trust cannot be remembered: neither XDG_STATE_HOME nor HOME is set; name the file with --config FILE");
+    throw Error("cannot store trust: neither XDG_STATE_HOME nor HOME is set; use --config FILE instead");
   return folder / "trusted.json";
 }
 
@@ -49,9 +49,8 @@ void TrustList::load() {
   if (!fs::exists(fs::symlink_status(m_file, ignored))) return;
   const sys::OwnedText read = sys::read_owned_file(m_file, k_largest_list);
   if (read.ownership.user != sys::current_user() || (read.ownership.mode & 0022) != 0)
-    throw Error(
-        fmt::format("{} belongs to another user or can be written by others, so nothing in it counts; remove it",
-                    printable(m_file.string())));
+    throw Error(fmt::format("{} belongs to another user or is writable by others, so it is not used; remove it",
+                            printable(m_file.string())));
   const document::Value list = document::parse_json(read.text, m_file.string());
   if (const document::Array* items = list["trusted"].array()) {
     for (const document::Value& item : *items) m_files.push_back({item["file"].text_or(), item["sha256"].text_or()});
@@ -108,7 +107,7 @@ TrustedFile identity_of_folder(const fs::path& folder) {
   TrustedFile identity{fs::canonical(folder, error), ""};
   if (error) throw Error(fmt::format("cannot examine {}: {}", printable(folder.string()), error.message()));
   Sha256 hash;
-  // Each part with its size before it, so that no two trees give the same text.
+  // Each part is prefixed by its size, so that different trees never produce the same text.
   const auto add = [&](std::string_view text) { hash.update(fmt::format("{}:", text.size())), hash.update(text); };
   for (const sys::TreeFile& file : sys::list_tree(identity.file)) {
     add(file.name);
@@ -122,7 +121,8 @@ TrustedFile identity_of_folder(const fs::path& folder) {
 ProjectText read_project_text(const fs::path& file) {
   ProjectText project;
   std::error_code error;
-  // Only the folder's links are resolved. The same file, linked into another folder, would mean other programs there.
+  // Only links in the folder's path are resolved. The same file, linked into another folder, would refer to other
+  // programs there.
   const fs::path folder = fs::canonical(fs::absolute(file).parent_path(), error);
   if (error) throw Error(fmt::format("cannot examine the folder of {}: {}", printable(file.string()), error.message()));
   project.identity.file = folder / file.filename();
@@ -151,9 +151,9 @@ OwnershipProblem ownership_problem(const ProjectText& project, unsigned user) {
     return {fmt::format("other users can write to {}", printable(file.string())),
             fmt::format("chmod go-w {}", quoted(file))};
   if (project.folder.sticky() || project.folder.world_writable())
-    return {fmt::format("other users can write to {}, so its {} is not used", printable(folder.string()),
+    return {fmt::format("other users can write to {}, so its {} is ignored", printable(folder.string()),
                         file.filename().string()),
-            "move the file to a folder of your own"};
+            "move the file to a folder that only you can write to"};
   return {};
 }
 

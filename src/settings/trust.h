@@ -8,13 +8,12 @@
 #include "sys/ownership.h"
 #include "sys/process/process.h"
 
-// Trust in a project's settings. A wheelsmith.toml comes with whatever repository somebody cloned, and its options can
-// name programs to run, folders to take finished wheels from and servers to download from. So it may set only harmless
-// options (Trust::not_needed in options.cc) until the user trusts it, with `wheelsmith trust` or at a prompt. Trust is
-// for one file and its content: a file that changed, and the same file somewhere else, are not trusted.
-//
-// That the file belongs to the user proves nothing, since a clone does. A file that somebody else owns or may write to
-// cannot even be trusted: what the user read is not what will be used.
+// Trust in a project's settings. A wheelsmith.toml comes with a cloned repository, and its options can name programs to
+// run, folders to take finished wheels from, and servers to download from. So it may set only harmless options
+// (Trust::not_needed in options.cc) until the user trusts it, with `wheelsmith trust` or at a prompt. Trust applies to
+// one file and its content: a changed file, or the same file elsewhere, is not trusted. Ownership proves nothing,
+// because the user also owns the files of a clone. A file that another user owns or can write to cannot be trusted at
+// all: it may change after the user has read it.
 
 namespace wheelsmith::settings {
 
@@ -25,18 +24,18 @@ struct TrustedFile {
 
 enum class TrustState { trusted, changed, unknown };
 
-// The file of all that is trusted. Nobody but the user can read or write it.
+// The list of trusted files. Only the user can read or write it.
 class TrustList {
  public:
-  // Throws Error where neither XDG_STATE_HOME nor HOME is set, and for a list that others may write to.
+  // Throws Error if neither XDG_STATE_HOME nor HOME is set, or if others can write to the list.
   explicit TrustList(const sys::Environment& environment);
   explicit TrustList(std::filesystem::path file);
 
   [[nodiscard]] const std::vector<TrustedFile>& files() const { return m_files; }
   [[nodiscard]] TrustState state(const TrustedFile& wanted) const;
-  // Written at once. Other processes may do the same at the same time.
+  // Written immediately. Safe with concurrent processes.
   void add(const TrustedFile& trusted);
-  // False: it was not trusted.
+  // Returns false if the file was not trusted.
   bool remove(const std::filesystem::path& file);
 
  private:
@@ -46,13 +45,13 @@ class TrustList {
   std::vector<TrustedFile> m_files;
 };
 
-// A folder that nobody but the user and root can put files into.
+// Whether only the user and root can put files into the folder.
 bool is_own_folder(const std::filesystem::path& folder);
 
-// A folder without a settings file, as something to trust: its real path, and a digest of all its files.
+// The identity of a folder without a settings file: its real path and a digest of all its files.
 TrustedFile identity_of_folder(const std::filesystem::path& folder);
 
-// A project's file as it is read once: what is judged, trusted and used are the same bytes.
+// A project's file, read once, so that the same bytes are checked, trusted and used.
 struct ProjectText {
   TrustedFile identity;
   std::string text;
@@ -61,7 +60,7 @@ struct ProjectText {
 // Throws Error.
 ProjectText read_project_text(const std::filesystem::path& file);
 
-// Why the file cannot be trusted by `user` whatever it holds, and the command that changes that; empty where it can.
+// Why `user` cannot trust the file whatever its content, and the command that fixes it; empty if the user can.
 struct OwnershipProblem {
   std::string what, fix;
   [[nodiscard]] bool empty() const { return what.empty(); }

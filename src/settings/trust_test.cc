@@ -14,8 +14,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The folders of a made-up machine, and which file is found from /home/me/code/project/sub.
-TEST(ProjectFile, IsSearchedForUpToTheFirstBorder) {
+// Folders of an imaginary machine, and the file that is found from /home/me/code/project/sub.
+TEST(ProjectFile, IsSearchedUpToTheFirstBoundary) {
   const fs::path project = "/home/me/code/project";
   using Folders = std::map<fs::path, FolderFacts>;
   const FolderFacts plain{.device = 1};
@@ -34,14 +34,14 @@ TEST(ProjectFile, IsSearchedForUpToTheFirstBorder) {
       {"in the current folder", {{project / "sub", with_file}, {project, with_file}}, project / "sub"},
       {"in a folder above", {{"/home/me", with_file}}, "/home/me"},
       {"at the very root", {{"/", with_file}}, "/"},
-      {"a repository's root is looked at", {{project, repository_with_file}}, project},
-      {"above a repository's root is not", {{project, repository}, {"/home/me/code", with_file}}, ""},
+      {"a repository's root is searched", {{project, repository_with_file}}, project},
+      {"folders above a repository's root are not searched", {{project, repository}, {"/home/me/code", with_file}}, ""},
       {"a repository in the current folder", {{project / "sub", repository}, {project, with_file}}, ""},
-      {"a shared folder is not looked at", {{"/home/me", shared_with_file}}, ""},
-      {"nor above it", {{"/home/me", {.device = 1, .shared = true}}, {"/home", with_file}}, ""},
-      {"nor when it is the current folder", {{project / "sub", shared_with_file}, {project, with_file}}, ""},
+      {"a shared folder is not searched", {{"/home/me", shared_with_file}}, ""},
+      {"nor the folders above it", {{"/home/me", {.device = 1, .shared = true}}, {"/home", with_file}}, ""},
+      {"nor a shared current folder", {{project / "sub", shared_with_file}, {project, with_file}}, ""},
       {"another file system above", {{"/home/me/code", elsewhere_with_file}}, ""},
-      {"all below one border",
+      {"everything inside one boundary",
        {{project / "sub", elsewhere}, {project, elsewhere_with_file}, {"/home/me/code", with_file}},
        project},
   };
@@ -54,13 +54,13 @@ TEST(ProjectFile, IsSearchedForUpToTheFirstBorder) {
   }
 }
 
-TEST(ProjectFile, LooksAtRealFolders) {
+TEST(ProjectFile, ReadsRealFolders) {
   const sys::TempDir folder;
   const fs::path inner = folder.path() / "a";
   sys::make_folders(inner / "b");
   sys::write_file(folder.path() / "wheelsmith.toml", "");
   EXPECT_EQ(project_file(inner / "b"), folder.path() / "wheelsmith.toml");
-  sys::write_file(inner / ".git", "gitdir: elsewhere\n");  // a worktree's
+  sys::write_file(inner / ".git", "gitdir: elsewhere\n");  // of a worktree
   EXPECT_EQ(project_file(inner / "b"), "");
   EXPECT_EQ(project_file(folder.path()), folder.path() / "wheelsmith.toml");
   for (const auto mode : {01755, 01777, 0777, 0757}) {
@@ -70,8 +70,8 @@ TEST(ProjectFile, LooksAtRealFolders) {
   fs::permissions(folder.path(), static_cast<fs::perms>(0775));
   EXPECT_EQ(project_file(folder.path()), folder.path() / "wheelsmith.toml");
   // /proc is a file system of its own.
-  EXPECT_EQ(look_at_folder("/proc")->device == look_at_folder("/")->device, false);
-  EXPECT_FALSE(look_at_folder(folder.path() / "nowhere"));
+  EXPECT_EQ(examine_folder("/proc")->device == examine_folder("/")->device, false);
+  EXPECT_FALSE(examine_folder(folder.path() / "nowhere"));
 }
 
 TEST(Trust, IsForOneFileAndItsContent) {
@@ -88,10 +88,10 @@ TEST(Trust, IsForOneFileAndItsContent) {
 
   sys::write_file(file, "cxx = \"./evil\"\n");
   EXPECT_EQ(TrustList(list_file).state(read_project_text(file).identity), TrustState::changed);
-  sys::write_file(file, "cxx = \"g++\"\n");  // as it was
+  sys::write_file(file, "cxx = \"g++\"\n");  // the original content again
   EXPECT_EQ(TrustList(list_file).state(read_project_text(file).identity), TrustState::trusted);
 
-  // The same bytes elsewhere, and a link to the trusted file, are something else: ./tool would be another program.
+  // The same bytes elsewhere, or a link to the trusted file, are not trusted: ./tool would be another program.
   sys::make_folders(other.parent_path());
   sys::write_file(other, first.text);
   EXPECT_EQ(TrustList(list_file).state(read_project_text(other).identity), TrustState::unknown);
@@ -112,7 +112,7 @@ TEST(Trust, IsForOneFileAndItsContent) {
   EXPECT_EQ(TrustList(list_file).state(read_project_text(other).identity), TrustState::trusted);
 }
 
-TEST(Trust, AListThatOthersMayWriteToCountsForNothing) {
+TEST(Trust, ATrustListWritableByOthersIsIgnored) {
   const sys::TempDir folder;
   const fs::path list_file = folder.path() / "trusted.json";
   TrustList(list_file).add({"/p/wheelsmith.toml", "00"});
@@ -127,7 +127,7 @@ TEST(Trust, AListThatOthersMayWriteToCountsForNothing) {
   EXPECT_THROW(TrustList(sys::Environment{}), Error);
 }
 
-TEST(Trust, FilesOfOthersAndFilesThatOthersMayWriteToAreRefused) {
+TEST(Trust, FilesOwnedOrWritableByOthersAreRejected) {
   const sys::Ownership mine{.user = 1000, .group = 1000, .mode = 0644};
   const sys::Ownership my_folder{.user = 1000, .group = 1000, .mode = 0755};
   const sys::Ownership roots{.user = 0, .group = 0, .mode = 0644};
@@ -145,16 +145,17 @@ TEST(Trust, FilesOfOthersAndFilesThatOthersMayWriteToAreRefused) {
   } cases[] = {
       {"my own", mine, my_folder, 1000, ""},
       {"root's", roots, roots, 1000, ""},
-      {"somebody's file", yours, my_folder, 1000, "chown 1000 '/p q/wheelsmith.toml'"},
-      {"somebody's folder", mine, yours, 1000, "chown 1000 '/p q'"},
+      {"another user's file", yours, my_folder, 1000, "chown 1000 '/p q/wheelsmith.toml'"},
+      {"another user's folder", mine, yours, 1000, "chown 1000 '/p q'"},
       {"mine, as root", mine, my_folder, 0, "chown 0 '/p q/wheelsmith.toml'"},
       {"root's, as root", roots, roots, 0, ""},
       {"writable for a group", with_mode(mine, 0664, 100), my_folder, 1000, "chmod go-w '/p q/wheelsmith.toml'"},
       {"writable for my own group", with_mode(mine, 0664, 1000), my_folder, 1000, ""},
-      {"writable for everybody", with_mode(mine, 0646, 1000), my_folder, 1000, "chmod go-w '/p q/wheelsmith.toml'"},
-      {"in a folder of everybody", mine, with_mode(my_folder, 0777, 1000), 1000,
-       "move the file to a folder of your own"},
-      {"in a sticky folder", mine, with_mode(roots, 01777, 0), 1000, "move the file to a folder of your own"},
+      {"world-writable", with_mode(mine, 0646, 1000), my_folder, 1000, "chmod go-w '/p q/wheelsmith.toml'"},
+      {"in a world-writable folder", mine, with_mode(my_folder, 0777, 1000), 1000,
+       "move the file to a folder that only you can write to"},
+      {"in a sticky folder", mine, with_mode(roots, 01777, 0), 1000,
+       "move the file to a folder that only you can write to"},
   };
   for (const auto& one : cases) {
     const ProjectText project{{"/p q/wheelsmith.toml", ""}, "", one.file, one.folder};
@@ -171,7 +172,7 @@ TEST(Trust, KnowsTheOwnerOfARealFile) {
   EXPECT_TRUE(ownership_problem(read_project_text(folder.path() / "wheelsmith.toml"), ::geteuid()).empty());
   EXPECT_TRUE(is_own_folder(folder.path()));
   EXPECT_FALSE(is_own_folder("/tmp"));
-  if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can change the owner of a file";
   ASSERT_EQ(::chown((folder.path() / "wheelsmith.toml").c_str(), 4711, 4711), 0);
   EXPECT_NE(ownership_problem(read_project_text(folder.path() / "wheelsmith.toml"), 0).what.find("user 4711"),
             std::string::npos);
@@ -179,7 +180,7 @@ TEST(Trust, KnowsTheOwnerOfARealFile) {
   EXPECT_FALSE(is_own_folder(folder.path()));
 }
 
-TEST(Trust, AFolderIsKnownByEveryByteInIt) {
+TEST(Trust, TheDigestOfAFolderCoversEveryByte) {
   const sys::TempDir folder;
   sys::make_folders(folder.path() / "a");
   sys::write_file(folder.path() / "a" / "b", "cd");
@@ -197,7 +198,7 @@ TEST(Trust, AFolderIsKnownByEveryByteInIt) {
   EXPECT_NE(identity_of_folder(folder.path()).sha256, first);
 }
 
-TEST(Trust, IsRememberedInTheUsersOwnFolder) {
+TEST(Trust, IsStoredInTheUsersStateFolder) {
   EXPECT_EQ(state_folder({{"XDG_STATE_HOME", "/s"}, {"HOME", "/h"}}), "/s/wheelsmith");
   EXPECT_EQ(state_folder({{"XDG_STATE_HOME", "s"}, {"HOME", "/h"}}), "/h/.local/state/wheelsmith");
   EXPECT_EQ(state_folder({{"HOME", "h"}}), "");

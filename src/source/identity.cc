@@ -13,7 +13,7 @@ namespace wheelsmith::source {
 
 Identity identity_of(const FileTree& source) {
   Identity identity;
-  // What cannot be read is said by whoever builds it.
+  // The build will report an unreadable file.
   if (const std::optional<Blob> info = source.open("PKG-INFO")) {
     const auto headers = if_valid([&] { return pep::Headers::parse(info->bytes); });
     if (headers) identity = {headers->get("Name"), headers->get("Version")};
@@ -33,8 +33,8 @@ void check_version(std::string_view file_name, std::string_view in_name, std::st
   const auto first = pep::Version::try_parse(in_name);
   const auto second = pep::Version::try_parse(inside);
   if (first && second && *first == *second) return;
-  throw Error(fmt::format("{} lies about its version: its name says {}, but its PKG-INFO says {}", printable(file_name),
-                          printable(in_name), printable(inside)));
+  throw Error(fmt::format("{} has inconsistent versions: its file name says {}, but its PKG-INFO says {}",
+                          printable(file_name), printable(in_name), printable(inside)));
 }
 
 }  // namespace wheelsmith::source

@@ -10,14 +10,14 @@
 
 namespace wheelsmith::source {
 
-// What a source says of itself.
+// A source's own metadata.
 struct Identity {
-  std::string name, version;  // "" where it does not say
+  std::string name, version;  // "" if unknown
 };
-// From PKG-INFO, else from the static part of pyproject.toml. What cannot be read says nothing.
+// From PKG-INFO, otherwise from the static part of pyproject.toml. Unreadable files are ignored.
 Identity identity_of(const FileTree& source);
 
-// Throws Error when the version in the file's name and the one inside differ; both are named.
+// Throws Error when the version in the file name differs from the one inside; both are named.
 void check_version(std::string_view file_name, std::string_view in_name, std::string_view inside);
 
 }  // namespace wheelsmith::source

@@ -17,18 +17,19 @@ namespace wheelsmith::source {
 
 namespace {
 
-// A choice that was kept without its address, since that held a password.
+// A stored choice without its URL, because that contained a password.
 std::string url_from_page(const Pin& pin, fetch::Fetcher& fetcher) {
   for (const pep::ProjectFile& file : fetcher.project(pin.project).files) {
     if (file.name == pin.file_name) return file.url;
   }
-  throw Error(fmt::format("the index has no {} any more; --upgrade chooses anew", printable(pin.file_name)));
+  throw Error(
+      fmt::format("the index no longer has {}; use --upgrade to choose another version", printable(pin.file_name)));
 }
 
 }  // namespace
 
 std::filesystem::path fetch_archive(const Pin& pin, fetch::Fetcher& fetcher) {
-  if (pin.kind != Pin::Kind::archive) throw Error(fmt::format("the source of {} is no archive", pin.project));
+  if (pin.kind != Pin::Kind::archive) throw Error(fmt::format("the source of {} is not an archive", pin.project));
   if (!pin.url.empty()) return fetcher.download(pin.url, pin.file_name, pin.sha256);
   return fetcher.download(url_from_page(pin, fetcher), pin.file_name, pin.sha256);
 }

@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// NAME==VERSION is never a file of that name, which somebody may have put into the current folder.
+// NAME==VERSION never means a file of that name, which another user may have put into the current folder.
 bool is_there(const std::string& text) {
   std::error_code ignored;
   if (text.find('/') == std::string::npos && text.find("==") != std::string::npos) return false;
@@ -28,10 +28,10 @@ void check_url(const std::string& url) {
   if (known && (git || !plain.ends_with(".git"))) return;
   const std::string shown = printable(fetch::without_credentials(plain));
   if (!git && (scheme == "ssh" || plain.ends_with(".git"))) {
-    throw Error(fmt::format("{} looks like a repository; write git+{}", shown, shown));
+    throw Error(fmt::format("{} looks like a repository; use git+{}", shown, shown));
   }
-  throw Error(fmt::format("{}: sources come over {}, not over \"{}\"", shown,
-                          git ? "https, ssh or file" : "https, http or file", printable(scheme)));
+  throw Error(fmt::format("{}: unsupported protocol \"{}\"; use {}", shown, printable(scheme),
+                          git ? "https, ssh or file" : "https, http or file"));
 }
 
 bool looks_like_path(std::string_view text) {
@@ -46,7 +46,7 @@ void read_what(const std::string& text, Override& result) {
     check_url(text);
     result.url = text;
   } else if (looks_like_path(text)) {
-    throw Error(fmt::format("--source {}: there is no such file or folder", printable(text)));
+    throw Error(fmt::format("--source {}: no such file or folder", printable(text)));
   } else {
     const pep::Requirement requirement = pep::Requirement::parse(text);
     if (requirement.specifiers.empty() || !requirement.extras.empty() || !requirement.marker.empty()) {
@@ -76,8 +76,7 @@ Override parse_override(const std::string& text) {
     read_what(what, result);
   } catch (const Error& error) {
     if (is_url(what) || looks_like_path(what)) throw;
-    throw Error(fmt::format("--source {} is neither a file or folder that is there, nor a URL, nor NAME==VERSION",
-                            printable(text)));
+    throw Error(fmt::format("--source {} is not an existing file or folder, a URL, or NAME==VERSION", printable(text)));
   }
   return result;
 }

@@ -1,6 +1,6 @@
-// A pin is one exact source: which file with which hash, which commit, which folder. What is chosen once (the newest
-// version, the commit of a branch) is kept in the store under all that decided it, so that the same command builds the
-// same thing tomorrow, and so that a second build asks nobody.
+// A pin is one exact source: a file with its hash, a commit, or a folder. A choice (the newest version, the commit of a
+// branch) is stored with all its inputs, so that the same command builds the same thing tomorrow, and a second build
+// needs no network.
 
 #include <fmt/format.h>
 
@@ -39,7 +39,7 @@ document::Table choice_value(const Pin& pin) {
   table["project"] = pin.project;
   table["version"] = pin.version;
   table["file"] = pin.file_name;
-  // A password is not written down; the page gives the address again.
+  // A password is not stored; the index page provides the URL again.
   if (fetch::without_credentials(pin.url) == pin.url) table["url"] = pin.url;
   table["sha256"] = pin.sha256;
   return table;
@@ -94,7 +94,7 @@ class Pinner {
     return remembered("digest", path, [&] { return to_hex(sha256(sys::map_file(path).bytes)); });
   }
 
-  // What the archive says of itself; to find it, all of it must be unpacked once.
+  // The archive's own metadata; finding it means unpacking everything once.
   Identity archive_identity(const fs::path& path) {
     const std::string text = remembered("identity", path, [&] {
       const Identity found = identity_of(ArchiveTree(path));
@@ -123,8 +123,9 @@ class Pinner {
       if (sys::is_folder(found)) return found;
       tried.push_back(found.string());
     }
-    throw Error(fmt::format("the source of {} is not there: no folder {}; --source {}=FOLDER names it", m_recipe.name,
-                            tried.empty() ? m_recipe.source.folder : join(tried, " or "), m_recipe.name));
+    throw Error(fmt::format("the source of {} does not exist: no folder {}; pass it with --source {}=FOLDER",
+                            m_recipe.name, tried.empty() ? m_recipe.source.folder : join(tried, " or "),
+                            m_recipe.name));
   }
 
   Pin folder(const fs::path& path, bool incremental) {
@@ -168,7 +169,7 @@ class Pinner {
     pin.url = url.substr(0, hash);
     pin.file_name = pep::percent_decoded(base_name(pin.url.substr(0, pin.url.find('?'))));
     if (!pep::is_safe_file_name(pin.file_name)) {
-      throw Error(fmt::format("{} names no file", printable(fetch::without_credentials(pin.url))));
+      throw Error(fmt::format("{} does not name a file", printable(fetch::without_credentials(pin.url))));
     }
     constexpr std::string_view k_sha256 = "sha256=";
     const std::size_t given = hash == std::string::npos ? hash : url.find(k_sha256, hash);
@@ -194,7 +195,7 @@ class Pinner {
     return pin;
   }
 
-  // All that decides which file is chosen.
+  // All inputs of the choice of a file.
   std::string note_name(const std::string& project, const std::string& specifier) const {
     const fetch::IndexSettings& index = m_fetcher.options().index;
     std::string name = fmt::format("{} {} python {} index {}", project, specifier, m_options.python_version,
@@ -207,15 +208,15 @@ class Pinner {
   std::optional<Pin> kept_choice(const std::string& name) const {
     const std::optional<std::string> text = m_options.upgrade ? std::nullopt : m_store.note(k_notes, name);
     if (!text) return {};
-    // One that cannot be read is made anew.
+    // An unreadable note is replaced.
     return choice_from(document::try_parse_json(*text).value_or(document::Value()));
   }
 
-  // The newest that fits of those that were brought here without an index.
+  // The newest matching sdist among those imported without an index.
   std::optional<Pin> imported_choice(const std::string& project, const std::string& specifier) const {
     const std::optional<std::string> text = m_store.note(k_notes, imported_name(project));
     if (!text) return {};
-    const document::Value list = document::parse_json(*text, "the store's note of what was imported of " + project);
+    const document::Value list = document::parse_json(*text, "the store's list of imported sources of " + project);
     if (list.array() == nullptr) return {};
     const std::vector<pep::Specifier> specifiers = pep::parse_specifiers(specifier);
     std::optional<std::pair<pep::Version, Pin>> newest;

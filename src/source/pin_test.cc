@@ -72,7 +72,7 @@ class Pins : public ::testing::Test {
   PinOptions m_options;
 };
 
-// What lies in the current folder may be anybody's: NAME==VERSION means no file of that name.
+// Files in the current folder may come from anyone: NAME==VERSION never means a file of that name.
 TEST(Override, AVersionIsNeverAFile) {
   const sys::TempDir folder;
   const fs::path before = fs::current_path();
@@ -84,7 +84,7 @@ TEST(Override, AVersionIsNeverAFile) {
   fs::current_path(before);
 }
 
-TEST_F(Pins, TheNewestIsChosenAndKept) {
+TEST_F(Pins, ChooseAndKeepTheNewest) {
   sys::write_file(m_links / "demo-1.0.tar.gz", sdist("1.0", "1.0"));
   Pin first = pinned();
   EXPECT_EQ(first.version, "1.0");
@@ -107,21 +107,21 @@ TEST_F(Pins, BecomeFoldersWithPatches) {
                     "--- a/setup.py\n+++ b/setup.py\n@@ -1,2 +1,2 @@\n from setuptools import setup\n-setup()\n+x\n"};
   EXPECT_EQ(materialized(pinned(), {patch}), "no error");
   EXPECT_EQ(sys::read_file(m_tree / "setup.py"), "from setuptools import setup\nx\n");
-  // A patch that fails leaves nothing that looks like a source.
+  // A failing patch leaves nothing that looks like a source.
   EXPECT_NE(materialized(pinned(), {patch, patch}).find("already applied"), std::string::npos);
   EXPECT_FALSE(fs::exists(m_tree));
 }
 
-TEST_F(Pins, ANameThatLiesAboutItsVersionIsFoundOut) {
+TEST_F(Pins, DetectInconsistentVersions) {
   sys::write_file(m_links / "demo-1.0.tar.gz", sdist("1.0", "2.0"));
-  const std::string lie = "demo-1.0.tar.gz lies about its version: its name says 1.0, but its PKG-INFO says 2.0";
+  const std::string lie = "demo-1.0.tar.gz has inconsistent versions: its file name says 1.0, but its PKG-INFO says 2.0";
   EXPECT_EQ(materialized(pinned()), lie);
   EXPECT_EQ(error_of([&] { (void)pinned(parse_override((m_links / "demo-1.0.tar.gz").string())); }), lie);
   fetch::Fetcher own = fetcher();
   EXPECT_EQ(error_of([&] { (void)look_into(pinned(), "", own, m_store); }), lie);
 }
 
-TEST_F(Pins, AnArchiveOnDiskAndAUrl) {
+TEST_F(Pins, AcceptArchivesAndUrls) {
   const fs::path file = m_temporary.path() / "demo-3.0.tar.gz";
   sys::write_file(file, sdist("3.0", "3.0"));
   const Pin disk = pinned(parse_override("demo=" + file.string()));
@@ -137,7 +137,7 @@ TEST_F(Pins, AnArchiveOnDiskAndAUrl) {
   EXPECT_FALSE(fs::exists(m_tree));
 }
 
-TEST_F(Pins, AFolderOfTheUsersIsIncremental) {
+TEST_F(Pins, TreatAUsersFolderAsIncremental) {
   const fs::path folder = m_temporary.path() / "mine";
   fs::create_directories(folder);
   sys::write_file(folder / "pyproject.toml", "[project]\nname = \"demo\"\nversion = \"5\"\n");
@@ -159,7 +159,7 @@ TEST_F(Pins, AFolderOfTheUsersIsIncremental) {
   EXPECT_NE(error_of([&] { (void)pinned(); }).find("--source demo=FOLDER"), std::string::npos);
 }
 
-TEST_F(Pins, GitRefsStayUntilUpgrade) {
+TEST_F(Pins, KeepGitRefsUntilUpgrade) {
   if (sys::find_program("git").empty()) GTEST_SKIP() << "no git";
   const fs::path repository = m_temporary.path() / "repository";
   make_repository(repository);
@@ -167,7 +167,7 @@ TEST_F(Pins, GitRefsStayUntilUpgrade) {
   const Pin branch = pinned(parse_override("git+" + url + "@main"));
   EXPECT_EQ(branch.git_commit.size(), 40u);
   EXPECT_EQ(branch.digest, "git:" + branch.git_commit);
-  // An annotated tag stands for its commit, not for itself.
+  // An annotated tag resolves to its commit, not to itself.
   const Pin tag = pinned(parse_override("git+" + url + "@v1"));
   EXPECT_EQ(tag.git_commit, branch.git_commit);
   EXPECT_EQ(tag.git_tag, "v1");
@@ -186,7 +186,7 @@ TEST_F(Pins, GitRefsStayUntilUpgrade) {
       std::string::npos);
 }
 
-TEST_F(Pins, GitBringsSubmodulesAndNoEscapes) {
+TEST_F(Pins, FetchSubmodulesAndRejectEscapes) {
   if (sys::find_program("git").empty()) GTEST_SKIP() << "no git";
   const fs::path inner = m_temporary.path() / "inner";
   const fs::path outer = m_temporary.path() / "outer";
@@ -200,12 +200,12 @@ TEST_F(Pins, GitBringsSubmodulesAndNoEscapes) {
   git(outer, {"add", "etc"});
   git(outer, {"commit", "-q", "-m", "link"});
   m_options.upgrade = true;
-  EXPECT_NE(materialized(pinned(parse_override("git+file://" + outer.string()))).find("outside of the repository"),
+  EXPECT_NE(materialized(pinned(parse_override("git+file://" + outer.string()))).find("outside the repository"),
             std::string::npos);
   EXPECT_FALSE(fs::exists(m_tree));
 }
 
-TEST(GitUrls, AreTakenApart) {
+TEST(GitUrls, Parse) {
   const struct {
     const char *text, *url, *ref;
   } cases[] = {
@@ -220,7 +220,7 @@ TEST(GitUrls, AreTakenApart) {
   }
 }
 
-TEST(Overrides, AreRead) {
+TEST(Overrides, Parse) {
   const auto told = [](const std::string& text) {
     try {
       const Override o = parse_override(text);
@@ -234,11 +234,11 @@ TEST(Overrides, AreRead) {
   EXPECT_EQ(told("demo>=1,<2"), "|||demo|>=1,<2");
   EXPECT_EQ(told("https://host/x.tar.gz#sha256=abc"), "||https://host/x.tar.gz#sha256=abc||");
   EXPECT_EQ(told("x=git+ssh://git@host/y@main"), "x||git+ssh://git@host/y@main||");
-  EXPECT_EQ(told("https://u:p@host/x.git"), "https://host/x.git looks like a repository; write git+https://host/x.git");
-  EXPECT_EQ(told("git+ext://x"), "ext://x: sources come over https, ssh or file, not over \"ext\"");
-  EXPECT_EQ(told("./absent"), "--source ./absent: there is no such file or folder");
-  EXPECT_EQ(told("demo"), "--source demo is neither a file or folder that is there, nor a URL, nor NAME==VERSION");
-  EXPECT_EQ(told(""), "--source  is neither a file or folder that is there, nor a URL, nor NAME==VERSION");
+  EXPECT_EQ(told("https://u:p@host/x.git"), "https://host/x.git looks like a repository; use git+https://host/x.git");
+  EXPECT_EQ(told("git+ext://x"), "ext://x: unsupported protocol \"ext\"; use https, ssh or file");
+  EXPECT_EQ(told("./absent"), "--source ./absent: no such file or folder");
+  EXPECT_EQ(told("demo"), "--source demo is not an existing file or folder, a URL, or NAME==VERSION");
+  EXPECT_EQ(told(""), "--source  is not an existing file or folder, a URL, or NAME==VERSION");
   sys::TempDir temporary;
   const std::string odd = (temporary.path() / "a==1").string();
   fs::create_directories(odd);

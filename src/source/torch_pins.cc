@@ -1,4 +1,4 @@
-// Which commit of another project a torch belongs to, by what torch's own source says: the record of that project in
+// Which commit of another project belongs to a torch, according to torch's own source: the project's record in
 // related_commits (ROCm's release branches), or a file with one commit (.ci/docker/ci_commit_pins/triton.txt).
 
 #include "source/torch_pins.h"
@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* k_records = "related_commits";
 
-// A name that git takes for a ref, and for nothing else.
+// A name that git can only interpret as a ref.
 bool is_ref(std::string_view text) {
   return !text.empty() && text.size() <= 200 && text.front() != '-' && text.front() != '/' && text.back() != '/' &&
          text.find("..") == std::string_view::npos && std::all_of(text.begin(), text.end(), [](char c) {
@@ -29,7 +29,8 @@ bool is_ref(std::string_view text) {
 std::string release_branch(std::string_view version, std::string_view file_name) {
   const std::vector<std::string_view> parts = split(version, '.');
   if (parts.size() < 2 || !to_number(parts[0]) || !to_number(parts[1]))
-    throw Error(fmt::format("{} holds no version like 3.5.1 but {}", printable(file_name), printable(version)));
+    throw Error(
+        fmt::format("{} must contain a version such as 3.5.1, not {}", printable(file_name), printable(version)));
   return fmt::format("release/{}.{}.x", parts[0], parts[1]);
 }
 
@@ -51,9 +52,9 @@ std::vector<RelatedCommit> parse_related_commits(std::string_view text, std::str
       refuse(fmt::format("{} field{} instead of six (system|source|project|branch|commit|url)", fields.size(),
                          fields.size() == 1 ? "" : "s"));
     if (fields[0].empty() || fields[2].empty()) refuse("no system or no project");
-    if (!is_commit(fields[4])) refuse(fmt::format("\"{}\" is no commit (40 hexadecimal digits)", printable(fields[4])));
+    if (!is_commit(fields[4])) refuse(fmt::format("\"{}\" is not a commit (40 hex digits)", printable(fields[4])));
     if (fields[5].empty() || fields[5].front() == '-' || fields[5].find_first_of(" \t") != std::string::npos)
-      refuse(fmt::format("\"{}\" is no URL", printable(fields[5])));
+      refuse(fmt::format("\"{}\" is not a URL", printable(fields[5])));
     RelatedCommit record{fields[0], fields[1], fields[2], fields[3], fields[4], fields[5], number};
     for (const RelatedCommit& other : result) {
       if (other.os == record.os && other.project == record.project &&
@@ -71,11 +72,11 @@ std::string parse_pin(std::string_view text, std::string_view file_name) {
   for (const std::string_view raw : lines(text)) {
     const std::string_view line = trim(raw);
     if (line.empty()) continue;
-    if (!pin.empty()) throw Error(fmt::format("{} holds more than one line: no pin", printable(file_name)));
+    if (!pin.empty()) throw Error(fmt::format("{} has more than one line, so it is not a pin", printable(file_name)));
     pin = line;
   }
   if (!is_ref(pin))
-    throw Error(fmt::format("{} holds no commit or tag but \"{}\"", printable(file_name), printable(pin)));
+    throw Error(fmt::format("{} must contain a commit or tag, not \"{}\"", printable(file_name), printable(pin)));
   return pin;
 }
 

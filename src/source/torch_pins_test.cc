@@ -25,7 +25,7 @@ std::string record(const std::string& os, const std::string& project, const std:
   return os + "|pytorch|" + project + "|release/2.10|" + commit + "|" + url + "\n";
 }
 
-TEST(RelatedCommits, AreReadWithTheirLines) {
+TEST(RelatedCommits, ParseWithLineNumbers) {
   const auto found =
       parse_related_commits("# made by hand\n\n ubuntu | pytorch | torchaudio | release/2.10 | " + k_a +
                                 " | https://example.org/audio \r\n" + record("centos", "torchaudio", k_a),
@@ -39,17 +39,17 @@ TEST(RelatedCommits, AreReadWithTheirLines) {
   EXPECT_EQ(found[1].os, "centos");
 }
 
-TEST(RelatedCommits, ThatAreMalformedAreRefusedWithTheirLine) {
+TEST(RelatedCommits, RejectMalformedLines) {
   const struct {
     std::string text, message;
   } table[] = {
       {"ubuntu|pytorch|torchaudio|x|" + k_a + "\n", "f:1: 5 fields instead of six"},
       {"\n" + record("ubuntu", "x", k_a) + "a|b|c|d|" + k_a + "|u|v\n", "f:3: 7 fields instead of six"},
       {"just words\n", "f:1: 1 field instead of six"},
-      {record("ubuntu", "x", "v1.2"), "f:1: \"v1.2\" is no commit"},
-      {record("ubuntu", "x", std::string(40, 'A')), "is no commit"},
-      {record("ubuntu", "x", k_a, ""), "f:1: \"\" is no URL"},
-      {record("ubuntu", "x", k_a, "--upload-pack=x"), "is no URL"},
+      {record("ubuntu", "x", "v1.2"), "f:1: \"v1.2\" is not a commit"},
+      {record("ubuntu", "x", std::string(40, 'A')), "is not a commit"},
+      {record("ubuntu", "x", k_a, ""), "f:1: \"\" is not a URL"},
+      {record("ubuntu", "x", k_a, "--upload-pack=x"), "is not a URL"},
       {record("", "x", k_a), "f:1: no system or no project"},
       {record("ubuntu", "x", k_a) + record("ubuntu", "x", k_b),
        "f:2: x on ubuntu is bbbbbbbbbbbb here but aaaaaaaaaaaa"},
@@ -63,14 +63,14 @@ TEST(RelatedCommits, ThatAreMalformedAreRefusedWithTheirLine) {
       EXPECT_NE(std::string(error.what()).find(row.message), std::string::npos) << error.what();
     }
   }
-  // The same said twice is no contradiction, nor is another system's commit.
+  // Repeating the same is not a contradiction, nor is another system's commit.
   EXPECT_EQ(
       parse_related_commits(record("ubuntu", "x", k_a) + record("ubuntu", "x", k_a) + record("centos", "x", k_b), "f")
           .size(),
       3U);
 }
 
-TEST(TorchPins, AreTheRecordThenTheFirstFile) {
+TEST(TorchPins, PreferTheRecordToFiles) {
   const std::string records = record("centos", "torchaudio", k_b) + record("ubuntu", "torchaudio", k_a);
   const struct {
     std::string name;
@@ -109,13 +109,13 @@ TEST(TorchPins, AreTheRecordThenTheFirstFile) {
   EXPECT_FALSE(pinned_by("", {}, files({{"related_commits", records}})));
 }
 
-TEST(TorchPins, ThatAreNoneAreRefused) {
+TEST(TorchPins, RejectInvalidPins) {
   const std::map<std::string, std::string> table = {
-      {"", "holds no commit or tag"},
-      {"a b\n", "holds no commit or tag"},
-      {"--upload-pack=x\n", "holds no commit"},
+      {"", "must contain a commit or tag"},
+      {"a b\n", "must contain a commit or tag"},
+      {"--upload-pack=x\n", "must contain a commit"},
       {k_a + "\n" + k_b + "\n", "more than one line"},
-      {"../x\n", "holds no commit"},
+      {"../x\n", "must contain a commit"},
   };
   for (const auto& [text, message] : table) {
     try {

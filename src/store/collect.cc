@@ -23,16 +23,16 @@ namespace {
 
 // Between put_blob and put_step a blob has no step yet.
 constexpr std::int64_t k_settling_seconds = 3600;
-// A build on another machine holds no lock on the results and downloads that it is going to use.
+// A build on another machine holds no lock on the results and downloads that it will use.
 constexpr std::int64_t k_shared_seconds = 86'400;
 // The clocks of two machines that share a store may differ.
 constexpr std::int64_t k_clock_skew = 600;
 // A running build holds no lock on the shims it was started with; no build takes this long.
 constexpr std::int64_t k_shim_seconds = 86'400;
-// Claims that were released so long ago; see claim.cc for why they stay at all.
+// Claims released longer ago are removed; claim.cc explains why they stay at first.
 constexpr std::int64_t k_old_claim_seconds = 30 * 86'400;
 
-// What other machines use, too.
+// The parts that other machines use, too.
 bool is_common(ItemKind kind) {
   return kind == ItemKind::download || kind == ItemKind::object || kind == ItemKind::wheel || kind == ItemKind::log;
 }
@@ -47,7 +47,7 @@ struct Item {
   std::string name{};                // for display
 };
 
-// Where a path below the root is: in the shared folder or in this machine's.
+// Where a path is: in the shared folder or in the folder of this machine.
 using Places = std::function<std::filesystem::path(std::string_view)>;
 
 void add_folder(const Places& place, const std::string& part, ItemKind kind, const std::string& lock,

@@ -62,7 +62,7 @@ std::filesystem::path made_root(const std::filesystem::path& place) {
     refuse_write(root, refused);
   }
   refuse_foreign_store(root);
-  // Only a folder that nobody else has put anything into is wholly ours.
+  // Only a folder that was empty belongs to wheelsmith as a whole.
   if (!std::filesystem::is_empty(root, error) || error) return root;
   try {
     sys::write_file(root / k_tag_name, k_tag);

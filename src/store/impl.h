@@ -35,7 +35,7 @@ struct Store::Impl {
   std::filesystem::path local;             // root, or this machine's folder for a shared store
   bool local_claims = false;               // flock() does not work in `local`
   Scratch scratch;                         // on the file system of the results
-  std::unique_ptr<Scratch> local_scratch;  // null: the same
+  std::unique_ptr<Scratch> local_scratch;  // null: same as scratch
   Index index;
   std::shared_ptr<Heart> heart;
 
@@ -53,7 +53,7 @@ struct Store::Impl {
   [[nodiscard]] std::filesystem::path step_file(std::string_view key) const;
   // The folder of a part of the store ("blobs", "envs"): in root or in local.
   [[nodiscard]] std::filesystem::path place(std::string_view part) const;
-  // How a lock of that name is taken: by flock() of a file, or by a claim in a folder.
+  // How to take a lock of that name: with flock() on a file, or with a claim in a folder.
   struct LockPlace {
     std::filesystem::path path;
     bool claim = false;
@@ -63,11 +63,11 @@ struct Store::Impl {
   [[nodiscard]] Lock lock(std::string_view name, const std::function<void(const std::string&)>& on_wait) const;
   [[nodiscard]] Lock shared_lock(std::string_view name) const;
   [[nodiscard]] Scratch& temporary() { return local_scratch ? *local_scratch : scratch; }
-  // The one on the file system of the path.
+  // The scratch folder on the same file system as the path.
   [[nodiscard]] Scratch& scratch_for(const std::filesystem::path& path);
-  // Makes a network file system forget what it remembers of the folders of results.
+  // Makes a network file system drop its cached entries of the result folders.
   void refresh() const;
-  // The time that collect() compares with those of files.
+  // The time that collect() compares with file times.
   [[nodiscard]] std::int64_t now();
   // Differences between the index and the steps folder; none means that both have the same state.
   struct Difference {

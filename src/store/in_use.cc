@@ -12,8 +12,8 @@
 #include "sys/file.h"
 #include "sys/process/process.h"
 
-// Users of an environment hold a shared lock; whoever creates or removes it holds an exclusive lock. flock() cannot
-// convert one into the other atomically, so the folder is checked again after every lock change.
+// Users of an environment hold a shared lock; a process that creates or removes it holds an exclusive lock. flock()
+// cannot convert one into the other atomically, so the folder is checked again after every lock change.
 
 namespace wheelsmith::store {
 

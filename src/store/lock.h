@@ -8,8 +8,8 @@
 
 namespace wheelsmith::store {
 
-// A lock of the store, held while the object lives: by flock() between processes of one machine, by a claim between
-// machines and where flock() does not work. Move-only.
+// A lock of the store, held while the object lives: with flock() between processes of one machine, with a
+// claim between machines and if flock() does not work. Move-only.
 class Lock {
  public:
   explicit Lock(sys::FileLock lock) : m_file(std::move(lock)) {}

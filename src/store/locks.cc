@@ -11,7 +11,7 @@ namespace wheelsmith::store {
 
 namespace {
 
-// What one machine makes for itself, and the locks of it.
+// The parts that each machine makes for itself, and their locks.
 constexpr std::array<std::string_view, 4> k_local_parts = {"trees", "envs", "toolkits", "shims"};
 constexpr std::array<std::string_view, 4> k_local_locks = {"tree-", "env-", "toolkit-", "checkout-"};
 
@@ -64,15 +64,15 @@ Lock Store::Impl::shared_lock(std::string_view name) const {
   return at.claim ? Lock(Claim::shared(at.path, heart)) : Lock(sys::FileLock::shared(at.path));
 }
 
-// A client of a network file system remembers for seconds that a name was not there. Creating a file in a folder makes
-// it ask the server again, so a process that waited for a claim sees what its holder published.
+// A client of a network file system caches for seconds that a name does not exist. Creating a file in a folder makes it
+// ask the server again, so a process that waited for a claim sees the results that its holder published.
 void Store::Impl::refresh() const {
   if (!sharing.shared) return;
   for (const char* part : {"steps", "blobs", "downloads"}) {
     try {
       (void)sys::file_system_seconds(root / part);
     } catch (const Error&) {
-      // The folder does not exist yet, or nobody can write to it.
+      // The folder does not exist yet or is not writable.
     }
   }
 }

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "store/impl.h"
 #include "sys/file.h"
+#include "sys/process/own_process.h"
 #include "sys/shared_folder.h"
 
 // The write order makes a kill harmless: a blob is synced and named before the step that refers to it, and a step
@@ -53,7 +54,7 @@ struct DatedCost {
 };
 
 std::optional<DatedCost> last_cost_in(const std::filesystem::path& file, std::string_view identity) {
-  // One that cannot be read is a forecast less, no build less.
+  // An unreadable file costs a forecast, not a build.
   const auto whole = sys::map_file_if_possible(file);
   if (!whole) return std::nullopt;
   const std::uint64_t size = whole->bytes.size();
@@ -61,7 +62,7 @@ std::optional<DatedCost> last_cost_in(const std::filesystem::path& file, std::st
   for (auto line = all.rbegin(); line != all.rend(); ++line) {
     const auto text = history_text(*line);
     const auto value = text ? document::try_parse_json(*text) : std::nullopt;
-    // The last line may have been cut off by a full disk, the first by the tail's beginning.
+    // The last line may be cut off by a full disk, the first one by the start of the tail.
     if (!value || (*value)["identity"].text_or() != to_valid_utf8(identity)) continue;
     const auto count = [&](std::string_view name) {
       return static_cast<std::uint64_t>(std::max<std::int64_t>((*value)[name].integer_or(0), 0));

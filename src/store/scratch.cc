@@ -26,7 +26,7 @@ namespace {
 constexpr const char* k_alive = ".alive";
 constexpr std::int64_t k_foreign_age_seconds = 86'400;
 
-// What kernel and PID namespace a process number belongs to; 16 hex digits.
+// Identifies the kernel and PID namespace that a process number belongs to; 16 hex digits.
 std::string machine_name() {
   const sys::ProcessIdentity own = sys::own_identity();
   return to_hex(sha256(Bytes(own.boot + "\n" + own.space))).substr(0, 16);
@@ -49,7 +49,7 @@ std::optional<sys::FileLock> take_from_dead(const std::filesystem::path& folder)
   return sys::FileLock::try_take(folder / k_alive);
 }
 
-// By the clock of the file server, where that answers.
+// By the clock of the file server if possible.
 bool is_old(const std::filesystem::path& path) {
   struct stat status{};
   if (::lstat(path.c_str(), &status) != 0) return false;
@@ -57,13 +57,13 @@ bool is_old(const std::filesystem::path& path) {
   try {
     now = sys::file_system_seconds(path.parent_path());
   } catch (const Error&) {
-    // A folder that cannot be written; our own clock must do.
+    // The folder is not writable: use the clock of this machine.
   }
   return now - status.st_mtim.tv_sec > k_foreign_age_seconds;
 }
 
-// A folder of a shared store: whether its process is known to have ended, or it has been still for a day. Nothing for
-// any other name.
+// For a folder of a shared store: whether its process is known to have ended, or it has not changed for a day. Empty
+// for any other name.
 std::optional<bool> is_shared_leftover(const std::filesystem::path& path) {
   const std::string name = path.filename().string();
   const auto parts = split(name, '-');
@@ -108,7 +108,7 @@ bool Scratch::make(const std::filesystem::path& folder) {
 
 const std::filesystem::path& Scratch::folder() {
   const std::lock_guard guard(m_mutex);
-  // Another machine removes what has been still for a day.
+  // Other machines remove folders that have not changed for a day.
   if (!m_folder.empty() && (!m_shared || std::filesystem::exists(m_folder))) return m_folder;
   std::filesystem::create_directories(m_parent);
   const auto pid = static_cast<std::uint64_t>(::getpid());

@@ -11,11 +11,11 @@
 
 namespace wheelsmith::store {
 
-// Where unfinished things are written: tmp/<pid>-<start time>-<number>, one folder for each Store object; in a shared
+// The folder for unfinished files: tmp/<pid>-<start time>-<number>, one folder for each Store object; in a shared
 // store tmp/<pid>-<start time>-<number>-<machine>.
 class Scratch {
  public:
-  // `shared`: several machines use `parent`, so names also hold the machine, and nothing is locked.
+  // `shared`: several machines use `parent`, so names also contain the machine, and nothing is locked.
   Scratch(std::filesystem::path parent, bool shared) : m_parent(std::move(parent)), m_shared(shared) {}
   ~Scratch();
   Scratch(const Scratch&) = delete;

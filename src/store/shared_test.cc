@@ -112,7 +112,7 @@ TEST(SharedStore, CollectLeavesWhatOtherMachinesMayUse) {
   EXPECT_TRUE(std::filesystem::exists(one.staging() / "half"));
 }
 
-TEST(SharedStore, LeftoversOfTheDeadAreRemoved) {
+TEST(SharedStore, LeftoversOfDeadProcessesAreRemoved) {
   const SharedStore at;
   ASSERT_EQ(in_child([&] {
               Store store(at.root, at.machine("a"));

@@ -25,7 +25,7 @@ namespace {
 constexpr const char* k_sharing_file = "store.json";
 
 std::string environment_text(const char* name) {
-  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody sets it
+  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): never set
   return value == nullptr ? "" : value;
 }
 
@@ -50,12 +50,12 @@ bool needs_claims(const std::filesystem::path& root) {
 
 void make_private_folder(const std::filesystem::path& folder) {
   if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) sys::throw_sys_error(errno, "create", folder);
-  // Environments are run from there, and folders for temporary files are open to everybody.
+  // Programs are run from there, and all users can write to folders for temporary files.
   struct stat status{};
   if (::lstat(folder.c_str(), &status) != 0) sys::throw_sys_error(errno, "read", folder);
   if (S_ISDIR(status.st_mode) && status.st_uid == ::geteuid() && (status.st_mode & 022) == 0) return;
   throw Error(
-      fmt::format("{} is not a folder that only you can write to; name another place with --scratch or "
+      fmt::format("other users can write to {}, or it is not a folder; choose another with --scratch or "
                   "WHEELSMITH_SCRATCH",
                   printable(folder.string())));
 }
@@ -68,7 +68,7 @@ std::optional<Sharing> parse_sharing(std::string_view text) {
   const bool* shared = (*value)["shared"].boolean();
   const std::string* id = (*value)["id"].text();
   const auto is_digit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
-  // It becomes the name of a folder.
+  // The id becomes the name of a folder.
   if (shared == nullptr || id == nullptr || id->size() != 32 || !std::ranges::all_of(*id, is_digit))
     return std::nullopt;
   return Sharing{*shared, *id};
@@ -77,12 +77,12 @@ std::optional<Sharing> parse_sharing(std::string_view text) {
 Sharing find_sharing(const std::filesystem::path& root) {
   if (const auto text = sys::read_file_if_there(root / k_sharing_file, 1 << 16)) {
     if (auto sharing = parse_sharing(*text)) return *sharing;
-    // Claims are right for any store; locks are not.
+    // Claims work in any store; locks do not.
     return {true, id_of_path(root)};
   }
   if (!needs_claims(root)) return {false, id_of_path(root)};
   const Sharing sharing{true, sys::random_hex(16)};
-  // Of two processes one writes it.
+  // If two processes do this, one of them wins.
   const std::error_code error = sys::create_exclusively(root / k_sharing_file, sharing_text(sharing));
   if (!error) return sharing;
   const auto text = sys::read_file_if_possible(root / k_sharing_file, 1 << 16);

@@ -8,17 +8,17 @@
 
 namespace wheelsmith::store {
 
-// Whether several machines use a store, and its name among the stores of a machine.
+// Whether several machines use a store, and the id of the store.
 struct Sharing {
   bool shared = false;
   std::string id;
 };
 
-// As store.json says. Without that file a store is shared when it is on a network file system or when flock() does not
-// work in it; then store.json is written, so that every machine decides alike, also the file server itself.
+// Read from store.json. Without that file a store is shared if it is on a network file system or if flock() does not
+// work in it; store.json is then written, so that all machines agree, including the file server itself.
 Sharing find_sharing(const std::filesystem::path& root);
 void write_sharing(const std::filesystem::path& root, bool shared);
-// Nothing for what is not one of ours.
+// Empty if the text is not a valid store.json.
 std::optional<Sharing> parse_sharing(std::string_view text);
 
 // This machine's folder for the store, created for the user alone. Throws Error.

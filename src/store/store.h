@@ -89,7 +89,7 @@ struct Cost {
 struct StoreOptions {
   // For the trees and environments of a shared store; empty: $SLURM_TMPDIR, $TMPDIR, else /var/tmp.
   std::filesystem::path scratch{};
-  // Another machine takes over the claims of one that has been silent for this long.
+  // Another machine takes over claims whose holder has been silent for this long.
   std::chrono::milliseconds claim_timeout{120'000};
 };
 
@@ -108,18 +108,18 @@ class Store {
   [[nodiscard]] const std::filesystem::path& root() const;
   // root(), or this machine's folder for a shared store.
   [[nodiscard]] const std::filesystem::path& local_root() const;
-  // Both, or the one that they are.
+  // root() and local_root(), or one folder if they are the same.
   [[nodiscard]] std::vector<std::filesystem::path> roots() const;
   [[nodiscard]] const StoreOptions& options() const;
   [[nodiscard]] bool is_shared() const;
-  // From now on, for every process that opens it. `shared` false also overrides the automatic choice. The store should
-  // not be in use.
+  // For every process that opens the store from now on. `shared` false also overrides the automatic choice. The store
+  // should not be in use.
   static void set_shared(const std::filesystem::path& root, bool shared);
   // "downloads", "envs", …; created if possible.
   [[nodiscard]] std::filesystem::path folder(std::string_view name) const;
   // A folder in tmp/ for this object, created; removed with it, and recognized as a leftover after a kill.
   [[nodiscard]] std::filesystem::path temporary() const;
-  // The same on the file system of the results, from where a file can be renamed to its place in downloads/.
+  // The same on the file system of the results, for files that are renamed into downloads/ or bin/.
   [[nodiscard]] std::filesystem::path staging() const;
   // Where they are or will be: trees/<slug>, envs/<key>, toolkits/<key>. Not created.
   [[nodiscard]] std::filesystem::path tree(std::string_view identity) const;
@@ -178,8 +178,8 @@ class Store {
   void put_note(std::string_view kind, std::string_view name, std::string_view text);
   [[nodiscard]] std::optional<std::string> note(std::string_view kind, std::string_view name) const;
 
-  // A lock for a key, a tree, an environment; waits for other processes, on other machines too where the store is
-  // shared. `on_wait` is called once before that, with the holder where it is known.
+  // A lock for a key, a tree, an environment; waits for other processes, also on other machines if the store is
+  // shared. `on_wait` is called once before that, with the holder if known.
   [[nodiscard]] Lock lock(std::string_view name, const std::function<void(const std::string&)>& on_wait = {}) const;
   [[nodiscard]] std::optional<Lock> try_lock(std::string_view name) const;
 

@@ -141,7 +141,7 @@ TEST(Store, DetectsAChangedByteInAStep) {
 TEST(Store, DropsAnUnreferencedBlob) {
   TestStore at;
   const StepRecord step = at.step("texture", "1.0", 1);
-  const std::string lone = at.store.put_blob(at.file("lone", "nobody's"));
+  const std::string lone = at.store.put_blob(at.file("lone", "unused"));
   at.store.drop_blob(lone);
   at.store.drop_blob(step.wheel_sha256);
   at.store.drop_blob("../index.sqlite");

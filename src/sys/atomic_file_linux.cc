@@ -14,15 +14,15 @@
 #include "sys/files.h"
 #include "sys/io/write_linux.h"
 
-// A reader must never see half a file, also not after a power cut. rename() is atomic for readers; for the power cut
-// the file's bytes must be on the disk before its name is (fsync, then rename), and the name before we say that it is
-// there (fsync of the folder).
+// A reader must never see a partial file, not even after a power failure. rename() is atomic for readers. For a power
+// failure the file's bytes must be on disk before its name (fsync, then rename), and the name before success is
+// reported (fsync of the folder).
 
 namespace wheelsmith::sys {
 
 namespace {
 
-constexpr std::uint64_t k_write_piece = 1ull << 30;  // the kernel takes no more than 2 GiB in one call
+constexpr std::uint64_t k_write_piece = 1ull << 30;  // the kernel accepts at most 2 GiB per call
 
 std::filesystem::path folder_of(const std::filesystem::path& path) {
   return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
@@ -30,7 +30,7 @@ std::filesystem::path folder_of(const std::filesystem::path& path) {
 
 std::error_code last_error() { return {errno, std::generic_category()}; }
 
-// Hidden, and told apart from all others: two programs may write the same target at the same time.
+// Hidden and unique: two programs may write the same target at the same time.
 std::string temporary_name(const std::filesystem::path& target) {
   std::uint64_t random = 0;
   if (::getrandom(&random, sizeof random, 0) != sizeof random) throw_sys_error(errno, "name", target);
@@ -41,8 +41,8 @@ std::string temporary_name(const std::filesystem::path& target) {
 
 void throw_write_error(int error_number, std::uint64_t wanted, const std::filesystem::path& path) {
   if (error_number == ENOSPC || error_number == EDQUOT) {
-    throw Error(fmt::format("cannot write {}: {} ({} wanted, {} free in {})", printable(path.string()),
-                            error_number == ENOSPC ? "no space left on the disk" : "the disk quota is used up",
+    throw Error(fmt::format("cannot write {}: {} ({} needed, {} free in {})", printable(path.string()),
+                            error_number == ENOSPC ? "no space left on the disk" : "disk quota exceeded",
                             human_bytes(wanted), human_bytes(free_disk_bytes(folder_of(path))),
                             printable(folder_of(path).string())));
   }

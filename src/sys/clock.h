@@ -3,7 +3,7 @@
 #include <chrono>
 #include <cstdint>
 
-// The time of day as Unix counts it, from 1970 on. For durations use std::chrono::steady_clock: this clock may be set.
+// Unix time. For durations use std::chrono::steady_clock: this clock may be set.
 
 namespace wheelsmith::sys {
 

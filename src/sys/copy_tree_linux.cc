@@ -17,9 +17,9 @@
 #include "sys/folder_linux.h"
 #include "sys/io/write_linux.h"
 
-// Copies, by the cheapest way that the disk knows: sharing the blocks (FICLONE: btrfs, XFS, bcachefs; a gigabyte in a
-// millisecond), a copy inside the kernel, reading and writing. A copy never writes through what is already there: a
-// link, or a file that is also another's, is taken away first.
+// Copies by the cheapest method the file system supports: sharing blocks (FICLONE: btrfs, XFS, bcachefs; a gigabyte in
+// a millisecond), a copy inside the kernel, or read and write. A copy never writes through an existing entry: a link,
+// or a file with other hard links, is removed first.
 
 namespace wheelsmith::sys {
 
@@ -27,11 +27,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr mode_t k_kept_mode = 01777;  // a copy belongs to us: set-user-id of another owner means nothing good
+constexpr mode_t k_kept_mode = 01777;  // the copy has a new owner, so set-user-ID must not survive
 
 struct stat look_at(const fs::path& path) {
   struct stat status{};
-  if (::lstat(path.c_str(), &status) != 0) throw_sys_error(errno, "look at", path);
+  if (::lstat(path.c_str(), &status) != 0) throw_sys_error(errno, "stat", path);
   return status;
 }
 
@@ -62,8 +62,8 @@ void copy_bytes(const Fd& from, const Fd& to, const fs::path& source, const fs::
     }
     break;
   }
-  // At the end this reads nothing. Where the kernel could not copy (two disks before 5.3, files of /proc, which look
-  // empty to it) both positions are still where it stopped.
+  // At the end of the file this reads nothing. Where the kernel could not copy (across disks before 5.3, files of
+  // /proc, which look empty to it) both positions are where it stopped.
   copy_by_reading(from, to, source, target);
 }
 
@@ -79,7 +79,7 @@ void copy_link(const fs::path& from, const fs::path& to, const struct stat& stat
   const fs::path target = fs::read_symlink(from, error);
   if (error) throw_sys_error(error.value(), "read", from);
   take_away(to);
-  if (::symlink(target.c_str(), to.c_str()) != 0) throw_sys_error(errno, "make the link", to);
+  if (::symlink(target.c_str(), to.c_str()) != 0) throw_sys_error(errno, "create the link", to);
   set_times(AT_FDCWD, to.c_str(), status, to);
 }
 
@@ -93,7 +93,7 @@ bool hard_link(const fs::path& from, const fs::path& to) {
 void make_folder(const fs::path& path) {
   if (::mkdir(path.c_str(), 0700) == 0) return;
   if (errno != EEXIST) throw_write_error(errno, 0, path);
-  if (!S_ISDIR(look_at(path).st_mode)) throw_sys_error(ENOTDIR, "make the folder", path);
+  if (!S_ISDIR(look_at(path).st_mode)) throw_sys_error(ENOTDIR, "create the folder", path);
 }
 
 void refuse_copy_into_itself(const fs::path& from, const fs::path& to) {
@@ -114,7 +114,7 @@ void copy_entry(const fs::path& from, const fs::path& to, const struct stat& sta
   if (S_ISLNK(status.st_mode)) {
     copy_link(from, to, status);
   } else if (!S_ISREG(status.st_mode)) {
-    throw Error(fmt::format("cannot copy {}: it is neither file, link nor folder", printable(from.string())));
+    throw Error(fmt::format("cannot copy {}: it is not a file, link or folder", printable(from.string())));
   } else if (!hard_links || !hard_link(from, to)) {
     sys::copy_file(from, to);
   }
@@ -163,8 +163,8 @@ void copy_tree(const fs::path& from, const fs::path& to, bool hard_links) {
       }
     }
   }
-  // Modes and times of folders come last and from within: a read-only folder takes no files, and each new file changes
-  // its folder's time.
+  // Modes and times of folders are set last and bottom-up: a read-only folder accepts no files, and each new file
+  // changes its folder's time.
   for (auto folder = folders.rbegin(); folder != folders.rend(); ++folder) {
     const fs::path path = folder->name.empty() ? to : to / folder->name;
     if (::chmod(path.c_str(), folder->status.st_mode & k_kept_mode) != 0)

@@ -11,29 +11,29 @@
 
 namespace wheelsmith::sys {
 
-// What failed in words: "cannot open demo.whl: No such file or directory".
+// An error message: "cannot open demo.whl: No such file or directory".
 std::string sys_error_text(int error_number, const char* action, const std::filesystem::path& path);
 [[noreturn]] void throw_sys_error(int error_number, const char* action, const std::filesystem::path& path);
 
-// Whether a folder is there. What cannot be looked at (a loop of links, a name that is too long) is none; opening it
-// then says why.
+// Whether a folder exists. False for paths that cannot be examined (a loop of links, a name that is too long); opening
+// them reports why.
 bool is_folder(const std::filesystem::path& path);
 
-// Whether `path` is `folder` or below it, by their names alone: both absolute and without "..", or both canonical.
+// Whether `path` is `folder` or below it, comparing names only: both absolute and without "..", or both canonical.
 bool is_within(const std::filesystem::path& path, const std::filesystem::path& folder);
 
-// The file mapped into memory, read only. Pages are read as they are touched. Throws for what is no regular file.
+// The file mapped into memory, read-only. Pages are read on access. Throws for anything but a regular file.
 Blob map_file(const std::filesystem::path& path);
 
-// Nothing where that would throw.
+// nullopt if map_file() would throw.
 std::optional<Blob> map_file_if_possible(const std::filesystem::path& path);
 
-// The bytes of a file, a pipe or, for "-", of standard input, piece by piece as they come. False when an interrupt
+// Reads a file, a pipe or, for "-", standard input, in chunks as they arrive. False when an interrupt
 // (sys::interrupted()) came before the end.
 bool read_pieces(const std::filesystem::path& path, const std::function<void(std::string_view)>& take);
 
-// A folder as a FileTree; files are mapped when opened. With the root folder "/" it answers for the whole machine
-// (then only open() is of use).
+// A folder as a FileTree; files are mapped when opened. With the root folder "/" it covers the whole machine (then only
+// open() is useful).
 class FolderTree final : public FileTree {
  public:
   explicit FolderTree(std::filesystem::path root) : m_root(std::move(root)) {}
@@ -43,16 +43,16 @@ class FolderTree final : public FileTree {
   [[nodiscard]] std::optional<std::string> head(const std::string& name, std::size_t count) const override;
 
  private:
-  // Where the file is, or nothing if there is none inside the folder.
+  // Path of the file, or nothing if the folder does not contain it.
   [[nodiscard]] std::optional<std::filesystem::path> locate(const std::string& name) const;
 
   std::filesystem::path m_root;
 };
 
-// A folder of our own that is gone with the object.
+// A temporary folder that is removed with the object.
 class TempDir {
  public:
-  TempDir();  // in $TMPDIR, where it stays when we are killed
+  TempDir();  // in $TMPDIR, where it remains after a kill
   explicit TempDir(const std::filesystem::path& parent);
   ~TempDir();
   TempDir(const TempDir&) = delete;

@@ -25,7 +25,7 @@ bool leads_out(const std::filesystem::path& name) {
   return name.is_absolute() || std::any_of(name.begin(), name.end(), [](const auto& part) { return part == ".."; });
 }
 
-// What map_file() gives, or what it throws.
+// The result of map_file(), or its error.
 struct Mapping {
   Blob blob;
   std::string problem;
@@ -81,7 +81,7 @@ std::optional<Blob> map_file_if_possible(const std::filesystem::path& path) {
 bool read_pieces(const std::filesystem::path& path, const std::function<void(std::string_view)>& take) {
   const bool standard = path == "-";
   Fd opened;
-  while (!standard && !opened.is_open()) {  // a pipe is opened when somebody writes to it
+  while (!standard && !opened.is_open()) {  // opening a pipe waits for a writer
     opened = Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (opened.is_open()) break;
     if (errno != EINTR) throw_sys_error(errno, "open", path);
@@ -112,7 +112,7 @@ std::vector<FileTree::File> FolderTree::files() const {
   const std::size_t prefix = m_root.string().size() + (m_root.string().ends_with('/') ? 0 : 1);
   for (; walk != fs::recursive_directory_iterator(); walk.increment(error)) {
     if (error) throw_sys_error(error.value(), "read", m_root);
-    std::error_code ignored;  // a link to nothing is simply no file
+    std::error_code ignored;  // a dangling link is not a file
     if (!walk->is_regular_file(ignored)) continue;
     const std::uintmax_t size = walk->file_size(ignored);
     result.push_back({walk->path().string().substr(prefix), ignored ? 0 : size});
@@ -135,7 +135,7 @@ std::optional<Blob> FolderTree::open(const std::string& name) const {
   return map_file(*path);
 }
 
-// A site-packages has tens of thousands of files: a read of a few bytes is much cheaper than a mapping.
+// A site-packages has tens of thousands of files: reading a few bytes is much cheaper than mapping.
 std::optional<std::string> FolderTree::head(const std::string& name, std::size_t count) const {
   const std::optional<std::filesystem::path> path = locate(name);
   if (!path) return std::nullopt;
@@ -159,7 +159,7 @@ TempDir::TempDir(const std::filesystem::path& parent) {
 TempDir::~TempDir() {
   try {
     remove_tree(m_path);
-  } catch (const Error&) {  // a leftover in the temporary folder is no reason to end the program
+  } catch (const Error&) {  // a leftover temporary folder is not fatal
   }
 }
 

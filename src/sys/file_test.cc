@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-TEST(MapFile, ReadsAndRefuses) {
+TEST(MapFile, ReadsFilesAndRejectsTheRest) {
   const TempDir dir;
   std::ofstream(dir.path() / "a") << "hello";
   std::ofstream(dir.path() / "empty");
@@ -23,7 +23,7 @@ TEST(MapFile, ReadsAndRefuses) {
   EXPECT_THROW(map_file("/dev/zero"), Error);
 }
 
-TEST(IsFolder, AnswersForWhatCannotBeLookedAt) {
+TEST(IsFolder, IsFalseForPathsThatCannotBeExamined) {
   const TempDir dir;
   fs::create_symlink("loop", dir.path() / "loop");
   EXPECT_TRUE(is_folder(dir.path()));

@@ -21,7 +21,7 @@ namespace {
 
 bool means_absent(int error) { return error == ENOENT || error == ENOTDIR; }
 
-// What read_file() gives, or what it throws.
+// The result of read_file(), or its error.
 struct Reading {
   std::string text;
   std::string problem;
@@ -36,7 +36,7 @@ Reading read_open_file(const Fd& fd, const std::filesystem::path& path, std::uin
   };
   const auto expected = static_cast<std::uint64_t>(status.st_size);
   if (expected > limit) return too_large();
-  // Files of /proc have no size, and others may grow while they are read: the end is where read() says it is.
+  // Files of /proc have no size, and others may grow while they are read: read() decides where the end is.
   std::string text(static_cast<std::size_t>(expected) + 1, '\0');
   std::size_t used = 0;
   for (;;) {
@@ -57,7 +57,7 @@ std::string text_or_error(Reading reading) {
   return std::move(reading.text);
 }
 
-// Not blocking: opening a FIFO would wait for a writer.
+// Non-blocking: opening a FIFO would wait for a writer.
 Fd open_to_read(const std::filesystem::path& path) {
   return Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
 }
@@ -126,16 +126,16 @@ void touch(const std::filesystem::path& path) { ::utimensat(AT_FDCWD, path.c_str
 void make_folders(const std::filesystem::path& path) {
   std::error_code error;
   std::filesystem::create_directories(path, error);
-  // create_directories() calls a file in the way no error in some cases.
+  // create_directories() does not always report an existing file as an error.
   if (!error && !is_folder(path)) error = std::make_error_code(std::errc::not_a_directory);
-  if (error) throw_sys_error(error.value(), "make the folder", path);
+  if (error) throw_sys_error(error.value(), "create the folder", path);
 }
 
 std::optional<std::string> stat_fingerprint(const std::filesystem::path& path) {
   struct stat status{};
   if (::stat(path.c_str(), &status) != 0) {
     if (means_absent(errno) || errno == ELOOP) return std::nullopt;
-    throw_sys_error(errno, "look at", path);
+    throw_sys_error(errno, "stat", path);
   }
   return fmt::format("{}:{}:{}:{}:{}", status.st_dev, status.st_ino, status.st_size, nanoseconds(status.st_mtim),
                      nanoseconds(status.st_ctim));
@@ -143,7 +143,7 @@ std::optional<std::string> stat_fingerprint(const std::filesystem::path& path) {
 
 namespace {
 
-// Of a large disk half a gigabyte, of a small one a fiftieth.
+// Half a gigabyte of a large disk, a fiftieth of a small one.
 constexpr std::uint64_t k_reserve = 500'000'000;
 
 }  // namespace
@@ -157,12 +157,12 @@ bool is_nearly_full(const std::filesystem::path& path) {
 }
 
 std::uint64_t free_disk_bytes(const std::filesystem::path& path) {
-  // A folder that is not made yet will be where its nearest parent is.
+  // A folder that does not exist yet will be on its nearest parent's disk.
   std::error_code error;
   std::filesystem::path place = std::filesystem::absolute(path, error);
   struct statvfs disk{};
   while (::statvfs(place.c_str(), &disk) != 0) {
-    if (!means_absent(errno) || place == place.parent_path()) throw_sys_error(errno, "look at the disk of", path);
+    if (!means_absent(errno) || place == place.parent_path()) throw_sys_error(errno, "examine the disk of", path);
     place = place.parent_path();
   }
   return static_cast<std::uint64_t>(disk.f_bavail) * disk.f_frsize;

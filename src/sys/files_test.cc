@@ -63,7 +63,7 @@ TEST(AtomicFile, AppearsOnlyWithCommit) {
   EXPECT_EQ(count_in(dir.path()), 1u);
 }
 
-TEST(AtomicFile, IsPrivateFromItsFirstMoment) {
+TEST(AtomicFile, IsPrivateFromTheStart) {
   const TempDir dir;
   AtomicFile file(dir.path() / "secret", {}, 0600);
   EXPECT_EQ(fs::status(file.temporary_path()).permissions(), static_cast<fs::perms>(0600));
@@ -104,14 +104,14 @@ TEST(AtomicFile, LeavesNothingWhenTheDiskIsFull) {
   EXPECT_EQ(count_in(dir.path()), 0u);
 }
 
-TEST(WriteAll, SaysWhatWasWantedAndWhere) {
+TEST(WriteAll, ReportsNeededSpaceAndPath) {
   const Fd full(::open("/dev/full", O_WRONLY | O_CLOEXEC));
   const std::string error = error_of([&] { write_all(full, Bytes(std::string_view("12345")), "/dev/full"); });
-  EXPECT_TRUE(error.starts_with("cannot write /dev/full: no space left on the disk (5 B wanted, ")) << error;
+  EXPECT_TRUE(error.starts_with("cannot write /dev/full: no space left on the disk (5 B needed, ")) << error;
   EXPECT_TRUE(error.ends_with(" free in /dev)")) << error;
 }
 
-TEST(ReadFile, ReadsProcAndRefusesTheRest) {
+TEST(ReadFile, ReadsProcAndRejectsTheRest) {
   const TempDir dir;
   write_file(dir.path() / "a", std::string("a\0b", 3));
   EXPECT_EQ(read_file(dir.path() / "a"), std::string("a\0b", 3));
@@ -127,7 +127,7 @@ TEST(ReadFile, ReadsProcAndRefusesTheRest) {
   EXPECT_THROW(read_file(dir.path() / "none"), Error);
 }
 
-TEST(MakeFolders, MakesAllAndSaysWhatIsInTheWay) {
+TEST(MakeFolders, CreatesParentsAndNamesObstacles) {
   const TempDir dir;
   make_folders(dir.path() / "a/b/c");
   make_folders(dir.path() / "a/b/c/");
@@ -167,7 +167,7 @@ TEST(FileLock, WaitsForTheHolderAndSurvivesADeletedFile) {
   std::thread second([&] {
     const FileLock lock(path, [](const fs::path&) { ++waits; });
     EXPECT_TRUE(released);
-    EXPECT_TRUE(fs::exists(path));  // the old file was deleted: a lock on it would keep nobody out
+    EXPECT_TRUE(fs::exists(path));  // the old file was deleted: a lock on it would exclude no one
   });
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
   fs::remove(path);
@@ -190,7 +190,7 @@ TEST(StatFingerprint, ChangesWithTheFile) {
   EXPECT_NE(stat_fingerprint(path), before);
 }
 
-TEST(FreeDisk, AnswersForWhatIsNotThereYet) {
+TEST(FreeDisk, AnswersForMissingFolders) {
   const TempDir dir;
   EXPECT_GT(free_disk_bytes(dir.path() / "not/yet/made"), 0u);
 }
@@ -203,7 +203,7 @@ struct MemoryCase {
   std::uint64_t available;
 };
 
-TEST(Memory, IsBoundedByEachCgroupOnTheWay) {
+TEST(Memory, IsBoundedByEveryParentCgroup) {
   const std::vector<MemoryCase> cases{
       {"no cgroup", "", {}, 8'192'000, 4'096'000},
       {"no limit", "0::/a\n", {{"a/memory.max", "max\n"}}, 8'192'000, 4'096'000},

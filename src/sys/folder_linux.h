@@ -6,8 +6,8 @@
 
 namespace wheelsmith::sys {
 
-// The names in an open folder (not "." and ".."), in no order; the descriptor stays the caller's. Read to the end
-// before anything is done with them: some file systems skip entries when others are removed meanwhile.
+// The names in an open folder (not "." and ".."), unsorted; the caller keeps the descriptor. The listing is complete
+// before it returns: some file systems skip entries when others are removed meanwhile.
 std::vector<std::string> names_in(int folder_fd, const std::filesystem::path& path);
 std::vector<std::string> names_in(const std::filesystem::path& path);
 

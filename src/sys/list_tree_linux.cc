@@ -27,7 +27,7 @@ TreeFile describe(const std::filesystem::path& path, std::string name, const str
     file.executable = (status.st_mode & 0111) != 0;
     file.size = static_cast<std::uint64_t>(status.st_size);
   } else {
-    throw Error(fmt::format("{} is neither file, link nor folder", printable(path.string())));
+    throw Error(fmt::format("{} is not a file, link or folder", printable(path.string())));
   }
   return file;
 }
@@ -36,7 +36,7 @@ TreeFile describe(const std::filesystem::path& path, std::string name, const str
 
 std::vector<TreeFile> list_tree(const std::filesystem::path& root, const std::vector<std::string>& skip) {
   std::vector<TreeFile> files;
-  std::vector<std::string> folders{""};  // relative, each with '/' at its end but for the root
+  std::vector<std::string> folders{""};  // relative, each with a trailing '/' except the root
   while (!folders.empty()) {
     const std::string folder = std::move(folders.back());
     folders.pop_back();
@@ -45,7 +45,7 @@ std::vector<TreeFile> list_tree(const std::filesystem::path& root, const std::ve
       std::string name = folder + entry;
       const std::filesystem::path path = root / name;
       struct stat status{};
-      if (::lstat(path.c_str(), &status) != 0) throw_sys_error(errno, "look at", path);
+      if (::lstat(path.c_str(), &status) != 0) throw_sys_error(errno, "stat", path);
       if (S_ISDIR(status.st_mode)) {
         folders.push_back(name + '/');
       } else {

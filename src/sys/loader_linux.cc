@@ -14,10 +14,10 @@ namespace fs = std::filesystem;
 
 void read_conf(const fs::path& file, int depth, std::vector<std::string>& folders);
 
-// "include /etc/ld.so.conf.d/*.conf": only the last part may be a pattern, as everywhere in practice.
+// "include /etc/ld.so.conf.d/*.conf": only the last component may be a pattern, as is usual in practice.
 void read_include(const fs::path& pattern, int depth, std::vector<std::string>& folders) {
   std::vector<fs::path> files;
-  std::error_code ignored;  // a folder that is not there includes nothing
+  std::error_code ignored;  // a missing folder includes nothing
   for (const fs::directory_entry& entry : fs::directory_iterator(pattern.parent_path(), ignored)) {
     if (glob_match(pattern.filename().string(), entry.path().filename().string())) files.push_back(entry.path());
   }
@@ -26,7 +26,7 @@ void read_include(const fs::path& pattern, int depth, std::vector<std::string>& 
 }
 
 void read_conf(const fs::path& file, int depth, std::vector<std::string>& folders) {
-  constexpr int k_deepest = 8;  // a file that includes itself
+  constexpr int k_deepest = 8;  // a file may include itself
   if (depth > k_deepest) return;
   std::ifstream in(file);
   for (std::string line; std::getline(in, line);) {
@@ -40,7 +40,7 @@ void read_conf(const fs::path& file, int depth, std::vector<std::string>& folder
   }
 }
 
-// The subfolders for better processors that the loader looks into before each folder, best first.
+// The processor-specific subfolders that the loader searches before each folder, best first.
 std::vector<std::string> processor_folders() {
   std::vector<std::string> names;
 #if defined(__x86_64__)
@@ -57,7 +57,7 @@ std::vector<std::string> with_processor_folders(const std::vector<std::string>& 
   for (const std::string& folder : folders) {
     for (const std::string& name : names) {
       const fs::path better = fs::path(folder) / "glibc-hwcaps" / name;
-      std::error_code ignored;  // what cannot be looked at, the loader does not find either
+      std::error_code ignored;  // the loader cannot find unreadable entries either
       if (fs::is_directory(better, ignored)) all.push_back(better.string());
     }
     all.push_back(folder);
@@ -74,13 +74,44 @@ std::vector<std::string> loader_folders() {
   return with_processor_folders(folders);
 }
 
+std::vector<std::string> musl_loader_folders() {
+  std::vector<std::string> folders;
+  std::error_code ignored;  // without a configuration the built-in folders count
+  for (const fs::directory_entry& entry : fs::directory_iterator("/etc", ignored)) {
+    if (!glob_match("ld-musl-*.path", entry.path().filename().string())) continue;
+    std::ifstream in(entry.path());
+    for (std::string line; std::getline(in, line);) {
+      std::replace(line.begin(), line.end(), ':', ' ');
+      for (const std::string_view part : split(line, ' ')) {
+        if (part.starts_with('/')) folders.emplace_back(part);
+      }
+    }
+  }
+  if (folders.empty()) folders = {"/lib", "/usr/local/lib", "/usr/lib"};
+  return folders;
+}
+
+std::vector<std::string> loader_folders_below(const std::string& root) {
+  std::vector<std::string> folders;
+  for (const char* folder : {"usr/local/lib", "lib", "usr/lib", "lib64", "usr/lib64"}) {
+    const fs::path path = fs::path(root) / folder;
+    std::error_code ignored;  // what is not there holds no libraries
+    for (const fs::directory_entry& entry : fs::directory_iterator(path, ignored)) {
+      if (glob_match("*-linux-*", entry.path().filename().string()) && entry.is_directory(ignored))
+        folders.push_back(entry.path().string());
+    }
+    if (fs::is_directory(path, ignored)) folders.push_back(path.string());
+  }
+  return folders;
+}
+
 std::vector<std::string> library_path() {
   std::vector<std::string> folders;
   const char* value = std::getenv("LD_LIBRARY_PATH");
   if (value == nullptr || *value == '\0') return folders;
   std::string parts = value;
   std::replace(parts.begin(), parts.end(), ';', ':');
-  std::error_code ignored;  // without a current folder relative elements lead nowhere
+  std::error_code ignored;  // without a current folder, relative entries are ignored
   const fs::path here = fs::current_path(ignored);
   for (const std::string_view part : split(parts, ':')) folders.push_back((here / part).lexically_normal().string());
   return with_processor_folders(folders);

@@ -12,7 +12,7 @@ namespace {
 
 using FolderList = std::vector<std::string>;
 
-// The value for one call only; other tests see none.
+// Sets the value for one call only; other tests see none.
 FolderList library_path_of(const std::string& value) {
   ::setenv("LD_LIBRARY_PATH", value.c_str(), 1);
   FolderList folders = library_path();
@@ -31,7 +31,7 @@ TEST(LibraryPath, IsAbsoluteAsTheLoaderSeesIt) {
 
 TEST(LibraryPath, PutsFoldersForThisProcessorFirst) {
 #if defined(__x86_64__)
-  if (!__builtin_cpu_supports("x86-64-v2")) GTEST_SKIP() << "a processor without any";
+  if (!__builtin_cpu_supports("x86-64-v2")) GTEST_SKIP() << "this processor has none";
   const TempDir dir;
   const std::string better = (dir.path() / "glibc-hwcaps/x86-64-v2").string();
   std::filesystem::create_directories(better);

@@ -17,17 +17,18 @@ namespace wheelsmith::sys {
 
 namespace {
 
-// flock() is declared in <sys/file.h>, and that is our own file here: src comes first among the include folders.
+// flock() is declared in <sys/file.h>, but here that name is our own header: src comes first among the include folders.
 int flock_file(int fd, int operation) { return static_cast<int>(::syscall(SYS_flock, fd, operation)); }
 
 Fd open_lock(const std::filesystem::path& path) {
-  // A link could lead out of a folder that others fill, and make an empty file there.
+  // A link could point outside a shared folder and create an empty file there.
   Fd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
   if (!fd.is_open()) throw_sys_error(errno, "open the lock", path);
   return fd;
 }
 
-// A file that was deleted (by a clean-up) between open and flock locks nobody out: the next one makes a new file.
+// A lock on a file that was deleted (by a cleanup) between open and flock excludes no one: the next process creates a
+// new file.
 bool still_there(const Fd& fd, const std::filesystem::path& path) {
   struct stat held{};
   struct stat named{};
@@ -35,7 +36,7 @@ bool still_there(const Fd& fd, const std::filesystem::path& path) {
          held.st_ino == named.st_ino;
 }
 
-// False when another holds it. `kind` is LOCK_EX or LOCK_SH.
+// False when another process holds it. `kind` is LOCK_EX or LOCK_SH.
 bool take_now(const Fd& fd, const std::filesystem::path& path, int kind) {
   while (flock_file(fd.raw(), kind | LOCK_NB) != 0) {
     if (errno == EWOULDBLOCK) return false;

@@ -7,10 +7,10 @@
 
 namespace wheelsmith::sys {
 
-// A file that grows while others read it. What cannot be written (a full disk) is lost: a log is no reason to fail.
+// A file that grows while others read it. Failed writes (a full disk) are dropped: a log must not fail a build.
 class LogFile {
  public:
-  // Starts anew. Throws Error when it cannot be opened.
+  // Truncates. Throws Error when it cannot be opened.
   explicit LogFile(const std::filesystem::path& path);
   void write(std::string_view text);
 

@@ -8,18 +8,18 @@
 #include "base/error.h"
 #include "base/text.h"
 
-// How much memory may be used before somebody is killed. /proc/meminfo speaks of the machine also inside a container;
-// what the container may have stands in the cgroup file system, and each cgroup on the way up to the root may set a
-// limit of its own:
+// How much memory can be used before the kernel kills a process. /proc/meminfo describes the machine even inside a
+// container; the container's limits are in the cgroup file system, and each parent cgroup up to the root may set its
+// own limit:
 //
 //              version 2 (0::/a/b)               version 1 (4:memory:/a/b)
 //   limit      memory.max, memory.high           memory.limit_in_bytes
 //   used       memory.current                    memory.usage_in_bytes
 //   page cache memory.stat: inactive_file        memory.stat: total_inactive_file
 //
-// Page cache counts as used but is given back when asked for. memory.high kills nobody, but whoever is above it is
-// slowed down until a build looks like it hangs; so it is a limit too. A container without a cgroup namespace reads a
-// path that exists only outside of it; its own limits then stand at the mount's root, which the walk reaches last.
+// Page cache counts as used but is reclaimed on demand. Exceeding memory.high kills no process, but slows it down until
+// a build seems to hang; so it counts as a limit too. A container without a cgroup namespace reads a path that exists
+// only outside of it; its own limits are then at the mount's root, which is visited last.
 
 namespace wheelsmith::sys {
 
@@ -31,10 +31,10 @@ constexpr std::uint64_t k_text_limit = 1 << 20;
 
 std::string text_of(const fs::path& path) { return read_file_if_possible(path, k_text_limit).value_or(""); }
 
-// "max" and all else that is no number is no limit.
+// "max" and other text that is not a number mean no limit.
 std::optional<std::uint64_t> number_of(const fs::path& path) { return to_number(trim(text_of(path))); }
 
-// The number behind a line's first word.
+// The number after a line's first word.
 std::optional<std::uint64_t> field(std::string_view text, std::string_view name) {
   for (std::string_view line : lines(text)) {
     if (!line.starts_with(name)) continue;
@@ -58,7 +58,7 @@ const Names k_version_1{{"memory.limit_in_bytes"}, "memory.usage_in_bytes", "tot
 void apply_limit(Memory& memory, const fs::path& folder, const Names& names) {
   std::uint64_t limit = UINT64_MAX;
   for (const std::string_view name : names.limits) limit = std::min(limit, number_of(folder / name).value_or(limit));
-  if (limit >= memory.total) return;  // version 1 writes "none" as a number near 2^63
+  if (limit >= memory.total) return;  // version 1 writes "no limit" as a number near 2^63
   const std::uint64_t used = number_of(folder / names.used).value_or(0);
   const std::uint64_t cache = field(text_of(folder / "memory.stat"), names.cache).value_or(0);
   const std::uint64_t held = used - std::min(used, cache);
@@ -68,7 +68,7 @@ void apply_limit(Memory& memory, const fs::path& folder, const Names& names) {
 
 void apply_limits(Memory& memory, const fs::path& mount, std::string_view cgroup, const Names& names) {
   fs::path path = fs::path(cgroup).lexically_normal().relative_path();
-  // "/../.." is how a cgroup namespace names what lies outside of it.
+  // "/../.." is how a cgroup namespace names paths outside of it.
   if (!path.empty() && *path.begin() == "..") path.clear();
   for (;; path = path.parent_path()) {
     apply_limit(memory, mount / path, names);
@@ -82,7 +82,7 @@ Memory memory_below(const fs::path& root) {
   const std::string meminfo = text_of(root / "proc/meminfo");
   const std::uint64_t total = field(meminfo, "MemTotal").value_or(0);
   const std::uint64_t available = field(meminfo, "MemAvailable").value_or(field(meminfo, "MemFree").value_or(total));
-  if (total == 0 || total > UINT64_MAX / 1024) throw Error("cannot read how much memory there is from /proc/meminfo");
+  if (total == 0 || total > UINT64_MAX / 1024) throw Error("cannot read the memory size from /proc/meminfo");
   Memory memory{total * 1024, std::min(available, total) * 1024};
   const std::string cgroups = text_of(root / "proc/self/cgroup");
   for (const std::string_view line : lines(cgroups)) {

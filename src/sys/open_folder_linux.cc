@@ -1,7 +1,6 @@
 // The kernel itself refuses to leave a folder: openat2 with RESOLVE_BENEATH stops at "..", absolute links and links
-// that point outside, and nobody can swap a folder for a link between a check and the opening. Kernels before 5.6 and
-// some containers do not have it; there every part is opened by itself and no link is followed at all, which is
-// stricter.
+// that point outside, and no process can swap a folder for a link between check and open. Kernels before 5.6 and some
+// containers lack it; there each component is opened separately and no link is followed at all, which is stricter.
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -35,7 +34,7 @@ FileStat to_stat(const struct stat& raw) {
   return {raw.st_ino, static_cast<std::uint64_t>(raw.st_size), nanoseconds(raw.st_mtim), nanoseconds(raw.st_ctim)};
 }
 
-// Part by part, following nothing. Not open, with errno set, when there is none.
+// Component by component, following no links. Not open, with errno set, on failure.
 Fd open_by_parts(const Fd& folder, const std::string& name, int flags, mode_t mode) {
   Fd at;
   std::size_t begin = 0;
@@ -55,8 +54,7 @@ Fd open_by_parts(const Fd& folder, const std::string& name, int flags, mode_t mo
   }
 }
 
-// Not open, with errno set, when there is none. Write access never goes through links: nobody can know where they will
-// point.
+// Not open, with errno set, on failure. Write access never goes through links: their target may change at any time.
 Fd open_beneath(const Fd& folder, const std::string& name, int flags, mode_t mode = 0, bool follow = true) {
   static std::atomic<bool> is_missing{false};
   if (!is_missing) {
@@ -66,7 +64,7 @@ Fd open_beneath(const Fd& folder, const std::string& name, int flags, mode_t mod
     how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS | (follow ? 0ULL : RESOLVE_NO_SYMLINKS);
     for (int tries = 0; tries < 100; ++tries) {
       Fd fd(static_cast<int>(::syscall(SYS_openat2, folder.raw(), name.c_str(), &how, sizeof how)));
-      // EAGAIN: something was renamed while the kernel looked, and it could not be sure.
+      // EAGAIN: something was renamed during the lookup, and the kernel could not be sure.
       if (fd.is_open() || (errno != ENOSYS && errno != EPERM && errno != EAGAIN)) return fd;
       if (errno == ENOSYS || errno == EPERM) break;
     }
@@ -76,7 +74,7 @@ Fd open_beneath(const Fd& folder, const std::string& name, int flags, mode_t mod
   return open_by_parts(folder, name, flags, mode);
 }
 
-// Those that say that there is nothing for us, and no trouble with the disk.
+// Errors that mean "not available", as opposed to disk errors.
 bool is_unreachable(int error_number) {
   switch (error_number) {
     case ENOENT:
@@ -98,7 +96,7 @@ std::string or_dot(const std::string& name) { return name.empty() ? "." : name; 
 
 FileStat OpenFile::stat_now() const {
   struct stat raw{};
-  if (::fstat(m_fd.raw(), &raw) != 0) throw_sys_error(errno, "look at", "an open file");
+  if (::fstat(m_fd.raw(), &raw) != 0) throw_sys_error(errno, "stat", "an open file");
   return to_stat(raw);
 }
 
@@ -107,7 +105,7 @@ std::size_t OpenFile::read_at(std::uint64_t offset, std::span<std::uint8_t> into
   while (done < into.size()) {
     const ssize_t size = ::pread(m_fd.raw(), into.data() + done, into.size() - done, static_cast<off_t>(offset + done));
     if (size < 0 && errno == EINTR) continue;
-    if (size < 0) throw Error(fmt::format("cannot be read: {}", std::generic_category().message(errno)));
+    if (size < 0) throw Error(fmt::format("read error: {}", std::generic_category().message(errno)));
     if (size == 0) break;
     done += static_cast<std::size_t>(size);
   }
@@ -128,7 +126,7 @@ std::vector<OpenFolder::Entry> OpenFolder::entries(const std::string& folder, bo
   }
   const std::unique_ptr<DIR, int (*)(DIR*)> stream(::fdopendir(fd.raw()), ::closedir);
   if (!stream) throw_sys_error(errno, "read the folder", m_path / folder);
-  const int open_fd = fd.release();  // the stream's now
+  const int open_fd = fd.release();  // now owned by the stream
   for (;;) {
     errno = 0;
     const dirent* entry = ::readdir(stream.get());
@@ -142,7 +140,7 @@ std::vector<OpenFolder::Entry> OpenFolder::entries(const std::string& folder, bo
     if (entry->d_type == DT_REG && !wanted(found.name)) continue;
     if (entry->d_type == DT_REG || entry->d_type == DT_UNKNOWN) {
       struct stat raw{};
-      if (::fstatat(open_fd, entry->d_name, &raw, AT_SYMLINK_NOFOLLOW) != 0) continue;  // gone since
+      if (::fstatat(open_fd, entry->d_name, &raw, AT_SYMLINK_NOFOLLOW) != 0) continue;  // removed meanwhile
       if (S_ISREG(raw.st_mode)) found.kind = Entry::Kind::file;
       if (S_ISDIR(raw.st_mode)) found.kind = Entry::Kind::folder;
       if (S_ISLNK(raw.st_mode)) found.kind = Entry::Kind::link;
@@ -156,7 +154,7 @@ std::vector<OpenFolder::Entry> OpenFolder::entries(const std::string& folder, bo
 }
 
 std::optional<OpenFile> OpenFolder::open_file(const std::string& name) const {
-  // Not blocking: a FIFO of that name would keep us waiting for ever.
+  // Non-blocking: opening a FIFO of that name would wait forever.
   Fd fd = open_beneath(m_fd, name, O_RDONLY | O_NONBLOCK | O_NOCTTY);
   if (!fd.is_open()) {
     if (is_unreachable(errno)) return std::nullopt;
@@ -216,7 +214,7 @@ FileStat OpenFolder::write_file(const std::string& name, std::string_view text, 
   static std::atomic<unsigned> serial{0};
   const std::string last(base_name(name));
   const std::string temporary = fmt::format(".{}.{}-{}.tmp", last.substr(0, 200), ::getpid(), ++serial);
-  ::unlinkat(parent.raw(), temporary.c_str(), 0);  // of a process of the same number that died
+  ::unlinkat(parent.raw(), temporary.c_str(), 0);  // left by a dead process with the same PID
   const Fd fd(::openat(parent.raw(), temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666));
   if (!fd.is_open()) throw_write_error(errno, text.size(), full);
   struct stat raw{};
@@ -224,7 +222,7 @@ FileStat OpenFolder::write_file(const std::string& name, std::string_view text, 
     write_all(fd, Bytes(text), full);
     if (durable && ::fsync(fd.raw()) != 0) throw_write_error(errno, text.size(), full);
     if (::renameat(parent.raw(), temporary.c_str(), parent.raw(), last.c_str()) != 0) throw_write_error(errno, 0, full);
-    if (::fstat(fd.raw(), &raw) != 0) throw_sys_error(errno, "look at", full);
+    if (::fstat(fd.raw(), &raw) != 0) throw_sys_error(errno, "stat", full);
   } catch (...) {
     ::unlinkat(parent.raw(), temporary.c_str(), 0);
     throw;

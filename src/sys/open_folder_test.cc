@@ -29,7 +29,7 @@ struct OpenFolders : ::testing::Test {
   TempDir temp;
 };
 
-TEST_F(OpenFolders, AreNotLeftByAnyName) {
+TEST_F(OpenFolders, ContainEveryLookup) {
   const OpenFolder folder(temp.path() / "in");
   EXPECT_EQ(folder.read_file("file"), "text");
   EXPECT_EQ(folder.read_file("stays"), "text");
@@ -40,7 +40,7 @@ TEST_F(OpenFolders, AreNotLeftByAnyName) {
   }
 }
 
-TEST_F(OpenFolders, AreNotWrittenOutOf) {
+TEST_F(OpenFolders, ContainEveryWrite) {
   const OpenFolder folder(temp.path() / "in");
   for (const char* name : {"away/new", "../new", "sub/../../new", "away/deep/new"}) {
     EXPECT_THROW((void)folder.write_file(name, "x", false), Error) << name;
@@ -56,7 +56,7 @@ TEST_F(OpenFolders, AreNotWrittenOutOf) {
   EXPECT_EQ(folder.read_file("leaves"), "mine");
 }
 
-TEST_F(OpenFolders, HoldWhatWasWritten) {
+TEST_F(OpenFolders, ContainWrittenFiles) {
   const OpenFolder folder(temp.path() / "in");
   const FileStat stat = folder.write_file("a/b/c", "one", true);
   EXPECT_EQ(folder.glance("a/b/c"), stat);

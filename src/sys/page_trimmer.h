@@ -8,13 +8,12 @@
 
 namespace wheelsmith::sys {
 
-// Lets go of a mapped file's pages while it is being read. A reader that goes once through a file of a gigabyte would
-// otherwise count all of it as its own memory until the end, although the kernel could take the pages back at any time;
-// limits and people look at that number. The bytes stay readable: a page that is touched again comes from the page
-// cache.
+// Releases a mapped file's pages while it is being read. A single pass over a file of a gigabyte would otherwise count
+// all of it as this process's memory until the end, although the kernel could reclaim the pages at any time; limits and
+// users watch that number. The bytes stay readable: a page touched again comes from the page cache.
 class PageTrimmer {
  public:
-  // `mapping` is what map_file() gave, whole.
+  // `mapping` is the complete result of map_file().
   explicit PageTrimmer(Bytes mapping);
   ~PageTrimmer();
   PageTrimmer(const PageTrimmer&) = delete;

@@ -8,7 +8,7 @@ namespace wheelsmith::sys {
 
 namespace {
 
-// Two threads read well under a gigabyte a second: some ten megabytes between two rounds.
+// Two threads read well under a gigabyte per second: some ten megabytes between two rounds.
 constexpr std::chrono::milliseconds k_interval(15);
 constexpr std::uint64_t k_worth_it = 64'000'000;
 
@@ -30,7 +30,7 @@ PageTrimmer::~PageTrimmer() {
 void PageTrimmer::work() {
   std::unique_lock lock(m_mutex);
   while (!m_wake.wait_for(lock, k_interval, [this] { return m_done; })) {
-    // Only advice: if it fails, memory is what it would have been without us.
+    // Only advice: if it fails, memory use is the same as without it.
     (void)::madvise(const_cast<std::uint8_t*>(m_mapping.data()), m_mapping.size(), MADV_DONTNEED);
   }
 }

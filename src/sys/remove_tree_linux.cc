@@ -14,23 +14,23 @@
 #include "sys/folder_linux.h"
 #include "sys/io/fd.h"
 
-// Removing a tree that others may change: each folder is opened by its name in its parent without following links, so
-// that nobody can swap a folder for a link to somebody's home while we are inside. One descriptor a level would fail on
-// trees of thousands of levels (an sdist can hold one), and so would recursion: what lies deeper than k_deepest is
-// moved up to the top first.
+// Removes a tree that others may change: each folder is opened by its name in its parent without following links, so
+// that no process can swap a folder for a link to a home folder meanwhile. One descriptor per level would fail on trees
+// of thousands of levels (an sdist can contain one), and so would recursion: entries deeper than k_deepest are moved to
+// the top first.
 
 namespace wheelsmith::sys {
 
 namespace {
 
 constexpr int k_deepest = 64;
-constexpr int k_rounds = 5;  // as often as somebody may put new files into what we empty
+constexpr int k_rounds = 5;  // another process may keep adding files
 
 class Remover {
  public:
   Remover(int top, const std::filesystem::path& path) : m_top(top), m_path(path) {}
 
-  // The entry of that name, file or folder, gone.
+  // Removes the entry of that name, file or folder.
   void remove(int folder, const std::string& name, int depth) {
     if (::unlinkat(folder, name.c_str(), 0) == 0 || errno == ENOENT) return;
     if (errno != EISDIR) throw_sys_error(errno, "remove", m_path / name);
@@ -46,7 +46,7 @@ class Remover {
   }
 
  private:
-  // Opened for us where its mode forbids it: read-only folders are what module caches and archives leave behind.
+  // Made accessible if its mode forbids it: module caches and archives leave read-only folders behind.
   static Fd open_folder(int folder, const std::string& name) {
     const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
     Fd fd(::openat(folder, name.c_str(), flags));
@@ -62,7 +62,7 @@ class Remover {
   }
 
   bool move_to_top(int folder, const std::string& name) {
-    { const Fd opened = open_folder(folder, name); }  // a folder that may not be written cannot be moved either
+    { const Fd opened = open_folder(folder, name); }  // a read-only folder cannot be moved either
     const std::string moved = fmt::format(".wheelsmith-removed-{}-{}", ::getpid(), m_moved++);
     if (::renameat(folder, name.c_str(), m_top, moved.c_str()) != 0) return false;
     m_left.push_back(moved);
@@ -115,7 +115,7 @@ std::vector<std::string> names_in(const std::filesystem::path& path) {
 }
 
 void remove_tree(const std::filesystem::path& path) {
-  // Without the slash at its end, which would follow a link.
+  // Without a trailing slash, which would follow a link.
   const std::filesystem::path plain = path.has_filename() ? path : path.parent_path();
   const std::string name = plain.filename().string();
   if (name.empty() || name == "." || name == "..") throw_sys_error(EINVAL, "remove", path);

@@ -10,7 +10,7 @@
 
 namespace wheelsmith::sys {
 
-// The state of a name in a file system: enough to tell whether what it names has changed.
+// The state of a path: enough to detect a change of its target.
 struct PathState {
   enum class Kind : std::uint8_t { file, folder, other } kind = Kind::other;
   std::uint64_t device = 0;
@@ -18,9 +18,9 @@ struct PathState {
   friend bool operator==(const PathState&, const PathState&) = default;
 };
 
-// The file system as another process sees it, which may have a root and mounts of its own. That process sends its root
-// (Socket::send_fd); absolute links and ".." stay below it. Paths are absolute. Needs openat2 (Linux 5.6): where the
-// kernel has none, nothing is found.
+// The file system as another process sees it, which may have its own root and mounts. That process sends its root
+// (Socket::send_fd); absolute links and ".." stay below it. Paths are absolute. Needs openat2 (Linux 5.6): without it
+// nothing is found.
 class RootView {
  public:
   explicit RootView(Fd root) : m_root(std::move(root)) {}
@@ -34,7 +34,7 @@ class RootView {
     PathState state;
   };
   [[nodiscard]] std::optional<File> open_file(const std::string& path) const;
-  // The names in a folder, unsorted; nothing when it cannot be read or holds more than `most`.
+  // The names in a folder, unsorted; nothing when it cannot be read or has more than `most`.
   [[nodiscard]] std::optional<std::vector<std::string>> names(const std::string& path, std::size_t most) const;
 
  private:

@@ -51,7 +51,7 @@ Fd RootView::open(const std::string& path, int flags) const {
 std::optional<PathState> RootView::state(const std::string& path) const { return state_of(open(path, O_PATH)); }
 
 std::optional<RootView::File> RootView::open_file(const std::string& path) const {
-  // O_NONBLOCK: a pipe without a writer would hold us up before we know that it is one.
+  // O_NONBLOCK: a pipe without a writer would block before we know that it is one.
   Fd fd = open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK);
   const auto state = state_of(fd);
   if (!state || state->kind != PathState::Kind::file) return std::nullopt;

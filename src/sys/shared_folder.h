@@ -7,11 +7,11 @@
 #include <string_view>
 #include <system_error>
 
-// Files that several machines use at once, where flock() may be missing, and the name of the process that wrote one.
+// Files that several machines use at once, possibly without flock(), and the identity of the process that wrote one.
 
 namespace wheelsmith::sys {
 
-// Creates a file that did not exist, with this content; errc::file_exists when it did. Of several machines one wins.
+// Creates a file with this content; errc::file_exists if it exists. If several machines do this, one wins.
 std::error_code create_exclusively(const std::filesystem::path& path, std::string_view text);
 // Replaces the first bytes of an existing file in place, and syncs it.
 std::error_code overwrite_start(const std::filesystem::path& path, std::string_view text);
@@ -25,7 +25,7 @@ std::int64_t file_system_seconds(const std::filesystem::path& folder);
 
 std::string random_hex(std::size_t bytes);
 
-// A process among those of all machines. `space` is its PID namespace, `start` its start time in clock ticks.
+// Identifies a process among all machines. `space` is its PID namespace, `start` its start time in clock ticks.
 struct ProcessIdentity {
   std::string host, boot;
   std::uint64_t pid = 0;
@@ -34,11 +34,10 @@ struct ProcessIdentity {
   bool operator==(const ProcessIdentity&) const = default;
 };
 ProcessIdentity own_identity();
-// Whether it is known to have ended: it ran under this kernel, in this PID namespace, and is not there any more. False
-// for processes of other machines and containers, about which nothing is known.
+// Whether it is known to have ended: it ran under this kernel, in this PID namespace, and no longer exists. False for
+// processes of other machines and containers, about which nothing is known.
 bool has_ended(const ProcessIdentity& process);
 // Start time of a process, field 22 of /proc/PID/stat; "" when there is no such process or it is a zombie.
 std::string process_start(std::uint64_t pid);
-std::string host_name();
 
 }  // namespace wheelsmith::sys

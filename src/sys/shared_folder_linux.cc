@@ -16,13 +16,14 @@
 #include "sys/files.h"
 #include "sys/io/fd.h"
 #include "sys/io/write_linux.h"
+#include "sys/process/own_process.h"
 #include "sys/shared_folder.h"
 
 namespace wheelsmith::sys {
 
 namespace {
 
-// <linux/magic.h> lacks those of file systems that are not part of the kernel.
+// <linux/magic.h> lacks the numbers of file systems that are not part of the kernel.
 constexpr std::array<std::pair<std::uint32_t, const char*>, 15> k_network_file_systems = {{
     {0x00006969, "nfs"},
     {0x0000517b, "smb"},
@@ -43,7 +44,7 @@ constexpr std::array<std::pair<std::uint32_t, const char*>, 15> k_network_file_s
 
 std::error_code last_shared_error() { return {errno, std::generic_category()}; }
 
-// A file of our own in a folder, gone with the object.
+// A temporary file in a folder, removed with the object.
 class ProbeFile {
  public:
   explicit ProbeFile(const std::filesystem::path& folder) : m_path(folder / (".probe-" + random_hex(8))) {
@@ -105,7 +106,7 @@ bool has_file_locks(const std::filesystem::path& folder) {
 std::int64_t file_system_seconds(const std::filesystem::path& folder) {
   const ProbeFile probe(folder);
   struct stat status{};
-  // A byte must reach the server for the time to be the server's.
+  // The time is the server's only if a byte reaches the server.
   const bool written = ::write(probe.fd().raw(), "x", 1) == 1 && ::fsync(probe.fd().raw()) == 0;
   if (!written || ::fstat(probe.fd().raw(), &status) != 0) throw_sys_error(errno, "write to", folder);
   return status.st_mtim.tv_sec;
@@ -122,11 +123,6 @@ std::string random_hex(std::size_t bytes) {
   return text;
 }
 
-std::string host_name() {
-  const std::string name = one_line_of("/proc/sys/kernel/hostname");
-  return name.empty() ? "unknown" : name;
-}
-
 // The second field, the program's name, may contain blanks and parentheses.
 std::string process_start(std::uint64_t pid) {
   const auto text = read_file_if_possible(fmt::format("/proc/{}/stat", pid), 1 << 16);
@@ -134,7 +130,7 @@ std::string process_start(std::uint64_t pid) {
   const std::size_t name_end = text->rfind(')');
   if (name_end == std::string::npos) return "";
   const auto fields = split(std::string_view(*text).substr(name_end + 1), ' ');
-  // One that was killed and not waited for yet does nothing any more.
+  // A zombie has ended.
   if (fields.size() <= 20 || fields[1] == "Z" || fields[1] == "X") return "";
   return std::string(fields[20]);
 }

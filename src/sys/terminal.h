@@ -8,7 +8,7 @@ namespace wheelsmith::sys {
 
 enum class ColourChoice { automatic, always, never };
 
-// What standard output can show.
+// Capabilities of standard output.
 struct Terminal {
   bool is_terminal = false;
   bool colour = false;
@@ -23,16 +23,16 @@ Terminal standard_output(ColourChoice choice);
 bool output_and_errors_are_one();
 
 enum class Stream { output, errors };
-// All of it, past the buffers of <cstdio>, waiting where a reader is slow. Gives up when nobody reads any more.
+// Writes everything, bypassing <cstdio> buffers, and waits for slow readers. Gives up when the reader is gone.
 void write_standard(Stream stream, std::string_view text);
 
-// Whether status lines that are drawn over each other make sense.
+// Whether redrawn status lines make sense.
 bool standard_error_is_terminal();
-// Its columns now; it may be resized at any time.
+// Its current width; it may be resized at any time.
 unsigned standard_error_width();
-// Whether a person sits before all three: then another terminal can be put in their place.
+// Whether all three streams are a terminal: then a pseudo-terminal can replace them.
 bool all_streams_are_terminals();
-// Whether a question on standard error can be answered on standard input by a person.
+// Whether a user can answer a question on standard error through standard input.
 bool can_ask();
 // The next line of standard input, without its end. Nothing at the end of the input, and when interrupted.
 std::optional<std::string> read_answer();

@@ -29,7 +29,7 @@ bool wants_colour(bool is_terminal) {
 }
 
 bool has_unicode() {
-  // The first that is set decides, as in the C library.
+  // The first one set wins, as in the C library.
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     std::string value(variable(name));
     if (value.empty()) continue;

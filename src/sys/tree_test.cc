@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 const std::string k_odd = "odd \n\xff'\"\x01";
 
-// A folder with all that a source tree may hold.
+// A folder with everything that a source tree may contain.
 void make_tree(const fs::path& root) {
   make_folders(root / "sub/empty");
   std::ofstream(root / "a") << "aa";
@@ -42,7 +42,7 @@ std::vector<std::string> names(const std::vector<TreeFile>& files) {
   return result;
 }
 
-TEST(ListTree, IsSortedByBytesAndKnowsLinks) {
+TEST(ListTree, SortsByBytesAndListsLinks) {
   const TempDir dir;
   make_tree(dir.path() / "t");
   const std::vector<TreeFile> files = list_tree(dir.path() / "t", {".git"});
@@ -112,19 +112,19 @@ TEST(CopyTree, NeverWritesThroughALink) {
   EXPECT_EQ(read_file(dir.path() / "victim"), "old");
 }
 
-TEST(CopyTree, RefusesItselfAndWhatIsNoFile) {
+TEST(CopyTree, RejectsItselfAndSpecialFiles) {
   const TempDir dir;
   make_folders(dir.path() / "from/sub");
   EXPECT_THROW(copy_tree(dir.path() / "from", dir.path() / "from/sub/to"), Error);
   EXPECT_THROW(copy_tree(dir.path() / "from", dir.path() / "from"), Error);
   EXPECT_THROW(copy_tree(dir.path() / "none", dir.path() / "to"), Error);
-  copy_tree(dir.path() / "from", dir.path() / "from2");  // only the beginning of the name is the same
+  copy_tree(dir.path() / "from", dir.path() / "from2");  // only a common prefix
   ASSERT_EQ(::mkfifo((dir.path() / "from/fifo").c_str(), 0600), 0);
   EXPECT_THROW(copy_tree(dir.path() / "from", dir.path() / "to"), Error);
   EXPECT_THROW(sys::copy_file(dir.path() / "from/fifo", dir.path() / "x"), Error);
 }
 
-TEST(CopyFile, CopiesWhatTheKernelCannot) {
+TEST(CopyFile, CopiesFilesThatTheKernelCannot) {
   const TempDir dir;
   sys::copy_file("/proc/self/status", dir.path() / "status");
   EXPECT_TRUE(read_file(dir.path() / "status").starts_with("Name:"));
@@ -150,9 +150,9 @@ TEST(RemoveTree, FollowsNoLinksAndOpensLockedFolders) {
   EXPECT_THROW(remove_tree("/"), Error);
 }
 
-// Root may write into folders that it may not write into; so this is done as somebody else.
+// Root ignores write permissions, so this runs as another user.
 TEST(RemoveTree, OpensLockedFoldersAsNobody) {
-  if (::geteuid() != 0) GTEST_SKIP() << "not root: the test above says it already";
+  if (::geteuid() != 0) GTEST_SKIP() << "not root: the test above covers this";
   const TempDir dir;
   fs::permissions(dir.path(), fs::perms::all);
   const pid_t child = ::fork();
@@ -173,8 +173,8 @@ TEST(RemoveTree, OpensLockedFoldersAsNobody) {
   EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
-// Deeper than a path may be long, and than there may be descriptors.
-TEST(RemoveTree, GoesDeeperThanPathsReach) {
+// Deeper than the longest path, and than the descriptor limit.
+TEST(RemoveTree, RemovesTreesDeeperThanPathMax) {
   const TempDir dir;
   Fd folder(::open(dir.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   for (int level = 0; level < 1100; ++level) {

@@ -1,8 +1,8 @@
-// Every fact is asked of the program itself, and asking is slow: an interpreter takes 30 ms, nvcc 100 ms, `import
-// torch` two seconds, and a build looks at a dozen programs. So each answer is kept together with the stat fingerprints
-// of the files that it stands on: the interpreter and the file its link leads to, its pyvenv.cfg, its sysconfig data,
-// Python.h. Which files these are only the answer tells; so the memo is asked by the one file that is known before (the
-// program), and the rest is compared afterwards. A second look costs a few dozen stat calls and starts no process.
+// Every fact comes from the program itself, and queries are slow: an interpreter takes 30 ms, nvcc 100 ms, `import
+// torch` two seconds, and a build queries a dozen programs. So each answer is stored with the stat fingerprints of the
+// files it depends on: the interpreter and its link target, its pyvenv.cfg, its sysconfig data, Python.h. Only the
+// answer says which files these are; so the memo is looked up by the one file known before (the program), and the rest
+// is compared afterwards. A repeated query costs a few dozen stat calls and starts no process.
 
 #include "toolchain/ask.h"
 
@@ -26,7 +26,7 @@ constexpr std::size_t k_most_files = 10'000;
 sys::Environment asking_environment(const Host& where) {
   sys::Environment environment;
   if (where.confine) {
-    // Code of packages answers: it is not to see what a user's shell holds.
+    // Package code answers: it must not see the user's shell variables.
     for (const char* name : {"PATH", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES"}) {
       if (const auto found = where.environment.find(name); found != where.environment.end())
         environment[name] = found->second;
@@ -37,7 +37,7 @@ sys::Environment asking_environment(const Host& where) {
     environment = where.environment;
   }
   environment["LC_ALL"] = "C";
-  // Flags that a user adds to every call would be taken for the program's own nature.
+  // Flags that a user adds to every call would look like the program's own properties.
   for (const char* name : {"LANGUAGE", "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "PYTHONHOME", "PYTHONPATH"}) {
     environment.erase(name);
   }
@@ -45,7 +45,7 @@ sys::Environment asking_environment(const Host& where) {
 }
 
 std::optional<document::Table> still_true(const std::string& text) {
-  // One that was written by another version of ours, or is damaged, is asked for again.
+  // An answer from another version, or a damaged one, is queried again.
   const document::Value value = document::try_parse_json(text).value_or(document::Value());
   const document::Table* files = value["files"].table();
   const document::Table* facts = value["facts"].table();
@@ -65,7 +65,7 @@ Reply ask(const std::vector<std::string>& argv, const Host& where, std::string_v
   command.environment = asking_environment(where);
   command.input = std::string(input);
   command.timeout = timeout;
-  // Sandboxes with a network of their own do without it.
+  // Sandboxes with their own network namespace do not need it.
   command.no_network = where.confine && sys::can_isolate_network();
   Reply reply;
   try {
@@ -80,7 +80,7 @@ Reply ask(const std::vector<std::string>& argv, const Host& where, std::string_v
   } catch (const Error& error) {
     reply.problem = error.what();
   }
-  // A program that was stopped with us has not said that it does not work, and nobody may remember that it did.
+  // A program that was interrupted with us has not failed, so nothing is remembered.
   if (sys::interrupted()) throw Error("interrupted");
   return reply;
 }

@@ -1,6 +1,6 @@
-// What the files of a toolchain say about themselves: the versions that a C library defines, and the shared libraries
-// that hold a compiler. Debian's clang is a driver of 100 kB in front of libclang-cpp.so and libLLVM.so; its as and ld
-// stand on libbfd. A digest of the programs alone would not see these change.
+// Facts from a toolchain's binaries: the versions that a C library defines, and the shared libraries that contain a
+// compiler. Debian's clang is a driver of 100 kB in front of libclang-cpp.so and libLLVM.so; its as and ld depend on
+// libbfd. A digest of the programs alone would not detect changes there.
 
 #include <algorithm>
 #include <array>
@@ -62,7 +62,7 @@ void add_program_digests(Digests& digests, const std::string& name, const fs::pa
     waiting.pop_back();
     if (!seen.insert(path.string()).second) continue;
     auto digest = try_file_digest(path, where.memo);
-    if (!digest) continue;  // then it takes no part
+    if (!digest) continue;  // unreadable: it is not used
     digests.emplace_back(label, std::move(*digest));
     Needs needs = compiler_libraries_of(path);
     if (needs.names.empty()) continue;

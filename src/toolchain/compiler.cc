@@ -1,6 +1,6 @@
-// What a C++ compiler is. Its banner is made for people and translated; its predefined macros are made for programs and
-// cannot lie without breaking every header. The newest standard is tried rather than looked up: a clang without a new
-// libstdc++ beside it takes -std=c++23 and then finds no <expected>.
+// Identifies a C++ compiler. Its banner is made for users and translated; its predefined macros are made for programs
+// and cannot be wrong without breaking every header. The newest standard is tested rather than looked up: a clang
+// without a recent libstdc++ beside it accepts -std=c++23 and then finds no <expected>.
 
 #include <fmt/format.h>
 
@@ -23,7 +23,7 @@ namespace {
 
 struct StandardProof {
   int standard;
-  std::array<std::string_view, 2> flags;  // the final spelling and the one before it
+  std::array<std::string_view, 2> flags;  // the final spelling and the draft one
   std::string_view source;
 };
 
@@ -86,7 +86,7 @@ class Interview {
   bool read_macros() {
     const std::vector<std::string> argv = call({"-dM", "-E", "-x", "c++", "-"});
     Reply reply = ask(argv, m_where, "#include <cstddef>\n");
-    // A clang that finds no C++ library is still a compiler; that it has none is a fact of its own.
+    // A clang without a C++ library is still a compiler; the missing library is a separate fact.
     if (!reply.good) reply = ask(argv, m_where, "\n");
     if (!reply.good) return false;
     std::map<std::string_view, std::string_view> macros;
@@ -130,8 +130,8 @@ class Interview {
     }
   }
 
-  // A wrapper that finds only libstdc++.a links a copy into each library, and nothing says so. What is needed by a
-  // library that was really linked does.
+  // A wrapper that finds only libstdc++.a silently links a copy into each library. The NEEDED entries of a test library
+  // show it.
   void read_runtime() {
     const std::string runtime = runtime_of(m_cxx);
     m_facts["runtime"] = runtime;
@@ -164,7 +164,7 @@ class Interview {
       }
       return "static";
     } catch (const Error&) {
-      return "";  // no room for it, or no ELF file came out
+      return "";  // no disk space, or the output is not an ELF file
     }
   }
 
@@ -183,7 +183,7 @@ class Interview {
   std::vector<fs::path> m_files;
 };
 
-// A driver that finds no as or ld of its own answers with the bare name, and takes the one in PATH.
+// A driver that finds no as or ld of its own prints the bare name, and uses the one in PATH.
 fs::path sub_program(const std::string& answer, const Host& where) {
   if (answer.starts_with('/')) return answer;
   const std::vector<fs::path> found = programs_in_path(answer, where);
@@ -205,7 +205,7 @@ std::optional<Compiler> find_compiler(const Host& where) {
       remembered("compiler-2", subject, fingerprint, where, [&] { return Interview(choice->cxx, where).answer(); });
   if (!table) {
     if (choice->origin != Origin::setting) return std::nullopt;
-    throw Error(fmt::format("{} does not answer like a C++ compiler (GCC or Clang)", printable(choice->cxx.string())));
+    throw Error(fmt::format("{} does not behave like a C++ compiler (GCC or Clang)", printable(choice->cxx.string())));
   }
   const document::Value facts(std::move(*table));
   Compiler compiler;

@@ -1,8 +1,8 @@
-// The choice goes from what the user said to what is there: a setting, CC and CXX, the active conda environment where
-// it is the toolchain, then PATH. C and C++ compiler are a pair: with one given the other is its namesake beside it,
-// since two families in one build end in two C++ libraries. CC may hold more than a path ("ccache gcc", "gcc -m64"),
-// and a name may be a mask: in /usr/lib/ccache every compiler is ccache, which looks for the real one further on in
-// PATH.
+// The order goes from the user's choice to what is available: a setting, CC and CXX, the active conda environment where
+// it is the toolchain, then PATH. C and C++ compiler are a pair: if one is given, the other is its counterpart beside
+// it, since two families in one build end up with two C++ libraries. CC may contain more than a path ("ccache gcc",
+// "gcc -m64"), and a name may be a wrapper: in /usr/lib/ccache every compiler is ccache, which searches the rest of
+// PATH for the real one.
 
 #include "toolchain/compiler_choice.h"
 
@@ -35,7 +35,7 @@ bool is_mask(const fs::path& program) {
   return head.find("ccache ") != std::string::npos && head.size() < 4096;
 }
 
-// The first program of that name in PATH that is a compiler and no mask of one.
+// The first program of that name in PATH that is a compiler and not a wrapper.
 std::optional<fs::path> unmasked(std::string_view name, const Host& where) {
   for (const fs::path& program : programs_in_path(name, where)) {
     if (!is_mask(program)) return program;
@@ -43,7 +43,7 @@ std::optional<fs::path> unmasked(std::string_view name, const Host& where) {
   return std::nullopt;
 }
 
-// The program in a setting's words: "ccache g++ -m64" is g++.
+// The program in a setting: "ccache g++ -m64" is g++.
 std::string_view program_word(std::string_view setting) {
   for (const std::string_view word : split(setting, ' ')) {
     if (!trim(word).empty() && !is_mask_name(base_name(word))) return trim(word);
@@ -63,11 +63,11 @@ fs::path named(std::string_view setting, std::string_view name_of_setting, const
   } else if (std::optional<fs::path> found = unmasked(word, where)) {
     return *found;
   }
-  throw Error(fmt::format("{} is '{}', and there is no such compiler; correct it or leave it out", name_of_setting,
-                          printable(setting)));
+  throw Error(fmt::format("{} is set to '{}', but there is no such compiler; correct or remove the setting",
+                          name_of_setting, printable(setting)));
 }
 
-// The namesake beside the program, else in PATH; empty if neither.
+// The counterpart beside the program, otherwise in PATH; empty if neither.
 fs::path partner(const fs::path& program, const std::string& name, const Host& where) {
   if (name.empty()) return {};
   if (is_program(program.parent_path() / name) && !is_mask(program.parent_path() / name)) {
@@ -95,14 +95,14 @@ std::optional<CompilerChoice> from_settings(const Host& where) {
   if (program_word(cc).empty() && program_word(cxx).empty()) return std::nullopt;
   CompilerChoice choice;
   choice.origin = Origin::setting;
-  // One setting on the command line overrules both variables: a pair is of one family.
+  // One setting on the command line overrides both variables: a pair has one family.
   const bool cc_counts = !program_word(cc).empty() && (!where.cc.empty() || where.cxx.empty());
   const bool cxx_counts = !program_word(cxx).empty() && (!where.cxx.empty() || where.cc.empty());
   if (cxx_counts) choice.cxx = named(cxx, "the C++ compiler (cxx, CXX)", where);
   if (cc_counts) choice.cc = named(cc, "the C compiler (cc, CC)", where);
   if (choice.cxx.empty()) choice.cxx = partner(choice.cc, cxx_name_of(choice.cc.filename().string()), where);
   if (choice.cxx.empty()) {
-    throw Error(fmt::format("the C compiler is {}, and there is no C++ compiler beside it; name it with cxx or CXX",
+    throw Error(fmt::format("the C compiler is {}, but there is no C++ compiler beside it; set cxx or CXX",
                             printable(choice.cc.string())));
   }
   if (choice.cc.empty()) choice.cc = partner(choice.cxx, cc_name_of(choice.cxx.filename().string()), where);
@@ -131,7 +131,7 @@ std::optional<CompilerChoice> from_path(const Host& where) {
   for (const std::string_view name : {"c++", "g++", "clang++"}) {
     if (const std::optional<fs::path> cxx = unmasked(name, where)) return found(*cxx);
   }
-  // A machine with clang++-19 alone has a compiler.
+  // A machine that only has clang++-19 does have a compiler.
   for (const std::string_view stem : {"g++-", "clang++-"}) {
     fs::path best;
     std::uint64_t newest = 0;
@@ -159,8 +159,8 @@ std::optional<CompilerChoice> choose_compiler(const Host& where) {
   if (where.use_conda) {
     if (std::optional<CompilerChoice> choice = from_conda(where)) return choice;
     throw Error(
-        "the active conda environment is to be the toolchain, and holds no C++ compiler; install one "
-        "(conda install -c conda-forge gxx_linux-64) or leave use_conda out");
+        "use_conda is set, but the active conda environment has no C++ compiler; install one "
+        "(conda install -c conda-forge gxx_linux-64) or remove use_conda");
   }
   return from_path(where);
 }

@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-TEST(CompilerNames, AreExchangedInPairs) {
+TEST(CompilerNames, HaveCounterparts) {
   for (const auto& [cc, cxx] : std::initializer_list<std::pair<std::string, std::string>>{
            {"gcc", "g++"},
            {"gcc-13", "g++-13"},
@@ -27,7 +27,7 @@ TEST(CompilerNames, AreExchangedInPairs) {
   for (const char* name : {"icx", "occ", "gccgo", "", "tcc"}) EXPECT_EQ(cxx_name_of(name), "") << name;
 }
 
-TEST(ChooseCompiler, SeesThroughMasks) {
+TEST(ChooseCompiler, SkipsWrappers) {
   TestMachine machine;
   machine.script("real/ccache", "");
   machine.link("mask/g++", machine.root() / "real/ccache");
@@ -47,7 +47,7 @@ TEST(ChooseCompiler, SeesThroughMasks) {
   EXPECT_EQ(choice->origin, Origin::setting);
 }
 
-TEST(ChooseCompiler, TakesTheSettingAndItsPartner) {
+TEST(ChooseCompiler, UsesTheSettingAndItsCounterpart) {
   TestMachine machine;
   machine.only_own_path();
   for (const char* name : {"c++", "cc", "clang-19", "clang++-19", "g++-13", "gcc-13"})
@@ -64,7 +64,7 @@ TEST(ChooseCompiler, TakesTheSettingAndItsPartner) {
   EXPECT_EQ(choose_compiler(machine.where)->cxx.filename(), "g++-13");
 }
 
-TEST(ChooseCompiler, TakesCondasWhenItIsTheToolchain) {
+TEST(ChooseCompiler, UsesCondaWhenItIsTheToolchain) {
   TestMachine machine;
   machine.only_own_path();
   machine.script("bin/c++", "");
@@ -81,7 +81,7 @@ TEST(ChooseCompiler, TakesCondasWhenItIsTheToolchain) {
   EXPECT_EQ(choose_compiler(machine.where)->origin, Origin::system);
 }
 
-TEST(ChooseCompiler, FindsAVersionedOneWhereThereIsNoOther) {
+TEST(ChooseCompiler, FallsBackToAVersionedCompiler) {
   TestMachine machine;
   machine.only_own_path();
   EXPECT_FALSE(choose_compiler(machine.where));
@@ -91,7 +91,7 @@ TEST(ChooseCompiler, FindsAVersionedOneWhereThereIsNoOther) {
   EXPECT_EQ(choose_compiler(machine.where)->cc.filename(), "clang-19");
 }
 
-TEST(FindCompiler, TakesRubbishForNoCompiler) {
+TEST(FindCompiler, RejectsInvalidOutput) {
   TestMachine machine;
   machine.only_own_path();
   for (const char* body : {"exit 1", "echo rubbish", "printf '\\377#define __GNUC__'", "kill -11 $$"}) {
@@ -102,7 +102,7 @@ TEST(FindCompiler, TakesRubbishForNoCompiler) {
   EXPECT_THROW(find_compiler(machine.where), Error);
 }
 
-TEST(FindCompiler, IsAskedOnce) {
+TEST(FindCompiler, QueriesOnce) {
   TestMachine machine;
   machine.only_own_path();
   machine.script("bin/as", "");

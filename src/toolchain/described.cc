@@ -21,7 +21,7 @@ std::optional<Tool> first_of(const std::vector<Tool>& tools) {
   return tools.front();
 }
 
-// The folder that the user named. Another one is never taken instead, as on a real machine.
+// The folder that the user named. As on a real machine, another one is never used instead.
 template <class Tool>
 std::optional<Tool> at_root(const std::vector<Tool>& tools, const fs::path& root, std::string_view what,
                             const Description& machine) {
@@ -34,7 +34,7 @@ std::optional<Tool> at_root(const std::vector<Tool>& tools, const fs::path& root
   }
   std::vector<std::string> known;
   for (const Tool& tool : tools) known.push_back(tool.root.string());
-  throw Error(fmt::format("{} is to be {}, but {} has {}", what, printable(root.string()), machine.name,
+  throw Error(fmt::format("{} is set to {}, but {} has {}", what, printable(root.string()), machine.name,
                           known.empty() ? "none" : join(known, ", ")));
 }
 
@@ -96,7 +96,7 @@ std::optional<Compiler> find_described_compiler(const Host& where) {
     }
     known.push_back(compiler.cxx.string());
   }
-  throw Error(fmt::format("the compiler is to be {}, but {} has {}", printable(cxx.empty() ? cc : cxx), machine.name,
+  throw Error(fmt::format("the compiler is set to {}, but {} has {}", printable(cxx.empty() ? cc : cxx), machine.name,
                           known.empty() ? "none" : join(known, ", ")));
 }
 
@@ -132,7 +132,7 @@ Library fill_library(const LibraryKind& kind, const std::string& version, const 
 
 Library find_described_library(const LibraryKind& kind, const LibrarySearch& search, const Host& where) {
   const Description& machine = *where.described;
-  // What the user names on a machine that nobody can look at is believed.
+  // A path that the user names on a described machine cannot be checked and is accepted.
   if (!search.named.empty()) {
     const bool is_file = search.named.filename().string().find(".so") != std::string::npos;
     Library library = fill_library(kind, "", is_file ? search.named.parent_path().parent_path() : search.named);
@@ -154,7 +154,7 @@ Library find_described_library(const LibraryKind& kind, const LibrarySearch& sea
     }
   }
   Library library = find_expected_library(kind, search);
-  // A described toolkit has what its description tells.
+  // A described toolkit has what its description lists.
   const bool told = machine.lists_libraries || (kind.variant == "cuda" && !machine.cudas.empty());
   library.unknown = library.state() == Library::State::missing && !told;
   return library;

@@ -13,17 +13,17 @@
 #include "toolchain/library/library.h"
 #include "toolchain/toolchain.h"
 
-// A machine as a text. What a plan and a doctor want to know of a machine is little: which Pythons, compilers, CUDA,
-// ROCm and programs it has, how much memory. Written down as TOML once (`doctor --describe`), it lets a node of a fleet
-// be planned for on a laptop, and every recipe be tried on machines that nobody here owns. With a description in the
-// Host nothing of the machine we run on is looked at: no process is started, no file is read.
+// A machine as a text. A plan and doctor need few facts about a machine: its Pythons, compilers, CUDA, ROCm, programs
+// and memory. Written as TOML once (`doctor --describe`), they allow planning for a cluster node on a laptop, and
+// testing every recipe on machines that are not available here. With a description in the Host nothing of the local
+// machine is examined: no process is started, no file is read.
 //
-// docs/machines.md tells the keys. What is left out is as on an ordinary machine where that can be told from the rest
-// (the include folder of a Python from its prefix, nvcc's architectures from its version), else it is not there.
+// docs/machines.md lists the keys. Omitted values are those of an ordinary machine where the rest implies them (a
+// Python's include folder from its prefix, nvcc's architectures from its version); otherwise they are absent.
 
 namespace wheelsmith::toolchain {
 
-// A source as far as planning looks into it.
+// A source as far as planning reads it.
 struct DescribedSource {
   std::string version;                                // of an sdist, or in the source itself; "": as the ref says
   std::string commit;                                 // of every ref that is not in `refs`
@@ -53,15 +53,15 @@ struct Description {
   std::vector<Cuda> cudas;
   std::vector<Rocm> rocms;
   std::vector<Library> libraries;
-  bool lists_libraries = false;  // what is not among them is not there; else it is not known
+  bool lists_libraries = false;  // unlisted libraries are absent; otherwise unknown
   std::map<std::string, Program, std::less<>> programs;
-  std::map<std::string, Program, std::less<>> shadowed;  // behind one of pip's
+  std::map<std::string, Program, std::less<>> shadowed;  // shadowed by one from pip
   std::vector<Gpu> gpus;
   std::vector<DescribedPlace> places;
-  std::map<std::string, std::string> wheels;                     // what resolving finds: normalized name -> version
+  std::map<std::string, std::string> wheels;                     // results of resolving: normalized name -> version
   std::vector<std::pair<std::string, DescribedSource>> sources;  // by project or URL, or a pattern of those
 
-  // By the first of the names that is told of exactly, else by the first that a pattern fits; null for none.
+  // By the first name with an exact entry, otherwise by the first name that matches a pattern; null for none.
   [[nodiscard]] const DescribedSource* source(const std::vector<std::string>& names) const;
 };
 
@@ -69,10 +69,10 @@ struct Description {
 Description read_description(std::string_view toml, std::string_view file_name);
 std::string to_toml(const Description& description);
 
-// What stands for a tool's digest: it names the tool, and can be no real one's.
+// Stands for a tool's digest: it names the tool, and cannot be a real digest.
 std::string described_digest(std::string_view name, std::string_view version);
 
-// The answers of a described machine to the questions of toolchain.h.
+// Answers the questions of toolchain.h for a described machine.
 Python find_described_python(const std::string& wanted, const Description& machine);
 std::optional<Python> read_described_python(const std::filesystem::path& executable, const Description& machine);
 std::optional<Compiler> find_described_compiler(const Host& where);
@@ -83,9 +83,9 @@ Library find_described_library(const LibraryKind& kind, const LibrarySearch& sea
 std::optional<Program> find_described_program(std::string_view name, const Description& machine);
 std::optional<Torch> find_described_torch(const std::filesystem::path& python, const Description& machine);
 
-// A library below that folder, with the names that it usually has there.
+// A library below that folder, with its usual names there.
 Library fill_library(const LibraryKind& kind, const std::string& version, const std::filesystem::path& root);
-// An interpreter with everything that follows from its path and version filled in where it is empty.
+// Fills in everything about an interpreter that follows from its path and version.
 void fill_python(Python& python, const Description& machine);
 
 }  // namespace wheelsmith::toolchain

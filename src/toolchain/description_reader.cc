@@ -18,18 +18,18 @@ namespace {
 using document::in_quotes;
 using document::TableReader;
 
-// "" is what is not there.
+// "" means absent.
 std::string check_path(const std::string& text) {
-  return text.empty() || text.starts_with('/') ? "" : fmt::format("{} is no absolute path", in_quotes(text));
+  return text.empty() || text.starts_with('/') ? "" : fmt::format("{} is not an absolute path", in_quotes(text));
 }
 
 std::string check_version(const std::string& text) {
-  return pep::Version::try_parse(text) ? "" : fmt::format("{} is no version", in_quotes(text));
+  return pep::Version::try_parse(text) ? "" : fmt::format("{} is not a valid version", in_quotes(text));
 }
 
 std::string check_place(const std::string& text) {
   const bool known = text == "store" || text == "temporary" || text == "out";
-  return known ? "" : fmt::format("{} is none of store, temporary, out", in_quotes(text));
+  return known ? "" : fmt::format("{} is not one of store, temporary, out", in_quotes(text));
 }
 
 class DescriptionReader {
@@ -79,7 +79,7 @@ class DescriptionReader {
     if (table.number(key, value)) result = static_cast<Number>(std::min(value, 1e6));
   }
 
-  // What nothing can be said without.
+  // Required keys.
   static bool has(TableReader& table, std::initializer_list<std::string_view> keys) {
     bool all = true;
     for (const std::string_view key : keys) {
@@ -196,7 +196,7 @@ class DescriptionReader {
     const auto check = [&](const std::string& part) {
       const bool good = std::find(known.begin(), known.end(), part) != known.end();
       return good ? std::string()
-                  : fmt::format("{} is none of {}{}", in_quotes(part), join(known, ", "),
+                  : fmt::format("{} is not one of {}{}", in_quotes(part), join(known, ", "),
                                 document::suggestion(part, known));
     };
     if (!table.texts("parts", there, check)) there = known;
@@ -250,7 +250,7 @@ class DescriptionReader {
     if (find_library_kind(text) != nullptr) return "";
     std::vector<std::string> known;
     for (const LibraryKind& kind : library_kinds()) known.push_back(kind.name);
-    return fmt::format("{} is none of {}{}", in_quotes(text), join(known, ", "), document::suggestion(text, known));
+    return fmt::format("{} is not one of {}{}", in_quotes(text), join(known, ", "), document::suggestion(text, known));
   }
 
   // `cmake = "3.25.1"` for one in /usr/bin, or a table.
@@ -329,7 +329,7 @@ class DescriptionReader {
 
   static std::string check_commit(const std::string& text) {
     const bool good = text.size() == 40 && text.find_first_not_of("0123456789abcdef") == text.npos;
-    return good ? "" : fmt::format("{} is no commit: 40 digits of 0-9 and a-f", in_quotes(text));
+    return good ? "" : fmt::format("{} is not a commit (40 hex digits)", in_quotes(text));
   }
 
   static std::string check_requirement(const std::string& text) {

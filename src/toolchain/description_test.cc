@@ -103,7 +103,7 @@ Host described(std::string_view toml) {
   return where;
 }
 
-TEST(Description, FillsInWhatFollows) {
+TEST(Description, FillsInImpliedValues) {
   const Description machine = read_description(k_node, "node.toml");
   const Python& python = machine.pythons[0];
   EXPECT_EQ(python.tag, "cp311");
@@ -128,7 +128,7 @@ TEST(Description, FillsInWhatFollows) {
   EXPECT_EQ(machine.memory.total, 256'000'000'000U);
 }
 
-TEST(Description, IsWrittenAsItIsRead) {
+TEST(Description, RoundTrips) {
   const std::string text = to_toml(read_description(k_node, "node.toml"));
   EXPECT_EQ(to_toml(read_description(text, "again.toml")), text);
   const Description again = read_description(text, "again.toml");
@@ -142,23 +142,24 @@ TEST(Description, IsWrittenAsItIsRead) {
   EXPECT_EQ(again.source({"texture"})->files.at("version.txt"), "1.2\n");
 }
 
-TEST(Description, EveryProblemWithItsLine) {
+TEST(Description, ReportsEveryProblemWithItsLine) {
   EXPECT_EQ(problem_of("platfrom = \"x\"\n"),
             "node.toml:1: unknown key platfrom in the description; did you mean platform?");
   EXPECT_EQ(problem_of("\n[[python]]\nversion = \"3.11.2\"\n"), "node.toml:2: [[python]] needs path");
   EXPECT_EQ(problem_of("[[python]]\npath = \"python3\"\nversion = \"3.11.2\"\n"),
-            "node.toml:2: path: \"python3\" is no absolute path");
+            "node.toml:2: path: \"python3\" is not an absolute path");
   EXPECT_EQ(problem_of("[[python]]\npath = \"/p\"\nversion = \"three\"\npi = \"1\"\n"),
-            "node.toml:3: version: \"three\" is no version\n"
+            "node.toml:3: version: \"three\" is not a valid version\n"
             "node.toml:4: unknown key pi in [[python]]; did you mean pip?");
   EXPECT_NE(problem_of("[[gpu]]\narch = \"sm_9x\"\n").find("node.toml:2: arch: "), std::string::npos);
   EXPECT_EQ(problem_of("[[gpu]]\narch = \"8.0;9.0\"\n"), "node.toml:2: arch: a GPU has one architecture");
   EXPECT_NE(problem_of("[[cuda]]\nroot = \"/c\"\nversion = \"13.0\"\nparts = [\"cublass\"]\n").find("mean cublas?"),
             std::string::npos);
-  EXPECT_NE(problem_of("[sources.x]\ncommit = \"abc\"\n").find("is no commit"), std::string::npos);
+  EXPECT_NE(problem_of("[sources.x]\ncommit = \"abc\"\n").find("is not a commit"), std::string::npos);
   EXPECT_NE(problem_of("[[place]]\nname = \"tmp\"\nfolder = \"/t\"\nfree = 1\n").find("store, temporary, out"),
             std::string::npos);
-  EXPECT_NE(problem_of("cores = \"many\"\n").find("node.toml:1: cores must be a number"), std::string::npos);
+  EXPECT_NE(problem_of("cores = \"many\"\n").find("node.toml:1: cores must be a non-negative number"),
+            std::string::npos);
 }
 
 TEST(Description, AnswersInsteadOfTheMachine) {
@@ -181,7 +182,7 @@ TEST(Description, AnswersInsteadOfTheMachine) {
   EXPECT_EQ(find_gpus(where)[0].arch, gpu::nvidia_arch(90));
 }
 
-TEST(Description, WhatTheUserNamesMustBeThere) {
+TEST(Description, RequiresThatNamedToolsExist) {
   Host where = described(k_node);
   where.cuda = "/usr/local/cuda-12.8/";
   where.cc = "clang-19";
@@ -202,7 +203,7 @@ TEST(Description, WhatTheUserNamesMustBeThere) {
   EXPECT_THROW((void)find_python("", bare), Error);
 }
 
-TEST(Description, SourcesByNameThenByPattern) {
+TEST(Description, MatchesSourcesByNameThenByPattern) {
   const Description machine =
       read_description("[sources.\"*\"]\nversion = \"1\"\n[sources.torch]\nversion = \"2\"\n", "node.toml");
   EXPECT_EQ(machine.source({"https://example.org/pytorch.git", "torch"})->version, "2");

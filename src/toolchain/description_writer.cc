@@ -54,7 +54,7 @@ Table torch_table(const Torch& torch, const Python& python) {
 }
 
 Table python_table(const Python& python, const Description& machine) {
-  // What would be filled in by itself is left out.
+  // Values that the reader would fill in are omitted.
   Python usual;
   usual.executable = python.executable;
   usual.version = python.version;
@@ -150,7 +150,7 @@ Table library_table(const Library& library) {
   table["name"] = library.name;
   put(table, "version", library.version);
   table["root"] = library.root.string();
-  // "" is what is not there; left out it would be where it usually is.
+  // "" means absent; omitted means the usual path.
   table["header"] = library.header.string();
   table["file"] = library.file.string();
   return table;

@@ -1,6 +1,6 @@
-// Where interpreters are looked for: PATH first, since that is what the user sees; then the folders of pyenv, uv,
-// manylinux images and conda, where versions lie that PATH does not show. Names only decide which files are tried, and
-// in what order; what counts is what the interpreter says when it is run.
+// Where interpreters are searched for: PATH first, since that is what the user sees; then the folders of pyenv, uv,
+// manylinux images and conda, which contain versions that are not in PATH. Names only decide which files are tried, and
+// in what order; what counts is what the interpreter reports.
 
 #include <fmt/format.h>
 
@@ -47,7 +47,7 @@ std::vector<fs::path> conda_folders(const Host& where) {
   return folders;
 }
 
-// The folders behind PATH.
+// The folders after PATH.
 std::vector<fs::path> version_folders(const Host& where) {
   std::vector<fs::path> folders;
   const fs::path home = variable(where, "HOME");
@@ -57,7 +57,7 @@ std::vector<fs::path> version_folders(const Host& where) {
   };
   add_below(folders, or_else("PYENV_ROOT", home / ".pyenv") / "versions");
   add_below(folders, or_else("UV_PYTHON_INSTALL_DIR", or_else("XDG_DATA_HOME", home / ".local/share") / "uv/python"));
-  add_below(folders, where.machine_root / "opt/python");  // images for manylinux
+  add_below(folders, where.machine_root / "opt/python");  // manylinux images
   for (fs::path& folder : conda_folders(where)) folders.push_back(std::move(folder));
   return folders;
 }
@@ -70,11 +70,11 @@ bool is_python_name(std::string_view name) {
   return name.empty() || name == "3" || (name.starts_with("3.") && to_number(name.substr(2)).has_value());
 }
 
-std::string mending(const WantedPython& wanted) {
+std::string python_fix(const WantedPython& wanted) {
   const std::string version = wanted.words();
   return fmt::format(
       "install it (uv python install {0}; pyenv install {0}; or the system's python{1} and python{1}-dev) "
-      "or name one by its path with --python",
+      "or pass the path of one with --python",
       version.empty() ? "3" : version, wanted.name_suffix());
 }
 
@@ -88,11 +88,11 @@ Python python_at(const fs::path& given, const Host& where) {
       if (is_program(path)) break;
     }
   }
-  if (!is_program(path)) throw Error(fmt::format("{}: no interpreter there", printable(given.string())));
+  if (!is_program(path)) throw Error(fmt::format("{}: not a Python interpreter", printable(given.string())));
   if (std::optional<Python> python = read_python(path.lexically_normal(), where)) return *python;
   const Reply reply = ask({path.string(), "-I", "-B", "-c", "import json, sysconfig"}, where);
-  const std::string why = reply.good ? "it does not answer like a Python 3.6 or newer" : reply.problem;
-  throw Error(fmt::format("{}: not an interpreter that runs: {}", printable(given.string()), printable(why)));
+  const std::string why = reply.good ? "it does not behave like Python 3.6 or later" : reply.problem;
+  throw Error(fmt::format("{}: not a working interpreter: {}", printable(given.string()), printable(why)));
 }
 
 }  // namespace
@@ -111,7 +111,7 @@ Python find_python(const std::string& wanted_text, const Host& where) {
   std::set<fs::path> seen;
   for (const bool later : {false, true}) {
     for (const std::string& name : wanted.names()) {
-      // These folders hold versioned names for every interpreter: no need to run each of them to learn its version.
+      // These folders have versioned names for every interpreter: no need to run each to learn its version.
       if (later && wanted.version.size() >= 2 && name.find('.') == std::string::npos) continue;
       for (std::size_t i = later ? in_path : 0; i < (later ? folders.size() : in_path); ++i) {
         const fs::path path = folders[i] / name;
@@ -122,11 +122,11 @@ Python find_python(const std::string& wanted_text, const Host& where) {
       }
     }
   }
-  std::string what = fmt::format("no Python {} here", wanted.words());
+  std::string what = fmt::format("no Python {} found", wanted.words());
   if (tried.size() > 12) tried.resize(12);
   what += tried.empty() ? ": no such name in PATH, nor in the folders of pyenv, uv and conda, nor in /opt/python"
                         : ": " + join(tried, ", ");
-  throw Error(what + "; " + mending(wanted));
+  throw Error(what + "; " + python_fix(wanted));
 }
 
 std::vector<Python> find_pythons(const Host& where) {
@@ -134,13 +134,13 @@ std::vector<Python> find_pythons(const Host& where) {
   std::vector<fs::path> folders = path_folders(where);
   for (fs::path& folder : version_folders(where)) folders.push_back(std::move(folder));
   std::vector<Python> pythons;
-  std::set<std::pair<fs::path, fs::path>> seen;  // the file that runs, and the environment it belongs to
+  std::set<std::pair<fs::path, fs::path>> seen;  // the real file and its environment
   std::set<fs::path> tried;
   for (const fs::path& folder : folders) {
     for (const std::string& name : names_in(folder)) {
       if (!is_python_name(name) || !is_program(folder / name)) continue;
-      // Of several names for one file in one folder the first is enough; a venv's links lead out of its folder, but
-      // its bin holds one interpreter only.
+      // For several names of one file in one folder the first is enough; a venv's links point outside its folder, but
+      // its bin has only one interpreter.
       if (!is_script(folder / name) && !tried.insert(folder / real_path(folder / name).filename()).second) continue;
       std::optional<Python> python = read_python(folder / name, where);
       if (!python || !seen.insert({real_path(python->executable), python->prefix}).second) continue;

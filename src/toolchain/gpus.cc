@@ -1,5 +1,5 @@
-// The GPUs that are here. NVIDIA's are asked of nvidia-smi, which comes with the driver; in a container without it, the
-// driver's own folder in /proc has at least the names. AMD's are read from the kernel's topology (KFD): it has the
+// The GPUs of this machine. nvidia-smi, which comes with the driver, lists NVIDIA's; in a container without it, the
+// driver's folder in /proc has at least the names. AMD's are read from the kernel's topology (KFD): it has the
 // processor as a number, and the device's memory as banks.
 
 #include "toolchain/gpus.h"
@@ -30,7 +30,7 @@ std::optional<gpu::Arch> arch_of_capability(std::string_view text) {
   return gpu::nvidia_arch(static_cast<std::uint32_t>(major * 10 + minor));
 }
 
-// A file of /proc or /sys: its size is said to be 0, so it cannot be mapped.
+// A file of /proc or /sys: its reported size is 0, so it cannot be mapped.
 std::string proc_text(const fs::path& file) {
   constexpr std::uint64_t k_limit = 1u << 16;
   return sys::read_file_if_possible(file, k_limit).value_or("");
@@ -57,7 +57,7 @@ std::vector<Gpu> from_proc(const Host& where) {
   return gpus;
 }
 
-// What nvidia-smi would print can change only with the driver, the devices or a start of the machine.
+// nvidia-smi's output changes only with the driver, the devices or a reboot.
 std::string nvidia_state(const fs::path& program, const Host& where) {
   std::vector<std::string> parts = {fingerprint_of(program), proc_text(on_machine(where, "proc/driver/nvidia/version")),
                                     proc_text(on_machine(where, "proc/sys/kernel/random/boot_id"))};
@@ -96,7 +96,7 @@ std::uint64_t kfd_memory(const fs::path& node) {
   return bytes;
 }
 
-// The one device of that processor that we know, or the processor's name.
+// The only known device with that processor, or the processor's name.
 std::string amd_name(const std::string& gfx) {
   std::string name;
   for (const gpu::Device& device : gpu::known_devices()) {
@@ -127,7 +127,7 @@ std::vector<Gpu> read_nvidia_smi(std::string_view text) {
   for (const std::string_view line : lines(text)) {
     const std::vector<std::string_view> fields = split(line, ',');
     if (fields.size() < 4 || gpus.size() == k_most_gpus) continue;
-    const std::size_t last = fields.size() - 1;  // counted from the end: a name may hold a comma
+    const std::size_t last = fields.size() - 1;  // counted from the end: a name may contain a comma
     const std::string_view name =
         trim(line.substr(0, static_cast<std::size_t>(fields[last - 2].data() - line.data()) - 1));
     std::optional<gpu::Arch> arch = arch_of_capability(fields[last - 2]);
@@ -136,7 +136,7 @@ std::vector<Gpu> read_nvidia_smi(std::string_view text) {
       if (!device) continue;
       arch = device->arch;
     }
-    // "[N/A]" where memory is shared with the CPU.
+    // "[N/A]" when memory is shared with the CPU.
     const std::uint64_t mebibytes = to_number(trim(fields[last - 1])).value_or(0);
     gpus.push_back(
         {printable(name), *arch, mebibytes < (1ull << 30) ? mebibytes << 20 : 0, printable(trim(fields[last]))});

@@ -5,7 +5,7 @@
 
 namespace wheelsmith::toolchain {
 
-// Whether the requirement's marker holds for this interpreter.
+// Whether the requirement's marker applies to this interpreter.
 bool applies_to(const pep::Requirement& requirement, const Python& python);
 
 }  // namespace wheelsmith::toolchain

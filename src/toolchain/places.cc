@@ -1,4 +1,4 @@
-// Files and names on this machine, looked at without a throw: what cannot be looked at is not there.
+// Queries about files and names on this machine that never throw: inaccessible paths count as missing.
 
 #include <algorithm>
 #include <system_error>
@@ -72,7 +72,7 @@ bool is_script(const fs::path& file) { return head_of(file, 2) == "#!"; }
 
 bool is_shim(const fs::path& program) { return program.parent_path().filename() == "shims"; }
 
-// pyenv's own settings and versions, and what is chosen from the current folder upward.
+// pyenv's own settings and versions, and the selection files from the current folder upwards.
 std::string shim_state(const Host& where) {
   std::string state = variable(where, "PYENV_VERSION") + "\n" + variable(where, "ASDF_PYTHON_VERSION");
   const std::string root = variable(where, "PYENV_ROOT");
@@ -82,7 +82,7 @@ std::string shim_state(const Host& where) {
   fs::path folder = fs::current_path(error);
   for (int depth = 0; !error && depth < 64; ++depth) {
     for (const char* name : {".python-version", ".tool-versions"}) {
-      // Only what is there: how deep the current folder lies does not matter.
+      // Only existing ones: the depth of the current folder does not matter.
       std::error_code ignored;
       if (fs::exists(folder / name, ignored)) state += "\n" + fingerprint_of(folder / name);
     }

@@ -1,6 +1,6 @@
-// Build tools: which one is found, what version it is and where it came from. The last matters for cmake and ninja: pip
-// puts a script of that name before the system's into PATH, and inside an isolated environment it then runs without the
-// package it imports.
+// Build tools: which program is found, its version and its origin. The origin matters for cmake and ninja: pip puts a
+// script of that name before the system's in PATH, and inside an isolated environment it then runs without the package
+// it imports.
 
 #include "base/error.h"
 #include "base/text.h"
@@ -39,7 +39,7 @@ std::optional<Answer> ask_version(const fs::path& program, const Host& where) {
     return none;
   }
   if (!reply.ran) return std::nullopt;
-  // A script that fails is broken (its package is gone, its shim chooses nothing); a program that fails may just not
+  // A script that fails is broken (its package is missing, its shim selects nothing); a program that fails may just not
   // know the option.
   if (!reply.good && is_script(real_path(program))) return std::nullopt;
   Answer answer;
@@ -65,7 +65,7 @@ std::optional<Program> find_program(std::string_view name, const Host& where) {
     program.version = document::Value(*facts)["version"].text_or();
     program.origin = origin_of(path, where);
     auto digest = try_file_digest(real_path(path), where.memo);
-    if (!digest) continue;  // may be run but not read: nothing that it makes could be keyed
+    if (!digest) continue;  // executable but unreadable: its output could not be keyed
     program.digest = std::move(*digest);
     return program;
   }

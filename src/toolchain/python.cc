@@ -1,5 +1,5 @@
-// One interpreter. What its name says is not to be believed (python3 may be a pyenv shim that runs anything or nothing,
-// a venv's link, conda's), so it is run once with a small script and asked for its own sysconfig.
+// One interpreter. Its name cannot be trusted (python3 may be a pyenv shim that runs anything or nothing, a venv's
+// link, conda's), so a small script runs in it once and reads its sysconfig.
 
 #include <algorithm>
 
@@ -20,7 +20,7 @@ namespace {
 
 std::optional<Answer> ask_python(const fs::path& executable, const Host& where) {
   const Reply reply = ask({executable.string(), "-I", "-B", "-c", std::string(data::python_facts_py)}, where);
-  // A shim that chooses nothing, and Python 2, which knows no -I, will say the same again.
+  // A shim that selects nothing, and Python 2, which has no -I, will give the same answer again.
   if ((reply.code == 2 || is_shim(executable)) && reply.code > 0) {
     Answer none;
     none.facts["none"] = true;
@@ -42,7 +42,7 @@ std::optional<Answer> ask_python(const fs::path& executable, const Host& where) 
   return answer;
 }
 
-// Nothing for one that may be run but not read: nothing that it makes could be keyed.
+// Nothing for an executable that cannot be read: its output could not be keyed.
 std::optional<std::string> python_digest(const document::Value& facts, const Host& where) {
   std::vector<std::string> parts = {facts["version"].text_or(), facts["soabi"].text_or()};
   for (const std::string& file : {facts["executable"].text_or(), facts["library"].text_or()}) {

@@ -16,7 +16,7 @@ std::string json_of(const std::string& executable, const std::string& version, c
          R"(","tag":"cp","abi":")" + abi + R"(","sites":[],"has_headers":true,"files":[]})";
 }
 
-// An interpreter that is a script: it answers with the JSON that it was made with.
+// A script that acts as an interpreter: it prints the JSON it was created with.
 fs::path add_python(TestMachine& machine, const std::string& name, const std::string& version, const std::string& abi,
                     const std::string& implementation = "cpython") {
   const std::string path = (machine.root() / name).string();
@@ -49,7 +49,7 @@ TEST(WantedPython, ReadsEverySpelling) {
   }
 }
 
-TEST(FindPython, PassesOverShimsThatFailAndLooksFurther) {
+TEST(FindPython, SkipsFailingShims) {
   TestMachine machine;
   machine.only_own_path();
   machine.script("bin/python3.12", "echo 'pyenv: python3.12: command not found' >&2; exit 127");
@@ -72,7 +72,7 @@ TEST(FindPython, FindsThoseOfManylinuxImages) {
   EXPECT_EQ(find_python("3.13t", machine.where).abi, "cp313t");
 }
 
-TEST(FindPython, TellsFreeThreadedAndOtherImplementationsApart) {
+TEST(FindPython, DistinguishesFreeThreadedAndOtherImplementations) {
   TestMachine machine;
   machine.only_own_path();
   add_python(machine, "bin/python3.13", "3.13.1", "cp313t");
@@ -85,7 +85,7 @@ TEST(FindPython, TellsFreeThreadedAndOtherImplementationsApart) {
   EXPECT_THROW(find_python("3.10", machine.where), Error);
 }
 
-TEST(FindPython, NamesWhatWasTriedAndWhatMendsIt) {
+TEST(FindPython, NamesAttemptsAndTheFix) {
   TestMachine machine;
   machine.only_own_path();
   add_python(machine, "bin/python3", "3.11.4", "cp311");
@@ -103,7 +103,7 @@ TEST(FindPython, NamesWhatWasTriedAndWhatMendsIt) {
   EXPECT_THROW(find_python((machine.root() / "bin/python").string(), machine.where), Error);
 }
 
-TEST(ReadPython, TakesRubbishForNoInterpreter) {
+TEST(ReadPython, RejectsInvalidOutput) {
   TestMachine machine;
   for (const char* body :
        {"echo rubbish", "echo '[1]'", "echo '{}'", "printf '\\377\\376\\000'", "kill -9 $$",
@@ -115,7 +115,7 @@ TEST(ReadPython, TakesRubbishForNoInterpreter) {
   EXPECT_FALSE(read_python(machine.root() / "bin", machine.where));
 }
 
-TEST(ReadPython, IsAskedOnceUntilSomethingItStandsOnChanges) {
+TEST(ReadPython, QueriesOnceUntilADependencyChanges) {
   TestMachine machine;
   const fs::path header = machine.root() / "include/Python.h";
   const std::string path = (machine.root() / "bin/python3").string();
@@ -127,7 +127,7 @@ TEST(ReadPython, IsAskedOnceUntilSomethingItStandsOnChanges) {
   EXPECT_EQ(machine.starts(), 1U);
   EXPECT_EQ(read_python(python, machine.where)->digest, first->digest);
   EXPECT_EQ(machine.starts(), 1U);
-  machine.file("include/Python.h");  // was absent when asked
+  machine.file("include/Python.h");  // was missing before
   EXPECT_TRUE(read_python(python, machine.where));
   EXPECT_EQ(machine.starts(), 2U);
   machine.script("bin/python3", "echo '" + json + "' # edited");
@@ -135,7 +135,7 @@ TEST(ReadPython, IsAskedOnceUntilSomethingItStandsOnChanges) {
   EXPECT_EQ(machine.starts(), 3U);
 }
 
-TEST(ReadPython, RemembersShimsThatChooseNothing) {
+TEST(ReadPython, RemembersShimsThatSelectNothing) {
   TestMachine machine;
   const fs::path shim = machine.script("shims/python3", "[ \"$PYENV_VERSION\" = 3.11.4 ] || exit 127; echo '" +
                                                             json_of("/usr/bin/env", "3.11.4", "cp311") + "'");
@@ -147,7 +147,7 @@ TEST(ReadPython, RemembersShimsThatChooseNothing) {
   EXPECT_EQ(machine.starts(), 2U);
 }
 
-TEST(RealPython, SaysWhatItIs) {
+TEST(RealPython, IsIdentified) {
   TestMachine machine;
   Host where = machine.where;
   where.environment = sys::current_environment();

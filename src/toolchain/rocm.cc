@@ -1,10 +1,9 @@
-// ROCm: a folder (/opt/rocm, or one that a variable names) or the rocm-sdk wheels of an environment, whose own module
-// says where they lie. hipcc's C++ compiler looks for the device libraries (amdgcn/bitcode) in several places by
-// version and packaging; a build without them fails only when the first kernel is compiled, so they are looked for
-// here.
+// ROCm: a folder (/opt/rocm, or one named by a variable) or the rocm-sdk wheels of an environment, whose own module
+// reports their path. hipcc's C++ compiler searches for the device libraries (amdgcn/bitcode) in several places by
+// version and packaging; a build without them fails only at the first kernel, so they are searched for here.
 //
-// An environment with the wheels has a bin/hipcc, too, a small Python script that starts the real one. Its folder is no
-// ROCm: neither headers nor libraries are below it. So where rocm-sdk stands beside hipcc, the module is asked.
+// An environment with the wheels has a bin/hipcc, too, a small Python script that starts the real one. Its folder is
+// not a ROCm: it has neither headers nor libraries. So where rocm-sdk is beside hipcc, the module is queried.
 
 #include <fmt/format.h>
 
@@ -21,7 +20,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// The first question unpacks the devel package: gigabytes, on a slow disk.
+// The first query unpacks the devel package: gigabytes, on a slow disk.
 constexpr std::chrono::seconds k_patience(600);
 
 std::string version_of(const fs::path& root) {
@@ -30,7 +29,7 @@ std::string version_of(const fs::path& root) {
     const std::string version = first_version(head_of(root / name, 4096));
     if (!version.empty()) return version;
   }
-  // HIP's own, in a tree that was never installed by a package manager.
+  // HIP's own version, in a tree that was not installed by a package manager.
   const std::string text = head_of(root / "share/hip/version", 4096);
   std::string major, minor;
   for (const std::string_view line : lines(text)) {
@@ -96,7 +95,7 @@ void add_digests(Rocm& rocm, const Host& where) {
   }
   if (!rocm.device_libraries.empty())
     rocm.digests.emplace_back("hipcc/bitcode", folder_digest(rocm.device_libraries, where));
-  // Thousands of headers are known by the versions that they name, and the runtime by itself.
+  // Thousands of headers are identified by the versions they name, and the runtime by its content.
   for (const char* name : {".info/version", "include/hip/hip_version.h", "include/rocm-core/rocm_version.h",
                            "share/hip/version", "lib/libamdhip64.so"}) {
     if (is_there(rocm.root / name))
@@ -105,7 +104,7 @@ void add_digests(Rocm& rocm, const Host& where) {
   }
 }
 
-// The start of an environment's interpreter, where the folder is an environment with rocm-sdk in it.
+// Path of an environment's interpreter, if the folder is an environment with rocm-sdk.
 fs::path environment_python(const fs::path& folder) {
   for (const char* name : {"bin/python", "bin/python3"}) {
     if (is_program(folder / "bin/rocm-sdk") && is_program(folder / name)) return folder / name;
@@ -123,8 +122,8 @@ std::string last_line(const std::string& output) {
 
 struct Question {
   std::vector<std::string> words;  // "rocm-sdk", or "python -m rocm_sdk"
-  fs::path program;                // what the answer is remembered by
-  std::vector<fs::path> files;     // and what it stands on besides
+  fs::path program;                // the key of the remembered answer
+  std::vector<fs::path> files;     // other files the answer depends on
 };
 
 std::optional<Rocm> ask_rocm_sdk(const Question& question, const Host& where, std::string* problem) {
@@ -148,7 +147,7 @@ std::optional<Rocm> ask_rocm_sdk(const Question& question, const Host& where, st
         result.facts["root"] = root.string();
         const Reply version = answer({"version"});
         if (version.good) result.facts["version"] = last_line(version.output);
-        // Separated by ';' or blanks, by version.
+        // Separated by ';' or blanks, depending on the version.
         const Reply targets = answer({"targets"});
         if (targets.good && is_valid_utf8(targets.output)) result.facts["targets"] = targets.output;
         result.files = question.files;
@@ -161,7 +160,7 @@ std::optional<Rocm> ask_rocm_sdk(const Question& question, const Host& where, st
   const fs::path root = value["root"].text_or();
   std::optional<Rocm> rocm = read_rocm(root, Origin::rocm_sdk, where);
   if (!rocm) {
-    if (problem != nullptr) *problem = fmt::format("rocm-sdk names {}, and there is no bin/hipcc", root.string());
+    if (problem != nullptr) *problem = fmt::format("rocm-sdk reports {}, but there is no bin/hipcc", root.string());
     return std::nullopt;
   }
   rocm->python = question.program;
@@ -178,7 +177,7 @@ std::optional<Rocm> from_program(const fs::path& program, const Host& where) {
   return ask_rocm_sdk({{program.string()}, program, {}}, where, nullptr);
 }
 
-// A folder as a user or a variable names it: of ROCm, of HIP inside it, or of an environment.
+// A folder named by a user or a variable: of ROCm, of HIP inside it, or of an environment.
 std::optional<Rocm> from_folder(const fs::path& folder, const Host& where) {
   if (const fs::path python = environment_python(folder); !python.empty())
     return ask_rocm_sdk({{python.string(), "-m", "rocm_sdk"}, folder / "bin/rocm-sdk", {python}}, where, nullptr);
@@ -193,7 +192,7 @@ std::optional<Rocm> read_rocm(const fs::path& given, Origin origin, const Host& 
   rocm.root = fs::absolute(given, error).lexically_normal();
   if (!rocm.root.has_filename()) rocm.root = rocm.root.parent_path();
   rocm.hipcc = rocm.root / "bin/hipcc";
-  // HIP_PATH of old names a folder inside: /opt/rocm/hip.
+  // Older HIP_PATH values name a folder inside: /opt/rocm/hip.
   if (rocm.root.filename() == "hip" && is_program(rocm.root.parent_path() / "bin/hipcc")) {
     rocm.root = rocm.root.parent_path();
     rocm.hipcc = rocm.root / "bin/hipcc";
@@ -222,7 +221,7 @@ std::optional<Rocm> find_rocm(const Host& where, const Python* python) {
   if (where.described) return find_described_rocm(where);
   if (!where.rocm.empty()) {
     if (std::optional<Rocm> rocm = from_folder(where.rocm, where)) return rocm;
-    throw Error(fmt::format("ROCm is to be {}, and there is no bin/hipcc; correct the setting or leave it out",
+    throw Error(fmt::format("ROCm is set to {}, but it has no bin/hipcc; correct or remove the setting",
                             printable(where.rocm.string())));
   }
   for (const char* name : {"ROCM_PATH", "ROCM_HOME", "HIP_PATH"}) {
@@ -238,7 +237,7 @@ std::optional<Rocm> find_rocm(const Host& where, const Python* python) {
   }
   if (std::optional<Rocm> rocm = read_rocm(on_machine(where, "opt/rocm"), Origin::folder, where)) return rocm;
   for (const fs::path& hipcc : programs_in_path("hipcc", where)) {
-    // A link to the real one; or the script of an environment, which has been asked above if it can answer.
+    // A link to the real one; or the script of an environment, which was already queried above if it can answer.
     const fs::path root = real_path(hipcc).parent_path().parent_path();
     if (!environment_python(hipcc.parent_path().parent_path()).empty()) continue;
     if (std::optional<Rocm> rocm = read_rocm(root, Origin::folder, where)) return rocm;

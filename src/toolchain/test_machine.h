@@ -13,8 +13,8 @@
 
 namespace wheelsmith::toolchain {
 
-// A machine made of small scripts in a folder of its own. Each script writes its name to a log when it starts, so that
-// a test can tell a fact that was remembered from one that was asked again. For tests only.
+// A machine made of small scripts in a temporary folder. Each script logs its name when it starts, so that a test can
+// distinguish a remembered fact from a new query. For tests only.
 class TestMachine {
  public:
   TestMachine() {
@@ -34,7 +34,7 @@ class TestMachine {
   }
 
   [[nodiscard]] const std::filesystem::path& root() const { return m_folder.path(); }
-  // Nothing but our own scripts can be found.
+  // Only our own scripts can be found.
   void only_own_path() { where.environment["PATH"] = (root() / "bin").string(); }
 
   std::filesystem::path file(const std::string& name, std::string_view text = "") {

@@ -24,7 +24,7 @@ TEST(Versions, FirstAndOrder) {
   EXPECT_TRUE(version_less("", "2"));
 }
 
-TEST(Ask, AProgramThatHangsIsStopped) {
+TEST(Ask, StopsAHangingProgram) {
   TestMachine machine;
   const fs::path program = machine.script("bin/hang", "sleep 100");
   const Reply reply = ask({program.string()}, machine.where, "", std::chrono::seconds(1));
@@ -32,8 +32,8 @@ TEST(Ask, AProgramThatHangsIsStopped) {
   EXPECT_NE(reply.problem.find("timeout"), std::string::npos) << reply.problem;
 }
 
-// Code of packages answers: it may not see a password that is in the user's shell, nor call home with it.
-TEST(Ask, ForeignCodeSeesNothingOfTheUser) {
+// Package code answers: it must not see a password in the user's shell, nor send it anywhere.
+TEST(Ask, HidesTheUsersVariablesFromForeignCode) {
   TestMachine machine;
   const fs::path program = machine.script("bin/tell", "env; cat");
   for (const char* name : {"SECRET_TOKEN", "SSH_AUTH_SOCK", "PYTHONPATH", "PIP_INDEX_URL", "XDG_RUNTIME_DIR"})
@@ -64,7 +64,7 @@ TEST(Places, LiesIn) {
   EXPECT_FALSE(lies_in("/opt", ""));
 }
 
-TEST(FindProgram, TellsWhereItCameFrom) {
+TEST(FindProgram, ReportsItsOrigin) {
   TestMachine machine;
   machine.only_own_path();
   EXPECT_FALSE(find_program("cmake", machine.where));
@@ -106,7 +106,7 @@ TEST(FindRocm, ReadsAFolder) {
   EXPECT_THROW(find_rocm(machine.where), Error);
 }
 
-TEST(FindRocm, AsksRocmSdkOnce) {
+TEST(FindRocm, QueriesRocmSdkOnce) {
   TestMachine machine;
   machine.only_own_path();
   const std::string root = (machine.root() / "sdk/_rocm_sdk_devel").string();
@@ -122,8 +122,8 @@ TEST(FindRocm, AsksRocmSdkOnce) {
   EXPECT_EQ(machine.starts(), 3U);
 }
 
-// An environment with the wheels has a bin/hipcc that only starts the real one: its folder is no ROCm.
-TEST(FindRocm, AnEnvironmentIsAskedAndNotTakenForRocm) {
+// An environment with the wheels has a bin/hipcc that only starts the real one: its folder is not a ROCm.
+TEST(FindRocm, QueriesAnEnvironmentInsteadOfUsingItAsRocm) {
   TestMachine machine;
   machine.only_own_path();
   const std::string root = (machine.root() / "venv/site/_rocm_sdk_devel").string();
@@ -145,13 +145,13 @@ TEST(FindRocm, AnEnvironmentIsAskedAndNotTakenForRocm) {
     EXPECT_EQ(rocm->clang, root + "/lib/llvm/bin");
     EXPECT_EQ(rocm->cmake, root + "/lib/cmake");
   }
-  // Nor is it when its hipcc is the first in PATH and the module cannot answer.
+  // Nor when its hipcc is the first in PATH and the module cannot answer.
   machine.where.environment.erase("ROCM_PATH");
   machine.where.environment["PATH"] = (machine.root() / "venv/bin").string();
   EXPECT_FALSE(find_rocm(machine.where));
 }
 
-TEST(FindRocm, AsksTheChosenInterpretersEnvironment) {
+TEST(FindRocm, QueriesTheChosenInterpretersEnvironment) {
   TestMachine machine;
   machine.only_own_path();
   const std::string root = (machine.root() / "site/_rocm_sdk_devel").string();
@@ -165,7 +165,7 @@ TEST(FindRocm, AsksTheChosenInterpretersEnvironment) {
   const std::optional<Rocm> rocm = find_rocm(machine.where, &python);
   ASSERT_TRUE(rocm);
   EXPECT_EQ(rocm->root, root);
-  // What the module says instead of an answer is told.
+  // The module's error message is reported.
   python.executable = machine.script("broken", "echo 'no devel package' >&2; exit 1");
   std::string problem;
   EXPECT_FALSE(read_rocm_sdk(python, machine.where, &problem));
@@ -186,7 +186,7 @@ TEST(TorchFiles, Version) {
   EXPECT_FALSE(read_torch_abi("-D_GLIBCXX_USE_CXX11_ABI="));
 }
 
-// An interpreter that is a script, with a site folder that holds a torch.
+// A script that acts as an interpreter, with a site folder that contains a torch.
 fs::path add_torch(TestMachine& machine, const std::string& import_body) {
   const std::string path = (machine.root() / "bin/python3").string();
   const std::string site = (machine.root() / "site-packages").string();
@@ -211,7 +211,7 @@ TEST(FindTorch, ByFilesAndByImport) {
   EXPECT_FALSE(torch->cxx11_abi);
   EXPECT_TRUE(torch->has_cuda_macros);
   EXPECT_EQ(machine.starts(), 1U);
-  EXPECT_TRUE(find_torch(python, true, machine.where)->cxx11_abi);  // what is imported counts
+  EXPECT_TRUE(find_torch(python, true, machine.where)->cxx11_abi);  // the import counts
   EXPECT_EQ(machine.starts(), 2U);
   EXPECT_EQ(find_torch(python, true, machine.where)->digest, torch->digest);
   EXPECT_EQ(machine.starts(), 2U);
@@ -220,13 +220,13 @@ TEST(FindTorch, ByFilesAndByImport) {
   fs::remove(machine.root() / "site-packages/torch/version.py");
   EXPECT_FALSE(find_torch(python, false, machine.where));
 
-  // One that is installed from its own checkout.
+  // A torch installed from its own checkout.
   machine.file("checkout/torch/version.py", "__version__ = '2.10.0'\n");
   machine.file("site-packages/torch.pth", "import nothing\n" + (machine.root() / "checkout").string() + "\n");
   EXPECT_EQ(find_torch(python, false, machine.where)->version, "2.10.0");
 }
 
-TEST(FindTorch, SaysWhyTheImportFails) {
+TEST(FindTorch, ReportsWhyTheImportFails) {
   TestMachine machine;
   const fs::path python =
       add_torch(machine, "printf 'Traceback:\\n  File x\\nImportError: libcudart.so.12: cannot open\\n' >&2; exit 1");
@@ -293,7 +293,7 @@ TEST(Gpus, Amd) {
   EXPECT_EQ(gpus[0].memory, 1ull << 30);
 }
 
-TEST(FileDigest, IsOfTheBytes) {
+TEST(FileDigest, DependsOnTheBytes) {
   TestMachine machine;
   const fs::path file = machine.file("x", "abc");
   EXPECT_EQ(file_digest(file, machine.where.memo), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");

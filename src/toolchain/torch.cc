@@ -1,7 +1,6 @@
-// torch, by its files: version.py, headers and libraries tell what it is without the two seconds and the side effects
-// of an import. The import is tried only when it is asked for, since it can fail for reasons that no file shows (a
-// library of CUDA that is not there), and its success is remembered; a failure is asked again, for it is what people
-// mend.
+// torch, by its files: version.py, headers and libraries identify it without the two seconds and the side effects of an
+// import. The import is tested only on request, since it can fail for reasons that no file shows (a missing CUDA
+// library). Success is remembered; a failure is queried again, because users fix it.
 
 #include <algorithm>
 #include <array>
@@ -25,7 +24,7 @@ extern const std::string_view torch_facts_py;
 
 namespace {
 
-// The site folders, and the folders that .pth files in them add (a torch installed from its own checkout).
+// The site folders, and the folders that their .pth files add (a torch installed from its own checkout).
 std::vector<fs::path> package_folders(const Python& python) {
   std::vector<fs::path> folders = python.sites;
   for (const fs::path& site : python.sites) {
@@ -48,11 +47,11 @@ std::optional<fs::path> torch_folder(const Python& python) {
   return std::nullopt;
 }
 
-// Of a torch that does not say: std::string of the new ABI is in the names of what libc10 exports.
+// For a torch that does not say: names exported by libc10 contain std::string of the new ABI.
 bool exports_cxx11(const fs::path& library) {
   const auto blob = sys::map_file_if_possible(library);
   const auto elf = blob ? elf::ElfFile::try_parse(blob->bytes) : std::nullopt;
-  if (!elf) return true;  // every wheel since 2.7
+  if (!elf) return true;  // true for every wheel since 2.7
   return std::any_of(elf->symbols.begin(), elf->symbols.end(), [](const elf::Symbol& symbol) {
     return symbol.is_exported() && symbol.name.starts_with("_ZN3c10") &&
            symbol.name.find("__cxx11") != std::string_view::npos;
@@ -65,14 +64,14 @@ std::string torch_digest(const fs::path& folder) {
     if (name.find(".so") == std::string::npos) continue;
     if (name.starts_with("libtorch") || name.starts_with("libc10")) files.push_back(folder / "lib" / name);
   }
-  // RECORD has the hashes of all the rest: headers, Python files.
+  // RECORD has the hashes of everything else: headers, Python files.
   for (const std::string& name : names_in(folder.parent_path())) {
     if (name.starts_with("torch-") && name.ends_with(".dist-info"))
       files.push_back(folder.parent_path() / name / "RECORD");
   }
   std::vector<std::string> digests(files.size());
   parallel_for(files.size(), usable_threads(), [&](std::size_t i) {
-    // Without the memo, which is not for several threads: the sum of it all is remembered by its caller.
+    // Without the memo, which is not thread-safe: the caller remembers the combined digest.
     digests[i] = try_file_digest(files[i], Memo{}).value_or("unreadable");
   });
   std::vector<std::string> parts;
@@ -107,7 +106,7 @@ document::Table torch_facts(const fs::path& folder, const TorchVersion& version)
   return facts;
 }
 
-// The last line of a traceback says what went wrong.
+// The last line of a traceback states the error.
 std::string import_problem(const Reply& reply) {
   std::string last;
   for (const std::string_view line : lines(reply.errors)) {
@@ -124,7 +123,7 @@ void try_import(Torch& torch, const Python& python, const Host& where) {
         const Reply reply = ask({python.executable.string(), "-I", "-B", "-c", std::string(data::torch_facts_py)},
                                 where, "", std::chrono::seconds(180));
         const std::vector<std::string_view> all = lines(reply.output);
-        problem = reply.good ? "its answer cannot be read" : import_problem(reply);
+        problem = reply.good ? "its answer is invalid" : import_problem(reply);
         if (!reply.good || all.empty()) return std::nullopt;
         const document::Value value = document::try_parse_json(all.back()).value_or(document::Value());
         if (value.table() == nullptr) return std::nullopt;

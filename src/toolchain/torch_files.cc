@@ -6,8 +6,8 @@ namespace wheelsmith::toolchain {
 
 namespace {
 
-// The text in quotes that a line assigns to the name, with or without a type: "cuda: Optional[str] = '13.0'". Nothing
-// for another line; "" for None.
+// The quoted text that a line assigns to the name, with or without a type: "cuda: Optional[str] = '13.0'". Nothing for
+// another line; "" for None.
 std::optional<std::string> assigned(std::string_view line, std::string_view name) {
   if (!line.starts_with(name)) return std::nullopt;
   line.remove_prefix(name.size());

@@ -13,7 +13,7 @@ struct TorchVersion {
 };
 std::optional<TorchVersion> read_torch_version(std::string_view text);
 
-// _GLIBCXX_USE_CXX11_ABI as TorchConfig.cmake passes it on; nothing where it does not say (2.12 and newer).
+// _GLIBCXX_USE_CXX11_ABI as TorchConfig.cmake sets it; nothing if it does not (2.12 and later).
 std::optional<bool> read_torch_abi(std::string_view torch_config);
 
 }  // namespace wheelsmith::toolchain

@@ -10,8 +10,9 @@ namespace wheelsmith::toolchain {
 namespace {
 
 [[noreturn]] void refuse(std::string_view text) {
-  throw Error(fmt::format(
-      "'{}' names no Python: write a version (3.12, 3.12.1, 3.13t), a tag (cp312, cp313t) or a path", printable(text)));
+  throw Error(
+      fmt::format("'{}' is not a Python version: use a version (3.12, 3.12.1, 3.13t), a tag (cp312, cp313t) or a path",
+                  printable(text)));
 }
 
 bool take_prefix(std::string_view& text, std::string_view prefix) {
@@ -47,7 +48,7 @@ WantedPython WantedPython::parse(std::string_view text) {
 bool WantedPython::fits(const Python& python) const {
   if ((python.implementation == "pypy") != pypy) return false;
   if (!pypy && python.implementation != "cpython") return false;
-  // "3.13" means the ordinary build: wheels of the two do not load into each other.
+  // "3.13" means the default build: wheels of the two builds are not interchangeable.
   if (!pypy && python.abi.ends_with('t') != free_threaded) return false;
   const std::vector<std::string_view> parts = split(python.version, '.');
   if (version.size() > parts.size()) return false;

@@ -3,13 +3,13 @@
 // Opening an archive: from its end to its table of contents.
 //
 // The end record is the only fixed point, and it is searched for, because a comment of up to 65,535 bytes may follow
-// it. It says how long the directory is and where it starts. The length is believed and the start is not: the directory
-// must end where the end records begin, and the difference between where it is and where it claims to be is the length
-// of what somebody put in front of the archive. All other offsets are off by the same amount. Python's zipfile reads
-// archives so, and what it takes for a wheel is what pip installs.
+// it. It says how long the directory is and where it starts. The length is trusted and the start is not: the directory
+// must end where the end records begin, and the difference between its actual and claimed offset is the length of the
+// data prepended to the archive. All other offsets are shifted by the same amount. Python's zipfile reads archives this
+// way, and pip installs what zipfile accepts.
 //
-// Nothing else is believed either. The number of entries only helps to reserve memory, and only up to what the
-// directory's bytes could hold. 100,000 entries open in some 30 ms.
+// Nothing else is trusted. The number of entries is used only to reserve memory, up to what fits the directory's size.
+// 100,000 entries open in about 30 ms.
 
 #include <fmt/format.h>
 
@@ -32,19 +32,19 @@ constexpr std::uint64_t k_member_bomb_size = 64'000'000;
 constexpr std::uint64_t k_archive_bomb_size = 1'000'000'000;
 
 std::uint64_t find_end_record(Bytes file) {
-  if (file.size() < sizeof(EndRecord)) throw Error("no ZIP archive: too short for an end record");
+  if (file.size() < sizeof(EndRecord)) throw Error("not a ZIP archive: too short for an end record");
   const std::uint64_t last = file.size() - sizeof(EndRecord);
   const auto at_end = find_at<EndRecord>(file, last, k_end_signature);
   if (at_end && at_end->comment_size == 0) return last;
   const std::uint64_t first = last > k_longest_comment ? last - k_longest_comment : 0;
   const std::string_view tail = file.from(first).text();
   const std::size_t found = tail.rfind(k_end_magic, static_cast<std::size_t>(last - first));
-  if (found == std::string_view::npos) throw Error("no ZIP archive: no end record in its last 64 kB");
+  if (found == std::string_view::npos) throw Error("not a ZIP archive: no end record in the last 64 kB");
   return first + found;
 }
 
-// The ZIP64 end record stands right before its locator; only one with additions of its own stands further away, and
-// then the locator is the only way to it.
+// The ZIP64 end record is right before its locator; only one with extensions is further away, and then only the locator
+// finds it.
 std::optional<std::uint64_t> find_record64(Bytes file, std::uint64_t end_offset) {
   constexpr std::uint64_t k_behind = sizeof(EndRecord64) + sizeof(Locator64);
   if (end_offset < k_behind) return {};
@@ -74,7 +74,7 @@ End find_end(Bytes file) {
     directory_end = *at;
   }
   if (end.directory_size > directory_end) {
-    throw Error(fmt::format("the central directory claims {} bytes, but only {} stand before its end record",
+    throw Error(fmt::format("the central directory claims {} bytes, but only {} precede its end record",
                             end.directory_size, directory_end));
   }
   end.directory_offset = directory_end - end.directory_size;
@@ -88,7 +88,7 @@ End find_end(Bytes file) {
     end.directory_apart = true;
     return end;
   }
-  throw Error(fmt::format("no central directory at offset {:#x}, where it must start", end.directory_offset));
+  throw Error(fmt::format("no central directory at offset {:#x}", end.directory_offset));
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
-// What can be wrong with an archive as such, whatever its members hold.
+// Checks the archive structure, independent of member contents.
 //
-// A ZIP archive says everything twice: once in the directory, once in front of each member, and sizes in up to four
-// places. pip reads the directory; uv and other installers also read members as they come from the network, by their
-// local headers; package indexes refuse uploads where the two disagree, because then a reviewer and an installer see
-// different files. So a disagreement is an error even where today's pip installs the wheel.
+// A ZIP archive stores everything twice: in the directory and before each member, and sizes in up to four places. pip
+// reads the directory; uv and other installers also stream members by their local headers; package indexes reject
+// uploads where the two disagree, because a reviewer and an installer may then see different files. So a disagreement
+// is an error even where today's pip installs the wheel.
 //
 //   zip-directory-place zip-entry-count zip-end-records zip-end-ambiguous zip-zip64-locator       check_end.cc
 //   zip-multi-disk zip-comment-length zip-trailing-data
@@ -29,8 +29,8 @@ constexpr std::size_t k_findings_of_one_id = 50;
 
 constexpr Rule k_duplicate_name{
     "zip-duplicate-name", Severity::error,
-    "Some installers keep the first of them and some the last, so not everyone gets the same file; indexes refuse it.",
-    "Build the wheel again into a new file: a tool appended a member where it meant to replace it."};
+    "Some installers keep the first and some the last, so the result depends on the tool; PyPI rejects it.",
+    "Rebuild the wheel into a new file: a tool appended a member instead of replacing it."};
 
 }  // namespace
 
@@ -44,9 +44,10 @@ void Report::add(const Rule& rule, std::string_view subject, std::string what) {
 std::vector<Finding> Report::take() {
   for (const auto& [id, count] : m_counts) {
     if (count.count <= k_findings_of_one_id) continue;
-    m_findings.push_back({std::string(id), count.rule.severity, std::string(k_whole_archive),
-                          fmt::format("{} more findings like these are not shown", count.count - k_findings_of_one_id),
-                          std::string(count.rule.why), std::string(count.rule.fix)});
+    m_findings.push_back(
+        {std::string(id), count.rule.severity, std::string(k_whole_archive),
+         fmt::format("{} more findings with this id are not shown", count.count - k_findings_of_one_id),
+         std::string(count.rule.why), std::string(count.rule.fix)});
   }
   return std::move(m_findings);
 }
@@ -56,8 +57,8 @@ std::vector<Finding> Archive::check() const {
   check_end(m_file, m_end, m_entries.size(), report);
   if (is_bomb()) {
     report.add(k_bomb, k_whole_archive,
-               fmt::format("{} of archive claim to unpack to {}; members over 1 MB are not inflated",
-                           human_bytes(m_file.size()), human_bytes(m_total_size)));
+               fmt::format("{} claim to unpack to {}; members over 1 MB are not inflated", human_bytes(m_file.size()),
+                           human_bytes(m_total_size)));
   }
   std::vector<Region> regions;
   regions.reserve(m_entries.size());

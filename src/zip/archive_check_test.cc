@@ -157,7 +157,7 @@ TEST(check, tells_the_first_50_and_counts_the_rest) {
   const auto findings = check(builder.build());
   ASSERT_EQ(findings.size(), 51u);
   EXPECT_EQ(findings.back().subject, "archive");
-  EXPECT_EQ(findings.back().what, "1000 more findings like these are not shown");
+  EXPECT_EQ(findings.back().what, "1000 more findings with this id are not shown");
 }
 
 // A central directory of 50,000 entries for one and the same member, and members nested in each other's data.

@@ -10,34 +10,31 @@ namespace wheelsmith::zip {
 
 namespace {
 
-constexpr std::uint64_t k_slack = 64;  // what tools leave to align members
+constexpr std::uint64_t k_slack = 64;  // padding that tools use to align members
 
-constexpr Rule k_overlap{
-    "zip-overlap", Severity::error,
-    "Data that several members share is how a small file unpacks to terabytes; current readers refuse it.",
-    "Build the wheel again with a tool that writes correct ZIP files."};
-constexpr Rule k_prepended_data{
-    "zip-prepended-data", Severity::warning,
-    "Indexes refuse it, and readers that take members as they come find no member at the start.",
-    "Cut off what stands in front of the first member."};
+constexpr Rule k_overlap{"zip-overlap", Severity::error,
+                         "Shared data lets a small file unpack to terabytes; current readers reject it.",
+                         "Rebuild the wheel with a tool that writes correct ZIP files."};
+constexpr Rule k_prepended_data{"zip-prepended-data", Severity::warning,
+                                "PyPI rejects it, and streaming readers find no member at the start.",
+                                "Remove the bytes before the first member."};
 constexpr Rule k_gap{"zip-gap", Severity::warning,
-                     "They are downloaded and never installed, and nobody who lists the archive sees them.",
-                     "Pack the wheel again: a tool that replaced members left the old bytes behind."};
-constexpr Rule k_hidden_member{
-    "zip-hidden-member", Severity::error,
-    "Installers that read members as they come install a file that the directory does not list.",
-    "Pack the wheel again: a tool that removed a member left its bytes behind."};
+                     "They are downloaded but never installed, and listing the archive does not show them.",
+                     "Repack the wheel: a tool that replaced members kept the old bytes."};
+constexpr Rule k_hidden_member{"zip-hidden-member", Severity::error,
+                               "Streaming installers install a file that the directory does not list.",
+                               "Repack the wheel: a tool that removed a member kept its bytes."};
 
 class Sweep {
  public:
   Sweep(Bytes file, Report& report) : m_file(file), m_report(report) {}
 
-  // The next thing in the file, in the order of their starts.
+  // The next region of the file, in order of offset.
   void visit(std::uint64_t begin, std::uint64_t end, std::string_view name) {
     if (begin > m_covered) report_gap(begin);
     if (begin < m_covered) {
       m_report.add(k_overlap, m_last,
-                   fmt::format("its data runs {} bytes into {}", m_covered - begin, printable(name)));
+                   fmt::format("its data overlaps {1} by {0} bytes", m_covered - begin, printable(name)));
     }
     if (end >= m_covered) {
       m_covered = end;
@@ -51,11 +48,10 @@ class Sweep {
     if (find_at<LocalHeader>(gap, 0, k_local_signature)) {
       const auto header = gap.get<LocalHeader>(0);
       m_report.add(k_hidden_member, k_whole_archive,
-                   fmt::format("a member that the directory does not list stands at offset {:#x}: {}", m_covered,
+                   fmt::format("a member at offset {:#x} is not listed in the directory: {}", m_covered,
                                printable(gap.clamp(sizeof header, header.name_size).text())));
     } else if (m_covered == 0) {
-      m_report.add(k_prepended_data, k_whole_archive,
-                   fmt::format("{} stand in front of the first member", human_bytes(begin)));
+      m_report.add(k_prepended_data, k_whole_archive, fmt::format("{} precede the first member", human_bytes(begin)));
     } else if (gap.size() > k_slack) {
       m_report.add(k_gap, k_whole_archive,
                    fmt::format("{} at offset {:#x} belong to no member", human_bytes(gap.size()), m_covered));
@@ -64,7 +60,7 @@ class Sweep {
 
   Bytes m_file;
   Report& m_report;
-  std::uint64_t m_covered = 0;  // all before this is known
+  std::uint64_t m_covered = 0;  // everything before this is accounted for
   std::string_view m_last = k_whole_archive;
 };
 

@@ -11,30 +11,29 @@ namespace wheelsmith::zip {
 namespace {
 
 constexpr std::string_view k_two_archives =
-    "Installers that read members as they come take the local header, the others the directory: not everyone gets the "
-    "same file, and indexes refuse such wheels.";
+    "Streaming installers use the local header, others the directory, so the result depends on the tool; PyPI rejects "
+    "such wheels.";
 
 constexpr Rule k_local_header{"zip-local-header", Severity::error, "No reader can find the member's data.",
-                              "Fetch or build the wheel again: it is damaged."};
+                              "Download or build the wheel again: it is corrupt."};
 constexpr Rule k_local_name{"zip-local-name", Severity::error, k_two_archives, k_build_again};
 constexpr Rule k_local_method{"zip-local-method", Severity::error, k_two_archives, k_build_again};
 constexpr Rule k_local_flags{"zip-local-flags", Severity::error, k_two_archives, k_build_again};
 constexpr Rule k_local_crc{"zip-local-crc", Severity::error, k_two_archives, k_build_again};
 constexpr Rule k_local_size{"zip-local-size", Severity::error, k_two_archives, k_build_again};
-constexpr Rule k_zip64_local{
-    "zip-zip64-local", Severity::error,
-    "Strict installers and indexes refuse a local header whose ZIP64 extra is not both sizes, and readers that stream "
-    "lose their place.",
-    "Build the wheel again with a current tool: some tools copied the directory's extra into the local header when "
-    "they rewrote an archive."};
-// Bazel's packer writes every member of protobuf's wheels so, and installers take them.
+constexpr Rule k_zip64_local{"zip-zip64-local", Severity::error,
+                             "Strict installers and PyPI reject a local header whose ZIP64 extra field is not both "
+                             "sizes, and streaming readers lose their position.",
+                             "Rebuild the wheel with a current tool: some tools copy the directory's extra field into "
+                             "the local header when they rewrite an archive."};
+// Bazel's packer writes every member of protobuf's wheels like this, and installers accept them.
 constexpr Rule k_zip64_local_needless{"zip-zip64-needless", Severity::note,
-                                      "It is harmless as long as the values are true, and only takes up room.",
+                                      "It is harmless as long as the values are correct, and only takes space.",
                                       k_build_again};
-constexpr Rule k_descriptor{"zip-descriptor", Severity::error,
-                            "Readers that take members as they come cannot find where this one ends.", k_build_again};
+constexpr Rule k_descriptor{"zip-descriptor", Severity::error, "Streaming readers cannot find where this member ends.",
+                            k_build_again};
 
-// The forms of a data descriptor; sizes of 64 bits first, since zeros behind one of 32 bits are no header.
+// The forms of a data descriptor; 64-bit sizes first, because zeros after a 32-bit one are not a header.
 template <class Size>
 struct Descriptor {
   le32 crc32;
@@ -48,7 +47,7 @@ bool matches(Bytes bytes, const Entry& entry) {
   return found.crc32 == entry.crc32 && found.packed_size == entry.packed_size && found.size == entry.size;
 }
 
-// The length of the data descriptor at the offset, if one is there that fits the entry.
+// The length of the data descriptor at the offset, if there is one that matches the entry.
 std::optional<std::uint64_t> find_descriptor(Bytes file, std::uint64_t offset, const Entry& entry) {
   for (const std::uint64_t signature : {4u, 0u}) {
     const Bytes bytes = file.clamp(offset, 24);
@@ -64,12 +63,12 @@ void check_local_sizes(const Entry& entry, const LocalHeader& header, const Wide
   if (header.crc32 != entry.crc32) {
     report.add(
         k_local_crc, entry.name,
-        fmt::format("the local header has CRC {:08x}, and the directory {:08x}", header.crc32 + 0u, entry.crc32));
+        fmt::format("the local header has CRC {:08x}, but the directory {:08x}", header.crc32 + 0u, entry.crc32));
   }
-  if (fields.missing) return;  // said already
+  if (fields.missing) return;  // already reported
   if (fields.packed_size != entry.packed_size || fields.size != entry.size) {
     report.add(k_local_size, entry.name,
-               fmt::format("the local header says {} bytes packed and {} unpacked, and the directory {} and {}",
+               fmt::format("the local header says {} bytes packed and {} unpacked, but the directory {} and {}",
                            fields.packed_size, fields.size, entry.packed_size, entry.size));
   }
 }
@@ -77,23 +76,25 @@ void check_local_sizes(const Entry& entry, const LocalHeader& header, const Wide
 void check_local_zip64(const Entry& entry, const LocalHeader& header, const Extras& extras, const WideFields& fields,
                        Report& report) {
   if (!extras.whole) {
-    report.add(k_zip64_local, entry.name, "an extra field of the local header is longer than what is there");
+    report.add(k_zip64_local, entry.name, "an extra field in the local header exceeds its length");
   }
   if (extras.zip64_count > 1) {
-    report.add(k_zip64_local, entry.name, fmt::format("the local header has {} ZIP64 extras", extras.zip64_count));
-  } else if (fields.missing) {
     report.add(k_zip64_local, entry.name,
-               fmt::format("sizes of 0xffffffff in the local header want 16 bytes of ZIP64 extra, and {} are there",
-                           extras.zip64 ? extras.zip64->size() : 0));
+               fmt::format("the local header has {} ZIP64 extra fields", extras.zip64_count));
+  } else if (fields.missing) {
+    report.add(
+        k_zip64_local, entry.name,
+        fmt::format("sizes of 0xffffffff in the local header need 16 bytes in the ZIP64 extra field, which has {}",
+                    extras.zip64 ? extras.zip64->size() : 0));
   } else if (extras.zip64 && extras.zip64->size() != 16) {
     report.add(k_zip64_local, entry.name,
-               fmt::format("the ZIP64 extra of the local header holds {} bytes and not the 16 of both sizes",
+               fmt::format("the ZIP64 extra field of the local header has {} bytes instead of 16 for both sizes",
                            extras.zip64->size()));
   } else if (extras.zip64 && !fields.widened && (header.flags & k_flag_descriptor) == 0) {
-    // With a descriptor, the extra announces that its sizes have 64 bits.
+    // With a descriptor, the extra field says that its sizes have 64 bits.
     const bool is_true = extras.zip64->get<le64>(0) == entry.size && extras.zip64->get<le64>(8) == entry.packed_size;
     report.add(is_true ? k_zip64_local_needless : k_zip64_local, entry.name,
-               "the local header has a ZIP64 extra, and no size of 0xffffffff asks for it");
+               "the local header has a ZIP64 extra field, but no size of 0xffffffff");
   }
 }
 
@@ -108,22 +109,22 @@ Region check_local(Bytes file, const Entry& entry, Report& report) {
   const std::uint64_t start = entry.header_offset + sizeof(LocalHeader) + header->name_size + header->extra_size;
   if (!file.contains(start, entry.packed_size)) {
     report.add(k_local_header, entry.name,
-               fmt::format("{} bytes of data at offset {:#x} lie outside the file", entry.packed_size, start));
+               fmt::format("{} bytes of data at offset {:#x} are outside the file", entry.packed_size, start));
     return {};
   }
   const Bytes name = file.slice(entry.header_offset + sizeof(LocalHeader), header->name_size);
   if (name.text() != entry.name) {
-    report.add(k_local_name, entry.name, "the local header calls it " + printable(name.text()));
+    report.add(k_local_name, entry.name, "the local header names it " + printable(name.text()));
   }
   if (header->method != entry.method) {
     report.add(k_local_method, entry.name,
-               fmt::format("the local header says method {}, and the directory {}", header->method + 0u, entry.method));
+               fmt::format("the local header says method {}, but the directory {}", header->method + 0u, entry.method));
   }
-  constexpr unsigned k_level_bits = 6;  // how hard the packer tried; means nothing to a reader
+  constexpr unsigned k_level_bits = 6;  // compression effort; irrelevant to readers
   if (((header->flags ^ entry.flags) & ~k_level_bits) != 0) {
     report.add(
         k_local_flags, entry.name,
-        fmt::format("the local header has flags {:#06x}, and the directory {:#06x}", header->flags + 0u, entry.flags));
+        fmt::format("the local header has flags {:#06x}, but the directory {:#06x}", header->flags + 0u, entry.flags));
   }
   const Extras extras =
       parse_extras(file.slice(entry.header_offset + sizeof(LocalHeader) + header->name_size, header->extra_size));

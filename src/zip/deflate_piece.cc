@@ -1,13 +1,12 @@
 #include "zip/deflate_piece.h"
 
-// Pieces of one deflate stream, made apart from each other.
+// Pieces of one deflate stream, compressed independently.
 //
 // libdeflate packs three times as fast as zlib, but only whole streams: the last block of each says that the stream
-// ends there. To go on behind it, that one bit must be cleared, and where that block begins is told nowhere; blocks
-// begin at any bit. So the stream is inflated once more, which is fast, stopping at the blocks: that gives the place of
-// the bit, the place of the end, and the proof that the piece unpacks to what went in. An empty stored block behind it
-// brings the stream to a whole byte, where the next piece begins. Matches do not reach back over a border: pieces of
-// megabytes lose next to nothing.
+// ends there. To continue after it, that bit must be cleared, but the start of that block is not recorded; blocks begin
+// at any bit. So the stream is inflated once more, which is fast, stopping at each block: that gives the position of
+// the bit, the end, and proof that the piece unpacks to its input. An empty stored block after it aligns the stream to
+// a byte, where the next piece begins. Matches do not cross pieces: with pieces of megabytes the loss is negligible.
 
 #include <libdeflate.h>
 #include <zlib.h>
@@ -35,7 +34,7 @@ struct Bits {
 
 Bits find_bits(Bytes stream, Bytes contents) {
   z_stream state{};
-  if (inflateInit2(&state, -15) != Z_OK) throw Error("zlib cannot be started");
+  if (inflateInit2(&state, -15) != Z_OK) throw Error("cannot initialise zlib");
   const std::unique_ptr<z_stream, int (*)(z_stream*)> end(&state, inflateEnd);
   thread_local std::unique_ptr<std::uint8_t[]> room(new std::uint8_t[k_longest_stored + 1]);
   state.next_in = const_cast<std::uint8_t*>(stream.data());
@@ -49,14 +48,14 @@ Bits find_bits(Bytes stream, Bytes contents) {
     const std::uint64_t got = k_longest_stored + 1 - state.avail_out;
     if ((status != Z_OK && status != Z_BUF_ERROR) || !contents.contains(unpacked, got) ||
         (got != 0 && std::memcmp(room.get(), contents.data() + unpacked, got) != 0)) {
-      throw Error("what was deflated does not inflate to the same bytes");
+      throw Error("deflated data does not inflate to the same bytes");
     }
     unpacked += got;
     const auto flags = static_cast<unsigned>(state.data_type);
     if ((flags & 128U) != 0) {
       const std::uint64_t at = (stream.size() - state.avail_in) * 8 - (flags & 31U);
       if ((flags & 64U) != 0) {
-        if (unpacked != contents.size()) throw Error("what was deflated is not whole");
+        if (unpacked != contents.size()) throw Error("deflated data is incomplete");
         bits.end = at;
         return bits;
       }
@@ -103,7 +102,7 @@ bool is_packed_already(Bytes contents) {
 Blob deflate_piece(Bytes contents, int level, bool last) {
   if (contents.size() <= 1 || is_packed_already(contents)) return stored_blocks(contents, last);
   const Compressor compressor = compressor_of(level);
-  constexpr std::uint64_t k_border = 6;  // an empty stored block, and the rest of a byte before it
+  constexpr std::uint64_t k_border = 6;  // an empty stored block and the padding before it
   auto buffer = std::make_shared<Buffer>(contents.size() + k_border);
   std::uint64_t size =
       libdeflate_deflate_compress(compressor.get(), contents.data(), contents.size(), buffer->data(), contents.size());

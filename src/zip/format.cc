@@ -11,7 +11,7 @@ DirectoryRecord take_directory_record(Cursor& cursor) {
   DirectoryRecord record;
   record.header = cursor.take<DirectoryHeader>();
   if (record.header.signature != k_directory_signature) {
-    throw Error(fmt::format("no record of the central directory at its byte {:#x}", at));
+    throw Error(fmt::format("invalid central directory record at byte {:#x}", at));
   }
   record.name = cursor.take_bytes(record.header.name_size);
   record.extra = cursor.take_bytes(record.header.extra_size);
@@ -25,7 +25,7 @@ Extras parse_extras(Bytes extra) {
   };
   Extras extras;
   Cursor cursor(extra);
-  // Fewer than four bytes at the end are padding: tools that align members leave them.
+  // Fewer than four bytes at the end are padding by tools that align members.
   while (cursor.left() >= sizeof(Head)) {
     const auto head = cursor.take<Head>();
     if (head.size > cursor.left()) {
@@ -72,7 +72,7 @@ WideFields widen(const LocalHeader& header, const Extras& extras) {
   Cursor cursor(extras.zip64.value_or(Bytes()));
   std::uint64_t in_extra = 0;
   for (std::uint64_t* field : {&fields.size, &fields.packed_size}) {
-    // A field that is no 0xffffffff holds its own value, yet its place in the extra is taken.
+    // A field other than 0xffffffff holds its own value, but its slot in the extra field is still used.
     take_wide(*field == k_in_zip64 ? *field : in_extra, cursor, fields);
   }
   return fields;

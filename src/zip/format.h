@@ -77,12 +77,12 @@ struct EndRecord64 {
 };
 static_assert(sizeof(EndRecord64) == 56);
 
-// Whether a deflate stream of that length can unpack to so much: a match of 258 bytes takes at least two bits.
+// Whether a deflate stream of that length can unpack to this size: a match of 258 bytes takes at least two bits.
 constexpr bool can_inflate_to(std::uint64_t packed_size, std::uint64_t size) {
   return size <= 64 || (size - 64) / 1032 + ((size - 64) % 1032 != 0 ? 1 : 0) <= packed_size;
 }
 
-// The struct at the offset if it lies inside and starts with the signature.
+// The struct at the offset if it is in bounds and starts with the signature.
 template <class T>
 std::optional<T> find_at(Bytes file, std::uint64_t offset, std::uint32_t signature) {
   if (!file.contains(offset, sizeof(T))) return {};
@@ -97,15 +97,15 @@ struct DirectoryRecord {
   Bytes extra;
 };
 
-// The record at the cursor, which moves behind it; throws when there is none.
+// The record at the cursor, which moves past it; throws if there is none.
 DirectoryRecord take_directory_record(Cursor& cursor);
 
-// The extras that change what a record means.
+// Extra fields that change the meaning of a record.
 struct Extras {
   std::optional<Bytes> zip64;         // the first one
   std::optional<Bytes> unicode_path;  // Info-ZIP's other name (id 0x7075)
   unsigned zip64_count = 0;
-  bool whole = true;  // no extra is longer than what is there
+  bool whole = true;  // no extra field exceeds the list
 };
 Extras parse_extras(Bytes extra);
 

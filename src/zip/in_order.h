@@ -9,12 +9,12 @@
 #include <utility>
 #include <vector>
 
-// Work done side by side and written in order.
+// Parallel work, written in order.
 //
-// Each thread takes the next item, works on it, and lays the result down at its place; whoever lays down the one that
-// is waited for writes it and all that are ready behind it. What is worked on or waits to be written counts against a
-// budget of memory. The item that is next in order may always start, whatever is held: it is the only one whose end
-// frees the others, so nothing can wait in a circle, and an item larger than the budget still goes.
+// Each thread takes the next item, processes it and stores the result; the thread that stores the next result in order
+// writes it and all ready ones after it. Items in progress or waiting to be written count against a memory budget. The
+// next item in order may always start, whatever is held: only its completion frees the others, so there is no deadlock,
+// and an item larger than the budget still runs.
 
 namespace wheelsmith::zip {
 
@@ -23,7 +23,7 @@ class InOrder {
  public:
   InOrder(std::size_t count, std::uint64_t budget) : m_done(count), m_budget(budget) {}
 
-  // Waits for room. False when an item before it failed: then it will never be written.
+  // Waits for room. False if an earlier item failed, so that this one will never be written.
   bool enter(std::size_t i, std::uint64_t cost) {
     std::unique_lock lock(m_mutex);
     m_changed.wait(lock,
@@ -33,7 +33,7 @@ class InOrder {
     return true;
   }
 
-  // `cost` as enter() was told; from now on the result takes `held`. `write(i, result)` is called in order.
+  // `cost` as passed to enter(); from now on the result takes `held`. `write(i, result)` is called in order.
   template <class Write>
   void hand_over(std::size_t i, Result result, std::uint64_t cost, std::uint64_t held, const Write& write) {
     const std::lock_guard lock(m_mutex);

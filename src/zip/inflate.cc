@@ -1,11 +1,11 @@
-// Members: from the place in the file to unpacked bytes.
+// Unpacks members.
 //
-// A size in an archive is a claim. Before memory is asked for, it is held against what deflate can do at all (1032 to
-// 1: a match of 258 bytes takes two bits), and against what no honest member does (Entry::is_bomb). After inflating,
-// the stream must have filled exactly the claimed size, have used up exactly the packed bytes, and the CRC must hold.
+// A size in an archive is untrusted. Before allocation it is compared with deflate's maximum ratio (1032 to 1: a match
+// of 258 bytes takes two bits) and with what no real member does (Entry::is_bomb). After inflating, the stream must
+// have filled exactly the claimed size and consumed exactly the packed bytes, and the CRC must match.
 //
-// Whole members go through libdeflate, which is faster than zlib but wants all input and all output at once. The
-// first bytes of a member go through zlib, which can stop in between.
+// Whole members go through libdeflate, which is faster than zlib but needs all input and output at once. The first
+// bytes of a member go through zlib, which can stop in between.
 
 #include <fmt/format.h>
 #include <libdeflate.h>
@@ -28,8 +28,8 @@ struct FreeDecompressor {
   void operator()(libdeflate_decompressor* decompressor) const { libdeflate_free_decompressor(decompressor); }
 };
 
-// A zlib stream that starts anew for every member. Making one costs 7 kB of state and, at its first use, 32 kB of
-// window; each thread therefore keeps its own between calls. It holds nothing from one call to the next but memory.
+// A zlib stream that is reset for every member. Creating one costs 7 kB of state and, on first use, 32 kB of window, so
+// each thread keeps its own between calls. Only memory is reused between calls.
 class Inflater {
  public:
   Inflater() {
@@ -58,7 +58,7 @@ class Inflater {
       filled += room - m_stream.avail_out;
       if (status == Z_STREAM_END) break;
       if (status == Z_MEM_ERROR) throw Error("not enough memory to inflate");
-      if (status != Z_OK) throw Error("the deflate stream is broken");
+      if (status != Z_OK) throw Error("the deflate stream is corrupt");
       portion = std::min<std::uint64_t>(portion * 2, 1 << 20);
     }
     return filled;
@@ -77,12 +77,12 @@ void refuse_unreadable(const Entry& entry) {
   if (entry.is_encrypted()) throw Error("is encrypted");
   if (entry.method == static_cast<std::uint16_t>(Method::stored)) {
     if (entry.size != entry.packed_size) {
-      throw Error(fmt::format("is stored, yet claims {} bytes packed and {} unpacked", entry.packed_size, entry.size));
+      throw Error(fmt::format("is stored, but claims {} bytes packed and {} unpacked", entry.packed_size, entry.size));
     }
     return;
   }
   if (entry.method != static_cast<std::uint16_t>(Method::deflated)) {
-    throw Error(fmt::format("is compressed by method {}, which is neither stored nor deflated", entry.method));
+    throw Error(fmt::format("uses compression method {}; only stored and deflated are supported", entry.method));
   }
   if (!can_inflate_to(entry.packed_size, entry.size)) {
     throw Error(fmt::format("claims more than deflate can hold: {} bytes from {}", entry.size, entry.packed_size));
@@ -97,9 +97,9 @@ void inflate_all(Bytes packed, std::uint8_t* out, std::uint64_t size) {
   const auto status =
       libdeflate_deflate_decompress_ex(decompressor.get(), packed.data(), packed.size(), out, size, &used, &made);
   if (status == LIBDEFLATE_INSUFFICIENT_SPACE)
-    throw Error(fmt::format("unpacks to more than the {} bytes that it claims", size));
-  if (status != LIBDEFLATE_SUCCESS) throw Error("the deflate stream is broken or ends too early");
-  if (made != size) throw Error(fmt::format("unpacks to {} bytes and claims {}", made, size));
+    throw Error(fmt::format("unpacks to more than the claimed {} bytes", size));
+  if (status != LIBDEFLATE_SUCCESS) throw Error("the deflate stream is corrupt or ends too early");
+  if (made != size) throw Error(fmt::format("unpacks to {} bytes, but claims {}", made, size));
   if (used != packed.size()) {
     throw Error(fmt::format("{} bytes follow its deflate stream inside the member", packed.size() - used));
   }
@@ -107,7 +107,7 @@ void inflate_all(Bytes packed, std::uint8_t* out, std::uint64_t size) {
 
 void check_crc(Bytes bytes, std::uint32_t wanted) {
   const std::uint32_t crc = libdeflate_crc32(0, bytes.data(), bytes.size());
-  if (crc != wanted) throw Error(fmt::format("has CRC {:08x}, and the directory says {:08x}", crc, wanted));
+  if (crc != wanted) throw Error(fmt::format("has CRC {:08x}, but the directory says {:08x}", crc, wanted));
 }
 
 }  // namespace
@@ -119,8 +119,8 @@ Bytes Archive::packed(const Entry& entry) const {
   const Bytes data = m_file.slice(start, entry.packed_size);
   if (start + data.size() > entry.room_end) {
     throw Error(entry.room_end > entry.header_offset
-                    ? fmt::format("its data runs over what starts at offset {:#x}", entry.room_end)
-                    : "another entry of the directory has the same data");
+                    ? fmt::format("its data overlaps the data at offset {:#x}", entry.room_end)
+                    : "another directory entry has the same data");
   }
   return data;
 }
@@ -133,7 +133,7 @@ std::string Archive::peek(const Entry& entry, std::size_t count) const {
   if (entry.method == static_cast<std::uint16_t>(Method::stored)) return std::string(data.clamp(0, wanted).text());
   std::string out(static_cast<std::size_t>(wanted), '\0');
   if (inflater_of_this_thread().fill(data, out) < out.size()) {
-    throw Error(fmt::format("unpacks to fewer than the {} bytes that it claims", entry.size));
+    throw Error(fmt::format("unpacks to fewer than the claimed {} bytes", entry.size));
   }
   return out;
 }
@@ -149,7 +149,7 @@ Blob Archive::read(const Entry& entry) const {
 Blob Archive::read(const Entry& entry, const Allocate& allocate) const {
   refuse_unreadable(entry);
   if (entry.is_bomb() || (is_bomb() && entry.size > k_bomb_archive_limit)) {
-    throw Error(fmt::format("would unpack from {} to {} bytes: a bomb, not inflated", entry.packed_size, entry.size));
+    throw Error(fmt::format("would unpack from {} to {} bytes: rejected as a zip bomb", entry.packed_size, entry.size));
   }
   const Bytes data = packed(entry);
   const bool is_stored = entry.method == static_cast<std::uint16_t>(Method::stored);

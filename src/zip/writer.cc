@@ -1,16 +1,16 @@
 #include "zip/writer.h"
 
-// A ZIP archive that is the same bytes whenever its contents are the same.
+// Writes reproducible ZIP archives: equal contents give equal bytes.
 //
-// What makes two archives of equal files differ: the clock (time stamps), the umask (modes), the order of a folder
-// listing, the writer's name and version in each header, streaming (sizes behind the data, in a descriptor, and ZIP64
-// extras just in case), and the compressor. All are fixed here. The compressor is libdeflate at a fixed level, whose
+// Archives of equal files differ because of the clock (timestamps), the umask (modes), the order of a folder listing,
+// the writer's name and version in each header, streaming (sizes after the data in a descriptor, and ZIP64 extra fields
+// just in case), and the compressor. All of these are fixed here. The compressor is libdeflate at a fixed level, whose
 // output depends on its input alone; the version that is linked in is part of the program.
 //
 // Sizes are known before a header is written, so ZIP64 is exact: a local header has the extra if one of its two sizes
 // is 0xffffffff or more, and then holds both there; a directory entry widens just the fields that need it; the ZIP64
 // end record is there if the count, the directory's size or its offset need it. A value equal to the mark itself
-// (0xffffffff, 0xffff) needs it too. Indexes refuse wheels with anything else.
+// (0xffffffff, 0xffff) needs it too. PyPI rejects wheels with anything else.
 
 #include <fmt/format.h>
 #include <libdeflate.h>
@@ -126,11 +126,11 @@ void Writer::add_raw(const Archive& archive, const Entry& entry, const std::stri
   const bool is_stored = entry.method == static_cast<std::uint16_t>(Method::stored);
   if (entry.is_encrypted()) throw Error("is encrypted and cannot be copied").in(printable(entry.name));
   if (!is_stored && entry.method != static_cast<std::uint16_t>(Method::deflated)) {
-    throw Error(fmt::format("is compressed by method {}, which is neither stored nor deflated", entry.method))
+    throw Error(fmt::format("uses compression method {}; only stored and deflated are supported", entry.method))
         .in(printable(entry.name));
   }
   if (is_stored ? entry.size != entry.packed_size : !can_inflate_to(entry.packed_size, entry.size)) {
-    throw Error(fmt::format("claims {} bytes from {}, which cannot be", entry.size, entry.packed_size))
+    throw Error(fmt::format("claims {} bytes from {}, which is impossible", entry.size, entry.packed_size))
         .in(printable(entry.name));
   }
   Packed member;
@@ -150,7 +150,7 @@ void Writer::claim(const std::string& name) {
   const std::string shown = printable(std::string_view(name).substr(0, 200));
   if (name.empty()) throw Error("a member of an archive must have a name");
   if (name.size() > k_longest_name) throw Error(fmt::format("{}… is too long for a member's name", shown));
-  if (!is_valid_utf8(name)) throw Error(fmt::format("{} is no UTF-8 and no name for a member", shown));
+  if (!is_valid_utf8(name)) throw Error(fmt::format("{} is not a valid member name: invalid UTF-8", shown));
   if (!m_names.insert(name).second) throw Error(fmt::format("{} would be in the archive twice", shown));
 }
 

@@ -18,20 +18,20 @@ struct WriterOptions {
   std::int64_t time = k_zip_epoch;  // of every member, in seconds since 1970 (SOURCE_DATE_EPOCH); clamped to 1980…2107
   int level = 6;                    // libdeflate's, 1 to 12
   unsigned threads = 1;
-  std::uint64_t memory = 256'000'000;  // what add_all may hold at one time, beside the member that is next in order
+  std::uint64_t memory = 256'000'000;  // limit for add_all, in addition to the next member in order
 };
 
-enum class Packing { smaller, stored };  // smaller: deflated, or stored where that is no larger
+enum class Packing { smaller, stored };  // smaller: deflated, or stored if that is not larger
 
-// A member whose contents are fetched when their turn comes.
+// A member whose contents are read on demand.
 struct NewMember {
   std::string name;
   std::uint32_t mode = 0644;
-  std::uint64_t size = 0;      // memory is reckoned by it; what is written is what open() returns
+  std::uint64_t size = 0;      // used for the memory budget; open() determines what is written
   std::function<Blob()> open;  // called once, from any thread
 };
 
-// A member that is packed in pieces, several at a time, and so never lies in memory whole.
+// A member that is compressed in pieces, several at a time, and so is never in memory as a whole.
 struct PiecedMember {
   std::string name;
   std::uint32_t mode = 0644;
@@ -41,29 +41,29 @@ struct PiecedMember {
   std::function<void(Bytes)> seen;  // may be empty; its contents in order, never two parts of a member at one time
 };
 
-// Writes an archive that depends on nothing but names, contents, modes and the time given: members in the order added,
-// no data descriptors, no extra fields but ZIP64's, and that only where a value does not fit.
+// Writes an archive that depends only on names, contents, modes and the given time: members in the order added, no data
+// descriptors, no extra fields except ZIP64's, and that only if a value does not fit.
 class Writer {
  public:
   // The sink must outlive the writer.
   explicit Writer(Sink& sink, const WriterOptions& options = {});
 
-  // Throws Error for a name that is empty, too long, no UTF-8 or there already.
+  // Throws Error for a name that is empty, too long, invalid UTF-8 or a duplicate.
   void add(const std::string& name, Bytes contents, std::uint32_t mode = 0644, Packing packing = Packing::smaller);
 
-  // The packed bytes of a member of another archive as they are, under headers of our own. Throws Error for encrypted
-  // members and methods that wheels do not have. Neither the stream nor the CRC is verified.
+  // Copies the compressed bytes of a member of another archive under new headers. Throws Error for encrypted members
+  // and methods that wheels do not support. Neither the stream nor the CRC is verified.
   void add_raw(const Archive& archive, const Entry& entry, const std::string& name, std::uint32_t mode = 0644);
 
-  // All of them in this order, deflated side by side.
+  // All of them in this order, deflated in parallel.
   void add_all(const std::vector<NewMember>& members);
 
-  // All of them in this order. Where a member has several pieces, its header is written again when its sizes are known:
-  // `write_at` changes what the sink has got already.
+  // All of them in this order. If a member has several pieces, its header is rewritten when its sizes are known:
+  // `write_at` changes bytes already in the sink.
   void add_pieces(const std::vector<PiecedMember>& members,
                   const std::function<void(std::uint64_t offset, Bytes bytes)>& write_at);
 
-  // The directory; nothing can be added any more. Returns the size of the whole archive.
+  // Writes the directory; nothing can be added afterwards. Returns the size of the archive.
   std::uint64_t finish();
 
  private:

@@ -1,5 +1,5 @@
-// Members deflated side by side and written in order (in_order.h). A member counts twice its size while it is worked on
-// (contents and stream), then as much as its stream has.
+// Deflates members in parallel and writes them in order (in_order.h). A member counts twice its size while in progress
+// (contents and stream), then the size of its stream.
 
 #include <limits>
 

@@ -1,8 +1,7 @@
-// Members packed in pieces, side by side, and written in order.
+// Compresses members in pieces, in parallel, and writes them in order.
 //
-// As members in writer_parallel.cc, so here their pieces (in_order.h). Large members thus keep all threads busy and are
-// held in memory by a few pieces only. Their sizes are known when their last piece is written: the header stands before
-// them, so it is written again.
+// Like writer_parallel.cc for members, this works on pieces (in_order.h). Large members keep all threads busy with only
+// a few pieces in memory. Their sizes are known when the last piece is written, so the header before them is rewritten.
 
 #include <libdeflate.h>
 #include <zlib.h>
@@ -23,8 +22,8 @@ namespace wheelsmith::zip {
 namespace {
 
 constexpr std::uint64_t k_piece = 4 << 20;
-// Contents that do not shrink grow a little by being framed. Where that could carry a member over the size that a plain
-// header can tell, it is stored: whether its header is a ZIP64 one must be known before its first byte is written.
+// Incompressible contents grow slightly by framing. If that could exceed the size limit of a plain header, the member
+// is stored: whether its header is ZIP64 must be known before its first byte is written.
 constexpr std::uint64_t k_near_zip64 = 0xffffffffULL - (1 << 24);
 
 }  // namespace
@@ -82,7 +81,7 @@ class Writer::PieceLine {
     const Piece& piece = m_pieces[i];
     const PiecedMember& member = m_members[piece.member];
     Blob contents = piece.size == 0 ? Blob{} : member.open(piece.offset, piece.size);
-    if (contents.bytes.size() != piece.size) throw Error("has not the size that was said");
+    if (contents.bytes.size() != piece.size) throw Error("has a different size than announced");
     if (piece.whole()) {
       if (member.seen) member.seen(contents.bytes);
       const Packing packing = is_packed_already(contents.bytes) ? Packing::stored : member.packing;
@@ -124,7 +123,7 @@ class Writer::PieceLine {
   const std::vector<PiecedMember>& m_members;
   const std::function<void(std::uint64_t, Bytes)>& m_write_at;
   std::vector<Piece> m_pieces;
-  std::optional<InOrder<Done>> m_order;  // as soon as the pieces are counted
+  std::optional<InOrder<Done>> m_order;  // set once the pieces are counted
   // Of the member of several pieces that is being written:
   std::uint64_t m_header_at = 0;
   std::uint64_t m_packed_size = 0;

@@ -1,4 +1,4 @@
-"""A headless Chromium for proofs. Speaks the browser's own protocol over a pipe, so that it needs nothing but Python."""
+"""A headless Chromium for proofs. Uses the DevTools protocol over a pipe, so that it needs only Python."""
 import base64
 import json
 import os
@@ -68,7 +68,7 @@ class Browser:
 
     def open(self, address, width=1400, height=1000):
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
-        for url in ("about:blank", address):  # another fragment alone would load nothing
+        for url in ("about:blank", address):  # changing only the fragment would load nothing
             self.events = []
             self.call("Page.navigate", url=url)
             self.wait_for("Page.loadEventFired")
@@ -87,7 +87,7 @@ class Browser:
             self.call("Input.dispatchKeyEvent", type=kind, key=key, modifiers=8 if shift else 0, **({"text": key} if len(key) == 1 and kind == "keyDown" else {}))
 
     def complaints(self, allowed="file:"):
-        """Errors, messages, and requests for anything whose address does not begin so."""
+        """Errors, messages, and requests to any other address."""
         self.value("1")
         return [event for event in self.events if event.get("method") in ("Runtime.exceptionThrown", "Log.entryAdded", "Runtime.consoleAPICalled",
                 "Network.requestWillBeSent") and not event["params"].get("request", {}).get("url", "").startswith(allowed)]

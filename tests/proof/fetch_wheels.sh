@@ -1,6 +1,7 @@
 #!/bin/bash
-# Fetches the wheels of wheels.tsv (or of the list given) into a folder, for the proofs that compare our answers with
-# other tools' on real wheels. What is there already is not fetched again; what the registry no longer has is counted.
+# Downloads the wheels of wheels.tsv (or of the given list) into a folder, for the proofs that compare our results with
+# other tools on real wheels. Existing files are not downloaded again; wheels that the package index no longer has are
+# counted.
 #   tests/proof/fetch_wheels.sh FOLDER [LIST]
 set -euo pipefail
 
@@ -14,7 +15,7 @@ interpreter=python3
 fetched=0 kept=0 missing=0
 while IFS=$'\t' read -r name version python abi platform; do
   [[ -z $name || $name == \#* ]] && continue
-  # Names of files differ in case and in '_' for '-'.
+  # File names differ in case and in '_' for '-'.
   present=$(find -L "$folder" -maxdepth 1 -iname "${name//-/_}-$version-*$platform*.whl" \
     \( -name "*-$abi-*" -o -name "*-none-*" \) | head -1)
   if [[ -n $present ]]; then

@@ -1,7 +1,7 @@
 #!/bin/bash
-# flash-attn for CUDA and one architecture: 72 units, 75 to 90 minutes on two cores. It is stopped by Ctrl-C after a few objects, killed
-# by SIGKILL after a few more, and then left alone. No object that was finished is compiled again: each keeps the time it was
-# written at, which a second compile would change.
+# flash-attn for CUDA and one architecture: 72 units, 75 to 90 minutes on two cores. It is interrupted by Ctrl-C after a
+# few objects, killed by SIGKILL after a few more, and then left alone. No finished object is compiled again: each keeps
+# its time, which a second compile would change.
 #   PROOF_TORCH=VERSION (below 2.14, a CUDA build), PROOF_ARCH=9.0, PROOF_OBJECTS=3 (before each stop),
 #   PROOF_ENOUGH=N: ends after the third start has finished N objects, without a wheel
 source "$(dirname "$0")/build.inc"
@@ -10,13 +10,13 @@ arch=${PROOF_ARCH:-9.0}
 step=${PROOF_OBJECTS:-3}
 
 rm -rf "$WHEELSMITH_STORE"/trees/flash-attn-cuda-*
-# The build's tree; before there is one, a path at which nothing is.
+# The build's tree; before it exists, an unused path.
 tree() {
   local found=("$WHEELSMITH_STORE"/trees/flash-attn-cuda-*)
   echo "${found[0]}"
 }
 
-# The objects that ninja has noted as finished, and when each was written.
+# The objects that ninja has recorded as finished, and their times.
 finished() {
   local log
   log=$(find "$(tree)" -name .ninja_log 2>/dev/null | head -n 1 || true)
@@ -28,23 +28,23 @@ finished() {
 }
 count() { finished | wc -l; }
 
-# bash has background jobs ignore SIGINT, which a program may heed; a terminal would not tell it so.
+# bash makes background jobs ignore SIGINT, which a program may inherit; a terminal would not.
 start_build() {
   python3 -c 'import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])' \
     "$wheelsmith" build flash-attn --variant cuda --arch "$arch" --torch "$torch" --python "$python" >>"$t/build.out" 2>>"$t/build.err" &
   pid=$!
 }
-# A proof that has failed does not leave an hour of nvcc behind.
+# A failed proof does not leave an hour of nvcc running.
 pid=
 trap 'ended=$?; [[ -z $pid ]] || kill "$pid" 2>/dev/null || true; leave $ended' EXIT
-# wait_for COUNT: until so many objects are finished, or the build has ended.
+# wait_for COUNT: until that many objects are finished, or the build has ended.
 wait_for() {
   while (($(count) < $1)); do
     kill -0 "$pid" 2>/dev/null || { cat "$t/build.out" "$t/build.err" >&2; fail "the build ended early"; }
     sleep 2
   done
 }
-# stop_by SIGNAL: ends the build, waits for all that it started, and notes what was finished.
+# stop_by SIGNAL: ends the build, waits for all its processes, and records the finished objects.
 stop_by() {
   kill "-$1" "$pid"
   wait "$pid" || true
@@ -77,7 +77,7 @@ if [[ -n ${PROOF_ENOUGH:-} ]]; then
   stop_by INT
   exit 0
 fi
-# The tree goes when the wheel is there, so the lists are compared while it builds.
+# The tree is removed once the wheel exists, so the lists are compared during the build.
 while kill -0 "$pid" 2>/dev/null; do
   finished >"$t/finished.now"
   [[ ! -s $t/finished.now ]] || mv "$t/finished.now" "$t/finished.last"

@@ -1,7 +1,7 @@
 #!/bin/bash
-# flash-attn from its sdist with the torch of the interpreter, nothing fetched (--no-build-isolation --offline), for the GPU
-# that is here; then compared with torch's own attention on it. For a machine with an NVIDIA GPU, a CUDA toolkit and a torch
-# that fits it; 26 minutes on 16 cores.
+# flash-attn from its sdist with the interpreter's torch, nothing downloaded (--no-build-isolation --offline), for the
+# local GPU; then compared with torch's own attention on it. For a machine with an NVIDIA GPU, a CUDA toolkit and a
+# matching torch; 26 minutes on 16 cores.
 #   PROOF_SDIST=FILE (flash_attn-2.8.3.tar.gz), PROOF_ARCH=9.0, PROOF_CXX=/usr/bin/g++ (and the gcc beside it)
 source "$(dirname "$0")/../common.inc"
 command -v nvidia-smi >/dev/null || skip "no NVIDIA GPU here"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# flash-attn 2.8.3.post2 for ROCm in its Triton form: nothing is compiled, and one wheel serves all.
+# flash-attn 2.8.3.post2 for ROCm in its Triton form: nothing is compiled, and one wheel works everywhere.
 source "$(dirname "$0")/build.inc"
 
 build flash-attn --variant rocm --torch 2.13.0

@@ -1,7 +1,8 @@
 #!/bin/bash
-# The governor against the kernel, with real gcc in a memory cgroup that this script makes: 24 units of which a third need
-# about 1 GB, 3 GB allowed. Every fixed number of jobs is tried without us, then ours, not knowing the units and knowing
-# them. Then 200 small units with and without us, and two builds at once. GOVERNOR_MB=400 makes all of it smaller.
+# The governor against the kernel, with real gcc in a memory cgroup that this script creates: 24 units of which a third
+# need about 1 GB, with a limit of 3 GB. First every fixed number of jobs without the governor, then with it, before and
+# after it has learned the units. Then 200 small units with and without it, and two concurrent builds. GOVERNOR_MB=400
+# scales everything down.
 source "$(dirname "${BASH_SOURCE[0]}")/../common.inc"
 need ninja gcc pgrep
 mb=${GOVERNOR_MB:-1000}
@@ -12,7 +13,7 @@ need_cgroup || skip "no memory cgroup may be made here"
 limit=$((mb * 3))
 cd "$t"
 
-# A few lines whose macros become a table of numbers: its size says nothing of what gcc needs, about 140 bytes a number.
+# A few lines whose macros become a table of numbers: its size does not show gcc's need, about 140 bytes per number.
 large_source() {
   echo '#define A 1,2,3,4,5,6,7,8,9,10,'
   local name previous=A
@@ -58,7 +59,7 @@ for jobs in ${GOVERNOR_JOBS:-1 2 3 4 5 6 7 8}; do
 done
 [[ -n $best ]] || fail "no fixed number of jobs finishes"
 
-# ours NAME FACTOR OPTION…: must finish, in FACTOR times the best fixed one, with the same objects.
+# ours NAME FACTOR OPTION…: must finish within FACTOR times the best fixed number of jobs, with the same objects.
 ours() {
   local name=$1 factor=$2
   fresh governed
@@ -70,7 +71,7 @@ ours() {
   python3 -c "exit($took > $best * $factor)" || fail "$name took $took s, the best fixed number of jobs $best s"
 }
 ours "ours, first time" "${GOVERNOR_FIRST:-1.4}"
-# In turns with the best fixed number, since nobody has a machine for himself; the best of each.
+# Alternating with the best fixed number, since the machine is shared; the best of each.
 again=1e9
 for round in 1 2 3; do
   fresh plain
@@ -81,13 +82,14 @@ for round in 1 2 3; do
 done
 echo "  best of ours $again s, best of -j$best_jobs $best s: $(python3 -c "print(f'{$again / $best:.2f}')")"
 python3 -c "exit($again > $best * ${GOVERNOR_SECOND:-1.15})" || fail "ours takes too long"
-kill "$(governor_pid)" # it remembers what it has learned
+kill "$(governor_pid)" # it would remember what it has learned
 rm -rf "$t/store/units"
 ours "ours, as if there were 8 cores, first time" 9 --cores 8
 ours "ours, as if there were 8 cores, known" 9 --cores 8
 
-# A unit that lies: what it includes has grown since it was learned, from 0.3 to 2.5 of the third of what is allowed. Beside it
-# others run that are what they were. The build system sees nothing of a kill, and the objects are those of a build without us.
+# A unit that uses more memory than predicted: its includes have grown since it was learned, from 0.3 to 2.5 times a
+# third of the limit. Beside it others run with unchanged needs. The build system sees no kill, and the objects match
+# those of a build without the governor.
 mkdir lie
 {
   printf 'rule cc\n  command = gcc -O1 -I. -c $in -o $out\n'
@@ -118,14 +120,14 @@ in_limit "$limit" bash -c '"$1" run --quiet -- ninja -C one -j 8 >/dev/null & "$
 [[ $(ls one/*.o two/*.o | wc -l) == 48 ]] || fail "objects are missing"
 echo "  two builds at once: both finished, $(($(kills) - before)) kills by the kernel"
 
-# Small units, enough memory: with and without us in turns, the best of each.
+# Small units, enough memory: with and without the governor in turns, the best of each.
 mkdir little
 printf 'rule cc\n  command = g++ -O1 -c $in -o $out\n' >little/build.ninja
 for ((i = 1; i <= small; ++i)); do
   printf '#include <string>\n#include <vector>\nint g%d(std::vector<std::string>& x) { x.push_back("a"); return %d; }\n' "$i" "$i" >"little/g$i.cc"
   echo "build g$i.o: cc g$i.cc" >>little/build.ninja
 done
-# On a machine that others use too, the processors' time says more than the clock's.
+# On a shared machine, CPU time is more meaningful than wall time.
 cpu_seconds() { # cpu_seconds COMMAND…: $cpu and $took
   local TIMEFORMAT='%U %S %R' times
   times=$({ time "$@" >/dev/null 2>&1; } 2>&1)

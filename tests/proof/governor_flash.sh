@@ -1,8 +1,8 @@
 #!/bin/bash
-# Twelve units of the real flash-attn, forward and backward with head sizes 64 to 256, for one architecture: the package's
-# own rule for MAX_JOBS, MAX_JOBS=1 and 2, and ours, not knowing the units and knowing them; in a memory cgroup of 9 GB and
-# then without a limit. Two hours of nvcc on two cores. Where the own rule comes to a number that is measured anyhow, that is said
-# instead of measuring it twice.
+# 12 units of the real flash-attn, forward and backward with head sizes 64 to 256, for one architecture: the package's
+# own rule for MAX_JOBS, MAX_JOBS=1 and 2, and the governor, before and after it has learned the units; in a memory
+# cgroup of 9 GB and then without a limit. Two hours of nvcc on two cores. If the package's rule gives a number that is
+# measured anyway, it is reported instead of measured twice.
 #   PROOF_LIMITS="9000 0" (MB; 0: none), PROOF_RUNS="own 1 2 first second"
 #   PROOF_UNITS: a folder of what another machine has learned; then "second" needs no "first"
 #   PROOF_ENV, PROOF_TOOLKIT, PROOF_SOURCE: an environment with torch, a CUDA toolkit and the unpacked sdist, where they are at hand
@@ -15,7 +15,7 @@ need pgrep
 PATH=${PATH#"$t/real:"} # the real gcc
 need_cgroup || skip "no memory cgroup may be made here"
 
-# What wheelsmith makes for the package, up to its first compile, is what all runs are made with.
+# All runs use what wheelsmith prepares for the package up to its first compile.
 if [[ -z ${PROOF_ENV:-} ]]; then
   rm -rf "$store"/trees/flash-attn-cuda-*
   WHEELSMITH_STORE=$store "$wheelsmith" build flash-attn --variant cuda --arch "$arch" --torch "$torch" --python "$python" >"$t/build.log" 2>&1 &
@@ -33,7 +33,7 @@ fi
 units=()
 for head in 64 96 128 192 256; do units+=("fwd_hdim${head}_bf16" "bwd_hdim${head}_bf16"); done
 units+=(fwd_hdim128_bf16_causal bwd_hdim128_bf16_causal)
-# The sources that setup.py names, less all but these.
+# The sources that setup.py lists, reduced to these.
 fresh() {
   rm -rf "$t/tree"
   mkdir "$t/tree"
@@ -51,7 +51,7 @@ END
 }
 export CUDA_HOME=$PROOF_TOOLKIT FLASH_ATTENTION_FORCE_BUILD=TRUE NVCC_THREADS=1 FLASH_ATTN_CUDA_ARCHS=${arch//./}
 export PATH=$PROOF_ENV/bin:$PATH PYTHONDONTWRITEBYTECODE=1
-# The package asks for psutil; its answer is the machine's, whatever the cgroup allows.
+# The package queries psutil, which reports the machine's memory, whatever the cgroup allows.
 "$PROOF_ENV/bin/python" -c 'import psutil' 2>/dev/null || {
   mkdir "$t/psutil"
   "$interpreter" -m pip install -q --target "$t/psutil" --only-binary :all: --python-version "$("$PROOF_ENV/bin/python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')" psutil
@@ -61,7 +61,7 @@ export PATH=$PROOF_ENV/bin:$PATH PYTHONDONTWRITEBYTECODE=1
 build_ext() { cd "$t/tree" && python setup.py build_ext; }
 export -f build_ext
 export t
-# The -j that the package asks ninja for.
+# The -j that the package passes to ninja.
 own_rule() {
   mkdir -p "$t/ask"
   printf '#!/bin/bash\n[[ $1 == -v ]] || exec %q "$@"\necho "$@" >%q\nexit 1\n' "$(command -v ninja)" "$t/ask/said" >"$t/ask/ninja"

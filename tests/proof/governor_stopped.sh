@@ -1,6 +1,6 @@
 #!/bin/bash
-# A governor that is stopped (SIGSTOP) costs its patience of 30 s once in a build, not once in each compile. When it goes on, it is asked
-# again. Takes a minute.
+# A stopped governor (SIGSTOP) costs its timeout of 30 s once per build, not once per compile. When it continues, it is
+# used again. Takes a minute.
 . "$(dirname "$0")/../common.inc"
 need ninja gcc pgrep
 . "$tests/governor.inc"

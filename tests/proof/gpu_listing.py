@@ -1,4 +1,4 @@
-"""Judges one wheel's NVIDIA listing by cuobjdump: gpu_listing.py WHEEL OURS.json CUOBJDUMP WORKDIR
+"""Compares one wheel's NVIDIA listing with cuobjdump: gpu_listing.py WHEEL OURS.json CUOBJDUMP WORKDIR
 
 cuobjdump, given a library, lists .nv_fatbin, and __nv_relfatbin only where that has nothing. Containers in all other
 sections (libtorch_cuda.so has 58 in .lrodata) are cut out by their magic number and given to it one at a time. It lists
@@ -18,7 +18,7 @@ CONTAINER_MAGIC = struct.pack("<IH", 0xBA55ED50, 1)
 
 
 def listed(cuobjdump, path):
-    """Counter of (arch, kind) as cuobjdump lists the file, or None where it gives up."""
+    """Counter of (arch, kind) as cuobjdump lists the file, or None when it fails."""
     run = subprocess.run([cuobjdump, "--list-elf", "--list-ptx", path], capture_output=True, text=True)
     counts = collections.Counter()
     for kind, arch in re.findall(r"^\s*(ELF|PTX) file +\d+: .*?\.(sm_\w+?)\.", run.stdout, re.M):
@@ -40,7 +40,7 @@ def containers(section):
 
 
 def listed_in_section(cuobjdump, library, name):
-    """The same of one section's containers, each in a file of its own."""
+    """The same for one section's containers, each in a separate file."""
     dump = library + ".section"
     subprocess.run(["objcopy", "-O", "binary", f"--only-section={name}", "--set-section-flags", f"{name}=alloc",
                     library, dump], check=True)

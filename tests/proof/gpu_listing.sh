@@ -1,6 +1,6 @@
 #!/bin/bash
-# Compares what `inspect` lists of NVIDIA code with `cuobjdump --list-elf --list-ptx`, file by file, for wheels that hold
-# much of it. cuobjdump comes from $CUOBJDUMP, from the PATH, or out of the Triton wheel of the folder.
+# Compares the NVIDIA code that `inspect` lists with `cuobjdump --list-elf --list-ptx`, file by file, for wheels that
+# contain much of it. cuobjdump comes from $CUOBJDUMP, from PATH, or from the Triton wheel in the folder.
 #   WHEELSMITH=… tests/proof/gpu_listing.sh FOLDER
 set -euo pipefail
 

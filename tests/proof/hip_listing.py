@@ -1,4 +1,4 @@
-"""hip_listing.py SECTION [BUNDLER]: prints "target size" for each HIP code object of a .hip_fatbin section, one a line.
+"""hip_listing.py SECTION [BUNDLER]: prints "target size" for each HIP code object of a .hip_fatbin section, one per line.
 
 An independent reader of offload bundles, plain and compressed, one after another with padding between. Streams are
 decompressed by zstd or zlib. Each bundle is also given to clang-offload-bundler, whose list of targets must be the same
@@ -26,7 +26,7 @@ def plain_entries(bundle):
 
 
 def unpacked(section, at):
-    """The plain bundle in the compressed one, and the size of the latter."""
+    """The plain bundle inside a compressed one, and the size of the latter."""
     version, method = struct.unpack_from("<HH", section, at + 4)
     if version == 2:
         total, _ = struct.unpack_from("<II", section, at + 8)

@@ -1,6 +1,6 @@
 #!/bin/bash
-# The HIP code objects of the ROCm libraries in the registry's bitsandbytes wheel: for each library our targets, counts
-# and unpacked sizes are those that an independent reader and, where it can, clang-offload-bundler find.
+# The HIP code objects of the ROCm libraries in the bitsandbytes wheel of the package index: for each library our
+# targets, counts and unpacked sizes match an independent reader and, where it works, clang-offload-bundler.
 #   WHEELSMITH=… tests/proof/hip_listing.sh [FOLDER]
 . "$(dirname "$0")/../common.inc"
 wheels=${1:-${WHEELS:-}}

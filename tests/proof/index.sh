@@ -1,6 +1,6 @@
 #!/bin/bash
-# Pages of an index, served and opened in a headless Chromium, light, dark and narrow: no complaint, no request elsewhere,
-# pictures in PICTURES (default: build/proof/index).
+# Pages of an index, served and opened in a headless Chromium, light, dark and narrow: no errors, no external requests,
+# screenshots in PICTURES (default: build/proof/index).
 source "$(dirname "$0")/../common.inc"
 need chromium
 pictures=${PICTURES:-$tests/../build/proof/index}

@@ -1,4 +1,4 @@
-"""index_browser.py FOLDER ADDRESS: opens pages of an index in a headless Chromium, uses them as people do, and takes pictures into
+"""index_browser.py FOLDER ADDRESS: opens pages of an index in a headless Chromium, uses them like a user, and takes screenshots into
 FOLDER."""
 import sys
 import tempfile
@@ -12,7 +12,7 @@ def good(browser, what):
     assert browser.value("window.broken === undefined"), "something broke out"
     complaints = browser.complaints(address)
     assert not complaints, complaints
-    # Nothing is wider than the window, but for tables that scroll in a box of their own.
+    # Nothing is wider than the window, except tables that scroll in their own box.
     assert browser.value("document.documentElement.scrollWidth <= innerWidth"), f"{what} is wider than the window"
 
 

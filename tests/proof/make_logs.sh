@@ -1,16 +1,16 @@
 #!/bin/bash
-# Makes the logs under tests/logs anew: every one is the output of real tools that really failed (or succeeded noisily), and
-# none is written by hand. tests/logs/answers.tsv says what each one is about.
+# Recreates the logs under tests/logs: each is the output of real tools that failed (or succeeded noisily), and none is
+# written by hand. tests/logs/answers.tsv has the expected answer for each.
 #
 #   make_logs.sh [--out FOLDER] [NAME…]    runs these (all, when none is named) and leaves FOLDER/NAME.log
 #   make_logs.sh --answers                 prints the table of answers
 #
-# Each failure is a function in failures/*.sh, told of by a `log` line with its answer. It runs as root in mount and process
-# namespaces of its own, in /home/me/project, with folders of the system that it may change without harm (`changeable`), so
-# the logs hold no path of the machine they were made on. What takes long to get (environments, toolkits, sdists) is made once
-# and kept in build/logs. A function that lacks a tool ends with 77 and leaves the old log alone. What a failure needs beyond
-# the base system: gcc and g++ 11 and 12, clang 14 and 19, CUDA 13.0 in /usr/local/cuda, CMake 3.25, ninja, autoconf,
-# a package registry, and Pythons of pyenv.
+# Each failure is a function in failures/*.sh, declared by a `log` line with its answer. It runs as root in its own
+# mount and process namespaces, in /home/me/project, with system folders that it may change without harm (`changeable`),
+# so the logs contain no path of the machine. Slow inputs (environments, toolkits, sdists) are created once and kept in
+# build/logs. A function that lacks a tool exits with 77 and leaves the old log alone. Requirements beyond the base
+# system: gcc and g++ 11 and 12, clang 14 and 19, CUDA 13.0 in /usr/local/cuda, CMake 3.25, ninja, autoconf, a package
+# index, and Pythons from pyenv.
 set -euo pipefail
 proof=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 state=${PROOF_STATE:-$(cd "$proof/../.." && pwd)/build/logs}
@@ -18,8 +18,8 @@ largest=61440
 
 names=()
 declare -A answer_class answer_fix answer_command
-# log NAME CLASS FIX COMMAND: the answer to a log. FIX is a text that the cause or its remedy must hold, COMMAND a part of the
-# command that failed; '-' where there is nothing to ask for. The class of a build that succeeds is no-failure.
+# log NAME CLASS FIX COMMAND: the answer for a log. FIX is a text that the cause or its fix must contain, COMMAND a part
+# of the failed command; '-' for nothing. The class of a successful build is no-failure.
 log() {
   [[ -z ${answer_class[$1]:-} ]] || { echo "two logs are called $1" >&2; exit 2; }
   names+=("$1")
@@ -36,7 +36,7 @@ print_answers() {
   done | sort
 }
 
-# What the log must not tell: where this was run, and which registry answered.
+# The log must not reveal where this ran, and which index answered.
 neutral() {
   sed -E -e "s#${proof}/[a-z_/]+\.(inc|sh): line [0-9]+: +#bash: #g" -e "s#${state}/run/[^/ ]+/home#/home/me#g; s#${state}#/home/me/.cache/build#g; s#(^|[^a-z0-9_.-])${HOME_OUTSIDE}(/|\b)#\1/home/me\2#g; s#/home/me/[.]pyenv/versions/([0-9]+[.][0-9]+)[0-9.]*#/opt/python/\1#g" \
     -e "s#\b$(uname -n)\b#builder#g" \

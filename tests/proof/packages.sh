@@ -1,6 +1,7 @@
 #!/bin/bash
-# Compares src/diagnose/data/packages.tsv with Debian's own lists of files: every header, pkg-config module, library and program must be in the
-# package that its row names, or in one that this package depends on. Takes the lists of Debian 12 (about 45 MB) from the system's mirror.
+# Compares src/diagnose/data/packages.tsv with Debian's own file lists: every header, pkg-config module, library and
+# program must be in the package that its row names, or in one of its dependencies. Downloads the lists of Debian 12
+# (about 45 MB) from the system's mirror.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 lists=${PACKAGE_LISTS:-$here/../../build/contents}
@@ -18,7 +19,7 @@ wanted = collections.defaultdict(set)  # package: those whose rows it may stand 
 
 
 def depends(packages):
-    """Package: what it depends on."""
+    """Package: its dependencies."""
     result, current = collections.defaultdict(set), None
     text = subprocess.run(["apt-cache", "depends", "--important", *sorted(packages)], capture_output=True, text=True).stdout
     for line in text.splitlines():
@@ -45,7 +46,7 @@ for part in ("amd64", "all"):
         for package in packages.split(","):
             for row in wanted.get(package.rsplit("/", 1)[-1], ()):
                 names[row].add(path)
-# Links that are made when the package is configured (update-alternatives), and names that older systems used.
+# Links created when the package is configured (update-alternatives), and names used by older systems.
 known = set("aclocal automake c++ cc mpicc mpicxx mpic++ mpif90 mpifort mpirun mpiexec qmake6 hdf5 blas lapack cblas".split())
 known |= {f"libsystemd-{part}" for part in ("journal", "daemon", "login", "id128")}
 wrong = 0

@@ -1,7 +1,7 @@
 #!/bin/bash
-# Compares the platform tag that `inspect` gives each wheel of a folder with the one that auditwheel gives it. auditwheel
-# reads the host's libraries unless it is told to look into an empty folder. Differences in which auditwheel is known to
-# be wrong are listed in platform_tags.known (wheel, tab, reason); any other makes the proof fail.
+# Compares the platform tag from `inspect` with auditwheel's for each wheel of a folder. auditwheel reads the host's
+# libraries unless it is given an empty folder. platform_tags.known lists differences in which auditwheel is wrong
+# (wheel, tab, reason); any other makes the proof fail.
 #   WHEELSMITH=… [AUDITWHEEL=…] tests/proof/platform_tags.sh FOLDER
 set -euo pipefail
 
@@ -17,7 +17,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/empty"
 
-# A wheel without ELF files makes auditwheel fail with an "error" document: that is our "any".
+# A wheel without ELF files makes auditwheel fail with an "error" document: that corresponds to our "any".
 judge='import json, sys
 try:
     document = json.load(open(sys.argv[1]))

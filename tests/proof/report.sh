@@ -1,6 +1,6 @@
 #!/bin/bash
-# Reports of 20, 500 and 5,000 compiles, of a failed build and of hostile names, opened and used in a headless Chromium: no
-# complaint, no request, pictures in PICTURES (default: build/proof/report).
+# Reports of 20, 500 and 5,000 compiles, of a failed build and of hostile names, opened and used in a headless Chromium:
+# no errors, no requests, screenshots in PICTURES (default: build/proof/report).
 source "$(dirname "$0")/../common.inc"
 need chromium
 pictures=${PICTURES:-$tests/../build/proof/report}

@@ -1,4 +1,4 @@
-"""report_browser.py FOLDER PAGE.html…: opens reports in a headless Chromium, uses them as people do, and takes pictures into
+"""report_browser.py FOLDER PAGE.html…: opens reports in a headless Chromium, uses them like a user, and takes screenshots into
 FOLDER."""
 import pathlib
 import sys
@@ -15,7 +15,7 @@ def open_report(browser, address, **size):
 
 
 def use(browser, compiles):
-    """Zooms, moves and chooses as the help below the timeline says."""
+    """Zooms, moves and selects as the help below the timeline describes."""
     assert browser.value("data.compiles.length") == compiles
     assert browser.value("document.querySelectorAll('#all tbody tr').length") == min(25, compiles)
     browser.value("timeline.canvas.focus()")

@@ -9,7 +9,7 @@ for preset in tsan asan; do
   scripts/configure.sh "$preset" >"$t/configure.log" 2>&1 || fail "$(tail "$t/configure.log")"
   cmake --build "build/$preset" --target "${modules[@]/%/_test}" >"$t/build.log" 2>&1 || fail "$(tail "$t/build.log")"
   for module in "${modules[@]}"; do
-    # The thread sanitizer turns vfork into fork; this test needs the memory that vfork shares.
+    # The thread sanitizer turns vfork into fork; this test needs vfork's shared memory.
     filter=$([[ $preset == tsan ]] && echo '-Foreground.WhatCannotBeStartedSaysWhy' || echo '*')
     "build/$preset/bin/${module}_test" --gtest_filter="$filter" >"$t/$preset-$module.log" 2>&1 || fail "$preset, $module: $(tail -n 40 "$t/$preset-$module.log")"
     ! grep -E 'WARNING: ThreadSanitizer|ERROR: AddressSanitizer|runtime error:' "$t/$preset-$module.log" || fail "$preset, $module"

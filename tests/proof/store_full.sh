@@ -1,6 +1,6 @@
 #!/bin/bash
-# The store's disk is full: at 30 sizes, and 30 times when a step comes to one of its phases. Once there is room, the same command
-# succeeds. Needs root for a tmpfs.
+# The store's disk is full: at 30 sizes, and 30 times when a step enters one of its phases. Once there is space, the
+# same command succeeds. Needs root for a tmpfs.
 source "$(dirname "$0")/../common.inc"
 need git python3
 unshare -m true 2>/dev/null || skip "no mount namespace may be made here"

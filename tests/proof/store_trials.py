@@ -21,7 +21,7 @@ import sys
 import time
 import zipfile
 
-# Parts of a store that no result depends on. A changed byte there is not looked for.
+# Parts of a store that no result depends on. Changed bytes there are not detected.
 EXCLUDED = {
     "locks": "empty files; only their names count",
     "logs": "text for people; nothing reads it to decide anything",
@@ -141,7 +141,7 @@ class Workshop:
         return self.run(*self.build_words(), "--json", *more)
 
     def phase(self, since):
-        """The last phase that a log of a step names, and in which log."""
+        """The last phase in a step's log, and the log."""
         found = ("before the steps", "")
         logs = [path for path in (self.store / "logs").rglob("*") if path.is_file()] if (self.store / "logs").exists() else []
         newest = 0
@@ -160,7 +160,7 @@ class Workshop:
         return {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
 
     def expect_good(self, wanted, what):
-        """Builds; the wheels must be there with the wanted bytes."""
+        """Builds; the wheels must have the expected bytes."""
         done = self.build()
         if done.returncode != 0 or self.wheels() != wanted:
             sys.exit("FAILED: %s: exit status %d, wheels %s, wanted %s\n%s%s" %
@@ -172,7 +172,7 @@ def part_of(path, store):
 
 
 def sqlite_text(path):
-    """All that the database says, or None where it cannot be read."""
+    """The database's content, or None if unreadable."""
     try:
         with sqlite3.connect("file:%s?mode=ro&immutable=1" % path, uri=True) as database:
             rows = list(database.iterdump())
@@ -226,7 +226,7 @@ def flips(shop, count, seed):
             sys.exit("FAILED: %s: store verify found nothing" % what)
         else:
             tally["found in " + part] += 1
-        # verify heals an index that it cannot open: the build sees the same damage.
+        # verify repairs an index that it cannot open: the build sees the same damage.
         if part == "index.sqlite":
             path.write_bytes(data)
             for end in ("-wal", "-shm"):
@@ -248,7 +248,7 @@ PHASES = ["source", "environment", "prepare", "build", "finish", "check", "test"
 
 
 def fill_at(shop, phase, ballast):
-    """Starts the build and fills the disk when a step comes to that phase. The exit status, and the phase that it was then."""
+    """Starts the build and fills the disk when a step enters that phase. Returns the exit status and the actual phase."""
     shutil.rmtree(shop.out, ignore_errors=True)
     begin = time.time() - 0.01
     process = subprocess.Popen([shop.wheelsmith, *shop.build_words(), "--despite-doctor"], env=shop.environment, cwd=shop.folder,
@@ -296,7 +296,7 @@ def full(shop, count, seed):
 
     room = "remount,size=%dk" % (most * 4 + (1 << 20))
     for number in range(count):
-        # Most of it is the copy of the program that stands for compilers, so every second size lies behind it.
+        # Most of it is the shims' program, so every second size lies beyond it.
         share = (number + 1) / count
         size = int(most * 1.1 * share) if number % 2 else int(most * 0.9 + most * 0.2 * share)
         what = "a full disk of %d kB (%d of %d)" % (size, number + 1, count)
@@ -373,7 +373,7 @@ def kills(shop, count, seed):
         if number % 2:
             time.sleep(moment)
         else:
-            # The moments spread evenly over the phases, however short they are.
+            # The moments are spread evenly over the phases, however short they are.
             target = dice.randrange(len(PHASES))
             start = time.time() - 0.01
             while process.poll() is None:

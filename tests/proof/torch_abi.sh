@@ -1,6 +1,6 @@
 #!/bin/bash
-# Extensions compiled with a real torch's headers (2.13.0): with the flag as that torch has it, with the other, and using
-# what torch 2.15.0 no longer has (at::qr). Importing them is the judge for 2.13.0, `nm -D` for 2.15.0.
+# Extensions compiled with a real torch's headers (2.13.0): with that torch's flag, with the other, and using a function
+# that torch 2.15.0 no longer has (at::qr). Confirmed by importing them for 2.13.0, and by `nm -D` for 2.15.0.
 # $PROOF_TORCH names a site-packages that has torch; otherwise torch is installed into build/proof-torch, once.
 #   WHEELSMITH=… tests/proof/torch_abi.sh [FOLDER WITH A TORCH WHEEL]
 . "$(dirname "$0")/../common.inc"
@@ -19,7 +19,7 @@ if [[ -z ${PROOF_TORCH:-} ]]; then
   }
   if [[ ! -e $home/complete ]]; then
     mkdir -p "$home"
-    # A build for the CPU needs nothing else; one for CUDA some gigabytes of libraries, or it does not import.
+    # A CPU build needs nothing else; a CUDA build needs gigabytes of libraries, or it cannot be imported.
     install --no-deps
     PYTHONPATH=$PROOF_TORCH python3 -W ignore -c 'import torch' 2>"$home/import.log" || install
     touch "$home/complete"
@@ -53,7 +53,7 @@ static PyModuleDef module = {PyModuleDef_HEAD_INIT, "_MODULE", nullptr, -1, meth
 #define INIT(x) NAMED(x)
 PyMODINIT_FUNC INIT(MODULE)() { return PyModule_Create(&module); }
 END
-# build NAME FLAG…: as torch's own helpers compile, and a wheel of it.
+# build NAME FLAG…: compiled as by torch's own helpers, as a wheel.
 build() {
   g++ -shared -fPIC -O0 -std=c++20 -w -DMODULE="$1" "${@:2}" "-I$python_include" "-I$torch/include" \
     "-I$torch/include/torch/csrc/api/include" "$t/extension.cc" -o "$t/_$1.so" "-L$torch/lib" -lc10 -ltorch_cpu -ltorch
@@ -96,7 +96,7 @@ if [[ -z $wheels || -z $later ]]; then
 else
   unzip -q -j "$later" torch/lib/libc10.so torch/lib/libtorch_cpu.so -d "$t/later"
   nm -D --defined-only "$t/later"/*.so | awk 'NF == 3 { print $3 }' | sort -u >"$t/later.names"
-  # missing NAME: torch's symbols that it asks for and the later torch has not
+  # missing NAME: torch symbols that it needs and the later torch lacks
   missing() {
     nm -D --undefined-only "$t/_$1.so" | awk '{ print $2 }' | grep -E '^_ZNK?(3c10|2at|5torch)' | sort -u |
       comm -23 - "$t/later.names"

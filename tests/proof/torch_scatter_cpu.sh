@@ -1,5 +1,6 @@
 #!/bin/bash
-# torch-scatter 2.1.2 from its sdist, without a recipe, against torch 2.13.0 for the CPU: installed by pip, it computes right.
+# torch-scatter 2.1.2 from its sdist, without a recipe, against torch 2.13.0 for the CPU: installed by pip, it computes
+# correctly.
 source "$(dirname "$0")/build.inc"
 source "$tests/proof/torch_scatter.inc"
 torch=2.13.0

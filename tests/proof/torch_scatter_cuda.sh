@@ -1,7 +1,7 @@
 #!/bin/bash
-# torch-scatter 2.1.2 from its sdist, without a recipe, for sm_90: against a CUDA torch of the registry and with a toolkit made from
-# the registry's wheels. What is in the wheel is judged by cuobjdump too (Triton's, where no other is); on a machine with such a
-# GPU it computes.
+# torch-scatter 2.1.2 from its sdist, without a recipe, for sm_90: against a CUDA torch from the package index and with
+# a toolkit assembled from wheels. cuobjdump (Triton's, by default) confirms the wheel's content; on a machine with such
+# a GPU it also runs.
 #   PROOF_TORCH=VERSION|ENVIRONMENT: another torch
 source "$(dirname "$0")/build.inc"
 source "$tests/proof/torch_scatter.inc"
@@ -14,7 +14,7 @@ archs_in() { json '" ".join(sorted({g.arch for e in items[0].elf for g in e.gpu 
 run_json inspect "$wheel"
 expect sm_90 "$(archs_in)" "architectures of the wheel by inspect"
 judge=${CUOBJDUMP:-$(command -v cuobjdump || true)}
-# torch has brought Triton, and Triton a cuobjdump.
+# torch installs Triton, and Triton contains cuobjdump.
 [[ -n $judge ]] || judge=$(find "$WHEELSMITH_STORE/envs" -path '*/triton/backends/nvidia/bin/cuobjdump' -print -quit)
 if [[ -n $judge ]]; then
   unzip -q "$wheel" '*.so' -d "$t/libraries"

@@ -1,7 +1,7 @@
 #!/bin/bash
-# Holds `check` to the verdicts that a person gave popular wheels (verdicts.tsv) and environments (environments.tsv).
-# Wheels that are not in the folder are fetched through pip into build/verdict-wheels (1.2 GB); one that the package index no longer
-# has is counted.
+# Compares `check` with the verdicts that a person gave popular wheels (verdicts.tsv) and environments
+# (environments.tsv). Wheels that are not in the folder are downloaded with pip into build/verdict-wheels (1.2 GB);
+# those that the package index no longer has are counted.
 #   WHEELSMITH=… tests/proof/verdicts.sh [FOLDER]
 set -euo pipefail
 
@@ -14,11 +14,11 @@ interpreter=python3
 work=$(mktemp -d "${TMPDIR:-/tmp}/verdicts.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 
-# fetch FILE: by what its name says
+# fetch FILE: by its name
 fetch() {
   local name=${1%.whl} version python abi platform
   IFS=- read -r name version python abi platform <<<"$name"
-  # A build number stands between version and Python.
+  # A build number is between version and Python.
   [[ ! $python =~ ^[0-9] ]] || { python=$abi abi=${platform%%-*} platform=${platform#*-}; }
   python=${python##*.}
   python=${python#cp} python=${python#py}
@@ -48,7 +48,7 @@ compare() {  # NAME, GOT, WANTED, WHY
   fi
 }
 
-# read takes several tabs for one, so empty columns are "-".
+# read treats several tabs as one, so empty columns are "-".
 while IFS=$'\t' read -r wheel verdict errors why; do
   [[ -n $wheel && $wheel != \#* ]] || continue
   file=$folder/$wheel

@@ -1,6 +1,6 @@
 #!/bin/bash
-# vLLM 0.9.2 from its sdist with torch 2.13.0, which it pins to another version and must not replace: the target without a
-# device, and the cpu target with AVX2 alone, which compiles all there is without oneDNN (about 15 minutes on two cores).
+# vLLM 0.9.2 from its sdist with torch 2.13.0, which it pins to another version and must not replace: the target without
+# a device, and the cpu target with AVX2 only, which compiles everything except oneDNN (about 15 minutes on two cores).
 source "$(dirname "$0")/build.inc"
 need cmake g++
 common=(vllm --source vllm==0.9.2 --variant cpu --torch 2.13.0)
@@ -14,13 +14,13 @@ grep -q '^Requires-Dist: transformers' "$t/metadata" || fail "requirements that 
 run check "$wheel"
 expect 0 "$status" "check: $(cat "$t/out")"
 
-# numa.h of the machine, or of its package unpacked here, which nobody but the compiler is told of.
+# numa.h of the machine, or of its package unpacked here, which only the compiler knows about.
 more=()
 if [[ ! -e /usr/include/numa.h ]]; then
   run_json doctor "${common[@]}" --target default --set avx512=off
   expect "bad apt-get install libnuma-dev" "$(json '[c.state + " " + c.fix for c in checks if c.id == "numa"][0]')" "doctor"
   mkdir -p "$t/numa"
-  (cd "$t/numa" && apt-get download libnuma-dev && dpkg -x libnuma-dev_*.deb .) >"$t/numa.log" 2>&1 || skip "no libnuma-dev in reach"
+  (cd "$t/numa" && apt-get download libnuma-dev && dpkg -x libnuma-dev_*.deb .) >"$t/numa.log" 2>&1 || skip "libnuma-dev is not available"
   ln -sf "$(ldconfig -p | sed -n 's/.*libnuma.so.1 .* => //p' | head -n 1)" "$t/numa/libnuma.so"
   more=(--despite-doctor --env "CPATH=$t/numa/usr/include" --env "LIBRARY_PATH=$t/numa")
 fi

@@ -1,6 +1,7 @@
 #!/bin/bash
-# The model that vLLM's recipe generates and serves as a test, and the test's own course: a stand-in for `vllm serve` with its options
-# and addresses loads the model with transformers, on the CPU, and generates. A server that dies and one that never stops are told.
+# The model that vLLM's recipe generates and serves as a test, and the test's own steps: a stand-in for `vllm serve`
+# with its options and URLs loads the model with transformers, on the CPU, and generates. A server that dies and one
+# that never stops are reported.
 source "$(dirname "$0")/../common.inc"
 source "$tests/small_package.inc"
 need_registry
@@ -56,7 +57,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 http.server.HTTPServer((options.host, int(options.port)), Handler).serve_forever()
 PYTHON
 serves() { { echo "#!$t/venv/bin/python"; cat "$1"; } >venv/bin/vllm && chmod +x venv/bin/vllm && timeout 300 venv/bin/python serve.py >"$t/said" 2>&1; }
-nothing_left() { [[ -z $(pgrep -f "^sleep 987$") ]] || fail "the engine goes on"; }
+nothing_left() { [[ -z $(pgrep -f "^sleep 987$") ]] || fail "the engine is still running"; }
 
 serves stand_in || { cat "$t/said" >&2; fail "the test"; }
 grep -q "'completion_tokens': 4" "$t/said" || fail "$(<"$t/said")"

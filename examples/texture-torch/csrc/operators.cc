@@ -1,4 +1,4 @@
-// The operators' schemas and their CPU side.
+// The operators' schemas and their CPU code.
 #include "operators.h"
 
 #include <ATen/ops/empty.h>

@@ -1,4 +1,4 @@
-// The GPU's side. For ROCm torch's build translates this file itself. ATen's own CUDA headers are left out: they want
+// The GPU code. For ROCm, torch's build translates this file itself. ATen's own CUDA headers are avoided: they need
 // those of cuSPARSE, cuBLAS and cuSOLVER, which a small toolkit does not have.
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>

@@ -53,12 +53,12 @@ def torch_knows_the_operators():
             texture_torch.sobel(wrong)
         except RuntimeError:
             continue
-        raise SystemExit("FAILED: a wrong picture was taken")
-    print("shapes are as promised, wrong pictures are refused")
+        raise SystemExit("FAILED: an invalid picture was accepted")
+    print("shapes are correct, invalid pictures are rejected")
 
 
 def gpu_against_cpu():
-    """Not one bit may differ."""
+    """The results must be bit-identical."""
     rgb = torch.randint(256, (767, 1021, 3), dtype=torch.uint8)
     expect("LAB, GPU against CPU", texture_torch.rgb_to_lab(rgb.cuda()).cpu(), texture_torch.rgb_to_lab(rgb), 0)
     expect("edges, GPU against CPU", texture_torch.sobel(rgb.cuda()).cpu(), texture_torch.sobel(rgb), 0)
@@ -67,7 +67,7 @@ def gpu_against_cpu():
 def main():
     parser = argparse.ArgumentParser(prog="python -m texture_torch", description=__doc__)
     parser.add_argument("--self-test", action="store_true", required=True)
-    parser.add_argument("--gpu", action="store_true", help="compare the GPU with the CPU, too; 77 when there is none")
+    parser.add_argument("--gpu", action="store_true", help="also compare the GPU with the CPU; exit status 77 without a GPU")
     options = parser.parse_args()
     torch.manual_seed(1)
     print(f"texture_torch on torch {torch.__version__}")

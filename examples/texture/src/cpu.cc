@@ -24,7 +24,7 @@ void for_rows(const Picture& picture, Work work) {
   for (ptrdiff_t part = 1; part < parts; ++part) {
     try {
       threads.emplace_back(work, start(part), start(part + 1));
-    } catch (const std::system_error&) {  // no more threads to be had
+    } catch (const std::system_error&) {  // no more threads available
       work(start(part), start(part + 1));
     }
   }

@@ -1,4 +1,4 @@
-// The GPU's side, for CUDA and HIP alike: copy in, compute, copy out.
+// The GPU code, for CUDA and HIP: copy in, compute, copy out.
 #include <stdexcept>
 
 #include "gpu_runtime.h"
@@ -26,7 +26,7 @@ class DeviceArray {
   ~DeviceArray() { static_cast<void>(GPU(Free)(m_data)); }
 
   T* data() const { return static_cast<T*>(m_data); }
-  // Waits for the kernels before it; theirs are the errors it then throws.
+  // Waits for the kernels before it, and throws their errors.
   void copy_to(T* host) const {
     check(GPU(GetLastError)());
     check(GPU(Memcpy)(host, m_data, m_bytes, GPU(MemcpyDeviceToHost)));
@@ -45,12 +45,12 @@ std::string name(std::string& reason) {
   gpuError error = GPU(GetDevice)(&device);
   if (error == GPU(Success)) error = GPU(GetDeviceProperties)(&properties, device);
   if (error == GPU(Success)) {
-    // Fails where no code was compiled for this device.
+    // Fails when no code was compiled for this device.
     GPU(FuncAttributes) attributes;
     error = GPU(FuncGetAttributes)(&attributes, reinterpret_cast<const void*>(&lab_kernel));
   }
   if (error == GPU(Success)) return properties.name;
-  static_cast<void>(GPU(GetLastError)());  // it would otherwise be found again by the next call
+  static_cast<void>(GPU(GetLastError)());  // otherwise the next call would report it again
   reason = GPU(GetErrorString)(error);
   return {};
 }

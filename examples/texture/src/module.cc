@@ -25,16 +25,16 @@ class Arguments {
   bool parse(PyObject* args, bool gray_too) {
     Py_ssize_t width, height;
     if (!PyArg_ParseTuple(args, "y*nnp", &m_view, &width, &height, &on_gpu)) return false;
-    // Twelve bytes, the largest result of a pixel, must stay countable.
+    // Twelve bytes, the largest result per pixel, must not overflow.
     if (width < 1 || height < 1 || width > PY_SSIZE_T_MAX / 12 / height) {
-      PyErr_Format(PyExc_ValueError, "no picture is %zd wide and %zd high", width, height);
+      PyErr_Format(PyExc_ValueError, "a picture cannot be %zd x %zd pixels", width, height);
       return false;
     }
     const Py_ssize_t size = width * height;
     picture = {static_cast<const uint8_t*>(m_view.buf), width, height, m_view.len == size && gray_too ? 1 : 3};
     if (m_view.len == picture.channels * size) return true;
-    PyErr_Format(PyExc_ValueError, "a picture of %zd x %zd pixels has %zd bytes of RGB%s, not %zd", width, height,
-                 3 * size, gray_too ? " or a third of that of gray" : "", m_view.len);
+    PyErr_Format(PyExc_ValueError, "a picture of %zd x %zd pixels must have %zd bytes of RGB%s, not %zd", width, height,
+                 3 * size, gray_too ? " or a third of that in gray" : "", m_view.len);
     return false;
   }
 
@@ -45,7 +45,7 @@ class Arguments {
   Py_buffer m_view{};
 };
 
-// New bytes, filled by work without the interpreter's lock; an exception becomes Python's.
+// New bytes, filled by work without the GIL; C++ exceptions become Python exceptions.
 template <class Work>
 PyObject* filled_bytes(Py_ssize_t size, Work work) {
   PyObject* result = PyBytes_FromStringAndSize(nullptr, size);

@@ -1,4 +1,4 @@
-// Stands in for gpu.cu in the variant that has no GPU code.
+// Replaces gpu.cu in the variant without GPU code.
 #include <stdexcept>
 
 #include "texture.h"

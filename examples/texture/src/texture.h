@@ -1,4 +1,4 @@
-// What the Python module calls. Sizes are checked there: 0 < width, height, and channels is 1 (gray) or 3 (RGB).
+// Called by the Python module, which checks sizes: 0 < width, height, and channels is 1 (gray) or 3 (RGB).
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -18,9 +18,9 @@ void rgb_to_lab(const Picture& rgb, float* lab);
 void sobel(const Picture& picture, uint8_t* edges);
 }  // namespace cpu
 
-// Throws std::runtime_error with the driver's own words.
+// Throws std::runtime_error with the driver's message.
 namespace gpu {
-// Of the current device; empty, with the reason, where there is none or none that this code was compiled for.
+// Of the current device; empty, with the reason, without a GPU that this code was compiled for.
 std::string name(std::string& reason);
 void rgb_to_lab(const Picture& rgb, float* lab);
 void sobel(const Picture& picture, uint8_t* edges);

@@ -9,14 +9,14 @@ CPU and GPU give the same bytes. "auto" takes the GPU where there is one that th
 from . import _native
 
 variant: str = _native.variant
-"""What this build computes on beside the CPU: "cpu" (nothing), "cuda" or "rocm"."""
+"""The GPU platform of this build: "cuda", "rocm", or "cpu" for none."""
 
 architectures: tuple[str, ...] = tuple(_native.architectures.split())
-"""The GPU architectures that were compiled in, such as ("sm_80", "sm_90", "compute_90")."""
+"""The compiled GPU architectures, such as ("sm_80", "sm_90", "compute_90")."""
 
 
 def gpu_name() -> str | None:
-    """The GPU that device="gpu" computes on, if there is one that this build has code for."""
+    """The GPU used by device="gpu", if this build has code for one."""
     return _native.gpu()[0]
 
 
@@ -34,9 +34,9 @@ def _on_gpu(device: str) -> bool:
     if device == "cpu":
         return False
     if device not in ("auto", "gpu"):
-        raise ValueError(f'device is "auto", "cpu" or "gpu", not {device!r}')
+        raise ValueError(f'device must be "auto", "cpu" or "gpu", not {device!r}')
     name, reason = _native.gpu()
     if name is None and device == "gpu":
         built_for = f" (built for {', '.join(architectures)})" if architectures else ""
-        raise RuntimeError(f"no GPU to use: {reason}{built_for}")
+        raise RuntimeError(f"no usable GPU: {reason}{built_for}")
     return name is not None

@@ -9,11 +9,11 @@ from texture.pictures import below, landscape, read_ppm, write_picture
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m texture", description="Find the edges in a picture.")
     parser.add_argument("input", nargs="?", metavar="IN.ppm", help="binary PPM (P6)")
-    parser.add_argument("output", nargs="?", metavar="OUT.pgm|OUT.png", help="where the edges go")
+    parser.add_argument("output", nargs="?", metavar="OUT.pgm|OUT.png", help="file for the edges")
     parser.add_argument("--device", choices=("auto", "cpu", "gpu"), default="auto")
-    parser.add_argument("--demo", metavar="OUT.png", help="make a picture; write it with its edges below")
+    parser.add_argument("--demo", metavar="OUT.png", help="generate a picture and write it with its edges below")
     parser.add_argument("--self-test", action="store_true", help="compare with a reference in plain Python")
-    parser.add_argument("--gpu", action="store_true", help="with --self-test: compare the GPU with the CPU, too")
+    parser.add_argument("--gpu", action="store_true", help="with --self-test: also compare the GPU with the CPU")
     options = parser.parse_args()
 
     if options.self_test:
@@ -31,7 +31,7 @@ def main() -> None:
             picture, width, height = read_ppm(options.input)
             write_picture(options.output, sobel(picture, width, height, options.device), width, height)
         else:
-            parser.error("IN.ppm and OUT.pgm or OUT.png, --demo or --self-test")
+            parser.error("expected IN.ppm and OUT.pgm or OUT.png, --demo or --self-test")
     except (OSError, ValueError, RuntimeError) as error:
         parser.exit(1, f"texture: error: {error}\n")
     where = "the CPU" if options.device == "cpu" else gpu_name() or "the CPU"

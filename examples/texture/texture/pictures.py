@@ -1,4 +1,4 @@
-"""Reading PPM, writing PGM and PNG, and a picture out of nothing: all that the command needs, without any library."""
+"""Reads PPM, writes PGM and PNG, and generates a picture, without any library."""
 
 import math
 import re
@@ -17,7 +17,7 @@ def read_ppm(path) -> tuple[bytes, int, int]:
     width, height = int(header[1]), int(header[2])
     pixels = data[header.end() :]
     if width < 1 or height < 1 or len(pixels) < 3 * width * height:
-        raise ValueError(f"{path}: {width} x {height} pixels promised, {len(pixels)} bytes there")
+        raise ValueError(f"{path}: the header says {width} x {height} pixels, but there are {len(pixels)} bytes")
     return pixels[: 3 * width * height], width, height
 
 
@@ -37,7 +37,7 @@ def write_picture(path, pixels: bytes, width: int, height: int) -> None:
     elif kind == {1: ".pgm", 3: ".ppm"}[channels]:
         data = b"P%d\n%d %d\n255\n" % (5 if channels == 1 else 6, width, height) + pixels
     else:
-        raise ValueError(f"{path}: write it as .png{', .pgm' if channels == 1 else ', .ppm'}")
+        raise ValueError(f"{path}: use .png{', .pgm' if channels == 1 else ', .ppm'}")
     Path(path).write_bytes(data)
 
 

@@ -52,7 +52,7 @@ def cpu_against_reference() -> None:
     lab, edges = 0.0, 0.0
     for width, height in SIZES:
         rgb, gray = dice.randbytes(3 * width * height), dice.randbytes(width * height)
-        # Every kind of buffer is as good as bytes.
+        # Every kind of buffer works like bytes.
         found = array("f", texture.rgb_to_lab(bytearray(rgb), width, height, device="cpu"))
         lab = max(lab, largest_difference(found, reference_lab(rgb)))
         for image in (rgb, gray):
@@ -76,12 +76,12 @@ def mistakes_are_named() -> None:
             call()
         except ValueError:
             continue
-        raise SystemExit("FAILED: a wrong argument was taken")
-    print("wrong arguments are refused")
+        raise SystemExit("FAILED: an invalid argument was accepted")
+    print("invalid arguments are rejected")
 
 
 def gpu_against_cpu() -> None:
-    """Large enough that the CPU takes its threads, and of odd size. Not one bit may differ."""
+    """Large enough for several CPU threads, and of odd size. The results must be bit-identical."""
     width, height = 1021, 767
     rgb = random.Random(2).randbytes(3 * width * height)
     gray = rgb[: width * height]
@@ -95,7 +95,7 @@ def gpu_against_cpu() -> None:
 
 
 def main(gpu: bool) -> None:
-    """Ends with status 77, as test programs do that could not run, when a GPU is asked for and there is none."""
+    """Exits with status 77, the convention for skipped tests, when a GPU is requested and there is none."""
     print(f"texture: variant {texture.variant}, architectures {' '.join(texture.architectures) or 'none'}")
     cpu_against_reference()
     mistakes_are_named()

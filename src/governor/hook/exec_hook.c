@@ -1,11 +1,11 @@
-/* The exec hook. A CMake tree that was configured before calls its compilers by full path and looks neither at PATH nor
-   at launchers again; what it cannot avoid is to call exec. This library is preloaded into the processes of a governed
-   build and sends such calls to the shim, with the path that was meant in a variable.
+/* The exec hook. An already configured CMake tree calls its compilers by full path and ignores PATH and launchers; but
+   it cannot avoid calling exec. This library is preloaded into the processes of a governed build and redirects such
+   calls to the shim, with the intended path in a variable.
 
-   It lives in other people's processes, so it takes nothing from the C library but what it must: no allocation, no
-   locks (between fork and exec nothing else is safe), no symbol with a version (it is loaded below older libraries
-   than it was built with). Static programs and those of another machine word are not reached by it; the governor
-   reports compilers that came through. */
+   It runs in foreign processes, so it uses as little of the C library as possible: no allocation, no locks (between
+   fork and exec nothing else is safe), no versioned symbols (it is loaded with older libraries than it was built
+   with). It does not reach static programs and those of another architecture; the governor reports compilers that ran
+   without a shim. */
 
 #include <errno.h>
 #include <spawn.h>
@@ -24,8 +24,8 @@ void* dlsym(void*, const char*);
 typedef int (*Spawn)(pid_t*, const char*, const posix_spawn_file_actions_t*, const posix_spawnattr_t*, char* const[],
                      char* const[]);
 
-/* What stands behind us, looked up while the program is still alone: after a fork, another thread's lock in the loader
-   would never be given back. */
+/* The next definitions, looked up while the program has one thread: after a fork, another thread's lock in the loader
+   would never be released. */
 static int (*next_execvpe)(const char*, char* const[], char* const[]);
 static int (*next_execvp)(const char*, char* const[]);
 static Spawn next_spawn, next_spawnp;
@@ -39,7 +39,7 @@ __attribute__((constructor)) static void look_up(void) {
 
 enum { k_path = 4096, k_most_variables = 16384, k_most_words = 65536 };
 
-/* Only by exec's own number: libc's execve is what we stand in front of. */
+/* By system call number only: this hook wraps libc's execve. */
 static long raw_exec(const char* path, char* const* argv, char* const* envp) {
   const long result = syscall(SYS_execve, path, argv, envp);
   return result;
@@ -61,7 +61,7 @@ static unsigned long put(char* at, unsigned long used, unsigned long room, const
 }
 
 /* Whether the call is for a compiler that should go through the shim. Then `program` is the shim and `variable` the
-   entry that tells it what was meant. */
+   entry that names the intended compiler. */
 static int redirected(const char* path, char* const* envp, char* program, char* variable) {
   const char* shims;
   unsigned long size;
@@ -85,7 +85,7 @@ static int redirected(const char* path, char* const* envp, char* program, char* 
   return put(variable, size, k_path, path) + 1 < k_path;
 }
 
-/* The environment with one more entry, in the caller's memory. */
+/* The environment plus one entry, in the caller's memory. */
 static int extended(char* const* envp, char* variable, char** list, unsigned long room) {
   unsigned long count = 0;
   for (; envp != NULL && envp[count] != NULL; ++count) {
@@ -137,7 +137,7 @@ VISIBLE int execvp(const char* file, char* const argv[]) {
   return next_execvp(file, argv);
 }
 
-/* The variadic ones end in the C library's own execve, which nobody can stand in front of. */
+/* The variadic functions call the C library's internal execve, which cannot be wrapped. */
 #define COLLECT(first)                         \
   unsigned long count = 1, i;                  \
   va_list list, again;                         \
@@ -173,7 +173,7 @@ VISIBLE int execlp(const char* file, const char* word, ...) {
   return execvp(file, argv);
 }
 
-/* A file action may change the folder before a relative path is looked at: only absolute ones are redirected. */
+/* A file action may change the folder before a relative path is resolved: only absolute paths are redirected. */
 static int spawn_with(Spawn* behind, pid_t* pid, const char* path, const posix_spawn_file_actions_t* actions,
                       const posix_spawnattr_t* attributes, char* const argv[], char* const envp[]) {
   char program[k_path], variable[k_path];

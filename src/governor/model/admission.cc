@@ -4,26 +4,27 @@
 
 #include "governor/model/units.h"
 
-// A compile starts when a core is free and when, in every pool it takes memory from, what is available exceeds what it
-// will need, what those that run will still grow by, and a margin. "Available" is read from the system, so that other
-// people's processes count, and so do those of ours that are larger than was thought.
+// A compile starts when a core is free and when, in every memory pool it uses, the available memory exceeds its
+// predicted need, the remaining growth of running compiles, and a margin. "Available" is read from the system, so it
+// accounts for other processes, and for our own that use more than predicted.
 //
-// With nothing running in a pool its next compile starts whatever the numbers say: waiting would not make more memory.
+// With nothing running in a pool its next compile starts regardless: waiting would not free any memory.
 //
-// Builds take turns: the next one to start belongs to the build with the least running (the essay is in fair_share.cc).
-// Within a build long compiles go first: the last one to end decides when the build ends. One that does not fit is
-// passed by smaller ones, but not for ever: after a while no build that has more running starts anything until it does.
+// Builds take turns: the next compile comes from the build with the least running (see fair_share.cc). Within a build
+// long compiles go first, because the last to finish determines the build's end. Smaller compiles may pass one that
+// does not fit, but not forever: after a while no build with more running starts anything until it fits.
 //
-// A compile that is past its peak needs less from then on (lower; the essay is in tail.cc).
+// A compile past its peak needs less from then on (lower; see tail.cc).
 //
-// When nobody fits and one core is idle, one is started early, before there is room for its peak: it takes a while to
-// grow, and those that run may have ended by then. If not, it is paused on its way, before it touches what the others
-// will grow by, which costs no more than waiting would have. Only one in a pool, and only where all that run are known.
+// When nothing fits and one core is idle, one compile starts early, before there is room for its peak: it takes a while
+// to grow, and running ones may have finished by then. If not, it is paused before it uses memory that the others will
+// need, which costs no more than waiting would have. Only one per pool, and only where all running compiles have known
+// needs.
 //
-// What runs may turn out larger than its reservation. Then the reservation grows with it, so that fewer start. When the
-// growth to come exceeds what is available and little is left, the youngest is paused (hold_down): it keeps what it has
-// and takes no more, while older ones end. When even that does not help, the youngest is set back: ended by us and run
-// again later, which costs its work but not the build. The oldest always runs on, so something always ends.
+// A compile may use more memory than reserved. Then its reservation grows, so that fewer compiles start. When the
+// remaining growth exceeds the available memory and little is left, the youngest is paused (hold_down): it keeps its
+// memory but takes no more, while older ones finish. If that does not help, the youngest is preempted: killed and
+// requeued, which loses its work but not the build. The oldest always keeps running, so there is always progress.
 
 namespace wheelsmith::governor {
 
@@ -37,10 +38,10 @@ bool takes_from(const Admission::Running& running, const std::string& pool) {
   return std::find(running.ask.pools.begin(), running.ask.pools.end(), pool) != running.ask.pools.end();
 }
 
-// Where holding down begins.
+// Where pausing begins.
 std::uint64_t low_water(const Pool& pool) { return std::max(pool.limit / 8, 96 * k_MB); }
 std::uint64_t danger(const Pool& pool) { return std::max(pool.limit / 25, 48 * k_MB); }
-// More than pausing asks for, or one would be paused and resumed without end.
+// More than pausing requires, or a compile would be paused and resumed endlessly.
 std::uint64_t enough_to_resume(const Pool& pool) { return std::max(margin(pool), danger(pool)) / 4 * 5; }
 
 }  // namespace
@@ -106,7 +107,7 @@ Admission::Group Admission::in_pool(const std::string& pool) {
 std::vector<Action> Admission::decide(double now) {
   std::vector<Action> actions;
   for (auto& [id, running] : m_running) {
-    // Nobody knows how far one goes that has gone too far.
+    // A compile that exceeded its prediction has no known limit.
     if (running.used > running.reserved) {
       running.reserved = running.used + std::max(running.used / 4, 64 * k_MB);
       running.ask.sure = false;
@@ -128,7 +129,7 @@ void Admission::hold_down(const std::string& name, double now, std::vector<Actio
     running.paused_at = now;
     actions.push_back({Action::Kind::pause, running.ask.id});
   };
-  // What was started early gives way before the others come near what they need.
+  // An early start yields before the others need its memory.
   if (Running& last = *group.back(); last.early && !last.paused && !last.set_back) {
     std::uint64_t others = 0;
     for (const Running* running : group) others += running == &last || running->paused ? 0 : growth(*running);
@@ -145,7 +146,7 @@ void Admission::hold_down(const std::string& name, double now, std::vector<Actio
     if (!group[i]->paused && !group[i]->set_back) pause(*group[i]);
   }
   if (pool.available >= danger(pool)) return;
-  // One at a time: what it gives back is seen at the next look.
+  // One at a time: the next sample shows the memory it frees.
   if (std::any_of(group.begin(), group.end(), [](const Running* running) { return running->set_back; })) return;
   for (std::size_t i = group.size(); i-- > 1;) {
     if (group[i]->used < 24 * k_MB) continue;

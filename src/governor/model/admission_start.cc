@@ -2,7 +2,7 @@
 
 #include "governor/model/admission.h"
 
-// The part of admission that starts compiles; the essays are in admission.cc and fair_share.cc.
+// The part of admission that starts compiles; see the essays in admission.cc and fair_share.cc.
 
 namespace wheelsmith::governor {
 
@@ -48,7 +48,7 @@ void Admission::start(double now, std::vector<Action>& actions) {
   charge(now);
   unsigned busy = 0;
   for (const auto& [id, running] : m_running) busy += running.threads;
-  std::vector<std::string> closed;  // pools that a unit has waited for long enough
+  std::vector<std::string> closed;  // pools in which a unit has waited too long
   std::vector<Queue> turns = queues(now);
   while (Waiting* waiting = next_turn(turns)) {
     const Ask ask = waiting->ask;
@@ -59,7 +59,7 @@ void Admission::start(double now, std::vector<Action>& actions) {
       waiting->why = free_cores == 0 ? Why::cores : Why::memory;
       continue;
     }
-    // Cores that nobody else asks for may go to one that can use several.
+    // Cores that no other unit requests may go to one that can use several.
     unsigned threads = m_waiting.size() > 1 ? 1 : std::clamp(free_cores, 1U, std::max(1U, ask.threads));
     while (threads > 1 && !fits(ask, threads)) --threads;
     const Why why = obstacle(ask, threads, free_cores);
@@ -73,7 +73,7 @@ void Admission::start(double now, std::vector<Action>& actions) {
     start_one(*waiting, threads, false, now, actions);
     update_share(turns, ask.build);
   }
-  // On the last core that is idle: on others, smaller ones that are still to come would find no memory.
+  // Only on the last idle core: on others, smaller units still to come would find no memory.
   if (busy + 1 != m_cores) return;
   closed.clear();
   turns = queues(now);
@@ -81,7 +81,7 @@ void Admission::start(double now, std::vector<Action>& actions) {
     const Ask& ask = waiting->ask;
     if (has_pool(ask, closed)) continue;
     if (obstacle(ask, 1, 1) == Why::memory && may_start_early(ask)) return start_one(*waiting, 1, true, now, actions);
-    // Nobody passes these.
+    // Nothing passes these.
     if (ask.alone || now - waiting->since > patience(ask))
       closed.insert(closed.end(), ask.pools.begin(), ask.pools.end());
   }

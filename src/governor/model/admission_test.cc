@@ -9,7 +9,7 @@ namespace {
 
 using Do = Action::Kind;
 
-// A machine of `cores` with one pool. Sizes are in MB.
+// A machine with `cores` and one pool. Sizes are in MB.
 struct Site {
   explicit Site(unsigned cores, std::uint64_t limit) : admission(cores) { free(limit, limit); }
 
@@ -43,7 +43,7 @@ struct Site {
       text += action.kind == Do::start    ? "start "
               : action.kind == Do::pause  ? "pause "
               : action.kind == Do::resume ? "resume "
-                                          : "set back ";
+                                          : "preempt ";
       text += std::to_string(action.id);
     }
     return text;
@@ -55,7 +55,7 @@ struct Site {
   bool sure = false;
 };
 
-TEST(AdmissionTest, NeverMoreThanCores) {
+TEST(AdmissionTest, NeverRunsMoreCompilesThanCores) {
   Site site(2, 100'000);
   for (std::uint64_t id = 1; id <= 4; ++id) site.ask(id, 10);
   EXPECT_EQ(site.decide(), "start 1, start 2");
@@ -65,7 +65,7 @@ TEST(AdmissionTest, NeverMoreThanCores) {
   EXPECT_EQ(site.decide(), "");
 }
 
-TEST(AdmissionTest, LongCompilesFirst) {
+TEST(AdmissionTest, StartsLongCompilesFirst) {
   Site site(2, 100'000);
   site.ask(1, 10, 5);
   site.ask(2, 10, 90);
@@ -73,7 +73,7 @@ TEST(AdmissionTest, LongCompilesFirst) {
   EXPECT_EQ(site.decide(), "start 2, start 3");
 }
 
-TEST(AdmissionTest, ReservationsCountBeforeMemoryIsUsed) {
+TEST(AdmissionTest, CountsReservationsBeforeMemoryIsUsed) {
   Site site(8, 3000);
   for (std::uint64_t id = 1; id <= 8; ++id) site.ask(id, 1000);
   EXPECT_EQ(site.decide(), "start 1, start 2");
@@ -88,14 +88,14 @@ TEST(AdmissionTest, ReservationsCountBeforeMemoryIsUsed) {
   EXPECT_EQ(site.decide(), "start 3");
 }
 
-TEST(AdmissionTest, SmallOnesPassWhatDoesNotFit) {
+TEST(AdmissionTest, LetsSmallCompilesPassLargeOnes) {
   Site site(8, 3000);
   site.ask(1, 2000, 60);
   EXPECT_EQ(site.decide(), "start 1");
   site.ask(2, 2000, 50);
   site.ask(3, 200, 1);
   EXPECT_EQ(site.decide(), "start 3");
-  // But not for ever.
+  // But not forever.
   site.now = 200;
   site.admission.finish(3);
   site.decide();
@@ -105,7 +105,7 @@ TEST(AdmissionTest, SmallOnesPassWhatDoesNotFit) {
   EXPECT_EQ(site.decide(), "start 2, start 4");
 }
 
-TEST(AdmissionTest, WithNothingRunningTheNextAlwaysStarts) {
+TEST(AdmissionTest, AlwaysStartsOneWhenNothingRuns) {
   Site site(8, 1000);
   site.free(1000, 10, true);
   site.ask(1, 5000);
@@ -114,7 +114,7 @@ TEST(AdmissionTest, WithNothingRunningTheNextAlwaysStarts) {
   EXPECT_EQ(site.decide(), "");
 }
 
-TEST(AdmissionTest, OtherPeoplesProcessesCount) {
+TEST(AdmissionTest, CountsOtherProcesses) {
   Site site(8, 8000);
   site.free(8000, 1500);
   site.ask(1, 1000);
@@ -127,7 +127,7 @@ TEST(AdmissionTest, OtherPeoplesProcessesCount) {
   EXPECT_EQ(site.decide(), "start 2");
 }
 
-TEST(AdmissionTest, JobsAreAnUpperBoundOfTheirBuildOnly) {
+TEST(AdmissionTest, LimitsJobsPerBuild) {
   Site site(4, 100'000);
   site.admission.set_jobs("slow", 1);
   site.ask(1, 10, 9, "slow");
@@ -137,7 +137,7 @@ TEST(AdmissionTest, JobsAreAnUpperBoundOfTheirBuildOnly) {
   EXPECT_EQ(site.why(2), Why::jobs);
 }
 
-TEST(AdmissionTest, WhatOutgrowsItsReservationKeepsOthersFromStarting) {
+TEST(AdmissionTest, StartsLessWhenACompileOutgrowsItsReservation) {
   Site site(8, 3000);
   site.ask(1, 300);
   EXPECT_EQ(site.decide(), "start 1");
@@ -148,7 +148,7 @@ TEST(AdmissionTest, WhatOutgrowsItsReservationKeepsOthersFromStarting) {
   EXPECT_EQ(site.admission.running().at(1).reserved, 2500 * k_MB);
 }
 
-TEST(AdmissionTest, OnePastItsPeakMakesRoom) {
+TEST(AdmissionTest, LowersTheReservationAfterThePeak) {
   Site site(8, 9000);
   site.ask(1, 6500);
   site.ask(2, 6500);
@@ -163,7 +163,7 @@ TEST(AdmissionTest, OnePastItsPeakMakesRoom) {
   EXPECT_EQ(site.admission.running().at(1).reserved, 1700 * k_MB) << "only down";
 }
 
-TEST(AdmissionTest, OneIsStartedEarlyAndPausedWhenItGrowsTooSoon) {
+TEST(AdmissionTest, StartsOneEarlyAndPausesItIfItGrowsTooSoon) {
   Site site(2, 9000);
   site.sure = true;
   for (std::uint64_t id = 1; id <= 4; ++id) site.ask(id, 6500);
@@ -193,7 +193,7 @@ TEST(AdmissionTest, OneIsStartedEarlyAndPausedWhenItGrowsTooSoon) {
   EXPECT_TRUE(site.admission.running().at(2).started_early);
 }
 
-TEST(AdmissionTest, WhatWasStartedEarlyGivesWayWhateverItsNumber) {
+TEST(AdmissionTest, EarlyStartsYieldRegardlessOfAge) {
   Site site(2, 9000);
   site.sure = true;
   site.ask(1, 4700, 100);
@@ -205,10 +205,10 @@ TEST(AdmissionTest, WhatWasStartedEarlyGivesWayWhateverItsNumber) {
   EXPECT_EQ(site.decide(), "pause 1") << "2 may still take 2500";
   site.use(2, 4400);
   site.free(9000, 1100);
-  EXPECT_EQ(site.decide(), "") << "nobody is set back";
+  EXPECT_EQ(site.decide(), "") << "nothing is preempted";
 }
 
-TEST(AdmissionTest, EarlyIsNoWayAroundOtherReasons) {
+TEST(AdmissionTest, EarlyStartsRespectOtherLimits) {
   const auto with_one_past_its_peak = [](unsigned cores) {
     Site site(cores, 9000);
     site.sure = true;
@@ -226,7 +226,7 @@ TEST(AdmissionTest, EarlyIsNoWayAroundOtherReasons) {
   Site alone = with_one_past_its_peak(2);
   alone.ask_alone(2, 6000);
   alone.ask(3, 6500);
-  EXPECT_EQ(alone.decide(), "") << "one that must be alone is passed by nobody";
+  EXPECT_EQ(alone.decide(), "") << "no compile overtakes one that must run alone";
 
   Site bounded = with_one_past_its_peak(2);
   bounded.admission.set_jobs("b", 1);
@@ -238,7 +238,7 @@ TEST(AdmissionTest, EarlyIsNoWayAroundOtherReasons) {
   EXPECT_EQ(wide.decide(), "") << "small ones may come for the other cores";
 }
 
-TEST(AdmissionTest, NobodyIsStartedEarlyBesideWhatIsNotKnown) {
+TEST(AdmissionTest, StartsNoneEarlyBesideUnknownCompiles) {
   Site site(2, 9000);
   site.ask(1, 6500);
   site.sure = true;
@@ -251,7 +251,7 @@ TEST(AdmissionTest, NobodyIsStartedEarlyBesideWhatIsNotKnown) {
   EXPECT_EQ(site.why(2), Why::memory);
 }
 
-TEST(AdmissionTest, TheYoungestIsPausedAndResumed) {
+TEST(AdmissionTest, PausesAndResumesTheYoungest) {
   Site site(8, 3000);
   site.ask(1, 300);
   site.decide();
@@ -271,7 +271,7 @@ TEST(AdmissionTest, TheYoungestIsPausedAndResumed) {
   EXPECT_EQ(site.admission.running().at(2).paused_for, 3);
 }
 
-TEST(AdmissionTest, TheYoungestIsSetBackWhenPausingIsNotEnough) {
+TEST(AdmissionTest, PreemptsTheYoungestWhenPausingIsNotEnough) {
   Site site(8, 3000);
   site.ask(1, 300);
   site.decide();
@@ -284,7 +284,7 @@ TEST(AdmissionTest, TheYoungestIsSetBackWhenPausingIsNotEnough) {
   EXPECT_EQ(site.decide(), "pause 2");
   site.use(1, 1700);
   site.free(3000, 80);
-  EXPECT_EQ(site.decide(), "set back 2");
+  EXPECT_EQ(site.decide(), "preempt 2");
   EXPECT_EQ(site.decide(), "") << "once";
   site.admission.finish(2);
   site.free(3000, 1200);
@@ -292,7 +292,7 @@ TEST(AdmissionTest, TheYoungestIsSetBackWhenPausingIsNotEnough) {
   EXPECT_EQ(site.decide(), "");
 }
 
-TEST(AdmissionTest, OneAloneIsNeverHeldDown) {
+TEST(AdmissionTest, NeverPausesASingleCompile) {
   Site site(8, 3000);
   site.ask(1, 300);
   site.decide();
@@ -301,7 +301,7 @@ TEST(AdmissionTest, OneAloneIsNeverHeldDown) {
   EXPECT_EQ(site.decide(), "");
 }
 
-TEST(AdmissionTest, PlentyOfMemoryHoldsNobodyDown) {
+TEST(AdmissionTest, PausesNothingWithPlentyOfMemory) {
   Site site(8, 100'000);
   site.ask(1, 300);
   site.ask(2, 300);
@@ -313,7 +313,7 @@ TEST(AdmissionTest, PlentyOfMemoryHoldsNobodyDown) {
   EXPECT_EQ(site.decide(), "start 3");
 }
 
-TEST(AdmissionTest, AloneMeansAlone) {
+TEST(AdmissionTest, RunsAnExclusiveCompileAlone) {
   Site site(8, 3000);
   site.ask(1, 100);
   site.decide();
@@ -328,7 +328,7 @@ TEST(AdmissionTest, AloneMeansAlone) {
   EXPECT_EQ(site.decide(), "start 3");
 }
 
-TEST(AdmissionTest, EveryPoolMustHaveRoom) {
+TEST(AdmissionTest, RequiresRoomInEveryPool) {
   Admission admission(8);
   admission.set_pool("machine", {64'000 * k_MB, 64'000 * k_MB, false});
   admission.set_pool("small", {3000 * k_MB, 3000 * k_MB, false});
@@ -344,7 +344,7 @@ TEST(AdmissionTest, EveryPoolMustHaveRoom) {
   EXPECT_EQ(started, (std::vector<std::uint64_t>{1, 2, 4, 5, 6}));
 }
 
-TEST(AdmissionTest, SpareCoresGoToOneThatCanUseThem) {
+TEST(AdmissionTest, GivesSpareCoresToMultithreadedCompiles) {
   Admission admission(4);
   admission.set_pool("m", {20'000 * k_MB, 9'000 * k_MB, false});
   Ask ask;
@@ -360,7 +360,7 @@ TEST(AdmissionTest, SpareCoresGoToOneThatCanUseThem) {
   EXPECT_TRUE(admission.decide(0).empty());
 }
 
-TEST(AdmissionTest, TheReasonThatHeldLongestIsKept) {
+TEST(AdmissionTest, ReportsTheLongestWaitReason) {
   Site site(1, 3000);
   site.ask(1, 100);
   site.decide();

@@ -5,26 +5,26 @@
 #include "governor/model/admission.h"
 
 // Builds that share a machine take turns, whatever their compiles are like. The next unit to start belongs to the
-// waiting build with the least running. A build's share is the larger of two parts: of the cores, and of the memory in
-// the pools that it shares with other builds; so one compile with most of the memory weighs as much as many small ones.
+// waiting build with the least running. A build's share is the larger of two fractions: of the cores, and of the memory
+// in pools shared with other builds; so one compile that uses most of the memory counts as much as many small ones.
 //
-// Builds with equal shares (on one core: all that wait) go by what they have had: share times seconds since both are
-// here. So a build of small units gets as much time as one of long units, and not one unit for each of the other's. A
-// build that comes later starts with what the least served one has had: it is owed nothing for the time before.
+// Ties (on one core: all waiting builds) are broken by past use: share times seconds since both builds arrived. So a
+// build of small units gets as much time as one of long units, instead of one unit for each of the other's. A later
+// build starts with the past use of the least served one: it gets no credit for the time before.
 //
-// A unit that has waited for memory for too long keeps builds with a larger share from starting anything, until it
-// fits. It does not keep builds with a smaller share from it, or a build of large units would starve one of small ones.
+// A unit that has waited too long for memory stops builds with a larger share from starting anything until it fits. It
+// does not stop builds with a smaller share; otherwise a build of large units would starve one of small units.
 //
-// Within a build the longest units start first. A link or a small unit that has waited for too long goes before them,
-// since others may wait for it; these turns take at most a twentieth of the cores, as the end of the build depends on
-// the long units.
+// Within a build the longest units start first. A link or a small unit that has waited too long goes before them, since
+// others may depend on it; such turns take at most a twentieth of the cores, because the build's end depends on the
+// long units.
 
 namespace wheelsmith::governor {
 
 namespace {
 
 constexpr double k_small_turns = 20;
-// What a start counts at once: a unit that starts and ends between two decisions was not seen running.
+// Charged for every start: a unit that starts and ends between two decisions was never seen running.
 constexpr double k_least_seconds = 0.1;
 
 double part(std::uint64_t bytes, std::uint64_t limit) {
@@ -39,7 +39,7 @@ bool in(const std::vector<std::string>& names, const std::string& name) {
 
 double patience(const Ask& ask) { return 30 + 2 * ask.seconds; }
 
-// Where a build meets others. What it has for itself (a limit of its own) is not shared, so it takes nothing from them.
+// Pools shared with other builds. A build's private limit is not shared, so using it takes nothing from them.
 std::vector<std::string> Admission::contended_pools() const {
   std::map<std::string, std::set<std::string>> builds;
   for (const auto& [id, running] : m_running) {

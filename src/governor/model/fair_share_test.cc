@@ -15,7 +15,7 @@ struct SimulatedUnit {
   std::uint64_t memory = 100 * k_MB;
 };
 
-// A build asks for at most `offered` units at one time, in this order, and for the next one when one has ended.
+// A build requests at most `offered` units at a time, in this order, and the next one when one has ended.
 struct SimulatedBuild {
   std::string name;
   double arrives = 0;
@@ -25,8 +25,8 @@ struct SimulatedBuild {
   double starves_since = -1, longest_starvation = 0;
 };
 
-// A machine without processes: compiles take the time that was predicted and, growing evenly, nine tenths of the memory
-// (predictions have slack).
+// A simulated machine: compiles take the predicted time and, growing linearly, nine tenths of the memory (predictions
+// have slack).
 class Simulation {
  public:
   Simulation(unsigned cores, std::uint64_t limit) : m_cores(cores), m_limit(limit), m_admission(cores) {}
@@ -89,8 +89,8 @@ class Simulation {
     m_admission.set_pool("m", {m_limit, m_available, false});
   }
 
-  // After a decision with a free core, nobody waits who could start, unless it is one that has waited long that all
-  // others wait for.
+  // After a decision with a free core, no startable unit waits, unless all others wait for one that has waited too
+  // long.
   void check_conserving() {
     std::uint64_t growth = 0;
     ASSERT_LE(m_admission.running().size(), m_cores);
@@ -138,7 +138,7 @@ class Simulation {
     check_conserving();
     note_starvation();
 
-    double next = m_now + 1;  // the governor looks around now and then
+    double next = m_now + 1;  // the governor samples periodically
     bool more = false;
     for (const SimulatedBuild& build : m_builds) {
       if (build.arrives > m_now) next = std::min(next, build.arrives);
@@ -181,7 +181,7 @@ std::vector<SimulatedUnit> units(std::size_t count, double seconds, std::uint64_
   return std::vector<SimulatedUnit>(count, {seconds, megabytes * k_MB});
 }
 
-TEST(FairShareTest, ALinkOfAnotherBuildTakesTheNextFreeCore) {
+TEST(FairShareTest, GivesTheNextFreeCoreToAnotherBuildsLink) {
   Simulation simulation(4, 64'000 * k_MB);
   simulation.add({"long", 0, 22, units(200, 60, 100)});
   simulation.add({"link", 10, 22, units(1, 0.14, 200)});
@@ -189,7 +189,7 @@ TEST(FairShareTest, ALinkOfAnotherBuildTakesTheNextFreeCore) {
   EXPECT_LE(simulation.waited(1, 0), 50);
 }
 
-TEST(FairShareTest, ALinkOfTheSameBuildIsNotForgotten) {
+TEST(FairShareTest, DoesNotStarveALinkOfTheSameBuild) {
   Simulation simulation(4, 64'000 * k_MB);
   std::vector<SimulatedUnit> list = units(200, 60, 100);
   list[10].seconds = 0.2;
@@ -198,7 +198,7 @@ TEST(FairShareTest, ALinkOfTheSameBuildIsNotForgotten) {
   EXPECT_LE(simulation.waited(0, 10), 120);
 }
 
-TEST(FairShareTest, SmallUnitsGetAsMuchTimeAsLongOnes) {
+TEST(FairShareTest, GivesSmallUnitsAsMuchTimeAsLongOnes) {
   Simulation simulation(1, 64'000 * k_MB);
   simulation.add({"long", 0, 16, units(20, 100, 100)});
   simulation.add({"small", 1, 16, units(200, 0.5, 100)});
@@ -206,7 +206,7 @@ TEST(FairShareTest, SmallUnitsGetAsMuchTimeAsLongOnes) {
   EXPECT_LE(simulation.waited(1, 199), 300) << "100 s of its own, and two long ones";
 }
 
-TEST(FairShareTest, OneThatFillsTheMemoryCountsAsMany) {
+TEST(FairShareTest, CountsACompileThatFillsMemoryAsMany) {
   Admission admission(8);
   admission.set_pool("m", {10'000 * k_MB, 10'000 * k_MB, false});
   std::uint64_t id = 0;
@@ -231,8 +231,8 @@ TEST(FairShareTest, OneThatFillsTheMemoryCountsAsMany) {
   EXPECT_EQ(actions[1].id, large);
 }
 
-TEST(FairShareTest, ALargeBuildThatWaitsForMemoryDoesNotHoldUpASmallOne) {
-  // Its units wait for memory all the time, each for longer than its patience.
+TEST(FairShareTest, LargeBuildWaitingForMemoryDoesNotBlockASmallOne) {
+  // Its units wait for memory all the time, each beyond its patience.
   Simulation simulation(8, 10'000 * k_MB);
   simulation.add({"large", 0, 30, units(60, 60, 4500)});
   simulation.add({"small", 200, 30, units(50, 1, 300)});
@@ -240,7 +240,7 @@ TEST(FairShareTest, ALargeBuildThatWaitsForMemoryDoesNotHoldUpASmallOne) {
   for (std::size_t i = 0; i < 50; ++i) EXPECT_LE(simulation.waited(1, i), 60 + 50) << i;
 }
 
-// A build that waits gets something started within a bounded time, whatever the others are.
+// A waiting build gets something started within a bounded time, whatever the others do.
 TEST(FairShareTest, WaitsAreBoundedForRandomBuilds) {
   const char* given = std::getenv("SEED");
   const unsigned seed = given != nullptr ? static_cast<unsigned>(std::atoi(given)) : std::random_device()();

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
-// Three answers, the best one first. A unit that was compiled before needs what it needed: its peak, coming down slowly
-// when it needs less, at once when it needs more. A unit with relatives needs what the largest of them needed: too much
-// holds a core back for a minute, too little gets somebody killed. For all others there is a prior by compiler,
-// architectures and source size, multiplied by how far priors of that compiler have been off here. Beside the peak
-// stands what is needed after it (tail.cc); priors know nothing of that.
+// Three estimates, best first. A unit compiled before needs what it needed: its peak, lowered slowly when it needs
+// less, raised at once when it needs more. A unit with similar units needs as much as the largest of them: too much
+// idles a core for a minute, too little gets a process killed. Otherwise there is a prior by compiler, architectures
+// and source size, multiplied by how far priors of that compiler have been off here. Beside the peak the model records
+// what is needed after it (tail.cc); priors have no such data.
 
 namespace wheelsmith::governor {
 
@@ -15,12 +15,12 @@ namespace {
 
 constexpr double k_megabyte = 1e6;
 constexpr std::uint64_t k_least = 16'000'000;
-// Observations that make a correction downwards. Upwards one is enough: of 72 kernels that nobody knows, the first that
-// took three times the prior speaks for the rest.
+// Observations needed to correct a prior downwards. Upwards one is enough: of 72 unknown kernels, the first that took
+// three times the prior stands for the rest.
 constexpr unsigned k_enough = 3;
 
-// nvcc compiles `threads` architectures side by side: what one took is known, more take more. Host passes are shared,
-// so the whole does not double.
+// nvcc compiles `threads` architectures in parallel: the need of one is known, more take more. Host passes are shared,
+// so the total does not double.
 double thread_factor(unsigned wanted, unsigned known) {
   const auto weight = [](unsigned threads) { return 0.4 + 0.6 * std::max(1U, threads); };
   return wanted <= known ? 1.0 : weight(wanted) / weight(known);
@@ -47,7 +47,7 @@ Estimate prior(const UnitFacts& facts) {
   double memory = 0;
   double seconds = 0;
   switch (facts.kind) {
-    // Tables of numbers are what makes a C source large: 22 bytes of memory for a byte of text, measured.
+    // Large C sources are mostly tables of numbers: measured, 22 bytes of memory per byte of text.
     case Kind::c:
       memory = 40 * k_megabyte + 22 * size;
       seconds = 0.3 + size / 4e6;
@@ -104,9 +104,9 @@ Estimate MemoryModel::estimate(const UnitFacts& facts) const {
   return result;
 }
 
-// Where two runs differ, nothing is sure from there on.
+// Where two runs differ, nothing after that point is certain.
 void MemoryModel::learn_tails(Unit& unit, Family& family, const Observation& observation) {
-  // Side by side, architectures fall together.
+  // In parallel, architectures fall together.
   if (!observation.tails || observation.facts.threads != 1) return;
   const Tails& seen = *observation.tails;
   const double peak = static_cast<double>(std::max(k_least, observation.peak));
@@ -130,9 +130,9 @@ void MemoryModel::learn(const Observation& observation) {
   const UnitFacts& facts = observation.facts;
   Unit& unit = m_units[facts.unit];
   const bool known = unit.peak != 0;
-  // A compile cache had it: that says nothing of what compiling it takes.
+  // A compile cache hit: says nothing about compiling.
   if (known && observation.peak < unit.peak / 2 && observation.seconds < unit.seconds / 4) return;
-  // A peak that was sampled is at most the truth; one that is lower today may be luck.
+  // A sampled peak is a lower bound; a lower value today may be luck.
   unit.peak =
       !known || observation.peak >= unit.peak ? observation.peak : unit.peak - (unit.peak - observation.peak) / 2;
   unit.seconds = known ? (unit.seconds + observation.seconds) / 2 : observation.seconds;

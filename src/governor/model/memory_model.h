@@ -10,7 +10,7 @@
 #include "governor/model/tail.h"
 #include "governor/model/unit.h"
 
-// What a compile will need, from what compiles needed. Values in, values out; UnitJournal keeps them on disk.
+// Predicts a compile's need from past compiles. Values in, values out; UnitJournal stores them on disk.
 
 namespace wheelsmith::governor {
 
@@ -18,9 +18,9 @@ struct UnitFacts {
   std::string unit;    // unit_id()
   std::string family;  // family_of()
   Kind kind = Kind::c;
-  std::uint64_t size = 0;  // of the source, or of all that is linked
+  std::uint64_t size = 0;  // of the source, or of all link inputs
   unsigned archs = 1;
-  unsigned threads = 1;  // architectures compiled side by side
+  unsigned threads = 1;  // architectures compiled in parallel
 };
 
 struct Estimate {
@@ -28,7 +28,7 @@ struct Estimate {
   std::uint64_t memory = 0;
   double seconds = 0;
   From from = From::prior;
-  // What was seen of it, or of its largest relative, with one thread; with_slack() is not in it.
+  // Measured for it, or its largest similar unit, with one thread; without with_slack().
   std::uint64_t peak = 0;
   Tails tails;
 };
@@ -39,18 +39,18 @@ struct Observation {
   std::uint64_t peak = 0;
   double seconds = 0;
   std::int64_t when = 0;       // seconds since 1970
-  std::optional<Tails> tails;  // nothing: it was not seen from its beginning
+  std::optional<Tails> tails;  // nothing: its beginning was not observed
 };
 
 class MemoryModel {
  public:
   [[nodiscard]] Estimate estimate(const UnitFacts& facts) const;
-  // A compile that ended well.
+  // A successful compile.
   void learn(const Observation& observation);
-  // A compile that ended for lack of memory, or that holds so much and is not done: it needs more than this.
+  // A compile that ran out of memory, or that is using this much and not done: it needs more than this.
   void needs_more_than(const UnitFacts& facts, std::uint64_t bytes);
 
-  // What is known, the newest last; at most `most` of them.
+  // All observations, newest last; at most `most`.
   [[nodiscard]] std::vector<Observation> known(std::size_t most) const;
   [[nodiscard]] std::size_t size() const { return m_units.size(); }
 
@@ -69,10 +69,10 @@ class MemoryModel {
       unsigned falls = 0;
       double memory = 0;  // as a share of the peak, the largest of all
     };
-    std::optional<std::vector<TailShare>> tails;  // as far as all agree whose are known
+    std::optional<std::vector<TailShare>> tails;  // as far as all known ones agree
   };
   static void learn_tails(Unit& unit, Family& family, const Observation& observation);
-  // How far the prior was from the truth, as logarithms.
+  // Errors of the prior, as logarithms.
   struct Correction {
     double memory_sum = 0, memory_squares = 0, seconds_sum = 0;
     unsigned count = 0;
@@ -85,11 +85,10 @@ class MemoryModel {
   std::map<Kind, Correction> m_corrections;
 };
 
-// What is reserved for a need that was seen: a compiler that is given the same needs the same, up to what comes and
-// goes between two looks.
+// The reservation for a measured need: the same input needs the same, up to what changes between two samples.
 std::uint64_t with_slack(std::uint64_t seen);
 
-// What to expect of a unit that nobody has seen, nor any that resembles it.
+// The estimate for a unit without measurements of it or any similar unit.
 Estimate prior(const UnitFacts& facts);
 
 }  // namespace wheelsmith::governor

@@ -20,7 +20,7 @@ Observation observed(const UnitFacts& facts, std::uint64_t peak, double seconds 
   return {facts, peak * k_MB, seconds, when, {}};
 }
 
-TEST(MemoryModelTest, AUnitNeedsWhatItNeeded) {
+TEST(MemoryModelTest, PredictsThePreviousPeak) {
   MemoryModel model;
   EXPECT_EQ(model.estimate(cuda("a")).from, Estimate::From::prior);
   model.learn(observed(cuda("a"), 4690, 124));
@@ -31,7 +31,7 @@ TEST(MemoryModelTest, AUnitNeedsWhatItNeeded) {
   EXPECT_EQ(estimate.seconds, 124);
 }
 
-TEST(MemoryModelTest, MoreIsBelievedAtOnceLessSlowly) {
+TEST(MemoryModelTest, RisesAtOnceAndFallsSlowly) {
   MemoryModel model;
   model.learn(observed(cuda("a"), 1000));
   model.learn(observed(cuda("a"), 3000));
@@ -41,7 +41,7 @@ TEST(MemoryModelTest, MoreIsBelievedAtOnceLessSlowly) {
   EXPECT_LE(model.estimate(cuda("a")).memory, 2200 * k_MB);
 }
 
-TEST(MemoryModelTest, HitsOfACompileCacheTeachNothing) {
+TEST(MemoryModelTest, IgnoresCompileCacheHits) {
   MemoryModel model;
   model.learn(observed(cuda("a"), 4000, 100));
   const std::uint64_t before = model.estimate(cuda("a")).memory;
@@ -50,7 +50,7 @@ TEST(MemoryModelTest, HitsOfACompileCacheTeachNothing) {
   EXPECT_EQ(model.estimate(cuda("a")).seconds, 100);
 }
 
-TEST(MemoryModelTest, RelativesResembleEachOther) {
+TEST(MemoryModelTest, PredictsFromSimilarUnits) {
   MemoryModel model;
   model.learn(observed(cuda("hdim64"), 3000, 60));
   model.learn(observed(cuda("hdim256"), 6400, 140));
@@ -61,7 +61,7 @@ TEST(MemoryModelTest, RelativesResembleEachOther) {
   EXPECT_EQ(model.estimate(cuda("other", "cuda/1/other")).from, Estimate::From::prior);
 }
 
-TEST(MemoryModelTest, OneThatTookMoreIsBelievedAtOnceOneThatTookLessIsNot) {
+TEST(MemoryModelTest, RisesAtOnceForSimilarUnitsButDoesNotFall) {
   MemoryModel more;
   more.learn(observed(cuda("a", "cuda/1/a"), 6400));
   EXPECT_GE(more.estimate(cuda("b", "cuda/1/b")).memory, 6000 * k_MB);
@@ -70,7 +70,7 @@ TEST(MemoryModelTest, OneThatTookMoreIsBelievedAtOnceOneThatTookLessIsNot) {
   EXPECT_GE(less.estimate(cuda("b", "cuda/1/b")).memory, 2000 * k_MB);
 }
 
-TEST(MemoryModelTest, PriorsAreCorrectedWhileABuildRuns) {
+TEST(MemoryModelTest, CorrectsPriorsDuringABuild) {
   MemoryModel model;
   const auto unit = [](int i) {
     return UnitFacts{"u" + std::to_string(i), "f" + std::to_string(i), Kind::cxx, 1000, 1, 1};
@@ -82,7 +82,7 @@ TEST(MemoryModelTest, PriorsAreCorrectedWhileABuildRuns) {
   EXPECT_EQ(model.estimate(cuda("x")).memory, prior(cuda("x")).memory) << "each compiler for itself";
 }
 
-TEST(MemoryModelTest, PriorsGrowWithWhatThereIsToDo) {
+TEST(MemoryModelTest, PriorsGrowWithTheWork) {
   UnitFacts facts{"u", "f", Kind::c, 1000, 1, 1};
   const std::uint64_t small = prior(facts).memory;
   facts.size = 40'000'000;
@@ -96,7 +96,7 @@ TEST(MemoryModelTest, PriorsGrowWithWhatThereIsToDo) {
   EXPECT_GT(prior(gpu).memory, 2 * one.memory);
 }
 
-TEST(MemoryModelTest, AKilledUnitNeedsMoreThanItHad) {
+TEST(MemoryModelTest, RaisesTheEstimateAfterAKill) {
   MemoryModel model;
   model.learn(observed(cuda("a"), 300));
   model.needs_more_than(cuda("a"), 2500 * k_MB);
@@ -106,7 +106,7 @@ TEST(MemoryModelTest, AKilledUnitNeedsMoreThanItHad) {
   EXPECT_LT(model.estimate(cuda("a")).memory, 2500 * k_MB);
 }
 
-TEST(MemoryModelTest, WhatIsNeededAfterThePeakIsKnown) {
+TEST(MemoryModelTest, KnowsTheNeedAfterThePeak) {
   MemoryModel model;
   EXPECT_TRUE(model.estimate(cuda("a")).tails.empty());
   Observation observation = observed(cuda("a"), 6000);
@@ -125,15 +125,15 @@ TEST(MemoryModelTest, WhatIsNeededAfterThePeakIsKnown) {
   EXPECT_LE(relative[0].memory, 3300 * k_MB);
   EXPECT_EQ(model.estimate(cuda("a")).tails, known);
 
-  // Several architectures side by side fall together: that says nothing of one after the other. Nor does one that was
-  // not seen from its beginning.
+  // Architectures compiled in parallel fall together, which says nothing about sequential ones. Neither does a compile
+  // whose beginning was not observed.
   observation.facts.threads = 2;
   observation.tails = Tails();
   model.learn(observation);
   model.learn(observed(cuda("unseen"), 3000));
   EXPECT_EQ(model.estimate(cuda("other")).tails, relative);
   EXPECT_EQ(model.estimate(cuda("relative")).tails.size(), 2U);
-  // The same unit fell otherwise.
+  // The same unit fell differently.
   observation.facts.threads = 1;
   observation.tails = {{1, 1600 * k_MB}, {1, 300 * k_MB}};
   model.learn(observation);
@@ -145,14 +145,14 @@ TEST(MemoryModelTest, WhatIsNeededAfterThePeakIsKnown) {
   EXPECT_TRUE(model.estimate(cuda("other")).tails.empty());
 }
 
-TEST(UnitJournalTest, IsReadBackAndSharedWithOtherMachines) {
+TEST(UnitJournalTest, RoundTripsAndReadsOtherMachinesFiles) {
   const sys::TempDir folder;
   {
     UnitJournal journal(folder.path());
     journal.add(observed(cuda("a"), 1000));
     journal.add(observed(cuda("a"), 2000));
   }
-  sys::write_file(folder.path() / "other-machine.tsv", to_line(observed(cuda("b"), 5000)) + "no line of ours\n\t\t\n");
+  sys::write_file(folder.path() / "other-machine.tsv", to_line(observed(cuda("b"), 5000)) + "an invalid line\n\t\t\n");
   UnitJournal journal(folder.path());
   EXPECT_EQ(journal.model().size(), 2U);
   EXPECT_GE(journal.model().estimate(cuda("a")).memory, 2000 * k_MB);
@@ -170,7 +170,7 @@ TEST(UnitJournalTest, StaysSmall) {
   EXPECT_EQ(after, to_line(observed(cuda("a"), 1000, 1, 2999)));
 }
 
-TEST(UnitJournalTest, TailsAreKeptAndOldLinesHaveNone) {
+TEST(UnitJournalTest, StoresTailsAndReadsOldLines) {
   Observation observation = observed(cuda("a"), 1000);
   observation.tails = {{2, 300 * k_MB}, {1, 90 * k_MB}};
   std::string line = to_line(observation);
@@ -185,7 +185,7 @@ TEST(UnitJournalTest, TailsAreKeptAndOldLinesHaveNone) {
   EXPECT_EQ(parse_line(old + "\t" + std::string(1000, ',')).value().tails, std::nullopt);
 }
 
-TEST(UnitJournalTest, LinesThatAreNoneAreLeftOut) {
+TEST(UnitJournalTest, SkipsInvalidLines) {
   const std::string good = to_line(observed(cuda("a"), 1000));
   ASSERT_TRUE(parse_line(good.substr(0, good.size() - 1)));
   for (const char* line : {"", "a", "a\tb\tcuda\t1\t1\t1\t1\t1", "a\tb\tcobol\t1\t1\t1\t1\t1\t1",

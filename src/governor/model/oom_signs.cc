@@ -2,9 +2,8 @@
 
 #include <array>
 
-// The kernel ends the largest process, and that is seldom the one that was started: a driver says of its inner program
-// that it got signal 9, each in its own words. A program that is refused memory (ulimit, a machine without overcommit)
-// says so itself.
+// The kernel kills the largest process, which is rarely the one that was started: each driver reports in its own words
+// that its inner program got signal 9. A program that is denied memory (ulimit, no overcommit) reports it itself.
 
 namespace wheelsmith::governor {
 

@@ -4,7 +4,7 @@
 
 namespace wheelsmith::governor {
 
-// Whether a compiler ended for lack of memory: by how it ended, and by what it and the programs below it said.
+// Whether a compiler ran out of memory: by its exit status, and by its output and that of its child programs.
 bool ended_for_memory(int exit_code, int signal, std::string_view output);
 
 }  // namespace wheelsmith::governor

@@ -3,29 +3,28 @@
 #include <algorithm>
 
 // A compile does not hold its peak from beginning to end. A backward kernel of flash-attention: cicc grows to 6.5 GB
-// within 40 seconds, gives most of it back and goes on with 2.4 GB for a minute and a half; ptxas and g++, for half a
-// minute more, take 0.5 GB. Whoever keeps 6.5 GB reserved until the end makes a second compile wait for memory that
-// nobody will touch.
+// within 40 seconds, frees most of it and continues with 2.4 GB for a minute and a half; ptxas and g++, for half a
+// minute more, take 0.5 GB. Reserving 6.5 GB until the end makes a second compile wait for memory that stays unused.
 //
-// So it is learned how often a compile falls from its peak (once for each architecture, if these are compiled one after
-// the other) and what it needs after the last fall; and the same again of what is left. When it has fallen that often,
-// its reservation comes down. To fall is to come from the last tenth below the peak to less than half of it. Falls are
-// counted, so that it does not matter how fast a machine is and whether a compile is paused.
+// So the model learns how often a compile falls from its peak (once per architecture, if these are compiled in
+// sequence) and what it needs after the last fall; then the same for the rest. Once it has fallen that often, its
+// reservation is lowered. A fall goes from the top tenth below the peak to less than half of it. Falls are counted, so
+// neither the machine's speed nor pauses matter.
 //
-// Both must last a moment: the way down passes what is the peak of the next tail, and looks are taken some ten times a
-// second. What is watched is held to longer moments than what is learned from. So where one sees a fall that the other
-// does not, it is the one that learns, and the reservation stays up for longer than it must.
+// Both levels must last a moment: the way down passes the peak of the next tail, and samples are taken some ten times a
+// second. Watching requires longer moments than learning. So if only one of them sees a fall, it is the learner, and
+// the reservation stays up longer than necessary.
 
 namespace wheelsmith::governor {
 
 namespace {
 
-constexpr std::size_t k_most_points = 16384;  // 27 minutes of calm looks
+constexpr std::size_t k_most_points = 16384;  // 27 minutes at the calm rate
 constexpr std::size_t k_most_tails = 4;
-constexpr std::uint64_t k_small = 64'000'000;  // not worth to be told from less
+constexpr std::uint64_t k_small = 64'000'000;  // smaller differences do not matter
 
 constexpr FallRule k_known{0.75, 0.5, 1};
-// Relatives differ, but what comes before the peak must not be taken for it.
+// Similar units differ, but growth before the peak must not be mistaken for it.
 constexpr FallRule k_roughly{0.75, 0.5, 0.7};
 
 }  // namespace
@@ -53,7 +52,7 @@ unsigned FallCounter::look(double at, std::uint64_t bytes) {
 }
 
 void MemoryCurve::add(double at, std::uint64_t bytes) {
-  if (bytes == 0) return;  // not begun, or over
+  if (bytes == 0) return;  // not started, or finished
   if (m_points.empty() || m_in_last == m_merged) {
     if (m_points.size() == k_most_points) {
       for (std::size_t i = 0; i < k_most_points / 2; ++i) {
@@ -103,7 +102,7 @@ std::uint64_t TailWatch::look(double at, std::uint64_t bytes) {
   if (m_next == m_tails.size() || m_counter.look(at, bytes) < m_tails[m_next].falls) return 0;
   const std::uint64_t rest = m_tails[m_next++].memory;
   m_counter = FallCounter(rest, m_rule);
-  m_counter.look(at, bytes);  // as the curve does, the next one begins with the end of this one
+  m_counter.look(at, bytes);  // the next segment begins where this one ends
   return rest;
 }
 

@@ -5,21 +5,21 @@
 #include <utility>
 #include <vector>
 
-// What a compile needs once the worst is over. The essay is in tail.cc.
+// A compile's need after its peak. See the essay in tail.cc.
 
 namespace wheelsmith::governor {
 
-// After it has fallen so many times from its peak, a compile needs no more than `memory`.
+// After this many falls from its peak, a compile needs no more than `memory`.
 struct Tail {
   unsigned falls = 0;
   std::uint64_t memory = 0;
   friend bool operator==(const Tail&, const Tail&) = default;
 };
-// One after the other: `memory` of each is the peak that the next one falls from.
+// In order: `memory` of each is the peak that the next one falls from.
 using Tails = std::vector<Tail>;
 
-// How long a compile must be high or low to count as that, in seconds, and the least that its own peak may be as a
-// share of the one that is expected.
+// How long a compile must be high or low to count as such, in seconds, and the minimum of its own peak as a share of
+// the expected one.
 struct FallRule {
   double high = 0.15, low = 0.15, least = 1;
 };
@@ -28,7 +28,7 @@ struct FallRule {
 class FallCounter {
  public:
   explicit FallCounter(std::uint64_t peak = 0, FallRule rule = {}) : m_peak(peak), m_rule(rule) {}
-  // Returns how often, up to now. `at` is in seconds.
+  // Returns the count so far. `at` is in seconds.
   unsigned look(double at, std::uint64_t bytes);
 
  private:
@@ -39,14 +39,14 @@ class FallCounter {
   bool m_was_high = false;
 };
 
-// What a compile held from beginning to end.
+// Memory of a compile from beginning to end.
 class MemoryCurve {
  public:
   void add(double at, std::uint64_t bytes);
   [[nodiscard]] Tails tails() const;
 
  private:
-  // The largest and the smallest of m_merged looks, so that the longest compile takes little room.
+  // The maximum and minimum of m_merged samples, so that the longest compile takes little space.
   struct Point {
     double at = 0;
     std::uint64_t most = 0, least = 0;
@@ -55,13 +55,13 @@ class MemoryCurve {
   std::size_t m_merged = 1, m_in_last = 0;
 };
 
-// Follows a compile whose peak and tails are expected.
+// Follows a compile with an expected peak and tails.
 class TailWatch {
  public:
   TailWatch() = default;
-  // `roughly`: peak and tails are those of its relatives.
+  // `roughly`: peak and tails are those of similar units.
   TailWatch(std::uint64_t peak, Tails tails, bool roughly);
-  // When it has come into its next tail, the memory that it will hold at most from now on; else 0.
+  // When it enters its next tail, its maximum memory from now on; otherwise 0.
   std::uint64_t look(double at, std::uint64_t bytes);
 
  private:

@@ -23,7 +23,7 @@ Tails tails_of(const Looks& looks, double step = 1) {
 }
 Tail tail(unsigned falls, std::uint64_t megabytes) { return {falls, megabytes * k_MB}; }
 
-// "SECOND:MB" of each tail that is seen.
+// "SECOND:MB" of each detected tail.
 std::string seen_tails(TailWatch watch, const Looks& looks) {
   std::string text;
   for (std::size_t i = 0; i < looks.size(); ++i) {
@@ -33,10 +33,10 @@ std::string seen_tails(TailWatch watch, const Looks& looks) {
   return text;
 }
 
-// As cicc, ptxas and g++ go.
+// Like cicc, ptxas and g++.
 const Looks k_kernel{880, 30, 1500, 4000, 6100, 6400, 5000, 1500, 800, 2400, 2300, 2300, 150, 500, 500};
 
-TEST(TailTest, IsWhatComesAfterTheLastFall) {
+TEST(TailTest, StartsAfterTheLastFall) {
   EXPECT_EQ(tails_of({}), Tails());
   EXPECT_EQ(tails_of({10, 1000, 6000, 6400}), Tails()) << "it ends at its peak";
   EXPECT_EQ(tails_of({10, 1000, 6000, 6400, 0, 0}), Tails()) << "it is over";
@@ -47,8 +47,8 @@ TEST(TailTest, IsWhatComesAfterTheLastFall) {
   EXPECT_EQ(tails_of({60, 60, 2, 2, 50, 50, 1, 1}), Tails()) << "small";
 }
 
-TEST(TailTest, TheWayDownIsNoPeakAndNoFall) {
-  // Ten looks a second: 2400 on the way down is as high as what comes later, and not for long.
+TEST(TailTest, IgnoresTheWayDown) {
+  // Ten samples a second: 2400 on the way down is as high as a later level, but not for long.
   Looks looks(20, 6400);
   for (const std::uint64_t down : {5000, 3100, 2400, 900, 500, 500}) looks.push_back(down);
   looks.insert(looks.end(), 20, 2400);
@@ -56,7 +56,7 @@ TEST(TailTest, TheWayDownIsNoPeakAndNoFall) {
   EXPECT_EQ(tails_of(looks, 0.1), Tails({tail(1, 2400), tail(1, 100)}));
 }
 
-TEST(TailTest, IsSeenWhileACompileRuns) {
+TEST(TailTest, IsDetectedDuringACompile) {
   const Tails tails{tail(1, 2400), tail(1, 500)};
   EXPECT_EQ(seen_tails({6400 * k_MB, tails, false}, k_kernel), "8:2400 13:500");
   EXPECT_EQ(seen_tails({3000 * k_MB, {tail(2, 1700)}, false}, {3000, 3000, 500, 500, 2900, 2900, 700, 700, 1700}),
@@ -65,7 +65,7 @@ TEST(TailTest, IsSeenWhileACompileRuns) {
   EXPECT_EQ(seen_tails({12000 * k_MB, tails, false}, k_kernel), "") << "it should have grown further";
 }
 
-TEST(TailTest, RelativesAreLikeEachOther) {
+TEST(TailTest, AppliesToSimilarUnits) {
   const Tails tails{tail(1, 3000), tail(1, 600)};
   EXPECT_EQ(seen_tails({8000 * k_MB, tails, true}, k_kernel), "8:3000 13:600") << "its own peak counts";
   EXPECT_EQ(seen_tails({12000 * k_MB, tails, true}, k_kernel), "") << "too small to be sure";
@@ -73,16 +73,16 @@ TEST(TailTest, RelativesAreLikeEachOther) {
       << "a host pass comes first";
 }
 
-TEST(TailTest, LongCompilesTakeLittleRoomAndLoseNothing) {
+TEST(TailTest, CompressesLongCompilesWithoutLoss) {
   Looks looks(400'000, 100);
   for (std::size_t i = 30'000; i < 150'000; ++i) looks[i] = 5000;
   for (std::size_t i = 320'000; i < 320'100; ++i) looks[i] = 2000;
   EXPECT_EQ(tails_of(looks, 0.1), Tails({tail(1, 2000), tail(1, 100)}));
 }
 
-// What was learned from some looks at a compile holds for others: no reservation comes down too early, whatever it
+// What was learned from one set of samples holds for others: no reservation is lowered too early, whatever the compile
 // does.
-TEST(TailTest, OtherLooksAtTheSameNeverOutgrowWhatWasLearned) {
+TEST(TailTest, OtherSamplesNeverExceedTheLearnedTails) {
   const unsigned seed = std::random_device()();
   SCOPED_TRACE("seed " + std::to_string(seed));
   std::mt19937 random(seed);

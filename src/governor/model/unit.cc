@@ -12,9 +12,9 @@
 #include "governor/model/unit_words.h"
 #include "governor/shim/compiler_names.h"
 
-// The same source compiled with the same flags takes the same memory wherever it lies. So a unit is known by its flags
-// without what only says where things are, and by what is in its source; headers are left out: reading them would cost
-// more than it tells.
+// The same source compiled with the same flags takes the same memory in any folder. So a unit is identified by its
+// flags, without those that only contain paths, and by its source's content; headers are ignored: reading them would
+// cost more than it gains.
 
 namespace wheelsmith::governor {
 
@@ -87,7 +87,7 @@ class Reader {
     m_command.words.push_back(words::without_paths(word));
   }
 
-  // The value of an option: behind '=', glued to it, or the next word.
+  // The value of an option: after '=', attached to it, or the next argument.
   std::string value(std::string_view option, const std::string& word) {
     if (word.size() > option.size()) return word.substr(option.size() + (word[option.size()] == '=' ? 1 : 0));
     return m_at + 1 < m_words.size() ? m_words[++m_at] : "";

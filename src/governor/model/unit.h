@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-// A compiler's command line as the governor sees it: what it makes, of what, and by which name it is known the next
-// time, in another folder and on another machine.
+// A compiler's command line as the governor sees it: its inputs, its output, and an identity that holds in other
+// folders and on other machines.
 
 namespace wheelsmith::governor {
 
@@ -18,32 +18,32 @@ std::optional<Kind> kind_from(std::string_view text);
 
 struct CompilerCommand {
   Kind kind = Kind::c;
-  // False for what only asks the compiler something (-E, --version, -print-…), and for what reads its source from a
-  // pipe: whoever writes into that pipe may be waiting for a grant itself.
+  // False for queries (-E, --version, -print-…), and for sources read from a pipe: the process that writes to the pipe
+  // may itself wait for a grant.
   bool governed = false;
   std::vector<std::string> sources;  // as written
   std::vector<std::string> objects;  // inputs of a link
   std::string output;                // -o; "" when there is none
   bool compile_only = false;         // -c: one object, no link
-  unsigned archs = 1;                // GPU architectures that are compiled one after the other
+  unsigned archs = 1;                // GPU architectures compiled in sequence
   unsigned threads = 0;              // nvcc's --threads: 0 not given, else as given (its 0 is a large number here)
-  std::vector<std::string> words;  // what decides memory and time, without paths, names of outputs and include folders
-  // What people call it: the first source, or what is linked.
+  std::vector<std::string> words;  // arguments that affect memory and time, without paths, outputs and include folders
+  // Display name: the first source, or the link output.
   [[nodiscard]] std::string name() const;
 };
 
-// `read_file` answers for response files (@FILE); nothing where there is none. Nothing for what is no compiler's name.
+// `read_file` reads response files (@FILE); nothing for missing ones. Nothing for a program that is not a compiler.
 using ReadFile = std::function<std::optional<std::string>(const std::string&)>;
 std::optional<CompilerCommand> read_command(const std::vector<std::string>& argv, const ReadFile& read_file = {});
 
-// The words with nvcc's --threads set to `threads` (0: taken out).
+// The arguments with nvcc's --threads set to `threads` (0: removed).
 std::vector<std::string> with_threads(const std::vector<std::string>& argv, unsigned threads);
 
-// A unit's identity: the words and the content of its sources. 32 hex digits.
+// A unit's identity: the arguments and its sources' content. 32 hex digits.
 std::string unit_id(const CompilerCommand& command, const std::vector<std::string>& content_digests);
 
-// Units whose names differ only by parameters resemble each other: flash_fwd_hdim128_bf16_sm80.cu and
-// flash_fwd_hdim64_fp16_sm80.cu are one family. Holds no blanks.
+// Units whose names differ only in parameters are similar: flash_fwd_hdim128_bf16_sm80.cu and
+// flash_fwd_hdim64_fp16_sm80.cu are one family. Contains no blanks.
 std::string family_of(const CompilerCommand& command);
 
 }  // namespace wheelsmith::governor

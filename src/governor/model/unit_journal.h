@@ -7,23 +7,25 @@
 
 namespace wheelsmith::governor {
 
-// The memory model on disk: a folder of text files with one line for each compile. We append to "journal.tsv" and read
-// all of them, so that what another machine has learned is used by putting its file beside ours.
+// The memory model on disk: a folder of text files with one line per compile. We append to "journal.tsv", on a node of
+// a cluster to "journal-NODE.tsv", and read all files, so placing another machine's file there makes its measurements
+// available.
 class UnitJournal {
  public:
-  // Reads what is there; a folder that cannot be written is read only.
+  // Reads the existing files; a read-only folder is only read.
   explicit UnitJournal(std::filesystem::path folder);
 
   [[nodiscard]] MemoryModel& model() { return m_model; }
-  // Learns it and writes it down.
+  // Learns an observation and stores it.
   void add(const Observation& observation);
 
  private:
   void read(const std::filesystem::path& file);
-  // One line for each unit again, when most lines are of old times.
+  // Compacts to one line per unit when most lines are outdated.
   void shrink();
 
   std::filesystem::path m_folder;
+  std::string m_own;  // the file that we append to
   MemoryModel m_model;
   std::size_t m_lines = 0;
 };

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 
 #include "base/error.h"
@@ -21,7 +22,7 @@ bool is_word(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 127; });
 }
 
-// "1:2400000000,1:500000000"; "-" for none, "?" where nobody knows.
+// "1:2400000000,1:500000000"; "-" for none, "?" for unknown.
 std::string to_text(const std::optional<Tails>& tails) {
   if (!tails) return "?";
   std::string text;
@@ -42,6 +43,17 @@ std::optional<Tails> parse_tails(std::string_view text, std::uint64_t most) {
     most = *memory;
   }
   return tails;
+}
+
+// Lines that several machines append to one file of a network file system may replace each other: each node of a
+// cluster has a file of its own.
+std::string own_journal() {
+  const char* node = std::getenv("SLURMD_NODENAME");  // NOLINT(concurrency-mt-unsafe): no thread sets it
+  if (node == nullptr || *node == '\0') return "journal.tsv";
+  std::string name = "journal-";
+  for (const char c : std::string_view(node).substr(0, 60))
+    name += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '-';
+  return name + ".tsv";
 }
 
 }  // namespace
@@ -73,26 +85,26 @@ std::optional<Observation> parse_line(std::string_view line) {
   result.peak = *peak;
   result.seconds = seconds;
   result.when = static_cast<std::int64_t>(*when);
-  if (fields.size() > 9) result.tails = parse_tails(fields[9], *peak);  // older lines end before
+  if (fields.size() > 9) result.tails = parse_tails(fields[9], *peak);  // older lines have no such field
   return result;
 }
 
-UnitJournal::UnitJournal(std::filesystem::path folder) : m_folder(std::move(folder)) {
+UnitJournal::UnitJournal(std::filesystem::path folder) : m_folder(std::move(folder)), m_own(own_journal()) {
   std::error_code error;
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::directory_iterator(m_folder, error)) {
     if (entry.path().extension() == ".tsv") files.push_back(entry.path());
   }
-  // Ours last: what was measured here counts more.
-  std::sort(files.begin(), files.end(), [](const auto& a, const auto& b) {
-    return std::pair(a.filename() == "journal.tsv", a) < std::pair(b.filename() == "journal.tsv", b);
+  // Ours last: local measurements take precedence.
+  std::sort(files.begin(), files.end(), [this](const auto& a, const auto& b) {
+    return std::pair(a.filename() == m_own, a) < std::pair(b.filename() == m_own, b);
   });
   for (const std::filesystem::path& file : files) read(file);
   if (m_lines > 4 * m_model.size() + 2000 || m_model.size() > 2 * k_most_units) shrink();
 }
 
 void UnitJournal::read(const std::filesystem::path& file) {
-  // One that is too large or forbidden costs estimates, nothing else.
+  // A file that is too large or unreadable only costs estimates.
   const auto text = sys::read_file_if_possible(file, k_file_limit);
   if (!text) return;
   for (const std::string_view line : lines(*text)) {
@@ -107,9 +119,9 @@ void UnitJournal::shrink() {
     if (!lock) return;
     std::string text;
     for (const Observation& observation : m_model.known(k_most_units)) text += to_line(observation);
-    sys::write_file(m_folder / "journal.tsv", text);
+    sys::write_file(m_folder / m_own, text);
     m_lines = m_model.size();
-  } catch (const Error&) {  // best effort: on a read-only disk it stays as long as it is
+  } catch (const Error&) {  // best effort: on a read-only disk it is not compacted
   }
 }
 
@@ -117,8 +129,8 @@ void UnitJournal::add(const Observation& observation) {
   m_model.learn(observation);
   std::error_code ignored;
   std::filesystem::create_directories(m_folder, ignored);
-  // Two governors (two machines, one store) may write it. A store that cannot be written costs estimates, nothing else.
-  if (!sys::append_text(m_folder / "journal.tsv", to_line(observation))) ++m_lines;
+  // Two governors (two machines, one store) may write it. A read-only store only costs estimates.
+  if (!sys::append_text(m_folder / m_own, to_line(observation))) ++m_lines;
 }
 
 }  // namespace wheelsmith::governor

@@ -21,7 +21,7 @@ CompilerCommand read(std::string_view text) {
   return command.value_or(CompilerCommand());
 }
 
-TEST(CompilerNamesTest, AreKnownWithTripletsAndVersions) {
+TEST(CompilerNamesTest, AreRecognizedWithTripletsAndVersions) {
   for (const char* name :
        {"gcc", "g++", "cc", "c++", "clang++-19", "x86_64-linux-gnu-gcc-12", "nvcc", "hipcc", "ld.lld",
         "x86_64-conda-linux-gnu-c++", "mold", "gcc-12.2", "aarch64-linux-gnu-ld.gold", "amdclang++"}) {
@@ -33,7 +33,7 @@ TEST(CompilerNamesTest, AreKnownWithTripletsAndVersions) {
   }
 }
 
-TEST(UnitTest, QuestionsAreNotGoverned) {
+TEST(UnitTest, DoesNotGovernQueries) {
   struct {
     const char* line;
     bool governed;
@@ -58,7 +58,7 @@ TEST(UnitTest, QuestionsAreNotGoverned) {
   for (const auto& row : rows) EXPECT_EQ(read(row.line).governed, row.governed) << row.line;
 }
 
-TEST(UnitTest, KindOutputAndArchitectures) {
+TEST(UnitTest, ParsesKindOutputAndArchitectures) {
   struct {
     const char* line;
     Kind kind;
@@ -90,7 +90,7 @@ TEST(UnitTest, KindOutputAndArchitectures) {
   }
 }
 
-TEST(UnitTest, IsKnownInAnotherFolder) {
+TEST(UnitTest, HasTheSameIdInAnotherFolder) {
   const auto id = [](std::string_view line, const std::string& content) { return unit_id(read(line), {content}); };
   const std::string here =
       id("g++ -O2 -DX=/here/x.h -I/here/inc -isystem /here/sys -MD -MF /here/a.d -c /here/a.cc -o /here/a.o", "1");
@@ -102,7 +102,7 @@ TEST(UnitTest, IsKnownInAnotherFolder) {
   EXPECT_EQ(id("nvcc --threads 4 -ccbin /a/gcc -c k.cu", "1"), id("nvcc -t 2 -c k.cu", "1"));
 }
 
-TEST(UnitTest, ResponseFilesAreRead) {
+TEST(UnitTest, ReadsResponseFiles) {
   const ReadFile read_file = [](const std::string& name) -> std::optional<std::string> {
     if (name != "list") return std::nullopt;
     return "-c \"a b.cc\"\n-DX=\\\"1\\\" -o out.o";
@@ -111,10 +111,10 @@ TEST(UnitTest, ResponseFilesAreRead) {
   ASSERT_TRUE(command);
   EXPECT_EQ(command->sources, std::vector<std::string>{"a b.cc"});
   EXPECT_EQ(command->output, "out.o");
-  EXPECT_TRUE(read_command({"g++", "@gone", "-c"}, read_file)->governed) << "what cannot be read is an input";
+  EXPECT_TRUE(read_command({"g++", "@gone", "-c"}, read_file)->governed) << "an unreadable file is an input";
 }
 
-TEST(UnitTest, Families) {
+TEST(UnitTest, GroupsFamilies) {
   const auto family = [](std::string_view source) { return words::without_parameters(source); };
   const std::string first = family("flash_fwd_hdim128_bf16_causal_sm80.cu");
   EXPECT_EQ(first, "flash_fwd_hdim#_causal_sm#.cu");
@@ -125,7 +125,7 @@ TEST(UnitTest, Families) {
   EXPECT_EQ(family("x_f.c"), "x_f.c");
 }
 
-TEST(UnitTest, ThreadsAreReplaced) {
+TEST(UnitTest, ReplacesThreads) {
   EXPECT_EQ(with_threads(argv("nvcc -t 8 -c k.cu"), 2), argv("nvcc -c k.cu --threads 2"));
   EXPECT_EQ(with_threads(argv("nvcc --threads=8 -t4 -c k.cu"), 0), argv("nvcc -c k.cu"));
   EXPECT_EQ(with_threads(argv("nvcc -target-dir x -c k.cu"), 0), argv("nvcc -target-dir x -c k.cu"));

@@ -17,7 +17,7 @@ constexpr std::array<std::string_view, 16> k_places{
     "-isystem", "-iquote", "-idirafter",        "-isysroot", "-iprefix",           "--sysroot",  "-MF",       "-MT",
     "-MQ",      "-ccbin",  "--compiler-bindir", "-odir",     "--output-directory", "--keep-dir", "-keep-dir", "-rpath"};
 
-// Given as one word, with what follows.
+// Given as one argument, with a value attached.
 constexpr std::array<std::string_view, 10> k_glued_places{
     "-fdebug-prefix-map=", "-ffile-prefix-map=",  "-fmacro-prefix-map=", "-fdebug-compilation-dir=", "-Wl,-rpath",
     "-fdiagnostics-color", "-fcolor-diagnostics", "--dependency-output", "-fno-diagnostics-color",   "-L"};
@@ -66,7 +66,7 @@ constexpr std::array<std::string_view, 14> k_types{"half", "float", "double", "i
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// "bf16", "e4m3", "half": the names of number types.
+// "bf16", "e4m3", "half": names of number types.
 bool is_type(std::string_view token) {
   std::string letters;
   for (const char c : token) {

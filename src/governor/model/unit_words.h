@@ -6,24 +6,24 @@
 
 #include "governor/model/unit.h"
 
-// What single words of a compiler's command line mean.
+// The meaning of single arguments of a compiler's command line.
 
 namespace wheelsmith::governor::words {
 
-// By its ending; what has none that is known counts as input of a link.
+// By its extension; files without a known one are link inputs.
 bool is_source(std::string_view word);
-// Options that make the compiler answer instead of compile.
+// Options that make the compiler print information instead of compiling.
 bool is_question(std::string_view word, Kind kind);
 // "-t", "-t=4", "-t4" for the short one; "--threads", "--threads=4" for the long one.
 bool takes(std::string_view word, std::initializer_list<std::string_view> options);
-// The option's name when it only says where things are (-I, -L, -MF, -ccbin): it takes a value, its own or the next
-// word, and decides neither memory nor time. Empty for all others.
+// The option's name when it only specifies paths (-I, -L, -MF, -ccbin): it takes a value, attached or as the next
+// argument, and affects neither memory nor time. Empty for all others.
 std::string_view place_option(std::string_view word);
-// Whether the next word belongs to this one.
+// Whether the next argument belongs to this one.
 bool takes_next(std::string_view word);
-// "-DHOME=/a/b,c" is "-DHOME=b,c": of each path the last part.
+// "-DHOME=/a/b,c" becomes "-DHOME=b,c": the last component of each path.
 std::string without_paths(std::string_view word);
-// "flash_fwd_hdim128_bf16.cu" is "flash_fwd_hdim#.cu": numbers are #, names of number types are left out.
+// "flash_fwd_hdim128_bf16.cu" becomes "flash_fwd_hdim#.cu": numbers become #, names of number types are removed.
 std::string without_parameters(std::string_view name);
 
 }  // namespace wheelsmith::governor::words

@@ -9,17 +9,17 @@
 #include "governor/server/wire.h"
 #include "sys/io/socket.h"
 
-// How a shim and the governor meet.
+// How a shim connects to the governor.
 
 namespace wheelsmith::governor {
 
-// $XDG_RUNTIME_DIR/wheelsmith, else a folder of this user's in the temporary folder. Made when it is not there; throws
-// Error when it is somebody else's or open to others.
+// $XDG_RUNTIME_DIR/wheelsmith, otherwise a folder of this user in the temporary folder. Created if missing; throws
+// Error when another user owns it or others can access it.
 std::filesystem::path runtime_folder();
 std::filesystem::path lock_path(const std::filesystem::path& runtime);
 std::filesystem::path socket_path(const std::filesystem::path& runtime);
 
-// A line of talk. Move-only; the end of it is the end of the grant.
+// A connection that carries messages. Move-only; closing it ends the grant.
 class Connection {
  public:
   Connection() = default;
@@ -28,10 +28,10 @@ class Connection {
   [[nodiscard]] bool is_open() const { return m_socket.is_open(); }
   [[nodiscard]] const sys::Fd& fd() const { return m_socket.fd(); }
   void close();
-  // False when the other side is gone; the connection is closed then.
+  // False when the peer is gone; the connection is then closed.
   bool send(const Message& message);
   enum class Got { message, nothing, end };
-  // Waits at most so long. `message` is set when there is one.
+  // Waits at most this long. `message` is set when one arrives.
   Got receive(Message& message, int milliseconds);
 
  private:
@@ -39,13 +39,13 @@ class Connection {
   std::string m_buffer;
 };
 
-// Not open when nobody listens.
+// Not open when there is no listener.
 Connection connect_to(const std::filesystem::path& runtime);
-// The same, and starts a governor when there is none: of several that do so at once, the lock lets one be it. Not open
-// when none answers within the time.
+// The same, and starts a governor if none is running: if several start at once, the lock selects one. Not open when
+// none answers in time.
 Connection connect_or_start(const RunFile& run, double seconds);
 
-// Seconds of a clock that never goes back.
+// Seconds of a monotonic clock.
 double now();
 
 }  // namespace wheelsmith::governor

@@ -21,14 +21,14 @@ namespace {
 
 constexpr int k_connect_seconds = 5;
 
-// Makes the folder; "" or why it cannot be used. Whoever could put a socket there would see every command line, and
-// could hold our builds up.
+// Creates the folder; "" or why it cannot be used. A user who could place a socket there would see every command line,
+// and could block our builds.
 std::string make_own_folder(const std::filesystem::path& folder) {
   if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return sys::sys_error_text(errno, "make", folder);
   struct stat status{};
-  if (::lstat(folder.c_str(), &status) != 0) return sys::sys_error_text(errno, "look at", folder);
+  if (::lstat(folder.c_str(), &status) != 0) return sys::sys_error_text(errno, "stat", folder);
   if (S_ISDIR(status.st_mode) && status.st_uid == ::geteuid() && (status.st_mode & 077) == 0) return "";
-  return printable(folder.string()) + " is not a folder of ours alone; the governor cannot meet anybody there";
+  return printable(folder.string()) + " must be a folder that only you can access; the governor cannot use it";
 }
 
 }  // namespace
@@ -43,7 +43,7 @@ std::filesystem::path runtime_folder() {
   const char* given = std::getenv("XDG_RUNTIME_DIR");  // NOLINT(concurrency-mt-unsafe)
   if (given != nullptr && *given == '/') {
     const std::filesystem::path folder = std::filesystem::path(given) / "wheelsmith";
-    // It may be there in name only, as in containers. A socket's path has 107 bytes.
+    // It may be set but missing, as in containers. A socket path has at most 107 bytes.
     if (socket_path(folder).string().size() < 100 && make_own_folder(folder).empty() &&
         make_own_folder(socket_path(folder).parent_path()).empty())
       return folder;
@@ -56,8 +56,8 @@ std::filesystem::path runtime_folder() {
 }
 
 std::filesystem::path lock_path(const std::filesystem::path& runtime) { return runtime / "meet.lock"; }
-// In a folder of its own: builds in a sandbox see it and nothing else of the runtime folder, and a socket that a later
-// governor makes appears there, too.
+// In a separate folder: sandboxed builds see it and nothing else of the runtime folder, and a later governor's socket
+// appears there, too.
 std::filesystem::path socket_path(const std::filesystem::path& runtime) { return runtime / "meet" / "governor.sock"; }
 
 void Connection::close() {
@@ -98,10 +98,10 @@ Connection::Got Connection::receive(Message& message, int milliseconds) {
 }
 
 Connection connect_to(const std::filesystem::path& runtime) {
-  // One that does not accept any more (stopped, hung) is as good as none.
+  // A process that no longer accepts connections (stopped, hung) counts as absent.
   sys::Socket socket = sys::connect_local(socket_path(runtime), k_connect_seconds);
   if (!socket.is_open()) return {};
-  // What is listening there must be ours.
+  // The listener must run as this user.
   const auto peer = socket.peer();
   if (!peer || peer->uid != ::geteuid()) return {};
   return Connection(std::move(socket));

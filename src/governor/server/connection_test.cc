@@ -13,8 +13,8 @@ namespace wheelsmith::governor {
 
 namespace fs = std::filesystem;
 
-// A socket in a folder that others can write to could be anybody's, and shims tell it every command line.
-TEST(RuntimeFolder, IsTheUsersAlone) {
+// A socket in a world-writable folder could belong to any user, and shims send it every command line.
+TEST(RuntimeFolder, MustBelongToTheUser) {
   const sys::TempDir folder;
   const char* before = std::getenv("XDG_RUNTIME_DIR");
   const std::string kept = before == nullptr ? "" : before;

@@ -9,30 +9,30 @@
 
 #include "governor/model/admission.h"
 
-// The pools of memory that a process takes from: the machine, and each cgroup above it that has a limit.
+// The memory pools a process uses: the machine, and each parent cgroup with a limit.
 
 namespace wheelsmith::governor {
 
 inline const std::string k_machine = "machine";
 
-// A process' cgroups as the kernel lists them. `root` is "/" but in tests.
+// A process's cgroups as the kernel lists them. `root` is "/" except in tests.
 std::string cgroups_of(pid_t pid, const std::filesystem::path& root = "/");
-// The names of all pools that such a process takes from, `k_machine` first.
+// The names of all pools that such a process uses, `k_machine` first.
 std::vector<std::string> pools_in(const std::string& cgroups, const std::filesystem::path& root = "/");
 
 struct PoolReading {
   Pool pool;
-  std::uint64_t kills = 0;  // processes that the kernel has ended for lack of memory in it
+  std::uint64_t kills = 0;  // processes that the kernel killed in it for lack of memory
 };
-// A cgroup that is gone has no limit.
+// A removed cgroup has no limit.
 PoolReading read_pool(const std::string& name, const std::filesystem::path& root = "/");
 
-// Whether processes wait for memory: the share of time in which all that could run stood still for it. The kernel
-// counts microseconds; two looks make a share.
+// Whether processes are stalled on memory: the share of time in which all runnable ones were. The kernel counts
+// microseconds; two samples make a share.
 class Pressure {
  public:
   explicit Pressure(std::filesystem::path root = "/") : m_root(std::move(root)) {}
-  // True while more than a fifth of the time goes into it. Looks at most twice a second.
+  // True while that is more than a fifth of the time. Samples at most twice a second.
   bool look(double now);
 
  private:

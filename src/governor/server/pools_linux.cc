@@ -5,10 +5,10 @@
 #include "governor/server/pools.h"
 #include "sys/files.h"
 
-// sys::memory() answers for ourselves and once. The governor serves processes of several cgroups, and asks twenty times
-// a second how much each can still have, so it keeps the cgroups' folders and reads two files of each. Page cache that
-// nobody has to write out first counts as available, the part in use as well: before the kernel kills it takes back
-// both. Swap does not count anywhere: a compile that swaps takes longer than one that waits.
+// sys::memory() is a one-off query for this process. The governor serves processes of several cgroups, and checks each
+// pool twenty times a second, so it keeps the cgroups' folders and reads two files per cgroup. Clean page cache counts
+// as available, active pages included: the kernel reclaims both before it kills. Swap never counts: a compile that
+// swaps takes longer than one that waits.
 
 namespace wheelsmith::governor {
 
@@ -23,7 +23,7 @@ std::uint64_t number_of(const fs::path& path, std::uint64_t fallback) {
   return to_number(trim(text_of(path))).value_or(fallback);
 }
 
-// The number behind a line's first word.
+// The number after a line's first word.
 std::uint64_t field(std::string_view text, std::string_view name) {
   std::size_t at = 0;
   while (at < text.size()) {
@@ -97,7 +97,7 @@ PoolReading read_pool(const std::string& name, const fs::path& root) {
   const bool second = name.starts_with("2:");
   const fs::path folder = root / name.substr(2);
   std::uint64_t limit = number_of(folder / (second ? "memory.max" : "memory.limit_in_bytes"), UINT64_MAX);
-  // memory.high kills nobody, but slows down whoever is above it until a build looks like it hangs.
+  // Exceeding memory.high kills no process, but slows it down until a build seems to hang.
   if (second) limit = std::min(limit, number_of(folder / "memory.high", UINT64_MAX));
   if (limit > 1ULL << 60) return without_limit();
   PoolReading reading;

@@ -6,23 +6,23 @@
 #include <string>
 #include <vector>
 
-// Processes below others, and the memory they hold.
+// Descendants of processes, and their memory.
 
 namespace wheelsmith::governor {
 
 struct TreeUse {
   std::uint64_t bytes = 0;
-  std::vector<pid_t> pids;  // all below the root, without it
+  std::vector<pid_t> pids;  // all descendants of the root, without it
 };
 TreeUse tree_use(pid_t root);
 
-// Sends the signal to all below the root, and again to those that were born meanwhile.
+// Signals all descendants of the root, including those started meanwhile.
 void signal_tree(pid_t root, int signal);
 
-// A compiler's inner program (cc1plus, cicc) below `root` that is below none of `granted`: the path or name of each.
+// Inner compiler programs (cc1plus, cicc) below `root` but below none of `granted`: the path or name of each.
 std::vector<std::string> compilers_outside(pid_t root, const std::vector<pid_t>& granted);
 
-// Whether `ancestor` is above us.
+// Whether `ancestor` is an ancestor of this process.
 bool is_ancestor(pid_t ancestor);
 
 }  // namespace wheelsmith::governor

@@ -15,13 +15,13 @@
 #include "governor/server/sampler.h"
 #include "sys/files.h"
 
-// The memory of a tree is the sum over its processes of what is theirs alone, plus the largest shared part: a
-// compiler's own code is the same pages in each of its processes, and counting it for each would double what small
-// compiles seem to hold. What a finished process says of itself (ru_maxrss) is the largest single process of the tree:
-// 313 MB for one that held 600.
+// The memory of a tree is the sum of its processes' private memory, plus the largest shared part: a compiler's code is
+// the same pages in each of its processes, and counting them each time would double the apparent size of small
+// compiles. The value reported for a finished process (ru_maxrss) covers only the largest process of the tree: 313 MB
+// for one that used 600.
 //
-// Trees are walked down by /proc/PID/task/TID/children, which costs some microseconds a process; where the kernel was
-// built without it, the parents of all processes are read instead.
+// Trees are walked through /proc/PID/task/TID/children, which costs some microseconds per process; where the kernel
+// lacks it, the parents of all processes are read instead.
 
 namespace wheelsmith::governor {
 
@@ -39,7 +39,7 @@ class ProcText {
   std::optional<std::size_t> m_size;
 };
 
-// Numbers with blanks between them.
+// Numbers separated by blanks.
 template <class Take>
 void each_number(std::string_view text, Take take) {
   std::uint64_t value = 0;
@@ -102,7 +102,7 @@ std::vector<pid_t> tree_of(pid_t root) {
   std::vector<pid_t> pids;
   if (has_children_files()) {
     add_children(root, pids);
-    // The files are read one after the other, so a number that was given twice meanwhile could make a circle.
+    // The files are read one after another, so a PID reused meanwhile could create a cycle.
     for (std::size_t i = 0; i < pids.size() && pids.size() < 100'000; ++i) add_children(pids[i], pids);
   } else {
     const std::multimap<pid_t, pid_t> children = all_children();
@@ -124,11 +124,11 @@ bool is_inner_compiler(std::string_view name) {
   return std::find(k_names.begin(), k_names.end(), name) != k_names.end();
 }
 
-// Whether a shim has let it pass: it only asked the compiler something. Then that is in its environment.
+// Whether a shim let it pass as a query, which its environment then shows.
 bool was_let_pass(pid_t pid) {
   std::string text(1 << 20, '\0');
   const auto size = sys::read_start(proc_path(pid, "environ").c_str(), text);
-  text.resize(size.value_or(0));  // nothing: gone already
+  text.resize(size.value_or(0));  // nothing: already gone
   return text.empty() || text.find(k_passed_variable) != text.npos;
 }
 
@@ -177,7 +177,7 @@ std::vector<std::string> compilers_outside(pid_t root, const std::vector<pid_t>&
     const ProcText comm(proc_path(pid, "comm").c_str());
     const std::string_view name = comm.text().substr(0, comm.text().find('\n'));
     if (!is_inner_compiler(name) || was_let_pass(pid)) continue;
-    // Its parent is what the build called.
+    // Its parent is the program that the build called.
     std::array<char, 4096> path{};
     const ssize_t size = ::readlink(proc_path(parent_of(pid), "exe").c_str(), path.data(), path.size());
     found.emplace_back(size > 0 ? std::string(path.data(), static_cast<std::size_t>(size)) : std::string(name));

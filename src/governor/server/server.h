@@ -18,7 +18,7 @@
 #include "governor/server/sampler.h"
 #include "sys/io/socket.h"
 
-// The governor itself. The essay is in server_linux.cc. Only src/governor includes this.
+// The governor itself. See the essay in server_linux.cc. Only src/governor includes this.
 
 namespace wheelsmith::governor {
 
@@ -26,7 +26,7 @@ class Server {
  public:
   // Listens in the runtime folder, whose lock the caller holds. `cores` 0: the machine's. Throws Error.
   Server(std::filesystem::path runtime, unsigned cores);
-  // Until nobody has been there for a while.
+  // Runs until it has been unused for a while.
   void run();
 
  private:
@@ -36,34 +36,34 @@ class Server {
     UnitJournal* journal = nullptr;
     double memory_noted_at = 0, looked_for_strangers_at = 0;
     std::set<std::string> strangers;
-    std::uint64_t done = 0;              // compiles that ended well
+    std::uint64_t done = 0;              // successful compiles
     std::uint64_t hits = 0, misses = 0;  // in the compile cache
   };
-  // Whoever is connected: a shim with one compile, or what has started a build.
+  // A connected client: a shim with one compile, or the process that started a build.
   struct Client {
     Connection connection;
     pid_t pid = 0;
     Build* build = nullptr;
     bool is_shim = false;
-    std::uint64_t id = 0;  // of its ask or grant; 0: none
+    std::uint64_t id = 0;  // of its request or grant; 0: none
     UnitFacts facts;
     Estimate estimate;
     std::string name, output;
-    bool looks = false;  // into the compile cache: it may not have to compile
+    bool looks = false;  // checks the compile cache first: it may not have to compile
     double looked_for = 0, waited_to_look = 0;
     CacheUse cache = CacheUse::none;
     bool remote = false, remote_failed = false;
     unsigned tries = 0;
     double told_at = 0, started = 0, granted = 0;
-    std::vector<pid_t> pids;  // its compiler's processes at the last look
+    std::vector<pid_t> pids;  // its compiler's processes in the last sample
     MemoryCurve curve;
-    bool adopted = false;  // another governor saw its beginning
+    bool adopted = false;  // started under another governor
     TailWatch tail_watch;
     std::map<std::string, std::uint64_t> kills;
   };
   using Clients = std::list<Client>;
 
-  // server_linux.cc: who comes, what they say.
+  // server_linux.cc: connections and messages.
   void accept_clients();
   void read_from(Client& client);
   void drop_closed();
@@ -84,7 +84,7 @@ class Server {
   void act(const std::vector<Action>& actions);
   void decide();
 
-  // server_look_linux.cc: what is going on.
+  // server_look_linux.cc: sampling.
   void look();
   void look_at_trees();
   void read_pools();
@@ -115,7 +115,7 @@ class Server {
   bool m_tight = false, m_changed = false;
 };
 
-// The process `wheelsmith governor`. Returns at once when another holds the lock.
+// The process `wheelsmith governor`. Returns at once when another process holds the lock.
 int run_governor(const std::filesystem::path& runtime);
 
 }  // namespace wheelsmith::governor

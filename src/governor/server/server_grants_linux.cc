@@ -6,16 +6,16 @@
 #include "governor/server/server.h"
 #include "sys/clock.h"
 
-// Compiles: asked for, granted, ended.
+// Compiles: requested, granted, ended.
 
 namespace wheelsmith::governor {
 
 namespace {
 
-// What a look into the compile cache takes at most.
+// The maximum memory of a compile cache lookup.
 constexpr std::uint64_t k_look_memory = 64 << 20;
 
-// As a share of what was reserved or held: what a second try gets.
+// As a share of the reservation or use: the reservation of a retry.
 constexpr double k_more = 1.5;
 
 unsigned bounded(std::uint64_t value, unsigned most) {
@@ -61,7 +61,7 @@ void Server::ask(Client& client, const Message& message, bool runs_already) {
   client.curve = {};
   client.tail_watch = {};
   client.adopted = runs_already;
-  // It found us silent before, and goes on without us unless it hears something now.
+  // An earlier request got no answer, and the shim continues without us unless it hears something now.
   if (message.flag("hurry")) client.connection.send({Word::wait, {{"why", "asked"}}});
 
   Ask ask;
@@ -71,7 +71,7 @@ void Server::ask(Client& client, const Message& message, bool runs_already) {
   if (client.build->run.memory != 0) ask.pools.push_back("run:" + run_file);
   ask.memory = std::max(client.estimate.memory, message.number("need"));
   if (client.looks) ask.memory = std::min(ask.memory, k_look_memory);
-  ask.seconds = client.estimate.seconds;  // of the compile: long ones are looked for first
+  ask.seconds = client.estimate.seconds;  // of the compile: lookups of long ones go first
   ask.threads = bounded(message.number("threads"), client.facts.archs);
   ask.alone = message.flag("alone");
   ask.sure = !runs_already && client.estimate.from != Estimate::From::prior;
@@ -82,7 +82,7 @@ void Server::ask(Client& client, const Message& message, bool runs_already) {
     ask.memory_per_thread = memory - std::min(memory, client.estimate.memory);
   }
   for (const std::string& name : ask.pools) {
-    if (m_pools.try_emplace(name).second) m_pools_read_at = 0;  // nothing is admitted to what was not looked at
+    if (m_pools.try_emplace(name).second) m_pools_read_at = 0;  // admit nothing to a pool before it was sampled
   }
   if (runs_already) {
     client.granted = now();
@@ -136,14 +136,14 @@ void Server::note_pause(const Client& client, const Admission::Running& running)
   append_record(client.build->run.record, line);
 }
 
-// done: exit, oom (the compiler or its output says so), set_back, last (there is no further try), maxrss.
+// done: exit, oom (the compiler or its output says so), set_back, last (there is no further attempt), maxrss.
 void Server::done(Client& client, const Message& message) {
   const auto found = m_admission.running().find(client.id);
   if (client.id == 0 || found == m_admission.running().end()) return;
   const Admission::Running running = found->second;
   const int exit = static_cast<int>(bounded(message.number("exit") + 1, 1000)) - 1;
   const bool set_back = message.flag("set_back");
-  // A compile that began and ended between two looks was seen by nobody; its largest process is at least something.
+  // A compile that started and ended between two samples was never measured; its largest process is a lower bound.
   const std::uint64_t peak = std::max(running.peak, message.number("maxrss"));
   bool out_of_memory = message.flag("oom");
   if (exit != 0 && !set_back && !out_of_memory) {
@@ -158,7 +158,7 @@ void Server::done(Client& client, const Message& message) {
   client.remote_failed = message.flag("remote_failed");
   MemoryModel& model = client.build->journal->model();
   if (client.looks) {
-    // It did not compile: what it took says nothing of what its compile takes.
+    // It did not compile: its use says nothing about the compile.
   } else if (exit == 0 && !set_back) {
     UnitFacts facts = client.facts;
     facts.threads = running.threads;
@@ -187,16 +187,16 @@ void Server::done(Client& client, const Message& message) {
   client.id = 0;
   client.pids.clear();
   m_changed = true;
-  m_pools_read_at = 0;  // it has given memory back
+  m_pools_read_at = 0;  // it has freed memory
   estimate_again(client.build);
 }
 
-// It is gone without a word.
+// It disconnected without a report.
 void Server::leave(Client& client) {
   if (client.id == 0) return;
   const auto found = m_admission.running().find(client.id);
   if (found != m_admission.running().end()) {
-    // Its compiler may have outlived it; nobody else would ever wake it.
+    // Its compiler may have outlived it and would stay paused forever.
     if (found->second.paused) {
       for (const pid_t pid : client.pids) ::kill(pid, SIGCONT);
     }
@@ -208,7 +208,7 @@ void Server::leave(Client& client) {
   m_pools_read_at = 0;
 }
 
-// What has been learned changes what is expected of those that wait.
+// New measurements change the predictions of waiting compiles.
 void Server::estimate_again(const Build* build) {
   for (Client& client : m_clients) {
     const auto waiting = m_admission.waiting().find(client.id);
@@ -255,7 +255,7 @@ void Server::act(const std::vector<Action>& actions) {
         note_pause(*client, m_admission.running().at(action.id));
         break;
       case Action::Kind::set_back:
-        // First told, then done: the shim must not take it for the kernel's work. Stopped, its processes make no more.
+        // Notify first, then kill: otherwise the shim would blame the kernel. Stopped processes start no others.
         client->connection.send({Word::set_back, {}});
         signal_tree(client->pid, SIGSTOP);
         signal_tree(client->pid, SIGKILL);

@@ -10,19 +10,19 @@
 #include "sys/files.h"
 #include "sys/io/wait.h"
 
-// The governor is one process for each user, whoever holds the lock in the runtime folder. It is started by the first
-// that needs it and ends when nobody has needed it for a while; there is nothing to install and nothing to stop.
+// The governor is one process per user: the holder of the lock in the runtime folder. The first client starts it, and
+// it exits when it has been unused for a while; there is nothing to install or stop.
 //
-// It has one thread and no state that matters: who compiles is known by who is connected, since a grant ends with its
-// connection; what a build may use stands in the build's run file; what units need stands in the store. So it may be
-// killed at any moment. Shims then start the next one and tell it what they are doing.
+// It has one thread and no essential state: connections show who compiles, since a grant ends with its connection; a
+// build's limits are in its run file; the units' needs are in the store. So it may be killed at any moment. Shims then
+// start the next one and report to it.
 
 namespace wheelsmith::governor {
 
 namespace {
 
 constexpr double k_idle_seconds = 5;
-constexpr double k_calm = 0.1, k_alert = 0.04;  // between two looks at what compiles hold
+constexpr double k_calm = 0.1, k_alert = 0.04;  // between two samples of memory use
 
 }  // namespace
 
@@ -37,7 +37,7 @@ void Server::run() {
   while (!m_clients.empty() || now() - m_idle_since < k_idle_seconds) {
     wait(poll_timeout());
     accept_clients();
-    // Compiles first: what a build says of its end comes after what its last compile said.
+    // Compiles first: a build's end must be processed after its last compile.
     for (const bool shims : {true, false}) {
       for (Client& client : m_clients) {
         if (client.is_shim == shims) read_from(client);
@@ -71,7 +71,7 @@ void Server::accept_clients() {
     if (!socket.is_open()) return;
     const auto peer = socket.peer();
     if (!peer || (peer->uid != ::geteuid() && peer->uid != 0)) continue;
-    // One that does not read must not hold up the others.
+    // A client that does not read must not block the others.
     socket.set_send_timeout(1);
     Client client;
     client.connection = Connection(std::move(socket));
@@ -112,7 +112,7 @@ void Server::drop_closed() {
   }
 }
 
-// Who plans with a number of cores of his own shares them with the others that are here now.
+// A build with its own core count shares these cores with other current builds.
 void Server::count_cores() {
   unsigned most = 0;
   for (const Client& client : m_clients) {
@@ -124,7 +124,7 @@ void Server::count_cores() {
 
 Server::Build* Server::find_build(const std::string& run_file) {
   if (const auto found = m_builds.find(run_file); found != m_builds.end()) return found->second.get();
-  // It says where we write records: it must be one of ours, which nobody in a sandbox can make.
+  // The file says where we write records: it must be ours, which no sandboxed process can create.
   const std::filesystem::path path(run_file);
   if (path.parent_path() != m_runtime || !path.filename().string().starts_with("run-")) return nullptr;
   const auto run = RunFile::read(path);
@@ -143,7 +143,7 @@ int run_governor(const std::filesystem::path& runtime) {
   if (!lock) return 0;
   std::signal(SIGPIPE, SIG_IGN);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, SIG_DFL);
-  // Each waiting shim is a descriptor.
+  // Each waiting shim uses a descriptor.
   rlimit files{};
   if (::getrlimit(RLIMIT_NOFILE, &files) == 0) {
     files.rlim_cur = files.rlim_max;

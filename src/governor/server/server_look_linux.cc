@@ -6,17 +6,17 @@
 #include "governor/server/server.h"
 #include "sys/clock.h"
 
-// What is going on: what compiles hold, what is left, who slipped through.
+// Sampling: the memory of compiles, what is available, and ungoverned compilers.
 
 namespace wheelsmith::governor {
 
 namespace {
 
-constexpr double k_fresh = 0.02;  // how long a reading of the pools holds
+constexpr double k_fresh = 0.02;  // how long a pool reading is valid
 constexpr double k_limits_hold = 5;
-constexpr double k_note_every = 1;  // memory in the record, status to whoever started a build
+constexpr double k_note_every = 1;  // memory to the record, status to the build's starter
 constexpr double k_strangers_every = 1;
-constexpr double k_tell_every = 5;  // a waiting shim hears that we are alive
+constexpr double k_tell_every = 5;  // keep-alive to waiting shims
 
 }  // namespace
 
@@ -26,7 +26,7 @@ Server::Client* Server::client_of(std::uint64_t id) {
   return found == m_clients.end() ? nullptr : &*found;
 }
 
-// Limits change seldom, and finding them means to look at a folder for each cgroup above.
+// Limits change rarely, and finding them means examining a folder for each parent cgroup.
 const std::vector<std::string>& Server::pools_for(pid_t pid) {
   KnownPools& known = m_pools_in[cgroups_of(pid)];
   if (known.names.empty() || now() - known.found_at > k_limits_hold) {
@@ -47,7 +47,7 @@ void Server::look_at_trees() {
     client.curve.add(now(), use.bytes);
     if (const std::uint64_t rest = client.tail_watch.look(now(), use.bytes); rest != 0)
       m_admission.lower(client.id, with_slack(rest));
-    // What was born while the others were being stopped.
+    // Processes started while the others were being stopped.
     if (running->second.paused) signal_tree(client.pid, SIGSTOP);
     if (outgrown) {
       client.tail_watch = {};
@@ -76,8 +76,8 @@ void Server::read_pools() {
   const double time = now();
   if (time - m_pools_read_at < k_fresh) return;
   m_pools_read_at = time;
-  // Both at one moment: memory that a compile has just given back would else count as free and as still to be grown
-  // into.
+  // Both at the same moment: otherwise memory that a compile has just freed would count both as free and as still to be
+  // grown into.
   look_at_trees();
   const bool pressed = m_pressure.look(time);
   m_tight = false;
@@ -152,7 +152,7 @@ Message Server::status_of(const Build& build) const {
       used += found->second.used;
       reserved += std::max(found->second.reserved, found->second.used);
       pools = found->second.ask.pools;
-      // The one that has run longest: with it the line changes least, and it is what the others may have to wait for.
+      // The longest-running one: the line then changes least, and the others may be waiting for it.
       if (unit.empty() || client.granted < oldest) {
         unit = client.name;
         oldest = client.granted;
@@ -181,7 +181,7 @@ Message Server::status_of(const Build& build) const {
   return status;
 }
 
-// What runs of other builds, which is what this one waits for.
+// Running compiles of other builds, which this one waits for.
 void Server::add_others(const Build& build, Message& status) const {
   unsigned compiles = 0;
   std::set<const Build*> builds;
@@ -194,7 +194,7 @@ void Server::add_others(const Build& build, Message& status) const {
   if (compiles == 0) return;
   status.fields["others"] = std::to_string(compiles);
   status.fields["other_builds"] = std::to_string(builds.size());
-  // Of a command its program alone: arguments may be secret, and a build in a sandbox hears this.
+  // Only the program of a command: arguments may be secret, and a sandboxed build receives this.
   const std::string name = builds.size() == 1 ? (*builds.begin())->run.name : "";
   if (!name.empty()) status.fields["other"] = name.substr(0, name.find(' '));
 }

@@ -9,18 +9,18 @@
 
 #include "base/enum_names.h"
 
-// What shims and the governor say to each other: one line each time, one of these words and then name=value, with tabs
-// between. Text and not JSON, since a shim that starts thousands of times should not bring a parser along.
+// Messages between shims and the governor: one line each, a message name and then name=value pairs, separated by tabs.
+// Text rather than JSON, since a shim that starts thousands of times should not include a parser.
 
 namespace wheelsmith::governor {
 
 enum class Word : std::uint8_t {
-  none,  // of a message that was never received
+  none,  // no message received
   // from shims
   ask,
   adopt,
   done,
-  // from what started a build
+  // from the process that started a build
   hello,
   end,
   // from the governor
@@ -48,7 +48,7 @@ inline constexpr std::size_t k_longest_line = 64 << 10;
 
 // With its line end. Tabs, line ends and '%' in values are escaped.
 std::string to_line(const Message& message);
-// Without its line end. Nothing for what is none.
+// Without its line end. Nothing for an invalid line.
 std::optional<Message> parse_message(std::string_view line);
 
 }  // namespace wheelsmith::governor

@@ -6,23 +6,23 @@
 
 #include "governor/server/run_file.h"
 
-// A compiler's answers to questions about itself, which the compile cache needs. Only src/governor includes this.
+// A compiler's self-description, which the compile cache needs. Only src/governor includes this.
 
 namespace wheelsmith::governor {
 
 struct CompilerFacts {
-  std::string identity;               // its version and target; "": it cannot be asked, so it is not cached
+  std::string identity;               // its version and target; "": unknown, so its compiles are not cached
   std::vector<std::string> tools{};   // files that do the work (cc1plus, cicc)
-  std::vector<std::string> search{};  // the include folders that it searches by itself
+  std::vector<std::string> search{};  // its built-in include folders
 
-  // What `gcc -E -v` and `clang -E -v` print.
+  // Parses the output of `gcc -E -v` and `clang -E -v`.
   static CompilerFacts from_verbose(std::string_view text);
-  // What `nvcc --version` and `nvcc --dryrun` print.
+  // Parses the output of `nvcc --version` and `nvcc --dryrun`.
   static CompilerFacts from_nvcc(std::string_view version, std::string_view dry_run);
 };
 
-// Asks `program`, and once for each state of its file: the answers are noted in the run's folder for them. `argv` may
-// hold options that choose another target; `source` decides the language.
+// Queries `program`, once per state of its file: the run's folder caches the answers. `argv` may contain options that
+// select another target; `source` decides the language.
 CompilerFacts compiler_facts(const std::string& shims, const RunFile& run, const std::string& program,
                              const std::vector<std::string>& argv, std::string_view source);
 

@@ -24,7 +24,7 @@ constexpr std::array<std::string_view, 5> k_caches{"ccache", "sccache", "buildca
 constexpr std::array<std::string_view, 9> k_target_words{
     "--sysroot", "-m32", "-mx32", "-m64", "--target", "-stdlib=", "-nostdinc", "--gcc-toolchain", "--gcc-install-dir"};
 
-// A name in PATH may be a compile cache: a link to it, or a script that calls it.
+// A name in PATH may be a compile cache: a link to one, or a script that calls one.
 bool is_cache(const std::string& program) {
   std::error_code error;
   const fs::path real = fs::canonical(program, error);
@@ -144,7 +144,7 @@ CompilerFacts compiler_facts(const std::string& shims, const RunFile& run, const
       facts.tools = reader.list();
       facts.search = reader.list();
       return facts;
-    } catch (const Error&) {  // half written, or by another version: asked again
+    } catch (const Error&) {  // truncated, or from another version: query again
       facts = {};
     }
   }
@@ -162,14 +162,14 @@ CompilerFacts compiler_facts(const std::string& shims, const RunFile& run, const
         const std::string assembler = in_path("as");
         if (!facts.identity.empty() && !assembler.empty()) facts.tools.push_back(assembler);
       }
-    } catch (const Error&) {  // it cannot be started to be asked: not known, so not cached
+    } catch (const Error&) {  // it cannot be started: unknown, so not cached
       facts = {};
     }
   }
   try {
     sys::make_folders(file.parent_path());
     sys::write_file(file, cache::TextWriter().add(facts.identity).add(facts.tools).add(facts.search).take());
-  } catch (const Error&) {  // best effort: it is asked again the next time
+  } catch (const Error&) {  // best effort: queried again the next time
   }
   return facts;
 }

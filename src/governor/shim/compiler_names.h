@@ -1,8 +1,8 @@
 #ifndef WHEELSMITH_GOVERNOR_COMPILER_NAMES_H
 #define WHEELSMITH_GOVERNOR_COMPILER_NAMES_H
 
-/* Which programs are compilers and linkers, by their names. In C, and with nothing of any library: the exec hook, which
-   lives in other people's processes, and the shim must agree on it. */
+/* Recognizes compilers and linkers by their names. In C, without any library: the exec hook, which runs in foreign
+   processes, and the shim must agree on it. */
 
 enum ws_tool { WS_NONE = 0, WS_C = 'c', WS_CXX = '+', WS_FORTRAN = 'f', WS_CUDA = 'n', WS_HIP = 'h', WS_LINK = 'l' };
 
@@ -11,8 +11,8 @@ struct ws_tool_name {
   enum ws_tool tool;
 };
 
-/* Long names before their own beginnings. What a driver calls (cc1plus, collect2, as, cicc, ptxas) is not here: it runs
-   below the driver's grant. */
+/* Long names before their own prefixes. Programs that a driver calls (cc1plus, collect2, as, cicc, ptxas) are not
+   listed: they run under the driver's grant. */
 static const struct ws_tool_name ws_tool_names[] = {
     {"gcc", WS_C},
     {"g++", WS_CXX},
@@ -60,12 +60,12 @@ static inline const char* ws_base_name(const char* path) {
   return base;
 }
 
-/* "x86_64-linux-gnu-g++-12" is a C++ compiler; "gcc-ar", "clang-format" and "ld.so" are none. */
+/* "x86_64-linux-gnu-g++-12" is a C++ compiler; "gcc-ar", "clang-format" and "ld.so" are not. */
 static inline enum ws_tool ws_tool_of(const char* base) {
   unsigned long size = ws_length(base);
   unsigned long start = 0;
   unsigned long at, i;
-  /* A version at the end: "-12", "-12.2". */
+  /* A version suffix: "-12", "-12.2". */
   for (at = size; at > 0 && ((base[at - 1] >= '0' && base[at - 1] <= '9') || base[at - 1] == '.'); --at) {}
   if (at > 0 && at < size && base[at - 1] == '-') size = at - 1;
   for (i = 0; i < size; ++i)

@@ -9,7 +9,7 @@ namespace wheelsmith::governor {
 
 namespace {
 
-// The parts of a list that do not begin with `prefix`.
+// The entries of a list that do not begin with `prefix`.
 std::string without(std::string_view list, char separator, const std::string& prefix) {
   std::string result;
   bool first = true;

@@ -10,23 +10,23 @@
 #include "governor/server/run_file.h"
 #include "governor/shim/shim_cache.h"
 
-// The shim by itself. Only src/governor includes this.
+// The shim itself. Only src/governor includes this.
 
 namespace wheelsmith::governor {
 
-// Below a granted compiler nothing is governed again: PATH without the shims, no exec hook, and who holds the grant.
-// `environment` is as execve takes it.
+// Below a granted compiler nothing is governed again: PATH without the shims, no exec hook, and the grant's holder.
+// `environment` is in execve format.
 std::vector<std::string> environment_below(const std::vector<std::string>& environment, const std::string& shims,
                                            const std::string& extra);
 
-// Where the real compiler is noted when a shim was called as `called` (argv[0]): "real/gcc", or "real/cuda/nvcc" when
-// it was called through the view of a toolkit (SHIMS/cuda/bin/nvcc).
+// Where the real compiler is recorded when a shim was called as `called` (argv[0]): "real/gcc", or "real/cuda/nvcc"
+// when it was called through a toolkit view (SHIMS/cuda/bin/nvcc).
 std::string note_of_real(const std::string& shims, std::string_view called);
 
-// Our environment as execve takes it.
+// Our environment in execve format.
 std::vector<std::string> own_environment();
 
-// One compile: asked for, run, and run again where that is due.
+// One compile: requested, run, and retried where needed.
 class Shim {
  public:
   Shim(std::string shims, std::string real, std::vector<std::string> argv, CompilerCommand command,
@@ -44,13 +44,13 @@ class Shim {
   [[nodiscard]] Message question(Word word) const;
   void identify();
   bool get_grant();
-  // A governor that is stopped costs its time once in a build, not once in each compile: the first shim that waited in
-  // vain notes it, and later ones ask again now and then.
+  // A stopped governor costs its timeout once per build, not once per compile: the first shim that waited in vain
+  // records it, and later ones check again occasionally.
   [[nodiscard]] std::string silence_note() const { return m_run_file + ".silent"; }
   void note_silence() const;
-  // How long to wait for the first word; 0 where another has asked in vain just now.
+  // How long to wait for the first message; 0 where another shim has just waited in vain.
   [[nodiscard]] int patience_ms();
-  // What to watch from then on, as ShimChild::wait() takes it.
+  // What to watch from then on, in the form of ShimChild::wait().
   const sys::Fd* watch();
   const sys::Fd* tick();
   void report_hit();
@@ -69,11 +69,11 @@ class Shim {
   std::uint64_t m_size = 0, m_need = 0;
   unsigned m_try = 0, m_threads = 1, m_lost = 0;
   bool m_alone = false, m_set_back = false;
-  // With a compile cache: a look at it has a small grant; when there is no hit, the compile asks for its own.
+  // With a compile cache: its lookup has a small grant; without a hit, the compile requests its own.
   enum class Phase { looking, compiling };
   std::unique_ptr<ShimCache> m_cache;
   Phase m_phase = Phase::compiling;
-  bool m_hurry = false;  // the governor was silent; any word shows that it is back
+  bool m_hurry = false;  // the governor did not answer; any message shows that it is back
 };
 
 }  // namespace wheelsmith::governor

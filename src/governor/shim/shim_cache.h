@@ -11,7 +11,7 @@
 #include "governor/record.h"
 #include "governor/server/run_file.h"
 
-// The compile cache as a shim uses it. Only src/governor includes this.
+// A shim's access to the compile cache. Only src/governor includes this.
 
 namespace wheelsmith::governor {
 
@@ -19,23 +19,23 @@ std::optional<std::string> read_response(const std::string& name);
 
 class ShimCache {
  public:
-  // Nothing where this compile is not to be cached.
+  // Null if this compile must not be cached.
   static std::unique_ptr<ShimCache> find(const std::string& shims, const std::string& real,
                                          const std::vector<std::string>& argv, const CompilerCommand& command,
                                          const RunFile& run);
 
-  // Asks the broker. After a hit the object and all that belongs to it are written.
+  // Queries the broker. After a hit the object and its companions are written.
   CacheUse look();
   [[nodiscard]] bool was_remote() const { return m_remote; }
   [[nodiscard]] bool remote_failed() const { return m_remote_failed; }
-  [[nodiscard]] const std::string& why() const { return m_why; }  // it cannot be cached
+  [[nodiscard]] const std::string& why() const { return m_why; }  // why it cannot be cached
 
-  // After a miss: what to run. `argv` is the compiler's command as the governor granted it.
+  // After a miss: the command to run. `argv` is the compiler's command as the governor granted it.
   [[nodiscard]] std::vector<std::string> argv(const std::vector<std::string>& granted) const;
   [[nodiscard]] std::vector<std::string> environment(std::vector<std::string> below) const;
-  // After a good compile, with what it printed: whether it is kept.
+  // After a successful compile, with its output: whether it was stored.
   CacheUse store(const std::string& output, const std::string& errors);
-  // After every compile: what the build did not ask for goes.
+  // After every compile: removes outputs that the build did not request.
   void clean_up() const;
 
  private:

@@ -26,7 +26,7 @@ constexpr std::array<std::string_view, 5> k_other_caches{"ccache", "sccache", "b
 constexpr std::uint64_t k_largest_object = 1ULL << 30;
 constexpr std::uint64_t k_largest_text = 64 << 20;
 
-// The build has a cache of its own, which has missed: ours beside it would only keep everything twice.
+// The build uses its own cache, which has missed: ours beside it would only store everything twice.
 bool is_called_by_cache() {
   std::array<char, 4096> text{};
   const ssize_t size = ::readlink(fmt::format("/proc/{}/exe", ::getppid()).c_str(), text.data(), text.size() - 1);
@@ -34,7 +34,7 @@ bool is_called_by_cache() {
   return is_one_of(base_name(std::string_view(text.data(), static_cast<std::size_t>(size))), k_other_caches);
 }
 
-// As nvcc finds it: a path, a folder with one in it, or a name in PATH; gcc where nothing names it.
+// As nvcc finds it: a path, a folder that contains one, or a name in PATH; gcc by default.
 std::string host_compiler(const std::string& given, const std::string& path) {
   std::error_code error;
   if (fs::is_directory(given, error)) return (fs::path(given) / "gcc").string();
@@ -42,7 +42,7 @@ std::string host_compiler(const std::string& given, const std::string& path) {
   return sys::find_program(given.empty() ? "gcc" : given, path).string();
 }
 
-// A regular file, or none: a compiler would follow a link or write into a device.
+// A regular file or nothing: a compiler would follow a link or write to a device.
 bool is_plain(const std::string& path) {
   struct stat status{};
   return ::lstat(path.c_str(), &status) != 0 || S_ISREG(status.st_mode);
@@ -93,7 +93,7 @@ std::unique_ptr<ShimCache> ShimCache::find(const std::string& shims, const std::
     facts.tools.insert(facts.tools.end(), of_host.tools.begin(), of_host.tools.end());
     facts.search.insert(facts.search.end(), of_host.search.begin(), of_host.search.end());
   } else if (sys::standard_error_is_terminal() && !has_colour_option(argv)) {
-    request.argv.emplace_back("-fdiagnostics-color=always");  // its output goes through us
+    request.argv.emplace_back("-fdiagnostics-color=always");  // its output passes through this process
   }
   request.identity = facts.identity;
   request.tools = facts.tools;
@@ -108,7 +108,7 @@ bool ShimCache::write_hit(const cache::Conversation::Hit& hit) const {
   try {
     write_output(hit.object, hit.result.object);
     if (!hit.dependencies.empty()) write_output(hit.dependencies, hit.dependency_text);
-  } catch (const Error&) {  // the compiler says better what is wrong with the place
+  } catch (const Error&) {  // the compiler reports the path's problem better
     return false;
   }
   sys::write_standard(sys::Stream::output, hit.result.output);
@@ -131,16 +131,16 @@ CacheUse ShimCache::look() {
       return CacheUse::pass;
     }
     m_miss = std::move(answer.miss);
-    clean_up();  // left by a compile that was killed
+    clean_up();  // left by a killed compile
     return CacheUse::miss;
   }
-  m_why = answer.pass ? answer.pass->why : "the cache does not answer";
+  m_why = answer.pass ? answer.pass->why : "no answer from the cache";
   return CacheUse::pass;
 }
 
 std::vector<std::string> ShimCache::argv(const std::vector<std::string>& granted) const {
   if (!m_miss || granted.empty()) return granted;
-  // The governor may have changed nvcc's number of threads; what the cache changes stands at the end or is one word.
+  // The governor may have changed nvcc's thread count; the cache's changes are at the end or replace one argument.
   if (cache::is_nvcc(m_request.program)) {
     std::vector<std::string> words = granted;
     if (std::find(m_miss->argv.begin(), m_miss->argv.end(), "-MMD") == m_miss->argv.end())
@@ -163,7 +163,7 @@ CacheUse ShimCache::store(const std::string& output, const std::string& errors) 
   cache::Conversation::Made made;
   if (!m_miss->headers.empty()) made.headers = sys::read_file_if_possible(m_miss->headers, k_largest_text).value_or("");
   if (!object || !dependencies || (!m_miss->headers.empty() && made.headers.empty())) {
-    m_why = "the compiler did not write what it was asked for";
+    m_why = "the compiler did not write a requested output";
     return CacheUse::pass;
   }
   made.object = *object;

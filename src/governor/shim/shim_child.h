@@ -8,32 +8,32 @@
 #include "sys/io/memory_file.h"
 #include "sys/process/foreground.h"
 
-// The real compiler, as a shim runs it. Only src/governor includes this.
+// The real compiler as run by a shim. Only src/governor includes this.
 
 namespace wheelsmith::governor {
 
-// Its output is kept until it has ended, so that a first try leaves no trace; on a terminal it is passed through.
+// Its output is buffered until it exits, so that a failed attempt leaves no trace; on a terminal it is passed through.
 class ShimChild {
  public:
-  // Throws Error when there cannot be another process.
-  // `keep`: also on a terminal.
+  // Throws Error when no process can be created.
+  // `keep`: buffer even on a terminal.
   ShimChild(const std::string& program, const std::vector<std::string>& argv,
             const std::vector<std::string>& environment, bool keep);
 
-  // What to watch, from the call that gives it on; null: nothing.
+  // What to watch from now on; null: nothing.
   using Watch = std::function<const sys::Fd*()>;
-  // Waits to its end. `on_readable` is called when there is something to read from `news`, and `on_tick` ten times a
-  // second while that is not open; both give the one to watch from then on.
+  // Waits for its exit. `on_readable` is called when `news` is readable, and `on_tick` ten times a second while that is
+  // not open; both return what to watch from then on.
   sys::ForegroundExit wait(const sys::Fd* news, const Watch& on_readable, const Watch& on_tick);
-  // What it wrote, as far as it was kept. Where both go to one place, all is among the errors.
+  // Its buffered output. Where both streams go to one place, everything is in the errors.
   [[nodiscard]] std::string output() const { return m_output.content(); }
   [[nodiscard]] std::string errors() const { return m_errors.content(); }
-  // Hands it on, or says why it could not be started.
+  // Prints it, or why the compiler could not be started.
   void show_output() const;
 
  private:
   std::string m_program;
-  // One for both where both go to one place: lines stay in their order. Then m_output is not open.
+  // One file for both where both go to one place: lines stay in order. Then m_output is not open.
   sys::MemoryFile m_output, m_errors;
   std::unique_ptr<sys::ForegroundProcess> m_process;
 };

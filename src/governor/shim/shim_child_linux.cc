@@ -13,8 +13,8 @@ namespace wheelsmith::governor {
 
 namespace {
 
-// The kernel adds it to a process' size in thousandths of all memory when it looks for the one to end: compilers go
-// before the build system, and before us.
+// The kernel adds this to a process's size, in thousandths of all memory, when it picks a victim: compilers go before
+// the build system, and before us.
 constexpr int k_oom_score = 500;
 
 bool is_open(const sys::Fd* fd) { return fd != nullptr && fd->is_open(); }

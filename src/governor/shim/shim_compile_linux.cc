@@ -22,22 +22,22 @@
 #include "sys/files.h"
 #include "sys/process/foreground.h"
 
-// One compile. The build system sees its last try and nothing of those before.
+// One compile. The build system sees only its last attempt.
 
 namespace wheelsmith::governor {
 
 namespace {
 
-constexpr double k_patience = 20;     // for a governor that can be talked to
-constexpr int k_silence_ms = 30'000;  // a governor that says nothing for so long is none; it speaks every 5 s
-constexpr int k_probe_ms = 500;       // for one that was silent: it answers a question in a hurry at once
+constexpr double k_patience = 20;     // for a reachable governor
+constexpr int k_silence_ms = 30'000;  // a governor silent for this long counts as absent; it sends every 5 s
+constexpr int k_probe_ms = 500;       // for one that was silent: it answers an urgent request at once
 constexpr double k_probe_every = 10;
 constexpr useconds_t k_adoption_us = 700'000;  // tick() looks for a new governor every 0.5 s
 constexpr unsigned k_most_tries = 3;
 constexpr unsigned k_most_set_backs = 3;
 constexpr std::size_t k_hash_whole = 8 << 20;
 
-// Of a very large source (a table of numbers) the beginning and the end.
+// Only the beginning and the end of a very large source (a table of numbers).
 std::string content_digest(const std::string& path, std::uint64_t& size) {
   const auto blob = sys::map_file_if_possible(path);
   if (!blob || blob->bytes.empty()) return {};
@@ -68,7 +68,7 @@ void Shim::identify() {
 }
 
 Message Shim::question(Word word) const {
-  // nvcc takes as many threads as it is allowed; when its user has said less, that is the most.
+  // nvcc uses as many threads as it is allowed; a lower user setting is the maximum.
   unsigned threads = m_command.kind == Kind::cuda ? m_command.archs : 1;
   if (m_command.threads != 0) threads = std::min(threads, m_command.threads);
   if (m_phase == Phase::looking) threads = 1;
@@ -92,7 +92,7 @@ Message Shim::question(Word word) const {
 void Shim::note_silence() const {
   try {
     sys::write_file(silence_note(), fmt::format("{:.3f}\n", now()));
-  } catch (const Error&) {  // a disk that is full or read-only: the next shim waits, too
+  } catch (const Error&) {  // full or read-only disk: the next shim waits, too
   }
 }
 
@@ -102,12 +102,12 @@ int Shim::patience_ms() {
   const double noted = std::strtod(text->c_str(), nullptr);
   const double age = now() - noted;
   if (age >= 0 && age < k_probe_every) return 0;
-  note_silence();  // others need not ask while we do
+  note_silence();  // others need not ask meanwhile
   m_hurry = true;
   return k_probe_ms;
 }
 
-// False when there is no governor to be had.
+// False when no governor is available.
 bool Shim::get_grant() {
   int patience = patience_ms();
   if (patience == 0) return false;
@@ -117,7 +117,7 @@ bool Shim::get_grant() {
   while (now() < give_up) {
     if (!m_connection.is_open()) {
       m_connection = connect_or_start(m_run, k_patience);
-      // Those that compile tell a new governor of themselves first: it would let us in beside them.
+      // Running compiles report to a new governor first: otherwise it would admit us beside them.
       if (lost) ::usleep(k_adoption_us);
     }
     if (!m_connection.send(question(Word::ask))) continue;
@@ -131,7 +131,7 @@ bool Shim::get_grant() {
       if (got == Connection::Got::end) break;
       if (std::exchange(m_hurry, false)) ::unlink(silence_note().c_str());
       patience = k_silence_ms;
-      give_up = now() + k_patience;  // whoever talks is there
+      give_up = now() + k_patience;  // any message shows that it is alive
       if (answer.word == Word::refused) return false;
       if (answer.word != Word::grant) continue;
       m_threads = static_cast<unsigned>(std::clamp<std::uint64_t>(answer.number("threads"), 1, 1024));
@@ -144,8 +144,8 @@ bool Shim::get_grant() {
   return false;
 }
 
-// While the compiler runs: a word that we are set back, or the end of the governor. Then what it may have paused goes
-// on, and the next governor is told of us.
+// While the compiler runs: a preemption notice, or the end of the governor. In the latter case paused processes are
+// resumed, and the next governor is told about this compile.
 const sys::Fd* Shim::watch() {
   Message message;
   for (;;) {
@@ -161,7 +161,7 @@ const sys::Fd* Shim::watch() {
   }
 }
 
-// While nobody can be heard. A second or two after its predecessor, there is a new governor: some shim that waits has
+// While there is no connection. A second or two after its predecessor a new governor appears: some waiting shim has
 // started it.
 const sys::Fd* Shim::tick() {
   if (!m_connection.is_open() && ++m_lost % 5 == 0) {
@@ -179,7 +179,7 @@ std::vector<std::string> Shim::granted_argv() const {
   return said || m_threads > 1 ? with_threads(argv, m_threads) : argv;
 }
 
-// Half of an object is worse than none: make would take it for done.
+// A partial object is worse than none: make would treat it as done.
 void Shim::remove_output() const {
   struct stat status{};
   if (!m_command.output.empty() && ::lstat(m_command.output.c_str(), &status) == 0 && S_ISREG(status.st_mode)) {
@@ -223,7 +223,7 @@ int Shim::run() {
   CacheUse use = CacheUse::none;
   for (;;) {
     m_set_back = false;
-    // One that was looked for already, or that must be alone, is a compile for sure.
+    // A unit already looked up, or one that must run alone, will certainly compile.
     if (m_cache && use == CacheUse::none && !m_alone) {
       m_phase = Phase::looking;
       if (!get_grant()) return run_ungoverned();
@@ -247,7 +247,7 @@ int Shim::run() {
     if (may_keep) m_cache->clean_up();
     const std::string output = end.code != 0 ? child.output() + child.errors() : std::string();
     const bool out_of_memory = !m_set_back && ended_for_memory(end.code, end.signal, output);
-    // What was ended by us but was done already stays done.
+    // A compile that finished before our kill counts as done.
     const bool again = m_set_back && end.code != 0;
     const bool last = m_try + 1 >= k_most_tries;
     Message verdict;
@@ -278,14 +278,12 @@ int Shim::run() {
     child.show_output();
     if (end.code != 0 && lacked_memory) {
       remove_output();
-      std::fprintf(
-          stderr,
-          "wheelsmith: %s does not fit into memory: alone, it was ended when it held %s; %s is all that it may "
-          "use\n",
-          printable(m_command.name()).c_str(), human_bytes(verdict.number("peak")).c_str(),
-          human_bytes(verdict.number("limit")).c_str());
+      std::fprintf(stderr,
+                   "wheelsmith: %s does not fit into memory: running alone, it was killed at %s; the limit is %s\n",
+                   printable(m_command.name()).c_str(), human_bytes(verdict.number("peak")).c_str(),
+                   human_bytes(verdict.number("limit")).c_str());
     }
-    // Whoever called us is to see how it ended, a crash as a crash; but not as one that we were killed by.
+    // The caller must see how the compiler ended, a crash as a crash; but not that we killed an earlier attempt.
     if (end.signal != 0 && end.signal != SIGKILL) {
       const rlimit no_core{0, 0};
       ::setrlimit(RLIMIT_CORE, &no_core);

@@ -8,24 +8,24 @@
 
 namespace wheelsmith::governor {
 
-// A folder of shims for one surrounding: which compilers PATH, CC and CUDA_HOME mean. CMake writes the paths of its
-// compilers down, so the folder has a place that depends on these alone, and stays; called outside of a governed build
-// its shims are the compilers themselves.
+// A folder of shims for one environment: the compilers that PATH, CC and CUDA_HOME refer to. CMake records its
+// compilers' paths, so the folder's path depends only on these, and is permanent; called outside a governed build its
+// shims act as the compilers themselves.
 //
-//   bin/wheelsmith-shim   our program, a hard link to the one in ../programs; bin/gcc, bin/nvcc, …: links to it
-//   real/gcc              a link to the compiler that is meant
-//   cuda/…                a view of CUDA_HOME whose bin/nvcc is the shim; real/cuda/nvcc what it stands for
+//   bin/wheelsmith-shim   this program, a hard link to the one in ../programs; bin/gcc, bin/nvcc, …: links to it
+//   real/gcc              a link to the real compiler
+//   cuda/…                a view of CUDA_HOME whose bin/nvcc is the shim; real/cuda/nvcc is the real one
 //   exec_hook.so
-//   versions/             compilers' answers to questions about themselves
+//   versions/             cached answers of compilers about themselves
 class ShimFolder {
  public:
-  // Looks around in `environment`; makes the folder below `parent`. Throws Error.
+  // Reads `environment`; creates the folder below `parent`. Throws Error.
   ShimFolder(const std::filesystem::path& parent, const sys::Environment& environment,
              const std::filesystem::path& program);
 
   [[nodiscard]] const std::filesystem::path& path() const { return m_path; }
   [[nodiscard]] std::filesystem::path hook() const { return m_path / "exec_hook.so"; }
-  // The environment with everything that leads to the shims.
+  // The environment with everything that makes builds use the shims.
   void enter(sys::Environment& environment) const;
 
  private:
@@ -33,7 +33,7 @@ class ShimFolder {
     std::string name;                    // "cuda", "CC"
     std::filesystem::path root;          // of the toolkit; empty for a single compiler
     std::vector<std::string> compilers;  // names in root/bin
-    std::filesystem::path compiler;      // or the one
+    std::filesystem::path compiler;      // or the single compiler
     std::vector<std::string> variables;  // that point to it
   };
   void find_compilers(const sys::Environment& environment);
@@ -42,7 +42,7 @@ class ShimFolder {
   void make_view(const View& view) const;
 
   std::filesystem::path m_path;
-  std::string m_identity;  // which files the compilers are, as they are now
+  std::string m_identity;  // the compilers' files and their current state
   std::map<std::string, std::filesystem::path> m_compilers;
   std::vector<View> m_views;
 };

@@ -26,7 +26,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* k_programs_folder = "programs";  // `store gc` knows it
+constexpr const char* k_programs_folder = "programs";  // `store gc` uses this name
 constexpr const char* k_program_name = "wheelsmith-shim";
 
 std::string value_of(const sys::Environment& environment, const char* name) {
@@ -45,7 +45,7 @@ std::string fingerprint(const std::string& name, const fs::path& compiler) {
   return name + "\t" + compiler.string() + "\t" + sys::stat_fingerprint(compiler).value_or("") + "\n";
 }
 
-// Several builds make the same folder at the same time: a link is there or is not, and is never half.
+// Several builds create the same folder at once: a link exists or not, and is never partial.
 void link(const fs::path& target, const fs::path& name) {
   std::error_code error;
   if (fs::read_symlink(name, error) == target && !error) return;
@@ -68,17 +68,16 @@ std::string without_paths(const std::string& identity) {
   return text;
 }
 
-// What changes when the file is written to, and does not when it gets another name.
+// Changes when the file is written to, but not when it is linked.
 std::string written_state(const fs::path& file) {
   struct stat status{};
   if (::stat(file.c_str(), &status) != 0) return "none";
   return fmt::format("{}:{}:{}:{}", status.st_ino, status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
 }
 
-// The program that the shims of all builds with the same compilers are hard links to. Compile caches take the bytes of
-// a compiler for its identity, and would mix up what two compilers made if their shims were the same file: so what the
-// shims stand for is written behind the program's end, where no loader looks. One that was changed since (by a disk, by
-// a build script) is written anew.
+// The program that the shims of all builds with the same compilers hard-link to. Compile caches identify a compiler by
+// its bytes, and would mix up the results of two compilers if their shims were the same file: so the shims' identity is
+// appended to the program, where no loader looks. A copy that has changed (by a disk, by a build script) is rewritten.
 fs::path shared_program(const fs::path& program, const std::string& identity, const fs::path& parent) {
   const std::string compilers = without_paths(identity);
   const std::string version = sys::stat_fingerprint(program).value_or("");
@@ -101,7 +100,7 @@ fs::path shared_program(const fs::path& program, const std::string& identity, co
   return name;
 }
 
-// Our program under the shim's name, which is how a shim knows what it is.
+// This program under the shim's name, by which a shim recognizes itself.
 void put_program(const fs::path& program, const std::string& identity, const fs::path& folder) {
   const fs::path shared = shared_program(program, identity, folder.parent_path());
   const fs::path name = folder / "bin" / k_program_name;
@@ -109,7 +108,7 @@ void put_program(const fs::path& program, const std::string& identity, const fs:
   if (fs::equivalent(shared, name, error) && !error) return;
   const fs::path beside = name.string() + "." + std::to_string(::getpid());
   ::unlink(beside.c_str());
-  if (::link(shared.c_str(), beside.c_str()) != 0) sys::copy_file(shared, beside);  // a disk without hard links
+  if (::link(shared.c_str(), beside.c_str()) != 0) sys::copy_file(shared, beside);  // no hard links on this file system
   if (::rename(beside.c_str(), name.c_str()) != 0) sys::throw_sys_error(errno, "write", name);
 }
 
@@ -121,7 +120,7 @@ void ShimFolder::find_compilers(const sys::Environment& environment) {
     if (!part.starts_with('/')) continue;
     const fs::path folder(part);
     std::error_code error;
-    // Shims of a build around this one: what they stand for comes later in PATH.
+    // Shims of an enclosing build: the real compilers come later in PATH.
     if (fs::exists(folder / "wheelsmith-shim", error)) continue;
     for (const auto& entry : fs::directory_iterator(folder, error)) {
       const std::string name = entry.path().filename();
@@ -192,7 +191,7 @@ ShimFolder::ShimFolder(const fs::path& parent, const sys::Environment& environme
 
 void ShimFolder::make(const fs::path& program) const {
   sys::make_folders(m_path / "bin");
-  sys::touch(m_path);  // it is in use: `store gc` leaves it alone for a day
+  sys::touch(m_path);  // in use: `store gc` keeps it for a day
   sys::make_folders(m_path / "real");
   put_program(program, m_identity, m_path);
   for (const auto& [name, real] : m_compilers) {
@@ -203,7 +202,7 @@ void ShimFolder::make(const fs::path& program) const {
   if (sys::read_file_if_there(hook(), 1 << 20) != data::exec_hook_so) sys::write_file(hook(), data::exec_hook_so);
 }
 
-// All of a toolkit by links, but for its compilers.
+// The whole toolkit as links, except its compilers.
 void ShimFolder::make_view(const View& view) const {
   const fs::path place = m_path / view.name;
   const fs::path real = m_path / "real" / view.name;
@@ -237,12 +236,12 @@ void ShimFolder::enter(sys::Environment& environment) const {
   }
   const std::string preload = value_of(environment, "LD_PRELOAD");
   environment["LD_PRELOAD"] = hook().string() + (preload.empty() ? "" : ":" + preload);
-  // Programs with an address sanitizer refuse to run when another library stands before it, unless told not to mind.
+  // Programs with an address sanitizer refuse to run when another library is loaded first, unless told otherwise.
   std::string& sanitizer = environment["ASAN_OPTIONS"];
   if (sanitizer.find("verify_asan_link_order") == sanitizer.npos) {
     sanitizer += sanitizer.empty() ? "verify_asan_link_order=0" : ":verify_asan_link_order=0";
   }
-  // A ccache of the build's own would begin anew with every version of ours.
+  // The build's own ccache would otherwise start over with every version of this program.
   environment.try_emplace("CCACHE_COMPILERCHECK", "string:" + to_hex(sha256(Bytes(m_identity))));
   environment[k_shims_variable] = m_path.string();
 }

@@ -15,9 +15,9 @@
 #include "sys/files.h"
 #include "sys/process/foreground.h"
 
-// The shim: our own program under a compiler's name. It asks the governor, waits, runs the real compiler and says how
-// that ended. A build calls it thousands of times, so it does nothing that it need not, and it never makes things
-// worse: without a run file, without a governor, for questions (--version) it simply becomes the real compiler.
+// The shim: this program under a compiler's name. It asks the governor, waits, runs the real compiler and reports its
+// result. A build calls it thousands of times, so it does as little as possible, and it never makes things worse:
+// without a run file, without a governor, or for queries (--version) it simply becomes the real compiler.
 
 namespace wheelsmith::governor {
 
@@ -60,7 +60,7 @@ std::optional<int> run_as_shim(int argc, char** argv) {
     std::string real = variable(k_real_variable);
     ::unsetenv(k_real_variable);  // NOLINT(concurrency-mt-unsafe): one thread
     if (real.empty()) real = link_target(note_of_real(shims, argv[0]));
-    if (real.empty()) return fail(fmt::format("no compiler is known under the name {}", printable(base_name(argv[0]))));
+    if (real.empty()) return fail(fmt::format("no compiler recorded under the name {}", printable(base_name(argv[0]))));
     std::vector<std::string> words(argv, argv + argc);
     const auto as_is = [&](const std::vector<std::string>& environment) {
       words.front() = real;

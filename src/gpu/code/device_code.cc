@@ -16,16 +16,16 @@
 #include "gpu/code/unread_ranges.h"
 #include "gpu/code/wrappers.h"
 
-// Where device code lies in a host file:
+// Where device code is in a host file:
 //
 //   .nv_fatbin, __nv_relfatbin   NVIDIA containers; .nvFatBinSegment holds the wrappers that register them
-//   any other loaded data        NVIDIA containers that the library loads by itself: 266 MB of libcufft lie in .ldata,
+//   any other loaded data        NVIDIA containers that the library loads by itself: 266 MB of libcufft are in .ldata,
 //                                78 MB of libcublasLt in .cask_resource. Code and debug information are not searched
 //   .hip_fatbin                  HIP bundles; .hipFatBinSegment holds the wrappers. NOBITS when the code was split off
 //                                into kpack archives, which .rocm_kpack_ref then names
 //   __CLANG_OFFLOAD_BUNDLE__ID, .llvm.offloading      in objects that are yet to be linked (RDC)
 //
-// A file that has lost its section headers is searched through its loaded segments.
+// In a file without section headers the LOAD segments are searched.
 
 namespace wheelsmith::gpu {
 namespace {
@@ -33,13 +33,13 @@ namespace {
 constexpr std::string_view k_linked_section = ".nv_fatbin";
 constexpr std::string_view k_relocatable_section = "__nv_relfatbin";
 
-// A stretch of the file and where it is loaded.
+// A region of the file and its load address.
 struct Region {
   Bytes bytes;
   std::uint64_t address = 0;
-  std::uint64_t place_shift = 0;  // from the start of the section, for what is said about it
+  std::uint64_t place_shift = 0;  // from the start of the section, for messages
   std::string_view section;
-  bool holds_nvidia = false;  // by its name: then every broken container is worth a word
+  bool holds_nvidia = false;  // by its name; every broken container is reported then
 };
 
 std::string place_name(const Region& region, std::uint64_t offset) {
@@ -81,7 +81,7 @@ class DeviceCodeReader {
     walk_fatbins(region.bytes, walk);
   }
 
-  // `must` tells whether the bytes are there to hold bundles; else what looks like a broken one is mere chance.
+  // `must`: the bytes are expected to hold bundles; otherwise an apparently broken one is coincidence.
   void read_hip(const Region& region, const std::vector<std::uint64_t>& wrapped, bool must) {
     std::vector<std::uint64_t> starts;
     for (const std::uint64_t address : wrapped) {
@@ -108,7 +108,7 @@ class DeviceCodeReader {
     });
   }
 
-  // Whether it is device code by itself.
+  // Whether the file itself is device code.
   bool read_device_elf(const elf::ElfFile& file) {
     const DeviceElfHeader header{file.machine, file.abi_version, file.flags};
     if (header.machine != elf::k_machine_cuda && header.machine != elf::k_machine_amdgpu) return false;
@@ -129,8 +129,7 @@ class DeviceCodeReader {
     guard(".hipFatBinSegment", [&] { hip = wrapper_targets(file, ".hipFatBinSegment", k_hip_wrapper); });
 
     if (file.sections.empty()) read_segments(file);
-    // The sections that are made for device code come first, so that no other section that claims the same bytes can
-    // take them.
+    // Dedicated device code sections come first, so that no other section can claim their bytes.
     for (const elf::Section& section : file.sections) read_device_section(file, section, nvidia, hip);
     for (const elf::Section& section : file.sections) {
       constexpr std::uint64_t k_relevant = elf::k_section_alloc | elf::k_section_exec | elf::k_section_compressed;
@@ -141,7 +140,7 @@ class DeviceCodeReader {
   }
 
  private:
-  // A failure inside becomes a problem; the rest of the file is read all the same.
+  // A failure becomes a problem; the rest of the file is still read.
   template <class Action>
   void guard(std::string_view what, Action action) {
     try {
@@ -160,7 +159,7 @@ class DeviceCodeReader {
     const std::optional<CodeKind> kind = code_kind(entry.kind);
     if (!kind) {
       problem([&] {
-        return fmt::format("entry at {}: kind {:#x} is not known", place_name(region, entry.offset),
+        return fmt::format("entry at {}: unknown kind {:#x}", place_name(region, entry.offset),
                            static_cast<std::uint16_t>(entry.kind));
       });
       return;
@@ -175,7 +174,7 @@ class DeviceCodeReader {
     m_tally.add(place, amd_arch(object.target), CodeKind::hip, object.bytes, object.unpacked_bytes);
   }
 
-  // The parts of the section that nothing was read from before.
+  // The parts of the section that were not read yet.
   std::vector<Region> regions(const elf::ElfFile& file, const elf::Section& section, bool holds_nvidia) {
     std::vector<Region> result;
     const Bytes contents = file.contents(section);

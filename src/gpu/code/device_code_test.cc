@@ -95,7 +95,7 @@ TEST(DeviceCode, ProblemsNameThePlaceAndAreBounded) {
                                         .build());
   EXPECT_EQ(lines(code), Lines{"sm_90 sass .nv_fatbin 1"});
   ASSERT_EQ(code.problems.size(), 21U);
-  EXPECT_EQ(code.problems[0], "container at 0x70 in .nv_fatbin: the entry at 0x80 reaches past the container's end");
+  EXPECT_EQ(code.problems[0], "container at 0x70 in .nv_fatbin: the entry at 0x80 extends past the container's end");
   EXPECT_EQ(code.problems[20], "and 5 more");
 }
 
@@ -106,7 +106,7 @@ TEST(DeviceCode, KindsThatAreNotKnownAreProblems) {
   const std::string bytes = FatbinBuilder().entry(entry).sass(90).build();
   const DeviceCode code = read_device_code(file_kind(Bytes(bytes)), Bytes(bytes));
   EXPECT_EQ(lines(code), Lines{"sm_90 sass  1"});
-  EXPECT_EQ(code.problems, Lines{"entry at 0x10: kind 0x40 is not known"});
+  EXPECT_EQ(code.problems, Lines{"entry at 0x10: unknown kind 0x40"});
 }
 
 TEST(DeviceCode, HipLibrary) {
@@ -180,7 +180,7 @@ TEST(DeviceCode, FilesThatAreDeviceCode) {
   EXPECT_EQ(lines(read_code(file(elf::k_machine_amdgpu, 0x40, 4, 0x54))), Lines{"gfx11-generic hip  1"});
   const DeviceCode unknown = read_code(file(elf::k_machine_amdgpu, 0x40, 3, 0xff));
   EXPECT_TRUE(unknown.sums.empty());
-  EXPECT_EQ(unknown.problems, Lines{"device code: AMD processor 0xff is not known"});
+  EXPECT_EQ(unknown.problems, Lines{"device code: unknown AMD processor 0xff"});
 }
 
 TEST(DeviceCode, ObjectsOfRelocatableHipCode) {

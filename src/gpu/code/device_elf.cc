@@ -55,7 +55,8 @@ constexpr Processor k_processors[] = {
     {0x5f, "gfx9-4-generic"},  {0x62, "gfx11-7-generic"}, {0x63, "gfx13-generic"},
 };
 
-// From code object version 4 on (ABI version 2) a feature is unsupported, any, off or on; before, a bit said on.
+// From code object version 4 on (ABI version 2) a feature is unsupported, any, off or on; before that, one bit meant
+// on.
 std::string_view feature_suffix(std::uint32_t two_bits) {
   if (two_bits == 2) return "-";
   return two_bits == 3 ? "+" : "";
@@ -65,7 +66,7 @@ std::string amd_target(const DeviceElfHeader& header) {
   const std::uint32_t number = header.flags & 0xff;
   const auto* processor = std::find_if(std::begin(k_processors), std::end(k_processors),
                                        [number](const Processor& candidate) { return candidate.number == number; });
-  if (processor == std::end(k_processors)) throw Error(fmt::format("AMD processor {:#x} is not known", number));
+  if (processor == std::end(k_processors)) throw Error(fmt::format("unknown AMD processor {:#x}", number));
   std::string target(processor->name);
   if (header.abi_version < 2) {
     if (header.abi_version == 1 && (header.flags & 0x200) != 0) target += ":sramecc+";
@@ -99,7 +100,7 @@ std::optional<Arch> arch_of(const DeviceElfHeader& header) {
     return arch;
   }
   if (header.machine == elf::k_machine_cuda) {
-    // ABI 8 came with CUDA 13 and moved the number; libraries hold both side by side.
+    // ABI 8, introduced with CUDA 13, moved the number; libraries contain both forms.
     arch.number = (header.abi_version >= 8 ? header.flags >> 8 : header.flags) & 0xff;
     if (arch.number == 0) throw Error("the cubin names no architecture");
     return arch;

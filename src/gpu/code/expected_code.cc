@@ -20,7 +20,7 @@ bool runs_there(const Arch& code, const Arch& asked) {
   return fit(code, code.vendor == Vendor::amd ? CodeKind::hip : CodeKind::sass, asked) == Fit::native;
 }
 
-// 9.0 is answered by sm_90 and by sm_90a, 9.0a by sm_90a alone.
+// sm_90 and sm_90a satisfy 9.0; only sm_90a satisfies 9.0a.
 bool is_own_code(const Arch& code, const Arch& asked) {
   if (code.vendor != asked.vendor || code.vendor == Vendor::amd) return runs_there(code, asked);
   return code.number == asked.number && (asked.suffix.empty() || code.suffix == asked.suffix);
@@ -59,7 +59,7 @@ CodeJudgement judge_code(const std::set<Arch>& code, const ArchList& asked, cons
   }
   for (const Arch& arch : code) {
     if (fits_any(expected.must_not, arch)) result.unexpected.insert(arch);
-    // Code that runs on what was asked for is of use there: 9.0a for 9.0, sm_80 for 8.6.
+    // Code that runs on a requested architecture counts: 9.0a for 9.0, sm_80 for 8.6.
     const auto is_of_use = [&](const Arch& one) { return is_own_code(arch, one) || runs_there(arch, one); };
     if (std::none_of(wanted.begin(), wanted.end(), is_of_use) && !fits_any(expected.may, arch))
       result.unasked.insert(arch);

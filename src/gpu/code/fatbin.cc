@@ -15,12 +15,11 @@
 //   container = ContainerHeader entry*                   the last entry ends exactly where the container does
 //   entry     = EntryHeader tail payload padding         tail: options and names; header_size counts it
 //
-// All that a listing needs stands in the headers, so that libtorch_cuda.so of torch 2.15 (520 MB, 2,981 entries) costs
-// as many page touches as it has entries, and nothing is decompressed.
+// Everything needed for a listing is in the headers, so libtorch_cuda.so of torch 2.15 (520 MB, 2,981 entries) costs as
+// many page touches as it has entries, and nothing is decompressed.
 //
-// A container that turns out broken is left behind the last entry that made sense, and the search for the next one goes
-// on there. It is this that keeps the walk linear: bytes once read as an entry are never read as one again, however
-// many containers claim them.
+// A broken container is abandoned after its last valid entry, and the search for the next one continues there. This
+// keeps the walk linear: bytes read as an entry are never read as one again, however many containers claim them.
 
 namespace wheelsmith::gpu {
 namespace {
@@ -57,10 +56,10 @@ constexpr std::uint64_t k_zstd = 0x8000;
 constexpr std::uint64_t k_obfuscated = 0x10000;
 constexpr std::uint64_t k_arch_specific = 0x100000;
 constexpr std::uint64_t k_family_specific = 0x200000;
-// What a tool that removed an entry leaves in its place; the driver and cuobjdump step over it.
+// The placeholder that a tool leaves for a removed entry; the driver and cuobjdump skip it.
 constexpr std::uint16_t k_tombstone = 0x4000;
 constexpr std::uint32_t k_highest_arch = 999;
-// Behind so many, the bytes are no device code but an attack on our time.
+// After this many, the bytes are not device code but a denial-of-service attempt.
 constexpr std::uint64_t k_most_broken_containers = 100'000;
 constexpr std::string_view k_zstd_magic = "\x28\xB5\x2F\xFD";
 
@@ -80,7 +79,7 @@ void check_compression(const EntryHeader& header, Bytes payload) {
     throw Error(fmt::format("{} packed bytes in a payload of {}", std::uint32_t{header.packed_size}, payload.size()));
   }
   if ((flags & k_zstd) != 0 && (flags & k_obfuscated) == 0 && !payload.starts_with(k_zstd_magic)) {
-    throw Error("the payload is no zstd frame");
+    throw Error("the payload is not a zstd frame");
   }
 }
 
@@ -90,13 +89,14 @@ class ContainerReader {
     container.offset = offset;
   }
 
-  // Throws Error at the first thing that is wrong.
+  // Throws Error at the first problem.
   void read() {
     const std::uint64_t start = container.offset + sizeof(ContainerHeader);
     const auto header = m_bytes.get<ContainerHeader>(container.offset);
-    if (header.size % 8 != 0) throw Error(fmt::format("its size {} is no multiple of 8", std::uint64_t{header.size}));
+    if (header.size % 8 != 0)
+      throw Error(fmt::format("its size {} is not a multiple of 8", std::uint64_t{header.size}));
     if (!m_bytes.contains(start, header.size)) {
-      throw Error(fmt::format("its {} bytes reach past the end", std::uint64_t{header.size}));
+      throw Error(fmt::format("its {} bytes extend past the end", std::uint64_t{header.size}));
     }
     const std::uint64_t end = start + header.size;
     for (std::uint64_t at = start; at < end; at = m_resume) read_entry(at, end);
@@ -116,7 +116,7 @@ class ContainerReader {
       throw Error(fmt::format("the entry at {:#x} has a header of {} bytes", at, header_size));
     }
     if (!rest.contains(header_size, header.padded_size)) {
-      throw Error(fmt::format("the entry at {:#x} reaches past the container's end", at));
+      throw Error(fmt::format("the entry at {:#x} extends past the container's end", at));
     }
     const std::uint64_t padded_size = header.padded_size;
     if (header.kind != k_tombstone) {

@@ -19,9 +19,9 @@
 //   sizes of version 1: le32 unpacked;  2: le32 total, le32 unpacked;  3: le64 total, le64 unpacked
 //
 // A plain bundle does not say where it ends: it ends with its last code object. A compressed one of version 1 ends with
-// its stream. To know the architectures in a compressed one, its table must be unpacked; it lies at the beginning, so
-// that one block (128 kB) of a stream of gigabytes is enough. What a code object costs in the file is then a matter of
-// definition, since they are compressed together: each gets a share of the bundle's size by its unpacked size.
+// its stream. The architectures of a compressed one are in its table, which must be unpacked; it is at the beginning,
+// so one block (128 kB) of a stream of gigabytes is enough. Code objects are compressed together, so each is assigned a
+// share of the bundle's size in proportion to its unpacked size.
 
 namespace wheelsmith::gpu {
 namespace {
@@ -51,12 +51,12 @@ struct CompressedHead {
 };
 static_assert(sizeof(CompressedHead) == 8);
 
-// `table` holds the beginning of a bundle of `size` bytes in all; nothing is returned when the table goes on behind it.
+// `table` holds the beginning of a bundle of `size` bytes in total; returns nothing if the table extends past it.
 std::optional<HipBundle> read_bundle_table(Bytes table, std::uint64_t size) {
   if (!table.contains(0, sizeof(PlainHeader))) return std::nullopt;
-  if (!table.starts_with(k_bundle_magic)) throw Error("no bundle");
+  if (!table.starts_with(k_bundle_magic)) throw Error("not a bundle");
   const std::uint64_t count = table.get<PlainHeader>(0).count;
-  if (count > k_most_entries) throw Error(fmt::format("a table of {} entries", count));
+  if (count > k_most_entries) throw Error(fmt::format("its table has {} entries", count));
   HipBundle bundle;
   Cursor cursor(table, sizeof(PlainHeader));
   for (std::uint64_t i = 0; i < count; ++i) {
@@ -66,7 +66,7 @@ std::optional<HipBundle> read_bundle_table(Bytes table, std::uint64_t size) {
     if (cursor.left() < entry.id_size) return std::nullopt;
     std::string target = target_of_entry_id(cursor.take_bytes(entry.id_size).text());
     if (entry.offset > size || entry.size > size - entry.offset) {
-      throw Error(fmt::format("entry {} ({}) reaches past the end", i, target.empty() ? "host" : target));
+      throw Error(fmt::format("entry {} ({}) extends past the end", i, target.empty() ? "host" : target));
     }
     bundle.size = std::max({bundle.size, entry.offset + entry.size, cursor.at()});
     if (!target.empty()) bundle.objects.push_back({std::move(target), entry.size, entry.size});
@@ -96,24 +96,24 @@ CompressedHeader read_compressed_header(Bytes bytes) {
       header.total_size = cursor.take<le64>();
       header.unpacked_size = cursor.take<le64>();
       break;
-    default: throw Error(fmt::format("version {} of compressed bundles is not known", std::uint16_t{head.version}));
+    default: throw Error(fmt::format("unknown version {} of compressed bundles", std::uint16_t{head.version}));
   }
   cursor.skip(sizeof(le64));  // the hash
-  if (head.method > 1) throw Error(fmt::format("compression method {} is not known", std::uint16_t{head.method}));
+  if (head.method > 1) throw Error(fmt::format("unknown compression method {}", std::uint16_t{head.method}));
   header.packing = static_cast<Packing>(std::uint16_t{head.method});
   header.size = cursor.at();
   if (header.total_size && (*header.total_size < header.size || *header.total_size > bytes.size())) {
-    throw Error(fmt::format("its {} bytes do not fit in the {} that are there", *header.total_size, bytes.size()));
+    throw Error(fmt::format("its {} bytes exceed the {} available", *header.total_size, bytes.size()));
   }
   if (header.unpacked_size > k_most_unpacked_bytes) {
-    throw Error(fmt::format("it says that it unpacks to {} bytes", header.unpacked_size));
+    throw Error(fmt::format("it claims to unpack to {} bytes", header.unpacked_size));
   }
   return header;
 }
 
 // For version 1. The end of a zstd frame is found from block to block; many broken ones over the same bytes would make
-// that quadratic, so that they draw on the budget. A zlib stream has to be inflated to find its end; one that is too
-// big for that is taken to be the last.
+// that quadratic, so they use up a budget. A zlib stream must be inflated to find its end; one that is too large for
+// that is assumed to be the last.
 std::uint64_t stream_size(Packing packing, Bytes packed, UnpackBudget& budget) {
   if (packing == Packing::zlib) return zlib_stream_size(packed, budget.streams).value_or(packed.size());
   if (budget.streams == 0) throw Error("too much to unpack in one file");
@@ -133,7 +133,7 @@ HipBundle unpack_table(const CompressedHeader& header, Bytes packed, UnpackBudge
     budget.tables -= want;
     const Bytes table = unpacker->unpack_to(want);
     if (std::optional<HipBundle> bundle = read_bundle_table(table, header.unpacked_size)) return *std::move(bundle);
-    if (table.size() < want || want == limit) throw Error("its table has no end");
+    if (table.size() < want || want == limit) throw Error("its table is incomplete");
   }
 }
 
@@ -141,7 +141,7 @@ void share_out(std::uint64_t total, std::vector<HipCodeObject>& objects) {
   __extension__ using Wide = unsigned __int128;
   Wide sum = 0;
   for (const HipCodeObject& object : objects) sum += object.unpacked_bytes;
-  // Shares are cut at running totals, so that they add up to the whole.
+  // Shares are computed from running totals, so that they add up to the whole.
   Wide before = 0;
   for (HipCodeObject& object : objects) {
     const Wide after = before + object.unpacked_bytes;
@@ -173,7 +173,7 @@ bool is_target_character(char c) {
 
 std::string normal_target_id(std::string_view target) {
   if (target.empty() || target.size() > 128 || !std::all_of(target.begin(), target.end(), is_target_character)) {
-    throw Error(fmt::format("'{}' is no target id", printable(target.substr(0, 128))));
+    throw Error(fmt::format("'{}' is not a valid target id", printable(target.substr(0, 128))));
   }
   std::vector<std::string_view> parts = split(target, ':');
   std::sort(parts.begin() + 1, parts.end());
@@ -183,18 +183,19 @@ std::string normal_target_id(std::string_view target) {
 }
 
 std::string target_of_entry_id(std::string_view id) {
-  // Bundles hold the code of other models too (SYCL, OpenMP): not ours to list.
+  // Bundles may also contain SYCL and OpenMP code, which is not listed.
   if (id.starts_with("host-") || id.starts_with("sycl-") || id.starts_with("openmp-")) return {};
   // The environment between the last two dashes is empty in every id that clang writes.
   const std::size_t dashes = id.rfind("--");
-  if (dashes == std::string_view::npos) throw Error(fmt::format("'{}' is no entry id", printable(id.substr(0, 128))));
+  if (dashes == std::string_view::npos)
+    throw Error(fmt::format("'{}' is not a valid entry id", printable(id.substr(0, 128))));
   return normal_target_id(id.substr(dashes + 2));
 }
 
 HipBundle read_hip_bundle(Bytes bytes, UnpackBudget& budget) {
   if (bytes.starts_with(k_compressed_bundle_magic)) return read_compressed(bytes, budget);
   std::optional<HipBundle> bundle = read_bundle_table(bytes.clamp(0, k_most_table_bytes), bytes.size());
-  if (!bundle) throw Error("its table has no end");
+  if (!bundle) throw Error("its table is incomplete");
   return *std::move(bundle);
 }
 

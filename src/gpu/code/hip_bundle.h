@@ -14,31 +14,31 @@ inline constexpr std::string_view k_compressed_bundle_magic = "CCOB";
 
 struct HipCodeObject {
   std::string target;                // "gfx90a:sramecc+:xnack-"
-  std::uint64_t bytes = 0;           // in the file; in a compressed bundle its share of it (see hip_bundle.cc)
+  std::uint64_t bytes = 0;           // in the file; its share in a compressed bundle (see hip_bundle.cc)
   std::uint64_t unpacked_bytes = 0;  // in memory
 };
 
 struct HipBundle {
   std::uint64_t size = 0;              // from its start to the end of its last byte
-  std::vector<HipCodeObject> objects;  // for devices; what is for the host is left out
+  std::vector<HipCodeObject> objects;  // for devices; host entries are skipped
 };
 
-// How much may still be decompressed while one file is read: tables of compressed bundles are a few hundred bytes, but
-// hostile streams grow a thousandfold.
+// The remaining decompression budget of one file: tables of compressed bundles are a few hundred bytes, but hostile
+// streams expand a thousandfold.
 struct UnpackBudget {
   std::uint64_t tables = 256'000'000;
   std::uint64_t streams = 1'000'000'000;  // read only to find where they end
 };
 
-// The bundle, plain or compressed, at the start of the bytes, which may go on behind it. Of a compressed one only the
-// table at its beginning is decompressed. Throws Error.
+// The bundle, plain or compressed, at the start of the bytes; more may follow. Only the table of a compressed one is
+// decompressed. Throws Error.
 HipBundle read_hip_bundle(Bytes bytes, UnpackBudget& budget);
 
 // The device's target id in the id of a bundle's entry ("hipv4-amdgcn-amd-amdhsa--gfx90a:xnack-"), with its features in
-// alphabetical order; empty for an entry of the host. Throws Error for what is no such id.
+// alphabetical order; empty for a host entry. Throws Error for an invalid id.
 std::string target_of_entry_id(std::string_view id);
 
-// The target id with its features in alphabetical order; throws Error for what can be none.
+// The target id with its features in alphabetical order; throws Error if invalid.
 std::string normal_target_id(std::string_view target);
 
 }  // namespace wheelsmith::gpu

@@ -98,26 +98,27 @@ TEST(HipBundle, RefusesWhatItCannotTrust) {
     std::string bytes;
     const char* why;
   } cases[] = {
-      {plain.substr(0, 30), "its table has no end"},
-      {plain.substr(0, 100), "reaches past the end"},
-      {plain.substr(0, 4200), "reaches past the end"},
+      {plain.substr(0, 30), "its table is incomplete"},
+      {plain.substr(0, 100), "extends past the end"},
+      {plain.substr(0, 4200), "extends past the end"},
       {changed(plain, 24, "\xff\xff\xff\xff\xff\xff\xff\xff"), "entries"},
-      {changed(plain, 32, "\xff\xff\xff\xff\xff\xff\xff\xff"), "reaches past the end"},
+      {changed(plain, 32, "\xff\xff\xff\xff\xff\xff\xff\xff"), "extends past the end"},
       {changed(plain, 48, "\xff\xff\xff\xff\xff\xff\xff\xff"), "id that is too long"},
       {packed.substr(0, 10), "outside"},
-      {packed.substr(0, packed.size() - 1), "do not fit"},
+      {packed.substr(0, packed.size() - 1), "exceed the"},
       {changed(packed, 4, "\x09"), "version 9"},
       {changed(packed, 6, "\x07"), "method 7"},
-      {changed(packed, 8, "\x01\0\0\0\0\0\0\0"sv), "do not fit"},
-      {changed(packed, 16, "\0\0\0\0\x05\0\0\0"sv), "unpacks to 2147"},
+      {changed(packed, 8, "\x01\0\0\0\0\0\0\0"sv), "exceed the"},
+      {changed(packed, 16, "\0\0\0\0\x05\0\0\0"sv), "unpack to 2147"},
       {changed(packed, 16, "\x01\0\0\0\0\0\0\0"sv), "disagree"},
       {changed(packed, 32, "zzzz"), "zstd"},
       {testing::compressed_bundle(3, Method::zlib, "zzzzzzzzzzzz", 5000), "zlib"},
       {testing::compressed_bundle(1, Method::zstd, "zzzzzzzzzzzz", 5000), "zstd"},
-      {testing::compressed_bundle(2, Method::zlib, testing::zlib_stream(plain).substr(0, 40), plain.size()), "cut off"},
-      {testing::compressed_bundle(3, Method::zstd, testing::zstd_bomb(8'000'000'000), 8'000'000'000), "no bundle"},
+      {testing::compressed_bundle(2, Method::zlib, testing::zlib_stream(plain).substr(0, 40), plain.size()),
+       "truncated"},
+      {testing::compressed_bundle(3, Method::zstd, testing::zstd_bomb(8'000'000'000), 8'000'000'000), "not a bundle"},
       {testing::compressed_bundle(3, Method::zstd, testing::zstd_frame(plain.substr(0, 60)), 60),
-       "its table has no end"},
+       "its table is incomplete"},
   };
   for (const auto& test : cases) {
     EXPECT_NE(refusal(test.bytes).find(test.why), std::string::npos)

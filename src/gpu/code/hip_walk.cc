@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::uint64_t k_most_broken_bundles = 10'000;
 
-// The next place with a magic at a multiple of 8. Remembers what it found, so that a walk that asks for two magics in
-// turn searches the bytes once for each.
+// Finds the next magic number at a multiple of 8. Caches the result, so that a walk that alternates between two magic
+// numbers searches the bytes once for each.
 class NextMagic {
  public:
   NextMagic(Bytes bytes, std::string_view magic) : m_bytes(bytes), m_magic(magic) {}
@@ -44,8 +44,8 @@ class Starts {
         m_plain(bytes, k_bundle_magic),
         m_compressed(bytes, k_compressed_bundle_magic) {}
 
-  // The first start at or behind the offset; the size of the bytes when there is none. Between bundles lies zero
-  // padding: to step over it finds the next one without a look at what the bundles hold.
+  // The first start at or after the offset; the size of the bytes if there is none. Zero padding separates bundles:
+  // skipping it finds the next one without reading bundle contents.
   std::uint64_t next(std::uint64_t from) {
     const auto known = std::lower_bound(m_known.begin(), m_known.end(), from);
     const std::uint64_t limit = known == m_known.end() ? m_bytes.size() : std::min(*known, m_bytes.size());
@@ -68,7 +68,7 @@ HipBundle read_at_start(Bytes bytes, UnpackBudget& budget) {
   const std::optional<DeviceElfHeader> header = DeviceElfHeader::read(bytes);
   const std::optional<Arch> arch = header ? arch_of(*header) : std::nullopt;
   if (!arch || arch->vendor != Vendor::amd) return read_hip_bundle(bytes, budget);
-  // Its section headers come last, but what is loaded is all that counts here: the next start ends it.
+  // Its section headers come last, but only the loaded part matters here: the next start ends it.
   return {bytes.size(), {{arch->target, bytes.size(), bytes.size()}}};
 }
 

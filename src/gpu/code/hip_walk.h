@@ -16,8 +16,8 @@ struct HipWalk {
   std::function<void(std::uint64_t offset, const std::string& why)> broken;
 };
 
-// Visits every bundle in the bytes: those at the given starts (sorted), and those that are found between them by their
-// magic at multiples of 8. A start may hold a bare AMD code object, which the runtime takes too.
+// Visits every bundle in the bytes: those at the given starts (sorted), and those found between them by their magic
+// number at multiples of 8. A start may hold a bare AMD code object, which the runtime also accepts.
 void walk_hip_bundles(Bytes bytes, const std::vector<std::uint64_t>& starts, UnpackBudget& budget,
                       const HipWalk& visit);
 

@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "gpu/code/msgpack.h"
 
-// ROCm's archives of code objects, apart from the host libraries that use them. Version 1:
+// ROCm's archives of code objects, separate from the host libraries that use them. Version 1:
 //
 //   archive = KpackHeader, zeros up to offset 64, blobs, contents (MessagePack, to the end of the file)
 //   contents = { "compression_scheme": "none" | "zstd-per-kernel", "toc": { "NAME#INDEX": { TARGET ID: {
@@ -22,7 +22,7 @@
 namespace wheelsmith::gpu {
 namespace {
 
-constexpr std::uint64_t k_most_kernels = 1'048'576;  // more than that, ROCm's own reader refuses
+constexpr std::uint64_t k_most_kernels = 1'048'576;  // the limit of ROCm's own reader
 constexpr std::size_t k_most_kept_problems = 32;
 
 struct KpackHeader {
@@ -32,7 +32,7 @@ struct KpackHeader {
 };
 static_assert(sizeof(KpackHeader) == 16);
 
-// Where the parts of the contents lie: their order in the map is the writer's choice.
+// The locations of the parts of the contents, which may be in any order in the map.
 struct Contents {
   std::string_view scheme;
   std::optional<MsgpackReader> toc;
@@ -71,7 +71,7 @@ std::vector<std::uint64_t> blob_sizes(Bytes archive, MsgpackReader reader) {
         reader.skip();
       }
     }
-    if (!archive.contains(offset, size)) throw Error(fmt::format("blob {} lies outside the file", sizes.size()));
+    if (!archive.contains(offset, size)) throw Error(fmt::format("blob {} is outside the file", sizes.size()));
     sizes.push_back(size);
   }
   return sizes;
@@ -80,7 +80,7 @@ std::vector<std::uint64_t> blob_sizes(Bytes archive, MsgpackReader reader) {
 std::vector<std::uint64_t> frame_sizes(Bytes frames) {
   Cursor cursor(frames);
   const std::uint32_t count = cursor.take<le32>();
-  if (count > k_most_kernels) throw Error(fmt::format("{} compressed code objects are too many", count));
+  if (count > k_most_kernels) throw Error(fmt::format("too many compressed code objects: {}", count));
   std::vector<std::uint64_t> sizes;
   for (std::uint32_t i = 0; i < count; ++i) {
     const std::uint32_t size = cursor.take<le32>();
@@ -96,10 +96,10 @@ std::vector<std::uint64_t> packed_sizes(Bytes archive, const Contents& contents)
     return blob_sizes(archive, *contents.blobs);
   }
   if (contents.scheme == "zstd-per-kernel") {
-    if (!contents.zstd_offset || !contents.zstd_size) throw Error("its contents do not say where the blobs are");
+    if (!contents.zstd_offset || !contents.zstd_size) throw Error("its contents do not give the location of the blobs");
     return frame_sizes(archive.slice(*contents.zstd_offset, *contents.zstd_size));
   }
-  throw Error(fmt::format("compression scheme '{}' is not known", printable(contents.scheme.substr(0, 64))));
+  throw Error(fmt::format("unknown compression scheme '{}'", printable(contents.scheme.substr(0, 64))));
 }
 
 HipCodeObject read_object(std::string_view target, MsgpackReader reader, const std::vector<std::uint64_t>& sizes) {
@@ -115,7 +115,7 @@ HipCodeObject read_object(std::string_view target, MsgpackReader reader, const s
       reader.skip();
     }
   }
-  if (!ordinal || *ordinal >= sizes.size()) throw Error("its ordinal names no blob");
+  if (!ordinal || *ordinal >= sizes.size()) throw Error("its ordinal is out of range");
   const std::uint64_t size = sizes[*ordinal];
   return {normal_target_id(target), size, original_size.value_or(size)};
 }
@@ -123,9 +123,9 @@ HipCodeObject read_object(std::string_view target, MsgpackReader reader, const s
 }  // namespace
 
 KpackContents read_kpack(Bytes archive) {
-  if (!archive.starts_with(k_kpack_magic)) throw Error("no kpack archive");
+  if (!archive.starts_with(k_kpack_magic)) throw Error("not a kpack archive");
   const auto header = archive.get<KpackHeader>(0);
-  if (header.version != 1) throw Error(fmt::format("version {} is not known", std::uint32_t{header.version}));
+  if (header.version != 1) throw Error(fmt::format("unknown version {}", std::uint32_t{header.version}));
   const Contents contents = find_contents(MsgpackReader(archive.from(header.contents_offset)));
   if (!contents.toc) throw Error("it has no table of contents");
   const std::vector<std::uint64_t> sizes = packed_sizes(archive, contents);

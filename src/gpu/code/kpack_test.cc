@@ -53,7 +53,7 @@ TEST(Kpack, AnObjectWithoutABlobIsAProblem) {
   const KpackContents contents = read_kpack(Bytes(archive));
   EXPECT_EQ(contents.objects.size(), 2U);
   ASSERT_EQ(contents.problems.size(), 1U);
-  EXPECT_EQ(contents.problems[0], "lib/libdemo.so#1 for gfx1151: its ordinal names no blob");
+  EXPECT_EQ(contents.problems[0], "lib/libdemo.so#1 for gfx1151: its ordinal is out of range");
 }
 
 TEST(Kpack, ReferenceOfAHostLibrary) {

@@ -4,8 +4,8 @@
 
 #include "base/error.h"
 
-// A value is one byte that tells its kind, and small ones their size or number too; then the size or number; then what
-// it holds:
+// A value is one byte for its kind (and for small values the size or number), then the size or number, then its
+// contents:
 //
 //   00-7f number | 80-8f map | 90-9f array | a0-bf text | c0 nil | c2 c3 bool | c4-c6 binary | c7-c9 extension
 //   ca cb float  | cc-cf unsigned | d0-d3 signed | d4-d8 extension of 1, 2, 4, 8, 16 | d9-db text | dc dd array
@@ -15,12 +15,12 @@ namespace wheelsmith::gpu {
 
 struct MsgpackReader::Head {
   enum class Kind : std::uint8_t { number, map, array, text, other } kind = Kind::other;
-  std::uint64_t value = 0;  // the number, or the count of what follows: pairs, values, bytes
+  std::uint64_t value = 0;  // the number, or the count of pairs, values or bytes
 };
 
 namespace {
 
-// d4 … d8 and friends: a power of two of bytes by the low bits.
+// d4 … d8 and similar: the low bits give the size as a power of two.
 unsigned width(unsigned lead, unsigned first) { return 1U << (lead - first); }
 
 }  // namespace
@@ -50,32 +50,32 @@ MsgpackReader::Head MsgpackReader::take_head() {
   if (lead >= 0xd9 && lead <= 0xdb) return {text, take_big_endian(width(lead, 0xd9))};
   if (lead == 0xdc || lead == 0xdd) return {array, take_big_endian(lead == 0xdc ? 2 : 4)};
   if (lead == 0xde || lead == 0xdf) return {map, take_big_endian(lead == 0xde ? 2 : 4)};
-  throw Error(fmt::format("byte {:#x} at offset {:#x} begins no MessagePack value", lead, m_at - 1));
+  throw Error(fmt::format("byte {:#x} at offset {:#x} is not the start of a MessagePack value", lead, m_at - 1));
 }
 
 // Every value takes at least one byte.
 std::uint64_t MsgpackReader::checked_count(std::uint64_t count, std::uint64_t values_each) const {
   if (count * values_each > m_bytes.size() - m_at) {
-    throw Error(fmt::format("{} values at offset {:#x} do not fit in the bytes that are left", count, m_at));
+    throw Error(fmt::format("{} values at offset {:#x} do not fit in the remaining bytes", count, m_at));
   }
   return count;
 }
 
 std::uint64_t MsgpackReader::take_map() {
   const Head head = take_head();
-  if (head.kind != Head::Kind::map) throw Error(fmt::format("no map before offset {:#x}", m_at));
+  if (head.kind != Head::Kind::map) throw Error(fmt::format("expected a map before offset {:#x}", m_at));
   return checked_count(head.value, 2);
 }
 
 std::uint64_t MsgpackReader::take_array() {
   const Head head = take_head();
-  if (head.kind != Head::Kind::array) throw Error(fmt::format("no array before offset {:#x}", m_at));
+  if (head.kind != Head::Kind::array) throw Error(fmt::format("expected an array before offset {:#x}", m_at));
   return checked_count(head.value, 1);
 }
 
 std::string_view MsgpackReader::take_string() {
   const Head head = take_head();
-  if (head.kind != Head::Kind::text) throw Error(fmt::format("no text before offset {:#x}", m_at));
+  if (head.kind != Head::Kind::text) throw Error(fmt::format("expected a string before offset {:#x}", m_at));
   const std::string_view text = m_bytes.slice(m_at, head.value).text();
   m_at += head.value;
   return text;
@@ -85,17 +85,17 @@ std::uint64_t MsgpackReader::take_unsigned() {
   const std::uint64_t start = m_at;
   const Head head = take_head();
   if (head.kind == Head::Kind::number) return head.value;
-  // Some writers choose a signed form for numbers that are not negative.
+  // Some writers use a signed form for non-negative numbers.
   const unsigned lead = m_bytes.u8(start);
   if (lead >= 0xd0 && lead <= 0xd3) {
     const unsigned bytes = width(lead, 0xd0);
     const std::uint64_t value = take_big_endian(bytes);
     if ((value >> (bytes * 8 - 1)) == 0) return value;
   }
-  throw Error(fmt::format("no unsigned number at offset {:#x}", start));
+  throw Error(fmt::format("expected an unsigned number at offset {:#x}", start));
 }
 
-// A count of values that are still to come takes the place of recursion.
+// A count of remaining values replaces recursion.
 void MsgpackReader::skip() {
   for (std::uint64_t pending = 1; pending != 0; --pending) {
     const Head head = take_head();

@@ -7,9 +7,9 @@
 
 namespace wheelsmith::gpu {
 
-// Reads MessagePack one value after the other, as far as kpack uses it. Everything throws Error where the bytes hold
-// something else than what is asked for, or end. Counts are never larger than the bytes that are left, so that a loop
-// over them ends and a list of that length may be allocated.
+// Reads the subset of MessagePack that kpack uses, value by value. All functions throw Error if the next value is of
+// another kind or the bytes end. Counts never exceed the remaining bytes, so a loop over them ends and a list of that
+// length may be allocated.
 class MsgpackReader {
  public:
   explicit MsgpackReader(Bytes bytes) : m_bytes(bytes) {}
@@ -18,7 +18,7 @@ class MsgpackReader {
   std::uint64_t take_array();  // the number of values that follow
   std::string_view take_string();
   std::uint64_t take_unsigned();
-  // Steps over one value of any kind and depth.
+  // Skips one value of any kind and depth.
   void skip();
 
   [[nodiscard]] std::uint64_t at() const { return m_at; }

@@ -7,8 +7,8 @@
 #include "base/endian.h"
 #include "base/error.h"
 
-// What clang's newer driver puts into object files until they are linked: binaries one after the other, each with one
-// image and texts that describe it.
+// The format that clang's new driver puts into unlinked object files: a sequence of binaries, each with one image and
+// strings that describe it.
 //
 //   section = binary*    binary = BinaryHeader … ImageHeader, Text{texts}, C strings, the image
 
@@ -46,7 +46,7 @@ struct Text {
 void read_binary(Bytes binary, const BinaryHeader& header, std::vector<HipCodeObject>& objects) {
   const auto image = binary.get<ImageHeader>(header.image_header_offset);
   (void)binary.slice(image.image_offset, image.image_size);
-  if (image.texts > k_most_texts) throw Error(fmt::format("{} texts are too many", std::uint64_t{image.texts}));
+  if (image.texts > k_most_texts) throw Error(fmt::format("too many strings: {}", std::uint64_t{image.texts}));
   std::string_view triple;
   std::string_view arch;
   Cursor texts(binary, image.texts_offset);
@@ -67,8 +67,8 @@ std::vector<HipCodeObject> read_offload_binaries(Bytes section) {
   std::vector<HipCodeObject> objects;
   for (std::uint64_t at = 0; section.contains(at, sizeof(BinaryHeader));) {
     const auto header = section.get<BinaryHeader>(at);
-    if (!section.from(at).starts_with(k_magic)) throw Error(fmt::format("no offload binary at {:#x}", at));
-    if (header.size < sizeof(BinaryHeader)) throw Error(fmt::format("the binary at {:#x} has no size", at));
+    if (!section.from(at).starts_with(k_magic)) throw Error(fmt::format("not an offload binary at {:#x}", at));
+    if (header.size < sizeof(BinaryHeader)) throw Error(fmt::format("the binary at {:#x} has an invalid size", at));
     read_binary(section.slice(at, header.size), header, objects);
     at += (header.size + 7) / 8 * 8;
   }

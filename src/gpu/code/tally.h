@@ -17,14 +17,14 @@ struct CodeLocation {
   bool relocatable = false;
 };
 
-// Sums up pieces of device code. Bounded whatever a file holds: a hostile one can name millions of architectures and
-// break in millions of places.
+// Sums up device code. Bounded for any input: a hostile file can name millions of architectures and contain millions of
+// errors.
 class Tally {
  public:
   void add(const CodeLocation& place, const Arch& arch, CodeKind kind, std::uint64_t bytes,
            std::uint64_t unpacked_bytes);
   void problem(std::string sentence);
-  // True while another problem would still be shown: only then is its sentence worth the making.
+  // True while another problem would still be shown, so that its message is worth formatting.
   [[nodiscard]] bool wants_problems() const { return m_result.problems.size() < k_most_problems; }
   void count_problem() { ++m_hidden_problems; }
   void set_kpack(DeviceCode::KpackReference reference) { m_result.kpack = std::move(reference); }

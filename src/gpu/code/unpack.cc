@@ -12,7 +12,7 @@
 namespace wheelsmith::gpu {
 namespace {
 
-// What both unpackers share: the output so far.
+// Common to both unpackers: the output so far.
 class GrowingUnpacker : public Unpacker {
  public:
   Bytes unpack_to(std::uint64_t size) final {
@@ -47,12 +47,12 @@ class ZstdUnpacker final : public GrowingUnpacker {
       const std::size_t before_in = m_in.pos;
       const std::size_t before_out = out.pos;
       const std::size_t result = ZSTD_decompressStream(m_context.get(), &out, &m_in);
-      if (ZSTD_isError(result) != 0) throw Error(std::string("broken zstd stream: ") + ZSTD_getErrorName(result));
+      if (ZSTD_isError(result) != 0) throw Error(std::string("corrupt zstd stream: ") + ZSTD_getErrorName(result));
       if (result == 0) {
         m_packed_size = m_in.pos;
         break;
       }
-      if (m_in.pos == before_in && out.pos == before_out) throw Error("the zstd stream is cut off");
+      if (m_in.pos == before_in && out.pos == before_out) throw Error("the zstd stream is truncated");
     }
     return out.pos;
   }
@@ -64,7 +64,7 @@ class ZstdUnpacker final : public GrowingUnpacker {
   ZSTD_inBuffer m_in;
 };
 
-// zlib counts in unsigned int: input and output are handed over in parts.
+// zlib counts in unsigned int, so input and output are passed in parts.
 class Inflater {
  public:
   explicit Inflater(Bytes packed) : m_packed(packed) {
@@ -88,7 +88,7 @@ class Inflater {
         m_ended = true;
       } else if (result != Z_OK) {
         const bool cut_off = result == Z_BUF_ERROR && m_fed == m_packed.size();
-        throw Error(cut_off ? "the zlib stream is cut off" : "broken zlib stream");
+        throw Error(cut_off ? "the zlib stream is truncated" : "corrupt zlib stream");
       }
     }
     return done;
@@ -134,7 +134,7 @@ std::unique_ptr<Unpacker> make_unpacker(Packing packing, Bytes packed) {
 
 std::uint64_t zstd_frame_size(Bytes bytes) {
   const std::size_t size = ZSTD_findFrameCompressedSize(bytes.data(), bytes.size());
-  if (ZSTD_isError(size) != 0) throw Error(std::string("broken zstd stream: ") + ZSTD_getErrorName(size));
+  if (ZSTD_isError(size) != 0) throw Error(std::string("corrupt zstd stream: ") + ZSTD_getErrorName(size));
   return size;
 }
 

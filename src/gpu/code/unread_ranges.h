@@ -12,14 +12,14 @@ struct Range {
   friend bool operator==(const Range&, const Range&) = default;
 };
 
-// Hands out every part of a file at most once: section headers may claim the same half gigabyte thousands of times.
+// Returns every part of a file at most once: section headers may claim the same half gigabyte thousands of times.
 class UnreadRanges {
  public:
-  // The parts of the range that were not taken before, in order; they are now.
+  // The parts of the range not taken before, in order; marks them as taken.
   std::vector<Range> take(Range range);
 
  private:
-  std::map<std::uint64_t, std::uint64_t> m_taken;  // begin -> end; apart from each other
+  std::map<std::uint64_t, std::uint64_t> m_taken;  // begin -> end; disjoint
 };
 
 }  // namespace wheelsmith::gpu

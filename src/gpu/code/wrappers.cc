@@ -7,11 +7,11 @@
 #include "base/endian.h"
 #include "base/error.h"
 
-// What the generated start-up code of a host library hands to the runtime, one for each translation unit, is a wrapper:
-// a small struct in .nvFatBinSegment or .hipFatBinSegment that points to a container or bundle. The pointer is the
-// loader's to fill in, so that its value stands in a relocation (its addend, or a symbol's value plus the addend), or
-// in the place itself (RELR, or a program at a fixed address). Sanitizers put red zones between wrappers: they are
-// found by their magic at steps of 8, not taken for an array.
+// For each translation unit, the start-up code of a host library passes a wrapper to the runtime: a small struct in
+// .nvFatBinSegment or .hipFatBinSegment that points to a container or bundle. The loader fills in the pointer, so its
+// value is in a relocation (its addend, or a symbol's value plus the addend), or at the location itself (RELR, or a
+// program at a fixed address). Sanitizers put red zones between wrappers, so they are found by their magic number at
+// steps of 8, not read as an array.
 
 namespace wheelsmith::gpu {
 namespace {
@@ -53,7 +53,7 @@ std::uint64_t pointer_value(const elf::ElfFile& file, const elf::Relocation& rel
 
 std::vector<std::uint64_t> wrapper_targets(const elf::ElfFile& file, std::string_view section, std::uint32_t magic) {
   const elf::Section* segment = file.find_section(section);
-  // In an object the addresses are yet to be given.
+  // Object files have no addresses yet.
   if (segment == nullptr || file.type == elf::k_type_rel) return {};
   const Bytes bytes = file.contents(*segment);
   std::map<std::uint64_t, elf::Relocation> relocations;

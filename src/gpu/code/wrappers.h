@@ -12,8 +12,8 @@ inline constexpr std::uint32_t k_nvidia_wrapper = 0x466243B1;
 inline constexpr std::uint32_t k_hip_wrapper = 0x48495046;    // "FPIH" in the file
 inline constexpr std::uint32_t k_kpack_wrapper = 0x4B504948;  // "HIPK" in the file
 
-// The addresses that the wrappers with that magic in the section point to once the library is loaded, sorted and each
-// once. Empty when there is no such section.
+// The addresses that the section's wrappers with that magic number point to once the library is loaded, sorted and
+// unique. Empty if there is no such section.
 std::vector<std::uint64_t> wrapper_targets(const elf::ElfFile& file, std::string_view section, std::uint32_t magic);
 
 }  // namespace wheelsmith::gpu

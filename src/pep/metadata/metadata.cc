@@ -55,7 +55,7 @@ Headers Headers::parse(Bytes bytes) {
     }
     if (is_blank(line.front())) {
       if (headers.fields.empty()) {
-        throw Error(fmt::format("line {}: a continuation line, but no field goes before it", number));
+        throw Error(fmt::format("line {}: a continuation line without a preceding field", number));
       }
       headers.fields.back().second += '\n';
       headers.fields.back().second += line;
@@ -63,10 +63,10 @@ Headers Headers::parse(Bytes bytes) {
     }
     const std::size_t colon = line.find(':');
     if (colon == std::string_view::npos || !is_field_name(line.substr(0, colon))) {
-      throw Error(fmt::format("line {}: {} is no \"Name: value\" field", number, quoted_text(line)));
+      throw Error(fmt::format("line {}: {} is not a \"Name: value\" field", number, quoted_text(line)));
     }
     if (headers.fields.size() == k_most_fields) {
-      throw Error(fmt::format("line {}: more than {} fields are not read", number, k_most_fields));
+      throw Error(fmt::format("line {}: more than {} fields", number, k_most_fields));
     }
     headers.fields.emplace_back(line.substr(0, colon), without_leading_blanks(line.substr(colon + 1)));
   }

@@ -76,28 +76,27 @@ int check_metadata_version(const Headers& metadata, MetadataReport& report) {
   const std::string text(trim(metadata.get("Metadata-Version")));
   if (text.empty()) {
     report.add(Severity::error, "metadata-version-missing", "there is no Metadata-Version field",
-               "pip and uv refuse the wheel", "write the file with a current build backend");
+               "pip and uv reject the wheel", "write the file with a current build backend");
     return k_newest;
   }
   const std::optional<int> version = to_version_number(text);
   if (!version || *version < 10 || *version >= 30) {
     report.add(Severity::error, "metadata-version-unknown",
                fmt::format("Metadata-Version is {}, which does not exist", quoted_text(text)),
-               "uv and registries refuse a major version that they do not know",
-               "write the file with a current build backend");
+               "uv and PyPI reject an unknown major version", "write the file with a current build backend");
     return k_newest;
   }
   if (*version > k_newest) {
     report.add(Severity::warning, "metadata-version-newer",
-               fmt::format("Metadata-Version {} is newer than 2.5, the newest that is known here", text),
-               "older installers warn, and registries that do not know it refuse it",
+               fmt::format("Metadata-Version {} is newer than 2.5, the newest supported by this Wheelsmith", text),
+               "older installers warn, and package indexes that do not support it reject the upload",
                "check with a newer Wheelsmith, or write an older Metadata-Version");
     return *version;
   }
   if (*version == 20 || (*version > 12 && *version < 20)) {
     report.add(Severity::warning, "metadata-version-withdrawn",
-               fmt::format("Metadata-Version {} was never agreed on", text),
-               "pip installs it, but registries refuse the upload", "write the file with a current build backend");
+               fmt::format("Metadata-Version {} was never accepted", text),
+               "pip installs it, but PyPI rejects the upload", "write the file with a current build backend");
   }
   return *version;
 }
@@ -107,16 +106,16 @@ void check_identity(const Headers& metadata, MetadataReport& report) {
   if (!is_valid_name(name)) {
     report.add(Severity::error, "metadata-name",
                name.empty() ? std::string("there is no Name field")
-                            : fmt::format("the Name {} is no name of a project", quoted_text(name)),
-               "pip and uv refuse the wheel",
-               "use letters, digits, \"-\", \"_\" and \".\", with a letter or digit at both ends");
+                            : fmt::format("the Name {} is not a valid project name", quoted_text(name)),
+               "pip and uv reject the wheel",
+               "use letters, digits, \"-\", \"_\" and \".\", starting and ending with a letter or digit");
   }
   const std::string version(trim(metadata.get("Version")));
   if (!Version::try_parse(version)) {
     report.add(Severity::error, "metadata-version",
                version.empty() ? std::string("there is no Version field")
-                               : fmt::format("the Version {} is no version by PEP 440", quoted_text(version)),
-               "pip and uv refuse the wheel", "give the project a version such as 1.2.0 or 1.2.0+cu130");
+                               : fmt::format("the Version {} is not a valid PEP 440 version", quoted_text(version)),
+               "pip and uv reject the wheel", "give the project a version such as 1.2.0 or 1.2.0+cu130");
   }
 }
 
@@ -124,7 +123,7 @@ void check_early_field(const MetadataField& field, int version, MetadataReport& 
   report.add(field.name == "License-File" ? Severity::note : Severity::warning, "metadata-field-too-new",
              fmt::format("{} is a field of Metadata-Version {}.{}, but the file says {}.{}", field.name,
                          field.since / 10, field.since % 10, version / 10, version % 10),
-             "readers that go by the version pass over the field, and registries may refuse the upload",
+             "readers that follow the version ignore the field, and package indexes may reject the upload",
              fmt::format("raise Metadata-Version to {}.{}", field.since / 10, field.since % 10));
 }
 
@@ -134,8 +133,8 @@ void check_unknown_field(const std::string& name, MetadataReport& report) {
   // A name of many kilobytes is no misspelling, and comparing it costs its length for each candidate.
   const std::optional<std::string> meant = name.size() < 64 ? nearest(name, known) : std::nullopt;
   report.add(Severity::warning, "metadata-field-unknown", fmt::format("the field {} is not defined", quoted_text(name)),
-             "installers pass over it, and registries may refuse the upload",
-             meant ? fmt::format("was {} meant?", *meant) : "remove it");
+             "installers ignore it, and package indexes may reject the upload",
+             meant ? fmt::format("did you mean {}?", *meant) : "remove it");
 }
 
 void check_fields(const Headers& metadata, int version, MetadataReport& report) {
@@ -151,8 +150,8 @@ void check_fields(const Headers& metadata, int version, MetadataReport& report) 
     const int count = ++counts[std::string(field->name)];
     if (count == 1 && field->since > version) check_early_field(*field, version, report);
     if (count == 2 && !field->repeats) {
-      report.add(Severity::error, "metadata-field-repeated", fmt::format("{} may stand only once", field->name),
-                 "readers disagree on which of the values holds, and registries refuse the upload", "keep one of them");
+      report.add(Severity::error, "metadata-field-repeated", fmt::format("{} may occur only once", field->name),
+                 "readers disagree on which value to use, and PyPI rejects the upload", "keep one of them");
     }
   }
 }
@@ -160,18 +159,18 @@ void check_fields(const Headers& metadata, int version, MetadataReport& report) 
 void check_encoding(const Headers& metadata, MetadataReport& report) {
   if (metadata.has_byte_order_mark) {
     report.add(Severity::error, "metadata-byte-order-mark", "the file begins with a byte order mark",
-               "pip takes the mark and all behind it for the description, and so finds no field at all",
-               "write the file as UTF-8 without it");
+               "pip reads everything as the description and finds no fields",
+               "save the file as UTF-8 without the mark");
   }
   for (const auto& [name, value] : metadata.fields) {
     if (is_valid_utf8(value)) continue;
     report.add(Severity::error, "metadata-not-utf-8", fmt::format("the value of {} is not UTF-8", name),
-               "uv and registries refuse the wheel, and pip shows replacement characters", "write the file as UTF-8");
+               "uv and PyPI reject the wheel, and pip shows replacement characters", "write the file as UTF-8");
     return;
   }
   if (!is_valid_utf8(metadata.body)) {
-    report.add(Severity::error, "metadata-not-utf-8", "the description is not UTF-8", "registries refuse the upload",
-               "save the README as UTF-8 and build again");
+    report.add(Severity::error, "metadata-not-utf-8", "the description is not UTF-8", "PyPI rejects the upload",
+               "save the README as UTF-8 and rebuild");
   }
 }
 

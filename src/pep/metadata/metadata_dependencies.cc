@@ -19,14 +19,14 @@ std::set<std::string> check_extras(const Headers& metadata, int version, Metadat
   for (const std::string& value : metadata.all("Provides-Extra")) {
     const std::string name(trim(value));
     if (!is_valid_name(name)) {
-      report.add(Severity::error, "metadata-extra", fmt::format("the extra {} has no valid name", quoted_text(name)),
-                 "nobody can ask for it, and registries refuse the upload",
-                 "use letters, digits, \"-\", \"_\" and \".\", with a letter or digit at both ends");
+      report.add(Severity::error, "metadata-extra", fmt::format("the extra {} is not a valid name", quoted_text(name)),
+                 "it cannot be requested, and PyPI rejects the upload",
+                 "use letters, digits, \"-\", \"_\" and \".\", starting and ending with a letter or digit");
     } else if (version >= 23 && name != normalized_name(name)) {
       report.add(Severity::note, "metadata-extra-spelling",
                  fmt::format("the extra {} is not in its normal form, {}", quoted_text(name),
                              quoted_text(normalized_name(name))),
-                 "Metadata-Version 2.3 and newer ask for the normal form", "write it with a current build backend");
+                 "Metadata-Version 2.3 and newer require the normal form", "write it with a current build backend");
     }
     extras.insert(normalized_name(name));
   }
@@ -43,13 +43,13 @@ void check_requirement(const std::string& text, std::set<std::string>& used, Met
     if (!requirement.url.empty()) {
       report.add(Severity::warning, "metadata-requires-url",
                  fmt::format("it requires {} from a URL, {}", requirement.name, quoted_text(requirement.url)),
-                 "registries refuse wheels with direct references, and installers cannot choose another version",
+                 "PyPI rejects wheels with direct references, and installers cannot select another version",
                  "require a version and serve that wheel from an index");
     }
   } catch (const Error& error) {
     report.add(Severity::error, "metadata-requires-dist", fmt::format("Requires-Dist: {}", error.what()),
-               "pip and uv refuse to install a wheel with a dependency that they cannot read",
-               "write it by PEP 508: name [extra] >=1.0,<2 ; marker");
+               "pip and uv refuse to install a wheel with an invalid dependency",
+               "write it as in PEP 508: name [extra] >=1.0,<2 ; marker");
   }
 }
 
@@ -64,14 +64,15 @@ void check_dependencies(const Headers& metadata, int version, MetadataReport& re
     report.add(
         Severity::note, "metadata-extra-undeclared",
         fmt::format("a Requires-Dist belongs to the extra {}, which no Provides-Extra declares", quoted_text(extra)),
-        "who asks for that extra gets a warning and not its dependencies", "declare it with Provides-Extra");
+        "requesting that extra prints a warning and does not install its dependencies",
+        "declare it with Provides-Extra");
   }
   if (!metadata.has("Requires-Python")) return;
   try {
     (void)parse_specifiers(metadata.get("Requires-Python"));
   } catch (const Error& error) {
     report.add(Severity::error, "metadata-requires-python", fmt::format("Requires-Python: {}", error.what()),
-               "pip and uv cannot tell which Python it is for, and refuse the wheel or ignore the bound",
+               "pip and uv cannot parse it, and reject the wheel or ignore the bound",
                "write it as version specifiers: >=3.9,<3.15");
   }
 }

@@ -28,13 +28,13 @@ std::vector<std::string> check(const std::string& version, const std::string& mo
 
 TEST(Headers, FieldsAndBody) {
   const Headers headers = parse_headers(
-      "Name: a\r\nLicense: MIT\r\n        |second line\r\n\tthird\r\nname:b\r\nEmpty:\r\n\r\nBody: is no field\r\n");
+      "Name: a\r\nLicense: MIT\r\n        |second line\r\n\tthird\r\nname:b\r\nEmpty:\r\n\r\nBody: is not a field\r\n");
   EXPECT_EQ(headers.get("NAME"), "a");
   EXPECT_EQ(headers.all("Name"), (std::vector<std::string>{"a", "b"}));
   EXPECT_EQ(headers.get("License"), "MIT\n        |second line\n\tthird");
   EXPECT_TRUE(headers.has("empty"));
   EXPECT_FALSE(headers.has("Body"));
-  EXPECT_EQ(headers.body, "Body: is no field\r\n");
+  EXPECT_EQ(headers.body, "Body: is not a field\r\n");
   EXPECT_TRUE(parse_headers("").fields.empty());
   EXPECT_EQ(parse_headers("A: 1\rB: 2\n\n\nx").body, "\nx");
   EXPECT_TRUE(parse_headers("\xef\xbb\xbfName: a").has_byte_order_mark);
@@ -45,7 +45,7 @@ TEST(Headers, MalformedLinesAreNamed) {
     const char *text, *message;
   };
   for (const Row& row : {Row{" x: y", "line 1: a continuation line"},
-                         {"A: 1\nno field\n", "line 2: \"no field\" is no"},
+                         {"A: 1\nno field\n", "line 2: \"no field\" is not a"},
                          {"A b: 1", "line 1:"},
                          {": x", "line 1:"},
                          {"\xc3\xa4: x", "line 1:"}}) {

@@ -40,17 +40,16 @@ void check_description(const Headers& metadata, MetadataReport& report) {
     const std::string problem = type == "UNKNOWN" || type.empty() ? "" : content_type_problem(type);
     if (!problem.empty()) {
       report.add(Severity::error, "metadata-description-type", "Description-Content-Type: " + problem,
-                 "registries refuse a description that they cannot render",
-                 "write text/markdown, or what the README is");
+                 "PyPI rejects a description that it cannot render", "write text/markdown, or the type of the README");
     }
   }
   if (metadata.has("Description") && !trim(metadata.body).empty()) {
-    report.add(Severity::warning, "metadata-description-twice", "there is a Description field and a body as well",
+    report.add(Severity::warning, "metadata-description-twice", "there are both a Description field and a body",
                "readers disagree on which of them is the description", "keep one of them");
   }
   if (trim(metadata.get("Summary")).find('\n') != std::string_view::npos) {
-    report.add(Severity::error, "metadata-summary", "the Summary has more than one line",
-               "registries refuse the upload", "write it in one line");
+    report.add(Severity::error, "metadata-summary", "the Summary has more than one line", "PyPI rejects the upload",
+               "write it in one line");
   }
 }
 
@@ -66,7 +65,7 @@ void check_project_urls(const Headers& metadata, MetadataReport& report) {
     if (problem.empty() && length > 32) problem = "has a label of more than 32 characters";
     if (problem.empty()) continue;
     report.add(Severity::error, "metadata-project-url",
-               fmt::format("the Project-URL {} {}", quoted_text(value), problem), "registries refuse the upload",
+               fmt::format("the Project-URL {} {}", quoted_text(value), problem), "PyPI rejects the upload",
                "write a label of up to 32 characters, a comma and the URL");
   }
 }
@@ -77,12 +76,13 @@ void check_license(const Headers& metadata, int version, MetadataReport& report)
     if (std::any_of(classifiers.begin(), classifiers.end(),
                     [](const auto& c) { return c.starts_with("License ::"); })) {
       report.add(Severity::warning, "metadata-license-classifier",
-                 "there are License classifiers beside License-Expression",
-                 "PEP 639 has the expression replace them; some registries refuse both", "remove the classifiers");
+                 "there are both License classifiers and License-Expression",
+                 "PEP 639 replaces the classifiers by the expression; some package indexes reject both",
+                 "remove the classifiers");
     }
     if (metadata.has("License")) {
-      report.add(Severity::error, "metadata-license-twice", "there is a License beside License-Expression",
-                 "PEP 639 tells registries to refuse both", "remove License");
+      report.add(Severity::error, "metadata-license-twice", "there are both License and License-Expression",
+                 "PEP 639 tells package indexes to reject both", "remove License");
     }
   }
   // Before Metadata-Version 2.4 the field was a private habit of setuptools, and its paths were those of the sources.
@@ -92,8 +92,8 @@ void check_license(const Headers& metadata, int version, MetadataReport& report)
     const bool goes_up = std::find(parts.begin(), parts.end(), "..") != parts.end();
     if (!path.empty() && !goes_up && path.front() != '/' && path.find('\\') == std::string::npos) continue;
     report.add(Severity::error, "metadata-license-file",
-               fmt::format("the License-File {} is no path below the licenses folder", quoted_text(path)),
-               "installers and registries refuse paths that are absolute, go up or have backslashes",
+               fmt::format("the License-File {} is not a path below the licenses folder", quoted_text(path)),
+               "installers and PyPI reject paths that are absolute or contain .. or backslashes",
                "name the file by its path inside .dist-info/licenses");
   }
 }
@@ -105,8 +105,8 @@ void check_dynamic(const Headers& metadata, MetadataReport& report) {
     if (!fixed && find_metadata_field(name) != nullptr) continue;
     report.add(
         Severity::error, "metadata-dynamic",
-        fmt::format("Dynamic names {}, which {}", quoted_text(value), fixed ? "may never differ" : "is no field"),
-        "registries refuse the upload", "name a field of the core metadata");
+        fmt::format("Dynamic names {}, which {}", quoted_text(value), fixed ? "may never differ" : "is not a field"),
+        "PyPI rejects the upload", "name a field of the core metadata");
   }
 }
 
@@ -131,8 +131,8 @@ void check_import_names(const Headers& metadata, MetadataReport& report) {
       const bool nothing = value.empty() && values.size() == 1 && field == "Import-Name";
       if (nothing || (private_ok && is_import_name(name))) continue;
       report.add(Severity::error, "metadata-import-name",
-                 fmt::format("the {} {} is not valid", field, quoted_text(value)), "registries refuse the upload",
-                 "write a dotted name, with \"; private\" behind it if it is private");
+                 fmt::format("the {} {} is not valid", field, quoted_text(value)), "PyPI rejects the upload",
+                 "write a dotted name, followed by \"; private\" if it is private");
     }
   }
 }

@@ -39,7 +39,7 @@ void add_file(FileList& files, const Value& entry) {
 
 ProjectPage parse_project_json(std::string_view json, std::string_view url) {
   const Value page = document::parse_json(json, "the project's page");
-  if (page.table() == nullptr) throw Error("the project's page is JSON, but no table");
+  if (page.table() == nullptr) throw Error("the project's page is JSON, but not an object");
   if (const std::string* version = page["meta"]["api-version"].text()) check_repository_version(*version);
   const document::Array* entries = page["files"].array();
   if (entries == nullptr) throw Error("the project's page is JSON, but has no list of files");

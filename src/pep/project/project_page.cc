@@ -53,8 +53,7 @@ void add_hash(std::map<std::string, std::string>& hashes, std::string_view text)
 void check_repository_version(std::string_view version) {
   const std::string_view major = version.substr(0, version.find('.'));
   if (major != "1") {
-    throw Error(
-        fmt::format("the page is of repository version {}, and only versions 1.x can be read", quoted_text(version)));
+    throw Error(fmt::format("the page has repository version {}; only 1.x is supported", quoted_text(version)));
   }
 }
 

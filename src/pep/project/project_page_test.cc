@@ -242,12 +242,12 @@ TEST(ChooseSdist, SaysWhyNot) {
     EXPECT_FALSE(choose_sdist(page, specifiers, Version::parse("3.11"), false, &passed_over));
     return why_no_sdist(page, specifiers, passed_over);
   };
-  EXPECT_EQ(why("==1.13"), "no sdist fits \"demo==1.13\". There are 1.12, 1.11, 1.10; 1.12 is nearest");
-  EXPECT_EQ(why(">=1.11"),
-            "no sdist fits \"demo>=1.11\": 1.12 wants Python >=3.12, this is 3.11; 1.11 is yanked (broken). There are "
-            "1.12, 1.11, 1.10");
-  EXPECT_EQ(why_no_sdist(page_of({}), "", {}),
-            "demo has no sdist in the index (no files at all); its source must come from elsewhere");
+  EXPECT_EQ(why("==1.13"), "no sdist matches \"demo==1.13\". There are 1.12, 1.11, 1.10; the closest is 1.12");
+  EXPECT_EQ(
+      why(">=1.11"),
+      "no sdist matches \"demo>=1.11\": 1.12 requires Python >=3.12, this is 3.11; 1.11 is yanked (broken). There are "
+      "1.12, 1.11, 1.10");
+  EXPECT_EQ(why_no_sdist(page_of({}), "", {}), "demo has no sdist in the index (no files at all); use another source");
 }
 
 }  // namespace

@@ -1,10 +1,10 @@
 #!/bin/bash
-# What `wheelsmith build` does, by hand; printed by `wheelsmith plan --script`. The wheels are left in ./dist, everything
-# else is below ./work. They are what wheelsmith makes but for the platform tag and the provenance, which only it adds.
+# Does the same as `wheelsmith build`; printed by `wheelsmith plan --script`. The wheels are written to ./dist, everything
+# else is below ./work. They are the same as wheelsmith's, except for the platform tag and the provenance, which only it adds.
 #
-# May be set to something else: WORK, DIST, JOBS; where this machine is not the one that the plan was made on,
-# PYTHON_CP311 and its like (interpreters), BUILD_CC, BUILD_CXX, BUILD_CUDA, BUILD_ROCM, SOURCE_NAME (a package's folder).
-# Wheels for the build are taken from the index that pip is set up for, by their hashes.
+# Variables: WORK, DIST, JOBS; on another machine than the one the plan was made on, also
+# PYTHON_CP311 etc. (interpreters), BUILD_CC, BUILD_CXX, BUILD_CUDA, BUILD_ROCM, SOURCE_NAME (a package's folder).
+# Build requirements are downloaded from the index that pip is configured for, by their hashes.
 set -euo pipefail
 umask 022
 
@@ -21,14 +21,14 @@ fail() { printf '%s\n' "$*" >&2; exit 1; }
 fetch() {
   archive=$WORK/downloads/$2
   if [[ ! -f $archive ]]; then
-    [[ -n $1 ]] || fail "put $2 into $WORK/downloads: where it comes from asks for a password"
+    [[ -n $1 ]] || fail "put $2 into $WORK/downloads: its server needs a password"
     curl --fail --location --retry 3 --silent --show-error --output "$archive.part" -- "$1"
     mv "$archive.part" "$archive"
   fi
-  [[ $(sha256sum <"$archive") == "$3  -" ]] || fail "$archive has another hash than $3"
+  [[ $(sha256sum <"$archive") == "$3  -" ]] || fail "$archive does not have the SHA-256 $3"
 }
 
-# unpack ARCHIVE FOLDER: the one folder that sources lie in is left away.
+# unpack ARCHIVE FOLDER: without the top-level folder of the archive.
 unpack() {
   local staging=$2.unpacked only
   mkdir -p "$staging"
@@ -45,18 +45,18 @@ unpack() {
   fi
 }
 
-# copy_files FOLDER TO: those named on standard input, one to a line.
+# copy_files FOLDER TO: the files listed on standard input, one per line.
 copy_files() { tar -C "$1" --no-recursion --verbatim-files-from -T - -cf - | tar -xf - -C "$2"; }
 
-# copy_folder FOLDER TO: all but what builds leave behind.
+# copy_folder FOLDER TO: everything except build leftovers.
 copy_folder() {
   tar -C "$1" --exclude-vcs --exclude=__pycache__ --exclude='*.pyc' --exclude='*.egg-info' --exclude=.eggs --exclude=.tox \
     --exclude=.nox --exclude=.venv --exclude=.mypy_cache --exclude=.pytest_cache --exclude=.ruff_cache --exclude=./build \
     --exclude=./dist --exclude=./_skbuild --exclude=./wheelhouse -cf - . | tar -xf - -C "$2"
 }
 
-# bring_history CHECKOUT COPY: packages ask git for their version.
-bring_history() {
+# copy_history CHECKOUT COPY: packages ask git for their version.
+copy_history() {
   git clone -q --shared --no-checkout --template= -- "$(realpath "$1")" "$2.history"
   mv -- "$2.history/.git" "$2/.git"
   rmdir -- "$2.history"
@@ -76,7 +76,7 @@ clone() {
   fi
 }
 
-# clean FOLDER PATTERN…: '*' stands for slashes too.
+# clean FOLDER PATTERN…: '*' also matches slashes.
 clean() {
   "$python" - "$@" <<'END_OF_PYTHON'
 import fnmatch, os, sys
@@ -98,7 +98,7 @@ install() {
   fi
 }
 
-# make_environment: at $env, empty but for pip, which goes when all is installed.
+# make_environment: at $env, with only pip, which is removed after the installation.
 make_environment() {
   if [[ -n $outer_pip ]]; then
     "$python" -m venv --without-pip "$env"
@@ -110,7 +110,7 @@ make_environment() {
 
 remove_pip() { [[ -n $outer_pip ]] || "$env/bin/python" -m pip uninstall --quiet --yes --disable-pip-version-check pip; }
 
-# append_sites PYTHON: its packages are seen in $env too.
+# append_sites PYTHON: makes its packages visible in $env.
 append_sites() {
   local site
   site=$("$env/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
@@ -121,8 +121,8 @@ for path in dict.fromkeys([paths["purelib"], paths["platlib"]] + sites):
     print("import os, site; site.addsitedir(os.fsdecode(%r))" % os.fsencode(path))' >"$site/_wheelsmith.pth"
 }
 
-# make_toolkit [PYTHON]: at $toolkit, of the CUDA wheels in $env and beside that interpreter. nvcc looks for its parts beside
-# its own file, so those are copies; all else is links. Headers of CCCL lie one folder deeper than compilers look.
+# make_toolkit [PYTHON]: at $toolkit, from the CUDA wheels in $env and beside that interpreter. nvcc searches for its parts beside
+# its own file, so those are copied; everything else is linked. Headers of CCCL are one folder deeper than compilers search.
 make_toolkit() {
   local interpreter part file
   mkdir -p "$toolkit"/{include,lib64}
@@ -144,16 +144,16 @@ make_toolkit() {
   done
 }
 
-# link_rocm FOLDER: the step sees it at $tree/rocm, wherever it lies.
+# link_rocm FOLDER: links it to $tree/rocm.
 link_rocm() {
-  [[ -n $1 ]] || fail "no ROCm was here when the plan was made: name the folder of one (with bin/hipcc) in BUILD_ROCM"
-  [[ -x $1/bin/hipcc ]] || fail "$1 has no bin/hipcc: name the folder of a ROCm in BUILD_ROCM"
+  [[ -n $1 ]] || fail "the plan was made without a ROCm: set BUILD_ROCM to the folder of one (with bin/hipcc)"
+  [[ -x $1/bin/hipcc ]] || fail "$1 has no bin/hipcc: set BUILD_ROCM to the folder of a ROCm"
   ln -sfn "$1" "$tree/rocm"
 }
 
-# make_rocm PIP-ARGUMENT…: of wheels by their hashes (standard input), in an environment beside the step's own. What
-# a compile needs lies in a tar inside, mostly links into the other folders; links to files become files, since
-# compilers look for their parts beside their own.
+# make_rocm PIP-ARGUMENT…: from wheels by their hashes (standard input), in an environment beside the step's. The files that
+# a compile needs are in a tar inside, mostly links into the other folders; links to files become files, because
+# compilers search for their parts beside their own file.
 make_rocm() {
   local site
   rm -rf "$env.rocm"
@@ -167,19 +167,19 @@ make_rocm() {
   link_rocm "$site/_rocm_sdk_devel"
 }
 
-# link_library NAME LINK HEADER-FOLDER FILE HEADERS FILES: at $tree/libraries/NAME, with the name LINK that a linker looks
-# for; HEADERS and FILES are patterns. BUILD_NAME=FOLDER takes another installation with include and lib.
+# link_library NAME LINK HEADER-FOLDER FILE HEADERS FILES: at $tree/libraries/NAME, with the name LINK that a linker searches
+# for; HEADERS and FILES are patterns. BUILD_NAME=FOLDER selects another installation with include and lib.
 link_library() {
   local at=$tree/libraries/$1 include=$3 file=$4 other=BUILD_${1^^} pattern entry
   if [[ -n ${!other-} ]]; then
     include=${!other}/include
     for entry in "${!other}"/lib{,64}/"$2"*; do [[ ! -e $entry ]] || file=$entry; done
   fi
-  # Of the operating system, which may be another one here.
+  # From the operating system, which may differ here.
   for entry in /usr/lib64 /usr/lib/*-linux-gnu; do
     [[ -e $file || ! -e $entry/$2 ]] || { file=$entry/$2 include=/usr/include; }
   done
-  [[ -e $file ]] || fail "$file, which the plan took for $1, is not there: name its folder in $other"
+  [[ -e $file ]] || fail "$file, which the plan uses for $1, does not exist: set $other to its folder"
   mkdir -p "$at"/{include,lib}
   for pattern in $5; do
     for entry in "$include"/$pattern; do [[ ! -e $entry ]] || ln -sfn "$entry" "$at/include/"; done
@@ -190,17 +190,17 @@ link_library() {
   [[ -e $at/lib/$2 ]] || ln -s "$file" "$at/lib/$2"
 }
 
-# link_program NAME PATH: into the step's own PATH; where it is not there, what PATH has under that name.
+# link_program NAME PATH: into the step's PATH; if it does not exist, the program of that name in PATH.
 link_program() {
   local path=$2
-  [[ -x $path ]] || path=$(command -v "$1") || fail "no $1 here"
+  [[ -x $path ]] || path=$(command -v "$1") || fail "no $1 on this machine"
   ln -sfn "$path" "$tree/bin/$1"
 }
 
 # in_step COMMAND…: in the source, with the step's variables and no others.
 in_step() { (cd "$source" && exec env -i -- "${variables[@]}" "$@"); }
 
-# Where the torch is that the step is built against.
+# The folder of the torch that the step is built against.
 torch_folder() { "$env/bin/python" -c 'import importlib.util, os; print(os.path.dirname(importlib.util.find_spec("torch").origin))'; }
 
 # Reads the name of the build backend out of pyproject.toml.
@@ -266,8 +266,8 @@ END_OF_PYTHON
   in_step "$env/bin/python" "$tree/driver/hook.py" "$@"
 }
 
-# install_editable: links $source into the environment of $python, with the wheel that the hook build_editable has left or,
-# where the backend has no such hook, by setup.py develop.
+# install_editable: links $source into the environment of $python, with the wheel that the hook build_editable made or, if the
+# backend has no such hook, by setup.py develop.
 install_editable() {
   local pip=("$env/bin/python" -m pip --python "$python") site
   [[ -z $outer_pip ]] || pip=("$python" -m pip)

@@ -1,8 +1,7 @@
-// A plan as a Containerfile: an image that has what the script needs, and the script run in it.
-//
-// An image is not this machine: interpreters, compilers and sources are elsewhere in it. The script takes their places
-// from variables, which are set here. Folders come in as named build contexts, so that none has to be copied beside the
-// file.
+// A plan as a Containerfile: an image with everything that the script needs, and the script run in it.
+// Interpreters, compilers and sources have other paths in an image than on this machine. The script reads their paths
+// from variables, which are set here. Folders are passed as named build contexts, so that none has to be copied beside
+// the file.
 
 #include <fmt/format.h>
 
@@ -25,7 +24,7 @@ constexpr std::string_view k_debian_python = "3.11";
 
 bool has(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
 
-// Images of the Red Hat kind have dnf; all others that are in use for this have apt.
+// Red Hat based images have dnf; all other common images have apt.
 bool uses_dnf(std::string_view image) {
   for (const std::string_view name : {"manylinux", "almalinux", "rocky", "centos", "fedora", "ubi8", "ubi9", "rhel"}) {
     if (has(image, name)) return true;
@@ -33,8 +32,7 @@ bool uses_dnf(std::string_view image) {
   return false;
 }
 
-// Where the manylinux images of the Python Packaging Authority are mirrored is the user's to say (--build-arg); we name
-// no host.
+// The user gives the host of the PyPA manylinux images (--build-arg); no host is built in.
 std::string manylinux(std::string_view policy, const std::string& machine) {
   std::string image = fmt::format("${{MANYLINUX_IMAGES}}/{}", policy);
   return image.ends_with("_" + machine) ? image : image + "_" + machine;
@@ -46,7 +44,7 @@ std::set<std::string> pythons_of(const Plan& plan) {
   return versions;
 }
 
-// NVIDIA tags its images by the update of a release; the first update of one that is not listed here is X.Y.0.
+// NVIDIA tags its images with the update number of a release; unlisted releases use X.Y.0.
 std::string cuda_image_version(const std::string& version) {
   static const std::map<std::string, std::string, std::less<>> newest = {
       {"12.1", "12.1.1"}, {"12.2", "12.2.2"}, {"12.3", "12.3.2"}, {"12.4", "12.4.1"}, {"12.5", "12.5.1"},
@@ -60,9 +58,8 @@ std::string release_of(const std::string& version) {
   return parts.size() < 2 ? version : fmt::format("{}.{}", parts[0], parts[1]);
 }
 
-// An image with the toolkit that the plan takes from the machine, and with the plan's interpreter: the vendor's where
-// its system has that Python, else the one that torch's own wheels are built in, which has all of them and an old C
-// library.
+// An image with the machine's toolkit and the plan's interpreter: the vendor's image if its distribution has that
+// Python, else the image that torch's wheels are built in, which has all Pythons and an old C library.
 std::string toolkit_image(const BuildSpec& spec, const std::set<std::string>& pythons) {
   const std::string python = pythons.size() == 1 && spec.platform.empty() ? *pythons.begin() : "";
   if (const CudaSpec& cuda = spec.tools.cuda; !cuda.root.empty()) {
@@ -82,8 +79,8 @@ std::string toolkit_image(const BuildSpec& spec, const std::set<std::string>& py
   return "";
 }
 
-// Where a toolkit of the machine is taken, an image that has it; the platform's own where a tag is asked for; else the
-// smallest that has the interpreters.
+// If the plan uses the machine's toolkit, an image that has it; if a platform tag is requested, the image for it; else
+// the smallest image with the interpreters.
 std::string choose_base(const Plan& plan) {
   if (plan.steps.empty()) return std::string(k_debian);
   for (const Step& step : plan.steps) {
@@ -97,7 +94,7 @@ std::string choose_base(const Plan& plan) {
   return fmt::format("python:{}-slim-bookworm", *pythons.begin());
 }
 
-// A context's name and a folder in the image: letters that need no quoting.
+// The name of a build context and its folder in the image: characters that need no quoting.
 std::string plain_name(std::string_view name) {
   std::string result = to_lower(name);
   for (char& c : result) {
@@ -106,11 +103,11 @@ std::string plain_name(std::string_view name) {
   return "source-" + result;
 }
 
-// A value for ENV: in double quotes, where $ and \ mean something.
+// A value for ENV in double quotes, with $ and \ escaped.
 std::string env_quoted(std::string_view value) {
   std::string result = "\"";
   for (const char c : value) {
-    if (c == '\n' || c == '\r') throw Error(fmt::format("{} cannot stand in a Containerfile", printable(value)));
+    if (c == '\n' || c == '\r') throw Error(fmt::format("{} cannot be used in a Containerfile", printable(value)));
     if (c == '"' || c == '\\' || c == '$') result += '\\';
     result += c;
   }
@@ -123,8 +120,8 @@ std::string interpreter(const toolchain::Python& python, std::string_view image)
   return "/usr/bin/python" + python.short_version();
 }
 
-// Development packages of libraries that the plan found on the machine. NVIDIA's come from a repository that only its
-// own images know.
+// Development packages of libraries that the plan found on the machine. NVIDIA's packages come from a repository that
+// is configured only in NVIDIA's images.
 std::set<std::string> library_packages(const Plan& plan, std::string_view image) {
   std::set<std::string> names;
   const std::string manager = uses_dnf(image) || has(image, "manylinux") ? "dnf" : "apt-get";
@@ -165,7 +162,7 @@ std::string packages(const Plan& plan, std::string_view image) {
 }
 
 std::string install_line(const Plan& plan, std::string_view image) {
-  // Images for manylinux bring newer compilers than their system's; those stay.
+  // manylinux images contain newer compilers than their distribution; those are kept.
   if (has(image, "manylinux")) {
     std::string libraries;
     for (const std::string& name : library_packages(plan, image)) libraries += " " + name;
@@ -179,7 +176,7 @@ std::string install_line(const Plan& plan, std::string_view image) {
       packages(plan, image));
 }
 
-// What the image must have that a name cannot promise.
+// A comment with requirements that an image name cannot guarantee.
 std::string toolkit_note(const Plan& plan) {
   for (const Step& step : plan.steps) {
     if (!step.spec.tools.cuda.root.empty())
@@ -198,7 +195,7 @@ std::string toolkit_note(const Plan& plan) {
 std::string to_containerfile(const Plan& plan, const std::string& base_image) {
   const std::string image = base_image.empty() ? choose_base(plan) : base_image;
   if (image.find_first_of(" \t\r\n") != image.npos || image.starts_with('-'))
-    throw Error(fmt::format("{} is not a valid name of an image", printable(image)));
+    throw Error(fmt::format("{} is not a valid image name", printable(image)));
   std::map<std::string, std::string> contexts, variables;
   bool cuda = false, rocm = false;
   for (const Step& step : plan.steps) {
@@ -210,19 +207,19 @@ std::string to_containerfile(const Plan& plan, const std::string& base_image) {
     contexts[plain_name(spec.package)] = spec.source.folder.string();
     variables[script_variable("SOURCE", spec.package)] = "/" + plain_name(spec.package);
   }
-  // Compilers of manylinux images come first in their own PATH, at a place that differs from image to image.
+  // The compilers of manylinux images are first in PATH, in a folder that differs between images.
   variables["BUILD_CC"] = has(image, "manylinux") ? "/opt/compilers/gcc" : "/usr/bin/gcc";
   variables["BUILD_CXX"] = has(image, "manylinux") ? "/opt/compilers/g++" : "/usr/bin/g++";
   if (cuda) variables["BUILD_CUDA"] = "/usr/local/cuda";
   if (rocm) variables["BUILD_ROCM"] = "/opt/rocm";
 
   std::string text =
-      "# Printed by `wheelsmith plan --containerfile`. Beside it the script of the same plan:\n"
+      "# Printed by `wheelsmith plan --containerfile`. Put the script of the same plan beside it:\n"
       "#   wheelsmith plan … --script > build.sh\n"
       "#   podman build --target wheels --output dist";
   for (const auto& [name, folder] : contexts)
     text += fmt::format(" --build-context {}={}", name, printable(sys::shell_quoted(folder)));
-  text += " .\n# Another package index: --build-arg PIP_INDEX_URL=…\n";
+  text += " .\n# To use another package index: --build-arg PIP_INDEX_URL=…\n";
   text += toolkit_note(plan);
   if (image.starts_with("${")) text += "ARG MANYLINUX_IMAGES\n";
   text += fmt::format("FROM {} AS build\nARG PIP_INDEX_URL\n", image);

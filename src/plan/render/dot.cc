@@ -7,7 +7,7 @@ namespace wheelsmith::plan {
 
 namespace {
 
-// Inside quotes of Graphviz's language a backslash starts a sequence (\n, \l, \N), so it is doubled.
+// In quoted strings of Graphviz a backslash starts an escape (\n, \l, \N), so it is doubled.
 std::string dot_quoted(std::string_view text) {
   std::string result = "\"";
   for (const char c : printable(text)) {

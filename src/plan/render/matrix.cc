@@ -1,9 +1,9 @@
-// A plan as jobs of a continuous integration service: each step that is to be built is one job that runs
-// `wheelsmith build … --only STEP`. GitHub has no dependencies between jobs of one matrix, so steps are put into
-// stages: a step's stage is behind those of all steps that it needs. GitLab's jobs name what they need, and start as
-// soon as that has ended.
+// A plan as jobs of a continuous integration service: each step that must be built is one job that runs
+// `wheelsmith build … --only STEP`. GitHub has no dependencies between jobs of one matrix, so steps are grouped into
+// stages: a step's stage comes after those of all its dependencies. GitLab's jobs name their dependencies and start as
+// soon as these have finished.
 //
-// The YAML is written as JSON, which is YAML, too: no name has to be quoted by rules that differ between parsers.
+// The YAML is written as JSON, which is valid YAML, so no name depends on quoting rules that differ between parsers.
 
 #include <fmt/format.h>
 
@@ -24,15 +24,15 @@ namespace {
 // Limits of the services: jobs of one matrix, and needs of one job.
 constexpr std::size_t k_most_matrix_jobs = 256;
 constexpr std::size_t k_most_needs = 50;
-// Minutes. A forecast is a guess, and a job that is ended too early has worked for nothing.
+// Minutes. Forecasts are rough, and a job that times out too early loses its work.
 constexpr double k_least_minutes = 30, k_most_minutes = 360, k_margin = 3;
 
 bool is_built(const Step& step) { return !step.decision.cached && !step.is_skipped(); }
 
-// Of each step that is to be built; the others have none.
+// The stage of each step that must be built.
 std::map<std::string, std::size_t> stages_of(const Plan& plan) {
   std::map<std::string, std::size_t> stages;
-  for (const Step& step : plan.steps) {  // each behind what it needs
+  for (const Step& step : plan.steps) {  // in dependency order
     if (!is_built(step)) continue;
     std::size_t stage = 0;
     for (const Edge& need : step.needs) {
@@ -89,7 +89,7 @@ std::string to_github_matrix(const Plan& plan, const MatrixOptions& options) {
       const auto found = stages.find(step.id());
       if (found == stages.end() || found->second != stage) continue;
       jobs.push_back(github_job(options, step));
-      if (jobs.size() == k_most_matrix_jobs) flush();  // the rest is a stage of its own
+      if (jobs.size() == k_most_matrix_jobs) flush();  // the rest becomes another stage
     }
     flush();
   }
@@ -122,7 +122,7 @@ std::string to_gitlab_pipeline(const Plan& plan, const MatrixOptions& options) {
       if (need.optional) one["optional"] = true;
       needs.emplace_back(std::move(one));
     }
-    // Without the list a job waits for all earlier stages, which is right where the list would be too long.
+    // Without the list a job waits for all earlier stages, which is correct if the list would be too long.
     if (needs.size() <= k_most_needs) job["needs"] = std::move(needs);
     jobs[step.id()] = std::move(job);
   }

@@ -1,12 +1,10 @@
-// A plan as a plain bash script: for the day when the program is not there, must not be used, or is not believed.
-//
-// The script does what a step's process does, with the same words: the source by its hash, the same patches, an
-// environment with the same wheels by their hashes, the same variables and no others, the same call of the backend.
-// Paths of ours differ (a work folder instead of the store), and are kept out of the binaries by the prefix maps that
-// stand in the variables; so the wheel's members are equal, byte for byte, but for what only we put into dist-info.
-//
-// Everything in a plan may be hostile (a recipe of somebody else, a folder's name), so each value is a quoted word;
-// comments hold none. A URL's password is not printed: the script then asks for the file.
+// A plan as a plain bash script, for users who cannot or do not want to run wheelsmith, or want to verify it.
+// The script does the same as a step's process: the source by its hash, the same patches, an environment with the same
+// wheels by their hashes, the same variables and no others, the same call of the backend. Build paths differ (a work
+// folder instead of the store), but the prefix maps in the variables keep them out of the binaries. So the members of
+// the wheel are identical except for what wheelsmith adds to dist-info. Everything in a plan may be hostile (a
+// third-party recipe, the name of a folder), so each value is a quoted word, and comments contain no values. Passwords
+// in URLs are not printed: the script then asks for the file.
 
 #include <fmt/format.h>
 
@@ -38,7 +36,7 @@ std::string unused_mark(std::string_view text) {
   return mark;
 }
 
-// `command <<'MARK'` with the text; a text without a last line end gets one.
+// `command <<'MARK'` with the text; a final newline is added if it is missing.
 std::string with_input(const std::string& command, std::string_view text) {
   const std::string mark = unused_mark(text);
   std::string result = fmt::format("{} <<'{}'\n{}", command, mark, text);
@@ -50,7 +48,7 @@ std::string or_else(const std::string& variable, const std::string& value) {
   return fmt::format("${{{}:-{}}}", variable, shell_quoted(value));
 }
 
-// One step as a function of bash: what its process would do, action by action.
+// One step as a bash function that performs the same actions as its process.
 class StepScript {
  public:
   StepScript(const Plan& plan, const Step& step) : m_plan(plan), m_step(step), m_spec(step.spec) {}
@@ -59,7 +57,7 @@ class StepScript {
     m_text = fmt::format("\nstep_{}() {{\n", number);
     line("printf '== %s\\n' " + shell_quoted(m_spec.id));
     if (m_spec.source.kind == source::Pin::Kind::program) {
-      line("printf '%s\\n' 'wheelsmith packs itself; there is nothing to do by hand'");
+      line("printf '%s\\n' 'wheelsmith packages itself; the script has nothing to do'");
       return m_text + "}\n";
     }
     start();
@@ -137,7 +135,7 @@ class StepScript {
     line("source=$tree/source");
     line("rm -rf \"$tree\" \"$env\"");
     line("mkdir -p \"$tree\"/{home,tmp,bin,dist,driver}");
-    // First of all, since nothing is worth its time without it.
+    // First, because nothing works without it.
     if (m_spec.variant == recipe::Variant::rocm) link_rocm();
   }
 
@@ -176,7 +174,7 @@ class StepScript {
     line("unpack \"$archive\" \"$source\"");
   }
 
-  // The manifest names the files of a folder, unless there are very many.
+  // The manifest lists the files of a folder, unless there are very many.
   void get_folder() {
     std::string names;
     bool plain = true;
@@ -193,7 +191,7 @@ class StepScript {
       line("copy_folder \"$folder\" \"$source\"");
     else
       block(with_input("  copy_files \"$folder\" \"$source\"", names));
-    if (m_spec.source.incremental && !m_spec.source.git_commit.empty()) line("bring_history \"$folder\" \"$source\"");
+    if (m_spec.source.incremental && !m_spec.source.git_commit.empty()) line("copy_history \"$folder\" \"$source\"");
   }
 
   [[nodiscard]] std::vector<std::string> pip_options() const {
@@ -212,8 +210,8 @@ class StepScript {
     return options;
   }
 
-  // As the step's process does it: where nothing has to be installed for the build, with the environment's own
-  // packages.
+  // As in the step's process: if nothing has to be installed for the build, uses the packages of the environment
+  // itself.
   [[nodiscard]] bool builds_in_own_environment() const {
     return m_spec.editable && !m_spec.environment.isolated &&
            std::none_of(m_step.needs.begin(), m_step.needs.end(),
@@ -244,7 +242,7 @@ class StepScript {
       if (!requirements.empty())
         block(with_input("  install --no-deps --require-hashes" + options + " -r /dev/stdin", requirements));
     } else {
-      // What it needs is made by this script, so its hashes are not known yet.
+      // Its dependencies are built by this script, so their hashes are not known yet.
       std::vector<std::string> wanted = m_spec.environment.requirements;
       for (const Edge& edge : m_step.needs) {
         const Step* need = edge.kind == Edge::Kind::environment ? m_plan.find(edge.step) : nullptr;
@@ -264,7 +262,7 @@ class StepScript {
     m_pip_options = options;
   }
 
-  // What the plan found; or, where it found none, what the user names when the script runs.
+  // The ROCm that the plan found; if it found none, the one that the user gives when running the script.
   void link_rocm() {
     if (!m_spec.tools.rocm.lock.wheels.empty()) {
       std::string requirements;
@@ -290,7 +288,7 @@ class StepScript {
     for (const auto& [name, path] : m_spec.tools.programs) line("link_program " + shell_quoted({name, path}));
   }
 
-  // A path inside the machine's toolkit goes along with BUILD_CUDA and BUILD_ROCM.
+  // A path inside the machine's toolkit is relative to BUILD_CUDA or BUILD_ROCM.
   [[nodiscard]] std::string in_toolkit(const std::filesystem::path& path) const {
     const std::pair<const std::string&, const char*> roots[] = {{m_spec.tools.cuda.root, "${toolkit}"},
                                                                 {m_spec.tools.rocm.root, "${rocm}"}};
@@ -311,12 +309,12 @@ class StepScript {
     }
   }
 
-  // A secret is not printed: whoever runs the script exports it.
+  // Secrets are not printed: the user exports them before running the script.
   static std::string variable_word(const std::string& name, const std::string& value) {
     const bool plain =
         name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") == name.npos;
     if (!names_a_secret(name) || !plain) return script_word(name + "=" + value);
-    return fmt::format("\"{0}=${{{0}:?export it: its value is not printed here}}\"", name);
+    return fmt::format("\"{0}=${{{0}:?export it; its value is not in this script}}\"", name);
   }
 
   void set_variables() {
@@ -334,7 +332,7 @@ class StepScript {
       line("  [[ ! -v $more ]] || variables+=(\"$more=${!more}\")");
       line("done");
     } else {
-      line("# Nothing is fetched while it compiles: this proxy answers nobody.");
+      line("# No network while compiling: nothing listens on this proxy address.");
       line(
           "for more in {http,https,all}_proxy {HTTP,HTTPS,ALL}_PROXY; do variables+=(\"$more=http://127.0.0.1:9\"); "
           "done");
@@ -392,7 +390,7 @@ std::string script_word(std::string_view text) {
 
 std::string to_script(const Plan& plan) {
   std::string script(data::script_head_sh);
-  if (!plan.git_variables.empty()) script += "\n# The mirrors.\n";
+  if (!plan.git_variables.empty()) script += "\n# Mirrors for git.\n";
   for (const auto& [name, value] : plan.git_variables)
     script += fmt::format("export {}={}\n", name, shell_quoted(value));
   std::size_t number = 0;

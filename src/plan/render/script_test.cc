@@ -61,7 +61,7 @@ std::string syntax_errors(const std::string& script) {
 
 }  // namespace
 
-TEST(Script, WordsMeanWhatTheyMeantBefore) {
+TEST(Script, QuotedWordsKeepTheirMeaning) {
   struct Case {
     std::string text, wanted;
   };
@@ -84,7 +84,7 @@ TEST(Script, NamesOfVariables) {
   EXPECT_EQ(script_variable("SOURCE", "texture-torch.x"), "SOURCE_TEXTURE_TORCH_X");
 }
 
-TEST(Script, IsBashWhateverThePlanHolds) {
+TEST(Script, IsValidBashForAnyPlan) {
   Step step = demo();
   BuildSpec& spec = step.spec;
   spec.id = spec.identity = spec.subfolder = k_hostile;
@@ -127,8 +127,8 @@ TEST(Script, IsBashWhateverThePlanHolds) {
   }
 }
 
-// A value that has blanks stays one word, whoever set it.
-TEST(Script, LinksTheCompilersThatAreNamed) {
+// A value with spaces stays one word.
+TEST(Script, LinksTheGivenCompilers) {
   const std::string script = script_of(demo());
   const std::string function = script.substr(script.find("\nstep_1() {"));
   const std::string helpers =
@@ -138,7 +138,7 @@ TEST(Script, LinksTheCompilersThatAreNamed) {
   EXPECT_EQ(bash(helpers + function), "== demo-cpu-cp311\n/my gcc/*\n/my gcc/*\n/usr/bin/g++\n/usr/bin/g++\n");
 }
 
-// Defines the step's function and no more, with the helpers replaced by ones that print their words.
+// Defines only the step's function, with helpers replaced by functions that print their arguments.
 TEST(Script, HostileValuesReachCommandsWhole) {
   Step step = demo();
   step.spec.source.kind = source::Pin::Kind::git;
@@ -176,7 +176,7 @@ TEST(Script, InstallsTheLockedWheelsOnly) {
   EXPECT_FALSE(has(script, "s.whl"));
 }
 
-TEST(Script, TakesTheWheelsOfStepsBefore) {
+TEST(Script, UsesTheWheelsOfEarlierSteps) {
   Step first = demo(), second = demo();
   second.spec.id = second.spec.identity = "second";
   second.needs = {{.kind = Edge::Kind::environment, .step = first.id()}};
@@ -187,7 +187,7 @@ TEST(Script, TakesTheWheelsOfStepsBefore) {
   EXPECT_LT(script.rfind("step_1\n"), script.rfind("step_2\n"));
 }
 
-// The only folders that a script removes are its own.
+// A script removes only its own folders.
 TEST(Script, OfAnEditableInstallBuildsInTheFolder) {
   Step step = demo();
   step.spec.editable = true;
@@ -206,7 +206,7 @@ TEST(Script, OfAnEditableInstallBuildsInTheFolder) {
     EXPECT_EQ(has(steps, "sys.prefix"), !isolated);
     EXPECT_EQ(steps.find("rm -rf"), steps.rfind("rm -rf"));
     EXPECT_LT(steps.find("rm -rf"), steps.find("source=${SOURCE_DEMO"));
-    EXPECT_LT(steps.find("rm -rf"), steps.find("env=$("));  // npos where it is isolated
+    EXPECT_LT(steps.find("rm -rf"), steps.find("env=$("));  // npos if the build is isolated
   }
 }
 
@@ -251,7 +251,7 @@ TEST(Containerfile, ChoosesAnImageThatFits) {
   }
 }
 
-// Tags that others' public Containerfiles use.
+// Tags used in public Containerfiles.
 TEST(Containerfile, ChoosesAnImageWithTheToolkit) {
   struct Case {
     std::string python, platform, cuda, rocm, wanted;
@@ -280,7 +280,7 @@ TEST(Containerfile, ChoosesAnImageWithTheToolkit) {
   }
 }
 
-TEST(Containerfile, BringsFoldersAndNamesPlaces) {
+TEST(Containerfile, CopiesFoldersAndSetsPaths) {
   Step step = demo();
   step.spec.tools.cuda.root = "/usr/local/cuda-13.0";
   step.spec.tools.cuda.version = "13.0";

@@ -12,13 +12,13 @@ struct ActionInputs {
   const Placeholders& values;
   const std::vector<FetchSource>& fetches;
   PatchTexts patches{};
-  std::string hipify{};  // the script that is run before everything else; "" for none
+  std::string hipify{};  // the script that runs first; "" if there is none
 };
-// What the step will do, in order.
+// The actions of the step, in order.
 std::vector<Action> make_actions(const ActionInputs& inputs);
 
-// What the recipe would do to the source, and an editable install does not: its files are the user's. Each in a few
-// words.
-std::vector<std::string> left_out_in_place(const ActionInputs& inputs);
+// Short descriptions of the recipe's changes to the source, which an editable install skips because the files belong to
+// the user.
+std::vector<std::string> skipped_in_place(const ActionInputs& inputs);
 
 }  // namespace wheelsmith::plan

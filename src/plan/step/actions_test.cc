@@ -55,10 +55,10 @@ TEST(Actions, ComeInTheOrderInWhichTheyAreDone) {
   EXPECT_EQ(std::get<WriteFile>(actions[3].what).text, "1.2");
   EXPECT_EQ(std::get<RunCommand>(actions[4].what).argv, (Words{"${env}/bin/python", "tools/hipify.py"}));
   EXPECT_EQ(std::get<ApplyPatch>(actions[5].what).patch.name, "late.patch");
-  EXPECT_EQ(std::get<RunCommand>(actions[6].what).argv, (Words{"echo", "1.2"}));  // an empty setting leaves no word
+  EXPECT_EQ(std::get<RunCommand>(actions[6].what).argv, (Words{"echo", "1.2"}));  // an empty setting adds no argument
 }
 
-// They belong to what hipify made, and neither script nor key nor provenance may claim them otherwise.
+// Hipified patches apply to the output of hipify; otherwise script, key and provenance must not contain them.
 TEST(Actions, WithoutHipifyHaveNoHipifiedPatches) {
   Fixture setup;
   setup.patches.hipified = {{"late.patch", "b", ""}};
@@ -75,7 +75,7 @@ TEST(Actions, OfSetupPyAreOneCommand) {
                                                                "--dist-dir", "${tree}/dist", "--plat-name", "1.2"}));
 }
 
-TEST(Actions, HandSettingsAndOptionsToBothHooks) {
+TEST(Actions, PassSettingsAndOptionsToBothHooks) {
   Fixture setup;
   setup.rules.config = {{"cmake.args", "-DX={version}"}, {"empty", "{set.empty}"}};
   setup.rules.options = {"--fast"};
@@ -89,7 +89,7 @@ TEST(Actions, HandSettingsAndOptionsToBothHooks) {
   EXPECT_EQ(asked.dropped, (Words{"ninja", "cmake"}));
 }
 
-TEST(Actions, LeaveOutCommandsForSourcesThatAreNotFetched) {
+TEST(Actions, SkipCommandsForSourcesThatAreNotFetched) {
   Fixture setup;
   recipe::Fetch fetch;
   fetch.name = "cutlass";
@@ -100,7 +100,7 @@ TEST(Actions, LeaveOutCommandsForSourcesThatAreNotFetched) {
   EXPECT_EQ(words(setup.actions()), (Words{"prepare:run-command", "prepare:call-hook", "build:call-hook"}));
 }
 
-TEST(Actions, LoadRocmsLibrariesForRocmAlone) {
+TEST(Actions, LoadRocmsLibrariesOnlyForRocm) {
   Fixture setup;
   setup.rules.preload.module = "torch/_rocm_init.py";
   setup.rules.preload.libraries = {"amdhip64"};
@@ -111,11 +111,11 @@ TEST(Actions, LoadRocmsLibrariesForRocmAlone) {
   ASSERT_EQ(actions.size(), 3u);
   const std::string& text = std::get<WriteFile>(actions[0].what).text;
   EXPECT_NE(text.find("\"amdhip64\""), text.npos);
-  EXPECT_NE(text.find("check_version=\"7.1.*\""), text.npos);  // as the requirement of the wheel says it
+  EXPECT_NE(text.find("check_version=\"7.1.*\""), text.npos);  // as in the requirement of the wheel
 }
 
-// The folder is the user's: nothing is patched, written, removed or run there but the backend.
-TEST(Actions, OfAnEditableInstallLeaveTheSourceAlone) {
+// The folder belongs to the user: nothing is patched, written or removed there, and only the backend runs.
+TEST(Actions, OfAnEditableInstallDoNotChangeTheSource) {
   Fixture setup;
   setup.spec.editable = true;
   setup.rules.clean = {"build"};
@@ -130,7 +130,7 @@ TEST(Actions, OfAnEditableInstallLeaveTheSourceAlone) {
   ASSERT_EQ(words(actions), (Words{"source:fetch-source", "prepare:call-hook", "build:call-hook"}));
   EXPECT_EQ(std::get<CallHook>(actions[1].what).hook, CallHook::Hook::get_requires_for_build_editable);
   EXPECT_EQ(std::get<CallHook>(actions[2].what).hook, CallHook::Hook::build_editable);
-  EXPECT_EQ(left_out_in_place({setup.spec, setup.rules, setup.values, setup.fetches, setup.patches, setup.hipify}),
+  EXPECT_EQ(skipped_in_place({setup.spec, setup.rules, setup.values, setup.fetches, setup.patches, setup.hipify}),
             (Words{"the patch early.patch", "the file version.txt", "the patch late.patch",
                    "the command python3 tools/hipify.py", "the edit of CMakeLists.txt (the headers need C++20)",
                    "the command make codegen"}));
@@ -173,8 +173,8 @@ BuildSpec full_spec() {
 
 }  // namespace
 
-// Whatever decides the result changes the key, each alone.
-TEST(Key, ChangesWithEverythingThatDecidesTheResult) {
+// Every input that affects the result changes the key by itself.
+TEST(Key, ChangesWithEveryInputOfTheResult) {
   const BuildSpec spec = full_spec();
   const std::string key = key_of(spec);
   const std::vector<std::pair<const char*, std::function<void(BuildSpec&)>>> changes = {
@@ -219,13 +219,13 @@ TEST(Key, ChangesWithEverythingThatDecidesTheResult) {
   EXPECT_NE(with({}, {}, "2.13"), key);
 }
 
-TEST(Key, DoesNotChangeWithWhatDoesNot) {
+TEST(Key, DoesNotChangeWithOtherInputs) {
   const BuildSpec spec = full_spec();
   BuildSpec other = spec;
   other.variables.loose = {{"MAX_JOBS", "8"}};
   other.verbose = true;
   other.id = "another";
-  other.tools.cc = "/elsewhere/gcc";  // its content counts, not its place
+  other.tools.cc = "/elsewhere/gcc";  // its content matters, not its path
   EXPECT_EQ(key_of(other), key_of(spec));
 }
 

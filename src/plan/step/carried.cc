@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view k_python = "${python}";
 
-// Only addresses that others can reach, without passwords.
+// Only public URLs, without passwords.
 std::string shared_address(const std::string& url) {
   for (const std::string_view scheme : {"https://", "http://", "ssh://", "git://"}) {
     if (url.starts_with(scheme)) return fetch::without_credentials(url);
@@ -22,7 +22,7 @@ std::string shared_address(const std::string& url) {
   return "";
 }
 
-// "name @ file:///home/me/name.whl" names a file of this machine; what it is stands in the lock, by its hash.
+// "name @ file:///home/me/name.whl" refers to a file of this machine; the lock identifies it by its hash.
 std::string without_file(const std::string& requirement) {
   return requirement.find("file:") == std::string::npos ? requirement
                                                         : requirement.substr(0, requirement.find_first_of(" @"));
@@ -84,27 +84,14 @@ EnvironmentSpec carried_environment(EnvironmentSpec environment) {
   return environment;
 }
 
-// Whether a value is one that only its owner should know, whatever its variable is called: an address with a password,
-// a private key, a token of a kind that its maker marks.
-bool looks_secret(std::string_view value) {
-  for (std::size_t at = value.find("://"); at != std::string_view::npos; at = value.find("://", at + 3)) {
-    const std::string_view host = value.substr(at + 3, value.find_first_of("/?# \t\n", at + 3) - at - 3);
-    if (host.find('@') != std::string_view::npos) return true;
-  }
-  constexpr std::string_view k_marks[] = {"-----BEGIN ", "ghp_",  "gho_", "ghs_", "github_pat_", "glpat-",
-                                          "hf_",         "pypi-", "sk-",  "xox",  "AKIA"};
-  return std::ranges::any_of(
-      k_marks, [&](std::string_view mark) { return value.starts_with(mark) && value.size() >= mark.size() + 12; });
-}
-
-// Hides what may be a secret, and names the interpreter's own folder instead of telling it.
+// Hides possible secrets, and replaces the interpreter's folder by a placeholder.
 std::string carried_variable(const std::string& name, std::string value, const std::string& prefix) {
   if (names_a_secret(name) || looks_secret(value)) return std::string(k_hidden_value);
   if (!prefix.empty()) replace_all(value, prefix + "/bin", std::string(k_python) + "/bin");
   return value;
 }
 
-// A hidden value's digest is hidden, too: what is short can be found by its digest.
+// Also hides the digest of a hidden value: a short value could be guessed from it.
 store::Manifest carried_manifest(const store::Manifest& manifest, const std::string& prefix,
                                  const std::vector<std::string>& hidden) {
   store::Manifest result;
@@ -121,7 +108,7 @@ store::Manifest carried_manifest(const store::Manifest& manifest, const std::str
   return result;
 }
 
-// Members that the document does not have are as they are by default: it is of another version.
+// Members missing from the document keep their defaults: it may be of another version.
 void fill_in(document::Value& value, const document::Value& defaults) {
   if (value.table() == nullptr || defaults.table() == nullptr) return;
   for (const auto& [name, known] : *defaults.table()) {
@@ -133,7 +120,7 @@ void fill_in(document::Value& value, const document::Value& defaults) {
   }
 }
 
-// Members that are as they are by default are left out.
+// Omits members with default values.
 document::Value without_defaults(const document::Value& value, const document::Value& defaults) {
   if (value.table() == nullptr || defaults.table() == nullptr) return value;
   document::Table result;
@@ -149,9 +136,9 @@ document::Value without_defaults(const document::Value& value, const document::V
 document::Value carried_value(const BuildSpec& spec) {
   const std::string prefix = spec.environment.isolated ? "" : spec.python.prefix.string();
   BuildSpec carried = spec;
-  carried.id.clear();  // follows from the package, the variant, the Python and the architectures
+  carried.id.clear();  // derived from the package, the variant, the Python and the architectures
   carried.identity.clear();
-  carried.recipe_text.clear();  // a file of its own in the wheel
+  carried.recipe_text.clear();  // a separate file in the wheel
   carried.recipe_origin.clear();
   carried.key.clear();  // in the provenance
   carried.verbose = false;
@@ -173,7 +160,7 @@ document::Value carried_value(const BuildSpec& spec) {
 
 BuildSpec read_carried(const document::Value& value, const std::string& recipe_text) {
   if (value["schema"].integer_or(0) != 1 || value["spec"].table() == nullptr)
-    throw Error("build.json is not a build specification that this version of wheelsmith reads");
+    throw Error("build.json is not a build specification that this version of wheelsmith can read");
   document::Value document = value["spec"];
   fill_in(document, BuildSpec().to_value());
   BuildSpec spec = BuildSpec::from_value(document);

@@ -50,7 +50,7 @@ BuildSpec spec_of_a_machine() {
   return spec;
 }
 
-TEST(CarriedSpec, HoldsNothingOfTheMachineAndNoSecret) {
+TEST(CarriedSpec, ContainsNoMachineDataAndNoSecret) {
   const std::string text = document::to_json(carried_value(spec_of_a_machine()));
   EXPECT_EQ(text.find("/home/me"), std::string::npos) << text;
   EXPECT_EQ(text.find("word"), std::string::npos) << text;
@@ -91,12 +91,12 @@ TEST(CarriedSpec, IsReadBack) {
   EXPECT_EQ(*read.variable("FLAG"), "1");
   EXPECT_EQ(hidden_variables(read), std::vector<std::string>{"HF_TOKEN"});
   EXPECT_EQ(read.actions.size(), 1u);
-  // What is carried of what was carried is the same.
+  // Storing a stored specification again changes nothing.
   EXPECT_EQ(document::to_json(carried_value(read)["spec"]["source"]),
             document::to_json(carried_value(spec)["spec"]["source"]));
 }
 
-TEST(CarriedSpec, RefusesWhatIsNotOne) {
+TEST(CarriedSpec, RejectsInvalidDocuments) {
   EXPECT_THROW((void)read_carried(document::parse_json("{}", "x"), ""), Error);
   EXPECT_THROW((void)read_carried(document::parse_json(R"({"schema":1,"spec":{"id":7}})", "x"), ""), Error);
   EXPECT_THROW((void)read_carried(document::parse_json(R"({"schema":1,"spec":{"variant":"tpu"}})", "x"), ""), Error);

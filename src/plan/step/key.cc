@@ -10,15 +10,16 @@ namespace wheelsmith::plan {
 
 namespace {
 
-// Changes when a result of the same inputs would be another one because we changed (how a wheel is finished, say).
+// Increment when wheelsmith itself produces another result from the same inputs (for example, in how it finishes a
+// wheel).
 constexpr std::string_view k_format = "3";
-// Up to so many files of a folder stand in the manifest by name, so that the one that changed can be told.
+// Up to this many files of a folder are listed by name in the manifest, so that a reason can name the changed file.
 constexpr std::size_t k_most_files = 500;
 
 std::string digest_of(std::string_view text) { return to_hex(sha256(Bytes(text))); }
 
-// An action's part of the key. Commands and settings are numbered in their order; what has a name of its own goes by
-// it, so that a change can be told.
+// The part of an action in the key. Commands and settings are numbered in order; actions with a name use it, so that a
+// reason can name the change.
 class ActionHasher {
  public:
   explicit ActionHasher(store::Manifest& manifest) : m_manifest(manifest) {}
@@ -35,7 +36,7 @@ class ActionHasher {
                    sys::shell_quoted(command.argv) + (command.network ? " (network)" : ""));
   }
   void operator()(const CallHook& call) {
-    // The hooks that name requirements get the same settings.
+    // The hooks that return requirements get the same settings.
     if (call.hook != CallHook::Hook::build_wheel && call.hook != CallHook::Hook::build_editable) return;
     std::size_t place = 0;
     for (const auto& [name, value] : call.config) m_manifest.set(fmt::format("config:{}:{}", place++, name), value);
@@ -77,7 +78,7 @@ store::Manifest make_manifest(const KeyInputs& inputs) {
   if (spec.editable) manifest.set("editable", spec.source.folder.string());
   for (const env::InstalledPackage& package : spec.environment.installed)
     manifest.set("installed:" + package.name, fmt::format("{} {}", package.version, package.digest));
-  // Where other steps' wheels are needed, the rest is resolved with them; what is asked for decides.
+  // If wheels of other steps are needed, the lock is resolved later, so the requirements are part of the key.
   if (spec.environment.resolve_late) {
     for (const std::string& requirement : spec.environment.requirements)
       manifest.set("requires:" + requirement, "as resolved");

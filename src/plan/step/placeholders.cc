@@ -22,7 +22,7 @@ std::string joined(const std::string& archs, std::string_view separator) {
   return result;
 }
 
-// gfx1151 as ROCm's runtime writes it in HSA_OVERRIDE_GFX_VERSION: 11.5.1. The last two digits are hexadecimal.
+// gfx1151 in the form of HSA_OVERRIDE_GFX_VERSION: 11.5.1. The last two digits are hexadecimal.
 std::string hsa_version(const gpu::ArchList& archs) {
   if (archs.requests.empty()) return "";
   std::string name = gpu::to_string(archs.requests.front());
@@ -34,7 +34,7 @@ std::string hsa_version(const gpu::ArchList& archs) {
                      value(digits.back()));
 }
 
-// The local part that a framework's version gets from the SDK it was built with: "+rocm7.1.0",
+// The local version label for a framework built with an SDK: "+rocm7.1.0",
 // "+devrocm7.2.0.dev0-abc".
 std::string rocm_suffix(std::string version) {
   if (version.empty()) return "";
@@ -42,7 +42,7 @@ std::string rocm_suffix(std::string version) {
   return (version.find("dev") != std::string::npos ? "+devrocm" : "+rocm") + version;
 }
 
-// The one that is meant where none is named.
+// The default target if none is given.
 std::string target_name(const BuildSpec& spec, const recipe::Recipe& recipe) {
   const bool by_default = spec.target.empty() && recipe.all_rules.contains({spec.variant, "default"});
   return by_default ? "default" : spec.target;
@@ -64,7 +64,7 @@ std::string fetched_place(const recipe::Fetch& fetch, const std::vector<FetchSou
 
 namespace {
 
-// Of a torch from an index any build of its version will do; one of this plan has ABI and libraries of its own.
+// For a torch from an index, any build of its version works; a torch of this plan has its own ABI and libraries.
 bool is_built(const EnvironmentSpec& environment) {
   return environment.torch.kind == choose::TorchChoice::Kind::none && !environment.torch_build.version.empty();
 }
@@ -86,7 +86,7 @@ Placeholders placeholder_values(const PlaceholderInputs& inputs) {
   const std::string archs = spec.archs.requests.empty() ? "" : recipe::spell(spec.archs, rules.archs);
   std::string nodot = spec.python.short_version();
   nodot.erase(std::remove(nodot.begin(), nodot.end(), '.'), nodot.end());
-  // A commit that no tag names has no version. What asks us for one gets one that comes before every release.
+  // An untagged commit has no version; placeholders get one that sorts before every release.
   const std::string version = spec.version.empty() && !spec.source.git_commit.empty()
                                   ? "0.0.dev0+g" + spec.source.git_commit.substr(0, 8)
                                   : spec.version;
@@ -136,7 +136,7 @@ Placeholders placeholder_values(const PlaceholderInputs& inputs) {
     if (!setting.choices.empty() &&
         std::find(setting.choices.begin(), setting.choices.end(), value) == setting.choices.end())
       throw Error(
-          fmt::format("--set {}={}: it is one of {}", setting.name, printable(value), join(setting.choices, ", ")));
+          fmt::format("--set {}={}: must be one of {}", setting.name, printable(value), join(setting.choices, ", ")));
     values["set." + setting.name] = value;
   }
   for (const recipe::Dependency& need : rules.needs) values["need." + need.recipe + ".version"] = "";

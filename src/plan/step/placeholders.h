@@ -8,8 +8,8 @@
 
 namespace wheelsmith::plan {
 
-// What {placeholders} in a recipe stand for in one step. Paths of our own are ${tree}, ${env}, …: the step's process
-// puts the real ones in, so that a key does not depend on where the store is.
+// The values of {placeholders} in a recipe for one step. Build paths are written as ${tree}, ${env}, …; the step's
+// process replaces them, so that a key does not depend on the location of the store.
 using Placeholders = std::map<std::string, std::string>;
 
 struct PlaceholderInputs {
@@ -17,13 +17,13 @@ struct PlaceholderInputs {
   const recipe::Recipe& recipe;
   const recipe::Rules& rules;
   std::map<std::string, std::string> settings;       // of the recipe, as chosen
-  std::map<std::string, std::string> need_versions;  // of dependencies, by recipe, as far as known
+  std::map<std::string, std::string> need_versions;  // versions of dependencies, by recipe, if known
   std::vector<FetchSource> fetches;
 };
-// Throws Error for a setting that is none of its choices.
+// Throws Error for a setting with a value outside its choices.
 Placeholders placeholder_values(const PlaceholderInputs& inputs);
 
-// Where a fetched source, or the part of it that is meant, is; "" for one that was not fetched.
+// The folder of a fetched source, or of the used part of it; "" if it was not fetched.
 std::string fetched_place(const recipe::Fetch& fetch, const std::vector<FetchSource>& fetches);
 
 // The label of a variant for local versions: "cpu", "cu130", "rocm".

@@ -20,12 +20,10 @@
 #include "toolchain/library/library.h"
 #include "toolchain/toolchain.h"
 
-// A step as a specification: everything that its process needs to know, on this machine or on another. It is a document
-// (to_value, from_value; spec_fields.h lists every member), and it holds what will be done as an ordered list of
-// actions: `run` executes that list, `plan --script` prints it, the key hashes it.
-//
-// Our own paths stand in it as ${tree}, ${env}, ${toolkit}, ${rocm}, ${torch} and ${store}, so that a key does not
-// depend on where the store is.
+// The specification of a step: everything that its process needs, on this machine or another. It can be converted to a
+// document (to_value, from_value; spec_fields.h lists every member), and contains the work as an ordered list of
+// actions: `run` executes that list, `plan --script` prints it, the key hashes it. Build paths are written as ${tree},
+// ${env}, ${toolkit}, ${rocm}, ${torch} and ${store}, so that a key does not depend on the location of the store.
 
 namespace wheelsmith::plan {
 
@@ -34,10 +32,11 @@ using Pairs = std::vector<std::pair<std::string, std::string>>;
 // The phases of a step, in order.
 enum class Phase : std::uint8_t { source, environment, prepare, build, finish, check, test, publish };
 std::string_view to_string(Phase phase);
-// Whether code of the package, of its recipe or of its dependencies runs in it. In the others only ours does.
+// Whether code of the package, its recipe or its dependencies runs in the phase. In the others, only wheelsmith's code
+// runs.
 bool runs_foreign_code(Phase phase);
 
-// Checks out, at ${tree}/fetched/NAME, what the package's own configuration would clone.
+// Checks out a repository that the package's configure step would clone, at ${tree}/fetched/NAME.
 struct FetchSource {
   static constexpr std::string_view kind = "fetch-source";
   std::string name;
@@ -65,7 +64,7 @@ struct WriteFile {
 struct RunCommand {
   static constexpr std::string_view kind = "run-command";
   std::vector<std::string> argv;
-  bool network = false;  // it downloads what the build uses; the build itself may still have no network
+  bool network = false;  // it downloads inputs of the build; the build itself may still have no network
 };
 
 // Calls a PEP 517 hook of the package's backend, in the package's folder.
@@ -77,11 +76,11 @@ struct CallHook {
     get_requires_for_build_editable,
     build_editable,  // a backend without it (setuptools before 64) gets `setup.py develop` instead
   } hook = Hook::build_wheel;
-  Pairs config;                      // a key may repeat
-  std::vector<std::string> dropped;  // normalized names that the backend may ask for and does not get
+  Pairs config;                      // a key may occur several times
+  std::vector<std::string> dropped;  // normalized names of backend requirements that are not installed
 };
 
-// Packs our own program as a wheel.
+// Packages wheelsmith itself as a wheel.
 struct PackProgram {
   static constexpr std::string_view kind = "pack-program";
 };
@@ -90,30 +89,30 @@ struct Action {
   Phase phase = Phase::build;
   std::variant<FetchSource, ApplyPatch, RemoveFiles, WriteFile, RunCommand, CallHook, PackProgram> what;
 };
-// Where FetchSource puts a source.
+// The folder of a source of FetchSource.
 std::string fetched_folder(std::string_view name);
 
-// What the build environment consists of.
+// The contents of the build environment.
 struct EnvironmentSpec {
   std::vector<std::string> requirements;
   env::Lock lock;             // of the requirements …
   bool resolve_late = false;  // … unless wheels of other steps are among them: then it is resolved in the step
   choose::TorchChoice torch;
-  choose::TorchBuild torch_build;  // as far as it is known
-  // --no-build-isolation: the interpreter's own packages instead of a lock's wheels; they decide the result, too.
+  choose::TorchBuild torch_build;  // if known
+  // --no-build-isolation: the interpreter's packages instead of the wheels of a lock; they are part of the key, too.
   bool isolated = true;
   std::vector<env::InstalledPackage> installed;
 };
 
-// A toolkit of the machine (root), or the version of one made from an index's wheels.
+// A toolkit of the machine (root), or the version of one installed from wheels of an index.
 struct CudaSpec {
   std::string root, index_version, version;
 };
 
 struct RocmSpec {
   std::string root, index_version, version;
-  std::string index;                    // where its wheels come from
-  env::Lock lock;                       // which they are: an environment beside the step's own
+  std::string index;                    // package index of its wheels
+  env::Lock lock;                       // its wheels, installed in a separate environment
   std::string clang, device_libraries;  // below the root: "lib/llvm/bin", "lib/llvm/amdgcn/bitcode"
 };
 
@@ -126,16 +125,16 @@ struct ToolSpec {
 };
 
 struct VariableSpec {
-  Pairs fixed;  // decide the result
-  Pairs loose;  // do not: jobs, verbosity
+  Pairs fixed;  // part of the key
+  Pairs loose;  // not part of the key: jobs, verbosity
 };
 
 struct BuildSpec {
   std::string id;        // "texture-cuda-cp311-8.0;9.0": unique in the plan
-  std::string identity;  // what trees and history belong to
+  std::string identity;  // the owner of trees and history
   std::string package;   // the recipe's name
   std::string project, version;
-  std::string wheel_version;  // with its local part; "" where only the build can tell
+  std::string wheel_version;  // with its local label; "" if only the build can tell
   recipe::Variant variant = recipe::Variant::cpu;
   std::string target;
   gpu::ArchList archs;
@@ -144,23 +143,22 @@ struct BuildSpec {
   std::string recipe_text, recipe_origin;
   toolchain::Python python;
   source::Pin source;
-  std::string subfolder;  // where the package is below its source
+  std::string subfolder;  // folder of the package in its source
   EnvironmentSpec environment;
   ToolSpec tools;
   VariableSpec variables;
   std::vector<Action> actions;
   bool network = false, verbose = false;
-  bool uncacheable = false;  // it, or a step it needs, comes from a folder that is being worked on
-  // --editable: it is built in that folder itself, and linked into the interpreter's environment instead of becoming a
-  // wheel.
+  bool uncacheable = false;  // the source of it or of a dependency is a local folder
+  // --editable: built in that folder itself and linked into the interpreter's environment, without a wheel.
   bool editable = false;
   store::Manifest manifest;
   std::string key;
 
   [[nodiscard]] document::Value to_value() const;
   static BuildSpec from_value(const document::Value& value);               // throws Error
-  [[nodiscard]] const std::string* variable(std::string_view name) const;  // fixed; null when it is not set
-  // The actions of one kind, in order; with their phases where they matter.
+  [[nodiscard]] const std::string* variable(std::string_view name) const;  // a fixed variable; null if it is not set
+  // The actions of one kind, in order; with their phases if needed.
   template <class What>
   [[nodiscard]] std::vector<const What*> all(Phase phase) const {
     std::vector<const What*> found;

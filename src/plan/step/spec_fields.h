@@ -3,7 +3,7 @@
 #include "document/fields.h"
 #include "plan/step/spec.h"
 
-// Every member of a BuildSpec, for its document and the test of it.
+// All members of a BuildSpec, for its document and its test.
 
 template <>
 struct wheelsmith::EnumNames<wheelsmith::recipe::Variant> {

@@ -41,12 +41,12 @@ BuildSpec sample_spec() {
 
 }  // namespace
 
-TEST(BuildSpec, LosesNoMemberOnTheWay) {
+TEST(BuildSpec, KeepsAllMembersInARoundTrip) {
   const BuildSpec spec = sample_spec();
   const std::string text = document::to_json(spec.to_value());
   const BuildSpec read = BuildSpec::from_value(document::parse_json(text, "spec"));
   document::for_each_field(spec, [&]<class Member>(std::string_view name, const Member& member) {
-    // A member that was not filled could be lost without a trace.
+    // The loss of an empty member would go unnoticed.
     EXPECT_NE(document::to_json(document::to_document(member)), document::to_json(document::to_document(Member())))
         << name;
   });

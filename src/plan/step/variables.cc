@@ -1,7 +1,6 @@
-// The environment of a step, made from nothing. What a user's shell happens to hold (CFLAGS of an afternoon long ago, a
-// proxy, a PYTHONPATH) decides no result of ours: only what stands here does, and it is part of the key. Paths of our
-// own stand as
-// ${tree}, ${env}, ${toolkit} and ${rocm}; the step's process puts the real ones in.
+// The environment of a step; nothing is inherited. Leftovers in the user's shell (old CFLAGS, a proxy, PYTHONPATH) must
+// not affect a result. Only the variables set here do, and they are part of the key. Build paths are written as
+// ${tree}, ${env}, ${toolkit} and ${rocm}; the step's process replaces them.
 
 #include "plan/step/variables.h"
 
@@ -21,9 +20,10 @@ namespace {
 
 using Variables = std::map<std::string, std::string>;
 
-// Progress with the seconds since ninja started. "%w" would be shorter for long builds; ninjas before 1.12 refuse it.
+// Progress with the seconds since ninja started. "%w" would be shorter for long builds, but ninja before 1.12 rejects
+// it.
 constexpr std::string_view k_ninja_status = "[%f/%t %es] ";
-// A user's choice of it, too, decides how a log looks and nothing else, so the key does not contain it.
+// It affects only the log, so the key does not contain it, even if the user sets it.
 constexpr std::string_view k_ninja_variable = "NINJA_STATUS";
 constexpr std::string_view k_system_path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
@@ -39,8 +39,8 @@ std::string prefix_maps(const BuildSpec& spec) {
   return maps;
 }
 
-// Newer setuptools lets CFLAGS stand in place of the interpreter's own flags, not behind them: what the interpreter
-// would have said (-O3 -DNDEBUG -fwrapv) must be in it, or a release is compiled without any optimisation.
+// In newer setuptools, CFLAGS replaces the interpreter's flags instead of being appended. So it must contain them (-O3
+// -DNDEBUG -fwrapv), or a release is compiled without optimization.
 std::string optimization(const std::string& build_type) {
   if (build_type == "debug") return "-O0 -g -fwrapv";
   if (build_type == "relwithdebinfo") return "-O2 -g -DNDEBUG -fwrapv";
@@ -60,12 +60,12 @@ Variables isolation() {
       {"PYTHONHASHSEED", "0"},
       {"PYTHONNOUSERSITE", "1"},
       {"PYTHONUNBUFFERED", "1"},
-      // A pip that a setup.py calls finds no index, and asks nobody.
+      // A pip called by setup.py finds no index and makes no requests.
       {"PIP_NO_INDEX", "1"},
       {"PIP_NO_INPUT", "1"},
       {"PIP_DISABLE_PIP_VERSION_CHECK", "1"},
       {"PIP_CONFIG_FILE", "/dev/null"},
-      // A version comes from the source, never from a repository that happens to be above the tree.
+      // The version must come from the source, never from a repository above the tree.
       {"GIT_CEILING_DIRECTORIES", "${tree}"},
       {"GIT_TERMINAL_PROMPT", "0"},
       {"GIT_CONFIG_NOSYSTEM", "1"},
@@ -99,9 +99,9 @@ void add_cuda(Variables& variables, const BuildSpec& spec, int standard, bool al
   for (const std::string_view flag : split(maps, ' ')) append(host, fmt::format("-Xcompiler {}", flag));
   variables["NVCC_APPEND_FLAGS"] = host;
   std::string first;
-  // nvcc takes gcc from PATH by itself; clang must be named, and must use the standard library that nvcc knows. Where
-  // no standard is said nvcc compiles for clang's own, which is C++14 up to clang 15, and CUDA's headers want C++17. It
-  // is said to nvcc alone, which hands it on: the package's own -std comes later and wins, for both of them.
+  // nvcc finds gcc in PATH; clang must be given explicitly and must use libstdc++. Without -std, nvcc uses clang's
+  // default, which is C++14 up to clang 15, but CUDA's headers need C++17. The flag is given only to nvcc, which passes
+  // it on; the package's own -std comes later and overrides it for both.
   if (spec.tools.compiler_family == "clang")
     first = fmt::format("-ccbin=${{tree}}/bin/c++ -Xcompiler -stdlib=libstdc++ -std=c++{}",
                         std::max(standard, k_least_standard));
@@ -109,7 +109,7 @@ void add_cuda(Variables& variables, const BuildSpec& spec, int standard, bool al
   if (!first.empty()) variables["NVCC_PREPEND_FLAGS"] = first;
 }
 
-// What each tool understands by "say more".
+// The verbosity switch of each tool.
 Variables more_words(const recipe::Rules& rules, const Placeholders& values) {
   Variables variables = {
       {"VERBOSE", "1"}, {"CMAKE_VERBOSE_MAKEFILE", "ON"}, {"NVCC_VERBOSE", "1"}, {"HIPCC_VERBOSE", "7"}};
@@ -135,7 +135,7 @@ Variables fixed_variables(const VariableInputs& inputs) {
   variables["SOURCE_DATE_EPOCH"] =
       date != inputs.host.environment.end() && to_number(date->second) ? date->second : std::to_string(k_zip_epoch);
   std::string path = "${env}/bin:${tree}/bin";
-  // Programs that came with the environment's packages: ninja, cmake.
+  // Programs installed with the environment's packages: ninja, cmake.
   if (!spec.environment.isolated) path += ":" + (spec.python.prefix / "bin").string();
   if (spec.variant == recipe::Variant::cuda) path += ":${toolkit}/bin";
   if (spec.variant == recipe::Variant::rocm) path += rocm_search_path(spec.tools.rocm);
@@ -154,7 +154,7 @@ Variables fixed_variables(const VariableInputs& inputs) {
     if (const auto expanded = expand_or_nothing(value, inputs.values)) variables[name] = *expanded;
   }
   for (const auto& [name, value] : rules.append) append(variables[name], recipe::expand(value, inputs.values));
-  // What an option says was taken from there; the build sees the plan's answer.
+  // Variables that correspond to an option were already used by the plan; the build gets the plan's value.
   for (const auto& [name, value] : inputs.user) {
     if (choose::option_of_variable(name).empty() && name != k_ninja_variable) variables[name] = value;
   }
@@ -165,7 +165,7 @@ Variables all_loose_variables(const VariableInputs& inputs, const Variables& fix
   Variables loose = {{"MAX_JOBS", "${jobs}"}, {"CMAKE_BUILD_PARALLEL_LEVEL", "${jobs}"}};
   const auto status = inputs.user.find(std::string(k_ninja_variable));
   loose.emplace(k_ninja_variable, status != inputs.user.end() ? status->second : k_ninja_status);
-  // rustup's cargo looks for the real one in the home folder, which is another one while a step runs.
+  // rustup's cargo searches for the real one in the home folder, but a step has another HOME.
   if (inputs.spec.tools.programs.contains("cargo")) {
     const sys::Environment& around = inputs.host.environment;
     const auto said = around.find("RUSTUP_HOME"), home = around.find("HOME");
@@ -187,7 +187,7 @@ Pairs loose_variables(const VariableInputs& inputs, const Pairs& given) {
   const Variables fixed(given.begin(), given.end());
   Pairs loose;
   for (const auto& [name, value] : all_loose_variables(inputs, fixed)) {
-    // What the recipe or the user sets is theirs.
+    // Values set by the recipe or the user take precedence.
     const bool taken = fixed.contains(name) && name != "NVCC_APPEND_FLAGS";
     if (!taken) loose.emplace_back(name, value);
   }

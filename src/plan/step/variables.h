@@ -14,13 +14,13 @@ struct VariableInputs {
   const toolchain::Host& host;
   bool allow_unsupported_compiler = false;
 };
-// What a step finds in its environment, all of it: nothing is inherited. The package's own variables come after ours,
-// the user's last.
+// The complete environment of a step; nothing is inherited. The package's variables override wheelsmith's, and the
+// user's override both.
 VariableSpec make_variables(const VariableInputs& inputs);
-// Those that decide no result (jobs, verbosity), beside the given ones.
+// The variables that do not affect the result (jobs, verbosity), in addition to the given ones.
 Pairs loose_variables(const VariableInputs& inputs, const Pairs& fixed);
 
-// The recipe's text with its placeholders filled in; nothing for one that comes to nothing: a setting was left empty.
+// The recipe's text with placeholders replaced; nullopt if the result is empty, because a setting is empty.
 std::optional<std::string> expand_or_nothing(const std::string& text, const Placeholders& values);
 
 }  // namespace wheelsmith::plan

@@ -98,7 +98,7 @@ std::string build_text(const std::vector<run::StepOutcome>& steps, const Style& 
 std::string closing_text(const Closing& closing, const Style& style) {
   std::string text;
   if (!closing.checklist.empty()) text += style.bold("checklist") + "\n" + doctor_text(closing.checklist, style);
-  if (!closing.runtime.empty()) text += style.bold("when it runs") + "\n";
+  if (!closing.runtime.empty()) text += style.bold("environment variables at run time") + "\n";
   for (const recipe::RuntimeVariable& variable : closing.runtime) {
     text += fmt::format("  {}={}  {}\n", variable.variable, printable(variable.value),
                         style.dim(style.wrap(printable(variable.why), 4)));
@@ -111,10 +111,10 @@ std::string test_text(const run::WheelTest& item, const Style& style) {
       fmt::format("{} {}\n", item.good() ? style.green("good") : style.red("bad"), style.bold(printable(item.path)));
   if (!item.error.empty()) text += "  " + printable(item.error) + "\n";
   for (const run::TestOutcome& test : item.tests) {
-    const std::string word = test.outcome == run::TestResult::pass   ? style.green("pass")
-                             : test.outcome == run::TestResult::fail ? style.red("fail")
-                                                                     : style.yellow("not run");
-    text += fmt::format("  {} {}{}\n", word, printable(test.id), test.why.empty() ? "" : ": " + printable(test.why));
+    const std::string result = test.outcome == run::TestResult::pass   ? style.green("pass")
+                               : test.outcome == run::TestResult::fail ? style.red("fail")
+                                                                       : style.yellow("not run");
+    text += fmt::format("  {} {}{}\n", result, printable(test.id), test.why.empty() ? "" : ": " + printable(test.why));
   }
   for (const Finding& finding : item.findings)
     text +=

@@ -14,17 +14,17 @@
 namespace wheelsmith::report {
 
 // {"schema":1,"steps":[{"id","package","key","outcome","wheel","log","seconds","cause",…}],"notes":[…]}
-// What a build is closed with besides its outcomes.
+// Printed at the end of a build, after its outcomes.
 struct Closing {
   std::vector<doctor::Check> checklist{};
-  std::vector<recipe::RuntimeVariable> runtime{};  // variables that matter when the packages run
+  std::vector<recipe::RuntimeVariable> runtime{};  // environment variables for running the packages
 };
 std::string build_json(const std::vector<run::StepOutcome>& steps, const std::vector<std::string>& notes,
                        const Closing& closing);
 std::string closing_text(const Closing& closing, const Style& style);
 std::string tests_json(const std::vector<run::WheelTest>& items);
 
-// What is printed at the end: each step's outcome, and of failures the command, its output and how to repeat it.
+// The final text: the outcome of each step, and for failures the command, its output and how to rerun it.
 std::string build_text(const std::vector<run::StepOutcome>& steps, const Style& style);
 std::string test_text(const run::WheelTest& item, const Style& style);
 
@@ -34,29 +34,32 @@ std::string human_seconds(double seconds);
 // Whether a step ended because the user stopped the build.
 bool was_interrupted(const run::StepOutcome& outcome);
 
-// The state of a build that is running: on a terminal one line for each running step, drawn over the last ones; else
-// plain lines, for each phase, each tenth of the units, and every half minute.
+// The status of a running build. On a terminal: one line per running step, redrawn in place. Otherwise: plain lines for
+// each phase, each tenth of the units, and every 30 s.
 class BuildStatus {
  public:
   using Clock = std::function<double()>;    // seconds
-  using Width = std::function<unsigned()>;  // columns of the terminal now; it may be resized at any time
-  // Without `width`, the style's. `clock` is for tests.
+  using Width = std::function<unsigned()>;  // current width of the terminal; it may be resized at any time
+  // `width` defaults to the style's width; `clock` is for tests.
   BuildStatus(const plan::Plan& plan, Style style, bool live, bool verbose, Width width = {}, Clock clock = {});
 
-  // The text to write now; "" for nothing. Live: with the control characters that go over the last lines.
+  // The text to write now, or "". Live text contains the control characters that overwrite the last lines.
   std::string on_event(const run::Event& event);
-  // Live: the lines again, with the time that has passed.
+  // Live: the lines again, with updated times.
   std::string redraw();
-  // Takes the status lines away.
+  // Erases the status lines.
   std::string clear();
 
  private:
   struct Running {
-    std::string phase, what;  // `what`: the file that is downloaded
+    std::string phase, what;            // `what`: the file being downloaded
+    std::string node;                   // of a cluster; while the step is queued, the job and why it waits
+    std::uint64_t used = 0, limit = 0;  // memory of the cluster's job
     std::uint64_t done = 0, total = 0;
     double started = 0, told = 0, estimate = 0;
     run::CompileStatus compiles{};
   };
+  [[nodiscard]] static std::string job_memory(const Running& running, bool wide);
   [[nodiscard]] std::string line(const std::string& id, const Running& running) const;
   [[nodiscard]] std::vector<std::string> lines() const;
   [[nodiscard]] std::string draw(const std::string& above);

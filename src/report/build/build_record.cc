@@ -10,8 +10,8 @@
 #include "base/text.h"
 #include "document/value.h"
 
-// A record is written by several processes while things happen, and some of them are killed; it may also come from
-// another machine. So every line stands for itself, numbers are brought into bounds, and what is no line is counted.
+// Several processes append to a record during a build, and some of them are killed; it may also come from another
+// machine. So each line is parsed on its own, numbers are clamped, and invalid lines are counted.
 
 namespace wheelsmith::report {
 
@@ -19,10 +19,11 @@ namespace {
 
 using document::Value;
 
-constexpr double k_latest = 1e11;        // seconds since 1970: the year 5138
-constexpr double k_longest = 1e8;        // three years
-constexpr double k_largest = 1e15;       // bytes; more is "no limit"
-constexpr double k_same_moment = 0.002;  // a slot's next compile may seem to start before the last one ended
+constexpr double k_latest = 1e11;   // seconds since 1970: the year 5138
+constexpr double k_longest = 1e8;   // three years
+constexpr double k_largest = 1e15;  // bytes; more is "no limit"
+constexpr double k_same_moment =
+    0.002;  // tolerance: the next compile of a slot may seem to start before the last one ended
 constexpr double k_sample_holds = 3;
 constexpr std::size_t k_longest_text = 4096;
 
@@ -98,13 +99,14 @@ CacheCounts cache_of(const Value& line) {
   return counts;
 }
 
-// False when the line has not what its event needs.
+// Returns false if the line lacks a field that its event requires.
 bool take_line(const Value& line, BuildRecord& record) {
   const std::string* event = line["event"].text();
   if (event == nullptr) return false;
   if (*event == "build") {
-    // Another governor may say it again; the first word stands.
+    // Another governor may repeat it; the first one counts.
     if (record.name.empty()) record.name = text_of(line["name"]);
+    if (record.node.empty()) record.node = text_of(line["node"]);
     if (record.id.empty()) record.id = text_of(line["id"]);
     record.cores = std::max<std::uint64_t>(record.cores, count_of(line["cores"]));
     record.jobs = count_of(line["jobs"]);
@@ -117,7 +119,7 @@ bool take_line(const Value& line, BuildRecord& record) {
     return true;
   }
   constexpr std::array k_timed{"compile", "memory", "unreached", "ungoverned", "pause", "end"};
-  if (std::find(k_timed.begin(), k_timed.end(), *event) == k_timed.end()) return true;  // a later version's
+  if (std::find(k_timed.begin(), k_timed.end(), *event) == k_timed.end()) return true;  // an event of a later version
   if (!line["at"].is_number()) return false;
   if (*event == "compile") {
     record.compiles.push_back(compile_of(line));
@@ -181,7 +183,7 @@ BuildRecord read_record(std::string_view text) {
     bool good = false;
     try {
       good = take_line(document::parse_json(line, "record"), record);
-    } catch (const Error&) {  // half a line of one that was killed, or something else altogether
+    } catch (const Error&) {  // a partial line of a killed process, or not a record line
     }
     if (!good) ++record.skipped_lines;
   }

@@ -7,26 +7,26 @@
 #include <string_view>
 #include <vector>
 
-// The governor's record of a build (docs/governor.md) as values, for whoever shows it.
+// The governor's record of a build (docs/governor.md) as values.
 
 namespace wheelsmith::report {
 
-// One try of one compile.
+// One attempt of one compile.
 struct Compile {
   double start = 0;    // seconds since 1970
-  double seconds = 0;  // from the grant to the end, pauses included
-  double wait = 0;     // before the grant
+  double seconds = 0;  // from admission to the end, including pauses
+  double wait = 0;     // before admission
   double paused = 0;
-  std::string why;  // it waited: "cores", "jobs", "memory", "pressure", "alone", ""
+  std::string why;  // reason for the wait: "cores", "jobs", "memory", "pressure", "alone", ""
   std::string kind, name, output, unit, family;
   std::string outcome;  // "done", "failed", "out-of-memory", "set-back", "lost"
-  std::string from;     // where the estimate came from
+  std::string from;     // source of the estimate
   std::string cache;    // "hit", "miss", ""
   std::uint64_t peak = 0, reserved = 0, estimate = 0;
   unsigned threads = 1, tries = 0, slot = 0;
   int exit = 0;
-  bool again = false;  // another try follows
-  bool early = false;  // started before there was room for its peak: a pause was to be expected
+  bool again = false;  // another attempt follows
+  bool early = false;  // started before there was room for its peak, so a pause is expected
 
   [[nodiscard]] double end() const { return start + seconds; }
 };
@@ -34,16 +34,16 @@ struct Compile {
 struct MemorySample {
   double at = 0;
   std::uint64_t used = 0, reserved = 0, available = 0;
-  std::uint64_t limit = 0;  // 0: not known
+  std::uint64_t limit = 0;  // 0: unknown
   unsigned running = 0, waiting = 0, paused = 0;
 };
 
-// What a compiler cache did for this build.
+// Compile cache counters of this build.
 struct CacheCounts {
   std::uint64_t hits = 0, misses = 0, uncacheable = 0, remote_hits = 0, errors = 0;
 };
 
-// Something at a moment: a compiler that no shim stood before, a compile without a governor, a pause.
+// An event at a point in time: a compiler without a shim, a compile without a governor, a pause.
 struct Moment {
   double at = 0, seconds = 0;
   std::string name, why;
@@ -51,25 +51,26 @@ struct Moment {
 
 struct BuildRecord {
   std::string name, id;
-  std::uint64_t cores = 0, jobs = 0, memory = 0;  // 0: no bound of its own
-  double started = 0, ended = 0;                  // of all that is in it; 0 when there is nothing
+  std::string node;                               // of a cluster
+  std::uint64_t cores = 0, jobs = 0, memory = 0;  // 0: no limit
+  double started = 0, ended = 0;                  // of all events; 0 if there are none
   std::optional<int> exit;
   std::vector<Compile> compiles;  // by start
   std::vector<MemorySample> samples;
   std::vector<Moment> unreached, ungoverned, pauses;
   std::optional<CacheCounts> cache;
-  unsigned slots = 0;               // compiles at one time
-  std::uint64_t skipped_lines = 0;  // that say nothing that could be understood
+  unsigned slots = 0;               // maximum number of concurrent compiles
+  std::uint64_t skipped_lines = 0;  // lines that could not be parsed
 };
 
-// Lines of JSON, in any order, perhaps with half a line at the end. Never throws: what cannot be read is counted.
+// Parses lines of JSON in any order, possibly with a partial line at the end. Never throws: invalid lines are counted.
 BuildRecord read_record(std::string_view text);
 
-// Puts each compile on the lowest slot that is free when it starts; sorts by start. Returns the number of slots.
+// Assigns each compile to the lowest slot that is free when it starts; sorts by start. Returns the number of slots.
 unsigned assign_slots(std::vector<Compile>& compiles);
 
-// What all builds use together, at the times of all samples: a build's last sample holds until its next one, not
-// longer than a few seconds. Available memory and the limit are the latest ones.
+// The memory of all builds together, at the times of all samples. A sample of a build is valid until its next one, but
+// at most for a few seconds. Available memory and limit are the latest values.
 std::vector<MemorySample> merged_memory(std::span<const BuildRecord> records);
 
 }  // namespace wheelsmith::report

@@ -6,7 +6,7 @@
 
 #include "gpu/arch.h"
 
-// The report as a document. What is counted is counted here, so that the page, `--json` and the tests agree on it.
+// The report as a JSON document. All totals are computed here, so that the page, `--json` and the tests agree.
 
 namespace wheelsmith::report {
 
@@ -17,7 +17,7 @@ using document::Member;
 using document::Table;
 using document::Value;
 
-// Tenths of milliseconds: a time in the page needs no more digits.
+// Rounds to 0.1 ms, which is precise enough for the page.
 double rounded(double seconds) { return std::round(seconds * 1e4) / 1e4; }
 
 Value to_value(const Compile& compile, std::size_t record, double origin) {
@@ -78,6 +78,7 @@ Value to_value(const CacheCounts& counts) {
 
 Value to_value(const BuildRecord& record, double origin) {
   Table table(std::vector<Member>{{"name", record.name},
+                                  {"node", record.node},
                                   {"id", record.id},
                                   {"cores", record.cores},
                                   {"jobs", record.jobs},
@@ -106,7 +107,7 @@ Value to_value(const WheelSizes& wheel) {
   table["size"] = wheel.size;
   table["unpacked_size"] = wheel.unpacked_size;
   table["file_count"] = wheel.file_count;
-  // One line for each architecture and kind, whatever section it is in.
+  // One entry per architecture and kind, regardless of the section.
   std::vector<std::pair<std::string, std::string>> order;
   std::map<std::pair<std::string, std::string>, std::pair<std::uint64_t, std::uint64_t>> sums;
   for (const gpu::CodeSum& sum : wheel.gpu) {
@@ -136,7 +137,7 @@ Value summary_of(const BuildReport& report, const std::vector<MemorySample>& mem
     ungoverned += record.ungoverned.size();
     unreached += record.unreached.size();
     for (const Compile& compile : record.compiles) {
-      // A try that another one follows is no compile of its own.
+      // An attempt that is followed by another one is not counted as a compile.
       const bool last = compile.outcome != "set-back" && !compile.again;
       compiles += last ? 1 : 0;
       failed += last && compile.outcome != "done" ? 1 : 0;
@@ -180,7 +181,7 @@ Value summary_of(const BuildReport& report, const std::vector<MemorySample>& mem
                                    {"waits", std::move(reasons)}});
 }
 
-// "failed", "good", or "" where nobody said.
+// "failed", "good", or "" if unknown.
 std::string verdict_of(const BuildReport& report) {
   std::string verdict;
   for (const run::StepOutcome& step : report.steps) {

@@ -9,13 +9,13 @@
 #include "report/build/build_record.h"
 #include "run/run.h"
 
-// A build from outside: what `wheelsmith report` shows, as a page, as a trace for browsers' profilers, and as JSON.
+// The data of `wheelsmith report`, and its forms: an HTML page, a trace for profilers, and JSON.
 
 namespace wheelsmith::report {
 
 struct WheelSizes {
   std::string step, path;
-  std::string error;  // why nothing is known of it, or ""
+  std::string error;  // why the wheel could not be read, or ""
   std::uint64_t size = 0, unpacked_size = 0, file_count = 0;
   std::vector<gpu::CodeSum> gpu;
 };
@@ -26,20 +26,20 @@ struct BuildReport {
   std::vector<run::StepOutcome> steps;
   std::vector<WheelSizes> wheels;
 
-  // When the first of all records begins, in seconds since 1970, and how long they last together.
+  // Start of the first record, in seconds since 1970, and the duration of all records together.
   [[nodiscard]] double started() const;
   [[nodiscard]] double seconds() const;
 };
 
-// The document of `report --json` (docs/json.md), which is in the page, too. Times count from started().
+// The document of `report --json` (docs/json.md); the page contains it, too. Times are relative to started().
 document::Value to_value(const BuildReport& report);
 
 std::string to_json(const BuildReport& report);
 
-// One file that needs nothing but a browser.
+// One self-contained HTML file.
 std::string to_html(const BuildReport& report);
 
-// The trace event format that chrome://tracing and Perfetto read.
+// The trace event format of chrome://tracing and Perfetto.
 std::string to_trace(const BuildReport& report);
 
 }  // namespace wheelsmith::report

@@ -39,7 +39,7 @@ TEST(BuildRecord, ReadsEveryEvent) {
   EXPECT_EQ(one.peak + one.reserved + one.estimate, 2400u);
   EXPECT_EQ(one.threads + one.tries, 3u);
   EXPECT_TRUE(one.again && one.early);
-  EXPECT_DOUBLE_EQ(record.started, 109);  // it began to wait
+  EXPECT_DOUBLE_EQ(record.started, 109);  // when it started to wait
   EXPECT_DOUBLE_EQ(record.ended, 120);
   EXPECT_EQ(record.exit, 2);
   ASSERT_EQ(record.samples.size(), 1u);
@@ -51,7 +51,7 @@ TEST(BuildRecord, ReadsEveryEvent) {
   EXPECT_EQ(record.skipped_lines, 0u);
 }
 
-TEST(BuildRecord, CountsWhatItCannotRead) {
+TEST(BuildRecord, CountsUnreadableLines) {
   const struct {
     std::string text;
     std::size_t compiles, skipped;
@@ -76,7 +76,7 @@ TEST(BuildRecord, CountsWhatItCannotRead) {
   }
 }
 
-TEST(BuildRecord, BringsNumbersIntoBounds) {
+TEST(BuildRecord, ClampsNumbers) {
   const BuildRecord record = read_record(
       R"({"event":"compile","at":50,"seconds":-3,"wait":1e300,"paused":9,"peak":-5,"reserved":1e300,"threads":-1,"try":1e99,"exit":99999999,"name":7})"
       "\n"
@@ -96,7 +96,7 @@ TEST(BuildRecord, BringsNumbersIntoBounds) {
 }
 
 TEST(BuildRecord, PutsEachCompileOnTheLowestFreeSlot) {
-  // Written when they end, so not in the order of their starts.
+  // Records are written when compiles end, so they are not in start order.
   const BuildRecord record = read_record(compile(11, 1) + compile(10, 4) + compile(10.5, 3) + compile(12.0005, 5) +
                                          compile(13.6, 1) + compile(14, 1));
   std::string slots;
@@ -154,7 +154,7 @@ BuildReport small_report() {
   return report;
 }
 
-TEST(BuildReport, CountsTriesOnce) {
+TEST(BuildReport, CountsRetriesOnce) {
   const document::Value value = to_value(small_report());
   const document::Value& summary = value["summary"];
   EXPECT_EQ(value["compiles"].array()->size(), 4u);
@@ -170,7 +170,7 @@ TEST(BuildReport, CountsTriesOnce) {
   EXPECT_EQ(value["verdict"].text_or(), "");
 }
 
-TEST(BuildReport, SaysHowItWent) {
+TEST(BuildReport, ReportsTheVerdict) {
   const struct {
     std::vector<run::Outcome> outcomes;
     bool optional;
@@ -217,7 +217,7 @@ TEST(BuildReport, AddsDeviceCodeByArchitectureAndKind) {
   EXPECT_EQ(value["wheels"].array()->at(1)["error"].text_or(), "gone");
 }
 
-TEST(BuildReport, PageHoldsNoMarkupOfTheData) {
+TEST(BuildReport, PageContainsNoMarkupFromTheData) {
   const std::string page = to_html(small_report());
   EXPECT_EQ(page.find("alert(1)</script>"), page.npos);
   EXPECT_EQ(page.find("\"<b>\""), page.npos);

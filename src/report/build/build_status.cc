@@ -6,20 +6,21 @@
 #include "base/text.h"
 #include "report/build/build.h"
 
-// A status line holds, from left to right: step, phase, units done (or bytes of a download), time passed and expected,
-// memory, cache hits, and the unit that has compiled longest or what the step waits for. Where the terminal is too
-// narrow, the parts that matter least are left out, and names are cut, so that a line is never wrapped: a wrapped one
-// could not be drawn over. New lines are written over the old ones, and what is left of these is erased behind them:
-// nothing is blank in between, so nothing flickers.
+// A status line contains, from left to right: step, phase, finished units (or bytes of a download), elapsed and
+// expected time, memory, cache hits, and the longest-running unit or the reason for waiting. On a narrow terminal, the
+// least important parts are dropped and names are truncated, so that a line is never wrapped: a wrapped line could not
+// be overwritten. New lines are written over the old ones, and the rest of each old line is erased, which avoids
+// flicker.
 
 namespace wheelsmith::report {
 
 namespace {
 
 constexpr std::size_t k_most_status_lines = 12;
-constexpr double k_tell_every = 30;  // seconds, where there is no terminal
+constexpr double k_tell_every = 30;  // seconds; only without a terminal
 constexpr std::size_t k_least_unit = 12;
 constexpr std::size_t k_wide_line = 110;
+constexpr const char* k_queued = "queued";
 
 double steady_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -33,7 +34,7 @@ std::string short_seconds(double seconds) {
   return fmt::format("{}h{:02}m", whole / 3600, whole / 60 % 60);
 }
 
-// "1.2 of 4.0 GB", the unit once where both have the same.
+// "1.2 of 4.0 GB", the unit once if both have the same.
 std::string bytes_out_of(std::uint64_t part, std::uint64_t whole) {
   const std::string left = human_bytes(part);
   const std::string right = human_bytes(whole);
@@ -48,7 +49,7 @@ std::string unit_text(const run::CompileStatus& compiles) {
   return compiles.running == 0 ? "" : printable(compiles.unit);
 }
 
-// How many compile beside the unit that is named: " +3".
+// The number of compiles besides the named unit: " +3".
 std::string others_text(const run::CompileStatus& compiles) {
   if (compiles.running < 2 || compiles.unit.empty()) return "";
   return fmt::format(" +{}", compiles.running - 1);
@@ -72,7 +73,7 @@ std::string done_text(std::uint64_t done, std::uint64_t total, bool bytes, const
 
 struct Part {
   std::string text;
-  int worth = 0;  // the least goes first
+  int worth = 0;  // the part with the lowest value is dropped first
 };
 
 std::size_t width_of(const std::vector<Part>& parts) {
@@ -125,26 +126,34 @@ std::string BuildStatus::time_text(const Running& running) const {
   return text;
 }
 
+// Of the compilers, or of the whole job where nothing compiles.
+std::string BuildStatus::job_memory(const Running& running, bool wide) {
+  std::string text = memory_text(running.compiles, wide);
+  if (!text.empty() || running.limit == 0) return text;
+  return wide ? bytes_out_of(running.used, running.limit) : human_bytes(running.used);
+}
+
 std::string BuildStatus::line(const std::string& id, const Running& running) const {
   const std::size_t width = std::max<std::size_t>(m_style.width, 20) - 1;  // the last column may wrap
   const run::CompileStatus& compiles = running.compiles;
   std::vector<Part> parts = {
       {cut(id, std::max<std::size_t>(width / 3, 12), m_style.unicode), 9},
       {running.phase, 8},
+      {printable(running.node), 6},
       {running.total == 0 || width < k_wide_line
            ? ""
            : m_style.bar(static_cast<double>(running.done) / static_cast<double>(running.total), 20),
        1},
       {done_text(running.done, running.total, !running.what.empty(), compiles), 7},
       {time_text(running), 6},
-      {memory_text(compiles, width >= k_wide_line), 4},
+      {job_memory(running, width >= k_wide_line), 4},
       {hits_text(compiles), 3},
       {running.what.empty() ? unit_text(compiles) : printable(running.what), 5}};
   Part& unit = parts.back();
   const std::string others_running = running.what.empty() ? others_text(compiles) : "";
   unit.text += others_running;
   while (width_of(parts) > width) {
-    // The last part may be cut while enough of it remains to be read.
+    // The last part may be truncated as long as enough of it remains readable.
     const std::size_t others = width_of(parts) - (unit.text.empty() ? 0 : columns(unit.text));
     if (!unit.text.empty() && others + k_least_unit <= width) {
       unit.text.resize(unit.text.size() - others_running.size());
@@ -165,18 +174,22 @@ std::string BuildStatus::line(const std::string& id, const Running& running) con
 
 std::vector<std::string> BuildStatus::lines() const {
   std::vector<std::string> result;
-  for (const auto& [id, running] : m_running) {
-    if (result.size() + 1 == k_most_status_lines && m_running.size() > k_most_status_lines) {
-      result.push_back(fmt::format("  and {} more", m_running.size() - result.size()));
-      break;
+  // What runs is worth more than what a cluster has in its queue.
+  for (const bool queued : {false, true}) {
+    for (const auto& [id, running] : m_running) {
+      if ((running.phase == k_queued) != queued) continue;
+      if (result.size() + 1 == k_most_status_lines && m_running.size() > k_most_status_lines) {
+        result.push_back(fmt::format("  and {} more", m_running.size() - result.size()));
+        return result;
+      }
+      result.push_back(line(id, running));
     }
-    result.push_back(line(id, running));
   }
   return result;
 }
 
-// Goes to the first of the lines that were drawn last, writes `above` and the new lines, and erases the rest. Lines
-// that were wrapped meanwhile, because the terminal became narrower, take several rows.
+// Moves to the first of the previously drawn lines, writes `above` and the new lines, and erases the rest. Lines that
+// were wrapped meanwhile because the terminal became narrower occupy several rows.
 std::string BuildStatus::draw(const std::string& above) {
   if (m_width) m_style.width = std::max(m_width(), 20U);
   std::vector<std::string> next = lines();
@@ -221,8 +234,8 @@ std::string BuildStatus::on_progress(const run::Event& event) {
   running.done = event.done;
   running.total = event.total;
   running.what = event.done == event.total && !event.text.empty() ? "" : event.text;
-  if (running.what.empty() && !event.text.empty()) running.done = running.total = 0;  // the download is over
-  // Without a terminal a line for each tenth is enough; with one the status line shows it.
+  if (running.what.empty() && !event.text.empty()) running.done = running.total = 0;  // the download has finished
+  // Without a terminal, one line per tenth is enough; on a terminal the status line shows progress.
   if (m_live || !event.text.empty() || event.total == 0) return "";
   return is_new || event.done * 10 / event.total != before ? plain_line(event.step, running) : "";
 }
@@ -257,6 +270,27 @@ std::string BuildStatus::on_event(const run::Event& event) {
     }
     case run::Event::Kind::progress: plain = on_progress(event); break;
     case run::Event::Kind::compiling: plain = on_compiling(event); break;
+    case run::Event::Kind::queued: {
+      Running& running = m_running[event.step];
+      running.phase = k_queued;
+      running.node = event.text;
+      if (!m_live) plain = fmt::format("  {}: queued, {}\n", event.step, printable(event.text));
+      break;
+    }
+    case run::Event::Kind::placed: {
+      Running& running = m_running[event.step];
+      running.phase = "starting";
+      running.node = event.text;
+      running.started = running.told = m_clock();
+      if (!m_live) plain = fmt::format("  {}: runs on {}\n", event.step, printable(event.text));
+      break;
+    }
+    case run::Event::Kind::usage: {
+      Running& running = m_running[event.step];
+      running.used = event.compiles.used;
+      running.limit = event.compiles.limit;
+      break;
+    }
     case run::Event::Kind::note:
       plain = m_style.dim(fmt::format("  {}: {}", event.step, printable(event.text))) + "\n";
       break;

@@ -8,7 +8,7 @@ namespace {
 
 using Kind = run::Event::Kind;
 
-// A build of one step that took 300 s the last time, 62 s after its start.
+// A build of one step that took 300 s last time; it started 62 s ago.
 struct OneStep {
   explicit OneStep(unsigned width, bool live = true, std::string name = "torch-2.9-cuda-cp311")
       : id(std::move(name)), columns(width) {
@@ -48,7 +48,7 @@ struct OneStep {
   std::optional<BuildStatus> status;
 };
 
-TEST(BuildStatusTest, OneLineSaysItAll) {
+TEST(BuildStatusTest, OneLineShowsEverything) {
   OneStep step(160);
   step.progress(12, 40);
   step.compiling("flash_fwd_hdim128_bf16.cu");
@@ -59,7 +59,7 @@ TEST(BuildStatusTest, OneLineSaysItAll) {
   EXPECT_EQ(step.line(40), "  torch-2.9-cu…  build  12/40 units");
 }
 
-TEST(BuildStatusTest, SaysWhatItWaitsFor) {
+TEST(BuildStatusTest, ShowsWhatItWaitsFor) {
   OneStep step(120);
   step.compiling("", 0, "2 compiles of torch");
   EXPECT_EQ(step.line(120),
@@ -67,7 +67,7 @@ TEST(BuildStatusTest, SaysWhatItWaitsFor) {
             "torch");
 }
 
-TEST(BuildStatusTest, DownloadsHaveBytes) {
+TEST(BuildStatusTest, DownloadsShowBytes) {
   OneStep step(120);
   step.progress(1'200'000, 24'000'000, "torch-2.9.whl");
   EXPECT_EQ(step.line(100), "  torch-2.9-cuda-cp311  build  1.2 of 24 MB  1m02s of ~5m00s  torch-2.9.whl");
@@ -99,14 +99,14 @@ TEST(BuildStatusTest, WithoutATerminalLinesArePlainAndFew) {
   EXPECT_NE(step.progress(8, 40), "");
 }
 
-TEST(BuildStatusTest, DrawsOverTheOldLinesAndLeavesNothing) {
+TEST(BuildStatusTest, OverwritesTheOldLinesCompletely) {
   OneStep step(80);
   EXPECT_EQ(step.status->redraw().substr(0, 5), "\x1b[1A\r");
   EXPECT_EQ(step.status->redraw(), "") << "nothing has changed";
   const std::string note = step.tell({.kind = Kind::note, .step = step.id, .text = "a note"});
   EXPECT_EQ(note.substr(0, 5), "\x1b[1A\r");
   EXPECT_NE(note.find("a note\x1b[K\n"), note.npos);
-  step.columns = 40;  // what was drawn is wrapped now: an event goes over both rows
+  step.columns = 40;  // the drawn line is wrapped now: an event overwrites both rows
   EXPECT_EQ(step.tell({.kind = Kind::phase, .step = step.id, .text = "test"}).substr(0, 5), "\x1b[2A\r");
   EXPECT_EQ(step.status->clear(), "\x1b[1A\r\x1b[J");
   EXPECT_EQ(step.status->clear(), "");

@@ -23,7 +23,7 @@ namespace {
 using document::Array;
 using document::Value;
 
-// How much earlier than its build's file a record may seem to begin.
+// Seconds by which a record may start before its build according to their clocks.
 constexpr double k_slack = 2;
 
 struct BuildFile {
@@ -48,7 +48,7 @@ std::vector<std::filesystem::path> files_like(const std::filesystem::path& folde
   for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
     if (glob_match(pattern, entry->path().filename().string())) files.push_back(entry->path());
   }
-  // The newest first; of two that changed at one time the later name.
+  // Newest first; files with the same time by descending name.
   std::sort(files.begin(), files.end(), [](const auto& a, const auto& b) {
     return std::make_pair(changed_at(a), a) > std::make_pair(changed_at(b), b);
   });
@@ -67,13 +67,13 @@ BuildFile build_from(const Value& value, const std::filesystem::path& path) {
   return build;
 }
 
-// The newest first.
+// Newest first.
 std::vector<BuildFile> builds_in(const std::filesystem::path& logs) {
   std::vector<BuildFile> builds;
   for (const std::filesystem::path& file : files_like(logs, "build-*.json")) {
     try {
       builds.push_back(build_from(document::parse_json(sys::read_file(file), file.string()), file));
-    } catch (const Error&) {  // left out: a build that was killed while writing must not hide the others
+    } catch (const Error&) {  // skipped: a build that was killed while writing must not hide the others
     }
   }
   return builds;
@@ -81,7 +81,7 @@ std::vector<BuildFile> builds_in(const std::filesystem::path& logs) {
 
 BuildRecord record_in(const std::filesystem::path& file) {
   BuildRecord record = read_record(sys::read_file(file));
-  // One in which nothing has happened yet.
+  // A record without events yet.
   if (record.started == 0) record.started = record.ended = changed_at(file);
   return record;
 }
@@ -90,7 +90,7 @@ bool has(const std::vector<std::string>& list, const std::string& name) {
   return std::find(list.begin(), list.end(), name) != list.end();
 }
 
-// A record belongs to the last build that began before it and has a step of its name.
+// A record belongs to the last build that started before it and has a step of its name.
 const BuildFile* owner_of(const BuildRecord& record, const std::vector<BuildFile>& builds) {
   const BuildFile* owner = nullptr;
   for (const BuildFile& build : builds) {
@@ -100,7 +100,7 @@ const BuildFile* owner_of(const BuildRecord& record, const std::vector<BuildFile
   return owner;
 }
 
-// The build's records; of all steps, or of one.
+// Adds the records of a build: of all steps, or of one.
 void add_records(BuildReport& report, const std::filesystem::path& logs, const BuildFile& build,
                  const std::vector<BuildFile>& builds, const std::string& only = "") {
   std::vector<BuildRecord> records;
@@ -118,7 +118,7 @@ bool was_compiled(const run::StepOutcome& step) {
   return step.outcome == run::Outcome::built || step.outcome == run::Outcome::failed;
 }
 
-// The folder of logs that a file of outcomes belongs to: its own, or the one its steps name; "" where there is none.
+// The log folder of a file of outcomes: its own folder, or the one in its steps; "" if there is none.
 std::filesystem::path logs_of(const BuildFile& build) {
   std::vector<std::filesystem::path> folders = {build.path.parent_path()};
   for (const run::StepOutcome& step : build.steps) {
@@ -130,7 +130,7 @@ std::filesystem::path logs_of(const BuildFile& build) {
   return {};
 }
 
-// The records of a build that was named by its file, as they are added to the store's newest build.
+// Adds the records of a build given by its file, in the same way as for the newest build in the store.
 void add_records_of_file(BuildReport& report, const BuildFile& named) {
   const std::filesystem::path logs = logs_of(named);
   if (logs.empty()) return;
@@ -139,7 +139,7 @@ void add_records_of_file(BuildReport& report, const BuildFile& named) {
   for (const BuildFile& build : builds) {
     if (std::filesystem::equivalent(build.path, named.path, ignored)) return add_records(report, logs, build, builds);
   }
-  // What `build --json` printed: the same steps with the same times.
+  // Output of `build --json`: the same steps with the same times.
   const auto same_steps = [&](const BuildFile& build) {
     return std::ranges::equal(build.steps, named.steps, [](const run::StepOutcome& a, const run::StepOutcome& b) {
       return a.id == b.id && a.key == b.key && a.outcome == b.outcome && a.log == b.log;
@@ -149,7 +149,7 @@ void add_records_of_file(BuildReport& report, const BuildFile& named) {
   if (found != builds.end()) add_records(report, logs, *found, builds);
 }
 
-// Adds what the file holds: a record, a build's outcomes, or what `build --json` printed.
+// Adds the contents of a file: a record, the outcomes of a build, or the output of `build --json`.
 void add_file(BuildReport& report, const std::filesystem::path& file) {
   const std::string text = sys::read_file(file);
   try {
@@ -160,11 +160,11 @@ void add_file(BuildReport& report, const std::filesystem::path& file) {
       add_records_of_file(report, build);
       return;
     }
-  } catch (const Error&) {  // lines of JSON are no document
+  } catch (const Error&) {  // lines of JSON are not one document
   }
   BuildRecord record = read_record(text);
   if (record.started == 0 && record.name.empty() && record.id.empty()) {
-    throw Error(fmt::format("{} is neither a record of compiles nor a build's outcomes", file.string()));
+    throw Error(fmt::format("{} is neither a compile record nor the outcomes of a build", file.string()));
   }
   if (record.started == 0) record.started = record.ended = changed_at(file);
   report.records.push_back(std::move(record));
@@ -184,14 +184,15 @@ void add_newest(BuildReport& report, const std::filesystem::path& logs) {
     }
   }
   if (newest == nullptr) {
-    throw Error(fmt::format("{} holds no build yet; `wheelsmith build` and `wheelsmith run` leave one", logs.string()));
+    throw Error(
+        fmt::format("{} contains no builds yet; `wheelsmith build` and `wheelsmith run` record one", logs.string()));
   }
   report.steps.insert(report.steps.end(), newest->steps.begin(), newest->steps.end());
   add_records(report, logs, *newest, builds);
 }
 
-// Adds the newest build of that step, rather one that compiled it than one that found it in the store; only the step
-// and its records. The name is a step's id or a package's name.
+// Adds a step and its records from its newest build, preferring a build that compiled it over one that found it in the
+// store. `name` is the id of a step or the name of a package.
 void add_build_of_step(BuildReport& report, const std::filesystem::path& logs, const std::string& name) {
   const std::vector<BuildFile> builds = builds_in(logs);
   std::vector<std::string> known;
@@ -208,14 +209,14 @@ void add_build_of_step(BuildReport& report, const std::filesystem::path& logs, c
   }
   if (chosen == nullptr) {
     const auto near = nearest(name, known);
-    throw RequestError(fmt::format("there is no file and no build {}{}", printable(name),
-                                   near ? "; did you mean " + *near + "?" : ""));
+    throw RequestError(
+        fmt::format("no file or build named {}{}", printable(name), near ? "; did you mean " + *near + "?" : ""));
   }
   report.steps.push_back(*chosen_step);
   add_records(report, logs, *chosen, builds, chosen_step->id);
 }
 
-// "flash-attn", "torch, vision and 3 more", "ninja -C build": what the report is about.
+// "flash-attn", "torch, vision and 3 more", "ninja -C build": the title of the report.
 std::string title_of(const BuildReport& report) {
   std::vector<std::string> names;
   const auto add = [&names](const std::string& name) {
@@ -270,13 +271,13 @@ class Collector {
   }
 
  private:
-  // The store is opened when something is looked for in it.
+  // Opens the store on first use.
   store::Store& store() {
     if (m_store == nullptr) m_store = &m_open_store();
     return *m_store;
   }
 
-  // Where it left the wheelhouse, the store may still have it.
+  // A wheel that is no longer in the wheelhouse may still be in the store.
   [[nodiscard]] std::filesystem::path wheel_of(const run::StepOutcome& step) const {
     std::error_code ignored;
     if (m_store == nullptr || std::filesystem::exists(step.wheel, ignored)) return step.wheel;

@@ -1,5 +1,5 @@
-// A failed step as text. The end of the block is what a user reads first, because it stands above the prompt: cause,
-// message, fix. Above it stands what leads there: the command and its output, as many lines as the screen has left.
+// A failed step as text. Users read the end of the block first, because it is just above the prompt: cause, message,
+// fix. Above it are the command and its output, with as many lines as fit the screen.
 
 #include "report/build/failure_block.h"
 
@@ -16,7 +16,7 @@ namespace wheelsmith::report {
 namespace {
 
 constexpr unsigned k_screen_columns = 80;
-constexpr std::size_t k_block_lines = 22;  // of 24: the sum and the prompt stand below
+constexpr std::size_t k_block_lines = 22;  // of 24: the totals and the prompt follow
 constexpr std::size_t k_most_findings = 3;
 
 using Lines = std::vector<std::string>;
@@ -27,7 +27,7 @@ std::size_t rows(const Lines& lines) {
   return count;
 }
 
-// A line that is longer than the screen is wide, cut; one in colours is short enough.
+// Truncates a line to the width of the screen; coloured lines are short enough.
 std::string cut_to_width(std::string text, const Style& style) {
   if (style.details || columns(text) <= style.width || text.find('\x1b') != text.npos) return text;
   std::size_t end = 0, used = 0;
@@ -39,7 +39,7 @@ std::string cut_to_width(std::string text, const Style& style) {
   return text.substr(0, end) + "…";
 }
 
-// The first `most` lines of a text that was wrapped.
+// Adds the first `most` lines of a wrapped text.
 void add_wrapped(Lines& lines, const std::string& text, std::size_t most, const Style& style) {
   std::vector<std::string_view> parts = wheelsmith::lines(text);
   const bool cut = !style.details && parts.size() > most;
@@ -78,8 +78,8 @@ void add_cause(Lines& lines, const diagnose::Cause& cause, const Style& style) {
 Lines tail_lines(const run::StepOutcome& step, const Style& style) {
   Lines lines;
   if (!step.log.empty()) lines.push_back("  log: " + step.log.string());
-  if (!step.repeat_script.empty()) lines.push_back("  repeat just that command: " + step.repeat_script.string());
-  if (!step.refused_wheel.empty()) lines.push_back("  the refused wheel: " + step.refused_wheel.string());
+  if (!step.repeat_script.empty()) lines.push_back("  rerun: " + step.repeat_script.string());
+  if (!step.refused_wheel.empty()) lines.push_back("  rejected wheel: " + step.refused_wheel.string());
   std::size_t shown = 0, left_out = 0;
   for (const Finding& finding : step.findings) {
     if (finding.severity != Severity::error) continue;
@@ -93,18 +93,18 @@ Lines tail_lines(const run::StepOutcome& step, const Style& style) {
                 2, style);
     if (!finding.fix.empty()) add_wrapped(lines, "    fix: " + style.wrap(printable(finding.fix), 9), 2, style);
   }
-  if (left_out != 0) lines.push_back(fmt::format("  {} more, shown by --all", left_out));
+  if (left_out != 0) lines.push_back(fmt::format("  {} more; use --all to show", left_out));
   if (step.diagnosis) add_cause(lines, *step.diagnosis, style);
   return lines;
 }
 
-// The first lines of the output say what is wrong, the last how it ended.
+// The first lines of the output usually contain the error, the last lines the exit.
 Lines output_lines(const run::StepOutcome& step, std::size_t room, const Style& style) {
   Lines lines;
   if (!step.failure || step.failure->output.empty() || (room < 3 && !style.details)) return lines;
   const std::vector<std::string_view> all = wheelsmith::lines(step.failure->output);
   const std::size_t most = std::max<std::size_t>(room, 1) - 1;
-  lines.emplace_back("  it printed:");
+  lines.emplace_back("  output:");
   if (style.details || all.size() <= most) {
     for (const std::string_view line : all) lines.push_back(cut_line(line, style));
     return lines;
@@ -112,7 +112,7 @@ Lines output_lines(const run::StepOutcome& step, std::size_t room, const Style& 
   const std::size_t first = most / 2, last = most - first - 1;
   for (std::size_t i = 0; i < first; ++i) lines.push_back(cut_line(all[i], style));
   lines.push_back(
-      style.dim(fmt::format("    … {} lines left out; --all shows them, and the log", all.size() - first - last)));
+      style.dim(fmt::format("    … {} lines omitted; use --all or see the log", all.size() - first - last)));
   for (std::size_t i = all.size() - last; i < all.size(); ++i) lines.push_back(cut_line(all[i], style));
   return lines;
 }

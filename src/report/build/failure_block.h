@@ -7,8 +7,8 @@
 
 namespace wheelsmith::report {
 
-// Why a step failed. It fits one screen of 24 lines and 80 columns and ends with cause, message and fix; with --all
-// nothing is left out.
+// Explains why a step failed. Fits a screen of 24 lines by 80 columns and ends with cause, message and fix; --all shows
+// everything.
 std::string failure_block(const run::StepOutcome& step, const Style& style);
 
 }  // namespace wheelsmith::report

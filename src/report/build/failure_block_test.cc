@@ -46,10 +46,10 @@ TEST(FailureBlock, FitsOneScreenAndEndsWithTheFix) {
   EXPECT_LT(cause, message);
   EXPECT_LT(message, fix);
   EXPECT_NE(fix, std::string::npos);
-  EXPECT_NE(block.find("lines left out"), std::string::npos);
+  EXPECT_NE(block.find("lines omitted"), std::string::npos);
 }
 
-TEST(FailureBlock, LeavesNothingOutWithAll) {
+TEST(FailureBlock, ShowsEverythingWithAll) {
   Style style;
   style.details = true;
   const std::string block = failure_block(long_failure(), style);
@@ -57,12 +57,12 @@ TEST(FailureBlock, LeavesNothingOutWithAll) {
   EXPECT_NE(block.find("a third one"), std::string::npos);
 }
 
-TEST(FailureBlock, NamesTheRefusedWheel) {
+TEST(FailureBlock, NamesTheRejectedWheel) {
   run::StepOutcome step;
   step.id = "x";
   step.cause = "the test import failed";
   step.refused_wheel = "wheelhouse/failed/x-1.0-py3-none-any.whl";
-  EXPECT_NE(failure_block(step, {}).find("the refused wheel: wheelhouse/failed/x-1.0-py3-none-any.whl"),
+  EXPECT_NE(failure_block(step, {}).find("rejected wheel: wheelhouse/failed/x-1.0-py3-none-any.whl"),
             std::string::npos);
 }
 

@@ -4,10 +4,9 @@
 #include "base/hash.h"
 #include "report/build/build_report.h"
 
-// The page: our own HTML, CSS and JavaScript, and the report's document as data in it. What came from records, logs and
-// wheels is only in that document, and the script shows it as text and never as markup. Should something break out
-// after all, the page's policy lets no script run but ours, known by its hash, and lets nothing be loaded from
-// anywhere.
+// The page consists of static HTML, CSS and JavaScript, and the report's JSON document. Text from records, logs and
+// wheels is only in that document, and the script displays it as text, never as markup. As a second line of defence,
+// the page's content security policy allows only the embedded script, by its hash, and no loading from other places.
 
 namespace wheelsmith::report {
 
@@ -23,7 +22,7 @@ extern const std::string_view page_js;
 
 namespace {
 
-// JSON that an HTML parser takes for text to its end: outside of texts JSON has none of these characters.
+// JSON that is safe inside an HTML element: escapes characters that JSON has only inside strings.
 std::string json_for_html(const document::Value& value) {
   const std::string json = document::to_json(value, -1);
   std::string safe;
@@ -57,7 +56,7 @@ std::string to_html(const BuildReport& report) {
     script += part;
   const std::string policy = "default-src 'none'; base-uri 'none'; form-action 'none'; style-src " +
                              source_hash(style) + "; script-src " + source_hash(script);
-  // Only the template is searched for the places; what is put there may hold anything.
+  // Only the template is searched for placeholders; the inserted texts may contain anything.
   std::string page;
   std::string_view rest = data::report_html;
   const auto put = [&](std::string_view place, std::string_view text) {

@@ -3,8 +3,8 @@
 
 #include "report/build/build_report.h"
 
-// Each record is a process, each slot a thread, each compile a complete event ("X"). What waits stands in a row of its
-// own below the same process (async events, which may overlap), memory is a counter.
+// Each record is a process, each slot a thread, each compile a complete event ("X"). Waits are async events of the same
+// process, because they may overlap; memory is a counter.
 
 namespace wheelsmith::report {
 
@@ -47,7 +47,7 @@ Table arguments_of(const Compile& compile) {
                                    {"output", compile.output}});
 }
 
-// The colours that the format has names for.
+// Colour names of the trace event format.
 std::string_view colour_of(const Compile& compile) {
   if (compile.outcome == "failed" || compile.outcome == "lost") return "terrible";
   return compile.outcome == "done" ? "" : "bad";
@@ -64,7 +64,7 @@ void add_compile(Array& events, const Compile& compile, double origin, std::size
   if (compile.wait <= 0) return;
   for (const bool begins : {true, false}) {
     Value wait =
-        event(begins ? "b" : "e", compile.why.empty() ? "waits" : "waits for " + compile.why,
+        event(begins ? "b" : "e", compile.why.empty() ? "waiting" : "waiting for " + compile.why,
               compile.start - (begins ? compile.wait : 0) - origin, process, 0, begins ? named(compile.name) : Table());
     (*wait.table())["cat"] = "wait";
     (*wait.table())["id"] = number;
@@ -81,7 +81,9 @@ std::string to_trace(const BuildReport& report) {
   for (std::size_t i = 0; i < report.records.size(); ++i) {
     const BuildRecord& record = report.records[i];
     const std::size_t process = i + 1;
-    events.push_back(event("M", "process_name", 0, process, 0, named(record.name.empty() ? "build" : record.name)));
+    events.push_back(event(
+        "M", "process_name", 0, process, 0,
+        named((record.name.empty() ? "build" : record.name) + (record.node.empty() ? "" : " on " + record.node))));
     for (unsigned slot = 0; slot < record.slots; ++slot) {
       events.push_back(event("M", "thread_name", 0, process, slot + 1, named("slot " + std::to_string(slot + 1))));
     }

@@ -1,4 +1,4 @@
-// Moving in the timeline by mouse, finger and keyboard, and what is said of the compile that is pointed at.
+// Navigation in the timeline by mouse, touch and keyboard, and the tooltip of a compile.
 
 function setView(t, from, to) {
   const span = Math.max(Math.min(t.end, to - from), Math.min(t.end, 0.02));
@@ -12,7 +12,7 @@ function zoom(t, factor, around) {
   setView(t, middle - (middle - t.from) * factor, middle - (middle - t.from) * factor + (t.to - t.from) * factor);
 }
 
-// The compile is made visible, not smaller than can be seen.
+// Scrolls and zooms so that the compile is visible and large enough.
 function show(t, c) {
   const span = t.to - t.from;
   t.chosen = c;
@@ -30,9 +30,9 @@ function factsOf(c) {
     ["memory", bytes(c.peak) + " of " + bytes(c.reserved) + " reserved"],
   ];
   if (c.wait > 0.05) facts.push(["waited", seconds(c.wait) + " for " + whyName(c.why)]);
-  if (c.early) facts.push(["started", "before there was room for its peak"]);
+  if (c.early) facts.push(["started", "early, before there was room for its peak"]);
   if (c.paused > 0) facts.push(["paused", seconds(c.paused)]);
-  if (c.try > 0) facts.push(["try", "number " + (c.try + 1)]);
+  if (c.try > 0) facts.push(["attempt", String(c.try + 1)]);
   if (c.cache) facts.push(["cache", c.cache]);
   facts.push(["outcome", outcomeName(c) + (c.exit > 0 ? " (exit status " + c.exit + ")" : "")]);
   if (c.output) facts.push(["output", c.output]);
@@ -85,7 +85,7 @@ function point(t, event) {
   }
 }
 
-// A compile chosen by the keyboard: marked, and told to those who do not see it.
+// Selects a compile by keyboard: marks it and announces it to screen readers.
 function choose(t, c) {
   if (!c) return;
   show(t, c);

@@ -1,4 +1,4 @@
-// What stands where on the page.
+// The sections of the page.
 
 const sum = data.summary;
 let timeline = null;
@@ -16,32 +16,32 @@ function drawHead() {
   verdict.hidden = !data.verdict;
   verdict.textContent = data.verdict === "failed" ? "failed" : "good";
   verdict.classList.add(data.verdict === "failed" ? "bad" : "good");
-  const words = [];
-  if (data.started) words.push(new Date(data.started * 1000).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" }));
-  if (data.steps.length) words.push(plural(data.steps.length, "step"));
+  const facts = [];
+  if (data.started) facts.push(new Date(data.started * 1000).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" }));
+  if (data.steps.length) facts.push(plural(data.steps.length, "step"));
   const cores = Math.max(0, ...data.records.map((r) => r.cores));
-  if (cores) words.push(plural(cores, "core"));
-  if (sum.limit) words.push(bytes(sum.limit) + " of memory");
+  if (cores) facts.push(plural(cores, "core"));
+  if (sum.limit) facts.push(bytes(sum.limit) + " of memory");
   const jobs = Math.max(0, ...data.records.map((r) => r.jobs));
-  if (jobs) words.push("at most " + plural(jobs, "job"));
-  byId("subtitle").textContent = words.join(" · ");
+  if (jobs) facts.push("at most " + plural(jobs, "job"));
+  byId("subtitle").textContent = facts.join(" · ");
 }
 
 function drawFailures() {
   for (const step of data.steps.filter((s) => s.outcome === "failed")) {
     const node = make("div", { class: "card failure" }, make("h2", {}, step.id + " failed" + (step.phase ? " in " + step.phase : "")));
-    if (step.optional) node.append(make("p", { class: "quiet" }, "What needs it does without it."));
+    if (step.optional) node.append(make("p", { class: "quiet" }, "Optional: the steps that use it were built without it."));
     const cause = step.diagnosis;
     if (cause) {
       node.append(make("p", {}, cause.what));
-      if (cause.fixes && cause.fixes.length) node.append(make("h3", {}, "What mends it"), make("ol", {}, ...cause.fixes.map((fix) => make("li", {}, fix))));
-      if (cause.why && cause.why.length) node.append(make("h3", {}, "What the log says"), make("pre", {}, cause.why.map((quote) => quote.line + ": " + quote.text).join("\n")));
-      if (cause.sure) node.append(make("p", { class: "quiet small" }, "This is " + cause.sure + "."));
+      if (cause.fixes && cause.fixes.length) node.append(make("h3", {}, "Fix"), make("ol", {}, ...cause.fixes.map((fix) => make("li", {}, fix))));
+      if (cause.why && cause.why.length) node.append(make("h3", {}, "From the log"), make("pre", {}, cause.why.map((quote) => quote.line + ": " + quote.text).join("\n")));
+      if (cause.sure) node.append(make("p", { class: "quiet small" }, "Confidence: " + cause.sure + "."));
     }
     if (step.cause && !(cause && cause.what === step.cause)) node.append(make("p", { class: cause ? "quiet" : "" }, step.cause));
-    if (step.failure && step.failure.command) node.append(make("h3", {}, "The first command that failed"), make("pre", {}, step.failure.command));
-    if (step.failure && step.failure.output) node.append(make("h3", {}, "What it printed"), make("pre", {}, step.failure.output));
-    const places = [["log", step.log], ["repeat by", step.repeat_script]].filter(([, value]) => value);
+    if (step.failure && step.failure.command) node.append(make("h3", {}, "First failed command"), make("pre", {}, step.failure.command));
+    if (step.failure && step.failure.output) node.append(make("h3", {}, "Output"), make("pre", {}, step.failure.output));
+    const places = [["log", step.log], ["rerun with", step.repeat_script]].filter(([, value]) => value);
     if (places.length) node.append(make("dl", { class: "facts small" }, ...places.flatMap(([name, value]) => [make("dt", {}, name), make("dd", { class: "mono" }, value)])));
     byId("failures").append(node);
   }
@@ -53,16 +53,16 @@ function tile(label, value, more, tone) {
 
 function drawTiles() {
   if (data.records.length) {
-    tile("Time", seconds(data.seconds), seconds(sum.compile_seconds) + " of compiling, " + (data.seconds > 0 ? (sum.compile_seconds / data.seconds).toFixed(1) : "0") + " at a time");
+    tile("Time", seconds(data.seconds), seconds(sum.compile_seconds) + " of compiling, " + (data.seconds > 0 ? (sum.compile_seconds / data.seconds).toFixed(1) : "0") + " compiles at a time");
     tile("Compiles", whole(sum.compiles), sum.failed ? plural(sum.failed, "failed", "failed") : "none failed", sum.failed ? "bad" : "");
-    tile("Memory in use", bytes(sum.most_used), sum.limit ? "at most, of " + bytes(sum.limit) : "at most");
+    tile("Peak memory", bytes(sum.most_used), sum.limit ? "of " + bytes(sum.limit) : "of all compiles together");
     tile("Largest compile", bytes(sum.largest), sum.largest_name.slice(-60));
     const memory = sum.waits.filter((w) => ["memory", "pressure", "alone"].includes(w.why)).reduce((all, w) => all + w.seconds, 0);
-    tile("Waited for memory", seconds(memory), "all compiles together");
+    tile("Waited for memory", seconds(memory), "sum over all compiles");
     const retries = sum.tried_again + sum.set_back;
-    // What was started early may be paused without anything being wrong.
+    // A compile that was started early may be paused as planned.
     const paused = data.compiles.filter((c) => c.paused > 0 && !c.early).length;
-    tile("Rescued", whole(retries + paused), retries + paused ? [[sum.tried_again, "killed and run again"], [sum.set_back, "set back"], [paused, "paused"]].filter(([n]) => n).map(([n, w]) => n + " " + w).join(", ") : "no kill, no pause", retries ? "warn" : "");
+    tile("Retries and pauses", whole(retries + paused), retries + paused ? [[sum.tried_again, "out of memory, retried"], [sum.set_back, "preempted"], [paused, "paused"]].filter(([n]) => n).map(([n, w]) => n + " " + w).join(", ") : "none", retries ? "warn" : "");
   }
   const cache = cacheCounts();
   if (cache) tile("Cache hits", percent(cache.hits, cache.hits + cache.misses), whole(cache.hits) + " of " + whole(cache.hits + cache.misses));
@@ -76,7 +76,7 @@ function drawLegend() {
     kind: () => Object.keys(k_kinds).filter((kind) => present((c) => c.kind).includes(kind)).map((kind) => [kind, k_kinds[kind]]),
     outcome: () => present((c) => c.outcome).map((name) => k_outcomes[name] || ["other", name]),
     why: () => [...timeline.reasons.map((why) => ["why-" + (why || "nothing"), "waited for " + whyName(why)]), ["why-nothing", "did not wait"]],
-    cache: () => [["hit", "from the cache"], ["miss", "compiled"], ["other", "not known"]],
+    cache: () => [["hit", "from the cache"], ["miss", "compiled"], ["other", "unknown"]],
     peak: () => [],
   }[timeline.colourBy]();
   const legend = byId("legend");
@@ -99,9 +99,9 @@ function drawTimeline() {
   byId("timeline-card").hidden = false;
   if (!data.compiles.some((c) => c.cache)) byId("colour").querySelector("[value=cache]").remove();
   timeline = new Timeline(byId("timeline"), byId("overview"), byId("tip"), byId("live"));
-  timeline.canvas.setAttribute("aria-label", `Timeline of ${plural(data.compiles.length, "compile")} on ${plural(timeline.lanes.length, "slot")}; the same as a table at the end of the page`);
+  timeline.canvas.setAttribute("aria-label", `Timeline of ${plural(data.compiles.length, "compile")} on ${plural(timeline.lanes.length, "slot")}; the same data is in a table at the end of the page`);
   byId("colour").addEventListener("change", (event) => { timeline.colourBy = event.target.value; timeline.draw(); drawLegend(); });
-  byId("find").addEventListener("input", (event) => { timeline.words = event.target.value.toLowerCase(); timeline.draw(); });
+  byId("find").addEventListener("input", (event) => { timeline.search = event.target.value.toLowerCase(); timeline.draw(); });
   byId("zoom-in").addEventListener("click", () => zoom(timeline, 1 / 1.6));
   byId("zoom-out").addEventListener("click", () => zoom(timeline, 1.6));
   byId("fit").addEventListener("click", () => setView(timeline, 0, timeline.end));
@@ -112,16 +112,16 @@ function drawTimeline() {
 function drawWaits() {
   if (!data.records.length) return;
   const waits = sum.waits.slice().sort((a, b) => b.seconds - a.seconds), all = waits.reduce((total, w) => total + w.seconds, 0);
-  if (all < 0.05) return card("waits", "Waits and why", make("p", { class: "quiet" }, "No compile waited."));
-  card("waits", "Waits and why",
-    make("p", { class: "quiet" }, seconds(all) + " in all, over all compiles. Build systems are given more jobs than fit, so waiting for cores is as it should be; waiting for memory is what more memory would save."),
+  if (all < 0.05) return card("waits", "Waiting time by reason", make("p", { class: "quiet" }, "No compile waited."));
+  card("waits", "Waiting time by reason",
+    make("p", { class: "quiet" }, seconds(all) + " in total, summed over all compiles. Build systems get more jobs than there are cores, so waiting for cores is normal. Waiting for memory is the time that more memory would save."),
     meters(waits.map((w) => ({
       name: make("span", { title: (k_whys[w.why] || ["", ""])[1] }, whyName(w.why) + " ", make("span", { class: "quiet small" }, (k_whys[w.why] || ["", ""])[1])),
       parts: [[w.seconds / all, `var(--why-${w.why in k_whys ? w.why || "nothing" : "nothing"})`]], value: seconds(w.seconds) + ", " + plural(w.compiles, "compile"),
     }))));
 }
 
-const nameButton = (c) => make("button", { type: "button", title: "Show it on the timeline", onclick: () => { show(timeline, c); timeline.canvas.scrollIntoView({ block: "center" }); } }, c.name || "?");
+const nameButton = (c) => make("button", { type: "button", title: "Show on the timeline", onclick: () => { show(timeline, c); timeline.canvas.scrollIntoView({ block: "center" }); } }, c.name || "?");
 const k_columns = {
   name: { label: "Unit", get: (c) => c.name, node: nameButton, text: true },
   kind: { label: "Kind", get: (c) => kindName(c.kind), short: true },
@@ -131,7 +131,7 @@ const k_columns = {
   start: { label: "Start", get: (c) => c.start, show: (c) => clock(c.start, 1), number: true },
   slot: { label: "Slot", get: (c) => c.lane, show: (c) => String(c.slot + 1), number: true },
   wait: { label: "Wait", get: (c) => c.wait, show: (c) => c.wait > 0.05 ? seconds(c.wait) : "", number: true },
-  why: { label: "For", get: (c) => c.wait > 0.05 ? whyName(c.why) : "", short: true },
+  why: { label: "Reason", get: (c) => c.wait > 0.05 ? whyName(c.why) : "", short: true },
   outcome: { label: "Outcome", get: outcomeName },
   output: { label: "Output", get: (c) => c.output, text: true },
 };
@@ -152,18 +152,18 @@ function drawEvents() {
     if (c.paused > 0 && !c.pauses) rows.push({ at: c.start, what: "paused", c, more: seconds(c.paused) + " of " + seconds(c.seconds) });
   }
   for (const record of data.records) {
-    for (const m of record.unreached) rows.push({ at: m.at, what: "compiler that was not reached", name: m.name, more: "it ran without a grant: its memory was nobody's plan" });
+    for (const m of record.unreached) rows.push({ at: m.at, what: "compiler outside the governor", name: m.name, more: "ran without admission; its memory was not planned for" });
     for (const m of record.ungoverned) rows.push({ at: m.at, what: "ran without a governor", name: m.name, more: m.why });
     for (const m of record.pauses) rows.push({ at: m.at, what: "paused" + (m.why ? " for lack of " + m.why : ""), name: m.name, more: m.seconds ? seconds(m.seconds) : "" });
   }
   const skipped = data.records.reduce((all, r) => all + r.skipped_lines, 0);
-  const note = skipped ? make("p", { class: "quiet" }, plural(skipped, "line") + " of the record could not be read and " + (skipped === 1 ? "is" : "are") + " left out.") : null;
+  const note = skipped ? make("p", { class: "quiet" }, plural(skipped, "line") + " of the record could not be read and " + (skipped === 1 ? "was" : "were") + " skipped.") : null;
   if (!rows.length) return card("events", "Retries, pauses and failures", make("p", { class: "quiet" }, data.compiles.length ? "None: every compile succeeded at its first attempt." : "Nothing was compiled."), note);
   card("events", "Retries, pauses and failures", note, table([
     { label: "At", get: (r) => r.at, show: (r) => clock(Math.max(0, r.at), 1), number: true },
     { label: "What", get: (r) => r.what },
     { label: "Unit", get: (r) => r.c ? r.c.name : r.name, node: (r) => r.c ? nameButton(r.c) : r.name, text: true },
-    { label: "More", get: (r) => r.more, text: true },
+    { label: "Details", get: (r) => r.more, text: true },
   ], rows, { caption: "Retries, pauses and failures", page: 15 }));
 }
 
@@ -178,7 +178,7 @@ function drawCache() {
   if (!c) return;
   const all = c.hits + c.misses + c.uncacheable;
   card("cache", "Compile cache", meters([{ name: "hits and misses", parts: [[c.hits / (all || 1), "var(--hit)"], [c.misses / (all || 1), "var(--miss)"]], value: percent(c.hits, c.hits + c.misses) + " hits" }]),
-    make("p", { class: "quiet" }, `${plural(c.hits, "hit")}${c.remote_hits ? ` (${whole(c.remote_hits)} from the remote storage)` : ""}, ${plural(c.misses, "miss", "misses")}, ${whole(c.uncacheable)} that cannot be cached${c.errors ? ", " + plural(c.errors, "error") : ""}.`));
+    make("p", { class: "quiet" }, `${plural(c.hits, "hit")}${c.remote_hits ? ` (${whole(c.remote_hits)} from remote storage)` : ""}, ${plural(c.misses, "miss", "misses")}, ${whole(c.uncacheable)} uncacheable${c.errors ? ", " + plural(c.errors, "error") : ""}.`));
 }
 
 function drawWheels() {
@@ -188,7 +188,7 @@ function drawWheels() {
     parts.push(make("h3", {}, wheel.path.slice(wheel.path.lastIndexOf("/") + 1)));
     if (wheel.error) { parts.push(make("p", { class: "bad" }, wheel.error)); continue; }
     const device = wheel.archs.reduce((all, a) => all + a.bytes, 0), total = Math.max(wheel.unpacked_size, device, 1);
-    parts.push(make("p", { class: "quiet" }, `${bytes(wheel.size)} as a file, ${bytes(wheel.unpacked_size)} installed, ${plural(wheel.file_count, "file")}` + (device ? `; ${percent(device, total)} of it is device code` : "; no device code")));
+    parts.push(make("p", { class: "quiet" }, `${bytes(wheel.size)} wheel file, ${bytes(wheel.unpacked_size)} installed, ${plural(wheel.file_count, "file")}` + (device ? `; ${percent(device, total)} is device code` : "; no device code")));
     if (device) parts.push(meters([...wheel.archs.map((a) => ({ name: a.arch + (a.arch.includes(a.kind) ? "" : " " + a.kind), parts: [[a.bytes / total, "var(--cuda)"]], value: bytes(a.bytes) })),
       { name: "everything else", parts: [[(total - device) / total, "var(--other)"]], value: bytes(total - device) }]));
   }
@@ -203,18 +203,18 @@ function drawSteps() {
     { label: "Time", get: (s) => s.seconds, show: (s) => seconds(s.seconds), number: true },
     { label: "Tests", get: (s) => s.tests.map((t) => t.id + " " + t.outcome).join(", ") },
     { label: "Findings", get: (s) => s.findings.length, show: (s) => whole(s.findings.length), number: true },
-    { label: "Why", get: (s) => s.cause || s.reason, text: true },
+    { label: "Reason", get: (s) => s.cause || s.reason, text: true },
   ], data.steps, { caption: "Steps" }));
   const rank = { error: 0, warning: 1, note: 2 }, findings = data.steps.flatMap((s) => s.findings.map((f) => ({ ...f, step: s.id })));
-  if (!findings.length) return card("findings", "Findings of check", make("p", { class: "quiet" }, "None."));
-  card("findings", "Findings of check", table([
+  if (!findings.length) return card("findings", "Check findings", make("p", { class: "quiet" }, "None."));
+  card("findings", "Check findings", table([
     { label: "Severity", get: (f) => (f.severity in rank ? rank[f.severity] : 3), node: (f) => make("span", { class: { error: "bad", warning: "warn" }[f.severity] || "quiet" }, f.severity) },
     { label: "Finding", get: (f) => f.id },
     { label: "Subject", get: (f) => f.subject },
     { label: "What", get: (f) => f.what, text: true },
-    { label: "What mends it", get: (f) => f.fix, text: true },
+    { label: "Fix", get: (f) => f.fix, text: true },
     { label: "Step", get: (f) => f.step },
-  ], findings, { caption: "Findings of check", page: 15 }));
+  ], findings, { caption: "Check findings", page: 15 }));
 }
 
 function drawAll() {

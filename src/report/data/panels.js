@@ -1,11 +1,11 @@
-// Below the slots: what waits and memory; above them: the strip with the whole build.
+// The panels around the slots: waiting compiles and memory below, the overview of the whole build above.
 
 function drawWaiting(t, g) {
   if (!t.waiting.length) return;
   const top = t.waitTop, bottom = t.waitEnd, y = (count) => bottom - count / t.mostWaiting * (bottom - top);
   g.fillStyle = t.colour("stripe");
   g.fillRect(k_gutter, top, t.width, bottom - top);
-  // From the sum of all reasons down to the first alone: each covers the lower part of the one before.
+  // Stacked areas, drawn from the sum of all reasons down to the first reason; each covers the lower part of the previous one.
   for (let upto = t.reasons.length; upto >= 1; upto--) {
     const count = (step) => { let sum = 0; for (let r = 0; r < upto; r++) sum += step.counts[r]; return sum; };
     g.fillStyle = t.colour("why-" + (t.reasons[upto - 1] || "nothing"));
@@ -14,7 +14,7 @@ function drawWaiting(t, g) {
     let level = 0, peak = 0, pixel = -1;
     for (const step of t.waiting) {
       const x = t.x(step.at), now = count(step);
-      // Several changes within a pixel become their highest.
+      // Several changes within a pixel are drawn as their maximum.
       if (Math.floor(x) === pixel) { peak = Math.max(peak, now); level = now; continue; }
       if (pixel >= 0) { g.lineTo(pixel, y(peak)); g.lineTo(pixel + 1, y(level)); }
       g.lineTo(x, y(level));
@@ -41,7 +41,7 @@ function drawMemory(t, g) {
   const y = (value) => bottom - Math.min(value, most) / most * (bottom - top);
   g.fillStyle = t.colour("stripe");
   g.fillRect(k_gutter, top, t.width, bottom - top);
-  // Within a pixel the highest counts (for what is free: the lowest).
+  // Within a pixel, draws the maximum (for free memory: the minimum).
   const path = (get, pick) => {
     const points = [];
     for (const s of samples) {
@@ -101,7 +101,7 @@ function drawScales(t, g) {
   if (data.memory.length) scale(memoryCeiling(), t.memoryTop, t.memoryEnd, bytes, 1);
 }
 
-// Where a moment of the whole build is in the strip.
+// Converts between times and positions in the overview.
 const overviewX = (t, time) => k_gutter + time / t.end * (t.width - k_gutter - k_right);
 const overviewTime = (t, x) => Math.max(0, Math.min(t.end, (x - k_gutter) / (t.width - k_gutter - k_right) * t.end));
 

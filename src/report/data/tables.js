@@ -1,8 +1,7 @@
-// Numbers in words, elements without markup, and tables that sort and page. Whatever comes from the data goes through
-// textContent: there is no innerHTML in this page.
+// Formatting of numbers, creation of elements, and sortable, paged tables. All text from the data is set through textContent; the page never uses innerHTML.
 
 const data = JSON.parse(document.getElementById("data").textContent);
-// Records say "c++", which cannot be part of the name of a style property.
+// Records contain "c++", which cannot be part of the name of a style property.
 for (const c of data.compiles) if (c.kind === "c++") c.kind = "cxx";
 const byId = (id) => document.getElementById(id);
 
@@ -39,7 +38,7 @@ const whole = (count) => count.toLocaleString("en");
 const percent = (part, all) => all > 0 ? (100 * part / all).toFixed(part && part < all && part / all < 0.1 ? 1 : 0) + " %" : "–";
 const plural = (count, word, words) => whole(count) + " " + (count === 1 ? word : words || word + "s");
 
-// A moment of the build on the axis: 0:07, 12:30, 1:02:05; tenths where the axis is that fine.
+// A time on the axis: 0:07, 12:30, 1:02:05; with decimals if the axis is that fine.
 function clock(time, digits) {
   const unit = 10 ** (digits || 0);
   let left = Math.round(time * unit) / unit;
@@ -51,33 +50,33 @@ function clock(time, digits) {
   return (hours ? hours + ":" + two(minutes) : minutes) + ":" + (left < 9.9999995 ? "0" : "") + left.toFixed(digits || 0);
 }
 
-// Looked up by words of the record, which may be names that every object has.
-const words = (entries) => Object.assign(Object.create(null), entries);
-const k_outcomes = words({
-  "done": ["done", "done"], "failed": ["failed", "failed"], "out-of-memory": ["oom", "killed for memory, run again"],
-  "set-back": ["set-back", "set back to make room"], "lost": ["lost", "its shim went away"],
+// Keys come from the record, so the tables must not inherit properties of Object.
+const lookup = (entries) => Object.assign(Object.create(null), entries);
+const k_outcomes = lookup({
+  "done": ["done", "done"], "failed": ["failed", "failed"], "out-of-memory": ["oom", "killed: out of memory, retried"],
+  "set-back": ["set-back", "preempted: killed and requeued"], "lost": ["lost", "lost: its shim exited"],
 });
-const k_kinds = words({ c: "C", cxx: "C++", cuda: "CUDA", hip: "HIP", fortran: "Fortran", link: "link" });
-const k_whys = words({
-  memory: ["memory", "what it needs did not fit beside what was running"],
-  cores: ["cores", "every core had a compile"],
-  jobs: ["jobs", "the number of jobs that was asked for was running"],
-  pressure: ["memory pressure", "the machine was short of memory; nothing new was started"],
-  alone: ["being alone", "after a kill it runs again with nothing beside it"],
-  "": ["its turn", "the moment between question and grant"],
+const k_kinds = lookup({ c: "C", cxx: "C++", cuda: "CUDA", hip: "HIP", fortran: "Fortran", link: "link" });
+const k_whys = lookup({
+  memory: ["memory", "its memory did not fit beside the running compiles"],
+  cores: ["cores", "all cores were busy"],
+  jobs: ["jobs", "the job limit was reached"],
+  pressure: ["memory pressure", "the machine was short of memory, so no compile was started"],
+  alone: ["an exclusive run", "a compile that was killed for memory runs again alone"],
+  "": ["its turn", "the time between request and admission"],
 });
 const outcomeName = (c) => (k_outcomes[c.outcome] || [0, c.outcome || "?"])[1];
 const kindName = (kind) => k_kinds[kind] || kind || "other";
 const whyName = (why) => (k_whys[why] || [why])[0];
 
-// Columns: {label, get, show, number, text, node, short}. Sorted by column `sort`; `more` rows a page.
+// Columns: {label, get, show, number, text, node, short}. Sorted by column `sort`; `page` rows per page.
 function table(columns, rows, { caption, sort, descending, page = 25, filter }) {
   let column = sort || 0, down = Boolean(descending), first = 0, wanted = "";
   const body = make("tbody"), status = make("span", { "aria-live": "polite" });
   const heads = columns.map((c, i) => make("th", { scope: "col", class: c.number ? "number" : "" },
     make("button", { type: "button", onclick: () => { down = column === i ? !down : Boolean(c.number); column = i; first = 0; draw(); } }, c.label)));
-  const before = make("button", { type: "button", onclick: () => { first = Math.max(0, first - page); draw(); } }, "Before");
-  const after = make("button", { type: "button", onclick: () => { first += page; draw(); } }, "After");
+  const before = make("button", { type: "button", onclick: () => { first = Math.max(0, first - page); draw(); } }, "Previous");
+  const after = make("button", { type: "button", onclick: () => { first += page; draw(); } }, "Next");
   const pages = make("div", { class: "pages" }, before, after, status);
   function draw() {
     const get = columns[column].get;
@@ -91,17 +90,17 @@ function table(columns, rows, { caption, sort, descending, page = 25, filter }) 
     before.disabled = first === 0;
     after.disabled = first + page >= chosen.length;
     pages.hidden = !filter && chosen.length <= page;
-    status.textContent = chosen.length ? `${whole(first + 1)} to ${whole(Math.min(chosen.length, first + page))} of ${whole(chosen.length)}` : "nothing fits";
+    status.textContent = chosen.length ? `${whole(first + 1)} to ${whole(Math.min(chosen.length, first + page))} of ${whole(chosen.length)}` : "no matches";
   }
   const node = make("div", {}, make("div", { class: "wide" }, make("table", {}, make("caption", { class: "hidden" }, caption), make("thead", {}, make("tr", {}, ...heads)), body)), pages);
   if (filter) {
-    node.prepend(make("label", {}, "Only rows with ", make("input", { type: "search", size: "28", oninput: (e) => { wanted = e.target.value.toLowerCase(); first = 0; draw(); } })));
+    node.prepend(make("label", {}, "Filter ", make("input", { type: "search", size: "28", oninput: (e) => { wanted = e.target.value.toLowerCase(); first = 0; draw(); } })));
   }
   draw();
   return node;
 }
 
-// Bars with a name before and a value behind: [{name, parts: [[share, colour]], value, title}]
+// Bars with a name on the left and a value on the right: [{name, parts: [[share, colour]], value, title}]
 function meters(rows) {
   const grid = make("div", { class: "meters" });
   for (const row of rows) {

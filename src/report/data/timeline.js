@@ -1,18 +1,22 @@
-// The timeline: slots with their compiles, what waits, and memory, on one axis of time. Drawn anew whenever something
-// changes; of compiles that are narrower than a pixel only the first of each pixel is drawn, and all that went wrong, so
-// that the work depends on the width of the screen.
+// The timeline: slots with their compiles, waiting compiles, and memory, on one time axis. It is redrawn on every change. Of compiles narrower than a pixel, only the first in each pixel and the failed ones are drawn, so that the cost depends on the width of the screen.
 
 const k_gutter = 76, k_axis = 26, k_group = 20, k_gap = 30, k_waiting = 64, k_memory = 170, k_right = 14;
 
+// The step, and the node of the cluster that it ran on.
+function recordName(r) {
+  const record = data.records[r];
+  return (record.name || "build " + (r + 1)) + (record.node ? " on " + record.node : "");
+}
+
 class Timeline {
   constructor(canvas, overview, tip, live) {
-    Object.assign(this, { canvas, overview, tip, live, colourBy: "kind", words: "", chosen: null, hovered: null });
+    Object.assign(this, { canvas, overview, tip, live, colourBy: "kind", search: "", chosen: null, hovered: null });
     const last = data.compiles.reduce((most, c) => Math.max(most, c.start + c.seconds), 0);
     this.end = Math.max(data.seconds, last, 0.01) * 1.005;
     this.from = 0;
     this.to = this.end;
     this.largest = data.compiles.reduce((most, c) => Math.max(most, c.peak), 1);
-    this.lanes = [];  // of all records, one below the other
+    this.lanes = [];  // of all records, top to bottom
     data.records.forEach((record, r) => { for (let s = 0; s < record.slots; s++) this.lanes.push({ record: r, slot: s, compiles: [], y: 0 }); });
     const firsts = [];
     data.records.reduce((sum, record, r) => { firsts[r] = sum; return sum + record.slots; }, 0);
@@ -25,9 +29,9 @@ class Timeline {
     this.resize();
   }
 
-  // --- what is drawn from the data once
+  // --- computed once from the data
 
-  // Each compile gets the stretches in which it stood still.
+  // Assigns each compile the intervals in which it was paused.
   placePauses() {
     const byName = new Map();
     for (const c of data.compiles) {
@@ -42,7 +46,7 @@ class Timeline {
     });
   }
 
-  // Steps over time: how many wait, by reason.
+  // Step function over time: the number of waiting compiles by reason.
   countWaiting() {
     const changes = [];
     this.reasons = Object.keys(k_whys).filter((why) => data.compiles.some((c) => c.why === why && c.wait > 0.05));
@@ -63,7 +67,7 @@ class Timeline {
     return steps;
   }
 
-  // For the strip: compile seconds in each of 600 stretches of time.
+  // For the overview: compile seconds in each of 600 intervals.
   countRunning() {
     const bins = new Float64Array(600), width = this.end / bins.length;
     for (const c of data.compiles) {
@@ -120,7 +124,7 @@ class Timeline {
     }
   }
 
-  // White or nearly black, whichever is easier to read there.
+  // White or nearly black, whichever is easier to read on the colour.
   textOn(colour) {
     if (!/^#[0-9a-f]{6}$/i.test(colour)) return "#ffffff";
     const part = (at) => parseInt(colour.slice(at, at + 2), 16) / 255;
@@ -130,7 +134,7 @@ class Timeline {
   x(time) { return k_gutter + (time - this.from) / (this.to - this.from) * (this.width - k_gutter - k_right); }
   time(x) { return this.from + (x - k_gutter) / (this.width - k_gutter - k_right) * (this.to - this.from); }
 
-  // The first of a sorted list whose end is after the time; slots hold no two compiles at one time.
+  // The first of a sorted list that ends after the time; compiles of a slot never overlap.
   firstAfter(compiles, time) {
     let low = 0, high = compiles.length;
     while (low < high) {
@@ -193,14 +197,14 @@ class Timeline {
       g.fillStyle = this.colour("quiet");
       if (lane.record !== record && data.records.length > 1) {
         g.textAlign = "left";
-        g.fillText((data.records[lane.record].name || "build " + (lane.record + 1)).slice(0, 120), 8, lane.y - k_group / 2 + 1);
+        g.fillText((recordName(lane.record)).slice(0, 120), 8, lane.y - k_group / 2 + 1);
       }
       record = lane.record;
       g.textAlign = "right";
       if (lane.slot === 0 || (lane.slot + 1) % every === 0) g.fillText("slot " + (lane.slot + 1), k_gutter - 8, lane.y + this.row / 2);
     }
     g.textAlign = "left";
-    if (this.waiting.length) this.heading(g, "Waiting compiles, by what they wait for", this.waitTop);
+    if (this.waiting.length) this.heading(g, "Waiting compiles by reason", this.waitTop);
     if (data.memory.length) this.heading(g, "Memory", this.memoryTop);
   }
 
@@ -231,7 +235,7 @@ class Timeline {
 
   drawBar(g, c, left, right, top, height) {
     const gap = right - left > 4 ? 1 : 0, width = Math.max(c.outcome === "done" ? 1 : 3, right - left - gap);
-    const fits = !this.words || c.name.toLowerCase().includes(this.words);
+    const fits = !this.search || c.name.toLowerCase().includes(this.search);
     g.globalAlpha = fits ? 1 : 0.13;
     g.fillStyle = this.colourOf(c);
     g.fillRect(left, top, width, height);

@@ -111,7 +111,7 @@ std::string written_bundle_text(const std::string& file, const source::BundleCon
 }
 
 std::string read_bundle_text(const std::string& file, const source::BundleContents& contents) {
-  return bundle_text("took in", file, contents);
+  return bundle_text("imported", file, contents);
 }
 
 std::string source_bundle_json(const std::string& file, const source::BundleContents& contents) {

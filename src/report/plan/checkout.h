@@ -15,16 +15,16 @@ namespace wheelsmith::report {
 
 struct CheckoutItem {
   std::filesystem::path folder;
-  std::string why;  // what decided the ref
+  std::string why;  // what determined the ref
   source::CheckoutResult result;
 };
 std::string checkout_text(const CheckoutItem& item, const Style& style);
 std::string checkout_json(const std::vector<CheckoutItem>& items);
 
-// A manifest that was written into `file`.
+// A manifest that was written to `file`.
 std::string manifest_json(const std::string& file, const std::vector<source::ManifestProject>& projects);
 
-// The sources that were written into a bundle, or read from one.
+// The sources that were written to a bundle, or read from one.
 std::string written_bundle_text(const std::string& file, const source::BundleContents& contents);
 std::string read_bundle_text(const std::string& file, const source::BundleContents& contents);
 std::string source_bundle_json(const std::string& file, const source::BundleContents& contents);

@@ -9,7 +9,7 @@
 
 namespace wheelsmith::report {
 
-// The end of the report about a machine: what it can build now, and what to type next.
+// The end of the machine report: what it can build now, and the command to try first.
 struct MachineSummary {
   std::vector<doctor::Ability> abilities;
   std::string try_first;
@@ -20,7 +20,7 @@ std::string summary_text(const MachineSummary& summary, const Style& style);
 // "can_build":[{"variant","can","how","fix"}] and "try_first".
 std::string doctor_json(const std::vector<doctor::Check>& checks, const MachineSummary* summary = nullptr);
 
-// A line for what is good; what is not also says what is wanted, why, and the fix. One block for each step.
+// One line for a good check; other checks also show what is required, why, and the fix. One block per step.
 std::string doctor_text(const std::vector<doctor::Check>& checks, const Style& style);
 
 }  // namespace wheelsmith::report

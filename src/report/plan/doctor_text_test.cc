@@ -26,7 +26,7 @@ std::vector<Check> some() {
           {.id = "recipe", .state = State::unknown, .found = "none\xff", .package = "other"}};
 }
 
-TEST(DoctorText, OneBlockForEachStepAndWhatMends) {
+TEST(DoctorText, OneBlockPerStepWithFixes) {
   EXPECT_EQ(doctor_text(some(), {}),
             "demo-cpu-cp311\n"
             "  good     python                3.11.2\n"
@@ -48,8 +48,8 @@ TEST(DoctorText, JsonHasEveryKeyAndIsUtf8) {
   EXPECT_EQ(json.find('\xff'), std::string::npos);
 }
 
-// What the knowledge says that doctor sees beforehand, doctor really looks at.
-TEST(Doctor, MakesTheChecksThatTheKnowledgeNames) {
+// Every check that a diagnose pattern names as its predictor is really made by doctor.
+TEST(Doctor, MakesTheChecksThatDiagnosePatternsName) {
   std::set<std::string> made;
   for (const char* platform : {"", "manylinux_2_28", "manylinux_9_9"}) {
     for (const recipe::Variant variant : {recipe::Variant::cpu, recipe::Variant::cuda, recipe::Variant::rocm}) {

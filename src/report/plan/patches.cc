@@ -15,11 +15,9 @@ std::string saved_set_text(const source::SavedSet& set) {
   std::string text = fmt::format("patch set {} in {}\n", printable(set.patchset), printable(set.folder.string()));
   for (const std::string& name : files.written) text += fmt::format("  wrote {}\n", printable(name));
   for (const std::string& name : files.removed) text += fmt::format("  removed {}\n", printable(name));
-  if (!files.kept.empty())
-    text += fmt::format("  {} {} as {} was\n", files.kept.size(), files.kept.size() == 1 ? "is" : "are",
-                        files.kept.size() == 1 ? "it" : "each");
+  if (!files.kept.empty()) text += fmt::format("  {} unchanged\n", files.kept.size());
   if (files.written.empty() && files.removed.empty() && files.kept.empty())
-    text += "  nothing: there are no commits on top of the upstream state\n";
+    text += "  nothing to save: there are no commits on top of upstream\n";
   return text;
 }
 
@@ -73,7 +71,7 @@ std::string patch_sets_json(const source::PatchSetList& list) {
 }
 
 std::string applied_set_text(const source::AppliedSet& set) {
-  if (set.patches.empty()) return fmt::format("all patches of {} are applied already\n", printable(set.patchset));
+  if (set.patches.empty()) return fmt::format("all patches of {} are already applied\n", printable(set.patchset));
   std::string text;
   for (const std::string& name : set.patches) text += fmt::format("applied {}\n", printable(name));
   return text;

@@ -10,8 +10,8 @@
 
 namespace wheelsmith::report {
 
-// {"schema":1,"steps":[{"id","package","key","cached","reason","needs",…}],"notes":[…]}; `other` is what --compare
-// planned.
+// {"schema":1,"steps":[{"id","package","key","cached","reason","needs",…}],"notes":[…]}; `other` is the plan of
+// --compare.
 std::string plan_json(const plan::Plan& plan, const plan::Plan* other = nullptr);
 // The steps in order with their state, reason and forecast; then notes and totals.
 // "downloads 312 MB (14 files)"

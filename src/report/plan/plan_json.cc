@@ -85,7 +85,7 @@ Array libraries_value(const std::vector<toolchain::Library>& libraries) {
 
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 
-// A key of config settings may repeat; then the values are a list, as PEP 517's frontends hand them over.
+// A key of the config settings may occur several times; its values then form a list, as PEP 517 frontends pass them.
 Value pairs_value(const Pairs& pairs) {
   Table table;
   for (const auto& [name, value] : pairs) {
@@ -110,7 +110,7 @@ Value checks_value(const recipe::Checks& checks) {
   return table;
 }
 
-// What the step's process will do, by kinds of actions.
+// The actions of a step, grouped by kind.
 class Work {
  public:
   explicit Work(const plan::BuildSpec& spec, const recipe::Rules* rules) : m_rules(rules) {
@@ -134,7 +134,7 @@ class Work {
       prepare.emplace_back(list_of(command.argv));
       return;
     }
-    // Behind `setup.py bdist_wheel --dist-dir DIR`.
+    // After `setup.py bdist_wheel --dist-dir DIR`.
     constexpr std::size_t k_own_words = 5;
     for (std::size_t i = k_own_words; i < command.argv.size(); ++i) options.emplace_back(command.argv[i]);
   }
@@ -211,7 +211,7 @@ void add_work(Table& table, const plan::Step& step) {
   table["checklist"] = std::move(checklist);
 }
 
-// What the recipe knows of a system that is none of Linux.
+// The recipe's settings for a platform other than Linux.
 Array platform_rules_value(const std::vector<recipe::OtherPlatform>& platforms) {
   Array rules;
   for (const recipe::OtherPlatform& platform : platforms) {

@@ -13,24 +13,24 @@ namespace {
 constexpr std::size_t k_short_key = 12;
 
 std::string time_text(const plan::Forecast& forecast) {
-  return forecast.seconds > 0 ? "about " + human_seconds(forecast.seconds) : "not known";
+  return forecast.seconds > 0 ? "about " + human_seconds(forecast.seconds) : "unknown";
 }
 
-std::string size_text(std::uint64_t bytes) { return bytes == 0 ? "not known" : human_bytes(bytes); }
+std::string size_text(std::uint64_t bytes) { return bytes == 0 ? "unknown" : human_bytes(bytes); }
 
-// "about 12 s, 400 MB a job, 20 MB disk, wheel 600 kB (from history)"
+// "about 12 s, 400 MB memory per job, 20 MB disk, wheel 600 kB (from history)"
 std::string forecast_text(const plan::Forecast& forecast) {
   std::vector<std::string> parts;
   if (forecast.seconds > 0) parts.push_back(time_text(forecast));
-  if (forecast.memory_per_job != 0) parts.push_back(human_bytes(forecast.memory_per_job) + " memory a job");
+  if (forecast.memory_per_job != 0) parts.push_back(human_bytes(forecast.memory_per_job) + " memory per job");
   if (forecast.disk != 0) parts.push_back(human_bytes(forecast.disk) + " disk");
   if (forecast.wheel_size != 0) parts.push_back("wheel " + human_bytes(forecast.wheel_size));
-  if (parts.empty()) return "nothing is known of its cost";
+  if (parts.empty()) return "no estimate of its cost";
   return join(parts, ", ") +
          (forecast.from == plan::Forecast::From::nothing ? "" : fmt::format(" (from {})", enum_name(forecast.from)));
 }
 
-// "torch 2.13.0+cpu; downloads 312 MB (14 files)"; "" where there is neither.
+// "torch 2.13.0+cpu; downloads 312 MB (14 files)"; "" if there is neither.
 std::string environment_text(const plan::Step& step) {
   std::vector<std::string> parts;
   const std::string& torch = step.spec.environment.torch_build.version;
@@ -91,9 +91,9 @@ std::string totals_text(const plan::Plan& plan) {
   if (totals.seconds > 0) {
     text += fmt::format("; about {}", human_seconds(totals.seconds));
     if (totals.longest < totals.seconds * 0.99)
-      text += fmt::format(", {} along the longest chain", human_seconds(totals.longest));
+      text += fmt::format(", {} on the critical path", human_seconds(totals.longest));
   }
-  if (totals.memory != 0) text += fmt::format("; {} memory a job", human_bytes(totals.memory));
+  if (totals.memory != 0) text += fmt::format("; {} memory per job", human_bytes(totals.memory));
   if (totals.disk != 0) text += fmt::format("; {} disk", human_bytes(totals.disk));
   if (totals.unknown != 0) text += fmt::format("; {} of unknown cost", totals.unknown);
   return text + "\n";
@@ -108,7 +108,7 @@ std::string notes_text(const std::vector<std::string>& notes, const Style& style
   return text;
 }
 
-// What stays the same when only the arch list differs.
+// Whether two steps are equal except for their architecture lists.
 bool is_same_but_archs(const plan::Step& a, const plan::Step& b) {
   return a.spec.package == b.spec.package && a.spec.variant == b.spec.variant && a.spec.target == b.spec.target &&
          a.spec.python.abi == b.spec.python.abi;
@@ -130,7 +130,7 @@ class Comparison {
     head(fmt::format("{} {} {}", left.spec.package, recipe::to_string(left.spec.variant), left.spec.python.abi));
     row("architectures", left.spec.archs.to_string(), right.spec.archs.to_string());
     row("time", time_text(a), time_text(b));
-    row("memory a job", size_text(a.memory_per_job), size_text(b.memory_per_job));
+    row("memory per job", size_text(a.memory_per_job), size_text(b.memory_per_job));
     row("disk", size_text(a.disk), size_text(b.disk));
     row("wheel", size_text(a.wheel_size), size_text(b.wheel_size));
     row("key", left.spec.key.substr(0, k_short_key), right.spec.key.substr(0, k_short_key));
@@ -161,7 +161,7 @@ std::string platform_text(const plan::Step& step, const Style& style) {
                         platform.tag.empty() ? "" : fmt::format(" (tag {})", printable(platform.tag)));
     for (const recipe::OtherPlatform::Rule& rule : platform.rules) {
       text += fmt::format("       {}: {}{}{}\n", style.bold(printable(rule.id)), style.wrap(printable(rule.what), 9),
-                          rule.why.empty() ? "" : ", since " + style.wrap(printable(rule.why), 9),
+                          rule.why.empty() ? "" : ", because " + style.wrap(printable(rule.why), 9),
                           rule.fix.empty() ? "" : "; " + style.wrap(printable(rule.fix), 9));
     }
     for (const auto& [name, value] : platform.environment)
@@ -201,11 +201,11 @@ std::string compare_text(const plan::Plan& plan, const plan::Plan& other, const 
   }
   const Totals left = totals_of(plan), right = totals_of(other);
   const auto time = [](const Totals& totals) {
-    return totals.seconds > 0 ? "about " + human_seconds(totals.seconds) : std::string("not known");
+    return totals.seconds > 0 ? "about " + human_seconds(totals.seconds) : std::string("unknown");
   };
-  comparison.head("all together");
+  comparison.head("total");
   comparison.row("time", time(left), time(right));
-  comparison.row("memory a job", size_text(left.memory), size_text(right.memory));
+  comparison.row("memory per job", size_text(left.memory), size_text(right.memory));
   comparison.row("disk", size_text(left.disk), size_text(right.disk));
   comparison.row("wheels", size_text(left.wheels), size_text(right.wheels));
   std::vector<std::string> notes = plan.notes;

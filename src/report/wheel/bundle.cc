@@ -11,16 +11,16 @@ std::string bundled_wheel_text(const bundle::BundledWheel& made) {
   const bundle::Summary& summary = made.summary;
   std::string text = fmt::format("{} ({})\n", printable(made.path.string()), human_bytes(made.size));
   for (const auto& library : summary.libraries)
-    text += fmt::format("  brings {} ({}) from {}\n", printable(library.path), human_bytes(library.size),
+    text += fmt::format("  copied {} ({}) from {}\n", printable(library.path), human_bytes(library.size),
                         printable(library.from));
   if (summary.data_files > 0)
-    text += fmt::format("  brings {} data {} ({})\n", summary.data_files, summary.data_files == 1 ? "file" : "files",
+    text += fmt::format("  copied {} data {} ({})\n", summary.data_files, summary.data_files == 1 ? "file" : "files",
                         human_bytes(summary.data_size));
   for (const std::string& member : summary.edited) text += fmt::format("  new run path: {}\n", printable(member));
   for (const std::string& requirement : summary.dropped)
     text += fmt::format("  no longer requires {}\n", printable(requirement));
   for (const std::string& name : summary.from_elsewhere)
-    text += fmt::format("  needs {} of the system or of another package\n", printable(name));
+    text += fmt::format("  still needs {} from the system or another package\n", printable(name));
   for (const std::string& note : summary.notes) text += fmt::format("  note: {}\n", printable(note));
   for (const Finding& finding : made.verdict.findings) {
     if (finding.severity == Severity::error)

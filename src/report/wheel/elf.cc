@@ -13,7 +13,7 @@ std::string edited_files_text(const std::vector<EditedFile>& files) {
     if (!file.error.empty()) continue;
     const std::string path = printable(file.path);
     if (!file.changed)
-      text += fmt::format("{}: as it was\n", path);
+      text += fmt::format("{}: unchanged\n", path);
     else if (file.size == file.old_size)
       text += fmt::format("{}: edited in place\n", path);
     else

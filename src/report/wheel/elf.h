@@ -10,11 +10,11 @@ namespace wheelsmith::report {
 
 struct EditedFile {
   std::string path;
-  std::string error;  // why it stays as it was; "" where the edit succeeded
+  std::string error;  // why it was not changed; "" if the edit succeeded
   bool changed = false;
   std::uint64_t old_size = 0, size = 0;
 };
-// Without the files that have an error: those are reported as they occur.
+// Omits files with an error: those are reported as they occur.
 std::string edited_files_text(const std::vector<EditedFile>& files);
 std::string edited_files_json(const std::vector<EditedFile>& files);
 

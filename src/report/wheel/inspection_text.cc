@@ -51,11 +51,12 @@ std::string platform(const wheel::Inspection& item, const Style& style) {
   if (!item.platform || !item.platform_beside_others) return "";
   std::string text = row(style, "platform", style.bold(printable(item.platform->tag)));
   if (item.platform_beside_others->tag != item.platform->tag && !item.used_packages.empty()) {
-    text += row(style, "",
-                style.bold(printable(item.platform_beside_others->tag)) +
-                    " beside the packages whose libraries it uses (" + join(item.used_packages, ", ") + ")");
+    text +=
+        row(style, "",
+            style.bold(printable(item.platform_beside_others->tag)) +
+                " when installed with the packages whose libraries it uses (" + join(item.used_packages, ", ") + ")");
   }
-  // That a CUDA wheel needs CUDA's libraries is no news; what else stands in the way is.
+  // A CUDA wheel always needs CUDA's libraries; show the other obstacles.
   const auto& obstacles = item.platform_beside_others->obstacles;
   const std::size_t shown = style.details ? obstacles.size() : std::min(obstacles.size(), k_obstacles_shown);
   for (std::size_t i = 0; i < shown; ++i) {
@@ -85,7 +86,7 @@ std::string gpu_table(const wheel::Inspection& item, const Style& style) {
                     "   count   on disk  unpacked") +
           "\n";
   for (const gpu::CodeSum& sum : item.gpu) {
-    const std::string note = sum.relocatable ? " (link material)" : sum.wrapped ? "" : " (no wrapper)";
+    const std::string note = sum.relocatable ? " (for device linking)" : sum.wrapped ? "" : " (no wrapper)";
     text += "  " + style.cyan(pad_right(gpu::display_name(sum.arch, sum.kind), arch_width)) + "  " +
             pad_right(upper(gpu::to_string(sum.kind)), 5) + "  " + pad_right(printable(sum.section), section_width) +
             pad_left(std::to_string(sum.count), 8) + pad_left(human_bytes(sum.bytes), 10) +
@@ -154,7 +155,7 @@ std::string libraries(const wheel::Inspection& item, const Style& style) {
     if (style.details) text += library_details(*files[i], style);
   }
   if (shown < files.size())
-    text += style.dim(fmt::format("           and {} smaller ones (--all)\n", files.size() - shown));
+    text += style.dim(fmt::format("           and {} smaller binaries (--all)\n", files.size() - shown));
   return text;
 }
 

@@ -6,7 +6,7 @@
 #include "wheel/check/check.h"
 #include "wheel/read/inspect.h"
 
-// The JSON contract (docs/json.md): one document, "schema": 1, bytes that are no UTF-8 replaced.
+// The JSON contract (docs/json.md): one document, "schema": 1, invalid UTF-8 replaced.
 
 namespace wheelsmith::report {
 

@@ -87,7 +87,7 @@ TEST(Text, NothingFromAFileReachesTheTerminalRaw) {
   EXPECT_EQ(to_text(verdict, Style{}).find('\x1b'), std::string::npos);
 }
 
-TEST(Text, NotesAreCountedAndShownWhenAskedFor) {
+TEST(Text, NotesAreCountedAndShownWithAll) {
   const wheel::Verdict verdict{"a.whl", "", {{"an-id", Severity::note, "subject", "what", "why", "fix"}}};
   EXPECT_EQ(to_text(verdict, Style{}), "a.whl: good (0 errors, 0 warnings, 1 note, shown by --all)\n");
   EXPECT_NE(to_text(verdict, Style{.details = true}).find("an-id"), std::string::npos);
@@ -117,15 +117,15 @@ TEST(Text, FindingsOfOneIdAreAGroup) {
   EXPECT_EQ(json::parse(to_json(std::vector<wheel::Verdict>{verdict}))["items"][0]["findings"].size(), 406U);
 }
 
-TEST(Text, APlatformBesideNobodyIsNotShown) {
+TEST(Text, APlatformTagWithoutOtherPackagesIsNotShown) {
   wheel::Inspection item = inspected();
   item.platform_beside_others = wheel::Platform{"manylinux_2_5_x86_64", {}};
   EXPECT_EQ(to_text(item, Style{}).find("()"), std::string::npos);
   item.used_packages = {"the wheel torch"};
-  EXPECT_NE(to_text(item, Style{}).find("(the wheel torch)"), std::string::npos);
+  EXPECT_NE(to_text(item, Style{}).find("torch)"), std::string::npos);
 }
 
-TEST(Text, ColoursOnlyWhereAskedFor) {
+TEST(Text, ColoursOnlyIfEnabled) {
   EXPECT_EQ(to_text(inspected(), Style{}).find('\x1b'), std::string::npos);
   EXPECT_NE(to_text(inspected(), Style{.colour = true}).find('\x1b'), std::string::npos);
 }

@@ -9,7 +9,7 @@
 
 namespace wheelsmith::report {
 
-// One inspected item as people read it. Everything that came from the file is made safe for a terminal.
+// One inspected item as text. Everything that comes from the file is escaped for the terminal.
 std::string to_text(const wheel::Inspection& item, const Style& style);
 
 // One verdict with its findings.

@@ -36,7 +36,7 @@ std::string finding_text(const Finding& finding, const Style& style) {
          labelled("why: ", finding.why, style) + labelled("fix: ", finding.fix, style);
 }
 
-// Findings of one id and severity. Reason and fix are those of the first: what differs between them are names.
+// Findings of one id and severity. Shows the reason and fix of the first; the others differ only in names.
 using Group = std::vector<const Finding*>;
 
 std::vector<Group> grouped(const std::vector<Finding>& findings) {
@@ -75,7 +75,7 @@ std::string to_text(const wheel::Verdict& item, const Style& style) {
   }
   if (!style.details) {
     for (const Group& group : grouped(item.findings)) {
-      // A large GPU wheel has dozens of notes: what is only worth knowing is shown when asked for.
+      // A large GPU wheel has dozens of notes; they are shown only with --all.
       if (group.front()->severity != Severity::note) text += group_text(group, style);
     }
   }

@@ -16,11 +16,10 @@ void check_path_part(const std::string& option, const std::string& text, bool sl
   for (const char c : text) {
     const bool good = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
                       c == '_' || c == '.' || (slash && c == '/');
-    if (!good)
-      throw RequestError(fmt::format("--{} {}: it has a character that cannot be in it", option, printable(text)));
+    if (!good) throw RequestError(fmt::format("--{} {}: invalid character", option, printable(text)));
   }
   if (text.find("..") != text.npos || text.starts_with('/'))
-    throw RequestError(fmt::format("--{} {}: it leads somewhere else", option, printable(text)));
+    throw RequestError(fmt::format("--{} {}: must not contain \"..\"", option, printable(text)));
 }
 
 std::vector<std::string> wanted_targets(const RunRequest& request) {
@@ -35,7 +34,7 @@ std::vector<std::string> wanted_targets(const RunRequest& request) {
     }
   }
   if (request.expand_families && !request.families.empty() && targets.size() == named)
-    throw RequestError("--expand-families: none of the families is known");
+    throw RequestError("--expand-families: all families are unknown");
   return targets;
 }
 
@@ -59,7 +58,7 @@ ChosenRun choose_run(const RunRequest& request, const fetch::FetchOptions& optio
   check_path_part("external-repo", request.repository, true);
   FetchSelection selection = request.selection;
   if (selection.generic_only && !(request.groups.empty() && request.families.empty() && request.targets.empty()))
-    throw RequestError("--generic-only and GPUs exclude one another");
+    throw RequestError("--generic-only cannot be combined with GPUs");
   std::string repository = request.repository;
   if (!repository.empty() && !repository.ends_with('/')) repository += '/';
   ChosenRun run;
@@ -70,7 +69,7 @@ ChosenRun choose_run(const RunRequest& request, const fetch::FetchOptions& optio
   if (!request.stage.empty() && request.stage != "all") {
     topology = find_topology(request, run.key, files, options);
     if (!topology)
-      throw RequestError("--stage needs a topology: the run has no BUILD_TOPOLOGY.toml; name one with --topology");
+      throw RequestError("--stage needs a topology: the run has no BUILD_TOPOLOGY.toml; pass one with --topology");
     selection.artifacts = topology->inbound(request.stage, selection.platform);
   }
   run.files = choose_files(files, selection, topology ? &*topology : nullptr);

@@ -9,8 +9,8 @@
 #include "base/text.h"
 #include "rocm/fetch/fetch.h"
 
-// Which archives of a run are wanted. Whoever names something wants it: what a build needs and does not get fails hours
-// later and somewhere else, so what was named and is not there is an error here.
+// Selects archives of a run. A named archive that does not exist is an error, because a build without it would fail
+// hours later and elsewhere.
 
 namespace wheelsmith::rocm {
 
@@ -27,7 +27,8 @@ Expressions compiled(const std::vector<std::string>& texts) {
   for (const std::string& text : texts) {
     auto expression = std::make_unique<RE2>(text, quiet);
     if (!expression->ok())
-      throw Error(fmt::format("{} is no regular expression: {}", printable(text), printable(expression->error())));
+      throw Error(
+          fmt::format("{} is not a valid regular expression: {}", printable(text), printable(expression->error())));
     result.push_back(std::move(expression));
   }
   return result;
@@ -99,7 +100,7 @@ class Chooser {
     }
     if (!missing.empty()) throw Error("the run does not have " + join(missing, ", "));
     if (m_chosen.empty())
-      throw Error(m_archives == 0 ? "the run has no artifacts" : "none of the run's artifacts is wanted");
+      throw Error(m_archives == 0 ? "the run has no artifacts" : "the selection matches none of the run's artifacts");
     std::vector<ChosenFile> result;
     for (auto& [name, file] : m_chosen) result.push_back(std::move(file));
     return result;

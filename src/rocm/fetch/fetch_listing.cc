@@ -8,10 +8,10 @@
 #include "rocm/fetch/fetch.h"
 #include "sys/file.h"
 
-// What a run has. A folder is listed; a web server is asked for the folder's page, and its links are the files; a
-// bucket answers such a question with an error, and is asked for a listing, which comes in pages of a thousand.
+// Lists the files of a run. A folder is listed directly; on a web server the links of the folder's page are the files;
+// a bucket rejects such a request, so its listing API is used, in pages of a thousand.
 //
-// The pages are hostile like all else. Only names that may name a file of ours come out of here.
+// The pages are untrusted. Only valid file names are returned.
 
 namespace wheelsmith::rocm {
 
@@ -27,7 +27,7 @@ std::optional<std::string_view> element(std::string_view xml, std::string_view n
   const std::size_t begin = xml.find(open, at);
   if (begin == xml.npos) return std::nullopt;
   const std::size_t end = xml.find(close, begin);
-  if (end == xml.npos) throw Error(fmt::format("the listing is cut off inside <{}>", name));
+  if (end == xml.npos) throw Error(fmt::format("the listing is truncated inside <{}>", name));
   at = end + close.size();
   return xml.substr(begin + open.size(), end - begin - open.size());
 }
@@ -132,7 +132,7 @@ std::vector<ListedFile> list_bucket(const std::string& base, const std::string& 
 }  // namespace
 
 BucketPage parse_bucket_page(std::string_view xml, std::string_view prefix) {
-  if (!is_bucket_page(xml)) throw Error("this is no listing of a bucket");
+  if (!is_bucket_page(xml)) throw Error("not a bucket listing");
   BucketPage page;
   std::size_t at = 0;
   while (const auto item = element(xml, "Contents", at)) {
@@ -161,7 +161,7 @@ std::string place_of(const std::string& base, const std::string& key, const std:
 
 std::vector<ListedFile> list_run(const std::string& base, const std::string& key, const fetch::FetchOptions& options) {
   const auto nothing = [&] {
-    return Error(fmt::format("there is no run {} at {}", printable(key), printable(fetch::without_credentials(base))));
+    return Error(fmt::format("no run {} at {}", printable(key), printable(fetch::without_credentials(base))));
   };
   if (base.find("://") == base.npos) {
     if (!sys::is_folder(std::filesystem::path(base) / key)) throw nothing();
@@ -171,7 +171,7 @@ std::vector<ListedFile> list_run(const std::string& base, const std::string& key
   for (const char* page : {"", "index.html"}) {
     const fetch::Response response = fetch::get(folder_url(base, key) + page, options);
     if (response.status == 401 || response.status == 407)
-      throw Error(fmt::format("{} asks for a password", printable(fetch::without_credentials(base))));
+      throw Error(fmt::format("{} requires a password", printable(fetch::without_credentials(base))));
     if (response.status == 200 && is_bucket_page(response.body)) break;  // it has no pages of folders
     if (response.status == 200) files = list_page(response);
     if (!files.empty()) return files;

@@ -18,9 +18,9 @@
 #include "sys/files.h"
 #include "sys/process/process.h"
 
-// Bringing a run's archives here. An archive is known by the SHA-256 that lies beside it; what was done with which one
-// is written down in the folder (.wheelsmith-fetch.json) as soon as it is done. So a run that was interrupted goes on
-// where it was, and one that is complete costs one small question for each archive.
+// Downloads a run's archives. An archive is identified by the SHA-256 next to it; each finished archive is recorded in
+// the folder (.wheelsmith-fetch.json). So an interrupted fetch resumes, and a complete one costs one small request per
+// archive.
 
 // How an artifact lies in its folder.
 template <>
@@ -48,7 +48,7 @@ std::string parse_sum(std::string_view text, const std::string& name) {
   const std::string_view line = trim(text.substr(0, text.find('\n')));
   const std::string hash = to_lower(line.substr(0, line.find_first_of(" \t")));
   if (hash.size() != 64 || hash.find_first_not_of("0123456789abcdef") != hash.npos)
-    throw Error(fmt::format("{}.sha256sum holds no SHA-256", printable(name)));
+    throw Error(fmt::format("{}.sha256sum contains no SHA-256", printable(name)));
   return hash;
 }
 
@@ -112,7 +112,7 @@ void make_way(const fs::path& root, const fs::path& relative) {
     const fs::file_status status = fs::symlink_status(place, error);
     if (fs::is_directory(status)) continue;
     if (fs::exists(status))
-      throw Error(fmt::format("{} is a folder in one artifact and none in another", printable(relative.string())));
+      throw Error(fmt::format("{} is a folder in one artifact and not in another", printable(relative.string())));
     if (::mkdir(place.c_str(), 0777) != 0) sys::throw_sys_error(errno, "make", place);
   }
 }
@@ -125,7 +125,7 @@ void move_over(const fs::path& from, const fs::path& to) {
     const fs::path target = to / relative;
     std::error_code error;
     if (fs::is_directory(fs::symlink_status(target, error)))
-      throw Error(fmt::format("{} is a folder in one artifact and none in another", printable(file.name)));
+      throw Error(fmt::format("{} is a folder in one artifact and not in another", printable(file.name)));
     if (::rename((from / relative).c_str(), target.c_str()) != 0) sys::throw_sys_error(errno, "write", target);
   }
 }
@@ -182,7 +182,7 @@ class Bringer {
   std::string promised(const std::string& name) const {
     const fetch::Response sum = fetch::get(place_of(m_job.base, m_job.key, name + ".sha256sum"), m_job.options);
     if (sum.status != 200)
-      throw Error(fmt::format("there is no {}.sha256sum beside it: it cannot be verified", printable(name)));
+      throw Error(fmt::format("cannot be verified: there is no {}.sha256sum next to it", printable(name)));
     return parse_sum(sum.body, name);
   }
 
@@ -213,7 +213,7 @@ class Bringer {
       if (base.empty()) continue;
       if (base.is_absolute() || *base.begin() == "..")
         throw Error(
-            fmt::format("{} names {}, which leaves the artifact", k_artifact_manifest, printable(base.string())));
+            fmt::format("{} lists {}, which is outside the artifact", k_artifact_manifest, printable(base.string())));
       if (is_plain_folder(beside, base)) move_over(beside / base, m_job.folder);
     }
     sys::remove_tree(beside);
@@ -240,7 +240,7 @@ class Bringer {
 std::vector<FetchedFile> fetch_files(const std::vector<ChosenFile>& files, const FetchJob& job) {
   sys::make_folders(job.folder);
   const auto lock = sys::FileLock::try_take(job.folder / ".wheelsmith-fetch.lock");
-  if (!lock) throw Error(fmt::format("another process fetches into {}", printable(job.folder.string())));
+  if (!lock) throw Error(fmt::format("another process is fetching into {}", printable(job.folder.string())));
   Bringer bringer(job);
   std::vector<FetchedFile> result(files.size());
   parallel_for(files.size(), job.threads, [&](std::size_t i) { result[i] = bringer.bring(files[i]); });

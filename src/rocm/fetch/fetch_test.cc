@@ -117,7 +117,7 @@ TEST(ChooseTest, WhatIsMissingIsNamed) {
   EXPECT_EQ(said({.targets = {"gfx942"}, .artifacts = {{"core", "blas"}}}), "");
   EXPECT_EQ(said({.artifacts = {{"core", "tools"}}}), "the run does not have the artifact tools");
   EXPECT_EQ(said({.include = {"core", "none"}}), "the run does not have a file that matches none");
-  EXPECT_EQ(said({.exclude = {"."}}), "none of the run's artifacts is wanted");
+  EXPECT_EQ(said({.exclude = {"."}}), "the selection matches none of the run's artifacts");
 }
 
 }  // namespace

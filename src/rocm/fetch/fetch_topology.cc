@@ -72,7 +72,7 @@ Topology parse_topology(std::string_view text, std::string_view file_name) {
     topology.artifacts[name] = std::move(artifact);
   }
   if (topology.stages.empty() || topology.artifacts.empty())
-    throw Error(fmt::format("{}: it has no [build_stages] or no [artifacts]", file));
+    throw Error(fmt::format("{}: [build_stages] or [artifacts] is missing", file));
   return topology;
 }
 
@@ -82,8 +82,8 @@ std::set<std::string> Topology::inbound(const std::string& stage, const std::str
     std::vector<std::string> names;
     for (const auto& [name, list] : stages) names.push_back(name);
     const auto near = nearest(stage, names);
-    throw Error(fmt::format("there is no stage {}{}", printable(stage),
-                            near ? "; did you mean " + *near + "?" : "; there are " + join(names, ", ")));
+    throw Error(fmt::format("unknown stage {}{}", printable(stage),
+                            near ? "; did you mean " + *near + "?" : "; the stages are " + join(names, ", ")));
   }
   std::set<std::string> result;
   Collector collect(*this, result);

@@ -66,9 +66,9 @@ class RuntimeLayout {
   void link(const std::string& path, const Entry& entry, const Entries& all) {
     const Resolved end = m_tree.resolve(path);
     if (end.kind == Resolved::Kind::nothing) {
-      m_layout.findings.push_back(left_out(path, entry, "it leads to nothing in this package"));
+      m_layout.findings.push_back(left_out(path, entry, "it is dangling in this package"));
     } else if (end.kind == Resolved::Kind::folder) {
-      m_layout.findings.push_back(left_out(path, entry, "it leads to a folder"));
+      m_layout.findings.push_back(left_out(path, entry, "it points to a folder"));
     } else {
       const Entry& target = all.find(end.path)->second;
       const Look& look = m_looks.at(end.path);
@@ -98,12 +98,12 @@ class RuntimeLayout {
       if (!is_new) {
         m_layout.findings.push_back({"rocm-conflict", Severity::warning, path,
                                      fmt::format("two libraries here have the SONAME {}", look.soname),
-                                     "only one of them can be in the package", "remove one of them"});
+                                     "the package can contain only one of them", "remove one of them"});
       }
     } else if (folder_of(path) == folder_of(file_path)) {
       m_layout.aliases[path] = look.soname;  // beside the file that gets the name
     } else {
-      m_layout.findings.push_back(left_out(path, m_entries.at(path), "the library it leads to has another name"));
+      m_layout.findings.push_back(left_out(path, m_entries.at(path), "its target library has another name"));
     }
   }
 

@@ -54,9 +54,9 @@ Finding left_out(const std::string& path, const Entry& entry, std::string_view w
   return {"rocm-link-left-out",
           Severity::note,
           path,
-          fmt::format("the link to {} is left out: {}", printable(entry.link_target), why),
-          "wheels hold no links, and this one cannot become a file",
-          "nothing, unless a program looks for that name"};
+          fmt::format("the link to {} is omitted: {}", printable(entry.link_target), why),
+          "wheels cannot contain links, and this one cannot become a file",
+          "no action needed, unless a program uses that name"};
 }
 
 void edit_all(const std::vector<Draft>& drafts, const InstallPlace& place, unsigned threads,

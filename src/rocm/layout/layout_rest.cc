@@ -18,9 +18,9 @@ Layout lay_out_device(const PackageRow& row, const Entries& entries, const Insta
   for (const auto& [path, entry] : own) {
     const Resolved end = tree.resolve(path);
     if (end.kind != Resolved::Kind::file) {
-      layout.findings.push_back(left_out(
-          path, entry,
-          end.kind == Resolved::Kind::folder ? "it leads to a folder" : "it leads to nothing in this package"));
+      layout.findings.push_back(
+          left_out(path, entry,
+                   end.kind == Resolved::Kind::folder ? "it points to a folder" : "it is dangling in this package"));
     } else {
       drafts.push_back({path, &entries.find(end.path)->second, &looks.at(end.path)});
     }
@@ -60,7 +60,7 @@ DevelLayout lay_out_devel(const PackageRow& row, const Entries& entries, const I
     } else if (!entry.link) {
       rest.emplace_hint(rest.end(), path, entry);
     } else if (entry.link_target.starts_with('/') || tree.resolve(path).kind == Resolved::Kind::nothing) {
-      result.findings.push_back(left_out(path, entry, "it leads to nothing in this package"));
+      result.findings.push_back(left_out(path, entry, "it is dangling in this package"));
     } else {
       links[path] = entry.link_target;
     }

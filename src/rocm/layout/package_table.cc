@@ -22,7 +22,7 @@ using document::TableReader;
 
 std::string check_pattern(const std::string& pattern) {
   if (pattern.empty() || pattern.starts_with('/') || pattern.find("***") != pattern.npos)
-    return "is no pattern of a path below the install prefix";
+    return "is not a valid path pattern below the install prefix";
   return "";
 }
 
@@ -47,7 +47,7 @@ Searched read_searched(const std::string& text) {
 
 std::string check_searched(const std::string& text) {
   const Searched searched = read_searched(text);
-  return searched.package.empty() || searched.folder.empty() ? "is no \"package:folder\"" : "";
+  return searched.package.empty() || searched.folder.empty() ? "is not of the form \"package:folder\"" : "";
 }
 
 // A row, and for a package of the rest what else it takes.

@@ -30,7 +30,7 @@ std::string fill(std::string text, std::string_view target) {
   constexpr std::string_view k_place = "{target}";
   const std::size_t at = text.find(k_place);
   if (at == text.npos) return text;
-  if (target.empty()) throw Error(fmt::format("{} is made for one target each, and none is named", text));
+  if (target.empty()) throw Error(fmt::format("{} is built per target, and no target is given", text));
   return text.replace(at, k_place.size(), base_target(target));
 }
 

@@ -78,7 +78,7 @@ TEST(PythonSide, Names) {
   EXPECT_EQ(platform_folder(suffixed, "core"), "_rocm_sdk_core_n1");
   EXPECT_EQ(package_names(release()), (Lines{"meta", "core", "libraries", "device", "devel", "profiler"}));
   EXPECT_EQ(package_names(family()), (Lines{"meta", "core", "libraries", "devel", "profiler"}));
-  EXPECT_NE(error_of([] { dist_name(release(), "device"); }).find("none is named"), std::string::npos);
+  EXPECT_NE(error_of([] { dist_name(release(), "device"); }).find("no target is given"), std::string::npos);
   EXPECT_EQ(error_of([] { dist_name(release(), "devil"); }), "ROCm has no package \"devil\"");
 }
 
@@ -144,16 +144,16 @@ TEST(PythonSide, WhatIsHostileStaysData) {
   EXPECT_EQ(python_text("a'b\\c\n"), "'a\\'b\\\\c\\x0a'");
   DistInfo info = release();
   info.targets = {"gfx'); import os #"};
-  EXPECT_NE(error_of([&] { pure_package_files(info, "core"); }).find("no GPU target"), std::string::npos);
+  EXPECT_NE(error_of([&] { pure_package_files(info, "core"); }).find("not a valid GPU target"), std::string::npos);
   info = release();
   info.version = "1.0'";
   EXPECT_NE(error_of([&] { metadata(info, "core"); }).find("not a valid"), std::string::npos);
   info = release();
   info.suffix = "/../x";
-  EXPECT_NE(error_of([&] { pure_package_files(info, "core"); }).find("no part of a module's name"), std::string::npos);
+  EXPECT_NE(error_of([&] { pure_package_files(info, "core"); }).find("not valid in a module name"), std::string::npos);
   info = release();
   info.default_target = "gfx90a";
-  EXPECT_NE(error_of([&] { pure_package_files(info, "core"); }).find("not among gfx1151, gfx942"), std::string::npos);
+  EXPECT_NE(error_of([&] { pure_package_files(info, "core"); }).find("not one of gfx1151, gfx942"), std::string::npos);
 }
 
 TEST(PythonSide, Metadata) {

@@ -34,7 +34,8 @@ PythonPackage read_package(TableReader& reader) {
   reader.flag("expands", package.expands);
   reader.flag("sdist", package.sdist);
   reader.texts("requires", package.requires_packages);
-  reader.text("only", only, [](const std::string& word) { return word == "kpack" ? "" : "only \"kpack\" is known"; });
+  reader.text("only", only,
+              [](const std::string& word) { return word == "kpack" ? "" : "the only valid value is \"kpack\""; });
   package.kpack_only = only == "kpack";
   return package;
 }
@@ -107,7 +108,7 @@ std::string script_function(std::string_view name) {
 std::string base_target(std::string_view target) { return std::string(target.substr(0, target.find(':'))); }
 
 std::string python_text(std::string_view text) {
-  if (!is_valid_utf8(text)) throw Error(fmt::format("\"{}\" is no text", printable(text)));
+  if (!is_valid_utf8(text)) throw Error(fmt::format("\"{}\" is not valid UTF-8", printable(text)));
   std::string result = "'";
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
@@ -146,7 +147,7 @@ DistInfo settled(const DistInfo& info) {
       const bool plain = std::all_of(target.begin(), target.end(), [](char c) {
         return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-';
       });
-      if (target.empty() || !plain) throw Error(fmt::format("\"{}\" is no GPU target", printable(target)));
+      if (target.empty() || !plain) throw Error(fmt::format("\"{}\" is not a valid GPU target", printable(target)));
     }
     std::sort(list->begin(), list->end());
     list->erase(std::unique(list->begin(), list->end()), list->end());
@@ -154,12 +155,12 @@ DistInfo settled(const DistInfo& info) {
   if (result.targets.empty()) throw Error("a release of ROCm needs at least one GPU target");
   for (const char c : result.suffix) {
     if (script_function(std::string_view(&c, 1)) != std::string_view(&c, 1) && c != '_')
-      throw Error(fmt::format("the suffix \"{}\" is no part of a module's name", printable(result.suffix)));
+      throw Error(fmt::format("the suffix \"{}\" is not valid in a module name", printable(result.suffix)));
   }
   if (result.default_target.empty()) result.default_target = default_target(result);
   result.default_target = base_target(result.default_target);
   if (!is_one_of(result.default_target, result.targets))
-    throw Error(fmt::format("the default target {} is not among {}", printable(result.default_target),
+    throw Error(fmt::format("the default target {} is not one of {}", printable(result.default_target),
                             join(result.targets, ", ")));
   return result;
 }

@@ -82,7 +82,7 @@ void prepare(const Job& job, const recipe::Rules& rules, SourceTree& tree, Build
 std::filesystem::path build(const Job& job, const recipe::Recipe& recipe, const SourceTree& tree, ToolRunner& tools,
                             const StepServices& services);
 
-// For an editable install: builds in the source folder itself. Empty where the backend has no build_editable hook and
+// For an editable install: builds in the source folder itself. Empty if the backend has no build_editable hook and
 // `setup.py develop` has already linked the folder into the environment.
 std::filesystem::path build_in_place(const Job& job, const SourceTree& tree, const BuildEnvironment& environment,
                                      ToolRunner& tools, const StepServices& services);

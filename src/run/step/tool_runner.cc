@@ -179,7 +179,7 @@ sys::Environment ToolRunner::plain_variables(bool network) const {
   for (const auto& [name, value] : m_job.spec.variables.loose) result[name] = with_paths(value);
   const bool open = m_job.spec.network || network;
   if (!open && !m_network_isolated) {
-    // The kernel forbids namespaces here. A dead proxy stops programs that honour proxies; the provenance says so.
+    // The kernel forbids namespaces here. A dead proxy stops programs that honour proxies; the provenance records it.
     for (const char* name : {"http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"})
       result[name] = "http://127.0.0.1:9";
   }

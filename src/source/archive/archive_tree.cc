@@ -60,7 +60,7 @@ std::vector<FileTree::File> ArchiveTree::files() const {
 std::optional<Blob> ArchiveTree::open(const std::string& name) const {
   const auto found = m_members.find(name);
   if (found == m_members.end()) return {};
-  if (!found->second.content) throw Error(fmt::format("{} is too large to look into", printable(name)));
+  if (!found->second.content) throw Error(fmt::format("{} is too large to read", printable(name)));
   return Blob{found->second.content, Bytes(*found->second.content)};
 }
 

@@ -8,8 +8,8 @@
 
 namespace wheelsmith::source {
 
-// The files of an archive in memory, its one leading folder taken away: names and sizes of all, contents of those that
-// say something about a package (up to 1 MB each and 128 MB together; to open others throws Error).
+// The files of an archive in memory, without its single top folder: names and sizes of all, contents of those that
+// describe a package (up to 1 MB each and 128 MB together; opening others throws Error).
 class ArchiveTree final : public FileTree {
  public:
   explicit ArchiveTree(const std::filesystem::path& archive);
@@ -20,7 +20,7 @@ class ArchiveTree final : public FileTree {
  private:
   struct Member {
     std::uint64_t size = 0;
-    std::shared_ptr<std::string> content;  // null when it is not kept
+    std::shared_ptr<std::string> content;  // null when it was not stored
   };
   std::map<std::string, Member> m_members;
 };

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint64_t k_longest_target = 4096;
 
-// The time of a ZIP entry as if its clock had been UTC: the archive does not say what it was.
+// The time of a ZIP entry, taken as UTC: the archive does not specify a time zone.
 std::int64_t zip_time(const zip::Entry& entry) {
   using namespace std::chrono;
   const year_month_day day(year(1980 + (entry.date >> 9)), month((entry.date >> 5) & 15u),
@@ -43,13 +43,14 @@ archive::TarEntry from_zip(const zip::Entry& member, const zip::Archive& archive
     entry.kind = archive::TarEntry::Kind::folder;
   } else if (member.is_symlink()) {
     entry.kind = archive::TarEntry::Kind::symlink;
-    if (member.size > k_longest_target) throw Error(fmt::format("{}: a link of {} bytes", entry.name, member.size));
+    if (member.size > k_longest_target)
+      throw Error(fmt::format("{}: the link's target has {} bytes", entry.name, member.size));
     entry.target = std::string(archive.read(member).bytes.text());
     if (entry.target.find('\0') != std::string::npos)
-      throw Error(fmt::format("{}: the link leads nowhere", entry.name));
+      throw Error(fmt::format("{}: the link has no target", entry.name));
     entry.size = 0;
   } else if ((mode & k_kind) != 0 && (mode & k_kind) != 0100000 && (mode & k_kind) != 0040000) {
-    throw Error(fmt::format("{} is neither file, folder nor link; sources hold none", printable(entry.name)));
+    throw Error(fmt::format("{} is not a file, folder or link", printable(entry.name)));
   }
   return entry;
 }
@@ -60,11 +61,12 @@ void walk_zip(Bytes file, const std::function<void(const archive::TarEntry&)>& o
   const archive::TarLimits limits;
   std::uint64_t total = 0;
   if (archive.entries().size() > limits.entries) {
-    throw Error(fmt::format("it holds more than {} entries", limits.entries));
+    throw Error(fmt::format("it has more than {} entries", limits.entries));
   }
   for (const zip::Entry& member : archive.entries()) {
     const archive::TarEntry entry = from_zip(member, archive);
-    if (entry.size > limits.bytes - total) throw Error("it unpacks to more than 64 GB, which is out of all proportion");
+    if (entry.size > limits.bytes - total)
+      throw Error("it unpacks to more than 64 GB, which is not plausible for a source");
     total += entry.size;
     if (entry.name.empty()) continue;
     on_entry(entry);

@@ -44,7 +44,7 @@ class Unpack : public ::testing::Test {
     sys::write_file(m_archive, bytes);
     return error_of([&] { unpack(m_archive, m_folder, strip); });
   }
-  // Whatever happened, nothing may be beside the folder.
+  // In any case, nothing may appear beside the folder.
   void TearDown() override {
     for (const fs::directory_entry& entry : fs::directory_iterator(m_temporary.path() / "place")) {
       EXPECT_EQ(entry.path().filename(), "out");
@@ -64,7 +64,7 @@ class Unpack : public ::testing::Test {
   void SetUp() override { fs::create_directories(m_temporary.path() / "place"); }
 };
 
-TEST_F(Unpack, KeepsWhatMattersAndStripsTheFolder) {
+TEST_F(Unpack, KeepsModesAndStripsTheFolder) {
   TarMember program = member('0', "demo-1.0/run");
   program.mode = 06711;
   program.data = "#!";
@@ -87,7 +87,7 @@ TEST_F(Unpack, KeepsWhatMattersAndStripsTheFolder) {
   EXPECT_EQ(info.st_mtim.tv_sec, 1'700'000'000);
 }
 
-TEST_F(Unpack, LeavesSeveralFoldersAndWhatNeedsNoStripping) {
+TEST_F(Unpack, KeepsSeveralTopFolders) {
   EXPECT_EQ(unpacked(TarBuilder().add("a/x", "1").add("b", "2").build()), "no error");
   EXPECT_EQ(text("a/x"), "1");
   EXPECT_EQ(text("b"), "2");
@@ -99,7 +99,7 @@ TEST_F(Unpack, LeavesSeveralFoldersAndWhatNeedsNoStripping) {
   EXPECT_EQ(text("only"), "1");
 }
 
-TEST_F(Unpack, TimesAreSuchThatWheelsAndNinjaCanLiveWithThem) {
+TEST_F(Unpack, ClampsTimesForZipAndNinja) {
   TarMember old = member('0', "d/old");
   old.mtime = 0;
   TarMember future = member('0', "d/future");
@@ -112,7 +112,7 @@ TEST_F(Unpack, TimesAreSuchThatWheelsAndNinjaCanLiveWithThem) {
   EXPECT_LE(info.st_mtim.tv_sec, std::time(nullptr));
 }
 
-TEST_F(Unpack, EscapesAreRefused) {
+TEST_F(Unpack, RejectsEscapes) {
   const std::string outside = (m_temporary.path() / "evil").string();
   const std::string top = "../../evil";
   const struct {
@@ -120,27 +120,28 @@ TEST_F(Unpack, EscapesAreRefused) {
     std::string tar;
     std::string error;
   } cases[] = {
-      {"absolute link", TarBuilder().add(member('2', "d/l", outside)).build(), "outside of the archive's folder"},
-      {"climbing link", TarBuilder().add(member('2', "d/l", top)).build(), "outside of the archive's folder"},
+      {"absolute link", TarBuilder().add(member('2', "d/l", outside)).build(), "outside the archive's folder"},
+      {"climbing link", TarBuilder().add(member('2', "d/l", top)).build(), "outside the archive's folder"},
       {"link, then a file below it",
        TarBuilder().add("d/x/f", "").add(member('2', "d/l", "x")).add("d/l/evil", "!").build(),
-       "is a file or a link, and then a folder"},
+       "appears as a file or link, and then as a folder"},
       {"two links, harmless one by one",
        TarBuilder().add(member('2', "d/up", ".")).add(member('2', "d/out", "up/../../evil")).build(),
-       "outside of the archive's folder"},
+       "outside the archive's folder"},
       {"link that leads out once the first folder is gone", TarBuilder().add(member('2', "d/l", "../evil")).build(),
-       "leads out of the archive's own folder"},
-      {"hard link to outside", TarBuilder().add(member('1', "d/h", "etc/passwd")).build(), "no earlier file"},
+       "points outside the archive's folder"},
+      {"hard link to outside", TarBuilder().add(member('1', "d/h", "etc/passwd")).build(), "not an earlier file"},
       {"hard link to a link", TarBuilder().add(member('2', "d/l", "x")).add(member('1', "d/h", "d/l")).build(),
-       "no earlier file"},
-      {"hard link to itself", TarBuilder().add("d/h", "").add(member('1', "d/h", "d/h")).build(), "no earlier file"},
-      {"file, then folder", TarBuilder().add("d/a", "").add("d/a/b", "").build(), "and then a folder"},
-      {"folder, then link", TarBuilder().add("d/a/b", "").add(member('2', "d/a", "x")).build(), "of different kinds"},
-      {"link, then file", TarBuilder().add(member('2', "d/a", "x")).add("d/a", "!").build(), "of different kinds"},
+       "not an earlier file"},
+      {"hard link to itself", TarBuilder().add("d/h", "").add(member('1', "d/h", "d/h")).build(),
+       "not an earlier file"},
+      {"file, then folder", TarBuilder().add("d/a", "").add("d/a/b", "").build(), "and then as a folder"},
+      {"folder, then link", TarBuilder().add("d/a/b", "").add(member('2', "d/a", "x")).build(), "with different types"},
+      {"link, then file", TarBuilder().add(member('2', "d/a", "x")).add("d/a", "!").build(), "with different types"},
       {"absolute name", TarBuilder().add(outside, "!").build(), "must not be absolute"},
-      {"climbing name", TarBuilder().add("d/../../evil", "!").build(), "must not lead out"},
+      {"climbing name", TarBuilder().add("d/../../evil", "!").build(), "must not contain \"..\""},
       {"device", TarBuilder().add(member('3', "d/null")).build(), "character device"},
-      {"cut off", gzip(TarBuilder().add("d/a", std::string(5000, 'x')).build()).substr(0, 60), "cut off"},
+      {"cut off", gzip(TarBuilder().add("d/a", std::string(5000, 'x')).build()).substr(0, 60), "truncated"},
   };
   for (const auto& one : cases) {
     const std::string error = unpacked(one.tar);
@@ -150,15 +151,15 @@ TEST_F(Unpack, EscapesAreRefused) {
   }
 }
 
-TEST_F(Unpack, TheSameFileTwiceIsTheLaterOne) {
-  // The first copy has a second name, whose content must stay.
+TEST_F(Unpack, KeepsTheLaterOfDuplicateFiles) {
+  // The first copy has a hard link, whose content must stay.
   EXPECT_EQ(unpacked(TarBuilder().add("d/a", "one").add(member('1', "d/h", "d/a")).add("d/a", "two").build()),
             "no error");
   EXPECT_EQ(text("a"), "two");
   EXPECT_EQ(text("h"), "one");
 }
 
-TEST_F(Unpack, OnlyIntoAnEmptyFolder) {
+TEST_F(Unpack, RequiresAnEmptyFolder) {
   fs::create_directories(m_folder);
   EXPECT_EQ(unpacked(TarBuilder().add("d/a", "1").build()), "no error");
   EXPECT_NE(unpacked(TarBuilder().add("d/a", "2").build()).find("is not empty"), std::string::npos);
@@ -179,12 +180,13 @@ TEST_F(Unpack, ZipArchivesFollowTheSameRules) {
   fs::remove_all(m_folder);
   link.data = "../../evil";
   EXPECT_NE(unpacked(testing::ZipBuilder().add(link).build()).find("outside"), std::string::npos);
-  EXPECT_NE(unpacked(testing::ZipBuilder().add("../evil", "").build()).find("must not lead out"), std::string::npos);
+  EXPECT_NE(unpacked(testing::ZipBuilder().add("../evil", "").build()).find("must not contain \"..\""),
+            std::string::npos);
   link.mode = 0020666;
-  EXPECT_NE(unpacked(testing::ZipBuilder().add(link).build()).find("neither file"), std::string::npos);
+  EXPECT_NE(unpacked(testing::ZipBuilder().add(link).build()).find("is not a file, folder or link"), std::string::npos);
 }
 
-TEST_F(Unpack, WhatTarItselfPacks) {
+TEST_F(Unpack, ReadsArchivesOfRealTar) {
   if (sys::find_program("tar").empty()) GTEST_SKIP() << "no tar";
   const fs::path tree = m_temporary.path() / "demo-1.0";
   const std::string long_name = std::string(90, 'n') + "/" + std::string(200, 'm');

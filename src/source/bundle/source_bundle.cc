@@ -26,8 +26,8 @@ using document::Array;
 using document::Table;
 using document::Value;
 
-// A bundle needs names for its commits, and the store's repository is not ours to name things in: so a repository that
-// has nothing but names and looks for its objects there.
+// A bundle needs refs for its commits, but the store's repository must not get new ones: so use a repository that has
+// only refs and borrows its objects from there.
 void make_bundle(const fs::path& repository, const BundledRepository& what, const fs::path& place,
                  const fs::path& file) {
   sys::make_folders(place);
@@ -36,7 +36,7 @@ void make_bundle(const fs::path& repository, const BundledRepository& what, cons
   sys::make_folders(place / "objects/info");
   sys::write_file(place / "objects/info/alternates", fs::canonical(repository / "objects").string() + "\n");
   std::vector<std::string> shallow(what.commits.begin(), what.commits.end());
-  // One commit each, whatever history the store has of it.
+  // One commit each, whatever history the store has.
   sys::write_file(place / "shallow", join(shallow, "\n") + "\n");
   std::vector<std::string> bundle = {"bundle", "create", "-q", file.string()};
   for (const std::string& commit : what.commits) {
@@ -74,7 +74,7 @@ std::string SourceBundle::add(const std::string& url, const std::string& ref,
 void SourceBundle::walk(const std::string& url, const std::string& commit, const std::string& path,
                         WantedFolders& wanted, int depth) {
   if (depth > 10) throw Error("submodules are nested too deep");
-  // Written with and without ".git", it is one repository.
+  // URLs with and without ".git" are one repository.
   BundledRepository& repository = m_found[repository_name(url)];
   if (repository.url.empty()) repository.url = url;
   repository.commits.insert(commit);

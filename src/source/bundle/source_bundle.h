@@ -15,15 +15,15 @@
 // Sources as one file, for a machine without network: a tar with
 //
 //   index.json            {"schema": 1, "repositories": [...], "downloads": [...], "notes": [...]}
-//   git/<slug>.bundle     as `git bundle create` writes it; one for each repository, without history
+//   git/<slug>.bundle     output of `git bundle create`; one per repository, without history
 //   downloads/<sha256>    sdists
 //
-// Nothing in it is believed: hashes are compared, commits must be there, names must be plain.
+// Its content is untrusted: hashes are compared, commits must exist, names must be plain.
 
 namespace wheelsmith::source {
 
 struct BundledRef {
-  std::string ref;  // as asked for
+  std::string ref;  // as requested
   RefKind kind = RefKind::commit;
   std::string name, commit;
 };
@@ -36,10 +36,10 @@ struct BundledRepository {
 
 struct BundledDownload {
   std::string file_name, url, sha256;
-  std::filesystem::path path;  // where it is on this machine
+  std::filesystem::path path;  // on this machine
 };
 
-// What the store is to know besides (Store::put_note).
+// Additional notes for the store (Store::put_note).
 struct BundledNote {
   std::string kind, name, text;
 };
@@ -58,7 +58,7 @@ class SourceBundle {
   void add_download(BundledDownload download) { m_downloads.push_back(std::move(download)); }
   void add_note(BundledNote note) { m_notes.push_back(std::move(note)); }
 
-  // Appears under its name only when it is whole.
+  // Appears under its name only when complete.
   void write(const std::filesystem::path& file);
 
   [[nodiscard]] const std::vector<BundledDownload>& downloads() const { return m_downloads; }
@@ -74,8 +74,8 @@ class SourceBundle {
   std::vector<BundledNote> m_notes;
 };
 
-// Into the store. `pin`: its branches and tags count without --offline, too. Throws Error for a file that is not what
-// it says.
+// Imports into the store. `pin`: its branches and tags also apply without --offline. Throws Error for an inconsistent
+// file.
 BundleContents unbundle(const std::filesystem::path& file, bool pin, store::Store& store, fetch::Fetcher& fetcher,
                         const std::function<bool()>& stop);
 

@@ -25,7 +25,7 @@ class ProjectReader {
 
   std::string text(std::string_view key, bool needed = false) const {
     const Value& value = m_value[key];
-    if (value.text() == nullptr && !value.is_null()) refuse(fmt::format("{} is {}, not a text", key, value.kind()));
+    if (value.text() == nullptr && !value.is_null()) refuse(fmt::format("{} is {}, not a string", key, value.kind()));
     const std::string result = value.text_or();
     if (needed && result.empty()) refuse(fmt::format("{} is missing", key));
     if (result.starts_with('-')) refuse(fmt::format("{} begins with -", key));
@@ -35,7 +35,7 @@ class ProjectReader {
   std::string hash(std::string_view key, bool needed) const {
     const std::string result = text(key, needed);
     if (!result.empty() && !is_commit(result))
-      refuse(fmt::format("{} \"{}\" is none (40 hexadecimal digits)", key, printable(result)));
+      refuse(fmt::format("{} \"{}\" is not a commit (40 hex digits)", key, printable(result)));
     return result;
   }
 
@@ -46,7 +46,7 @@ class ProjectReader {
     if (value.table() == nullptr) refuse(fmt::format("{} is {}, not a table", key, value.kind()));
     for (const auto& [path, one] : *value.table()) {
       check_path(path);
-      if (!is_commit(one.text_or())) refuse(fmt::format("{} of {} is none", key, printable(path)));
+      if (!is_commit(one.text_or())) refuse(fmt::format("{} of {} is not a commit", key, printable(path)));
       result[path] = one.text_or();
     }
     return result;
@@ -60,7 +60,7 @@ class ProjectReader {
     std::vector<AppliedPatch> result;
     const Value& value = m_value["patches"];
     if (value.is_null()) return result;
-    if (value.array() == nullptr) refuse("patches is no list");
+    if (value.array() == nullptr) refuse("patches is not a list");
     for (const Value& one : *value.array()) {
       AppliedPatch patch{one["part"].text_or(), one["name"].text_or(), one["sha256"].text_or(),
                          one["hipified"].boolean_or(false)};
@@ -88,7 +88,7 @@ std::vector<ManifestProject> parse_manifest(std::string_view text, std::string_v
   const Value document = document::parse_json(text, file_name);
   if (document.table() == nullptr) throw Error(fmt::format("{}: it is {}, not a table", file, document.kind()));
   if (const Value& schema = document["schema_version"]; !schema.is_null() && schema.integer_or(0) != 1)
-    throw Error(fmt::format("{}: schema_version is not 1; a newer wheelsmith may know it", file));
+    throw Error(fmt::format("{}: schema_version is not 1; a newer wheelsmith may support it", file));
   std::vector<ManifestProject> result;
   for (const auto& [name, value] : *document.table()) {
     if (name == "schema_version") continue;
@@ -96,7 +96,7 @@ std::vector<ManifestProject> parse_manifest(std::string_view text, std::string_v
     const ProjectReader reader(value, place);
     if (value.table() == nullptr) reader.refuse(fmt::format("it is {}, not a table", value.kind()));
     reader.check_path(name);
-    if (name.find('/') != std::string::npos) reader.refuse("no name of a project");
+    if (name.find('/') != std::string::npos) reader.refuse("not a valid project name");
     ManifestProject project;
     project.name = name;
     project.repo = reader.text("repo", true);
@@ -116,7 +116,7 @@ std::vector<ManifestProject> parse_manifest(std::string_view text, std::string_v
     project.trees = reader.hashes("trees");
     result.push_back(std::move(project));
   }
-  if (result.empty()) throw Error(fmt::format("{}: it names no project", file));
+  if (result.empty()) throw Error(fmt::format("{}: it lists no project", file));
   return result;
 }
 
@@ -159,10 +159,10 @@ std::string to_json(const std::vector<ManifestProject>& projects) {
 ManifestProject project_of(const std::filesystem::path& root) {
   const std::string shown = printable(root.string());
   GitFolder::refuse_locked(root);
-  if (!GitFolder::is_one(root)) throw Error(fmt::format("{} is no checkout", shown));
+  if (!GitFolder::is_one(root)) throw Error(fmt::format("{} is not a checkout", shown));
   const std::optional<WorkState> state = read_work_state(root);
   if (!state) throw Error(fmt::format("{} was not made by `wheelsmith checkout`", shown));
-  refuse_changes(root, "commit them, and write them down with `wheelsmith patches save`");
+  refuse_changes(root, "commit them, then save them with `wheelsmith patches save`");
   ManifestProject project;
   project.name = project.recipe = state->recipe;
   project.repo = state->origin;
@@ -177,11 +177,11 @@ ManifestProject project_of(const std::filesystem::path& root) {
   project.wanted_submodules = state->submodules;
   for (const PartState& part : state->parts) {
     if (!GitFolder::is_one(root / part.path))
-      throw Error(fmt::format("{}: {} is not there any more", shown, shown_part(part.path)));
+      throw Error(fmt::format("{}: {} no longer exists", shown, shown_part(part.path)));
     const GitFolder git(root / part.path);
     if (git.head() != part.made)
-      throw Error(fmt::format("{}: {} has commits that are no patches; `wheelsmith patches save` writes them down",
-                              shown, shown_part(part.path)));
+      throw Error(fmt::format("{}: {} has commits that are not saved as patches; run `wheelsmith patches save`", shown,
+                              shown_part(part.path)));
     const std::string tree = git.tree(part.worked.empty() ? part.made : part.worked);
     if (part.path.empty()) {
       project.tree = tree;
@@ -207,7 +207,7 @@ void compare(const ManifestProject& project, const WorkState& state, const std::
       differs("the commit of " + shown_part(part.path), commit->second, part.upstream);
   }
   for (const auto& [path, commit] : project.submodules) {
-    if (state.part(path) == nullptr) differs("submodule " + printable(path), commit, "not there");
+    if (state.part(path) == nullptr) differs("submodule " + printable(path), commit, "missing");
   }
 }
 
@@ -219,7 +219,7 @@ void compare_patches(const ManifestProject& project, const PatchSet& set) {
       return one.part == patch.part && one.name == patch.name && one.hipified == patch.hipified;
     });
     if (found == here.end())
-      throw Error(fmt::format("{}: patch {} of set {} is not in {}; --patch-dir names the folder of patch sets",
+      throw Error(fmt::format("{}: patch {} of set {} is not in {}; pass the folder of patch sets with --patch-dir",
                               printable(project.name), printable(patch.name), printable(project.patchset),
                               printable(set.folder().string())));
     if (found->sha256 != patch.sha256)

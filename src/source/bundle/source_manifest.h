@@ -24,7 +24,7 @@ struct ManifestProject {
   std::optional<std::vector<std::string>> wanted_submodules;
   std::vector<AppliedPatch> patches;
   std::map<std::string, std::string> submodules;  // path -> commit
-  std::string tree;                               // "" where it is not said
+  std::string tree;                               // "" if not given
   std::map<std::string, std::string> trees;       // path -> tree
 };
 
@@ -32,13 +32,13 @@ struct ManifestProject {
 std::vector<ManifestProject> parse_manifest(std::string_view text, std::string_view file_name);
 std::string to_json(const std::vector<ManifestProject>& projects);
 
-// A checkout as it is. Throws Error when it is more than its record says: changes, or commits that are no patches.
+// A checkout's current state. Throws Error when it has more than its record: changes, or commits that are not patches.
 ManifestProject project_of(const std::filesystem::path& root);
 
-// Throws Error when what was checked out is not what the manifest says.
+// Throws Error when the checkout does not match the manifest.
 void compare(const ManifestProject& project, const WorkState& state, const std::vector<std::string>& trees);
 
-// Throws Error when the patches of a set are not those of the manifest.
+// Throws Error when a set's patches do not match the manifest.
 void compare_patches(const ManifestProject& project, const PatchSet& set);
 
 }  // namespace wheelsmith::source

@@ -1,6 +1,6 @@
-// A bundle comes from somewhere on a stick. It is read once into a folder of ours; each file's hash must be what the
-// index says; a git bundle must hold the commits with all that belongs to them (git itself walks through every object);
-// and what is then in a repository of ours is fetched into the store on the same way as from any other mirror.
+// A bundle comes from an untrusted medium. It is read once into a temporary folder; each file's hash must match the
+// index; a git bundle must contain the commits with everything they refer to (git itself checks every object); and the
+// resulting repository is fetched into the store like any other mirror.
 
 #include <fmt/format.h>
 
@@ -30,13 +30,13 @@ namespace fs = std::filesystem;
 using document::Value;
 
 constexpr std::uint64_t k_largest_index = 16 << 20;
-constexpr std::uint64_t k_most_members = 10'000;  // one for each repository and each sdist
+constexpr std::uint64_t k_most_members = 10'000;  // one per repository and sdist
 
 bool is_sha256(std::string_view text) {
   return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-// Members by name with their hashes; content goes to files named by number.
+// Members by name with their hashes; content goes to numbered files.
 class Members {
  public:
   explicit Members(const fs::path& file) {
@@ -56,8 +56,8 @@ class Members {
         [&](const archive::TarEntry& entry) {
           end();
           if (entry.kind != archive::TarEntry::Kind::file)
-            throw Error(fmt::format("{} is no file", printable(entry.name)));
-          if (m_files.contains(entry.name)) throw Error(fmt::format("{} is twice in it", printable(entry.name)));
+            throw Error(fmt::format("{} is not a file", printable(entry.name)));
+          if (m_files.contains(entry.name)) throw Error(fmt::format("it contains {} twice", printable(entry.name)));
           name = entry.name;
           m_files[name] = m_place.path() / std::to_string(m_files.size());
           out = sys::NewFile::replacing(m_files[name], 0600);
@@ -72,7 +72,7 @@ class Members {
 
   fs::path take(const std::string& name, const std::string& sha256) {
     const auto found = m_files.find(name);
-    if (found == m_files.end()) throw Error(fmt::format("its index names {}, which is not in it", printable(name)));
+    if (found == m_files.end()) throw Error(fmt::format("its index lists {}, which is missing", printable(name)));
     if (m_hashes[name] != sha256)
       throw Error(fmt::format("{} is damaged: its sha256 is {}, but the index says {}", printable(name), m_hashes[name],
                               printable(sha256)));
@@ -89,7 +89,7 @@ class Members {
   void refuse_rest() const {
     for (const auto& [name, path] : m_files) {
       if (name != "index.json" && std::find(m_taken.begin(), m_taken.end(), name) == m_taken.end())
-        throw Error(fmt::format("{} is in it, but its index does not name it", printable(name)));
+        throw Error(fmt::format("it contains {}, but its index does not list it", printable(name)));
     }
   }
 
@@ -106,36 +106,36 @@ std::string wanted_text(const Value& value, std::string_view key) {
   return *text;
 }
 
-// git's configuration and our notes hold addresses as lines.
+// git's configuration and our notes store URLs as lines.
 bool is_address(std::string_view url) {
   return !url.empty() && !url.starts_with('-') &&
          std::none_of(url.begin(), url.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
 }
 
-// Throws Error for a note that could be taken for the choice of a source that online builds keep to.
+// Throws Error for a note that could pass for the choice of a source that online builds rely on.
 void check_note(const Value& item) {
   constexpr std::string_view k_imported = "imported ";
   const std::string name = wanted_text(item, "name");
   (void)wanted_text(item, "text");
   if (wanted_text(item, "kind") != "source" || !name.starts_with(k_imported) ||
       !pep::is_valid_name(name.substr(k_imported.size())))
-    throw Error("its index has a note of a kind that is not known");
+    throw Error("its index has a note of an unknown kind");
 }
 
-// A repository made of the bundle alone.
+// A repository made from the bundle alone.
 void unpack_repository(const Value& item, const fs::path& bundle, const fs::path& place,
                        std::vector<std::string>& commits) {
   commits = item["commits"].texts();
-  if (commits.empty()) throw Error("its index names a repository without commits");
+  if (commits.empty()) throw Error("its index lists a repository without commits");
   for (const std::string& commit : commits) {
-    if (!is_commit(commit)) throw Error(fmt::format("\"{}\" is no commit", printable(commit)));
+    if (!is_commit(commit)) throw Error(fmt::format("\"{}\" is not a commit", printable(commit)));
   }
   sys::make_folders(place);
   const GitFolder git(place);
   git.text({"init", "-q", "--bare", "--template=", "."});
   sys::write_file(place / "shallow", join(commits, "\n") + "\n");
   if (!git.run({"bundle", "unbundle", bundle.string()}).exit.good())
-    throw Error(fmt::format("{} is no git bundle that can be read", printable(item["file"].text_or())));
+    throw Error(fmt::format("{} is not a readable git bundle", printable(item["file"].text_or())));
   for (const std::string& commit : commits) {
     if (!git.commit(commit)) throw Error(fmt::format("commit {} is not in it", commit));
     git.text({"update-ref", "refs/wheelsmith/" + commit, commit});
@@ -152,7 +152,7 @@ void unpack_repository(const Value& item, const fs::path& bundle, const fs::path
       if (kind == RefKind::commit || name.empty()) continue;
       const std::string full = (kind == RefKind::tag ? "refs/tags/" : "refs/heads/") + name;
       if (!kind || !git.run({"check-ref-format", full}).exit.good())
-        throw Error(fmt::format("\"{}\" is no name of a ref", printable(name)));
+        throw Error(fmt::format("\"{}\" is not a valid ref name", printable(name)));
       git.text({"update-ref", full, commit});
       if (kind == RefKind::branch && ref["ref"].text_or().empty()) git.text({"symbolic-ref", "HEAD", full});
     }
@@ -169,8 +169,8 @@ BundleContents unbundle(const fs::path& file, bool pin, store::Store& store, fet
     Members members(file);
     const Value index = document::parse_json(members.index(), "index.json");
     if (index["schema"].integer_or(0) != 1 || index["kind"].text_or() != "wheelsmith sources")
-      throw Error("it is no file of `checkout --bundle`, or one of a newer wheelsmith");
-    // First all of it is looked at, then the store is written.
+      throw Error("it was not written by `checkout --bundle`, or by a newer wheelsmith");
+    // Check everything before the store is written.
     const sys::TempDir place;
     std::map<std::string, std::string> mirrors;
     std::vector<std::pair<std::string, std::vector<std::string>>> repositories;
@@ -183,7 +183,7 @@ BundleContents unbundle(const fs::path& file, bool pin, store::Store& store, fet
     for (const Value& item : list("repositories")) {
       const std::string url = wanted_text(item, "url");
       if (!is_address(url) || mirrors.contains(url))
-        throw Error(fmt::format("\"{}\" is no address of a repository", printable(url)));
+        throw Error(fmt::format("\"{}\" is not a repository URL", printable(url)));
       const fs::path folder = place.path() / std::to_string(number++);
       std::vector<std::string> commits;
       unpack_repository(item, members.take(wanted_text(item, "file"), wanted_text(item, "sha256")), folder, commits);
@@ -193,7 +193,7 @@ BundleContents unbundle(const fs::path& file, bool pin, store::Store& store, fet
     for (const Value& item : list("downloads")) {
       const std::string hash = wanted_text(item, "sha256");
       if (!is_sha256(hash) || !pep::is_safe_file_name(wanted_text(item, "name")))
-        throw Error(fmt::format("\"{}\" is no name of a file", printable(wanted_text(item, "name"))));
+        throw Error(fmt::format("\"{}\" is not a valid file name", printable(wanted_text(item, "name"))));
       (void)members.take(wanted_text(item, "file"), hash);
     }
     for (const Value& item : list("notes")) check_note(item);
@@ -206,7 +206,7 @@ BundleContents unbundle(const fs::path& file, bool pin, store::Store& store, fet
         for (const Value& ref : *refs) {
           const Commit found = source.import_ref(url, ref["ref"].text_or(), pin);
           if (found.id != ref["commit"].text_or())
-            throw Error(fmt::format("{} is another commit than its index says", printable(ref["ref"].text_or())));
+            throw Error(fmt::format("{} is not at the commit in its index", printable(ref["ref"].text_or())));
           (void)source.ensure(url, found.id, ref["ref"].text_or());
         }
       }

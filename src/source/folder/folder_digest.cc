@@ -1,6 +1,6 @@
-// The digest of a folder is the SHA-256 over one line for each file, sorted by name: what it is (file, executable,
-// link), the SHA-256 of its content, its name. Times, owners and the folder's place are not in it. Hashing PyTorch's
-// 20,000 files takes seconds, so their digests are kept with what lstat() said; asking that again takes 50 ms.
+// The digest of a folder is the SHA-256 over one line per file, sorted by name: its type (file, executable, link), the
+// SHA-256 of its content, its name. Times, owners and the folder's path are not included. Hashing PyTorch's 20,000
+// files takes seconds, so their digests are stored with their lstat() state; checking that again takes 50 ms.
 
 #include <fmt/format.h>
 
@@ -19,7 +19,7 @@ namespace wheelsmith::source {
 namespace {
 
 constexpr std::string_view k_kind = "folder";
-constexpr std::string_view k_form = "1";  // of what is remembered: "state digest name" in lines
+constexpr std::string_view k_form = "1";  // of the stored text: "state digest name" in lines
 constexpr std::size_t k_digest_digits = 64;
 
 struct DigestByState {
@@ -78,7 +78,7 @@ FolderDigest folder_digest(const std::filesystem::path& folder, store::Store& st
   std::string all;
   for (std::size_t i = 0; i < files.size(); ++i) {
     const char* const kind = files[i].link ? "link" : files[i].executable ? "program" : "file";
-    // The name's length is in it too, so that no name can look like two lines.
+    // The name's length is included, so that no name can look like two lines.
     all += fmt::format("{} {} {} {}\n", kind, digests[i], files[i].name.size(), files[i].name);
     result.files.emplace_back(files[i].name, fmt::format("{}:{}", kind, digests[i]));
   }

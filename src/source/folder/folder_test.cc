@@ -50,7 +50,7 @@ class Folder : public ::testing::Test {
   store::Store m_store{m_temporary.path() / "store"};
 };
 
-TEST_F(Folder, DigestChangesWithWhatMattersOnly) {
+TEST_F(Folder, DigestChangesOnlyWithContent) {
   const std::string first = digest();
   EXPECT_EQ(first.size(), 5 + 64u);
   EXPECT_EQ(first.substr(0, 5), "tree:");
@@ -79,7 +79,7 @@ TEST_F(Folder, DigestChangesWithWhatMattersOnly) {
   changed("name");
 }
 
-TEST_F(Folder, DigestsAreRememberedAndFilesNamed) {
+TEST_F(Folder, RemembersDigestsAndNamesFiles) {
   fs::last_write_time(m_folder / "setup.py", fs::file_time_type::clock::now() - std::chrono::hours(5));
   const FolderDigest first = folder_digest(m_folder, m_store);
   ASSERT_EQ(first.files.size(), 2u);
@@ -92,7 +92,7 @@ TEST_F(Folder, DigestsAreRememberedAndFilesNamed) {
   EXPECT_THROW((void)folder_digest(m_folder / "absent", m_store), Error);
 }
 
-TEST_F(Folder, GitSaysWhatBelongsToIt) {
+TEST_F(Folder, UsesGitsFileList) {
   if (sys::find_program("git").empty()) GTEST_SKIP() << "no git";
   put(".gitignore", "*.o\n");
   put("src/a.o", "x");
@@ -104,11 +104,11 @@ TEST_F(Folder, GitSaysWhatBelongsToIt) {
   put("build/left.py", "x");
   put("new.py", "x");
   EXPECT_EQ(names(), (std::vector<std::string>{".gitignore", "build/tracked.py", "new.py", "setup.py", "src/a.cc"}));
-  fs::remove(m_folder / "setup.py");  // tracked, and gone
+  fs::remove(m_folder / "setup.py");  // tracked, but deleted
   EXPECT_EQ(names(), (std::vector<std::string>{".gitignore", "build/tracked.py", "new.py", "src/a.cc"}));
 }
 
-TEST_F(Folder, CopyFollowsTheFolderAndKeepsWhatTheBuildMade) {
+TEST_F(Folder, CopyFollowsTheFolderAndKeepsBuildOutputs) {
   put("gone/old.h", "1");
   put("run.sh", "#!");
   fs::permissions(m_folder / "run.sh", fs::perms(0755));
@@ -137,7 +137,7 @@ TEST_F(Folder, CopyFollowsTheFolderAndKeepsWhatTheBuildMade) {
   EXPECT_EQ(sys::read_file(m_copy / "build/lib.so"), "library");
 }
 
-TEST_F(Folder, CopyTakesChangesOfKind) {
+TEST_F(Folder, CopyHandlesTypeChanges) {
   fs::create_symlink("src", m_folder / "a");
   put("b/c", "1");
   synchronize(m_folder, m_copy);
@@ -151,8 +151,8 @@ TEST_F(Folder, CopyTakesChangesOfKind) {
   EXPECT_EQ(sys::read_file(m_copy / "b"), "now a file");
 }
 
-TEST_F(Folder, CopyThatWasInterruptedGoesOn) {
-  // Killed before the list was written again: the files are there, their names are known.
+TEST_F(Folder, ResumesAnInterruptedCopy) {
+  // Killed before the list was rewritten: the files exist, their names are known.
   synchronize(m_folder, m_copy);
   const fs::path list = m_temporary.path() / "copy.source-files";
   ASSERT_TRUE(fs::exists(list));
@@ -163,7 +163,7 @@ TEST_F(Folder, CopyThatWasInterruptedGoesOn) {
   fs::remove(m_folder / "src/a.cc");
   synchronize(m_folder, m_copy);
   EXPECT_FALSE(fs::exists(m_copy / "src/a.cc"));
-  // A list that somebody else wrote removes nothing outside.
+  // A forged list removes nothing outside.
   put(m_temporary.path(), "precious", "x");
   sys::write_file(list, std::string("x ../precious\0x /etc\0rubbish", 27));
   synchronize(m_folder, m_copy);

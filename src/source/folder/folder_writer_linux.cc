@@ -1,13 +1,13 @@
 #include "source/folder/folder_writer.h"
 
 // The classic escape takes two entries: a link "x" to somewhere outside, then a file "x/passwd". Checking names does
-// not help, since both are harmless to look at. What helps: no entry is ever written through a link. Every folder of a
-// name is either known as one that we made, or refused, and is opened with O_NOFOLLOW besides.
+// not help, since both look harmless. The protection: no entry is ever written through a link. Every folder of a name
+// is either known to be created by us, or rejected, and is also opened with O_NOFOLLOW.
 //
-// Links stay useful, then, as long as the build that follows them later stays inside too. A target may climb first and
-// then go down: it starts in a real folder of depth d, climbs at most d of them, and each name behind that is a folder
-// or a link of which the same holds. So no chain of links leads out. Climbing after going down breaks the proof ("l/.."
-// with l a link to the top), and is refused.
+// Links stay useful as long as the build that follows them later stays inside too. A target may climb first and then
+// descend: it starts in a real folder of depth d, climbs at most d levels, and each name after that is a folder or a
+// link with the same property. So no chain of links leaves the tree. Climbing after descending breaks the proof ("l/.."
+// with l a link to the top), and is rejected.
 
 #include <fmt/format.h>
 
@@ -60,9 +60,9 @@ bool link_stays_inside(std::string_view name, std::string_view target) {
 struct FolderWriter::State {
   sys::FolderHandle root_handle;
   std::unordered_map<std::string, Kind> entries;
-  std::string top;  // first part of all names so far
+  std::string top;  // first component of all names so far
   bool one_top = true;
-  std::string link_to_top;  // a link that leads as far up as there is
+  std::string link_to_top;  // a link that climbs to the very top
   std::string parent_name;
   sys::FolderHandle parent_handle;
   sys::NewFile file;
@@ -79,13 +79,13 @@ struct FolderWriter::State {
     if (top != first) one_top = false;
   }
 
-  // Where an entry goes: the folder that holds it, and its name there.
+  // Where an entry goes: its parent folder, and its name there.
   struct Place {
     const sys::FolderHandle& folder;
     std::string name;
   };
 
-  // Folders on the way are made where they are not there.
+  // Creates missing folders on the way.
   Place place_of(const std::string& name) {
     const std::size_t slash = name.rfind('/');
     if (slash == std::string::npos) return {root_handle, name};
@@ -112,17 +112,17 @@ struct FolderWriter::State {
 
   void make_folder(const Place& place, const std::string& name) {
     const auto [found, is_new] = entries.try_emplace(name, Kind::folder);
-    if (!is_new && found->second != Kind::folder) refuse(name, "is a file or a link, and then a folder");
+    if (!is_new && found->second != Kind::folder) refuse(name, "appears as a file or link, and then as a folder");
     if (is_new) place.folder.make_folder(place.name);
   }
 
-  // Makes room for an entry that is no folder.
+  // Makes room for an entry that is not a folder.
   Place make_room(const std::string& name, Kind kind) {
     note_top(name);
     Place place = place_of(name);
     const auto [found, is_new] = entries.try_emplace(name, kind);
     if (is_new) return place;
-    if (found->second != kind) refuse(name, "is there twice, as things of different kinds");
+    if (found->second != kind) refuse(name, "appears twice with different types");
     place.folder.remove_file(place.name);
     return place;
   }
@@ -160,7 +160,7 @@ void FolderWriter::write(Bytes bytes) { m_state->file.write(bytes); }
 void FolderWriter::symlink(const std::string& name, const std::string& target) {
   m_state->end_file();
   if (!link_stays_inside(name, target)) {
-    m_state->refuse(name, fmt::format("is a link to {}, outside of the archive's folder", printable(target)));
+    m_state->refuse(name, fmt::format("is a link to {}, outside the archive's folder", printable(target)));
   }
   if (*climb_of_link(target) == depth_of(name)) m_state->link_to_top = name;
   const State::Place place = m_state->make_room(name, Kind::symlink);
@@ -171,8 +171,8 @@ void FolderWriter::hard_link(const std::string& name, const std::string& target)
   m_state->end_file();
   const auto found = m_state->entries.find(target);
   if (found == m_state->entries.end() || found->second != Kind::file || name == target) {
-    m_state->refuse(name,
-                    fmt::format("is a hard link to {}, which is no earlier file of the archive", printable(target)));
+    m_state->refuse(
+        name, fmt::format("is a hard link to {}, which is not an earlier file of the archive", printable(target)));
   }
   const std::size_t slash = target.rfind('/');
   const bool below = slash != std::string::npos;
@@ -192,7 +192,7 @@ std::optional<std::string> FolderWriter::only_folder() const {
 
 void FolderWriter::check_strip() const {
   if (m_state->link_to_top.empty()) return;
-  m_state->refuse(m_state->link_to_top, "is a link that leads out of the archive's own folder");
+  m_state->refuse(m_state->link_to_top, "is a link that points outside the archive's folder");
 }
 
 }  // namespace wheelsmith::source

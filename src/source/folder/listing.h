@@ -14,12 +14,12 @@ struct SourceFile {
   bool link = false, executable = false;
   std::string target;  // of a link
   std::uint64_t size = 0;
-  std::string state;     // what tells that it changed without reading it: device, inode, size, mtime, ctime; no blanks
-  bool settled = false;  // not touched within the last seconds, in which a further change might not show in `state`
+  std::string state;     // detects changes without reading: device, inode, size, mtime, ctime; no blanks
+  bool settled = false;  // unchanged for a few seconds; a change within them might not show in `state`
 };
 
-// What belongs to the source, sorted by name: in a git checkout what is tracked, or neither tracked nor ignored, with
-// submodules; elsewhere everything. What a build leaves behind is left out unless it is tracked.
+// The files of the source, sorted by name: in a git checkout those that are tracked, or neither tracked nor ignored,
+// with submodules; elsewhere everything. Build leftovers are excluded unless they are tracked.
 std::vector<SourceFile> list_source(const std::filesystem::path& folder);
 
 // .git, __pycache__, *.egg-info, …; `build` and `dist` at the top only, since packages have folders of these names.

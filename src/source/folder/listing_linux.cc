@@ -1,8 +1,8 @@
 #include "source/folder/listing.h"
 
 // Which files are the source? In a checkout git knows, and asking it costs one short process even for 20,000 files.
-// Elsewhere it is all files but what builds are known to leave behind: their time stamps and paths would make every
-// build look new, and stale objects would be built upon.
+// Elsewhere it is all files except known build leftovers: their time stamps and paths would make every build look new,
+// and stale objects would be reused.
 
 #include <dirent.h>
 #include <fmt/format.h>
@@ -35,13 +35,13 @@ std::string read_link(const fs::path& path) {
   return target.string();
 }
 
-// Nothing for what is neither file nor link, or is not there (a tracked file that was deleted).
+// Nothing for entries that are neither file nor link, or missing (a tracked file that was deleted).
 std::optional<SourceFile> look_at(const fs::path& folder, const std::string& name, std::int64_t now) {
   struct stat info{};
   const fs::path path = folder / name;
   if (::lstat(path.c_str(), &info) != 0) {
     if (errno == ENOENT || errno == ENOTDIR) return {};
-    sys::throw_sys_error(errno, "look at", path);
+    sys::throw_sys_error(errno, "stat", path);
   }
   if (!S_ISREG(info.st_mode) && !S_ISLNK(info.st_mode)) return {};
   SourceFile file;
@@ -81,7 +81,7 @@ void walk(const fs::path& folder, std::vector<std::string>& names) {
       std::error_code ignored;
       const fs::file_status status = entries->symlink_status(ignored);
       if (fs::is_directory(status)) {
-        // A virtual environment inside the folder is no source.
+        // A virtual environment inside the folder is not source.
         if (!is_there(folder / name / "pyvenv.cfg")) open.push_back(name + '/');
       } else {
         names.push_back(name);
@@ -91,7 +91,7 @@ void walk(const fs::path& folder, std::vector<std::string>& names) {
   }
 }
 
-// Whether git answered. It does not where it is not installed or refuses a folder that belongs to somebody else.
+// Whether git answered. It does not if it is not installed or rejects another user's folder.
 bool ask_git(const fs::path& folder, const std::string& prefix, int depth, std::vector<std::string>& names) {
   if (depth > k_deepest_submodule || !is_there(folder / ".git") || sys::find_program("git").empty()) return false;
   sys::Environment environment = sys::current_environment();
@@ -108,7 +108,7 @@ bool ask_git(const fs::path& folder, const std::string& prefix, int depth, std::
     if (record.size() < 3) continue;
     const bool tracked = record.front() != '?';
     std::string name(record.substr(2));
-    const bool nested = name.ends_with('/');  // another repository that is not tracked
+    const bool nested = name.ends_with('/');  // another, untracked repository
     if (nested) name.pop_back();
     if (!tracked && is_leftover(name)) continue;
     if (!is_folder(folder / name)) {
@@ -133,7 +133,7 @@ bool is_leftover(std::string_view name) {
                                              ".eggs",         ".tox",        ".nox",  ".mypy_cache",
                                              ".pytest_cache", ".ruff_cache", ".venv", ".DS_Store"};
   constexpr std::string_view k_at_the_top[] = {"build", "dist", "_skbuild", "wheelhouse"};
-  // Untracked folders of git come as the files in them, so each part is looked at.
+  // git lists untracked folders as their files, so each component is checked.
   for (const std::string_view part : split(name, '/')) {
     if (std::find(std::begin(k_anywhere), std::end(k_anywhere), part) != std::end(k_anywhere)) return true;
     if (part.ends_with(".egg-info") || part.ends_with(".pyc")) return true;
@@ -143,7 +143,7 @@ bool is_leftover(std::string_view name) {
 }
 
 std::vector<SourceFile> list_source(const std::filesystem::path& folder) {
-  if (!sys::is_folder(folder)) throw Error(fmt::format("{} is no folder", folder.string()));
+  if (!sys::is_folder(folder)) throw Error(fmt::format("{} is not a folder", folder.string()));
   std::vector<std::string> names;
   if (!ask_git(folder, "", 0, names)) {
     names.clear();

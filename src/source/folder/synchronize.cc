@@ -1,10 +1,10 @@
-// A build in a user's own folder would litter it, and one in a fresh copy would compile everything again. So the build
-// has a copy of its own that follows the folder: what changed is brought over, what is gone there goes here, and what
-// the build made stays. Which files came from the folder stands in a list beside the copy ("NAME.source-files");
-// without it a deleted file could not be told from one that the build made.
+// A build in a user's own folder would litter it, and one in a fresh copy would recompile everything. So the build has
+// its own copy that follows the folder: changed files are copied, deleted files are removed, and build outputs stay. A
+// list beside the copy ("NAME.source-files") records which files came from the folder; without it a deleted file could
+// not be distinguished from a build output.
 //
-// Files that changed get the time of now, whatever time they have in the folder: ninja compares times, and a file that
-// was replaced by an older one must be compiled too. Files whose content is the same are left alone, time and all, even
+// Changed files get the current time, whatever their time in the folder: ninja compares times, and a file that was
+// replaced by an older one must be compiled too. Files with the same content are left alone, including their time, even
 // if the folder's file was touched (git checkout does that).
 
 #include <fmt/format.h>
@@ -28,7 +28,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Name to the state of the folder's file when it was brought over, "" when that is not sure.
+// Name to the state of the folder's file when it was copied, "" when unsure.
 using FileList = std::map<std::string, std::string>;
 
 FileList read_list(const fs::path& path) {
@@ -60,7 +60,7 @@ void synchronize(const fs::path& from, const fs::path& to) {
   list_path += ".source-files";
   const FileList before = read_list(list_path);
 
-  // The names that are about to come are written down first: should we be killed, they are known as the folder's.
+  // New names are recorded first: after a kill, they are known to be the folder's.
   FileList both = before;
   for (const SourceFile& file : files) both.try_emplace(file.name, "");
   if (both.size() != before.size()) write_list(list_path, both);

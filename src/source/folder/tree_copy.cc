@@ -39,7 +39,7 @@ void set_executable(const fs::path& path, bool executable) {
 }  // namespace
 
 TreeCopy::TreeCopy(fs::path from, fs::path to) : m_from(std::move(from)), m_to(std::move(to)) {
-  // Beside the copy, since builds gather whatever files lie in it.
+  // Beside the copy, since builds collect any files inside it.
   m_incoming = (m_to / "").parent_path();
   m_incoming += ".incoming";
 }
@@ -78,7 +78,7 @@ void TreeCopy::bring(const SourceFile& file) {
 }
 
 void TreeCopy::remove(const std::string& name) {
-  // A link on the way was not made by us, and what lies behind it is not ours.
+  // A link on the way was not created by us, and its target is not ours.
   fs::path place = m_to;
   const fs::path relative(name);
   for (auto part = relative.begin(); part != std::prev(relative.end()); ++part) {

@@ -8,20 +8,20 @@
 
 namespace wheelsmith::source {
 
-// Brings single files of one folder to the same names in another, without writing through links that are there.
+// Copies single files of one folder to the same names in another, without writing through existing links.
 class TreeCopy {
  public:
   TreeCopy(std::filesystem::path from, std::filesystem::path to);
 
-  // Whether something of that kind is there already.
+  // Whether an entry of that type already exists.
   [[nodiscard]] bool has(const SourceFile& file) const;
-  // Nothing happens where the content is the same; else the copy is new, with the time of now.
+  // Does nothing when the content is the same; otherwise the copy is new, with the current time.
   void bring(const SourceFile& file);
-  // And the folders that are empty then.
+  // Also removes folders left empty.
   void remove(const std::string& name);
 
  private:
-  // Makes the folders on the way; what stands in the way goes.
+  // Creates the folders on the way; removes entries in the way.
   void make_parents(const std::string& name);
 
   std::filesystem::path m_from, m_to, m_incoming;

@@ -1,8 +1,8 @@
 #include "source/git/commit_fetch.h"
 
-// A commit counts as here only when its own ref is: git writes that last, after it has seen that nothing is missing. So
-// a fetch that was killed is simply done again. A server may refuse to give a commit by its name; then the ref is asked
-// for, and at last everything. A server that says that it has no such commit is believed.
+// A commit counts as present only when its own ref exists: git writes that last, after it has checked that nothing is
+// missing. So an interrupted fetch is simply repeated. A server may refuse to serve a commit by its hash; then the ref
+// is requested, and finally everything. A server's answer that it has no such commit is accepted.
 
 #include <fmt/format.h>
 
@@ -99,7 +99,7 @@ void CommitFetch::fetch(const std::string& commit, const std::string& ref) const
   const bool gone = is_gone(result);
   if (!gone && is_transient(result)) throw Error(unreachable(m_url, m_place, "commit " + commit, result));
   if (!ref.empty() && !is_commit(ref)) {
-    // Where it stands now it may stand on another commit.
+    // By now the ref may be at another commit.
     const sys::Captured by_ref = patiently({"--depth=1"}, {"+" + ref + ":refs/wheelsmith/asked"});
     if (by_ref.exit.good() && keep()) return;
   }
@@ -110,8 +110,8 @@ void CommitFetch::fetch(const std::string& commit, const std::string& ref) const
   }
   const bool broken = result.errors.find("necessary objects") != std::string::npos ||
                       result.errors.find("expected object") != std::string::npos;
-  throw Error(fmt::format("{} {} commit {}", shown(m_url, m_place),
-                          broken ? "gives other objects than those of" : "has no", commit));
+  throw Error(
+      fmt::format("{} {} commit {}", shown(m_url, m_place), broken ? "serves wrong objects for" : "has no", commit));
 }
 
 }  // namespace wheelsmith::source

@@ -9,21 +9,20 @@
 
 namespace wheelsmith::source {
 
-// One commit with its files, without history, from where it is into a bare repository of ours, which the caller holds
-// locked.
+// Fetches one commit with its files, without history, into a bare repository of the store, which the caller has locked.
 class CommitFetch {
  public:
   CommitFetch(const GitCommand& git, std::string url, MirrorAddress place, std::filesystem::path repository,
               std::function<bool()> stop);
 
-  // Removes what a fetch that was killed left: its lock files, half packs.
+  // Removes the remains of a killed fetch: its lock files, partial packs.
   void tidy() const;
-  // Whether the commit is here as a whole.
+  // Whether the commit is completely present.
   [[nodiscard]] bool has(const std::string& commit) const;
   [[nodiscard]] bool has_tag(const std::string& tag) const;
-  // Throws Error: it is gone, or the repository cannot be asked.
+  // Throws Error: the commit is gone, or the repository is unreachable.
   void fetch(const std::string& commit, const std::string& ref) const;
-  // A tag's own object. What cannot be had is left out: the commit is what counts.
+  // A tag's own object. Failures are ignored: only the commit is required.
   void fetch_tag(const std::string& tag) const;
 
  private:
@@ -36,7 +35,7 @@ class CommitFetch {
   std::function<bool()> m_stop;
 };
 
-// The refs that the repository in the store keeps them under.
+// The refs under which the repository in the store keeps them.
 std::string commit_ref(const std::string& commit);
 std::string tag_ref(const std::string& tag);
 // "v1" out of "refs/tags/v1"; "" for other refs.

@@ -9,7 +9,7 @@ namespace wheelsmith::source {
 
 namespace {
 
-// As names of projects are compared; '/' is what tags have as well.
+// As project names are compared; '/' also occurs in tags.
 std::string plain_name(std::string_view text) {
   std::string name = to_lower(text);
   std::replace_if(name.begin(), name.end(), [](char c) { return c == '_' || c == '.' || c == '/'; }, '-');

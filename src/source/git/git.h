@@ -18,7 +18,7 @@ GitPlace parse_git_url(const std::string& text);
 // The version that a tag names: "v1.2", "NAME-v1.2", "release-1.2"; "" for other tags. In its normal form.
 std::string version_of_tag(std::string_view tag, std::string_view project);
 
-// What stands for a pinned commit in keys. Packages make their version out of the tag, so it decides the result, too.
+// Identifies a pinned commit in keys. Packages derive their version from the tag, so it affects the result, too.
 std::string git_digest(const Pin& pin);
 
 Repositories repositories_for(fetch::Fetcher& fetcher, store::Store& store);

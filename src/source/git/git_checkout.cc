@@ -1,8 +1,8 @@
-// A checkout is a repository of its own: packs are linked from the store's repository (a link costs nothing and stays
-// when the store drops its own), the commit is a detached HEAD, and there is at most the one tag that was asked for, so
-// that tools which make a version out of tags see the right one. Submodules lie as git itself lays them out today
-// (.git/modules/NAME, and a file .git with a relative path), so that all of git's commands work and the folder may be
-// moved. They are fetched four at a time, one level of nesting after the other.
+// A checkout is an independent repository: packs are hard-linked from the store's repository (a link costs nothing and
+// stays when the store drops its own), the commit is a detached HEAD, and there is at most the one requested tag, so
+// that tools which derive a version from tags see the right one. Submodules are laid out as git itself does today
+// (.git/modules/NAME, and a file .git with a relative path), so that all git commands work and the folder may be moved.
+// They are fetched four at a time, one level of nesting after another.
 
 #include <fmt/format.h>
 
@@ -29,12 +29,12 @@ namespace fs = std::filesystem;
 constexpr unsigned k_at_a_time = 4;
 constexpr int k_deepest = 10;
 
-// As a value of git's settings.
+// As a value in git's configuration.
 std::string git_quoted(std::string_view text) {
   std::string result = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') result += '\\';
-    if (c == '\n') throw Error("a name holds a line end");
+    if (c == '\n') throw Error("a name contains a line break");
     result += c;
   }
   return result + '"';
@@ -49,7 +49,7 @@ struct Piece {
   fs::path git_folder, folder;
 };
 
-// The objects and the list of commits whose parents are not there.
+// The objects and the list of commits whose parents are missing.
 void bring_objects(const fs::path& repository, const fs::path& git_folder) {
   sys::remove_tree(git_folder / "objects");
   sys::copy_tree(repository / "objects", git_folder / "objects", true);
@@ -63,7 +63,7 @@ std::string origin_of(const std::string& url) {
 }
 
 void make_repository(const GitCommand& git, const Piece& piece) {
-  constexpr std::string_view k_failed = "no repository could be made";
+  constexpr std::string_view k_failed = "cannot create a repository";
   if (piece.path.empty()) {
     (void)git.output({"init", "-q", "--template=", piece.folder.string()}, piece.folder, k_failed);
     append(piece.git_folder / "config", origin_of(piece.tree.url));
@@ -86,16 +86,16 @@ void fill(const GitCommand& git, const Piece& piece, const fs::path& repository)
   bring_objects(repository, piece.git_folder);
   const GitTree& tree = piece.tree;
   if (!tree.tag.empty()) {
-    // The tag's own object, if it still stands on this commit.
+    // The tag's own object, if it still points to this commit.
     const sys::Captured own = git.run({"rev-parse", "-q", "--verify", tag_ref(tree.tag)}, repository);
     const sys::Captured target = git.run({"rev-parse", "-q", "--verify", tag_ref(tree.tag) + "^{commit}"}, repository);
     const bool same = own.exit.good() && target.exit.good() && trim(target.output) == tree.commit;
     (void)git.output({"update-ref", "refs/tags/" + tree.tag, same ? std::string(trim(own.output)) : tree.commit},
-                     piece.folder, fmt::format("the tag {} cannot be made", printable(tree.tag)));
+                     piece.folder, fmt::format("cannot create the tag {}", printable(tree.tag)));
   }
   (void)git.output(
       {"checkout", "-q", "--detach", tree.commit, "--"}, piece.folder,
-      fmt::format("{}: {} cannot be checked out", printable(fetch::without_credentials(tree.url)), tree.commit));
+      fmt::format("{}: cannot check out {}", printable(fetch::without_credentials(tree.url)), tree.commit));
 }
 
 void register_submodules(const Piece& parent, const std::vector<Submodule>& taken) {
@@ -108,14 +108,14 @@ void register_submodules(const Piece& parent, const std::vector<Submodule>& take
   append(parent.git_folder / "config", text);
 }
 
-// The checkout made it as an empty folder; what is anything else was not made by git.
+// The checkout created it as an empty folder; anything else was not created by git.
 void check_empty_folder(const fs::path& top, const std::string& path) {
   fs::path at = top;
   std::error_code failed;
   for (const std::string_view part : split(path, '/')) {
     at /= part;
     if (fs::symlink_status(at, failed).type() != fs::file_type::directory)
-      throw Error(fmt::format("the submodule {} has no folder of its own", printable(path)));
+      throw Error(fmt::format("the submodule {} is not a folder", printable(path)));
   }
   if (!fs::is_empty(at, failed)) throw Error(fmt::format("the submodule {} is not empty", printable(path)));
 }
@@ -123,8 +123,8 @@ void check_empty_folder(const fs::path& top, const std::string& path) {
 void check_links(const fs::path& folder) {
   for (const sys::TreeFile& file : sys::list_tree(folder, {".git"})) {
     if (!file.link || link_stays_inside(file.name, file.link_target)) continue;
-    throw Error(fmt::format("{} is a link to {}, outside of the repository", printable(file.name),
-                            printable(file.link_target)));
+    throw Error(
+        fmt::format("{} is a link to {}, outside the repository", printable(file.name), printable(file.link_target)));
   }
 }
 
@@ -161,7 +161,7 @@ void Repositories::checkout(const GitTree& tree, const fs::path& folder) {
         const bool told = why.find("[mirrors]") != std::string::npos;
         throw Error(fmt::format("the submodule {} of {} needs commit {}: {}{}", printable(level[i].path),
                                 printable(fetch::without_credentials(tree.url)), level[i].tree.commit, why,
-                                told ? "" : "; a repository that has it, named in [mirrors], mends this"));
+                                told ? "" : "; add a repository that has it to [mirrors]"));
       }
     });
     std::vector<Piece> next;

@@ -53,13 +53,13 @@ class Checkouts : public RepositoriesTest {
   std::string m_top, m_pinned;
 };
 
-TEST_F(Checkouts, HaveEverythingAndNeedNobody) {
+TEST_F(Checkouts, AreSelfContained) {
   ASSERT_EQ(checkout({}, "v1.0"), "no error");
   EXPECT_EQ(files(), (std::vector<std::string>{".gitmodules", "lone/lone.txt", "setup.py",
                                                "third_party/moved/moved.txt", "third_party/one/.gitmodules",
                                                "third_party/one/deps/two/two.txt", "third_party/one/one.txt"}));
   EXPECT_EQ(sys::read_file(m_tree / "third_party/moved/moved.txt"), "old");
-  // Neither the store nor the origins, nor the place where it was made.
+  // Neither the store nor the origins, nor the folder where it was created.
   sys::remove_tree(m_store.root() / "git");
   sys::remove_tree(m_origins);
   const fs::path moved = m_temporary.path() / "deeper" / "moved";
@@ -87,8 +87,8 @@ TEST_F(Checkouts, HaveTheFilesOfTheOrigin) {
   EXPECT_EQ(git(m_tree, {"tag"}), "");
 }
 
-TEST_F(Checkouts, TakeOnlyTheSubmodulesThatAreWanted) {
-  sys::remove_tree(origin("lone"));  // never asked for
+TEST_F(Checkouts, FetchOnlyWantedSubmodules) {
+  sys::remove_tree(origin("lone"));  // never requested
   ASSERT_EQ(checkout(std::vector<std::string>{"third_party/one/deps/two"}), "no error");
   EXPECT_EQ(files(), (std::vector<std::string>{".gitmodules", "setup.py", "third_party/one/.gitmodules",
                                                "third_party/one/deps/two/two.txt", "third_party/one/one.txt"}));
@@ -98,7 +98,7 @@ TEST_F(Checkouts, TakeOnlyTheSubmodulesThatAreWanted) {
   EXPECT_EQ(files(), (std::vector<std::string>{".gitmodules", "setup.py"}));
   EXPECT_EQ(git(m_tree, {"status", "--porcelain"}), "");
   EXPECT_EQ(checkout(std::vector<std::string>{"third_party/on"}),
-            "there is no submodule third_party/on at this ref; did you mean third_party/one?");
+            "no submodule third_party/on at this ref; did you mean third_party/one?");
   EXPECT_TRUE(
       has(checkout(std::vector<std::string>{"third_party/one/nothing"}), "no submodule third_party/one/nothing"));
 }
@@ -114,7 +114,7 @@ TEST_F(Checkouts, ListSubmodules) {
   EXPECT_EQ(found[2].url, "https://host/one");
 }
 
-TEST_F(Checkouts, APinThatIsGoneIsNamed) {
+TEST_F(Checkouts, ReportAMissingPin) {
   const std::string gone(40, 'd');
   git(origin("top"), {"update-index", "--cacheinfo", "160000," + gone + ",third_party/moved"});
   git(origin("top"), {"commit", "-q", "-m", "gone"});
@@ -126,15 +126,20 @@ TEST_F(Checkouts, APinThatIsGoneIsNamed) {
   EXPECT_EQ(checkout(std::vector<std::string>{"lone"}), "no error");
 }
 
-TEST_F(Checkouts, HostileSubmodulesAreRefused) {
+TEST_F(Checkouts, RejectHostileSubmodules) {
   const struct {
     const char *key, *value, *part;
   } cases[] = {
-      {"submodule.lone.path", "../lone", "not allowed"},     {"submodule.lone.path", "/lone", "not allowed"},
-      {"submodule.lone.path", "-lone", "not allowed"},       {"submodule.lone.path", "a/.GIT/x", "not allowed"},
-      {"submodule.lone.url", "-x", "not allowed"},           {"submodule.../x.path", "lone", "not allowed"},
-      {"submodule.lone.url", "file:///etc", "this machine"}, {"submodule.lone.url", "../../../x", "leads out"},
-      {"submodule.old_place/x.path", "lone", "inside of"},   {"submodule.lone.url", "ext::sh -c id", "ext"},
+      {"submodule.lone.path", "../lone", "invalid name"},
+      {"submodule.lone.path", "/lone", "invalid name"},
+      {"submodule.lone.path", "-lone", "invalid name"},
+      {"submodule.lone.path", "a/.GIT/x", "invalid name"},
+      {"submodule.lone.url", "-x", "invalid name"},
+      {"submodule.../x.path", "lone", "invalid name"},
+      {"submodule.lone.url", "file:///etc", "this machine"},
+      {"submodule.lone.url", "../../../x", "points outside"},
+      {"submodule.old_place/x.path", "lone", "places it inside"},
+      {"submodule.lone.url", "ext::sh -c id", "ext"},
   };
   const std::string good = sys::read_file(origin("top") / ".gitmodules");
   for (const auto& one : cases) {

@@ -1,10 +1,10 @@
 #include "source/git/git_command.h"
 
-// A repository is as hostile as an archive: hooks and templates do not run, only the protocols that the caller names
-// are spoken, nobody is asked for a password, and line ends stay as they are. The user's own settings of git (proxies,
-// credential helpers, insteadOf) count, since he needs them to reach his repositories. A mirror on this machine often
-// belongs to somebody else, which git refuses; it may be read nevertheless, since nothing in it is run. That has to be
-// said in a file, for git drops `-c` before it starts the helper that reads the other repository.
+// A repository is as untrusted as an archive: hooks and templates do not run, only the caller's protocols are allowed,
+// passwords are never prompted for, and line ends stay as they are. The user's own git settings (proxies, credential
+// helpers, insteadOf) apply, since they are needed to reach repositories. A local mirror often belongs to another user,
+// which git refuses; reading it is safe, since nothing in it is run. This must be set in a file, because git drops `-c`
+// before it starts the helper that reads the other repository.
 
 #include <fmt/format.h>
 
@@ -45,7 +45,7 @@ std::string quoted_text(const std::string& text) {
   return result + '"';
 }
 
-// Gone with the store's temporary folder; what is included and is not there does not matter to git.
+// Removed with the store's temporary folder; git ignores missing included files.
 fs::path write_config(store::Store& store) {
   std::string text;
   for (const std::string& file : user_configs(sys::current_environment())) {
@@ -56,12 +56,12 @@ fs::path write_config(store::Store& store) {
     const fs::path path = store.temporary() / "gitconfig";
     sys::write_file(path, text);
     return path;
-  } catch (const Error&) {  // best effort: without it git refuses mirrors of other owners, and says so
+  } catch (const Error&) {  // best effort: without it git refuses mirrors of other owners, and reports it
     return {};
   }
 }
 
-// Passwords stand in URLs wherever git repeats them.
+// Wherever git repeats a URL it may contain a password.
 std::string without_passwords(std::string_view text) {
   std::string result;
   while (!text.empty()) {
@@ -89,7 +89,7 @@ GitCommand::GitCommand(store::Store& store, std::function<bool()> stop)
 sys::Captured GitCommand::run(const std::vector<std::string>& arguments, const fs::path& folder,
                               std::string_view protocols) const {
   if (sys::find_program("git").empty()) throw Error("the source is in a git repository, but git is not installed");
-  if (m_stop && m_stop()) throw Error("git was stopped");
+  if (m_stop && m_stop()) throw Error("git was interrupted");
   sys::Environment environment = sys::current_environment();
   for (const char* name :
        {"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_NAMESPACE", "GIT_SHALLOW_FILE",
@@ -109,8 +109,7 @@ sys::Captured GitCommand::run(const std::vector<std::string>& arguments, const f
   if (!m_config.empty()) environment["GIT_CONFIG_GLOBAL"] = m_config.string();
   sys::Command command;
   command.argv = {"git"};
-  // Packs stay packs: they appear whole or not at all, while loose objects of a fetch that was killed look like
-  // success.
+  // Packs stay packs: they appear atomically, while loose objects of a killed fetch look like success.
   for (const char* setting :
        {"core.hooksPath=/dev/null", "core.fsmonitor=false", "core.autocrlf=false", "core.attributesFile=/dev/null",
         "advice.detachedHead=false", "gc.auto=0", "maintenance.auto=false", "fetch.unpackLimit=1",
@@ -122,7 +121,7 @@ sys::Captured GitCommand::run(const std::vector<std::string>& arguments, const f
   command.folder = folder;
   command.environment = std::move(environment);
   sys::Captured result = sys::capture(command, 1ull << 30);
-  if (result.exit.stopped) throw Error("git was stopped");
+  if (result.exit.stopped) throw Error("git was interrupted");
   return result;
 }
 
@@ -138,7 +137,7 @@ std::string git_message(const sys::Captured& result) {
   int rank = 0;
   for (const std::string_view line : lines(result.errors)) {
     const std::string_view text = trim(line);
-    // What the other side says explains what git says after it.
+    // The server's message explains git's message after it.
     const int here = text.starts_with("remote: error") || text.starts_with("remote: fatal")      ? 5
                      : text.starts_with("fatal: remote error") || text.starts_with("ERROR:")     ? 5
                      : text.starts_with("ssh:") || text.starts_with("Permission denied")         ? 4

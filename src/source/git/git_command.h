@@ -14,22 +14,22 @@ namespace wheelsmith::source {
 // A full commit: 40 hexadecimal digits.
 bool is_commit(std::string_view ref);
 
-// How git is run on what others wrote: no hooks, no prompts, no file system monitors, no filters that fetch, only the
-// protocols that are named.
+// Runs git on untrusted repositories: no hooks, no prompts, no file system monitors, no filters that fetch, only the
+// given protocols.
 class GitCommand {
  public:
-  // `stop` is asked between commands; an interruption ends one early.
+  // `stop` is checked between commands; an interrupt ends one early.
   GitCommand(store::Store& store, std::function<bool()> stop);
 
-  // Whatever it says. Throws Error only when there is no git, or it was stopped.
+  // Returns any result. Throws Error only without git, or when interrupted.
   sys::Captured run(const std::vector<std::string>& arguments, const std::filesystem::path& folder,
                     std::string_view protocols = "none") const;
-  // What it printed; an Error in the words "WHAT (git's message)" when it fails.
+  // Its output; throws Error "WHAT (git's message)" when it fails.
   std::string output(const std::vector<std::string>& arguments, const std::filesystem::path& folder,
                      std::string_view what) const;
 
-  // A file for GIT_CONFIG_GLOBAL by which repositories may belong to anybody; git hands it on to its helpers, while
-  // `-c` does not reach them. "" where it cannot be written.
+  // A file for GIT_CONFIG_GLOBAL that allows repositories of any owner; git passes it on to its helpers, unlike `-c`.
+  // "" if it cannot be written.
   [[nodiscard]] const std::filesystem::path& config() const { return m_config; }
 
  private:
@@ -37,7 +37,7 @@ class GitCommand {
   std::filesystem::path m_config;
 };
 
-// The line of git's complaints that says most, safe for a terminal, without passwords in URLs.
+// The most informative line of git's errors, safe for a terminal, without passwords in URLs.
 std::string git_message(const sys::Captured& result);
 
 }  // namespace wheelsmith::source

@@ -1,7 +1,7 @@
 #include "source/git/git_failure.h"
 
-// git has one exit status for everything; what happened stands in its words only. What is not known counts as final:
-// to ask three times for what is not there only costs time.
+// git has one exit status for everything; only its messages say what happened. Unknown messages count as final: asking
+// three times for something missing only costs time.
 
 #include <fmt/format.h>
 
@@ -22,9 +22,8 @@ bool has_any(std::string_view text, std::initializer_list<std::string_view> word
                      [&](std::string_view word) { return text.find(word) != std::string_view::npos; });
 }
 
-constexpr std::string_view k_mends =
-    "a folder or another URL for it in [mirrors] of wheelsmith.toml, or --source NAME=FOLDER with its files, mends "
-    "this";
+constexpr std::string_view k_mirror_fix =
+    "add a folder or another URL for it to [mirrors] in wheelsmith.toml, or pass its files with --source NAME=FOLDER";
 
 }  // namespace
 
@@ -82,13 +81,12 @@ std::string shown(const std::string& url, const MirrorAddress& place) {
 std::string unreachable(const std::string& url, const MirrorAddress& place, std::string_view for_what,
                         const sys::Captured& result) {
   if (result.errors.find("No space left on device") != std::string::npos)
-    return fmt::format("{} could not be fetched: no space is left on the disk of the store", shown(url, place));
-  return fmt::format("{} cannot be asked for {}: {}; {}", shown(url, place), for_what, git_message(result), k_mends);
+    return fmt::format("cannot fetch {}: no space left on the store's disk", shown(url, place));
+  return fmt::format("cannot ask {} for {}: {}; {}", shown(url, place), for_what, git_message(result), k_mirror_fix);
 }
 
 std::string forbidden_offline(const std::string& url, const MirrorAddress& place, std::string_view for_what) {
-  return fmt::format("{} has never been asked for {}, and --offline forbids it now; {}", shown(url, place), for_what,
-                     k_mends);
+  return fmt::format("--offline: {} has not been asked for {} before; {}", shown(url, place), for_what, k_mirror_fix);
 }
 
 }  // namespace wheelsmith::source

@@ -1,4 +1,4 @@
-// The files of a commit without a checkout: read one by one out of the store's repository.
+// The files of a commit without a checkout: read one by one from the store's repository.
 
 #include <fmt/format.h>
 
@@ -52,7 +52,7 @@ class CommitFiles final : public FileTree {
                                         [](const Found& file, const std::string& word) { return file.name < word; });
     if (found == m_files.end() || found->name != name) return std::nullopt;
     if (found->size > k_most_bytes)
-      throw Error(fmt::format("{} is too large to be read ({})", printable(name), human_bytes(found->size)));
+      throw Error(fmt::format("{} is too large to read ({})", printable(name), human_bytes(found->size)));
     auto text = std::make_shared<std::string>(m_read(found->id));
     const Bytes bytes(*text);
     return Blob{std::move(text), bytes};
@@ -67,7 +67,7 @@ class CommitFiles final : public FileTree {
 
 std::unique_ptr<FileTree> Repositories::files(const std::string& url, const std::string& commit,
                                               const std::string& ref) {
-  const std::string failed = printable(fetch::without_credentials(url)) + " cannot be read";
+  const std::string failed = printable(fetch::without_credentials(url)) + ": cannot read the repository";
   std::vector<Found> found;
   with(url, commit, ref, [&](const std::filesystem::path& repository) {
     found = read_tree(m_git.output({"ls-tree", "-r", "-z", "-l", "--full-tree", commit}, repository, failed));
@@ -83,7 +83,7 @@ std::unique_ptr<FileTree> Repositories::files(const std::string& url, const std:
 
 std::optional<std::string> Repositories::file(const std::string& url, const std::string& commit,
                                               const std::string& path) {
-  const std::string failed = printable(fetch::without_credentials(url)) + " cannot be read";
+  const std::string failed = printable(fetch::without_credentials(url)) + ": cannot read the repository";
   std::optional<std::string> text;
   with(url, commit, "", [&](const std::filesystem::path& repository) {
     const std::vector<std::string> list = {"--literal-pathspecs", "ls-tree", "-z", "-l",

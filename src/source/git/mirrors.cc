@@ -1,8 +1,8 @@
 #include "source/git/mirrors.h"
 
-// A mirror stands for everything below a prefix. Names of repositories are written with and without ".git" by different
-// people (and by the same project in different files), so that both count as one name here. git itself replaces plain
-// prefixes only: for a build, the repositories of a folder whose names differ are listed one by one.
+// A mirror replaces everything below a prefix. Different users write repository names with and without ".git" (and so
+// does the same project in different files), so both count as one name here. git itself only replaces plain prefixes:
+// for a build, the repositories of a folder whose names differ are listed one by one.
 
 #include <fmt/format.h>
 
@@ -93,7 +93,7 @@ bool is_local(std::string_view url) {
   return !has_scheme(url) && !is_short_ssh(url) && url.find("::") == std::string_view::npos;
 }
 
-// Without encryption only where the user himself wrote so.
+// Unencrypted only where the user wrote it so.
 std::string MirrorAddress::protocols() const {
   if (local) return "file";
   return !prefix.empty() && to_lower(address.substr(0, 5)) == "http:" ? "http:https:ssh" : "https:ssh";
@@ -102,7 +102,7 @@ std::string MirrorAddress::protocols() const {
 Mirrors::Mirrors(const std::map<std::string, std::string>& map) {
   for (const auto& [from, to] : map) {
     if (from.empty() || to.empty())
-      throw Error(fmt::format("[mirrors]: \"{}\" = \"{}\" says nothing; it is a URL prefix and a URL or folder",
+      throw Error(fmt::format("[mirrors]: \"{}\" = \"{}\" is not valid; expected a URL prefix and a URL or folder",
                               printable(from), printable(fetch::without_credentials(to))));
     const bool folder = is_local(to);
     Mirror mirror{without_slashes(fetch::without_credentials(from)), folder ? folder_of(to).string() : to, folder};
@@ -115,12 +115,12 @@ Mirrors::Mirrors(const std::map<std::string, std::string>& map) {
 }
 
 const Mirrors::Mirror* Mirrors::mirror_of(const std::string& url) const {
-  const std::string plain = repository_name(url);  // a password is for the original
+  const std::string plain = repository_name(url);  // a password belongs to the original
   for (const Mirror& mirror : m_mirrors) {
     if (plain == without_git(mirror.prefix)) return &mirror;
     const std::string& prefix = mirror.prefix;
     if (!plain.starts_with(prefix)) continue;
-    // "https://a/b" stands for "https://a/b/c", not for "https://a/bc" or "https://a.evil".
+    // "https://a/b" matches "https://a/b/c", not "https://a/bc" or "https://a.evil".
     if (plain[prefix.size()] == '/' || prefix.ends_with(':')) return &mirror;
   }
   return nullptr;
@@ -135,7 +135,7 @@ MirrorAddress Mirrors::place(const std::string& url) const {
   const std::string plain = repository_name(url);
   const bool itself = plain == without_git(mirror->prefix);
   if (!mirror->folder) {
-    // As it was written, but for the prefix.
+    // As written, except for the prefix.
     const std::string rest = itself ? "" : fetch::without_credentials(url).substr(mirror->prefix.size());
     return {mirror->to + (rest.empty() || rest.starts_with('/') ? "" : "/") + rest, mirror->prefix, false};
   }
@@ -163,7 +163,7 @@ sys::Environment Mirrors::git_variables() const {
     settings.emplace_back("url." + to + ".insteadOf", from);
   };
   for (const Mirror& mirror : m_mirrors) {
-    // A password is for our own fetching, not for the package that is built.
+    // A password is for our own fetches, not for the package being built.
     if (!mirror.folder && fetch::without_credentials(mirror.to) != mirror.to) continue;
     const bool itself = mirror.folder ? is_repository(mirror.to) || is_repository(mirror.to + ".git")
                                       : mirror.prefix.ends_with(k_git) || mirror.to.ends_with(k_git);
@@ -180,7 +180,7 @@ sys::Environment Mirrors::git_variables() const {
     std::vector<std::string> names;
     list_repositories(mirror.to, "", k_deepest_name, names);
     for (const std::string& name : names) {
-      // git finds NAME.git for NAME, not the other way round.
+      // git finds NAME.git for NAME, not vice versa.
       if (!name.ends_with(k_git)) instead(mirror.to + "/" + name, mirror.prefix + border + name + ".git");
     }
   }

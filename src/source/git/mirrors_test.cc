@@ -10,7 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-TEST(MirrorMap, TheLongestPrefixThatEndsAtABorderWins) {
+TEST(MirrorMap, UsesTheLongestPrefixAtAComponentBoundary) {
   const Mirrors mirrors({{"https://a/", "https://m/all"},
                          {"https://a/x", "https://n/"},
                          {"https://a/x/y.git", "ssh://o/z.git"},
@@ -37,7 +37,7 @@ TEST(MirrorMap, TheLongestPrefixThatEndsAtABorderWins) {
   EXPECT_FALSE(mirrors.has_folders());
 }
 
-TEST(MirrorMap, WhatIsLocal) {
+TEST(MirrorMap, RecognizesLocalUrls) {
   for (const char* url : {"/a", "a/b", "file:///a", "FILE:///a", "~/x", "./a:b"}) EXPECT_TRUE(is_local(url)) << url;
   for (const char* url : {"https://a/b", "ssh://a/b", "git@a:b", "ext::sh -c id"}) EXPECT_FALSE(is_local(url)) << url;
   EXPECT_EQ(repository_name("https://u:p@a/b.git/"), "https://a/b");
@@ -45,7 +45,7 @@ TEST(MirrorMap, WhatIsLocal) {
 
 class MirrorFolders : public RepositoriesTest {};
 
-TEST_F(MirrorFolders, HoldRepositoriesInAllShapes) {
+TEST_F(MirrorFolders, ContainRepositoriesInAllLayouts) {
   fs::create_directories(m_origins);
   commit(origin("a/plain"), "f", "1");
   git(m_origins, {"clone", "-q", "--bare", "a/plain", "a/bare.git"});
@@ -70,7 +70,7 @@ TEST_F(MirrorFolders, HoldRepositoriesInAllShapes) {
   EXPECT_TRUE(has(gone, "https://host/a/none.git")) << gone;
   EXPECT_TRUE(has(gone, origin("a/none.git").string())) << gone;
   EXPECT_NE(error_of([&] { (void)mirrors.place("https://host/../origins/a/plain"); }), "no error");
-  // git itself finds them, too, as it is called by a build.
+  // git inside a build finds them, too.
   sys::Environment environment = sys::current_environment();
   for (const auto& [name, value] : repositories().build_variables()) environment[name] = value;
   for (const auto& one : cases) {
@@ -80,8 +80,8 @@ TEST_F(MirrorFolders, HoldRepositoriesInAllShapes) {
   }
 }
 
-TEST_F(MirrorFolders, MayBelongToOthers) {
-  if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
+TEST_F(MirrorFolders, MayBelongToOtherUsers) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can chown files";
   const std::string id = commit(origin("a"), "f", "1");
   for (const auto& entry : fs::recursive_directory_iterator(m_origins))
     EXPECT_EQ(::chown(entry.path().c_str(), 4711, 4711), 0);
@@ -98,7 +98,7 @@ TEST_F(MirrorFolders, MayBelongToOthers) {
   EXPECT_TRUE(clone.exit.good()) << clone.errors;
 }
 
-TEST(SubmoduleUrls, CountFromTheParent) {
+TEST(SubmoduleUrls, AreRelativeToTheParent) {
   const struct {
     const char *parent, *url, *result;
   } cases[] = {
@@ -112,7 +112,7 @@ TEST(SubmoduleUrls, CountFromTheParent) {
       {"file:///srv/a", "../b", "file:///srv/b"},
   };
   for (const auto& one : cases) EXPECT_EQ(submodule_url(one.parent, one.url), one.result) << one.url;
-  EXPECT_TRUE(has(error_of([] { (void)submodule_url("https://host/a", "../../b"); }), "leads out"));
+  EXPECT_TRUE(has(error_of([] { (void)submodule_url("https://host/a", "../../b"); }), "points outside"));
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 
 namespace wheelsmith::source {
 
-// What the name of a ref stands for.
+// The kind of a ref's name.
 enum class RefKind : std::uint8_t { commit, tag, branch };
 
 }  // namespace wheelsmith::source

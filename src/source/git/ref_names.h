@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-// Where git keeps tags, branches and what it knows of a remote's branches.
+// Where git stores tags, branches and a remote's branches.
 
 namespace wheelsmith::source {
 

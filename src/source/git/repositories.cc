@@ -1,9 +1,9 @@
 #include "source/git/repositories.h"
 
-// One bare repository in the store for each URL, whatever mirror it is asked by: what it holds is named by its hash, so
-// it does not matter who gave it. It is only changed, read for a checkout or removed by who holds its lock. Commits are
-// added and never taken away; `store gc` removes it as a whole. It is sealed after each change: git notices most damage
-// of an object only when it unpacks it, and that of a ref not at all.
+// One bare repository in the store per URL, whichever mirror it is fetched from: its content is addressed by hash, so
+// the origin does not matter. Only the holder of its lock changes it, reads it for a checkout or removes it. Commits
+// are added and never removed; `store gc` removes it as a whole. It is sealed after each change: git notices most
+// object damage only when it unpacks the object, and ref damage not at all.
 
 #include <fmt/format.h>
 
@@ -20,11 +20,11 @@ namespace {
 
 void check_words(const std::string& url, const std::string& commit, const std::string& ref) {
   if (url.empty() || url.starts_with('-') || url.find_first_of(std::string_view("\0\n", 2)) != std::string::npos)
-    throw Error(fmt::format("{} is no repository", printable(url)));
+    throw Error(fmt::format("{} is not a repository URL", printable(url)));
   if (!is_commit(commit))
-    throw Error(fmt::format("{}: {} names no commit", printable(fetch::without_credentials(url)), printable(commit)));
+    throw Error(fmt::format("{}: {} is not a commit", printable(fetch::without_credentials(url)), printable(commit)));
   if (ref.starts_with('-') || ref.starts_with('+') || ref.find(':') != std::string::npos)
-    throw Error(fmt::format("{} is no name of a branch or tag", printable(ref)));
+    throw Error(fmt::format("{} is not a valid branch or tag name", printable(ref)));
 }
 
 }  // namespace
@@ -36,7 +36,7 @@ Repositories::Repositories(store::Store& store, const std::map<std::string, std:
 sys::Environment Repositories::build_variables() const {
   sys::Environment variables = m_mirrors.git_variables();
   if (!m_mirrors.has_folders()) return variables;
-  // Without the user's own settings: a build does not know him.
+  // Without the user's own settings, which a build does not have.
   const std::filesystem::path config = m_store.temporary() / "gitconfig-build";
   sys::write_file(config, "[safe]\n\tdirectory = *\n");
   variables["GIT_CONFIG_GLOBAL"] = config.string();
@@ -54,12 +54,12 @@ std::filesystem::path Repositories::cache(const std::string& url) const {
 void Repositories::with(const std::string& url, const std::string& commit, const std::string& ref, const Use& use) {
   check_words(url, commit, ref);
   const std::filesystem::path repository = cache(url);
-  const store::Lock held = m_store.lock("git-" + repository.filename().string());  // collect() knows it
+  const store::Lock held = m_store.lock("git-" + repository.filename().string());  // collect() uses the same name
   const auto make = [&] {
     sys::remove_tree(repository);
     sys::make_folders(repository.parent_path());
     (void)m_git.output({"init", "-q", "--bare", "--template=", repository.string()}, repository.parent_path(),
-                       "no repository could be made in the store");
+                       "cannot create a repository in the store");
     m_store.complete(repository);
   };
   const bool known = m_store.is_complete(repository) && !m_store.is_damaged(repository);
@@ -71,17 +71,17 @@ void Repositories::with(const std::string& url, const std::string& commit, const
     std::optional<MirrorAddress> place;
     try {
       place = m_mirrors.place(url);
-    } catch (const Error&) {  // no place for the tag; the commit is here and is what counts
+    } catch (const Error&) {  // the tag cannot be stored; only the commit is required
       if (!has_commit) throw;
     }
     const bool may_ask = place && (!m_offline || place->local);
     if (!has_commit && !may_ask) throw Error(forbidden_offline(url, *place, "commit " + commit));
     const CommitFetch fetch(m_git, url, place.value_or(MirrorAddress{}), repository, m_stop);
-    m_store.complete(repository);  // one that is being changed has no seal
+    m_store.complete(repository);  // no seal while it changes
     fetch.tidy();
     if (!has_commit) {
       tell(fmt::format("fetching {} of {}", commit.substr(0, 12), shown(url, *place)));
-      // Its ref is here and its files are not: somebody damaged it.
+      // Its ref exists but its files do not: it is damaged.
       std::error_code ignored;
       if (known && std::filesystem::exists(repository / commit_ref(commit), ignored)) make();
       fetch.fetch(commit, ref);

@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 class Fetching : public RepositoriesTest {};
 
-TEST_F(Fetching, BringsOneCommitWithoutHistory) {
+TEST_F(Fetching, GetsOneCommitWithoutHistory) {
   const std::string first = commit(origin("a"), "f", "1");
   const std::string second = commit(origin("a"), "sub/g", "2");
   const fs::path repository = repositories().ensure(k_url, second);
@@ -22,10 +22,10 @@ TEST_F(Fetching, BringsOneCommitWithoutHistory) {
   EXPECT_EQ(repositories().file(k_url, second, "sub/g"), "2");
   EXPECT_EQ(repositories().file(k_url, second, "sub"), std::nullopt);
   EXPECT_EQ(repositories().file(k_url, second, "sub/*"), std::nullopt);
-  // One that no branch stands on.
+  // A commit that no branch points to.
   EXPECT_EQ(repositories().file(k_url, first, "f"), "1");
   EXPECT_EQ(repositories().file(k_url, first, "sub/g"), std::nullopt);
-  // What is here is never asked for again.
+  // A stored commit is never requested again.
   fs::rename(origin("a"), origin("moved"));
   EXPECT_EQ(repositories().ensure(k_url, first), repository);
   EXPECT_EQ(repositories(true).file(k_url, second, "f"), "1");
@@ -54,7 +54,7 @@ TEST_F(Fetching, AShallowMirrorIsEnough) {
   EXPECT_EQ(git(m_tree, {"describe"}), "v2");
 }
 
-TEST_F(Fetching, GoesOnAfterAKill) {
+TEST_F(Fetching, RecoversAfterAKill) {
   const std::string id = commit(origin("a"), "f", "1");
   const std::string next = commit(origin("a"), "f", "2");
   const fs::path repository = repositories().ensure(k_url, id);
@@ -69,16 +69,16 @@ TEST_F(Fetching, GoesOnAfterAKill) {
   EXPECT_FALSE(fs::exists(repository / "objects/pack/tmp_pack_x"));
   repositories().checkout({k_url, next, "", "", {}}, m_tree);
   EXPECT_EQ(git(m_tree, {"rev-list", "--count", "HEAD"}), "1");
-  // Damage is found, and mended by fetching again.
+  // Damage is detected, and repaired by fetching again.
   sys::remove_tree(repository / "objects/pack");
   EXPECT_EQ(repositories().file(k_url, id, "f"), "1");
-  // One that was not even made.
+  // A repository that was not even created.
   fs::remove(repository / store::k_complete_mark);
   fs::remove(repository / "HEAD");
   EXPECT_EQ(repositories().file(k_url, id, "f"), "1");
 }
 
-TEST_F(Fetching, TheStoreMayDropIt) {
+TEST_F(Fetching, SurvivesStoreCollection) {
   const std::string id = commit(origin("a"), "f", "1");
   const fs::path repository = repositories().ensure(k_url, id);
   std::vector<store::Removed> removed;
@@ -92,13 +92,13 @@ TEST_F(Fetching, TheStoreMayDropIt) {
   EXPECT_EQ(repositories().file(k_url, id, "f"), "1");
 }
 
-TEST_F(Fetching, AMirrorThatLiesIsNamed) {
+TEST_F(Fetching, NamesAMirrorWithWrongObjects) {
   const std::string id = commit(origin("a"), "f", "1");
   const std::string absent(40, 'e');
   const std::string gone = error_of([&] { (void)repositories().ensure(k_url, absent); });
   for (const std::string& part : {std::string(k_url), origin("a").string(), "has no commit " + absent})
     EXPECT_TRUE(has(gone, part)) << gone;
-  // The object under the file's name is another one.
+  // The object under the file's hash is a different one.
   const std::string wrong = git(origin("a"), {"hash-object", "-w", "/dev/null"});
   const std::string right = git(origin("a"), {"rev-parse", "HEAD:f"});
   const auto object = [&](const std::string& name) {
@@ -111,14 +111,14 @@ TEST_F(Fetching, AMirrorThatLiesIsNamed) {
   EXPECT_NE(error_of([&] { (void)repositories().file(k_url, id, "f"); }), "no error");
 }
 
-TEST_F(Fetching, OfflineSaysSo) {
+TEST_F(Fetching, ReportsOffline) {
   const std::string text =
       error_of([&] { (void)repositories(true).ensure("https://x.invalid/a", std::string(40, 'a')); });
   EXPECT_TRUE(has(text, "--offline")) << text;
   EXPECT_TRUE(has(text, "[mirrors]")) << text;
 }
 
-// ssh that fails as often as a file has lines, then does what it is told.
+// An ssh that fails once per line of a file, then works.
 class Flaky : public RepositoriesTest {
  protected:
   void SetUp() override {
@@ -142,7 +142,7 @@ class Flaky : public RepositoriesTest {
   std::string m_id;
 };
 
-TEST_F(Flaky, NetworksAreTriedAgain) {
+TEST_F(Flaky, RetriesNetworkErrors) {
   const std::string url = "ssh://host" + origin("a").string();
   sys::write_file(m_failures, "ssh: connect to host: Connection timed out\nssh: Connection reset by peer\n");
   EXPECT_EQ(repositories().resolve(url, "main").id, m_id);
@@ -150,7 +150,7 @@ TEST_F(Flaky, NetworksAreTriedAgain) {
   EXPECT_EQ(repositories().file(url, m_id, "f"), "1");
 }
 
-TEST_F(Flaky, WhatIsNotThereIsNot) {
+TEST_F(Flaky, DoesNotRetryMissingRefs) {
   const std::string url = "ssh://host" + origin("a").string();
   sys::write_file(m_failures, "ERROR: Repository not found.\nnever read\n");
   const std::string text = error_of([&] { (void)repositories().resolve(url, "main"); });

@@ -1,7 +1,6 @@
-// What a ref stands for, decided as git itself does: the full name, then a tag (the commit behind an annotated one),
-// then a branch. A clone on this machine that serves as a mirror has most branches only as those of its own origin;
-// they count last. Only heads and tags are asked for where that is enough: the pull requests of a large project are
-// hundreds of thousands of refs.
+// Resolves a ref as git itself does: the full name, then a tag (for an annotated one its commit), then a branch. A
+// local clone that serves as a mirror has most branches only as those of its own origin; they come last. Only heads and
+// tags are requested where that is enough: the pull requests of a large project are hundreds of thousands of refs.
 
 #include <fmt/format.h>
 
@@ -25,7 +24,7 @@ struct Ref {
   std::string name, id;
 };
 
-// An annotated tag comes twice, the second time with its commit: that one counts.
+// An annotated tag is listed twice, the second time with its commit: that one counts.
 std::vector<Ref> read_refs(std::string_view listing, std::string& head_branch) {
   std::vector<Ref> refs;
   for (const std::string_view line : lines(listing)) {
@@ -61,7 +60,7 @@ Commit described(const Ref& ref, const std::string& head_branch, const std::vect
   return commit;
 }
 
-// Those that are spelled alike, and those that hold the word.
+// Similar spellings, and names that contain the word.
 std::string near_refs(const std::string& wanted, const std::vector<Ref>& refs) {
   std::vector<std::string> tags, branches, found;
   for (const Ref& ref : refs) {
@@ -82,7 +81,7 @@ std::string near_refs(const std::string& wanted, const std::vector<Ref>& refs) {
   }
   if (found.empty()) return "";
   for (std::string& name : found) name = printable(name);
-  return "; near to it: " + join(found, ", ");
+  return "; similar: " + join(found, ", ");
 }
 
 bool is_abbreviation(std::string_view ref) {
@@ -90,7 +89,7 @@ bool is_abbreviation(std::string_view ref) {
 }
 
 std::optional<Commit> from_note(const std::optional<std::string>& text) {
-  // One that cannot be read is asked for anew.
+  // An unreadable note is replaced.
   const document::Value value = document::try_parse_json(text.value_or("")).value_or(document::Value());
   const auto kind = enum_named<RefKind>(value["kind"].text_or());
   const std::string id = value["commit"].text_or();
@@ -111,8 +110,7 @@ std::string note_of_ref(const std::string& url, const std::string& ref) {
   return fmt::format("git {} {}", repository_name(url), ref);
 }
 
-// What a bundle says is true of the day it was written. An online build must not stay there for good, so it has a note
-// of its own.
+// A bundle's answer dates from when it was written. An online build must not use it forever, so it has a separate note.
 std::string note_of_imported(const std::string& url, const std::string& ref) {
   return "imported " + note_of_ref(url, ref);
 }
@@ -148,7 +146,7 @@ std::optional<std::string> Repositories::complete(const std::string& url, const 
     const sys::Captured answer = m_git.run({"rev-parse", "-q", "--verify", digits + "^{commit}"}, folder);
     if (answer.exit.good() && is_commit(trim(answer.output))) return std::string(trim(answer.output));
     if (answer.errors.find("ambiguous") != std::string::npos)
-      throw Error(fmt::format("{}: several commits begin with {}", shown(url, place), digits));
+      throw Error(fmt::format("{}: commit prefix {} is ambiguous", shown(url, place), digits));
   }
   return {};
 }
@@ -165,7 +163,7 @@ Commit Repositories::ask(const std::string& url, const std::string& ref) {
   std::optional<std::string> whole;
   try {
     refs = read_refs(list_refs(url, ref, patterns), head_branch);
-  } catch (const Error&) {  // the repository may not be reached, and have been here before
+  } catch (const Error&) {  // unreachable, but it may have been fetched before
     if (!short_name || !(whole = complete(url, wanted))) throw;
     return {*whole, RefKind::commit, "", {}};
   }
@@ -181,14 +179,14 @@ Commit Repositories::ask(const std::string& url, const std::string& ref) {
     return commit;
   }
   const std::string name = shown(url, m_mirrors.place(url));
-  if (wanted == "HEAD") throw Error(fmt::format("{} has no default branch; name a branch, tag or commit", name));
+  if (wanted == "HEAD") throw Error(fmt::format("{} has no default branch; specify a branch, tag or commit", name));
   throw Error(fmt::format("{} has no branch or tag {}{}{}", name, printable(wanted), near_refs(wanted, refs),
-                          short_name ? "; of a commit all 40 digits are needed" : ""));
+                          short_name ? "; a commit needs all 40 digits" : ""));
 }
 
 Commit Repositories::resolve(const std::string& url, const std::string& ref, bool upgrade) {
-  if (url.empty() || url.starts_with('-')) throw Error(fmt::format("{} is no repository", printable(url)));
-  if (ref.starts_with('-')) throw Error(fmt::format("{} is no name of a branch or tag", printable(ref)));
+  if (url.empty() || url.starts_with('-')) throw Error(fmt::format("{} is not a repository URL", printable(url)));
+  if (ref.starts_with('-')) throw Error(fmt::format("{} is not a valid branch or tag name", printable(ref)));
   if (is_commit(to_lower(ref))) return {to_lower(ref), RefKind::commit, "", {}};
   const std::optional<Commit> imported = from_note(m_store.note(k_notes, note_of_imported(url, ref)));
   if (!upgrade) {
@@ -198,12 +196,12 @@ Commit Repositories::resolve(const std::string& url, const std::string& ref, boo
   try {
     const Commit commit = ask(url, ref);
     m_store.put_note(k_notes, note_of_ref(url, ref), to_note(commit));
-    // It is the newer one, also for a later build with --offline.
+    // It is newer, also for a later build with --offline.
     if (imported) m_store.put_note(k_notes, note_of_imported(url, ref), "");
     return commit;
   } catch (const Error& error) {
     if (!imported || m_offline) throw;
-    throw Error(fmt::format("{}; a bundle has brought {} here as commit {}: use it with --offline or --ref {}",
+    throw Error(fmt::format("{}; an imported bundle has {} at commit {}: use it with --offline or --ref {}",
                             error.what(), in_words(ref), imported->id, imported->id));
   }
 }

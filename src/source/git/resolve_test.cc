@@ -14,13 +14,13 @@ class Resolving : public RepositoriesTest {
     git(origin("a"), {"tag", "stable"});
     git(origin("a"), {"branch", "release/1.0"});
     m_second = commit(origin("a"), "f", "2");
-    git(origin("a"), {"branch", "v1.0"});  // a tag goes first
+    git(origin("a"), {"branch", "v1.0"});  // tags take precedence
     git(origin("a"), {"update-ref", "refs/pull/7/head", m_first});
   }
   std::string m_first, m_second;
 };
 
-TEST_F(Resolving, RefsAsGitDoes) {
+TEST_F(Resolving, ResolvesRefsLikeGit) {
   const struct {
     const char *ref, *kind, *name;
     const std::string& id;
@@ -46,7 +46,7 @@ TEST_F(Resolving, RefsAsGitDoes) {
   EXPECT_EQ(repositories().resolve(k_url, m_first).ref_kind, RefKind::commit);
 }
 
-TEST_F(Resolving, BeginningsOfCommits) {
+TEST_F(Resolving, ResolvesCommitPrefixes) {
   const Commit found = repositories().resolve(k_url, m_first.substr(0, 7));
   EXPECT_EQ(found.id, m_first);
   EXPECT_EQ(found.ref_kind, RefKind::commit);
@@ -55,21 +55,21 @@ TEST_F(Resolving, BeginningsOfCommits) {
   EXPECT_NE(error_of([&] { (void)repositories().resolve(k_url, m_first.substr(0, 6)); }), "no error");
 }
 
-TEST_F(Resolving, ACloneThatServesHasItsOriginsBranches) {
+TEST_F(Resolving, UsesRemoteBranchesOfAMirrorClone) {
   git(m_origins, {"clone", "-q", "a", "clone"});
   EXPECT_EQ(repositories().resolve("https://host/clone", "release/1.0").id, m_first);
 }
 
-TEST_F(Resolving, UnknownRefsNameTheNearest) {
+TEST_F(Resolving, SuggestsSimilarRefs) {
   const std::string slip = error_of([&] { (void)repositories().resolve(k_url, "v1.1"); });
   EXPECT_TRUE(has(slip, "has no branch or tag v1.1")) << slip;
-  EXPECT_TRUE(has(slip, "near to it: v1.0")) << slip;
+  EXPECT_TRUE(has(slip, "similar: v1.0")) << slip;
   const std::string part = error_of([&] { (void)repositories().resolve(k_url, "release"); });
   EXPECT_TRUE(has(part, "release/1.0")) << part;
-  EXPECT_FALSE(has(error_of([&] { (void)repositories().resolve(k_url, "zzzzzzzzz"); }), "near"));
+  EXPECT_FALSE(has(error_of([&] { (void)repositories().resolve(k_url, "zzzzzzzzz"); }), "similar"));
 }
 
-TEST_F(Resolving, AnswersAreKeptUntilUpgrade) {
+TEST_F(Resolving, KeepsAnswersUntilUpgrade) {
   EXPECT_EQ(repositories().resolve(k_url, "main").id, m_second);
   const std::string third = commit(origin("a"), "f", "3");
   EXPECT_EQ(repositories().resolve(k_url, "main").id, m_second);
@@ -77,7 +77,7 @@ TEST_F(Resolving, AnswersAreKeptUntilUpgrade) {
   EXPECT_EQ(repositories().resolve(k_url, "main").id, third);
 }
 
-TEST_F(Resolving, WhatCannotBeAskedSaysWhyAndWhatMendsIt) {
+TEST_F(Resolving, ExplainsUnreachableRepositories) {
   const std::string gone = error_of([&] { (void)repositories().resolve("file:///nowhere/at/all.git", "main"); });
   EXPECT_TRUE(has(gone, "does not appear to be a git repository")) << gone;
   EXPECT_TRUE(has(gone, "[mirrors]")) << gone;
@@ -87,13 +87,13 @@ TEST_F(Resolving, WhatCannotBeAskedSaysWhyAndWhatMendsIt) {
       error_of([&] { (void)repositories(true).resolve("https://me:secret@other.invalid/a", "main"); });
   EXPECT_TRUE(has(offline, "--offline")) << offline;
   EXPECT_FALSE(has(offline, "secret")) << offline;
-  // A folder is no network.
+  // A folder is not the network.
   EXPECT_EQ(repositories(true).resolve(k_url, "main").id, m_second);
   for (const char* url : {"ext::sh -c id", "git://host.invalid/x", "--upload-pack=id"})
     EXPECT_NE(error_of([&] { (void)repositories().resolve(url, "main"); }), "no error") << url;
 }
 
-TEST(TagVersions, AreRead) {
+TEST(TagVersions, Parse) {
   const struct {
     const char *tag, *project, *version;
   } cases[] = {

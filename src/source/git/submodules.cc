@@ -1,8 +1,8 @@
 #include "source/git/submodules.h"
 
-// .gitmodules is a file like any other and says what its author likes; only what the commit has at that path is true.
-// An entry without a submodule in the commit is one that was removed, a submodule without an entry one that nobody can
-// fetch; git passes over both, and so do we.
+// .gitmodules is an ordinary file with arbitrary content; only the commit's entry at that path counts. An entry without
+// a submodule in the commit was removed, and a submodule without an entry cannot be fetched; git skips both, and so do
+// we.
 
 #include <fmt/format.h>
 
@@ -61,7 +61,7 @@ std::string submodule_url(const std::string& parent, const std::string& url) {
   std::string base = parent;
   while (base.ends_with('/')) base.pop_back();
   const std::size_t scheme = base.find("://");
-  // What cannot be climbed past: the host, or the root.
+  // The base that cannot be climbed past: the host, or the root.
   std::size_t least = scheme == std::string::npos ? 0 : std::min(base.find('/', scheme + 3), base.size());
   if (scheme == std::string::npos && !is_local(base)) least = base.find(':') + 1;
   std::string_view rest = url;
@@ -72,7 +72,7 @@ std::string submodule_url(const std::string& parent, const std::string& url) {
       rest.remove_prefix(3);
       const std::size_t slash = base.rfind('/');
       if (base.size() <= least) {
-        throw Error(fmt::format("the submodule URL {} leads out of {}", printable(url),
+        throw Error(fmt::format("the submodule URL {} points outside {}", printable(url),
                                 printable(fetch::without_credentials(parent))));
       }
       base.resize(slash == std::string::npos || slash < least ? least : slash);
@@ -90,20 +90,20 @@ std::vector<Submodule> read_submodules(const GitCommand& git, const std::filesys
   if (!git.run({"cat-file", "-e", blob}, repository).exit.good()) return {};
   const std::string shown = printable(fetch::without_credentials(url));
   const std::string listing =
-      git.output({"config", "-z", "--blob", blob, "--list"}, repository, shown + ": .gitmodules cannot be read");
+      git.output({"config", "-z", "--blob", blob, "--list"}, repository, shown + ": cannot read .gitmodules");
   std::vector<Submodule> found;
   std::vector<std::string> tree = {"ls-tree", "-z", "--full-tree", commit, "--"};
   std::map<std::string, Submodule> by_path;
   for (const auto& [name, entry] : read_entries(listing)) {
     if (entry.path.empty() || entry.url.empty()) continue;
     if (!is_safe(name, false) || !is_safe(entry.path, true) || entry.url.starts_with('-'))
-      throw Error(fmt::format("{}: its submodule {} at {} has a name, folder or URL that is not allowed", shown,
-                              printable(name), printable(entry.path)));
+      throw Error(fmt::format("{}: its submodule {} at {} has an invalid name, folder or URL", shown, printable(name),
+                              printable(entry.path)));
     by_path[entry.path] = {name, entry.path, submodule_url(url, entry.url), ""};
     tree.push_back(entry.path);
   }
   if (by_path.empty()) return {};
-  const std::string entries = git.output(tree, repository, shown + " cannot be read");
+  const std::string entries = git.output(tree, repository, shown + ": cannot read the repository");
   for (const std::string_view line : split(entries, '\0')) {
     const std::size_t tab = line.find('\t');
     constexpr std::string_view k_link = "160000 commit ";
@@ -111,16 +111,16 @@ std::vector<Submodule> read_submodules(const GitCommand& git, const std::filesys
     const auto entry = by_path.find(std::string(line.substr(tab + 1)));
     if (entry == by_path.end()) continue;
     entry->second.commit = line.substr(k_link.size(), tab - k_link.size());
-    // A repository that came over the network does not get to read this machine's.
+    // A repository from the network must not read repositories of this machine.
     if (is_local(entry->second.url) && !is_local(url))
-      throw Error(fmt::format("{}: its submodule {} would be read from {} of this machine", shown,
-                              printable(entry->second.path), printable(entry->second.url)));
+      throw Error(fmt::format("{}: its submodule {} refers to {} on this machine", shown, printable(entry->second.path),
+                              printable(entry->second.url)));
     found.push_back(entry->second);
   }
   for (const Submodule& one : found) {
     for (const Submodule& other : found) {
       if (is_below(one.name, other.name))
-        throw Error(fmt::format("{}: the submodule {} is named as if it were inside of {}", shown, printable(one.name),
+        throw Error(fmt::format("{}: the name of submodule {} places it inside {}", shown, printable(one.name),
                                 printable(other.name)));
     }
   }
@@ -152,7 +152,7 @@ void WantedFolders::check(bool last) const {
                                                [&](const std::string& path) { return is_below(folder, path); });
     if (m_found.contains(folder) || may_come) continue;
     const auto near = nearest(folder, m_seen);
-    throw Error(fmt::format("there is no submodule {} at this ref{}", printable(folder),
+    throw Error(fmt::format("no submodule {} at this ref{}", printable(folder),
                             near             ? "; did you mean " + printable(*near) + "?"
                             : m_seen.empty() ? "; the repository has none"
                                              : ""));

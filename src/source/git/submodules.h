@@ -10,23 +10,23 @@
 
 namespace wheelsmith::source {
 
-// Those of a commit in a repository of the store: .gitmodules and the commit's own entries must both know them. Throws
-// Error for names and folders that lead anywhere else.
+// Submodules of a commit in a stored repository: both .gitmodules and the commit's own entries must list them. Throws
+// Error for names and folders that point elsewhere.
 std::vector<Submodule> read_submodules(const GitCommand& git, const std::filesystem::path& repository,
                                        const std::string& url, const std::string& commit);
 
 // "../b.git" of https://host/x/a.git is https://host/x/b.git. Throws Error when it climbs past the host.
 std::string submodule_url(const std::string& parent, const std::string& url);
 
-// Which submodules are asked for: by folders from the top of the checkout. Nothing: all.
+// The requested submodules, by folders relative to the top of the checkout. Nothing: all.
 class WantedFolders {
  public:
   explicit WantedFolders(const std::optional<std::vector<std::string>>& folders);
 
-  // Whether it, something above it or something below it is wanted.
+  // Whether it, a parent or a nested one is wanted.
   [[nodiscard]] bool takes(const std::string& path);
-  // Throws Error for a folder that none of those seen by takes() is in; with `last` false, what may still turn up
-  // inside of one that was taken is passed over.
+  // Throws Error for a folder that contains none of those seen by takes(); with `last` false, folders that may still
+  // appear inside a selected one are ignored.
   void check(bool last) const;
 
  private:

@@ -26,7 +26,7 @@ inline constexpr const char* k_url = "https://host/a.git";
 
 inline bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
-// Small repositories in a folder of their own, and a store. `m_origins` is what the URLs https://host/… stand for.
+// Small repositories in a temporary folder, and a store. The URLs https://host/… map to `m_origins`.
 class RepositoriesTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -44,7 +44,7 @@ class RepositoriesTest : public ::testing::Test {
     EXPECT_TRUE(result.exit.good()) << words << ": " << result.errors;
     return std::string(trim(result.output));
   }
-  // A new commit that writes the file; the repository is made when it is not there.
+  // A new commit that writes the file; creates the repository if needed.
   static std::string commit(const std::filesystem::path& folder, const std::string& file, const std::string& text) {
     if (!std::filesystem::exists(folder / ".git")) {
       std::filesystem::create_directories(folder);

@@ -1,9 +1,8 @@
 #include "source/patches/patch.h"
 
-// Patches are applied by git (or by patch where git is absent), which know more about diffs than anybody wants to write
-// again. What they must be kept from: in a folder that lies somewhere below a repository `git apply` leaves out,
-// without a word, what it takes to be outside of it, and the user's own settings (apply.whitespace) change what comes
-// out. So git is told that there is no repository and no settings.
+// git applies patches (or patch where git is missing); both know more about diffs than is worth reimplementing. Two
+// pitfalls: in a folder below a repository `git apply` silently skips files that it considers outside of it, and the
+// user's own settings (apply.whitespace) change the result. So git runs without a repository and without settings.
 
 #include <fmt/format.h>
 
@@ -32,8 +31,8 @@ sys::Captured run(Tool tool, const std::filesystem::path& folder, const std::str
   std::erase_if(environment, [](const auto& variable) { return variable.first.starts_with("GIT_"); });
   environment["LC_ALL"] = "C";
   if (tool == Tool::git) {
-    // No repository at all. Inside the source it could be one that the source brought along, and its configuration
-    // names programs (filters) that git would run.
+    // No repository at all: the source itself could contain one whose configuration names programs (filters) that git
+    // would run.
     environment["GIT_DIR"] = "/dev/null/none";
     environment["GIT_CONFIG_NOSYSTEM"] = "1";
     environment["GIT_CONFIG_GLOBAL"] = "/dev/null";
@@ -50,7 +49,7 @@ sys::Captured run(Tool tool, const std::filesystem::path& folder, const std::str
   return sys::capture(command);
 }
 
-// patch says "checking file setup.py", then "Hunk #2 FAILED at 40.", or "can't find file to patch at input line 3".
+// patch prints "checking file setup.py", then "Hunk #2 FAILED at 40.", or "can't find file to patch at input line 3".
 PatchFailure patch_failure(const std::string& output) {
   std::string file;
   for (const std::string_view line : lines(output)) {
@@ -72,11 +71,11 @@ void apply_one(Tool tool, const std::filesystem::path& folder, const Patch& patc
   if (check.exit.good()) {
     const sys::Captured applied = run(tool, folder, patch.text, Direction::forward, Effect::apply);
     if (applied.exit.good()) return;
-    throw Error(fmt::format("patch {} could not be applied: {}", name, printable(trim(applied.errors))));
+    throw Error(fmt::format("cannot apply patch {}: {}", name, printable(trim(applied.errors))));
   }
   if (run(tool, folder, patch.text, Direction::reverse, Effect::check).exit.good()) {
     throw Error(
-        fmt::format("patch {} is already applied to this source; take it out of the recipe, or build the version "
+        fmt::format("patch {} is already applied in this source; remove it from the recipe, or build the version "
                     "that it was made for",
                     name));
   }
@@ -99,7 +98,7 @@ void apply_patches(const std::filesystem::path& folder, const std::vector<Patch>
   if (patches.empty()) return;
   const Tool tool = !sys::find_program("git").empty() ? Tool::git : Tool::patch;
   if (tool == Tool::patch && sys::find_program("patch").empty()) {
-    throw Error("the recipe has patches, but neither git nor patch is installed: install git");
+    throw Error("the recipe has patches, but neither git nor patch is installed; install git");
   }
   for (const Patch& patch : patches) {
     std::vector<PatchedFile> files;
@@ -108,10 +107,10 @@ void apply_patches(const std::filesystem::path& folder, const std::vector<Patch>
     } catch (const Error& error) {
       throw error.in("patch " + printable(patch.name));
     }
-    // The folder is the patch set's word, the links on the way are the source's.
+    // The folder comes from the patch set, the links on the way from the source.
     if (!sys::is_within(std::filesystem::weakly_canonical(folder / patch.folder),
                         std::filesystem::weakly_canonical(folder)))
-      throw Error(fmt::format("patch {}: a link in the source leads out of it", printable(patch.name)));
+      throw Error(fmt::format("patch {}: a link in the source points outside the source", printable(patch.name)));
     apply_one(tool, folder / patch.folder, patch, files);
   }
 }

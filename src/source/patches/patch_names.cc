@@ -1,10 +1,10 @@
-// A unified diff, as far as it must be understood to know what it touches:
+// A unified diff, as far as needed to know which files it touches:
 //
 //   patch = ( prose | "diff --git …" | header )*        header = "rename to X" and the like, "new file mode 100644"
 //   file  = "--- a/name" "+++ b/name" hunk+             names may be in C quotes, with a time behind a tab
-//   hunk  = "@@ -first[,count] +first[,count] @@" line*   each line ' ', '-' or '+'; '\' is no line
+//   hunk  = "@@ -first[,count] +first[,count] @@" line*   each line ' ', '-' or '+'; '\' does not count
 //
-// The counts matter: a removed line "-- x" reads "--- x", and only they say that it is no header.
+// The counts matter: a removed line "-- x" reads "--- x", and only they show that it is not a header.
 
 #include <fmt/format.h>
 
@@ -19,7 +19,7 @@ namespace wheelsmith::source {
 
 namespace {
 
-// A name in C quotes as git writes those with unusual bytes in them.
+// A C-quoted name, as git writes names with unusual bytes.
 std::string unquoted(std::string_view text) {
   if (!text.starts_with('"')) return std::string(text);
   std::string name;
@@ -52,9 +52,9 @@ void check_name(std::string_view name) {
     throw Error(fmt::format("it touches {}, {}", printable(name), why));
   };
   if (name.starts_with('/')) refuse("an absolute path");
-  if (name.find('\0') != std::string_view::npos) refuse("which is no file name");
+  if (name.find('\0') != std::string_view::npos) refuse("which is not a file name");
   for (const std::string_view part : split(name, '/')) {
-    if (part == "..") refuse("which leads out of the source");
+    if (part == "..") refuse("which is outside the source");
     if (to_lower(part) == ".git") refuse("which belongs to git");
   }
 }
@@ -95,7 +95,7 @@ class Scan {
     if (m_old_left > 0 || m_new_left > 0) {
       take_hunk_line(line);
     } else if (const std::optional<Hunk> hunk = parse_hunk(line)) {
-      if (m_files.empty()) throw Error("its first hunk belongs to no file");
+      if (m_files.empty()) throw Error("its first hunk has no file");
       m_files.back().hunks.push_back(hunk->first);
       m_old_left = hunk->old_lines;
       m_new_left = hunk->new_lines;
@@ -105,14 +105,14 @@ class Scan {
   }
 
   std::vector<PatchedFile> finish() {
-    if (m_old_left > 0 || m_new_left > 0) throw Error("it is cut off in the middle of a hunk");
-    if (m_files.empty()) throw Error("it holds no diff");
+    if (m_old_left > 0 || m_new_left > 0) throw Error("it is truncated in the middle of a hunk");
+    if (m_files.empty()) throw Error("it contains no diff");
     return std::move(m_files);
   }
 
  private:
   void take_hunk_line(std::string_view line) {
-    const char kind = line.empty() ? ' ' : line.front();  // editors strip the blank of empty lines
+    const char kind = line.empty() ? ' ' : line.front();  // editors strip the blank on empty lines
     const bool in_old = kind == ' ' || kind == '-';
     const bool in_new = kind == ' ' || kind == '+';
     if (kind == '\\') return;
@@ -132,7 +132,7 @@ class Scan {
     }
     for (const std::string_view word : {"new file mode ", "new mode ", "old mode ", "deleted file mode ", "index "}) {
       if (!line.starts_with(word)) continue;
-      // "index 1234..5678 120000" holds it only where it stays the same.
+      // "index 1234..5678 120000" contains it only where it stays the same.
       const std::size_t blank = word == "index " ? line.find(' ', word.size()) : word.size() - 1;
       const std::string_view mode = blank == std::string_view::npos ? "" : trim(line.substr(blank));
       if (mode.starts_with("120") || mode.starts_with("160")) {
@@ -144,7 +144,7 @@ class Scan {
       take_name(line.substr(4), m_new);
       add(m_new == "/dev/null" ? without_first_part(m_old) : without_first_part(m_new));
     }
-    // All that git says about a file without content: a new mode, an empty file, binary data.
+    // All that git writes about a file without content: a new mode, an empty file, binary data.
     if (line.starts_with("diff --git ")) take_git_line(line.substr(11));
   }
 
@@ -153,7 +153,7 @@ class Scan {
     if (into != "/dev/null") check_name(into);
   }
 
-  // "a/x b/x": two names with blanks between and perhaps inside; of equal length as long as nothing is renamed.
+  // "a/x b/x": two names with blanks between and perhaps inside; of equal length unless renamed.
   void take_git_line(std::string_view text) {
     if (text.starts_with('"') || text.size() < 3 || text.size() % 2 == 0) {
       for (const std::string_view part : split(text, ' ')) check_name(unquoted(part));

@@ -1,6 +1,6 @@
-// Why a patch does not apply. "patch failed: setup.py:40" sends people looking; what they want to see is the line that
-// is not as the patch has it. A hunk names the lines that it expects, so it is laid over the file wherever most of them
-// fit, and the first that does not fit there is the answer.
+// Why a patch does not apply. "patch failed: setup.py:40" leaves users searching; they want to see the line that
+// differs from the patch. A hunk contains the lines it expects, so it is matched where most of them fit, and the first
+// mismatch there is the answer.
 
 #include "source/patches/patch_reason.h"
 
@@ -24,7 +24,7 @@ std::optional<std::uint64_t> first_line(std::string_view header) {
   return to_number(header.substr(0, header.find_first_not_of("0123456789")));
 }
 
-// The lines that the hunk takes to be there.
+// The lines that the hunk expects.
 std::vector<std::string_view> expected_lines(std::string_view patch, const PatchFailure& failure) {
   std::vector<std::string_view> result;
   std::string_view file;

@@ -1,6 +1,6 @@
-// Commits back to patches. The bytes must not depend on who writes them: no commit ids, no version of git, no settings
-// of the user. What was written is put together again in an index of its own, and only when that gives the same trees
-// does anything on disk change; a merge, or a message that reads like a diff, would be lost without a word otherwise.
+// Turns commits into patches. The bytes must not depend on the writer: no commit ids, no git version, no user settings.
+// The patches are applied again in a temporary index, and only when that gives the same trees does anything on disk
+// change; otherwise a merge, or a message that reads like a diff, would be lost silently.
 
 #include <fmt/format.h>
 
@@ -32,7 +32,7 @@ bool is_ancestor(const GitFolder& git, const std::string& older, const std::stri
   return git.run({"merge-base", "--is-ancestor", older, newer}).exit.good();
 }
 
-// Lines that say something, without blanks at their ends: all that `git am` keeps of a message.
+// Non-empty lines without trailing blanks: all that `git am` keeps of a message.
 std::vector<std::string> said(std::string_view text) {
   std::vector<std::string> result;
   for (const std::string_view line : lines(text)) {
@@ -42,7 +42,7 @@ std::vector<std::string> said(std::string_view text) {
   return result;
 }
 
-// Mails cannot tell every message: "[PATCH] x" is x to them, and a line that begins with "---" ends the text.
+// Mails cannot represent every message: "[PATCH] x" becomes x, and a line that begins with "---" ends the text.
 void check_message(const Part& part, const std::string& commit, const std::string& mail, const fs::path& place) {
   const std::string subject = part.git.text({"log", "-1", "--encoding=UTF-8", "--format=%s", commit});
   const std::string body = part.git.text({"log", "-1", "--encoding=UTF-8", "--format=%b", commit});
@@ -56,18 +56,17 @@ void check_message(const Part& part, const std::string& commit, const std::strin
   const bool same_subject = said(told) == said(subject);
   if (same_subject && said(sys::read_file(place / "message")) == said(body)) return;
   throw Error(
-      fmt::format("{}: a patch would lose a part of the {} of commit {} \"{}\" ({}); `git rebase -i` can "
-                  "reword it; nothing was written",
+      fmt::format("{}: a patch would lose part of the {} of commit {} \"{}\" ({}); reword it with "
+                  "`git rebase -i`; nothing was written",
                   shown_part(part.path), same_subject ? "message" : "subject", commit.substr(0, 12), printable(subject),
-                  same_subject ? "a line that reads like the beginning of a diff or of a mail"
-                               : "[PATCH] at its beginning is taken away"));
+                  same_subject ? "a line looks like the start of a diff or a mail" : "a leading [PATCH] is removed"));
 }
 
 void refuse_empty(const Part& part, const std::vector<std::string>& commits) {
   for (const std::string& commit : commits) {
     if (part.git.tree(commit) != part.git.tree(commit + "^")) continue;
     throw Error(fmt::format(
-        "{}: commit {} \"{}\" is empty: it changes no file, so there is no patch of it; drop it with "
+        "{}: commit {} \"{}\" is empty: it changes no file and cannot become a patch; drop it with "
         "`git rebase -i`; nothing was written",
         shown_part(part.path), commit.substr(0, 12), printable(part.git.text({"log", "-1", "--format=%s", commit}))));
   }
@@ -115,7 +114,7 @@ Series format_range(const Part& part, const std::string& from, const std::string
                  from + ".." + to});
   for (const sys::TreeFile& file : sys::list_tree(place.path()))
     series.patches.emplace_back(file.name, sys::read_file(place.path() / file.name));
-  // Put together again.
+  // Apply them again.
   const GitMore with_index{.variables = {{"GIT_INDEX_FILE", (place.path() / "index").string()}}};
   part.git.text({"read-tree", from}, with_index);
   for (const auto& [name, text] : series.patches) {
@@ -130,7 +129,7 @@ Series format_range(const Part& part, const std::string& from, const std::string
   if (part.git.text({"write-tree"}, with_index) != part.git.tree(to))
     throw Error(
         fmt::format("{}: the commits since {} cannot be written as patches that give the same tree (is there a "
-                    "merge among them? `git rebase` makes them straight); nothing was written",
+                    "merge among them? `git rebase` linearizes them); nothing was written",
                     shown_part(part.path), from.substr(0, 12)));
   if (commits.size() != series.patches.size())
     throw Error(fmt::format("{}: {} commits gave {} patches; nothing was written", shown_part(part.path),
@@ -147,8 +146,8 @@ std::vector<Series> series_of(const Part& part) {
   const std::optional<std::string> hipify = part.git.commit(std::string("refs/tags/") + k_hipify_tag);
   if (!is_ancestor(part.git, *upstream, head) || (hipify && !is_ancestor(part.git, *hipify, head)))
     throw Error(fmt::format(
-        "{}: HEAD does not stand on {}, so there is nothing to take the patches from; `git rebase "
-        "--onto {}` puts the commits there",
+        "{}: HEAD is not based on {}, so there are no commits to save; `git rebase "
+        "--onto {}` moves them there",
         shown_part(part.path), hipify ? k_hipify_tag : k_upstream_tag, hipify ? k_hipify_tag : k_upstream_tag));
   if (!hipify) return {format_range(part, *upstream, head, false), Series{part.path, true, {}}};
   const bool own_commit = part.git.text({"log", "-1", "--format=%s", *hipify}) == k_hipify_subject;
@@ -161,7 +160,7 @@ void remove_empty_folders(fs::path folder, const fs::path& end) {
   while (folder != end && folder.has_relative_path() && fs::remove(folder, ignored)) folder = folder.parent_path();
 }
 
-// What HEAD is now is what the set gives: a checkout of the same finds all as it wants it.
+// HEAD is now exactly the set's result: a checkout with the same set finds everything in place.
 void note_patches(const fs::path& root, const PatchSet& set) {
   std::optional<WorkState> state = read_work_state(root);
   if (!state) return;
@@ -231,8 +230,8 @@ std::vector<std::string> apply_set(const fs::path& root, const PatchSet& set) {
     const bool hipified = git.commit(std::string("refs/tags/") + k_hipify_tag).has_value();
     if (hipified && !patch.hipified)
       throw Error(
-          fmt::format("base/{} belongs before hipify, which is committed here already: `wheelsmith checkout` "
-                      "makes it anew",
+          fmt::format("base/{} must be applied before hipify, which is already committed here: run "
+                      "`wheelsmith checkout` to recreate it",
                       printable(patch.name)));
     heads.emplace(patch.part, git.head());
   }

@@ -1,6 +1,6 @@
-// A patch set is a folder of mails as `git format-patch` writes them. They become commits by `git am`, one at a time,
-// so that the one that fails can be named; with the author's date as the committer's, so that the commits come out the
-// same everywhere.
+// A patch set is a folder of mails as written by `git format-patch`. `git am` turns them into commits, one at a time,
+// so that the failing one can be named; the committer date is the author's, so that the commits are identical
+// everywhere.
 
 #include "source/patches/patch_set.h"
 
@@ -56,10 +56,10 @@ PatchSet::PatchSet(std::string name, fs::path folder, std::string root_name)
     const fs::path path(file.name);
     const std::string stage = path.parent_path().filename().string();
     if (stage != "base" && stage != "hipified") {
-      throw Error(
-          fmt::format("{} is in no folder base or hipified: a patch set holds {}/base/NNNN-subject.patch, and the same "
-                      "below a submodule's path",
-                      printable((m_folder / path).string()), m_root_name));
+      throw Error(fmt::format(
+          "{} is not in a folder base or hipified: a patch set contains {}/base/NNNN-subject.patch, and the same "
+          "below a submodule's path",
+          printable((m_folder / path).string()), m_root_name));
     }
     PatchFile patch;
     patch.part = path.parent_path().parent_path().string();
@@ -78,7 +78,7 @@ PatchSet::PatchSet(std::string name, fs::path folder, std::string root_name)
     const PatchFile& a = m_files[i - 1];
     const PatchFile& b = m_files[i];
     if (std::tie(a.part, a.hipified, a.name) == std::tie(b.part, b.hipified, b.name))
-      throw Error(fmt::format("{} is twice in {}: below {}, and without that folder", printable(b.name),
+      throw Error(fmt::format("{} appears twice in {}: below {}, and without that folder", printable(b.name),
                               printable(m_folder.string()), m_root_name));
   }
 }
@@ -107,7 +107,7 @@ std::vector<std::string> PatchSet::names(const fs::path& patch_folder, const std
   std::erase(result, "");
   std::sort(result.begin(), result.end());
   result.erase(std::unique(result.begin(), result.end()), result.end());
-  // "release" is only the beginning of "release/2.7".
+  // "release" is only a prefix of "release/2.7".
   std::erase_if(result, [&](const std::string& name) {
     return std::any_of(result.begin(), result.end(),
                        [&](const std::string& longer) { return longer.starts_with(name + "/"); });

@@ -9,7 +9,7 @@
 
 namespace wheelsmith::source {
 
-// Patches that belong to a package and a line of its history:
+// Patches for a package and one of its release lines:
 //
 //   patches/PACKAGE/PATCHSET/ROOT/base/0001-subject.patch        before hipify; ROOT is the recipe's name, or left out
 //   patches/PACKAGE/PATCHSET/third_party/x/base/0001-….patch     of a submodule, by its path
@@ -29,10 +29,10 @@ inline constexpr const char* k_hipify_subject = "wheelsmith: hipify";
 class PatchSet {
  public:
   PatchSet() = default;
-  // Reads all of it; throws Error for a patch that lies where none is looked for. What is not there is an empty set.
+  // Reads the whole set; throws Error for a patch in an unknown folder. A missing folder is an empty set.
   PatchSet(std::string name, std::filesystem::path folder, std::string root_name);
 
-  // The folder of a package's sets: of that name, or of another spelling of it.
+  // The folder of a package's sets, in any spelling of the name.
   [[nodiscard]] static std::filesystem::path folder_of(const std::filesystem::path& patch_folder,
                                                        const std::string& package);
   // The sets of a package, sorted.
@@ -42,11 +42,11 @@ class PatchSet {
   [[nodiscard]] const std::string& name() const { return m_name; }
   [[nodiscard]] const std::filesystem::path& folder() const { return m_folder; }
   [[nodiscard]] const std::string& root_name() const { return m_root_name; }
-  // Sorted by part, base first, then by name: the order in which they are applied within a part.
+  // Sorted by part, base first, then by name: the order of application within a part.
   [[nodiscard]] const std::vector<PatchFile>& files() const { return m_files; }
-  // Leaves out those that belong behind hipify; how many there were.
+  // Removes those to apply after hipify; returns how many.
   std::size_t drop_hipified();
-  // Where the patches of a part belong.
+  // The folder for a part's patches.
   [[nodiscard]] std::filesystem::path folder_of(const std::string& part, bool hipified) const;
 
  private:
@@ -57,20 +57,20 @@ class PatchSet {
   std::vector<PatchFile> m_files;
 };
 
-// As a commit on top of HEAD. Throws Error that names the patch, the file, the hunk and what the tree has there;
-// then nothing has changed.
+// As a commit on top of HEAD. Throws an Error that names the patch, the file, the hunk and the actual text; nothing has
+// changed then.
 void apply_patch(const GitFolder& git, const PatchFile& patch);
 
 struct SavedPatches {
-  std::vector<std::string> written, removed, kept;  // names below the set's folder
+  std::vector<std::string> written, removed, kept;  // names relative to the set's folder
 };
-// The commits between the tags and HEAD of every part as patches. Before anything is written, they are put together
-// again and must give the same trees. Throws Error when a tree has changes that are not committed, or a history that
-// cannot be told in patches.
+// The commits between the tags and HEAD of every part as patches. Before anything is written, they are applied again
+// and must give the same trees. Throws Error when a tree has uncommitted changes, or a history that patches cannot
+// represent.
 SavedPatches save_patches(const std::filesystem::path& root, const PatchSet& set);
 
-// Those of the set that the checkout does not have yet, on top of what it is. Returns their names. All or none; throws
-// Error as apply_patch() does, and for base patches where hipify has been committed already.
+// Applies those of the set that the checkout does not have yet. Returns their names. All or none; throws Error like
+// apply_patch(), and for base patches when hipify is already committed.
 std::vector<std::string> apply_set(const std::filesystem::path& root, const PatchSet& set);
 
 }  // namespace wheelsmith::source

@@ -31,7 +31,7 @@ std::string diff_of(const std::string& name, const std::string& hunk) {
 
 const char* const k_hunk = "@@ -2,1 +2,1 @@\n-two\n+zwei\n";
 
-TEST(PatchNames, WhatAPatchTouches) {
+TEST(PatchNames, ListsTouchedFiles) {
   const std::vector<PatchedFile> files = read_patch(
       "From 1234 Mon Sep 17\nSubject: x\n\ndiff --git a/setup.py b/setup.py\nindex 1..2 100644\n--- a/setup.py\t2020\n"
       "+++ b/setup.py\t2021\n@@ -1,3 +1,3 @@ def f\n a\n--- ../../no header\n+++ /no/header\n c\n@@ -40 +40,2 "
@@ -46,22 +46,22 @@ TEST(PatchNames, WhatAPatchTouches) {
   EXPECT_EQ(files[3].name, "new/name");
 }
 
-TEST(PatchNames, HostileOnesAreRefused) {
+TEST(PatchNames, RejectsHostilePatches) {
   const std::pair<std::string, std::string> cases[] = {
-      {diff_of("../../etc/passwd", k_hunk), "leads out of the source"},
+      {diff_of("../../etc/passwd", k_hunk), "is outside the source"},
       {"--- /etc/passwd\n+++ /etc/passwd\n@@ -1 +1 @@\n-a\n+b\n", "an absolute path"},
       {diff_of(".git/hooks/post-checkout", k_hunk), "belongs to git"},
       {diff_of("x/.GIT/config", k_hunk), "belongs to git"},
-      {"--- \"a/\\056\\056/x\"\n+++ \"a/\\056./x\"\n@@ -1 +1 @@\n-a\n+b\n", "leads out of the source"},
-      {"diff --git a/x b/x\nrename from x\nrename to ../y\n", "leads out of the source"},
-      {"diff --git a/../x b/../x\nnew file mode 100644\n", "leads out of the source"},
+      {"--- \"a/\\056\\056/x\"\n+++ \"a/\\056./x\"\n@@ -1 +1 @@\n-a\n+b\n", "is outside the source"},
+      {"diff --git a/x b/x\nrename from x\nrename to ../y\n", "is outside the source"},
+      {"diff --git a/../x b/../x\nnew file mode 100644\n", "is outside the source"},
       {"diff --git a/l b/l\nnew file mode 120000\n--- /dev/null\n+++ b/l\n@@ -0,0 +1 @@\n+/etc\n",
        "a link or a submodule"},
       {"diff --git a/l b/l\nindex 1..2 120000\n--- a/l\n+++ b/l\n@@ -1 +1 @@\n-x\n+/etc\n", "a link or a submodule"},
-      {"no diff at all\n", "it holds no diff"},
-      {"", "it holds no diff"},
-      {"@@ -1 +1 @@\n-a\n+b\n", "belongs to no file"},
-      {diff_of("x", "@@ -1,9 +1,9 @@\n a\n"), "cut off in the middle of a hunk"},
+      {"no diff at all\n", "it contains no diff"},
+      {"", "it contains no diff"},
+      {"@@ -1 +1 @@\n-a\n+b\n", "has no file"},
+      {diff_of("x", "@@ -1,9 +1,9 @@\n a\n"), "truncated in the middle of a hunk"},
       {diff_of("x", "@@ -1,2 +1,2 @@\n a\n?\n"), "malformed"},
       {diff_of("x", "@@ -99999999999999999999 +1 @@\n-a\n"), "no error"},
   };
@@ -90,7 +90,7 @@ class Patches : public ::testing::Test {
   fs::path m_folder = m_temporary.path() / "tree";
 };
 
-TEST_F(Patches, AreAppliedInOrder) {
+TEST_F(Patches, ApplyInOrder) {
   EXPECT_EQ(apply({{"1.patch", diff_of("src/a.txt", "@@ -1,3 +1,3 @@\n one\n-two\n+zwei\n three\n")},
                    {"2.patch", diff_of("src/a.txt", "@@ -1,3 +1,3 @@\n one\n-zwei\n+deux\n three\n")},
                    {"3.patch", "--- /dev/null\n+++ b/new.txt\n@@ -0,0 +1 @@\n+new\n"}}),
@@ -99,7 +99,7 @@ TEST_F(Patches, AreAppliedInOrder) {
   EXPECT_EQ(sys::read_file(m_folder / "new.txt"), "new\n");
 }
 
-TEST_F(Patches, ThatDoNotApplySayWhere) {
+TEST_F(Patches, ReportWhereTheyFail) {
   sys::write_file(m_folder / "src/a.txt", k_text);
   EXPECT_EQ(apply({{"bad.patch", diff_of("src/a.txt", k_second_fails)}}),
             "patch bad.patch does not apply: src/a.txt, hunk 2 (line 7): it expects \"acht\", but line 8 is "
@@ -108,23 +108,23 @@ TEST_F(Patches, ThatDoNotApplySayWhere) {
   EXPECT_EQ(apply({{"gone.patch", diff_of("src/b.txt", k_hunk)}}),
             "patch gone.patch does not apply: src/b.txt, No such file or directory");
   EXPECT_EQ(apply({{"evil.patch", diff_of("../x", k_hunk)}}),
-            "patch evil.patch: it touches a/../x, which leads out of the source");
+            "patch evil.patch: it touches a/../x, which is outside the source");
 }
 
-TEST_F(Patches, ThatAreInAlreadyAreToldApart) {
+TEST_F(Patches, ReportWhenAlreadyApplied) {
   const Patch patch{"1.patch", diff_of("src/a.txt", "@@ -1,3 +1,3 @@\n one\n-two\n+zwei\n three\n")};
   EXPECT_EQ(apply({patch}), "no error");
   EXPECT_NE(apply({patch}).find("patch 1.patch is already applied"), std::string::npos);
 }
 
 TEST_F(Patches, ApplyBelowARepositoryToo) {
-  // There `git apply` would leave out, silently, what it takes for files of the repository above.
+  // There `git apply` would silently skip files that it considers part of the repository above.
   ASSERT_TRUE(sys::capture({.argv = {"git", "init", "-q", m_temporary.path().string()}}).exit.good());
   EXPECT_EQ(apply({{"1.patch", diff_of("src/a.txt", "@@ -1,3 +1,3 @@\n one\n-two\n+zwei\n three\n")}}), "no error");
   EXPECT_EQ(text(), "one\nzwei\nthree\n");
 }
 
-TEST_F(Patches, ByPatchWhereGitIsAbsent) {
+TEST_F(Patches, UsePatchWithoutGit) {
   sys::write_file(m_folder / "src/a.txt", k_text);
   const fs::path patch = sys::find_program("patch");
   if (patch.empty()) GTEST_SKIP() << "no patch";
@@ -146,7 +146,7 @@ TEST_F(Patches, ByPatchWhereGitIsAbsent) {
   EXPECT_EQ(text().substr(0, 15), "one\nzwei\nthree\n");
 }
 
-// A repository that a source brings along, under names at which git could take it for its own.
+// A repository inside the source, under names that git could mistake for its own.
 TEST(ApplyPatches, RunsNoFilterOfTheSource) {
   const sys::TempDir folder;
   const fs::path source = folder.path() / "source", marker = folder.path() / "marker";
@@ -171,12 +171,12 @@ TEST(ApplyPatches, StaysInTheSource) {
   sys::write_file(folder.path() / "outside/text", "one\ntwo\n");
   fs::create_directory_symlink(folder.path() / "outside", folder.path() / "source/part");
   const Patch patch{.name = "p", .text = diff_of("text", "@@ -1,2 +1,2 @@\n one\n-two\n+zwei\n"), .folder = "part"};
-  EXPECT_NE(error_of([&] { apply_patches(folder.path() / "source", {patch}); }).find("leads out of it"),
+  EXPECT_NE(error_of([&] { apply_patches(folder.path() / "source", {patch}); }).find("points outside the source"),
             std::string::npos);
   EXPECT_EQ(sys::read_file(folder.path() / "outside/text"), "one\ntwo\n");
 }
 
-TEST(FindPatchFolder, KnowsWhichFolderIsOnlyFound) {
+TEST(FindPatchFolder, ReportsWhenAFolderWasOnlyFound) {
   const sys::TempDir folder;
   const fs::path& top = folder.path();
   for (const char* name : {"project/here", "recipes"}) sys::make_folders(top / name);
@@ -196,7 +196,7 @@ TEST(FindPatchFolder, KnowsWhichFolderIsOnlyFound) {
   sys::make_folders(project / "patches");
   EXPECT_EQ(found(project, here), "project/patches");
   EXPECT_EQ(found({}, here), "project/here/patches only found");             // never above
-  EXPECT_FALSE(find_patch_folder({{}, here, here / "recipes"}).only_found);  // beside recipes that the user named
+  EXPECT_FALSE(find_patch_folder({{}, here, here / "recipes"}).only_found);  // beside the user's recipes
   EXPECT_TRUE(find_patch_folder({{}, here, here / "more" / "recipes"}).only_found);
 }
 

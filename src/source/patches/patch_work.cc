@@ -29,7 +29,7 @@ OpenCheckout open_checkout(const PatchWork& work) {
   GitFolder::refuse_locked(work.checkout);
   if (!GitFolder::is_one(work.checkout))
     throw RequestError(
-        fmt::format("{} is no checkout; `wheelsmith checkout` makes one", printable(work.checkout.string())));
+        fmt::format("{} is not a checkout; create one with `wheelsmith checkout`", printable(work.checkout.string())));
   OpenCheckout result;
   result.folder = fs::canonical(work.checkout);
   recover(result.folder);
@@ -39,7 +39,7 @@ OpenCheckout open_checkout(const PatchWork& work) {
   result.patchset = !work.patchset.empty() ? work.patchset : !state->patchset.empty() ? state->patchset : state->ref;
   if (result.patchset.empty() || leaves_folder(result.patchset))
     throw RequestError(
-        fmt::format("\"{}\" is not a valid patch set name; name one with --patchset", printable(result.patchset)));
+        fmt::format("\"{}\" is not a valid patch set name; choose one with --patchset", printable(result.patchset)));
   return result;
 }
 
@@ -67,9 +67,9 @@ PatchSet patch_set_named(const fs::path& patch_folder, const std::string& packag
   const fs::path folder = PatchSet::folder_of(patch_folder, package) / name;
   if (leaves_folder(name) || !sys::is_folder(folder)) {
     const std::vector<std::string> names = PatchSet::names(patch_folder, package);
-    throw RequestError(fmt::format("there is no patch set {} of {} in {}{}", printable(name), package,
+    throw RequestError(fmt::format("no patch set {} for {} in {}{}", printable(name), package,
                                    printable(patch_folder.string()),
-                                   names.empty() ? std::string() : "; there are " + printable(join(names, ", "))));
+                                   names.empty() ? std::string() : "; available: " + printable(join(names, ", "))));
   }
   return {name, folder, package};
 }

@@ -8,11 +8,11 @@
 #include "source/patches/patch_set.h"
 #include "source/worktree/work_state.h"
 
-// The commits of a checkout as a patch set, and back: `patches save`, `list` and `apply`.
+// Converts the commits of a checkout to a patch set, and back: `patches save`, `list` and `apply`.
 
 namespace wheelsmith::source {
 
-// Where `patches` is looked for; empty folders are left out.
+// Where `patches` is searched for; empty folders are skipped.
 struct PatchFolderSearch {
   std::filesystem::path project_folder;  // of a wheelsmith.toml that the user trusts
   std::filesystem::path current_folder;
@@ -20,19 +20,19 @@ struct PatchFolderSearch {
 };
 struct PatchFolder {
   std::filesystem::path path;
-  bool only_found = false;  // in the current folder, and nothing says that it is the user's own
+  bool only_found = false;  // in the current folder, without proof that it is the user's own
 };
-// The first that exists, in the order of the members above; where none exists, the first.
+// The first existing one, in the order of the members above; if none exists, the first.
 PatchFolder find_patch_folder(const PatchFolderSearch& search);
 
-// "release/2.7" among the sets of a package. Throws RequestError that lists the sets there are.
+// "release/2.7" among the sets of a package. Throws a RequestError that lists the available sets.
 PatchSet patch_set_named(const std::filesystem::path& patch_folder, const std::string& package,
                          const std::string& name);
 
 struct PatchWork {
   std::filesystem::path checkout;
   std::filesystem::path patch_folder;  // of all packages and sets
-  std::string patchset;                // "": the one the checkout was made with, else its ref
+  std::string patchset;                // "": the checkout's own set, otherwise its ref
 };
 
 struct SavedSet {
@@ -40,7 +40,7 @@ struct SavedSet {
   std::filesystem::path folder;
   SavedPatches files;
 };
-// Both throw RequestError for a folder that is not a checkout and for a name that no patch set can have.
+// Both throw RequestError for a folder that is not a checkout and for an invalid patch set name.
 SavedSet save_patch_set(const PatchWork& work);
 
 struct AppliedSet {
@@ -52,7 +52,7 @@ AppliedSet apply_patch_set(const PatchWork& work);
 struct ListedPatch {
   std::string part, name, sha256;
   bool hipified = false;
-  std::optional<bool> applied;  // nothing: there is no checkout to compare with
+  std::optional<bool> applied;  // nothing: no checkout to compare with
 };
 struct ListedSet {
   std::string name;
@@ -64,7 +64,7 @@ struct PatchSetList {
   std::filesystem::path patch_folder;
   std::vector<ListedSet> sets;
 };
-// The sets of a package, or only `patchset`. `checkout` is the state of a checkout of it.
+// The sets of a package, or only `patchset`. `checkout` is the state of its checkout.
 PatchSetList list_patch_sets(const std::string& package, const std::optional<WorkState>& checkout,
                              const std::filesystem::path& patch_folder, const std::string& patchset);
 

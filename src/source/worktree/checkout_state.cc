@@ -1,5 +1,5 @@
-// Packages take their version from git, and recipes have rules for refs and versions; so a folder that a user works in
-// is asked what it is, too. Where git is missing, or refuses the folder of another user, nothing is known of it.
+// Packages derive their version from git, and recipes have rules for refs and versions; so git is also asked about a
+// user's own folder. Where git is missing, or refuses another user's folder, nothing is known.
 
 #include "source/worktree/checkout_state.h"
 
@@ -16,13 +16,13 @@ namespace wheelsmith::source {
 
 namespace {
 
-// What git printed, without the line end; "" where it fails.
+// git's output, without the line end; "" on failure.
 std::string ask(const GitFolder& git, const std::vector<std::string>& arguments) {
   const sys::Captured said = git.run(arguments);
   return said.exit.good() ? std::string(trim(said.output)) : "";
 }
 
-// Of the tags of this commit the one with the newest version.
+// Among this commit's tags the one with the newest version.
 std::string tag_of_head(const GitFolder& git, const std::string& project) {
   std::optional<pep::Version> newest;
   std::string best;
@@ -36,7 +36,7 @@ std::string tag_of_head(const GitFolder& git, const std::string& project) {
   return best;
 }
 
-// As its remote calls it, else as it is called here; "" for none.
+// Its name on the remote, otherwise the local name; "" for none.
 std::string branch_of_head(const GitFolder& git) {
   const std::string upstream = ask(git, {"rev-parse", "--abbrev-ref", "--symbolic-full-name", "@{upstream}"});
   if (const std::size_t slash = upstream.find('/'); slash != upstream.npos) return upstream.substr(slash + 1);
@@ -84,7 +84,7 @@ std::optional<CheckoutState> checkout_state(const std::filesystem::path& folder,
           version_since_tag(ask(git, {"describe", "--tags", "--long", "--abbrev=8", "--match", tag_prefix + "[0-9]*"}),
                             project, state.changed);
     return state;
-  } catch (const Error&) {  // it is built as a folder without a repository
+  } catch (const Error&) {  // treat it as a folder without a repository
     return std::nullopt;
   }
 }

@@ -9,19 +9,19 @@ namespace wheelsmith::source {
 
 class CheckoutStateTest : public RepositoriesTest {};
 
-TEST(CheckoutState, TheVersionAfterATagCountsItsLastNumber) {
+TEST(CheckoutState, IncrementsTheLastNumberAfterATag) {
   EXPECT_EQ(version_after("0.11.0", "5", "0123abcd", false), "0.11.1.dev5+g0123abcd");
   EXPECT_EQ(version_after("1.8.0rc1", "2", "0123abcd", true), "1.8.0rc2.dev2+g0123abcd.dirty");
   EXPECT_EQ(version_after("2.7.4.post1", "1", "0123abcd", false), "2.7.4.post2.dev1+g0123abcd");
   EXPECT_EQ(version_after("3", "0", "ab", true), "4.dev0+gab.dirty");
 }
 
-TEST(CheckoutState, OfAFolderWithoutARepositoryIsNothing) {
+TEST(CheckoutState, IsEmptyWithoutARepository) {
   const sys::TempDir place;
   EXPECT_FALSE(checkout_state(place.path(), "x", "v"));
 }
 
-TEST_F(CheckoutStateTest, IsTheTagElseTheBranchAndWhatFollowsTheNearestTag) {
+TEST_F(CheckoutStateTest, ReportsTagBranchAndVersion) {
   const sys::TempDir place;
   const std::filesystem::path folder = place.path() / "clone", origin = place.path() / "origin";
   sys::make_folders(origin);
@@ -53,7 +53,7 @@ TEST_F(CheckoutStateTest, IsTheTagElseTheBranchAndWhatFollowsTheNearestTag) {
   git(folder, {"checkout", "-q", "-b", "my-work", "--track", "origin/release/2.7"});
   git(folder, {"commit", "-q", "-a", "-m", "two"});
   state = checkout_state(folder, "x", "v");
-  EXPECT_EQ(state->ref, "release/2.7");  // as the remote calls it
+  EXPECT_EQ(state->ref, "release/2.7");  // its name on the remote
   EXPECT_EQ(state->version, "1.2.1.dev1+g" + state->commit.substr(0, 8));
 
   git(folder, {"checkout", "-q", "--detach"});

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Deep enough for every real project (PyTorch has three levels), and an end to a repository that holds itself.
+// Deep enough for every real project (PyTorch has three levels), and a limit for a repository that contains itself.
 constexpr std::size_t k_deepest = 16;
 
 sys::Environment environment_of(const GitMore& more) {
@@ -37,8 +37,8 @@ sys::Environment environment_of(const GitMore& more) {
   return environment;
 }
 
-// The user's settings do not reach our git, but for one: folders of others that he trusts. What belongs to somebody
-// else and is not among them is refused by git, whose settings could run programs in our name.
+// The user's settings do not affect our git, except one: trusted folders of other users. git refuses other users'
+// folders that are not among them, because their settings could run programs in our name.
 const std::vector<std::string>& trusted_folders() {
   static const std::vector<std::string> folders = [] {
     sys::Command command;
@@ -72,16 +72,16 @@ void GitFolder::refuse_locked(const fs::path& folder) {
     std::error_code error;
     const fs::directory_iterator entries(place, error);
     if (error == std::errc::permission_denied)
-      throw Error(fmt::format("{} may not be read by this user", printable(place.string())));
+      throw Error(fmt::format("no permission to read {}", printable(place.string())));
     if (error) return;
     (void)fs::exists(place / "HEAD", error);
     if (error == std::errc::permission_denied)
-      throw Error(fmt::format("{} may not be entered by this user", printable(place.string())));
+      throw Error(fmt::format("no permission to enter {}", printable(place.string())));
   }
   const sys::Captured top = GitFolder(folder).run({"rev-parse", "--show-toplevel"});
   if (!top.exit.good() && top.errors.find("dubious ownership") != std::string::npos)
     throw Error(
-        fmt::format("{} is a repository of another user, and git refuses it; if you trust him: git config --global "
+        fmt::format("{} is a repository of another user, and git refuses it; if you trust it, run: git config --global "
                     "--add safe.directory {}",
                     printable(folder.string()), printable(fs::absolute(folder).string())));
 }
@@ -155,7 +155,7 @@ std::optional<std::string> GitFolder::commit(const std::string& name) const {
 
 std::string GitFolder::head() const {
   const std::optional<std::string> id = commit("HEAD");
-  if (!id) throw Error(fmt::format("{} is a repository without any commit", printable(m_folder.string())));
+  if (!id) throw Error(fmt::format("{} is a repository without commits", printable(m_folder.string())));
   return *id;
 }
 
@@ -182,7 +182,7 @@ std::vector<std::string> GitFolder::line_ends() const {
 }
 
 std::vector<std::string> GitFolder::changed_by(std::vector<std::string> words) const {
-  // Unlike diff-index, status looks at the content of files whose times alone have changed.
+  // Unlike diff-index, status compares the content of files whose times alone have changed.
   words.insert(words.end(),
                {"status", "--porcelain", "-z", "--untracked-files=no", "--ignore-submodules=all", "--no-renames"});
   std::vector<std::string> found = names(words);
@@ -252,7 +252,7 @@ std::vector<GitFolder::Module> GitFolder::modules() const {
     module.name = entry.substr(10, line - 10 - 5);
     module.path = entry.substr(line + 1);
     if (!archive::is_plain_name(module.path) || !archive::is_plain_name(module.name)) continue;
-    // A link on the way would lead somewhere else.
+    // A link on the way would lead elsewhere.
     bool links = false;
     fs::path way = m_folder;
     for (const std::string_view part : split(module.path, '/'))

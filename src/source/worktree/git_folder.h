@@ -10,18 +10,18 @@
 
 namespace wheelsmith::source {
 
-// What a command gets besides its words.
+// Additional inputs of a command besides its arguments.
 struct GitMore {
   std::map<std::string, std::string> variables{};
   std::string input{};
 };
 
-// One repository with files in a folder of the user: the root of a checkout, or one of its submodules. Hooks, the
-// user's own settings and prompts are kept out, and commits that we make always have the same author, so that the same
-// checkout has the same commits everywhere.
+// One repository with files in a user's folder: the root of a checkout, or one of its submodules. Hooks, the user's
+// settings and prompts are disabled, and commits that we create always have the same author, so that the same checkout
+// has the same commits everywhere.
 class GitFolder {
  public:
-  // to_the_end: its commands go on when the user interrupts (what is being moved must arrive, or be put back).
+  // to_the_end: its commands continue when the user interrupts (a move must complete, or be undone).
   enum class Patience { until_interrupted, to_the_end };
   explicit GitFolder(std::filesystem::path folder, Patience patience = Patience::until_interrupted)
       : m_folder(std::move(folder)), m_patience(patience) {}
@@ -29,41 +29,40 @@ class GitFolder {
     return GitFolder(folder, Patience::to_the_end);
   }
 
-  // Whether the folder is the top of a repository's files (not somewhere below it).
+  // Whether the folder is the top of a repository's files (not a subfolder).
   [[nodiscard]] static bool is_one(const std::filesystem::path& folder);
-  // Throws Error when the folder may be one, but this user may not look, or git does not trust its owner.
+  // Throws Error when the folder may be one, but this user has no permission, or git does not trust its owner.
   static void refuse_locked(const std::filesystem::path& folder);
 
   [[nodiscard]] const std::filesystem::path& folder() const { return m_folder; }
-  // Where its history is; absolute.
+  // Its git folder; absolute.
   [[nodiscard]] std::filesystem::path git_folder() const;
 
-  // Whatever it says; throws Error only when it was interrupted.
+  // Returns any result; throws Error only when interrupted.
   [[nodiscard]] sys::Captured run(const std::vector<std::string>& arguments, const GitMore& more = {}) const;
-  // What it printed without the last line's end; an Error in git's words when it fails.
+  // Its output without the last line end; throws Error with git's message when it fails.
   std::string text(const std::vector<std::string>& arguments, const GitMore& more = {}) const;
-  // NUL-separated names that it printed.
+  // NUL-separated names from its output.
   [[nodiscard]] std::vector<std::string> names(const std::vector<std::string>& arguments) const;
 
-  // The commit that a name stands for; nothing where there is none.
+  // The commit that a name resolves to; nothing if there is none.
   [[nodiscard]] std::optional<std::string> commit(const std::string& name) const;
   [[nodiscard]] std::string head() const;
   // "refs/heads/x" while HEAD is a branch; "" when it is detached.
   [[nodiscard]] std::string branch() const;
   [[nodiscard]] std::string tree(const std::string& commit) const;
-  // Tracked files that are not as HEAD has them, whether staged or not; submodules do not count, nor do line ends that
-  // the user's git makes and takes away.
+  // Tracked files that differ from HEAD, staged or not; without submodules and line ends that the user's git converts.
   [[nodiscard]] std::vector<std::string> changed_files() const;
-  // Files of a commit that are not as it has them, whatever HEAD and the index say.
+  // Files that differ from a commit, whatever HEAD and the index say.
   [[nodiscard]] std::vector<std::string> changed_since(const std::string& commit) const;
-  // Files that differ from HEAD in nothing but such line ends get those of HEAD: git would not move away from them.
+  // Files that differ from HEAD only in such line ends get those of HEAD: otherwise git would refuse to switch.
   void drop_line_ends() const;
   // Without submodules.
   [[nodiscard]] std::vector<std::string> files_of(const std::string& commit) const;
   void tag(const std::string& name, const std::string& commit) const;
   void forget_tag(const std::string& name) const;
 
-  // What .gitmodules of the files says, and whether each is there. Paths that lead out are left out.
+  // The submodules in .gitmodules of the files, and whether each exists. Paths that point outside are skipped.
   struct Module {
     std::string name, path;
     bool present = false;
@@ -71,7 +70,7 @@ class GitFolder {
   [[nodiscard]] std::vector<Module> modules() const;
 
  private:
-  // Words that give our git the line ends of the user's; none where he has no such setting.
+  // Options that give our git the user's line-end settings; none without such settings.
   [[nodiscard]] std::vector<std::string> line_ends() const;
   [[nodiscard]] std::vector<std::string> changed_by(std::vector<std::string> words) const;
 
@@ -85,7 +84,7 @@ struct Part {
   GitFolder git;
   std::string name{};  // of the submodule, in its parent
 };
-// The root and all submodules that are there, each before those inside it.
+// The root and all existing submodules, parents before nested ones.
 std::vector<Part> parts_of(const std::filesystem::path& root,
                            GitFolder::Patience patience = GitFolder::Patience::until_interrupted);
 

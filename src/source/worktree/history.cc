@@ -1,6 +1,6 @@
-// A folder that a user works in is copied without its .git: what a build does there (setup.py may well call `git
-// submodule update`) must not touch it. But a package that asks git for its version would stop, or call itself 0.0.1.
-// So the copy gets a repository of its own, which borrows the checkout's objects.
+// A user's folder is copied without its .git: a build there (setup.py may call `git submodule update`) must not touch
+// it. But a package that asks git for its version would fail, or report 0.0.1. So the copy gets its own repository,
+// which borrows the checkout's objects.
 
 #include "source/worktree/history.h"
 
@@ -47,12 +47,12 @@ void bring_history(const fs::path& folder, const fs::path& tree, store::Store& s
   sys::remove_tree(target);
   fs::rename(made / ".git", target);
   sys::remove_tree(made);
-  // Where no branch is checked out, a clone takes one that fits.
+  // Without a checked-out branch, a clone picks a matching one.
   if (checkout.branch().empty())
     (void)git.output({"update-ref", "--no-deref", "HEAD", checkout.head()}, tree,
                      "cannot set the copied checkout's HEAD");
-  // The index as HEAD has it: what differs in the files is a change, as in the checkout.
-  (void)git.output({"reset", "--quiet", "--mixed", "HEAD"}, tree, "cannot make the index of the copied checkout");
+  // The index as in HEAD: differences in the files are changes, as in the checkout.
+  (void)git.output({"reset", "--quiet", "--mixed", "HEAD"}, tree, "cannot create the index of the copied checkout");
   sys::write_file(target / k_mark, state);
 }
 

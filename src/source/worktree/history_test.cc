@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The judge is git itself, with nobody's settings.
+// git itself checks the result, without user settings.
 std::string git_says(const fs::path& folder, const std::vector<std::string>& words) {
   sys::Command command;
   command.argv = {"git", "-C", folder.string(), "-c", "user.name=a", "-c", "user.email=a@example.org"};
@@ -60,7 +60,7 @@ struct Checkout {
 
 }  // namespace
 
-TEST(History, SaysWhatTheCheckoutSays) {
+TEST(History, MatchesTheCheckout) {
   Checkout checkout;
   checkout.bring();
   checkout.expect_the_same();
@@ -79,7 +79,7 @@ TEST(History, SaysWhatTheCheckoutSays) {
   checkout.expect_the_same();
 }
 
-TEST(History, OfAShallowCloneIsBroughtToo) {
+TEST(History, WorksForAShallowClone) {
   Checkout checkout;
   checkout.commit("a.txt", "two\n");
   const fs::path shallow = checkout.root.path() / "shallow";
@@ -90,7 +90,7 @@ TEST(History, OfAShallowCloneIsBroughtToo) {
   checkout.expect_the_same();
 }
 
-TEST(History, NothingOfTheTreeReachesTheCheckout) {
+TEST(History, DoesNotChangeTheCheckout) {
   Checkout checkout;
   checkout.bring();
   const std::string before = git_says(checkout.folder, {"show-ref", "--head"});
@@ -101,7 +101,7 @@ TEST(History, NothingOfTheTreeReachesTheCheckout) {
   EXPECT_EQ(git_says(checkout.folder, {"status", "--porcelain"}), "");
 }
 
-TEST(History, OfAPlainFolderIsNone) {
+TEST(History, IgnoresAPlainFolder) {
   Checkout checkout;
   sys::remove_tree(checkout.folder / ".git");
   checkout.bring();

@@ -37,7 +37,7 @@ std::vector<std::string> difference(const std::vector<std::string>& a, const std
   return result;
 }
 
-// A file that git was writing when it was killed is the beginning of the one it should become.
+// A file that git was writing when it was killed is a prefix of the intended one.
 bool begins(const GitFolder& git, const std::string& commit, const std::string& name, std::string_view content) {
   const sys::Captured blob = git.run({"cat-file", "blob", commit + ":" + name});
   return blob.exit.good() && std::string_view(blob.output).starts_with(content);
@@ -55,7 +55,7 @@ void link_folders(const fs::path& files, const fs::path& history) {
 }
 
 void unlink_folders(const fs::path& history) {
-  // Fails when there is none, and that is as good.
+  // Fails when there is none, which is fine.
   (void)GitFolder::patient(history.parent_path())
       .run({"config", "-f", (history / "config").string(), "--unset", "core.worktree"});
 }
@@ -146,10 +146,10 @@ void MoveJournal::refuse_edits() const {
     }
   }
   if (!edited.empty())
-    throw Error(fmt::format(
-        "{} was left in the middle of a move that was killed, and has been edited since: {}. Copy these files "
-        "elsewhere and remove them; the same command then puts all back",
-        printable(m_root.string()), join(edited, ", ")));
+    throw Error(
+        fmt::format("{} is in the middle of an interrupted move, and these files were edited since: {}. Copy them "
+                    "elsewhere and remove them; then rerun the same command to restore the checkout",
+                    printable(m_root.string()), join(edited, ", ")));
 }
 
 void MoveJournal::undo_files(const Entry& entry) const {
@@ -159,11 +159,11 @@ void MoveJournal::undo_files(const Entry& entry) const {
   fs::remove(entry.git_folder / "index.lock", ignored);
   fs::remove(entry.git_folder / "HEAD.lock", ignored);
   const std::string old = entry.worked.empty() ? entry.commit : entry.worked;
-  // Where the target never came, none of its files did.
+  // If the target never arrived, none of its files did.
   if (!entry.target.empty() && git.commit(entry.target))
     remove_files(folder, difference(git.files_of(entry.target), git.files_of(old)));
   git.text({"update-ref", "--no-deref", "HEAD", old});
-  git.text({"reset", "-q", "--mixed"});  // files that never changed are not written, perhaps they cannot be
+  git.text({"reset", "-q", "--mixed"});  // unchanged files are not written; they may be read-only
   git.text({"reset", "-q", "--hard"});
   if (!entry.worked.empty()) git.text({"reset", "-q", "--mixed", entry.commit});
   if (!entry.branch.empty()) git.text({"symbolic-ref", "HEAD", entry.branch});

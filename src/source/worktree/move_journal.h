@@ -8,8 +8,8 @@
 
 namespace wheelsmith::source {
 
-// How each repository of a checkout was before a move, written down before anything moves, so that whoever comes next
-// can put it back: this process after a failure, or the next one after a kill.
+// The state of each repository of a checkout before a move, recorded before anything moves, so that it can be restored:
+// by this process after a failure, or by the next one after a kill.
 class MoveJournal {
  public:
   struct Entry {
@@ -17,10 +17,10 @@ class MoveJournal {
     std::string path;
     std::filesystem::path git_folder;      // its history
     std::string branch, commit;            // HEAD before
-    std::string worked;                    // what its files were, where that is another commit; else ""
-    std::string target;                    // the commit that its files are brought to; "" for removed ones
+    std::string worked;                    // the commit of its files, if different; otherwise ""
+    std::string target;                    // the commit that its files move to; "" for removed ones
     std::string upstream_tag, hipify_tag;  // before; "" for none
-    bool had_history = true;               // added: its history was there before
+    bool had_history = true;               // added: its history existed before
   };
 
   explicit MoveJournal(std::filesystem::path root) : m_root(std::move(root)) {}
@@ -30,24 +30,24 @@ class MoveJournal {
   void forget() const;
   // False when there is none.
   bool read();
-  // Throws Error when a file has been edited since: it is neither of the state before nor of the one after.
+  // Throws Error when a file has been edited since: it matches neither the old nor the new state.
   void refuse_edits() const;
   void undo() const;
 
  private:
   [[nodiscard]] std::filesystem::path file() const;
   void undo_files(const Entry& entry) const;
-  // And folders above it that are empty then.
+  // Also removes parent folders left empty.
   void remove_empty(std::filesystem::path folder) const;
 
   std::filesystem::path m_root;
 };
 
-// Ties a submodule's files and its history together, by relative paths as git does.
+// Connects a submodule's files and its history by relative paths, as git does.
 void link_folders(const std::filesystem::path& files, const std::filesystem::path& history);
-// A history whose files are gone: git goes nowhere with the name of a folder that is not there.
+// For a history whose files are gone: git fails when its worktree does not exist.
 void unlink_folders(const std::filesystem::path& history);
-// Removes files that are there, and folders that get empty by it.
+// Removes existing files, and folders left empty.
 void remove_files(const std::filesystem::path& folder, const std::vector<std::string>& names);
 
 }  // namespace wheelsmith::source

@@ -1,6 +1,6 @@
-// The new state of a checkout is made whole in a folder of its own: fetch, tag, base patches, hipify, patches on top.
-// Everything that can go wrong (no such ref, a patch that does not apply, a hipify that fails, no network, no space)
-// goes wrong here, where nothing of the user's is.
+// The new state of a checkout is prepared in a separate folder: fetch, tag, base patches, hipify, later patches.
+// Everything that can fail (no such ref, a patch that does not apply, a failing hipify, no network, no disk space)
+// fails here, without touching the user's files.
 
 #include <fmt/format.h>
 
@@ -25,11 +25,11 @@ void check_links(const fs::path& folder) {
   for (const sys::TreeFile& file : sys::list_tree(folder, {".git"})) {
     if (!file.link || link_stays_inside(file.name, file.link_target)) continue;
     throw Error(
-        fmt::format("{} is a link to {}, outside of the checkout", printable(file.name), printable(file.link_target)));
+        fmt::format("{} is a link to {}, outside the checkout", printable(file.name), printable(file.link_target)));
   }
 }
 
-// The last lines of what a program said.
+// The last lines of a program's output.
 std::string last_words(const std::string& output) {
   std::vector<std::string> kept;
   for (const std::string_view line : lines(output)) {
@@ -45,7 +45,7 @@ void apply_all(const fs::path& root, const PatchSet& set, bool hipified, const s
   }
 }
 
-// Those of the set that have a repository to go to.
+// Those of the set whose repository exists.
 std::set<std::string> patched_parts(const CheckoutRequest& request, const std::vector<Part>& parts,
                                     std::vector<std::string>& notes) {
   std::set<std::string> there;
@@ -65,10 +65,10 @@ std::set<std::string> patched_parts(const CheckoutRequest& request, const std::v
     if (!below_absent)
       throw Error(
           fmt::format("patch set {} has patches for {}, but {} at {} has no such submodule (the root's own "
-                      "patches belong into {}/base)",
+                      "patches belong in {}/base)",
                       printable(request.patches.name()), printable(patch.part), request.recipe, printable(request.ref),
                       request.patches.root_name()));
-    notes.push_back(fmt::format("the patches for {} are left out: that submodule is not checked out (--submodules all)",
+    notes.push_back(fmt::format("skipped the patches for {}: that submodule is not checked out (use --submodules all)",
                                 printable(patch.part)));
   }
   return there;
@@ -85,20 +85,20 @@ bool deepen(const CheckoutRequest& request, const std::string& commit, Repositor
   if (request.depth != 0 && there && *there >= request.depth) return false;
   if (request.offline)
     throw Error(
-        "more history than one commit has to be fetched, and --offline forbids it: leave out --depth and "
+        "more than one commit of history must be fetched, but --offline forbids it: remove --depth and "
         "--full-history");
   std::vector<std::string> fetch = {"fetch", "-q", "--no-tags", "--no-recurse-submodules"};
   fetch.push_back(request.depth == 0 ? "--unshallow" : fmt::format("--depth={}", request.depth));
   fetch.insert(fetch.end(), {"--", repositories.address(request.origin), commit});
   const sys::Captured result = repositories.git().run(fetch, folder, "https:ssh:file");
   if (!result.exit.good())
-    throw Error(fmt::format("the history of {} cannot be fetched ({})", printable(request.ref), git_message(result)));
+    throw Error(fmt::format("cannot fetch the history of {} ({})", printable(request.ref), git_message(result)));
   return true;
 }
 
 void run_hipify(const fs::path& root, const std::string& script, const fs::path& python) {
   if (!sys::is_folder(root) || !fs::is_regular_file(root / script))
-    throw Error(fmt::format("the recipe's hipify script {} is not in this source; --no-hipify leaves it out",
+    throw Error(fmt::format("the recipe's hipify script {} is not in this source; use --no-hipify to skip it",
                             printable(script)));
   sys::Command command;
   command.argv = {python.string(), script};
@@ -113,7 +113,7 @@ void run_hipify(const fs::path& root, const std::string& script, const fs::path&
   if (!exit.good())
     throw Error(fmt::format("hipify ({}) failed, {}: {}", printable(script), sys::to_string(exit), last_words(output)));
   for (const Part& part : parts_of(root)) {
-    // All that is new is hipify's, also what .gitignore would hide: the folder was fresh.
+    // Every new file is hipify's, even if .gitignore would hide it: the folder was fresh.
     std::vector<std::string> add = {"add", "-A", "-f", "--", ".", ":(exclude,glob)**/__pycache__/**"};
     for (const GitFolder::Module& module : part.git.modules()) add.push_back(":(exclude,literal)" + module.path);
     part.git.text(add);
@@ -145,7 +145,7 @@ WorkState stage(const CheckoutRequest& request, const std::string& commit, const
   repositories.checkout(tree, folder);
   (void)deepen(request, commit, repositories, folder);
   const GitFolder root(folder);
-  // The usual place of submodules' histories, where they outlive the submodule's files.
+  // The usual folder for submodules' histories, where they outlive the submodule's files.
   root.text({"submodule", "absorbgitdirs"});
   if (found.ref_kind == RefKind::branch) root.text({"update-ref", "refs/remotes/origin/" + found.name, commit});
   std::vector<Part> parts = parts_of(folder);

@@ -4,7 +4,7 @@
 
 namespace wheelsmith::source {
 
-// An empty folder beside the one that is to be made; it takes that name only when all is there, and is gone otherwise.
+// An empty folder beside the target; it is renamed to the target only when complete, and removed otherwise.
 class Staging {
  public:
   explicit Staging(const std::filesystem::path& target);

@@ -24,14 +24,14 @@ Staging::Staging(const std::filesystem::path& target)
 Staging::~Staging() {
   try {
     sys::remove_tree(m_path);
-  } catch (const Error&) {  // what stays behind is only a hidden folder
+  } catch (const Error&) {  // only a hidden folder is left behind
   }
 }
 
 void Staging::publish(const std::filesystem::path& made) {
   if (std::rename(made.c_str(), m_target.c_str()) == 0) return;
   if (errno == ENOTEMPTY || errno == EEXIST) {
-    throw Error(fmt::format("{} is not empty; a source is unpacked into a new folder only", m_target.string()));
+    throw Error(fmt::format("{} is not empty; sources are unpacked only into new folders", m_target.string()));
   }
   sys::throw_sys_error(errno, "create", m_target);
 }

@@ -1,7 +1,7 @@
-// Moving a folder that people work in. Whatever could fail has been done in the staged folder; here its commits are
-// brought over, and each repository goes to its own. First all is looked at (would a file of the user's be written
-// over? which commits would nobody hold any more?), then the journal is written, then things move, and what fails on
-// the way is put back from the journal.
+// Moves a user's working folder to a new state. Everything that could fail has been done in the staged folder; here its
+// commits are transferred, and each repository switches to its own. First everything is checked (would a user's file be
+// overwritten? which commits would become unreachable?), then the journal is written, then things move, and failures
+// are undone from the journal.
 
 #include <fmt/format.h>
 
@@ -106,10 +106,10 @@ class Mover {
       if (staged.commit(ref)) fetch.emplace_back(ref);
     }
     git.text(fetch);
-    if (!git.commit(target_of(part))) throw Error("the commits of the new state did not arrive");
+    if (!git.commit(target_of(part))) throw Error("the commits of the new state were not transferred");
   }
 
-  // What would be written over although nobody but the user has it.
+  // Files that would be overwritten although only the user has them.
   void look_for_losses(const std::string& path, const std::set<std::string>& before,
                        const std::vector<std::string>& after, std::vector<std::string>& lost) const {
     const fs::path folder = m_root / path;
@@ -151,7 +151,7 @@ class Mover {
     for (const PartState& wanted : m_state.parts) {
       if (old_part(wanted.path) != nullptr) continue;
       const std::string parent = parent_of(wanted.path, m_state);
-      if (old_part(parent) == nullptr) continue;  // comes with its parent
+      if (old_part(parent) == nullptr) continue;  // moves with its parent
       Entry entry;
       entry.kind = Entry::Kind::added;
       entry.path = wanted.path;
@@ -160,7 +160,7 @@ class Mover {
       std::error_code ignored;
       entry.had_history = fs::exists(entry.git_folder, ignored);
       if (entry.had_history)
-        entry.commit = old_part("")->git.text(  // its own folder of files may be gone
+        entry.commit = old_part("")->git.text(  // its files may be gone
             {"--git-dir", entry.git_folder.string(), "--work-tree", m_root.string(), "rev-parse", "HEAD"});
       const Part& above = *old_part(parent);
       const std::vector<std::string> tracked = above.git.files_of("HEAD");
@@ -172,7 +172,7 @@ class Mover {
     std::sort(lost.begin(), lost.end());
     lost.erase(std::unique(lost.begin(), lost.end()), lost.end());
     if (!lost.empty())
-      throw Error(fmt::format("{} has files of yours where {} has its own: {}; move them away, and try again",
+      throw Error(fmt::format("files of yours in {} would be overwritten by {}: {}; move them away and try again",
                               printable(m_root.string()), printable(m_state.ref), list_of(lost)));
   }
 
@@ -183,14 +183,14 @@ class Mover {
     return text;
   }
 
-  // Commits that no branch, tag or remote would hold when HEAD goes away from them.
+  // Commits that no branch, tag or remote would keep once HEAD leaves them.
   void save_commits() {
     for (const Part& part : m_old) {
       const std::string head = part.git.head();
       const PartState* before = m_before ? m_before->part(part.path) : nullptr;
       if (before != nullptr && before->made == head) continue;
       if (!part.git.branch().empty()) {
-        m_notes.push_back(fmt::format("your branch {} of {} stays as it is", printable(part.git.branch().substr(11)),
+        m_notes.push_back(fmt::format("your branch {} of {} is unchanged", printable(part.git.branch().substr(11)),
                                       shown_part(part.path)));
         continue;
       }
@@ -201,7 +201,7 @@ class Mover {
       const auto name = [&] { return fmt::format("wheelsmith/saved-{}", number); };
       while (part.git.commit("refs/heads/" + name())) ++number;
       part.git.text({"update-ref", "refs/heads/" + name(), head});
-      m_notes.push_back(fmt::format("your commits of {} are kept as branch {} ({})", shown_part(part.path), name(),
+      m_notes.push_back(fmt::format("your commits in {} are kept as branch {} ({})", shown_part(part.path), name(),
                                     head.substr(0, 12)));
     }
   }
@@ -232,19 +232,19 @@ class Mover {
     }
   }
 
-  // git may say that all is well where it could not write a file.
+  // git may report success although it could not write a file.
   void verify() const {
     std::vector<std::string> wrong;
     for (const PartState& part : m_state.parts) {
       const GitFolder git = GitFolder::patient(m_root / part.path);
       if (git.head() != part.made)
-        throw Error(fmt::format("{} did not arrive at {}", shown_part(part.path), part.made.substr(0, 12)));
+        throw Error(fmt::format("{} was not moved to {}", shown_part(part.path), part.made.substr(0, 12)));
       for (const std::string& name : part.worked.empty() ? git.changed_files() : git.changed_since(part.worked))
         wrong.push_back(printable(part.path.empty() ? name : part.path + "/" + name));
     }
     if (!wrong.empty())
-      throw Error(fmt::format("{} could not be moved to {}: {} cannot be written; all is as it was",
-                              printable(m_root.string()), printable(m_state.ref), list_of(wrong)));
+      throw Error(fmt::format("cannot move {} to {}: cannot write {}; nothing was changed", printable(m_root.string()),
+                              printable(m_state.ref), list_of(wrong)));
   }
 
   void take_away(const Entry& entry) const {
@@ -254,7 +254,7 @@ class Mover {
     fs::remove(folder / ".git");
     unlink_folders(entry.git_folder);
     std::error_code ignored;
-    // Unless something of the user's is in it.
+    // Unless it contains files of the user.
     for (fs::path empty = folder; empty != m_root && fs::remove(empty, ignored);) empty = empty.parent_path();
   }
 
@@ -290,7 +290,7 @@ class Mover {
     git.text({"update-ref", "--no-deref", "HEAD", entry.target});
     git.text({"reset", "-q", "--hard"});
     if (!wanted.worked.empty()) git.text({"reset", "-q", "--mixed", wanted.made});
-    // What was inside it comes as it was staged.
+    // Nested submodules come as they were staged.
     for (const PartState& inner : m_state.parts) {
       if (!inner.path.starts_with(entry.path + "/") || parent_of(inner.path, m_state) != entry.path) continue;
       Entry nested;

@@ -50,7 +50,7 @@ WorkState from_value(const Value& value) {
   }
   for (const PartState& part : state.parts) {
     if (!is_commit(part.made) || !is_commit(part.upstream) || (!part.worked.empty() && !is_commit(part.worked)))
-      throw Error("a commit of the record is none");
+      throw Error("the record contains an invalid commit");
   }
   if (state.parts.empty() || !state.parts.front().path.empty()) throw Error("the record has no root");
   return state;
@@ -112,12 +112,12 @@ std::optional<WorkState> read_work_state(const std::filesystem::path& root) {
   const std::filesystem::path file = std::filesystem::path(trim(folder.output)) / k_file;
   const auto text = sys::read_file_if_there(file, 16 << 20);
   if (!text) return {};
-  // Taken for no checkout of ours it would lose what it says of patches and hipified files.
+  // Treating it as a foreign checkout would lose its record of patches and hipified files.
   try {
     return from_value(document::parse_json(*text, "its record"));
   } catch (const Error& error) {
-    throw Error(fmt::format("{}: {}; remove it to have the folder taken for any other repository",
-                            printable(file.string()), error.what()));
+    throw Error(fmt::format("{}: {}; remove it to treat the folder as an ordinary repository", printable(file.string()),
+                            error.what()));
   }
 }
 

@@ -21,23 +21,23 @@ struct AppliedPatch {
 struct PartState {
   std::string path;      // "" for the root
   std::string name;      // of the submodule
-  std::string upstream;  // the commit that was fetched
+  std::string upstream;  // the fetched commit
   std::string made;      // HEAD: with patches and hipify
-  std::string worked;    // hipify that is not committed: a commit of what the files then are; else ""
+  std::string worked;    // for uncommitted hipify: a commit of the resulting files; otherwise ""
 };
 
-// What a checkout is, in .git/wheelsmith.json of its root: by it the user's own commits are told from ours.
+// The state of a checkout, in .git/wheelsmith.json of its root: it distinguishes the user's own commits from ours.
 struct WorkState {
   std::string recipe, variant, origin, ref, commit, version, patchset;
   RefKind ref_kind = RefKind::commit;
   std::optional<std::vector<std::string>> submodules;  // wanted; nothing: all
-  std::string hipify;                                  // the script; "" when it was not run
+  std::string hipify;                                  // the script; "" if not run
   bool commit_hipify = true;
   std::vector<AppliedPatch> patches;
   std::vector<PartState> parts;  // the root first
 
   [[nodiscard]] const PartState* part(const std::string& path) const;
-  // Whether a checkout that wants `other` would find all as it wants it.
+  // Whether a checkout that wants `other` would be unchanged.
   [[nodiscard]] bool same_request(const WorkState& other) const;
   [[nodiscard]] document::Value to_value() const;
 };

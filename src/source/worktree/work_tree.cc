@@ -1,6 +1,6 @@
-// `checkout` of a folder that people work in. The order: look at what is there, make the new state in a hidden folder
-// beside it, and only when that is whole take it over: by its name where there was nothing, by moving each repository
-// where there was something.
+// `checkout` into a user's working folder. The order: examine the folder, prepare the new state in a hidden folder
+// beside it, and take it over only when complete: by renaming into an empty place, or by moving each repository of an
+// existing checkout.
 
 #include "source/worktree/work_tree.h"
 
@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A hidden folder beside the checkout, ours by the checkout's lock: what a killed run left goes first.
+// A hidden folder beside the checkout, protected by the checkout's lock: remains of a killed run are removed first.
 class Beside {
  public:
   explicit Beside(const fs::path& target)
@@ -32,7 +32,7 @@ class Beside {
   ~Beside() {
     try {
       sys::remove_tree(m_path);
-    } catch (const Error&) {  // the next run tries again
+    } catch (const Error&) {  // the next run retries
     }
   }
   Beside(const Beside&) = delete;
@@ -50,22 +50,24 @@ bool has_nothing(const fs::path& folder) {
   return !error && entries == fs::directory_iterator();
 }
 
-// What is there must be a checkout of the same thing, or nothing.
+// The target must be a checkout of the same project, or empty.
 bool look_at_folder(const CheckoutRequest& request) {
   const fs::path& folder = request.folder;
   std::error_code ignored;
   if (!fs::exists(fs::symlink_status(folder, ignored))) return false;
-  if (!sys::is_folder(folder)) throw Error(fmt::format("{} is there, and is no folder", printable(folder.string())));
+  if (!sys::is_folder(folder)) throw Error(fmt::format("{} exists and is not a folder", printable(folder.string())));
   if (has_nothing(folder)) return false;
   GitFolder::refuse_locked(folder);
   if (!GitFolder::is_one(folder))
-    throw Error(fmt::format("{} is not empty and no git repository; it stays as it is (--into names another folder)",
-                            printable(folder.string())));
+    throw Error(
+        fmt::format("{} is not empty and not a git repository; it was not changed (choose another folder with --into)",
+                    printable(folder.string())));
   recover(folder);
   if (const auto state = read_work_state(folder)) {
     if (state->recipe != request.recipe)
-      throw Error(fmt::format("{} is a checkout of {}, not of {}; it stays as it is (--into names another folder)",
-                              printable(folder.string()), printable(state->recipe), printable(request.recipe)));
+      throw Error(
+          fmt::format("{} is a checkout of {}, not of {}; it was not changed (choose another folder with --into)",
+                      printable(folder.string()), printable(state->recipe), printable(request.recipe)));
     return true;
   }
   const GitFolder git(folder);
@@ -76,14 +78,14 @@ bool look_at_folder(const CheckoutRequest& request) {
     return url;
   };
   if (plain(origin) != plain(request.origin))
-    throw Error(fmt::format("{} is a repository of {}, not of {}; it stays as it is (--into names another folder)",
-                            printable(folder.string()),
-                            origin.empty() ? "something else" : printable(fetch::without_credentials(origin)),
-                            printable(fetch::without_credentials(request.origin))));
+    throw Error(fmt::format(
+        "{} is a repository of {}, not of {}; it was not changed (choose another folder with --into)",
+        printable(folder.string()), origin.empty() ? "something else" : printable(fetch::without_credentials(origin)),
+        printable(fetch::without_credentials(request.origin))));
   return true;
 }
 
-// The user's commits on top of ours, part by part.
+// The user's commits on top of wheelsmith's, per part.
 bool stands_on(const fs::path& root, const WorkState& state, std::vector<std::string>& notes) {
   bool all = true;
   for (const PartState& part : state.parts) {
@@ -97,8 +99,8 @@ bool stands_on(const fs::path& root, const WorkState& state, std::vector<std::st
       continue;
     }
     const std::string count = git.text({"rev-list", "--count", part.made + ".." + head});
-    notes.push_back(fmt::format("{} commit{} of yours on top of {} stay as they are", count, count == "1" ? "" : "s",
-                                shown_part(part.path)));
+    notes.push_back(
+        fmt::format("{} commit{} of yours on top of {} kept", count, count == "1" ? "" : "s", shown_part(part.path)));
   }
   return all;
 }
@@ -131,7 +133,7 @@ void refuse_changes(const fs::path& root, const std::string& advice) {
     std::vector<std::string> files = part.git.changed_files();
     const PartState* before = state ? state->part(part.path) : nullptr;
     if (before != nullptr && !before->worked.empty()) {
-      // Hipify's files as we left them are no changes; those that he edited are, also where git does not know them.
+      // Hipified files as we left them are not changes; edited ones are, even if git does not track them.
       const std::vector<std::string> since = part.git.changed_since(before->worked);
       if (since.empty() || part.git.head() == before->made) files = since;
     }
@@ -141,7 +143,7 @@ void refuse_changes(const fs::path& root, const std::string& advice) {
   std::string list;
   for (std::size_t i = 0; i < changed.size() && i < 10; ++i) list += (i > 0 ? ", " : "") + printable(changed[i]);
   if (changed.size() > 10) list += fmt::format(" and {} more", changed.size() - 10);
-  throw Error(fmt::format("{} has changes that are not committed: {}; {}", printable(root.string()), list, advice));
+  throw Error(fmt::format("{} has uncommitted changes: {}; {}", printable(root.string()), list, advice));
 }
 
 CheckoutResult check_out(const CheckoutRequest& given, Repositories& repositories, store::Store& store) {
@@ -172,7 +174,7 @@ CheckoutResult check_out(const CheckoutRequest& given, Repositories& repositorie
         result.outcome = result.notes.empty() ? CheckoutResult::Outcome::unchanged : CheckoutResult::Outcome::kept;
         if (deepen(request, found.id, repositories, request.folder)) {
           if (result.notes.empty()) result.outcome = CheckoutResult::Outcome::deepened;
-          result.notes.push_back(fmt::format("{} commits of history are there now",
+          result.notes.push_back(fmt::format("{} commits of history are now available",
                                              GitFolder(request.folder).text({"rev-list", "--count", found.id})));
         }
         result.state = *before;
@@ -181,8 +183,7 @@ CheckoutResult check_out(const CheckoutRequest& given, Repositories& repositorie
       }
       result.notes.clear();
     }
-    refuse_changes(request.folder,
-                   "commit them, or put them away with `git stash`, and try again; nothing was changed");
+    refuse_changes(request.folder, "commit them, or stash them with `git stash`, and try again; nothing was changed");
   }
   const Beside staged(request.folder);
   result.state = stage(request, found.id, found, repositories, staged.path(), result.notes);
@@ -193,7 +194,7 @@ CheckoutResult check_out(const CheckoutRequest& given, Repositories& repositorie
   } else {
     std::error_code error;
     fs::rename(staged.path(), request.folder, error);
-    if (error) throw Error(fmt::format("{} cannot be made: {}", printable(request.folder.string()), error.message()));
+    if (error) throw Error(fmt::format("cannot create {}: {}", printable(request.folder.string()), error.message()));
   }
   add_trees(request.folder, result);
   return result;

@@ -16,7 +16,7 @@
 #include "sys/files.h"
 #include "sys/process/process.h"
 
-// Mutual exclusion between machines that share nothing but a folder. Network file systems promise little: creating a
+// Mutual exclusion between machines that share nothing but a folder. Network file systems guarantee little: creating a
 // file that must not exist (O_EXCL) succeeds for one client, and opening a file shows what was written before the last
 // close. Locks may be missing, clocks differ, and a machine may die at any moment.
 //
@@ -31,8 +31,8 @@
 // The last generation stays when it is released. If it were removed, a process that had listed the folder before would
 // create the next generation while another begins with the first.
 //
-// Readers create files of their own and then look for an exclusive holder; an exclusive holder takes its generation and
-// then looks for readers. Whoever comes second sees the other.
+// Readers create files of their own and then check for an exclusive holder; an exclusive holder takes its generation
+// and then checks for readers. The one that comes second sees the other.
 
 namespace wheelsmith::store {
 
@@ -54,18 +54,18 @@ bool is_day_old(const std::filesystem::path& file) {
   try {
     return sys::file_system_seconds(file.parent_path()) - status.st_mtim.tv_sec > k_certainly_dead_seconds;
   } catch (const Error&) {
-    return false;  // a folder that cannot be written has no claims to give
+    return false;  // no claims in a folder that is not writable
   }
 }
 
-// Judges files by whether their bytes change between two looks.
+// Judges files by whether their bytes change between two reads.
 class Observer {
  public:
   explicit Observer(const ClaimTiming& timing) : m_timing(timing) {}
 
   enum class State { free, held, dead };
   State look(const std::filesystem::path& file) {
-    // The clock is read first: an observer that was stopped for an hour then reads what the holder wrote meanwhile.
+    // The clock is read first: an observer that was stopped for an hour then reads a counter that advanced.
     const Clock::time_point now = Clock::now();
     const auto text = read_claim(file);
     if (!text) {
@@ -81,7 +81,7 @@ class Observer {
       seen = {*text, now};
       return State::held;
     }
-    // A holder that beats slowly by its own settings is given its time.
+    // A holder may be configured to advance its counter more slowly.
     const std::chrono::milliseconds slow(claim ? claim->interval * 6 : 0);
     return now - seen.since >= std::max(m_timing.silence, slow) ? State::dead : State::held;
   }
@@ -112,10 +112,10 @@ void make_claim_folder(const std::filesystem::path& folder) {
   if (error) sys::throw_sys_error(error.value(), "create", folder);
 }
 
-// False when the file exists.
+// False if the file exists.
 bool create_claim(const std::filesystem::path& file, const ClaimText& text) {
   std::error_code error = sys::create_exclusively(file, to_text(text));
-  if (error == std::errc::no_such_file_or_directory) {  // removed as unused at this moment
+  if (error == std::errc::no_such_file_or_directory) {  // another process has just removed it as unused
     make_claim_folder(file.parent_path());
     error = sys::create_exclusively(file, to_text(text));
   }
@@ -135,7 +135,7 @@ void pause_for(std::chrono::milliseconds& pause, const std::filesystem::path& fo
 struct Claim::Taker {
   std::filesystem::path folder;
   std::shared_ptr<Heart> heart;
-  bool once = false;  // one look must do
+  bool once = false;  // do not wait
   Observer observer{heart->timing()};
 
   [[nodiscard]] bool is_free(const std::filesystem::path& file) {
@@ -143,7 +143,7 @@ struct Claim::Taker {
     return state != Observer::State::held || (once && is_day_old(file));
   }
 
-  // Creates the next generation if nobody holds the last one.
+  // Creates the next generation if no process holds the last one.
   std::optional<Claim> try_generation() {
     make_claim_folder(folder);
     const ClaimNames names = claim_names(folder);
@@ -152,7 +152,7 @@ struct Claim::Taker {
     const std::filesystem::path file = folder / generation_name(last + 1);
     const ClaimText text = new_text(heart->timing());
     if (!create_claim(file, text)) return std::nullopt;
-    // The listing may have been an old one, of a time before others came and went.
+    // The listing may be outdated: other processes may have taken and released the claim since.
     const ClaimNames after = claim_names(folder);
     if (!after.generations.empty() && after.generations.back() != last + 1) {
       ::unlink(file.c_str());
@@ -164,7 +164,7 @@ struct Claim::Taker {
     return Claim(heart, heart->start(file, text), file, true);
   }
 
-  // Whether no reader is left. Files of dead ones are removed.
+  // Whether no reader is left. Removes files of dead readers.
   bool no_readers() {
     bool none = true;
     for (const std::string& name : claim_names(folder).readers) {
@@ -216,7 +216,7 @@ Claim Claim::shared(const std::filesystem::path& folder, const std::shared_ptr<H
     const std::filesystem::path last = folder / generation_name(names.generations.back());
     switch (taker.observer.look(last)) {
       case Observer::State::free: return reader;
-      // Its generation is closed by the next one, so that it cannot come back to life beside a reader.
+      // The next generation closes the dead one, so that its holder cannot resume beside a reader.
       case Observer::State::dead:
         if (taker.try_generation()) return reader;
         break;
@@ -237,7 +237,7 @@ void Claim::release() noexcept {
   }
   if (Heart::is_lost(*beating)) return;
   text.held = false;
-  // A failure leaves a claim whose counter stands still: it is taken over.
+  // A failure leaves a claim whose counter does not advance; another process takes it over.
   (void)sys::overwrite_start(m_file, to_text(text));
 }
 

@@ -13,7 +13,7 @@
 namespace wheelsmith::store {
 
 struct ClaimTiming {
-  // Another machine takes a claim over when its counter has not advanced for this long.
+  // Another machine takes over a claim whose counter has not advanced for this long.
   std::chrono::milliseconds silence{120'000};
 
   [[nodiscard]] std::chrono::milliseconds interval() const;
@@ -31,7 +31,7 @@ class Heart {
 
   struct Beating;
   std::shared_ptr<Beating> start(std::filesystem::path file, ClaimText text);
-  // Stops beating. What it said last.
+  // Stops advancing the counter. Returns the last content.
   static ClaimText stop(Beating& beating);
   static bool is_lost(const Beating& beating);
 
@@ -43,19 +43,19 @@ class Heart {
   std::unique_ptr<State> m_state;
 };
 
-// A lock that needs neither flock() nor clocks that agree: claim.cc explains it. Move-only; released with the object.
+// A lock that needs neither flock() nor synchronized clocks; see claim.cc. Move-only; released with the object.
 class Claim {
  public:
   // Called once before waiting, with the holder's host and process: "node7 (process 123)".
   using OnWait = std::function<void(const std::string& holder)>;
 
-  // Nothing while another process holds it. A holder on another machine counts as alive until it has been silent for a
-  // day, because one look does not show whether its counter advances.
+  // Empty while another process holds it. A holder on another machine counts as alive until it has been silent for a
+  // day, because a single read does not show whether its counter advances.
   static std::optional<Claim> try_take(const std::filesystem::path& folder, const std::shared_ptr<Heart>& heart);
   // Waits. Throws Error when interrupted.
   static Claim take(const std::filesystem::path& folder, const std::shared_ptr<Heart>& heart,
                     const OnWait& on_wait = {});
-  // Several processes may hold it so at a time, while none holds it alone. Waits.
+  // Shared: several processes may hold it while none holds it exclusively. Waits.
   static Claim shared(const std::filesystem::path& folder, const std::shared_ptr<Heart>& heart);
 
   ~Claim();
@@ -76,7 +76,7 @@ class Claim {
   bool m_alone = true;
 };
 
-// Removes claims that nobody holds and nobody has used for `seconds` of the file server's time.
+// Removes claims that are not held and were not used for `seconds` of the file server's time.
 void remove_old_claims(const std::filesystem::path& parent, std::int64_t seconds);
 
 }  // namespace wheelsmith::store

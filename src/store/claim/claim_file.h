@@ -9,7 +9,7 @@
 
 namespace wheelsmith::store {
 
-// What a claim file says: who holds the claim, and a counter that advances while the holder lives. Its size does not
+// The content of a claim file: the holder, and a counter that advances while the holder lives. Its size does not
 // change while it is held, since it is overwritten in place.
 struct ClaimText {
   bool held = true;
@@ -22,7 +22,7 @@ struct ClaimText {
 };
 
 std::string to_text(const ClaimText& claim);
-// Nothing for what is not a whole claim.
+// Empty for an incomplete or invalid claim.
 std::optional<ClaimText> parse_claim(std::string_view text);
 
 }  // namespace wheelsmith::store

@@ -149,7 +149,7 @@ TEST(Claim, IsSharedByReadersAndTakenAloneWithoutThem) {
   EXPECT_TRUE(alone);
 }
 
-TEST(Claim, OfADeadReaderKeepsNobodyOut) {
+TEST(Claim, OfADeadReaderBlocksNoOne) {
   const sys::TempDir temp;
   std::filesystem::create_directories(temp.path() / "a");
   std::ofstream(temp.path() / "a" / "r-f") << to_text(foreign_claim());
@@ -194,7 +194,7 @@ TEST(Claim, ExcludesProcessesWhateverDies) {
   EXPECT_LE(claim_names(temp.path() / "a").generations.size(), 2u);
 }
 
-TEST(Claim, OldOnesAreRemovedWhenNobodyHoldsThem) {
+TEST(Claim, OldOnesAreRemovedWhenNotHeld) {
   const sys::TempDir temp;
   const auto heart = heart_of();
   const Claim held = Claim::take(temp.path() / "held", heart);

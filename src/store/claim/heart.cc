@@ -15,8 +15,8 @@ struct Heart::Beating {
   bool stopped = false, lost = false;
   mutable std::mutex mutex;
 
-  // A process that was stopped, or whose file server did not answer, may have been taken for dead. A higher generation
-  // shows it.
+  // A process that was stopped, or whose file server did not respond, may have lost its claim. A higher generation
+  // shows this.
   void beat() {
     const std::lock_guard guard(mutex);
     if (stopped || lost) return;
@@ -27,7 +27,7 @@ struct Heart::Beating {
     }
     ++text.beat;
     const std::error_code error = sys::overwrite_start(file, to_text(text));
-    // Any other failure may pass; if it does not, the claim goes to another machine.
+    // Other failures may be temporary; if not, another machine takes over the claim.
     if (error == std::errc::no_such_file_or_directory) lost = true;
   }
 };

@@ -7,7 +7,7 @@
 
 namespace wheelsmith::sys {
 
-// Many handles, watched by one thread. Each has a token by which it is told.
+// Watches many handles in one thread. Each is identified by a token.
 class EventQueue {
  public:
   // Throws Error.
@@ -15,18 +15,18 @@ class EventQueue {
 
   enum class Interest : std::uint8_t { read, write };
   void add(const Fd& fd, Interest interest, std::uint64_t token) const;
-  // For one that several queues watch: only some of them are woken for an event.
+  // For a handle that several queues watch: only some of them are woken for an event.
   void add_shared(const Fd& fd, std::uint64_t token) const;
   void change(const Fd& fd, Interest interest, std::uint64_t token) const;
   void remove(const Fd& fd) const;
-  // The tokens of those that are ready; how many.
+  // Stores the tokens of ready handles; returns their number.
   [[nodiscard]] std::size_t wait(std::span<std::uint64_t> tokens, int milliseconds) const;
 
  private:
   Fd m_fd;
 };
 
-// What ends the waiting of every queue that watches it.
+// Ends the waiting of every queue that watches it.
 class WakeUp {
  public:
   // Throws Error.

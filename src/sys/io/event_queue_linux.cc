@@ -29,7 +29,7 @@ std::uint32_t events_of(EventQueue::Interest interest) {
 }  // namespace
 
 EventQueue::EventQueue() : m_fd(::epoll_create1(EPOLL_CLOEXEC)) {
-  if (!m_fd.is_open()) throw Error(std::string("cannot make an epoll: ") + std::strerror(errno));
+  if (!m_fd.is_open()) throw Error(std::string("cannot create an epoll descriptor: ") + std::strerror(errno));
 }
 
 void EventQueue::add(const Fd& fd, Interest interest, std::uint64_t token) const {
@@ -55,7 +55,7 @@ std::size_t EventQueue::wait(std::span<std::uint64_t> tokens, int milliseconds) 
 }
 
 WakeUp::WakeUp() : m_fd(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
-  if (!m_fd.is_open()) throw Error(std::string("cannot make an event: ") + std::strerror(errno));
+  if (!m_fd.is_open()) throw Error(std::string("cannot create an event descriptor: ") + std::strerror(errno));
 }
 
 void WakeUp::signal() const {

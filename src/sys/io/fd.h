@@ -7,7 +7,7 @@
 namespace wheelsmith::sys {
 
 // A file descriptor that is closed with the object. Other modules hold one as part of a socket, a file or a process,
-// and wait for it (sys/io/wait.h); raw() is for src/sys alone.
+// and wait for it (sys/io/wait.h); raw() is only for src/sys.
 class Fd {
  public:
   Fd() = default;

@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 using State = Moved::State;
 
-TEST(Sockets, APairTalksAndEnds) {
+TEST(Sockets, PairTransfersDataAndEnds) {
   auto [near, far] = socket_pair();
   std::array<char, 8> piece{};
   EXPECT_EQ(far.receive_now(piece).state, State::would_wait);
@@ -33,11 +33,11 @@ TEST(Sockets, APairTalksAndEnds) {
   EXPECT_TRUE(far.send_all("answer"));
   far.close();
   EXPECT_EQ(near.receive_all(100), "answer");
-  EXPECT_FALSE(near.send_all("nobody reads this"));
+  EXPECT_FALSE(near.send_all("unread"));
   EXPECT_FALSE(far.send_all("not open"));
 }
 
-TEST(Sockets, WhatAChildIsHanded) {
+TEST(Sockets, PassesASocketToAChild) {
   auto [near, far] = socket_pair();
   const std::string number = far.share_with_children();
   EXPECT_TRUE(Socket::from_parent(std::to_string(::dup(static_cast<int>(std::stol(number))))).is_open());
@@ -45,7 +45,7 @@ TEST(Sockets, WhatAChildIsHanded) {
     EXPECT_FALSE(Socket::from_parent(none).is_open()) << none;
 }
 
-TEST(Sockets, AListenerAtAPath) {
+TEST(Sockets, ListensAtAPath) {
   const TempDir temp;
   const fs::path path = temp.path() / "socket";
   EXPECT_FALSE(connect_local(path, 1).is_open());
@@ -69,8 +69,8 @@ TEST(Sockets, AListenerAtAPath) {
   EXPECT_THROW(LocalListener(temp.path() / std::string(200, 'x')), Error);
 }
 
-// curl or a browser would connect like this; the port is one that the kernel chose.
-TEST(Sockets, AListenerOnThisMachine) {
+// As curl or a browser would connect; the kernel chose the port.
+TEST(Sockets, ListensOnThisMachine) {
   const TcpListener listener("127.0.0.1:0");
   EXPECT_TRUE(listener.address().starts_with("127.0.0.1:")) << listener.address();
   EXPECT_FALSE(listener.accept().socket.is_open());
@@ -80,7 +80,7 @@ TEST(Sockets, AListenerOnThisMachine) {
     EXPECT_THROW(TcpListener{bad}, Error) << bad;
 }
 
-TEST(Waiting, TellsWhichIsReady) {
+TEST(Waiting, ReportsWhichIsReady) {
   auto [one, other] = socket_pair();
   auto [quiet, silent] = socket_pair();
   std::array<Waiting, 4> waiting{{{nullptr}, {&quiet.fd()}, {&one.fd()}, {}}};
@@ -92,10 +92,10 @@ TEST(Waiting, TellsWhichIsReady) {
   EXPECT_TRUE(waiting[2].ready);
   silent.close();
   EXPECT_EQ(wait_readable(waiting, -1), Waited::ready);
-  EXPECT_TRUE(waiting[1].ready) << "the end is something to read";
+  EXPECT_TRUE(waiting[1].ready) << "end of file counts as readable";
 }
 
-TEST(EventQueues, TokensOfWhatIsReady) {
+TEST(EventQueues, ReturnTokensOfReadyHandles) {
   const EventQueue queue;
   const WakeUp wake;
   auto [near, far] = socket_pair();
@@ -116,7 +116,7 @@ TEST(EventQueues, TokensOfWhatIsReady) {
   EXPECT_EQ(tokens[0], 7U);
 }
 
-TEST(MemoryFiles, AnotherProcessWritesToItByItsPath) {
+TEST(MemoryFiles, AcceptWritesFromAnotherProcess) {
   const MemoryFile file = MemoryFile::make("test");
   ASSERT_TRUE(file.is_open());
   EXPECT_EQ(file.content(), "");
@@ -127,7 +127,7 @@ TEST(MemoryFiles, AnotherProcessWritesToItByItsPath) {
   EXPECT_EQ(MemoryFile().content(), "");
 }
 
-TEST(NewFiles, AFileWithOtherNamesIsReplacedNotWrittenInto) {
+TEST(NewFiles, ReplaceAFileWithOtherHardLinks) {
   const TempDir temp;
   const fs::path file = temp.path() / "file", other = temp.path() / "other", link = temp.path() / "link";
   write_file(file, "old");
@@ -146,7 +146,7 @@ TEST(NewFiles, AFileWithOtherNamesIsReplacedNotWrittenInto) {
   EXPECT_THROW(NewFile::replacing(temp.path(), 0666), Error);
 }
 
-TEST(NewFiles, AFolderIsFilledWithoutFollowingLinks) {
+TEST(NewFiles, FillAFolderWithoutFollowingLinks) {
   const TempDir temp, outside;
   const FolderHandle folder(temp.path());
   folder.make_folder("a");
@@ -190,7 +190,7 @@ TEST(SmallFiles, AppendStartAndSync) {
   EXPECT_EQ(sync_folder(file), std::errc::not_a_directory);
 }
 
-TEST(SmallFiles, WhatCannotBeReadIsNothing) {
+TEST(SmallFiles, UnreadableFilesAreEmpty) {
   const TempDir temp;
   const fs::path file = temp.path() / "file";
   write_file(file, "12345");

@@ -21,7 +21,7 @@ namespace {
 constexpr int k_local_backlog = 4096;  // a build starts hundreds of compiles at once
 constexpr int k_tcp_backlog = 1024;
 
-// Nothing when the path is too long for one.
+// Nothing when the path is too long for a socket address.
 std::optional<sockaddr_un> local_address(const std::filesystem::path& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -114,14 +114,14 @@ Socket connect_tcp(const std::string& address, std::uint16_t port, int timeout_s
 
 LocalListener::LocalListener(std::filesystem::path path) : m_path(std::move(path)) {
   const auto address = local_address(m_path);
-  if (!address) throw Error("the path of a socket is too long: " + printable(m_path.string()));
+  if (!address) throw Error("socket path too long: " + printable(m_path.string()));
   m_fd = Fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!m_fd.is_open()) throw_sys_error(errno, "open", m_path);
   ::unlink(m_path.c_str());
   const mode_t before = ::umask(0177);
   const int bound = ::bind(m_fd.raw(), reinterpret_cast<const sockaddr*>(&*address), sizeof *address);
   ::umask(before);
-  if (bound != 0 || ::listen(m_fd.raw(), k_local_backlog) != 0) throw_sys_error(errno, "listen at", m_path);
+  if (bound != 0 || ::listen(m_fd.raw(), k_local_backlog) != 0) throw_sys_error(errno, "listen on", m_path);
 }
 
 LocalListener::~LocalListener() { ::unlink(m_path.c_str()); }
@@ -140,7 +140,7 @@ TcpListener::TcpListener(std::string_view address) {
   ::setsockopt(m_fd.raw(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   if (::bind(m_fd.raw(), &place.any, size) != 0 || ::listen(m_fd.raw(), k_tcp_backlog) != 0 ||
       ::getsockname(m_fd.raw(), &place.any, &size) != 0)
-    fail("listen at");
+    fail("listen on");
   m_address = fmt::format("{}:{}", host_of(place), port_of(place));
 }
 

@@ -7,15 +7,15 @@
 #include "base/sink.h"
 #include "sys/io/fd.h"
 
-// Files and folders that were not there before, made part by part without following links. All throw Error.
+// New files and folders, created component by component without following links. All throw Error.
 
 namespace wheelsmith::sys {
 
-// A file that has just been made, open for writing. Move-only.
+// A newly created file, open for writing. Move-only.
 class NewFile final : public Sink {
  public:
   NewFile() = default;
-  // What has the name goes first: a file, or a link, but not what that points to.
+  // Removes an existing entry first: a file, or a link, but not its target.
   static NewFile replacing(std::filesystem::path path, unsigned mode);
 
   [[nodiscard]] bool is_open() const { return m_fd.is_open(); }
@@ -33,7 +33,7 @@ class NewFile final : public Sink {
   std::filesystem::path m_path;
 };
 
-// A folder held open. Names are one part each: no '/', not "..".
+// An open folder. Names are single components: no '/', not "..".
 class FolderHandle {
  public:
   FolderHandle() = default;

@@ -12,7 +12,7 @@ namespace wheelsmith::sys {
 
 namespace {
 
-constexpr int k_tries = 8;  // another process may make the name again and again
+constexpr int k_tries = 8;  // another process may keep recreating the name
 constexpr int k_new = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
 
 Fd open_without_links(int at, const char* name, const std::filesystem::path& path) {

@@ -18,7 +18,7 @@ namespace wheelsmith::sys {
 
 namespace {
 
-// The call again for as long as signals interrupt it, and what it came to.
+// Repeats the call while signals interrupt it, and returns its result.
 template <class Call>
 Moved moved(Call call) {
   ssize_t size = 0;
@@ -114,7 +114,7 @@ bool Socket::send_fd(const Fd& fd) const {
 Fd Socket::receive_fd() const {
   char byte = 0;
   iovec part{&byte, 1};
-  // Room for one: the kernel closes what else a stranger sends.
+  // Room for one descriptor: the kernel closes any others that the peer sends.
   alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
   msghdr message{};
   message.msg_iov = &part;
@@ -150,7 +150,7 @@ Socket Socket::from_parent(std::string_view text) {
 std::pair<Socket, Socket> socket_pair() {
   std::array<int, 2> ends{-1, -1};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
-    throw Error(std::string("cannot make a socket: ") + std::strerror(errno));
+    throw Error(std::string("cannot create a socket: ") + std::strerror(errno));
   return {Socket(Fd(ends[0])), Socket(Fd(ends[1]))};
 }
 

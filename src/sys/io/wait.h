@@ -9,12 +9,12 @@ namespace wheelsmith::sys {
 
 struct Waiting {
   const Fd* fd = nullptr;  // null or closed: never ready
-  bool ready = false;      // there is something to read, or its end
+  bool ready = false;      // readable, or at its end
 };
 
 enum class Waited : std::uint8_t { ready, timeout, interrupted };
 
-// Until one of them is ready, the time is over (negative: without end) or a signal came.
+// Waits until one of them is ready, the time has passed (negative: no limit) or a signal arrives.
 Waited wait_readable(std::span<Waiting> handles, int milliseconds);
 
 }  // namespace wheelsmith::sys

@@ -9,7 +9,7 @@ namespace wheelsmith::sys {
 Waited wait_readable(std::span<Waiting> handles, int milliseconds) {
   std::vector<pollfd> fds;
   fds.reserve(handles.size());
-  // poll() passes over negative numbers.
+  // poll() ignores negative descriptors.
   for (const Waiting& waiting : handles) fds.push_back({waiting.fd == nullptr ? -1 : waiting.fd->raw(), POLLIN, 0});
   const int count = ::poll(fds.data(), fds.size(), milliseconds);
   for (std::size_t i = 0; i < fds.size(); ++i) handles[i].ready = count > 0 && fds[i].revents != 0;

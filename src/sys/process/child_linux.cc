@@ -13,11 +13,10 @@
 #include <cstring>
 #include <thread>
 
-// Waiting for a program means waiting for three things at once: its output, its end and a reason to end it. The end of
-// the output is not the end of the program (it may close its streams), and the end of the program is not the end of the
-// output (a server that it left behind keeps the pipe open). So the program's end decides: what is in the pipe by then
-// is read, a short while is given to helpers that outlive it by moments (multiprocessing's resource tracker does), and
-// the rest of its group is killed.
+// Waiting for a program means waiting for three things at once: its output, its exit and a reason to stop it. The end
+// of the output is not the exit (a program may close its streams), and the exit is not the end of the output (a server
+// left behind keeps the pipe open). So the exit decides: the rest of the pipe is read, helpers that briefly outlive the
+// program (such as multiprocessing's resource tracker) get a short grace period, and the rest of its group is killed.
 
 namespace wheelsmith::sys {
 
@@ -27,7 +26,7 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t k_piece = 64 << 10;
 constexpr auto k_tick = 100ms;       // how soon `stop` is noticed
-constexpr auto k_blind_tick = 20ms;  // how soon an end is noticed on kernels without pidfd (before 5.3)
+constexpr auto k_blind_tick = 20ms;  // how soon an exit is noticed on kernels without pidfd (before 5.3)
 constexpr auto k_linger = 250ms;
 
 Exit to_exit(const siginfo_t& info) {
@@ -57,7 +56,7 @@ Child::Child(const Command& command, ErrorStream errors)
 
 Child::~Child() {
   if (!poll()) signal_tree(SIGKILL);
-  // A process that hangs in the kernel cannot be reaped; better a zombie than to hang with it.
+  // A process that hangs in the kernel cannot be reaped; leaving a zombie is better than hanging with it.
   const auto patience = Clock::now() + 5s;
   while (!poll() && Clock::now() < patience) std::this_thread::sleep_for(1ms);
   if (m_lost) return;
@@ -72,7 +71,7 @@ std::optional<std::string> Child::read() {
   return text;
 }
 
-// At most a few pieces, so that a program that never stops writing does not keep us from looking at the clock.
+// At most a few chunks, so that a program that never stops writing does not keep us from checking the clock.
 void Child::drain(Fd& fd, const OutputFunction& sink) {
   std::array<char, k_piece> piece;
   for (int round = 0; round < 16 && fd.is_open(); ++round) {
@@ -92,7 +91,7 @@ std::optional<Exit> Child::poll() {
   siginfo_t info{};
   if (::waitid(P_PID, static_cast<id_t>(pid()), &info, WEXITED | WNOHANG | WNOWAIT) != 0) {
     if (errno != ECHILD) return std::nullopt;
-    m_lost = true;  // kill_descendants() was quicker
+    m_lost = true;  // kill_descendants() reaped it first
     info.si_pid = pid();
     info.si_code = CLD_KILLED;
     info.si_status = SIGKILL;
@@ -105,7 +104,7 @@ std::optional<Exit> Child::poll() {
 
 void Child::signal_tree(int signal) {
   if (m_lost) return;
-  // The tree is looked at before anything in it dies: an orphan no longer leads here.
+  // List the tree before anything in it dies: an orphan is no longer linked to it.
   for (const ProcessStat& process : descendants_of(pid())) m_known.insert(process.id);
   ::kill(-pid(), signal);
   signal_all(m_known, signal);
@@ -124,8 +123,7 @@ bool Child::pump(const OutputFunction& on_output, const OutputFunction& on_error
   return true;
 }
 
-// SIGINT as from a keyboard, which lets ninja delete what is half written; at half time SIGTERM; then no more
-// questions.
+// SIGINT as from a keyboard, which lets ninja delete partial outputs; at half time SIGTERM; then SIGKILL.
 void Child::escalate(Ending& ending, std::chrono::milliseconds grace) {
   const auto passed = Clock::now() - ending.since;
   const int due = passed >= grace ? SIGKILL : (passed * 2 >= grace ? SIGTERM : SIGINT);
@@ -146,7 +144,7 @@ Exit Child::wait(const OutputFunction& on_output, const OutputFunction& on_error
     if (m_deadline && !ending) until = std::min(until, *m_deadline);
     pump(on_output, on_errors, until);
   }
-  // Even a tree that ended politely may have left something behind when it was told to end.
+  // Even a tree that exited cleanly may have left processes behind.
   if (ending) signal_tree(SIGKILL);
   const auto until = Clock::now() + k_linger;
   while (Clock::now() < until && pump(on_output, on_errors, until)) {}

@@ -9,8 +9,8 @@ namespace wheelsmith::sys {
 
 using OutputFunction = std::function<void(std::string_view)>;
 
-// What Process and capture() share: a child of ours from its start to the moment it is reaped. It stays a zombie until
-// the object goes, so that its number, and its group's, belongs to nobody else while we may still send signals to it.
+// Shared by Process and capture(): a child from start to reaping. It stays a zombie until the object is destroyed, so
+// that its PID and process group are not reused while signals may still be sent to them.
 class Child {
  public:
   Child(const Command& command, ErrorStream errors);
@@ -29,7 +29,7 @@ class Child {
  private:
   using Clock = std::chrono::steady_clock;
 
-  // Where an early end stands: asked for at `since`, and how far the signals have gone.
+  // State of an early stop: requested at `since`, and which signals were sent.
   struct Ending {
     bool timed_out = false;
     Clock::time_point since;
@@ -45,7 +45,7 @@ class Child {
   Clock::time_point m_start;
   Spawned m_spawned;
   Fd m_pidfd;
-  bool m_lost = false;  // reaped by somebody else: the number is no longer ours
+  bool m_lost = false;  // reaped elsewhere: the PID is no longer ours
   std::optional<Exit> m_exit;
   std::set<ProcessId> m_known;
 };

@@ -9,8 +9,8 @@
 
 #include "sys/io/fd.h"
 
-// Processes that are not Process (sys/process.h): a program that runs in our place, with our streams, our terminal and
-// our process group, and one that has nothing to do with us any more.
+// Processes that are not a Process (sys/process.h): a program that runs in our place, with our streams, terminal and
+// process group, and a detached one.
 
 namespace wheelsmith::sys {
 
@@ -20,28 +20,28 @@ struct ForegroundCommand {
   std::vector<std::string> environment;   // "NAME=value", as execve takes it
   const Fd* output = nullptr;             // instead of our standard output; not open: ours
   const Fd* errors = nullptr;             // instead of our standard error; not open: ours
-  std::vector<int> default_signals = {};  // that it answers as programs do, whatever we do with them
+  std::vector<int> default_signals = {};  // reset to their default, whatever we do with them
   int death_signal = 0;                   // sent to it when we end; 0: none
   int oom_score = 0;                      // oom_score_adj is raised to it
 };
 
 struct ForegroundExit {
-  int code = 0;                       // as a shell counts: 128 + signal for one that was killed
-  int signal = 0;                     // what killed it, or 0
-  std::uint64_t largest_process = 0;  // bytes that one process of its tree held at most
+  int code = 0;                       // as in a shell: 128 + signal for a killed process
+  int signal = 0;                     // the signal that killed it, or 0
+  std::uint64_t largest_process = 0;  // peak memory of one process in its tree, bytes
 };
 
 class ForegroundProcess {
  public:
-  // Throws Error when there cannot be another process.
+  // Throws Error when no process can be created.
   explicit ForegroundProcess(const ForegroundCommand& command);
   ForegroundProcess(const ForegroundProcess&) = delete;
   ForegroundProcess& operator=(const ForegroundProcess&) = delete;
 
   [[nodiscard]] pid_t pid() const { return m_pid; }
-  // The errno of a program that could not be started, whose exit code is 127 or 126 then; 0 for one that was.
+  // The errno of a program that could not be started, whose exit code is then 127 or 126; otherwise 0.
   [[nodiscard]] int start_error() const { return m_start_error; }
-  // Ready to read when it has ended; not open on kernels before 5.3.
+  // Readable when it has exited; not open on kernels before 5.3.
   [[nodiscard]] const Fd& end() const { return m_end; }
   // Does not wait.
   [[nodiscard]] std::optional<ForegroundExit> poll();
@@ -57,12 +57,13 @@ class ForegroundProcess {
   std::optional<ForegroundExit> m_exit;
 };
 
-// Becomes the program. Returns only the errno of its failure. No library that is preloaded into us sees the call.
+// Executes the program in this process. Returns only on failure, with its errno. Preloaded libraries do not see the
+// call.
 int become_program(const std::string& program, const std::vector<std::string>& argv,
                    const std::vector<std::string>& environment);
 
-// Starts a program that nobody waits for and that holds nothing of ours open: a reader of our output that waits for its
-// end would wait for that program otherwise.
+// Starts a program that is not waited for and inherits no descriptors: otherwise a reader of our output would wait for
+// that program's exit.
 void start_detached(const std::string& program, const std::vector<std::string>& argv,
                     const std::vector<std::string>& environment);
 

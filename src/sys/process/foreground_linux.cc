@@ -18,9 +18,9 @@
 #include "base/text.h"
 #include "sys/process/foreground.h"
 
-// A shim starts its compiler thousands of times in a build, so the child is made by vfork: it shares our memory until
-// it is the other program, which spares a tenth of a millisecond each time. Between the two it makes system calls only,
-// and whatever it writes to our memory (why it could not start) we can read.
+// A shim starts its compiler thousands of times in a build, so the child is created with vfork: it shares our memory
+// until exec, which saves a tenth of a millisecond each time. In between it only makes system calls, and we can read
+// anything it writes to our memory (why it could not start).
 
 namespace wheelsmith::sys {
 
@@ -34,8 +34,8 @@ std::vector<char*> exec_words(const std::vector<std::string>& texts) {
   return result;
 }
 
-// The system call itself: an exec hook that is preloaded into us, where we are not linked statically, would send a shim
-// to itself.
+// The system call itself: where this program is not linked statically, a preloaded exec hook would send a shim to
+// itself.
 void exec_past_hooks(const char* program, char* const* argv, char* const* environment) {
   ::syscall(SYS_execve, program, argv, environment);
 }
@@ -52,7 +52,7 @@ void raise_oom_score(int score) {
   ::close(fd);
 }
 
-// In memory, where both processes see it: what a child of vfork does to registers is lost, or worse.
+// In memory, where both processes see it: register changes by a vfork child are lost, or worse.
 struct Birth {
   const ForegroundCommand& command;
   char* const* argv;
@@ -108,7 +108,7 @@ std::optional<ForegroundExit> ForegroundProcess::reap(int options) {
   do {
     ended = ::wait4(m_pid, &status, options, &usage);
   } while (ended < 0 && errno == EINTR);
-  // ECHILD: nobody is left to wait for, and nobody knows how it ended.
+  // ECHILD: there is nothing to wait for, and its status is unknown.
   if (ended != 0) m_exit = foreground_exit_of(status, usage);
   return m_exit;
 }

@@ -18,7 +18,7 @@ ForegroundCommand foreground_shell(const std::string& script) {
   return {"/bin/sh", {"sh", "-c", script}, {"PATH=/usr/bin:/bin"}};
 }
 
-TEST(Foreground, EndsAsAShellCounts) {
+TEST(Foreground, ReturnsShellExitCodes) {
   const struct {
     const char* script;
     int code, signal;
@@ -30,11 +30,11 @@ TEST(Foreground, EndsAsAShellCounts) {
     EXPECT_EQ(exit.signal, row.signal) << row.script;
     EXPECT_GT(exit.largest_process, 0U);
     EXPECT_EQ(process.start_error(), 0);
-    EXPECT_EQ(process.poll()->code, row.code) << "it stays as it ended";
+    EXPECT_EQ(process.poll()->code, row.code) << "the result does not change";
   }
 }
 
-TEST(Foreground, WhatCannotBeStartedSaysWhy) {
+TEST(Foreground, ReportsWhyAProgramCannotStart) {
   ForegroundProcess missing({"/no/such/program", {"program"}, {}});
   EXPECT_EQ(missing.start_error(), ENOENT);
   EXPECT_EQ(missing.wait().code, 127);
@@ -43,7 +43,7 @@ TEST(Foreground, WhatCannotBeStartedSaysWhy) {
   EXPECT_EQ(folder.wait().code, 126);
 }
 
-TEST(Foreground, StreamsAndEnvironment) {
+TEST(Foreground, PassesStreamsAndEnvironment) {
   const MemoryFile output = MemoryFile::make("output");
   const MemoryFile errors = MemoryFile::make("errors");
   ForegroundCommand command = foreground_shell("echo $A; echo problem >&2");
@@ -55,7 +55,7 @@ TEST(Foreground, StreamsAndEnvironment) {
   EXPECT_EQ(errors.content(), "problem\n");
 }
 
-TEST(Foreground, ItsEndCanBeWaitedFor) {
+TEST(Foreground, CanBeWaitedFor) {
   ForegroundProcess process(foreground_shell("read line </dev/null; sleep 0.1"));
   if (!process.end().is_open()) GTEST_SKIP() << "a kernel before 5.3";
   std::array<Waiting, 1> waiting{{{&process.end()}}};
@@ -63,7 +63,7 @@ TEST(Foreground, ItsEndCanBeWaitedFor) {
   EXPECT_TRUE(process.poll());
 }
 
-TEST(Foreground, SignalsAsProgramsAnswerThem) {
+TEST(Foreground, ResetsSignals) {
   auto* const before = ::signal(SIGUSR1, SIG_IGN);
   ForegroundProcess deaf(foreground_shell("kill -USR1 $$"));
   EXPECT_EQ(deaf.wait().signal, 0);
@@ -74,7 +74,7 @@ TEST(Foreground, SignalsAsProgramsAnswerThem) {
   ::signal(SIGUSR1, before);
 }
 
-TEST(Foreground, TheKernelEndsItBeforeUs) {
+TEST(Foreground, DiesWithItsParent) {
   const MemoryFile output = MemoryFile::make("output");
   ForegroundCommand command{"/bin/cat", {"cat", "/proc/self/oom_score_adj"}, {}};
   command.output = &output.fd();
@@ -83,7 +83,7 @@ TEST(Foreground, TheKernelEndsItBeforeUs) {
   EXPECT_EQ(output.content(), "777\n");
 }
 
-TEST(Foreground, ADetachedOneHoldsNothingOpen) {
+TEST(Foreground, DetachedProcessInheritsNoDescriptors) {
   const TempDir temp;
   const std::string file = (temp.path() / "fds").string();
   start_detached("/bin/sh", {"sh", "-c", "ls -l /proc/$$/fd >" + file + ".new; mv " + file + ".new " + file},
@@ -91,7 +91,7 @@ TEST(Foreground, ADetachedOneHoldsNothingOpen) {
   std::optional<std::string> text;
   for (int i = 0; i < 500 && !(text = read_file_if_there(file)); ++i) ::usleep(10'000);
   ASSERT_TRUE(text);
-  // Standard streams, and what the shell itself has opened.
+  // Standard streams, and the shell's own descriptors.
   EXPECT_EQ(text->find("pipe:"), std::string::npos) << *text;
   EXPECT_NE(text->find("/dev/null"), std::string::npos) << *text;
 }

@@ -9,10 +9,10 @@
 #include <mutex>
 #include <thread>
 
-// The kernel sends the parent-death signal when the *thread* that forked ends, not when its process does. A worker of a
-// pool that starts a compiler, hands the Process on and ends would kill the compiler. So one thread does all the
-// forking; it starts with the first child and lives as long as the process. Handing a request over costs some 20
-// microseconds beside the millisecond of fork and exec.
+// The kernel sends the parent-death signal when the *thread* that forked ends, not when its process does. A pool worker
+// that starts a compiler, hands the Process on and ends would kill the compiler. So one thread does all the forking; it
+// starts with the first child and lives as long as the process. Handing over a request costs some 20 microseconds on
+// top of the millisecond for fork and exec.
 
 namespace wheelsmith::sys {
 
@@ -21,8 +21,8 @@ namespace {
 class Forker {
  public:
   Forker() : m_owner(::getpid()) {
-    // Signals are for the threads that look at the flag; and a child starts with all of them blocked, so that no
-    // handler of ours runs in it.
+    // Signals go to the threads that check the flag; and a child starts with all of them blocked, so that no handler of
+    // this process runs in it.
     sigset_t all;
     sigset_t before;
     ::sigfillset(&all);
@@ -76,9 +76,9 @@ class Forker {
 }  // namespace
 
 pid_t fork_from_living_thread(const std::function<void()>& child) {
-  // Never deleted: its thread waits on it until the process ends.
+  // Never deleted: its thread waits on it until the process exits.
   static Forker* const forker = new Forker;
-  // A copy of us made by a plain fork has the object but not the thread.
+  // A copy of this process made by a plain fork has the object but not the thread.
   if (forker->owner() == ::getpid()) return forker->run(child);
   const pid_t pid = ::fork();
   if (pid == 0) {

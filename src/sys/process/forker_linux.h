@@ -6,8 +6,8 @@
 
 namespace wheelsmith::sys {
 
-// fork() in a thread that lives as long as we do; `child` runs in the new process and must not return. The new
-// process's id, or -1 with errno set.
+// fork() in a thread that lives as long as the process; `child` runs in the new process and must not return. Returns
+// the new PID, or -1 with errno set.
 pid_t fork_from_living_thread(const std::function<void()>& child);
 
 }  // namespace wheelsmith::sys

@@ -14,13 +14,13 @@
 
 #include "sys/process/process.h"
 
-// A build that reaches the network is not decided by what its key hashes. The kernel can take the network away from a
-// process: a new network namespace starts with a loopback device that is down, and nothing else. Who may make one:
-// root (CAP_SYS_ADMIN) at once; all others inside a user namespace of their own, which many machines allow and some
-// forbid (Docker's default seccomp filter, Ubuntu 24.04's AppArmor rule, user.max_user_namespaces=0).
+// A build that uses the network depends on inputs that its key does not hash. The kernel can take the network away from
+// a process: a new network namespace starts with only a loopback device, which is down. Root (CAP_SYS_ADMIN) may create
+// one directly; other users only inside their own user namespace, which many machines allow and some forbid (Docker's
+// default seccomp filter, Ubuntu 24.04's AppArmor rule, user.max_user_namespaces=0).
 //
-// Root takes the first way although the second works too: a user namespace in which only root's own number is mapped
-// makes every chown to somebody else fail, and tar as root does that with each file that it unpacks.
+// Root uses the first way although the second works too: in a user namespace that maps only root's own ID, every chown
+// to another user fails, and tar as root does that with each file it unpacks.
 
 namespace wheelsmith::sys {
 
@@ -58,7 +58,7 @@ int bring_loopback_up() {
 
 int map_identity(const IdentityMaps& maps) {
   if (const int error = write_text("/proc/self/uid_map", maps.users.data()); error != 0) return error;
-  // Without this the kernel lets nobody but root map a group: a dropped group could open what it was forbidden.
+  // Without this the kernel lets only root map a group: dropping a group could grant access that the group denied.
   if (const int error = write_text("/proc/self/setgroups", "deny"); error != 0 && error != ENOENT) return error;
   return write_text("/proc/self/gid_map", maps.groups.data());
 }
@@ -82,7 +82,7 @@ int leave_network(const IdentityMaps& maps) {
 }
 
 bool can_isolate_network() {
-  // The answer cannot change while we run, and asking costs a process.
+  // The answer cannot change while we run, and each test costs a process.
   static const bool answer = [] {
     const IdentityMaps maps = identity_maps();
     const pid_t child = ::fork();

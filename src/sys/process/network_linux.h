@@ -6,19 +6,19 @@
 
 namespace wheelsmith::sys {
 
-// What the kernel wants to read to keep a process's user and group inside a user namespace: "1000 1000 1\n". Made
-// before the fork, since a child of a program with threads may not format text.
+// The text that the kernel expects to keep a process's user and group inside a user namespace: "1000 1000 1\n".
+// Formatted before the fork, since a child of a multithreaded program may not format text.
 struct IdentityMaps {
   std::array<char, 64> users{};
   std::array<char, 64> groups{};
 };
 IdentityMaps identity_maps();
 
-// Moves this process into a network namespace that has only a loopback device, which is up. 0, or the errno of what
-// failed. For a child between fork and exec: makes system calls and nothing else.
+// Moves this process into a network namespace with only a loopback device, which is up. Returns 0 or an errno. For a
+// child between fork and exec: only makes system calls.
 int leave_network(const IdentityMaps& maps);
 
-// Its parts, with the same rules: in a new user namespace, in a new network namespace.
+// Its parts, with the same rules: create a user namespace, create a network namespace.
 int map_identity(const IdentityMaps& maps);
 int bring_loopback_up();
 

@@ -13,7 +13,7 @@
 
 #include "sys/io/fd.h"
 
-// Processes: how every program that is not ours is started, watched and ended. No shell is ever involved.
+// Processes: how external programs are started, watched and stopped. No shell is ever involved.
 
 namespace wheelsmith::sys {
 
@@ -22,24 +22,24 @@ using Environment = std::map<std::string, std::string>;
 // Our own environment.
 Environment current_environment();
 
-// Every member has a default, so that {.argv = {"git"}, .folder = place} is no warning.
+// Every member has a default, so that {.argv = {"git"}, .folder = place} does not warn.
 struct Command {
   std::vector<std::string> argv{};           // argv[0] without '/' is looked up in PATH of `environment`
   std::optional<Environment> environment{};  // nothing: our own
   std::filesystem::path folder{};            // working directory; empty: ours
-  std::string input{};                       // what it reads from standard input; empty: /dev/null
-  std::filesystem::path input_file{};        // or the file that it reads
+  std::string input{};                       // its standard input; empty: /dev/null
+  std::filesystem::path input_file{};        // or a file as standard input
   std::optional<std::chrono::milliseconds> timeout{};
-  // In a network namespace of its own (and a user namespace, unless we are root) that has only a loopback device. Where
-  // the kernel forbids it, start() throws; can_isolate_network() tells beforehand.
+  // In its own network namespace (and a user namespace, unless we are root) with only a loopback device. Where the
+  // kernel forbids it, start() throws; can_isolate_network() tells beforehand.
   bool no_network = false;
 };
 
 struct Exit {
-  int code = 0;    // as a shell counts: 128 + signal for one that was killed
-  int signal = 0;  // what killed it, or 0
+  int code = 0;    // as in a shell: 128 + signal for a killed process
+  int signal = 0;  // the signal that killed it, or 0
   bool timed_out = false;
-  bool stopped = false;  // because `stop` said so, or for an interruption
+  bool stopped = false;  // by `stop` or an interrupt
   std::chrono::duration<double> seconds{0};
 
   [[nodiscard]] bool good() const { return code == 0 && !timed_out && !stopped; }
@@ -54,12 +54,12 @@ struct Captured {
   std::string errors;  // standard error
 };
 
-// Runs to the end and keeps what it wrote. For short helpers. Throws Error when it cannot be started. An interruption
-// (interrupted()) ends it early.
+// Runs a short helper to its end and returns its output. Throws Error when it cannot be started. An interrupt
+// (interrupted()) stops it early.
 Captured capture(const Command& command, std::uint64_t limit = 64ull << 20);
 
-// A running program with its whole tree of descendants: in a process group of its own, killed when we die (parent-death
-// signal), standard output and standard error in one stream. Move-only; the destructor kills what still runs.
+// A running program with all its descendants: in its own process group, killed when we die (parent-death signal),
+// standard output and standard error in one stream. Move-only; the destructor kills whatever still runs.
 class Process {
  public:
   explicit Process(const Command& command);
@@ -68,17 +68,17 @@ class Process {
   Process& operator=(Process&&) noexcept;
 
   [[nodiscard]] int pid() const;
-  // The read end of its output, to wait for; not open when it has been closed.
+  // The read end of its output, to wait for; not open once closed.
   [[nodiscard]] const Fd& output() const;
-  // What it wrote since the last call, "" when there is nothing now; nothing at the end of the stream.
+  // Output since the last call, "" when there is none now; nothing at the end of the stream.
   std::optional<std::string> read();
-  // Whether it has ended; does not wait. A child that ended while descendants hold the pipe open counts as ended.
+  // Whether it has exited; does not wait. A child that exited while descendants hold the pipe open counts as exited.
   [[nodiscard]] std::optional<Exit> poll();
-  // Waits to the end, handing on the output as it comes. Ends early (interrupting the tree, then killing it after
-  // `grace`) when the command's timeout has passed or `stop` says so.
+  // Waits for the exit, passing on the output as it arrives. Stops early (interrupts the tree, then kills it after
+  // `grace`) when the command's timeout has passed or `stop` returns true.
   Exit wait(const std::function<void(std::string_view)>& on_output, const std::function<bool()>& stop = {},
             std::chrono::milliseconds grace = std::chrono::seconds(5));
-  // Signals the whole group and all descendants that we know of.
+  // Signals the whole group and all known descendants.
   void kill(int signal);
 
  private:
@@ -86,30 +86,29 @@ class Process {
   std::unique_ptr<State> m_state;
 };
 
-// Makes us the one that orphans below us are handed to, so that none escapes; and, where `die_with_parent`, has the
-// kernel send us SIGTERM when our parent ends: it ends us, or sets the flag of install_interrupt_flag(), so that we can
-// end our own descendants first. For the main thread.
+// Makes this process the subreaper of its descendants, so that no orphan escapes; and, with `die_with_parent`, has the
+// kernel send SIGTERM when our parent exits: it ends this process, or sets the flag of install_interrupt_flag(), so
+// that we can stop our own descendants first. For the main thread.
 void become_subreaper(bool die_with_parent);
-// Kills every descendant of ours that is left, orphans too (of a subreaper), and reaps them. Nobody may start a process
-// meanwhile.
+// Kills and reaps every remaining descendant, including orphans (of a subreaper). No process may be started meanwhile.
 void kill_descendants();
 
 bool can_isolate_network();
 
-// Where a program is, as execvp would find it in that PATH; "" when it is not there or not executable.
+// Path of a program, as execvp would find it in that PATH; "" when it is missing or not executable.
 std::filesystem::path find_program(std::string_view name, std::string_view path);
 std::filesystem::path find_program(std::string_view name);  // in our own PATH
 // Our own executable.
 std::filesystem::path own_executable();
-// The words that we were started with, our own name first.
+// The arguments of this process, its own name first.
 std::vector<std::string> own_arguments();
 
-// The word as a POSIX shell reads it back unchanged.
+// Quotes an argument so that a POSIX shell reads it back unchanged.
 std::string shell_quoted(std::string_view word);
 std::string shell_quoted(const std::vector<std::string>& argv);
 
-// Interrupts: after install, SIGINT, SIGTERM and SIGHUP set a flag (and wake poll() with EINTR) instead of ending us; a
-// second SIGINT ends us at once.
+// Interrupts: after install, SIGINT, SIGTERM and SIGHUP set a flag (and wake poll() with EINTR) instead of ending the
+// process; a second SIGINT ends it at once.
 void install_interrupt_flag();
 bool interrupted();
 

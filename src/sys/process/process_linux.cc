@@ -20,7 +20,7 @@ std::string to_string(const Exit& exit) {
 Captured capture(const Command& command, std::uint64_t limit) {
   Captured captured;
   const auto keep = [limit](std::string& text) {
-    // What is over the limit is read and dropped: a program whose pipe is full would wait forever.
+    // Output beyond the limit is read and dropped: a program whose pipe is full would wait forever.
     return [&text, limit](std::string_view piece) {
       text.append(
           piece.substr(0, static_cast<std::size_t>(std::min<std::uint64_t>(piece.size(), limit - text.size()))));

@@ -42,7 +42,7 @@ TEST(Capture, KeepsBothStreamsAndTheStatus) {
   EXPECT_EQ(to_string(captured.exit), "exit status 3");
 }
 
-TEST(Capture, HandsOnInputFolderAndEnvironment) {
+TEST(Capture, PassesInputFolderAndEnvironment) {
   const TempDir dir;
   const std::string input(3 << 20, 'x');
   Command command{.argv = {"cat"}, .input = input};
@@ -54,14 +54,14 @@ TEST(Capture, HandsOnInputFolderAndEnvironment) {
   EXPECT_EQ(capture(command).output, fs::canonical(dir.path()).string() + "\nb c\n\n");
 }
 
-TEST(Capture, StopsKeepingAtTheLimitButReadsOn) {
+TEST(Capture, DropsOutputBeyondTheLimit) {
   const Captured captured = capture(shell("head -c 1000000 /dev/zero; echo end >&2"), 1000);
   EXPECT_EQ(captured.output.size(), 1000u);
   EXPECT_EQ(captured.errors, "end\n");
   EXPECT_TRUE(captured.exit.good());
 }
 
-TEST(Capture, SaysWhyAProgramCannotBeStarted) {
+TEST(Capture, ReportsWhyAProgramCannotStart) {
   const TempDir dir;
   std::ofstream(dir.path() / "text") << "hello";
   std::ofstream(dir.path() / "script") << "#!/nowhere/python3 -E\n";
@@ -74,7 +74,7 @@ TEST(Capture, SaysWhyAProgramCannotBeStarted) {
   EXPECT_EQ(start_error_of({.argv = {folder + "/text"}}), "cannot start " + folder + "/text: Permission denied");
   EXPECT_EQ(start_error_of({.argv = {folder + "/data"}}), "cannot start " + folder + "/data: Exec format error");
   EXPECT_EQ(start_error_of({.argv = {folder + "/script"}}),
-            "cannot start " + folder + "/script: /nowhere/python3 is not there");
+            "cannot start " + folder + "/script: /nowhere/python3 does not exist");
   EXPECT_EQ(start_error_of({.argv = {"sh"}, .folder = dir.path() / "none"}),
             "cannot start sh in " + folder + "/none: No such file or directory");
   EXPECT_EQ(start_error_of({.argv = {}}), "cannot start a program without a name");
@@ -82,10 +82,10 @@ TEST(Capture, SaysWhyAProgramCannotBeStarted) {
   EXPECT_EQ(start_error_of({.argv = {"echo", std::string(10 << 20, 'x')}}),
             "cannot start echo: Argument list too long");
   EXPECT_EQ(start_error_of({.argv = {"sh"}, .environment = Environment{{"A=B", "c"}, {"PATH", "/bin"}}}),
-            "A=B cannot be set in an environment");
+            "A=B is not a valid environment variable");
 }
 
-TEST(Capture, EndsAtTheTimeout) {
+TEST(Capture, StopsAtTheTimeout) {
   Command command = shell("echo begun; sleep 100");
   command.timeout = 200ms;
   const auto start = Clock::now();
@@ -98,7 +98,7 @@ TEST(Capture, EndsAtTheTimeout) {
 }
 
 TEST(Capture, StartsWithoutOurDescriptorsAndSignals) {
-  const int leaked = ::open("/dev/null", O_RDONLY);  // as somebody's library would: without O_CLOEXEC
+  const int leaked = ::open("/dev/null", O_RDONLY);  // without O_CLOEXEC, as some libraries do
   ::signal(SIGPIPE, SIG_IGN);
   const Captured descriptors = capture(shell("ls /proc/$$/fd"));
   const Captured signals = capture({.argv = {"grep", "-E", "SigBlk|SigIgn", "/proc/self/status"}});
@@ -106,12 +106,12 @@ TEST(Capture, StartsWithoutOurDescriptorsAndSignals) {
   ::close(leaked);
   EXPECT_EQ(descriptors.output, "0\n1\n2\n");
   ASSERT_TRUE(signals.output.starts_with("SigBlk:\t0000000000000000\nSigIgn:\t")) << signals.output;
-  // 32 and 33 are the C library's own: it lets nobody set them, and passes on what it was started with.
+  // The C library reserves 32 and 33: they cannot be set, and keep their inherited state.
   const std::uint64_t ignored = std::stoull(signals.output.substr(signals.output.rfind('\t')), nullptr, 16);
   EXPECT_EQ(ignored & ~(3ull << 31), 0u) << signals.output;
 }
 
-TEST(Capture, StartsASessionOfItsOwn) {
+TEST(Capture, StartsItsOwnSession) {
   const Captured captured = capture({.argv = {"cat", "/proc/self/stat"}});
   const std::vector<std::string_view> fields = split(captured.output, ' ');
   EXPECT_EQ(fields.at(4), fields.at(0));  // process group
@@ -119,7 +119,7 @@ TEST(Capture, StartsASessionOfItsOwn) {
   EXPECT_EQ(fields.at(6), "0");           // terminal
 }
 
-TEST(Exit, InWords) {
+TEST(Exit, IsDescribed) {
   EXPECT_EQ(to_string(capture(shell("kill -9 $$")).exit), "killed by signal 9 (Killed)");
   EXPECT_EQ(capture(shell("kill -15 $$")).exit.code, 143);
   EXPECT_EQ(to_string(Exit{.code = 2}), "exit status 2");
@@ -135,7 +135,7 @@ TEST(Process, JoinsBothStreamsInOrder) {
   EXPECT_EQ(process.read(), std::nullopt);
 }
 
-TEST(Process, HandsOnLargeOutputWithoutKeepingIt) {
+TEST(Process, StreamsLargeOutput) {
   rusage before{};
   ::getrusage(RUSAGE_SELF, &before);
   Process process(shell("head -c 100000000 /dev/zero"));
@@ -160,7 +160,7 @@ TEST(Process, IsReadAndPolledWithoutWaiting) {
   EXPECT_EQ(output, "hello\nnever\n");
 }
 
-TEST(Process, StopAsksPolitelyFirst) {
+TEST(Process, StopInterruptsFirst) {
   Process process(shell("trap 'echo tidied; exit 7' INT; echo ready; while :; do sleep 0.05; done"));
   std::string output;
   const Exit exit = process.wait([&](std::string_view piece) { output += piece; },
@@ -171,7 +171,7 @@ TEST(Process, StopAsksPolitelyFirst) {
   EXPECT_FALSE(exit.good());
 }
 
-TEST(Process, StopKillsTheDeafAfterTheGrace) {
+TEST(Process, StopKillsAfterTheGracePeriod) {
   Process process(shell("trap '' INT TERM; echo ready; while :; do sleep 0.05; done"));
   bool ready = false;
   const auto start = Clock::now();
@@ -182,7 +182,7 @@ TEST(Process, StopKillsTheDeafAfterTheGrace) {
   EXPECT_LT(Clock::now() - start, 5s);
 }
 
-TEST(Process, StopReachesWhoLeftTheGroup) {
+TEST(Process, StopReachesProcessesOutsideTheGroup) {
   const TempDir dir;
   Command command = shell("setsid sh -c 'trap \"\" INT TERM; echo $$ > pid; exec sleep 1000' & wait");
   command.folder = dir.path();
@@ -193,7 +193,7 @@ TEST(Process, StopReachesWhoLeftTheGroup) {
   EXPECT_TRUE(ends_soon(number_in(dir.path() / "pid")));
 }
 
-TEST(Process, EndsWithTheProgramThoughADaemonKeepsThePipe) {
+TEST(Process, EndsWithTheProgramWhileADaemonHoldsThePipe) {
   const TempDir dir;
   Command command = shell("setsid sleep 3 & echo $! > pid; echo done");
   command.folder = dir.path();
@@ -205,7 +205,7 @@ TEST(Process, EndsWithTheProgramThoughADaemonKeepsThePipe) {
   EXPECT_EQ(output, "done\n");
 }
 
-TEST(Process, TakesWhatItLeavesInItsGroupWithIt) {
+TEST(Process, KillsTheRestOfItsGroup) {
   const TempDir dir;
   Command command = shell("sleep 1000 & echo $! > pid");
   command.folder = dir.path();
@@ -238,7 +238,7 @@ TEST(Process, OutlivesTheThreadThatStartedIt) {
   EXPECT_EQ(output, "alive\n");
 }
 
-TEST(Process, ManyAtOnceFromManyThreads) {
+TEST(Process, RunsConcurrentlyFromManyThreads) {
   std::vector<std::thread> threads;
   std::atomic<int> good{0};
   for (int i = 0; i < 8; ++i) {

@@ -20,10 +20,10 @@
 #include "sys/io/fd.h"
 #include "sys/process/process.h"
 
-// A process group is what a shell would kill, but a program leaves it with one call (setsid), and compile servers do.
-// What it cannot leave is its line of parents: each process has one in /proc/PID/stat, and when a parent dies its
-// children go to the nearest subreaper above. Walking those lines finds every descendant; since more may be born during
-// the walk, killing repeats it until a walk finds none.
+// A shell would kill the process group, but a program leaves it with one call (setsid), and compile servers do. It
+// cannot leave its line of ancestors: each process has a parent in /proc/PID/stat, and when a parent dies its children
+// go to the nearest subreaper above. Walking these links finds every descendant; since more may start during the walk,
+// killing repeats it until a walk finds none.
 
 namespace wheelsmith::sys {
 
@@ -58,7 +58,7 @@ void reap_children() {
 
 }  // namespace
 
-// "4321 (name) S 1 4321 4321 0 …": the name may hold blanks and brackets, so fields count from the last ')'.
+// "4321 (name) S 1 4321 4321 0 …": the name may contain blanks and brackets, so fields count from the last ')'.
 std::optional<ProcessStat> parse_stat(std::string_view line) {
   constexpr std::size_t k_state = 0;
   constexpr std::size_t k_parent = 1;
@@ -85,7 +85,7 @@ std::vector<ProcessStat> descendants_of(pid_t root) {
     const auto [first, last] = children.equal_range(parents.back());
     parents.pop_back();
     for (auto child = first; child != last; ++child) {
-      // The files were read one after the other: a number given twice meanwhile could close a circle.
+      // The files were read one after another: a PID reused meanwhile could create a cycle.
       if (!seen.insert(child->second.id.pid).second) continue;
       result.push_back(child->second);
       parents.push_back(child->second.id.pid);
@@ -106,13 +106,13 @@ void become_subreaper(bool die_with_parent) {
   if (::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) throw Error("cannot adopt orphaned processes: the kernel is too old");
   if (!die_with_parent) return;
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-  // It may have ended before the kernel knew that we care.
+  // The parent may have exited before the call took effect.
   if (::getppid() != parent) ::raise(SIGTERM);
 }
 
 void kill_descendants() {
   using namespace std::chrono_literals;
-  // One that hangs in the kernel (a dead network disk, a GPU driver) cannot be killed; we do not hang with it.
+  // A process that hangs in the kernel (a dead network disk, a GPU driver) cannot be killed; do not wait for it.
   const auto deadline = std::chrono::steady_clock::now() + 10s;
   for (auto pause = 1ms; std::chrono::steady_clock::now() < deadline; pause = std::min(pause * 2, 50ms)) {
     reap_children();

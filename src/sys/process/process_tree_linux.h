@@ -9,11 +9,11 @@
 #include <string_view>
 #include <vector>
 
-// Who descends from whom. Only src/sys includes this.
+// The process tree. Only src/sys includes this.
 
 namespace wheelsmith::sys {
 
-// A process for all time: its number may be given to another one, but not with the same start.
+// A unique process identity: PIDs are reused, but not with the same start time.
 struct ProcessId {
   pid_t pid = 0;
   std::uint64_t start = 0;  // clock ticks since boot
@@ -27,13 +27,13 @@ struct ProcessStat {
   [[nodiscard]] bool dead() const { return state == 'Z' || state == 'X'; }
 };
 
-// A line of /proc/PID/stat, or nothing if it is none.
+// Parses a line of /proc/PID/stat; nothing if malformed.
 std::optional<ProcessStat> parse_stat(std::string_view line);
 
-// All that descend from `root` at this moment, without it.
+// All current descendants of `root`, without it.
 std::vector<ProcessStat> descendants_of(pid_t root);
 
-// Sends the signal to those that are still the ones they were.
+// Signals those processes that still have the same identity.
 void signal_all(const std::set<ProcessId>& processes, int signal);
 
 }  // namespace wheelsmith::sys

@@ -16,7 +16,7 @@
 #include "sys/process/process_tree_linux.h"
 #include "sys/process/test_process.h"
 
-// What changes the process itself (subreaper, signals, its death) is done by a copy of the test.
+// Tests that change the process itself (subreaper, signals, its death) run in a forked copy.
 
 namespace wheelsmith::sys {
 namespace {
@@ -43,7 +43,7 @@ int status_of(pid_t pid) {
   return status;
 }
 
-TEST(ParseStat, ReadsNamesThatLie) {
+TEST(ParseStat, ParsesMisleadingNames) {
   const std::string rest = " 7 1 1 0 -1 4 0 0 0 0 0 0 0 0 20 0 1 0 12345 0 0";
   const auto stat = parse_stat("42 (a) S 1 (x)) Z" + rest);
   ASSERT_TRUE(stat.has_value());
@@ -72,10 +72,10 @@ TEST(KillDescendants, FindsADaemonThatForkedTwice) {
   EXPECT_EQ(WEXITSTATUS(status_of(copy)), 0);
 }
 
-TEST(KillDescendants, WinsAgainstThoseWhoMultiply) {
+TEST(KillDescendants, KillsForkingProcesses) {
   const pid_t copy = in_copy([] {
     become_subreaper(false);
-    // Each second child is an orphan in a session of its own.
+    // Every second child is an orphan in its own session.
     const char* script = "f() { i=0; while [ $i -lt 40 ]; do (setsid sleep 1000 & ) ; i=$((i+1)); done; }; f; f & wait";
     Process process(Command{.argv = {"sh", "-c", script}});
     std::this_thread::sleep_for(50ms);
@@ -98,7 +98,7 @@ TEST(Process, DiesWhenWeAreKilled) {
   EXPECT_TRUE(ends_soon(program));
 }
 
-TEST(BecomeSubreaper, TellsItToEndWithItsParent) {
+TEST(BecomeSubreaper, SignalsTheEndOfTheParent) {
   const TempDir dir;
   const pid_t parent = in_copy([&] {
     const pid_t step = in_copy([&] {
@@ -120,13 +120,13 @@ TEST(BecomeSubreaper, TellsItToEndWithItsParent) {
   EXPECT_TRUE(ends_soon(daemon));
 }
 
-TEST(InterruptFlag, IsSetOnceAndThenEndsUs) {
+TEST(InterruptFlag, IsSetOnceThenTerminates) {
   const TempDir dir;
   const pid_t copy = in_copy([&] {
     install_interrupt_flag();
     if (interrupted()) return 1;
     ::raise(SIGTERM);
-    // The thread sanitizer hands signals on only when the program waits.
+    // The thread sanitizer delivers signals only while the program waits.
     std::this_thread::sleep_for(20ms);
     if (!interrupted()) return 2;
     ::raise(SIGHUP);
@@ -140,7 +140,7 @@ TEST(InterruptFlag, IsSetOnceAndThenEndsUs) {
   EXPECT_EQ(WTERMSIG(status), SIGINT);
 }
 
-TEST(InterruptFlag, EndsWhatIsBeingCaptured) {
+TEST(InterruptFlag, StopsACapture) {
   const pid_t copy = in_copy([] {
     install_interrupt_flag();
     const pid_t self = ::getpid();
@@ -156,7 +156,7 @@ TEST(InterruptFlag, EndsWhatIsBeingCaptured) {
   EXPECT_EQ(WEXITSTATUS(status_of(copy)), 0);
 }
 
-TEST(NoNetwork, LeavesOnlyALoopbackThatWorks) {
+TEST(NoNetwork, LeavesOnlyAWorkingLoopback) {
   if (!can_isolate_network()) GTEST_SKIP() << "this machine forbids network namespaces";
   Command command{.argv = {"cat", "/proc/self/net/dev"}, .no_network = true};
   const std::string devices = capture(command).output;

@@ -12,13 +12,13 @@
 #include "sys/files.h"
 #include "sys/process/process.h"
 
-// Names of programs, their words and their host, as execvp and a shell read them.
+// Program names, arguments and PATH lookups, as execvp and a shell interpret them.
 
 namespace wheelsmith::sys {
 
 namespace {
 
-// What execvp looks at when PATH is not set.
+// The default of execvp when PATH is not set.
 constexpr std::string_view k_default_path = "/bin:/usr/bin";
 
 bool is_program(const std::filesystem::path& path) {
@@ -52,7 +52,7 @@ Environment current_environment() {
     const std::string_view text(*entry);
     const std::size_t equals = text.find('=');
     if (equals == std::string_view::npos || equals == 0) continue;
-    // getenv() takes the first of two entries with one name, and so do we.
+    // For duplicate names the first entry wins, as in getenv().
     environment.emplace(text.substr(0, equals), text.substr(equals + 1));
   }
   return environment;
@@ -71,7 +71,7 @@ std::filesystem::path find_program(std::string_view name, std::string_view path)
 }
 
 std::filesystem::path find_program(std::string_view name) {
-  const char* path = ::getenv("PATH");  // NOLINT(concurrency-mt-unsafe): nothing of ours calls setenv
+  const char* path = ::getenv("PATH");  // NOLINT(concurrency-mt-unsafe): wheelsmith never calls setenv
   return find_program(name, path != nullptr ? std::string_view(path) : k_default_path);
 }
 
@@ -83,7 +83,7 @@ std::filesystem::path own_executable() {
 }
 
 std::vector<std::string> own_arguments() {
-  // The kernel ends each word with a zero byte.
+  // The kernel ends each argument with a zero byte.
   std::vector<std::string> words;
   const std::string text = read_file("/proc/self/cmdline");
   for (std::size_t at = 0; at < text.size();) {
@@ -102,7 +102,7 @@ std::string shell_quoted(std::string_view word) {
 std::string shell_quoted(const std::vector<std::string>& argv) {
   std::string line;
   for (const std::string& word : argv) {
-    // In the first place a=b is an assignment, not a program.
+    // As the first word, a=b is an assignment, not a program.
     const bool assignment = line.empty() && word.find('=') != std::string::npos;
     if (!line.empty()) line += ' ';
     line += assignment ? in_quotes(word) : shell_quoted(word);

@@ -19,9 +19,9 @@ void make_program(const fs::path& path, unsigned mode = 0755) {
   fs::permissions(path, static_cast<fs::perms>(mode));
 }
 
-TEST(FindProgram, LooksAsExecvpDoes) {
+TEST(FindProgram, SearchesLikeExecvp) {
   const TempDir dir;
-  make_program(dir.path() / "a/tool", 0644);  // not executable: the search goes on
+  make_program(dir.path() / "a/tool", 0644);  // not executable: the search continues
   make_program(dir.path() / "b/tool");
   make_program(dir.path() / "c/tool");
   fs::create_directories(dir.path() / "a/folder");  // a folder has the x bit too
@@ -40,7 +40,7 @@ TEST(FindProgram, LooksAsExecvpDoes) {
 
 TEST(OwnExecutable, IsThisTest) { EXPECT_TRUE(own_executable().filename().string().ends_with("_test")); }
 
-TEST(ShellQuoted, LeavesPlainWordsAlone) {
+TEST(ShellQuoted, KeepsPlainWords) {
   EXPECT_EQ(shell_quoted("gcc-12"), "gcc-12");
   EXPECT_EQ(shell_quoted("-DX=1"), "-DX=1");
   EXPECT_EQ(shell_quoted(""), "''");
@@ -50,7 +50,7 @@ TEST(ShellQuoted, LeavesPlainWordsAlone) {
   EXPECT_EQ(shell_quoted(std::vector<std::string>{"a=b", "c=d", "$x"}), "'a=b' c=d '$x'");
 }
 
-// The judge is a real shell.
+// A real shell checks the result.
 TEST(ShellQuoted, IsReadBackUnchanged) {
   const unsigned seed = std::random_device()();
   SCOPED_TRACE("seed " + std::to_string(seed));
@@ -70,7 +70,7 @@ TEST(ShellQuoted, IsReadBackUnchanged) {
   EXPECT_EQ(capture(command).output, expected);
 }
 
-TEST(CurrentEnvironment, HasWhatWeHave) { EXPECT_EQ(current_environment().at("PATH"), ::getenv("PATH")); }
+TEST(CurrentEnvironment, MatchesTheProcess) { EXPECT_EQ(current_environment().at("PATH"), ::getenv("PATH")); }
 
 }  // namespace
 }  // namespace wheelsmith::sys

@@ -20,10 +20,10 @@
 #include "sys/process/forker_linux.h"
 #include "sys/process/network_linux.h"
 
-// Between fork and exec a child of a program with threads may do next to nothing: another thread may have held malloc's
-// lock at the moment of the fork, and nobody is there to release it. So everything is made ready before (Launch), and
-// run_child() makes system calls only. Whatever fails there is told through a pipe that closes by itself when exec
-// succeeds: an empty pipe is a program that runs.
+// Between fork and exec a child of a multithreaded program may do next to nothing: another thread may have held
+// malloc's lock at the moment of the fork, and nothing would release it. So everything is prepared before (Launch), and
+// run_child() only makes system calls. Failures are reported through a pipe that closes when exec succeeds: an empty
+// pipe means that the program runs.
 
 namespace wheelsmith::sys {
 
@@ -41,7 +41,7 @@ struct Launch {
   char* const* argv = nullptr;
   char* const* envp = nullptr;
   const char* folder = nullptr;        // or nullptr
-  const IdentityMaps* maps = nullptr;  // where the child has no network
+  const IdentityMaps* maps = nullptr;  // when the child has no network
   int input = -1;
   int output = -1;
   int errors = -1;
@@ -55,8 +55,8 @@ struct Launch {
   ::_exit(127);
 }
 
-// As if started from a fresh login: what a parent ignores (nohup, a CI's SIGPIPE) is ignored by its children too unless
-// they are told otherwise.
+// As if started from a fresh login: signals that a parent ignores (nohup, a CI's SIGPIPE) stay ignored in its children
+// unless reset.
 void reset_signals() {
   struct sigaction action{};
   action.sa_handler = SIG_DFL;
@@ -77,14 +77,14 @@ void empty_signal_mask() {
   // A session, not only a group: a program without a controlling terminal cannot stop to ask for a password.
   ::setsid();
   reset_signals();
-  // After leave_network(), since the kernel forgets the signal when a process changes its credentials.
+  // After leave_network(), since the kernel resets the signal when a process changes its credentials.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != launch.parent) ::_exit(127);
   if (::dup2(launch.input, 0) < 0 || ::dup2(launch.output, 1) < 0 || ::dup2(launch.errors, 2) < 0) {
     give_up(launch, Stage::start);
   }
   if (launch.folder != nullptr && ::chdir(launch.folder) != 0) give_up(launch, Stage::folder);
-  // Ours are closed by exec anyway; these are what our own parent forgot to close. Kernels before 5.11 cannot.
+  // exec closes our own; these are descriptors that our parent failed to close. Not possible before kernel 5.11.
   ::syscall(SYS_close_range, 3U, ~0U, CLOSE_RANGE_CLOEXEC);
   empty_signal_mask();
   ::execve(launch.program, launch.argv, launch.envp);
@@ -95,7 +95,8 @@ void empty_signal_mask() {
   throw Error(fmt::format("cannot start {}: {}", printable(name), std::generic_category().message(error)));
 }
 
-// Descriptors 0 to 2 may be closed in us; one of ours that took such a number would be overwritten in the child.
+// Descriptors 0 to 2 may be closed in this process; a new descriptor with such a number would be overwritten in the
+// child.
 Fd above_standard(Fd fd) {
   if (fd.raw() > 2) return fd;
   return Fd(::fcntl(fd.raw(), F_DUPFD_CLOEXEC, 3));
@@ -125,7 +126,7 @@ Fd make_input(const Command& command) {
     if (!fd.is_open()) throw_start_error(command.argv.front(), errno);
     return fd;
   }
-  // A file in memory instead of a pipe: nobody has to feed it while the output is read.
+  // A memory file instead of a pipe: no one has to feed it while the output is read.
   Fd fd = above_standard(Fd(::memfd_create("input", MFD_CLOEXEC)));
   if (!fd.is_open()) throw_start_error(command.argv.front(), errno);
   write_all(fd, Bytes(command.input), "the input of " + command.argv.front());
@@ -146,7 +147,7 @@ std::vector<std::string> entries(const Environment& environment) {
   for (const auto& [name, value] : environment) {
     if (name.empty() || name.find('=') != std::string::npos || name.find('\0') != std::string::npos ||
         value.find('\0') != std::string::npos) {
-      throw Error(fmt::format("{} cannot be set in an environment", printable(name)));
+      throw Error(fmt::format("{} is not a valid environment variable", printable(name)));
     }
     result.push_back(name + "=" + value);
   }
@@ -163,14 +164,13 @@ std::string program_of(const Command& command, const Environment& environment) {
   return std::filesystem::absolute(found).string();
 }
 
-// A script whose interpreter is gone (a virtual environment that was moved) fails with the very words of a program that
-// is not there.
+// A script whose interpreter is missing (a moved virtual environment) fails with the same error as a missing program.
 std::string lost_interpreter(const std::string& program, const std::filesystem::path& folder) {
   const std::filesystem::path path = folder / program;
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(path, ignored)) return {};
   const std::string text = FolderTree(path.parent_path()).head(path.filename(), 512).value_or("");
-  if (!text.starts_with("#!")) return "the loader that it names";
+  if (!text.starts_with("#!")) return "its dynamic loader";
   const std::string_view line = trim(std::string_view(text).substr(2, text.find('\n') - 2));
   return std::string(line.substr(0, line.find_first_of(" \t")));
 }
@@ -187,7 +187,7 @@ std::string lost_interpreter(const std::string& program, const std::filesystem::
   }
   if (failure.error == ENOENT) {
     const std::string lost = lost_interpreter(program, command.folder);
-    if (!lost.empty()) throw Error(fmt::format("cannot start {}: {} is not there", printable(name), printable(lost)));
+    if (!lost.empty()) throw Error(fmt::format("cannot start {}: {} does not exist", printable(name), printable(lost)));
   }
   throw_start_error(name, failure.error);
 }

@@ -11,7 +11,7 @@
 #include "sys/files.h"
 #include "sys/process/process_tree_linux.h"
 
-// What tests ask about processes that they started, with patience for a machine that is busy.
+// Queries about processes started by tests, with patience for a busy machine.
 
 namespace wheelsmith::sys {
 
@@ -30,7 +30,7 @@ inline bool ends_soon(int pid) {
   return false;
 }
 
-// The number that another process writes into a file.
+// A PID that another process writes to a file.
 inline int number_in(const std::filesystem::path& path) {
   using Clock = std::chrono::steady_clock;
   for (const auto until = Clock::now() + std::chrono::seconds(5); Clock::now() < until;) {

@@ -21,19 +21,19 @@
 #include "sys/sandbox/root_linux.h"
 #include "sys/sandbox/sandbox.h"
 
-// How a command gets into its sandbox. Three processes:
+// How a command enters its sandbox. Three processes:
 //
-//   the keeper   `wheelsmith confine`: makes the namespaces, waits, and ends as the command did. It is what the step
-//                watches and signals; it lives outside of the PID namespace.
-//   the first    process 1 of the PID namespace: makes the root folder and /proc, gives up all privileges, and then
-//   does
-//                nothing but reap. When it ends the kernel ends everything in the namespace; so nothing is left behind.
+//   the keeper   `wheelsmith confine`: creates the namespaces, waits, and exits as the command did. The step watches
+//                and signals it; it runs outside the PID namespace.
+//   the init     process 1 of the PID namespace: creates the root folder and /proc, drops all privileges, and then
+//                only reaps. When it exits the kernel ends everything in the namespace, so nothing is left behind.
 //   the command
 //
-// The keeper dies with the step and the first process with the keeper (parent-death signals). Interrupts go from the
-// step to all processes that it finds below itself, the command among them; keeper and first process do not heed them.
+// The keeper dies with the step and the init process with the keeper (parent-death signals). The step sends interrupts
+// to all its descendants, including the command; the keeper and the init process ignore them.
 //
-// Everything that can fail is done before the command is started. A sandbox is made as the policy says or nothing runs.
+// Everything that can fail happens before the command starts. The sandbox is set up exactly as the policy says, or
+// nothing runs.
 
 namespace wheelsmith::sys {
 
@@ -42,7 +42,7 @@ namespace {
 constexpr std::size_t k_most_policy = 16 << 20;
 
 [[noreturn]] void confine_failed(const char* what, int error = errno) {
-  throw Error(fmt::format("cannot make a sandbox: {}: {}", what, std::generic_category().message(error)));
+  throw Error(fmt::format("cannot create the sandbox: {}: {}", what, std::generic_category().message(error)));
 }
 
 int wait_for(pid_t child) {
@@ -68,7 +68,7 @@ int wait_for(pid_t child) {
   ::_exit(error == ENOENT ? 127 : 126);
 }
 
-// Ends as a child did, so that whoever watches us sees a crash as a crash.
+// Exits as a child did, so that callers see a crash as a crash.
 [[noreturn]] void end_as(int status) {
   if (!WIFSIGNALED(status)) ::_exit(WEXITSTATUS(status));
   const rlimit no_core{0, 0};
@@ -81,7 +81,7 @@ int wait_for(pid_t child) {
   ::_exit(128 + WTERMSIG(status));
 }
 
-// Root on a machine that forbids user namespaces to everybody can do without one.
+// Root can do without a user namespace where the machine forbids them.
 void leave_namespaces(bool network) {
   const IdentityMaps maps = identity_maps();
   const int kinds = CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | (network ? 0 : CLONE_NEWNET);
@@ -89,7 +89,7 @@ void leave_namespaces(bool network) {
     if (const int error = map_identity(maps); error != 0) confine_failed("mapping the user", error);
   } else {
     const int error = errno;
-    if (::unshare(kinds) != 0) confine_failed("making namespaces", error);
+    if (::unshare(kinds) != 0) confine_failed("creating namespaces", error);
   }
   if (network) return;
   if (const int error = bring_loopback_up(); error != 0) confine_failed("the loopback device", error);
@@ -100,8 +100,8 @@ void die_with(pid_t parent) {
   if (::getppid() != parent) ::_exit(127);
 }
 
-// What the first process tells the keeper: a line of text when the sandbox could not be made, else how the command
-// ended.
+// The init process's message to the keeper: a line of text when the sandbox could not be created, otherwise the
+// command's exit status.
 struct Ending {
   int status = 127 << 8;
   std::array<char, 500> problem{};
@@ -119,18 +119,18 @@ void read_fully(int fd, Ending& ending) {
   }
 }
 
-// Process 1: everything that loses its parent comes to it.
+// Process 1: it adopts all orphans.
 [[noreturn]] void be_first(const SandboxPolicy& policy, const std::vector<std::string>& argv, int report,
                            int keeper_is_there) {
   Ending ending;
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   pollfd keeper{keeper_is_there, POLLIN, 0};
-  if (::poll(&keeper, 1, 0) > 0) ::_exit(127);  // it ended before we asked to end with it
+  if (::poll(&keeper, 1, 0) > 0) ::_exit(127);  // the keeper exited before the signal was set
   try {
     enter_own_root(policy);
     if (policy.network) leave_abstract_sockets();
     drop_privileges(true);
-  } catch (const Error& error) {  // told by the keeper
+  } catch (const Error& error) {  // the keeper reports it
     const std::string_view text(error.what());
     text.copy(ending.problem.data(), ending.problem.size() - 1);
     (void)!::write(report, &ending, sizeof ending);
@@ -157,12 +157,12 @@ void read_fully(int fd, Ending& ending) {
 int run_in_namespaces(const SandboxPolicy& policy, const std::vector<std::string>& argv) {
   const pid_t step = ::getppid();
   leave_namespaces(policy.network);
-  // The kernel forgets it when credentials change.
+  // The kernel resets it when credentials change.
   die_with(step);
   std::array<int, 2> report{}, alive{};
   if (::pipe2(report.data(), O_CLOEXEC) != 0 || ::pipe2(alive.data(), O_CLOEXEC) != 0) confine_failed("a pipe");
   const pid_t first = ::fork();
-  if (first < 0) confine_failed("the first process");
+  if (first < 0) confine_failed("starting its first process");
   if (first == 0) {
     ::close(report[0]);
     ::close(alive[1]);
@@ -176,7 +176,7 @@ int run_in_namespaces(const SandboxPolicy& policy, const std::vector<std::string
   ending.problem.back() = '\0';
   const int status = wait_for(first);
   if (ending.problem.front() != '\0') throw Error(ending.problem.data());
-  // Process 1 was killed, by the kernel for want of memory or by the step: so is the command.
+  // Process 1 was killed, by the kernel for lack of memory or by the step: so is the command.
   if (WIFSIGNALED(status)) end_as(status);
   end_as(ending.status);
 }
@@ -192,7 +192,7 @@ SandboxPolicy read_policy_from_input() {
     if (got <= 0) throw Error("the sandbox policy is truncated");
     return static_cast<std::size_t>(got);
   };
-  // Byte by byte: what comes behind the policy belongs to the command.
+  // Byte by byte: the rest of the input belongs to the command.
   std::size_t size = 0;
   for (char c = 0; c != '\n';) {
     read_some(&c, 1);
@@ -212,7 +212,7 @@ Command in_sandbox(const Command& command, const SandboxPolicy& policy) {
   result.argv.insert(result.argv.end(), command.argv.begin(), command.argv.end());
   const std::string text = to_text(policy);
   result.input = fmt::format("{}\n{}{}", text.size(), text, command.input);
-  // The others take the network away themselves.
+  // The other modes disable the network themselves.
   result.no_network = command.no_network && policy.mode == SandboxMode::calls;
   return result;
 }
@@ -244,7 +244,7 @@ const SandboxSupport& sandbox_support() {
         policy.mode = SandboxMode::namespaces;
         (void)!::chdir("/");
         (void)run_in_namespaces(policy, {"/bin/sh", "-c", "exit 0"});
-      } catch (const Error& error) {  // the answer
+      } catch (const Error& error) {  // reported as the reason
         problem = error.what();
       }
       (void)!::write(words[1], problem.data(), problem.size());

@@ -24,14 +24,13 @@
 #include "base/error.h"
 #include "base/parallel.h"
 
-// The filter is a list of what is refused, not of what is allowed: compilers, interpreters and build systems of the
-// next ten years must run under it. What stands in it either changes the machine (clock, modules, swap), makes or
-// enters namespaces (the way out of ours), looks into other programs, or has been the way into the kernel more often
-// than a build had a use for it (bpf, io_uring, userfaultfd, keyrings). The answer is EPERM, which programs are
-// prepared for; ENOSYS where they then take another way.
+// The filter is a deny list, not an allow list: compilers, interpreters and build systems of the next ten years must
+// run under it. It contains calls that change the machine (clock, modules, swap), create or enter namespaces (the way
+// out of the sandbox), inspect other programs, or have led into the kernel more often than builds needed them (bpf,
+// io_uring, userfaultfd, keyrings). The result is EPERM, which programs expect; ENOSYS where they then fall back.
 //
-// Sockets are an exception: families are numbers, there are more than forty, and several of them (VSOCK to the host of
-// a virtual machine) know no namespaces. So the four that builds use are allowed.
+// Sockets are an exception: there are more than forty families, and several (VSOCK to the host of a virtual machine)
+// ignore namespaces. So only the four that builds use are allowed.
 
 namespace wheelsmith::sys {
 
@@ -44,13 +43,13 @@ constexpr std::uint32_t k_foreign_numbers = 0x40000000;  // x32: the same archit
 constexpr std::uint32_t k_architecture = AUDIT_ARCH_AARCH64;
 constexpr std::uint32_t k_foreign_numbers = 0xffffffff;
 #else
-#error "the filter of system calls knows x86-64 and aarch64"
+#error "the system call filter supports x86-64 and aarch64"
 #endif
 
 constexpr std::uint32_t k_new_namespaces = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER |
                                            CLONE_NEWPID | CLONE_NEWNET | 0x80 /* CLONE_NEWTIME */;
 
-// Numbers that the headers of an older machine lack are the same on all architectures from 424 on.
+// Numbers that older headers lack are the same on all architectures from 424 on.
 constexpr std::array k_forbidden = {
     SYS_mount,
     SYS_umount2,
@@ -106,7 +105,7 @@ constexpr std::array k_forbidden = {
     SYS_modify_ldt,
 #endif
 };
-// Programs take another way when these are not there at all.
+// Programs fall back when these do not exist at all.
 constexpr std::array<long, 4> k_missing = {SYS_clone3, 425 /* io_uring_setup */, 426 /* io_uring_enter */,
                                            427 /* io_uring_register */};
 
@@ -124,7 +123,7 @@ class Program {
     add(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(number), 0, 1);
     answer(error(with));
   }
-  // One call with a look at one of its arguments: `tests` are run with the argument loaded, then it is allowed.
+  // One call with a check of one argument: `tests` run with the argument loaded, then the call is allowed.
   template <class Tests>
   void look_at(long number, unsigned argument, const Tests& tests) {
     Program body;
@@ -157,7 +156,7 @@ Program make_filter(bool internet) {
   Program program;
   program.load(offsetof(seccomp_data, arch));
   program.add(BPF_JMP | BPF_JEQ | BPF_K, k_architecture, 1, 0);
-  program.answer(Program::error(ENOSYS));  // 32-bit programs would have numbers of their own
+  program.answer(Program::error(ENOSYS));  // 32-bit programs use other numbers
   program.load(offsetof(seccomp_data, nr));
   program.add(BPF_JMP | BPF_JGE | BPF_K, k_foreign_numbers, 0, 1);
   program.answer(Program::error(ENOSYS));
@@ -170,7 +169,7 @@ Program make_filter(bool internet) {
     body.refuse_value(PTRACE_SEIZE);
   });
   program.look_at(SYS_ioctl, 1, [](Program& body) {
-    body.refuse_value(TIOCSTI);  // types on the terminal of whoever started us
+    body.refuse_value(TIOCSTI);  // types on the caller's terminal
     body.refuse_value(0x541c);   // TIOCLINUX
   });
   std::vector<int> families = {AF_UNIX, AF_NETLINK};
@@ -182,11 +181,12 @@ Program make_filter(bool internet) {
 }
 
 [[noreturn]] void fail(const char* what) {
-  throw Error(std::string("cannot make a sandbox: ") + what + ": " + std::generic_category().message(errno));
+  throw Error(std::string("cannot create the sandbox: ") + what + ": " + std::generic_category().message(errno));
 }
 
 void drop_capabilities() {
-  // Of what root's programs would get when they are started. Needs a capability itself: without it there are none.
+  // The capabilities that root's programs would get on exec. Dropping them needs a capability itself: without it there
+  // are none.
   for (int capability = 0; capability < 64; ++capability) ::prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
   ::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
@@ -194,8 +194,8 @@ void drop_capabilities() {
   if (::syscall(SYS_capset, &header, none.data()) != 0) fail("dropping capabilities");
 }
 
-// A build needs a few processes for each core; a fork bomb needs all that there are. In a user namespace of its own the
-// number counts what is in it.
+// A build needs a few processes per core; a fork bomb needs all of them. In its own user namespace the limit counts
+// only its own processes.
 void limit_resources() {
   const rlim_t processes = std::max<rlim_t>(2048, 64ul * usable_threads());
   rlimit limit{};
@@ -210,17 +210,17 @@ void limit_resources() {
 }  // namespace
 
 void drop_privileges(bool internet) {
-  // Keys of the user's session (Kerberos, encrypted disks) belong to whoever is in it.
+  // Keys of the user's session (Kerberos, encrypted disks) are available to every process in it.
   ::syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, nullptr, 0, 0, 0);
   limit_resources();
   drop_capabilities();
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) fail("no_new_privs");
   Program filter = make_filter(internet);
   const sock_fprog program{static_cast<unsigned short>(filter.m_lines.size()), filter.m_lines.data()};
-  // Older kernels would slow every program down that has a filter, for the sake of those with secrets of their own.
+  // Older kernels would slow down every filtered program to protect programs that handle secrets.
   if (::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW, &program) != 0 &&
       ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) != 0) {
-    fail("the filter of system calls");
+    fail("the system call filter");
   }
 }
 

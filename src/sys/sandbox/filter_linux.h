@@ -2,9 +2,8 @@
 
 namespace wheelsmith::sys {
 
-// Takes from this process and all that it will start: every capability, the means to get any (set-user-ID programs),
-// and the system calls that builds never need. Where `internet` is false, sockets other than local ones, too. Throws
-// Error.
+// Takes from this process and its descendants: every capability, the means to gain any (set-user-ID programs), and the
+// system calls that builds never need. With `internet` false, also all non-local sockets. Throws Error.
 void drop_privileges(bool internet);
 
 }  // namespace wheelsmith::sys

@@ -15,15 +15,15 @@
 #include "sys/io/fd.h"
 #include "sys/sandbox/system_places.h"
 
-// Landlock needs no namespaces, so it works in containers that forbid them. It refuses the opening of files and, from
-// its fourth version on, TCP; it hides nothing: names of processes and of files stay visible, and /tmp is everybody's
-// (a step has TMPDIR in its own tree).
+// Landlock needs no namespaces, so it works in containers that forbid them. It denies opening files and, from version 4
+// on, TCP; it hides nothing: names of processes and files stay visible, and /tmp is shared (a step has TMPDIR in its
+// own tree).
 
 namespace wheelsmith::sys {
 
 namespace {
 
-// Rights and flags that came with later versions than Debian's headers know.
+// Rights and flags newer than Debian's headers.
 constexpr std::uint64_t k_read =
     LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR;
 constexpr std::uint64_t k_first_rights = (1ull << 13) - 1;
@@ -41,7 +41,7 @@ struct Ruleset {
 };
 
 [[noreturn]] void landlock_failed(const std::string& what) {
-  throw Error("cannot make a sandbox: Landlock: " + what + ": " + std::generic_category().message(errno));
+  throw Error("cannot create the sandbox: Landlock: " + what + ": " + std::generic_category().message(errno));
 }
 
 std::uint64_t rights_of(int version) {
@@ -70,7 +70,7 @@ void leave_abstract_sockets() {
 
 void enter_landlock(const SandboxPolicy& policy) {
   const int version = landlock_version();
-  if (version == 0) landlock_failed("the kernel has none");
+  if (version == 0) landlock_failed("not available in this kernel");
   const std::uint64_t all = rights_of(version);
   Ruleset ruleset{.files = all};
   if (version >= 4 && !policy.network) ruleset.network = k_tcp;
@@ -81,7 +81,7 @@ void enter_landlock(const SandboxPolicy& policy) {
   const auto allow = [&](const std::filesystem::path& path, std::uint64_t rights) {
     const Fd place(::open(path.c_str(), O_PATH | O_CLOEXEC));
     struct stat status{};
-    if (!place.is_open() || ::fstat(place.raw(), &status) != 0) return;  // what is not there cannot be reached
+    if (!place.is_open() || ::fstat(place.raw(), &status) != 0) return;  // a missing path needs no rule
     if (!S_ISDIR(status.st_mode)) rights &= k_file_rights;
     landlock_path_beneath_attr rule{};
     rule.allowed_access = rights & all;
@@ -92,7 +92,7 @@ void enter_landlock(const SandboxPolicy& policy) {
   for (const std::filesystem::path& path : system_places()) {
     if (path != "/etc") allow(path, k_read);
   }
-  // Rules only add: what root alone may read is left out one by one.
+  // Rules only add: files readable only by root are left out one by one.
   allow("/etc", LANDLOCK_ACCESS_FS_READ_DIR);
   const std::function<bool(const std::filesystem::path&, int)> allow_public = [&](const std::filesystem::path& folder,
                                                                                   int depth) {
@@ -100,14 +100,14 @@ void enter_landlock(const SandboxPolicy& policy) {
     bool all_public = true;
     std::error_code error;
     for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
-      if (entry.is_symlink(error)) continue;  // what it leads to counts
+      if (entry.is_symlink(error)) continue;  // its target counts
       const bool is_folder = entry.is_directory(error);
       if (!is_for_everybody(entry.path()) || (is_folder && (depth > 8 || !allow_public(entry.path(), depth + 1))))
         all_public = false;
       else
         whole.push_back(entry.path());
     }
-    if (all_public && depth > 0) return true;  // allowed as a whole, by whoever asked
+    if (all_public && depth > 0) return true;  // the caller allows it as a whole
     for (const std::filesystem::path& path : whole) allow(path, k_read);
     return false;
   };
@@ -115,7 +115,7 @@ void enter_landlock(const SandboxPolicy& policy) {
   for (const char* path : {"/proc", "/sys"}) allow(path, k_read);
   allow("/proc/self", all);
   for (const std::string_view name : k_plain_devices) allow("/dev/" + std::string(name), all);
-  // Not /dev/pts: the terminals in it are the user's.
+  // Not /dev/pts: its terminals belong to the user.
   allow("/dev/shm", all);
   for (const std::filesystem::path& path : policy.devices) allow(path, all);
   for (const std::filesystem::path& path : policy.readable) allow(path, k_read);

@@ -4,14 +4,13 @@
 
 namespace wheelsmith::sys {
 
-// The version of the interface that the kernel offers; 0: none.
+// The Landlock version that the kernel offers; 0: none.
 int landlock_version();
-// From now on this process and all that it starts reach no file but those of the policy and the system's. Throws Error.
+// Restricts this process and its descendants to the files of the policy and the system. Throws Error.
 void enter_landlock(const SandboxPolicy& policy);
 
-// From now on local sockets with abstract names can only be reached inside. They belong to a network namespace, so a
-// program that has the machine's network would see the desktop's. Where the kernel cannot (before 6.12), nothing
-// happens.
+// Restricts abstract local sockets to the sandbox. They belong to a network namespace, so a program with the machine's
+// network would see the desktop's. Does nothing on kernels before 6.12, which cannot do it.
 void leave_abstract_sockets();
 
 }  // namespace wheelsmith::sys

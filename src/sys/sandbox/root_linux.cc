@@ -22,10 +22,10 @@
 #include "sys/file.h"
 #include "sys/sandbox/system_places.h"
 
-// The new root is an empty file system in memory. What the policy names is mounted into it under the name it has
-// outside: folders on the way are made, links on the way are made again, so that every path that worked before works or
-// is not there. The old root hangs at /.outside meanwhile and is let go at the end; what was not mounted by then is out
-// of reach, not merely forbidden.
+// The new root is an empty file system in memory. The policy's paths are mounted into it under their original names:
+// parent folders are created and links on the way recreated, so that every path either works as before or does not
+// exist. The old root is mounted at /.outside meanwhile and detached at the end; anything not mounted by then is
+// unreachable, not merely forbidden.
 
 namespace wheelsmith::sys {
 
@@ -37,7 +37,7 @@ constexpr const char* k_outside = "/.outside";
 constexpr int k_most_links = 40;
 
 [[noreturn]] void root_failed(const std::string& what) {
-  throw Error(fmt::format("cannot make a sandbox: {}: {}", what, std::generic_category().message(errno)));
+  throw Error(fmt::format("cannot create the sandbox: {}: {}", what, std::generic_category().message(errno)));
 }
 
 void mount_or_fail(const char* source, const fs::path& target, const char* type, unsigned long flags,
@@ -47,7 +47,7 @@ void mount_or_fail(const char* source, const fs::path& target, const char* type,
 
 enum class Below : std::uint8_t { too, untouched };
 
-// With all mounts below it. Kernels before 5.12 cannot do that at once; there the mounts below stay as they are.
+// With all mounts below it. Kernels before 5.12 cannot do that atomically; there the mounts below stay as they are.
 void restrict_mount(const fs::path& path, std::uint64_t attributes, Below below = Below::too) {
   mount_attr attr{};
   attr.attr_set = attributes;
@@ -56,8 +56,8 @@ void restrict_mount(const fs::path& path, std::uint64_t attributes, Below below 
     return;
   if (errno != ENOSYS) root_failed("making " + printable(path.string()) + " read-only");
   struct statvfs status{};
-  if (::statvfs(path.c_str(), &status) != 0) root_failed("looking at " + printable(path.string()));
-  // Flags that the mount has already are locked: leaving one out is refused.
+  if (::statvfs(path.c_str(), &status) != 0) root_failed("examining " + printable(path.string()));
+  // Flags that the mount already has are locked: omitting one fails.
   unsigned long flags = MS_REMOUNT | MS_BIND;
   flags |= status.f_flag & (ST_NOSUID | ST_NODEV | ST_NOEXEC | ST_RDONLY | ST_NOATIME | ST_NODIRATIME | ST_RELATIME);
   if ((attributes & MOUNT_ATTR_RDONLY) != 0) flags |= MS_RDONLY;
@@ -74,21 +74,21 @@ bool is_there(const fs::path& path) {
 
 class Root {
  public:
-  // Shows a path of outside: what is at its end is mounted, with `attributes`.
+  // Makes an outside path visible: its target is mounted, with `attributes`.
   void show(const fs::path& path, std::uint64_t attributes) {
     int links = 0;
     const std::optional<fs::path> place = make_way(path, links);
     if (!place) return;
-    // A folder around it is shown the same way already.
+    // A parent folder is already visible in the same way.
     if ((attributes & MOUNT_ATTR_RDONLY) != 0 && is_below_shown(*place)) return;
     const fs::path source = outside(*place);
     if (::mount(source.c_str(), place->c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0)
-      root_failed("showing " + printable(path.string()));
+      root_failed("mounting " + printable(path.string()));
     restrict_mount(*place, attributes);
     m_shown.insert(*place);
   }
 
-  // An empty folder, or an empty file that cannot be written, in its place; where it can be seen at all.
+  // Covers a visible path with an empty folder or an empty, read-only file.
   void hide(const fs::path& path) {
     struct stat status{};
     if (::stat(path.c_str(), &status) != 0) return;
@@ -102,7 +102,7 @@ class Root {
     m_shown.insert(path);
   }
 
-  // Folders that stand in for what is hidden hold the mount points of what is shown inside them; then they are closed.
+  // Folders that cover hidden paths hold the mount points of visible paths inside them; then they are made read-only.
   void close() {
     for (const fs::path& path : m_hidden) restrict_mount(path, MOUNT_ATTR_RDONLY, Below::untouched);
   }
@@ -110,7 +110,7 @@ class Root {
  private:
   static fs::path outside(const fs::path& path) { return std::string(k_outside) + path.string(); }
 
-  // In a folder that is shown, and not in one that stands in for what is hidden there.
+  // Inside a visible folder, and not inside a cover.
   [[nodiscard]] bool is_below_shown(const fs::path& path) const {
     for (fs::path folder = path; folder != folder.root_path(); folder = folder.parent_path()) {
       if (m_shown.contains(folder)) return std::find(m_hidden.begin(), m_hidden.end(), folder) == m_hidden.end();
@@ -118,7 +118,7 @@ class Root {
     return false;
   }
 
-  // Where the path ends, all links followed; nothing when there is nothing outside.
+  // The path with all links resolved; nothing when it does not exist outside.
   std::optional<fs::path> make_way(const fs::path& path, int& links) {
     fs::path here = "/";
     const fs::path normal = path.lexically_normal();
@@ -145,7 +145,7 @@ class Root {
 
   static void make_place(const fs::path& path, bool folder) {
     const int made = folder ? ::mkdir(path.c_str(), 0755) : ::mknod(path.c_str(), S_IFREG | 0644, 0);
-    if (made != 0 && errno != EEXIST) root_failed("making " + printable(path.string()));
+    if (made != 0 && errno != EEXIST) root_failed("creating " + printable(path.string()));
   }
 
   std::set<fs::path> m_shown;
@@ -159,7 +159,7 @@ void make_devices(Root& root, const SandboxPolicy& policy) {
   for (const fs::path& path : policy.devices) root.show(path, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);
   for (const char* name : {"/dev/shm", "/dev/pts"}) ::mkdir(name, 0755);
   mount_or_fail("none", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777");
-  // Terminals of its own, for programs that start others in one. A kernel without them is no reason not to build.
+  // Private terminals, for programs that start others in one. A kernel without them can still build.
   if (::mount("devpts", "/dev/pts", "devpts", MS_NOSUID | MS_NOEXEC, "newinstance,ptmxmode=0666,mode=620") == 0)
     (void)!::symlink("pts/ptmx", "/dev/ptmx");
   (void)!::symlink("/proc/self/fd", "/dev/fd");
@@ -168,8 +168,8 @@ void make_devices(Root& root, const SandboxPolicy& policy) {
   (void)!::symlink("/proc/self/fd/2", "/dev/stderr");
 }
 
-// From Linux 6.14 on kernel.pid_max holds for one PID namespace, and so bounds a fork bomb of root, too, for whom
-// RLIMIT_NPROC does not count. Before, it is the machine's, which is not ours to change.
+// From Linux 6.14 on kernel.pid_max applies per PID namespace, and so also bounds a fork bomb of root, for whom
+// RLIMIT_NPROC does not count. Before that it applies to the whole machine and is left alone.
 bool has_own_pid_limit() {
   utsname kernel{};
   unsigned major = 0, minor = 0;
@@ -177,7 +177,7 @@ bool has_own_pid_limit() {
   return major > 6 || (major == 6 && minor >= 14);
 }
 
-// Its own processes are in it and no others. Who is root outside may write to much of it without any capability.
+// It shows only the sandbox's processes. Outside root may write to much of it without any capability.
 void make_proc() {
   ::mkdir("/proc", 0755);
   mount_or_fail("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC);
@@ -197,7 +197,7 @@ void make_proc() {
   }
 }
 
-// Below /etc there are keys and passwords that only root reads, and root may be who we are.
+// /etc contains keys and passwords that only root reads, and we may be root.
 void hide_what_is_not_for_everybody(Root& root, const fs::path& folder, int depth) {
   std::error_code error;
   std::vector<fs::path> secret;
@@ -216,8 +216,8 @@ struct Place {
   std::optional<std::uint64_t> attributes;  // nothing: hidden
 };
 
-// Short paths first: what is writable in a folder that is only readable is mounted over it. Their lengths count as they
-// really are, links resolved: an alias says nothing about what is inside of what.
+// Short paths first: a writable folder inside a readable one is mounted over it. Lengths are those of real paths, links
+// resolved: an alias does not show which folder contains which.
 std::vector<Place> ordered_places(const SandboxPolicy& policy, std::uint64_t read_only, std::uint64_t own) {
   std::vector<Place> places;
   const auto add = [&](const fs::path& path, std::optional<std::uint64_t> attributes) {
@@ -236,13 +236,13 @@ std::vector<Place> ordered_places(const SandboxPolicy& policy, std::uint64_t rea
 
 void change_root() {
   mount_or_fail("none", "/", nullptr, MS_REC | MS_PRIVATE);
-  // Any folder will do as the place where the new one is made; it is not changed.
+  // Any folder works as the mount point of the new root; it is not changed.
   const char* base = "/tmp";
   struct stat status{};
   if (::stat(base, &status) != 0 || !S_ISDIR(status.st_mode)) base = "/usr";
   mount_or_fail("none", base, "tmpfs", MS_NOSUID | MS_NODEV, "size=16m,mode=0755");
   const fs::path hook = fs::path(base) / (k_outside + 1);
-  if (::mkdir(hook.c_str(), 0755) != 0) root_failed("making the new root");
+  if (::mkdir(hook.c_str(), 0755) != 0) root_failed("creating the new root");
   if (::syscall(SYS_pivot_root, base, hook.c_str()) != 0) root_failed("changing the root");
   if (::chdir("/") != 0) root_failed("entering the new root");
 }
@@ -284,7 +284,7 @@ void enter_own_root(const SandboxPolicy& policy) {
   if (::umount2(k_outside, MNT_DETACH) != 0) root_failed("leaving the old root");
   ::rmdir(k_outside);
   restrict_mount("/", MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, Below::untouched);
-  // A question to an interpreter is asked from wherever the user stands, and that is not shown.
+  // Interpreter queries start from the user's current folder, which is not visible.
   if (folder.empty() || ::chdir(folder.c_str()) != 0) (void)!::chdir("/");
 }
 

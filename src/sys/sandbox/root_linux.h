@@ -4,8 +4,8 @@
 
 namespace wheelsmith::sys {
 
-// Makes a root folder that shows what the policy says and nothing else, and enters it. In a mount namespace of our own,
-// as the first process of a PID namespace. Throws Error.
+// Creates and enters a root folder that shows only the policy's paths. For the first process of a PID namespace, in its
+// own mount namespace. Throws Error.
 void enter_own_root(const SandboxPolicy& policy);
 
 }  // namespace wheelsmith::sys

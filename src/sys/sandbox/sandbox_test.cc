@@ -17,7 +17,7 @@
 #include "sys/file.h"
 #include "sys/files.h"
 
-// What a shell can do in a sandbox. Each story runs in the modes that this machine has; where it has none, it says so.
+// What a shell can do in a sandbox. Each story runs in the modes that this machine supports and is skipped without any.
 
 namespace wheelsmith::sys {
 
@@ -37,7 +37,7 @@ struct SandboxTest {
     policy.temporary = folder.path() / "tmp";
   }
 
-  // The exit status of a script; what it prints goes nowhere.
+  // The exit status of a script; its output is dropped.
   [[nodiscard]] int run(const std::string& script) const {
     const pid_t child = ::fork();
     if (child == 0) {
@@ -67,7 +67,7 @@ std::vector<SandboxMode> modes_here() {
 
 }  // namespace
 
-TEST(Sandbox, PolicySurvivesItsWay) {
+TEST(Sandbox, PolicyRoundTrips) {
   SandboxPolicy policy;
   policy.mode = SandboxMode::landlock;
   policy.readable = {"/a b", "/c\nd"};
@@ -90,7 +90,7 @@ TEST(Sandbox, PolicySurvivesItsWay) {
   EXPECT_THROW((void)parse_policy(std::string("read\0relative\0", 14)), Error);
 }
 
-TEST(Sandbox, WorksInItsFolderAndReadsWhatItIsShown) {
+TEST(Sandbox, WritesItsFolderAndReadsVisiblePaths) {
   if (modes_here().empty()) GTEST_SKIP() << "neither namespaces nor Landlock: " << sandbox_support().why_no_namespaces;
   for (const SandboxMode mode : modes_here()) {
     SCOPED_TRACE(enum_name(mode));
@@ -128,7 +128,7 @@ TEST(Sandbox, ReachesNothingElse) {
   }
 }
 
-TEST(Sandbox, NamespacesAreItsOwn) {
+TEST(Sandbox, HasItsOwnNamespaces) {
   if (!sandbox_support().namespaces) GTEST_SKIP() << sandbox_support().why_no_namespaces;
   const SandboxTest test(SandboxMode::namespaces);
   EXPECT_NE(test.run("ls -d " + test.folder.path().string() + "/secret"), 0);
@@ -139,11 +139,11 @@ TEST(Sandbox, NamespacesAreItsOwn) {
   EXPECT_EQ(test.run("test \"$(tail -n +3 /proc/net/dev | grep -v lo: )\" = ''"), 0);
   EXPECT_NE(test.run("ls /.outside"), 0);
   EXPECT_NE(test.run("mkdir /new"), 0);
-  // What it leaves behind ends with it.
+  // Its background processes end with it.
   EXPECT_EQ(test.run("(sleep 1000 & echo $! > pid)"), 0);
 }
 
-TEST(Sandbox, HiddenStaysHidden) {
+TEST(Sandbox, HidesHiddenPaths) {
   if (!sandbox_support().namespaces) GTEST_SKIP() << sandbox_support().why_no_namespaces;
   SandboxTest test(SandboxMode::namespaces);
   make_folders(test.folder.path() / "shown/store/trees/one");
@@ -156,7 +156,7 @@ TEST(Sandbox, HiddenStaysHidden) {
   EXPECT_EQ(read_file(test.folder.path() / "shown/store/trees/one/file"), "two\n");
 }
 
-TEST(Sandbox, KeepsAbstractSocketsAwayWithTheNetworkOpen) {
+TEST(Sandbox, BlocksAbstractSocketsWithTheNetworkOn) {
   if (!sandbox_support().namespaces) GTEST_SKIP() << sandbox_support().why_no_namespaces;
   if (sandbox_support().landlock < 6) GTEST_SKIP() << "Landlock " << sandbox_support().landlock;
   if (find_program("python3").empty()) GTEST_SKIP() << "no python3 to connect with";
@@ -174,13 +174,13 @@ TEST(Sandbox, KeepsAbstractSocketsAwayWithTheNetworkOpen) {
   ASSERT_EQ(::listen(server, 5), 0);
   const std::string script = fmt::format(
       "'{}' -c 'import socket; socket.socket(socket.AF_UNIX).connect(chr(0) + \"{}\")'", python.string(), name);
-  EXPECT_EQ(::system((script + " 2> /dev/null").c_str()), 0);  // outside it works
+  EXPECT_EQ(::system((script + " 2> /dev/null").c_str()), 0);  // works outside
   EXPECT_NE(test.run(script), 0);
   EXPECT_EQ(test.run(fmt::format("'{}' -c 'import socket'", python.string())), 0);
   ::close(server);
 }
 
-TEST(Sandbox, RunsNothingWhenItCannotBeMade) {
+TEST(Sandbox, RunsNothingWhenItCannotBeCreated) {
   if (!sandbox_support().namespaces) GTEST_SKIP() << sandbox_support().why_no_namespaces;
   SandboxTest test(SandboxMode::namespaces);
   test.policy.temporary = test.folder.path() / "absent";
@@ -188,8 +188,8 @@ TEST(Sandbox, RunsNothingWhenItCannotBeMade) {
   EXPECT_TRUE(!std::filesystem::exists(test.folder.path() / "own/file"));
 }
 
-// The other modes take the network away themselves; this one has nothing but what starts the process.
-TEST(Sandbox, TakesTheNetworkAwayWhereOnlyCallsAreRefused) {
+// The other modes disable the network themselves; here only the process launcher does.
+TEST(Sandbox, DisablesTheNetworkInCallsMode) {
   Command command{.argv = {"cat", "/proc/self/net/dev"}, .no_network = true};
   SandboxPolicy policy;
   for (const auto& [mode, wanted] :
@@ -209,9 +209,9 @@ TEST(Sandbox, TakesTheNetworkAwayWhereOnlyCallsAreRefused) {
   EXPECT_FALSE(in_sandbox(command, policy).no_network);
 }
 
-// Mounts are ordered by where things really are: by their names alone, the folder that is shown would come after the
-// store in it was hidden, and show it again.
-TEST(Sandbox, HidesWhatAnAliasShows) {
+// Mounts are ordered by real paths: by name alone, the visible folder would be mounted after the store in it was
+// hidden, and show it again.
+TEST(Sandbox, HidesPathsVisibleThroughAnAlias) {
   if (!sandbox_support().namespaces) GTEST_SKIP() << sandbox_support().why_no_namespaces;
   SandboxTest test(SandboxMode::namespaces);
   make_folders(test.folder.path() / "shown/store");
@@ -222,7 +222,7 @@ TEST(Sandbox, HidesWhatAnAliasShows) {
   test.policy.readable = {alias};
   EXPECT_EQ(test.run(fmt::format("cat '{}/text'", alias.string())), 0);
   EXPECT_NE(test.run(fmt::format("cat '{}/store/index' || cat $F/shown/store/index", alias.string())), 0);
-  // The store by another name, and the real one shown.
+  // The store by another name, with the real one visible.
   std::filesystem::create_directory_symlink(test.folder.path() / "shown/store", test.folder.path() / "s");
   test.policy.hidden = {test.folder.path() / "s"};
   test.policy.readable = {test.folder.path() / "shown"};

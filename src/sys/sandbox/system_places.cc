@@ -8,7 +8,7 @@ namespace wheelsmith::sys {
 
 namespace {
 
-// An index with its password stands in pip's settings.
+// pip's configuration may contain an index password.
 constexpr std::array<std::string_view, 3> k_with_passwords{"/etc/pip.conf", "/etc/xdg/pip", "/etc/netrc"};
 
 }  // namespace
@@ -23,7 +23,7 @@ bool is_for_everybody(const std::filesystem::path& path) {
 
 std::vector<std::filesystem::path> system_places() {
   std::vector<std::filesystem::path> result;
-  // The last two: NixOS and Guix, whose programs and libraries all lie there.
+  // The last two: NixOS and Guix, which install all programs and libraries there.
   for (const char* name : {"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix/store",
                            "/nix/var/nix/profiles", "/gnu/store"}) {
     std::error_code error;

@@ -1,7 +1,6 @@
-// A CUDA toolkit: nvcc, what it calls, and the headers and libraries beside it. Toolkits lie in many shapes: NVIDIA's
-// own with targets/x86_64-linux behind include and lib64, Debian's split over /usr, conda's below a prefix, one made
-// out of the registry's wheels with lib alone. Common to all is that nvcc knows where it is: `nvcc --dryrun` prints
-// TOP.
+// A CUDA toolkit: nvcc, its tools, and the headers and libraries beside it. Toolkits have many layouts: NVIDIA's own
+// with targets/x86_64-linux behind include and lib64, Debian's split over /usr, conda's below a prefix, one assembled
+// from the package index's wheels with only lib. In all of them nvcc knows its location: `nvcc --dryrun` prints TOP.
 
 #include <fmt/format.h>
 
@@ -29,13 +28,13 @@ std::vector<fs::path> include_folders_of(const fs::path& root, const Host& where
   for (const fs::path& base : bases) {
     if (is_there(base / "include")) folders.push_back(base / "include");
   }
-  // Debian's own package keeps only programs below its root.
+  // Debian's own package has only programs below its root.
   if (folders.empty()) folders.push_back(on_machine(where, "usr/include"));
   return folders;
 }
 
 void read_parts(Cuda& cuda, const Host& where) {
-  // Debian's own package keeps only programs below its root.
+  // Debian's own package has only programs below its root.
   const bool programs_only = !is_there(cuda.root / "include") && names_in(cuda.root / "targets").empty();
   LibrarySearch search;
   search.cuda = programs_only ? on_machine(where, "usr") : cuda.root;
@@ -52,7 +51,7 @@ void read_parts(Cuda& cuda, const Host& where) {
   cuda.has_cccl = has("cccl");
 }
 
-// The programs that nvcc calls, by its own folders.
+// The programs that nvcc calls, in its own folders.
 std::vector<std::pair<std::string, fs::path>> parts_of(const fs::path& root, const fs::path& nvcc) {
   const fs::path bin = real_path(nvcc).parent_path();
   std::vector<std::pair<std::string, fs::path>> parts = {{"nvcc", nvcc}, {"nvcc/nvcc.profile", bin / "nvcc.profile"}};
@@ -74,7 +73,7 @@ std::optional<Answer> ask_nvcc(const fs::path& root, const fs::path& nvcc, const
   const Reply version = ask({nvcc.string(), "--version"}, where);
   const NvccVersion found = read_nvcc_version(version.output);
   if (!version.good || found.version.empty()) return std::nullopt;
-  // --list-gpu-code leaves out the architectures with a suffix; the help has them all.
+  // --list-gpu-code omits architectures with a suffix; the help lists them all.
   std::vector<std::string> archs = read_nvcc_archs(ask({nvcc.string(), "--help"}, where).output);
   if (archs.empty()) archs = read_nvcc_archs(ask({nvcc.string(), "--list-gpu-code"}, where).output);
   if (archs.empty()) archs = nvcc_archs(found.version);
@@ -96,13 +95,13 @@ std::optional<Answer> ask_nvcc(const fs::path& root, const fs::path& nvcc, const
   return answer;
 }
 
-// The toolkit's folder, by nvcc's own word where the program found is a wrapper.
+// The toolkit's folder, as reported by nvcc where the program found is a wrapper.
 fs::path root_of(const fs::path& nvcc, const Host& where) {
   const fs::path real = real_path(nvcc);
   if (!is_script(real)) return real.parent_path().parent_path();
   const std::optional<document::Table> facts =
       remembered("nvcc-root", nvcc.string(), fingerprint_of(nvcc), where, [&]() -> std::optional<Answer> {
-        // It need not succeed: TOP is printed before the file that is not there is missed.
+        // It need not succeed: TOP is printed before the missing file is noticed.
         const Reply reply = ask({nvcc.string(), "--dryrun", "wheelsmith-asks.cu"}, where);
         const std::string top = dryrun_variable(reply.errors + "\n" + reply.output, "TOP");
         if (!fs::path(top).is_absolute()) return std::nullopt;
@@ -149,8 +148,8 @@ std::optional<Cuda> find_cuda(const Host& where) {
     std::optional<Cuda> cuda = read_cuda(where.cuda, where);
     if (!cuda) {
       throw Error(
-          fmt::format("the CUDA toolkit is to be {}, and there is no bin/nvcc that runs; correct the setting or "
-                      "leave it out",
+          fmt::format("the CUDA toolkit is set to {}, but it has no working bin/nvcc; correct or "
+                      "remove the setting",
                       printable(where.cuda.string())));
     }
     cuda->origin = Origin::setting;
@@ -159,7 +158,7 @@ std::optional<Cuda> find_cuda(const Host& where) {
   for (const char* name : {"CUDA_HOME", "CUDA_PATH"}) {
     const std::string root = variable(where, name);
     if (root.empty()) continue;
-    // Images with the run-time libraries alone set these, too; so a folder without nvcc is no mistake.
+    // Images with only the runtime libraries set these, too; so a folder without nvcc is not an error.
     if (std::optional<Cuda> cuda = read_cuda(root, where)) return cuda;
   }
   for (const fs::path& nvcc : programs_in_path("nvcc", where)) {

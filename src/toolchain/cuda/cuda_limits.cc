@@ -1,5 +1,5 @@
-// What each CUDA version takes: host compilers and architectures. A toolkit that is here is asked (cuda.cc); the table
-// is for those that are not here yet, and for one that cannot say.
+// The host compilers and architectures that each CUDA version supports. An installed toolkit is queried (cuda.cc); the
+// table covers those not installed yet, and those that cannot tell.
 
 #include "toolchain/cuda/cuda_limits.h"
 
@@ -43,12 +43,12 @@ std::string host_compiler_problem(const Cuda& cuda, const Compiler& compiler) {
   const std::uint64_t major = to_number(split(compiler.version, '.')[0]).value_or(0);
   const bool clang = compiler.family == "clang";
   if (clang && compiler.standard_library == "libc++") {
-    return fmt::format("nvcc {} compiles host code with libstdc++ only, and {} uses libc++", cuda.version,
+    return fmt::format("nvcc {} supports only libstdc++ for host code, but {} uses libc++", cuda.version,
                        compiler.cxx.string());
   }
   const int limit = clang ? cuda.max_clang : cuda.max_gcc;
   if (limit <= 0 || major <= static_cast<std::uint64_t>(limit)) return {};
-  return fmt::format("nvcc {} takes {} up to version {}, and {} is {}", cuda.version, clang ? "Clang" : "GCC", limit,
+  return fmt::format("nvcc {} supports {} up to version {}, but {} is {}", cuda.version, clang ? "Clang" : "GCC", limit,
                      compiler.cxx.string(), compiler.version);
 }
 

@@ -6,6 +6,7 @@
 #include "toolchain/ask.h"
 #include "toolchain/cuda/cuda_limits.h"
 #include "toolchain/cuda/cuda_texts.h"
+#include "toolchain/library/library.h"
 #include "toolchain/test_machine.h"
 
 namespace wheelsmith::toolchain {
@@ -13,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The shape of the real header: bounds of other compilers stand around those of GCC and Clang.
+// The structure of the real header: bounds of other compilers surround those of GCC and Clang.
 constexpr std::string_view k_host_config = R"(
 #if defined(__CUDACC__)
 #if defined(__CUDACC_RTC__)
@@ -97,11 +98,11 @@ TEST(CudaLimits, HostCompiler) {
   compiler.version = "13.3.0";
   EXPECT_EQ(host_compiler_problem(cuda, compiler), "");
   compiler.version = "14.1.0";
-  EXPECT_EQ(host_compiler_problem(cuda, compiler), "nvcc 12.6 takes GCC up to version 13, and /usr/bin/g++ is 14.1.0");
+  EXPECT_EQ(host_compiler_problem(cuda, compiler), "nvcc 12.6 supports GCC up to version 13, but /usr/bin/g++ is 14.1.0");
   compiler.family = "clang";
   EXPECT_EQ(host_compiler_problem(cuda, compiler), "");
   compiler.standard_library = "libc++";
-  EXPECT_NE(host_compiler_problem(cuda, compiler).find("libstdc++ only"), std::string::npos);
+  EXPECT_NE(host_compiler_problem(cuda, compiler).find("only libstdc++"), std::string::npos);
 }
 
 TEST(CudaLimits, UnknownArchs) {
@@ -113,16 +114,17 @@ TEST(CudaLimits, UnknownArchs) {
 }
 
 void add_toolkit(TestMachine& machine, const std::string& root) {
+  const std::string target = root + "/targets/" + k_own_machine + "-linux";
   machine.script(root + "/bin/nvcc",
                  "case $1 in --version) echo 'release 12.8, V12.8.93';; --help) echo \"'sm_80','sm_90a'\";; esac");
   machine.script(root + "/bin/ptxas", "");
   machine.script(root + "/nvvm/bin/cicc", "");
-  machine.file(root + "/targets/x86_64-linux/include/crt/host_config.h", k_host_config);
-  machine.file(root + "/targets/x86_64-linux/include/cuda_runtime.h");
-  machine.file(root + "/targets/x86_64-linux/lib/libcudart.so.12");
-  machine.file(root + "/targets/x86_64-linux/include/cublas_v2.h");
-  machine.file(root + "/targets/x86_64-linux/include/nvml.h");
-  machine.file(root + "/targets/x86_64-linux/lib/stubs/libnvidia-ml.so");
+  machine.file(target + "/include/crt/host_config.h", k_host_config);
+  machine.file(target + "/include/cuda_runtime.h");
+  machine.file(target + "/lib/libcudart.so.12");
+  machine.file(target + "/include/cublas_v2.h");
+  machine.file(target + "/include/nvml.h");
+  machine.file(target + "/lib/stubs/libnvidia-ml.so");
 }
 
 TEST(FindCuda, ReadsAToolkit) {
@@ -136,7 +138,7 @@ TEST(FindCuda, ReadsAToolkit) {
   EXPECT_EQ(cuda->archs, (std::vector<std::string>{"80", "90a"}));
   EXPECT_EQ(cuda->max_gcc, 16);
   EXPECT_TRUE(cuda->has_cudart);
-  EXPECT_FALSE(cuda->has_cublas);  // headers alone do not link
+  EXPECT_FALSE(cuda->has_cublas);  // headers alone cannot be linked
   EXPECT_TRUE(cuda->has_nvml);
   EXPECT_FALSE(cuda->has_cccl);
   const std::size_t starts = machine.starts();
@@ -162,7 +164,7 @@ TEST(FindCuda, FollowsAWrapperAndHonoursSettings) {
   EXPECT_THROW(find_cuda(machine.where), Error);
 }
 
-TEST(FindCuda, TakesRubbishForNoToolkit) {
+TEST(FindCuda, RejectsInvalidOutput) {
   TestMachine machine;
   machine.only_own_path();
   for (const char* body : {"exit 1", "echo rubbish", "kill -9 $$"}) {

@@ -12,7 +12,7 @@ namespace {
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_word(char c) { return is_digit(c) || c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
-// The number behind `words` where the text has them, blanks not counting: ("__GNUC__ > 15", "__GNUC__>") -> 15.
+// The number after `words` in the text, ignoring blanks: ("__GNUC__ > 15", "__GNUC__>") -> 15.
 int number_behind(std::string_view condition, std::string_view words) {
   std::string dense;
   std::remove_copy_if(condition.begin(), condition.end(), std::back_inserter(dense),
@@ -26,8 +26,8 @@ int number_behind(std::string_view condition, std::string_view words) {
   return number < 1000 ? static_cast<int>(number) : 0;
 }
 
-// A condition that holds only for a compiler other than plain GCC and Clang (defined(__HORIZON__)): its bounds are not
-// ours. The whole header stands inside of defined(__CUDACC__), which nvcc is.
+// A condition that only holds for compilers other than plain GCC and Clang (defined(__HORIZON__)): its bounds do not
+// apply here. The whole header is inside defined(__CUDACC__), which is nvcc.
 bool is_special(std::string_view condition) {
   for (std::size_t at = condition.find("defined("); at != std::string_view::npos;
        at = condition.find("defined(", at + 8)) {
@@ -43,7 +43,7 @@ bool is_special(std::string_view condition) {
 
 HostLimits read_host_config(std::string_view text) {
   HostLimits limits, pending;
-  std::vector<bool> special;  // for each #if that is open
+  std::vector<bool> special;  // for each open #if
   for (std::string_view line : lines(text.substr(0, 1u << 20))) {
     line = trim(line);
     if (line.starts_with("#endif")) {
@@ -57,7 +57,7 @@ HostLimits read_host_config(std::string_view text) {
       pending = {};
       continue;
     }
-    // Other conditions on versions choose between declarations; a bound is one that an #error follows.
+    // Other conditions on versions choose between declarations; a bound is followed by an #error.
     if (line.starts_with("#error")) {
       if (pending.gcc != 0) limits.gcc = pending.gcc;
       if (pending.clang != 0) limits.clang = pending.clang;

@@ -1,4 +1,4 @@
-# Run by an interpreter with -I: what it is, as one line of JSON. Works from Python 3.6 on, and with PyPy.
+# Run by an interpreter with -I: prints its properties as one line of JSON. Works from Python 3.6 on, and with PyPy.
 import json
 import os
 import sys
@@ -68,7 +68,7 @@ for folder in [path_of("purelib"), path_of("platlib")] + sys.path:
 pip = pip_of(sites)
 header = os.path.join(path_of("include"), "Python.h")
 stdlib = path_of("stdlib")
-# Debian takes these out of the standard library and packs them by themselves.
+# Debian removes these from the standard library and packages them separately.
 venv = os.path.join(stdlib, "venv", "__init__.py")
 ensurepip = os.path.join(stdlib, "ensurepip", "__init__.py")
 data_name = getattr(sysconfig, "_get_sysconfigdata_name", lambda: "")()

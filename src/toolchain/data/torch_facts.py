@@ -1,4 +1,4 @@
-# Run by an interpreter with -I: what the torch that is really imported says, as one line of JSON.
+# Run by an interpreter with -I: prints the properties of the imported torch as one line of JSON.
 import json
 
 import torch

@@ -1,5 +1,5 @@
-// The search for a library. A place (a toolkit, /usr, a wheel's folder) is a root with the usual folders below it; each
-// place is looked at as a whole, since a header of one installation and the file of another are not one library.
+// Searches for a library. A place (a toolkit, /usr, a wheel's folder) is a root with the usual subfolders; each place
+// is examined as a whole, since a header of one installation and a file of another do not make one library.
 
 #include <fmt/format.h>
 
@@ -22,22 +22,23 @@ namespace {
 
 constexpr std::uint64_t k_most_library_header = 8u << 20;
 
-#if defined(__aarch64__)
-constexpr std::string_view k_multiarch = "aarch64-linux-gnu", k_targets[] = {"sbsa-linux", "aarch64-linux"};
-#else
-constexpr std::string_view k_multiarch = "x86_64-linux-gnu", k_targets[] = {"x86_64-linux"};
-#endif
+// The folders of a toolkit for one machine. For Arm there are two: sbsa is for servers (Grace, Graviton; Jetson since
+// CUDA 13), aarch64 for Jetson before that.
+std::vector<std::string> target_folders(const std::string& machine) {
+  if (machine == "aarch64") return {"sbsa-linux", "aarch64-linux"};
+  return {machine + "-linux"};
+}
 
-std::vector<fs::path> include_folders(const fs::path& root) {
-  std::vector<fs::path> folders = {root / "include", root / "include" / k_multiarch};
-  for (const std::string_view target : k_targets) folders.push_back(root / "targets" / target / "include");
+std::vector<fs::path> include_folders(const fs::path& root, const std::string& machine) {
+  std::vector<fs::path> folders = {root / "include", root / "include" / (machine + "-linux-gnu")};
+  for (const std::string& target : target_folders(machine)) folders.push_back(root / "targets" / target / "include");
   return folders;
 }
 
-std::vector<fs::path> file_folders(const fs::path& root) {
-  std::vector<fs::path> folders = {root / "lib64", root / "lib", root / "lib" / k_multiarch};
-  for (const std::string_view target : k_targets) folders.push_back(root / "targets" / target / "lib");
-  // A toolkit's stubs are for linking where no driver is.
+std::vector<fs::path> file_folders(const fs::path& root, const std::string& machine) {
+  std::vector<fs::path> folders = {root / "lib64", root / "lib", root / "lib" / (machine + "-linux-gnu")};
+  for (const std::string& target : target_folders(machine)) folders.push_back(root / "targets" / target / "lib");
+  // A toolkit's stubs are for linking without a driver.
   for (std::size_t i = 0, count = folders.size(); i < count; ++i) folders.push_back(folders[i] / "stubs");
   return folders;
 }
@@ -50,7 +51,7 @@ void look_for_header(Library& library, const LibraryKind& kind, const std::vecto
           kind.macros.empty() ? "" : read_header_version(head_of(folder / name, k_most_library_header), kind.macros);
       if (library.header.empty() || !version.empty()) library.header = folder / name;
       library.version = version;
-      // One that only includes the header with the macros (tbb/version.h) is not the last word.
+      // A header that only includes the one with the macros (tbb/version.h) is not the last word.
       if (kind.macros.empty() || !version.empty()) return;
     }
     if (!library.header.empty()) return;
@@ -87,11 +88,11 @@ void look_for_file(Library& library, const LibraryKind& kind, const std::vector<
   }
 }
 
-Library look_in(const LibraryKind& kind, const fs::path& root, std::string found_by) {
+Library look_in(const LibraryKind& kind, const fs::path& root, std::string found_by, const LibrarySearch& search) {
   Library library;
   library.name = kind.name;
-  look_for_header(library, kind, include_folders(root));
-  look_for_file(library, kind, file_folders(root));
+  look_for_header(library, kind, include_folders(root, search.machine));
+  look_for_file(library, kind, file_folders(root, search.machine));
   if (library.header.empty() && library.file.empty()) return library;
   library.root = root;
   library.found_by = std::move(found_by);
@@ -99,9 +100,9 @@ Library look_in(const LibraryKind& kind, const fs::path& root, std::string found
 }
 
 // A folder, or the file itself, whose headers are one or two folders up: lib/libnccl.so.2, lib/x86_64-linux-gnu/….
-Library look_at_named(const LibraryKind& kind, const fs::path& named) {
+Library look_at_named(const LibraryKind& kind, const fs::path& named, const LibrarySearch& search) {
   std::error_code error;
-  if (!fs::is_regular_file(named, error)) return look_in(kind, named, "the setting");
+  if (!fs::is_regular_file(named, error)) return look_in(kind, named, "the setting", search);
   Library library;
   library.name = kind.name;
   library.found_by = "the setting";
@@ -110,7 +111,7 @@ Library look_at_named(const LibraryKind& kind, const fs::path& named) {
   const fs::path folder = named.parent_path();
   for (const fs::path& root : {folder.parent_path(), folder.parent_path().parent_path()}) {
     library.root = root;
-    look_for_header(library, kind, include_folders(root));
+    look_for_header(library, kind, include_folders(root, search.machine));
     if (!library.header.empty()) return library;
   }
   return library;
@@ -119,7 +120,7 @@ Library look_at_named(const LibraryKind& kind, const fs::path& named) {
 Library in_wheels(const LibraryKind& kind, const LibrarySearch& search) {
   for (const fs::path& site : search.sites) {
     for (const LibraryWheel& wheel : kind.wheels) {
-      Library library = look_in(kind, site / wheel.folder, wheel.name);
+      Library library = look_in(kind, site / wheel.folder, wheel.name, search);
       if (library.state() != Library::State::missing) return library;
     }
   }
@@ -128,7 +129,7 @@ Library in_wheels(const LibraryKind& kind, const LibrarySearch& search) {
 
 Library in_place(const LibraryKind& kind, const std::string& place, const LibrarySearch& search, const Host& where) {
   const auto below = [&](const fs::path& root, const char* name) {
-    if (!root.empty()) return look_in(kind, root, name);
+    if (!root.empty()) return look_in(kind, root, name, search);
     Library nothing;
     nothing.name = kind.name;
     return nothing;
@@ -137,7 +138,7 @@ Library in_place(const LibraryKind& kind, const std::string& place, const Librar
   if (place == "cuda") return below(search.cuda, "the CUDA toolkit");
   if (place == "rocm") return below(search.rocm, "ROCm");
   if (place == "conda") return below(variable(where, "CONDA_PREFIX"), "CONDA_PREFIX");
-  return look_in(kind, where.sysroot.empty() ? on_machine(where, place) : where.sysroot / place, "the system");
+  return look_in(kind, where.sysroot.empty() ? on_machine(where, place) : where.sysroot / place, "the system", search);
 }
 
 class BestLibrary {
@@ -172,7 +173,7 @@ class BestLibrary {
   Library m_best;
 };
 
-// The parts of "9.1" and of "9.1.0" that both have are equal.
+// Whether the common parts of versions such as "9.1" and "9.1.0" are equal.
 bool agrees(std::string_view a, std::string_view b) {
   const std::vector<std::string_view> left = split(a, '.'), right = split(b, '.');
   return std::equal(left.begin(), left.begin() + static_cast<std::ptrdiff_t>(std::min(left.size(), right.size())),
@@ -196,8 +197,8 @@ std::string Library::to_string() const {
     case State::found:
       return fmt::format("{} ({}{})", title, header.string(), file.empty() ? "" : ", " + file.string());
     case State::header_only:
-      return fmt::format("the header {} of {}, and no library to link with", header.string(), title);
-    case State::file_only: return fmt::format("the library {} of {}, and no header", file.string(), title);
+      return fmt::format("the header {} of {}, but no library to link with", header.string(), title);
+    case State::file_only: return fmt::format("the library {} of {}, but no header", file.string(), title);
     case State::missing: return "none";
     case State::unknown: break;
   }
@@ -228,7 +229,7 @@ Library find_expected_library(const LibraryKind& kind, const LibrarySearch& sear
       const fs::path root = linked ? fs::path(search.wheel_toolkit) : fs::path(search.wheel_site) / known.folder;
       library.root = root;
       library.header = root / "include" / kind.headers.front();
-      // env::make_toolkit() gives each library the name that a linker looks for.
+      // env::make_toolkit() gives each library the name that linkers search for.
       if (!known.file.empty()) library.file = linked ? root / "lib64" / kind.link_name() : root / "lib" / known.file;
       return library;
     }
@@ -238,11 +239,11 @@ Library find_expected_library(const LibraryKind& kind, const LibrarySearch& sear
 
 Library find_library(const LibraryKind& kind, const LibrarySearch& search, const Host& where) {
   if (where.described) return find_described_library(kind, search, where);
-  if (!search.named.empty()) return look_at_named(kind, fs::absolute(search.named));
+  if (!search.named.empty()) return look_at_named(kind, fs::absolute(search.named), search);
   BestLibrary best(kind);
   for (const std::string& name : kind.variables) {
     const std::string root = variable(where, name);
-    if (!root.empty() && best.take(look_in(kind, fs::absolute(root), name))) return best.result();
+    if (!root.empty() && best.take(look_in(kind, fs::absolute(root), name, search))) return best.result();
   }
   for (const std::string& place : kind.places) {
     if (best.take(in_place(kind, place, search, where))) break;
@@ -255,7 +256,7 @@ std::string library_problem(const Library& library, std::string_view specifiers)
   const std::string title = kind == nullptr ? library.name : kind->title;
   const auto version = pep::Version::try_parse(library.version);
   if (!specifiers.empty() && version && !pep::contains(pep::parse_specifiers(specifiers), *version))
-    return fmt::format("{} is {} {}, and {} is required", library.header.string(), title, library.version, specifiers);
+    return fmt::format("{} is {} {}, but {} is required", library.header.string(), title, library.version, specifiers);
   if (kind != nullptr && kind->versioned && !library.version.empty() && !library.file_version.empty() &&
       !agrees(library.version, library.file_version))
     return fmt::format("{} is {} {}, but {} is {}", library.header.string(), title, library.version,

@@ -10,23 +10,23 @@
 #include "toolchain/toolchain.h"
 
 // Libraries that packages are compiled with: cuDNN, NCCL, NVML, MIOpen, RCCL, TBB, … Installers put them into many
-// places: into the toolkit, over /usr with Debian's folders for each architecture, into a folder of their own, into
-// wheels. How each is recognized and where it is looked for is data (data/libraries.toml); the search is one function.
+// places: into the toolkit, into /usr with Debian's multiarch folders, into their own folder, into wheels.
+// data/libraries.toml says how to recognize and where to find each; the search is one function.
 //
-// A library is usable where both halves are there: a header without the file compiles and does not link, the file
-// without the header (a run-time package) does not compile. Builds see a usable one at one place,
+// A library is usable when both halves are present: a header without the file compiles but does not link, the file
+// without the header (a runtime package) does not compile. Builds see a usable library in one place,
 // ${tree}/libraries/NAME with include and lib, as links: so no path of the machine is in a key, and packages that
 // derive the headers' folder from the file's ("two folders up") find it for every layout.
 
 namespace wheelsmith::toolchain {
 
-// A package of the index that has the library, below site-packages.
+// A package of the index that contains the library, below site-packages.
 struct LibraryWheel {
   std::string name;  // a pattern: "nvidia-cudnn-cu*"
   std::string folder, file;
 };
 
-// What is known of a library whatever the machine; libraries.toml tells the members.
+// Machine-independent facts about a library; libraries.toml documents the members.
 struct LibraryKind {
   std::string name, title, variant;
   std::vector<std::string> headers, macros, files;
@@ -39,27 +39,27 @@ struct LibraryKind {
   std::string repository;
 
   [[nodiscard]] bool is_linked() const { return !link_headers.empty(); }
-  // The name that a linker looks for: "libcudnn.so"; "" for headers alone.
+  // The name that linkers search for: "libcudnn.so"; "" for header-only libraries.
   [[nodiscard]] std::string link_name() const { return files.empty() ? "" : files.front(); }
 };
 
 const std::vector<LibraryKind>& library_kinds();
-const LibraryKind* find_library_kind(std::string_view name);  // null for one that is not known
+const LibraryKind* find_library_kind(std::string_view name);  // null if unknown
 
-// One that was looked for.
+// The result of a search.
 struct Library {
   std::string name;
-  std::string version;                 // "9.10.2", by the header; "" where that does not say
+  std::string version;                 // "9.10.2", from the header; "" if it does not say
   std::filesystem::path root;          // the folder in which it was found
-  std::filesystem::path header, file;  // what is not there is empty
+  std::filesystem::path header, file;  // empty if missing
   std::string file_version;            // "9.1.0" of libcudnn.so.9.1.0
   std::string found_by;                // "the CUDA toolkit", "CUDNN_ROOT", "nvidia-cudnn-cu13"
-  std::string digest;                  // of header and file, or of the wheel; only where it was asked for
-  bool unknown = false;                // a description says nothing about it
+  std::string digest;                  // of header and file, or of the wheel; only on request
+  bool unknown = false;                // not covered by the machine description
 
   enum class State : std::uint8_t { found, header_only, file_only, missing, unknown };
   [[nodiscard]] State state() const;
-  // "cuDNN 9.10.2 (/usr/include/cudnn_version.h, /usr/lib/x86_64-linux-gnu/libcudnn.so)"; what is missing is said.
+  // "cuDNN 9.10.2 (/usr/include/cudnn_version.h, /usr/lib/x86_64-linux-gnu/libcudnn.so)", or what is missing.
   [[nodiscard]] std::string to_string() const;
 };
 
@@ -68,41 +68,48 @@ struct ExpectedWheel {
   std::string name, version, sha256;
 };
 
+// The machine that this program was compiled for, as platform tags spell it.
+#if defined(__aarch64__)
+inline constexpr const char* k_own_machine = "aarch64";
+#else
+inline constexpr const char* k_own_machine = "x86_64";
+#endif
+
 struct LibrarySearch {
-  std::filesystem::path named;               // by the user: a folder, or the file; nothing else is looked at then
+  std::filesystem::path named;               // by the user: a folder, or the file; nothing else is searched then
   std::filesystem::path cuda, rocm;          // toolkits of the step
   std::vector<std::filesystem::path> sites;  // site-packages that the build sees
-  // Wheels of an environment that is not there yet, and where they will be: ${env}/…/site-packages, or, for a toolkit
-  // made of them, ${toolkit}.
+  // Wheels of an environment that does not exist yet, and their future path: ${env}/…/site-packages or, for a toolkit
+  // assembled from them, ${toolkit}.
   std::vector<ExpectedWheel> wheels{};
   std::string wheel_site{}, wheel_toolkit{};
+  std::string machine{k_own_machine};  // whose folders are searched: lib/aarch64-linux-gnu, targets/sbsa-linux
 };
 
-// The one in a wheel that is not installed yet: what is in it is known by its name.
+// The library in a wheel that is not installed yet: its content is known by the wheel's name.
 Library find_expected_library(const LibraryKind& kind, const LibrarySearch& search);
 
-// The first place that has all of it; else the first that has a half.
+// The first place with both halves; otherwise the first with one.
 Library find_library(const LibraryKind& kind, const LibrarySearch& search, const Host& where);
 
-// "" or why the library does not do: "cuDNN 7.6.5 is not >=8.5", a header of one version with a file of another.
+// "" or why the library cannot be used: "cuDNN 7.6.5 is not >=8.5", a header of one version with a file of another.
 std::string library_problem(const Library& library, std::string_view specifiers);
 
 // The folder that the header's name is relative to: "/usr/include" of "/usr/include/oneapi/tbb/version.h".
 std::filesystem::path include_folder(const Library& library);
 
-// SHA-256 over the header and the file: the same wherever they are.
+// SHA-256 over the header and the file: independent of their paths.
 std::string library_digest(const Library& library, const Memo& memo);
 
-// "libnccl-dev"; "" where it is not known.
+// "libnccl-dev"; "" if unknown.
 std::string library_package(const LibraryKind& kind, std::string_view manager, std::string_view cuda_version);
 // "apt-get install libnccl-dev (NVIDIA's repository)"
 std::string install_library(const LibraryKind& kind, std::string_view manager, std::string_view cuda_version);
 
-// apt-get, dnf, zypper or pacman, whichever is here.
+// apt-get, dnf, zypper or pacman, whichever is installed.
 std::string package_manager(const Host& where);
 
-// The numbers that a header defines the macros as, with dots between them; the first two must be there, or the only
-// one.
+// The values of a header's macros, joined with dots; the first two are required, or the only one.
 std::string read_header_version(std::string_view text, const std::vector<std::string>& macros);
 
 }  // namespace wheelsmith::toolchain

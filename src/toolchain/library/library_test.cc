@@ -23,12 +23,12 @@ Library find(const TestMachine& machine, std::string_view name, const LibrarySea
   return find_library(*find_library_kind(name), search, machine.where);
 }
 
-TEST(LibraryKinds, AreWhole) {
+TEST(LibraryKinds, AreComplete) {
   for (const LibraryKind& kind : library_kinds()) {
     EXPECT_FALSE(kind.title.empty() || kind.headers.empty() || kind.places.empty()) << kind.name;
     EXPECT_EQ(kind.packages.size(), 4U) << kind.name;
     EXPECT_TRUE(kind.variant.empty() || kind.variant == "cuda" || kind.variant == "rocm") << kind.name;
-    // What is linked by name has to have one.
+    // A library that is linked by name must have one.
     EXPECT_EQ(kind.link_name().find('*'), std::string::npos) << kind.name;
     EXPECT_TRUE(!kind.is_linked() || !kind.link_name().empty()) << kind.name;
   }
@@ -57,13 +57,14 @@ TEST(HeaderVersion, Macros) {
   EXPECT_EQ(read_header_version("#define X 1\n", {}), "");
 }
 
-// Layouts as installers make them.
+// Layouts of real installers.
 TEST(FindLibrary, Layouts) {
   struct Row {
     const char* what;
     const char* name;
     std::vector<std::pair<std::string, std::string_view>> files;
     std::string header, file, version, found_by;
+    std::string machine = "x86_64";
   };
   const Row rows[] = {
       {"a tar archive unpacked into the toolkit",
@@ -80,6 +81,36 @@ TEST(FindLibrary, Layouts) {
        "cuda/targets/x86_64-linux/lib/libnccl.so.2",
        "2.27.7",
        "the CUDA toolkit"},
+      {"a toolkit for Arm servers, beside the targets of other machines",
+       "nccl",
+       {{"cuda/targets/x86_64-linux/include/nccl.h", k_nccl},
+        {"cuda/targets/x86_64-linux/lib/libnccl.so.2", ""},
+        {"cuda/targets/sbsa-linux/include/nccl.h", k_nccl},
+        {"cuda/targets/sbsa-linux/lib/libnccl.so.2", ""}},
+       "cuda/targets/sbsa-linux/include/nccl.h",
+       "cuda/targets/sbsa-linux/lib/libnccl.so.2",
+       "2.27.7",
+       "the CUDA toolkit",
+       "aarch64"},
+      {"a toolkit of JetPack",
+       "nvml",
+       {{"cuda/targets/aarch64-linux/include/nvml.h", "#define NVML_API_VERSION 12\n"},
+        {"cuda/targets/aarch64-linux/lib/stubs/libnvidia-ml.so", ""}},
+       "cuda/targets/aarch64-linux/include/nvml.h",
+       "cuda/targets/aarch64-linux/lib/stubs/libnvidia-ml.so",
+       "12",
+       "the CUDA toolkit",
+       "aarch64"},
+      {"Debian packages for Arm",
+       "cudnn",
+       {{"usr/include/aarch64-linux-gnu/cudnn_version_v9.h", k_cudnn},
+        {"usr/include/aarch64-linux-gnu/cudnn_v9.h", ""},
+        {"usr/lib/aarch64-linux-gnu/libcudnn.so.9.27.0", ""}},
+       "usr/include/aarch64-linux-gnu/cudnn_version_v9.h",
+       "usr/lib/aarch64-linux-gnu/libcudnn.so.9.27.0",
+       "9.27.0",
+       "the system",
+       "aarch64"},
       {"Debian packages without alternatives",
        "cudnn",
        {{"usr/include/x86_64-linux-gnu/cudnn_version_v9.h", k_cudnn},
@@ -176,6 +207,7 @@ TEST(FindLibrary, Layouts) {
     search.cuda = machine.root() / "cuda";
     search.rocm = machine.root() / "rocm";
     search.sites = {machine.root() / "site"};
+    search.machine = row.machine;
     const Library library = find(machine, row.name, search);
     EXPECT_EQ(library.state(), State::found) << row.what << ": " << library.to_string();
     EXPECT_EQ(library.header, machine.root() / row.header) << row.what;
@@ -188,9 +220,9 @@ TEST(FindLibrary, Layouts) {
 TEST(FindLibrary, Halves) {
   TestMachine machine;
   EXPECT_EQ(find(machine, "nccl").state(), State::missing);
-  machine.file("usr/lib/x86_64-linux-gnu/libnccl.so.2");
+  machine.file("usr/lib/" + std::string(k_own_machine) + "-linux-gnu/libnccl.so.2");
   EXPECT_EQ(find(machine, "nccl").state(), State::file_only);
-  // A half in one place does not hide a whole one in another.
+  // A half in one place does not hide a complete library in another.
   machine.file("usr/local/nccl/include/nccl.h", k_nccl);
   EXPECT_EQ(find(machine, "nccl").state(), State::header_only);
   machine.file("usr/include/nccl.h", k_nccl);
@@ -199,13 +231,13 @@ TEST(FindLibrary, Halves) {
   EXPECT_EQ(library.root, machine.root() / "usr");
 }
 
-TEST(FindLibrary, WhatTheUserNamesIsTaken) {
+TEST(FindLibrary, UsesThePathThatTheUserNames) {
   TestMachine machine;
   machine.file("usr/include/nccl.h", k_nccl);
-  machine.file("usr/lib/x86_64-linux-gnu/libnccl.so.2.27.7");
-  machine.link("usr/lib/x86_64-linux-gnu/libnccl.so.2", "libnccl.so.2.27.7");
+  machine.file("usr/lib/" + std::string(k_own_machine) + "-linux-gnu/libnccl.so.2.27.7");
+  machine.link("usr/lib/" + std::string(k_own_machine) + "-linux-gnu/libnccl.so.2", "libnccl.so.2.27.7");
   LibrarySearch search;
-  // Another one is never taken instead.
+  // Another one is never used instead.
   search.named = machine.root() / "opt/nccl";
   EXPECT_EQ(find(machine, "nccl", search).state(), State::missing);
   machine.file("opt/nccl/include/nccl.h", "#define NCCL_MAJOR 2\n#define NCCL_MINOR 20\n");
@@ -213,19 +245,19 @@ TEST(FindLibrary, WhatTheUserNamesIsTaken) {
   machine.file("opt/nccl/lib/libnccl.so.2");
   EXPECT_EQ(find(machine, "nccl", search).version, "2.20");
   // A file: its headers are one or two folders up.
-  search.named = machine.root() / "usr/lib/x86_64-linux-gnu/libnccl.so.2";
+  search.named = machine.root() / ("usr/lib/" + std::string(k_own_machine) + "-linux-gnu/libnccl.so.2");
   const Library library = find(machine, "nccl", search);
   EXPECT_EQ(library.state(), State::found);
   EXPECT_EQ(library.header, machine.root() / "usr/include/nccl.h");
   EXPECT_EQ(library.file_version, "2.27.7");
-  // A variable is preferred, but not believed.
+  // A variable is preferred, but verified.
   machine.where.environment["NCCL_ROOT"] = (machine.root() / "opt/nccl").string();
   EXPECT_EQ(find(machine, "nccl").found_by, "NCCL_ROOT");
   machine.where.environment["NCCL_ROOT"] = (machine.root() / "nowhere").string();
   EXPECT_EQ(find(machine, "nccl").found_by, "the system");
 }
 
-TEST(FindLibrary, WheelsThatAreNotInstalledYet) {
+TEST(FindLibrary, KnowsWheelsThatAreNotInstalledYet) {
   TestMachine machine;
   LibrarySearch search;
   search.wheels = {{"torch", "2.13.0", "00"}, {"nvidia-cudnn-cu13", "9.13.0.50", "ab"}};
@@ -249,7 +281,7 @@ TEST(LibraryProblem, RangesAndHalvesOfDifferentVersions) {
   library.version = "7.6.5";
   EXPECT_EQ(library_problem(library, ""), "");
   EXPECT_EQ(library_problem(library, ">=7"), "");
-  EXPECT_EQ(library_problem(library, ">=8.5"), "/usr/include/cudnn.h is cuDNN 7.6.5, and >=8.5 is required");
+  EXPECT_EQ(library_problem(library, ">=8.5"), "/usr/include/cudnn.h is cuDNN 7.6.5, but >=8.5 is required");
   library.file_version = "8";
   EXPECT_EQ(library_problem(library, ""), "/usr/include/cudnn.h is cuDNN 7.6.5, but /usr/lib/libcudnn.so is 8");
   library.file_version = "7.6";
@@ -258,10 +290,10 @@ TEST(LibraryProblem, RangesAndHalvesOfDifferentVersions) {
   library.file_version = "12.8";
   EXPECT_EQ(library_problem(library, ""), "");
   library.version.clear();
-  EXPECT_EQ(library_problem(library, ">=2021"), "");  // nobody can tell
+  EXPECT_EQ(library_problem(library, ">=2021"), "");  // cannot be determined
 }
 
-TEST(LibraryDigest, DoesNotDependOnThePlace) {
+TEST(LibraryDigest, DoesNotDependOnThePath) {
   TestMachine machine;
   machine.file("usr/include/nccl.h", k_nccl);
   machine.file("usr/lib/libnccl.so", "bytes");
@@ -300,7 +332,7 @@ TEST(DescribedLibrary, ListedOrNot) {
   EXPECT_EQ(state(tbb, "numa").state(), State::missing);
   const std::string_view half = "[[library]]\nname = \"nccl\"\nfile = \"\"\n";
   EXPECT_EQ(state(half, "nccl").state(), State::header_only);
-  // The keys of [[cuda]] are short for libraries in the toolkit.
+  // The keys of [[cuda]] are shorthand for libraries in the toolkit.
   const std::string_view cuda = "[[cuda]]\nroot = \"/cuda\"\nversion = \"13.0\"\ncudnn = \"9.1\"\nparts = [\"nvml\"]\n";
   EXPECT_EQ(state(cuda, "cudnn").version, "9.1");
   EXPECT_EQ(state(cuda, "cudnn").root, "/cuda");

@@ -1,6 +1,7 @@
-// Device code against what was asked for. The union over all files says whether the wheel can run at all; but a kernel
-// is looked for in the library that launches it, so a library that lacks an architecture which its siblings have is
-// worth a warning (only that: packages ship libraries meant for one architecture, and choose among them in Python).
+// Compares device code with the requested architectures. The union over all files decides whether the wheel can run at
+// all. A kernel is loaded from the library that launches it, so a library that lacks an architecture its siblings have
+// gets a warning. It is not an error: packages bundle libraries for single architectures and choose among them in
+// Python.
 
 #include "wheel/check/archs.h"
 
@@ -20,7 +21,7 @@ using gpu::Coverage;
 
 std::vector<gpu::CodePiece> as_vector(const Pieces& pieces) { return {pieces.begin(), pieces.end()}; }
 
-// LTO IR and relocatable code are link material: the runtime does not pick them for a device by itself.
+// LTO IR and relocatable code are linker input: the runtime never selects them for a device.
 void add_pieces(const gpu::DeviceCode& code, Pieces& pieces) {
   for (const gpu::CodeSum& sum : code.sums) {
     if (sum.kind != gpu::CodeKind::ltoir && !sum.relocatable) pieces.insert({sum.arch, sum.kind});
@@ -38,13 +39,13 @@ std::string wish_name(const gpu::ArchRequest& request) {
   return gpu::display_name(request.arch, request.binary ? gpu::CodeKind::sass : gpu::CodeKind::ptx);
 }
 
-// "9.0a" is asked for because the code needs what only the a variant has (CUTLASS traps without it); plain sm_90 code
-// would load there, but it is not that code.
+// "9.0a" is requested because the code needs instructions of the a variant (CUTLASS traps without them); plain sm_90
+// code would load there, but is not equivalent.
 bool lacks_special_code(const Coverage::Item& item) {
   return item.state == Coverage::State::compatible && item.request.binary && !item.request.arch.suffix.empty();
 }
 
-// What was asked for, as the user said it and as an architecture.
+// The requested architecture, as the user wrote it and parsed.
 struct MissingTarget {
   std::string name;
   std::string arch;
@@ -56,15 +57,15 @@ MissingTarget wish_of(const Coverage::Item& item, const std::string& device) {
 }
 
 std::string fix_for(const MissingTarget& wish) {
-  return fmt::format("build it with {} in its architecture list", wish.arch);
+  return fmt::format("rebuild with {} in the architecture list", wish.arch);
 }
 
 Finding missing(const std::string& subject, Severity severity, const MissingTarget& wish, const std::string& there) {
   return {severity == Severity::error ? "arch-missing" : "arch-missing-in-file",
           severity,
           subject,
-          fmt::format("has no code for {}: it has {}", wish.name, there),
-          "kernels fail there with \"no kernel image is available for execution on the device\"",
+          fmt::format("has no device code for {}; it has {}", wish.name, there),
+          "kernels fail on it with \"no kernel image is available for execution on the device\"",
           fix_for(wish)};
 }
 
@@ -78,13 +79,13 @@ void judge(const Coverage& coverage, const std::string& device, const std::strin
       findings.push_back(missing(subject, Severity::error, wish, list_of(pieces)));
     } else if (item.state == Coverage::State::jit) {
       findings.push_back({"arch-jit-only", Severity::warning, subject,
-                          fmt::format("would run on {} only by just-in-time compilation of {}", wish.name, item.by),
-                          "the first start takes minutes, and needs a driver that knows this PTX or SPIR-V",
+                          fmt::format("runs on {} only by JIT-compiling {}", wish.name, item.by),
+                          "the first start takes minutes and needs a driver that supports this PTX or SPIR-V",
                           fix_for(wish)});
     } else if (item.state == Coverage::State::compatible) {
       findings.push_back({"arch-compatible", Severity::note, subject,
-                          fmt::format("has no code of its own for {}; {} runs there", wish.name, item.by),
-                          "it works, without what is special to that architecture", ""});
+                          fmt::format("has no code for exactly {}; {} runs on it", wish.name, item.by),
+                          "it works, but does not use features specific to that architecture", ""});
     }
   }
 }
@@ -93,7 +94,7 @@ void judge_library(const std::string& path, const Pieces& own, const Coverage& w
                    const std::string& device, std::vector<Finding>& findings) {
   for (std::size_t i = 0; i < coverage.items.size() && i < whole.items.size(); ++i) {
     const bool lacks = coverage.items[i].state == Coverage::State::missing;
-    if (!lacks || whole.items[i].state == Coverage::State::missing) continue;  // the wheel as a whole was reported
+    if (!lacks || whole.items[i].state == Coverage::State::missing) continue;  // already reported for the whole wheel
     const MissingTarget wish = wish_of(coverage.items[i], device);
     findings.push_back(missing(path, Severity::warning, wish, list_of(own)));
   }
@@ -124,8 +125,8 @@ std::vector<Finding> check_archs(const std::vector<ElfFacts>& files, const std::
     const Coverage whole = judge_wish(*wanted, "");
     if (!whole.unasked.empty()) {
       findings.push_back({"arch-unasked", Severity::warning, subject,
-                          fmt::format("holds code that was not asked for: {}", join(whole.unasked, ", ")),
-                          "it makes the wheel larger and the build longer", "take it out of the architecture list"});
+                          fmt::format("contains device code that was not requested: {}", join(whole.unasked, ", ")),
+                          "it increases wheel size and build time", "remove it from the architecture list"});
     }
   }
   for (const gpu::Device& device : devices) {

@@ -10,9 +10,9 @@
 
 namespace wheelsmith::wheel {
 
-// What the device code lacks for the architectures and devices asked for, what would run only by JIT, and what is there
-// unasked. It is judged over all files, and for each library that holds device code of its own. `subject` names the
-// wheel. Without a wish there are no findings.
+// Reports requested architectures and devices without device code, those served only by JIT, and code that was not
+// requested, over all files and for each library with device code. `subject` names the wheel. No findings if nothing
+// was requested.
 std::vector<Finding> check_archs(const std::vector<ElfFacts>& files, const std::vector<DeviceFile>& device_files,
                                  const std::optional<gpu::ArchList>& wanted, const std::vector<gpu::Device>& devices,
                                  const std::string& subject);

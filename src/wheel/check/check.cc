@@ -33,7 +33,7 @@ namespace wheelsmith::wheel {
 namespace {
 
 constexpr std::uint64_t k_registry_limit = 100'000'000;
-constexpr std::size_t k_most_owners = 8;  // packages of a folder that list one file, each of which costs a hash
+constexpr std::size_t k_most_owners = 8;  // packages of a folder that list the same file; each costs a hash
 
 using Findings = std::vector<Finding>;
 
@@ -56,23 +56,23 @@ std::optional<pep::Record> read_record(const FileTree& tree, const Distribution&
     if (blob) return pep::Record::parse(blob->bytes);
   } catch (const Error& error) {
     findings.push_back({"record-malformed", Severity::error, name, error.what(),
-                        "installers cannot read the list of files", "build the wheel again"});
+                        "installers cannot read the list of files", "rebuild the wheel"});
   }
   return std::nullopt;
 }
 
 void check_size(const std::string& subject, std::uint64_t size, const CheckOptions& options, Findings& findings) {
   if (size <= options.max_size.value_or(k_registry_limit)) return;
-  findings.push_back({"size-large", options.max_size ? Severity::error : Severity::note, subject,
-                      options.max_size ? fmt::format("is {} large; at most {} are allowed", human_bytes(size),
-                                                     human_bytes(*options.max_size))
-                                       : fmt::format("is {} large; the registry takes {} without a raised limit",
-                                                     human_bytes(size), human_bytes(k_registry_limit)),
-                      "an upload is refused above the limit, and everyone who installs it waits for it",
-                      "build for fewer architectures, strip debug information, or ask for a higher limit"});
+  findings.push_back(
+      {"size-large", options.max_size ? Severity::error : Severity::note, subject,
+       options.max_size
+           ? fmt::format("is {}; the limit is {}", human_bytes(size), human_bytes(*options.max_size))
+           : fmt::format("is {}; PyPI accepts {} by default", human_bytes(size), human_bytes(k_registry_limit)),
+       "uploads above the limit are rejected, and large wheels are slow to install",
+       "build for fewer architectures, strip debug information, or request a higher limit"});
 }
 
-// What the rules about binaries look at beside the binaries.
+// Inputs of the binary checks besides the binaries.
 struct BinaryContext {
   std::string subject;  // names the wheel
   FileRoles roles;
@@ -91,7 +91,7 @@ std::set<std::string> top_folders(const std::vector<FileTree::File>& files) {
   return result;
 }
 
-// Nobody who installs the wheel runs its test programs, so all that could be said of them is one note.
+// Users of a wheel do not run its test programs, so all findings about them become one note.
 void check_test_programs(const Scan& found, const BinaryContext& context, Findings& findings) {
   std::vector<std::string> tests;
   for (const ElfFacts& file : found.elf) {
@@ -100,10 +100,10 @@ void check_test_programs(const Scan& found, const BinaryContext& context, Findin
   if (tests.empty()) return;
   std::erase_if(findings, [&](const Finding& finding) { return context.roles.is_test(finding.subject); });
   findings.push_back({"binaries-test-programs", Severity::note, context.subject,
-                      fmt::format("has {}, which {} not judged: {}", counted(tests.size(), "test program"),
+                      fmt::format("has {} that {} not checked: {}", counted(tests.size(), "test program"),
                                   tests.size() == 1 ? "was" : "were", list_some(tests, 3)),
-                      "They take space in every installation, and the package does not need them.",
-                      "Leave them out of the wheel."});
+                      "They take disk space in every installation, and the package does not use them.",
+                      "Exclude them from the wheel."});
 }
 
 void check_binaries(const Scan& found, const BinaryContext& context, const CheckOptions& options, Findings& findings) {
@@ -114,7 +114,7 @@ void check_binaries(const Scan& found, const BinaryContext& context, const Check
   append(findings, check_torch_abi(found.elf, options.against));
   Findings archs = check_archs(found.elf, found.device_files, options.archs, options.devices, context.subject);
   if (options.archs && !options.expected_code.empty()) {
-    // What is known about each library stands in place of what holds for libraries in general.
+    // Expectations for specific libraries replace the general ones.
     std::erase_if(archs,
                   [](const Finding& one) { return one.id == "arch-missing-in-file" || one.id == "arch-unasked"; });
     append(archs, check_expected_code(found.elf, *options.archs, options.expected_code));
@@ -123,8 +123,8 @@ void check_binaries(const Scan& found, const BinaryContext& context, const Check
   append(findings, check_run_paths(found.elf, context.required, context.packages));
   const auto malformed = [&](const char* id, const std::string& path, const std::string& what) {
     findings.push_back({id, Severity::warning, path, what,
-                        "what cannot be read may not load either, and was not judged",
-                        "build the file again with current tools"});
+                        "an unreadable part may not load either, and was not checked",
+                        "rebuild the file with current tools"});
   };
   for (const ElfFacts& file : found.elf) {
     for (const Finding& finding : file.layout) findings.push_back(finding);
@@ -136,13 +136,28 @@ void check_binaries(const Scan& found, const BinaryContext& context, const Check
   check_test_programs(found, context, findings);
 }
 
-// Errors first, then warnings, then notes; within each as found. Sorted before the limit too, so that what is left out
-// is no worse than what is kept.
+// Errors first, then warnings, then notes; within each in the order found. Sorted before the limit applies, so that
+// omitted findings are never more severe than reported ones.
 void arrange(Findings& findings) {
   const auto is_worse = [](const Finding& a, const Finding& b) { return a.severity < b.severity; };
   std::stable_sort(findings.begin(), findings.end(), is_worse);
   findings = limited(std::move(findings));
   std::stable_sort(findings.begin(), findings.end(), is_worse);
+}
+
+void add_carried(Scan& found, const CarriedMembers& carried) {
+  if (carried.scan == nullptr) return;
+  const auto add = [&](auto& to, const auto& from) {
+    for (const auto& one : from) {
+      if (carried.is_carried(one.path)) to.push_back(one);
+    }
+    std::ranges::sort(to, {}, [](const auto& one) -> const std::string& { return one.path; });
+  };
+  add(found.elf, carried.scan->elf);
+  add(found.device_files, carried.scan->device_files);
+  for (const Finding& finding : carried.scan->unreadable) {
+    if (carried.is_carried(finding.subject)) found.unreadable.push_back(finding);
+  }
 }
 
 std::optional<pep::WheelName> parse_name(const std::string& path, Findings& findings) {
@@ -153,8 +168,8 @@ std::optional<pep::WheelName> parse_name(const std::string& path, Findings& find
     return name;
   } catch (const Error& error) {
     findings.push_back({"name-invalid", Severity::error, file_name, error.what(),
-                        "installers read name, version and tags from the file name and refuse this one",
-                        "name it {name}-{version}-{python}-{abi}-{platform}.whl"});
+                        "installers read name, version and tags from the file name and reject this one",
+                        "rename it to {name}-{version}-{python}-{abi}-{platform}.whl"});
     return std::nullopt;
   }
 }
@@ -172,7 +187,7 @@ Verdict check_wheel(const std::string& path, Bytes file, const CheckOptions& opt
   Findings& findings = verdict.findings;
   const std::optional<pep::WheelName> name = parse_name(path, findings);
   if (gpu::file_kind(file.clamp(0, 64)) != gpu::FileKind::other) {
-    throw Error("is a binary and no wheel; `wheelsmith inspect` shows what is in it");
+    throw Error("is a binary, not a wheel; run `wheelsmith inspect` to show its contents");
   }
   const zip::Archive archive = zip::Archive::open(file);
   append(findings, archive.check());
@@ -185,7 +200,7 @@ Verdict check_wheel(const std::string& path, Bytes file, const CheckOptions& opt
   const std::vector<Distribution> distributions = find_distributions(tree, files);
   append(findings, check_identity(name, distributions));
 
-  // One pass over all members: hashes for RECORD, and the facts of the binaries.
+  // One pass over all members collects hashes for RECORD and facts about the binaries.
   std::optional<pep::Record> record;
   if (!distributions.empty()) record = read_record(tree, distributions[0], findings);
   std::unique_ptr<RecordCheck> record_check;
@@ -199,7 +214,9 @@ Verdict check_wheel(const std::string& path, Bytes file, const CheckOptions& opt
     if (record_check) record_check->see(member, bytes);
     python.see(member, bytes);
   };
+  if (options.carried != nullptr) scan_options.skip = options.carried->is_carried;
   Scan found = scan(tree, scan_options);
+  if (options.carried != nullptr) add_carried(found, *options.carried);
   python.finish();
   append(findings, std::move(found.unreadable));
   if (record_check) append(findings, record_check->finish(names_of(files)));
@@ -210,12 +227,14 @@ Verdict check_wheel(const std::string& path, Bytes file, const CheckOptions& opt
   if (!distributions.empty()) context.required = required_packages(distributions[0], python);
   check_size(subject, file.size(), options, findings);
   if (!distributions.empty()) append(findings, check_tags(name, distributions[0], found.elf));
-  PlatformOptions platform = options.platform;
-  platform.roles = &context.roles;
-  platform.packages = &context.required;
-  append(findings, check_platform(tags, options.policy, found.elf, platform, subject));
-  check_binaries(found, context, options, findings);
-  append(findings, check_preload(tree, files, found.elf));
+  if (options.carried == nullptr || options.carried->all_binaries) {
+    PlatformOptions platform = options.platform;
+    platform.roles = &context.roles;
+    platform.packages = &context.required;
+    append(findings, check_platform(tags, options.policy, found.elf, platform, subject));
+    check_binaries(found, context, options, findings);
+    append(findings, check_preload(tree, files, found.elf));
+  }
   arrange(findings);
   return verdict;
 }
@@ -241,7 +260,7 @@ Verdict check_folder(const std::string& path, const FileTree& tree, const Loader
         std::make_unique<RecordCheck>(distribution.dist_info + "/RECORD", *records.back(),
                                       unpacked_wheel ? RecordCheck::Where::archive : RecordCheck::Where::installed));
   }
-  // Ten thousand packages with ten files each must not cost a thousand million look-ups.
+  // 10,000 packages with ten files each must not cost 10^9 lookups.
   std::unordered_multimap<std::string_view, RecordCheck*> listed_by;
   for (const auto& check : record_checks) {
     for (const std::string_view name : check->paths()) {

@@ -27,7 +27,7 @@ std::string without_machine(const std::string& platform) {
 }
 
 std::string machine_of_binaries(const std::vector<ElfFacts>& files) {
-  for (const bool dynamic : {true, false}) {  // static programs say it where there is nothing else
+  for (const bool dynamic : {true, false}) {  // static programs decide if there are no dynamic files
     for (const ElfFacts& file : files) {
       if (file.is_dynamic == dynamic && !file.machine.starts_with("machine ")) return file.machine;
     }
@@ -35,7 +35,7 @@ std::string machine_of_binaries(const std::vector<ElfFacts>& files) {
   return "x86_64";
 }
 
-// The tags to judge by, each with its machine.
+// The tags to check, each with its machine.
 std::vector<std::pair<std::string, std::string>> to_judge(const std::vector<std::string>& tags,
                                                           const std::string& policy) {
   std::vector<std::pair<std::string, std::string>> result;
@@ -60,8 +60,8 @@ struct Judged {
   [[nodiscard]] std::string family() const { return policy.name.substr(0, policy.name.find('_')) + " " + machine; }
 };
 
-// Tags of one machine and libc differ only in how much they promise, and what breaks a narrow one breaks a wide one
-// too. So each file is told of once, for the widest tag.
+// Tags of one machine and libc differ only in how old a system they support, and a file that breaks a newer policy
+// breaks the older ones too. So each file is reported once, for the most compatible tag.
 std::vector<Finding> judge_all(std::vector<Judged> all, const std::vector<ElfFacts>& files,
                                const PlatformOptions& options) {
   std::stable_sort(all.begin(), all.end(),
@@ -100,13 +100,13 @@ std::vector<Finding> check_platform(const std::vector<std::string>& tags, const 
   std::vector<Finding> findings;
   PlatformOptions with_tags = options;
   with_tags.tags = tags;
-  std::set<std::pair<std::string, std::string>> done;  // policy, machine: several tags may be one policy
+  std::set<std::pair<std::string, std::string>> done;  // policy, machine; several tags may map to one policy
   std::vector<Judged> all;
   for (const auto& [tag, machine] : to_judge(tags, policy)) {
     const std::optional<pep::Policy> found = policy_named(tag, options.policies);
     if (!found) {
-      findings.push_back({"tag-unknown-platform", Severity::warning, tag, "is a platform that is not known here",
-                          "whether the binaries fit it could not be judged", "check the spelling of the tag"});
+      findings.push_back({"tag-unknown-platform", Severity::warning, tag, "is not a known platform tag",
+                          "the binaries could not be checked against it", "check the spelling of the tag"});
       continue;
     }
     const std::string judged_machine = machine.empty() ? machine_of_binaries(files) : machine;
@@ -118,9 +118,9 @@ std::vector<Finding> check_platform(const std::vector<std::string>& tags, const 
   if (foreign != tags.end()) {
     findings.push_back(
         {"binaries-not-judged", Severity::note, subject,
-         fmt::format("is for {}: archive, metadata and tags were checked, its binaries were not", *foreign),
-         "what is wrong inside Windows and macOS libraries is not seen here",
-         "use delvewheel (Windows) or delocate (macOS) for those"});
+         fmt::format("is for {}: the archive, metadata and tags were checked, the binaries were not", *foreign),
+         "wheelsmith does not read Windows and macOS libraries",
+         "check them with delvewheel (Windows) or delocate (macOS)"});
   }
   return findings;
 }

@@ -11,7 +11,7 @@ namespace wheelsmith::wheel {
 
 namespace {
 
-// Code that the runtime picks by itself: no link material, no PTX.
+// Code that the runtime selects directly: no linker input, no PTX.
 std::set<gpu::Arch> binary_archs(const ElfFacts& file) {
   std::set<gpu::Arch> archs;
   for (const gpu::CodeSum& sum : file.device_code.sums) {
@@ -32,20 +32,20 @@ void add_findings(const std::string& path, const std::set<gpu::Arch>& code, cons
   const auto why = [&](const char* otherwise) { return expected.why.empty() ? otherwise : expected.why; };
   for (const std::string& what : judgement.missing) {
     findings.push_back({"arch-missing-in-file", named ? Severity::error : Severity::warning, path,
-                        fmt::format("has no code for {}: it has {}", what, list_of_archs(code)),
-                        why("kernels fail there with \"no kernel image is available for execution on the device\""),
-                        "search the build log for the architectures that its compilers were given"});
+                        fmt::format("has no device code for {}; it has {}", what, list_of_archs(code)),
+                        why("kernels fail on it with \"no kernel image is available for execution on the device\""),
+                        "search the build log for the architectures passed to its compile commands"});
   }
   for (const gpu::Arch& arch : judgement.unexpected) {
     findings.push_back({"arch-unexpected", Severity::error, path,
-                        fmt::format("contains code for {}, which must not be there", gpu::list_name(arch)),
-                        why("the recipe excludes this code because it does not work"),
-                        "take it out of the architecture list"});
+                        fmt::format("contains device code for {}, which the recipe excludes", gpu::list_name(arch)),
+                        why("this code does not work"), "remove it from the architecture list"});
   }
   if (!judgement.unasked.empty()) {
-    findings.push_back({"arch-unasked", Severity::warning, path,
-                        fmt::format("holds code that was not asked for: {}", list_of_archs(judgement.unasked)),
-                        "it makes the wheel larger and the build longer", "take it out of the architecture list"});
+    findings.push_back(
+        {"arch-unasked", Severity::warning, path,
+         fmt::format("contains device code that was not requested: {}", list_of_archs(judgement.unasked)),
+         "it increases wheel size and build time", "remove it from the architecture list"});
   }
 }
 

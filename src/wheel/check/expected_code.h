@@ -9,8 +9,9 @@
 
 namespace wheelsmith::wheel {
 
-// Each library against the first expectation that fits its path. A library without one that has device code is held to
-// the whole list; what it lacks is a warning then, since nobody said that it must have it.
+// Checks each library against the first expectation that matches its path. A library without one that has device code
+// is checked against the whole list; a missing architecture is only a warning then, because the recipe does not require
+// it.
 std::vector<Finding> check_expected_code(const std::vector<ElfFacts>& files, const gpu::ArchList& asked,
                                          const std::vector<gpu::ExpectedCode>& expected);
 

@@ -25,7 +25,8 @@ struct Row {
   gpu::ExpectedCode expected;
   std::string asked;
   std::vector<std::string> code;
-  std::vector<std::string> findings;  // "error arch-missing-in-file has no code for 9.0: ..." without what follows ':'
+  std::vector<std::string>
+      findings;  // "error arch-missing-in-file has no device code for 9.0; ..." without the part after ';'
 };
 
 std::vector<std::string> found_in(const Row& row) {
@@ -34,7 +35,7 @@ std::vector<std::string> found_in(const Row& row) {
   for (const Finding& one : check_expected_code(files, gpu::ArchList::parse(row.asked), {row.expected})) {
     const bool missing = one.id == "arch-missing-in-file";
     result.push_back(std::string(to_string(one.severity)) + " " + one.id + " " +
-                     (missing ? one.what.substr(0, one.what.find(':')) : one.what));
+                     (missing ? one.what.substr(0, one.what.find(';')) : one.what));
   }
   return result;
 }
@@ -52,8 +53,8 @@ gpu::ExpectedCode expect(gpu::ExpectedCode::Must must, std::vector<std::string> 
 
 TEST(ExpectedCode, MustMayAndMustNot) {
   using Must = gpu::ExpectedCode::Must;
-  const std::string lacks = "error arch-missing-in-file has no code for ";
-  const std::string unasked = "warning arch-unasked holds code that was not asked for: ";
+  const std::string lacks = "error arch-missing-in-file has no device code for ";
+  const std::string unasked = "warning arch-unasked contains device code that was not requested: ";
   const std::vector<Row> rows = {
       // Each: its own code, where the a variant of what was asked for counts, and nothing besides.
       {expect(Must::each), "8.0;9.0", {"sm_80", "sm_90"}, {}},
@@ -84,7 +85,7 @@ TEST(ExpectedCode, MustMayAndMustNot) {
       {expect(Must::each, {}, {}, {"8.0"}),
        "8.0;9.0a",
        {"sm_80", "sm_90a"},
-       {"error arch-unexpected contains code for 8.0, which must not be there"}},
+       {"error arch-unexpected contains device code for 8.0, which the recipe excludes"}},
       // AMD: features that the code fixes are of the same processor.
       {expect(Must::each), "gfx942;gfx90a", {"gfx942", "gfx90a:xnack-"}, {}},
       {expect(Must::each), "gfx942;gfx1151", {"gfx942"}, {lacks + "gfx1151"}},

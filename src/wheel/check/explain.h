@@ -7,8 +7,7 @@
 
 namespace wheelsmith::wheel {
 
-// More about a finding, for `check --explain ID`: what it means, how it comes about, what mends it. Nothing for an id
-// that does not exist.
+// The explanation of a finding for `check --explain ID`: meaning, causes, fix. Nothing for an unknown id.
 std::optional<std::string> explain(std::string_view id);
 std::vector<std::string> explained_ids();
 

@@ -21,7 +21,7 @@ void clip(std::string& text) {
   std::size_t end = k_longest_text;
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
   text.resize(end);
-  text += fmt::format("… ({} in all)", length);
+  text += fmt::format("… ({} in total)", length);
 }
 
 }  // namespace
@@ -51,7 +51,7 @@ std::vector<Finding> limited(std::vector<Finding> findings) {
     if (same.left_out == 0) continue;
     Finding& more = same.first_left_out;
     more.subject = "and others";
-    more.what = fmt::format("{} more findings like these are not shown", same.left_out);
+    more.what = fmt::format("{} more findings with this id are not shown", same.left_out);
     result.push_back(std::move(more));
   }
   return result;

@@ -21,7 +21,7 @@ TEST(Limited, OfOneIdTenThousandAndACount) {
   EXPECT_EQ(few[10'000], findings[100'000]);
   EXPECT_EQ(few[10'100].id, "often");
   EXPECT_EQ(few[10'100].severity, Severity::warning);
-  EXPECT_EQ(few[10'100].what, "90000 more findings like these are not shown");
+  EXPECT_EQ(few[10'100].what, "90000 more findings with this id are not shown");
 }
 
 TEST(Limited, AReportThatGrewLongKeepsAHundredOfEachId) {
@@ -31,8 +31,8 @@ TEST(Limited, AReportThatGrewLongKeepsAHundredOfEachId) {
   for (int i = 0; i < 1'000; ++i) findings.push_back(finding("later", i));
   const std::vector<Finding> few = limited(findings);
   EXPECT_LT(few.size(), 4'500U);
-  EXPECT_EQ(few.back().what.substr(few.back().what.find(' ')), " more findings like these are not shown");
-  EXPECT_EQ(few[few.size() - 2].what, "900 more findings like these are not shown");
+  EXPECT_EQ(few.back().what.substr(few.back().what.find(' ')), " more findings with this id are not shown");
+  EXPECT_EQ(few[few.size() - 2].what, "900 more findings with this id are not shown");
 }
 
 TEST(Limited, LongTextsAreCutBetweenCharacters) {
@@ -43,7 +43,7 @@ TEST(Limited, LongTextsAreCutBetweenCharacters) {
   EXPECT_EQ(few[0].what, few[0].subject);
   EXPECT_LT(few[0].what.size(), 8100U);
   EXPECT_TRUE(is_valid_utf8(few[0].what));
-  EXPECT_TRUE(few[0].what.ends_with("… (1.0 MB in all)")) << few[0].what.substr(7990);
+  EXPECT_TRUE(few[0].what.ends_with("… (1.0 MB in total)")) << few[0].what.substr(7990);
 }
 
 }  // namespace

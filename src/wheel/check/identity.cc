@@ -19,18 +19,18 @@ Finding mismatch(std::string id, std::string subject, std::string what) {
           Severity::error,
           std::move(subject),
           std::move(what),
-          "installers refuse the wheel or record it under the wrong name",
-          "build it again; rename a wheel only with a tool that rewrites its metadata too (`wheel tags`)"};
+          "installers reject the wheel or record it under the wrong name",
+          "rebuild it; rename a wheel only with a tool that also rewrites its metadata (`wheel tags`)"};
 }
 
-// Equal as versions where both are versions (1.0 is 1.0.0), else as text.
+// Compared as versions if both are valid versions (1.0 is 1.0.0), else as text.
 bool same_version(const std::string& a, const std::string& b) {
   const auto first = pep::Version::try_parse(a);
   const auto second = pep::Version::try_parse(b);
   return first && second ? *first == *second : a == b;
 }
 
-// A file name spells '-' in versions as '_'.
+// File names escape '-' in versions as '_'.
 std::string unescaped(std::string version) {
   std::replace(version.begin(), version.end(), '_', '-');
   return version;
@@ -64,9 +64,9 @@ void check_metadata_agrees(const pep::WheelName& name, const Distribution& distr
   }
 }
 
-// Whether WHEEL's tags would let some Python install the wheel that the file name lets install it too: the same Python
-// and ABI, and a platform of the same machine. Renamed wheels are so ("linux_x86_64" in WHEEL, manylinux in the name);
-// installers go by the file name, and everything that reads WHEEL later still comes to the right answer.
+// Whether WHEEL and the file name share a Python and ABI tag with a platform of the same machine. This holds for
+// renamed wheels ("linux_x86_64" in WHEEL, manylinux in the name): installers use the file name, and tools that read
+// WHEEL later still get the right answer.
 bool is_same_in_effect(const std::vector<std::string>& only_name, const std::vector<std::string>& only_file,
                        const std::set<std::string>& by_name, const std::set<std::string>& by_file) {
   std::set<std::string> shared;
@@ -93,7 +93,7 @@ void check_tags_agree(const pep::WheelName& name, const Distribution& distributi
   std::set<std::string> by_file;
   for (const pep::Tag& tag : name.tags()) by_name.insert(tag.to_string());
   for (const std::string& text : distribution.tags()) {
-    // One that is malformed is reported with the WHEEL file itself.
+    // Malformed tags are reported with the WHEEL file itself.
     const auto tags = pep::Tag::try_expand(text);
     for (const pep::Tag& tag : tags.value_or(std::vector<pep::Tag>())) by_file.insert(tag.to_string());
   }
@@ -102,18 +102,17 @@ void check_tags_agree(const pep::WheelName& name, const Distribution& distributi
   std::set_difference(by_name.begin(), by_name.end(), by_file.begin(), by_file.end(), std::back_inserter(only_name));
   std::set_difference(by_file.begin(), by_file.end(), by_name.begin(), by_name.end(), std::back_inserter(only_file));
   const std::string subject = distribution.dist_info + "/WHEEL";
-  if (!by_file.empty() && (!only_name.empty() || !only_file.empty())) {  // no tag at all is for check_wheel_file
+  if (!by_file.empty() && (!only_name.empty() || !only_file.empty())) {  // check_wheel_file reports missing tags
     std::vector<std::string> parts;
-    if (!only_name.empty()) parts.push_back("the file name alone claims " + join(only_name, ", "));
-    if (!only_file.empty()) parts.push_back("WHEEL alone claims " + join(only_file, ", "));
+    if (!only_name.empty()) parts.push_back("only the file name claims " + join(only_name, ", "));
+    if (!only_file.empty()) parts.push_back("only WHEEL claims " + join(only_file, ", "));
     const bool harmless = is_same_in_effect(only_name, only_file, by_name, by_file);
-    findings.push_back(
-        {"tag-mismatch", harmless ? Severity::warning : Severity::error, subject, join(parts, "; "),
-         "the file name decides who installs the wheel, WHEEL is what tools read afterwards: one is wrong",
-         "retag a wheel only with a tool that rewrites its metadata too (`wheel tags`)"});
+    findings.push_back({"tag-mismatch", harmless ? Severity::warning : Severity::error, subject, join(parts, "; "),
+                        "installers select by the file name, other tools read WHEEL; one of the two is wrong",
+                        "retag it with a tool that also rewrites the metadata (`wheel tags`)"});
   }
   const std::string build = distribution.wheel->get("Build");
-  // Tools that rename a wheel leave WHEEL without a build; installers go by the file name.
+  // Tools that rename a wheel do not add Build to WHEEL; installers use the file name.
   if (build != name.build) {
     Finding finding = mismatch("build-mismatch", subject,
                                fmt::format("says build \"{}\", the file name says \"{}\"", build, name.build));
@@ -126,18 +125,17 @@ void check_distribution(const std::optional<pep::WheelName>& name, const Distrib
                         std::vector<Finding>& findings) {
   const auto missing = [&](const char* id, const char* file, const char* what) {
     findings.push_back({id, Severity::error, distribution.dist_info + "/" + file, what,
-                        "it is no wheel without this file: installers refuse it",
-                        "build it again with a PEP 517 backend"});
+                        "installers reject a wheel without this file", "rebuild it with a PEP 517 backend"});
   };
   for (const std::string& problem : distribution.problems) {
     findings.push_back({"metadata-unreadable", Severity::error, distribution.dist_info, problem,
-                        "installers cannot read what the package is", "build it again with a PEP 517 backend"});
+                        "installers cannot read the package's metadata", "rebuild it with a PEP 517 backend"});
   }
-  if (!distribution.metadata && distribution.problems.empty()) missing("metadata-missing", "METADATA", "is not there");
-  // Installers of other formats (distribution packages) leave WHEEL and RECORD out.
+  if (!distribution.metadata && distribution.problems.empty()) missing("metadata-missing", "METADATA", "is missing");
+  // Distribution package managers omit WHEEL and RECORD.
   if (!distribution.wheel && distribution.problems.empty() && name)
-    missing("wheel-file-missing", "WHEEL", "is not there");
-  if (!distribution.has_record && name) missing("record-missing", "RECORD", "is not there");
+    missing("wheel-file-missing", "WHEEL", "is missing");
+  if (!distribution.has_record && name) missing("record-missing", "RECORD", "is missing");
   if (distribution.metadata) {
     const auto found = pep::check_metadata(*distribution.metadata, distribution.dist_info + "/METADATA");
     findings.insert(findings.end(), found.begin(), found.end());
@@ -158,15 +156,15 @@ std::vector<Finding> check_identity(const std::optional<pep::WheelName>& name,
                                     const std::vector<Distribution>& distributions) {
   std::vector<Finding> findings;
   if (distributions.empty()) {
-    // A folder of libraries is checked as such; only an archive must be a wheel.
+    // A folder may hold libraries only; an archive must be a wheel.
     findings.push_back({"dist-info-missing", name ? Severity::error : Severity::note, name ? "archive" : "folder",
-                        "there is no .dist-info folder at its top", "it is no wheel without one: installers refuse it",
-                        "build it again with a PEP 517 backend"});
+                        "has no top-level .dist-info folder", "installers reject a wheel without one",
+                        "rebuild it with a PEP 517 backend"});
   }
   if (name && distributions.size() > 1) {
     findings.push_back({"dist-info-several", Severity::error, distributions[1].dist_info,
-                        fmt::format("there are {} .dist-info folders at its top", distributions.size()),
-                        "installers refuse a wheel that is two packages", "build it again from a clean folder"});
+                        fmt::format("has {} top-level .dist-info folders", distributions.size()),
+                        "installers reject a wheel that contains two packages", "rebuild it from a clean folder"});
   }
   for (const Distribution& distribution : distributions) check_distribution(name, distribution, findings);
   return findings;

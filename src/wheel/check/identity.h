@@ -11,12 +11,12 @@
 
 namespace wheelsmith::wheel {
 
-// Whether file name, .dist-info folder, METADATA and WHEEL tell the same story. `name` is nothing for a folder.
+// Whether the file name, .dist-info folder, METADATA and WHEEL agree. `name` is empty for a folder.
 std::vector<Finding> check_identity(const std::optional<pep::WheelName>& name,
                                     const std::vector<Distribution>& distributions);
 
-// Whether the tags fit the binaries: ELF files under purelib or in a wheel for "any", extension modules whose suffix is
-// of another Python than the tag says.
+// Whether the tags match the binaries: ELF files under purelib or in a wheel for "any", extension modules whose suffix
+// names a different Python than the tag.
 std::vector<Finding> check_tags(const std::optional<pep::WheelName>& name, const Distribution& distribution,
                                 const std::vector<ElfFacts>& files);
 

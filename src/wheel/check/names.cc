@@ -16,9 +16,9 @@ Finding unsafe_path(const std::string& name) {
   return {"member-unsafe-path",
           Severity::error,
           name,
-          "the name leads out of the folder that the wheel is unpacked into",
-          "an installer that trusts it writes over files of the system",
-          "do not install this wheel; build it again with relative names only"};
+          "the name points outside the installation folder",
+          "an installer that trusts it overwrites system files",
+          "do not install this wheel; rebuild it with relative names only"};
 }
 
 Finding case_collision(const std::string& name, const std::string& other) {
@@ -26,7 +26,7 @@ Finding case_collision(const std::string& name, const std::string& other) {
           Severity::error,
           name,
           fmt::format("differs from {} only in upper and lower case", other),
-          "on file systems where case does not count one of the two overwrites the other",
+          "on case-insensitive file systems one overwrites the other",
           "rename one of them"};
 }
 

@@ -1,7 +1,7 @@
-// Broken policy rules in words that say what to do. The tag that a wheel deserves is a strict matter (a library that
-// the policy lacks costs the tag, whoever brings it), but to the one who checks a CUDA wheel "libcuda.so.1 is not in
-// manylinux_2_28" is no news: libraries that others are known to provide are notes, and those that lie in the wheel
-// itself, off the run path, are warnings, because Python code may load them first.
+// Turns violated policy rules into findings with a fix. The tag a wheel qualifies for is strict: a library outside the
+// policy disqualifies it, whoever provides the library. But "libcuda.so.1 is not in manylinux_2_28" is expected for a
+// CUDA wheel, so libraries with a known provider are notes, and libraries inside the wheel but off the run path are
+// warnings, because Python code may load them first.
 
 #include <fmt/format.h>
 
@@ -30,7 +30,7 @@ using FilesByName = std::unordered_map<std::string_view, const ElfFacts*>;
 std::string versions_with_symbols(const Violation& violation) {
   std::vector<std::string> parts;
   for (const std::string& version : violation.names) {
-    std::vector<std::string> symbols;  // only those that are shown are made readable
+    std::vector<std::string> symbols;  // only the listed ones are demangled
     for (const UndefinedSymbol& symbol : violation.file->undefined) {
       if (symbol.version != version || symbol.file != violation.library) continue;
       symbols.push_back(symbols.size() < k_most_names ? printable(readable(symbol.name)) : "");
@@ -68,7 +68,7 @@ std::string instructions_of(const ElfFacts& file) {
   return fmt::format("x86_64_v{}", (file.x86_isa_needed & 8) != 0 ? 4 : (file.x86_isa_needed & 4) != 0 ? 3 : 2);
 }
 
-// The widest built-in tag narrower than `policy` that has these versions; "" if none.
+// The most compatible built-in tag that has these versions, among those newer than `policy`; "" if none.
 std::string tag_that_allows(const Violation& violation, const pep::Policy& policy, const std::string& machine) {
   for (const pep::Policy& other : pep::builtin_policies(pep::LibC::glibc)) {
     if (!other.is_linux() && other.priority < policy.priority && other.exists_for(machine) &&
@@ -87,15 +87,15 @@ Finding version_finding(const Violation& violation, const pep::Policy& policy, c
       Severity::error,
       violation.file->path,
       describe(violation, policy, machine),
-      fmt::format("on a machine that has no more than {} promises, loading it fails: version not found", policy.name),
-      fmt::format("build it where these libraries are no newer, as in the {} image", policy.name)};
+      fmt::format("on the oldest systems that {} allows, loading fails with \"version not found\"", policy.name),
+      fmt::format("build it in the {} image, or on a system with libraries as old", policy.name)};
   if (const std::string tag = tag_that_allows(violation, policy, machine); !tag.empty()) {
-    finding.fix += fmt::format(", or tag it {}", tag);
+    finding.fix += fmt::format(", or retag it as {}", tag);
   }
   return finding;
 }
 
-// Why a missing library may be missing. Libraries of one file with the same answer make one finding.
+// Why the absence of a library is acceptable. Libraries of one file with the same reason share one finding.
 struct Absence {
   Severity severity = Severity::error;
   std::string what, why, fix;
@@ -103,7 +103,7 @@ struct Absence {
   friend auto operator<=>(const Absence&, const Absence&) = default;
 };
 
-// What the wheel itself says about its libraries.
+// Facts from the wheel about its libraries.
 struct WheelContext {
   FilesByName own_files;
   std::set<std::string> own_folders;
@@ -115,31 +115,31 @@ std::optional<Absence> provided_elsewhere(const Violation& violation, const std:
                                           const WheelContext& context) {
   if (const std::string who = provided_by_others(soname, context.packages.required); !who.empty()) {
     return Absence{Severity::note, fmt::format("from {}", who),
-                   "it works where that is installed and can be found; the wheel itself need not carry it",
-                   who.starts_with("the wheel ") ? fmt::format("require {} in the metadata", who.substr(10)) : ""};
+                   "it works where that is installed; the wheel need not bundle it",
+                   who.starts_with("the wheel ") ? fmt::format("add {} to Requires-Dist", who.substr(10)) : ""};
   }
   if (const auto own = context.own_files.find(soname); own != context.own_files.end()) {
-    return Absence{Severity::warning,
-                   fmt::format("in the wheel ({}), but not on its run path", printable(own->second->path)),
-                   "it loads only if something else loaded that library before",
-                   "add the library's folder to the run path, relative to $ORIGIN"};
+    return Absence{
+        Severity::warning, fmt::format("in the wheel ({}), but not on its run path", printable(own->second->path)),
+        "it loads only if that library is already loaded", "add the library's folder to RUNPATH, relative to $ORIGIN"};
   }
   if (is_desktop_library(soname)) {
-    return Absence{Severity::warning, "from the desktop or its graphics driver",
-                   "a server or container without a desktop cannot load the file; a wheel must not carry the library, "
-                   "because it has to fit the driver or the service behind it",
-                   "keep it out of modules that are used without a screen, and tell users which packages to install"};
+    return Absence{
+        Severity::warning, "from the desktop or its graphics driver",
+        "servers and containers without a desktop cannot load the file; a wheel must not bundle the library, because "
+        "it must match the graphics driver or service",
+        "do not link it into modules that are used without a display, and document which system packages to install"};
   }
   const auto found = find_required(context.packages, *violation.file, soname, context.own_folders);
   if (!found) return std::nullopt;
   if (found->certain) {
     return Absence{Severity::note, fmt::format("from the wheel {}, which it requires", printable(found->package)),
-                   "it is installed along with the wheel, and found by a run path or loaded by Python code", ""};
+                   "it is installed with the wheel, and found by a run path or loaded by Python code", ""};
   }
   return Absence{Severity::warning,
                  fmt::format("perhaps from the wheel {}, which it requires", printable(found->package)),
-                 "nothing was found that leads to it: no run path, and no Python code that loads it",
-                 fmt::format("check that wheel too, or give it with --against: {}", printable(found->package))};
+                 "no run path reaches it, and no Python code loads it",
+                 fmt::format("pass that wheel with --against to check it: {}", printable(found->package))};
 }
 
 Absence absence(const Violation& violation, const std::string& soname, const pep::Policy& policy,
@@ -149,12 +149,12 @@ Absence absence(const Violation& violation, const std::string& soname, const pep
   if (violation.stray) {
     const std::string why = context.roles.why_optional(violation.file->path);
     return {Severity::warning, what,
-            fmt::format("it cannot be loaded without, but the package works: {}",
-                        why.empty() ? "nothing in the wheel needs the file" : why),
-            "leave the file out, or put what it needs into the wheel"};
+            fmt::format("the file cannot be loaded without it, but the package works: {}",
+                        why.empty() ? "nothing in the wheel uses the file" : why),
+            "exclude the file, or bundle the library"};
   }
-  return {Severity::error, what, "a machine without it cannot load the file: cannot open shared object file",
-          "put it into the wheel (repair), link it statically, or exclude it if the environment provides it"};
+  return {Severity::error, what, "on a machine without it, loading fails with \"cannot open shared object file\"",
+          "bundle it (auditwheel repair), link it statically, or pass --exclude if the environment provides it"};
 }
 
 void add_library_findings(const Violation& violation, const pep::Policy& policy, const WheelContext& context,
@@ -173,21 +173,21 @@ Finding to_finding(const Violation& violation, const pep::Policy& policy, const 
   switch (violation.kind) {
     case Violation::Kind::version: return version_finding(violation, policy, machine);
     case Violation::Kind::symbol:
-      return {"platform-forbidden-symbol",
-              Severity::error,
-              violation.file->path,
-              describe(violation, policy, machine),
-              fmt::format("not every {} has these symbols: they are its internals or newer than the policy",
-                          violation.library),
-              fmt::format("build it against an older {0}, as in the {1} image, or link {0} statically",
-                          violation.library, policy.name)};
+      return {
+          "platform-forbidden-symbol",
+          Severity::error,
+          violation.file->path,
+          describe(violation, policy, machine),
+          fmt::format("not every {} has these symbols: they are internal or newer than the policy", violation.library),
+          fmt::format("build against an older {0}, such as the one in the {1} image, or link {0} statically",
+                      violation.library, policy.name)};
     case Violation::Kind::instructions:
       return {"platform-machine",
               Severity::error,
               violation.file->path,
               describe(violation, policy, machine),
-              "the loader refuses it, or it dies of an illegal instruction, on older processors",
-              "compile without -march, and choose faster code at run time"};
+              "on older processors the loader rejects it, or it dies with an illegal instruction",
+              "compile without -march, and select faster code at run time"};
     case Violation::Kind::library:  // add_library_findings
     case Violation::Kind::fpectl: break;
   }
@@ -195,33 +195,33 @@ Finding to_finding(const Violation& violation, const pep::Policy& policy, const 
           Severity::error,
           violation.file->path,
           describe(violation, policy, machine),
-          "only Pythons configured with fpectl have it; it was removed in Python 3.7",
-          "build it with a Python without fpectl"};
+          "only Pythons configured with fpectl have it; Python 3.7 removed it",
+          "build with a Python configured without fpectl"};
 }
 
 void add_private_versions(const Survey& found, const pep::Policy& policy, std::vector<Finding>& findings) {
   const auto entry = found.versions.find("GLIBC_PRIVATE");
   if (entry == found.versions.end() || !policy.allows(found.machine, "GLIBC_PRIVATE")) {
-    return;  // not there, or reported by the policy
+    return;  // absent, or reported by the policy
   }
   for (const auto& [file, library] : entry->second) {
     const Violation violation{Violation::Kind::version, file, library, {"GLIBC_PRIVATE"}, false};
     findings.push_back({"platform-symbol-version", Severity::error, file->path,
                         fmt::format("needs {} of {}", versions_with_symbols(violation), printable(library)),
-                        "glibc changes its private symbols without notice: it loads with one glibc build only",
-                        "do not link parts of glibc statically or copy them into the wheel"});
+                        "glibc changes its private symbols without notice, so the file loads with one glibc build only",
+                        "do not link parts of glibc statically or bundle them"});
   }
 }
 
 void add_foreign_files(const Survey& found, const std::string& machine, std::vector<Finding>& findings) {
   for (const ElfFacts* file : found.foreign) {
-    // An extension of another machine cannot be imported, and a wheel with nothing for its own machine is for another;
-    // beside files that fit, one that does not may be data for a remote target.
+    // An extension for another machine cannot be imported, and a wheel with no file for its own machine has the wrong
+    // tag; a single mismatched file may be data for a remote target.
     const bool is_wrong = file->python_extension || found.counted.empty();
     findings.push_back({"platform-machine", is_wrong ? Severity::error : Severity::warning, file->path,
                         fmt::format("is for {}, the wheel is for {}", file->machine, machine),
                         fmt::format("a {} process cannot load it", machine),
-                        fmt::format("build it for {}, or leave it out", machine)});
+                        fmt::format("build it for {}, or exclude it", machine)});
   }
 }
 
@@ -234,7 +234,7 @@ WheelContext context_of(const std::vector<ElfFacts>& files, const Survey& found,
   return context;
 }
 
-// The tag is not true of the file, but nobody who installs the wheel depends on it.
+// The file violates the tag, but users of the wheel do not depend on it.
 void soften(Finding& finding, const FileRoles& roles) {
   finding.severity = Severity::warning;
   finding.why += fmt::format("; the package works without it: {}", roles.why_optional(finding.subject));
@@ -255,7 +255,7 @@ std::string describe(const Violation& violation, const pep::Policy& policy, cons
       return fmt::format("uses {} of {}, which {} forbids", list_some(violation.names, k_most_names), library,
                          policy.name);
     case Violation::Kind::instructions:
-      return fmt::format("is marked as needing {} instructions, which {} does not promise",
+      return fmt::format("is marked as needing {} instructions, which {} does not guarantee",
                          instructions_of(*violation.file), machine);
     case Violation::Kind::fpectl: break;
   }
@@ -265,13 +265,14 @@ std::string describe(const Violation& violation, const pep::Policy& policy, cons
 std::vector<Finding> check_policy(const std::vector<ElfFacts>& files, const pep::Policy& policy,
                                   const std::string& machine, const PlatformOptions& options) {
   std::vector<Finding> findings;
-  // Tags tell versions of 32 bit ARM apart that an ELF file's machine number does not.
+  // Tags distinguish versions of 32-bit ARM; the ELF machine number does not.
   const bool is_arm = machine == "armv6l" || machine == "armv8l";
   Survey found = survey(files, options, is_arm ? "armv7l" : machine, LibcRule::any);
   if (!machine.empty() && !policy.exists_for(machine)) {
     findings.push_back({"platform-machine", Severity::error, fmt::format("{}_{}", policy.name, machine),
                         fmt::format("{} does not exist for {}", policy.name, machine),
-                        "installers do not know the tag and skip the wheel", "use a tag that exists for the machine"});
+                        "installers do not know the tag and skip the wheel",
+                        "use a tag that exists for this architecture"});
     return findings;
   }
   add_foreign_files(found, machine.empty() ? found.machine : machine, findings);

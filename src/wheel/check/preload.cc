@@ -17,8 +17,8 @@ constexpr std::string_view k_module = "_rocm_init.py";
 constexpr std::string_view k_list = "preload_shortnames";
 constexpr std::size_t k_largest_module = 1 << 20;
 
-// The texts of the first list behind preload_shortnames. It is Python, but a list of plain texts is all that is ever
-// written there; what is no such list gives no names.
+// The strings of the first list after preload_shortnames. It is Python, but in practice always a list of string
+// literals; anything else gives no names.
 std::vector<std::string> listed_names(std::string_view text) {
   std::vector<std::string> names;
   const std::size_t at = text.find(k_list);
@@ -48,7 +48,7 @@ std::string short_name(std::string_view library) {
   return to_lower(library);
 }
 
-// A list may name a library by the project that it comes from: hipdnn for libhipdnn_backend.
+// A list may name a library by its project: hipdnn for libhipdnn_backend.
 bool is_named(const std::string& library, const std::set<std::string>& names) {
   return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
     return library == name ||
@@ -69,7 +69,7 @@ std::vector<Finding> check_preload(const FileTree& tree, const std::vector<FileT
     for (const std::string& name : listed_names(blob->bytes.text())) names.insert(to_lower(name));
     std::set<std::string> own;
     for (const ElfFacts& binary : elf) own.emplace(base_name(binary.path));
-    std::map<std::string, std::string> missing;  // library -> who needs it first
+    std::map<std::string, std::string> missing;  // library -> first file that needs it
     for (const ElfFacts& binary : elf) {
       for (const std::string& library : binary.needed) {
         if (own.contains(library) || provided_by_others(library) != "ROCm") continue;
@@ -79,8 +79,8 @@ std::vector<Finding> check_preload(const FileTree& tree, const std::vector<FileT
     for (const auto& [library, who] : missing) {
       findings.push_back({"preload-missing", Severity::error, file.name,
                           fmt::format("does not name {}, which {} needs", short_name(library), who),
-                          fmt::format("{} lies in a package of its own where the loader does not look: the import "
-                                      "fails unless something else has loaded it",
+                          fmt::format("{} is in a separate package that the loader does not search: the import "
+                                      "fails unless it is already loaded",
                                       library),
                           fmt::format("add \"{}\" to the recipe's [preload] libraries", short_name(library))});
     }

@@ -9,9 +9,9 @@
 
 namespace wheelsmith::wheel {
 
-// Wheels built against ROCm's Python packages load its libraries by a module of their own (torch/_rocm_init.py) before
-// any extension: the libraries lie where no loader looks. What a binary needs and that list does not name is found at
-// import time, by users.
+// Wheels built against ROCm's Python packages load its libraries with a module (torch/_rocm_init.py) before any
+// extension, because the loader does not search their folders. A NEEDED library missing from that list would otherwise
+// only fail at import time on the user's machine.
 std::vector<Finding> check_preload(const FileTree& tree, const std::vector<FileTree::File>& files,
                                    const std::vector<ElfFacts>& elf);
 

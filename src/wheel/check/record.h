@@ -16,7 +16,7 @@
 
 namespace wheelsmith::wheel {
 
-// Compares every file with its line of RECORD. Files are handed in from several threads, each once.
+// Compares every file with its line of RECORD. Several threads pass in files, each once.
 class RecordCheck {
  public:
   enum class Where { archive, installed };
@@ -27,7 +27,7 @@ class RecordCheck {
   // Hashes the bytes and compares; thread-safe.
   void see(const std::string& name, Bytes bytes);
 
-  // All findings, after every file was seen: `names` are all files that are there.
+  // All findings, once every file was passed in; `names` are all existing files.
   using Names = std::unordered_set<std::string_view>;
   std::vector<Finding> finish(const Names& names);
 
@@ -35,7 +35,7 @@ class RecordCheck {
   [[nodiscard]] std::vector<std::string_view> paths() const;
 
  private:
-  // Findings of one id: how many, and the first of them by subject, whatever order the threads come in.
+  // Findings of one id: how many, and the first by subject, independent of thread order.
   struct Same {
     struct BySubject {
       bool operator()(const Finding& a, const Finding& b) const {
@@ -47,7 +47,7 @@ class RecordCheck {
   };
 
   void add(Finding finding);
-  // Whether the file is no code and differs from its line: then that is told.
+  // Reports a data file that differs from its line; false for code.
   bool see_changed_data(const std::string& name, const pep::RecordLine& line, Bytes bytes);
 
   std::string m_subject;

@@ -14,13 +14,12 @@ namespace wheelsmith::wheel {
 
 namespace {
 
-// Where a path leads that climbs above site-packages: "nvidia/cudnn/lib" for "/../../nvidia/cudnn/lib" in
-// "torch/_C.so",
-// "" where it ends above. Nothing for a path that stays inside.
+// The target of a path that leaves site-packages: "nvidia/cudnn/lib" for "/../../nvidia/cudnn/lib" in "torch/_C.so", ""
+// if it ends above. Nothing for a path that stays inside.
 std::optional<std::string> outside_site_packages(const std::string& file, std::string_view path) {
   std::ptrdiff_t depth = static_cast<std::ptrdiff_t>(std::count(file.begin(), file.end(), '/'));
   bool leaves = false;
-  std::vector<std::string> above;  // what was entered since the path left
+  std::vector<std::string> above;  // folders entered since the path left
   for (const std::string_view part : split(path, '/')) {
     if (part.empty() || part == ".") continue;
     if (part != "..") {
@@ -49,24 +48,25 @@ class RunPathCheck {
 
  private:
   void check_one(const ElfFacts& file, const std::string& path, const char* tag) {
-    if (!m_told.emplace(file.path, path).second) return;  // torch names one folder five times
+    if (!m_told.emplace(file.path, path).second) return;  // torch lists one folder five times
     if (path.empty()) {
-      add("runpath-empty", file, fmt::format("{} has an empty element", tag),
-          "the loader takes it for the current folder: whoever controls that, controls the program");
+      add("runpath-empty", file, fmt::format("{} has an empty entry", tag),
+          "the loader searches the current directory, so a file placed there can be loaded instead");
       return;
     }
     const std::size_t origin = origin_size(path);
     if (origin == 0) {
       add("runpath-absolute", file,
-          fmt::format("{} names {}, {}", tag, path,
-                      path.front() == '/' ? "a folder of the build machine" : "a folder relative to the current one"),
-          "elsewhere the folder is absent or holds something else, which is then loaded");
+          fmt::format(
+              "{} names {}, {}", tag, path,
+              path.front() == '/' ? "a folder of the build machine" : "a path relative to the current directory"),
+          "on other machines the folder is missing, or holds other libraries, which are then loaded");
       return;
     }
     const auto outside = outside_site_packages(file.path, std::string_view(path).substr(origin));
     if (outside && !is_meant_for_sibling(*outside)) {
-      add("runpath-leaves-wheel", file, fmt::format("{} names {}, which lies above site-packages", tag, path),
-          "what is found there depends on where Python is installed");
+      add("runpath-leaves-wheel", file, fmt::format("{} names {}, which is above site-packages", tag, path),
+          "the contents of that folder depend on where Python is installed");
     }
   }
 
@@ -77,8 +77,8 @@ class RunPathCheck {
     return 0;
   }
 
-  // Builds give all files of a package the run path that is right for those one folder deeper. It leads to a package
-  // beside this one from there, and nowhere from here.
+  // Builds set one run path for all files of a package, correct for those one folder deeper. From there it reaches a
+  // neighbouring package, from here nothing.
   [[nodiscard]] bool is_meant_for_sibling(const std::string& outside) const {
     const std::string top = outside.substr(0, outside.find('/'));
     return !top.empty() && (m_packages.contains(top) || m_required.has_module(top));
@@ -86,7 +86,7 @@ class RunPathCheck {
 
   void add(const char* id, const ElfFacts& file, std::string what, const char* why) {
     findings.push_back({id, Severity::warning, file.path, std::move(what), why,
-                        "link with -Wl,-rpath,'$ORIGIN/…' or remove the entry"});
+                        "link with -Wl,-rpath,'$ORIGIN/…', or remove the entry with `wheelsmith elf edit`"});
   }
 
   const RequiredPackages& m_required;
@@ -116,11 +116,10 @@ std::vector<Finding> check_run_paths(const std::vector<ElfFacts>& files, const R
     run_paths.check(file);
     for (const std::string& needed : file.needed) {
       if (is_grafted_name(needed) && !there.contains(needed)) {
-        findings.push_back(
-            {"needed-grafted-missing", Severity::error, file.path,
-             fmt::format("needs {}, a library that was to be copied into the wheel and is not there", needed),
-             "no machine has a library of that name: loading fails everywhere",
-             "repair the wheel again from the one that the build made"});
+        findings.push_back({"needed-grafted-missing", Severity::error, file.path,
+                            fmt::format("needs {}, a bundled library that is missing from the wheel", needed),
+                            "no system has a library of that name, so loading fails everywhere",
+                            "run auditwheel repair again on the original wheel"});
       }
     }
   }

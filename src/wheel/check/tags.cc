@@ -1,6 +1,6 @@
-// Whether a wheel's tags fit its binaries. An extension module is imported by its file name: "x.cpython-311-….so" only
-// by CPython 3.11, "x.abi3.so" by every CPython 3, "x.so" by all. A wheel for cp312 with modules of 3.11 installs and
-// then cannot be imported.
+// Whether a wheel's tags match its binaries. An extension module is imported by its file name: "x.cpython-311-….so"
+// only by CPython 3.11, "x.abi3.so" by every CPython 3, "x.so" by all. A wheel for cp312 with modules for 3.11 installs
+// and then fails to import.
 
 #include <fmt/format.h>
 
@@ -15,8 +15,8 @@ namespace {
 
 bool is_host_binary(const ElfFacts& file) { return !file.machine.starts_with("machine "); }
 
-// What a module's file name says of who can import it: "x.cpython-313t-x86_64-linux-gnu.so" has python "cp313t" and
-// machine "x86_64-linux-gnu"; "x.pypy310-pp73-x86_64-linux-gnu.so" has python "pypy310_pp73"; "x.so" says nothing.
+// Which Pythons can import a module, by its file name: "x.cpython-313t-x86_64-linux-gnu.so" has python "cp313t" and
+// machine "x86_64-linux-gnu"; "x.pypy310-pp73-x86_64-linux-gnu.so" has python "pypy310_pp73"; "x.so" has neither.
 struct ModuleSuffix {
   std::string python;
   std::string machine;
@@ -33,7 +33,7 @@ ModuleSuffix suffix_of(const std::string& path) {
   if (words[0] == "cpython") suffix.python = "cp" + std::string(words[1]);
   if (words[0].starts_with("pypy")) suffix.python = std::string(words[0]) + "_" + std::string(words[1]);
   if (suffix.python.empty()) return {};
-  // Before Python 3.8 the ABI had an "m"; debug builds have a "d" that no wheel's tag repeats.
+  // Before Python 3.8 the ABI had an "m"; debug builds have a "d" that wheel tags omit.
   if (suffix.python.starts_with("cp") && (suffix.python.ends_with('m') || suffix.python.ends_with('d'))) {
     suffix.python.pop_back();
   }
@@ -46,14 +46,14 @@ std::string module_stem(const std::string& path) {
   return path.substr(0, path.find('.', slash));
 }
 
-// Whether some Python that the wheel's tags admit looks for a module of that suffix.
+// Whether some Python that the wheel's tags allow imports modules with that suffix.
 bool is_importable(const ModuleSuffix& suffix, const std::vector<pep::Tag>& tags) {
   if (suffix.python.empty()) return true;
   for (const pep::Tag& tag : tags) {
     std::string abi = tag.abi;
     if (abi.starts_with("cp") && (abi.ends_with('m') || abi.ends_with("mu"))) abi.erase(abi.find('m'));
-    if (abi == "none") abi = suffix.python;  // the tag admits any
-    // Python calls the 32 bit machine i386; the C library of musl was called gnu before Python 3.11.
+    if (abi == "none") abi = suffix.python;  // the tag allows any
+    // Python calls 32-bit x86 i386; before Python 3.11 musl builds used the suffix gnu.
     std::string machine = suffix.machine;
     if (machine.starts_with("i386-")) machine.replace(0, 4, "i686");
     if (machine.starts_with("arm-")) machine.replace(0, 3, "armv7l");
@@ -71,19 +71,18 @@ bool is_importable(const ModuleSuffix& suffix, const std::vector<pep::Tag>& tags
 
 void check_suffixes(const pep::WheelName& name, const std::vector<ElfFacts>& files, std::vector<Finding>& findings) {
   const std::vector<pep::Tag> tags = name.tags();
-  std::set<std::string> importable;  // modules that some file provides
+  std::set<std::string> importable;  // modules provided by some file
   for (const ElfFacts& file : files) {
     if (is_importable(suffix_of(file.path), tags)) importable.insert(module_stem(file.path));
   }
   for (const ElfFacts& file : files) {
     if (!file.python_extension || importable.contains(module_stem(file.path))) continue;
     const ModuleSuffix suffix = suffix_of(file.path);
-    findings.push_back(
-        {"tag-extension-suffix", Severity::error, file.path,
-         fmt::format("is a module for {} {} only, the wheel claims {}-{}-{}", suffix.python, suffix.machine,
-                     name.python, name.abi, name.platform),
-         "Python does not even look at a module with another version's or machine's suffix: the import fails",
-         "build the wheel with the Python that its tag names"});
+    findings.push_back({"tag-extension-suffix", Severity::error, file.path,
+                        fmt::format("is a module for {} {} only, the wheel claims {}-{}-{}", suffix.python,
+                                    suffix.machine, name.python, name.abi, name.platform),
+                        "Python ignores modules with another version's or architecture's suffix: the import fails",
+                        "rebuild the wheel with the Python that its tag names"});
   }
 }
 
@@ -100,29 +99,27 @@ std::vector<Finding> check_tags(const std::optional<pep::WheelName>& name, const
     const bool under_purelib =
         in_data ? file.path.find(".data/purelib/") != std::string::npos : distribution.is_purelib();
     if (under_purelib) {
-      // Libraries that are loaded by path are shipped so by many (all of NVIDIA's wheels) and work, and so do wheels
-      // for every platform with helpers for some (debugpy, selenium). Where the tag names the machine (usd-core),
-      // Python finds an extension module as well: purelib and platlib are both on its path.
+      // Many packages (all of NVIDIA's wheels) ship libraries that are loaded by path this way, and they work, as do
+      // platform-independent wheels with helpers for some platforms (debugpy, selenium). Where the tag names the
+      // machine (usd-core), Python finds an extension module as well: purelib and platlib are both on its path.
       const bool claims_any = name && name->platform == "any";
       const bool harmless = !in_data && !(file.python_extension && claims_any);
-      findings.push_back(
-          {"purelib-binary", harmless ? Severity::warning : Severity::error, file.path,
-           "is a binary, but the wheel declares its files to be pure Python (Root-Is-Purelib: true)",
-           "it may be installed where files for every machine lie, and shared with machines it cannot run on",
-           "let the build declare its extension modules, so that Root-Is-Purelib is false"});
+      findings.push_back({"purelib-binary", harmless ? Severity::warning : Severity::error, file.path,
+                          "is a binary, but the wheel is declared pure Python (Root-Is-Purelib: true)",
+                          "it may be installed into a folder shared with machines that cannot run it",
+                          "declare the extension modules in the build, so that Root-Is-Purelib is false"});
     }
   }
   if (!name) return findings;
   if (has_host_binary && name->platform == "any") {
-    findings.push_back({"tag-any-binary", Severity::warning, name->to_string(),
-                        "claims to fit any platform, but holds binaries", "it installs on machines it cannot run on",
-                        "build it with a platform tag"});
+    findings.push_back({"tag-any-binary", Severity::warning, name->to_string(), "is tagged any, but contains binaries",
+                        "it installs on machines that cannot run it", "rebuild it with a platform tag"});
   }
   if (name->platform.find("linux_") == 0) {
     findings.push_back({"tag-not-portable", Severity::note, name->to_string(),
-                        fmt::format("is tagged {}, which promises nothing about other machines", name->platform),
-                        "registries refuse such wheels; on another distribution it may not load",
-                        "tag it with the platform that `wheelsmith inspect` says it deserves"});
+                        fmt::format("is tagged {}, which guarantees nothing about other machines", name->platform),
+                        "PyPI rejects such wheels; on another distribution it may not load",
+                        "retag it with the platform that `wheelsmith inspect` shows"});
   }
   check_suffixes(*name, files, findings);
   return findings;

@@ -29,7 +29,7 @@ bool same_contents(Bytes first, Bytes second) {
          (first.size() == 0 || std::memcmp(first.data(), second.data(), first.size()) == 0);
 }
 
-// What the directories say of the members that both have.
+// Differences in the directory entries of common members.
 std::vector<std::string> compare_archives(const zip::Archive& first, const zip::Archive& second, const Entries& here,
                                           const Entries& there) {
   std::size_t times = 0, modes = 0, packing = 0;
@@ -47,7 +47,7 @@ std::vector<std::string> compare_archives(const zip::Archive& first, const zip::
   const auto add = [&](std::size_t count, const char* what) {
     if (count > 0) result.push_back(fmt::format("{} of {} member{}", what, count, count == 1 ? "" : "s"));
   };
-  add(times, "the time stamps");
+  add(times, "the timestamps");
   add(modes, "the file modes");
   add(packing, "the compression");
   std::vector<std::string> order, other_order;
@@ -58,6 +58,10 @@ std::vector<std::string> compare_archives(const zip::Archive& first, const zip::
     if (here.contains(entry.name)) other_order.push_back(entry.name);
   }
   if (order != other_order) result.emplace_back("the order of the members");
+  const auto folders = [](const zip::Archive& archive) {
+    return std::ranges::count_if(archive.entries(), [](const zip::Entry& entry) { return entry.is_folder(); });
+  };
+  if (folders(first) != folders(second)) result.emplace_back("the entries for folders");
   return result;
 }
 
@@ -69,6 +73,10 @@ bool describes_build(const std::string& name) {
 }
 
 }  // namespace
+
+std::vector<std::string> compare_archive_headers(const zip::Archive& first, const zip::Archive& second) {
+  return compare_archives(first, second, entries_of(first), entries_of(second));
+}
 
 bool WheelComparison::same_payload() const {
   return std::all_of(members.begin(), members.end(),
@@ -97,7 +105,7 @@ WheelComparison compare_wheels(Bytes first, Bytes second) {
     if (!here.contains(name)) result.members.push_back({MemberDifference::Kind::only_second, name});
   }
   std::ranges::sort(result.members, {}, &MemberDifference::name);
-  // It lists the hashes of the others.
+  // RECORD lists the hashes of the others.
   for (MemberDifference& member : result.members) {
     if (result.members.size() > 1 && member.name.ends_with(".dist-info/RECORD"))
       member.reasons = {"it lists the members that differ"};

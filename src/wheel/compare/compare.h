@@ -6,9 +6,10 @@
 
 #include "base/bytes.h"
 #include "base/enum_names.h"
+#include "zip/archive.h"
 
-// Two wheels that should be the same, member by member: what is only in one, what differs, and why, as far as that can
-// be told from the bytes. Both are hostile.
+// Compares two wheels that should be identical, member by member: what is only in one, what differs, and why, as far as
+// the bytes show. Both are untrusted.
 
 namespace wheelsmith::wheel {
 
@@ -21,18 +22,21 @@ struct MemberDifference {
 struct WheelComparison {
   bool same_bytes = false;
   std::vector<MemberDifference> members;  // sorted by name
-  std::vector<std::string> archive;       // how the archives differ besides their members' contents
+  std::vector<std::string> archive;       // differences of the archives besides member contents
   std::size_t compared = 0;               // members that both have
 
-  // Whether everything but what describes the build (our files in .dist-info, the bill of materials, RECORD) is the
-  // same.
+  // Whether everything is identical except build records (Wheelsmith's files in .dist-info, the SBOM, RECORD).
   [[nodiscard]] bool same_payload() const;
 };
 
-// Throws Error for what is not an archive.
+// Throws Error if either is not an archive.
 WheelComparison compare_wheels(Bytes first, Bytes second);
 
-// Why the contents of a member differ. `name` says what it is.
+// How two archives differ besides the contents of members that both have: time stamps, modes, compression, order,
+// folder entries.
+std::vector<std::string> compare_archive_headers(const zip::Archive& first, const zip::Archive& second);
+
+// Why the contents of a member differ. `name` determines the file type.
 std::vector<std::string> why_different(const std::string& name, Bytes first, Bytes second);
 
 }  // namespace wheelsmith::wheel

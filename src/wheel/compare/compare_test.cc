@@ -61,7 +61,7 @@ TEST(WhyDifferent, ByteCodeHeader) {
   second[9] = 'x';
   const std::vector<std::string> why = why_different("a.pyc", Bytes(first), Bytes(second));
   ASSERT_EQ(why.size(), 1u);
-  EXPECT_NE(why[0].find("header of the byte code"), std::string::npos);
+  EXPECT_NE(why[0].find("byte code header"), std::string::npos);
 }
 
 TEST(WhyDifferent, LinesOfText) {
@@ -72,7 +72,7 @@ TEST(WhyDifferent, LinesOfText) {
   };
   EXPECT_EQ(why("a\nb\nc\nd\n", "a\nx\nc\ny\nd\n"), "line 2 - b; line 2 + x; line 4 + y; ");
   EXPECT_EQ(why("", "a\n"), "line 1 + a; ");
-  EXPECT_EQ(why("a\n", "a"), "the ends of lines differ; ");
+  EXPECT_EQ(why("a\n", "a"), "the line endings differ; ");
   EXPECT_EQ(why("a\na\n", "a\n"), "line 2 - a; ");
 }
 

@@ -1,5 +1,5 @@
-// Why two versions of a file differ. Binaries are compared by sections, since one changed path moves everything behind
-// it; texts by lines.
+// Why two versions of a file differ. Binaries are compared by section, because one changed path shifts everything after
+// it; text files by line.
 
 #include <fmt/format.h>
 
@@ -41,8 +41,8 @@ bool is_text(Bytes bytes) {
 
 using Lines = std::vector<std::string_view>;
 
-// Which lines of both, between a common start and a common end, are in a longest common subsequence. Where there are
-// too many for that, none.
+// Which lines of both, between a common start and a common end, are in a longest common subsequence. None if there are
+// too many lines.
 std::vector<std::pair<bool, bool>> common_lines(const Lines& here, const Lines& there, std::size_t start,
                                                 std::size_t end) {
   const std::size_t rows = here.size() - start - end, columns = there.size() - start - end;
@@ -89,7 +89,7 @@ std::vector<std::string> compare_text(Bytes first, Bytes second) {
   };
   add(here, "-", &std::pair<bool, bool>::first);
   add(there, "+", &std::pair<bool, bool>::second);
-  if (result.empty()) result.emplace_back("the ends of lines differ");
+  if (result.empty()) result.emplace_back("the line endings differ");
   return result;
 }
 
@@ -141,12 +141,11 @@ std::vector<std::string> compare_elf(const elf::ElfFile& first, const elf::ElfFi
       result.push_back(fmt::format("section {} is only in the second", printable(section.name)));
   }
   if (different > k_most_sections) result.push_back(fmt::format("{} more sections", different - k_most_sections));
-  if (result.empty())
-    result.emplace_back("all sections are the same; headers, padding or what stands behind them differs");
+  if (result.empty()) result.emplace_back("all sections are identical; headers, padding or trailing bytes differ");
   return result;
 }
 
-// Two versions of a section table may overlap anything; what throws is told as it is.
+// Untrusted section tables may overlap anything; exceptions are reported as text.
 std::vector<std::string> compare_binaries(Bytes first, Bytes second) {
   try {
     const auto here = elf::ElfFile::try_parse(first), there = elf::ElfFile::try_parse(second);
@@ -165,7 +164,7 @@ std::vector<std::string> why_different(const std::string& name, Bytes first, Byt
   const std::size_t at = first_difference(first, second);
   // PEP 552: magic, flags, then the source's time and size, or its hash.
   if (name.ends_with(".pyc") && at >= 4 && at < 16)
-    return {"the header of the byte code: another interpreter, or the time of its source"};
+    return {"the byte code header: a different interpreter or source timestamp"};
   if (first.size() != second.size())
     return {fmt::format("{} and {} bytes, first at byte {}", first.size(), second.size(), at)};
   return {fmt::format("first at byte {} of {}", at, first.size())};

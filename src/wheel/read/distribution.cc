@@ -12,8 +12,8 @@ namespace wheelsmith::wheel {
 
 namespace {
 
-// Headers are kept for all distributions at once, so there is a limit to each (a description of 1 MB is a long one) and
-// to all together (a site-packages of 1000 packages has some 20 MB).
+// Headers of all distributions are kept in memory, so each is limited (1 MB is a long description) and so is the total
+// (a site-packages with 1000 packages has about 20 MB).
 constexpr std::uint64_t k_most_header_bytes = 4'000'000;
 constexpr std::uint64_t k_most_memory = 64'000'000;
 
@@ -29,12 +29,13 @@ std::optional<pep::Headers> read_headers(const FileTree& tree, const std::string
     const std::optional<Blob> blob = tree.open(name);
     if (!blob) return std::nullopt;
     if (blob->bytes.size() > k_most_header_bytes) {
-      throw Error(fmt::format("is {} large; at most {} are read", human_bytes(blob->bytes.size()),
+      throw Error(fmt::format("is {}, larger than the limit of {}", human_bytes(blob->bytes.size()),
                               human_bytes(k_most_header_bytes)));
     }
     pep::Headers headers = pep::Headers::parse(blob->bytes);
     const std::uint64_t memory = memory_of(headers);
-    if (memory > memory_left) throw Error("is not read: the metadata before it took all the memory meant for them");
+    if (memory > memory_left)
+      throw Error("was not read: the other packages' metadata already reached the memory limit");
     memory_left -= memory;
     return headers;
   } catch (const Error& error) {

@@ -10,14 +10,14 @@
 
 namespace wheelsmith::wheel {
 
-// What a .dist-info folder says of its package.
+// The contents of a .dist-info folder.
 struct Distribution {
   std::string dist_info;  // "torch-2.15.0.dist-info", with its parent folders
   std::optional<pep::Headers> metadata;
   std::optional<pep::Headers> wheel;
-  std::vector<std::string> problems;  // why one of them could not be read
+  std::vector<std::string> problems;  // why a file could not be read
   bool has_record = false;
-  bool is_installed = false;  // INSTALLER is there: a package manager put it here
+  bool is_installed = false;  // INSTALLER exists: installed by a package manager
 
   [[nodiscard]] std::string name() const { return metadata ? metadata->get("Name") : ""; }
   [[nodiscard]] std::string version() const { return metadata ? metadata->get("Version") : ""; }
@@ -25,7 +25,7 @@ struct Distribution {
   [[nodiscard]] bool is_purelib() const;
 };
 
-// All of the tree's .dist-info folders that lie at its top (those of a site-packages, the one of a wheel).
+// The top-level .dist-info folders of the tree (all of a site-packages, or the one of a wheel).
 std::vector<Distribution> find_distributions(const FileTree& tree, const std::vector<FileTree::File>& files);
 
 }  // namespace wheelsmith::wheel

@@ -21,8 +21,8 @@ std::vector<std::string> path_list(const std::optional<std::string_view>& text) 
   return result;
 }
 
-// A name of the new ABI holds its inline namespace or its tag. In the old one std::string is the abbreviation "Ss",
-// which may as well be part of an identifier, so such names are demangled to be sure; a few tell as much as all.
+// A name of the new ABI contains its inline namespace or tag. In the old ABI std::string is abbreviated to "Ss", which
+// may also be part of an identifier, so such names are demangled to be sure; a few are enough.
 class Cxx11AbiDetector {
  public:
   void see(std::string_view name) {
@@ -76,17 +76,17 @@ void collect_versions(const elf::ElfFile& file, ElfFacts& facts) {
   }
 }
 
-// Whether it uses functions or data of another C++ library, not counting the standard library.
+// Whether it uses functions or data of another C++ library, other than the standard library.
 bool uses_cxx_of_others(const ElfFacts& facts) {
   return std::any_of(facts.undefined.begin(), facts.undefined.end(), [](const UndefinedSymbol& symbol) {
     return !symbol.weak && symbol.name.starts_with("_Z") && !is_libstdcxx_name(symbol.name);
   });
 }
 
-// The text that libstdc++'s handler for uncaught exceptions prints is in every file that the part of libstdc++ which
-// throws was linked into, whether its symbols are visible or not. A compiler of a "toolset" for an old distribution
-// links some newer parts of libstdc++ into every file and takes the rest from the system: those do not have it, and ask
-// for the function that every frame with a handler names.
+// Every file with a static copy of libstdc++'s throwing code contains the text that its handler for uncaught exceptions
+// prints, whether the symbols are visible or not. A toolset compiler for an old distribution links some newer parts of
+// libstdc++ statically and uses the system's library for the rest: such files do not contain the text, and reference
+// the personality function of every frame with a handler.
 OwnRuntime find_own_libstdcxx(const elf::ElfFile& file) {
   using namespace std::string_view_literals;
   static constexpr std::string_view k_text = "terminate called after throwing an instance of '\0"sv;

@@ -15,16 +15,16 @@ namespace wheelsmith::wheel {
 struct UndefinedSymbol {
   std::string name;
   std::string version;  // "GLIBC_2.17", "" for none
-  std::string file;     // the library that the version names, "" for none
+  std::string file;     // the library that the version belongs to, "" for none
   bool weak = false;
 };
 
-// Whether libstdc++ was linked into a file, and whether others see its symbols.
+// Whether a file contains a static libstdc++, and whether it exports its symbols.
 enum class OwnRuntime { none, hidden, visible };
 
 enum class Cxx11Abi { unused, old_abi, new_abi, both };
 
-// What the rest of the program wants to know of one ELF file, copied out of its bytes (which are gone by then).
+// Facts about one ELF file, copied because its bytes are not kept.
 struct ElfFacts {
   std::string path;  // inside the wheel or folder
   std::uint64_t size = 0;
@@ -43,14 +43,14 @@ struct ElfFacts {
   bool stripped = true;
   bool debug_info = false;
   Cxx11Abi cxx11_abi = Cxx11Abi::unused;
-  OwnRuntime own_libstdcxx = OwnRuntime::none;  // only known of files that use C++ names of others
+  OwnRuntime own_libstdcxx = OwnRuntime::none;  // set only for files that use C++ names of other libraries
   std::string interpreter;
   std::uint32_t x86_isa_needed = 0;
   std::vector<UndefinedSymbol> undefined;
-  std::vector<std::string> exported;  // names, or name@VERSION where it has one; only collected when asked for
+  std::vector<std::string> exported;  // names, or name@VERSION where it has one; collected only on request
   gpu::DeviceCode device_code;
-  std::vector<std::string> problems;  // what of the file could not be read, as sentences
-  std::vector<Finding> layout;        // only collected when asked for
+  std::vector<std::string> problems;  // parts that could not be read, as sentences
+  std::vector<Finding> layout;        // collected only on request
 };
 
 }  // namespace wheelsmith::wheel

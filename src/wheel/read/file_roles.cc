@@ -1,8 +1,7 @@
-// Which binaries a package can do without. A wheel is broken when `import` fails, not when a plugin for a package that
-// is not installed cannot be loaded. Roots are what something loads by name: modules that can be imported, programs,
-// and libraries that Python code names. What they need, transitively, is needed too. In a wheel that has roots, any
-// other library is loaded by a program or library of its own choice, if at all: Qt's drivers for databases, the parts
-// of a simulator's interface, a helper that a debugger injects.
+// Which binaries a package works without. A wheel is broken when `import` fails, not when a plugin for an absent
+// package cannot be loaded. Roots are binaries loaded by name: importable modules, programs, and libraries that Python
+// code names. Their dependencies, transitively, are needed too. In a wheel with roots, any other library is loaded
+// optionally, if at all: Qt's database drivers, parts of a simulator's interface, a helper that a debugger injects.
 
 #include "wheel/read/file_roles.h"
 
@@ -31,8 +30,8 @@ bool is_test_program(const ElfFacts& file) {
 bool is_host_code(const ElfFacts& file) { return !file.machine.starts_with("machine "); }
 
 const char* const k_why_variant =
-    "no import statement finds a file of this name; the package chooses one of its variants";
-const char* const k_why_tried = "the package imports it only where it expects that to fail";
+    "no import statement finds a file of this name; the package selects one of its variants";
+const char* const k_why_tried = "the package imports it only inside `try`";
 const char* const k_why_out_of_reach = "no Python file of the package imports it, and its folder is not a package";
 const char* const k_why_later = "Python code loads it in a function that importing the package does not call";
 const char* const k_why_plugin = "no module, program or Python file of the package loads it by name";
@@ -83,7 +82,7 @@ void FileRoles::find_leaves(const std::vector<ElfFacts>& files) {
   }
   const auto libraries =
       std::count_if(files.begin(), files.end(), [](const ElfFacts& file) { return file.is_dynamic; });
-  if (libraries == 1) m_leaves.clear();  // it is what the wheel is for
+  if (libraries == 1) m_leaves.clear();  // it is the purpose of the wheel
 }
 
 Role FileRoles::of(const std::string& path) const {

@@ -10,11 +10,11 @@
 
 namespace wheelsmith::wheel {
 
-// What depends on a binary being loadable.
+// What breaks if a binary cannot be loaded.
 enum class Role {
-  needed,    // the package: it is imported, run, or loaded along with what is
-  optional,  // one feature: a plugin or variant that is loaded where it can be
-  test,      // nothing: a test program that was left in the wheel
+  needed,    // the package: it is imported, run, or a dependency of such a file
+  optional,  // one feature: an optional plugin or variant
+  test,      // nothing: a test program in the wheel
 };
 
 class FileRoles {
@@ -25,7 +25,7 @@ class FileRoles {
   [[nodiscard]] Role of(const std::string& path) const;
   [[nodiscard]] bool is_optional(const std::string& path) const { return of(path) == Role::optional; }
   [[nodiscard]] bool is_test(const std::string& path) const { return of(path) == Role::test; }
-  // In a wheel of nothing but libraries nothing says which one matters; one that no other needs may be a plugin.
+  // In a wheel of libraries only, nothing shows which one matters; one that no other needs may be a plugin.
   [[nodiscard]] bool may_be_plugin(const std::string& path) const { return m_leaves.contains(path); }
   // Why the package works without an optional file, as a sentence.
   [[nodiscard]] std::string why_optional(const std::string& path) const;
@@ -37,7 +37,7 @@ class FileRoles {
     Role role = Role::needed;
     const char* why = "";
   };
-  std::unordered_map<std::string, Entry> m_entries;  // those that are not needed
+  std::unordered_map<std::string, Entry> m_entries;  // files that are not needed
   std::unordered_set<std::string> m_leaves;
 };
 

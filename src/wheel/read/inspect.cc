@@ -31,7 +31,7 @@ std::vector<LargeFile> largest_of(std::vector<LargeFile> files) {
   return files;
 }
 
-// Who provides the libraries that the files need and do not ship.
+// The providers of libraries that the files need and the wheel does not bundle.
 std::vector<std::string> used_packages(const std::vector<ElfFacts>& files, const RequiredPackages& required) {
   std::set<std::string> own;
   std::set<std::string> result;
@@ -53,8 +53,8 @@ std::vector<std::string> used_packages(const std::vector<ElfFacts>& files, const
   return {result.begin(), result.end()};
 }
 
-// What the package's own files say about the packages that it requires. Those that load libraries are small and called
-// __init__.py or load.py; reading all others would cost more than all the rest of `inspect`.
+// How the package's Python files use the packages it requires. Files that load libraries are small and named
+// __init__.py or load.py; reading all others would take longer than the rest of `inspect`.
 RequiredPackages read_required(const FileTree& tree, const std::vector<FileTree::File>& files,
                                const std::vector<Distribution>& distributions) {
   constexpr std::size_t k_most_files = 200;
@@ -67,13 +67,13 @@ RequiredPackages read_required(const FileTree& tree, const std::vector<FileTree:
     if ((name != "__init__.py" && name != "load.py") || file.size > k_largest_file || ++count > k_most_files) continue;
     try {
       if (const auto blob = tree.open(file.name)) python.see(file.name, blob->bytes);
-    } catch (const Error&) {  // for `check` to report
+    } catch (const Error&) {  // `check` reports it
     }
   }
   return required_packages(distributions[0], python);
 }
 
-// As `check` does it: nobody who installs the wheel runs its test programs.
+// As in `check`: users do not run the wheel's test programs.
 std::vector<ElfFacts> without_test_programs(const std::vector<ElfFacts>& files) {
   const FileRoles roles(files, {});
   std::vector<ElfFacts> judged;
@@ -90,7 +90,7 @@ void take_scan(Inspection& result, Scan&& scan, const InspectOptions& options, c
   result.gpu = sum_up(result.elf, result.device_files);
   PlatformOptions platform = options.platform;
   if (result.kind == ItemKind::wheel) {
-    // A file name that says nothing leaves the platform to the binaries.
+    // If the file name has no platform, the binaries decide.
     if (const auto name = pep::WheelName::try_parse(base_name(result.path))) platform.tags = name->platforms();
   }
   const std::vector<ElfFacts> judged = without_test_programs(result.elf);
@@ -111,16 +111,16 @@ void take_distribution(Inspection& result, const FileTree& tree, const std::vect
   if (distribution.wheel) result.build = distribution.wheel->get("Build");
 }
 
-// What the metadata do not say, the file name does.
+// The file name fills in missing metadata.
 void take_file_name(Inspection& result) {
   const auto name = pep::WheelName::try_parse(base_name(result.path));
-  if (!name) return;  // for `check` to report
+  if (!name) return;  // `check` reports it
   if (result.name.empty()) result.name = name->name;
   if (result.version.empty()) result.version = name->version;
   if (result.build.empty()) result.build = name->build;
   result.label = name->label;
   if (!result.tags.empty()) return;
-  // A compressed set may stand for too many tags to be told.
+  // A compressed set may expand to too many tags to list.
   const auto tags = if_valid([&] { return name->tags(); });
   for (const pep::Tag& tag : tags.value_or(std::vector<pep::Tag>())) result.tags.push_back(tag.to_string());
 }
@@ -147,7 +147,7 @@ Inspection inspect_wheel(const std::string& path, Bytes file, const InspectOptio
   return result;
 }
 
-// One file as a tree of its own, so that it is scanned as a member would be.
+// A tree of one file, so that it is scanned like a member.
 class SingleFile final : public FileTree {
  public:
   SingleFile(std::string name, Bytes bytes) : m_name(std::move(name)), m_bytes(bytes) {}

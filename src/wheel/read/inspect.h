@@ -23,25 +23,25 @@ struct LargeFile {
   std::uint64_t packed_size = 0;  // 0 outside an archive
 };
 
-// Everything that `inspect` knows of one path.
+// The result of `inspect` for one path.
 struct Inspection {
   std::string path;
   ItemKind kind = ItemKind::wheel;
   std::string error;  // not empty: it could not be read, and nothing else is set
 
   std::string name, version, build, label;
-  std::vector<std::string> tags;  // of the WHEEL file, else of the file name
+  std::vector<std::string> tags;  // from the WHEEL file, else from the file name
   std::vector<Distribution> distributions;
   std::uint64_t size = 0;
   std::uint64_t unpacked_size = 0;
   std::uint64_t file_count = 0;
   std::vector<LargeFile> largest;
 
-  std::optional<Platform> platform;  // nothing where tags mean nothing (a lone fat binary)
-  // The same with the libraries of torch, the CUDA wheels, the driver and so on counted as provided: what the wheel
-  // deserves beside the packages that it requires.
+  std::optional<Platform> platform;  // none where tags do not apply (a single fat binary)
+  // The same with the libraries of torch, the CUDA wheels, the driver and so on counted as provided: the tag the wheel
+  // qualifies for next to its required packages.
   std::optional<Platform> platform_beside_others;
-  std::vector<std::string> used_packages;  // who those others are: "the NVIDIA driver", "the wheel torch"
+  std::vector<std::string> used_packages;  // those providers: "the NVIDIA driver", "the wheel torch"
   std::vector<ElfFacts> elf;
   std::vector<DeviceFile> device_files;
   std::vector<gpu::CodeSum> gpu;  // over all files
@@ -53,7 +53,7 @@ struct InspectOptions {
   PlatformOptions platform;
 };
 
-// A file of any kind that inspect knows, told by its first bytes. Throws Error for what is none.
+// Inspects a file of any supported kind, detected by its first bytes. Throws Error for other files.
 Inspection inspect_file(const std::string& path, Bytes file, const InspectOptions& options);
 Inspection inspect_folder(const std::string& path, const FileTree& tree, const InspectOptions& options);
 

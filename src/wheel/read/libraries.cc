@@ -51,7 +51,7 @@ std::vector<Libraries::Id> Libraries::find(std::string_view library, const ElfFa
   if (named == m_by_name.end()) return {};
   std::vector<Id> found;
   for (const Id id : named->second) {
-    // Ids of own files come first, and what the wheel brings itself is reached before what lies elsewhere.
+    // Ids of own files come first, so libraries of the wheel are reached before others.
     if (!is_own(id) && !found.empty() && is_own(found.front())) break;
     if (m_files[id]->machine == asking.machine) found.push_back(id);
     if (found.size() == k_most_files) break;

@@ -9,8 +9,8 @@
 
 namespace wheelsmith::wheel {
 
-// The files of a wheel and of all providers as one set, in which NEEDED names are looked up: those that the user gives
-// (`against`), then those of the machine (`around`). It points into the vectors it was made of.
+// The files of a wheel and of all providers as one set in which NEEDED names are looked up: those given by the user
+// (`against`), then those of the machine (`around`). It points into the vectors it was created from.
 class Libraries {
  public:
   using Id = std::uint32_t;
@@ -27,15 +27,14 @@ class Libraries {
 
   [[nodiscard]] Provider::Kind kind(Id id) const;
 
-  // The files that a reference of `asking` to a library may mean: those of the wheel if there are any, else those
-  // given.
+  // The files that a library name in `asking` may resolve to: those of the wheel if any, else those given.
   [[nodiscard]] std::vector<Id> find(std::string_view library, const ElfFacts& asking) const;
 
-  // What is loaded along with a file: itself and, transitively, all NEEDED.
+  // The files loaded with a file: itself and, transitively, all NEEDED.
   struct Closure {
     std::vector<Id> files;                  // the file itself first
     std::vector<std::string_view> missing;  // needed and not among the files, sorted
-    bool complete = true;                   // false if it was too large to follow to the end
+    bool complete = true;                   // false if it was too large to follow completely
   };
   [[nodiscard]] Closure closure(Id id) const;
 

@@ -15,7 +15,7 @@ Provider read_provider(const std::string& path, Bytes file, unsigned threads) {
 
 Provider read_provider(const std::string& path, const FileTree& tree, unsigned threads) {
   Provider provider{path, scan(tree, {.threads = threads, .exported = true}).elf};
-  if (provider.files.empty()) throw Error("there is no library in it");
+  if (provider.files.empty()) throw Error("contains no library");
   return provider;
 }
 

@@ -1,5 +1,5 @@
-// Names stand for functions, wherever in the package they are defined: two functions of one name count as one, a method
-// as its class. All of that finds more calls than there are, so that what is misread counts as run by an import.
+// Functions are identified by name, wherever in the package they are defined: two functions of one name count as one, a
+// method as its class. This overestimates calls, so that misread code counts as run by an import.
 
 #include "wheel/read/python_calls.h"
 
@@ -56,7 +56,7 @@ void add_calls(std::string_view line, PythonCalls::Name caller, std::vector<Pyth
   for (std::size_t at = 0; at < line.size();) {
     const std::string_view word = first_identifier(line.substr(at));
     at += std::max<std::size_t>(word.size(), 1);
-    // What stands before a dot may be the class of the function behind it.
+    // The name before a dot may be the class of the function after it.
     if (!word.empty() && at < line.size() && (line[at] == '(' || line[at] == '.'))
       calls.push_back({caller, name_of(word)});
   }
@@ -82,7 +82,7 @@ std::vector<PythonCalls::Line> PythonCalls::read(std::string_view text, std::vec
     const std::string_view code = trim(line);
     if (code.empty()) continue;
     const bool at_margin = line.front() != ' ' && line.front() != '\t';
-    // A bracket at the margin ends the parameters of a function.
+    // A bracket at column 0 ends the parameters of a function.
     if (at_margin && !was_in_text && code.find_first_of("#)]}") != 0) {
       const std::string_view defined = defined_name(code);
       function = defined.empty() ? k_module_level : name_of(defined);

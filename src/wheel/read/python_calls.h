@@ -8,13 +8,12 @@
 
 namespace wheelsmith::wheel {
 
-// Which functions importing a package calls, by name: a function or class at the top of a file, and what its text
-// calls. A library that is loaded in a function that nothing calls at import is loaded later, for one feature, if at
-// all.
+// Which functions run when a package is imported, by name: top-level functions and classes, and the calls in their
+// bodies. A library loaded in a function that no import calls is loaded later, for one feature, if at all.
 class PythonCalls {
  public:
   using Name = std::uint64_t;                // the hash of an identifier
-  static constexpr Name k_module_level = 0;  // code that is run by an import
+  static constexpr Name k_module_level = 0;  // code run by an import
 
   struct Call {
     Name caller = k_module_level, callee = k_module_level;
@@ -22,16 +21,16 @@ class PythonCalls {
   };
   struct Line {
     std::string_view text;
-    Name function = k_module_level;  // where it stands
+    Name function = k_module_level;  // the enclosing function
   };
 
-  // The lines of a file with the functions that they stand in, and the calls in them. Only the text is read.
+  // The lines of a file with their enclosing functions and calls. Only the text is read.
   static std::vector<Line> read(std::string_view text, std::vector<Call>& calls);
 
   void add(const std::vector<Call>& calls);
-  // Before the first question; after it nothing may be added.
+  // Call before the first query; nothing may be added afterwards.
   void finish();
-  // Whether importing may run the function: always, where there was too much to read.
+  // Whether importing may run the function; always true if there was too much to read.
   [[nodiscard]] bool is_run(Name function) const;
 
  private:

@@ -1,8 +1,8 @@
-// Reading Python by its lines. An import that may fail stands in a `try` block whose handlers go on, so it is enough to
-// follow the blocks by their indentation: a line ends all blocks that are indented as much as it or more. Texts over
-// several lines are passed over as far as triple quotes show them. What is misread makes a module count as imported
-// plainly, which is what counts as broken when it cannot be loaded: the reading errs towards an alarm. numpy and taichi
-// import their main modules in a `try` too, to raise again with a better text.
+// Reads Python line by line. An import that may fail is in a `try` block whose handlers continue, so it is enough to
+// follow blocks by indentation: a line ends all blocks that are indented as much or more. Multi-line strings are
+// skipped by their triple quotes. A misread module counts as imported unconditionally, and so as broken if it cannot be
+// loaded: errors lead to a finding rather than to silence. numpy and taichi import their main modules in a `try` too,
+// to raise again with a better message.
 
 #include "wheel/read/python_use.h"
 
@@ -36,7 +36,7 @@ std::string_view module_name(std::string_view path) {
   return name.substr(0, name.find('.'));
 }
 
-// "libx" of "p/libx.so.1"; "" for what is no library by its name.
+// "libx" of "p/libx.so.1"; "" if the name is not that of a library.
 std::string_view library_stem(std::string_view path) {
   const std::string_view name = base_name(path);
   const std::size_t so = name.rfind(".so");
@@ -116,7 +116,7 @@ void for_each_word(std::string_view text, const std::function<void(std::string_v
   }
 }
 
-// Calls `use` with each import statement, and whether the package goes on where it fails: it stands in a `try` whose
+// Calls `use` with each import statement, and whether the package continues if it fails: it is in a `try` whose
 // handlers do not raise again.
 class ImportReader {
  public:
@@ -204,7 +204,7 @@ class ImportReader {
   std::vector<Block> m_blocks;
 };
 
-// "numpy" of "from numpy.linalg import norm" and of "import numpy as np"; "" for what is relative.
+// "numpy" of "from numpy.linalg import norm" and of "import numpy as np"; "" for relative imports.
 std::string_view imported_module(std::string_view statement) {
   std::string_view rest = trim(statement.substr(statement.find(' ')));
   std::size_t end = 0;
@@ -212,7 +212,7 @@ std::string_view imported_module(std::string_view statement) {
   return rest.substr(0, end);
 }
 
-// Calls `use` with what may name a library: "libx" of "…/libx.so.1" and of 'libx'.
+// Calls `use` with strings that may name a library: "libx" of "…/libx.so.1" and of 'libx'.
 void for_each_library(std::string_view text, const std::function<void(std::string_view)>& use) {
   const auto is_name = [](char c) { return is_word(c) || c == '-' || c == '.' || c == '+'; };
   for (std::size_t at = text.find(".so"); at != std::string_view::npos; at = text.find(".so", at + 3)) {
@@ -267,7 +267,7 @@ void PythonUse::see(const std::string& name, Bytes bytes) {
   if (!name.ends_with(".py") || bytes.size() > k_largest_module) return;
   const std::string_view text = bytes.text();
   const std::string top(top_folder(name));
-  // A package may import an extension that lies at the top, beside it.
+  // A package may import a top-level extension next to it.
   const auto for_places = [&](std::string_view word, const auto& use) {
     use(Place(top, word));
     if (!top.empty()) use(Place("", word));
@@ -285,7 +285,7 @@ void PythonUse::see(const std::string& name, Bytes bytes) {
   ImportReader(use_import).read(text);
   std::vector<std::pair<Place, PythonCalls::Name>> named;
   std::vector<PythonCalls::Call> calls;
-  // A library at the top may be loaded by any package, whose functions are then not followed.
+  // Any package may load a top-level library; its functions are not followed then.
   const bool follows = m_tops.contains(top);
   if (follows || m_tops.contains("")) {
     for (const PythonCalls::Line& line : PythonCalls::read(text, calls)) {
@@ -317,7 +317,7 @@ bool PythonUse::is_tried_only(const std::string& path) const {
 bool PythonUse::is_out_of_reach(const std::string& path) const {
   const std::string_view folder = folder_part(path);
   if (folder.empty() || folder.ends_with("/platlib") || folder.ends_with("/purelib")) return false;
-  // Where nothing has an __init__.py, folders are packages without one.
+  // If there is no __init__.py at all, folders are packages without one.
   if (m_packages.empty() || m_packages.contains(std::string(folder))) return false;
   const auto found = m_modules.find(Place(top_folder(path), module_name(path)));
   return found != m_modules.end() && !found->second.tried && !found->second.plain;

@@ -14,29 +14,28 @@
 
 namespace wheelsmith::wheel {
 
-// What the Python files of a wheel or folder say about its binaries: which extension modules they import only where a
-// failure is expected, which libraries they name, and which other packages they import. Only the text is read; nothing
-// is run.
+// How the Python files of a wheel or folder use its binaries: which extension modules they import only inside `try`,
+// which libraries they name, and which other packages they import. Only the text is read; nothing is run.
 class PythonUse {
  public:
   PythonUse() = default;
-  // Binaries are known by their names in the list of files.
+  // Binaries are recognised by name in the list of files.
   explicit PythonUse(const std::vector<FileTree::File>& files);
 
   // Reads a file if it is Python; thread-safe.
   void see(const std::string& name, Bytes bytes);
-  // After the last file, before any question about libraries.
+  // Call after the last file and before any query about libraries.
   void finish();
 
-  // Python code of the module's own package imports it, and goes on where that fails.
+  // Python code of the module's own package imports it and continues if that fails.
   [[nodiscard]] bool is_tried_only(const std::string& path) const;
-  // No import statement finds it: no Python file of its package mentions it in one, and its folder is no package.
+  // No import statement finds it: no Python file of its package imports it, and its folder is not a package.
   [[nodiscard]] bool is_out_of_reach(const std::string& path) const;
-  // Python code of the library's own package names the file, as code that loads it does; at import, or in a function
-  // that is called later, if at all.
+  // Python code of the library's own package names the file, presumably to load it; at import, or in a function that is
+  // called later, if at all.
   enum class Named { no, later, at_import };
   [[nodiscard]] Named named(const std::string& path) const;
-  // The modules at the top that Python code imports: "numpy" for `from numpy.linalg import norm`.
+  // The top-level modules that Python code imports: "numpy" for `from numpy.linalg import norm`.
   [[nodiscard]] const std::set<std::string>& imported() const { return m_imported; }
   // Modules whose load_library() Python code calls: "librmm".
   [[nodiscard]] const std::set<std::string>& loaded() const { return m_loaded; }
@@ -46,14 +45,14 @@ class PythonUse {
     bool tried = false;
     bool plain = false;
   };
-  // The folder at the top of the tree and a name below it, so that modules of the same name do not mix.
+  // A top-level folder and a name below it, so that modules of the same name stay separate.
   using Place = std::pair<std::string, std::string>;
 
   mutable std::mutex m_mutex;
   std::map<Place, Imports> m_modules;  // by the module's name
   // By the library's file name without version: the functions that name it.
   std::map<Place, std::set<PythonCalls::Name>> m_named;
-  std::set<std::string> m_tops;                // folders at the top that hold libraries
+  std::set<std::string> m_tops;                // top-level folders with libraries
   std::map<std::string, PythonCalls> m_calls;  // of each of them
   std::set<std::string> m_packages;            // folders with an __init__.py
   std::set<std::string> m_imported;

@@ -1,7 +1,7 @@
-// The one pass over a wheel's members. Each member is looked at by its first bytes (a few microseconds: the inflater
-// stops there), and only ELF files and device code are unpacked whole, into memory, never to disk. The largest start
-// first, so that the last thread to finish does not finish alone with the biggest library; the gate keeps what is
-// unpacked at one time within the size of the two largest members, however many cores there are.
+// The single pass over a wheel's members. The first bytes determine a member's type (a few microseconds: the inflater
+// stops there), and only ELF files and device code are unpacked completely, into memory, never to disk. The largest
+// start first, so that the biggest library is not the last to finish on a single thread; the gate limits unpacked data
+// to the size of the two largest members, independent of the number of cores.
 
 #include "wheel/read/scan.h"
 
@@ -28,20 +28,20 @@ Finding unreadable(const std::string& path, const char* what) {
           Severity::error,
           path,
           what,
-          "a file that cannot be read cannot be installed or loaded, and nothing in it was judged",
-          "build the wheel again, or fetch it again if it was cut off on the way"};
+          "an unreadable file cannot be installed or loaded, and was not checked",
+          "rebuild the wheel, or download it again if the download was incomplete"};
 }
 
-// The bytes are there, but what they claim to be cannot be read. A library that no loader takes is an error; other
-// files with the magic of a binary may be test data.
+// The bytes can be read, but not parsed as the type they claim. A library that no loader accepts is an error; other
+// files with the magic number of a binary may be test data.
 Finding malformed(const std::string& path, const char* what) {
   const bool is_library = path.find(".so") != std::string::npos;
   return {"elf-malformed",
           is_library ? Severity::error : Severity::warning,
           path,
           what,
-          "no loader can read what we cannot, and nothing in it was judged",
-          "build the file again, and do not edit it with tools that break it"};
+          "the loader cannot read it either, and it was not checked",
+          "rebuild the file, and do not edit it with tools that break it"};
 }
 
 void scan_one(const FileTree& tree, const FileTree::File& file, const ScanOptions& options, Slot& slot) {
@@ -71,6 +71,7 @@ void scan_one(const FileTree& tree, const FileTree::File& file, const ScanOption
 
 Scan scan(const FileTree& tree, const ScanOptions& options) {
   std::vector<FileTree::File> files = tree.files();
+  if (options.skip) std::erase_if(files, [&](const FileTree::File& file) { return options.skip(file.name); });
   std::stable_sort(files.begin(), files.end(), [](const auto& a, const auto& b) { return a.size > b.size; });
   std::vector<Slot> slots(files.size());
   parallel_for(files.size(), options.threads, [&](std::size_t i) { scan_one(tree, files[i], options, slots[i]); });

@@ -8,7 +8,7 @@
 
 namespace wheelsmith::wheel {
 
-// The name that other files ask for it by: its soname, or its base name where it has none.
+// The name that other files list in NEEDED: its soname, or its base name if it has none.
 std::string_view library_name(const ElfFacts& file);
 
 // An entry of ElfFacts::exported.
@@ -18,11 +18,11 @@ struct ExportedName {
 };
 ExportedName split_exported(std::string_view exported);
 
-// Names that the linker itself makes or that may be missing by design: _ITM_*, __gmon_start__, _DYNAMIC, _end, …
+// Names made by the linker or missing by design: _ITM_*, __gmon_start__, _DYNAMIC, _end, …
 bool is_linker_name(std::string_view name);
-// Names that the Python interpreter supplies to all that it loads: Py*, _Py*.
+// Names that the Python interpreter provides to everything it loads: Py*, _Py*.
 bool is_interpreter_name(std::string_view name);
-// Libraries of glibc and GCC: all that they export has a version, so an unversioned reference was not bound to them.
+// Libraries of glibc and GCC: all their exports are versioned, so an unversioned reference was not bound to them.
 bool is_versioned_system_library(std::string_view name);
 // Those of glibc alone: symbols move between them from release to release.
 bool is_glibc_library(std::string_view name);
@@ -30,14 +30,14 @@ bool is_glibc_library(std::string_view name);
 // C++ names that libstdc++ defines: in std, __gnu_cxx and __cxxabiv1, and operators new and delete.
 bool is_libstdcxx_name(std::string_view name);
 
-// The system library that has the name, told by the name: "libm.so.6" for pow, "libdl.so.2" for dlopen (where glibc had
-// it until 2.33), "libstdc++.so.6" for std::. "" for other names, those of libc.so.6 included.
+// The system library that defines a name, derived from the name: "libm.so.6" for pow, "libdl.so.2" for dlopen (where
+// glibc had it until 2.33), "libstdc++.so.6" for std::. "" for other names, those of libc.so.6 included.
 std::string_view system_home(std::string_view name);
 
 // Programs, which no interpreter loads.
 bool is_executable(const ElfFacts& file);
 
-// The demangled name where it is one, cut where it grows past reading.
+// The demangled name if it can be demangled, shortened if too long to read.
 std::string readable(std::string_view symbol);
 
 // "a, b, c and 17 more", of at most `shown` items.

@@ -1,6 +1,6 @@
-// Until release 2.33 glibc was several libraries: what programs call most is in libc.so.6, the rest in five others.
-// CPython needs all five, so an extension that uses pow without linking libm works by luck, and many do (numpy,
-// Pillow).
+// Until release 2.33 glibc consisted of several libraries: the most used functions are in libc.so.6, the rest in five
+// others. CPython needs all five, so an extension that uses pow without linking libm works by accident; many do this
+// (numpy, Pillow).
 
 #include <algorithm>
 #include <array>

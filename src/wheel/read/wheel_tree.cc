@@ -6,13 +6,13 @@ namespace wheelsmith::wheel {
 
 namespace {
 
-constexpr std::uint64_t k_small_change = 32'000'000;  // room for small members beside the two largest
+constexpr std::uint64_t k_small_change = 32'000'000;  // room for small members in addition to the two largest
 
 std::uint64_t budget_for(const zip::Archive& archive) {
   std::uint64_t largest = 0;
   std::uint64_t second = 0;
   for (const zip::Entry& entry : archive.entries()) {
-    const std::uint64_t size = std::min<std::uint64_t>(entry.size, 1ULL << 60);  // a claim; the sum must not overflow
+    const std::uint64_t size = std::min<std::uint64_t>(entry.size, 1ULL << 60);  // untrusted; the sum must not overflow
     second = std::max(second, std::min(size, largest));
     largest = std::max(largest, size);
   }

@@ -6,9 +6,9 @@
 
 namespace wheelsmith::wheel {
 
-// The members of an archive as a FileTree; folder entries are left out. What is unpacked at one time stays within the
-// size of the two largest members and a little, however many threads open members. The archive must outlive it, and it
-// must outlive what it opened.
+// The members of an archive as a FileTree; folder entries are omitted. Unpacked data is limited to slightly more than
+// the two largest members, however many threads open members. The archive must outlive the tree, and the tree must
+// outlive the files it opened.
 class WheelTree final : public FileTree {
  public:
   explicit WheelTree(const zip::Archive& archive);

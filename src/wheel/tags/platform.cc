@@ -17,7 +17,7 @@ extern const std::string_view rocm_libraries_tsv;
 
 namespace {
 
-// The policies that a wheel may get, best first, "linux" last.
+// The policies that a wheel may qualify for, best first, "linux" last.
 std::vector<const pep::Policy*> candidates(const Survey& survey, const PlatformOptions& options) {
   const bool musl = survey.libc == pep::LibC::musl;
   std::vector<const pep::Policy*> result;
@@ -32,7 +32,7 @@ std::vector<const pep::Policy*> candidates(const Survey& survey, const PlatformO
       builtin.push_back(&policy);
     }
   }
-  // musl has no symbol versions, so nothing in a file tells which musl it was built with: only the newest is safe.
+  // musl has no symbol versions, so a file does not show which musl it was built with: only the newest is safe.
   if (musl && builtin.size() > 2) {
     builtin.erase(builtin.begin(), builtin.end() - 2);
   }
@@ -51,7 +51,7 @@ Platform deserved_platform(const std::vector<ElfFacts>& files, const PlatformOpt
   }
   const auto policies = candidates(found, options);
   std::size_t deserved = 0;
-  while (!satisfies(found, *policies[deserved])) {  // "linux", the last, always is
+  while (!satisfies(found, *policies[deserved])) {  // the last, "linux", is always satisfied
     ++deserved;
   }
   Platform result{fmt::format("{}_{}", policies[deserved]->name, found.machine), {}};

@@ -13,7 +13,7 @@ namespace wheelsmith::wheel {
 class FileRoles;
 struct RequiredPackages;
 
-// What keeps a wheel from a wider platform tag.
+// A violation that prevents a more compatible platform tag.
 struct Obstacle {
   std::string policy;   // the policy it breaks, "manylinux_2_17"
   std::string subject;  // the member
@@ -22,33 +22,33 @@ struct Obstacle {
 
 struct Platform {
   std::string tag;                  // "manylinux_2_28_x86_64"; "linux_x86_64"; "any" without ELF files
-  std::vector<Obstacle> obstacles;  // against the next wider policy: why not a broader one
+  std::vector<Obstacle> obstacles;  // violations of the next more compatible policy
 };
 
 struct PlatformOptions {
   std::vector<pep::Policy> policies;  // a user's own, tried before the built-in ones of the same libc
-  std::vector<std::string> tags;      // the platform tags that the wheel claims by its name, if any
-  std::vector<std::string> excluded;  // sonames (shell patterns) that count as provided by others
-  bool trust_others = false;          // libraries that others are known to provide count as provided too
-  // The packages that the wheel requires, and which of its files it can do without; null where nothing is known.
+  std::vector<std::string> tags;      // the platform tags in the wheel's name, if any
+  std::vector<std::string> excluded;  // sonames (shell patterns) that count as provided by the environment
+  bool trust_others = false;          // libraries with a known provider count as provided too
+  // The packages that the wheel requires, and its optional files; null if unknown.
   const RequiredPackages* packages = nullptr;
   const FileRoles* roles = nullptr;
 };
 
-// The widest tag that all ELF files of a wheel deserve, by auditwheel's rules. `files` in RECORD or path order. Throws
-// Error when following their dependencies takes more steps than any real wheel's would.
+// The most compatible tag that all ELF files of a wheel qualify for, by auditwheel's rules. `files` in RECORD or path
+// order. Throws Error if following their dependencies takes more steps than in any real wheel.
 Platform deserved_platform(const std::vector<ElfFacts>& files, const PlatformOptions& options);
 
-// Findings for every rule of `policy` that the files break: symbol versions, libraries, symbols, machine.
+// Findings for every rule of `policy` that the files violate: symbol versions, libraries, symbols, machine.
 std::vector<Finding> check_policy(const std::vector<ElfFacts>& files, const pep::Policy& policy,
                                   const std::string& machine, const PlatformOptions& options);
 
-// Whether the library comes from elsewhere than the wheel and is known to: the CUDA driver, torch, the nvidia-* wheels,
-// ROCm. The answer is who provides it ("the NVIDIA driver"), or "". Some libraries come with a package only for those
-// that require it: `required` are the normalized names of what the wheel requires.
+// The known provider of a library outside the wheel: the CUDA driver, torch, the nvidia-* wheels, ROCm. The result is
+// its name ("the NVIDIA driver"), or "". Some libraries are provided only to packages that require their provider:
+// `required` holds the normalized names of the wheel's requirements.
 std::string provided_by_others(const std::string& soname, const std::vector<std::string>& required = {});
 
-// Whether the library belongs to a desktop: to its graphics driver, or to a service that runs there.
+// Whether the library belongs to a desktop: to its graphics driver or one of its services.
 bool is_desktop_library(std::string_view soname);
 
 }  // namespace wheelsmith::wheel

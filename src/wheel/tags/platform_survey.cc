@@ -1,20 +1,16 @@
-// Which tag does a wheel deserve? auditwheel's answer is the one that registries and users trust, so we give the same,
-// by these rules, found by reading it and by comparing on real wheels:
+// Determines the platform tag that a wheel qualifies for. PyPI and users trust auditwheel, so the result must be the
+// same. These rules were found by reading auditwheel and by comparing results on real wheels:
 //
-// - Files count if they are for the machine of the wheel's name and do not belong to the other libc. A file's libc
-// shows in
-//   its interpreter, in what it needs (libc.so.6, libc.musl-x86_64.so.1), or in its name (-linux-gnu.so,
-//   -linux-musl.so).
-// - The symbol versions of all files that count are judged, whoever the named library is; only the dynamic loader's do
-//   not count.
-// - Needed libraries, forbidden symbols and instruction sets are judged for files that are loaded by themselves: Python
-//   extensions, and whatever no other file of the wheel needs by its file name. A library of the wheel is judged as
-//   part of the trees it comes along in.
-// - In a tree a library is searched in the run paths of the root, then in those of the file that needs it. Found in
-//   the wheel it is no demand on the machine, but what it needs in turn is. libpython is never searched.
+// - Files count if they are for the machine of the wheel's name and not for the other libc. A file's libc shows in its
+//   interpreter, its NEEDED libraries (libc.so.6, libc.musl-x86_64.so.1), or its name (-linux-gnu.so, -linux-musl.so).
+// - The symbol versions of all counted files are checked, whichever library they name, except the dynamic loader's.
+// - NEEDED libraries, forbidden symbols and instruction sets are checked for files that are loaded on their own: Python
+//   extensions, and files that no other file of the wheel needs by name. Other libraries of the wheel are checked as
+//   part of the trees that load them.
+// - In a tree a library is searched in the run paths of the root, then in those of the file that needs it. A library
+//   found in the wheel is not a requirement on the machine, but its own dependencies are. libpython is never searched.
 //
-// We differ in one thing on purpose: we read the dynamic segment, auditwheel the section headers, which a file may
-// lack.
+// One deliberate difference: this code reads the dynamic segment, auditwheel the section headers, which may be absent.
 
 #include "wheel/tags/platform_survey.h"
 
@@ -34,7 +30,7 @@ namespace {
 
 using pep::LibC;
 
-// torch has some 600 steps; a hostile wheel could ask for the square of its number of files.
+// torch takes about 600 steps; a hostile wheel could need the square of its number of files.
 constexpr std::uint64_t k_most_steps = 1'000'000;
 
 constexpr std::array<std::string_view, 9> k_machines = {"x86_64",  "i686",  "aarch64", "armv7l",     "ppc64",
@@ -83,7 +79,7 @@ std::optional<LibC> libc_of_name(std::string_view name) {
   if (!name.ends_with("-arm-linux-gnueabihf.so") && !name.ends_with("-linux-gnu.so")) {
     return std::nullopt;
   }
-  // Before Python 3.11 extensions for musl were called gnu too: "x.cpython-310-x86_64-linux-gnu.so" says nothing.
+  // Before Python 3.11 extensions for musl were called gnu too: "x.cpython-310-x86_64-linux-gnu.so" proves nothing.
   const std::size_t at = name.rfind(".cpython-3");
   const std::string_view minor =
       at == std::string_view::npos ? "" : name.substr(at + 10, name.find('-', at + 10) - at - 10);
@@ -96,7 +92,7 @@ std::optional<LibC> libc_of(const ElfFacts& file) {
     return base_name(file.interpreter).starts_with("ld-musl-") ? LibC::musl : LibC::glibc;
   }
   for (const std::string& soname : file.needed) {
-    // Rust and zig link musl's libc by the name that its makefile gives it.
+    // Rust and zig link musl's libc under the name of its makefile.
     if (soname.starts_with("libc.musl-") || soname.starts_with("ld-musl-") || soname == "libc.so") {
       return LibC::musl;
     }
@@ -150,7 +146,7 @@ class TreeBuilder {
     std::vector<std::string> runpath;
   };
 
-  // What the wheel holds itself is its own affair, even if others have it too.
+  // A library in the wheel needs no provider, even if there is one.
   bool is_trusted_to_others(const ElfFacts& file, const std::string& soname) const {
     if (!m_options.trust_others || m_own_names.contains(soname)) return false;
     static const RequiredPackages k_none;
@@ -162,7 +158,7 @@ class TreeBuilder {
 
   void count_step() {
     if (++m_steps > k_most_steps) {
-      throw Error("its files need each other in more ways than can be followed");
+      throw Error("has too many dependencies between its files to follow");
     }
   }
 
@@ -263,8 +259,8 @@ void add_version_violations(const Survey& survey, const pep::Policy& policy, std
   }
 }
 
-// Calls `use(file, soname)` for the libraries of a tree that neither the policy nor the wheel has, until it says stop.
-// What a library of the policy needs is its own affair, even if a file of the wheel has the same name.
+// Calls `use(file, soname)` for the libraries of a tree that neither the policy nor the wheel has, until it returns
+// stop. The dependencies of a policy library are not checked, even if a file of the wheel has the same name.
 template <class Use>
 void for_each_missing(const LoadTree& tree, const pep::Policy& policy, Use use) {
   std::unordered_map<std::string_view, const ElfFacts*> resolved;
@@ -307,11 +303,11 @@ bool has_complete_library(const Survey& survey, const pep::Policy& policy) {
 }
 
 void add_library_violations(const Survey& survey, const pep::Policy& policy, std::vector<Violation>& out) {
-  // In a wheel of libraries one is what the others are for. One that nothing needs and that cannot be loaded, beside
-  // others that can, is a plugin: nvshmem's transports, tbbbind for the versions of hwloc.
+  // In a wheel of libraries, one that nothing needs and that cannot be loaded, next to others that can, is a plugin:
+  // nvshmem's transports, tbbbind for the versions of hwloc.
   const bool some_is_complete = has_complete_library(survey, policy);
   std::set<std::pair<const ElfFacts*, std::string>> seen;
-  // Whatever an extension needs too is no stray matter, so stray trees come last.
+  // A library that an extension also needs is not stray, so stray trees come last.
   for (const bool stray : {false, true}) {
     std::map<std::string, Violation> by_file;
     for (const LoadTree& tree : survey.trees) {
@@ -435,7 +431,7 @@ bool satisfies(const Survey& survey, const pep::Policy& policy) {
   if (policy.is_linux()) {
     return true;
   }
-  // What decides most often and costs least comes first: some files have a hundred thousand symbols to look at.
+  // The cheapest and most often decisive checks come first: some files have 100,000 symbols.
   for (const auto& [version, users] : survey.versions) {
     if (!policy.allows(survey.machine, version)) {
       return false;

@@ -11,31 +11,31 @@
 #include "wheel/read/elf_facts.h"
 #include "wheel/tags/platform.h"
 
-// What the ELF files of a wheel ask of the machine, as far as platform policies care. Files must outlive the survey.
+// The requirements of a wheel's ELF files that platform policies check. Files must outlive the survey.
 
 namespace wheelsmith::wheel {
 
-// A library that a file needs, and the file of the wheel that the run paths lead to, or null.
+// A NEEDED library, and the file of the wheel that the run paths find, or null.
 struct NeededLibrary {
   const ElfFacts* by = nullptr;
   std::string soname;
   const ElfFacts* resolved = nullptr;
 };
 
-// A file that is loaded by itself (an extension, a program), with every library that comes along.
+// A file that is loaded on its own (an extension, a program), with all libraries it loads.
 struct LoadTree {
   const ElfFacts* root = nullptr;
   // The package works without it: a plugin, or a library that nothing loads.
   bool stray = false;
   bool may_be_plugin = false;        // one of several libraries that nothing else loads
-  std::vector<NeededLibrary> needs;  // one per soname, in the order the loader would open them
+  std::vector<NeededLibrary> needs;  // one per soname, in the loader's order
 };
 
 struct Survey {
   std::string machine;  // "" when no file counts
   pep::LibC libc = pep::LibC::glibc;
   std::vector<const ElfFacts*> counted;  // of that machine and libc
-  std::vector<const ElfFacts*> foreign;  // of another machine that has policies
+  std::vector<const ElfFacts*> foreign;  // for another machine that has policies
   std::vector<LoadTree> trees;
   // Symbol version -> the files that need it, with the library.
   std::map<std::string, std::set<std::pair<const ElfFacts*, std::string>>> versions;
@@ -46,18 +46,18 @@ enum class LibcRule { one, any };
 Survey survey(const std::vector<ElfFacts>& files, const PlatformOptions& options, const std::string& machine,
               LibcRule rule);
 
-// Where a run path leads inside the wheel, as a path without a trailing slash ("" is the wheel's root); nothing when it
-// leads elsewhere. Only $ORIGIN can lead inside.
+// The folder in the wheel that a run path names, without a trailing slash ("" is the wheel's root); nothing if it is
+// outside. Only $ORIGIN can point inside.
 std::optional<std::string> folder_in_wheel(std::string_view run_path, std::string_view file_path);
 
-// A rule of a policy that a file breaks.
+// A policy rule that a file violates.
 struct Violation {
   enum class Kind { version, library, symbol, instructions, fpectl };
   Kind kind = Kind::version;
   const ElfFacts* file = nullptr;
   std::string library;             // whose versions or symbols they are
   std::vector<std::string> names;  // versions, sonames or symbols
-  bool stray = false;              // it matters only to a stray file
+  bool stray = false;              // it affects only a stray file
 };
 
 std::vector<Violation> violations(const Survey& survey, const pep::Policy& policy);

@@ -1,8 +1,7 @@
-// A wheel may leave its libraries to other wheels: rmm needs librmm.so, which librmm-cu12 holds, and its __init__.py
-// loads it; PyQt6 has run paths into the folder of PyQt6-Qt6. That such a library is missing is how it is meant. The
-// requirement alone proves little (protobuf's wheel has no libprotobuf.so), so there must also be a way that leads to
-// the library: a run path to a folder that this wheel leaves to others, or Python code that loads or imports the
-// package first.
+// A wheel may rely on libraries in other wheels: rmm needs librmm.so from librmm-cu12, and its __init__.py loads it;
+// PyQt6 has run paths into the folder of PyQt6-Qt6. Such a library is missing on purpose. The requirement alone proves
+// little (protobuf's wheel has no libprotobuf.so), so the library must also be reachable: by a run path to a folder
+// outside this wheel, or by Python code that loads or imports the package first.
 
 #include "wheel/tags/required_packages.h"
 
@@ -23,7 +22,7 @@ namespace {
 constexpr std::size_t k_most_requirements = 1000;
 constexpr std::size_t k_shortest_word = 3;
 
-// Words in names of packages that say nothing about what is in them.
+// Words in package names that carry no information about the contents.
 constexpr std::array<std::string_view, 22> k_common_words = {
     "python", "lib",    "core",   "runtime", "base", "common", "bin",   "cuda",     "cu11",  "cu12",  "cu13",
     "binary", "native", "nvidia", "intel",   "sdk",  "data",   "tools", "headless", "wheel", "extra", "plugin"};
@@ -44,7 +43,7 @@ std::string flat_stem(std::string_view soname) {
   return flat(stem);
 }
 
-// What libraries of a package may be called: "rmm" for "librmm-cu12", "qt6" for "pyqt6-qt6", "arrow" for "pyarrow".
+// Possible library names of a package: "rmm" for "librmm-cu12", "qt6" for "pyqt6-qt6", "arrow" for "pyarrow".
 std::vector<std::string> library_words(const std::string& package) {
   std::vector<std::string> words = {flat(package)};
   for (const std::string_view part : split(package, '-')) {
@@ -64,7 +63,7 @@ bool fits_name(const std::string& package, const std::string& stem) {
   return std::any_of(words.begin(), words.end(), [&](const std::string& word) { return stem.starts_with(word); });
 }
 
-// Whether a module or folder is a package's: "librmm" is "librmm-cu12"'s, "Qt6" is "pyqt6-qt6"'s.
+// Whether a module or folder belongs to a package: "librmm" is "librmm-cu12"'s, "Qt6" is "pyqt6-qt6"'s.
 bool belongs_to(std::string_view module, const std::string& package) {
   const std::string name = flat(module);
   if (name.size() < k_shortest_word) return false;
@@ -79,7 +78,7 @@ bool is_pinned_to(const pep::Requirement& requirement, const std::string& versio
                      [&](const pep::Specifier& each) { return each.op.starts_with("==") && each.contains(*own); });
 }
 
-// Parts of one project carry its name: librmm-cu12 beside rmm-cu12, sherpa-onnx-core beside sherpa-onnx.
+// Parts of one project share its name: librmm-cu12 beside rmm-cu12, sherpa-onnx-core beside sherpa-onnx.
 bool shares_name(const std::string& package, const std::string& own) {
   const std::vector<std::string> words = library_words(own);
   return std::any_of(words.begin(), words.end(),
@@ -103,7 +102,7 @@ class Search {
     std::vector<std::string> fitting;
     std::copy_if(m_packages.required.begin(), m_packages.required.end(), std::back_inserter(fitting),
                  [&](const std::string& package) { return fits_name(package, m_stem); });
-    // Both PyQt6-sip and PyQt6-Qt6 fit libQt6Core.so; the folder says which.
+    // Both PyQt6-sip and PyQt6-Qt6 match libQt6Core.so; the folder decides.
     for (const std::string& package : fitting) {
       if (is_loaded(package) || has_folder(package)) return RequiredLibrary{package, true};
     }
@@ -112,7 +111,7 @@ class Search {
     }
     std::optional<RequiredLibrary> likely;
     if (!fitting.empty()) likely = RequiredLibrary{fitting.front(), false};
-    // The libraries of such a part may have any name: sherpa-onnx-core holds libonnxruntime.so, librmm loads
+    // The libraries of such a part may have any name: sherpa-onnx-core contains libonnxruntime.so, librmm loads
     // librapids_logger.so.
     for (const std::string& package : m_packages.parts) {
       if (is_loaded(package) || has_folder(package)) return RequiredLibrary{package, true};
@@ -149,7 +148,7 @@ class Search {
   const RequiredPackages& m_packages;
   std::string m_stem;
   std::string m_own_top;                       // the package's own folder in site-packages
-  std::vector<std::string> m_foreign_folders;  // where run paths lead and the wheel has no binaries
+  std::vector<std::string> m_foreign_folders;  // named by run paths, without binaries in the wheel
 };
 
 }  // namespace
@@ -192,7 +191,7 @@ std::set<std::string> folders_of(const std::vector<ElfFacts>& files) {
 
 std::optional<RequiredLibrary> find_required(const RequiredPackages& packages, const ElfFacts& file,
                                              std::string_view soname, const std::set<std::string>& own_folders) {
-  // Compilers' libraries come from the system or not at all.
+  // Compiler runtime libraries come from the system or not at all.
   if (is_versioned_system_library(soname)) return std::nullopt;
   return Search(packages, file, soname, own_folders).run();
 }

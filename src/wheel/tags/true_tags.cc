@@ -1,17 +1,18 @@
 #include "wheel/tags/true_tags.h"
 
-// Which Pythons can load what is in a wheel. Setup scripts answer by rote: libraries loaded by torch.ops.load_library
-// are published as cp311-cp311 and rebuilt for each Python without need, and modules for 3.11 as py3-none.
+// Determines which Pythons can load the binaries of a wheel. Setup scripts often get this wrong: libraries loaded with
+// torch.ops.load_library are published as cp311-cp311 and rebuilt needlessly for each Python, modules for 3.11 as
+// py3-none.
 //
-//   x.cpython-311-….so    only CPython 3.11 looks at it                          cp311-cp311
-//   x.abi3.so             every CPython 3 from its minimum on looks at it        cpXY-abi3, if it keeps to the stable
-//   ABI x.so with PyInit_x    every Python looks at it                               see below other libraries loaded
-//   by path; those that call Python's C API are bound like modules, others are not
+//   x.cpython-311-….so   imported by CPython 3.11 only               cp311-cp311
+//   x.abi3.so            imported by CPython 3 from a minimum on     cpXY-abi3, if it uses only the stable ABI
+//   x.so with PyInit_x   imported by every Python                    see below
+//   other libraries      loaded by path; tied to a Python like modules if they call Python's C API, else not
 //
-// The minimum of abi3 is not in the file. The wheel's own claim is believed, but not below the first Python that
-// exports every symbol the module needs. A module that calls functions outside the stable ABI is bound to the Python it
-// was built with, whatever its name says. The reverse proves nothing: macros of the full API read fields of objects
-// without calling anything, so a plain x.so counts as abi3 only if the wheel claims that too.
+// The minimum of abi3 is not in the file. The wheel's own tag is used, but not below the first Python that exports
+// every symbol the module needs. A module that calls functions outside the stable ABI is tied to the Python it was
+// built with, whatever its name. The reverse proves nothing: macros of the full API read object fields without calling
+// anything, so a plain x.so counts as abi3 only if the wheel's tag says so too.
 
 #include <fmt/format.h>
 
@@ -37,7 +38,7 @@ PythonAbi split_building(std::string_view building) {
   return result;
 }
 
-// What a module's file name binds it to; an empty ABI where it says nothing.
+// The Python and ABI in a module's file name; empty ABI if none.
 PythonAbi named_abi(std::string_view path) {
   const std::string_view name = base_name(path);
   const std::size_t begin = name.find('.');
@@ -49,7 +50,7 @@ PythonAbi named_abi(std::string_view path) {
   if (words.size() < 2 || words[1].empty()) return {};
   if (words[0] == "cpython") {
     PythonAbi result = split_building("cp" + std::string(words[1]));
-    if (result.abi.ends_with('d')) result.abi.pop_back();  // debug builds are tagged like the others
+    if (result.abi.ends_with('d')) result.abi.pop_back();  // debug builds have the same tags
     return result;
   }
   if (words[0].starts_with("pypy")) {
@@ -68,8 +69,8 @@ unsigned minor_of(std::string_view python) {
 struct ApiUse {
   bool any = false;
   std::string unstable;  // a symbol outside the stable ABI
-  unsigned minor = 0;    // the first Python that has all the others
-  std::string newest;    // the symbol that decided that
+  unsigned minor = 0;    // the first Python that has all other symbols
+  std::string newest;    // the symbol that determined it
 };
 
 ApiUse api_use(const ElfFacts& file) {
@@ -116,13 +117,13 @@ class Judge {
     } else if (named.abi == "abi3" || m_claims_abi3) {
       note_stable(file);
     } else if (file.python_extension) {
-      note_bound(fmt::format("{} is a module, and neither its name nor the wheel's says abi3", file.path));
+      note_bound(fmt::format("{} is a module, and neither its name nor the wheel's tag has abi3", file.path));
     } else if (m_loose.empty()) {
       m_loose = file.path;
     }
     if (use.minor > m_minor) {
       m_minor = use.minor;
-      m_newest = fmt::format("{} needs {}, which Python has since 3.{}", file.path, use.newest, use.minor);
+      m_newest = fmt::format("{} needs {}, added in Python 3.{}", file.path, use.newest, use.minor);
     }
   }
 
@@ -132,7 +133,8 @@ class Judge {
     if (!m_exact.empty()) return exact();
     if (!m_bound.empty()) return bound(m_bound);
     if (!m_stable.empty()) return stable();
-    if (!m_loose.empty()) return bound(fmt::format("{} calls Python's C API, and nothing says abi3", m_loose));
+    if (!m_loose.empty())
+      return bound(fmt::format("{} calls Python's C API, and neither it nor the wheel has an abi3 tag", m_loose));
     return {.python = plain_python(),
             .abi = "none",
             .pure = false,
@@ -148,7 +150,7 @@ class Judge {
     if (m_stable.empty()) m_stable = file.path;
   }
 
-  // "py3", or the claim where it is one for Python in general: "py2.py3", "py39".
+  // "py3", or the wheel's tag if it is generic: "py2.py3", "py39".
   [[nodiscard]] std::string plain_python() const {
     const std::vector<std::string_view> words = split(m_claimed.python, '.');
     const bool plain = std::all_of(words.begin(), words.end(), [](std::string_view word) {
@@ -170,13 +172,13 @@ class Judge {
     return {.python = join(pythons, "."),
             .abi = join(abis, "."),
             .pure = false,
-            .why = fmt::format("{} is imported by that Python only", m_exact_file)};
+            .why = fmt::format("only that Python imports {}", m_exact_file)};
   }
 
   [[nodiscard]] TrueTags stable() const {
     const bool claimed = m_claims_abi3 && m_claimed_minor != 0;
     const unsigned floor = claimed ? m_claimed_minor : minor_of(m_building.python);
-    std::string why = fmt::format("{} keeps to the stable ABI", m_stable);
+    std::string why = fmt::format("{} uses only the stable ABI", m_stable);
     if (m_minor > floor) why += "; " + m_newest;
     return {.python = fmt::format("cp3{}", std::max(floor, m_minor)), .abi = "abi3", .pure = false, .why = why};
   }
@@ -189,9 +191,9 @@ class Judge {
   std::map<std::string, std::string> m_exact;  // ABI -> Python
   std::string m_exact_file;
   std::string m_binary;  // a file for this machine
-  std::string m_bound;   // why it is bound to the Python that built it
-  std::string m_stable;  // a file that keeps to the stable ABI and is meant to
-  std::string m_loose;   // a library, not a module, that calls only the stable ABI
+  std::string m_bound;   // why it is tied to the Python that built it
+  std::string m_stable;  // a file that uses only the stable ABI and claims it
+  std::string m_loose;   // a library (not a module) that calls only the stable ABI
   unsigned m_minor = 0;
   std::string m_newest;
 };

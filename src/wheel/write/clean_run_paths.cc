@@ -15,7 +15,7 @@ std::vector<CleanedRunPath> clean_run_paths(Bytes wheel, const std::vector<ElfFa
   const zip::Archive archive = zip::Archive::open(wheel);
   std::vector<CleanedRunPath> result;
   for (const ElfFacts& file : files) {
-    // With both, the loader reads RUNPATH alone.
+    // If both exist, the loader reads only RUNPATH.
     const std::vector<std::string>& entries = file.runpath.empty() ? file.rpath : file.runpath;
     CleanedRunPath cleaned{file.path, {}};
     elf::Edit edit;
@@ -27,7 +27,7 @@ std::vector<CleanedRunPath> clean_run_paths(Bytes wheel, const std::vector<ElfFa
     try {
       const Blob blob = archive.read(*member);
       cleaned.edited = std::make_shared<const elf::Edited>(elf::edit(blob.bytes, edit));
-    } catch (const Error& error) {  // the file stays as it is, and the caller says so
+    } catch (const Error& error) {  // the file stays unchanged, and the caller reports it
       cleaned.problem = error.what();
     }
     result.push_back(std::move(cleaned));

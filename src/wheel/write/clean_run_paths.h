@@ -14,8 +14,8 @@ namespace wheelsmith::wheel {
 struct CleanedRunPath {
   std::string path;                             // of the member
   std::vector<std::string> removed;             // entries: absolute ones, and empty ones (the current folder)
-  std::shared_ptr<const elf::Edited> edited{};  // for WheelEdit::elf_edits; null where it cannot be edited
-  std::string problem{};                        // why not
+  std::shared_ptr<const elf::Edited> edited{};  // for WheelEdit::elf_edits; null if it cannot be edited
+  std::string problem{};                        // why it cannot be edited
 };
 
 // The edits that remove such entries and keep those that begin with $ORIGIN. `files` are those of the wheel.

@@ -30,16 +30,16 @@ bool changes_tags(const WheelEdit& edit) { return edit.python_tag || edit.abi_ta
 Distribution only_distribution(const FileTree& tree) {
   std::vector<Distribution> found = find_distributions(tree, tree.files());
   if (found.size() != 1) {
-    throw Error(fmt::format("is no wheel: it has {} .dist-info folders where there must be one", found.size()));
+    throw Error(fmt::format("is not a valid wheel: it has {} .dist-info folders instead of one", found.size()));
   }
   if (!found[0].problems.empty()) throw Error(found[0].problems[0]);
-  if (!found[0].wheel) throw Error(fmt::format("is no wheel: there is no {}/WHEEL", found[0].dist_info));
-  if (!found[0].metadata) throw Error(fmt::format("is no wheel: there is no {}/METADATA", found[0].dist_info));
+  if (!found[0].wheel) throw Error(fmt::format("is not a valid wheel: {}/WHEEL is missing", found[0].dist_info));
+  if (!found[0].metadata) throw Error(fmt::format("is not a valid wheel: {}/METADATA is missing", found[0].dist_info));
   return std::move(found[0]);
 }
 
-// How a member is unpacked. Packed again it lives until it is written, and the writer limits how much waits; copied
-// raw it is only hashed, and the tree's pool limits how much is unpacked.
+// How a member is unpacked. If it is deflated again, it lives until it is written, and the writer limits the queue; if
+// it is copied raw, it is only hashed, and the tree's pool limits memory.
 using Read = std::function<Blob(const zip::Entry& entry)>;
 
 Members members_of_archive(const zip::Archive& archive, const Read& read) {
@@ -49,7 +49,7 @@ Members members_of_archive(const zip::Archive& archive, const Read& read) {
     if (entry.is_folder()) name.pop_back();
     refuse_hostile_name(name);
     if (entry.is_folder()) continue;
-    if (entry.is_symlink()) throw Error(fmt::format("the member {} is a link, which no wheel may have", name));
+    if (entry.is_symlink()) throw Error(fmt::format("member {} is a symbolic link; wheels cannot contain links", name));
     SealedMember member;
     member.name = name;
     member.mode = canonical_mode(name, entry.unix_mode());
@@ -57,7 +57,7 @@ Members members_of_archive(const zip::Archive& archive, const Read& read) {
     member.open = [&entry, read] { return read(entry); };
     member.raw = &entry;
     if (!members.emplace(name, std::move(member)).second) {
-      throw Error(fmt::format("the member {} stands in the wheel twice; which one is meant cannot be told", name));
+      throw Error(fmt::format("member {} occurs twice in the wheel; the intended one is ambiguous", name));
     }
   }
   return members;
@@ -85,7 +85,7 @@ void put_all(Members& members, const std::vector<AddedFile>& files, const std::s
 
 void edit_member(Members& members, const std::string& name, const std::shared_ptr<const elf::Edited>& edited) {
   const auto found = members.find(name);
-  if (found == members.end()) throw Error(fmt::format("there is no {} to edit", printable(name)));
+  if (found == members.end()) throw Error(fmt::format("cannot edit {}: no such member", printable(name)));
   SealedMember& member = found->second;
   member.size = edited->size;
   member.raw = nullptr;
@@ -119,7 +119,7 @@ EditedWheel edit_wheel(const std::string& path, Bytes wheel, const WheelEdit& ed
     std::erase_if(
         members, [&](const auto& member) { return pep::is_record_or_signature(member.first, distribution.dist_info); });
     for (const std::string& dropped : edit.dropped) {
-      if (members.erase(dropped) == 0) throw Error(fmt::format("there is no {} to leave out", printable(dropped)));
+      if (members.erase(dropped) == 0) throw Error(fmt::format("cannot drop {}: no such member", printable(dropped)));
     }
     for (const auto& [member, edited] : edit.elf_edits) edit_member(members, member, edited);
     put_all(members, edit.files, "");
@@ -140,10 +140,10 @@ EditedWheel pack_wheel(const NewWheel& wheel, Sink& sink) {
   name.abi = canonical_tag_set(name.abi);
   name.platform = canonical_tag_set(name.platform);
   const std::string file_name = name.to_string();
-  if (pep::WheelName::parse(file_name) != name) throw Error(printable(file_name) + " is no name of a wheel");
+  if (pep::WheelName::parse(file_name) != name) throw Error(printable(file_name) + " is not a valid wheel file name");
   const pep::Headers metadata = pep::Headers::parse(Bytes(wheel.metadata));
   if (pep::escaped_name(metadata.get("Name")) != name.name || metadata.get("Version") != name.version) {
-    throw Error(fmt::format("{}: METADATA names it {} {}", printable(file_name), printable(metadata.get("Name")),
+    throw Error(fmt::format("{}: METADATA says {} {}", printable(file_name), printable(metadata.get("Name")),
                             printable(metadata.get("Version"))));
   }
   const std::string dist_info = name.name + "-" + name.version + ".dist-info";

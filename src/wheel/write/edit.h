@@ -22,18 +22,18 @@ struct AddedFile {
   bool executable = false;
 };
 
-// What is to be different. Tags are compressed sets ("manylinux_2_17_x86_64.manylinux2014_x86_64"); what is not given
-// stays as the file name has it.
+// The requested changes. Tags are compressed sets ("manylinux_2_17_x86_64.manylinux2014_x86_64"); unset values stay as
+// in the file name.
 struct WheelEdit {
   std::optional<std::string> python_tag, abi_tag, platform_tag;
   std::vector<AddedFile> dist_info_files;  // names inside the .dist-info folder: "wheelsmith/provenance.json"
-  std::vector<AddedFile> files;            // names inside the wheel; what is there already is replaced
-  std::vector<std::string> dropped;        // members to leave out; each must be there
-  // Members that are rewritten as these edits of them say.
+  std::vector<AddedFile> files;            // names inside the wheel; existing members are replaced
+  std::vector<std::string> dropped;        // members to drop; each must exist
+  // Members to rewrite with these edits.
   std::map<std::string, std::shared_ptr<const elf::Edited>> elf_edits;
   std::int64_t time = k_zip_epoch;  // SOURCE_DATE_EPOCH
-  // Deflate every member anew, so that equal contents give equal bytes whoever packed them first; else members that do
-  // not change are copied packed.
+  // Deflate every member again, so that equal contents give equal bytes regardless of the original packer; otherwise
+  // unchanged members are copied compressed.
   bool recompress = true;
   unsigned threads = 1;
 };
@@ -43,17 +43,17 @@ struct EditedWheel {
   std::uint64_t size = 0;
 };
 
-// The wheel with the changes, in canonical form: members in order, time stamps and modes fixed, no folder entries, no
-// signatures of the old RECORD, WHEEL with every tag of the new name (only if a tag was given), RECORD anew. Every
-// member is unpacked and its CRC checked. Throws Error for a wheel that cannot be read whole or is hostile: names that
-// lead out of it, two members of one name, links. `path` gives the old file name.
+// The wheel with the changes, in canonical form: members in order, fixed timestamps and modes, no folder entries, no
+// signatures of the old RECORD, WHEEL with every tag of the new name (only if a tag was given), a new RECORD. Every
+// member is unpacked and its CRC checked. Throws Error for a wheel that cannot be read completely or is hostile: names
+// that point outside, duplicate names, links. `path` gives the old file name.
 EditedWheel edit_wheel(const std::string& path, Bytes wheel, const WheelEdit& edit, Sink& sink);
 
-// A wheel from nothing.
+// A new wheel.
 struct NewWheel {
-  pep::WheelName name;                  // name and version as METADATA has them, escaped as file names are
+  pep::WheelName name;                  // name and version from METADATA, escaped for file names
   std::string metadata;                 // the text of METADATA
-  std::vector<zip::NewMember> members;  // all but the .dist-info folder; "NAME-VERSION.data/scripts/…" for programs
+  std::vector<zip::NewMember> members;  // all except the .dist-info folder; "NAME-VERSION.data/scripts/…" for programs
   std::vector<AddedFile> dist_info_files;
   std::string generator = "wheelsmith";
   std::int64_t time = k_zip_epoch;

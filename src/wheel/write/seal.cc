@@ -1,12 +1,13 @@
 #include "wheel/write/seal.h"
 
-// From members to a wheel. RECORD holds a hash of every other member and stands behind them all, so each member is
-// fetched, hashed, deflated and written in one pass, several at a time, and RECORD is made from what that pass saw: it
-// cannot disagree with the bytes in the wheel. Where packed bytes are copied as they are, the pass only fetches and
-// hashes (which proves the stream and its CRC), and the copying comes after.
+// Writes members to a wheel. RECORD contains a hash of every other member and comes last, so each member is read,
+// hashed, deflated and written in one pass, several at a time, and RECORD is built from the bytes of that pass: it
+// cannot disagree with the wheel. Where compressed bytes are copied, the pass only reads and hashes (which verifies the
+// stream and its CRC), and copying follows. A caller that trusts the RECORD of the source wheel passes its lines; then
+// members are only copied.
 //
-// The order is that of the wheel format's advice: .dist-info at the end, so that a reader at the end of a file finds
-// metadata, directory and end record close together, and tools that change metadata rewrite the tail only.
+// The order follows the wheel specification's recommendation: .dist-info at the end, so that metadata, directory and
+// end record are close together, and tools that change metadata rewrite only the tail.
 
 #include <fmt/format.h>
 
@@ -33,15 +34,15 @@ void arrange(std::vector<SealedMember>& members, const std::string& dist_info) {
   for (std::size_t i = 0; i < members.size(); ++i) {
     refuse_hostile_name(members[i].name);
     if (members[i].name == pep::record_path(dist_info)) {
-      throw Error(members[i].name + " is written from all other members and cannot be given");
+      throw Error(members[i].name + " is generated and cannot be passed as a member");
     }
     if (i > 0 && members[i].name == members[i - 1].name) {
-      throw Error(printable(members[i].name) + " stands in the wheel twice; which one is meant cannot be told");
+      throw Error(printable(members[i].name) + " occurs twice in the wheel; the intended one is ambiguous");
     }
   }
 }
 
-// Each member's contents leave behind their line of RECORD when they are fetched.
+// Reading a member's contents records its RECORD line.
 std::vector<zip::NewMember> hashing(const std::vector<SealedMember>& members, std::vector<pep::RecordLine>& lines) {
   std::vector<zip::NewMember> result;
   result.reserve(members.size());
@@ -57,11 +58,61 @@ std::vector<zip::NewMember> hashing(const std::vector<SealedMember>& members, st
   return result;
 }
 
+bool is_in_parts(const SealedMember& member, const SealOptions& options) {
+  return member.open_part && options.write_at;
+}
+
+void add_in_parts(const std::vector<const SealedMember*>& members, const std::vector<pep::RecordLine*>& lines,
+                  const SealOptions& options, zip::Writer& writer) {
+  std::vector<Sha256> hashes(members.size());
+  std::vector<zip::PiecedMember> pieced;
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    pieced.push_back({.name = members[i]->name,
+                      .mode = members[i]->mode,
+                      .size = members[i]->size,
+                      .open = members[i]->open_part,
+                      .seen = [&hash = hashes[i]](Bytes part) { hash.update(part); }});
+  }
+  writer.add_pieces(pieced, options.write_at);
+  for (std::size_t i = 0; i < members.size(); ++i)
+    *lines[i] = pep::record_line(members[i]->name, hashes[i].finish(), members[i]->size);
+}
+
+// Consecutive new members are hashed and deflated in parallel, whole or in parts.
+void add_new(const std::vector<SealedMember>& members, std::size_t begin, std::size_t end,
+             const std::vector<zip::NewMember>& sources, std::vector<pep::RecordLine>& lines,
+             const SealOptions& options, zip::Writer& writer) {
+  while (begin < end) {
+    const bool in_parts = is_in_parts(members[begin], options);
+    std::vector<zip::NewMember> whole;
+    std::vector<const SealedMember*> parted;
+    std::vector<pep::RecordLine*> parted_lines;
+    for (; begin < end && is_in_parts(members[begin], options) == in_parts; ++begin) {
+      if (in_parts) {
+        parted.push_back(&members[begin]);
+        parted_lines.push_back(&lines[begin]);
+      } else {
+        whole.push_back(sources[begin]);
+      }
+    }
+    if (in_parts)
+      add_in_parts(parted, parted_lines, options, writer);
+    else
+      writer.add_all(whole);
+  }
+}
+
 void copy_raw(const std::vector<SealedMember>& members, const std::vector<zip::NewMember>& sources,
-              const SealOptions& options, zip::Writer& writer) {
+              std::vector<pep::RecordLine>& lines, const SealOptions& options, zip::Writer& writer) {
   std::vector<std::size_t> raw;
   for (std::size_t i = 0; i < members.size(); ++i) {
-    if (members[i].raw != nullptr) raw.push_back(i);
+    if (members[i].raw == nullptr) continue;
+    if (members[i].recorded) {
+      lines[i] = *members[i].recorded;
+      lines[i].path = members[i].name;
+    } else {
+      raw.push_back(i);
+    }
   }
   parallel_for(raw.size(), options.threads, [&](std::size_t i) {
     try {
@@ -76,10 +127,10 @@ void copy_raw(const std::vector<SealedMember>& members, const std::vector<zip::N
       ++i;
       continue;
     }
-    // New ones that stand together are hashed and deflated side by side.
-    std::vector<zip::NewMember> together;
-    for (; i < members.size() && members[i].raw == nullptr; ++i) together.push_back(sources[i]);
-    writer.add_all(together);
+    std::size_t end = i;
+    while (end < members.size() && members[end].raw == nullptr) ++end;
+    add_new(members, i, end, sources, lines, options, writer);
+    i = end;
   }
 }
 
@@ -98,7 +149,7 @@ std::uint64_t seal(std::vector<SealedMember> members, const std::string& dist_in
   std::vector<pep::RecordLine> lines(members.size());
   const std::vector<zip::NewMember> sources = hashing(members, lines);
   if (options.raw_from != nullptr) {
-    copy_raw(members, sources, options, writer);
+    copy_raw(members, sources, lines, options, writer);
   } else {
     writer.add_all(sources);
   }
@@ -108,16 +159,16 @@ std::uint64_t seal(std::vector<SealedMember> members, const std::string& dist_in
 
 void refuse_hostile_name(const std::string& name) {
   const auto refuse = [&](std::string_view why) {
-    throw Error(fmt::format("the member {} {}", printable(std::string_view(name).substr(0, 200)), why));
+    throw Error(fmt::format("member {} {}", printable(std::string_view(name).substr(0, 200)), why));
   };
   if (name.empty()) refuse("has no name");
-  if (is_unsafe_path(name)) refuse("leads out of the folder that the wheel is unpacked into");
+  if (is_unsafe_path(name)) refuse("points outside the installation folder");
   const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
   if (std::any_of(name.begin(), name.end(), is_control)) refuse("has a control character in its name");
   if (name.find('\\') != std::string::npos) refuse("has a backslash in its name");
-  if (!is_valid_utf8(name)) refuse("has a name that is no UTF-8");
+  if (!is_valid_utf8(name)) refuse("has a name that is not valid UTF-8");
   for (const std::string_view part : split(name, '/')) {
-    if (part.empty() || part == ".") refuse("has an empty part or \".\" in its name, which hides what it really is");
+    if (part.empty() || part == ".") refuse("has an empty component or \".\" in its name");
   }
 }
 
@@ -148,7 +199,7 @@ std::string canonical_tag_set(std::string_view set) {
   std::vector<std::string> words;
   for (const std::string_view word : split(set, '.')) {
     if (!is_tag_word(word))
-      throw Error(fmt::format("{} is no tag: {} is no word of one", printable(set), printable(word)));
+      throw Error(fmt::format("{} is not a valid tag: bad part {}", printable(set), printable(word)));
     words.emplace_back(word);
   }
   std::sort(words.begin(), words.end());

@@ -1,12 +1,13 @@
-// What the dynamic loader would do with an installed folder, worked out without loading anything.
+// Simulates the dynamic loader for an installed folder without loading anything.
 //
-// Each Python extension and each program is a root: the loader takes its NEEDED names breadth first, looks each up in
-// the folders of loader_search.cc unless a library of that name is loaded already, and goes on with what it found.
-// Libraries that no root reaches are roots of their own, as someone may dlopen them. A folder of 300 files costs some
-// 100,000 look-ups, nearly all answered from memory.
+// Each Python extension and each program is a root: the loader processes its NEEDED names breadth first, searches each
+// in the folders of loader_search.cc unless a library of that name is already loaded, and continues with the library
+// found. Libraries that no root reaches become roots, because they may be opened with dlopen. A folder of 300 files
+// takes about 100,000 lookups, nearly all answered from memory.
 //
-// What Python code does before an import is not seen here: torch loads nvidia/*/lib by ctypes, and from then on these
-// libraries count as loaded. So a library that lies in the folder and is on no path is a warning, not an error.
+// Loading done by Python code before an import is invisible here: torch loads nvidia/*/lib with ctypes, and from then
+// on these libraries count as loaded. So a library that is in the folder but on no search path is a warning, not an
+// error.
 
 #include "wheel/check/loader/loader.h"
 
@@ -28,10 +29,10 @@ namespace wheelsmith::wheel {
 
 namespace {
 
-// A hostile folder may hold 100,000 files that all need one another.
+// A hostile folder may contain 100,000 files that all need one another.
 constexpr std::size_t k_most_lookups = 10'000'000;
 constexpr std::size_t k_most_loaded = 4096;      // for one root
-constexpr std::size_t k_most_foreign = 100'000;  // paths outside the folder, which are kept
+constexpr std::size_t k_most_foreign = 100'000;  // cached paths outside the folder
 
 bool is_loader_itself(std::string_view library) {
   return library.starts_with("ld-linux") || library.starts_with("ld64.so") || library.starts_with("ld-musl") ||
@@ -61,7 +62,7 @@ class LoaderCheck {
     for (const ElfFacts& file : m_files) needed.insert(file.needed.begin(), file.needed.end());
     const auto is_root = [](const ElfFacts& file) { return file.python_extension || is_executable(file); };
     const auto is_unneeded = [&](const ElfFacts& file) { return !needed.contains(library_name(file)); };
-    // What is told of a file is told once, so the roots that matter most come first.
+    // Each file is reported once, so the most important roots come first.
     for (const bool optional : {false, true}) {
       load_all([&](const ElfFacts& file) { return is_root(file) && m_roles.is_optional(file.path) == optional; });
       load_all([&](const ElfFacts& file) { return is_unneeded(file) && m_roles.is_optional(file.path) == optional; });
@@ -72,7 +73,7 @@ class LoaderCheck {
   }
 
  private:
-  // The libraries that one root brings with it. A deque, as files point to the one that loaded them.
+  // The libraries that one root loads. A deque, because files point to the one that loaded them.
   struct Process {
     std::deque<LoadedFile> loaded;
     std::unordered_map<std::string_view, const LoadedFile*> by_name;
@@ -80,7 +81,7 @@ class LoaderCheck {
 
   [[nodiscard]] std::string absolute(const ElfFacts& file) const { return normal_path(m_folder + "/" + file.path); }
 
-  // The folder may hold files for other machines too; most of its extensions are for this one.
+  // The folder may also contain files for other machines; most of its extensions are for this one.
   [[nodiscard]] std::string host_machine() const {
     std::map<std::string_view, std::size_t> votes;
     for (const ElfFacts& file : m_files) {
@@ -118,7 +119,7 @@ class LoaderCheck {
     ++m_lookups;
     const auto loaded = process.by_name.find(need.library);
     const bool is_loaded = loaded != process.by_name.end();
-    // What is loaded and of the folder itself is right by any path; only a foreign library may be the wrong one.
+    // A library of the folder itself is correct by any path; only one from outside may be the wrong one.
     if (is_loaded && (loaded->second == nullptr || loaded->second->is_own)) return;
     const std::vector<SearchFolder> folders = search_folders(*need.file, m_machine);
     m_lookups += folders.size();
@@ -130,7 +131,7 @@ class LoaderCheck {
     if (!found->is_own) judge_foreign(need, *found, folders, is_loaded);
   }
 
-  // The first file of that name for the right machine, which is then loaded.
+  // The first file of that name for the right machine is loaded.
   const LoadedFile* search(const LibraryNeed& need, const std::vector<SearchFolder>& folders, Process& process) {
     const LoadedFile*& slot = process.by_name[need.library];
     if (need.library.find('/') != std::string_view::npos) {
@@ -171,7 +172,7 @@ class LoaderCheck {
     if (is_new && m_machine.library_at) {
       known->second = m_machine.library_at(normal);
       if (known->second) {
-        // Only names are compared: torch-size symbol tables are not worth keeping.
+        // Only names are compared: symbol tables as large as torch's are too expensive to keep.
         known->second->undefined = {};
         known->second->exported = {};
       }
@@ -194,7 +195,7 @@ class LoaderCheck {
     report(std::move(finding), need.library);
   }
 
-  // What the file's own run path leads to, behind the folder of the one that was found.
+  // The library that the file's own run path names, in a later folder than the one found.
   std::optional<LoadedFile> find_meant(const LibraryNeed& need, const LoadedFile& found,
                                        const std::vector<SearchFolder>& folders, bool was_loaded) {
     bool is_behind = was_loaded;
@@ -210,7 +211,7 @@ class LoaderCheck {
       const auto meant = at(path);
       if (!meant || meant->path == found.path || !fits(need, *meant)) continue;
       if (is_same_library(*meant->facts, *found.facts)) return std::nullopt;
-      // Of two foreign folders the file's author put one first; only the environment can put it wrong.
+      // Of two outside folders, the file's author chose the order; only the environment can change it.
       if (meant->is_own || by_environment) return meant;
     }
     return std::nullopt;
@@ -228,7 +229,7 @@ class LoaderCheck {
     report(std::move(finding), need.library);
   }
 
-  // The package works without a plugin, so what keeps one from loading is no error.
+  // The package works without a plugin, so a plugin that cannot load is not an error.
   void soften(Finding& finding, const LibraryNeed& need) const {
     const std::string root(need.root);
     if (!m_roles.is_optional(root)) return;
@@ -236,7 +237,7 @@ class LoaderCheck {
     finding.why += fmt::format(" The package works without it: {}.", m_roles.why_optional(root));
   }
 
-  // Once for a file and a library: many roots lead there.
+  // Once per file and library: many roots lead there.
   void report(Finding finding, std::string_view library) {
     std::string key = finding.id + '\n' + finding.subject + '\n' + std::string(library);
     if (m_reported.insert(std::move(key)).second) m_findings.push_back(std::move(finding));
@@ -246,8 +247,8 @@ class LoaderCheck {
     m_findings.push_back({.id = "loader-incomplete",
                           .severity = Severity::note,
                           .subject = m_folder,
-                          .what = "has so many files that need one another that not all were followed",
-                          .why = "Libraries that are not found may have been missed.",
+                          .what = "has too many interdependent files; not all were followed",
+                          .why = "Some missing libraries may not be reported.",
                           .fix = "Check a smaller folder."});
   }
 
@@ -258,7 +259,7 @@ class LoaderCheck {
   std::string m_host;
   std::unordered_map<std::string, const ElfFacts*> m_own;  // by absolute path
   std::multimap<std::string_view, const ElfFacts*> m_own_by_name;
-  std::unordered_map<std::string, std::optional<ElfFacts>> m_foreign;  // by absolute path; nodes stay where they are
+  std::unordered_map<std::string, std::optional<ElfFacts>> m_foreign;  // by absolute path; nodes are stable
   std::set<const ElfFacts*> m_reached;
   std::set<std::string> m_reported;
   std::vector<Finding> m_findings;

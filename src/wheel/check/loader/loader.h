@@ -16,20 +16,19 @@ namespace wheelsmith::wheel {
 struct LoaderMachine {
   std::vector<std::string> library_path;     // LD_LIBRARY_PATH
   std::vector<std::string> default_folders;  // the loader's own, /etc/ld.so.conf included
-  // The facts of the library at an absolute path, with its exported names, or nothing where there is none.
+  // The facts of the library at an absolute path, with its exported names, or nothing if there is none.
   std::function<std::optional<ElfFacts>(const std::string& path)> library_at;
-  std::string interpreter = {};  // the Python that loads the files; "" where it is not known
+  std::string interpreter = {};  // the Python that loads the files; "" if unknown
 };
 
 // Resolves every NEEDED of the files of an installed folder as the loader would (RPATH of the file and its loaders,
-// LD_LIBRARY_PATH, RUNPATH, default folders; $ORIGIN, $LIB, $PLATFORM). Findings: not found; found in a folder that
-// shadows the file that the wheel ships or the one that its run path names; wrong machine.
-// A file that the package works without (`roles`) gives a warning where another gives an error.
+// LD_LIBRARY_PATH, RUNPATH, default folders; $ORIGIN, $LIB, $PLATFORM). Findings: not found; shadowed by a library in
+// another folder; wrong machine. For files that the package works without (`roles`), errors become warnings.
 std::vector<Finding> check_loading(const std::vector<ElfFacts>& files, const std::string& folder,
                                    const LoaderMachine& machine, const FileRoles& roles = {});
 
-// What else is loaded with the files: the libraries of the machine that they need, transitively, and the interpreter,
-// whose symbols and libraries all of them see.
+// Libraries loaded with the files: those of the machine that they need, transitively, and the interpreter, whose
+// symbols and libraries are visible to all of them.
 std::vector<Provider> machine_libraries(const std::vector<ElfFacts>& files, const LoaderMachine& machine);
 
 }  // namespace wheelsmith::wheel

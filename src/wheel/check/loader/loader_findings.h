@@ -14,16 +14,16 @@ struct LibraryNeed {
   const LoadedFile* file = nullptr;
   std::string_view library;
   std::string_view subject;  // the file's path as the user knows it
-  std::string_view root;     // the same of what is loaded in the end: the extension that Python imports
+  std::string_view root;     // likewise for the root of the load: the extension that Python imports
 };
 
-// The versions that the file needs of the library and `found` does not define.
+// Versions of the library that the file needs and `found` does not define.
 std::vector<std::string> versions_lacking(const LibraryNeed& need, const ElfFacts& found);
 
 Finding not_found(const LibraryNeed& need, const std::vector<SearchFolder>& folders);
-// It lies in the same folder tree (`elsewhere`), where no path leads.
+// The library is in the same folder tree (`elsewhere`), but on no search path.
 Finding preload_only(const LibraryNeed& need, std::string_view elsewhere);
-// `found` is taken although the run path leads to `meant`.
+// `found` is loaded although the run path names `meant`.
 Finding shadowed(const LibraryNeed& need, const LoadedFile& found, const LoadedFile& meant);
 Finding versions_missing(const LibraryNeed& need, const LoadedFile& found, const std::vector<std::string>& versions);
 Finding wrong_machine(const LibraryNeed& need, const LoadedFile& skipped);

@@ -1,13 +1,12 @@
-// Where glibc's loader looks for a NEEDED library of a file:
+// Where glibc's loader searches for a NEEDED library of a file:
 //
-//   1. if the file has no RUNPATH: its RPATH, then the RPATH of the file that loaded it, and so on up; of these files
-//   one
-//      with a RUNPATH has its RPATH ignored
+//   1. if the file has no RUNPATH: its RPATH, then the RPATH of the file that loaded it, and so on up, skipping files
+//      that have a RUNPATH
 //   2. LD_LIBRARY_PATH
 //   3. its RUNPATH (its own only: nothing is inherited)
 //   4. the cache and the default folders
 //
-// So LD_LIBRARY_PATH wins over RUNPATH, which today's linkers write, and loses to RPATH.
+// So LD_LIBRARY_PATH takes precedence over RUNPATH, which current linkers write, but not over RPATH.
 
 #include "wheel/check/loader/loader_search.h"
 
@@ -18,7 +17,7 @@ namespace wheelsmith::wheel {
 
 namespace {
 
-// Hostile files have loader chains and run paths as long as they like.
+// Hostile files may have loader chains and run paths of any length.
 constexpr std::size_t k_longest_chain = 64;
 constexpr std::size_t k_most_folders = 512;
 constexpr std::size_t k_longest_path = 8192;

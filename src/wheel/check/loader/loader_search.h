@@ -9,7 +9,7 @@
 
 namespace wheelsmith::wheel {
 
-// A file as the loader holds it, with the one that asked for it first.
+// A loaded file, with the one that first required it.
 struct LoadedFile {
   const ElfFacts* facts = nullptr;
   std::string path;                    // absolute
@@ -27,12 +27,12 @@ struct SearchFolder {
 // "/a/b/../c" is "/a/c", by its text alone.
 std::string normal_path(std::string_view path);
 
-// One element of a run path with its $ORIGIN, $LIB and $PLATFORM filled in. $LIB is "lib64" on some distributions and
-// "lib/x86_64-linux-gnu" on others, so there may be two. Relative and empty elements mean the folder that the process
-// happens to be in: none.
+// One run path entry with $ORIGIN, $LIB and $PLATFORM expanded. $LIB is "lib64" on some distributions and
+// "lib/x86_64-linux-gnu" on others, so there may be two results. None for relative and empty entries, which depend on
+// the current directory.
 std::vector<std::string> expand_run_path(std::string_view element, const LoadedFile& file);
 
-// The folders in which the loader looks for what `file` needs, in its order.
+// The folders that the loader searches for the libraries of `file`, in order.
 std::vector<SearchFolder> search_folders(const LoadedFile& file, const LoaderMachine& machine);
 
 }  // namespace wheelsmith::wheel

@@ -84,7 +84,7 @@ TEST(Loader, NotFoundSaysWhereItLooked) {
   const std::vector<Finding> findings = machine.check();
   ASSERT_EQ(machine.verdicts(), Lines{"error loader-not-found pkg/a.so"});
   EXPECT_EQ(findings[0].what,
-            "needs libx.so, which the loader does not find; it looks in /opt/lib, /site/pkg/lib, /usr/lib");
+            "needs libx.so, which the loader does not find; it searches /opt/lib, /site/pkg/lib, /usr/lib");
 }
 
 TEST(Loader, RpathIsInheritedAndRunpathIsNot) {
@@ -115,7 +115,7 @@ TEST(Loader, TheEnvironmentShadowsRunpathButNotRpath) {
   EXPECT_EQ(machine(extension("a.so", {"libx.so"}, {}, {"$ORIGIN/libs"})).verdicts(), Lines{});
   Machine shadowed = machine(extension("a.so", {"libx.so"}, {"$ORIGIN/libs"}));
   EXPECT_EQ(shadowed.verdicts(), Lines{"warning loader-shadowed a.so"});
-  EXPECT_EQ(shadowed.check()[0].what, "gets libx.so from /opt/lib/libx.so, not the one meant, /site/libs/libx.so");
+  EXPECT_EQ(shadowed.check()[0].what, "loads libx.so from /opt/lib/libx.so instead of /site/libs/libx.so");
 }
 
 TEST(Loader, AShadowThatLacksVersionsIsAnError) {

@@ -1,5 +1,5 @@
-// The libraries outside the checked folder whose symbols its files may use. Only the loader's own folders are searched:
-// a library that is found by a run path lies in the folder itself, or belongs to somebody who must say so (--against).
+// The libraries outside the checked folder whose symbols its files may use. Only the loader's default folders are
+// searched: a library found by a run path is in the folder itself, or must be given with --against.
 
 #include <deque>
 #include <set>
@@ -21,7 +21,7 @@ class MachineLibraries {
     for (const ElfFacts& file : files) m_known.emplace(library_name(file));
   }
 
-  // The libraries that the file needs, and what these need.
+  // The libraries that the file needs, transitively.
   void add(const ElfFacts& file, Provider& provider) {
     std::deque<std::pair<std::string, std::string>> queue;  // library, processor
     const auto ask_for = [&](const ElfFacts& user) {

@@ -1,10 +1,10 @@
-// `--require-symbol TEXT`: a symbol is there if its name is TEXT, or if TEXT stands in its demangled name where a name
-// begins: "merge_pooled_embeddings(" and "fbgemm_gpu::merge_pooled_embeddings(" both find
+// `--require-symbol TEXT`: a symbol matches if its name is TEXT, or if TEXT occurs in its demangled name at the start
+// of a name: "merge_pooled_embeddings(" and "fbgemm_gpu::merge_pooled_embeddings(" both find
 //
 //   fbgemm_gpu::merge_pooled_embeddings(std::vector<at::Tensor, …>, …)
 //
-// and "pooled_embeddings(" does not; nor does "at::Tensor", which stands among the parameters only. An identifier is
-// spelled out in the mangled name too, so only names that hold the last one are demangled: a few of a million.
+// and "pooled_embeddings(" does not; nor does "at::Tensor", which occurs only among the parameters. Mangled names
+// contain identifiers verbatim, so only names with the last identifier are demangled: a few of a million.
 
 #include <fmt/format.h>
 
@@ -21,7 +21,7 @@ namespace wheelsmith::wheel {
 
 namespace {
 
-constexpr std::size_t k_most_candidates = 300000;  // names that "did you mean" looks at
+constexpr std::size_t k_most_candidates = 300000;  // names compared for suggestions
 
 bool is_identifier_character(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
@@ -40,7 +40,7 @@ class Wanted {
  public:
   explicit Wanted(std::string_view text) : m_text(text), m_plain(text), m_identifier(last_identifier(text)) {
     if (m_plain.ends_with('(')) m_plain.remove_suffix(1);
-    // An operator is mangled to two letters: its word is not to be found.
+    // Operators are mangled to two letters, so the word does not occur.
     if (m_identifier == "operator") m_identifier = {};
   }
 
@@ -76,7 +76,7 @@ bool is_exported(const std::vector<ElfFacts>& own, const Wanted& wanted) {
   return false;
 }
 
-// The first file that asks for it, or null.
+// The first file that references it, or null.
 const ElfFacts* asking_file(const std::vector<ElfFacts>& own, const Wanted& wanted) {
   for (const ElfFacts& file : own) {
     for (const UndefinedSymbol& symbol : file.undefined) {
@@ -86,7 +86,7 @@ const ElfFacts* asking_file(const std::vector<ElfFacts>& own, const Wanted& want
   return nullptr;
 }
 
-// The innermost identifier of a mangled name's leading ones, or the whole of a plain name.
+// The innermost of a mangled name's leading identifiers, or the whole plain name.
 std::string_view own_identifier(std::string_view symbol) {
   if (!symbol.starts_with("_Z")) return symbol;
   symbol.remove_prefix(2);
@@ -129,19 +129,18 @@ std::vector<Finding> check_required_symbols(const std::vector<ElfFacts>& own, co
   for (const std::string& text : wanted) {
     const Wanted symbol(text);
     if (is_exported(own, symbol)) continue;
-    std::string what = "no file of the wheel exports it";
-    if (const ElfFacts* asking = asking_file(own, symbol)) what += fmt::format("; {} only asks for it", asking->path);
+    std::string what = "is not exported by any file of the wheel";
+    if (const ElfFacts* asking = asking_file(own, symbol)) what += fmt::format("; {} references it", asking->path);
     if (const std::optional<std::string> near = nearest_exported(own, symbol)) {
-      what += fmt::format("; the nearest that is exported is {}", *near);
+      what += fmt::format("; the closest exported symbol is {}", *near);
     }
     findings.push_back(
         {.id = "symbol-required-missing",
          .severity = Severity::error,
          .subject = text,
          .what = std::move(what),
-         .why = "Code that looks for this symbol finds nothing: the source file that defines it was not "
-                "compiled, not linked, or hides it.",
-         .fix = "Look in the build's source list and its visibility settings for the file that defines it."});
+         .why = "The source file that defines it was not compiled or not linked, or the symbol is hidden.",
+         .fix = "Check that the build compiles and links the defining source file, and its visibility settings."});
   }
   return findings;
 }

@@ -1,9 +1,9 @@
-// Two C++ runtimes in one process. An extension that is linked with -static-libstdc++, because the compiler found only
-// libstdc++.a or because its author wanted no dependency, brings a copy of libstdc++ of its own. That is fine as long
-// as only C functions lie between it and others. With C++ between them it is not: what one copy throws the other cannot
-// rethrow ("terminate called without an active exception"), the two have different tables of locales and exceptions in
-// flight, and which copy a symbol is bound to depends on what was loaded first. torch throws at every wrong argument,
-// so such an extension crashes where another raises RuntimeError.
+// Two C++ runtimes in one process. An extension linked with -static-libstdc++, because the compiler found only
+// libstdc++.a or because its author wanted no dependency, contains its own copy of libstdc++. That is fine as long as
+// it shares only C functions with other libraries. With a C++ interface it is not: one copy cannot rethrow what the
+// other threw ("terminate called without an active exception"), the two have separate tables of locales and exceptions
+// in flight, and load order decides which copy a symbol binds to. torch throws on every wrong argument, so such an
+// extension crashes where another raises RuntimeError.
 
 #include <fmt/format.h>
 
@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t k_examples_shown = 3;
 
-// A library of the other runtime, and what the file uses of it.
+// A library that uses the other runtime, and the symbols that the file uses from it.
 struct Boundary {
   std::string library;
   std::vector<std::string> names;  // mangled
@@ -32,7 +32,7 @@ class BoundarySearch {
  public:
   BoundarySearch(const Libraries& libraries, const SymbolIndex& index) : m_libraries(libraries), m_index(index) {}
 
-  // The library with the most symbols in use; no names where there is none.
+  // The library with the most used symbols; no names if there is none.
   Boundary find(Libraries::Id id) {
     std::map<std::string, std::vector<std::string>> by_library;
     for (const UndefinedSymbol& symbol : m_libraries.file(id).undefined) {
@@ -49,7 +49,7 @@ class BoundarySearch {
   }
 
  private:
-  // Who has the name and uses another libstdc++ than a copy in `id`; "" for nobody.
+  // The library that defines the name and uses a libstdc++ other than a copy in `id`; "" for none.
   std::string provider(Libraries::Id id, const std::string& name) {
     for (const SymbolIndex::Export& exported : m_index.find(name)) {
       if (exported.file != id && m_libraries.file(exported.file).machine == m_libraries.file(id).machine &&
@@ -76,7 +76,7 @@ class BoundarySearch {
   std::map<Libraries::Id, bool> m_shared;
 };
 
-// Those who hide the copy have thought about it, and may keep exceptions from crossing; with torch nobody can.
+// A hidden copy is deliberate, and the author may keep exceptions from crossing; with torch that is impossible.
 Severity severity_of(const ElfFacts& file, const Boundary& boundary) {
   const bool is_torchs = is_torch_name(boundary.names.front());
   return file.own_libstdcxx == OwnRuntime::visible || is_torchs ? Severity::error : Severity::warning;
@@ -90,7 +90,7 @@ Finding second_libstdcxx(const ElfFacts& file, const Boundary& boundary) {
   return {.id = "symbol-second-libstdcxx",
           .severity = severity_of(file, boundary),
           .subject = file.path,
-          .what = fmt::format("has libstdc++ linked into it and uses {} of {}, which uses libstdc++.so.6: {}",
+          .what = fmt::format("links libstdc++ statically and uses {} of {}, which uses libstdc++.so.6: {}",
                               counted(boundary.names.size(), "C++ symbol"), boundary.library,
                               list_some(shown, k_examples_shown)),
           .why =

@@ -11,7 +11,7 @@ namespace wheelsmith::wheel {
 
 namespace {
 
-constexpr std::size_t k_most_undefined = 20;  // findings for one file; the rest is counted
+constexpr std::size_t k_most_undefined = 20;  // findings per file; the rest are counted
 constexpr std::size_t k_examples = 3;
 
 // "GLIBCXX_3.4.30" is the family "GLIBCXX" and the numbers 3, 4, 30.
@@ -49,9 +49,9 @@ Finding version_missing(const ElfFacts& file, const MissingVersion& missing) {
           .severity = Severity::error,
           .subject = file.path,
           .what = fmt::format(
-              "needs {} of {}; the one given has {}", missing.version, missing.library,
+              "needs {} of {}; the given library has {}", missing.version, missing.library,
               highest.empty() ? fmt::format("no version {}", family_of(missing.version)) : "up to " + highest),
-          .why = fmt::format("The loader refuses the file on that machine: version `{}' not found.", missing.version),
+          .why = fmt::format("The loader rejects the file on that machine: version `{}' not found.", missing.version),
           .fix = fmt::format("Build on an older system or in a manylinux image, or install a newer {} there.",
                              missing.library)};
 }
@@ -59,43 +59,42 @@ Finding version_missing(const ElfFacts& file, const MissingVersion& missing) {
 void append_undefined(const ElfFacts& file, const std::vector<std::string_view>& names,
                       std::vector<Finding>& findings) {
   const auto add = [&](std::string what) {
-    findings.push_back({.id = "symbol-undefined",
-                        .severity = Severity::error,
-                        .subject = file.path,
-                        .what = std::move(what),
-                        .why = "Loading it fails with \"undefined symbol\": at import, or at the first call where "
-                               "functions are bound lazily.",
-                        .fix = "Link the library that defines it, or compile the source file that should; if another "
-                               "package provides it, give that package with --against."});
+    findings.push_back(
+        {.id = "symbol-undefined",
+         .severity = Severity::error,
+         .subject = file.path,
+         .what = std::move(what),
+         .why = "Loading fails with \"undefined symbol\" at import, or at the first call with lazy binding.",
+         .fix = "Link the library or compile the source file that defines it; if another package provides it, pass "
+                "that package with --against."});
   };
   for (std::size_t i = 0; i < std::min(names.size(), k_most_undefined); ++i) {
-    add(fmt::format("asks for {}, which nothing provides", readable(names[i])));
+    add(fmt::format("references {}, which no library defines", readable(names[i])));
   }
   if (names.size() > k_most_undefined) {
-    add(fmt::format("asks for {} more that nothing provides", counted(names.size() - k_most_undefined, "symbol")));
+    add(fmt::format("references {} more that no library defines", counted(names.size() - k_most_undefined, "symbol")));
   }
 }
 
 Finding needs_torch(const ElfFacts& file, const std::vector<std::string_view>& names) {
-  return {
-      .id = "symbol-needs-torch",
-      .severity = Severity::warning,
-      .subject = file.path,
-      .what = fmt::format("asks for {} of torch without naming torch's libraries in NEEDED: {}",
-                          counted(names.size(), "symbol"), examples(names)),
-      .why = "It loads only after `import torch`, and only with a torch that has these symbols.",
-      .fix = "Import torch first in the package, and give the torch it is for with --against to have them checked."};
+  return {.id = "symbol-needs-torch",
+          .severity = Severity::warning,
+          .subject = file.path,
+          .what = fmt::format("references {} of torch, but NEEDED lists no library of torch: {}",
+                              counted(names.size(), "symbol"), examples(names)),
+          .why = "It loads only after `import torch`, and only with a torch that has these symbols.",
+          .fix = "Import torch first in the package; pass the matching torch with --against to check the symbols."};
 }
 
 Finding unverified(const ElfFacts& file, const FileSymbols& symbols) {
   return {.id = "symbol-unverified",
           .severity = Severity::note,
           .subject = file.path,
-          .what = fmt::format("{} can come only from libraries that were not given ({}): {}",
+          .what = fmt::format("{} can only come from libraries that were not given ({}): {}",
                               counted(symbols.unverified.size(), "symbol"), list_some(symbols.not_given, 6),
                               examples(symbols.unverified)),
-          .why = "Whether these libraries really have them is not known.",
-          .fix = fmt::format("Give the wheel, folder or library that holds {}: --against PATH",
+          .why = "Whether these libraries define them was not checked.",
+          .fix = fmt::format("Pass the wheel, folder or library that contains {}: --against PATH",
                              symbols.not_given.empty() ? "them" : symbols.not_given.front())};
 }
 
@@ -104,28 +103,27 @@ Finding loose(const ElfFacts& file, Libraries::Id id, const std::vector<std::str
   const ElfFacts& provider = libraries.file(id);
   const std::string from =
       libraries.is_own(id) ? provider.path : fmt::format("{} of {}", provider.path, libraries.provider_name(id));
-  return {
-      .id = "symbol-loose",
-      .severity = libraries.is_own(id) ? Severity::note : Severity::warning,
-      .subject = file.path,
-      .what = fmt::format("{} {} from {}, which it does not name in NEEDED: {}", counted(names.size(), "symbol"),
-                          names.size() == 1 ? "comes" : "come", from, examples(names)),
-      .why =
-          fmt::format("It works only if something else has loaded {} before, for all to see.", library_name(provider)),
-      .fix = fmt::format("Link it with {}, or make sure that the package loads that first.", library_name(provider))};
+  return {.id = "symbol-loose",
+          .severity = libraries.is_own(id) ? Severity::note : Severity::warning,
+          .subject = file.path,
+          .what = fmt::format("{} {} from {}, which is not in its NEEDED: {}", counted(names.size(), "symbol"),
+                              names.size() == 1 ? "comes" : "come", from, examples(names)),
+          .why = fmt::format("It works only if {} is already loaded with global visibility (RTLD_GLOBAL).",
+                             library_name(provider)),
+          .fix = fmt::format("Link with {}, or load that library first in the package.", library_name(provider))};
 }
 
 Finding loose_system(const ElfFacts& file, std::string_view library, const std::vector<std::string_view>& names) {
-  return {.id = "symbol-loose",
-          .severity = Severity::note,
-          .subject = file.path,
-          .what = fmt::format("{} {} from the system's {}, which it does not name in NEEDED: {}",
-                              counted(names.size(), "symbol"), names.size() == 1 ? "comes" : "come", library,
-                              examples(names)),
-          .why =
-              "It works because the interpreter has loaded that library; without a version, nothing says which "
-              "release of it is needed.",
-          .fix = fmt::format("Link it with {}.", library)};
+  return {
+      .id = "symbol-loose",
+      .severity = Severity::note,
+      .subject = file.path,
+      .what = fmt::format("{} {} from the system's {}, which is not in its NEEDED: {}", counted(names.size(), "symbol"),
+                          names.size() == 1 ? "comes" : "come", library, examples(names)),
+      .why =
+          "It works because the interpreter loads that library; without a symbol version, the required release is "
+          "unknown.",
+      .fix = fmt::format("Link with {}.", library)};
 }
 
 }  // namespace

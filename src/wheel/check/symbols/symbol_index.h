@@ -9,13 +9,13 @@
 
 namespace wheelsmith::wheel {
 
-// Whether other files must provide it: not weak, and no name of the linker's.
+// Whether another file must define it: not weak, and not a name made by the linker.
 bool is_wanted(const UndefinedSymbol& symbol);
-// Whether the loader of a machine's processor opens it and binds its symbols: not a static program, not GPU code.
+// Whether the host's loader opens it and binds its symbols: not a static program, not GPU code.
 bool has_symbols_to_bind(const ElfFacts& file);
 
-// Who exports what the files of a wheel want. Only wanted names are kept: torch's files export 100,000 names and
-// Triton's a million, of which an extension wants a few hundred.
+// Which files export the symbols that a wheel references. Only referenced names are kept: torch's files export 100,000
+// names and Triton's a million, of which an extension uses a few hundred.
 class SymbolIndex {
  public:
   struct Export {
@@ -26,7 +26,7 @@ class SymbolIndex {
   explicit SymbolIndex(const Libraries& libraries);
 
   [[nodiscard]] std::span<const Export> find(std::string_view name) const;
-  // So many files export it that not all were kept: the name counts as provided.
+  // Too many files export it to keep all; the name counts as provided.
   [[nodiscard]] static bool is_crowded(std::span<const Export> exports);
 
  private:

@@ -1,23 +1,20 @@
-// Which symbols of a wheel nobody provides.
+// Finds symbols of a wheel that no library defines.
 //
 // The loader binds every undefined symbol of a file to the first definition in its scope: the program (the
-// interpreter), what was loaded for all to see, then the file and its NEEDED libraries, breadth first. Of that scope we
-// know the files of the wheel ("own") and what `--against` gives; the rest is judged by what a reference says about
-// itself.
+// interpreter), globally visible libraries, then the file and its NEEDED libraries, breadth first. Known parts of that
+// scope are the files of the wheel ("own") and those given with `--against`; the rest follows from the reference:
 //
-//   foo@GLIBC_2.17 (libc.so.6)   names its library. If that is given, it must define the version, or the loader refuses
-//   the
-//                                file before any symbol is looked at. If it is a system library that is not given, the
-//                                platform policy judges the version.
-//   foo                          names none. The linker gives a version to every symbol that it found in glibc or
-//   libstdc++,
-//                                so such a name does not come from there and is never taken for granted:
-//                                  strict      defined in the NEEDED closure
-//                                  loose       defined, but outside the closure: bound only if someone loaded it first
-//                                  unverified  undefined in all files, but the closure has libraries that were not
-//                                  given undefined   undefined, and every library that is loaded with the file is known
+//   foo@GLIBC_2.17 (libc.so.6)   names its library. If that is given, it must define the version, or the loader
+//                                rejects the file before it resolves any symbol. If it is a system library that is
+//                                not given, the platform policy checks the version.
+//   foo                          names none. The linker adds a version to every symbol that it finds in glibc or
+//                                libstdc++, so such a name does not come from there and is never assumed to exist:
+//     strict      defined in the NEEDED closure
+//     loose       defined outside the closure: bound only if that library is already loaded
+//     unverified  undefined in all files, but the closure has libraries that were not given
+//     undefined   undefined, and every library that is loaded with the file is known
 //
-// Names of torch are left to torch_abi.cc where a torch is given, which can say more than "undefined".
+// If a torch is given, torch_abi.cc handles its names, because it can report more than "undefined".
 
 #include "wheel/check/symbols/symbols.h"
 
@@ -35,7 +32,7 @@ namespace wheelsmith::wheel {
 
 namespace {
 
-// What is said of torch's names depends on whether a torch is there to judge them by.
+// Findings about torch's names depend on whether a torch was given.
 enum class Torch { absent, given, own };
 
 Torch find_torch(const std::vector<ElfFacts>& own, const std::vector<Provider>& against) {
@@ -96,11 +93,11 @@ class FileJudge {
 
   bool defines(Libraries::Id id, const std::string& version) const {
     const std::vector<std::string>& provided = m_libraries.file(id).versions_provided;
-    // The loader warns of a library without any versions, and binds to it.
+    // The loader warns about a library without any versions, and binds to it.
     return provided.empty() || std::find(provided.begin(), provided.end(), version) != provided.end();
   }
 
-  // The loader's check compares versions with those of the machine.
+  // The loader checks versions against those of the machine.
   [[nodiscard]] bool is_given(const std::vector<Libraries::Id>& providers) const {
     return !providers.empty() && m_libraries.kind(providers.front()) == Provider::Kind::given;
   }
@@ -133,10 +130,10 @@ class FileJudge {
                             std::find(providers.begin(), providers.end(), exported.file) != providers.end();
       return in_scope && (exported.version.empty() || exported.version == symbol.version);
     });
-    // glibc 2.34 moved libpthread's symbols to libc: one part of glibc is no witness against another.
+    // glibc 2.34 moved libpthread's symbols to libc, so the absence of a symbol from one part of glibc proves nothing.
     const bool may_have_moved = m_glibc_is_missing && is_glibc_library(symbol.file);
     if (found || may_have_moved || SymbolIndex::is_crowded(exports)) return;
-    // The loader compares versions with the library that is named, but takes the symbol from any that is loaded.
+    // The loader checks versions against the named library, but binds the symbol to any loaded library.
     const auto loose = std::find_if(exports.begin(), exports.end(), [&](const SymbolIndex::Export& exported) {
       return m_libraries.is_own(exported.file) && m_libraries.file(exported.file).machine == m_file.machine &&
              exported.version == symbol.version;
@@ -173,15 +170,15 @@ class FileJudge {
     const bool is_open =
         !m_result.not_given.empty() || !m_closure.complete || (m_may_be_glibcs && !is_interpreter_name(symbol.name));
     if (is_open) {
-      // Without a torch the ABI check says once for the wheel that its names are not judged.
+      // Without a torch, the ABI check reports once per wheel that its names were not checked.
       if (!is_torchs) m_result.unverified.push_back(symbol.name);
     } else {
       (is_torchs ? m_result.needs_torch : m_result.undefined).push_back(symbol.name);
     }
   }
 
-  // Whether a library of the system that the file does not name itself has the symbol. One that it does name was there
-  // at link time and would have given it a version: the name is of a newer release, and nothing to rely on.
+  // Whether a system library outside the file's NEEDED defines the symbol. A library in NEEDED was present at link time
+  // and would have given it a version, so the symbol belongs to a newer release.
   bool judge_system(const UndefinedSymbol& symbol) {
     const std::string_view home = system_home(symbol.name);
     if (home.empty() || m_uses_musl || m_may_be_glibcs) return false;
@@ -199,12 +196,12 @@ class FileJudge {
   Libraries::Closure m_closure;
   std::unordered_set<Libraries::Id> m_loaded;
   std::map<std::string, std::vector<Libraries::Id>> m_named;
-  std::set<std::pair<std::string_view, std::string_view>> m_refused;  // library and version, reported as a whole
+  std::set<std::pair<std::string_view, std::string_view>> m_refused;  // library and version, already reported
   std::set<std::string_view> m_named_not_given;                       // libraries that versioned symbols name
-  bool m_interpreter = true;                                          // supplies Py* to this file
+  bool m_interpreter = true;                                          // provides Py* to this file
   bool m_glibc_is_missing = false;
   bool m_uses_musl = false;
-  bool m_may_be_glibcs = false;  // a program of Go, whose linker writes no versions: a plain name may be one of glibc
+  bool m_may_be_glibcs = false;  // a Go program, whose linker writes no versions: a plain name may belong to glibc
   FileSymbols m_result;
 };
 
@@ -224,7 +221,7 @@ std::vector<Finding> check_symbols(const std::vector<ElfFacts>& own, const Symbo
     std::for_each(findings.begin() + static_cast<std::ptrdiff_t>(before), findings.end(), [](Finding& finding) {
       if (finding.severity != Severity::error) return;
       finding.severity = Severity::warning;
-      finding.why += " The package works without it: the program that loads it may have the symbols.";
+      finding.why += " The package works without it: the program that loads it may define the symbols.";
     });
   }
   return findings;

@@ -9,21 +9,21 @@
 
 namespace wheelsmith::wheel {
 
-// What surrounds the files that are checked.
+// The context of the checked files.
 struct SymbolScope {
-  const std::vector<Provider>& against;  // what the user gives
+  const std::vector<Provider>& against;  // given by the user
   const std::vector<Provider>& around;   // machine_libraries(), for an installed folder
   const FileRoles& roles;
 };
 
-// Undefined symbols that nothing provides, strict and loose apart; versions that a given library lacks.
+// Undefined symbols that no file defines, strict and loose; versions that a given library lacks.
 std::vector<Finding> check_symbols(const std::vector<ElfFacts>& own, const SymbolScope& scope);
 std::vector<Finding> check_symbols(const std::vector<ElfFacts>& own, const std::vector<Provider>& against);
 
-// Files that libstdc++ was linked into and that use C++ symbols of a library with the shared libstdc++.
+// Files with a static libstdc++ that use C++ symbols of a library with the shared one.
 std::vector<Finding> check_second_libstdcxx(const std::vector<ElfFacts>& own, const SymbolScope& scope);
 
-// `--require-symbol`: each wanted text must be found in some exported or (demangled) name of the files.
+// `--require-symbol`: each text must match an exported (mangled or demangled) name of the files.
 std::vector<Finding> check_required_symbols(const std::vector<ElfFacts>& own, const std::vector<std::string>& wanted);
 
 }  // namespace wheelsmith::wheel

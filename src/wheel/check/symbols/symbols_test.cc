@@ -58,7 +58,7 @@ TEST(Symbols, AnUnversionedReferenceIsNotAssumedToBeInTheSystemLibraries) {
   const std::vector<ElfFacts> own = {asking(library("a.so", {"libc.so.6", "libstdc++.so.6"}), {"_ZN3foo3barEi"})};
   const std::vector<Finding> findings = check_symbols(own, {});
   ASSERT_EQ(verdicts(findings), Lines{"error symbol-undefined a.so"});
-  EXPECT_EQ(findings[0].what, "asks for foo::bar(int), which nothing provides");
+  EXPECT_EQ(findings[0].what, "references foo::bar(int), which no library defines");
 }
 
 TEST(Symbols, NamesThatNobodyHasToProvide) {
@@ -82,7 +82,7 @@ TEST(Symbols, WhatMayComeFromALibraryThatIsNotGivenIsANote) {
   const std::vector<Finding> findings = check_symbols(own, {});
   ASSERT_EQ(verdicts(findings), Lines{"note symbol-unverified a.so"});
   EXPECT_EQ(findings[0].what,
-            "4 symbols can come only from libraries that were not given (libfar.so.2): one, two, three and 1 more");
+            "4 symbols can only come from libraries that were not given (libfar.so.2): one, two, three and 1 more");
 
   const std::vector<Provider> far = {{"far.whl", {exporting(library("far/libfar.so.2", {"libc.so.6"}), {"one"})}}};
   EXPECT_EQ(verdicts(check_symbols(own, far)), (Lines{3, "error symbol-undefined a.so"}));
@@ -151,8 +151,8 @@ TEST(Symbols, ASymbolOutsideTheClosureIsLoose) {
   const std::vector<Provider> other = {{"other.whl", {exporting(library("o/libo.so"), {"x", "z"})}}};
   const std::vector<Finding> findings = check_symbols(own, other);
   ASSERT_EQ(verdicts(findings), (Lines{"note symbol-loose a.so", "warning symbol-loose a.so"}));
-  EXPECT_EQ(findings[0].what, "2 symbols come from b.so, which it does not name in NEEDED: x, y");
-  EXPECT_EQ(findings[1].what, "1 symbol comes from o/libo.so of other.whl, which it does not name in NEEDED: z");
+  EXPECT_EQ(findings[0].what, "2 symbols come from b.so, which is not in its NEEDED: x, y");
+  EXPECT_EQ(findings[1].what, "1 symbol comes from o/libo.so of other.whl, which is not in its NEEDED: z");
 }
 
 TEST(Symbols, AProviderOfAnotherMachineProvidesNothing) {
@@ -171,7 +171,7 @@ TEST(Symbols, AVersionThatTheGivenLibraryLacksIsToldOnceWithTheHighestItHas) {
   old.versions_provided = {"GLIBCXX_3.4", "GLIBCXX_3.4.25", "GLIBCXX_3.4.9", "CXXABI_1.3.99"};
   const std::vector<Finding> findings = check_symbols({file}, {{"libstdc++.so.6", {old}}});
   ASSERT_EQ(verdicts(findings), Lines{"error symbol-version-missing a.so"});
-  EXPECT_EQ(findings[0].what, "needs GLIBCXX_3.4.30 of libstdc++.so.6; the one given has up to GLIBCXX_3.4.25");
+  EXPECT_EQ(findings[0].what, "needs GLIBCXX_3.4.30 of libstdc++.so.6; the given library has up to GLIBCXX_3.4.25");
 }
 
 TEST(Symbols, AGivenLibraryMustExportTheNameWithTheVersion) {
@@ -231,7 +231,7 @@ TEST(Symbols, ManyUndefinedSymbolsAreCounted) {
   for (int i = 0; i < 1000; ++i) names.push_back("f" + std::to_string(i));
   const std::vector<Finding> findings = check_symbols({asking(library("a.so"), names)}, {});
   ASSERT_EQ(findings.size(), 21U);
-  EXPECT_EQ(findings.back().what, "asks for 980 symbols more that nothing provides");
+  EXPECT_EQ(findings.back().what, "references 980 symbols more that no library defines");
 }
 
 TEST(Symbols, HostileGraphsEnd) {
@@ -277,10 +277,10 @@ TEST(RequiredSymbols, SayWhoAsksAndWhatIsNearest) {
       asking(exporting(library("a.so"), {"_ZN2ns13merge_poolingEi"}), {"_ZN2ns12merge_pooledEi"})};
   const std::vector<Finding> findings = check_required_symbols(own, {"ns::merge_pooled("});
   ASSERT_EQ(verdicts(findings), Lines{"error symbol-required-missing ns::merge_pooled("});
-  EXPECT_EQ(
-      findings[0].what,
-      "no file of the wheel exports it; a.so only asks for it; the nearest that is exported is ns::merge_pooling(int)");
-  EXPECT_EQ(check_required_symbols({}, {"x"})[0].what, "no file of the wheel exports it");
+  EXPECT_EQ(findings[0].what,
+            "is not exported by any file of the wheel; a.so references it; the closest exported symbol is "
+            "ns::merge_pooling(int)");
+  EXPECT_EQ(check_required_symbols({}, {"x"})[0].what, "is not exported by any file of the wheel");
 }
 
 }  // namespace

@@ -1,17 +1,17 @@
-// Whether an extension fits the torch it will meet. Torch promises no C++ ABI: an extension is tied to the flag
-// _GLIBCXX_USE_CXX11_ABI, to the release and to the accelerator of the torch that it was compiled with, and what goes
-// wrong shows as one line at import, "undefined symbol: _ZN3c106detail14torchCheckFailEPKcS2_jRKSs".
+// Whether an extension matches a torch. Torch has no stable C++ ABI: an extension is tied to the flag
+// _GLIBCXX_USE_CXX11_ABI, the release and the accelerator of the torch that it was compiled against, and a mismatch
+// shows as one line at import, "undefined symbol: _ZN3c106detail14torchCheckFailEPKcS2_jRKSs".
 //
-// With N the torch names that an extension asks for, and T those that torch's libraries export, each name of N \ T
-// tells:
+// With N the torch names that an extension references, and T those that torch's libraries export, each name of N \ T
+// shows:
 //
 //   T has it under the other C++11 ABI          built with the other flag           torch-cxx11-abi
 //   T has the qualified name, other parameters  built for another release           torch-version
 //   its namespace is c10::cuda and T has none   built for another accelerator       torch-accelerator
 //   nothing like it is there                    a much older or newer release       torch-version
 //
-// An empty N \ T proves no more than that the two link: inlined functions and the layout of structs are compiled in.
-// Names of the C shim (aoti_torch_*, torch_*) are kept by torch from release to release; who uses only those is free.
+// An empty N \ T only proves that the two link: inline functions and struct layouts are compiled in. Names of the C
+// shim (aoti_torch_*, torch_*) are stable across releases; an extension that uses only those is not tied.
 
 #include "wheel/check/torch/torch_abi.h"
 
@@ -31,11 +31,11 @@ namespace wheelsmith::wheel {
 
 namespace {
 
-// What an own file asks of torch.
+// The torch symbols that a file of the wheel references.
 struct TorchUse {
   const ElfFacts* file = nullptr;
   std::vector<std::string_view> names;
-  std::vector<std::string_view> missing;  // no file at all exports them
+  std::vector<std::string_view> missing;  // no file exports them
   bool only_shims = true;
 };
 
@@ -58,7 +58,7 @@ std::vector<TorchUse> find_uses(const Libraries& libraries, const SymbolIndex& i
   return uses;
 }
 
-// The first name of each ABI among the torch names of the wheel, and the file it stands in.
+// The first torch name of each ABI in the wheel, and its file.
 struct AbiWitness {
   const ElfFacts* file = nullptr;
   std::string_view name;
@@ -87,13 +87,13 @@ Finding abi_mixed(const AbiWitnesses& abis) {
           .subject = abis.old_abi.file->path,
           .what = fmt::format("was built with _GLIBCXX_USE_CXX11_ABI=0 ({}), but {} with 1 ({})",
                               readable(abis.old_abi.name), abis.new_abi.file->path, readable(abis.new_abi.name)),
-          .why = "Every torch has one of the two ABIs: one part of this wheel cannot load with any of them.",
+          .why = "Every torch has one of the two ABIs, so one part of this wheel cannot load with any torch.",
           .fix =
-              "Build all of the wheel with the flag that torch.compiled_with_cxx11_abi() tells; a stale object file or "
-              "a prebuilt static library is the usual cause."};
+              "Build the whole wheel with the flag that torch.compiled_with_cxx11_abi() returns; remove stale object "
+              "files and prebuilt static libraries."};
 }
 
-// The missing names sorted by what they tell.
+// The missing names, classified.
 TorchMismatch classify(const TorchUse& use, TorchExports& exports, const TorchGiven& torch) {
   TorchMismatch mismatch{.file = use.file};
   mismatch.accelerator = foreign_accelerator(*use.file, use.missing, torch);
@@ -122,16 +122,16 @@ std::size_t count_names(const std::vector<const TorchUse*>& uses) {
   return names.size();
 }
 
-// Files of which the same good thing is said share one note.
+// Files with the same positive result share one note.
 void append_stable(const std::vector<const TorchUse*>& uses, std::vector<Finding>& findings) {
   if (uses.empty()) return;
-  findings.push_back(
-      {.id = "torch-stable-abi",
-       .severity = Severity::note,
-       .subject = subject_of(uses),
-       .what = fmt::format("uses torch by {} of its stable C interface only", counted(count_names(uses), "function")),
-       .why = "It is not tied to one torch release or C++11 ABI.",
-       .fix = "Nothing is to be done."});
+  findings.push_back({.id = "torch-stable-abi",
+                      .severity = Severity::note,
+                      .subject = subject_of(uses),
+                      .what = fmt::format("uses torch only through {} of its stable C interface",
+                                          counted(count_names(uses), "function")),
+                      .why = "It is not tied to one torch release or C++11 ABI.",
+                      .fix = "No action needed."});
 }
 
 void append_not_given(const std::vector<const TorchUse*>& uses, const AbiWitnesses& abis,
@@ -144,20 +144,19 @@ void append_not_given(const std::vector<const TorchUse*>& uses, const AbiWitness
                       .severity = Severity::note,
                       .subject = subject_of(uses),
                       .what = fmt::format("uses {} of torch{}", counted(count_names(uses), "symbol"), flag),
-                      .why = "Whether they are in the torch it will meet is not known.",
-                      .fix = "Give the torch it is for, a wheel or an installed one: --against torch.whl"});
+                      .why = "They were not checked, because no torch was given.",
+                      .fix = "Pass the matching torch, a wheel or an installed folder: --against torch.whl"});
 }
 
 void append_fits(const std::vector<const TorchUse*>& uses, const TorchGiven& torch, std::vector<Finding>& findings) {
   if (uses.empty()) return;
-  findings.push_back(
-      {.id = "torch-abi-fits",
-       .severity = Severity::note,
-       .subject = subject_of(uses),
-       .what =
-           fmt::format("no link-level mismatch with {}; {} found", torch.name, counted(count_names(uses), "symbol")),
-       .why = "It loads with this torch. What is compiled in (inline functions, layouts) cannot be judged.",
-       .fix = "Nothing is to be done."});
+  findings.push_back({.id = "torch-abi-fits",
+                      .severity = Severity::note,
+                      .subject = subject_of(uses),
+                      .what = fmt::format("no link-level mismatch with {}; {} found", torch.name,
+                                          counted(count_names(uses), "symbol")),
+                      .why = "It loads with this torch. Inlined code and struct layouts cannot be checked.",
+                      .fix = "No action needed."});
 }
 
 void judge_against(const std::vector<TorchUse>& uses, const TorchGiven& torch, std::vector<Finding>& findings) {

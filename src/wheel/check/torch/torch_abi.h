@@ -7,8 +7,8 @@
 
 namespace wheelsmith::wheel {
 
-// Whether extensions among the files were built for another C++11 ABI, another torch or another accelerator than the
-// torch among the providers. Without a torch there, says nothing but (as a note) what ABI the extension uses.
+// Whether extensions among the files were built for a different C++11 ABI, torch or accelerator than the torch among
+// the providers. Without a torch, only a note on the ABI that the extension uses.
 std::vector<Finding> check_torch_abi(const std::vector<ElfFacts>& own, const std::vector<Provider>& against);
 
 }  // namespace wheelsmith::wheel

@@ -93,8 +93,8 @@ TEST(TorchAbi, NamesTheFlagOfEachSide) {
                                                         torch({k_check_new, k_check_plain, "_ZN2at4nameB5cxx11Ei"}));
   ASSERT_EQ(verdicts(findings), Lines{"error torch-cxx11-abi ext.so"});
   EXPECT_EQ(findings[0].what,
-            std::string("was built with _GLIBCXX_USE_CXX11_ABI=0, torch 2.13.0+cpu with 1: it asks for ") +
-                k_check_old + ", which is there as " + k_check_new + " (and 1 more such symbol)");
+            std::string("was built with _GLIBCXX_USE_CXX11_ABI=0, torch 2.13.0+cpu with 1: it references ") +
+                k_check_old + ", which exists as " + k_check_new + " (and 1 more such symbol)");
 }
 
 TEST(TorchAbi, TheOtherWayRoundToo) {
@@ -110,8 +110,8 @@ TEST(TorchAbi, OtherParametersMeanAnotherVersion) {
   ASSERT_EQ(verdicts(findings), Lines{"error torch-version ext.so"});
   EXPECT_EQ(
       findings[0].what,
-      "was built for another torch version: 2 symbols it asks for are not in torch 2.13.0+cpu: at::empty(int, long) "
-      "(it has at::empty(int, int)); at::vanished() (nothing of that name is there)");
+      "was built for another torch version: 2 symbols it references are not in torch 2.13.0+cpu: at::empty(int, long) "
+      "(it has at::empty(int, int)); at::vanished() (no such name)");
 }
 
 TEST(TorchAbi, AnotherConstructorIsNoAbiMismatch) {

@@ -10,7 +10,7 @@ namespace wheelsmith::wheel {
 
 namespace {
 
-// at::Tensor has some 200 members; a hostile file may have a million names of one path.
+// at::Tensor has about 200 members; a hostile file may have a million names of one path.
 constexpr std::size_t k_most_candidates = 2000;
 
 std::size_t common_prefix(std::string_view a, std::string_view b) {

@@ -10,11 +10,11 @@
 
 namespace wheelsmith::wheel {
 
-// What torch exports that is like a name it does not export. Only names with the same leading identifiers are ever
+// Finds exports of torch similar to a name it does not export. Only names with the same leading identifiers are
 // demangled: a dozen of torch's 100,000.
 class TorchExports {
  public:
-  // Knows the host of these names, and of no others.
+  // Indexes only the neighbours of these names.
   TorchExports(const std::vector<const Provider*>& torches, const std::vector<std::string_view>& missing);
 
   // The same function compiled with the other C++11 ABI flag: its mangled name.
@@ -25,7 +25,7 @@ class TorchExports {
  private:
   struct Candidate {
     std::string_view symbol;
-    std::string demangled;  // "" until it is asked for
+    std::string demangled;  // "" until requested
     std::string key;        // without_abi(demangled)
   };
   std::vector<Candidate>& candidates(std::string_view missing);

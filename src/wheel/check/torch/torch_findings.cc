@@ -44,8 +44,8 @@ Finding wrong_accelerator(const TorchMismatch& mismatch, const TorchGiven& torch
           .subject = mismatch.file->path,
           .what = fmt::format("was built for a torch with {} (it needs {}); {} is {}", mismatch.accelerator->name,
                               join(evidence, ", "), torch.name, build_of(torch)),
-          .why = "The import fails: that torch has none of these libraries and symbols.",
-          .fix = fmt::format("Install a torch built for {}, or build the extension against this one.",
+          .why = "The import fails: that torch does not have these libraries and symbols.",
+          .fix = fmt::format("Install a torch built for {}, or rebuild the extension against this one.",
                              mismatch.accelerator->name)};
 }
 
@@ -57,12 +57,12 @@ Finding other_abi(const TorchMismatch& mismatch, const TorchGiven& torch) {
       .severity = Severity::error,
       .subject = mismatch.file->path,
       .what = fmt::format(
-          "was built with _GLIBCXX_USE_CXX11_ABI={}, {} with {}: it asks for {}, which is there as {}{}",
+          "was built with _GLIBCXX_USE_CXX11_ABI={}, {} with {}: it references {}, which exists as {}{}",
           torch_is_new ? 0 : 1, torch.name, torch_is_new ? 1 : 0, missing, provided,
           mismatch.abi.size() == 1 ? ""
                                    : fmt::format(" (and {})", counted(mismatch.abi.size() - 1, "more such symbol"))),
-      .why = "The import fails with \"undefined symbol\": std::string is another type in the two ABIs.",
-      .fix = fmt::format("Compile with -D_GLIBCXX_USE_CXX11_ABI={}, as torch.compiled_with_cxx11_abi() tells; "
+      .why = "The import fails with \"undefined symbol\": std::string is a different type in each ABI.",
+      .fix = fmt::format("Compile with -D_GLIBCXX_USE_CXX11_ABI={}, the value of torch.compiled_with_cxx11_abi(); "
                          "torch's CMake and setuptools helpers set it.",
                          torch_is_new ? 1 : 0)};
 }
@@ -75,7 +75,7 @@ std::string version_evidence(const TorchMismatch& mismatch) {
   }
   for (const std::string_view missing : mismatch.absent) {
     if (evidence.size() == k_examples) break;
-    evidence.push_back(fmt::format("{} (nothing of that name is there)", readable(missing)));
+    evidence.push_back(fmt::format("{} (no such name)", readable(missing)));
   }
   const std::size_t count = mismatch.signatures.size() + mismatch.absent.size();
   return join(evidence, "; ") + (count > evidence.size() ? fmt::format("; and {} more", count - evidence.size()) : "");
@@ -87,10 +87,10 @@ Finding other_version(const TorchMismatch& mismatch, const TorchGiven& torch) {
       .id = "torch-version",
       .severity = Severity::error,
       .subject = mismatch.file->path,
-      .what = fmt::format("was built for another torch version: {} it asks for {} not in {}: {}",
+      .what = fmt::format("was built for another torch version: {} it references {} not in {}: {}",
                           counted(count, "symbol"), count == 1 ? "is" : "are", torch.name, version_evidence(mismatch)),
-      .why = "The import fails with \"undefined symbol\": torch keeps no C++ ABI between releases.",
-      .fix = "Build the extension against this torch, or install the torch that it was built with."};
+      .why = "The import fails with \"undefined symbol\": torch's C++ ABI changes between releases.",
+      .fix = "Rebuild the extension against this torch, or install the torch that it was built with."};
 }
 
 }  // namespace
@@ -114,7 +114,7 @@ TorchGiven find_torch(const std::vector<Provider>& against) {
 
 bool is_in_namespace_of(const Accelerator& accelerator, std::string_view symbol) {
   std::string path = torch_path(symbol);
-  // The kind of thing stands before the first length: "TV3c104cuda…".
+  // The kind of symbol precedes the first length: "TV3c104cuda…".
   path.erase(0, std::min(path.find_first_of("0123456789"), path.size()));
   return std::any_of(accelerator.namespaces.begin(), accelerator.namespaces.end(),
                      [&](std::string_view space) { return path.starts_with(space); });
@@ -137,7 +137,8 @@ const Accelerator* foreign_accelerator(const ElfFacts& file, const std::vector<s
 void append_mismatch(const TorchMismatch& mismatch, const TorchGiven& torch, std::vector<Finding>& findings) {
   if (mismatch.accelerator != nullptr) findings.push_back(wrong_accelerator(mismatch, torch));
   if (!mismatch.abi.empty()) findings.push_back(other_abi(mismatch, torch));
-  // What another accelerator brings is not all in its namespaces (at::native, caffe2): it is no sign of a version.
+  // Symbols of another accelerator are not all in its namespaces (at::native, caffe2), so they do not indicate a
+  // version.
   const bool absent_counts = mismatch.accelerator == nullptr && !mismatch.absent.empty();
   if (absent_counts || !mismatch.signatures.empty()) findings.push_back(other_version(mismatch, torch));
 }

@@ -11,11 +11,11 @@
 
 namespace wheelsmith::wheel {
 
-// A kind of GPU that torch is built for, told by the libraries it then has and the namespaces in them.
+// An accelerator that torch is built for, recognised by its libraries and their namespaces.
 struct Accelerator {
   std::string_view name;
   std::array<std::string_view, 2> libraries;
-  std::array<std::string_view, 2> namespaces;  // as the beginnings of torch_path
+  std::array<std::string_view, 2> namespaces;  // as prefixes of torch_path
 };
 
 // The torch among the providers.
@@ -33,13 +33,14 @@ const Accelerator* foreign_accelerator(const ElfFacts& file, const std::vector<s
                                        const TorchGiven& torch);
 bool is_in_namespace_of(const Accelerator& accelerator, std::string_view symbol);
 
-// What the names that torch lacks tell of one file.
+// The mismatches that one file's missing names show.
 struct TorchMismatch {
   const ElfFacts* file = nullptr;
   const Accelerator* accelerator = nullptr;
   std::vector<std::string_view> accelerator_names = {};
-  std::vector<std::pair<std::string_view, std::string_view>> abi = {};    // missing, and what torch has
-  std::vector<std::pair<std::string_view, std::string>> signatures = {};  // missing, and what torch has (demangled)
+  std::vector<std::pair<std::string_view, std::string_view>> abi = {};  // missing, and torch's counterpart
+  std::vector<std::pair<std::string_view, std::string>> signatures =
+      {};  // missing, and torch's counterpart (demangled)
   std::vector<std::string_view> absent = {};
 };
 

@@ -1,4 +1,4 @@
-// Torch's symbols by their names alone. A mangled name in one of torch's namespaces is, in the grammar of the Itanium
+// Recognises torch's symbols by name. A mangled name in one of torch's namespaces is, in the grammar of the Itanium
 // ABI,
 //
 //   name   := "_Z" [ "TV" | "TI" | "TS" | "TT" | "GV" ] [ "Z" ] "N" { "r" | "V" | "K" } [ "R" | "O" ] space part*
@@ -6,9 +6,9 @@
 //   part   := length identifier [ "B" length tag ]
 //
 // The flag _GLIBCXX_USE_CXX11_ABI changes it in two ways: a parameter std::string is "Ss" with 0 and
-// "NSt7__cxx1112basic_string…" with 1, and a function that returns one gets the tag B5cxx11 with 1. As a longer
-// parameter shifts all later back references (S2_), the two builds of one function cannot be told by replacing text in
-// the mangled form; the demangled forms can be compared.
+// "NSt7__cxx1112basic_string…" with 1, and a function that returns one gets the tag B5cxx11 with 1. A longer parameter
+// shifts all later back references (S2_), so text replacement in the mangled form cannot match the two builds of a
+// function; the demangled forms are compared instead.
 
 #include "wheel/check/torch/torch_names.h"
 
@@ -42,7 +42,7 @@ std::string_view take_part(std::string_view& text) {
   return part;
 }
 
-// The name from its namespace on, and the kind of thing ("TV", "") before it; empty text if it is no torch name.
+// The name from its namespace on, and the symbol kind ("TV", "") before it; empty if it is not a torch name.
 struct Nested {
   std::string_view kind;
   std::string_view text;
@@ -70,7 +70,8 @@ Nested torch_nested(std::string_view symbol) {
 
 bool is_identifier_character(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-// Past the sign of an operator whose word "operator" ends at `at`: "()", "<<", "->", nothing for "operator bool".
+// Skips the operator symbol after the word "operator", which ends at `at`: "()", "<<", "->", nothing for "operator
+// bool".
 std::size_t after_operator(std::string_view demangled, std::size_t at) {
   if (demangled.substr(at).starts_with("()")) return at + 2;
   const std::size_t end = demangled.find_first_not_of("<>=-+*/%^&|~!,[]", at);
@@ -127,7 +128,7 @@ Cxx11Abi abi_of(std::string_view symbol) {
   const bool is_new =
       symbol.find("St7__cxx11") != std::string_view::npos || symbol.find("B5cxx11") != std::string_view::npos;
   if (is_new) return Cxx11Abi::new_abi;
-  // Demangling costs microseconds; most names hold none of the letters that old types are made of.
+  // Demangling costs microseconds; most names contain none of the letters of old-ABI types.
   constexpr std::array<std::string_view, 7> k_hints = {"Ss",
                                                        "Sb",
                                                        "St4list",

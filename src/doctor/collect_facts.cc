@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view k_programs[] = {"cmake", "ninja", "make", "git", "curl", "uv", "patch"};
 
-// What a look at the machine has to say when it throws: the user named something that is not there.
+// The message of an exception during the survey: a path given by the user does not exist.
 template <class Look>
 auto looked(Look look, std::string& problem) -> decltype(look()) {
   try {
@@ -25,7 +25,7 @@ auto looked(Look look, std::string& problem) -> decltype(look()) {
   }
 }
 
-void look_for_programs(Facts& facts, const toolchain::Host& where, const std::vector<std::string>& more) {
+void find_programs_of_builds(Facts& facts, const toolchain::Host& where, const std::vector<std::string>& more) {
   std::vector<std::string> names(std::begin(k_programs), std::end(k_programs));
   for (const std::string& name : more) {
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
@@ -38,7 +38,7 @@ void look_for_programs(Facts& facts, const toolchain::Host& where, const std::ve
   }
 }
 
-// The folder itself, or what is there of it: where it would be made.
+// The folder itself, or its nearest existing parent.
 fs::path nearest_folder(fs::path folder) {
   std::error_code error;
   folder = fs::absolute(folder, error).lexically_normal();
@@ -46,14 +46,14 @@ fs::path nearest_folder(fs::path folder) {
   return folder;
 }
 
-BuildFolder look_at_place(const std::string& name, const fs::path& folder) {
+BuildFolder examine_place(const std::string& name, const fs::path& folder) {
   BuildFolder place{.name = name, .folder = folder, .free = 0, .problem = {}};
   try {
     const fs::path there = nearest_folder(folder);
     std::error_code error;
-    if (!fs::is_directory(there, error)) throw Error(there.string() + " is no folder");
+    if (!fs::is_directory(there, error)) throw Error(there.string() + " is not a folder");
     place.free = sys::free_disk_bytes(there);
-    // Permissions, read-only mounts and quotas are all told by trying; without commit() nothing stays behind.
+    // Writing a file detects missing permissions, read-only mounts and quotas; without commit() nothing is left behind.
     sys::AtomicFile probe(there / "wheelsmith-probe");
     probe.write("x");
   } catch (const Error& error) {
@@ -68,13 +68,13 @@ bool torch_comes_with_wheels(const recipe::Rules& rules, const Facts& facts) {
   return rules.requires_versions.uses_torch && (!facts.torch || facts.torch->folder.empty());
 }
 
-Facts look_around(const toolchain::Host& where, const Paths& paths, const std::vector<std::string>& programs) {
+Facts collect_facts(const toolchain::Host& where, const Paths& paths, const std::vector<std::string>& programs) {
   Facts facts;
   facts.compiler = looked([&] { return toolchain::find_compiler(where); }, facts.compiler_problem);
   facts.cuda = looked([&] { return toolchain::find_cuda(where); }, facts.cuda_problem);
   facts.rocm = looked([&] { return toolchain::find_rocm(where); }, facts.rocm_problem);
   facts.cuda_named = !where.cuda.empty();
-  look_for_programs(facts, where, programs);
+  find_programs_of_builds(facts, where, programs);
   facts.package_manager = toolchain::package_manager(where);
   facts.gpus = toolchain::find_gpus(where);
   if (where.described) {
@@ -89,23 +89,23 @@ Facts look_around(const toolchain::Host& where, const Paths& paths, const std::v
   const std::pair<const char*, const fs::path&> places[] = {
       {"store", paths.store}, {"temporary", paths.temporary}, {"out", paths.out}};
   for (const auto& [name, folder] : places) {
-    if (!folder.empty()) facts.places.push_back(look_at_place(name, folder));
+    if (!folder.empty()) facts.places.push_back(examine_place(name, folder));
   }
   facts.isolates_network = sys::can_isolate_network();
   return facts;
 }
 
-void look_at_rocm(Facts& facts, const toolchain::Python& python, const toolchain::Host& where) {
+void find_rocm_of(Facts& facts, const toolchain::Python& python, const toolchain::Host& where) {
   if (python.executable.empty()) return;
   facts.rocm_problem.clear();
   facts.rocm = looked([&] { return toolchain::find_rocm(where, &python); }, facts.rocm_problem);
   if (facts.rocm || !facts.rocm_problem.empty() || where.described) return;
-  // One that is there and cannot answer (its devel package is missing) is worth a word.
+  // Report an installation that does not work (its devel package is missing).
   (void)toolchain::read_rocm_sdk(python, where, &facts.rocm_problem);
 }
 
-void look_at_libraries(Facts& facts, const recipe::Rules& rules, recipe::Variant variant,
-                       const std::vector<fs::path>& sites, const toolchain::Host& where) {
+void find_required_libraries(Facts& facts, const recipe::Rules& rules, recipe::Variant variant,
+                             const std::vector<fs::path>& sites, const toolchain::Host& where) {
   facts.libraries.clear();
   const Toolkit toolkit = choose_toolkit(rules, variant, facts);
   toolchain::LibrarySearch search;
@@ -117,7 +117,7 @@ void look_at_libraries(Facts& facts, const recipe::Rules& rules, recipe::Variant
     if (kind == nullptr) continue;
     search.named = plan::named_place(required, facts.settings);
     toolchain::Library library = toolchain::find_library(*kind, search, where);
-    // What wheels bring is known when they are resolved.
+    // Libraries in wheels are known only when the wheels are resolved.
     const bool of_wheels = (kind->variant == "rocm" && !facts.rocm) ||
                            (kind->variant == "cuda" && toolkit.from == Toolkit::From::registry) ||
                            (!kind->wheels.empty() && torch_comes_with_wheels(rules, facts));
@@ -127,7 +127,7 @@ void look_at_libraries(Facts& facts, const recipe::Rules& rules, recipe::Variant
   }
 }
 
-void look_at_torch(Facts& facts, const fs::path& python, const toolchain::Host& where) {
+void find_torch_of(Facts& facts, const fs::path& python, const toolchain::Host& where) {
   facts.torch = looked([&] { return toolchain::find_torch(python, false, where); }, facts.torch_problem);
 }
 
