@@ -25,7 +25,7 @@ struct RepairCommand {
 };
 
 std::optional<wheel::ElfFacts> read_library(const std::string& path) {
-  std::error_code ignored;  // what cannot be looked at is not there
+  std::error_code ignored;  // a path that cannot be read has no library
   if (!std::filesystem::is_regular_file(path, ignored)) return std::nullopt;
   try {
     const Blob file = sys::map_file(path);
@@ -77,7 +77,7 @@ void add_repair(CLI::App& app, Outcome& outcome) {
       app.add_subcommand("repair", "Copy the libraries that a wheel needs into it and fix its platform tag");
   sub->footer(
       "Libraries of the platform, of the GPU driver and of packages that the wheel requires stay outside. Options of\n"
-      "auditwheel repair mean the same here. docs/repair.md says more.\n\n"
+      "auditwheel repair mean the same here. See docs/repair.md.\n\n"
       "Examples:\n"
       "  wheelsmith repair dist/demo-1.0-cp311-cp311-linux_x86_64.whl --out wheelhouse\n"
       "  wheelsmith repair demo.whl --plat manylinux_2_34 --exclude 'libfoo.so.*' --strip\n"

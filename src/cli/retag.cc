@@ -31,7 +31,7 @@ void add_retag(CLI::App& app, Outcome& outcome) {
   sub->footer(
       "File name, WHEEL, METADATA, RECORD and the .dist-info and .data folders agree afterwards. Members are copied "
       "as\n"
-      "compressed bytes. The new tags are checked against the binaries. docs/retag.md says more.\n\n"
+      "compressed bytes. The new tags are checked against the binaries. See docs/retag.md.\n\n"
       "Examples:\n"
       "  wheelsmith retag demo-1.0-cp311-cp311-linux_x86_64.whl --auto --out dist\n"
       "  wheelsmith retag demo-1.0-py3-none-any.whl --local-version cu130 --build 2\n"

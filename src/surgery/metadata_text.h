@@ -7,7 +7,7 @@
 
 namespace wheelsmith::surgery {
 
-// What becomes of one field of METADATA. Nothing: it stays as it is written; "": it is left out; else the new value.
+// Decides about one field of METADATA. Nothing: keep it as written; "": leave it out; else the new value.
 using FieldEdit = std::function<std::optional<std::string>(std::string_view field, std::string_view value)>;
 
 // METADATA with some fields changed. `field` is in lower case; `value` has its continuation lines joined by blanks. All

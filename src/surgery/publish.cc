@@ -4,7 +4,7 @@
 //
 // The new wheel is written under a temporary name in the target folder, checked as `check` does it, and renamed. A
 // process that is killed leaves a hidden temporary file and no wheel. Errors that the input has already do not stop an
-// operation: whoever changes the tag of a wheel with a broken RECORD is told by `check`, not by `retag`. So where the
+// operation: a broken RECORD is reported by `check`, not by `retag`. So if the
 // new wheel has errors, the input is checked as well, and only the difference counts.
 //
 // The check does not read again what was copied unread: RECORD's lines came along with the members, and the facts of

@@ -1,6 +1,6 @@
 #include "surgery/retag.h"
 
-// Another name for the same files. The project's name and version stand in the file name, in METADATA and in the names
+// Another name for the same files. The project's name and version are in the file name, in METADATA and in the names
 // of the .dist-info and .data folders; tags in the file name and in WHEEL; the build number in both. All of them change
 // together, and RECORD follows.
 //

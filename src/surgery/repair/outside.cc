@@ -1,4 +1,4 @@
-// Libraries that other packages bring: torch's, the CUDA wheels', ROCm's. The wheel must find them where pip puts them,
+// Libraries of other packages: torch's, the CUDA wheels', ROCm's. The wheel must find them where pip puts them,
 // beside itself in site-packages, and it must require the packages.
 
 #include <fmt/format.h>

@@ -1,13 +1,13 @@
 #include "surgery/repair/repair.h"
 
-// A wheel that brings its libraries along.
+// A wheel that contains the libraries it needs.
 //
 //   scan ── search: what the loader takes for each NEEDED ── plan by policy: what goes in ── edits ── publish
 //
 // Three kinds of libraries are not in the wheel. Those that the platform tag promises (libc, libstdc++) stay outside.
 // So do those of packages that the wheel requires or is used with: torch, the CUDA wheels, the driver; run paths lead
 // to them. All others are copied into NAME.libs under a name with a hash of their contents, so that two wheels with
-// different copies of one library can be in one process. Everybody who needs a copy asks for it by its new name, with
+// different copies of one library can be in one process. Every file that needs a copy asks for it by its new name, with
 // the versions that are required of it.
 //
 // Policies are tried from the widest to the narrowest: what has to be copied depends on what the policy promises, and
@@ -144,7 +144,7 @@ void Repairer::leave_outside() {
 }
 
 // A library that is loaded by its name at run time is found by no search; the user names it. It keeps its name, or
-// those who load it would not find it. Its own needs are planned like everybody's.
+// those who load it would not find it. Its own needs are planned like those of other libraries.
 void Repairer::add_explicit_grafts() {
   std::vector<wheel::ElfFacts> roots;
   for (const std::string& wanted : m_request.graft) {

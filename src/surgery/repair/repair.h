@@ -16,7 +16,7 @@ struct RepairRequest {
   bool only_platform = false;            // no tags of wider policies
   bool strip = false;                    // remove symbols that loading does not need
   std::vector<std::string> excluded;     // libraries (shell patterns on SONAME or path) that stay outside
-  std::vector<std::string> graft;        // libraries to bring in that no file needs by name: paths or SONAMEs
+  std::vector<std::string> graft;        // libraries to copy that no file needs by name: paths or SONAMEs
 };
 
 // The machine that libraries are taken from.
