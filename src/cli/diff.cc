@@ -93,7 +93,7 @@ void add_diff(CLI::App& app, Outcome& outcome) {
   CLI::App* sub = app.add_subcommand("diff", "Show what differs between two wheels, binaries or environments");
   sub->footer(
       "Compares metadata, tags, files, symbols and GPU code. If these are equal, shows why the bytes differ. Exit\n"
-      "status: 0 no differences, 1 differences. See docs/diff.md.\n\n"
+      "status 0 without differences, 1 with some. See docs/diff.md.\n\n"
       "Examples:\n"
       "  wheelsmith diff old/demo-1.0-py3-none-any.whl new/demo-1.0-py3-none-any.whl\n"
       "  wheelsmith diff demo-1.0-….whl demo-1.1-….whl --ignore bytes --ignore '*/RECORD'\n"

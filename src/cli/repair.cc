@@ -25,7 +25,7 @@ struct RepairCommand {
 };
 
 std::optional<wheel::ElfFacts> read_library(const std::string& path) {
-  std::error_code ignored;  // unreadable counts as missing
+  std::error_code ignored;  // a path that cannot be read has no library
   if (!std::filesystem::is_regular_file(path, ignored)) return std::nullopt;
   try {
     const Blob file = sys::map_file(path);

@@ -50,7 +50,7 @@ class Draft {
   void put_text(const std::string& member, std::string text, bool executable = false);
   void put(const std::string& member, std::uint32_t mode, std::uint64_t size, std::function<Blob()> open);
   void put_parts(const std::string& member, std::uint32_t mode, PartedContents contents, std::function<Blob()> old);
-  // Edits the contents of a member. Throws Error if there is no such member.
+  // Replaces the contents of a member by an edit of them. Throws Error if the member does not exist.
   void edit_elf(const std::string& member, std::shared_ptr<const elf::Edited> edited);
   void edit_parts(const std::string& member, PartedContents contents);
   void drop(const std::string& member);

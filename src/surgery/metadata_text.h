@@ -7,7 +7,7 @@
 
 namespace wheelsmith::surgery {
 
-// A change of one field of METADATA. Empty: the field stays as written; "": it is removed; else the new value.
+// Decides about one field of METADATA. Nothing: keep it as written; "": leave it out; else the new value.
 using FieldEdit = std::function<std::optional<std::string>(std::string_view field, std::string_view value)>;
 
 // METADATA with some fields changed. `field` is in lower case; `value` has its continuation lines joined by blanks.

@@ -4,8 +4,8 @@
 //
 // The new wheel is written under a temporary name in the target folder, checked as `check` does it, and renamed. A
 // process that is killed leaves a hidden temporary file and no wheel. Errors that the input has already do not stop an
-// operation: a broken RECORD is reported by `check`, not by `retag`. So if the new wheel has errors, the input is
-// checked as well, and only the difference counts.
+// operation: a broken RECORD is reported by `check`, not by `retag`. So if the
+// new wheel has errors, the input is checked as well, and only the difference counts.
 //
 // The check does not read members that were copied unread: their lines of RECORD are those of the input, and the facts
 // of the binaries come from the scan that the operation made.

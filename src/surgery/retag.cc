@@ -1,8 +1,8 @@
 #include "surgery/retag.h"
 
-// Changes the names of a wheel, not its files. The project's name and version are in the file name, in METADATA and in
-// the names of the .dist-info and .data folders; tags in the file name and in WHEEL; the build number in both. All of
-// them change together, and RECORD follows.
+// Another name for the same files. The project's name and version are in the file name, in METADATA and in the names
+// of the .dist-info and .data folders; tags in the file name and in WHEEL; the build number in both. All of them change
+// together, and RECORD follows.
 //
 // A tag is a promise about binaries, so it is checked against them before the wheel is written. That costs the time of
 // unpacking them. If the new tags promise no more than the old ones (another build number, manylinux_2_28 instead of

@@ -27,7 +27,7 @@ class Planner {
 
   GraftPlan run() {
     for (const wheel::ElfFacts& file : *m_inputs.files) plan_member(file);
-    // Grafts have dependencies, too.
+    // Grafts have needs of their own.
     while (!m_queue.empty()) {
       const std::string path = m_queue.back();
       m_queue.pop_back();
@@ -64,7 +64,7 @@ class Planner {
     if (change.uses_grafts || !change.removed.empty()) m_plan.members.emplace(file.path, std::move(change));
   }
 
-  // The name of the graft, or "" if the library stays outside.
+  // The name of the graft; "" if the library stays outside.
   std::string graft_for(const LibraryNeed& need, const std::string& by) {
     if (need.inside || is_program_loader(need.soname) || m_policy.has_library(need.soname)) return "";
     if (m_inputs.is_interpreter(need.soname)) return "";

@@ -1,5 +1,5 @@
-// Libraries of other packages: torch, the CUDA wheels, ROCm. The wheel must find them where pip installs them, beside
-// itself in site-packages, and it must require the packages.
+// Libraries of other packages: torch's, the CUDA wheels', ROCm's. The wheel must find them where pip puts them,
+// beside itself in site-packages, and it must require the packages.
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 #include "surgery/repair/repair.h"
 
-// Makes a wheel that contains its libraries.
+// A wheel that contains the libraries it needs.
 //
 //   scan ── search: the file that the loader finds for each NEEDED ── plan by policy: what is copied ── edits ──
 //   publish
@@ -8,8 +8,8 @@
 // Three kinds of libraries are not in the wheel. Those that the platform tag promises (libc, libstdc++) stay outside.
 // So do those of packages that the wheel requires or is used with: torch, the CUDA wheels, the driver; run paths lead
 // to them. All others are copied into NAME.libs under a name with a hash of their contents, so that two wheels with
-// different copies of one library can be in one process. All files that need a copy refer to it by its new name, with
-// the symbol versions that they require.
+// different copies of one library can be in one process. Every file that needs a copy asks for it by its new name, with
+// the versions that are required of it.
 //
 // Policies are tried from the widest to the narrowest: what must be copied depends on what the policy provides, and
 // a copy may itself require a newer C library than the wheel did.
@@ -144,8 +144,8 @@ void Repairer::leave_outside() {
   }
 }
 
-// No search finds a library that is loaded by name at run time, so the user names it. It keeps its name, because the
-// code that loads it uses that name. Its dependencies are planned like all others.
+// A library that is loaded by its name at run time is found by no search; the user names it. It keeps its name, or
+// those who load it would not find it. Its own needs are planned like those of other libraries.
 void Repairer::add_explicit_grafts() {
   std::vector<wheel::ElfFacts> roots;
   for (const std::string& wanted : m_request.graft) {

@@ -28,7 +28,7 @@ constexpr std::uint64_t k_most_license_bytes = 4 << 20;
 std::string program_shim(const std::string& project, const std::string& member) {
   return fmt::format(
       "#!python\n"
-      "# Starts a program that is installed beside its libraries.\n"
+      "# Starts a program that is installed beside the libraries it needs.\n"
       "import os\n"
       "import sys\n"
       "from importlib.metadata import distribution\n"
