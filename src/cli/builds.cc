@@ -246,7 +246,7 @@ void add_builds(CLI::App& app, Outcome& outcome) {
 
 void add_attach(CLI::App& app, Outcome& outcome) {
   const auto command = std::make_shared<AttachCommand>();
-  CLI::App* sub = app.add_subcommand("attach", "Continue a build in a cluster whose command has ended");
+  CLI::App* sub = app.add_subcommand("attach", "Continue a cluster build whose command has ended");
   sub->footer(
       "Runs the command of that build again, in the folder where it was started: it finds the jobs that are queued or "
       "running, waits for them and submits the rest. Without PLAN it is the newest build that has lost its command.\n\n"
