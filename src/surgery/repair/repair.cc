@@ -2,8 +2,7 @@
 
 // A wheel that contains the libraries it needs.
 //
-//   scan ── search: the file that the loader finds for each NEEDED ── plan by policy: what is copied ── edits ──
-//   publish
+//   scan ── search: a file for each NEEDED, as the loader does ── plan by policy: what is copied ── edits ── publish
 //
 // Three kinds of libraries are not in the wheel. Those that the platform tag promises (libc, libstdc++) stay outside.
 // So do those of packages that the wheel requires or is used with: torch, the CUDA wheels, the driver; run paths lead
