@@ -73,10 +73,9 @@ TEST_F(ResolveTest, FailsOfflineWithoutALockOrFolders) {
   options.offline = true;
   fetch::Fetcher fetcher(test.store, options);
   const std::string error = error_of([&] { resolve({"beta"}, test.python, fetcher, test.store, {}); });
-  EXPECT_EQ(
-      error,
-      "--offline: beta has not been resolved before; run once without --offline, or use a folder of wheels "
-      "(PIP_NO_INDEX=1 PIP_FIND_LINKS=FOLDER, without --offline)");
+  EXPECT_EQ(error,
+            "--offline: beta has not been resolved before; run once without --offline, or use a folder of wheels "
+            "(PIP_NO_INDEX=1 PIP_FIND_LINKS=FOLDER, without --offline)");
   test.put(wheel("beta", "1"));
   const Lock lock = resolve({"beta"}, test.python, fetcher, test.store, {.wheelhouses = {test.links}});
   EXPECT_EQ(lock.wheels.size(), 1U);

@@ -114,7 +114,8 @@ TEST_F(Pins, BecomeFoldersWithPatches) {
 
 TEST_F(Pins, DetectInconsistentVersions) {
   sys::write_file(m_links / "demo-1.0.tar.gz", sdist("1.0", "2.0"));
-  const std::string lie = "demo-1.0.tar.gz has inconsistent versions: its file name says 1.0, but its PKG-INFO says 2.0";
+  const std::string lie =
+      "demo-1.0.tar.gz has inconsistent versions: its file name says 1.0, but its PKG-INFO says 2.0";
   EXPECT_EQ(materialized(pinned()), lie);
   EXPECT_EQ(error_of([&] { (void)pinned(parse_override((m_links / "demo-1.0.tar.gz").string())); }), lie);
   fetch::Fetcher own = fetcher();

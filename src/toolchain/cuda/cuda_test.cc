@@ -98,7 +98,8 @@ TEST(CudaLimits, HostCompiler) {
   compiler.version = "13.3.0";
   EXPECT_EQ(host_compiler_problem(cuda, compiler), "");
   compiler.version = "14.1.0";
-  EXPECT_EQ(host_compiler_problem(cuda, compiler), "nvcc 12.6 supports GCC up to version 13, but /usr/bin/g++ is 14.1.0");
+  EXPECT_EQ(host_compiler_problem(cuda, compiler),
+            "nvcc 12.6 supports GCC up to version 13, but /usr/bin/g++ is 14.1.0");
   compiler.family = "clang";
   EXPECT_EQ(host_compiler_problem(cuda, compiler), "");
   compiler.standard_library = "libc++";
