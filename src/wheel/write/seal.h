@@ -32,24 +32,25 @@ struct SealOptions {
   const zip::Archive* raw_from = nullptr;  // copy members with `raw` from it unchanged instead of deflating them again
   // Changes bytes that the sink has got already. The header of a member in parts is written again at its end.
   std::function<void(std::uint64_t offset, Bytes bytes)> write_at = {};
+};
 
-  // Writes the members with a RECORD of them all. Canonical order: by name, the .dist-info folder last, RECORD at the
-  // end. Throws Error for names that point outside the wheel, for duplicate names, and for a member named RECORD.
-  // Returns the size of the wheel.
-  std::uint64_t seal(std::vector<SealedMember> members, const std::string& dist_info, const SealOptions& options,
-                     Sink& sink);
+// Writes the members with a RECORD of them all. Canonical order: by name, the .dist-info folder last, RECORD at the
+// end. Throws Error for names that point outside the wheel, for duplicate names, and for a member named RECORD.
+// Returns the size of the wheel.
+std::uint64_t seal(std::vector<SealedMember> members, const std::string& dist_info, const SealOptions& options,
+                   Sink& sink);
 
-  // Throws Error unless the name is relative, plain ('/' between parts, no "." or "..") and safe on every system.
-  void refuse_hostile_name(const std::string& name);
+// Throws Error unless the name is relative, plain ('/' between parts, no "." or "..") and safe on every system.
+void refuse_hostile_name(const std::string& name);
 
-  // Scripts and executable files get 0755, all others 0644.
-  std::uint32_t canonical_mode(std::string_view name, std::uint32_t mode);
+// Scripts and executable files get 0755, all others 0644.
+std::uint32_t canonical_mode(std::string_view name, std::uint32_t mode);
 
-  // The text of a WHEEL file: the fields of `old` except its tags, then every tag of the name, sorted. Root-Is-Purelib
-  // becomes false if the name's platform implies binaries.
-  std::string wheel_file_text(const pep::Headers& old, const pep::WheelName& name);
+// The text of a WHEEL file: the fields of `old` except its tags, then every tag of the name, sorted. Root-Is-Purelib
+// becomes false if the name's platform implies binaries.
+std::string wheel_file_text(const pep::Headers& old, const pep::WheelName& name);
 
-  // The tag set, sorted and without duplicates. Throws Error for invalid tags.
-  std::string canonical_tag_set(std::string_view set);
+// The tag set, sorted and without duplicates. Throws Error for invalid tags.
+std::string canonical_tag_set(std::string_view set);
 
 }  // namespace wheelsmith::wheel
