@@ -1,6 +1,6 @@
 // module: surgery
-// A wheel as the input of operations: what can be opened is drafted, changed and written, and what is written opens
-// again. The wheel is compared with itself and with what was written.
+// A wheel as the input of operations: a wheel that opens is drafted, changed and written, and the result must open
+// again. The wheel is compared with itself and with the result.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +15,7 @@ using namespace wheelsmith;
 
 namespace {
 
-// Bytes that a writer may change after it wrote them.
+// A sink whose bytes can be overwritten.
 class Memory final : public Sink {
  public:
   void write(Bytes bytes) override { text += bytes.text(); }

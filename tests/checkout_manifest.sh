@@ -35,7 +35,7 @@ expect "$one https://git.example/acme/vision.git" "$(pinned)"
 expect pytorch/.github/ci_commit_pins/vision.txt "$(json 'items[0].ref_by')"
 run checkout vision --torch-dir pytorch --require-related-commit --into v2
 expect 1 $status
-grep -q 'no record of torchvision' "$t/err"
+grep -q 'has no entry for torchvision in related_commits' "$t/err"
 printf '# comment\n\nubuntu|pytorch|torchvision|main|%s|https://git.example/acme/fork.git\n' "$two" >pytorch/related_commits
 run_json checkout vision --torch-dir pytorch --require-related-commit --into v2
 expect "$two https://git.example/acme/fork.git" "$(pinned)"

@@ -168,4 +168,4 @@ told '^warning: demo 1.1.0: none.py does not exist' || fail "$(notes)"
 { cat keep.toml; printf '[checkout]\nsubmodules = ["external/none"]\n'; } >recipes/demo.toml
 fails 'the recipe needs the submodule external/none, which this version does not have; it has none' demo --variant cpu
 { cat keep.toml; printf '[build]\nappend.EXTRA = "demo=={set.which}"\n[settings.which]\nhelp = "a version"\ndefault = ""\n'; } >recipes/demo.toml
-fails 'EXTRA: the recipe demo makes "demo==", which is not a valid requirement' demo --variant cpu
+fails 'EXTRA: the recipe demo expands to "demo==", which is not a valid requirement' demo --variant cpu

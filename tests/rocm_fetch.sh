@@ -116,7 +116,7 @@ says() {
   [[ $(<"$t/err") == *"$2"* ]] || fail "wanted: $2"$'\n'"$(<"$t/err")"
 }
 says 1 "no run 99-linux" --run-id 99
-says 1 "there is no run 77-windows" --run-id 77 --platform windows
+says 1 "no run 77-windows" --run-id 77 --platform windows
 says 1 "the run has no artifacts" --run-id 78
 says_both ,
 says_both ';'

@@ -128,7 +128,7 @@ expect 1 $status
 system=$(python3 -c 'import os, sys; print(os.path.realpath(sys.executable))')
 run rocm install --index-url "$base/nightly" --family gfx1151 --into "$system"
 expect 1 $status
-[[ $(<"$t/err") == *"no environment"* ]] || fail "$(<"$t/err")"
+[[ $(<"$t/err") == *"not an environment"* ]] || fail "$(<"$t/err")"
 
 # --- from rocm-sdk: in the chosen interpreter's environment, and named
 run_json doctor texture --variant rocm --arch gfx1151 --python "$t/venv/bin/python"

@@ -97,7 +97,7 @@ verdict good --keyring "$t/good.asc"
 # Signatures made by gpg and ssh-keygen themselves.
 rm "$wheel.asc" "$wheel.sig"
 verdict bad --keyring "$t/good.asc"
-expect "there is no signature beside it (.asc, .sig or .sigstore.json)" "$(json 'items[0].why')"
+expect "there is no signature next to it (.asc, .sig or .sigstore.json)" "$(json 'items[0].why')"
 gpg -q --batch --yes --detach-sign --local-user good@example.com --output "$wheel.asc" "$wheel"
 verdict good --keyring "$t/good.asc"
 gpg -q --batch --yes --armor --detach-sign --local-user other@example.com --output "$wheel.asc" "$wheel"

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/parallel.h"
+#include "base/secret.h"
 #include "base/text.h"
 #include "build/build.h"
 #include "cli/session.h"
@@ -128,25 +129,33 @@ std::string wheel_paths(const std::vector<run::StepOutcome>& outcomes) {
   return text;
 }
 
-// How this build is found again, and the command repeated.
+// The command as `attach` repeats it. Secrets never reach the store: a command that has one is not recorded, and a
+// variable that has one must be set again.
 document::Table about_command(const sys::Environment& environment) {
   document::Table about;
   document::Array words;
   const std::vector<std::string> arguments = sys::own_arguments();
   for (std::size_t i = 0; i < arguments.size(); ++i) {
-    if (arguments[i] == "--cancel") continue;
-    if (arguments[i] == "--expect-plan") {
+    const std::string& argument = arguments[i];
+    if (argument == "--cancel") continue;
+    if (argument == "--expect-plan") {
       ++i;
       continue;
     }
-    words.emplace_back(arguments[i]);
+    const std::string_view assigned = std::string_view(argument).substr(argument.starts_with("--env=") ? 6 : 0);
+    const std::size_t equals = assigned.find('=');
+    const std::string_view value = equals == std::string_view::npos ? assigned : assigned.substr(equals + 1);
+    if ((equals != std::string_view::npos && names_a_secret(assigned.substr(0, equals))) || looks_secret(value)) {
+      return about;
+    }
+    words.emplace_back(argument);
   }
   about["command"] = std::move(words);
   std::error_code ignored;
   about["folder"] = std::filesystem::current_path(ignored).string();
   document::Table variables;
   for (const auto& [name, value] : environment) {
-    if (name.starts_with("WHEELSMITH_") && name != settings::k_token_variable) variables[name] = value;
+    if (name.starts_with("WHEELSMITH_") && !names_a_secret(name) && !looks_secret(value)) variables[name] = value;
   }
   about["environment"] = std::move(variables);
   return about;
@@ -232,7 +241,7 @@ int build(const BuildCommand& command) {
   plan::PlanInputs inputs = session.inputs();
   build::BuildOptions options = build_options(command, session, request);
   set_slurm(command, settings, options);
-  options.run.about = about_command(session.host().environment);
+  if (options.slurm) options.run.about = about_command(session.host().environment);
   const std::string without_cache = set_cache(options, settings, session.store());
   std::optional<report::BuildStatus> status;
   std::optional<Redrawer> redrawer;

@@ -153,10 +153,13 @@ int attach(const AttachCommand& command) {
     throw Error(
         fmt::format("the folder {} of that build cannot be entered: {}", printable(found->folder), error.message()));
   // As the command was given: with its settings in variables, and those of this command on top.
-  for (const auto& [name, value] : found->environment)
-    ::setenv(name.c_str(), value.c_str(), 1);  // NOLINT(concurrency-mt-unsafe): before there are threads
+  for (const auto& [name, value] : found->environment) {
+    if (!name.starts_with("WHEELSMITH_")) continue;  // a record in the store must not set PATH or LD_PRELOAD
+    ::setenv(name.c_str(), value.c_str(), 1);        // NOLINT(concurrency-mt-unsafe): before there are threads
+  }
   std::vector<std::string> words = found->command;
-  if (words.empty()) throw Error("the record of that build names no command");
+  if (words.empty())
+    throw Error("the command of that build contains a secret and was not recorded; run the same command to continue");
   words.insert(words.end(), {"--expect-plan", found->id});
   if (command.cancel) words.emplace_back("--cancel");
   if (command.quiet) words.emplace_back("--quiet");
@@ -243,7 +246,7 @@ void add_builds(CLI::App& app, Outcome& outcome) {
 
 void add_attach(CLI::App& app, Outcome& outcome) {
   const auto command = std::make_shared<AttachCommand>();
-  CLI::App* sub = app.add_subcommand("attach", "Continue a build in a cluster whose command has ended");
+  CLI::App* sub = app.add_subcommand("attach", "Continue a cluster build whose command has ended");
   sub->footer(
       "Runs the command of that build again, in the folder where it was started: it finds the jobs that are queued or "
       "running, waits for them and submits the rest. Without PLAN it is the newest build that has lost its command.\n\n"

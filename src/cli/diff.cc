@@ -27,7 +27,7 @@ struct DiffCommand {
   unsigned threads = 0;
 };
 
-// A binary as a tree of its own.
+// A single binary as a file tree.
 class LoneFile final : public FileTree {
  public:
   LoneFile(std::string name, Bytes bytes) : m_name(std::move(name)), m_bytes(bytes) {}
@@ -42,7 +42,7 @@ class LoneFile final : public FileTree {
   Bytes m_bytes;
 };
 
-// One side with what keeps it alive.
+// One side, with the objects that own its data.
 struct OpenSide {
   Blob file;
   std::unique_ptr<sys::PageTrimmer> trimmer;
@@ -99,7 +99,7 @@ void add_diff(CLI::App& app, Outcome& outcome) {
       "  wheelsmith diff demo-1.0-….whl demo-1.1-….whl --ignore bytes --ignore '*/RECORD'\n"
       "  wheelsmith diff .venv-old .venv-new --json");
   sub->add_option("LEFT", command->left, "Wheel, binary or environment")->required();
-  sub->add_option("RIGHT", command->right, "The one to compare with")->required();
+  sub->add_option("RIGHT", command->right, "Wheel, binary or environment to compare with")->required();
   sub->add_option("--ignore", command->ignore,
                   "Kind (metadata, file, symbol, arch, tag, bytes), or shell pattern on the subject or its file")
       ->type_name("KIND|GLOB")

@@ -1,4 +1,4 @@
-// `repair`: copies the libraries that a wheel needs into it, and gives it the platform tag that is true then.
+// `repair`: copies the libraries that a wheel needs into it, and sets the platform tag that it then qualifies for.
 
 #include "surgery/repair/repair.h"
 
@@ -97,7 +97,7 @@ void add_repair(CLI::App& app, Outcome& outcome) {
       ->type_name("SUFFIX")
       ->capture_default_str();
   sub->add_flag("--strip", request.strip, "Strip symbols and debug information");
-  sub->add_option("--ldpaths", command->library_folders, "Folders to search instead of the system's, ':' between them")
+  sub->add_option("--ldpaths", command->library_folders, "Folders to search instead of the system's, separated by ':'")
       ->type_name("DIRS")
       ->allow_extra_args(false);
   sub->add_option("--sysroot", command->sysroot, "Root folder of the system whose libraries and licences are used")

@@ -1,4 +1,4 @@
-// `retag`: another name, version, build number or other tags for a finished wheel.
+// `retag`: changes the name, version, build number or tags of a finished wheel.
 
 #include "surgery/retag.h"
 
@@ -16,7 +16,7 @@ struct RetagCommand {
 
 int retag_wheels(const RetagCommand& command) {
   if (command.request.empty())
-    throw UsageError("nothing to change; give --auto, a tag, --build, --version, --local-version or --name");
+    throw UsageError("nothing to change; use --auto, a tag, --build, --version, --local-version or --name");
   if (command.request.version && command.request.local_version)
     throw UsageError("--version and --local-version exclude each other: a version includes its local part");
   return operate(command.common, [&](surgery::InputWheel& input, const surgery::WriteOptions& options,
@@ -45,7 +45,7 @@ void add_retag(CLI::App& app, Outcome& outcome) {
   add("--platform-tag", request.platform_tag, "Platform tags; +TAG adds one, -TAG removes one", "TAGS", "Tags");
   add("--build", request.build, "Build number; empty: none", "N", "Identity");
   add("--version", request.version, "Version", "VERSION", "Identity");
-  add("--local-version", request.local_version, "Local part of the version, behind the '+'; empty: none", "LABEL",
+  add("--local-version", request.local_version, "Local part of the version, after the '+'; empty: none", "LABEL",
       "Identity");
   add("--name", request.name, "Name of the project", "NAME", "Identity");
   command->common.add_to(*sub);

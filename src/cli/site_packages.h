@@ -4,7 +4,7 @@
 
 namespace wheelsmith::cli {
 
-// The site-packages of an environment, where the folder is one; else the folder itself.
+// The site-packages of a virtual environment; for any other folder, the folder itself.
 std::filesystem::path site_packages_of(const std::filesystem::path& folder);
 
 }  // namespace wheelsmith::cli

@@ -59,9 +59,9 @@ int operate(const SurgeryOptions& options, const WheelOperation& operation) {
       const sys::PageTrimmer trimmer(file.bytes);
       surgery::InputWheel input(path, file);
       operation(input, write, item);
-    } catch (const RequestError&) {  // about the command, not about this wheel
+    } catch (const RequestError&) {  // concerns the command, not this wheel
       throw;
-    } catch (const Error& error) {  // one wheel becomes an item with an error
+    } catch (const Error& error) {  // becomes an item with an error
       fine = false;
       item.error = error.what();
       item.outputs.clear();

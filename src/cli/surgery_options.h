@@ -8,7 +8,7 @@
 #include "surgery/input_wheel.h"
 #include "surgery/item.h"
 
-// Shared by the commands that make new wheels out of finished ones.
+// Shared by the commands that change finished wheels.
 
 namespace wheelsmith::cli {
 
@@ -23,7 +23,7 @@ struct SurgeryOptions {
   [[nodiscard]] surgery::WriteOptions write_options() const;
 };
 
-// The time stamp of members: SOURCE_DATE_EPOCH, or 1980-01-01. Throws UsageError for what is not a number.
+// The time stamp of members: SOURCE_DATE_EPOCH, or 1980-01-01. Throws UsageError if it is not a number.
 std::int64_t member_time();
 
 // Runs the operation for each wheel; one that fails becomes an item with an error. Returns the exit status.

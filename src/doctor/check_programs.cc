@@ -65,7 +65,7 @@ std::optional<Check> from_requirements(const Case& c, std::string_view name) {
   const std::optional<std::string> requirement = requirement_for(c.rules.requires_, name);
   if (!requirement) return std::nullopt;
   return Check{.id = std::string(name),
-               .found = *requirement + "  is installed into the build environment",
+               .found = *requirement + " is installed into the build environment",
                .wanted = std::string(name)};
 }
 

@@ -88,7 +88,7 @@ TEST(MakeUp, AnExtensionOfTorch) {
   EXPECT_EQ(recipe.variants(), (std::vector<Variant>{Variant::cpu, Variant::cuda, Variant::rocm}));
   EXPECT_GE(recipe.assumptions.size(), 4U);
   const Rules& cpu = recipe.rules(Variant::cpu);
-  EXPECT_EQ(cpu.backend, Rules::Backend::setup_py);
+  EXPECT_EQ(cpu.backend, Rules::Backend::pep517);
   EXPECT_EQ(cpu.requires_, (Names{"setuptools<81", "numpy", "packaging", "wheel", "ninja"}));
   EXPECT_TRUE(cpu.requires_versions.uses_torch);
   EXPECT_EQ(cpu.environment, (std::vector<std::pair<std::string, std::string>>{

@@ -11,10 +11,11 @@ namespace wheelsmith::report {
 
 namespace {
 
-// Escapes text for groff: backslashes, hyphens, and lines that would start a macro.
+// Escapes text for groff: backslashes, hyphens, and lines that would start a macro. Not every terminal has an ellipsis.
 std::string escaped(std::string_view text) {
-  std::string result;
-  for (const char c : text) {
+  std::string plain(text), result;
+  replace_all(plain, "…", "...");
+  for (const char c : plain) {
     if (c == '\\') {
       result += "\\e";
     } else if (c == '-') {

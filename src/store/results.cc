@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "store/impl.h"
 #include "sys/file.h"
+#include "sys/process/own_process.h"
 #include "sys/shared_folder.h"
 
 // The write order makes a kill harmless: a blob is synced and named before the step that refers to it, and a step

@@ -36,7 +36,7 @@ std::string stem_of(const std::string& dist_info) {
   return dist_info.substr(0, dist_info.size() - std::string_view(".dist-info").size());
 }
 
-// The contents of one member, unpacked when the first part is asked for and let go after the last.
+// The contents of one member, unpacked for the first part and freed after the last.
 class PartedMember {
  public:
   PartedMember(PartedContents contents, std::function<Blob()> old)
@@ -49,7 +49,7 @@ class PartedMember {
       if (!m_reader) m_reader = m_contents.open(m_old());
       reader = m_reader;
       m_served += size;
-      if (m_served >= m_contents.size) m_reader = nullptr;  // the caller of the last part still holds a copy
+      if (m_served >= m_contents.size) m_reader = nullptr;  // the caller of the last part still has a copy
     }
     return reader(offset, size);
   }
@@ -62,7 +62,7 @@ class PartedMember {
   std::uint64_t m_served = 0;
 };
 
-// The operations that the input went through before this one.
+// The operations that were applied to the input before.
 document::Array earlier_operations(const InputWheel& input) {
   const auto blob = input.tree().open(input.distribution().dist_info + "/" + std::string(k_operations_file));
   if (!blob) return {};
@@ -244,7 +244,7 @@ std::uint64_t Draft::write(Sink& sink, const std::function<void(std::uint64_t, B
     members.back().name = new_name(name);
   }
   add_text(wheel_file, [this] { return wheel_text(); });
-  // Its turn comes with the .dist-info folder, at the end: by then the input's hash is there.
+  // Written with the .dist-info folder, at the end, when the hash of the input is known.
   add_text(provenance, [this] { return provenance_text(); });
   wheel::SealOptions seal_options{.time = options.time, .threads = options.threads};
   seal_options.raw_from = &m_input.archive();

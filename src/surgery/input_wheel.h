@@ -13,11 +13,11 @@
 
 namespace wheelsmith::surgery {
 
-// A wheel as the input of an operation. It is hostile, and it is never written to.
+// A wheel as the input of an operation. It is untrusted and never written to.
 class InputWheel {
  public:
-  // Throws Error for what is not a wheel with one .dist-info folder, METADATA and WHEEL, or cannot be copied safely:
-  // names that lead out of it, links, two members of one name.
+  // Throws Error unless it is a wheel with one .dist-info folder, METADATA and WHEEL that can be copied safely: no
+  // names that point outside it, no links, no duplicate members.
   InputWheel(std::string path, Blob file);
   InputWheel(const InputWheel&) = delete;
   InputWheel& operator=(const InputWheel&) = delete;
@@ -32,7 +32,7 @@ class InputWheel {
   // The line of RECORD for a member, if it has a strong hash and the size is right; else null.
   [[nodiscard]] const pep::RecordLine* recorded(const zip::Entry& entry) const;
 
-  // In hexadecimal. It is computed in a thread of its own from the moment that start_hash() is called.
+  // In hexadecimal. Computed in a separate thread that start_hash() starts.
   void start_hash();
   [[nodiscard]] std::string sha256() const;
 

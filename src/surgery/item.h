@@ -7,16 +7,15 @@
 
 #include "base/zip_epoch.h"
 
-// What the operations on finished wheels (retag, repair and the like) are told and what they report. draft.h has the
-// essay.
+// Options and results of the operations on finished wheels (retag, repair). See draft.cc.
 
 namespace wheelsmith::surgery {
 
 struct WriteOptions {
   std::filesystem::path out = ".";  // folder of the new wheels
   bool dry_run = false;             // write and check everything, then remove it
-  bool hash = true;                 // compute the SHA-256 of what is written
-  bool force = false;               // publish in spite of new errors; they become notes
+  bool hash = true;                 // compute the SHA-256 of the new wheel
+  bool force = false;               // publish despite new errors, which become notes
   std::int64_t time = k_zip_epoch;  // of the members, SOURCE_DATE_EPOCH
   unsigned threads = 1;
 };
@@ -29,7 +28,7 @@ struct Output {
   std::vector<std::string> tags;
 };
 
-// What an operation made of one input.
+// The result of an operation for one input.
 struct Item {
   std::string path;   // of the input
   std::string error;  // not empty: nothing was written

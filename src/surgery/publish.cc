@@ -1,14 +1,14 @@
 #include "surgery/publish.h"
 
-// From a draft to a file with a name.
+// Writes a draft to its final file.
 //
 // The new wheel is written under a temporary name in the target folder, checked as `check` does it, and renamed. A
 // process that is killed leaves a hidden temporary file and no wheel. Errors that the input has already do not stop an
 // operation: a broken RECORD is reported by `check`, not by `retag`. So if the
 // new wheel has errors, the input is checked as well, and only the difference counts.
 //
-// The check does not read again what was copied unread: RECORD's lines came along with the members, and the facts of
-// the binaries are those of the scan that the operation made.
+// The check does not read members that were copied unread: their lines of RECORD are those of the input, and the facts
+// of the binaries come from the scan that the operation made.
 
 #include <fmt/format.h>
 
@@ -43,7 +43,7 @@ wheel::Scan renamed_scan(const wheel::Scan& scan, const Draft& draft) {
   return result;
 }
 
-// Python files are read in any case: what they load and import decides how binaries are judged.
+// Python files are always read: the rules for binaries depend on what they load and import.
 bool is_read_anyway(const std::string& member, bool all_binaries) {
   return all_binaries && (member.ends_with(".py") || member.ends_with(".pyi"));
 }
@@ -121,7 +121,7 @@ void publish(const Draft& draft, const KnownBinaries& known, const PublishCheck&
   if (pep::WheelName::parse(file_name) != draft.name())
     throw RequestError(fmt::format("{} is not a valid wheel file name", printable(file_name)));
   const fs::path target = options.out / file_name;
-  std::error_code ignored;  // what is not there is not the same file
+  std::error_code ignored;  // a missing file is not the same file
   if (fs::equivalent(target, draft.input().path(), ignored))
     throw RequestError(
         fmt::format("{} would replace the input; choose another folder with --out DIR", printable(target.string())));
@@ -144,7 +144,7 @@ void publish(const Draft& draft, const KnownBinaries& known, const PublishCheck&
       throw Error(fmt::format("the new wheel would have {} that the input does not have; nothing was written:{}",
                               errors.size() == 1 ? "an error" : "errors", shown_errors(errors)));
     for (const Finding& error : errors)
-      item.notes.push_back(fmt::format("written in spite of {}: {}: {}", error.id, error.subject, error.what));
+      item.notes.push_back(fmt::format("written despite {}: {}: {}", error.id, error.subject, error.what));
     if (options.hash) output.sha256 = to_hex(sha256(written.bytes));
   }
   for (const pep::Tag& tag : draft.name().tags()) output.tags.push_back(tag.to_string());

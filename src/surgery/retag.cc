@@ -5,7 +5,7 @@
 // together, and RECORD follows.
 //
 // A tag is a promise about binaries, so it is checked against them before the wheel is written. That costs the time of
-// unpacking them. Where the new tags promise no more than the old ones (another build number, manylinux_2_28 instead of
+// unpacking them. If the new tags promise no more than the old ones (another build number, manylinux_2_28 instead of
 // manylinux_2_17), there is nothing to check, and retagging takes as long as copying. Python and ABI tags are checked
 // against modules that name their interpreter in their suffix; only those are unpacked.
 
@@ -78,7 +78,7 @@ bool is_valid_project_name(std::string_view name) {
          std::ranges::all_of(name, [&](char c) { return is_alphanumeric(c) || c == '-' || c == '_' || c == '.'; });
 }
 
-// "demo[gui]; extra == 'all'" in demo's own METADATA: extras that are made of other extras. They name the project.
+// "demo[gui]; extra == 'all'" in demo's own METADATA: extras composed of other extras. They contain the project's name.
 std::string renamed_requirement(std::string_view requirement, std::string_view name) {
   const std::size_t end = std::min(requirement.find_first_of(" \t[(<>=!~;@"), requirement.size());
   return std::string(name) + std::string(requirement.substr(end));
@@ -125,7 +125,7 @@ void change_build(Draft& draft, const RetagRequest& request) {
   draft.name().build = build;
 }
 
-// The tags that the binaries qualify for: "cp311" is asked of the old name where binaries leave it open.
+// The tags that the binaries qualify for; if these leave the Python version open, "cp311" comes from the old name.
 void set_automatic_tags(Draft& draft, const wheel::Inspection& inspection, const RetagRequest& request) {
   const pep::WheelName& old = draft.input().name();
   std::string building;
@@ -141,7 +141,7 @@ void set_automatic_tags(Draft& draft, const wheel::Inspection& inspection, const
   if (tags.pure) {
     // Without binaries a platform in the name may still mean something: data or programs of another kind.
     if (old.platform != "any")
-      draft.note(fmt::format("the platform stays {}: there are no binaries to judge it by", old.platform));
+      draft.note(fmt::format("the platform stays {}: the wheel has no binaries that decide it", old.platform));
     return;
   }
   const auto& qualified = inspection.platform_beside_others;

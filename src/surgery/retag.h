@@ -8,13 +8,13 @@
 
 namespace wheelsmith::surgery {
 
-// What `retag` changes; what is not given stays. Tags are compressed sets ("py2.py3"). A set that begins with '+' is
-// added to the old one, one that begins with '-' is taken out of it.
+// The changes of `retag`; fields that are not set stay. Tags are compressed sets ("py2.py3"). A set that begins with
+// '+' is added to the old one, one that begins with '-' is removed from it.
 struct RetagRequest {
   std::optional<std::string> python_tag, abi_tag, platform_tag;
   std::optional<std::string> build;          // "": none
   std::optional<std::string> version;        // whole
-  std::optional<std::string> local_version;  // the part behind '+'; "": none
+  std::optional<std::string> local_version;  // the part after '+'; "": none
   std::optional<std::string> name;
   bool automatic = false;  // the most compatible tags that the binaries qualify for, where no tag is given
 
@@ -23,7 +23,7 @@ struct RetagRequest {
   }
 };
 
-// Throws Error; RequestError for values that no wheel can have.
+// Throws Error; RequestError for invalid values.
 void retag(InputWheel& input, const RetagRequest& request, const WriteOptions& options, Item& item);
 
 // Whether no binary that fits the old platform tags can break the new ones: each new tag promises no more than an old

@@ -76,7 +76,7 @@ std::vector<std::string> loader_folders() {
 
 std::vector<std::string> musl_loader_folders() {
   std::vector<std::string> folders;
-  std::error_code ignored;  // without a configuration the built-in folders count
+  std::error_code ignored;  // without a configuration the built-in folders are used
   for (const fs::directory_entry& entry : fs::directory_iterator("/etc", ignored)) {
     if (!glob_match("ld-musl-*.path", entry.path().filename().string())) continue;
     std::ifstream in(entry.path());
@@ -95,7 +95,7 @@ std::vector<std::string> loader_folders_below(const std::string& root) {
   std::vector<std::string> folders;
   for (const char* folder : {"usr/local/lib", "lib", "usr/lib", "lib64", "usr/lib64"}) {
     const fs::path path = fs::path(root) / folder;
-    std::error_code ignored;  // what is not there holds no libraries
+    std::error_code ignored;  // a missing folder contains no libraries
     for (const fs::directory_entry& entry : fs::directory_iterator(path, ignored)) {
       if (glob_match("*-linux-*", entry.path().filename().string()) && entry.is_directory(ignored))
         folders.push_back(entry.path().string());

@@ -39,6 +39,5 @@ ProcessIdentity own_identity();
 bool has_ended(const ProcessIdentity& process);
 // Start time of a process, field 22 of /proc/PID/stat; "" when there is no such process or it is a zombie.
 std::string process_start(std::uint64_t pid);
-std::string host_name();
 
 }  // namespace wheelsmith::sys

@@ -16,6 +16,7 @@
 #include "sys/files.h"
 #include "sys/io/fd.h"
 #include "sys/io/write_linux.h"
+#include "sys/process/own_process.h"
 #include "sys/shared_folder.h"
 
 namespace wheelsmith::sys {
@@ -120,11 +121,6 @@ std::string random_hex(std::size_t bytes) {
   }
   text.resize(bytes * 2);
   return text;
-}
-
-std::string host_name() {
-  const std::string name = one_line_of("/proc/sys/kernel/hostname");
-  return name.empty() ? "unknown" : name;
 }
 
 // The second field, the program's name, may contain blanks and parentheses.

@@ -7,7 +7,7 @@
 
 namespace wheelsmith::report {
 
-// What an operation on finished wheels (retag, repair) did with each input.
+// The results of an operation on finished wheels (retag, repair), one per input.
 std::string surgery_text(const surgery::Item& item);
 std::string surgery_json(const std::vector<surgery::Item>& items);
 

@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include "base/hash.h"
 #include "base/parallel.h"
 #include "base/text.h"
 #include "governor/waiting_text.h"
+#include "pep/wheel_name.h"
+#include "plan/step/spec_fields.h"
 #include "run/slurm/farm.h"
 #include "run/step/tool_runner.h"
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "env/env.h"
 #include "fetch/fetch.h"
 #include "recipe/recipe.h"

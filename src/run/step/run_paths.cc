@@ -1,4 +1,3 @@
-#include "base/error.h"
 #include "run/step/run_paths.h"
 
 #include <fmt/format.h>
@@ -6,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/error.h"
 #include "base/parallel.h"
 #include "base/text.h"
 #include "sys/file.h"

@@ -1,7 +1,8 @@
 #include "surgery/repair/graft_plan.h"
 
 // Which libraries go into a wheel depends on the policy: a library that every machine of the policy has must stay
-// outside. What the policy's libraries need is their own affair, so the walk from the wheel's binaries stops at them.
+// outside. The dependencies of the policy's libraries do not matter, so the walk from the wheel's binaries stops at
+// them.
 //
 // Two binaries may have found different files for one SONAME. Names with a hash keep both apart, so the plan is made by
 // file, not by SONAME.

@@ -17,13 +17,13 @@ namespace wheelsmith::surgery {
 struct Graft {
   std::shared_ptr<const ExternalLibrary> library;
   std::string name;                              // its file name and SONAME in the wheel
-  std::map<std::string, std::string> renames{};  // of what it needs
+  std::map<std::string, std::string> renames{};  // of its dependencies
 };
 
-// What changes in a binary of the wheel.
+// The changes of a binary of the wheel.
 struct BinaryChange {
   std::map<std::string, std::string> renames{};
-  std::vector<std::string> removed{};   // NEEDED names that go
+  std::vector<std::string> removed{};   // NEEDED names to remove
   bool uses_grafts = false;             // it needs the folder of grafts on its run path
   std::vector<std::string> siblings{};  // folders of other packages that it needs on its run path
 };
@@ -47,7 +47,7 @@ struct PlanInputs {
   std::function<std::string(const ExternalLibrary& library)> hashed_name;
 };
 
-// What has to come into the wheel so that it needs nothing but what the policy promises.
+// The libraries to copy into the wheel so that it needs only what the policy provides.
 GraftPlan make_graft_plan(const PlanInputs& inputs, const pep::Policy& policy);
 
 // "libfoo.so.1.2" and 8 digits of a hash give "libfoo-1a2b3c4d.so.1.2", as auditwheel names its copies.

@@ -14,7 +14,7 @@ namespace wheelsmith::surgery {
 namespace {
 
 constexpr std::size_t k_most_lookups = 10'000'000;
-// Where the wheel would be installed. No machine has such a folder, so nothing of the machine is mistaken for a member.
+// Where the wheel would be installed. No machine has such a folder, so no file of the machine is mistaken for a member.
 const std::string k_site = "/.wheelsmith-site-packages";
 
 class LoaderWalk {
@@ -36,7 +36,7 @@ class LoaderWalk {
   }
 
  private:
-  // What the loader takes for one name: a file of the wheel, a library of the machine, or neither.
+  // What the loader finds for a name: a file of the wheel, a library of the machine, or nothing.
   struct Answer {
     LibraryNeed need;
     const std::pair<const std::string, const wheel::ElfFacts*>* member = nullptr;
@@ -92,8 +92,8 @@ class LoaderWalk {
     return {std::move(need)};
   }
 
-  // Where the loader would not look, but the build did: the RUNPATH of those that load the file, and the file's own
-  // folder. Builds that work with LD_LIBRARY_PATH leave such libraries.
+  // Folders that the loader does not search, but the build did: the RUNPATH of the files that load this one, and its
+  // own folder. Builds that rely on LD_LIBRARY_PATH produce such libraries.
   std::shared_ptr<const ExternalLibrary> search_nearby(const wheel::LoadedFile& file, const std::string& soname) {
     for (const wheel::LoadedFile* by = file.loader; by != nullptr; by = by->loader) {
       for (const std::string& element : by->facts->runpath) {

@@ -18,10 +18,10 @@ struct ExternalLibrary {
   wheel::ElfFacts facts;
 };
 
-// One NEEDED name of a binary, and what the loader takes for it.
+// One NEEDED name of a binary, and the file that the loader finds for it.
 struct LibraryNeed {
   std::string soname;
-  bool inside = false;  // a file of the wheel, or one that stays outside by the caller's word
+  bool inside = false;                             // a file of the wheel, or one that the caller leaves outside
   std::shared_ptr<const ExternalLibrary> library;  // null: inside, or not found
 };
 
@@ -32,9 +32,9 @@ struct LibrarySearch {
 
 struct SearchInputs {
   const std::vector<wheel::ElfFacts>* files = nullptr;  // binaries of the wheel that are searched for
-  // Where a member lies below site-packages once installed; "" for one that lies elsewhere.
+  // The path of a member below site-packages once installed; "" if it is installed elsewhere.
   std::function<std::string(const std::string& member)> installed_path;
-  // Whether the library is left to others, so that nothing is looked up.
+  // Whether the library stays outside and is not searched.
   std::function<bool(const wheel::ElfFacts& by, const std::string& soname)> stays_outside;
   const wheel::LoaderMachine* machine = nullptr;
   std::function<std::string(const std::string& path)> real_path;

@@ -50,7 +50,7 @@ void Repairer::plan_siblings() {
       if (required || folders.size() == 1) {
         for (const SiblingFolder& folder : folders) add_sibling(file, folder.folder);
       }
-      // What requires torch gets torch's own requirements along with it.
+      // A package that requires torch also gets the requirements of torch.
       const bool by_torch = std::ranges::find(m_required.required, "torch") != m_required.required.end();
       if (!folders.empty() && !required && !by_torch)
         unrequired.insert(fmt::format("{} comes from the package {}, which METADATA does not require", soname,

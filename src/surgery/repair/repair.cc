@@ -2,7 +2,8 @@
 
 // A wheel that contains the libraries it needs.
 //
-//   scan ── search: what the loader takes for each NEEDED ── plan by policy: what goes in ── edits ── publish
+//   scan ── search: the file that the loader finds for each NEEDED ── plan by policy: what is copied ── edits ──
+//   publish
 //
 // Three kinds of libraries are not in the wheel. Those that the platform tag promises (libc, libstdc++) stay outside.
 // So do those of packages that the wheel requires or is used with: torch, the CUDA wheels, the driver; run paths lead
@@ -10,7 +11,7 @@
 // different copies of one library can be in one process. Every file that needs a copy asks for it by its new name, with
 // the versions that are required of it.
 //
-// Policies are tried from the widest to the narrowest: what has to be copied depends on what the policy promises, and
+// Policies are tried from the widest to the narrowest: what must be copied depends on what the policy provides, and
 // a copy may itself require a newer C library than the wheel did.
 
 #include <fmt/format.h>
@@ -117,7 +118,7 @@ void Repairer::find_libraries() {
   add_explicit_grafts();
 }
 
-// What is excluded by its path, and what was found in the folder of a package that the wheel requires.
+// Libraries excluded by path, and those found in the folder of a package that the wheel requires.
 void Repairer::leave_outside() {
   for (auto& [id, needs] : m_search.needs) {
     for (LibraryNeed& need : needs) {
@@ -175,7 +176,7 @@ void Repairer::add_explicit_grafts() {
     m_explicit.insert(library.real_path);
   }
   m_search.needs.merge(found.needs);
-  // They take part in the plan as files of the wheel that need the library.
+  // In the plan they are files of the wheel that need the library.
   for (wheel::ElfFacts& root : roots) m_files.push_back(std::move(root));
 }
 
@@ -239,8 +240,8 @@ std::vector<const pep::Policy*> Repairer::candidates() {
 
 bool Repairer::try_policy(const pep::Policy& policy) {
   m_plan = make_graft_plan(plan_inputs(), policy);
-  // Test programs do not count, as in `check`. What is found nowhere and fits a package that the wheel requires is
-  // taken to be that package's.
+  // Test programs do not count, as in `check`. A missing library whose name fits a package that the wheel
+  // requires is assumed to be in that package.
   std::erase_if(m_plan.missing, [&](const MissingLibrary& one) {
     if (m_roles.is_test(one.by)) return true;
     const auto file = std::ranges::find(m_files, one.by, &wheel::ElfFacts::path);

@@ -25,7 +25,7 @@ struct LibrarySource {
   std::filesystem::path root = "/";  // of its package databases
 };
 
-// Throws Error; RequestError for options that no wheel can follow.
+// Throws Error; RequestError for options that are invalid for any wheel.
 void repair(InputWheel& input, const RepairRequest& request, const LibrarySource& source, const WriteOptions& options,
             Item& item);
 

@@ -1,5 +1,5 @@
-// The members of a repaired wheel: binaries with new names of what they need, copies of libraries, and what tells where
-// the copies are from.
+// The members of a repaired wheel: binaries with renamed dependencies, copies of libraries, and the records of their
+// origin.
 
 #include <fmt/format.h>
 
@@ -23,8 +23,8 @@ namespace {
 
 constexpr std::uint64_t k_most_license_bytes = 4 << 20;
 
-// Starts the program from where its libraries are. It is found by the list of installed files, so that it works in
-// user and target folders, too.
+// Starts the program from the folder beside its libraries. The list of installed files gives its path, so this also
+// works in user and target folders.
 std::string program_shim(const std::string& project, const std::string& member) {
   return fmt::format(
       "#!python\n"
@@ -49,7 +49,7 @@ bool is_of_build_machine(const std::string& entry) { return entry.empty() || ent
 
 }  // namespace
 
-// A program in .data/scripts is installed into bin, from where no fixed way leads to site-packages. It moves into a
+// A program in .data/scripts is installed into bin, from where no fixed path leads to site-packages. It moves into a
 // folder beside the copies, and a script takes its place.
 void Repairer::move_programs() {
   for (const wheel::ElfFacts& file : m_files) {
@@ -88,7 +88,7 @@ elf::Edit Repairer::edit_for(const wheel::ElfFacts& file) const {
     edit.remove_needed = change->second.removed;
     uses_grafts = change->second.uses_grafts;
   }
-  // What is loaded by its name at run time is looked for on the run path of the file that loads it.
+  // A library that is loaded by name at run time is searched on the run path of the file that loads it.
   if (!m_explicit.empty() && !place_of(file.path).empty())
     uses_grafts = uses_grafts || std::ranges::any_of(file.undefined, [](const wheel::UndefinedSymbol& symbol) {
                     return symbol.name == "dlopen" || symbol.name == "dlmopen";
@@ -96,7 +96,8 @@ elf::Edit Repairer::edit_for(const wheel::ElfFacts& file) const {
   if (uses_grafts) added.push_back(origin_path(folder, m_libs));
   std::erase_if(added, [&](const std::string& one) { return std::ranges::find(entries, one) != entries.end(); });
   entries.insert(entries.end(), added.begin(), added.end());
-  // RPATH rather than RUNPATH: it also holds for what the libraries need, and LD_LIBRARY_PATH does not come before it.
+  // RPATH rather than RUNPATH: it also applies to the dependencies of the libraries, and LD_LIBRARY_PATH does not
+  // override it.
   if (entries != old) edit.run_path = elf::RunPath{added.empty() && runpath, entries};
   return edit;
 }
@@ -187,7 +188,7 @@ void Repairer::add_grafts() {
   add_sbom();
 }
 
-// The licences of the packages go where PEP 639 wants licences; METADATA lists them if its version can.
+// The licences of the packages go where PEP 639 puts licences; METADATA lists them if its version can.
 void Repairer::add_licenses() {
   std::set<std::string> added;
   for (const auto& [path, package] : m_owners) {

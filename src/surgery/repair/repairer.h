@@ -18,7 +18,7 @@
 #include "wheel/tags/platform_survey.h"
 #include "wheel/tags/required_packages.h"
 
-// The stages of `repair`, which share what is known of the wheel. repair.cc has the essay.
+// The stages of `repair`, which share the facts about the wheel. See repair.cc.
 
 namespace wheelsmith::surgery {
 
@@ -28,7 +28,7 @@ class Repairer {
   void run(Item& item);
 
  private:
-  // repair.cc: what is there, and what the policy makes of it
+  // repair.cc: scan, search and plan
   void read_wheel();
   void find_libraries();
   void add_explicit_grafts();

@@ -5,10 +5,10 @@
 
 namespace wheelsmith::surgery {
 
-// Where a library of another package lies once both are installed.
+// The folder of a library of another package once both are installed.
 struct SiblingFolder {
   std::string folder;     // below site-packages
-  std::string package;    // that has it; a pattern where none is required
+  std::string package;    // that has it; a pattern if none is required
   bool required = false;  // the wheel requires such a package
 };
 

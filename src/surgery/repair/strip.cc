@@ -12,7 +12,7 @@ namespace wheelsmith::surgery {
 
 namespace {
 
-// GNU strip knows its own machine only, unless it was built for all; llvm-strip knows all.
+// GNU strip supports only its own machine unless it was built for all; llvm-strip supports all.
 std::filesystem::path strip_program(const std::string& machine) {
 #if defined(__x86_64__)
   const bool native = machine == "x86_64" || machine == "i686";

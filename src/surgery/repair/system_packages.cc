@@ -161,7 +161,7 @@ class Owners {
     std::ranges::sort(package.licenses, {}, &SystemPackage::License::name);
   }
 
-  // Its database is SQLite or Berkeley DB, depending on its version: the program knows.
+  // Its database is SQLite or Berkeley DB, depending on its version: only the rpm program can read it.
   void find_rpm() {
     std::error_code ignored;  // another distribution
     if (!fs::exists(m_root / "var/lib/rpm", ignored) && !fs::exists(m_root / "usr/lib/sysimage/rpm", ignored)) return;

@@ -19,8 +19,8 @@ struct SystemPackage {
   std::vector<License> licenses;
 };
 
-// Owners of the files by path, as far as a package database below `root` knows them: dpkg's, rpm's (by the program
-// rpm), apk's. Databases are read, not asked, where that is possible.
+// Owners of the files by path, if a package database below `root` has them: those of dpkg and apk, which are read
+// directly, and of rpm, which needs the rpm program.
 std::map<std::string, SystemPackage> owning_packages(const std::set<std::string>& paths,
                                                      const std::filesystem::path& root);
 

@@ -18,12 +18,12 @@
 
 namespace wheelsmith::wheel {
 
-// Members of a wheel that were copied from another one, unread. What is known of them comes from there.
+// Members that were copied from another wheel unread; the facts about them come from that wheel.
 struct CarriedMembers {
   std::function<bool(const std::string& member)> is_carried;
   // The binaries among them, under the names that they have now, and which rules may rely on them.
   const Scan* scan = nullptr;
-  bool all_binaries = false;  // `scan` has all of them; else rules about binaries, other than tags, are left out
+  bool all_binaries = false;  // `scan` has all of them; otherwise rules about binaries, except tags, are skipped
 };
 
 struct CheckOptions {

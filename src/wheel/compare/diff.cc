@@ -3,8 +3,8 @@
 // Two trees side by side. Files are paired by their paths, with the version taken out of the names of .dist-info and
 // .data folders: demo-1.0.dist-info/METADATA and demo-1.1.dist-info/METADATA are one file that changed.
 //
-// METADATA and WHEEL are compared by fields. RECORD follows from the other files, so it is compared only where they are
-// all equal. In installed folders, byte code caches are left out: they hold the time of their installation.
+// METADATA and WHEEL are compared by fields. RECORD follows from the other files, so it is compared only if they are
+// all equal. In installed folders, byte code caches are skipped: they contain the time of installation.
 //
 // Members of two archives whose packed bytes are equal are not unpacked.
 
@@ -169,7 +169,7 @@ class TreeDiff {
     for (const std::string& word : only) add(kind, prefix + word, "", word);
   }
 
-  // A field that stands once on both sides has a left and a right value; of others each value is a difference.
+  // A field that occurs once on both sides has a left and a right value; for other fields each value is a difference.
   void compare_fields(const std::string& prefix, const pep::Headers& left, const pep::Headers& right) {
     std::map<std::string, std::pair<std::vector<std::string>, std::vector<std::string>>> fields;
     std::map<std::string, std::string> spelling;
@@ -239,13 +239,13 @@ class TreeDiff {
       diff_binaries(pair.left, left->bytes, right->bytes, result);
       result.push_back({by_fields ? Kind::bytes : Kind::file, pair.left, size_and_hash(left->bytes),
                         size_and_hash(right->bytes), why_different(path, left->bytes, right->bytes)});
-    } catch (const Error& error) {  // one file becomes an answer
+    } catch (const Error& error) {  // becomes a difference
       result.push_back({Kind::file, pair.left, error.what(), error.what()});
     }
     return result;
   }
 
-  // What only the bytes of METADATA and WHEEL tell is worth a word where their fields are equal.
+  // Byte differences of METADATA and WHEEL are reported only if their fields are equal.
   void drop_explained_bytes() {
     const bool has_fields = std::ranges::any_of(
         m_differences, [](const Difference& one) { return one.kind == Kind::metadata || one.kind == Kind::tag; });
@@ -269,13 +269,13 @@ class TreeDiff {
 
   void compare_containers() {
     compare_file_names();
-    // With the same members the archives themselves are what is left.
+    // With equal members, compare the archives themselves.
     const std::vector<std::string> reasons = compare_archive_headers(*m_left.archive, *m_right.archive);
     if (!reasons.empty())
       add(Kind::bytes, "archive", size_and_hash(m_left.bytes), size_and_hash(m_right.bytes), reasons);
     else if (m_differences.empty() && !same_bytes(m_left.bytes, m_right.bytes))
       add(Kind::bytes, "archive", size_and_hash(m_left.bytes), size_and_hash(m_right.bytes),
-          {"headers of the archive, which say nothing about the members"});
+          {"headers of the archive that do not describe members"});
   }
 
   // The tags of the file name count for installers; those of WHEEL are compared with the metadata.

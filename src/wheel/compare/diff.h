@@ -9,8 +9,8 @@
 #include "base/file_tree.h"
 #include "zip/archive.h"
 
-// What differs between two wheels, binaries or installed folders, in the terms of those who use them: metadata, tags,
-// files, symbols, architectures; and where all of that is equal, why the bytes are not. Both sides are hostile.
+// The differences between two wheels, binaries or installed folders that matter to users: metadata, tags, files,
+// symbols, architectures; and if all of these are equal, why the bytes differ. Both sides are untrusted.
 
 namespace wheelsmith::wheel {
 
@@ -40,8 +40,8 @@ struct Diff {
 
 Diff diff(const DiffSide& left, const DiffSide& right, const DiffOptions& options);
 
-// The differences of two ELF files that a user of theirs would notice: machine, SONAME, NEEDED, run paths, exported and
-// required symbols, required versions, device code. Sides that are not ELF give nothing.
+// The differences between two ELF files that matter to users: machine, SONAME, NEEDED, run paths, exported and
+// required symbols, required versions, device code. Files that are not ELF give none.
 void diff_binaries(const std::string& path, Bytes left, Bytes right, std::vector<Difference>& differences);
 
 }  // namespace wheelsmith::wheel

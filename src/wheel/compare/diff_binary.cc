@@ -1,4 +1,4 @@
-// Two versions of one binary, by what they offer and what they require.
+// Compares two versions of a binary by what they provide and require.
 
 #include <fmt/format.h>
 
@@ -156,7 +156,7 @@ void diff_binaries(const std::string& path, Bytes left, Bytes right, std::vector
     for (const auto& [label, group] : other) {
       if (!code.contains(label)) result.value(arch, label.c_str(), "", group.text());
     }
-  } catch (const Error& error) {  // one file becomes an answer; its bytes are compared all the same
+  } catch (const Error& error) {  // becomes a difference; the bytes are still compared
     differences.push_back({Difference::Kind::symbol, path + ": not readable", error.what(), error.what()});
   }
 }

@@ -3,7 +3,8 @@
 // Writes members to a wheel. RECORD contains a hash of every other member and comes last, so each member is read,
 // hashed, deflated and written in one pass, several at a time, and RECORD is built from the bytes of that pass: it
 // cannot disagree with the wheel. Where compressed bytes are copied, the pass only reads and hashes (which verifies the
-// stream and its CRC), and copying follows.
+// stream and its CRC), and copying follows. A caller that trusts the RECORD of the source wheel passes its lines; then
+// members are only copied.
 //
 // The order follows the wheel specification's recommendation: .dist-info at the end, so that metadata, directory and
 // end record are close together, and tools that change metadata rewrite only the tail.
@@ -77,7 +78,7 @@ void add_in_parts(const std::vector<const SealedMember*>& members, const std::ve
     *lines[i] = pep::record_line(members[i]->name, hashes[i].finish(), members[i]->size);
 }
 
-// New members that stand together: hashed and deflated in parallel, whole or in parts.
+// Consecutive new members are hashed and deflated in parallel, whole or in parts.
 void add_new(const std::vector<SealedMember>& members, std::size_t begin, std::size_t end,
              const std::vector<zip::NewMember>& sources, std::vector<pep::RecordLine>& lines,
              const SealOptions& options, zip::Writer& writer) {

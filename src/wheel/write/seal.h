@@ -19,10 +19,10 @@ namespace wheelsmith::wheel {
 // A member to write: contents are read on demand; `raw` names the compressed source if it can be copied.
 struct SealedMember : zip::NewMember {
   const zip::Entry* raw = nullptr;
-  // Of a raw member: its line in the old RECORD. Where there is one, the contents are not read again.
+  // Of a raw member: its line in the old RECORD. If set, the contents are not read again.
   std::optional<pep::RecordLine> recorded{};
-  // A part of the contents, from any thread, each part once. A member that has it is deflated in parts that run in
-  // parallel, where SealOptions::write_at allows that.
+  // Returns a part of the contents; called from any thread, once per part. With SealOptions::write_at, a member that
+  // has it is deflated in parallel parts.
   std::function<Blob(std::uint64_t offset, std::uint64_t size)> open_part{};
 };
 
@@ -30,7 +30,7 @@ struct SealOptions {
   std::int64_t time = k_zip_epoch;
   unsigned threads = 1;
   const zip::Archive* raw_from = nullptr;  // copy members with `raw` from it unchanged instead of deflating them again
-  // Changes bytes that the sink has got already. The header of a member in parts is written again at its end.
+  // Overwrites bytes that the sink has received. The header of a member in parts is rewritten at its end.
   std::function<void(std::uint64_t offset, Bytes bytes)> write_at = {};
 };
 
