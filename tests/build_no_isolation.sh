@@ -44,7 +44,7 @@ pip install -q setuptools==79.0.1
 run_json build small --no-build-isolation
 expect built "$(json 'steps[0].outcome')"
 [[ $(json 'steps[0].reason') == *setuptools* ]] || fail "the reason is $(json 'steps[0].reason')"
-[[ $(json notes) == *'wants setuptools==80.9.0 (79.0.1 is installed)'* ]] || fail "no note: $(json notes)"
+[[ $(json notes) == *'requires setuptools==80.9.0 (79.0.1 is installed)'* ]] || fail "no note: $(json notes)"
 
 # The script does the same by hand.
 run plan small --no-build-isolation --script

@@ -71,7 +71,7 @@ expect "5 patched" "$(says 'import small; print(small.add(2, 3), small.version)'
 rm -rf wheelhouse
 run_json build small --source small=desk --editable --into env
 built
-[[ $(json notes) == *'the patch small.patch is left out'* ]] || fail "no note about the skipped patch: $(json notes)"
+[[ $(json notes) == *'skipping the patch small.patch'* ]] || fail "no note about the skipped patch: $(json notes)"
 judged small "$t/desk"
 unchanged desk
 [[ ! -e wheelhouse ]] || fail "a wheel was delivered"

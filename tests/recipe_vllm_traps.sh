@@ -77,7 +77,7 @@ TOML
 bites "'submodule', 'update'"
 # After 2.8.3 it installs its copy of AITER with pip, which nothing prevents: rejected before anything is built.
 run_json build flash-attn-rocm --ref flash-attn-rocm=main --variant rocm --rocm "$t/sdk" --arch gfx1151
-bites "installs its own copy of AITER by pip"
+bites "installs its own copy of AITER with pip"
 without own-aiter flash-attn-rocm --ref flash-attn-rocm=main --arch gfx1151 <<'TOML'
 [variant.rocm]
 when = []

@@ -42,7 +42,7 @@ WHEELSMITH_STORE=$t/store2 run_json reproduce "$wheel" --source "$t/recipes/smal
 expect "" "$(json 'items[0].rebuilt')"
 run reproduce "$wheel" --source "$t/recipes/small" --env SMALL_TOKEN=hunter2 --offline
 [[ $status == 0 ]] || { cat "$t/out" "$t/err" >&2; fail "reproduce --offline ended with $status"; }
-grep -q 'same bytes' "$t/out" || fail "$(<"$t/out")"
+grep -q 'identical' "$t/out" || fail "$(<"$t/out")"
 run reproduce "$wheel" --source "$t/recipes/small" --out "$t/home"
 expect 2 "$status" "the wheel's own folder as --out"
 

@@ -122,7 +122,7 @@ says_both ,
 says_both ';'
 says 1 "a file that matches nothing-like-it" --run-id 77 blas nothing-like-it
 says 1 "the artifact blas for gfx1200" --run-id 77 --stage apps --topology topology.toml --targets gfx1200
-says 1 "no regular expression" --run-id 77 '('
+says 1 "is not a valid regular expression" --run-id 77 '('
 says 1 "did you mean math-libs?" --run-id 77 --stage math-lib --topology topology.toml
 says 2 "no BUILD_TOPOLOGY.toml" --run-id 77 --stage math-libs
 says 2 "leads somewhere else" --run-id 77 --external-repo ../..

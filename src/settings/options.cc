@@ -301,7 +301,7 @@ const std::vector<Option>& all_options() {
        .kind = Kind::table,
        .group = Group::resources,
        .argument = "NAME=VALUE",
-       .help = "With --on slurm: partition, account, qos, constraint, options, …; RECIPE.NAME=VALUE or "
+       .help = "With --on slurm: partition, account, qos, constraint, options and others; RECIPE.NAME=VALUE or "
                "VARIANT.NAME=VALUE for some steps only"},
       {.name = "source",
        .kind = Kind::texts,
