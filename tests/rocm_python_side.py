@@ -237,7 +237,7 @@ def test_a_device_package_comes_and_goes():
     # From another release: reported and skipped.
     env.install("--no-deps", f"rocm-sdk-device-gfx942=={version_of(OTHER)}", wheels=OTHER)
     done = env.sdk("init")
-    check("is not of the release" in done.stderr, done.stderr)
+    check("does not match the release" in done.stderr, done.stderr)
     check(not os.path.exists(co.format("gfx942")))
     status = env.json("status", good=False)
     check([p["id"] for p in status["problems"]] == ["version"], status["problems"])
@@ -377,7 +377,7 @@ def test_links_that_cannot_be_made():
     env = Env()
     env.install("rocm[libraries,devel,device-gfx942]")
     done = env.code(fails.format("EPERM", "symlink"), good=False)
-    check("cannot make the link" in done.stderr and "error" in json.loads(done.stdout), done.stderr)
+    check("cannot create the link" in done.stderr and "error" in json.loads(done.stdout), done.stderr)
     check(not os.path.exists(env.root) and not os.path.exists(env.root + ".new"), "a half folder was left")
     # Without hard links there are copies.
     done = env.code(fails.format("EXDEV", "link"))

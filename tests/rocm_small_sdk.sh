@@ -146,7 +146,7 @@ run_json plan "${texture[@]}"
 expect 1 $status "which channel is not said"
 run_json build "${texture[@]}" --rocm-channel nightly --rocm-version '<7.10' --out "$t/wheels3"
 expect 0 $status "$(<"$t/out")"
-[[ $(json notes) == *"ROCm 7.9.0 made from the wheels"* ]] || fail "$(json notes)"
+[[ $(json notes) == *"ROCm 7.9.0 from the wheels"* ]] || fail "$(json notes)"
 run_json inspect "$(json 'steps[0].wheel')"
 expect 'gfx1151
 gfx90a' "$(json 'sorted(set(g.arch for g in items[0].gpu))')"
