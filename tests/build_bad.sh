@@ -26,7 +26,7 @@ fails 2 'cpu' build small --variant cuda
 fails 2 'did you mean' build small --build-type relaese
 for command in plan build; do
   fails 2 'did you mean manylinux2014?' $command small --platform manylinux2O14
-  fails 2 "--sysroot $t/nowhere: there is no such folder" $command small --sysroot "$t/nowhere"
+  fails 2 "--sysroot $t/nowhere: no such folder" $command small --sysroot "$t/nowhere"
 done
 
 # A patch that does not apply.
