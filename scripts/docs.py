@@ -112,7 +112,7 @@ def rewrite_links(page, body, commands, findings=()):
 
     def link(match):
         address = html.unescape(match.group(1))
-        if re.match(r"[a-z]+:|#", address):
+        if re.match(r"[a-z]+:|#|example-report\.html$", address):
             return match.group(0)
         path, _, fragment = address.partition("#")
         source = os.path.normpath(folder / path)

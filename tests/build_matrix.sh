@@ -77,7 +77,7 @@ expect "1 lone failed,after skipped,small skipped,pair skipped" "$status $(outco
 [[ $(json 'steps[2].cause') == *--keep-going* ]] || fail "small: $(json 'steps[2].cause')"
 run_json build lone after pair --keep-going
 expect "1 lone failed,after skipped,small built,pair built" "$status $(outcomes)"
-[[ $(json 'steps[1].cause') == *"needs lone-cpu-"*"not built"* ]] || fail "after: $(json 'steps[1].cause')"
+[[ $(json 'steps[1].cause') == *"depends on lone-cpu-"*"not built"* ]] || fail "after: $(json 'steps[1].cause')"
 [[ $(json 'steps[0].failure.output') == *"lone will not be built"* ]] || fail "lone: $(json 'steps[0].failure.output')"
 
 # Two concurrent builds on one store: one wheel.

@@ -53,6 +53,18 @@ expect 1 $status
 run report MY_PKG -o "$t/report.html"
 expect 0 $status "$(<"$t/err")"
 
+# A setup.py alone, with build requirements that only it names.
+mkdir -p "$t/alone"
+cat >"$t/alone/setup.py" <<'PYTHON'
+from setuptools import setup
+
+setup(name="alone", version="1", py_modules=["alone"], setup_requires=["toml==0.10.2"])
+PYTHON
+echo 'answer = 1' >"$t/alone/alone.py"
+run build "$t/alone"
+expect 0 $status "setup_requires: $(<"$t/err")"
+grep -q 'also requires toml==0.10.2' "$t/err" || fail "setup_requires are not installed: $(<"$t/err")"
+
 # Assumptions about a package without a recipe are printed once, not on every run; the plan's document always has them.
 export WHEELSMITH_STORE=$t/store2
 run_json plan my-pkg

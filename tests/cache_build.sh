@@ -107,7 +107,7 @@ expect 0 "$status" "$(<"$t/err")"
 sed -i '/^cache-why/d' recipes/small.toml
 run build small
 expect 2 "$status"
-[[ $(<"$t/err") == *"say cache-why"* ]] || fail "$(<"$t/err")"
+[[ $(<"$t/err") == *"needs a cache-why"* ]] || fail "$(<"$t/err")"
 sed -i '/^cache = false/d' recipes/small.toml
 
 for wrong in "--cache maybe" "--cache-compression 20" "--cache-size much" "--cache-remote nowhere"; do

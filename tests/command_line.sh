@@ -26,7 +26,7 @@ expect 0 $status
 cp "$t/out" "$t/long"
 run help build
 cmp "$t/out" "$t/long" || fail "help build is not build --help"
-(($(wc -l <"$t/short") <= 75 && $(wc -l <"$t/short") * 2 < $(wc -l <"$t/long"))) || fail "the short help is not short"
+(($(wc -l <"$t/short") <= 90 && $(wc -l <"$t/short") * 2 < $(wc -l <"$t/long"))) || fail "the short help is not short"
 expect "Source Target Toolchain Resources Output Advanced Help" \
   "$(sed -n 's/^\([A-Z][a-z]*\):$/\1/p' "$t/long" | grep -v -e Arguments -e Examples | paste -sd' ' -)" "groups of build --help"
 for option in -j, -o, -v, -q, -e,; do grep -q -e "^  $option" "$t/long" || fail "no $option in the help"; done

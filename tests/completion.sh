@@ -30,7 +30,7 @@ lacks() { ! grep -qxF -e "$1" <<<"$2" || fail "$1 is offered"; }
 all=$(in_bash "")
 for command in build plan doctor inspect check recipe config help; do has "$command" "$all"; done
 for command in step confine relay governor complete; do lacks "$command" "$all"; done
-expect "build" "$(in_bash bui | paste -sd' ' -)"
+expect "build builds" "$(in_bash bui | paste -sd' ' -)"
 has show "$(in_bash recipe "")"
 has set "$(in_bash config "")"
 has texture "$(in_bash build t)"

@@ -117,4 +117,4 @@ for words in "--layout project" "--out $t/x --layout upload" "--out $t/x --layou
 done
 run index "$d" --out "$d/inside" --layout project
 expect 1 $status
-[[ $(<"$t/err") == *"neither may lie inside"* ]] || fail "$(<"$t/err")"
+[[ $(<"$t/err") == *"neither folder may contain"* ]] || fail "$(<"$t/err")"

@@ -144,7 +144,7 @@ good demo --variant cpu --ref v1.2.0
 told '^warning: demo 1.2.0 is outside the versions that its recipe was verified for' || fail "$(notes)"
 sed -i 's/requires-python = ">=3.8"/requires-python = ">=3.99"/' repo/pyproject.toml
 git -C repo commit -qam four
-fails 'requires Python >=3.99 (its own metadata says so)' demo --variant cpu --ref main
+fails 'requires Python >=3.99 (according to its metadata)' demo --variant cpu --ref main
 git -C repo revert --no-edit HEAD >/dev/null
 sed -i 's/^DEMO_VERSION = .*$//' recipes/demo.toml
 good demo --variant cpu
@@ -168,4 +168,4 @@ told '^warning: demo 1.1.0: none.py does not exist' || fail "$(notes)"
 { cat keep.toml; printf '[checkout]\nsubmodules = ["external/none"]\n'; } >recipes/demo.toml
 fails 'the recipe needs the submodule external/none, which this version does not have; it has none' demo --variant cpu
 { cat keep.toml; printf '[build]\nappend.EXTRA = "demo=={set.which}"\n[settings.which]\nhelp = "a version"\ndefault = ""\n'; } >recipes/demo.toml
-fails 'EXTRA: the recipe demo makes "demo==", which is not a valid requirement' demo --variant cpu
+fails 'EXTRA: the recipe demo expands to "demo==", which is not a valid requirement' demo --variant cpu

@@ -54,7 +54,7 @@ plan_on cpu --variant cpu --ref v1.2.0 --set docs=on
 [[ $options == *"--package_variant=cpu "*"--package_variant=docs "* ]] || fail "docs of 1.2: $options"
 has_not --build-
 run plan fbgemm_gpu --variant cpu --machine "$t/machine.toml" --ref v1.1.0 --set docs=on
-[[ $status != 0 && $(<"$t/err") == *"the docs variant begins with 1.1.2"* ]] || fail "docs of 1.1.0: $(<"$t/err")"
+[[ $status != 0 && $(<"$t/err") == *"the docs variant exists since 1.1.2"* ]] || fail "docs of 1.1.0: $(<"$t/err")"
 
 plan_on cuda --variant cuda
 has --build-target=default

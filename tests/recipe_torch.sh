@@ -38,7 +38,7 @@ expect "imports pass,version pass,no-gpu pass,distributed pass" \
   "$(json '[x.id + " " + x.outcome for x in steps[0].tests]' | paste -sd, -)"
 while read -r name tag; do
   pin=$(git -C "$root/up/pytorch/$name" rev-parse "$tag^{commit}")
-  [[ $(json notes) == *"torch$name: $tag, which belongs to torch 2.13"* ]] || fail "$(json notes)"
+  [[ $(json notes) == *"torch$name: $tag, which matches torch 2.13"* ]] || fail "$(json notes)"
   [[ $(unzip -p "$t"/wheelhouse/torch$name-*.whl "torch$name/version.py") == *"git_version = '$pin'"*"torch = '2.13.0+cpu'"* ]] ||
     fail "torch$name is of another commit or another torch"
   # Another torch 2.13.0 is not the one that they were compiled with.
@@ -74,7 +74,7 @@ run_json plan pytorch torchvision torchaudio "${options[@]}" "${no_images[@]}" -
 good "plan of main"
 for name in vision audio; do
   pin=$(git -C "$root/up/pytorch/$name" rev-parse pinned)
-  [[ $(json notes) == *"torch$name: $pin, since .github/ci_commit_pins/$name.txt of pytorch says so"* ]] || fail "$(json notes)"
+  [[ $(json notes) == *"torch$name: $pin, pinned by .github/ci_commit_pins/$name.txt of pytorch"* ]] || fail "$(json notes)"
 done
 # checkout decides in the same way.
 run checkout pytorch --variant cpu --into "$t/release"
@@ -85,7 +85,7 @@ expect "$(git -C "$root/up/pytorch/vision" rev-parse 'v0.28.0^{commit}')" "$(git
 # A release that belongs to another torch is built, with a warning.
 run_json plan pytorch torchaudio "${options[@]}" --ref torchaudio=v2.8.0
 good "plan of another pair"
-[[ $(json notes) == *"warning: torchaudio: v2.8.0 belongs to torch 2.8, but it is built against torch 2.13"* ]] || fail "$(json notes)"
+[[ $(json notes) == *"warning: torchaudio: v2.8.0 is made for torch 2.8, but it is built against torch 2.13"* ]] || fail "$(json notes)"
 
 # Files of torch's own test folder, with the wheel and outside the source.
 run_json build pytorch "${options[@]}" --set upstream-tests=on
@@ -104,7 +104,7 @@ publish pytorch/pytorch
 cd "$t"
 run_json plan pytorch torchvision torchaudio "${options[@]}" "${no_images[@]}" --ref pytorch=no-pins
 good "plan without pins"
-[[ $(json notes) == *"torchvision: v0.28.0, which belongs to torch 2.13"* ]] || fail "$(json notes)"
+[[ $(json notes) == *"torchvision: v0.28.0, which matches torch 2.13"* ]] || fail "$(json notes)"
 
 # Every named setting reaches the environment: all non-default values at once.
 settings=(tests=on functorch=off numpy=off distributed=off gloo=off tensorpipe=off mpi=on numa=on mkldnn=off fbgemm=off xnnpack=off

@@ -135,7 +135,7 @@ gfx942 aotriton=/opt/aotriton ON false
 gfx942 mem-eff-attention=off ON true
 ATTENTION
 asked pytorch rocm --arch gfx906
-[[ $(json notes) == *"AOTriton knows none of the architectures"* ]] || fail "$(json notes)"
+[[ $(json notes) == *"AOTriton supports none of the architectures"* ]] || fail "$(json notes)"
 # Without a Triton to deliver (none is published, and no LLVM is given to build it with) there is no flash attention,
 # and the wheel does not require it.
 mkdir "$t/recipes"
@@ -151,7 +151,7 @@ TOML
 asked pytorch rocm --arch gfx942 --recipes "$t/recipes"
 expect triton "$(json '[s.package for s in steps if s.skipped]')"
 expect "OFF OFF false" "$(told USE_FLASH_ATTENTION) $(told USE_MEM_EFF_ATTENTION) $(json "$step.network")"
-[[ $(json notes) == *"no Triton is delivered"* ]] || fail "$(json notes)"
+[[ $(json notes) == *"Triton is not built with it"* ]] || fail "$(json notes)"
 expect "rocm[libraries]==7.1.*" "$(told PYTORCH_EXTRA_INSTALL_REQUIREMENTS)"
 # With an LLVM it is built first, and required.
 asked pytorch rocm --arch gfx942 --recipes "$t/recipes" --set llvm=/opt/llvm
@@ -239,7 +239,7 @@ while read -r variant machine label; do
   run_json plan pytorch torchvision torchaudio --variant "$variant" --machine "$t/$machine.toml"
   good "plan of three for $variant"
   expect "2.13.0+$label" "$(json '[s.wheel_version for s in steps if s.package == "pytorch"][0]')" "$variant"
-  [[ $(json notes) == *"torchvision: v0.28.0, which belongs to torch 2.13"*"torchaudio: v2.11.0, which belongs to torch 2.13"* ]] || fail "$(json notes)"
+  [[ $(json notes) == *"torchvision: v0.28.0, which matches torch 2.13"*"torchaudio: v2.11.0, which matches torch 2.13"* ]] || fail "$(json notes)"
   torch=$(json '[s.id for s in steps if s.package == "pytorch"][0]')
   for package in torchvision torchaudio; do
     step="[s for s in steps if s.package == '$package'][0]"

@@ -14,7 +14,7 @@ options=(--torch 2.13.0 --variant cpu)
 
 run_json build torchvision torchaudio "${options[@]}"
 good build
-[[ $(json notes) == *"torchvision: v0.28.0, which belongs to torch 2.13"*"torchaudio: v2.11.0, which belongs to torch 2.13"* ]] ||
+[[ $(json notes) == *"torchvision: v0.28.0, which matches torch 2.13"*"torchaudio: v2.11.0, which matches torch 2.13"* ]] ||
   fail "$(json notes)"
 [[ $(json 'steps[0].wheel') == */torchvision-0.28.0+cpu-cp3*.whl ]] || fail "$(json 'steps[0].wheel')"
 [[ $(json 'steps[1].wheel') == */torchaudio-2.11.0+cpu-*.whl ]] || fail "$(json 'steps[1].wheel')"

@@ -31,7 +31,7 @@ for arch in gfx1151 gfx942; do
   run_json plan vllm --variant rocm --arch $arch
   good "plan for $arch"
   expect "flash-attn-rocm,aiter,vllm" "$(json '[s.package for s in steps]' | paste -sd, -)" "three phases in order"
-  [[ $(json notes) == *"vllm: no ROCm is here"* && $(json notes) != *"flash-attn-rocm: no ROCm"* ]] || fail "notes: $(json notes)"
+  [[ $(json notes) == *"vllm: this machine has no ROCm"* && $(json notes) != *"flash-attn-rocm: this machine has no ROCm"* ]] || fail "notes: $(json notes)"
   if [[ $arch == gfx1151 ]]; then
     [[ $(json 'steps[1].skipped') == *"is for gfx9 (CDNA)"*"--set force=on"* ]] || fail "AITER: $(json 'steps[1]')"
     expect 11.5.1 "$(variable vllm HSA_OVERRIDE_GFX_VERSION)"
@@ -137,4 +137,4 @@ echo '_GLIBCXX_USE_CXX11_ABI = True' >"$(echo venv/lib/python3*/site-packages)/t
 run_json build flash-attn-rocm --recipes "$t/recipes" --variant rocm --rocm "$t/sdk" --arch gfx1151
 expect 1 $status
 expect "device-libraries bad install them,wheels bad " "$(json '[f"{c.id} {c.state} {c.fix or str()}" for c in checklist]' | paste -sd, -)"
-[[ $(found device-libraries) == *"/nothing (nothing is there)"* && $(found wheels) == *"no wheel of vllm"* ]] || fail "$(json checklist)"
+[[ $(found device-libraries) == *"/nothing (empty or missing)"* && $(found wheels) == *"no wheel of vllm"* ]] || fail "$(json checklist)"

@@ -145,7 +145,7 @@ TOML
 expect 1 "$status"
 expect pip "$(seen "$wheel" cmake)"
 expect "cmake bad" "$(json '[c.id + " " + c.state for c in checklist if c.state == "bad"]')"
-[[ $(json '[c.found for c in checklist if c.id == "cmake"][0]') == *"of pip" ]] || fail "$(json checklist)"
+[[ $(json '[c.found for c in checklist if c.id == "cmake"][0]') == *"from pip" ]] || fail "$(json checklist)"
 # A list with commas is one unknown architecture.
 without commas vllm --arch gfx1151,gfx950 <<'TOML'
 [variant.rocm.archs]

@@ -22,7 +22,7 @@ if grep -aq hunter2 "$t/contents"; then fail "a secret is in the wheel"; fi
 unset WHEELSMITH_RECIPES
 run reproduce "$wheel" --source "$t/recipes/small"
 expect 1 "$status"
-grep -q 'SMALL_TOKEN, whose value the wheel does not carry' "$t/err" || fail "$(<"$t/err")"
+grep -q 'SMALL_TOKEN, whose value is not in the wheel' "$t/err" || fail "$(<"$t/err")"
 run reproduce "$wheel" --env SMALL_TOKEN=hunter2
 expect 1 "$status"
 grep -q -- '--source' "$t/err" || fail "$(<"$t/err")"

@@ -115,8 +115,8 @@ says() {
   expect "$1" "$status" "$(<"$t/err")"
   [[ $(<"$t/err") == *"$2"* ]] || fail "wanted: $2"$'\n'"$(<"$t/err")"
 }
-says 1 "there is no run 99-linux" --run-id 99
-says 1 "there is no run 77-windows" --run-id 77 --platform windows
+says 1 "no run 99-linux" --run-id 99
+says 1 "no run 77-windows" --run-id 77 --platform windows
 says 1 "the run has no artifacts" --run-id 78
 says_both ,
 says_both ';'
@@ -184,7 +184,7 @@ for mode in links bucket; do
   expect "0 0 0" "$status $(json downloaded) $(archives_asked)" "$mode: unpacked from what is there"
   run rocm fetch --base-url "$base" --run-id 99
   expect 1 "$status"
-  [[ $(<"$t/err") == *"there is no run 99-linux"* ]] || fail "$mode: $(<"$t/err")"
+  [[ $(<"$t/err") == *"no run 99-linux"* ]] || fail "$mode: $(<"$t/err")"
   stop_server
 done
 
@@ -204,7 +204,7 @@ expect "1 1 1" "$status $(json failed) $(json downloaded)"
 expect "" "$(find lies -name '*942*')" "what stays of a liar"
 echo nonsense >"$run_folder/blas_lib_gfx942.tar.zst.sha256sum"
 fetch "$base" --run-id 77 --output-dir lies blas_lib
-[[ $(json '[f["error"] for f in files if "error" in f][0]') == *"holds no SHA-256"* ]] || fail "$(<"$t/out")"
+[[ $(json '[f["error"] for f in files if "error" in f][0]') == *"contains no SHA-256"* ]] || fail "$(<"$t/out")"
 pack blas_lib_gfx942 .tar.zst
 fetch "$base" --run-id 77 --output-dir lies blas_lib
 expect "0 1" "$status $(json downloaded)"

@@ -369,7 +369,7 @@ def test_damaged():
     env.check_whole()
     os.unlink(os.path.join(env.root, ".devel_tree.json"))
     check(env.json("status", good=False)["devel"] == "damaged")
-    check("install it again" in env.sdk("path", "--root", good=False).stderr)
+    check("reinstall it" in env.sdk("path", "--root", good=False).stderr)
 
 
 def test_links_that_cannot_be_made():
@@ -430,7 +430,7 @@ def test_what_is_missing_is_named():
         done = env.code(f"import rocm_sdk; rocm_sdk.find_libraries({names})", good=False)
         check('ModuleNotFoundError: the library hipblas is in rocm-sdk-libraries' in done.stderr, done.stderr)
         check(f'pip install "rocm[libraries]=={version}"' in done.stderr, done.stderr)
-    check("no library by the short name hipblass" in env.code("import rocm_sdk; rocm_sdk.find_libraries('hipblass')", good=False).stderr)
+    check("no library with the short name hipblass" in env.code("import rocm_sdk; rocm_sdk.find_libraries('hipblass')", good=False).stderr)
     check("is not in" in env.code("import rocm_sdk, os; p, = rocm_sdk.find_libraries('hipfile'); os.unlink(p); rocm_sdk.find_libraries('hipfile')", good=False).stderr)
     env.code("import rocm_sdk; assert rocm_sdk.find_libraries('rocdxg') == []; assert rocm_sdk.find_libraries('kpack') == rocm_sdk.find_libraries('rocm_kpack')")
     done = env.code("import rocm_sdk; rocm_sdk.initialize_process()", good=False, ROCM_SDK_PRELOAD_LIBRARIES="amdhip64;hipblas")

@@ -21,11 +21,11 @@ from docs import Slugs  # noqa: E402
 
 root = Path(sys.argv[1])
 # Pages that branches in progress bring. Remove a name once its page is there.
-EXPECTED = {"docs/cluster.md", "docs/ci.md", "docs/surgery.md", "docs/retag.md", "docs/repair.md", "docs/diff.md"}
+EXPECTED = {"docs/surgery.md", "docs/retag.md", "docs/repair.md", "docs/diff.md"}
 # Commands that the program starts itself: help does not list them, explanations name them.
-INTERNAL = {"step", "confine"}
+INTERNAL = {"step", "confine", "node"}
 # Options of other tools that pages name by themselves (docs/guides/coming-from.md and docs/rocm-sdk.md are full of them).
-FOREIGN = {"--coverage", "--nv", "--runtime", "--exclude-newer", "--local-user", "--locked", "--rocm-path", "--security-opt"}
+FOREIGN = {"--array", "--dependency", "--gpus", "--output", "--wrap", "--coverage", "--nv", "--runtime", "--exclude-newer", "--local-user", "--locked", "--rocm-path", "--security-opt"}
 OF_OTHERS = {"docs/guides/coming-from.md", "docs/rocm-sdk.md", "CHANGELOG.md"}
 top = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"]
 pages = {str(path.relative_to(root)): path.read_text() for path in sorted((root / "docs").rglob("*.md"))}

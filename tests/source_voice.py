@@ -15,7 +15,10 @@ from collections import Counter
 from pathlib import Path
 
 # Not checked yet: folders whose text has not been rewritten. Remove a line to switch its check on.
-SKIPPED = []
+SKIPPED = [
+    *(f"src/{name}" for name in (
+        "attest bundle diagnose document elf gpu pep recipe rocm wheel zip").split()),
+]
 
 CHECKED = ["src", "docs", "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"]
 
@@ -54,7 +57,7 @@ RULES = [
     (r"needed files?", "NEEDED libraries"),
     (r"as far as (it|that|they) (is|are|can be) (known|told|seen)", "if known"),
     (r"vouch(es|ed)?", "trust"),
-    (r"known are|it is one of [a-z{]", "known …:, must be one of"),
+    (r"known are:|it is one of [a-z{]", "known …:, must be one of"),
     (r"(has|have) the last word", "takes precedence"),
     (r"what is there and since when|what goes with|what becomes of", "name the thing"),
 ]
@@ -70,6 +73,7 @@ ALLOWED = [
     (r"src/sys/tree_test.cc", r"As Nobody", "the Unix user"),
     (r"src/diagnose/.*", r"registry", "messages of other tools"),
     (r"src/source/git/git_failure.cc", r"not our ref", "a message of git"),
+    (r"src/zip/check_end.cc", r"where there is no ZIP64", "a place, not a condition"),
     (r"docs/json.md", r"[`\"]registry[`\"]", "a value in the JSON contract"),
     (r"src/report/plan/plan_json.cc", r"^registry$", "a value in the JSON contract"),
 ]

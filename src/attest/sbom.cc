@@ -201,6 +201,18 @@ std::string pypi_purl(std::string_view project, std::string_view version) {
 
 std::string generic_purl(std::string_view name, std::string_view version) { return purl("generic", name, version); }
 
+std::string system_purl(std::string_view type, std::string_view vendor, std::string_view name, std::string_view version,
+                        const Properties& qualifiers) {
+  const std::string space = vendor.empty() ? std::string(type) : fmt::format("{}/{}", type, purl_encoded(vendor));
+  std::string result = purl(space, name, version);
+  char mark = '?';
+  for (const auto& [key, value] : qualifiers) {
+    result += mark + key + "=" + purl_encoded(value);
+    mark = '&';
+  }
+  return result;
+}
+
 std::string public_url(std::string_view url) {
   constexpr std::string_view k_schemes[] = {"https", "http", "git", "ssh", "git+https", "git+http", "git+ssh"};
   const std::size_t colon = url.find("://");

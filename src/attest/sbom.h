@@ -9,9 +9,9 @@
 
 // The software bill of materials that a wheel carries in its .dist-info/sboms folder (PEP 770): CycloneDX 1.6 as JSON.
 //
-// What is inside the wheel stands in `components`; what it was built with stands in `formulation`, so that a scanner
-// does not report a compiler's defects as those of the package. It holds no time, no host and no path, and its serial
-// number is derived from its content: the same build gives the same bytes.
+// The contents of the wheel are in `components`; its build inputs are in `formulation`, so that a scanner does not
+// report a compiler's vulnerabilities as the package's. It contains no time, host or path, and its serial number is
+// derived from its content: the same build gives the same bytes.
 
 namespace wheelsmith::attest {
 
@@ -47,6 +47,10 @@ document::Value make_sbom(const SbomInputs& inputs);
 std::string pypi_purl(std::string_view project, std::string_view version);
 // "pkg:generic/gcc@12.2.0"
 std::string generic_purl(std::string_view name, std::string_view version);
+
+// "pkg:deb/debian/libgomp1@12.2.0-14?arch=amd64&distro=debian-12": a package of a distribution.
+std::string system_purl(std::string_view type, std::string_view vendor, std::string_view name, std::string_view version,
+                        const Properties& qualifiers);
 
 // The address without user and password; "" for what is not reachable by others (a folder, file:, an scp-like address
 // without a scheme): such an address says nothing to readers and would reveal a path.

@@ -9,8 +9,8 @@
 #include "base/enum_names.h"
 #include "sys/process/process.h"
 
-// Detached signatures by programs that users have: gpg, ssh-keygen and cosign. Keys stay with these programs: we pass
-// the name of a key, never a key or a passphrase, and the programs ask agents for what they need.
+// Detached signatures by programs that users have: gpg, ssh-keygen and cosign. Keys stay with these programs:
+// Wheelsmith passes the name of a key, never a key or passphrase, and the programs use their agents.
 
 namespace wheelsmith::attest {
 

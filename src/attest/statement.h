@@ -7,9 +7,9 @@
 #include "document/value.h"
 
 // The provenance of a wheel as an in-toto Statement (v1) with a SLSA Provenance predicate (v1). A statement names the
-// wheel's own hash, so it cannot be inside: it lies beside the wheel, as WHEEL.intoto.json. It is made from the wheel's
-// bytes alone, so whoever has the wheel can make it again and compare; what it adds is a form that other tools read,
-// and something to sign.
+// wheel's own hash, so it cannot be inside: it is stored next to the wheel as WHEEL.intoto.json. It is derived from the
+// wheel's bytes alone, so anyone with the wheel can recreate and compare it; it adds a form that other tools read and
+// that can be signed.
 
 namespace wheelsmith::attest {
 

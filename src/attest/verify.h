@@ -14,7 +14,7 @@ struct CheckedSignature {
   Verification result;
 };
 
-// What lies beside a wheel, checked.
+// Verifies the files next to a wheel.
 struct WheelVerification {
   std::filesystem::path path;
   std::string sha256;

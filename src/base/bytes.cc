@@ -11,7 +11,7 @@
 namespace wheelsmith {
 
 void Bytes::refuse(std::uint64_t offset, std::uint64_t size) const {
-  throw Error(fmt::format("{} bytes at offset {:#x} exceed the {} bytes available", size, offset, m_size));
+  throw Error(fmt::format("{} bytes at offset {:#x} are outside the {} bytes available", size, offset, m_size));
 }
 
 std::string_view Bytes::c_string(std::uint64_t offset) const {

@@ -22,4 +22,15 @@ bool names_a_secret(std::string_view variable) {
          name != "pwd" && name != "oldpwd";
 }
 
+bool looks_secret(std::string_view value) {
+  for (std::size_t at = value.find("://"); at != std::string_view::npos; at = value.find("://", at + 3)) {
+    const std::string_view host = value.substr(at + 3, value.find_first_of("/?# \t\n", at + 3) - at - 3);
+    if (host.find('@') != std::string_view::npos) return true;
+  }
+  constexpr std::string_view k_marks[] = {"-----BEGIN ", "ghp_",  "gho_", "ghs_", "github_pat_", "glpat-",
+                                          "hf_",         "pypi-", "sk-",  "xox",  "AKIA"};
+  return std::ranges::any_of(
+      k_marks, [&](std::string_view mark) { return value.starts_with(mark) && value.size() >= mark.size() + 12; });
+}
+
 }  // namespace wheelsmith

@@ -125,5 +125,13 @@ TEST(Secrets, AreToldByTheNamesOfVariables) {
     EXPECT_FALSE(names_a_secret(name)) << name;
 }
 
+TEST(Secrets, AreToldByTheFormOfValues) {
+  for (const char* value : {"redis://user:word@host/0", "x https://token@host/simple", "-----BEGIN PRIVATE KEY-----",
+                            "ghp_0123456789abcdef"})
+    EXPECT_TRUE(looks_secret(value)) << value;
+  for (const char* value : {"", "https://host/simple/", "file:///folder", "a@b", "ghp_", "git+https://host/x.git@v1"})
+    EXPECT_FALSE(looks_secret(value)) << value;
+}
+
 }  // namespace
 }  // namespace wheelsmith

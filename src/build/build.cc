@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/parallel.h"
 #include "build/attestations.h"
 #include "choose/python.h"
 #include "doctor/checklist.h"
 #include "env/env.h"
+#include "slurm/commands.h"
 
 namespace wheelsmith::build {
 
@@ -49,7 +51,28 @@ std::vector<doctor::BuiltPackage> packages_of(const BuildResult& result) {
   return packages;
 }
 
+// Copies results from remote stores before anything starts, so that other steps find them in the local store. A step
+// that cannot be copied is built.
+void pull_results(plan::Plan& plan, const BuildOptions& options) {
+  for (plan::Step& step : plan.steps) {
+    if (step.decision.remote.empty() || !options.pull) continue;
+    const std::string problem = options.pull(step);
+    if (problem.empty()) continue;
+    plan.notes.push_back(
+        fmt::format("cannot copy {} from {}; it is built instead: {}", step.id(), step.decision.remote, problem));
+    step.decision.cached = false;
+    step.decision.reason = fmt::format("copying it from {} failed", step.decision.remote);
+    step.decision.remote.clear();
+  }
+}
+
 }  // namespace
+
+std::string plan_id(const plan::Plan& plan) {
+  std::string text;
+  for (const plan::Step& step : plan.steps) text += fmt::format("{} {}\n", step.id(), step.spec.key);
+  return to_hex(sha256(Bytes(text))).substr(0, 8);
+}
 
 bool BuildResult::good() const {
   return run::all_made(outcomes) && not_attested.empty() && not_installed.empty() && !doctor::any_bad(checklist);
@@ -60,10 +83,20 @@ BuildResult build(const choose::Request& request, const plan::PlanInputs& inputs
   BuildResult result;
   if (options.signer) attest::check_signer(*options.signer);
   result.plan = plan::make_plan(request, inputs);
+  if (!options.only.empty()) plan::keep_only(result.plan, options.only);
+  pull_results(result.plan, options);
   watcher.on_plan(result.plan);
   refuse_bad_machine(result.plan, options, inputs.host, watcher);
-  const std::unique_ptr<run::Executor> executor = run::make_local_executor(inputs.store, options.local);
-  result.outcomes = run::run_plan(result.plan, inputs.store, *executor, options.run);
+  slurm::ProgramCommands commands;
+  const std::unique_ptr<run::Executor> executor = options.slurm
+                                                      ? run::make_slurm_executor(inputs.store, commands, *options.slurm)
+                                                      : run::make_local_executor(inputs.store, options.local);
+  run::RunOptions running = options.run;
+  const std::string id = plan_id(result.plan);
+  running.about["id"] = id;
+  running.about["on"] = options.slurm ? "slurm" : "local";
+  watcher.on_start(id);
+  result.outcomes = run::run_plan(result.plan, inputs.store, *executor, running);
   try {
     attest_wheels(result.outcomes, options.signer);
   } catch (const Error& error) {  // built wheels are reported even if they cannot be signed

@@ -12,6 +12,7 @@
 #include "plan/plan.h"
 #include "run/local_executor.h"
 #include "run/run.h"
+#include "run/slurm/slurm_executor.h"
 
 // `wheelsmith build` as one function: plan, check the machine, run, install, and produce the closing notes.
 
@@ -20,7 +21,11 @@ namespace wheelsmith::build {
 struct BuildOptions {
   run::RunOptions run;
   run::LocalOptions local;
+  std::optional<run::SlurmOptions> slurm;  // steps run as jobs of Slurm instead of as processes of this machine
   doctor::PlanExamination examination;
+  std::string only{};  // build one step of the plan: its id or its package
+  // Copies a step's result from the remote store that the plan names. Returns "" or why it failed.
+  std::function<std::string(const plan::Step&)> pull{};
   bool despite_doctor = false;
   bool install = false;
   std::optional<attest::Signer> signer;  // signs each delivered wheel and its statement
@@ -31,6 +36,8 @@ struct BuildOptions {
 // Callbacks for progress.
 struct Watcher {
   std::function<void(const plan::Plan&)> on_plan = [](const plan::Plan&) {};
+  // Just before the steps run: the plan's name among builds (docs/cluster.md).
+  std::function<void(const std::string& id)> on_start = [](const std::string&) {};
   std::function<void(const std::vector<doctor::Check>&)> on_bad_checks = [](const std::vector<doctor::Check>&) {};
   std::function<void(const std::string&)> on_installed = [](const std::string&) {};
 };
@@ -45,6 +52,9 @@ struct BuildResult {
 
   [[nodiscard]] bool good() const;
 };
+
+// The same for the same steps with the same inputs: "3f9c02ab".
+std::string plan_id(const plan::Plan& plan);
 
 // Throws Error if planning fails or the machine cannot build the plan.
 BuildResult build(const choose::Request& request, const plan::PlanInputs& inputs, const BuildOptions& options,

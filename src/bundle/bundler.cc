@@ -9,18 +9,18 @@
 #include "base/text.h"
 #include "gpu/code/kpack.h"
 
-// What a framework needs of an SDK, and nothing more.
+// Copies the parts of an SDK that a framework needs, and nothing more.
 //
-// The libraries that the wheel's files need and do not bring are looked for in the SDK, then what those need, and so
-// on. The libraries of an SDK find their data by their own place (lib/librocblas.so looks for lib/rocblas/library
-// beside itself), so the SDK's tree keeps its shape below one folder of the wheel:
+// Libraries that the wheel's files need and the wheel does not contain are searched in the SDK, then their
+// dependencies, and so on. Libraries of an SDK find their data relative to themselves (lib/librocblas.so uses
+// lib/rocblas/library next to it), so the SDK's tree keeps its shape below one folder of the wheel:
 //
 //   demo/_C.so            run path: what it had inside the wheel, then $ORIGIN/../demo.libs/lib
 //   demo.libs/lib/libA.so, demo.libs/lib/libA/data, demo.libs/share/…
 //
-// A library lies there once, under its SONAME: whoever asks for it by another name (libA.so for libA.so.1) is changed
-// to ask by that one, or a process would load it twice. What is opened by name while a process runs, and the data, no
-// file tells; that is a table (data/sdk_table.toml).
+// Each library is there once, under its SONAME: NEEDED entries with another name (libA.so for libA.so.1) are changed,
+// or a process would load it twice. Libraries opened by name at run time, and data files, cannot be derived from the
+// binaries; they are listed in data/sdk_table.toml.
 
 namespace wheelsmith::bundle {
 

@@ -6,9 +6,9 @@
 #include "bundle/bundler.h"
 #include "rocm/python/python_table.h"
 
-// A framework that is built against an SDK of wheels has a small module that asks rocm_sdk to load libraries by short
-// names, with their symbols for all, before its own. Without rocm_sdk that import fails, so the module is written anew:
-// the same libraries in the same order, from inside the wheel.
+// A framework built against the SDK wheels has a small module that asks rocm_sdk to load libraries by short name with
+// global symbols before its own. Without rocm_sdk that import fails, so the module is rewritten: the same libraries in
+// the same order, from inside the wheel.
 
 namespace wheelsmith::bundle {
 

@@ -7,11 +7,13 @@
 
 #include "base/error.h"
 #include "base/parallel.h"
+#include "base/secret.h"
 #include "base/text.h"
 #include "build/build.h"
 #include "cli/session.h"
 #include "report/plan/doctor_text.h"
 #include "run/sandbox.h"
+#include "sys/process/own_process.h"
 
 namespace wheelsmith::cli {
 
@@ -22,8 +24,9 @@ struct BuildCommand {
   SettingOptions settings;
   std::vector<std::string> packages;
   bool upgrade = false, clean = false, install = false, editable = false, despite_doctor = false, quiet = false;
-  bool no_test = false, keep_failed = false;
-  std::string into, sign;
+  bool no_test = false, keep_failed = false, cancel = false, push = false;
+  std::string into, sign, only, token_file;
+  std::string expected_plan;  // from `attach`: another plan is not the one that was meant
 };
 
 // Redraws the status lines between events, so that their clocks advance.
@@ -93,7 +96,7 @@ build::BuildOptions build_options(const BuildCommand& command, const Session& se
   run.jobs = number_setting(settings, "jobs", 0);
   run.silence_seconds = number_setting(settings, "timeout", 0);
   if (const std::string memory = settings.text("memory"); !memory.empty()) run.memory = parse_size("memory", memory);
-  options.examination = {.paths = {.store = session.store_root(), .temporary = {}, .out = run.out},
+  options.examination = {.paths = {.store = session.store().local_root(), .temporary = {}, .out = run.out},
                          .platform = request.platform,
                          .jobs = run.jobs,
                          .offline = request.offline,
@@ -101,6 +104,7 @@ build::BuildOptions build_options(const BuildCommand& command, const Session& se
                          .allow_unsupported_compiler = request.allow_unsupported_compiler,
                          .settings = request.set};
   options.despite_doctor = command.despite_doctor;
+  options.only = command.only;
   options.install = command.install || command.editable;
   options.into = command.into;
   if (!command.sign.empty()) options.signer = read_signer(command.sign);
@@ -125,8 +129,82 @@ std::string wheel_paths(const std::vector<run::StepOutcome>& outcomes) {
   return text;
 }
 
+// The command as `attach` repeats it. Secrets never reach the store: a command that has one is not recorded, and a
+// variable that has one must be set again.
+document::Table about_command(const sys::Environment& environment) {
+  document::Table about;
+  document::Array words;
+  const std::vector<std::string> arguments = sys::own_arguments();
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& argument = arguments[i];
+    if (argument == "--cancel") continue;
+    if (argument == "--expect-plan") {
+      ++i;
+      continue;
+    }
+    const std::string_view assigned = std::string_view(argument).substr(argument.starts_with("--env=") ? 6 : 0);
+    const std::size_t equals = assigned.find('=');
+    const std::string_view value = equals == std::string_view::npos ? assigned : assigned.substr(equals + 1);
+    if ((equals != std::string_view::npos && names_a_secret(assigned.substr(0, equals))) || looks_secret(value)) {
+      return about;
+    }
+    words.emplace_back(argument);
+  }
+  about["command"] = std::move(words);
+  std::error_code ignored;
+  about["folder"] = std::filesystem::current_path(ignored).string();
+  document::Table variables;
+  for (const auto& [name, value] : environment) {
+    if (name.starts_with("WHEELSMITH_") && !names_a_secret(name) && !looks_secret(value)) variables[name] = value;
+  }
+  about["environment"] = std::move(variables);
+  return about;
+}
+
+void set_slurm(const BuildCommand& command, const settings::Settings& settings, build::BuildOptions& options) {
+  if (settings.text("on") != "slurm") {
+    if (command.cancel) throw UsageError("--cancel: only jobs of a cluster can be cancelled (--on slurm)");
+    return;
+  }
+  options.slurm = slurm_options(settings);
+  options.slurm->cancel = command.cancel;
+  if (command.cancel) options.run.keep_going = true;
+}
+
+// The remote stores in the settings, for --push.
+std::vector<remote::RemoteStore> push_targets(const BuildCommand& command, const Session& session) {
+  std::vector<remote::RemoteStore> targets;
+  const std::string token = remote::read_token(command.token_file);
+  for (const std::string& url : session.settings().urls("store"))
+    targets.emplace_back(url, session.fetch_options(), token);
+  if (targets.empty()) throw UsageError("--push: no remote store is set; add one, such as --store https://host/store");
+  return targets;
+}
+
+// Copies every wheel that was built, even if other steps failed. Returns "" or why a wheel was not copied.
+std::string push_results(const std::vector<run::StepOutcome>& outcomes, std::vector<remote::RemoteStore>& targets,
+                         const store::Store& store) {
+  std::string problem;
+  for (remote::RemoteStore& target : targets) {
+    for (const run::StepOutcome& outcome : outcomes) {
+      if (outcome.outcome != run::Outcome::built) continue;
+      try {
+        // A step that later builds may not reuse (--source, --no-test) has no record.
+        if (const auto record = store.find_step(outcome.key)) target.push(*record, store);
+      } catch (const Error& error) {  // reported at the end; the wheels are built
+        problem = fmt::format("built, but not pushed: {}", error.what());
+      }
+    }
+  }
+  return problem;
+}
+
 int build(const BuildCommand& command) {
   const settings::Settings settings = command.settings.read(command.packages);
+  if (settings.text("on") == "slurm" && command.editable)
+    throw UsageError("--editable: a folder is built in place on this machine, not by --on slurm");
+  if (settings.text("on") == "slurm" && !settings.text("container").empty())
+    throw UsageError("--container: jobs of a cluster run outside of images; build in one of them on its own node");
   if (!settings.text("machine").empty())
     throw UsageError(
         "--machine: a plan for another machine cannot be built here; use --machine with `plan` and `doctor`");
@@ -147,7 +225,8 @@ int build(const BuildCommand& command) {
         "--sign cannot be combined with --container: the container has no access to your keys; sign the wheels in the "
         "wheelhouse afterwards");
   if (const auto status = run_in_container(settings)) return *status;
-  sys::install_interrupt_flag();
+  // Of jobs in a cluster the first Ctrl-C leaves, the second cancels.
+  sys::install_interrupt_counter(settings.text("on") == "slurm" ? 3 : 1);
   Session session(settings, command.upgrade);
   choose::Request request = session.build_request();
   request.editable = command.editable;
@@ -161,6 +240,8 @@ int build(const BuildCommand& command) {
   const report::Style style = command.output.style();
   plan::PlanInputs inputs = session.inputs();
   build::BuildOptions options = build_options(command, session, request);
+  set_slurm(command, settings, options);
+  if (options.slurm) options.run.about = about_command(session.host().environment);
   const std::string without_cache = set_cache(options, settings, session.store());
   std::optional<report::BuildStatus> status;
   std::optional<Redrawer> redrawer;
@@ -170,6 +251,8 @@ int build(const BuildCommand& command) {
   if (!command.quiet) {
     inputs.on_progress = [](const std::string& text) { print_status(text + "\n"); };
     options.local.on_note = [&](const std::string& text) { print_status(style.dim(printable(text)) + "\n"); };
+    if (options.slurm) options.slurm->on_note = options.local.on_note;
+    options.run.on_message = [](const std::string& text) { print_status("wheelsmith: " + text + "\n"); };
     watcher.on_plan = [&](const plan::Plan& plan) {
       show_plan(plan, style);
       if (!without_cache.empty()) print_status(style.dim(without_cache) + "\n");
@@ -182,14 +265,31 @@ int build(const BuildCommand& command) {
       print_status(status->on_event(event));
     };
   }
+  std::string plan_id;
+  watcher.on_start = [&](const std::string& id) {
+    plan_id = id;
+    if (!command.expected_plan.empty() && id != command.expected_plan)
+      throw Error(
+          fmt::format("the same command now makes another plan ({}) than the one to attach to ({}); its inputs "
+                      "have changed",
+                      id, printable(command.expected_plan)));
+    if (options.slurm && !command.quiet) print_status(style.dim("plan " + id) + "\n");
+  };
+  options.pull = [&](const plan::Step& step) {
+    if (!command.quiet) print_status(fmt::format("copying {} from {}\n", step.id(), step.decision.remote));
+    return session.remotes().pull(step.spec.key, session.store());
+  };
+  std::vector<remote::RemoteStore> targets;
+  if (command.push) targets = push_targets(command, session);
   build::BuildResult result = build::build(request, inputs, options, watcher);
   redrawer.reset();
   if (live && status) print_status(status->clear());
+  std::string not_pushed = push_results(result.outcomes, targets, session.store());
   const report::Closing closing{result.checklist, result.runtime};
   if (command.output.json) {
     std::vector<std::string> notes = result.plan.notes;
     if (!without_cache.empty()) notes.push_back(without_cache);
-    for (const std::string* failure : {&result.not_attested, &result.not_installed}) {
+    for (const std::string* failure : {&result.not_attested, &result.not_installed, &not_pushed}) {
       if (!failure->empty()) notes.push_back(*failure);
     }
     print(report::build_json(result.outcomes, notes, closing));
@@ -198,14 +298,16 @@ int build(const BuildCommand& command) {
               ? wheel_paths(result.outcomes)
               : report::build_text(result.outcomes, style) + report::closing_text(closing, style));
   }
-  for (const std::string* failure : {&result.not_attested, &result.not_installed}) {
+  for (const std::string* failure : {&result.not_attested, &result.not_installed, &not_pushed}) {
     if (!failure->empty()) print_status(fmt::format("wheelsmith: error: {}\n", printable(*failure)));
   }
   if (sys::interrupted()) {
-    print_status("wheelsmith: interrupted; run the same command to resume\n");
+    print_status(options.slurm && sys::interruptions() > 1 ? "wheelsmith: interrupted; the jobs are cancelled\n"
+                 : options.slurm ? fmt::format("wheelsmith: interrupted; to continue: wheelsmith attach {}\n", plan_id)
+                                 : "wheelsmith: interrupted; run the same command to resume\n");
     return k_interrupted;
   }
-  return result.good() ? k_fine : k_not_fine;
+  return (result.good() && not_pushed.empty()) || command.cancel ? k_fine : k_not_fine;
 }
 
 }  // namespace
@@ -241,6 +343,18 @@ void add_build(CLI::App& app, Outcome& outcome) {
       ->group("Output");
   sub->add_flag("--keep-failed", command->keep_failed,
                 "Keep a wheel that fails a check or a test, in the folder failed/ of --out")
+      ->group("Output");
+  sub->add_flag("--cancel", command->cancel, "With --on slurm: cancel the jobs of this build instead of building")
+      ->group("Resources");
+  sub->add_option("--expect-plan", command->expected_plan, "Refuse any other plan")->group("");
+  sub->add_option("--only", command->only,
+                  "Build one step of the plan, by its id or package; its dependencies must be in a store")
+      ->type_name("STEP")
+      ->group("Advanced");
+  sub->add_flag("--push", command->push, "Copy the built wheels to the remote stores of --store")->group("Output");
+  sub->add_option("--token-file", command->token_file,
+                  "With --push: file that contains the token of the remote stores; default: $WHEELSMITH_STORE_TOKEN")
+      ->type_name("FILE")
       ->group("Output");
   sub->add_flag("--install", command->install, "Install the finished wheels")->group("Output");
   sub->add_flag("-e,--editable", command->editable, k_editable_help)->group("Output");

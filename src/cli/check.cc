@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/site_packages.h"
 #include "report/wheel/json.h"
 #include "report/wheel/text.h"
 #include "sys/file.h"
@@ -84,19 +85,6 @@ wheel::CheckOptions read_options(const CheckCommand& command) {
     }));
   }
   return options;
-}
-
-// The site-packages of a virtual environment; for any other folder, the folder itself.
-std::filesystem::path site_packages_of(const std::filesystem::path& folder) {
-  std::error_code ignored;
-  if (!std::filesystem::exists(folder / "pyvenv.cfg", ignored)) return folder;
-  for (const auto& entry : std::filesystem::directory_iterator(folder / "lib", ignored)) {
-    const std::filesystem::path inside = entry.path() / "site-packages";
-    if (entry.path().filename().string().starts_with("python") && std::filesystem::is_directory(inside, ignored)) {
-      return inside;
-    }
-  }
-  return folder;
 }
 
 // The Python that imports from PREFIX/lib/python3.11/site-packages; "" for any other folder.

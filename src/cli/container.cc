@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "choose/user_variables.h"
 #include "cli/session.h"
 #include "container/visible.h"

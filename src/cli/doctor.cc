@@ -6,14 +6,18 @@
 
 #include "base/error.h"
 #include "cli/session.h"
+#include "doctor/check_cluster.h"
 #include "doctor/examine_packages.h"
 #include "report/plan/doctor_text.h"
+#include "run/slurm/probe.h"
 #include "sys/file.h"
 #include "toolchain/description.h"
 
 namespace wheelsmith::cli {
 
 namespace {
+
+constexpr double k_patience = 60;  // seconds for a job on a cluster
 
 struct DoctorCommand {
   OutputOptions output;
@@ -30,7 +34,7 @@ struct DoctorSession {
   std::filesystem::path store;
 
   explicit DoctorSession(settings::Settings settings) {
-    store = settings.text("store");
+    store = settings.folder("store");
     try {
       if (store.empty()) store = store::Store::default_root();
       session = std::make_unique<Session>(settings);
@@ -108,6 +112,15 @@ int doctor_command(const DoctorCommand& command) {
     print(toolchain::to_toml(doctor::describe(session.host(), facts)));
     return k_fine;
   }
+  if (settings.text("on") == "slurm") {
+    sys::install_interrupt_flag();
+    slurm::ProgramCommands commands;
+    const slurm::SiteOptions site = slurm_options(settings).site_for({});
+    const std::vector<doctor::Check> checks =
+        doctor::check_cluster(run::probe_cluster(session.store(), commands, site, k_patience));
+    print(command.output.json ? report::doctor_json(checks) : report::doctor_text(checks, command.output.style()));
+    return doctor::any_bad(checks) ? k_not_fine : k_fine;
+  }
   if (command.packages.empty()) return survey(command, session, facts);
   const std::vector<doctor::Check> checks = doctor::examine_packages(request, session.inputs(), facts);
   print(command.output.json ? report::doctor_json(checks) : report::doctor_text(checks, command.output.style()));
@@ -128,6 +141,7 @@ void add_doctor(CLI::App& app, Outcome& outcome) {
       "  wheelsmith doctor\n"
       "  wheelsmith doctor flash-attn --gpu H100\n"
       "  wheelsmith doctor texture --python 3.11,3.12 --platform manylinux_2_28 --json\n"
+      "  wheelsmith doctor --on slurm --slurm partition=build\n"
       "  wheelsmith doctor --describe > node.toml    (on the other machine)\n"
       "  wheelsmith doctor flash-attn --machine node.toml");
   sub->add_option("PACKAGE", command->packages,
@@ -149,12 +163,14 @@ void add_doctor(CLI::App& app, Outcome& outcome) {
                                   "machine",
                                   "mirrors",
                                   "offline",
+                                  "on",
                                   "out",
                                   "platform",
                                   "python",
                                   "recipes",
                                   "rocm",
                                   "rocm-index",
+                                  "slurm",
                                   "source",
                                   "store",
                                   "sysroot",

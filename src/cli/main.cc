@@ -85,19 +85,31 @@ bool wants_json(int argc, char** argv) {
 }
 
 // The JSON document of a command always has its list, even when the list is empty.
-enum class List { none, items, steps, checks };
+enum class List { none, items, steps, checks, differences };
 
 List wanted_list(int argc, char** argv) {
   if (!wants_json(argc, argv)) return List::none;
   const std::string_view command = argc > 1 ? argv[1] : "";
   if (command == "build" || command == "plan") return List::steps;
+  if (command == "diff") return List::differences;
   return command == "doctor" ? List::checks : List::items;
+}
+
+constexpr const char* list_name(List list) {
+  switch (list) {
+    case List::steps: return "steps";
+    case List::checks: return "checks";
+    case List::differences: return "differences";
+    case List::none:
+    case List::items: break;
+  }
+  return "items";
 }
 
 int fail(List json, int status, const std::string& message) {
   try {
     if (json != List::none) {
-      print(report::error_json(message, json == List::steps ? "steps" : json == List::checks ? "checks" : "items"));
+      print(report::error_json(message, list_name(json)));
     }
   } catch (const Error&) {  // writing the output failed; the message below reports the error
   }
@@ -130,6 +142,10 @@ extern "C" void on_interrupt_checks(int signal) {
   say_interrupted("{\"schema\": 1, \"checks\": [], \"error\": \"interrupted\"}\n", signal);
 }
 
+extern "C" void on_interrupt_differences(int signal) {
+  say_interrupted("{\"schema\": 1, \"differences\": [], \"error\": \"interrupted\"}\n", signal);
+}
+
 // Files are read through memory mappings. If another program truncates a mapped file, or its disk fails, the kernel
 // sends SIGBUS. The thread cannot continue from there.
 List bus_error_list = List::none;  // set before there are threads
@@ -141,9 +157,7 @@ extern "C" void on_bus_error(int signal, siginfo_t* info, void*) {
   }
   constexpr std::string_view k_text =
       "wheelsmith: error: a file was truncated while it was being read, or its disk has a read error\n";
-  const char* const list = bus_error_list == List::steps    ? "steps"
-                           : bus_error_list == List::checks ? "checks"
-                                                            : "items";
+  const char* const list = list_name(bus_error_list);
   if (bus_error_list != List::none) {
     for (const std::string_view part : {std::string_view("{\"schema\": 1, \""), std::string_view(list),
                                         std::string_view("\": [], \"error\": \"a file was truncated while it was being "
@@ -171,6 +185,7 @@ Handler handler_for(List json) {
     case List::items: return on_interrupt_items;
     case List::steps: return on_interrupt_steps;
     case List::checks: return on_interrupt_checks;
+    case List::differences: return on_interrupt_differences;
   }
   return on_interrupt;
 }
@@ -178,7 +193,7 @@ Handler handler_for(List json) {
 // Groups the commands in the order in which a new user needs them. All others are under "Other commands".
 void arrange(CLI::App& app) {
   const std::pair<const char*, std::vector<const char*>> groups[] = {
-      {"Build wheels", {"build", "plan", "doctor", "test", "report", "diagnose", "run", "builds", "logs"}},
+      {"Build wheels", {"build", "plan", "doctor", "test", "report", "diagnose", "run", "builds", "attach", "logs"}},
       {"Examine and change wheels",
        {"inspect", "check", "diff", "verify", "reproduce", "retag", "repair", "slim", "split", "variant", "bundle",
         "elf"}},
@@ -205,10 +220,16 @@ int parse_and_run(CLI::App& app, int argc, char** argv) {
   add_report(app, outcome);
   add_diagnose(app, outcome);
   add_run(app, outcome);
+  add_builds(app, outcome);
+  add_attach(app, outcome);
+  add_logs(app, outcome);
   add_inspect(app, outcome);
   add_check(app, outcome);
+  add_diff(app, outcome);
   add_verify(app, outcome);
   add_reproduce(app, outcome);
+  add_retag(app, outcome);
+  add_repair(app, outcome);
   add_bundle(app, outcome);
   add_elf(app, outcome);
   add_recipes(app, outcome);
@@ -227,6 +248,7 @@ int parse_and_run(CLI::App& app, int argc, char** argv) {
   add_man(app, outcome);
   add_governor(app, outcome);
   add_step(app, outcome);
+  add_node(app, outcome);
   add_confine(app, outcome);
   arrange(app);
   const List json = wanted_list(argc, argv);

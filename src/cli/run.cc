@@ -22,8 +22,8 @@ struct RunCommand {
 
 int run_governed(const RunCommand& command) {
   const settings::Settings settings = command.settings.read();
-  const std::string root = settings.text("store");
-  const store::Store store(root.empty() ? store::Store::default_root() : std::filesystem::absolute(root));
+  const auto store_object = open_store(settings);
+  const store::Store& store = *store_object;
   governor::Options options;
   options.name = join(command.command, " ");
   options.jobs = number_setting(settings, "jobs", 0);
@@ -59,8 +59,8 @@ void add_run(CLI::App& app, Outcome& outcome) {
       "Examples:\n"
       "  wheelsmith run -- pip wheel --no-build-isolation flash-attn\n"
       "  wheelsmith run --memory 12GB -- ninja -j16");
-  command->settings.add_to(*sub,
-                           {"store", "jobs", "cache", "cache-dir", "cache-size", "cache-compression", "cache-remote"});
+  command->settings.add_to(
+      *sub, {"store", "scratch", "jobs", "cache", "cache-dir", "cache-size", "cache-compression", "cache-remote"});
   sub->add_option("--memory", command->memory, "Memory limit for all compilers together, such as 12GB")
       ->type_name("SIZE");
   sub->add_option("--cores", command->cores, "Number of cores to use; default: all")->type_name("N");

@@ -73,7 +73,7 @@ void refuse_missing_places(const settings::Settings& settings) {
       throw UsageError(fmt::format("--{} {}: no such folder", name, printable(folder)));
   }
   for (const char* name : {"out", "store"}) {
-    const std::string folder = settings.text(name);
+    const std::string folder = settings.folder(name);
     if (!folder.empty() && std::filesystem::exists(folder, ignored) && !sys::is_folder(folder))
       throw UsageError(fmt::format("--{} {}: must be a folder, but is a file", name, printable(folder)));
   }
@@ -135,7 +135,7 @@ void SettingOptions::add_to(CLI::App& command, const std::vector<std::string>& n
       continue;
     }
     const bool several = option.kind == Kind::list || option.kind == Kind::texts || option.kind == Kind::table ||
-                         option.kind == Kind::programs;
+                         option.kind == Kind::programs || option.kind == Kind::places;
     CLI::Option* added = command.add_option(shorter + "--" + option.name, m_values[option.name], option.help);
     added->allow_extra_args(false)->type_name(option.argument)->group(group);
     if (!option.fallback.empty()) added->default_str(option.fallback);
@@ -171,7 +171,8 @@ settings::Settings SettingOptions::read(const std::vector<std::string>& packages
       // Values of a repeated option are joined as in the environment variable.
       const auto& options = settings::all_options();
       const auto option = std::ranges::find(options, name, &settings::Option::name);
-      const bool one_to_a_line = option != options.end() && option->kind == Kind::texts;
+      const bool one_to_a_line =
+          option != options.end() && (option->kind == Kind::texts || option->kind == Kind::places);
       result.set_from_command_line(name, join(values, one_to_a_line ? "\n" : ","));
     }
     for (const auto& [name, value] : m_flags) {
@@ -202,9 +203,18 @@ std::filesystem::path recipe_folder(const settings::Settings& settings) {
   return sys::is_folder(own) ? own : std::filesystem::path();
 }
 
+store::StoreOptions store_options(const settings::Settings& settings) {
+  store::StoreOptions options;
+  options.claim_timeout = std::chrono::seconds(number_setting(settings, "claim-timeout", 120));
+  const std::string scratch = settings.text("scratch");
+  if (!scratch.empty()) options.scratch = std::filesystem::absolute(scratch);
+  return options;
+}
+
 std::unique_ptr<store::Store> open_store(const settings::Settings& settings) {
-  const std::string root = settings.text("store");
-  return std::make_unique<store::Store>(root.empty() ? store::Store::default_root() : std::filesystem::absolute(root));
+  const std::string root = settings.folder("store");
+  return std::make_unique<store::Store>(root.empty() ? store::Store::default_root() : std::filesystem::absolute(root),
+                                        store_options(settings));
 }
 
 Session::Session(const settings::Settings& settings, bool upgrade) : m_settings(settings), m_upgrade(upgrade) {
@@ -223,6 +233,10 @@ Session::Session(const settings::Settings& settings, bool upgrade) : m_settings(
   }
   m_host.memo = make_memo(*m_store);
   m_fetcher = std::make_unique<fetch::Fetcher>(*m_store, fetch_options());
+  const bool offline = m_settings.flag("offline");
+  m_remotes = std::make_unique<remote::RemoteStores>(
+      offline ? std::vector<std::string>() : m_settings.urls("store"), fetch_options(),
+      [this](const std::string& note) { m_remote_notes.push_back(note); });
 }
 
 fetch::FetchOptions Session::fetch_options() const {
@@ -265,6 +279,14 @@ plan::PlanInputs Session::inputs() {
                           .patch_folder = patches.path,
                           .example_folders = example_folders()};
   inputs.on_found_patchset = patch_trust(patches);
+  if (!m_remotes->empty()) {
+    inputs.find_remote = [this](const std::string& key) -> std::optional<plan::PlanInputs::RemoteResult> {
+      auto found = m_remotes->find(key);
+      if (!found) return std::nullopt;
+      return plan::PlanInputs::RemoteResult{found->url, found->record.wheel_name};
+    };
+    inputs.remote_notes = [this] { return std::exchange(m_remote_notes, {}); };
+  }
   return inputs;
 }
 

@@ -14,7 +14,9 @@
 #include "plan/plan.h"
 #include "plan/source_bundle.h"
 #include "recipe/recipe.h"
+#include "remote/remote_store.h"
 #include "run/job.h"
+#include "run/slurm/slurm_executor.h"
 #include "settings/settings.h"
 #include "source/git/repositories.h"
 #include "source/patches/patch_work.h"
@@ -48,10 +50,14 @@ class Session {
   [[nodiscard]] choose::Request request() const;
   // The same for commands that plan: requires packages, and rejects values that only `doctor` can report on.
   [[nodiscard]] choose::Request build_request() const;
+  // Must not outlive the session.
   [[nodiscard]] plan::PlanInputs inputs();
+  // The remote stores in the settings; none with --offline.
+  [[nodiscard]] remote::RemoteStores& remotes() { return *m_remotes; }
   // The interpreter that pip's own settings and default index are taken from.
   [[nodiscard]] const toolchain::Host& host() const { return m_host; }
   [[nodiscard]] store::Store& store() { return *m_store; }
+  [[nodiscard]] const store::Store& store() const { return *m_store; }
   [[nodiscard]] const std::filesystem::path& store_root() const { return m_store->root(); }
   [[nodiscard]] fetch::Fetcher& fetcher() { return *m_fetcher; }
   [[nodiscard]] const recipe::Library& recipes() const { return *m_recipes; }
@@ -65,10 +71,13 @@ class Session {
   std::unique_ptr<recipe::Library> m_recipes;
   toolchain::Host m_host;
   std::unique_ptr<fetch::Fetcher> m_fetcher;
+  std::unique_ptr<remote::RemoteStores> m_remotes;
+  std::vector<std::string> m_remote_notes;
 };
 
 // The store given by the settings, else the user's default store.
 std::unique_ptr<store::Store> open_store(const settings::Settings& settings);
+store::StoreOptions store_options(const settings::Settings& settings);
 
 // The folder of the user's recipes: --recipes, else recipes/ beside config.toml; "" if there is none.
 std::filesystem::path recipe_folder(const settings::Settings& settings);
@@ -88,6 +97,9 @@ std::optional<int> run_in_container(const settings::Settings& settings);
 
 // The compile cache options from the settings. Throws UsageError.
 cache::CacheOptions cache_options(const settings::Settings& settings, const store::Store& store);
+
+// [slurm] of the settings. Throws UsageError.
+run::SlurmOptions slurm_options(const settings::Settings& settings);
 
 inline constexpr const char* k_editable_help =
     "Build the source folder in place and link it into --into ENV, like pip install -e";

@@ -44,7 +44,7 @@ TEST(Knowledge, SaysWhatIsWrongWithAFile) {
       {"cause =", "causes =", "own.toml:6: unknown key causes; did you mean cause?"},
       {"'out of (?P<what>[a-z]+)'", "'out of ('", "own.toml:5: missing ): out of ( in the expression out of ("},
       {"id = \"x\"\n", "", "own.toml:1: id: expected a string"},
-      {"[[pattern]]", "[[patern]]", "own.toml:1: unknown table ; valid tables are [[pattern]] and [[fact]]patern"},
+      {"[[pattern]]", "[[patern]]", "own.toml:1: unknown table patern; valid tables are [[pattern]] and [[fact]]"},
       {"id = \"x\"", "id = \"x\"\npriority = 1000", "own.toml:3: priority: expected a number from 0 to 100"},
   };
   for (const auto& item : cases) {

@@ -332,7 +332,7 @@ TEST(Edit, OffsetsAboveFourGigabytes) {
     EXPECT_LT(edited.size - size, 10000U);
     EXPECT_LT(edited.patches.size(), 10U);
   } catch (const Error& error) {
-    if (std::string(error.what()).find("no memory") == std::string::npos) throw;
+    if (std::string(error.what()).find("not enough memory") == std::string::npos) throw;
   }
   ::munmap(memory, size);
 }

@@ -87,7 +87,11 @@ std::string curl_config(const Transfer& transfer, const FetchOptions& options) {
   Config config;
   const std::string_view text = transfer.url;
   config.value("url", pep::percent_encoded(without_credentials(text.substr(0, text.find('#')))));
-  for (const std::string_view name : {"globoff", "silent", "show-error", "fail", "location"}) config.flag(name);
+  for (const std::string_view name : {"globoff", "silent", "show-error", "fail"}) config.flag(name);
+  if (transfer.upload.empty())
+    config.flag("location");
+  else
+    config.value("upload-file", transfer.upload.string());
   config.number("max-redirs", k_most_redirects);
   config.value("proto", "=http,https");
   // An https request must not be redirected to http.

@@ -20,6 +20,7 @@ struct Transfer {
   std::filesystem::path response_headers;  // the file for received headers; "" for none
   bool resume = false;                     // resume at the end of `output`
   bool head = false;                       // only the headers
+  std::filesystem::path upload{};          // PUT this file; redirects are not followed
   bool page = false;                       // may be compressed, must be small and quick
   std::uint64_t most_bytes = 0;            // 0: no limit
 };

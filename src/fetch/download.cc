@@ -60,7 +60,7 @@ class Downloads {
     if (known && (wanted.empty() || wanted == *known)) {
       if (auto path = find(*known)) return *path;
     }
-    const fs::path copy = m_store.temporary() / m_file_name;
+    const fs::path copy = m_store.staging() / m_file_name;
     sys::copy_file(source, copy);
     fs::permissions(copy, fs::perms::owner_write, fs::perm_options::add, error);
     const std::string found = sha256_of_file(copy);
@@ -68,7 +68,7 @@ class Downloads {
       fs::remove(copy, error);
       throw Error(wrong_hash(m_file_name, source.string(), wanted, found));
     }
-    const sys::FileLock lock = m_store.lock(store::download_lock(found));
+    const store::Lock lock = m_store.lock(store::download_lock(found));
     sync_and_rename(copy, path_of(found));
     m_store.remember("download", source.string(), fingerprint, found);
     return path_of(found);
@@ -100,7 +100,7 @@ fs::path Fetcher::download(const std::string& url, const std::string& file_name,
     throw Error(fmt::format("{} {}, and --offline forbids downloading it{}", file_name,
                             damaged ? "is damaged in the store" : "is not in the store", damaged ? " again" : ""));
   }
-  const sys::FileLock lock = m_store.lock(store::download_lock("part-" + key));
+  const store::Lock lock = m_store.lock(store::download_lock("part-" + key));
   const std::string promised = expected();
   if (auto path = downloads.find(promised)) return *path;  // another process has fetched it meanwhile
 
@@ -118,7 +118,7 @@ fs::path Fetcher::download(const std::string& url, const std::string& file_name,
     part.discard();
     throw Error(wrong_hash(file_name, url, promised, found));
   }
-  const sys::FileLock publishing = m_store.lock(store::download_lock(found));
+  const store::Lock publishing = m_store.lock(store::download_lock(found));
   part.publish(downloads.path_of(found));
   if (wanted.empty()) m_store.put_note("download", key, found);
   return downloads.path_of(found);

@@ -12,7 +12,7 @@ namespace wheelsmith::fetch {
 namespace fs = std::filesystem;
 
 void download_file(const std::string& url, const fs::path& target, const std::string& sha256,
-                   const FetchOptions& options) {
+                   const FetchOptions& options, std::uint64_t most_bytes) {
   const std::string name = target.filename().string();
   const std::string place = mirrored(url, options.mirrors);
   const auto wrong = [&](const std::string& found) {
@@ -37,11 +37,11 @@ void download_file(const std::string& url, const fs::path& target, const std::st
     throw Error(fmt::format("cannot fetch {} with --offline", printable(without_credentials(place))));
   PartFile part(folder, name, true);
   const bool was_resumed = part.resumed();
-  part.fetch(place, options);
+  part.fetch(place, options, most_bytes);
   std::string found = part.sha256();
   if (found != sha256 && was_resumed) {  // the first half may be from a file replaced since
     part.start_anew();
-    part.fetch(place, options);
+    part.fetch(place, options, most_bytes);
     found = part.sha256();
   }
   if (found != sha256) {

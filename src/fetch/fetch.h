@@ -93,6 +93,13 @@ struct Response {
 };
 Response get(const std::string& url, const FetchOptions& options, const std::vector<std::string>& headers = {});
 
+// Uploads a file with PUT and returns the status. Retries as pip does; throws Error if no response arrives. Headers
+// reach curl only on its standard input.
+int put(const std::string& url, const std::filesystem::path& file, const FetchOptions& options,
+        const std::vector<std::string>& headers);
+// The status of a HEAD request.
+int head(const std::string& url, const FetchOptions& options);
+
 // The URL without user and password, for messages.
 std::string without_credentials(std::string_view url);
 

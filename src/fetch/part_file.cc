@@ -78,7 +78,7 @@ void PartFile::start_anew() {
 
 void PartFile::discard() { sys::remove_tree(m_folder); }
 
-void PartFile::fetch(const std::string& url, const FetchOptions& options) {
+void PartFile::fetch(const std::string& url, const FetchOptions& options, std::uint64_t most_bytes) {
   int retry = 0;
   for (int tries = 0;; ++tries) {
     if (!m_resumable) start_anew();
@@ -90,6 +90,7 @@ void PartFile::fetch(const std::string& url, const FetchOptions& options) {
     transfer.url = url;
     transfer.output = m_body;
     transfer.response_headers = m_headers;
+    transfer.most_bytes = most_bytes;
     transfer.resume = m_begin > 0;
     const Transferred result =
         transfer_once(transfer, options, [&](std::uint64_t done) { return watch(done, options); });

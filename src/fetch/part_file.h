@@ -19,7 +19,8 @@ class PartFile {
   PartFile(std::filesystem::path folder, std::string what, bool resumable);
 
   // Completes the download, with retries; throws an Error for users. Received bytes stay for the next attempt.
-  void fetch(const std::string& url, const FetchOptions& options);
+  // `most_bytes` 0: no limit.
+  void fetch(const std::string& url, const FetchOptions& options, std::uint64_t most_bytes = 0);
   [[nodiscard]] const std::filesystem::path& body() const { return m_body; }
   [[nodiscard]] std::string sha256() const;
   // Whether some of it is from an earlier attempt.

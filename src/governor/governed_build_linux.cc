@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -123,6 +124,8 @@ GovernedBuild::GovernedBuild(const store::Store& store, Options options) : m_sta
   line["schema"] = 1;
   line["id"] = id;
   line["name"] = state.options.name;
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): no thread sets it
+  if (const char* node = std::getenv("SLURMD_NODENAME"); node != nullptr) line["node"] = node;
   line["jobs"] = state.run.jobs;
   line["cores"] = state.run.cores == 0 ? usable_threads() : state.run.cores;
   line["memory"] = state.run.memory;

@@ -93,10 +93,10 @@ TEST(ArchList, SaysWhatIsWrong) {
   for (const Row& row : {
            Row{"", "empty"},
            {" ;,\"\" ", "empty"},
-           {"native", "machine"},
+           {"native", "the local GPU"},
            {"8.0;all", "compiler"},
            {"all-major", "compiler"},
-           {"Auto", "machine"},
+           {"Auto", "the local GPU"},
            {"sm_9Oa", "did you mean sm_90a"},
            {"Hoper", "did you mean hopper"},
            {"gfx94X-dcgp", "did you mean gfx94X-dcgpu"},
@@ -124,7 +124,7 @@ TEST(ArchList, SaysWhatIsWrong) {
            {"gfx94X-dcgpu:xnack+", "unknown"},
            {"8.0 -arch", "missing"},
            {"-gencode arch=compute_80,code=gfx942", "unknown"},
-           {"-arch=native", "machine"},
+           {"-arch=native", "the local GPU"},
            {"8.0\x1b[31m", "\\x1b"},
            {"+PTX", "unknown"},
        }) {

@@ -6,6 +6,7 @@
 #include <span>
 #include <thread>
 
+#include "base/text.h"
 #include "sys/clock.h"
 
 namespace wheelsmith::index {
@@ -15,6 +16,7 @@ namespace {
 constexpr std::size_t k_read_piece = 8192;
 constexpr std::uint64_t k_send_budget = 1 << 20;  // then other clients get their turn
 constexpr std::uint64_t k_file_piece = 128 << 10;
+constexpr std::uint64_t k_body_piece = 256 << 10, k_body_budget = 4 << 20;
 constexpr std::int64_t k_time_step = 20'000'000;  // the kernel stamps files at most every 10 ms
 
 // A file rewritten in place would arrive as a mix of old and new, and the client must not take that as complete. A file
@@ -32,11 +34,11 @@ void wait_for_tick(const sys::OpenFile& file) {
 
 }  // namespace
 
-Connection::Connection(sys::Socket socket, std::string client, const Responder& responder, const ServerLimits& limits,
+Connection::Connection(sys::Socket socket, std::string client, const Answerer& answerer, const ServerLimits& limits,
                        const AccessLog& log)
     : m_socket(std::move(socket)),
       m_client(std::move(client)),
-      m_responder(responder),
+      m_answerer(answerer),
       m_limits(limits),
       m_log(log),
       m_deadline(Clock::now() + limits.header_time) {}
@@ -60,6 +62,7 @@ void Connection::begin(const Response& response, bool head_only, bool keep_alive
   m_head_sent = 0;
   m_text = response.text;
   m_file = response.file;
+  m_immutable = response.immutable;
   m_piece.clear();
   m_piece_sent = 0;
   m_at = response.begin;
@@ -84,12 +87,70 @@ bool Connection::take_request() {
     case RequestState::complete: break;
   }
   m_in.erase(0, used);
+  if (request.has_body && request.body_size) m_upload = m_answerer.accept(request);
+  if (m_upload) {
+    m_body_left = *request.body_size;
+    // A client with a large body waits for this line. It fits into the empty buffer of a socket.
+    if (const auto expect = request.header("expect"); expect && to_lower(*expect) == "100-continue")
+      m_socket.send_now("HTTP/1.1 100 Continue\r\n\r\n");
+    m_request = std::move(request);
+    moved();
+    return false;
+  }
+  answer(request);
+  return true;
+}
+
+void Connection::answer(const Request& request) {
   const auto start = Clock::now();
-  const Response response = m_responder.answer(request);
+  const Response response = m_answerer.answer(request);
   // An unread body would be parsed as the next request.
   begin(response, request.method == "HEAD", request.keep_alive && !request.has_body && !m_close);
   if (m_log) m_log({m_client, request.method, request.target, response.status, m_end - m_at, Clock::now() - start});
-  return true;
+}
+
+// False if the upload failed and a response has begun.
+bool Connection::feed(std::string_view bytes) {
+  try {
+    m_upload->take(bytes);
+    m_body_left -= bytes.size();
+    moved();
+    return true;
+  } catch (const std::exception& error) {  // becomes a response; the rest of the body is not read
+    m_answerer.tell(error.what());
+  }
+  m_upload.reset();
+  begin(plain_response(500, ""), false, false);
+  return false;
+}
+
+Connection::Body Connection::take_body() {
+  if (!m_in.empty()) {
+    const std::size_t size = static_cast<std::size_t>(std::min<std::uint64_t>(m_in.size(), m_body_left));
+    if (!feed(std::string_view(m_in).substr(0, size))) return Body::answered;
+    m_in.erase(0, size);
+  }
+  m_piece.resize(k_body_piece);
+  for (std::uint64_t budget = k_body_budget; m_body_left > 0;) {
+    if (budget == 0) return Body::waiting;
+    const std::uint64_t most = std::min({k_body_piece, m_body_left, budget});
+    const sys::Moved got = m_socket.receive_now(std::span(m_piece.data(), static_cast<std::size_t>(most)));
+    if (got.state == sys::Moved::State::would_wait) return Body::waiting;
+    if (got.state != sys::Moved::State::moved || got.size == 0) return Body::lost;
+    budget -= got.size;
+    if (!feed(std::string_view(m_piece).substr(0, got.size))) return Body::answered;
+  }
+  const auto start = Clock::now();
+  Response response = plain_response(500, "");
+  try {
+    response = m_upload->finish();
+  } catch (const std::exception& error) {  // becomes a response
+    m_answerer.tell(error.what());
+  }
+  m_upload.reset();
+  begin(response, false, m_request.keep_alive && !m_close);
+  if (m_log) m_log({m_client, m_request.method, m_request.target, response.status, m_end - m_at, Clock::now() - start});
+  return Body::answered;
 }
 
 Connection::Sent Connection::send_text(std::string_view text, std::uint64_t& at, bool more) {
@@ -103,12 +164,24 @@ Connection::Sent Connection::send_text(std::string_view text, std::uint64_t& at,
   return Sent::all;
 }
 
-// Through a copy: sendfile() queues the file's own pages, so later writes reach the client until the kernel has sent
-// them. With a copy each byte is as it was when read, and the file is checked again after the last read.
+// Through a copy, except for immutable files: sendfile() queues the file's own pages, so later writes reach the client
+// until the kernel has sent them. With a copy each byte is as it was when read, and the file is checked again after the
+// last read.
 Connection::Sent Connection::send_file() {
   std::uint64_t budget = k_send_budget;
   while (m_at < m_end) {
     if (budget == 0) return Sent::some;
+    if (m_immutable) {
+      const std::uint64_t most = std::min(budget, m_end - m_at);
+      const sys::Moved sent = m_socket.send_file_now(m_file->fd(), m_at, static_cast<std::size_t>(most));
+      if (sent.state == sys::Moved::State::would_wait) return Sent::some;
+      // The client has disconnected, or the file was truncated.
+      if (sent.state == sys::Moved::State::ended || sent.size == 0) return Sent::lost;
+      m_at += sent.size;
+      budget -= sent.size;
+      moved();
+      continue;
+    }
     if (m_piece_sent == m_piece.size() && !read_piece()) return Sent::lost;
     const std::string_view rest = std::string_view(m_piece).substr(m_piece_sent);
     const sys::Moved sent = m_socket.send_now(rest.substr(0, static_cast<std::size_t>(budget)));
@@ -147,10 +220,17 @@ Connection::Sent Connection::send() {
 Connection::Next Connection::proceed() {
   for (int requests = 0;; ++requests) {
     if (!m_answering) {
-      const bool open = receive();
-      if (!take_request()) {
+      const bool open = m_upload || receive();
+      if (!m_upload && !take_request() && !m_upload) {
         if (!open || m_close) return Next::close;
         return Next::read;
+      }
+      if (m_upload) {
+        switch (take_body()) {
+          case Body::waiting: return Next::read;
+          case Body::lost: return Next::close;
+          case Body::answered: break;
+        }
       }
     }
     switch (send()) {
@@ -177,7 +257,7 @@ Connection::Next Connection::proceed() {
 
 bool Connection::finish() {
   m_close = true;
-  return !m_answering && m_in.empty();
+  return !m_answering && !m_upload && m_in.empty();
 }
 
 }  // namespace wheelsmith::index

@@ -17,6 +17,7 @@ struct Request {
   std::vector<std::pair<std::string, std::string>> headers;  // in order, names in lower case
   bool keep_alive = false;
   bool has_body = false;
+  std::optional<std::uint64_t> body_size;  // empty if the client does not give it (a chunked body)
 
   // All fields of that name (in lower case), joined by ", "; nothing if there is none.
   [[nodiscard]] std::optional<std::string> header(std::string_view name) const;

@@ -26,7 +26,7 @@ RequestState parse_request(std::string_view bytes, Request& request, std::size_t
 
   http::request_parser<http::empty_body> parser;
   parser.header_limit(k_most_request);
-  parser.body_limit(std::uint64_t{1} << 40);  // the body is never read: the connection is closed after the response
+  parser.body_limit(std::uint64_t{1} << 40);  // an Upload has its own limit
   boost::system::error_code error;
   const std::size_t taken = parser.put(boost::asio::const_buffer(header.data(), header.size()), error);
   if (error == http::error::header_limit) return RequestState::too_large;
@@ -42,7 +42,9 @@ RequestState parse_request(std::string_view bytes, Request& request, std::size_t
     request.headers.emplace_back(to_lower(std::string(field.name_string())), std::string(field.value()));
   request.keep_alive = parser.keep_alive();
   const auto length = request.header("content-length");
-  request.has_body = (length && *length != "0") || request.header("transfer-encoding").has_value();
+  const bool is_coded = request.header("transfer-encoding").has_value();
+  request.has_body = (length && *length != "0") || is_coded;
+  if (length && !is_coded) request.body_size = to_number(*length);
   if (message.version() != 10 && message.version() != 11) return RequestState::bad;
   if (message.version() == 11 && !request.header("host")) return RequestState::bad;
   used = end + 4;

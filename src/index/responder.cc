@@ -19,36 +19,7 @@
 
 namespace wheelsmith::index {
 
-struct Responder::Content {
-  std::shared_ptr<const std::string> text;
-  std::shared_ptr<const sys::OpenFile> file;
-  std::string type;
-  std::string etag;
-  std::string last_modified;
-  bool negotiated = false;
-
-  [[nodiscard]] std::uint64_t size() const { return text ? text->size() : file->stat().size; }
-};
-
 namespace {
-
-std::string_view reason(unsigned status) {
-  switch (status) {
-    case 200: return "OK";
-    case 206: return "Partial Content";
-    case 301: return "Moved Permanently";
-    case 304: return "Not Modified";
-    case 400: return "Bad Request";
-    case 404: return "Not Found";
-    case 405: return "Method Not Allowed";
-    case 406: return "Not Acceptable";
-    case 408: return "Request Timeout";
-    case 416: return "Range Not Satisfiable";
-    case 431: return "Request Header Fields Too Large";
-    case 503: return "Service Unavailable";
-    default: return "Internal Server Error";
-  }
-}
 
 std::string type_of(std::string_view path) {
   if (path.ends_with(".html")) return std::string(k_html_type);
@@ -68,26 +39,6 @@ bool is_page_name(std::string_view path) {
 
 bool is_hidden(std::string_view path) { return path.starts_with('.') || path.find("/.") != std::string_view::npos; }
 
-// Whether a list of entity tags contains this one. For If-None-Match weak tags count too.
-bool lists_tag(std::string_view list, std::string_view etag) {
-  for (const std::string_view item : split(list, ',')) {
-    std::string_view tag = trim(item);
-    if (tag == "*") return true;
-    if (tag.starts_with("W/")) tag.remove_prefix(2);
-    if (tag == etag) return true;
-  }
-  return false;
-}
-
-std::string http_time(std::int64_t nanoseconds) {
-  return fmt::format("{:%a, %d %b %Y %H:%M:%S GMT}",
-                     fmt::gmtime(static_cast<std::time_t>(nanoseconds / 1'000'000'000)));
-}
-
-std::string etag_of(const sys::FileStat& stat) {
-  return fmt::format("\"{:x}-{:x}-{:x}\"", stat.inode, stat.size, static_cast<std::uint64_t>(stat.changed));
-}
-
 Response moved(const std::string& place) {
   Response response = plain_response(301, "moved to " + place);
   response.headers.emplace_back("Location", place);
@@ -95,25 +46,6 @@ Response moved(const std::string& place) {
 }
 
 }  // namespace
-
-Response plain_response(unsigned status, std::string_view words) {
-  Response response;
-  response.status = status;
-  response.text = std::make_shared<const std::string>(
-      fmt::format("{} {}\n{}{}", status, reason(status), words, words.empty() ? "" : "\n"));
-  response.size = response.text->size();
-  response.headers.emplace_back("Content-Type", "text/plain; charset=utf-8");
-  return response;
-}
-
-std::string Response::head(bool keep_alive) const {
-  std::string lines = fmt::format("HTTP/1.1 {} {}\r\nServer: wheelsmith\r\n", status, reason(status));
-  for (const auto& [name, value] : headers) lines += name + ": " + value + "\r\n";
-  if (status != 304) lines += fmt::format("Content-Length: {}\r\n", size);
-  lines +=
-      fmt::format("X-Content-Type-Options: nosniff\r\nConnection: {}\r\n\r\n", keep_alive ? "keep-alive" : "close");
-  return lines;
-}
 
 Responder::Responder(const ServeOptions& options)
     : m_folder(std::filesystem::canonical(options.folder)), m_on_problem(options.on_problem) {
@@ -131,7 +63,7 @@ void Responder::tick() const {
   if (m_live) m_live->tick();
 }
 
-std::optional<Responder::Content> Responder::find_page(const std::string& path) const {
+std::optional<Content> Responder::find_page(const std::string& path) const {
   if (m_live) {
     const auto page = m_live->current()->page(path);
     if (!page) return std::nullopt;
@@ -157,7 +89,7 @@ bool Responder::has_page(const std::string& folder) const {
   return m_folder.stat_of(prefix + "index.html") || m_folder.stat_of(prefix + "index.v1_json");
 }
 
-std::optional<Responder::Content> Responder::find_file(const std::string& path) const {
+std::optional<Content> Responder::find_file(const std::string& path) const {
   std::string listed = path;
   std::string_view beside;
   const auto cut = [&](std::string_view ending) {
@@ -196,45 +128,6 @@ std::optional<Responder::Content> Responder::find_file(const std::string& path) 
                  as_listed ? "\"" + known->facts.sha256 + "\"" : etag_of(stat),
                  http_time(stat.modified),
                  false};
-}
-
-Response Responder::deliver(const Request& request, const Content& content) {
-  Response response;
-  response.headers.emplace_back("ETag", content.etag);
-  if (!content.last_modified.empty()) response.headers.emplace_back("Last-Modified", content.last_modified);
-  // Caches must revalidate: wheels do get rebuilt under the same name.
-  response.headers.emplace_back("Cache-Control", "no-cache");
-  if (content.negotiated) response.headers.emplace_back("Vary", "Accept");
-  const auto none_match = request.header("if-none-match");
-  const auto since = request.header("if-modified-since");
-  const bool same = none_match ? lists_tag(*none_match, content.etag)
-                               : since && !content.last_modified.empty() && *since == content.last_modified;
-  if (same) {
-    response.status = 304;
-    return response;
-  }
-  response.headers.emplace_back("Content-Type", content.type);
-  response.headers.emplace_back("Accept-Ranges", "bytes");
-  // A range is useful only together with the rest of the same file.
-  const auto if_range = request.header("if-range");
-  const bool parts =
-      !if_range || *if_range == content.etag || (!content.last_modified.empty() && *if_range == content.last_modified);
-  const ByteRange range = parse_range(parts ? request.header("range") : std::nullopt, content.size());
-  if (range.kind == ByteRange::Kind::unsatisfiable) {
-    Response refused = plain_response(416, "");
-    refused.headers.emplace_back("Content-Range", fmt::format("bytes */{}", content.size()));
-    return refused;
-  }
-  response.text = content.text;
-  response.file = content.file;
-  response.begin = range.begin;
-  response.size = range.end - range.begin;
-  if (range.kind == ByteRange::Kind::part) {
-    response.status = 206;
-    response.headers.emplace_back("Content-Range",
-                                  fmt::format("bytes {}-{}/{}", range.begin, range.end - 1, content.size()));
-  }
-  return response;
 }
 
 Response Responder::answer_page(const Request& request, const std::string& folder, const Target& target) const {

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "index/responder.h"
+#include "index/answerer.h"
 
 namespace wheelsmith::index {
 
@@ -35,7 +35,7 @@ using AccessLog = std::function<void(const Access&)>;  // called from several th
 class Server {
  public:
   // "127.0.0.1:8080", "[::1]:0", "8080" (localhost only). Throws Error if it is invalid or in use.
-  Server(std::string_view address, const Responder& responder, const ServerLimits& limits, AccessLog log);
+  Server(std::string_view address, const Answerer& answerer, const ServerLimits& limits, AccessLog log);
   ~Server();
 
   // "http://127.0.0.1:8080/", with the port that was chosen.

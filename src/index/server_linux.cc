@@ -1,5 +1,5 @@
 // Each thread has its own epoll with the listening socket and the connections that it accepted; the threads share only
-// the responder, so a slow client blocks no other and a connection needs no lock. No name is ever resolved: the program
+// the answerer, so a slow client blocks no other and a connection needs no lock. No name is ever resolved: the program
 // is static, and addresses are numeric.
 
 #include <fmt/format.h>
@@ -35,12 +35,12 @@ constexpr std::uint64_t k_listener = 0, k_wake = 1, k_first_connection = 2;
 }  // namespace
 
 struct Server::Shared {
-  Shared(std::string_view address, const Responder& answers, const ServerLimits& some_limits, AccessLog a_log)
-      : listener(address), responder(answers), limits(some_limits), log(std::move(a_log)) {}
+  Shared(std::string_view address, const Answerer& answers, const ServerLimits& some_limits, AccessLog a_log)
+      : listener(address), answerer(answers), limits(some_limits), log(std::move(a_log)) {}
 
   sys::TcpListener listener;
   sys::WakeUp wake;
-  const Responder& responder;
+  const Answerer& answerer;
   ServerLimits limits;
   AccessLog log;
   std::atomic<unsigned> connections{0};
@@ -137,7 +137,7 @@ class Server::Worker {
       }
       accepted.socket.set_no_delay();
       const std::uint64_t token = m_next_token++;
-      Connection connection(std::move(accepted.socket), std::move(accepted.host), m_shared.responder, m_shared.limits,
+      Connection connection(std::move(accepted.socket), std::move(accepted.host), m_shared.answerer, m_shared.limits,
                             m_shared.log);
       m_queue.add(connection.fd(), sys::EventQueue::Interest::read, token);
       m_clients.emplace(token, Client{std::move(connection)});
@@ -153,7 +153,7 @@ class Server::Worker {
     try {
       next = client.connection.proceed();
     } catch (const std::exception& error) {  // no memory for this client; the others continue
-      m_shared.responder.tell(error.what());
+      m_shared.answerer.tell(error.what());
     }
     if (next == Connection::Next::close) {
       m_clients.erase(found);
@@ -175,8 +175,8 @@ class Server::Worker {
   std::uint64_t m_next_token = k_first_connection;
 };
 
-Server::Server(std::string_view address, const Responder& responder, const ServerLimits& limits, AccessLog log)
-    : m_shared(std::make_unique<Shared>(address, responder, limits, std::move(log))) {
+Server::Server(std::string_view address, const Answerer& answerer, const ServerLimits& limits, AccessLog log)
+    : m_shared(std::make_unique<Shared>(address, answerer, limits, std::move(log))) {
   m_url = fmt::format("http://{}/", m_shared->listener.address());
 }
 
@@ -194,7 +194,7 @@ void Server::run(const std::function<bool()>& stop) {
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   while (!stop()) {
     ::usleep(200'000);  // a signal ends it early
-    m_shared->responder.tick();
+    m_shared->answerer.tick();
   }
   m_shared->stopping = true;
   m_shared->wake.signal();

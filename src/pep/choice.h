@@ -22,9 +22,9 @@ struct PassedOver {
 };
 
 // The newest sdist of the page's project that the specifiers contain ("==2.1.2", ">=2,<3", "" for any) and that runs on
-// that Python. A yanked one is taken only where the specifiers pin it (==, ===); a pre-release only where it is asked
-// for, named by the specifiers, or nothing else is there. `passed_over` gets what else there was, newest first. Throws
-// Error for specifiers that are none.
+// that Python. A yanked one is selected only if the specifiers pin it (==, ===); a pre-release only if requested, named
+// by the specifiers, or the only choice. `passed_over` gets the other candidates, newest first. Throws Error for
+// invalid specifiers.
 std::optional<Choice> choose_sdist(const ProjectPage& page, std::string_view specifiers, const Version& python_version,
                                    bool allow_prereleases, std::vector<PassedOver>* passed_over = nullptr);
 

@@ -1,7 +1,7 @@
-// A policy is a promise about machines, and newer policies promise more: manylinux_2_28 has all that manylinux_2_17
-// has. So a policy holds only what it adds, and asks the one it extends for the rest. Expanded for every machine and
-// family the built-in policies are some 15,000 version names; as differences they are 11 kB of text, read in a fraction
-// of a millisecond when the first wheel asks.
+// A policy describes what a machine guarantees, and newer policies guarantee more: manylinux_2_28 has all that
+// manylinux_2_17 has. So a policy stores only its additions and refers to the one it extends. Expanded for every
+// machine and family the built-in policies are about 15,000 version names; as differences they are 11 kB of text, read
+// in a fraction of a millisecond on first use.
 
 #include "pep/policy.h"
 

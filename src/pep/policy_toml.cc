@@ -1,5 +1,5 @@
-// The text form of policies (data/manylinux.toml explains it) to values. Users write such files too, so every mistake
-// is an error with its line, and an unknown word is answered with the nearest one we know.
+// The text form of policies (data/manylinux.toml explains it) to values. Users write such files too, so every error
+// names its line, and unknown names get a suggestion.
 
 #include "pep/policy_toml.h"
 

@@ -3,8 +3,8 @@
 //   path "," [algorithm "=" hash] "," [size]            per line; RECORD names itself with both empty
 //
 // Written by Python's csv module and read by it, so its rules hold: a field that begins with '"' runs to the closing
-// '"', commas and line ends inside included, '""' stands for one '"'; a line ends with \n, \r\n or \r. Text behind a
-// closing quote is appended by that module without a word; here it is a problem.
+// '"', commas and line ends inside included, '""' stands for one '"'; a line ends with \n, \r\n or \r. That module
+// silently appends text after a closing quote; here it is a problem.
 
 #include "pep/record.h"
 

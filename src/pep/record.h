@@ -24,8 +24,8 @@ struct RecordLine {
 
 struct Record {
   std::vector<RecordLine> lines;
-  // What is no RECORD line, as sentences with line numbers; 100 at most, then a count. A line whose path can be read
-  // stands in `lines` all the same, without the part that is wrong.
+  // Invalid lines, as sentences with line numbers; at most 100, then a count. A line with a readable path is still in
+  // `lines`, without the invalid part.
   std::vector<std::string> problems;
 
   // CSV as Python's csv module reads it (quotes, \r\n). Never throws.
@@ -34,8 +34,8 @@ struct Record {
 
 // "demo-1.0.dist-info/RECORD".
 std::string record_path(std::string_view dist_info);
-// Whether a path inside the wheel is RECORD or one of its signatures (RECORD.jws, RECORD.p7s). They can hold no hash of
-// themselves, and whoever writes RECORD anew leaves the old ones out.
+// Whether a path inside the wheel is RECORD or one of its signatures (RECORD.jws, RECORD.p7s). They cannot contain
+// their own hash, and tools that rewrite RECORD drop the old ones.
 bool is_record_or_signature(std::string_view path, std::string_view dist_info);
 
 RecordLine record_line(std::string path, const Digest& sha256, std::uint64_t size);

@@ -12,8 +12,8 @@ namespace wheelsmith::pep {
 struct Specifier {
   std::string op;       // "==", "!=", "<=", ">=", "<", ">", "~=", "==="
   std::string version;  // "1.2", "1.2.*"
-  // Plain containment: a pre-release is contained wherever its place in the order is. That installers pass over
-  // pre-releases unless they are asked for is the policy of the one who chooses, not a property of the set.
+  // Plain containment: a pre-release is contained wherever its place in the order is. Skipping pre-releases unless
+  // requested is a policy of the caller, not a property of the set.
   [[nodiscard]] bool contains(const Version& candidate) const;
   friend bool operator==(const Specifier&, const Specifier&) = default;
 };

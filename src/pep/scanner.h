@@ -50,7 +50,7 @@ class Scanner {
     return m_text.substr(begin, m_at - begin);
   }
 
-  // Throws: "foo >= x" is no requirement: "x" is no version (column 8).
+  // Throws: "foo >= x" is not a valid requirement: "x" is not a valid version (column 8).
   [[noreturn]] void fail(std::string_view why) const { fail(why, m_at); }
   [[noreturn]] void fail(std::string_view why, std::size_t at) const;
 

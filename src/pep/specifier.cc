@@ -1,6 +1,6 @@
 // Version specifiers by PEP 440.
 //
-// Each operator is a range in the order of versions, with corners cut for what users mean:
+// Each operator is a range in version order, with exceptions for what users mean:
 //
 //   ==1.2.*  all of the series: from 1.2.dev0 up to, but not with, 1.3.dev0; "1.2" and "1.20" are different numbers
 //   ~=1.2.3  >=1.2.3 inside ==1.2.*
@@ -8,7 +8,7 @@
 //   >1.2     not 1.2.post1 and not 1.2+local, unless a post-release is named
 //   ==1.2    1.2+local as well; only "==" and "!=" may name a local part, and then it counts
 //
-// ".*" behind anything but release numbers was read by older installers and is refused by present ones, and so here.
+// Older installers accepted ".*" after other parts; current ones reject it, and so does this parser.
 
 #include <algorithm>
 #include <array>

@@ -3,8 +3,7 @@
 //   https://user@host:8080/a/b?query#fragment
 //   scheme  authority      path query fragment
 //
-// Nothing is refused here; a text without a scheme is a path, and what may be fetched is the business of the one who
-// fetches.
+// Nothing is rejected here; a text without a scheme is a path, and the caller decides what may be fetched.
 
 #include <fmt/format.h>
 

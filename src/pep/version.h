@@ -12,8 +12,8 @@ namespace wheelsmith::pep {
 // A version by PEP 440: [epoch!]release[{a|b|rc}N][.postN][.devN][+local].
 class Version {
  public:
-  // Throws Error for what is no version; all spellings that the PEP allows are read ("v1.0-ALPHA.1").
-  // Numbers that do not fit into 64 bits are refused, but for those in the local part (dates, decimal hashes).
+  // Throws Error for an invalid version; all spellings that the PEP allows are accepted ("v1.0-ALPHA.1"). Numbers over
+  // 64 bits are rejected, except in the local version (dates, decimal hashes).
   static Version parse(std::string_view text);
   // The same, or nothing.
   static std::optional<Version> try_parse(std::string_view text);

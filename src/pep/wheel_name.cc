@@ -2,8 +2,8 @@
 //
 //   {name}-{version}(-{build})?-{python}-{abi}-{platform}(-{label})?.whl
 //
-// "-" separates, so it cannot stand inside a part: 5 parts are the plain form and 7 have all. With 6 the third decides:
-// a build number begins with a digit, a Python tag never does. "+" (local version) and "!" (epoch) stand as they are.
+// "-" is the separator, so no part contains it: 5 parts are the plain form, 7 the full one. With 6 the third decides: a
+// build number begins with a digit, a Python tag never does. "+" (local version) and "!" (epoch) are not escaped.
 
 #include "pep/wheel_name.h"
 

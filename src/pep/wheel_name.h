@@ -40,8 +40,8 @@ struct WheelName {
   friend bool operator==(const WheelName&, const WheelName&) = default;
 };
 
-// Findings for what can be read but should not be written: no PEP 440 version, characters that no name may have,
-// spellings that are not the normal ones, tag sets with empty, repeated or unsorted words, malformed labels.
+// Findings for names that parse but are not valid: not a PEP 440 version, invalid characters, non-normalised spellings,
+// tag sets with empty, repeated or unsorted parts, malformed labels.
 std::vector<Finding> check_wheel_name(const WheelName& name, const std::string& subject);
 
 // Lower case, runs of "-", "_" and "." become one "-" (PEP 503).

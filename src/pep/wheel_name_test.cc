@@ -30,7 +30,7 @@ TEST(WheelName, SaysWhichPartIsWrong) {
     const char *text, *message;
   };
   for (const Row& row : {Row{"a-1-py3-none-any.zip", "does not end in .whl"},
-                         {".whl", "it has 1 part between"},
+                         {".whl", "it has 1 part separated"},
                          {"a-1-py3-none.whl", "it has 4 parts"},
                          {"a-1-1-py3-none-any-x-y.whl", "it has 8 parts"},
                          {"dir/a-1-py3-none-any.whl", "path separator"},

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,6 +34,13 @@ struct PlanInputs {
   std::filesystem::path patch_folder{};                // folder of patch sets, by package
   std::vector<std::filesystem::path> example_folders;  // folders that may contain the shipped examples
   std::function<void(const std::string&)> on_progress = [](const std::string&) {};
+  // Asks the remote stores for the result of a key: the store's URL and the wheel's name. Does not throw.
+  struct RemoteResult {
+    std::string url, wheel_name;
+  };
+  std::function<std::optional<RemoteResult>(const std::string& key)> find_remote{};
+  // Problems of the remote stores, which become notes of the plan.
+  std::function<std::vector<std::string>()> remote_notes{};
   // Called before applying a patch set that the user did not select; throws if the user does not trust its folder.
   std::function<void(const std::string& package, const std::string& patchset)> on_found_patchset =
       [](const std::string&, const std::string&) {};
@@ -62,8 +70,9 @@ struct Edge {
 // The plan's decision about a step.
 struct Decision {
   bool cached = false;
-  std::string reason;   // why it is built, or which wheel is in the store
-  std::string skipped;  // why it is skipped, or ""
+  std::string remote{};  // the URL of a remote store that has the result, if the local store does not
+  std::string reason;    // why it is built, or which wheel is in the store
+  std::string skipped;   // why it is skipped, or ""
   Forecast forecast;
   DownloadForecast download;
 };
@@ -93,6 +102,10 @@ struct Plan {
   sys::Environment git_variables{};  // configure git's mirrors; variables with a password are omitted
   [[nodiscard]] const Step* find(std::string_view id) const;
 };
+
+// Reduces the plan to one step and its dependencies, which must be cached: `build --only`. `name` is a step's id, or a
+// package with a single step in the plan. Throws Error.
+void keep_only(Plan& plan, const std::string& name);
 
 // Throws Error for a plan that is impossible; doctor reports details.
 Plan make_plan(const choose::Request& request, const PlanInputs& inputs);

@@ -306,6 +306,14 @@ void Planner::decide(Draft& draft, const recipe::Rules& rules) {
     decision.reason = fmt::format("{} is in the store", record->wheel_name);
     return;
   }
+  if (m_inputs.find_remote) {
+    if (const auto found = m_inputs.find_remote(spec.key)) {
+      decision.cached = true;
+      decision.remote = found->url;
+      decision.reason = fmt::format("{} is in the remote store {}", found->wheel_name, found->url);
+      return;
+    }
+  }
   decision.download = forecast_downloads(spec, m_inputs);
   const auto last = m_inputs.store.last_try(spec.identity);
   if (!last) {
@@ -316,6 +324,12 @@ void Planner::decide(Draft& draft, const recipe::Rules& rules) {
   decision.reason = different.empty() ? "the last build did not finish" : store::reason(different);
 }
 
-Plan make_plan(const choose::Request& request, const PlanInputs& inputs) { return Planner(request, inputs).make(); }
+Plan make_plan(const choose::Request& request, const PlanInputs& inputs) {
+  Plan plan = Planner(request, inputs).make();
+  if (inputs.remote_notes) {
+    for (std::string& note : inputs.remote_notes()) plan.notes.push_back(std::move(note));
+  }
+  return plan;
+}
 
 }  // namespace wheelsmith::plan

@@ -98,9 +98,11 @@ class Maker {
 
   void build() {
     Table& table = inner(m_root, "build");
-    const bool pep517 = !m_facts.backend.empty() || !m_facts.has_setup_py;
-    table["backend"] = pep517 ? "pep517" : "setup.py";
-    if (!pep517) assume("There is no build backend, so setup.py bdist_wheel is called.");
+    // Without a backend the one of setuptools for such projects is called, as pip does: it names the setup_requires,
+    // which setup.py itself would download during the build.
+    const bool legacy = m_facts.backend.empty() && m_facts.has_setup_py;
+    table["backend"] = "pep517";
+    if (legacy) assume("There is no build backend in pyproject.toml, so setuptools builds setup.py, as with pip.");
     std::vector<std::string> named;
     for (const std::string& requirement : m_facts.requires_) named.push_back(name_of(requirement));
     Array more;
@@ -115,8 +117,8 @@ class Maker {
     for (const std::string& module : m_facts.setup_imports) found.push_back(requirement_of(module));
     std::stable_partition(found.begin(), found.end(), [](const std::string& r) { return name_of(r) != r; });
     for (const std::string& requirement : found) need(requirement);
-    if (!more.empty() && pep517) assume("The imports of setup.py are installed too: " + texts(more) + ".");
-    if (!pep517) {
+    if (!more.empty() && !legacy) assume("The imports of setup.py are installed too: " + texts(more) + ".");
+    if (legacy) {
       need("setuptools");
       need("wheel");
     }

@@ -88,7 +88,7 @@ TEST(MakeUp, AnExtensionOfTorch) {
   EXPECT_EQ(recipe.variants(), (std::vector<Variant>{Variant::cpu, Variant::cuda, Variant::rocm}));
   EXPECT_GE(recipe.assumptions.size(), 4U);
   const Rules& cpu = recipe.rules(Variant::cpu);
-  EXPECT_EQ(cpu.backend, Rules::Backend::setup_py);
+  EXPECT_EQ(cpu.backend, Rules::Backend::pep517);
   EXPECT_EQ(cpu.requires_, (Names{"setuptools<81", "numpy", "packaging", "wheel", "ninja"}));
   EXPECT_TRUE(cpu.requires_versions.uses_torch);
   EXPECT_EQ(cpu.environment, (std::vector<std::pair<std::string, std::string>>{
@@ -136,6 +136,14 @@ TEST(SourceFacts, VariablesThatMustBeSet) {
             Names{"BUILD_VERSION_OF"});
   EXPECT_EQ(required("v = os.getenv('QUIET')\n"), Names{});
   EXPECT_EQ(required("if os.environ['A_B'] == os.environ['C_D']: pass\n"), (Names{"A_B", "C_D"}));
+}
+
+// As pip does: the backend names the setup_requires, and the build has no network to fetch them itself.
+TEST(MakeUp, ASetupPyAloneIsBuiltByTheBackendOfSetuptools) {
+  const Recipe recipe = infer(
+      read_source(TextTree(Files{{"PKG-INFO", "Name: demo\n"}, {"setup.py", "setup(setup_requires=['cramjam'])\n"}})));
+  EXPECT_EQ(recipe.rules(Variant::cpu).backend, Rules::Backend::pep517);
+  EXPECT_EQ(recipe.rules(Variant::cpu).requires_, (Names{"setuptools", "wheel"}));
 }
 
 TEST(MakeUp, ARustProjectNeedsCargo) {

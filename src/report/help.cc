@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/text.h"
 #include "report/json_document.h"
@@ -33,7 +34,11 @@ document::Table option_table(const DescribedOption& option) {
 
 document::Array option_array(const std::vector<DescribedOption>& options) {
   document::Array array;
-  for (const DescribedOption& option : options) array.push_back(option_table(option));
+  for (const std::string& group : option_groups(options)) {
+    for (const DescribedOption& option : options) {
+      if (option.group == group) array.push_back(option_table(option));
+    }
+  }
   return array;
 }
 
@@ -101,22 +106,9 @@ std::string usage(const DescribedCommand& command, unsigned width) {
   return "Usage: " + wrapped(text, width - 7, 7) + "\n";
 }
 
-std::vector<std::string> groups_of(const std::vector<DescribedOption>& options) {
-  // The order in which a user decides; other groups come first.
-  const std::vector<std::string> order = {"Source", "Target", "Toolchain", "Resources", "Output", "Advanced", "Help"};
-  std::vector<std::string> groups;
-  for (const DescribedOption& option : options) {
-    if (std::ranges::find(order, option.group) == order.end() &&
-        std::ranges::find(groups, option.group) == groups.end())
-      groups.push_back(option.group);
-  }
-  groups.insert(groups.end(), order.begin(), order.end());
-  return groups;
-}
-
 std::string option_rows(const DescribedCommand& command, bool all, HelpLength length, unsigned width) {
   std::string text;
-  for (const std::string& group : groups_of(command.options)) {
+  for (const std::string& group : option_groups(command.options)) {
     std::string rows;
     for (const DescribedOption& option : command.options) {
       if (option.group == group && (all || option.common))
@@ -150,6 +142,21 @@ std::string examples_of(const std::string& details) {
 }
 
 }  // namespace
+
+std::vector<std::string> option_groups(const std::vector<DescribedOption>& options) {
+  // The order in which a user decides; other groups come first.
+  const std::vector<std::string> order = {"Source", "Target", "Toolchain", "Resources", "Output", "Advanced", "Help"};
+  std::vector<std::string> groups;
+  for (const DescribedOption& option : options) {
+    if (std::ranges::find(order, option.group) == order.end() &&
+        std::ranges::find(groups, option.group) == groups.end())
+      groups.push_back(option.group);
+  }
+  std::ranges::copy_if(order, std::back_inserter(groups), [&](const std::string& group) {
+    return std::ranges::find(options, group, &DescribedOption::group) != options.end();
+  });
+  return groups;
+}
 
 std::string option_text(const DescribedOption& option, HelpLength length) {
   std::string right = option.text;

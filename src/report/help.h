@@ -36,6 +36,9 @@ enum class HelpLength { brief, full };
 // Wraps lines at `width` columns, unless a word is longer.
 std::string help_text(const DescribedCommand& command, HelpLength length, unsigned width);
 
+// The headings of the options, in the order in which they are shown.
+std::vector<std::string> option_groups(const std::vector<DescribedOption>& options);
+
 // The description of an option, with its choices and its default.
 std::string option_text(const DescribedOption& option, HelpLength length);
 

@@ -28,4 +28,23 @@ TEST(Help, ChoicesAreInTheFirstClause) {
   EXPECT_NE(man_page(command, "1.0").find("How to work: a, b; a: the fast one."), std::string::npos);
 }
 
+TEST(Help, GroupsHaveOneOrderEverywhere) {
+  DescribedCommand command;
+  command.path = "wheelsmith check";
+  command.summary = "Check wheels";
+  command.details = "Reads wheels.\n\nExamples:\n  wheelsmith check x.whl";
+  for (const char* group : {"Advanced", "Target", "Own", "Source"})
+    command.options.push_back(
+        {.name = std::string("--in-") + group, .shorter = "", .argument = "", .text = "Text", .group = group});
+  EXPECT_EQ(option_groups(command.options), (std::vector<std::string>{"Own", "Source", "Target", "Advanced"}));
+  for (const std::string& text : {help_text(command, HelpLength::full, 80), help_json(command)}) {
+    EXPECT_LT(text.find("--in-Own"), text.find("--in-Source")) << text;
+    EXPECT_LT(text.find("--in-Target"), text.find("--in-Advanced")) << text;
+  }
+  const std::string page = man_page(command, "1.0");
+  EXPECT_LT(page.find(".SH DESCRIPTION"), page.find(".SS Own"));
+  EXPECT_LT(page.find(".SS Target"), page.find(".SS Advanced"));
+  EXPECT_LT(page.find(".SS Advanced"), page.find(".SH EXAMPLES"));
+}
+
 }  // namespace wheelsmith::report

@@ -72,6 +72,10 @@ std::string published_json(const index::Published& published) {
 }
 
 std::string served_text(const ServedFolder& served) {
+  if (served.store)
+    return fmt::format("serving the store {} at {} ({}); press Ctrl+C to stop\n  wheelsmith build --store {} PACKAGE\n",
+                       printable(served.folder), served.url, served.writable ? "writable with the token" : "read-only",
+                       served.url);
   return fmt::format("serving {} at {} ({}); press Ctrl+C to stop\n  pip install --index-url {} PROJECT\n",
                      printable(served.folder), served.url,
                      served.live ? "pages generated in memory" : "pages written by `wheelsmith index`", served.url);
@@ -80,7 +84,10 @@ std::string served_text(const ServedFolder& served) {
 std::string served_json(const ServedFolder& served) {
   Table document = new_document();
   document["url"] = served.url;
-  document["pages"] = served.live ? "live" : "files";
+  if (served.store)
+    document["writable"] = served.writable;
+  else
+    document["pages"] = served.live ? "live" : "files";
   return document_text(document);
 }
 

@@ -15,7 +15,9 @@ std::string published_json(const index::Published& published);
 
 struct ServedFolder {
   std::string folder, url;
-  bool live = false;  // pages generated in memory
+  bool live = false;   // pages generated in memory
+  bool store = false;  // a store for other machines, not an index
+  bool writable = false;
 };
 std::string served_text(const ServedFolder& served);
 std::string served_json(const ServedFolder& served);

@@ -11,10 +11,11 @@ namespace wheelsmith::report {
 
 namespace {
 
-// Escapes text for groff: backslashes, hyphens, and lines that would start a macro.
+// Escapes text for groff: backslashes, hyphens, and lines that would start a macro. Not every terminal has an ellipsis.
 std::string escaped(std::string_view text) {
-  std::string result;
-  for (const char c : text) {
+  std::string plain(text), result;
+  replace_all(plain, "…", "...");
+  for (const char c : plain) {
     if (c == '\\') {
       result += "\\e";
     } else if (c == '-') {
@@ -151,10 +152,7 @@ std::string man_page(const DescribedCommand& command, const std::string& version
     text += fmt::format(".TP\n\\fB{}\\fR(1)\n{}.\n", escaped(man_name(one)), escaped(one.summary));
   if (!command.arguments.empty()) text += ".SH ARGUMENTS\n";
   for (const DescribedOption& one : command.arguments) text += item(one);
-  std::vector<std::string> groups;
-  for (const DescribedOption& option : command.options) {
-    if (std::find(groups.begin(), groups.end(), option.group) == groups.end()) groups.push_back(option.group);
-  }
+  const std::vector<std::string> groups = option_groups(command.options);
   if (!groups.empty()) text += ".SH OPTIONS\n";
   for (const std::string& group : groups) {
     if (groups.size() > 1) text += fmt::format(".SS {}\n", escaped(group));

@@ -48,6 +48,58 @@ std::string store_stats_json(const std::filesystem::path& root, const store::Sto
   return document_text(document);
 }
 
+std::string initialized_store_text(const InitializedStore& store, const Style& style) {
+  std::string text = style.bold(printable(store.root.string())) + "\n";
+  if (!store.shared) return text + "  used by one machine\n";
+  return text + fmt::format("  shared by several machines\n  trees and environments of this machine: {}\n",
+                            printable(store.local.string()));
+}
+
+std::string initialized_store_json(const InitializedStore& store) {
+  Table document = new_document();
+  document["root"] = store.root.string();
+  document["shared"] = store.shared;
+  document["local_root"] = store.local.string();
+  return document_text(document);
+}
+
+std::string copied_text(const Copied& copied, const Style& style) {
+  std::string text;
+  std::size_t count = 0, there = 0;
+  std::uint64_t bytes = 0;
+  for (const CopiedStep& step : copied.steps) {
+    if (!step.error.empty()) {
+      text += fmt::format("{} {}: {}\n", style.red("failed"), printable(step.wheel_name), printable(step.error));
+    } else if (step.was_there) {
+      ++there;
+    } else {
+      text += fmt::format("{} {} {}\n", style.green("copied"), printable(step.wheel_name), human_bytes(step.bytes));
+      ++count;
+      bytes += step.bytes;
+    }
+  }
+  return text + fmt::format("{} ({}) from {} to {}; {} there already\n", counted(count, "step"), human_bytes(bytes),
+                            printable(copied.from), printable(copied.to), there);
+}
+
+std::string copied_json(const Copied& copied) {
+  Table document = new_document();
+  document["from"] = copied.from;
+  document["to"] = copied.to;
+  Array steps;
+  for (const CopiedStep& step : copied.steps) {
+    Table item;
+    item["key"] = step.key;
+    item["wheel"] = step.wheel_name;
+    item["bytes"] = step.bytes;
+    item["state"] = !step.error.empty() ? "failed" : step.was_there ? "present" : "copied";
+    if (!step.error.empty()) item["error"] = step.error;
+    steps.emplace_back(std::move(item));
+  }
+  document["steps"] = std::move(steps);
+  return document_text(document);
+}
+
 bool VerifiedStore::is_good() const {
   return std::none_of(findings.begin(), findings.end(),
                       [](const Finding& finding) { return finding.severity == Severity::error; });

@@ -9,12 +9,20 @@
 #include "report/style.h"
 #include "store/store.h"
 
-// `store stats`, `ls`, `verify`, `gc` and `rm`.
+// `store init`, `stats`, `ls`, `verify`, `gc`, `rm`, `push` and `pull`.
 
 namespace wheelsmith::report {
 
 std::string store_stats_text(const std::filesystem::path& root, const store::Store::Stats& stats, const Style& style);
 std::string store_stats_json(const std::filesystem::path& root, const store::Store::Stats& stats);
+
+// `store init`.
+struct InitializedStore {
+  std::filesystem::path root, local;
+  bool shared = false;
+};
+std::string initialized_store_text(const InitializedStore& store, const Style& style);
+std::string initialized_store_json(const InitializedStore& store);
 
 struct VerifiedStore {
   std::filesystem::path root;
@@ -24,6 +32,20 @@ struct VerifiedStore {
 };
 std::string verified_store_text(const VerifiedStore& store, const Style& style);
 std::string verified_store_json(const VerifiedStore& store);
+
+// The result of `store push` and `store pull`.
+struct CopiedStep {
+  std::string key, wheel_name;
+  std::uint64_t bytes = 0;
+  bool was_there = false;
+  std::string error{};
+};
+struct Copied {
+  std::string from, to;
+  std::vector<CopiedStep> steps;
+};
+std::string copied_text(const Copied& copied, const Style& style);
+std::string copied_json(const Copied& copied);
 
 // What `gc` and `rm` removed.
 struct Collected {

@@ -1,11 +1,11 @@
 #include "rocm/artifacts.h"
 
-// Artifacts are what ROCm's build leaves behind: one folder (or archive) for each sub-project, slice and GPU. Inside, a
-// manifest names base folders, each in the shape of an install prefix. Laid over one another they are the SDK.
+// Artifacts are the output of ROCm's build: one folder (or archive) for each sub-project, component and GPU. Inside, a
+// manifest lists base folders, each shaped like an install prefix. Overlaid, they form the SDK.
 //
-// What is read here was written by somebody else's build: a manifest line must stay inside, links are never followed by
-// the operating system but resolved among the entries that are known, and an archive's files are written one behind the
-// other into a single file without a name of theirs, so that none of their names can reach anything.
+// The input is untrusted: manifest paths must stay inside, links are resolved among the known entries and never by the
+// operating system, and an archive's files are written consecutively into a single file, so that none of their names
+// reaches the file system.
 
 #include <fmt/format.h>
 

@@ -8,8 +8,8 @@
 
 namespace wheelsmith::rocm {
 
-// The devel tree as a tar that is nowhere: its size is known, and any part of it is made when it is asked for, out of
-// the mapped files. Members in order, time 0, no owner: it depends on its contents alone.
+// The devel tree as a virtual tar: its size is known, and any part of it is generated on demand from the mapped files.
+// Members in order, time 0, no owner: it depends only on its contents.
 class DevelTar {
  public:
   // The items must outlive it. `folder` stands before all names.

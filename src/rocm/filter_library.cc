@@ -1,16 +1,15 @@
 #include "rocm/filter_library.h"
 
-// Some libraries are loaded by two names: by their SONAME, because others were linked with them, and without its
-// version, by dlopen or LD_PRELOAD. In an install folder the second name is a link; a wheel would hold the library
-// twice. ELF has a word for one library that stands for another: DT_FILTER. The loader puts the other one into the
-// search order before it, so that also a preloaded library comes before those that it means to replace functions of;
-// DT_NEEDED would put it behind them all.
+// Some libraries are loaded by two names: by their SONAME, because others are linked with them, and without a version,
+// by dlopen or LD_PRELOAD. In an install folder the second name is a link; a wheel would contain the library twice. ELF
+// supports one library that stands for another: DT_FILTER. The loader searches the filtee first, so that a preloaded
+// library precedes those whose functions it replaces; DT_NEEDED would put it after them.
 //
 //   ELF header, program headers, hash table, null symbol, strings    mapped read-only
 //   dynamic section                                                  mapped writable: older loaders relocate it in
 //   place
 //
-// There are no section headers: nothing at run time asks for them.
+// There are no section headers: nothing uses them at run time.
 
 #include <fmt/format.h>
 

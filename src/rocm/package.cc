@@ -1,8 +1,8 @@
 #include "rocm/package.h"
 
-// Artifacts to packages: read the artifacts, find out the mode and the targets, then one package after the other: lay
-// it out, tag it by what its binaries need, write it. The layouts of runtime packages are kept (without their ELF
-// facts) until the devel package knows what it need not hold.
+// Builds packages from artifacts: read the artifacts, determine the mode and targets, then for each package: lay it
+// out, tag it by its binaries, write it. The layouts of runtime packages are kept (without their ELF facts) until the
+// devel package knows which files it can omit.
 
 #include <fmt/format.h>
 

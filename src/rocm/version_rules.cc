@@ -6,8 +6,8 @@
 //   nightly-bkc        X.Y.ZaBASE+bkc.DATE
 //   ci, dev, dev-bkc   X.Y.Z.dev0+SHA
 //
-// A bkc build is of a nightly and comes after it, before the next one: so it has that nightly's date, and its own
-// behind the plus. What installers would write differently is refused: a version is compared as text in many places.
+// A bkc build follows a nightly and precedes the next one, so it has that nightly's date, and its own after the plus.
+// Versions that are not in normal form are rejected, because many tools compare them as text.
 
 #include "rocm/version_rules.h"
 

@@ -9,21 +9,20 @@
 #include <unordered_map>
 
 #include "base/error.h"
+#include "base/parallel.h"
+#include "run/build_list.h"
 #include "run/deliver.h"
 #include "run/run.h"
 #include "run/scheduler.h"
+#include "sys/clock.h"
 #include "sys/files.h"
-#include "sys/process/process.h"
+#include "sys/process/own_process.h"
 
 namespace wheelsmith::run {
 
 namespace {
 
 constexpr const char* k_interrupted = "interrupted; run the same command to resume";
-
-std::filesystem::path log_path(const store::Store& store, const plan::BuildSpec& spec) {
-  return store.folder("logs") / fmt::format("{}-{}.log", store::slug(spec.id), spec.key.substr(0, 12));
-}
 
 // A plan's graph, with steps as indices.
 class Graph {
@@ -90,32 +89,51 @@ class Graph {
 // The progress of a build, in a file of the store. `report` reads it after this process has exited.
 class History {
  public:
-  History(const plan::Plan& plan, const store::Store& store) : m_plan(plan) {
+  History(const plan::Plan& plan, const store::Store& store, document::Table about)
+      : m_plan(plan), m_about(std::move(about)) {
     const auto time = std::chrono::system_clock::now().time_since_epoch();
     m_began = std::chrono::duration<double>(time).count();
     const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
     m_file = store.folder("logs") / fmt::format("build-{}-{}.json", milliseconds, ::getpid());
   }
 
-  void write(const std::vector<StepOutcome>& outcomes, const std::vector<bool>& ended) const {
-    document::Table table;
+  // A plan of many steps is not written with each of them.
+  void write(const std::vector<StepOutcome>& outcomes, const std::vector<bool>& ended,
+             const std::map<std::string, std::string>& running, bool last, bool left) {
+    const auto now = std::chrono::steady_clock::now();
+    if (!last && now < m_next) return;
+    document::Table table = m_about;
     table["schema"] = 1;
     table["started"] = m_began;
+    table["host"] = sys::host_name();
+    table["pid"] = ::getpid();
+    table["ended"] = last && !left;
+    table["written"] = sys::unix_seconds();
+    document::Table places;
+    for (const auto& [id, place] : running) places[id] = place;
+    table["running"] = std::move(places);
     document::Array planned, steps;
+    document::Table keys;
     for (std::size_t i = 0; i < outcomes.size(); ++i) {
       planned.emplace_back(m_plan.steps[i].id());
+      keys[m_plan.steps[i].id()] = m_plan.steps[i].spec.key;
       if (ended[i]) steps.push_back(outcomes[i].to_value());
     }
     table["planned"] = std::move(planned);
+    table["keys"] = std::move(keys);
     table["steps"] = std::move(steps);
     try {
       sys::write_file(m_file, document::to_json(table));
     } catch (const Error&) {  // a read-only or full store fails in the steps themselves
     }
+    const auto took = std::chrono::steady_clock::now() - now;
+    m_next = took < std::chrono::milliseconds(20) ? now : now + 50 * took;
   }
 
  private:
   const plan::Plan& m_plan;
+  document::Table m_about;
+  std::chrono::steady_clock::time_point m_next{};
   double m_began;
   std::filesystem::path m_file;
 };
@@ -129,27 +147,76 @@ class Coordinator {
         m_options(options),
         m_graph(plan),
         m_scheduler(m_graph.nodes(), {.keep_going = options.keep_going, .most_losses = options.most_losses}),
-        m_history(plan, store),
+        m_history(plan, store, options.about),
         m_outcomes(plan.steps.size()),
         m_ended(plan.steps.size()),
         m_running(plan.steps.size()) {
-    m_history.write(m_outcomes, m_ended);
+    write_history(false);
   }
 
   std::vector<StepOutcome> run() {
-    bool stopping = false;
     for (;;) {
-      if (sys::interrupted() && !std::exchange(stopping, true)) cancel();
+      if (sys::interrupted() && stop()) break;
       while (const auto decision = m_scheduler.next(m_executor.room())) carry_out(*decision);
       if (m_scheduler.done()) break;
       for (Report& report : m_executor.wait()) take(report);
     }
     drop_uncacheable();
+    write_history(true);
     return std::move(m_outcomes);
   }
 
  private:
+  // Whether it is time to end although steps run.
+  bool stop() {
+    const auto now = std::chrono::steady_clock::now();
+    if (!std::exchange(m_stopping, true)) {
+      m_scheduler.cancel();
+      m_leave_at = now + std::chrono::milliseconds(static_cast<int>(k_second_chance * 1000));
+      const auto running = static_cast<std::size_t>(std::count(m_running.begin(), m_running.end(), true));
+      if (m_executor.outlives_coordinator() && running != 0)
+        m_options.on_message(fmt::format("interrupted: {} in the cluster; Ctrl-C within {:.0f} s cancels {}",
+                                         running == 1 ? "1 job stays" : fmt::format("{} jobs stay", running),
+                                         k_second_chance, running == 1 ? "it" : "them"));
+      else
+        cancel();
+    }
+    if (!m_executor.outlives_coordinator() || m_cancelled) return false;
+    if (sys::interruptions() > 1) {
+      m_options.on_message("cancelling the jobs");
+      cancel();
+      return false;
+    }
+    if (now < m_leave_at) return false;
+    leave();
+    m_left = true;
+    return true;
+  }
+
+  // The jobs go on; the rest is not started by us.
+  void leave() {
+    while (const auto decision = m_scheduler.next(0)) carry_out(*decision);
+    for (std::size_t i = 0; i < m_running.size(); ++i) {
+      if (!m_running[i]) continue;
+      StepOutcome outcome;
+      outcome.outcome = Outcome::skipped;
+      outcome.log = m_outcomes[i].log;
+      const std::string place = m_executor.place(i);
+      outcome.cause = place.empty() ? "interrupted" : "left running: " + place;
+      end(i, std::move(outcome));
+    }
+  }
+
+  void write_history(bool last) {
+    std::map<std::string, std::string> running;
+    for (std::size_t i = 0; i < m_running.size(); ++i) {
+      if (m_running[i]) running.emplace(m_plan.steps[i].id(), m_executor.place(i));
+    }
+    m_history.write(m_outcomes, m_ended, running, last, m_left);
+  }
+
   void cancel() {
+    m_cancelled = true;
     m_scheduler.cancel();
     for (std::size_t i = 0; i < m_running.size(); ++i) {
       if (m_running[i]) m_executor.cancel(i);
@@ -208,11 +275,16 @@ class Coordinator {
     submission.ticket = index;
     submission.resources.memory = step.decision.forecast.memory_per_job;
     submission.resources.seconds = step.decision.forecast.seconds;
+    if (step.decision.forecast.from == plan::Forecast::From::recipe)
+      submission.resources.core_seconds = step.decision.forecast.seconds * usable_threads();
     Job& job = submission.job;
     job.spec = step.spec;
     job.reason = step.decision.reason;
     job.store = m_store.root();
-    job.log = log_path(m_store, step.spec);
+    job.scratch = m_store.options().scratch;
+    job.claim_timeout =
+        static_cast<unsigned>(std::chrono::ceil<std::chrono::seconds>(m_store.options().claim_timeout).count());
+    job.log = log_path(m_store, step.id(), step.spec.key);
     job.cache = m_options.cache;
     job.sandbox = m_options.sandbox;
     job.limits.most_jobs = m_options.jobs;
@@ -241,6 +313,7 @@ class Coordinator {
     switch (report.kind) {
       case Report::Kind::event:
         report.event.step = m_plan.steps[step].id();
+        if (report.event.kind == Event::Kind::queued || report.event.kind == Event::Kind::placed) write_history(false);
         tell(report.event);
         return;
       case Report::Kind::finished:
@@ -291,7 +364,7 @@ class Coordinator {
     outcome.editable = step.spec.editable;
     m_outcomes[index] = std::move(outcome);
     m_ended[index] = true;
-    m_history.write(m_outcomes, m_ended);
+    write_history(false);
     const StepOutcome& kept = m_outcomes[index];
     tell({.kind = Event::Kind::finished, .step = step.id(), .text = "", .outcome = &kept});
     if (kept.replaced)
@@ -311,6 +384,8 @@ class Coordinator {
   History m_history;
   std::vector<StepOutcome> m_outcomes;
   std::vector<bool> m_ended, m_running;
+  bool m_stopping = false, m_cancelled = false, m_left = false;
+  std::chrono::steady_clock::time_point m_leave_at{};
 };
 
 }  // namespace

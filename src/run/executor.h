@@ -21,6 +21,7 @@ struct Resources {
   unsigned cores = 0;
   std::uint64_t memory = 0;
   double seconds = 0;
+  double core_seconds = 0;  // of work, whatever the machine
 };
 
 struct Submission {
@@ -58,6 +59,10 @@ class Executor {
   virtual std::vector<Report> wait() = 0;
   // Asks the step to end soon. A report still follows.
   virtual void cancel(std::size_t ticket) = 0;
+  // Whether steps go on when the coordinator ends, and a later one finds them.
+  [[nodiscard]] virtual bool outlives_coordinator() const { return false; }
+  // Where a running step is, for messages: "Slurm job 12 on n1"; "" if unknown.
+  [[nodiscard]] virtual std::string place(std::size_t) const { return ""; }
 };
 
 }  // namespace wheelsmith::run

@@ -5,6 +5,10 @@
 
 namespace wheelsmith::run {
 
+store::StoreOptions Job::store_options() const {
+  return {.scratch = scratch, .claim_timeout = std::chrono::seconds(claim_timeout)};
+}
+
 document::Value Job::to_value() const {
   document::Value value = document::to_document(*this);
   (*value.table())["schema"] = 1;

@@ -10,6 +10,7 @@
 #include "document/value.h"
 #include "plan/step/spec.h"
 #include "run/outcome.h"
+#include "store/store.h"
 
 namespace wheelsmith::run {
 
@@ -25,6 +26,7 @@ struct JobLimits {
   unsigned jobs = 1;         // used without the governor
   bool governed = true;      // the governor admits compilers by memory and cores
   unsigned most_jobs = 0;    // the user's limit; 0: the governor decides
+  unsigned cores = 0;        // of the machine that the step may use; 0: all
   std::uint64_t memory = 0;  // the user's limit; 0: the governor decides
   double silence_seconds = 0;
 };
@@ -40,6 +42,9 @@ struct Job {
   plan::BuildSpec spec;
   std::string reason;  // why the step is built
   std::filesystem::path store, log;
+  // The store's options. If scratch is empty, the machine that runs the step chooses it.
+  std::filesystem::path scratch;
+  unsigned claim_timeout = 120;  // seconds
   std::vector<NeededWheel> needs;
   std::map<std::string, std::string> mirrors;
   cache::CacheOptions cache;
@@ -48,10 +53,15 @@ struct Job {
   bool clean = false, offline = false;
   bool no_test = false;               // --no-test: the wheel is delivered, but later builds do not reuse it
   std::filesystem::path keep_failed;  // --keep-failed: the folder for wheels that fail a check or a test
+  // A cluster's job without a GPU: the finished step is written to this file instead of into the store. A second job of
+  // the step, with a GPU, runs the tests on the wheel and publishes it.
+  std::filesystem::path held;
+  bool test_held = false;  // this is the second job
   // Rebuilds an existing wheel with exactly these wheels in its environment: nothing is read from or written to the
   // store by key, and checks and tests do not affect the outcome.
   std::optional<env::Lock> rebuild;
 
+  [[nodiscard]] store::StoreOptions store_options() const;
   [[nodiscard]] document::Value to_value() const;
   static Job from_value(const document::Value& value);  // throws Error
 };

@@ -50,9 +50,9 @@ struct Fields<run::NeededWheel> {
 template <>
 struct Fields<run::JobLimits> {
   using T = run::JobLimits;
-  static constexpr auto list =
-      fields_of<T>(field("jobs", &T::jobs), field("governed", &T::governed), field("most_jobs", &T::most_jobs),
-                   field("memory", &T::memory), field("silence_seconds", &T::silence_seconds));
+  static constexpr auto list = fields_of<T>(field("jobs", &T::jobs), field("governed", &T::governed),
+                                            field("most_jobs", &T::most_jobs), field("cores", &T::cores),
+                                            field("memory", &T::memory), field("silence_seconds", &T::silence_seconds));
 };
 
 template <>
@@ -64,11 +64,13 @@ struct Fields<run::SandboxOptions> {
 template <>
 struct Fields<run::Job> {
   using T = run::Job;
-  static constexpr auto list = fields_of<T>(
-      field("spec", &T::spec), field("reason", &T::reason), field("store", &T::store), field("log", &T::log),
-      field("needs", &T::needs), field("mirrors", &T::mirrors), field("cache", &T::cache), field("limits", &T::limits),
-      field("sandbox", &T::sandbox), field("clean", &T::clean), field("offline", &T::offline),
-      field("no_test", &T::no_test), field("keep_failed", &T::keep_failed), field("rebuild", &T::rebuild));
+  static constexpr auto list =
+      fields_of<T>(field("spec", &T::spec), field("reason", &T::reason), field("store", &T::store),
+                   field("log", &T::log), field("scratch", &T::scratch), field("claim_timeout", &T::claim_timeout),
+                   field("needs", &T::needs), field("mirrors", &T::mirrors), field("cache", &T::cache),
+                   field("limits", &T::limits), field("sandbox", &T::sandbox), field("clean", &T::clean),
+                   field("offline", &T::offline), field("no_test", &T::no_test), field("keep_failed", &T::keep_failed),
+                   field("held", &T::held), field("test_held", &T::test_held), field("rebuild", &T::rebuild));
 };
 
 }  // namespace wheelsmith::document

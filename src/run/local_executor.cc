@@ -80,6 +80,7 @@ class LocalExecutor final : public Executor {
     m_tried_governor = true;
     try {
       governor::Options options;
+      options.cores = m_options.cores;
       options.record = m_store.temporary() / "governor.jsonl";
       m_governor.emplace(m_store, options);
     } catch (const Error& error) {  // the build still works without it

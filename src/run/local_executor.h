@@ -10,6 +10,7 @@ namespace wheelsmith::run {
 
 struct LocalOptions {
   std::size_t steps_at_once = 1;
+  unsigned cores = 0;    // of this machine that steps may use; 0: all
   bool governed = true;  // the governor admits compilers by memory and cores
   std::function<void(const std::string&)> on_note = [](const std::string&) {};
 };

@@ -53,6 +53,7 @@ Value StepOutcome::to_value() const {
   }
   table["log"] = log.string();
   table["seconds"] = seconds;
+  if (!node.empty()) table["node"] = node;
   table["cause"] = cause;
   table["phase"] = phase ? plan::to_string(*phase) : std::string_view();
   table["reason"] = reason;
@@ -99,6 +100,7 @@ StepOutcome StepOutcome::from_value(const Value& value) {
   for (std::string& signature : value["signatures"].texts()) outcome.signatures.emplace_back(std::move(signature));
   outcome.log = value["log"].text_or();
   outcome.seconds = value["seconds"].number();
+  outcome.node = value["node"].text_or();
   outcome.cause = value["cause"].text_or();
   outcome.phase = enum_named<plan::Phase>(value["phase"].text_or());
   outcome.reason = value["reason"].text_or();

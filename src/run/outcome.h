@@ -52,6 +52,7 @@ struct StepOutcome {
   std::vector<std::filesystem::path> signatures;  // of both
   std::filesystem::path log;
   double seconds = 0;
+  std::string node;                  // of a cluster, where it ran
   std::string cause;                 // of a failure, in one sentence
   std::optional<plan::Phase> phase;  // where it failed
   std::optional<FirstFailure> failure;

@@ -46,7 +46,8 @@ std::string report_line(const Event& event) {
     table["done"] = event.done;
     table["total"] = event.total;
   }
-  if (event.kind == Event::Kind::compiling) table["compiles"] = to_value(event.compiles);
+  if (event.kind == Event::Kind::compiling || event.kind == Event::Kind::usage)
+    table["compiles"] = to_value(event.compiles);
   if (event.outcome != nullptr) table["outcome"] = event.outcome->to_value();
   return document::to_json(table, -1) + "\n";
 }

@@ -35,10 +35,14 @@ struct RunOptions {
   std::uint64_t memory = 0;          // maximum for all compilers of a step; 0: all memory
   unsigned most_losses = 0;          // how often to retry a step whose process or machine died
   std::optional<env::Lock> rebuild;  // only for plans with one step; see Job
+  document::Table about;             // for the build's record in the store: the command, and where it runs
   std::function<void(const Event&)> on_event = [](const Event&) {};
+  std::function<void(const std::string&)> on_message = [](const std::string&) {};  // about the build as a whole
 };
 
-// In the plan's order. On interrupt, running steps are stopped and the rest are skipped.
+// In the plan's order. On interrupt, running steps are stopped and the rest are skipped. Steps that outlive
+// the coordinator keep running, unless a second interrupt follows within k_second_chance seconds.
+inline constexpr double k_second_chance = 5;
 std::vector<StepOutcome> run_plan(const plan::Plan& plan, store::Store& store, Executor& executor,
                                   const RunOptions& options);
 

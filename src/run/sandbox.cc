@@ -84,18 +84,23 @@ std::string sandbox_shortage(sys::SandboxMode mode, bool chosen) {
          "all of your files";
 }
 
-PolicyMaker::PolicyMaker(const SandboxOptions& options, const fs::path& store)
-    : m_store(real_place(store)), m_homes(homes()) {
+PolicyMaker::PolicyMaker(const SandboxOptions& options, const std::vector<fs::path>& stores) : m_homes(homes()) {
+  for (const fs::path& store : stores) m_stores.push_back(real_place(store));
   m_policy.mode = sandbox_mode(options);
   m_policy.hidden = m_homes;
-  m_policy.hidden.push_back(m_store);
+  m_policy.hidden.insert(m_policy.hidden.end(), m_stores.begin(), m_stores.end());
   read(sys::own_executable());
   for (const fs::path& path : options.open) m_policy.readable.push_back(fs::absolute(path).lexically_normal());
 }
 
+bool PolicyMaker::is_in_store(const fs::path& real) const {
+  return std::any_of(m_stores.begin(), m_stores.end(),
+                     [&](const fs::path& store) { return sys::is_within(real, store); });
+}
+
 bool PolicyMaker::is_private(const fs::path& path) const {
   const fs::path real = real_place(path);
-  if (sys::is_within(real, m_store)) return true;
+  if (is_in_store(real)) return true;
   return std::any_of(m_homes.begin(), m_homes.end(),
                      [&](const fs::path& home) { return sys::is_within(real, real_place(home)); });
 }
@@ -103,7 +108,9 @@ bool PolicyMaker::is_private(const fs::path& path) const {
 // A folder that contains the store or a home, such as "/".
 bool PolicyMaker::is_too_wide(const fs::path& path) const {
   const fs::path real = real_place(path);
-  if (sys::is_within(m_store, real)) return true;
+  const bool has_store =
+      std::any_of(m_stores.begin(), m_stores.end(), [&](const fs::path& store) { return sys::is_within(store, real); });
+  if (has_store) return true;
   return std::any_of(m_homes.begin(), m_homes.end(),
                      [&](const fs::path& home) { return sys::is_within(real_place(home), real); });
 }
@@ -127,7 +134,7 @@ void PolicyMaker::python(const toolchain::Python& python) {
 void PolicyMaker::site(const fs::path& folder) {
   read(folder);
   // Packages wrote the store's content: their .pth files can name any path.
-  if (sys::is_within(real_place(folder), m_store)) return;
+  if (is_in_store(real_place(folder))) return;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder, error)) {
     if (entry.path().extension() != ".pth") continue;

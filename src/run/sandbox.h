@@ -21,7 +21,8 @@ std::string sandbox_shortage(sys::SandboxMode mode, bool chosen);
 
 class PolicyMaker {
  public:
-  PolicyMaker(const SandboxOptions& options, const std::filesystem::path& store);
+  // `stores`: the folders of the store; two if several machines share it, otherwise one.
+  PolicyMaker(const SandboxOptions& options, const std::vector<std::filesystem::path>& stores);
 
   void read(const std::filesystem::path& path);
   void write(const std::filesystem::path& path);
@@ -40,12 +41,12 @@ class PolicyMaker {
   [[nodiscard]] const sys::SandboxPolicy& policy() const { return m_policy; }
 
  private:
+  [[nodiscard]] bool is_in_store(const std::filesystem::path& real) const;
   [[nodiscard]] bool is_private(const std::filesystem::path& path) const;
   [[nodiscard]] bool is_too_wide(const std::filesystem::path& path) const;
 
   sys::SandboxPolicy m_policy;
-  std::filesystem::path m_store;
-  std::vector<std::filesystem::path> m_homes;
+  std::vector<std::filesystem::path> m_stores, m_homes;
 };
 
 // Absolute paths of files and folders in variable values: "-I/data/include:/data/lib" names two.

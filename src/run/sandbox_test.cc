@@ -26,7 +26,7 @@ struct Policies {
     for (const fs::path& path : {store / "envs/key/site", data / "shared"}) sys::make_folders(path);
   }
 
-  [[nodiscard]] PolicyMaker maker() const { return {SandboxOptions{.mode = "off", .open = {}}, store}; }
+  [[nodiscard]] PolicyMaker maker() const { return {SandboxOptions{.mode = "off", .open = {}}, {store}}; }
 
   // The error for a path that a recipe opens; "" when allowed.
   [[nodiscard]] std::string refusal(const fs::path& path) const {

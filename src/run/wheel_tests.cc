@@ -114,7 +114,7 @@ struct TestEnvironment : env::Environment {
 sys::SandboxPolicy test_policy(const TestBench& bench, const TestEnvironment& environment,
                                const std::filesystem::path& folder, const std::filesystem::path& files,
                                const recipe::Test& test) {
-  PolicyMaker maker(bench.sandbox, bench.store.root());
+  PolicyMaker maker(bench.sandbox, bench.store.roots());
   maker.python(bench.python);
   maker.read(environment.root);
   maker.site(environment.site_packages);

@@ -74,6 +74,26 @@ document::Array read_list(const std::string& text, char separator) {
   return values;
 }
 
+bool is_url(std::string_view text) { return text.starts_with("http://") || text.starts_with("https://"); }
+
+// Folder names may contain commas, so only a newline or a comma before a URL separates items.
+document::Value read_places(const std::string& text) {
+  document::Array places;
+  for (std::string_view line : split(text, '\n')) {
+    for (std::size_t at = line.find(','); at != line.npos; at = line.find(',', at + 1)) {
+      if (!is_url(trim(line.substr(at + 1)))) continue;
+      if (!trim(line.substr(0, at)).empty()) places.emplace_back(std::string(trim(line.substr(0, at))));
+      line.remove_prefix(at + 1);
+      at = 0;
+    }
+    if (!trim(line).empty()) places.emplace_back(std::string(trim(line)));
+  }
+  if (places.empty()) return "";
+  return places.size() == 1 ? places.front() : document::Value(places);
+}
+
+document::Value places_of_file(const Option& option, const document::Value& value, const std::filesystem::path& folder);
+
 document::Table read_table(const Option& option, const std::vector<std::string>& pairs) {
   document::Table table;
   for (const std::string& word : pairs) {
@@ -98,6 +118,7 @@ document::Value from_text(const Option& option, const std::string& text) {
     // Values with commas are on separate lines.
     case Kind::table:
       return read_table(option, document::Value(read_list(text, text.find('\n') == text.npos ? ',' : '\n')).texts());
+    case Kind::places: return read_places(text);
     case Kind::text:
     case Kind::program:
     case Kind::folder: break;
@@ -122,6 +143,23 @@ std::string program_in(const std::filesystem::path& folder, const std::string& t
   return (folder / text).lexically_normal().string();
 }
 
+// Tables in a table become names with dots, lists one item to a line: [slurm.cuda] options = ["-x"] is cuda.options.
+void flatten(const Option& option, const std::string& prefix, const document::Value& value, document::Table& texts) {
+  for (const auto& [key, item] : *value.table()) {
+    const std::string name = prefix.empty() ? key : prefix + "." + key;
+    if (item.table() != nullptr) {
+      flatten(option, name, item, texts);
+    } else if (item.array() != nullptr) {
+      if (item.texts().size() != item.array()->size()) wrong_kind(option, item, "a list of texts");
+      texts[name] = join(item.texts(), "\n");
+    } else if (item.text() == nullptr && item.integer() == nullptr) {
+      wrong_kind(option, item, "a text, a number or a list of texts");
+    } else {
+      texts[name] = scalar_text(item);
+    }
+  }
+}
+
 // Converts a value of a settings file; integers become texts (jobs = 4), other numbers are rejected (python = 3.11).
 document::Value from_file(const Option& option, const document::Value& value, const std::filesystem::path& folder) {
   switch (option.kind) {
@@ -143,6 +181,10 @@ document::Value from_file(const Option& option, const document::Value& value, co
     case Kind::table: {
       if (value.table() == nullptr) wrong_kind(option, value, "a table");
       document::Table texts;
+      if (option.name == "slurm") {
+        flatten(option, "", value, texts);
+        return texts;
+      }
       for (const auto& [key, item] : *value.table()) {
         if (item.boolean() != nullptr)
           texts[key] = *item.boolean() ? "1" : "0";
@@ -157,6 +199,7 @@ document::Value from_file(const Option& option, const document::Value& value, co
       }
       return texts;
     }
+    case Kind::places: return places_of_file(option, value, folder);
     case Kind::text:
     case Kind::program:
     case Kind::folder: break;
@@ -167,6 +210,18 @@ document::Value from_file(const Option& option, const document::Value& value, co
   if (option.kind == Kind::text || text.empty()) return text;
   if (option.kind == Kind::program) return program_in(folder, text);
   return (folder / text).lexically_normal().string();
+}
+
+document::Value places_of_file(const Option& option, const document::Value& value,
+                               const std::filesystem::path& folder) {
+  if (value.text() == nullptr && value.array() == nullptr) wrong_kind(option, value, "a text or a list of texts");
+  document::Array items = value.array() == nullptr ? document::Array{value} : *value.array();
+  for (document::Value& item : items) {
+    if (item.text() == nullptr) wrong_kind(option, item, "a list of texts");
+    const std::string text = *item.text();
+    if (!text.empty() && !is_url(text)) item = (folder / text).lexically_normal().string();
+  }
+  return items.size() == 1 ? items.front() : document::Value(items);
 }
 
 // "3.12", "3.13t", "cp312", "2.9.0+cu130": a version, not a path or program.
@@ -238,7 +293,7 @@ void Settings::set_from_command_line(const std::string& name, document::Value va
 void Settings::read_environment(const sys::Environment& variables) {
   constexpr std::string_view prefix = "WHEELSMITH_";
   for (const auto& [variable, text] : variables) {
-    if (!variable.starts_with(prefix)) continue;
+    if (!variable.starts_with(prefix) || variable == k_token_variable) continue;
     std::string name = to_lower(variable.substr(prefix.size()));
     std::replace(name.begin(), name.end(), '_', '-');
     const Option* option = option_named(name);
@@ -329,6 +384,26 @@ std::string Settings::text(std::string_view name) const {
 std::vector<std::string> Settings::list(std::string_view name) const {
   const Held* held = find(name);
   return held == nullptr ? std::vector<std::string>() : held->value.texts();
+}
+
+std::string Settings::folder(std::string_view name) const {
+  const Held* held = find(name);
+  if (held == nullptr) return "";
+  std::string result;
+  for (const std::string& place :
+       held->value.text() == nullptr ? held->value.texts() : std::vector{*held->value.text()}) {
+    if (!is_url(place)) result = place;
+  }
+  return result;
+}
+
+std::vector<std::string> Settings::urls(std::string_view name) const {
+  const Held* held = find(name);
+  if (held == nullptr) return {};
+  std::vector<std::string> result =
+      held->value.text() == nullptr ? held->value.texts() : std::vector{*held->value.text()};
+  std::erase_if(result, [](const std::string& place) { return !is_url(place); });
+  return result;
 }
 
 bool Settings::flag(std::string_view name) const {

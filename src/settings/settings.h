@@ -19,8 +19,9 @@
 namespace wheelsmith::settings {
 
 // texts: a list whose items may contain commas (arch lists, sources); one per line in the environment.
-// program: a name, or a path if it contains a '/'; programs: a list of these.
-enum class Kind { text, list, texts, flag, folder, table, program, programs };
+// program: a name, or a path if it contains a '/'; programs: a list of these. places: a folder, URLs, or both; a single
+// one is stored as a text, several as a list.
+enum class Kind { text, list, texts, flag, folder, table, program, programs, places };
 
 // Whether a wheelsmith.toml may set an option only after the user has trusted it (trust.h). not_for_versions: a value
 // that is a version needs no trust.
@@ -61,6 +62,9 @@ struct Held {
   std::string origin;     // "--arch", "WHEELSMITH_ARCH", "wheelsmith.toml:3", "default"
 };
 
+// The token for remote stores. Read only from the environment, since files are shown, copied and committed.
+inline constexpr std::string_view k_token_variable = "WHEELSMITH_STORE_TOKEN";
+
 class Settings {
  public:
   // Sets an option from the command line. Lists keep their order; each value of a table is "NAME=VALUE".
@@ -89,6 +93,9 @@ class Settings {
   [[nodiscard]] const Held* find(std::string_view name) const;  // null: not set, and there is no default
   [[nodiscard]] std::string text(std::string_view name) const;
   [[nodiscard]] std::vector<std::string> list(std::string_view name) const;
+  // For places: the last folder, or "", and the URLs.
+  [[nodiscard]] std::string folder(std::string_view name) const;
+  [[nodiscard]] std::vector<std::string> urls(std::string_view name) const;
   [[nodiscard]] bool flag(std::string_view name) const;
   [[nodiscard]] std::map<std::string, std::string> table(std::string_view name) const;
   // All effective settings, sorted by name.

@@ -71,6 +71,19 @@ TEST(Settings, ValuesOfTablesMayContainCommas) {
   EXPECT_EQ(other.table("env"), settings.table("env"));
 }
 
+TEST(Settings, TablesInTheSlurmTableBecomeNamesWithDots) {
+  Settings settings;
+  settings.read_project("/p/wheelsmith.toml",
+                        "[slurm]\npartition = \"build\"\nmax-queued = 50\noptions = [\"--account=x\", \"-C a,b\"]\n"
+                        "[slurm.flash-attn.cuda]\nmemory = \"64GB\"\n");
+  const auto table = settings.table("slurm");
+  EXPECT_EQ(table.at("partition"), "build");
+  EXPECT_EQ(table.at("max-queued"), "50");
+  EXPECT_EQ(table.at("options"), "--account=x\n-C a,b");
+  EXPECT_EQ(table.at("flash-attn.cuda.memory"), "64GB");
+  EXPECT_NE(what([&] { settings.read_project("/p/wheelsmith.toml", "[slurm]\noptions = [1]\n"); }), "");
+}
+
 TEST(Settings, FoldersAndProgramsAreRelativeToTheFile) {
   Settings settings;
   settings.read_project("/p/wheelsmith.toml",
@@ -147,6 +160,34 @@ TEST(Settings, RejectInvalidValuesAtOnce) {
   }
 }
 
+TEST(Settings, AStoreIsAFolderAndUrls) {
+  const struct {
+    const char* text;
+    const char* folder;
+    std::vector<std::string> urls;
+  } cases[] = {
+      {"/data/store", "/data/store", {}},
+      {"/data/a,b", "/data/a,b", {}},
+      {"/data/store,https://host/s", "/data/store", {"https://host/s"}},
+      {"/data/a,b,https://host/s, http://other", "/data/a,b", {"https://host/s", "http://other"}},
+      {"https://host/s", "", {"https://host/s"}},
+      {"/data/store\nhttps://host/a,b", "/data/store", {"https://host/a,b"}},
+      {"/first\n/last", "/last", {}},
+      {"", "", {}},
+  };
+  for (const auto& one : cases) {
+    Settings settings;
+    settings.read_environment({{"WHEELSMITH_STORE", one.text}, {"WHEELSMITH_STORE_TOKEN", "secret"}});
+    EXPECT_EQ(settings.folder("store"), one.folder) << one.text;
+    EXPECT_EQ(settings.urls("store"), one.urls) << one.text;
+  }
+  Settings file;
+  file.read_project("/x/w.toml", "store = [\"cache\", \"https://host/s\"]\n");
+  EXPECT_EQ(file.folder("store"), "/x/cache");
+  EXPECT_EQ(file.urls("store"), std::vector<std::string>{"https://host/s"});
+  EXPECT_EQ(file.find("store")->value.texts().size(), 2u);
+}
+
 // A new option must also be listed here if an untrusted file may set it.
 TEST(Settings, OnlyWhatChoosesPackagesNeedsNoTrust) {
   std::vector<std::string> harmless, versions;
@@ -154,7 +195,8 @@ TEST(Settings, OnlyWhatChoosesPackagesNeedsNoTrust) {
     if (option.trust == Trust::not_needed) harmless.push_back(option.name);
     if (option.trust == Trust::not_for_versions) versions.push_back(option.name);
     // A path, a program or a table of variables is never harmless.
-    if (option.kind == Kind::folder || option.kind == Kind::program || option.kind == Kind::table) {
+    if (option.kind == Kind::folder || option.kind == Kind::program || option.kind == Kind::table ||
+        option.kind == Kind::places) {
       EXPECT_EQ(option.trust, Trust::needed) << option.name;
     }
   }

@@ -14,6 +14,8 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "sys/clock.h"
+#include "sys/file.h"
+#include "sys/shared_folder.h"
 
 // How the index follows the steps folder. A folder's modification time changes whenever an entry is added or removed,
 // so one stat() tells whether the index is current, no matter who wrote: another process, another machine, a user with
@@ -44,24 +46,55 @@ std::string state_of(const std::filesystem::path& folder) {
   return fmt::format("{}:{}:{}", status.st_dev, status.st_ino, changed);
 }
 
+[[noreturn]] void refuse_write(const std::filesystem::path& root, const std::system_error& error) {
+  throw Error(fmt::format("the store {} is not writable: {}; choose another with --store or WHEELSMITH_STORE",
+                          printable(root.string()), error.code().message()));
+}
+
+std::filesystem::path made_root(const std::filesystem::path& place) {
+  std::error_code error;
+  const std::filesystem::path whole = std::filesystem::absolute(place, error);
+  std::filesystem::path root = (error ? place : whole).lexically_normal();
+  try {
+    std::filesystem::create_directories(root);
+    if (!std::filesystem::is_directory(root)) throw std::system_error(std::make_error_code(std::errc::not_a_directory));
+  } catch (const std::system_error& refused) {
+    refuse_write(root, refused);
+  }
+  refuse_foreign_store(root);
+  // Only a folder that was empty belongs to wheelsmith as a whole.
+  if (!std::filesystem::is_empty(root, error) || error) return root;
+  try {
+    sys::write_file(root / k_tag_name, k_tag);
+  } catch (const Error&) {
+    // An empty store that is read-only has nothing to collect.
+  }
+  return root;
+}
+
 }  // namespace
 
-Store::Impl::Impl(std::filesystem::path place)
-    : root(std::move(place)),
-      scratch(root / "tmp"),
-      index(root / "index.sqlite", root / "locks" / (slug("index") + ".lock")) {}
+Store::Impl::Impl(const std::filesystem::path& place, StoreOptions given)
+    : root(made_root(place)),
+      options(std::move(given)),
+      sharing(find_sharing(root)),
+      local(sharing.shared ? make_local_root(sharing, options) : root),
+      local_claims(sharing.shared && !sys::has_file_locks(local)),
+      scratch(root / "tmp", sharing.shared),
+      local_scratch(sharing.shared ? std::make_unique<Scratch>(local / "tmp", local_claims) : nullptr),
+      index(local / "index.sqlite", local / "locks" / (slug("index") + ".lock")),
+      heart(std::make_shared<Heart>(ClaimTiming{options.claim_timeout})) {}
 
 void Store::Impl::writing(const std::function<void()>& task) const {
   try {
     task();
   } catch (const std::system_error& error) {
-    throw Error(fmt::format("the store {} is not writable: {}; choose another with --store or WHEELSMITH_STORE",
-                            printable(root.string()), error.code().message()));
+    refuse_write(root, error);
   }
 }
 
 std::filesystem::path Store::Impl::writable(std::string_view name) const {
-  const std::filesystem::path folder = root / name;
+  const std::filesystem::path folder = place(name);
   writing([&] {
     std::filesystem::create_directories(folder);
     if (!std::filesystem::is_directory(folder))
@@ -71,18 +104,19 @@ std::filesystem::path Store::Impl::writable(std::string_view name) const {
 }
 
 void Store::Impl::write(const std::filesystem::path& target, std::string_view text) {
-  writing([&] { scratch.folder(); });
-  sys::AtomicFile file(target, scratch.folder());
+  Scratch& used = scratch_for(target);
+  writing([&] { used.folder(); });
+  sys::AtomicFile file(target, used.folder());
   file.write(text);
   file.commit();
 }
 
-std::filesystem::path Store::Impl::step_file(std::string_view key) const {
-  return root / "steps" / step_file_name(key);
+Scratch& Store::Impl::scratch_for(const std::filesystem::path& path) {
+  return sys::is_within(path, local) ? temporary() : scratch;
 }
 
-std::filesystem::path Store::Impl::lock_file(std::string_view name) const {
-  return root / "locks" / (slug(name) + ".lock");
+std::filesystem::path Store::Impl::step_file(std::string_view key) const {
+  return root / "steps" / step_file_name(key);
 }
 
 Store::Impl::Difference Store::Impl::difference() {

@@ -10,6 +10,7 @@
 
 #include "store/index.h"
 #include "store/scratch.h"
+#include "store/sharing.h"
 #include "store/store.h"
 
 namespace wheelsmith::store {
@@ -26,14 +27,20 @@ std::string step_file_name(std::string_view key);
 void refuse_foreign_store(const std::filesystem::path& root);
 
 struct Store::Impl {
-  explicit Impl(std::filesystem::path place);
+  Impl(const std::filesystem::path& place, StoreOptions given);
 
   std::filesystem::path root;
-  Scratch scratch;
+  StoreOptions options;
+  Sharing sharing;
+  std::filesystem::path local;             // root, or this machine's folder for a shared store
+  bool local_claims = false;               // flock() does not work in `local`
+  Scratch scratch;                         // on the file system of the results
+  std::unique_ptr<Scratch> local_scratch;  // null: same as scratch
   Index index;
+  std::shared_ptr<Heart> heart;
 
   // Folders returned by use_folder(), each with its shared lock; none on a read-only disk.
-  std::map<std::filesystem::path, std::optional<sys::FileLock>> in_use;
+  std::map<std::filesystem::path, std::optional<Lock>> in_use;
   std::mutex in_use_mutex;
 
   // Calls a writing function; a failing disk becomes the Error that names the store.
@@ -44,7 +51,24 @@ struct Store::Impl {
   void write(const std::filesystem::path& target, std::string_view text);
 
   [[nodiscard]] std::filesystem::path step_file(std::string_view key) const;
-  [[nodiscard]] std::filesystem::path lock_file(std::string_view name) const;
+  // The folder of a part of the store ("blobs", "envs"): in root or in local.
+  [[nodiscard]] std::filesystem::path place(std::string_view part) const;
+  // How to take a lock of that name: with flock() on a file, or with a claim in a folder.
+  struct LockPlace {
+    std::filesystem::path path;
+    bool claim = false;
+  };
+  [[nodiscard]] LockPlace lock_place(std::string_view name) const;
+  [[nodiscard]] std::optional<Lock> try_lock(std::string_view name) const;
+  [[nodiscard]] Lock lock(std::string_view name, const std::function<void(const std::string&)>& on_wait) const;
+  [[nodiscard]] Lock shared_lock(std::string_view name) const;
+  [[nodiscard]] Scratch& temporary() { return local_scratch ? *local_scratch : scratch; }
+  // The scratch folder on the same file system as the path.
+  [[nodiscard]] Scratch& scratch_for(const std::filesystem::path& path);
+  // Makes a network file system drop its cached entries of the result folders.
+  void refresh() const;
+  // The time that collect() compares with file times.
+  [[nodiscard]] std::int64_t now();
   // Differences between the index and the steps folder; none means that both have the same state.
   struct Difference {
     std::vector<Index::Row> added;

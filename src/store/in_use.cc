@@ -31,10 +31,10 @@ bool is_usable(const std::filesystem::path& folder, Index& memory) {
 }
 
 // Waiting for a damaged folder that another build uses is bounded: that build may wait for one of our folders.
-sys::FileLock take_alone(const std::filesystem::path& lock_file, const std::filesystem::path& folder) {
+Lock take_alone(const std::function<std::optional<Lock>()>& try_take, const std::filesystem::path& folder) {
   const auto until = std::chrono::steady_clock::now() + k_longest_wait;
   for (;;) {
-    if (std::optional<sys::FileLock> held = sys::FileLock::try_take(lock_file)) return std::move(*held);
+    if (std::optional<Lock> held = try_take()) return std::move(*held);
     if (sys::interrupted()) throw Error("interrupted");
     if (std::chrono::steady_clock::now() >= until) {
       throw Error(
@@ -54,20 +54,18 @@ void Store::use_folder(const std::filesystem::path& folder, const std::string& l
     if (is_usable(folder, m_impl->index)) return;
     m_impl->in_use.erase(folder);
   }
-  const std::filesystem::path lock_file = m_impl->lock_file(lock_name);
-  const auto hold = [&](std::optional<sys::FileLock> held) {
+  const auto hold = [&](std::optional<Lock> held) {
     touch(folder / k_complete_mark);
     m_impl->in_use.emplace(folder, std::move(held));
   };
   // Nothing is ever removed from a read-only disk.
-  if (::access(m_impl->root.c_str(), W_OK) != 0 && is_usable(folder, m_impl->index)) return hold(std::nullopt);
-  m_impl->writable("locks");
+  if (::access(m_impl->local.c_str(), W_OK) != 0 && is_usable(folder, m_impl->index)) return hold(std::nullopt);
   for (int round = 0; round < 3; ++round) {
     {
-      sys::FileLock held = sys::FileLock::shared(lock_file);
+      Lock held = m_impl->shared_lock(lock_name);
       if (is_usable(folder, m_impl->index)) return hold(std::move(held));
     }
-    const sys::FileLock alone = take_alone(lock_file, folder);
+    const Lock alone = take_alone([&] { return m_impl->try_lock(lock_name); }, folder);
     if (is_usable(folder, m_impl->index)) continue;
     std::error_code ignored;
     std::filesystem::remove(folder / k_complete_mark, ignored);
@@ -90,7 +88,7 @@ std::string Store::changed_in_use() const {
   for (const auto& [folder, held] : m_impl->in_use) {
     const SealState state = check_seal(folder, m_impl->index, false);
     if (state.kind == SealState::Kind::intact) continue;
-    return fmt::format("{}: {}", folder.lexically_relative(m_impl->root).string(),
+    return fmt::format("{}: {}", folder.lexically_relative(m_impl->local).string(),
                        state.kind == SealState::Kind::damaged ? state.what : "it was removed");
   }
   return "";

@@ -12,6 +12,8 @@
 #include "base/text.h"
 #include "store/impl.h"
 #include "sys/file.h"
+#include "sys/process/own_process.h"
+#include "sys/shared_folder.h"
 
 // The write order makes a kill harmless: a blob is synced and named before the step that refers to it, and a step
 // without a blob does not count.
@@ -45,6 +47,30 @@ struct RemovedAtEnd {
   std::filesystem::path path;
   ~RemovedAtEnd() { ::unlink(path.c_str()); }
 };
+
+struct DatedCost {
+  Cost cost;
+  std::int64_t at = 0;
+};
+
+std::optional<DatedCost> last_cost_in(const std::filesystem::path& file, std::string_view identity) {
+  // An unreadable file costs a forecast, not a build.
+  const auto whole = sys::map_file_if_possible(file);
+  if (!whole) return std::nullopt;
+  const std::uint64_t size = whole->bytes.size();
+  const std::vector<std::string_view> all = lines(whole->bytes.from(size - std::min(size, k_history_tail)).text());
+  for (auto line = all.rbegin(); line != all.rend(); ++line) {
+    const auto text = history_text(*line);
+    const auto value = text ? document::try_parse_json(*text) : std::nullopt;
+    // The last line may be cut off by a full disk, the first one by the start of the tail.
+    if (!value || (*value)["identity"].text_or() != to_valid_utf8(identity)) continue;
+    const auto count = [&](std::string_view name) {
+      return static_cast<std::uint64_t>(std::max<std::int64_t>((*value)[name].integer_or(0), 0));
+    };
+    return DatedCost{{(*value)["seconds"].number(), count("wheel_size"), count("disk")}, (*value)["at"].integer_or(0)};
+  }
+  return std::nullopt;
+}
 
 }  // namespace
 
@@ -154,7 +180,9 @@ std::optional<Manifest> Store::last_try(std::string_view identity) const {
 
 // One line per build, appended by a single write, so that lines of two processes do not mix.
 void Store::note_cost(std::string_view identity, const Cost& cost) {
-  const std::filesystem::path file = m_impl->writable("history") / (slug(identity) + ".json");
+  // Appending is not atomic between machines: each has its own file.
+  const std::string suffix = is_shared() ? "@" + slug(sys::host_name()) : "";
+  const std::filesystem::path file = m_impl->writable("history") / (slug(identity) + suffix + ".json");
   document::Table table;
   table["identity"] = identity;
   table["seconds"] = cost.seconds;
@@ -166,23 +194,20 @@ void Store::note_cost(std::string_view identity, const Cost& cost) {
 }
 
 std::optional<Cost> Store::last_cost(std::string_view identity) const {
-  const std::filesystem::path file = m_impl->root / "history" / (slug(identity) + ".json");
-  // An unreadable file only loses a forecast, not the build.
-  const auto whole = sys::map_file_if_possible(file);
-  if (!whole) return std::nullopt;
-  const std::uint64_t size = whole->bytes.size();
-  const std::vector<std::string_view> all = lines(whole->bytes.from(size - std::min(size, k_history_tail)).text());
-  for (auto line = all.rbegin(); line != all.rend(); ++line) {
-    const auto text = history_text(*line);
-    const auto value = text ? document::try_parse_json(*text) : std::nullopt;
-    // A full disk may have truncated the last line; the tail may begin in the middle of the first.
-    if (!value || (*value)["identity"].text_or() != to_valid_utf8(identity)) continue;
-    const auto count = [&](std::string_view name) {
-      return static_cast<std::uint64_t>(std::max<std::int64_t>((*value)[name].integer_or(0), 0));
-    };
-    return Cost{(*value)["seconds"].number(), count("wheel_size"), count("disk")};
+  const std::filesystem::path folder = m_impl->root / "history";
+  const std::string stem = slug(identity);
+  std::vector<std::string> files{stem + ".json"};
+  if (is_shared()) {
+    for (const std::string& name : names_in(folder)) {
+      if (name.starts_with(stem + "@")) files.push_back(name);
+    }
   }
-  return std::nullopt;
+  std::optional<DatedCost> newest;
+  for (const std::string& name : files) {
+    const auto cost = last_cost_in(folder / name, identity);
+    if (cost && (!newest || cost->at > newest->at)) newest = cost;
+  }
+  return newest ? std::optional<Cost>(newest->cost) : std::nullopt;
 }
 
 }  // namespace wheelsmith::store

@@ -6,11 +6,13 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <system_error>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/text.h"
+#include "sys/clock.h"
+#include "sys/shared_folder.h"
 
 // A killed process cannot clean up, so other processes must detect that it is gone. Its folder's name contains its PID
 // and start time (PIDs are reused, the pair is not), and the folder contains a file that the process keeps locked.
@@ -22,16 +24,12 @@ namespace wheelsmith::store {
 namespace {
 
 constexpr const char* k_alive = ".alive";
-constexpr auto k_foreign_age = std::chrono::hours(24);
+constexpr std::int64_t k_foreign_age_seconds = 86'400;
 
-// Field 22 of /proc/PID/stat; the second, the program's name, may contain blanks and parentheses.
-std::string start_time(std::uint64_t pid) {
-  const auto text = sys::read_file_if_possible(fmt::format("/proc/{}/stat", pid), 1 << 16);
-  if (!text) return "";  // it may just have ended
-  const std::size_t name_end = text->rfind(')');
-  if (name_end == std::string::npos) return "";
-  const auto fields = split(std::string_view(*text).substr(name_end + 1), ' ');
-  return fields.size() > 20 ? std::string(fields[20]) : "";
+// Identifies the kernel and PID namespace that a process number belongs to; 16 hex digits.
+std::string machine_name() {
+  const sys::ProcessIdentity own = sys::own_identity();
+  return to_hex(sha256(Bytes(own.boot + "\n" + own.space))).substr(0, 16);
 }
 
 // Its PID and start time, or nothing for a name not created by Scratch.
@@ -47,24 +45,44 @@ std::optional<std::pair<std::uint64_t, std::string>> owner(const std::filesystem
 // The lock of a dead process's folder, or nothing when there is a sign of life.
 std::optional<sys::FileLock> take_from_dead(const std::filesystem::path& folder) {
   const auto process = owner(folder);
-  if (!process || start_time(process->first) == process->second) return std::nullopt;
+  if (!process || sys::process_start(process->first) == process->second) return std::nullopt;
   return sys::FileLock::try_take(folder / k_alive);
 }
 
+// By the clock of the file server if possible.
 bool is_old(const std::filesystem::path& path) {
-  std::error_code error;
-  const auto time = std::filesystem::last_write_time(path, error);
-  return !error && std::filesystem::file_time_type::clock::now() - time > k_foreign_age;
+  struct stat status{};
+  if (::lstat(path.c_str(), &status) != 0) return false;
+  std::int64_t now = sys::unix_nanoseconds() / 1'000'000'000;
+  try {
+    now = sys::file_system_seconds(path.parent_path());
+  } catch (const Error&) {
+    // The folder is not writable: use the clock of this machine.
+  }
+  return now - status.st_mtim.tv_sec > k_foreign_age_seconds;
+}
+
+// For a folder of a shared store: whether its process is known to have ended, or it has not changed for a day. Empty
+// for any other name.
+std::optional<bool> is_shared_leftover(const std::filesystem::path& path) {
+  const std::string name = path.filename().string();
+  const auto parts = split(name, '-');
+  if (parts.size() != 4) return std::nullopt;
+  const auto pid = to_number(parts[0]);
+  if (!pid || !to_number(parts[1]) || !to_number(parts[2])) return std::nullopt;
+  if (parts[3] == machine_name()) return sys::process_start(*pid) != parts[1];
+  return is_old(path);
 }
 
 bool is_leftover(const std::filesystem::path& path) {
+  if (const auto answer = is_shared_leftover(path)) return *answer;
   try {
     if (!owner(path)) return is_old(path);
     return take_from_dead(path).has_value();
   } catch (const Error&) {
     // No lock is possible on a read-only disk; the PID alone decides.
     const auto process = owner(path);
-    return process && start_time(process->first) != process->second;
+    return process && sys::process_start(process->first) != process->second;
   }
 }
 
@@ -84,18 +102,20 @@ bool Scratch::make(const std::filesystem::path& folder) {
     if (errno == EEXIST) return false;
     throw std::system_error(errno, std::generic_category());
   }
-  m_alive.emplace(folder / k_alive);
+  if (!m_shared) m_alive.emplace(folder / k_alive);
   return true;
 }
 
 const std::filesystem::path& Scratch::folder() {
   const std::lock_guard guard(m_mutex);
-  if (!m_folder.empty()) return m_folder;
+  // Other machines remove folders that have not changed for a day.
+  if (!m_folder.empty() && (!m_shared || std::filesystem::exists(m_folder))) return m_folder;
   std::filesystem::create_directories(m_parent);
   const auto pid = static_cast<std::uint64_t>(::getpid());
-  const std::string start = start_time(pid);
+  const std::string start = sys::process_start(pid);
   for (unsigned number = 0;; ++number) {
-    const std::filesystem::path folder = m_parent / fmt::format("{}-{}-{}", pid, start.empty() ? "0" : start, number);
+    const std::filesystem::path folder = m_parent / fmt::format("{}-{}-{}{}", pid, start.empty() ? "0" : start, number,
+                                                                m_shared ? "-" + machine_name() : std::string());
     if (!make(folder)) continue;
     m_folder = folder;
     break;
@@ -120,7 +140,9 @@ std::vector<std::filesystem::path> leftovers(const std::filesystem::path& parent
 bool remove_leftover(const std::filesystem::path& path) {
   try {
     std::optional<sys::FileLock> held;
-    if (owner(path)) {
+    if (const auto answer = is_shared_leftover(path)) {
+      if (!*answer) return false;
+    } else if (owner(path)) {
       held = take_from_dead(path);
       if (!held) return false;
     } else if (!is_old(path)) {

@@ -11,10 +11,12 @@
 
 namespace wheelsmith::store {
 
-// Where unfinished files are written: tmp/<pid>-<start time>-<number>, one folder per Store object.
+// The folder for unfinished files: tmp/<pid>-<start time>-<number>, one folder for each Store object; in a shared
+// store tmp/<pid>-<start time>-<number>-<machine>.
 class Scratch {
  public:
-  explicit Scratch(std::filesystem::path parent) : m_parent(std::move(parent)) {}
+  // `shared`: several machines use `parent`, so names also contain the machine, and nothing is locked.
+  Scratch(std::filesystem::path parent, bool shared) : m_parent(std::move(parent)), m_shared(shared) {}
   ~Scratch();
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
@@ -28,6 +30,7 @@ class Scratch {
   bool make(const std::filesystem::path& folder);
 
   std::filesystem::path m_parent, m_folder;
+  bool m_shared;
   std::mutex m_mutex;
   std::optional<sys::FileLock> m_alive;
   std::atomic<unsigned> m_count = 0;

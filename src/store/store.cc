@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <system_error>
@@ -25,29 +26,16 @@ std::string variable(const char* name) {
 
 }  // namespace
 
-Store::Store(std::filesystem::path root) {
-  std::error_code error;
-  const std::filesystem::path whole = std::filesystem::absolute(root, error);
-  m_impl = std::make_unique<Impl>((error ? root : whole).lexically_normal());
-  m_impl->writing([&] {
-    std::filesystem::create_directories(m_impl->root);
-    if (!std::filesystem::is_directory(m_impl->root))
-      throw std::system_error(std::make_error_code(std::errc::not_a_directory));
-  });
-  refuse_foreign_store(m_impl->root);
-  // Only an empty folder becomes a store as a whole.
-  if (!std::filesystem::is_empty(m_impl->root, error) || error) return;
-  try {
-    sys::write_file(m_impl->root / k_tag_name, k_tag);
-  } catch (const Error&) {
-    // An empty read-only store has nothing to collect.
-  }
-}
+Store::Store(std::filesystem::path root, StoreOptions options)
+    : m_impl(std::make_unique<Impl>(root, std::move(options))) {}
 
 Store::~Store() = default;
 
 std::filesystem::path Store::default_root() {
-  if (const std::string root = variable("WHEELSMITH_STORE"); !root.empty()) return root;
+  // It may name remote stores, too: "DIR,https://…".
+  std::string root = variable("WHEELSMITH_STORE");
+  root.resize(std::min(root.find(",http"), root.size()));
+  if (!root.empty() && root.find("://") == root.npos) return root;
   // The XDG specification says to ignore relative paths.
   if (const std::string cache = variable("XDG_CACHE_HOME"); cache.starts_with('/'))
     return std::filesystem::path(cache) / "wheelsmith";
@@ -57,22 +45,38 @@ std::filesystem::path Store::default_root() {
 }
 
 const std::filesystem::path& Store::root() const { return m_impl->root; }
+const std::filesystem::path& Store::local_root() const { return m_impl->local; }
+std::vector<std::filesystem::path> Store::roots() const {
+  return is_shared() ? std::vector{m_impl->root, m_impl->local} : std::vector{m_impl->root};
+}
+const StoreOptions& Store::options() const { return m_impl->options; }
+bool Store::is_shared() const { return m_impl->sharing.shared; }
+
+void Store::set_shared(const std::filesystem::path& root, bool shared) {
+  const Store store(root);
+  write_sharing(store.root(), shared);
+}
 
 std::filesystem::path Store::folder(std::string_view name) const {
-  const std::filesystem::path folder = m_impl->root / name;
+  const std::filesystem::path folder = m_impl->place(name);
   std::error_code ignored;  // lookups work without it; writers call temporary() first
   std::filesystem::create_directories(folder, ignored);
   return folder;
 }
 
 std::filesystem::path Store::temporary() const {
+  m_impl->writing([&] { m_impl->temporary().folder(); });
+  return m_impl->temporary().folder();
+}
+
+std::filesystem::path Store::staging() const {
   m_impl->writing([&] { m_impl->scratch.folder(); });
   return m_impl->scratch.folder();
 }
 
-std::filesystem::path Store::tree(std::string_view identity) const { return m_impl->root / "trees" / slug(identity); }
-std::filesystem::path Store::env(std::string_view key) const { return m_impl->root / "envs" / key; }
-std::filesystem::path Store::toolkit(std::string_view key) const { return m_impl->root / "toolkits" / key; }
+std::filesystem::path Store::tree(std::string_view identity) const { return m_impl->place("trees") / slug(identity); }
+std::filesystem::path Store::env(std::string_view key) const { return m_impl->place("envs") / key; }
+std::filesystem::path Store::toolkit(std::string_view key) const { return m_impl->place("toolkits") / key; }
 
 bool Store::is_complete(const std::filesystem::path& folder) const {
   std::error_code error;
@@ -109,21 +113,17 @@ std::optional<std::string> Store::note(std::string_view kind, std::string_view n
   return file ? without_digest(*file) : std::nullopt;
 }
 
-sys::FileLock Store::lock(std::string_view name) const {
-  m_impl->writable("locks");
-  return sys::FileLock(m_impl->lock_file(name));
+Lock Store::lock(std::string_view name, const std::function<void(const std::string&)>& on_wait) const {
+  return m_impl->lock(name, on_wait);
 }
 
-std::optional<sys::FileLock> Store::try_lock(std::string_view name) const {
-  m_impl->writable("locks");
-  return sys::FileLock::try_take(m_impl->lock_file(name));
-}
+std::optional<Lock> Store::try_lock(std::string_view name) const { return m_impl->try_lock(name); }
 
 Store::Stats Store::stats() const {
   Stats stats;
   for (const char* name : {"blobs", "downloads", "envs", "git", "history", "logs", "notes", "objects", "shims", "steps",
                            "tmp", "toolkits", "trees", "tries", "units"}) {
-    const Usage sum = usage(m_impl->root / name);
+    const Usage sum = usage(m_impl->place(name));
     stats.parts.push_back({name, sum.files, sum.bytes});
     if (std::string_view(name) == "steps") stats.steps = sum.files;
   }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -14,6 +15,7 @@
 #include "base/enum_names.h"
 #include "base/finding.h"
 #include "document/value.h"
+#include "store/lock.h"
 #include "store/manifest.h"
 #include "sys/files.h"
 
@@ -21,6 +23,10 @@
 // name>, envs/<key>, toolkits/<key>, trees/<identity>, locks/, logs/; each is written in the store's own tmp/, synced
 // and renamed. index.sqlite indexes them for one machine; `verify(rebuild)` recreates it. Several processes may use a
 // store at once.
+//
+// A store may be shared by several machines (sharing.h). Then results (blobs, steps, downloads, git, objects, notes,
+// history, logs) are in the shared folder under claims, and the index, build trees, environments, toolkits and shims
+// are in a folder of this machine, local_root().
 
 namespace wheelsmith::store {
 
@@ -80,11 +86,18 @@ struct Cost {
   std::uint64_t wheel_size = 0, disk = 0;
 };
 
+struct StoreOptions {
+  // For the trees and environments of a shared store; empty: $SLURM_TMPDIR, $TMPDIR, else /var/tmp.
+  std::filesystem::path scratch{};
+  // Another machine takes over claims whose holder has been silent for this long.
+  std::chrono::milliseconds claim_timeout{120'000};
+};
+
 class Store {
  public:
   // Created if missing; throws Error when that fails. An existing store may be read-only: lookups work, writes throw
   // "the store ROOT is not writable: …".
-  explicit Store(std::filesystem::path root);
+  explicit Store(std::filesystem::path root, StoreOptions options = {});
   ~Store();
   Store(const Store&) = delete;
   Store& operator=(const Store&) = delete;
@@ -93,10 +106,21 @@ class Store {
   static std::filesystem::path default_root();
 
   [[nodiscard]] const std::filesystem::path& root() const;
+  // root(), or this machine's folder for a shared store.
+  [[nodiscard]] const std::filesystem::path& local_root() const;
+  // root() and local_root(), or one folder if they are the same.
+  [[nodiscard]] std::vector<std::filesystem::path> roots() const;
+  [[nodiscard]] const StoreOptions& options() const;
+  [[nodiscard]] bool is_shared() const;
+  // For every process that opens the store from now on. `shared` false also overrides the automatic choice. The store
+  // should not be in use.
+  static void set_shared(const std::filesystem::path& root, bool shared);
   // "downloads", "envs", …; created if possible.
   [[nodiscard]] std::filesystem::path folder(std::string_view name) const;
   // A folder in tmp/ for this object, created; removed with it, and recognized as a leftover after a kill.
   [[nodiscard]] std::filesystem::path temporary() const;
+  // The same on the file system of the results, for files that are renamed into downloads/ or bin/.
+  [[nodiscard]] std::filesystem::path staging() const;
   // Where they are or will be: trees/<slug>, envs/<key>, toolkits/<key>. Not created.
   [[nodiscard]] std::filesystem::path tree(std::string_view identity) const;
   [[nodiscard]] std::filesystem::path env(std::string_view key) const;
@@ -154,9 +178,10 @@ class Store {
   void put_note(std::string_view kind, std::string_view name, std::string_view text);
   [[nodiscard]] std::optional<std::string> note(std::string_view kind, std::string_view name) const;
 
-  // A lock for a key, a tree, an environment; waits for other processes.
-  [[nodiscard]] sys::FileLock lock(std::string_view name) const;
-  [[nodiscard]] std::optional<sys::FileLock> try_lock(std::string_view name) const;
+  // A lock for a key, a tree, an environment; waits for other processes, also on other machines if the store is
+  // shared. `on_wait` is called once before that, with the holder if known.
+  [[nodiscard]] Lock lock(std::string_view name, const std::function<void(const std::string&)>& on_wait = {}) const;
+  [[nodiscard]] std::optional<Lock> try_lock(std::string_view name) const;
 
   struct Stats {
     struct Part {

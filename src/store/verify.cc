@@ -137,8 +137,8 @@ bool is_being_made(const Store& store, const std::string& lock) {
 
 void verify_seals(const Store& store, Index& memory, const char* part, std::string (*lock_name)(std::string_view),
                   std::vector<Finding>& findings) {
-  for (const std::string& name : names_in(store.root() / part)) {
-    const std::filesystem::path folder = store.root() / part / name;
+  for (const std::string& name : names_in(store.local_root() / part)) {
+    const std::filesystem::path folder = store.local_root() / part / name;
     const std::string subject = std::string(part) + "/" + name;
     const SealState state = check_seal(folder, memory, true);
     std::error_code error;
@@ -248,6 +248,7 @@ std::vector<Finding> Store::verify(bool rebuild) {
   verify_bytes(m_impl->root, findings);
   verify_steps(*this, findings);
   verify_leftovers(m_impl->root, findings);
+  if (is_shared()) verify_leftovers(m_impl->local, findings);
   verify_documents(m_impl->root, findings);
   verify_history(m_impl->root, findings);
   // The tag claims the whole folder, so it is rewritten only where that is true.

@@ -3,6 +3,7 @@
 #include <tuple>
 
 #include "store/impl.h"
+#include "sys/file.h"
 
 // Lists finished wheels and removes selected ones (`store ls`, `store rm`).
 
@@ -31,12 +32,14 @@ std::uint64_t Store::remove_wheels(const std::vector<StoredWheel>& wheels, bool 
                                    std::vector<std::string>& held) {
   const std::filesystem::path& root = m_impl->root;
   if (!dry_run) m_impl->writing([&] { m_impl->scratch.folder(); });
+  if (!dry_run) m_impl->writing([&] { m_impl->temporary().folder(); });
   std::uint64_t freed = 0;
   const auto remove = [&](ItemKind kind, const std::filesystem::path& path, const std::string& name,
                           std::uint64_t bytes) {
-    removed.push_back({kind, path.lexically_relative(root).string(), name, bytes, last_used(path)});
+    const std::filesystem::path& base = sys::is_within(path, root) ? root : m_impl->local;
+    removed.push_back({kind, path.lexically_relative(base).string(), name, bytes, last_used(path)});
     freed += bytes;
-    if (!dry_run) remove_whole(path, m_impl->scratch);
+    if (!dry_run) remove_whole(path, m_impl->scratch_for(path));
   };
   std::set<std::string> blobs;
   for (const StoredWheel& wheel : wheels) {

@@ -74,6 +74,37 @@ std::vector<std::string> loader_folders() {
   return with_processor_folders(folders);
 }
 
+std::vector<std::string> musl_loader_folders() {
+  std::vector<std::string> folders;
+  std::error_code ignored;  // without a configuration the built-in folders count
+  for (const fs::directory_entry& entry : fs::directory_iterator("/etc", ignored)) {
+    if (!glob_match("ld-musl-*.path", entry.path().filename().string())) continue;
+    std::ifstream in(entry.path());
+    for (std::string line; std::getline(in, line);) {
+      std::replace(line.begin(), line.end(), ':', ' ');
+      for (const std::string_view part : split(line, ' ')) {
+        if (part.starts_with('/')) folders.emplace_back(part);
+      }
+    }
+  }
+  if (folders.empty()) folders = {"/lib", "/usr/local/lib", "/usr/lib"};
+  return folders;
+}
+
+std::vector<std::string> loader_folders_below(const std::string& root) {
+  std::vector<std::string> folders;
+  for (const char* folder : {"usr/local/lib", "lib", "usr/lib", "lib64", "usr/lib64"}) {
+    const fs::path path = fs::path(root) / folder;
+    std::error_code ignored;  // what is not there holds no libraries
+    for (const fs::directory_entry& entry : fs::directory_iterator(path, ignored)) {
+      if (glob_match("*-linux-*", entry.path().filename().string()) && entry.is_directory(ignored))
+        folders.push_back(entry.path().string());
+    }
+    if (fs::is_directory(path, ignored)) folders.push_back(path.string());
+  }
+  return folders;
+}
+
 std::vector<std::string> library_path() {
   std::vector<std::string> folders;
   const char* value = std::getenv("LD_LIBRARY_PATH");

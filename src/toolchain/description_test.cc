@@ -158,7 +158,8 @@ TEST(Description, ReportsEveryProblemWithItsLine) {
   EXPECT_NE(problem_of("[sources.x]\ncommit = \"abc\"\n").find("is not a commit"), std::string::npos);
   EXPECT_NE(problem_of("[[place]]\nname = \"tmp\"\nfolder = \"/t\"\nfree = 1\n").find("store, temporary, out"),
             std::string::npos);
-  EXPECT_NE(problem_of("cores = \"many\"\n").find("node.toml:1: cores must be a non-negative number"), std::string::npos);
+  EXPECT_NE(problem_of("cores = \"many\"\n").find("node.toml:1: cores must be a non-negative number"),
+            std::string::npos);
 }
 
 TEST(Description, AnswersInsteadOfTheMachine) {

@@ -154,19 +154,19 @@ TEST(read, refuses_members_that_lie) {
       {"has CRC", one({.data = k_sentence, .directory = {.crc32 = 1}})},
       {"has CRC", one({.data = k_sentence, .deflated = false, .directory = {.crc32 = 1}})},
       {"unpacks to more", one({.data = k_sentence, .directory = {.size = size - 1}})},
-      {"and claims", one({.data = k_sentence, .directory = {.size = size + 1}})},
+      {"but claims", one({.data = k_sentence, .directory = {.size = size + 1}})},
       {"bytes follow its deflate stream", one({.data = k_sentence, .packed = packed + "xx"})},
       {"ends too early", one({.data = k_sentence, .packed = packed.substr(0, packed.size() - 2)})},
-      {"broken", one({.data = k_sentence, .packed = "\7" + packed})},
+      {"corrupt", one({.data = k_sentence, .packed = "\7" + packed})},
       {"claims more than deflate can hold", one({.data = k_sentence, .directory = {.size = 4'000'000'000}})},
       {"claims more than deflate can hold", one({.data = k_sentence, .directory = {.packed_size = 0, .size = 65}})},
-      {"is stored, yet", one({.data = k_sentence, .deflated = false, .directory = {.size = size + 1}})},
+      {"is stored, but", one({.data = k_sentence, .deflated = false, .directory = {.size = size + 1}})},
       {"is encrypted", one({.data = k_sentence, .flags = 1})},
       {"method 12", one({.data = k_sentence, .directory = {.method = 12}})},
       {"no local header", one({.data = k_sentence, .directory = {.offset = 1}})},
       {"no local header", one({.data = k_sentence, .directory = {.offset = 0xfffffffe}})},
-      {"lie outside", one({.data = k_sentence, .directory = {.packed_size = 1'000'000}})},
-      {"runs over what starts at", one({.data = k_sentence, .directory = {.packed_size = 100}})},
+      {"are outside", one({.data = k_sentence, .directory = {.packed_size = 1'000'000}})},
+      {"overlaps the data at", one({.data = k_sentence, .directory = {.packed_size = 100}})},
   };
   for (const auto& [message, file] : k_cases) {
     EXPECT_NE(read_error(file).find(message), std::string::npos) << message << " expected, got " << read_error(file);
@@ -189,7 +189,7 @@ TEST(read, refuses_bombs_and_still_peeks_into_them) {
   const std::string file = ZipBuilder().add("zeros", std::string(65'000'000, '\0')).build();
   const Archive archive = open(file);
   EXPECT_TRUE(archive.entries()[0].is_bomb());
-  EXPECT_NE(read_error(file).find("a bomb"), std::string::npos);
+  EXPECT_NE(read_error(file).find("zip bomb"), std::string::npos);
   EXPECT_EQ(archive.peek(archive.entries()[0], 8), std::string(8, '\0'));
 }
 

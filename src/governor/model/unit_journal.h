@@ -7,8 +7,9 @@
 
 namespace wheelsmith::governor {
 
-// The memory model on disk: a folder of text files with one line per compile. We append to "journal.tsv" and read all
-// files, so placing another machine's file there makes its measurements available.
+// The memory model on disk: a folder of text files with one line per compile. We append to "journal.tsv", on a node of
+// a cluster to "journal-NODE.tsv", and read all files, so placing another machine's file there makes its measurements
+// available.
 class UnitJournal {
  public:
   // Reads the existing files; a read-only folder is only read.
@@ -24,6 +25,7 @@ class UnitJournal {
   void shrink();
 
   std::filesystem::path m_folder;
+  std::string m_own;  // the file that we append to
   MemoryModel m_model;
   std::size_t m_lines = 0;
 };

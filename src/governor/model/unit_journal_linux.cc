@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 
 #include "base/error.h"
@@ -44,6 +45,17 @@ std::optional<Tails> parse_tails(std::string_view text, std::uint64_t most) {
   return tails;
 }
 
+// Lines that several machines append to one file of a network file system may replace each other: each node of a
+// cluster has a file of its own.
+std::string own_journal() {
+  const char* node = std::getenv("SLURMD_NODENAME");  // NOLINT(concurrency-mt-unsafe): no thread sets it
+  if (node == nullptr || *node == '\0') return "journal.tsv";
+  std::string name = "journal-";
+  for (const char c : std::string_view(node).substr(0, 60))
+    name += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '-';
+  return name + ".tsv";
+}
+
 }  // namespace
 
 std::string to_line(const Observation& o) {
@@ -77,15 +89,15 @@ std::optional<Observation> parse_line(std::string_view line) {
   return result;
 }
 
-UnitJournal::UnitJournal(std::filesystem::path folder) : m_folder(std::move(folder)) {
+UnitJournal::UnitJournal(std::filesystem::path folder) : m_folder(std::move(folder)), m_own(own_journal()) {
   std::error_code error;
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::directory_iterator(m_folder, error)) {
     if (entry.path().extension() == ".tsv") files.push_back(entry.path());
   }
   // Ours last: local measurements take precedence.
-  std::sort(files.begin(), files.end(), [](const auto& a, const auto& b) {
-    return std::pair(a.filename() == "journal.tsv", a) < std::pair(b.filename() == "journal.tsv", b);
+  std::sort(files.begin(), files.end(), [this](const auto& a, const auto& b) {
+    return std::pair(a.filename() == m_own, a) < std::pair(b.filename() == m_own, b);
   });
   for (const std::filesystem::path& file : files) read(file);
   if (m_lines > 4 * m_model.size() + 2000 || m_model.size() > 2 * k_most_units) shrink();
@@ -107,7 +119,7 @@ void UnitJournal::shrink() {
     if (!lock) return;
     std::string text;
     for (const Observation& observation : m_model.known(k_most_units)) text += to_line(observation);
-    sys::write_file(m_folder / "journal.tsv", text);
+    sys::write_file(m_folder / m_own, text);
     m_lines = m_model.size();
   } catch (const Error&) {  // best effort: on a read-only disk it is not compacted
   }
@@ -118,7 +130,7 @@ void UnitJournal::add(const Observation& observation) {
   std::error_code ignored;
   std::filesystem::create_directories(m_folder, ignored);
   // Two governors (two machines, one store) may write it. A read-only store only costs estimates.
-  if (!sys::append_text(m_folder / "journal.tsv", to_line(observation))) ++m_lines;
+  if (!sys::append_text(m_folder / m_own, to_line(observation))) ++m_lines;
 }
 
 }  // namespace wheelsmith::governor

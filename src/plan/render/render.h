@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "plan/plan.h"
 
@@ -17,6 +18,18 @@ std::string to_script(const Plan& plan);
 std::string to_containerfile(const Plan& plan, const std::string& base_image);
 // For Graphviz.
 std::string to_dot(const Plan& plan);
+
+// A plan as jobs of a continuous integration service.
+struct MatrixOptions {
+  std::vector<std::string> command;  // the build of the whole plan, as arguments; each job adds --only STEP
+  std::string image{};               // GitLab: image of all jobs; "": the runner's default
+  std::vector<std::string> setup{};  // GitLab: commands before each build
+  int indent = -1;                   // GitHub: -1 for one line
+};
+// {"stages": [{"include": [{"step", "command", "timeout", …}]}]}: one value for strategy.matrix per stage.
+std::string to_github_matrix(const Plan& plan, const MatrixOptions& options);
+// A child pipeline.
+std::string to_gitlab_pipeline(const Plan& plan, const MatrixOptions& options);
 
 // Names of variables that the script reads and the Containerfile sets, because the script runs elsewhere there:
 // "PYTHON_CP311", "SOURCE_TEXTURE".

@@ -52,11 +52,14 @@ class BuildStatus {
 
  private:
   struct Running {
-    std::string phase, what;  // `what`: the file being downloaded
+    std::string phase, what;            // `what`: the file being downloaded
+    std::string node;                   // of a cluster; while the step is queued, the job and why it waits
+    std::uint64_t used = 0, limit = 0;  // memory of the cluster's job
     std::uint64_t done = 0, total = 0;
     double started = 0, told = 0, estimate = 0;
     run::CompileStatus compiles{};
   };
+  [[nodiscard]] static std::string job_memory(const Running& running, bool wide);
   [[nodiscard]] std::string line(const std::string& id, const Running& running) const;
   [[nodiscard]] std::vector<std::string> lines() const;
   [[nodiscard]] std::string draw(const std::string& above);

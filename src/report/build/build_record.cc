@@ -106,6 +106,7 @@ bool take_line(const Value& line, BuildRecord& record) {
   if (*event == "build") {
     // Another governor may repeat it; the first one counts.
     if (record.name.empty()) record.name = text_of(line["name"]);
+    if (record.node.empty()) record.node = text_of(line["node"]);
     if (record.id.empty()) record.id = text_of(line["id"]);
     record.cores = std::max<std::uint64_t>(record.cores, count_of(line["cores"]));
     record.jobs = count_of(line["jobs"]);

@@ -51,6 +51,7 @@ struct Moment {
 
 struct BuildRecord {
   std::string name, id;
+  std::string node;                               // of a cluster
   std::uint64_t cores = 0, jobs = 0, memory = 0;  // 0: no limit
   double started = 0, ended = 0;                  // of all events; 0 if there are none
   std::optional<int> exit;

@@ -78,6 +78,7 @@ Value to_value(const CacheCounts& counts) {
 
 Value to_value(const BuildRecord& record, double origin) {
   Table table(std::vector<Member>{{"name", record.name},
+                                  {"node", record.node},
                                   {"id", record.id},
                                   {"cores", record.cores},
                                   {"jobs", record.jobs},

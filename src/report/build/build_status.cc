@@ -20,6 +20,7 @@ constexpr std::size_t k_most_status_lines = 12;
 constexpr double k_tell_every = 30;  // seconds; only without a terminal
 constexpr std::size_t k_least_unit = 12;
 constexpr std::size_t k_wide_line = 110;
+constexpr const char* k_queued = "queued";
 
 double steady_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -125,19 +126,27 @@ std::string BuildStatus::time_text(const Running& running) const {
   return text;
 }
 
+// Of the compilers, or of the whole job where nothing compiles.
+std::string BuildStatus::job_memory(const Running& running, bool wide) {
+  std::string text = memory_text(running.compiles, wide);
+  if (!text.empty() || running.limit == 0) return text;
+  return wide ? bytes_out_of(running.used, running.limit) : human_bytes(running.used);
+}
+
 std::string BuildStatus::line(const std::string& id, const Running& running) const {
   const std::size_t width = std::max<std::size_t>(m_style.width, 20) - 1;  // the last column may wrap
   const run::CompileStatus& compiles = running.compiles;
   std::vector<Part> parts = {
       {cut(id, std::max<std::size_t>(width / 3, 12), m_style.unicode), 9},
       {running.phase, 8},
+      {printable(running.node), 6},
       {running.total == 0 || width < k_wide_line
            ? ""
            : m_style.bar(static_cast<double>(running.done) / static_cast<double>(running.total), 20),
        1},
       {done_text(running.done, running.total, !running.what.empty(), compiles), 7},
       {time_text(running), 6},
-      {memory_text(compiles, width >= k_wide_line), 4},
+      {job_memory(running, width >= k_wide_line), 4},
       {hits_text(compiles), 3},
       {running.what.empty() ? unit_text(compiles) : printable(running.what), 5}};
   Part& unit = parts.back();
@@ -165,12 +174,16 @@ std::string BuildStatus::line(const std::string& id, const Running& running) con
 
 std::vector<std::string> BuildStatus::lines() const {
   std::vector<std::string> result;
-  for (const auto& [id, running] : m_running) {
-    if (result.size() + 1 == k_most_status_lines && m_running.size() > k_most_status_lines) {
-      result.push_back(fmt::format("  and {} more", m_running.size() - result.size()));
-      break;
+  // What runs is worth more than what a cluster has in its queue.
+  for (const bool queued : {false, true}) {
+    for (const auto& [id, running] : m_running) {
+      if ((running.phase == k_queued) != queued) continue;
+      if (result.size() + 1 == k_most_status_lines && m_running.size() > k_most_status_lines) {
+        result.push_back(fmt::format("  and {} more", m_running.size() - result.size()));
+        return result;
+      }
+      result.push_back(line(id, running));
     }
-    result.push_back(line(id, running));
   }
   return result;
 }
@@ -257,6 +270,27 @@ std::string BuildStatus::on_event(const run::Event& event) {
     }
     case run::Event::Kind::progress: plain = on_progress(event); break;
     case run::Event::Kind::compiling: plain = on_compiling(event); break;
+    case run::Event::Kind::queued: {
+      Running& running = m_running[event.step];
+      running.phase = k_queued;
+      running.node = event.text;
+      if (!m_live) plain = fmt::format("  {}: queued, {}\n", event.step, printable(event.text));
+      break;
+    }
+    case run::Event::Kind::placed: {
+      Running& running = m_running[event.step];
+      running.phase = "starting";
+      running.node = event.text;
+      running.started = running.told = m_clock();
+      if (!m_live) plain = fmt::format("  {}: runs on {}\n", event.step, printable(event.text));
+      break;
+    }
+    case run::Event::Kind::usage: {
+      Running& running = m_running[event.step];
+      running.used = event.compiles.used;
+      running.limit = event.compiles.limit;
+      break;
+    }
     case run::Event::Kind::note:
       plain = m_style.dim(fmt::format("  {}: {}", event.step, printable(event.text))) + "\n";
       break;

@@ -78,7 +78,7 @@ void add_cause(Lines& lines, const diagnose::Cause& cause, const Style& style) {
 Lines tail_lines(const run::StepOutcome& step, const Style& style) {
   Lines lines;
   if (!step.log.empty()) lines.push_back("  log: " + step.log.string());
-  if (!step.repeat_script.empty()) lines.push_back("  rerun that command: " + step.repeat_script.string());
+  if (!step.repeat_script.empty()) lines.push_back("  rerun: " + step.repeat_script.string());
   if (!step.refused_wheel.empty()) lines.push_back("  rejected wheel: " + step.refused_wheel.string());
   std::size_t shown = 0, left_out = 0;
   for (const Finding& finding : step.findings) {

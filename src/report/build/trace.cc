@@ -81,7 +81,9 @@ std::string to_trace(const BuildReport& report) {
   for (std::size_t i = 0; i < report.records.size(); ++i) {
     const BuildRecord& record = report.records[i];
     const std::size_t process = i + 1;
-    events.push_back(event("M", "process_name", 0, process, 0, named(record.name.empty() ? "build" : record.name)));
+    events.push_back(event(
+        "M", "process_name", 0, process, 0,
+        named((record.name.empty() ? "build" : record.name) + (record.node.empty() ? "" : " on " + record.node))));
     for (unsigned slot = 0; slot < record.slots; ++slot) {
       events.push_back(event("M", "thread_name", 0, process, slot + 1, named("slot " + std::to_string(slot + 1))));
     }

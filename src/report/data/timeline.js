@@ -2,6 +2,12 @@
 
 const k_gutter = 76, k_axis = 26, k_group = 20, k_gap = 30, k_waiting = 64, k_memory = 170, k_right = 14;
 
+// The step, and the node of the cluster that it ran on.
+function recordName(r) {
+  const record = data.records[r];
+  return (record.name || "build " + (r + 1)) + (record.node ? " on " + record.node : "");
+}
+
 class Timeline {
   constructor(canvas, overview, tip, live) {
     Object.assign(this, { canvas, overview, tip, live, colourBy: "kind", search: "", chosen: null, hovered: null });
@@ -191,7 +197,7 @@ class Timeline {
       g.fillStyle = this.colour("quiet");
       if (lane.record !== record && data.records.length > 1) {
         g.textAlign = "left";
-        g.fillText((data.records[lane.record].name || "build " + (lane.record + 1)).slice(0, 120), 8, lane.y - k_group / 2 + 1);
+        g.fillText((recordName(lane.record)).slice(0, 120), 8, lane.y - k_group / 2 + 1);
       }
       record = lane.record;
       g.textAlign = "right";

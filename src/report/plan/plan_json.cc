@@ -246,6 +246,7 @@ Value step_value(const plan::Step& step) {
   table["wheel_version"] = text_or_null(spec.wheel_version);
   table["key"] = spec.key;
   table["cached"] = step.decision.cached;
+  if (!step.decision.remote.empty()) table["remote"] = step.decision.remote;
   if (spec.editable) table["editable"] = true;
   table["reason"] = step.decision.reason;
   table["needs"] = needs_value(step, [](const plan::Edge&) { return true; });

@@ -9,8 +9,8 @@
 #include "base/text.h"
 #include "rocm/fetch/fetch.h"
 
-// Which archives of a run are wanted. Whoever names something wants it: what a build needs and does not get fails hours
-// later and somewhere else, so what was named and is not there is an error here.
+// Selects archives of a run. A named archive that does not exist is an error, because a build without it would fail
+// hours later and elsewhere.
 
 namespace wheelsmith::rocm {
 

@@ -8,10 +8,10 @@
 #include "rocm/fetch/fetch.h"
 #include "sys/file.h"
 
-// What a run has. A folder is listed; a web server is asked for the folder's page, and its links are the files; a
-// bucket answers such a question with an error, and is asked for a listing, which comes in pages of a thousand.
+// Lists the files of a run. A folder is listed directly; on a web server the links of the folder's page are the files;
+// a bucket rejects such a request, so its listing API is used, in pages of a thousand.
 //
-// The pages are hostile like all else. Only names that may name a file of ours come out of here.
+// The pages are untrusted. Only valid file names are returned.
 
 namespace wheelsmith::rocm {
 

@@ -18,9 +18,9 @@
 #include "sys/files.h"
 #include "sys/process/process.h"
 
-// Bringing a run's archives here. An archive is known by the SHA-256 that lies beside it; what was done with which one
-// is written down in the folder (.wheelsmith-fetch.json) as soon as it is done. So a run that was interrupted goes on
-// where it was, and one that is complete costs one small question for each archive.
+// Downloads a run's archives. An archive is identified by the SHA-256 next to it; each finished archive is recorded in
+// the folder (.wheelsmith-fetch.json). So an interrupted fetch resumes, and a complete one costs one small request per
+// archive.
 
 // How an artifact lies in its folder.
 template <>

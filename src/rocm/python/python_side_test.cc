@@ -153,7 +153,7 @@ TEST(PythonSide, WhatIsHostileStaysData) {
   EXPECT_NE(error_of([&] { pure_package_files(info, "core"); }).find("not valid in a module name"), std::string::npos);
   info = release();
   info.default_target = "gfx90a";
-  EXPECT_NE(error_of([&] { pure_package_files(info, "core"); }).find("not among gfx1151, gfx942"), std::string::npos);
+  EXPECT_NE(error_of([&] { pure_package_files(info, "core"); }).find("not one of gfx1151, gfx942"), std::string::npos);
 }
 
 TEST(PythonSide, Metadata) {

@@ -5,6 +5,7 @@
 #include "base/parallel.h"
 #include "base/text.h"
 #include "governor/waiting_text.h"
+#include "run/slurm/farm.h"
 #include "run/step/tool_runner.h"
 
 namespace wheelsmith::run {
@@ -29,6 +30,7 @@ void ToolRunner::govern(const recipe::Rules& rules) {
     governor::Options options;
     options.name = m_job.spec.id;
     options.jobs = m_job.limits.most_jobs;
+    options.cores = m_job.limits.cores;
     options.memory = m_job.limits.memory;
     options.cache = cache_options(rules);
     if (m_sandbox != sys::SandboxMode::off) options.confined = m_tree.tree / "versions";
@@ -51,7 +53,9 @@ cache::CacheOptions ToolRunner::cache_options(const recipe::Rules& rules) {
 
 unsigned ToolRunner::jobs() const {
   if (!m_governed) return m_job.limits.jobs;
-  return m_job.limits.most_jobs != 0 ? m_job.limits.most_jobs : governor::offered_jobs(usable_threads());
+  return m_job.limits.most_jobs != 0
+             ? m_job.limits.most_jobs
+             : governor::offered_jobs(m_job.limits.cores != 0 ? m_job.limits.cores : usable_threads());
 }
 
 void ToolRunner::tell_compiles() {
@@ -77,6 +81,9 @@ governor::CacheCounts ToolRunner::finish(bool good) {
   try {
     const governor::Summary summary = m_governed->finish(good ? 0 : 1);
     m_cache = summary.cache;
+    // For the steps of the same package to come, on whichever machine. What came from the cache tells nothing.
+    if (good && summary.compiles > summary.cache.hits && summary.cache.hits == 0)
+      note_unit_cost(m_services.store, m_job.spec, {summary.largest, summary.compile_seconds});
     const bool busy = summary.tried_again + summary.set_back + summary.paused + summary.ungoverned != 0 ||
                       summary.waited_for_memory >= 1 || !summary.unreached.empty() || summary.cache.any();
     if (summary.compiles == 0)

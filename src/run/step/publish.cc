@@ -48,7 +48,10 @@ Artifact publish(const Job& job, const FinishedWheel& wheel, const std::vector<T
   record.finished = std::chrono::duration_cast<std::chrono::seconds>(now).count();
   record.provenance = wheel.provenance;
   record.tests = tests_value(tests);
-  services.store.put_step(record);
+  if (job.held.empty())
+    services.store.put_step(record);
+  else
+    sys::write_file(job.held, document::to_json(record.to_value()));
   return artifact;
 }
 

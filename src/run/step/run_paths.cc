@@ -1,3 +1,4 @@
+#include "base/error.h"
 #include "run/step/run_paths.h"
 
 #include <fmt/format.h>

@@ -14,6 +14,7 @@
 #include "run/machine_facts.h"
 #include "run/step/phases.h"
 #include "run/step/tool_runner.h"
+#include "run/wheel_tests.h"
 #include "sys/file.h"
 #include "sys/files.h"
 #include "sys/process/process.h"
@@ -159,7 +160,8 @@ void diagnose_failure(StepOutcome& outcome, bool network) {
 // path in the package.
 void show_own_paths(StepOutcome& outcome, const Job& job) {
   if (!outcome.failure && !outcome.diagnosis) return;
-  const std::string tree = (store::Store(job.store).tree(job.spec.identity) / "source").string() + "/";
+  const std::string tree =
+      (store::Store(job.store, job.store_options()).tree(job.spec.identity) / "source").string() + "/";
   const bool folder = !job.spec.source.folder.empty();
   const std::string own = folder ? std::filesystem::absolute(job.spec.source.folder).lexically_normal().string() : "";
   const std::string instead = !folder ? "" : own.ends_with('/') ? own : own + "/";
@@ -207,15 +209,76 @@ StepOutcome run_job(const Job& given, store::Store& store) {
   return outcome;
 }
 
+// The wheel that another job has built and checked, on a machine with a GPU: its tests, and then it is published.
+void test_and_publish(const Job& job, store::Store& store, Reporter& report, StepOutcome& outcome) {
+  report.phase(plan::Phase::test);
+  store::StepRecord record =
+      store::StepRecord::from_value(document::parse_json(sys::read_file(job.held), job.held.string()));
+  const auto blob = store.blob(record.wheel_sha256);
+  if (record.key != job.spec.key || !blob || !store.has_sha256(*blob, record.wheel_sha256))
+    throw Error("the wheel that was to be tested is gone; the same command builds it again");
+  const std::filesystem::path folder = store.temporary() / "held";
+  sys::make_folders(folder);
+  const std::filesystem::path wheel = folder / std::filesystem::path(record.wheel_name).filename();
+  sys::copy_file(*blob, wheel);
+  const toolchain::Host host = host_with_memory(store);
+  fetch::Fetcher fetcher(store, fetch_options(job));
+  const WheelTest result = test_wheel(wheel, job.spec.python, store, fetcher, host, job.sandbox, job.offline);
+  sys::remove_tree(folder);
+  if (!result.error.empty()) throw Error(result.error);
+  for (const TestOutcome& test : result.tests) {
+    report.note(
+        fmt::format("test {}: {}{}", test.id, to_string(test.outcome), test.why.empty() ? "" : " (" + test.why + ")"));
+    if (test.outcome == TestResult::fail) throw WheelRefused(fmt::format("the test {} failed: {}", test.id, test.why));
+  }
+  // What could not run here, without the source, has run where it was built.
+  StepOutcome built;
+  built.tests = StepOutcome::from_value(
+                    document::Table(std::vector<document::Member>{{"outcome", "built"}, {"tests", record.tests}}))
+                    .tests;
+  for (TestOutcome& before : built.tests) {
+    for (const TestOutcome& now : result.tests) {
+      if (now.id == before.id && now.outcome != TestResult::not_run) before = now;
+    }
+  }
+  outcome.tests = built.tests;
+  record.tests = built.to_value()["tests"];
+  report.phase(plan::Phase::publish);
+  store.put_step(record);
+  outcome.artifact = Artifact{record.wheel_name, record.wheel_sha256, record.wheel_size};
+}
+
+StepOutcome run_held(const Job& job, store::Store& store) {
+  const auto started = std::chrono::steady_clock::now();
+  StepOutcome outcome;
+  outcome.log = job.log;
+  outcome.reason = job.reason;
+  Reporter report(job.log);
+  try {
+    test_and_publish(job, store, report, outcome);
+    outcome.outcome = Outcome::built;
+  } catch (const Error& error) {  // one step becomes an outcome
+    outcome.outcome = Outcome::failed;
+    outcome.cause = sys::interrupted() ? "interrupted; run the same command to resume" : error.what();
+    report.log_line("failed: " + outcome.cause);
+  }
+  outcome.phase = report.current_phase();
+  outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
+  return outcome;
+}
+
 // One process at a time per tree and log, regardless of its coordinator. Another coordinator may have built the step
 // during the wait.
 StepOutcome run_alone(const Job& job) {
-  store::Store store(job.store);
-  std::optional<sys::FileLock> tree = store.try_lock(store::tree_lock(job.spec.identity));
-  if (!tree) {
-    Reporter::tell({.kind = Event::Kind::phase, .step = "", .text = "waiting for another build of the same step"});
-    tree = store.lock(store::tree_lock(job.spec.identity));
-  }
+  store::Store store(job.store, job.store_options());
+  const auto tell_wait = [](const std::string& holder) {
+    Reporter::tell({.kind = Event::Kind::phase,
+                    .step = "",
+                    .text = fmt::format("waiting for another build of the same step: {}", holder)});
+  };
+  const store::Lock tree = store.lock(store::tree_lock(job.spec.identity), tell_wait);
+  // Trees are local to a machine; results belong to all machines that share the store.
+  const store::Lock step = store.lock(store::step_lock(job.spec.key), tell_wait);
   if (!job.spec.uncacheable && !job.rebuild) {
     if (auto artifact = find_artifact(job.spec.key, store)) {
       StepOutcome outcome;
@@ -224,7 +287,7 @@ StepOutcome run_alone(const Job& job) {
       return outcome;
     }
   }
-  return run_job(job, store);
+  return job.test_held ? run_held(job, store) : run_job(job, store);
 }
 
 std::string read_input() {

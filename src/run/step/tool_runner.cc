@@ -105,7 +105,7 @@ Confinement ToolRunner::confinement() const { return {m_sandbox, m_network_isola
 // later steps and runs trust them (the tree's state, compiler links, the driver).
 sys::SandboxPolicy ToolRunner::policy(bool network) const {
   const plan::BuildSpec& spec = m_job.spec;
-  PolicyMaker maker(m_job.sandbox, m_services.store.root());
+  PolicyMaker maker(m_job.sandbox, m_services.store.roots());
   maker.read(m_tree.tree);
   for (const char* folder : k_own_folders) maker.write(m_tree.tree / folder);
   if (spec.editable) {

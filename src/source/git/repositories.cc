@@ -54,7 +54,7 @@ std::filesystem::path Repositories::cache(const std::string& url) const {
 void Repositories::with(const std::string& url, const std::string& commit, const std::string& ref, const Use& use) {
   check_words(url, commit, ref);
   const std::filesystem::path repository = cache(url);
-  const sys::FileLock held = m_store.lock("git-" + repository.filename().string());  // collect() uses the same name
+  const store::Lock held = m_store.lock("git-" + repository.filename().string());  // collect() uses the same name
   const auto make = [&] {
     sys::remove_tree(repository);
     sys::make_folders(repository.parent_path());

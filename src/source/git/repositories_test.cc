@@ -83,7 +83,7 @@ TEST_F(Fetching, SurvivesStoreCollection) {
   const fs::path repository = repositories().ensure(k_url, id);
   std::vector<store::Removed> removed;
   {
-    const sys::FileLock held = m_store.lock("git-" + repository.filename().string());
+    const store::Lock held = m_store.lock("git-" + repository.filename().string());
     m_store.collect(0, 0, false, removed);
     EXPECT_TRUE(fs::exists(repository));
   }

@@ -149,7 +149,7 @@ void refuse_changes(const fs::path& root, const std::string& advice) {
 CheckoutResult check_out(const CheckoutRequest& given, Repositories& repositories, store::Store& store) {
   CheckoutRequest request = given;
   request.folder = fs::absolute(given.folder / "").lexically_normal().parent_path();
-  const sys::FileLock lock = store.lock("checkout-" + store::slug(request.folder.string()));
+  const store::Lock lock = store.lock("checkout-" + store::slug(request.folder.string()));
   const bool there = look_at_folder(request);
   Commit found;
   if (request.commit.empty()) {

@@ -39,6 +39,8 @@ class Socket {
   // These never wait. `more`: more bytes follow at once and may travel in the same packet.
   Moved send_now(std::string_view text, bool more = false) const;
   Moved receive_now(std::span<char> into) const;
+  // Sends a part of a file that never changes, from the page cache without a copy. For threads that block SIGPIPE.
+  Moved send_file_now(const Fd& file, std::uint64_t offset, std::size_t count) const;
   // Ends sending: the peer reads to the end and can still answer.
   void end_sending() const;
   // Ends both directions: a call that waits in another thread returns.

@@ -1,6 +1,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 
@@ -66,6 +67,11 @@ Moved Socket::receive_some(std::span<char> into) const {
 Moved Socket::send_now(std::string_view text, bool more) const {
   const int flags = MSG_NOSIGNAL | MSG_DONTWAIT | (more ? MSG_MORE : 0);
   return moved([&] { return ::send(m_fd.raw(), text.data(), text.size(), flags); });
+}
+
+Moved Socket::send_file_now(const Fd& file, std::uint64_t offset, std::size_t count) const {
+  auto at = static_cast<off_t>(offset);
+  return moved([&] { return ::sendfile(m_fd.raw(), file.raw(), &at, count); });
 }
 
 Moved Socket::receive_now(std::span<char> into) const {

@@ -2,19 +2,20 @@
 
 #include <atomic>
 
-#include "sys/process/process.h"
+#include "sys/process/own_process.h"
 
 namespace wheelsmith::sys {
 
 namespace {
 
-// The program's only mutable global: a signal handler receives nothing else.
-std::atomic<bool> flag{false};  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
-static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may not take a lock");
+// The program's only mutable globals: a signal handler receives nothing else.
+std::atomic<unsigned> interrupt_count{0};      // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+std::atomic<unsigned> harmless_interrupts{1};  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+static_assert(std::atomic<unsigned>::is_always_lock_free, "a signal handler may not take a lock");
 
-// From here on the kernel handles SIGINT itself.
+// After the last harmless one the kernel handles SIGINT itself.
 void handle(int) {
-  flag = true;
+  if (++interrupt_count < harmless_interrupts) return;
   struct sigaction action{};
   action.sa_handler = SIG_DFL;
   ::sigaction(SIGINT, &action, nullptr);
@@ -22,7 +23,10 @@ void handle(int) {
 
 }  // namespace
 
-void install_interrupt_flag() {
+void install_interrupt_flag() { install_interrupt_counter(1); }
+
+void install_interrupt_counter(unsigned harmless) {
+  harmless_interrupts = harmless;
   struct sigaction action{};
   action.sa_handler = handle;
   ::sigemptyset(&action.sa_mask);
@@ -35,6 +39,8 @@ void install_interrupt_flag() {
   }
 }
 
-bool interrupted() { return flag; }
+bool interrupted() { return interrupt_count != 0; }
+
+unsigned interruptions() { return interrupt_count; }
 
 }  // namespace wheelsmith::sys

@@ -145,6 +145,21 @@ void arrange(Findings& findings) {
   std::stable_sort(findings.begin(), findings.end(), is_worse);
 }
 
+void add_carried(Scan& found, const CarriedMembers& carried) {
+  if (carried.scan == nullptr) return;
+  const auto add = [&](auto& to, const auto& from) {
+    for (const auto& one : from) {
+      if (carried.is_carried(one.path)) to.push_back(one);
+    }
+    std::ranges::sort(to, {}, [](const auto& one) -> const std::string& { return one.path; });
+  };
+  add(found.elf, carried.scan->elf);
+  add(found.device_files, carried.scan->device_files);
+  for (const Finding& finding : carried.scan->unreadable) {
+    if (carried.is_carried(finding.subject)) found.unreadable.push_back(finding);
+  }
+}
+
 std::optional<pep::WheelName> parse_name(const std::string& path, Findings& findings) {
   const std::string file_name(base_name(path));
   try {
@@ -199,7 +214,9 @@ Verdict check_wheel(const std::string& path, Bytes file, const CheckOptions& opt
     if (record_check) record_check->see(member, bytes);
     python.see(member, bytes);
   };
+  if (options.carried != nullptr) scan_options.skip = options.carried->is_carried;
   Scan found = scan(tree, scan_options);
+  if (options.carried != nullptr) add_carried(found, *options.carried);
   python.finish();
   append(findings, std::move(found.unreadable));
   if (record_check) append(findings, record_check->finish(names_of(files)));
@@ -210,12 +227,14 @@ Verdict check_wheel(const std::string& path, Bytes file, const CheckOptions& opt
   if (!distributions.empty()) context.required = required_packages(distributions[0], python);
   check_size(subject, file.size(), options, findings);
   if (!distributions.empty()) append(findings, check_tags(name, distributions[0], found.elf));
-  PlatformOptions platform = options.platform;
-  platform.roles = &context.roles;
-  platform.packages = &context.required;
-  append(findings, check_platform(tags, options.policy, found.elf, platform, subject));
-  check_binaries(found, context, options, findings);
-  append(findings, check_preload(tree, files, found.elf));
+  if (options.carried == nullptr || options.carried->all_binaries) {
+    PlatformOptions platform = options.platform;
+    platform.roles = &context.roles;
+    platform.packages = &context.required;
+    append(findings, check_platform(tags, options.policy, found.elf, platform, subject));
+    check_binaries(found, context, options, findings);
+    append(findings, check_preload(tree, files, found.elf));
+  }
   arrange(findings);
   return verdict;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,9 +13,18 @@
 #include "gpu/code/expected_code.h"
 #include "wheel/check/loader/loader.h"
 #include "wheel/read/provider.h"
+#include "wheel/read/scan.h"
 #include "wheel/tags/platform.h"
 
 namespace wheelsmith::wheel {
+
+// Members of a wheel that were copied from another one, unread. What is known of them comes from there.
+struct CarriedMembers {
+  std::function<bool(const std::string& member)> is_carried;
+  // The binaries among them, under the names that they have now, and which rules may rely on them.
+  const Scan* scan = nullptr;
+  bool all_binaries = false;  // `scan` has all of them; else rules about binaries, other than tags, are left out
+};
 
 struct CheckOptions {
   unsigned threads = 1;
@@ -26,7 +36,8 @@ struct CheckOptions {
   std::vector<gpu::ExpectedCode>
       expected_code;  // which library contains which of `archs`; empty: every library contains all
   std::vector<gpu::Device> devices;
-  std::optional<std::uint64_t> max_size;  // none: PyPI's default limit, as a note
+  std::optional<std::uint64_t> max_size;    // none: PyPI's default limit, as a note
+  const CarriedMembers* carried = nullptr;  // check_wheel() only
 };
 
 // The result of `check` for one wheel or installed folder.

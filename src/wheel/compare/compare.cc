@@ -58,6 +58,10 @@ std::vector<std::string> compare_archives(const zip::Archive& first, const zip::
     if (here.contains(entry.name)) other_order.push_back(entry.name);
   }
   if (order != other_order) result.emplace_back("the order of the members");
+  const auto folders = [](const zip::Archive& archive) {
+    return std::ranges::count_if(archive.entries(), [](const zip::Entry& entry) { return entry.is_folder(); });
+  };
+  if (folders(first) != folders(second)) result.emplace_back("the entries for folders");
   return result;
 }
 
@@ -69,6 +73,10 @@ bool describes_build(const std::string& name) {
 }
 
 }  // namespace
+
+std::vector<std::string> compare_archive_headers(const zip::Archive& first, const zip::Archive& second) {
+  return compare_archives(first, second, entries_of(first), entries_of(second));
+}
 
 bool WheelComparison::same_payload() const {
   return std::all_of(members.begin(), members.end(),

@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/enum_names.h"
+#include "zip/archive.h"
 
 // Compares two wheels that should be identical, member by member: what is only in one, what differs, and why, as far as
 // the bytes show. Both are untrusted.
@@ -30,6 +31,10 @@ struct WheelComparison {
 
 // Throws Error if either is not an archive.
 WheelComparison compare_wheels(Bytes first, Bytes second);
+
+// How two archives differ besides the contents of members that both have: time stamps, modes, compression, order,
+// folder entries.
+std::vector<std::string> compare_archive_headers(const zip::Archive& first, const zip::Archive& second);
 
 // Why the contents of a member differ. `name` determines the file type.
 std::vector<std::string> why_different(const std::string& name, Bytes first, Bytes second);

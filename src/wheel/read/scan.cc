@@ -71,6 +71,7 @@ void scan_one(const FileTree& tree, const FileTree::File& file, const ScanOption
 
 Scan scan(const FileTree& tree, const ScanOptions& options) {
   std::vector<FileTree::File> files = tree.files();
+  if (options.skip) std::erase_if(files, [&](const FileTree::File& file) { return options.skip(file.name); });
   std::stable_sort(files.begin(), files.end(), [](const auto& a, const auto& b) { return a.size > b.size; });
   std::vector<Slot> slots(files.size());
   parallel_for(files.size(), options.threads, [&](std::size_t i) { scan_one(tree, files[i], options, slots[i]); });

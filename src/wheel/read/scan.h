@@ -15,6 +15,8 @@ struct ScanOptions {
   bool layout = false;    // collect ElfFacts::layout
   // Called with every file's bytes, from several threads; without it only files of interest are opened.
   std::function<void(const std::string& name, Bytes bytes)> each = {};
+  // Files that are not opened at all; empty: none.
+  std::function<bool(const std::string& name)> skip = {};
 };
 
 // A file of device code: a fat binary, a HIP bundle, a .kpack archive.

@@ -113,7 +113,7 @@ TEST(TrueTags, SayWhichFileDecided) {
   EXPECT_NE(
       true_tags({module("d/x.abi3.so", {"PyFrame_New"})}, "cp311", name).why.find("d/x.abi3.so needs PyFrame_New"),
       std::string::npos);
-  EXPECT_NE(true_tags({module("d/x.abi3.so", {"PyAIter_Check"})}, "cp311", name).why.find("since 3.10"),
+  EXPECT_NE(true_tags({module("d/x.abi3.so", {"PyAIter_Check"})}, "cp311", name).why.find("added in Python 3.10"),
             std::string::npos);
 }
 

@@ -3,7 +3,8 @@
 // Writes members to a wheel. RECORD contains a hash of every other member and comes last, so each member is read,
 // hashed, deflated and written in one pass, several at a time, and RECORD is built from the bytes of that pass: it
 // cannot disagree with the wheel. Where compressed bytes are copied, the pass only reads and hashes (which verifies the
-// stream and its CRC), and copying follows.
+// stream and its CRC), and copying follows. A caller that trusts the RECORD of the source wheel passes its lines; then
+// members are only copied.
 //
 // The order follows the wheel specification's recommendation: .dist-info at the end, so that metadata, directory and
 // end record are close together, and tools that change metadata rewrite only the tail.
@@ -57,11 +58,61 @@ std::vector<zip::NewMember> hashing(const std::vector<SealedMember>& members, st
   return result;
 }
 
+bool is_in_parts(const SealedMember& member, const SealOptions& options) {
+  return member.open_part && options.write_at;
+}
+
+void add_in_parts(const std::vector<const SealedMember*>& members, const std::vector<pep::RecordLine*>& lines,
+                  const SealOptions& options, zip::Writer& writer) {
+  std::vector<Sha256> hashes(members.size());
+  std::vector<zip::PiecedMember> pieced;
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    pieced.push_back({.name = members[i]->name,
+                      .mode = members[i]->mode,
+                      .size = members[i]->size,
+                      .open = members[i]->open_part,
+                      .seen = [&hash = hashes[i]](Bytes part) { hash.update(part); }});
+  }
+  writer.add_pieces(pieced, options.write_at);
+  for (std::size_t i = 0; i < members.size(); ++i)
+    *lines[i] = pep::record_line(members[i]->name, hashes[i].finish(), members[i]->size);
+}
+
+// Consecutive new members are hashed and deflated in parallel, whole or in parts.
+void add_new(const std::vector<SealedMember>& members, std::size_t begin, std::size_t end,
+             const std::vector<zip::NewMember>& sources, std::vector<pep::RecordLine>& lines,
+             const SealOptions& options, zip::Writer& writer) {
+  while (begin < end) {
+    const bool in_parts = is_in_parts(members[begin], options);
+    std::vector<zip::NewMember> whole;
+    std::vector<const SealedMember*> parted;
+    std::vector<pep::RecordLine*> parted_lines;
+    for (; begin < end && is_in_parts(members[begin], options) == in_parts; ++begin) {
+      if (in_parts) {
+        parted.push_back(&members[begin]);
+        parted_lines.push_back(&lines[begin]);
+      } else {
+        whole.push_back(sources[begin]);
+      }
+    }
+    if (in_parts)
+      add_in_parts(parted, parted_lines, options, writer);
+    else
+      writer.add_all(whole);
+  }
+}
+
 void copy_raw(const std::vector<SealedMember>& members, const std::vector<zip::NewMember>& sources,
-              const SealOptions& options, zip::Writer& writer) {
+              std::vector<pep::RecordLine>& lines, const SealOptions& options, zip::Writer& writer) {
   std::vector<std::size_t> raw;
   for (std::size_t i = 0; i < members.size(); ++i) {
-    if (members[i].raw != nullptr) raw.push_back(i);
+    if (members[i].raw == nullptr) continue;
+    if (members[i].recorded) {
+      lines[i] = *members[i].recorded;
+      lines[i].path = members[i].name;
+    } else {
+      raw.push_back(i);
+    }
   }
   parallel_for(raw.size(), options.threads, [&](std::size_t i) {
     try {
@@ -76,10 +127,10 @@ void copy_raw(const std::vector<SealedMember>& members, const std::vector<zip::N
       ++i;
       continue;
     }
-    // Consecutive new members are hashed and deflated in parallel.
-    std::vector<zip::NewMember> together;
-    for (; i < members.size() && members[i].raw == nullptr; ++i) together.push_back(sources[i]);
-    writer.add_all(together);
+    std::size_t end = i;
+    while (end < members.size() && members[end].raw == nullptr) ++end;
+    add_new(members, i, end, sources, lines, options, writer);
+    i = end;
   }
 }
 
@@ -98,7 +149,7 @@ std::uint64_t seal(std::vector<SealedMember> members, const std::string& dist_in
   std::vector<pep::RecordLine> lines(members.size());
   const std::vector<zip::NewMember> sources = hashing(members, lines);
   if (options.raw_from != nullptr) {
-    copy_raw(members, sources, options, writer);
+    copy_raw(members, sources, lines, options, writer);
   } else {
     writer.add_all(sources);
   }

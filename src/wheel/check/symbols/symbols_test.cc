@@ -277,9 +277,9 @@ TEST(RequiredSymbols, SayWhoAsksAndWhatIsNearest) {
       asking(exporting(library("a.so"), {"_ZN2ns13merge_poolingEi"}), {"_ZN2ns12merge_pooledEi"})};
   const std::vector<Finding> findings = check_required_symbols(own, {"ns::merge_pooled("});
   ASSERT_EQ(verdicts(findings), Lines{"error symbol-required-missing ns::merge_pooled("});
-  EXPECT_EQ(
-      findings[0].what,
-      "is not exported by any file of the wheel; a.so references it; the closest exported symbol is ns::merge_pooling(int)");
+  EXPECT_EQ(findings[0].what,
+            "is not exported by any file of the wheel; a.so references it; the closest exported symbol is "
+            "ns::merge_pooling(int)");
   EXPECT_EQ(check_required_symbols({}, {"x"})[0].what, "is not exported by any file of the wheel");
 }
 

@@ -26,7 +26,7 @@ def _entry(shortname: str) -> _dist_info.LibraryEntry:
     entry = _dist_info.ALL_LIBRARIES.get(name)
     if entry is None:
         known = ", ".join(sorted(_dist_info.ALL_LIBRARIES))
-        raise ModuleNotFoundError(f"ROCm has no library by the short name {shortname}; it has {known}")
+        raise ModuleNotFoundError(f"ROCm has no library with the short name {shortname}; known names: {known}")
     return entry
 
 
@@ -53,8 +53,8 @@ def _find(entry: _dist_info.LibraryEntry) -> Path | None:
         return None
     raise FileNotFoundError(
         f"the library {entry.shortname} ({pattern}) is not in {place}: "
-        f"{package.get_dist_package_name(target)} is damaged or of another release; "
-        f"install it again: pip install --force-reinstall --no-deps {package.get_dist_package_require(target)}"
+        f"{package.get_dist_package_name(target)} is corrupt or from another release; "
+        f"reinstall it: pip install --force-reinstall --no-deps {package.get_dist_package_require(target)}"
     )
 
 

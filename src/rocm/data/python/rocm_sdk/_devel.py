@@ -41,7 +41,7 @@ _OURS = (LIST, PENDING, SCRATCH)
 def _missing() -> ModuleNotFoundError:
     entry = _dist_info.ALL_PACKAGES["devel"]
     return ModuleNotFoundError(
-        f"{entry.get_dist_package_name()} is not installed, and headers, CMake files and the compiler's tree are in it; "
+        f"{entry.get_dist_package_name()} is not installed; it contains the headers, CMake files and the compiler's tree; "
         f"install it: {entry.install_command()}",
         name="rocm_sdk_devel",
     )
@@ -90,8 +90,8 @@ class Devel:
         package = find_installed(self.site, _dist_info.ALL_PACKAGES["devel"].get_dist_package_name())
         if package is None or not package.record.exists():
             raise DevelError(
-                f"{self.code} was not installed by pip or uv (there is no RECORD for it in {self.site}), so nobody could "
-                "uninstall what it expands to; install it into a virtual environment"
+                f"{self.code} was not installed by pip or uv (there is no RECORD for it in {self.site}), so it could not be "
+                "uninstalled after expansion; install it into a virtual environment"
             )
         return package
 
@@ -148,7 +148,7 @@ class Devel:
         except OSError as error:
             raise DevelError(
                 f"cannot write the devel package's folder {self.root}: {error}. "
-                f"{shutil.disk_usage(self.site).free // 1000000} MB are free there; whoever may write to {self.site} runs: "
+                f"{shutil.disk_usage(self.site).free // 1000000} MB are free there; as a user who can write to {self.site}, run: "
                 "rocm-sdk init"
             ) from error
         importlib.invalidate_caches()
@@ -159,14 +159,14 @@ class Devel:
         archive = self.archive()
         if archive is None:
             raise DevelError(
-                f"the devel package in {self.site} is damaged: neither its archive nor a whole {self.name} is there; "
-                f"install it again: {self._again(package)}"
+                f"the devel package in {self.site} is corrupt: neither its archive nor a complete {self.name} exists; "
+                f"reinstall it: {self._again(package)}"
             )
         rows = {row[0]: row for row in package.rows()}
         size = (rows.get(f"{self.code.name}/{archive.name}") or ["", "", ""])[2]
         if size.isdigit() and int(size) != archive.stat().st_size:
             raise DevelError(
-                f"{archive} has {archive.stat().st_size} bytes of {size}; install it again: {self._again(package)}"
+                f"{archive} has {archive.stat().st_size} bytes of {size}; reinstall it: {self._again(package)}"
             )
         scratch = self.code / SCRATCH  # the wheel brings one, so RECORD knows it
         shutil.rmtree(self.new, ignore_errors=True)
@@ -182,7 +182,7 @@ class Devel:
             raise
         archive.unlink()
         package.change(scratch, remove=[self.new.name, f"{self.code.name}/{archive.name}"])
-        copied = f", {tree.copies} of them copies, since no hard links can be made here" if tree.copies else ""
+        copied = f", {tree.copies} of them copies, because hard links are not supported here" if tree.copies else ""
         self.done.append(f"expanded {len(tree.files)} files and {len(tree.links) - len(tree.pending)} links{copied}")
 
     def _fill(self, archive: Path, version: str) -> Tree:
@@ -193,7 +193,7 @@ class Devel:
         tree.expand(archive)
         expected = len(tree.files) + len(tree.links) - len(tree.pending)
         if tree.count() != expected:
-            raise DevelError(f"{self.new} has {tree.count()} files where {expected} were written; is someone else at it?")
+            raise DevelError(f"{self.new} has {tree.count()} files, but {expected} were written; is another process modifying it?")
         if tree.pending:
             self._write(self.new, PENDING, {"schema": 1, "links": tree.pending})
         self._write(self.new, LIST, {"schema": 1, "version": version, "files": tree.files, "links": tree.links})
@@ -214,7 +214,7 @@ class Devel:
         if (self.root / LIST).exists():
             (self.root / LIST).unlink()
         shutil.rmtree(self.root)
-        self.done.append(f"removed what an older package had left in {self.name}")
+        self.done.append(f"removed leftovers of an older package from {self.name}")
 
     def _link_ready(self) -> None:
         if not self.ready_links():
@@ -226,7 +226,7 @@ class Devel:
             self._write(self.root, PENDING, {"schema": 1, "links": rest})
         else:
             (self.root / PENDING).unlink()
-        self.done.append(f"made {len(pending) - len(rest)} links to packages that came later")
+        self.done.append(f"created {len(pending) - len(rest)} links to packages installed later")
 
     def _verify(self) -> None:
         """Every file of the list is there, and every link is the file that it leads to: a package that was installed
@@ -241,7 +241,7 @@ class Devel:
         if lost:
             raise DevelError(
                 f"{len(lost)} files of {self.root} are missing or changed ({', '.join(sorted(lost)[:3])}…); "
-                f"install the package again: {self._again(self.package())}"
+                f"reinstall the package: {self._again(self.package())}"
             )
         tree = Tree(self.root, self.name)
         wrong = {}
@@ -254,7 +254,7 @@ class Devel:
         if tree.copies == len(wrong) - len(rest) and wrong and not rest:
             return  # where no hard links can be made every link is a copy
         if wrong:
-            self.done.append(f"made {len(wrong) - len(rest)} links again")
+            self.done.append(f"recreated {len(wrong) - len(rest)} links")
         if rest:
             self._write(self.root, PENDING, {"schema": 1, "links": {**pending, **rest}})
 
@@ -274,8 +274,8 @@ class Devel:
         version = self._read(LIST)["version"]
         if not same_release(manifest["version"], version):
             print(
-                f"rocm-sdk: {owner.name} {manifest['version']} is not of the release of rocm-sdk-devel, {version}; its files "
-                f"are left out. To mend it: pip install {owner.name}=={version}",
+                f"rocm-sdk: {owner.name} {manifest['version']} does not match the release of rocm-sdk-devel, {version}; its files "
+                f"are skipped. To fix it: pip install {owner.name}=={version}",
                 file=sys.stderr,
             )
             return
@@ -284,9 +284,9 @@ class Devel:
             source = os.path.normpath(self.site / self.name / os.path.dirname(link["relpath"]) / link["target"])
             place = os.path.normpath(self.root / link["relpath"])
             if not place.startswith(str(self.root) + os.sep) or not source.startswith(str(self.site) + os.sep + "_rocm"):
-                raise DevelError(f"{path} holds a link that leads out: {link['relpath']} to {link['target']}")
+                raise DevelError(f"{path} contains a link that points outside: {link['relpath']} to {link['target']}")
             if not os.path.isfile(source):
-                raise DevelError(f"{source} is missing; install its package again: {self._again(owner)}")
+                raise DevelError(f"{source} is missing; reinstall its package: {self._again(owner)}")
             links[place] = source
         names = [os.path.relpath(place, self.site).replace(os.sep, "/") for place in [*links, str(self.mark(target))]]
         if not owner.paths().issuperset(names):

@@ -58,7 +58,7 @@ def symbolic_link(target: str, path: str, is_folder: bool) -> None:
         os.symlink(target, path, target_is_directory=is_folder)
     except (OSError, NotImplementedError) as error:
         raise DevelError(
-            f"cannot make the link {path}: {error}. The devel package needs symbolic links; on Windows they need "
+            f"cannot create the link {path}: {error}. The devel package needs symbolic links; on Windows they need "
             "the developer mode, or an administrator"
         ) from error
 
@@ -83,8 +83,8 @@ class Tree:
             raise
         except Exception as error:  # each kind of compression has errors of its own
             if isinstance(error, OSError) and error.errno is not None:
-                raise  # a disk that is full is no broken archive
-            raise DevelError(f"{archive} is damaged: {error}") from error
+                raise  # a full disk is not a corrupt archive
+            raise DevelError(f"{archive} is corrupt: {error}") from error
         if not (self.root / "__init__.py").exists():
             (self.root / "__init__.py").write_bytes(b"")
             self.files["__init__.py"] = 0
@@ -95,7 +95,7 @@ class Tree:
         top, _, name = member.name.rstrip("/").partition("/")
         parts = name.split("/") if name else []
         if top != self.archive_root or any(part in ("", ".", "..") or "\\" in part for part in parts):
-            raise DevelError(f"the devel package holds a file outside its folder: {member.name}")
+            raise DevelError(f"the devel package contains a file outside its folder: {member.name}")
         path = self.root.joinpath(*parts)
         if member.isdir():
             path.mkdir(parents=True, exist_ok=True)
@@ -108,7 +108,7 @@ class Tree:
             self._write(tar, member, path)
             self.files[name] = member.size
         else:
-            raise DevelError(f"the devel package holds {member.name}, which is neither a file nor a link")
+            raise DevelError(f"the devel package contains {member.name}, which is neither a file nor a link")
 
     def _write(self, tar: tarfile.TarFile, member: tarfile.TarInfo, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -117,7 +117,7 @@ class Tree:
             shutil.copyfileobj(source, file, 1 << 20)
             written = file.tell()
         if written != member.size:
-            raise DevelError(f"the devel package is damaged: {member.name} has {written} bytes of {member.size}")
+            raise DevelError(f"the devel package is corrupt: {member.name} has {written} bytes of {member.size}")
         os.chmod(path, 0o755 if member.mode & 0o111 else 0o644)
 
     def _check_links(self) -> None:
@@ -125,13 +125,13 @@ class Tree:
             # Up to the folder in which all packages lie, and into none but ROCm's.
             place = os.path.normpath(os.path.join(self.archive_root, os.path.dirname(name), target)).replace(os.sep, "/")
             if os.path.isabs(target) or not place.startswith("_rocm"):
-                raise DevelError(f"the devel package holds a link that leads out: {name} to {target}")
+                raise DevelError(f"the devel package contains a link that points outside: {name} to {target}")
         for name in (*self.links, *self.files):
             above = name
             while "/" in above:
                 above = above.rpartition("/")[0]
                 if above in self.links:
-                    raise DevelError(f"the devel package holds {name} below the link {above}")
+                    raise DevelError(f"the devel package contains {name} below the link {above}")
 
     def make_links(self, links: dict[str, str]) -> dict[str, str]:
         """Makes those that can be made; the rest is returned."""

@@ -1,0 +1,278 @@
+// `builds`, `attach` and `logs`: builds that run or have run, here or in a cluster.
+
+#include <fmt/format.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <set>
+#include <thread>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "cli/session.h"
+#include "report/json_document.h"
+#include "run/build_list.h"
+#include "slurm/commands.h"
+#include "sys/io/tail.h"
+#include "sys/process/own_process.h"
+
+namespace wheelsmith::cli {
+
+namespace {
+
+struct BuildsCommand {
+  OutputOptions output;
+  SettingOptions settings;
+};
+
+struct AttachCommand {
+  SettingOptions settings;
+  std::string plan;
+  bool cancel = false, json = false, quiet = false;
+};
+
+struct LogsCommand {
+  SettingOptions settings;
+  std::string step;
+  bool follow = false;
+};
+
+// "2026-11-18 14:03", of this machine's time zone.
+std::string date_text(double seconds) {
+  const auto whole = static_cast<time_t>(seconds);
+  tm parts{};
+  std::array<char, 32> text{};
+  if (::localtime_r(&whole, &parts) == nullptr) return "";
+  ::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M", &parts);
+  return text.data();
+}
+
+// Of jobs that a record names, those that Slurm still has. Nothing if Slurm does not answer.
+std::optional<std::set<std::string>> active_jobs(const std::vector<run::ListedBuild>& builds) {
+  const bool any = std::any_of(builds.begin(), builds.end(),
+                               [](const auto& build) { return build.on == "slurm" && !build.running.empty(); });
+  if (!any) return std::nullopt;
+  slurm::ProgramCommands commands;
+  const slurm::Queue queue = slurm::queue(commands);
+  if (queue.reply.answer != slurm::Answer::good) return std::nullopt;
+  std::set<std::string> ids;
+  for (const slurm::QueuedJob& job : queue.jobs) {
+    if (slurm::is_active(job.state)) ids.insert(slurm::to_string(job.id));
+  }
+  return ids;
+}
+
+// "Slurm job 12_3 on n1": its number.
+std::string job_in(const std::string& place) {
+  constexpr std::string_view start = "Slurm job ";
+  if (!place.starts_with(start)) return "";
+  const std::string rest = place.substr(start.size());
+  return rest.substr(0, rest.find(' '));
+}
+
+int show_builds(const BuildsCommand& command) {
+  const std::unique_ptr<store::Store> store = open_store(command.settings.read());
+  std::vector<run::ListedBuild> builds = run::list_builds(*store);
+  const auto active = active_jobs(builds);
+  for (run::ListedBuild& build : builds) {
+    if (build.on != "slurm" || !active) continue;
+    std::erase_if(build.running, [&](const auto& item) { return !active->contains(job_in(item.second)); });
+  }
+  if (command.output.json) {
+    document::Array items;
+    for (const run::ListedBuild& build : builds) {
+      document::Table item;
+      item["id"] = build.id;
+      item["state"] = enum_name(build.state);
+      item["on"] = build.on;
+      item["started"] = build.started;
+      item["host"] = build.host;
+      item["steps"] = build.planned.size();
+      item["ended"] = build.ended.size();
+      document::Table running;
+      for (const auto& [step, place] : build.running) running[step] = place;
+      item["running"] = std::move(running);
+      item["folder"] = build.folder;
+      document::Array words;
+      for (const std::string& word : build.command) words.emplace_back(word);
+      item["command"] = std::move(words);
+      items.emplace_back(std::move(item));
+    }
+    document::Table document = report::new_document();
+    document["items"] = std::move(items);
+    print(report::document_text(document));
+    return k_fine;
+  }
+  if (builds.empty()) {
+    print("no builds\n");
+    return k_fine;
+  }
+  std::string text;
+  const std::size_t most = command.output.all ? builds.size() : std::min<std::size_t>(builds.size(), 20);
+  for (std::size_t i = 0; i < most; ++i) {
+    const run::ListedBuild& build = builds[i];
+    std::vector<std::string> words = build.command;
+    if (!words.empty()) words.erase(words.begin());
+    text += fmt::format("{}  {}  {:<11}  {:>5}  {}/{}{}  {}\n", printable(build.id), date_text(build.started),
+                        enum_name(build.state), build.on, build.ended.size(), build.planned.size(),
+                        build.running.empty() ? "" : fmt::format(" ({} running)", build.running.size()),
+                        printable(sys::shell_quoted(words)));
+  }
+  if (most < builds.size()) text += fmt::format("and {} older ones (--all)\n", builds.size() - most);
+  print(text);
+  return k_fine;
+}
+
+int attach(const AttachCommand& command) {
+  const settings::Settings settings = command.settings.read();
+  std::optional<run::ListedBuild> found;
+  {
+    const std::unique_ptr<store::Store> store = open_store(settings);
+    for (run::ListedBuild& build : run::list_builds(*store)) {
+      if (!command.plan.empty() ? build.id.starts_with(command.plan)
+                                : build.on == "slurm" && build.state == run::ListedBuild::State::detached) {
+        if (found && !command.plan.empty())
+          throw UsageError(fmt::format("several builds begin with {}", printable(command.plan)));
+        if (!found) found = std::move(build);
+      }
+    }
+  }
+  if (!found)
+    throw UsageError(
+        command.plan.empty()
+            ? "no build of this store is without its coordinator; `wheelsmith builds` lists all"
+            : fmt::format("there is no build {}; `wheelsmith builds` lists them", printable(command.plan)));
+  if (found->on != "slurm")
+    throw UsageError(fmt::format("{} ran on {}; run the same command to resume it", found->id, printable(found->host)));
+  std::error_code error;
+  std::filesystem::current_path(found->folder, error);
+  if (error)
+    throw Error(
+        fmt::format("the folder {} of that build cannot be entered: {}", printable(found->folder), error.message()));
+  // As the command was given: with its settings in variables, and those of this command on top.
+  for (const auto& [name, value] : found->environment) {
+    if (!name.starts_with("WHEELSMITH_")) continue;  // a record in the store must not set PATH or LD_PRELOAD
+    ::setenv(name.c_str(), value.c_str(), 1);        // NOLINT(concurrency-mt-unsafe): before there are threads
+  }
+  std::vector<std::string> words = found->command;
+  if (words.empty())
+    throw Error("the command of that build contains a secret and was not recorded; run the same command to continue");
+  words.insert(words.end(), {"--expect-plan", found->id});
+  if (command.cancel) words.emplace_back("--cancel");
+  if (command.quiet) words.emplace_back("--quiet");
+  std::erase(words, "--json");
+  if (command.json) words.emplace_back("--json");
+  sys::become(sys::own_executable(), words);
+}
+
+struct FoundLog {
+  run::ListedBuild build;
+  std::string step;
+  std::filesystem::path log;
+};
+
+// The step of that name, else the only one that begins with it, in the newest build that has one.
+std::optional<FoundLog> find_log(const store::Store& store, const std::string& name) {
+  for (run::ListedBuild& build : run::list_builds(store)) {
+    std::vector<std::string> near;
+    for (const std::string& step : build.planned) {
+      if (step == name) near = {step};
+      if (step == name) break;
+      if (step.starts_with(name)) near.push_back(step);
+    }
+    if (near.size() > 1)
+      throw UsageError(
+          fmt::format("{} steps begin with {}: {}", near.size(), printable(name), printable(join(near, ", "))));
+    if (near.size() != 1) continue;
+    const std::string step = near.front();
+    return FoundLog{build, step, run::log_path(store, step, build.keys[step])};
+  }
+  return std::nullopt;
+}
+
+int show_log(const LogsCommand& command) {
+  const std::unique_ptr<store::Store> store = open_store(command.settings.read());
+  std::optional<FoundLog> found = find_log(*store, command.step);
+  if (!found)
+    throw UsageError(
+        fmt::format("no build of this store has a step {}; `wheelsmith builds` lists builds", printable(command.step)));
+  sys::install_interrupt_flag();
+  std::uint64_t offset = 0;
+  bool told = false;
+  for (auto looked = std::chrono::steady_clock::now();;) {
+    const bool over = !command.follow || found->build.ended.contains(found->step) ||
+                      found->build.state == run::ListedBuild::State::interrupted;
+    const std::string more = sys::read_from(found->log, offset, 1 << 20);
+    offset += more.size();
+    if (!more.empty()) print(more);
+    if (!more.empty()) continue;
+    if (sys::interrupted()) return k_interrupted;
+    if (over) break;
+    if (offset == 0 && !std::exchange(told, true)) {
+      const auto place = found->build.running.find(found->step);
+      print_status(fmt::format(
+          "{} has not started{}\n", printable(found->step),
+          place == found->build.running.end() || place->second.empty() ? "" : ": " + printable(place->second)));
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    if (std::chrono::steady_clock::now() - looked < std::chrono::seconds(2)) continue;
+    looked = std::chrono::steady_clock::now();
+    if (auto again = find_log(*store, command.step)) found = std::move(again);
+  }
+  if (offset == 0)
+    throw Error(fmt::format("{} has no log yet: {}", printable(found->step), printable(found->log.string())));
+  return k_fine;
+}
+
+}  // namespace
+
+void add_builds(CLI::App& app, Outcome& outcome) {
+  const auto command = std::make_shared<BuildsCommand>();
+  CLI::App* sub = app.add_subcommand("builds", "List builds of the store with their state");
+  sub->footer(
+      "One line per plan: its id, when it was started, its state, where it runs, steps that have ended, and the "
+      "command. A build is `detached` when its jobs may run in a cluster without the command that started them; "
+      "`wheelsmith attach ID` continues it.\n\n"
+      "Examples:\n"
+      "  wheelsmith builds\n"
+      "  wheelsmith builds --json | jq '.items[] | select(.state == \"detached\").id'");
+  command->settings.add_to(*sub, {"store"});
+  command->output.add_to(*sub);
+  sub->callback([command, &outcome] { outcome = [command] { return show_builds(*command); }; });
+}
+
+void add_attach(CLI::App& app, Outcome& outcome) {
+  const auto command = std::make_shared<AttachCommand>();
+  CLI::App* sub = app.add_subcommand("attach", "Continue a build in a cluster whose command has ended");
+  sub->footer(
+      "Runs the command of that build again, in the folder where it was started: it finds the jobs that are queued or "
+      "running, waits for them and submits the rest. Without PLAN it is the newest build that has lost its command.\n\n"
+      "Examples:\n"
+      "  wheelsmith attach\n"
+      "  wheelsmith attach 3f9c02ab\n"
+      "  wheelsmith attach 3f9c02ab --cancel");
+  sub->add_option("PLAN", command->plan, "Id of the plan, or its first digits (see `wheelsmith builds`)");
+  sub->add_flag("--cancel", command->cancel, "Cancel its jobs instead");
+  sub->add_flag("-q,--quiet", command->quiet, "Print only errors and the paths of the wheels");
+  sub->add_flag("--json", command->json, "Print one JSON document (docs/json.md) instead of text");
+  command->settings.add_to(*sub, {"store"});
+  sub->callback([command, &outcome] { outcome = [command] { return attach(*command); }; });
+}
+
+void add_logs(CLI::App& app, Outcome& outcome) {
+  const auto command = std::make_shared<LogsCommand>();
+  CLI::App* sub = app.add_subcommand("logs", "Print the log of a step, also while it runs");
+  sub->footer(
+      "Examples:\n"
+      "  wheelsmith logs texture\n"
+      "  wheelsmith logs flash-attn-cuda-cp312-9.0a -f");
+  sub->add_option("STEP", command->step, "Step, or the first letters of one, like flash-attn")->required();
+  sub->add_flag("-f,--follow", command->follow, "Wait for more until the step has ended");
+  command->settings.add_to(*sub, {"store"});
+  sub->callback([command, &outcome] { outcome = [command] { return show_log(*command); }; });
+}
+
+}  // namespace wheelsmith::cli

@@ -1,0 +1,693 @@
+#include "run/slurm/slurm_executor.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "run/deliver.h"
+#include "run/slurm/farm.h"
+#include "sys/clock.h"
+#include "sys/file.h"
+#include "sys/files.h"
+#include "sys/io/tail.h"
+
+// A step's life as seen from here:
+//
+//   waiting    until the throttle lets sbatch be called; steps of the same shape wait a moment for each other and go as
+//              one array
+//   submitted  the job is in the queue or runs; its report is read as it grows
+//   ended      the report has its last line, or Slurm says that the job is over
+//
+// The report in the store decides, Slurm's state comes second: a published wheel is good even if the node died
+// afterwards, and steps finish while the controller is away. If the report ends badly or not at all, Slurm's state
+// tells whether more memory, more time or another node would help.
+
+namespace wheelsmith::run {
+
+namespace {
+
+constexpr std::size_t k_most_in_array = 500;
+constexpr double k_gather_seconds = 0.3;
+// Attributes are cached by network file systems: a report may be read late.
+constexpr double k_report_grace = 15;
+// A job that Slurm does not know any more, and that has said nothing for so long, is gone.
+constexpr double k_silence = 90;
+constexpr std::uint64_t k_most_report = 16ull << 20;  // of one reading
+constexpr std::size_t k_most_output = 2000;
+constexpr double k_lock_patience = 15;
+
+struct FarmTask {
+  std::size_t ticket = 0;
+  Job job;
+  Resources resources;
+  FarmFolder folder;
+  slurm::SiteOptions site;
+  slurm::NodeLimits limits;
+  Try one;                 // the one that runs, or is to be submitted
+  bool submitted = false;  // its job is in Slurm
+  double waiting_since = 0;
+  double locked_since = 0;   // another coordinator has its lock; 0: none
+  double read_at = 0;        // when the report is to be read again
+  std::uint64_t offset = 0;  // in the report
+  std::string partial{};
+  std::string told_reason{};
+  std::string node{};
+  double heard = 0;   // when the report last grew
+  double absent = 0;  // since when the queue does not list it; 0: it does
+  std::optional<slurm::EndedJob> ended{};
+  double ended_at = 0;
+  std::optional<StepOutcome> outcome{};  // its last line
+  bool disturbed = false, memory_killed = false;
+  std::string lost{};
+  bool cancelled = false;
+};
+
+class SlurmExecutor final : public Executor {
+ public:
+  SlurmExecutor(store::Store& store, slurm::Commands& commands, SlurmOptions options)
+      : m_store(store), m_commands(commands), m_options(std::move(options)), m_throttle(m_options.limits.per_minute) {
+    prune_farm(store);
+  }
+
+  [[nodiscard]] std::size_t room() const override {
+    return m_options.limits.most_queued - std::min<std::size_t>(m_options.limits.most_queued, m_tasks.size());
+  }
+
+  void submit(Submission submission) override {
+    FarmTask task{.ticket = submission.ticket,
+                  .job = std::move(submission.job),
+                  .resources = submission.resources,
+                  .folder = FarmFolder(std::filesystem::path()),
+                  .site = {},
+                  .limits = {},
+                  .one = {}};
+    task.job.limits.governed = m_options.governed;
+    task.site = m_options.site_for(task.job.spec);
+    task.folder = FarmFolder(m_store, task.job);
+    // Another coordinator may have built it since the plan was made.
+    if (!task.job.spec.uncacheable && !task.job.rebuild) {
+      if (auto artifact = find_artifact(task.job.spec.key, m_store)) {
+        StepOutcome outcome;
+        outcome.outcome = Outcome::cached;
+        outcome.artifact = std::move(artifact);
+        task.outcome = std::move(outcome);
+        task.submitted = true;
+      }
+    }
+    task.waiting_since = now();
+    if (m_options.cancel && !task.submitted) {
+      task.cancelled = true;
+      if (const auto last = task.folder.last(); last && !last->taken && last->id) {
+        task.one = *last;
+        task.submitted = true;
+        m_to_cancel.push_back(task.ticket);
+      }
+    }
+    m_tasks.emplace(task.ticket, std::move(task));
+  }
+
+  std::vector<Report> wait() override {
+    std::vector<Report> reports;
+    submit_waiting(reports);
+    // A file server serves others, too.
+    const double interval = std::clamp(static_cast<double>(m_tasks.size()) * 0.02, 0.2, 5.0);
+    for (auto& [ticket, task] : m_tasks) {
+      if (!task.submitted || now() < task.read_at) continue;
+      task.read_at = now() + interval;
+      read_report(task, reports);
+    }
+    ask_queue(reports);
+    for (auto task = m_tasks.begin(); task != m_tasks.end();) {
+      if (judge(task->second, reports))
+        task = m_tasks.erase(task);
+      else
+        ++task;
+    }
+    if (reports.empty()) m_options.pause(m_tasks.size() > 100 ? 0.5 : 0.1);
+    return reports;
+  }
+
+  void cancel(std::size_t ticket) override {
+    const auto task = m_tasks.find(ticket);
+    if (task == m_tasks.end()) return;
+    task->second.cancelled = true;
+    m_to_cancel.push_back(ticket);
+  }
+
+  [[nodiscard]] bool outlives_coordinator() const override { return true; }
+
+  [[nodiscard]] std::string place(std::size_t ticket) const override {
+    const auto task = m_tasks.find(ticket);
+    if (task == m_tasks.end() || !task->second.one.id) return "";
+    return fmt::format("Slurm job {}{}", slurm::to_string(*task->second.one.id),
+                       task->second.node.empty() ? "" : " on " + task->second.node);
+  }
+
+ private:
+  static void tell(std::vector<Report>& reports, const FarmTask& task, Event event) {
+    Report report{.kind = Report::Kind::event, .ticket = task.ticket};
+    report.event = std::move(event);
+    reports.push_back(std::move(report));
+  }
+
+  static void note(std::vector<Report>& reports, const FarmTask& task, std::string text) {
+    tell(reports, task, {.kind = Event::Kind::note, .text = std::move(text)});
+  }
+
+  [[nodiscard]] double now() const { return m_options.now(); }
+
+  // --- Submitting ---
+
+  // What the step asks for the first time.
+  slurm::Request first_request(const FarmTask& task) {
+    slurm::Known known;
+    if (const auto cost = last_farm_cost(m_store, task.job.spec.identity)) {
+      known.wall_seconds = cost->seconds;
+      known.wall_cpus = cost->cores;
+      known.peak_memory = cost->memory;
+    }
+    if (const auto units = last_unit_cost(m_store, task.job.spec)) {
+      known.unit_memory = units->largest;
+      known.core_seconds = units->seconds;
+    }
+    if (known.core_seconds == 0) known.core_seconds = task.resources.core_seconds;
+    known.memory_per_compile = task.resources.memory;
+    const unsigned most = task.job.limits.most_jobs;
+    slurm::Request request = slurm::estimate(known, task.limits, task.site.cpus != 0 ? task.site.cpus : most);
+    if (task.site.cpus != 0) request.cpus = task.site.cpus;
+    if (task.site.memory != 0) request.memory = task.site.memory;
+    if (task.site.seconds != 0) request.seconds = task.site.seconds;
+    return request;
+  }
+
+  const std::vector<slurm::Node>& nodes() {
+    if (m_nodes.empty() && now() >= m_ask_nodes_at) {
+      slurm::Nodes answer = slurm::nodes(m_commands);
+      m_nodes = std::move(answer.nodes);
+      m_ask_nodes_at = now() + 10;
+    }
+    return m_nodes;
+  }
+
+  // Takes over a try of another coordinator, or prepares the next one. False: try again later.
+  bool prepare(FarmTask& task, std::vector<Report>& reports) {
+    const std::optional<Try> last = task.folder.last();
+    if (last && !last->taken && last->number >= task.one.number) {
+      task.one = *last;
+      if (last->id || has_report(task)) {
+        task.submitted = true;
+        task.heard = now();
+        note(reports, task,
+             last->id ? fmt::format("found as Slurm job {}", slurm::to_string(*last->id)) : "found as a job of Slurm");
+        return true;
+      }
+      // A coordinator died between writing the try and reading sbatch's answer: the queue shows whether the job exists.
+      const slurm::Queue queue = slurm::queue(m_commands);
+      if (queue.reply.answer != slurm::Answer::good) {
+        task.one = {};
+        away(queue.reply.errors);
+        m_submit_at = now() + slurm::back_off(m_failures);
+        return false;
+      }
+      const std::size_t colon = task.one.name.find(':');
+      const std::string name = task.one.name.substr(0, colon);
+      const auto place = colon == std::string::npos ? std::nullopt : to_number(task.one.name.substr(colon + 1));
+      for (const slurm::QueuedJob& job : queue.jobs) {
+        if (job.name != name || (place && job.id.task && *job.id.task != *place)) continue;
+        task.one.id = job.id;
+        task.folder.write(task.one);
+        task.submitted = true;
+        task.heard = now();
+        return true;
+      }
+      task.one.name = next_name(task);
+      return true;
+    }
+    if (!task.one.name.empty()) {  // the next of several
+      if (last && last->number >= task.one.number) task.one.number = last->number + 1;
+      return true;
+    }
+    task.limits = slurm::limits_of(nodes(), task.site.partition, false);
+    if (has_gpu_tests(task)) task.one.stage = Try::Stage::build;
+    if (task.one.stage == Try::Stage::build && is_held(task)) {
+      task.one.stage = Try::Stage::test;
+      task.one.request = test_request(task);
+    } else {
+      task.one.request = first_request(task);
+    }
+    task.one.number = last ? last->number + 1 : 1;
+    task.one.attempt = 1;
+    task.one.name = next_name(task);
+    return true;
+  }
+
+  // --- Tests that need a GPU ---
+
+  slurm::NodeLimits gpu_limits(const FarmTask& task) {
+    return slurm::limits_of(nodes(), task.site.gpu_partition.empty() ? task.site.partition : task.site.gpu_partition,
+                            true);
+  }
+
+  // Tests that no node could run are reported as not run, as on a machine without a GPU.
+  bool has_gpu_tests(const FarmTask& task) {
+    const plan::BuildSpec& spec = task.job.spec;
+    if (spec.variant == recipe::Variant::cpu || task.job.no_test || spec.uncacheable || task.job.rebuild) return false;
+    const recipe::Recipe recipe = recipe::parse_recipe(spec.recipe_text, spec.recipe_origin);
+    const std::vector<recipe::Test>& tests = recipe.rules(spec.variant, spec.target).tests;
+    return std::any_of(tests.begin(), tests.end(), [](const recipe::Test& test) { return test.gpu; }) &&
+           gpu_limits(task).cpus != 0;
+  }
+
+  // Whether a job has built it and no job has tested it yet.
+  [[nodiscard]] bool is_held(const FarmTask& task) const {
+    const auto text = sys::read_file_if_possible(task.folder.held_file());
+    const auto value = text ? document::try_parse_json(*text) : std::nullopt;
+    return value && m_store.blob((*value)["wheel_sha256"].text_or()).has_value();
+  }
+
+  slurm::Request test_request(const FarmTask& task) {
+    const slurm::NodeLimits limits = gpu_limits(task);
+    slurm::Request request{.cpus = std::min(4u, std::max(1u, limits.cpus)), .memory = 16ull << 30, .gpus = 1};
+    if (limits.memory != 0) request.memory = std::min(request.memory, limits.memory / 10 * 9);
+    return request;
+  }
+
+  static bool has_report(const FarmTask& task) {
+    std::error_code ignored;
+    return std::filesystem::exists(task.folder.report_file(task.one.number), ignored);
+  }
+
+  static std::string next_name(const FarmTask& task) {
+    return fmt::format("ws-{}-{}-{}", slurm::job_name(task.job.spec.id), task.job.spec.key.substr(0, 8),
+                       task.one.number);
+  }
+
+  void submit_waiting(std::vector<Report>& reports) {
+    const double time = now();
+    if (time < m_submit_at) return;
+    std::vector<FarmTask*> ready;
+    bool gathering = false;
+    for (auto& [ticket, task] : m_tasks) {
+      if (task.submitted || task.cancelled) continue;
+      gathering = gathering || time - task.waiting_since < k_gather_seconds;
+      ready.push_back(&task);
+    }
+    if (ready.empty() || gathering) return;
+    // Who holds the lock of a folder looks and submits; another coordinator that has it submits for us.
+    std::vector<decltype(m_store.try_lock(""))> locks;
+    std::vector<FarmTask*> mine;
+    std::vector<slurm::Shape> shapes;
+    for (FarmTask* task : ready) {
+      auto lock = m_store.try_lock(task->folder.lock_name());
+      if (lock)
+        task->locked_since = 0;
+      else if (task->locked_since == 0)
+        task->locked_since = time;
+      else if (time - task->locked_since > k_lock_patience)  // of a machine that died: waiting tells
+        lock = m_store.lock(task->folder.lock_name());
+      if (!lock || !prepare(*task, reports) || task->submitted) {
+        if (m_submit_at > now()) return;
+        continue;
+      }
+      locks.push_back(std::move(lock));
+      mine.push_back(task);
+      shapes.push_back({task->one.request, task->site});  // with a GPU or without
+    }
+    for (const std::vector<std::size_t>& places : slurm::group(shapes, k_most_in_array)) {
+      if (!m_throttle.take(now())) break;
+      std::vector<FarmTask*> together;
+      for (const std::size_t place : places) together.push_back(mine[place]);
+      if (!submit_together(together, reports)) break;
+    }
+  }
+
+  // False: nothing more for now.
+  bool submit_together(const std::vector<FarmTask*>& tasks, std::vector<Report>& reports) {
+    const FarmTask& first = *tasks.front();
+    slurm::Batch batch;
+    batch.name = tasks.size() == 1 ? first.one.name
+                                   : fmt::format("ws-array-{}-{}", first.job.spec.key.substr(0, 8),
+                                                 sys::unix_nanoseconds() / 1'000'000);
+    batch.tasks = tasks.size();
+    batch.request = first.one.request;
+    batch.site = first.site;
+    if (m_program.empty()) m_program = program_for_nodes(m_store);
+    batch.program = m_program;
+    FarmBatch farm{.governed = m_options.governed, .tries = {}};
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
+      FarmTask& task = *tasks[i];
+      task.one.name = tasks.size() == 1 ? batch.name : fmt::format("{}:{}", batch.name, i);
+      task.one.submitted = sys::unix_seconds();
+      task.one.id.reset();
+      task.folder.write(task.one);
+      farm.tries.push_back(task.folder.try_file(task.one.number));
+    }
+    const std::filesystem::path folder = m_store.folder("farm") / "batches";
+    sys::make_folders(folder);
+    const std::filesystem::path file = folder / (batch.name + ".json");
+    sys::write_file(file, document::to_json(farm.to_value()));
+    batch.arguments = {"node", file.string()};
+    batch.errors = tasks.size() == 1 ? first.folder.output_file(first.one.number) : folder / (batch.name + ".out");
+
+    const slurm::Submitted submitted = slurm::submit(m_commands, batch);
+    switch (submitted.reply.answer) {
+      case slurm::Answer::good: break;
+      case slurm::Answer::away:
+        // The job may exist anyway: the queue shows it when the controller is back.
+        for (FarmTask* task : tasks) task->one = {};
+        away(submitted.reply.errors);
+        m_submit_at = now() + slurm::back_off(m_failures);
+        return false;
+      case slurm::Answer::later:
+        for (FarmTask* task : tasks) task->one.name.clear();
+        if (now() - m_told_later > 300) {
+          m_told_later = now();
+          m_options.on_note("Slurm takes no more jobs for now: " + submitted.reply.errors);
+        }
+        m_submit_at = now() + 10;
+        return false;
+      case slurm::Answer::refused:
+      case slurm::Answer::no_job:
+        for (FarmTask* task : tasks) refuse(*task, submitted.reply.errors);
+        return true;
+    }
+    back();
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
+      FarmTask& task = *tasks[i];
+      task.one.id = slurm::JobId{submitted.job};
+      if (tasks.size() > 1) task.one.id->task = static_cast<std::uint32_t>(i);
+      task.folder.write(task.one);
+      task.submitted = true;
+      task.heard = now();
+      tell(reports, task, {.kind = Event::Kind::queued, .text = fmt::format("job {}", slurm::to_string(*task.one.id))});
+    }
+    return true;
+  }
+
+  static void refuse(FarmTask& task, const std::string& why) {
+    StepOutcome outcome;
+    outcome.log = task.job.log;
+    outcome.cause = "Slurm does not accept the job: " + why;
+    task.outcome = std::move(outcome);
+    task.submitted = true;
+    task.one.taken = true;
+    task.folder.write(task.one);
+  }
+
+  // --- The controller ---
+
+  void away(const std::string& why) {
+    if (m_failures++ == 0) m_away_since = now();
+    if (m_failures == 3 || (m_failures > 3 && now() - m_told_away > 60)) {
+      m_told_away = now();
+      m_options.on_note(fmt::format("Slurm's controller has not answered for {:.0f} s ({}); trying again",
+                                    now() - m_away_since, why));
+    }
+  }
+
+  void back() {
+    if (m_failures >= 3) m_options.on_note("Slurm's controller answers again");
+    m_failures = 0;
+  }
+
+  void ask_queue(std::vector<Report>& reports) {
+    send_cancels();
+    const double time = now();
+    const bool any =
+        std::any_of(m_tasks.begin(), m_tasks.end(), [](const auto& item) { return item.second.submitted; });
+    if (!any || time < m_ask_at) return;
+    const slurm::Queue queue = slurm::queue(m_commands);
+    const double took = now() - time;
+    if (queue.reply.answer != slurm::Answer::good) {
+      away(queue.reply.errors);
+      m_ask_at = now() + slurm::back_off(m_failures);
+      return;
+    }
+    back();
+    // At most a twentieth of the controller's time for us.
+    m_ask_at = now() + std::clamp(took * 20, 2.0, 60.0);
+    std::map<slurm::JobId, const slurm::QueuedJob*> jobs;
+    for (const slurm::QueuedJob& job : queue.jobs) jobs.emplace(job.id, &job);
+    for (auto& [ticket, task] : m_tasks) {
+      if (!task.submitted || !task.one.id || task.ended) continue;
+      const auto found = jobs.find(*task.one.id);
+      const bool active = found != jobs.end() && slurm::is_active(found->second->state);
+      if (active) {
+        task.absent = 0;
+        show(task, *found->second, reports);
+      } else if (task.absent == 0) {
+        task.absent = now();
+      }
+    }
+  }
+
+  static void show(FarmTask& task, const slurm::QueuedJob& job, std::vector<Report>& reports) {
+    if (!job.node.empty()) task.node = job.node;
+    if (job.state != slurm::JobState::pending || job.reason.empty() || job.reason == task.told_reason) return;
+    task.told_reason = job.reason;
+    tell(reports, task,
+         {.kind = Event::Kind::queued, .text = fmt::format("job {}: {}", slurm::to_string(job.id), job.reason)});
+  }
+
+  void send_cancels() {
+    if (m_to_cancel.empty() || now() < m_ask_at) return;
+    std::vector<slurm::JobId> ids;
+    for (const std::size_t ticket : m_to_cancel) {
+      const auto task = m_tasks.find(ticket);
+      if (task != m_tasks.end() && task->second.one.id) ids.push_back(*task->second.one.id);
+    }
+    if (!ids.empty() && slurm::cancel(m_commands, ids).answer == slurm::Answer::away) {
+      away("scancel");
+      m_ask_at = now() + slurm::back_off(m_failures);
+      return;
+    }
+    m_to_cancel.clear();
+    m_ask_at = 0;
+  }
+
+  // --- The report ---
+
+  void read_report(FarmTask& task, std::vector<Report>& reports) {
+    if (task.outcome || !task.lost.empty()) return;
+    const std::string more = sys::read_from(task.folder.report_file(task.one.number), task.offset, k_most_report);
+    if (more.empty()) return;
+    task.offset += more.size();
+    task.heard = now();
+    task.partial += more;
+    std::size_t start = 0;
+    for (std::size_t end = task.partial.find('\n'); end != std::string::npos; end = task.partial.find('\n', start)) {
+      read_line(task, std::string_view(task.partial).substr(start, end - start), reports);
+      start = end + 1;
+    }
+    task.partial.erase(0, start);
+  }
+
+  static void read_line(FarmTask& task, std::string_view line, std::vector<Report>& reports) {
+    try {
+      const NodeLine node = parse_node_line(line);
+      switch (node.kind) {
+        case NodeLine::Kind::placed:
+          task.node = node.text;
+          if (!task.one.id) task.one.id = slurm::parse_job_id(node.job);
+          tell(reports, task, {.kind = Event::Kind::placed, .text = node.text});
+          return;
+        case NodeLine::Kind::usage: {
+          Event event{.kind = Event::Kind::usage};
+          event.compiles.used = node.used;
+          event.compiles.limit = node.limit;
+          tell(reports, task, std::move(event));
+          return;
+        }
+        case NodeLine::Kind::ending:
+          task.disturbed = node.disturbed;
+          task.memory_killed = node.memory_killed;
+          return;
+        case NodeLine::Kind::lost: task.lost = node.text; return;
+        case NodeLine::Kind::report: break;
+      }
+      Report report = parse_report(line);
+      if (report.kind == Report::Kind::finished) {
+        task.outcome = std::move(report.outcome);
+        return;
+      }
+      report.ticket = task.ticket;
+      reports.push_back(std::move(report));
+    } catch (const Error&) {  // half a line of a node that died; what follows is whole again
+    }
+  }
+
+  // --- The end ---
+
+  // Whether the step is over: reported, or handed back to be submitted again.
+  bool judge(FarmTask& task, std::vector<Report>& reports) {
+    if (task.cancelled && !task.submitted) return finish(task, cancelled_outcome(task), reports);
+    if (!task.submitted) return false;
+    if (task.outcome && (task.outcome->made() || !task.disturbed || task.one.taken)) {
+      if (task.one.stage == Try::Stage::build && task.outcome->outcome == Outcome::built && !task.cancelled) {
+        note(reports, task, "built; its tests need a GPU and follow as a job of their own");
+        again(task, test_request(task));
+        task.one.stage = Try::Stage::test;
+        task.one.attempt = 1;
+        return false;
+      }
+      return finish(task, std::move(*task.outcome), reports);
+    }
+    if (task.absent == 0 && !task.ended) return false;
+    if (!task.ended) ask_end(task);
+    if (!task.ended) return false;
+    // The last lines may come later than Slurm's word.
+    const bool complete = task.outcome || !task.lost.empty();
+    if (!complete && now() - task.ended_at < k_report_grace && task.ended->state != slurm::JobState::node_fail)
+      return false;
+    return end_badly(task, reports);
+  }
+
+  void ask_end(FarmTask& task) {
+    const double time = now();
+    if (time < m_ask_end_at) return;
+    if (!task.one.id) {
+      if (time - task.heard > k_silence) vanish(task);
+      return;
+    }
+    const slurm::Ended answer = slurm::ended(m_commands, *task.one.id);
+    if (answer.reply.answer == slurm::Answer::away) {
+      away(answer.reply.errors);
+      m_ask_end_at = now() + slurm::back_off(m_failures);
+      return;
+    }
+    back();
+    if (!answer.job) {
+      if (time - task.heard > k_silence || task.outcome || !task.lost.empty()) vanish(task);
+      return;
+    }
+    if (slurm::is_active(answer.job->state)) {
+      task.absent = 0;
+      return;
+    }
+    task.ended = answer.job;
+    task.ended_at = time;
+  }
+
+  void vanish(FarmTask& task) {
+    task.ended = slurm::EndedJob{.id = task.one.id.value_or(slurm::JobId{}), .node = task.node};
+    task.ended_at = now() - k_report_grace;
+  }
+
+  // The end of what Slurm and the program printed.
+  static std::string output_of(const FarmTask& task) {
+    std::filesystem::path file = task.folder.output_file(task.one.number);
+    const std::size_t colon = task.one.name.find(':');
+    if (colon != std::string::npos)
+      file = task.folder.path().parent_path().parent_path() / "batches" /
+             fmt::format("{}.out.{}", task.one.name.substr(0, colon), task.one.name.substr(colon + 1));
+    const std::string text = sys::read_file_if_possible(file).value_or("");
+    return std::string(trim(text.size() > k_most_output ? text.substr(text.size() - k_most_output) : text));
+  }
+
+  bool end_badly(FarmTask& task, std::vector<Report>& reports) {
+    slurm::Ending ending{.state = task.ended->state,
+                         .node = task.ended->node.empty() ? task.node : task.ended->node,
+                         .seconds = task.ended->seconds,
+                         .time_limit = task.ended->time_limit,
+                         .silent = true,
+                         .never_began = task.offset == 0};
+    // The kernel killed a part of it, and Slurm did not notice.
+    if (task.memory_killed && ending.state == slurm::JobState::failed) ending.state = slurm::JobState::out_of_memory;
+    if (task.limits.cpus == 0) task.limits = slurm::limits_of(nodes(), task.site.partition, false);
+    slurm::Retry retry = slurm::after(ending, task.one.request, task.one.attempt, task.limits);
+    const std::string printed = output_of(task);
+    if (retry.again && !task.cancelled) {
+      note(reports, task,
+           fmt::format("job {}: {}; submitting it again{}", task.one.id ? slurm::to_string(*task.one.id) : "?",
+                       retry.why,
+                       retry.request.memory > task.one.request.memory ? " with " + human_bytes(retry.request.memory)
+                       : retry.request.seconds > task.one.request.seconds
+                           ? fmt::format(" with {} min", retry.request.seconds / 60)
+                           : ""));
+      again(task, std::move(retry.request));
+      return false;
+    }
+    StepOutcome outcome = task.outcome ? std::move(*task.outcome) : StepOutcome();
+    outcome.outcome = Outcome::failed;
+    if (outcome.log.empty()) outcome.log = task.job.log;
+    const std::string job = task.one.id ? "Slurm job " + slurm::to_string(*task.one.id) : "its job";
+    if (ending.state == slurm::JobState::cancelled) {
+      if (task.cancelled) outcome.outcome = Outcome::skipped;
+      outcome.cause = fmt::format("{} was cancelled", job);
+    } else {
+      outcome.cause = fmt::format("{}: {}{}", job, retry.why,
+                                  !task.lost.empty() ? ": " + task.lost
+                                  : printed.empty()  ? ""
+                                                     : ": " + printable(printed));
+    }
+    return finish(task, std::move(outcome), reports);
+  }
+
+  static void again(FarmTask& task, slurm::Request request) {
+    Try next;
+    next.number = task.one.number + 1;
+    next.attempt = task.one.attempt + 1;
+    next.stage = task.one.stage;
+    next.request = std::move(request);
+    task.one.taken = true;
+    task.folder.write(task.one);
+    task.one = std::move(next);
+    task.one.name = next_name(task);
+    task.submitted = false;
+    task.waiting_since = 0;
+    task.offset = 0;
+    task.partial.clear();
+    task.told_reason.clear();
+    task.node.clear();
+    task.absent = task.ended_at = 0;
+    task.ended.reset();
+    task.outcome.reset();
+    task.disturbed = task.memory_killed = false;
+    task.lost.clear();
+    task.read_at = 0;
+  }
+
+  static StepOutcome cancelled_outcome(const FarmTask& task) {
+    StepOutcome outcome;
+    outcome.outcome = Outcome::skipped;
+    outcome.log = task.job.log;
+    outcome.cause = "it has no job";
+    return outcome;
+  }
+
+  static bool finish(FarmTask& task, StepOutcome outcome, std::vector<Report>& reports) {
+    if (!task.one.taken && task.one.number != 0) {
+      task.one.taken = true;
+      task.folder.write(task.one);
+    }
+    outcome.node = task.node;
+    Report report{.kind = Report::Kind::finished, .ticket = task.ticket};
+    report.outcome = std::move(outcome);
+    reports.push_back(std::move(report));
+    return true;
+  }
+
+  store::Store& m_store;
+  slurm::Commands& m_commands;
+  SlurmOptions m_options;
+  slurm::Throttle m_throttle;
+  std::map<std::size_t, FarmTask> m_tasks;
+  std::vector<std::size_t> m_to_cancel;
+  std::vector<slurm::Node> m_nodes;
+  std::filesystem::path m_program;
+  double m_ask_nodes_at = 0, m_submit_at = 0, m_ask_at = 0, m_ask_end_at = 0;
+  unsigned m_failures = 0;
+  double m_away_since = 0, m_told_away = 0, m_told_later = -1000;
+};
+
+}  // namespace
+
+std::unique_ptr<Executor> make_slurm_executor(store::Store& store, slurm::Commands& commands,
+                                              const SlurmOptions& options) {
+  return std::make_unique<SlurmExecutor>(store, commands, options);
+}
+
+}  // namespace wheelsmith::run

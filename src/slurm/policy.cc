@@ -1,0 +1,150 @@
+#include "slurm/policy.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.h"
+
+namespace wheelsmith::slurm {
+
+namespace {
+
+constexpr std::uint64_t k_gibibyte = 1ull << 30;
+// Of a step besides its compilers: the interpreter, the build system, the packing of the wheel.
+constexpr std::uint64_t k_base_memory = k_gibibyte;
+// For a compile of which nothing is known.
+constexpr std::uint64_t k_usual_compile = 2 * k_gibibyte;
+constexpr unsigned k_usual_cpus = 4;
+// A step is worth a further core for each so many seconds of work.
+constexpr double k_seconds_per_core = 300;
+// The share of a node's memory that jobs can ask for: the system keeps some.
+constexpr double k_askable = 0.95;
+
+std::uint64_t within_node(std::uint64_t memory, const NodeLimits& limits) {
+  if (limits.memory == 0) return memory;
+  return std::min(memory, static_cast<std::uint64_t>(static_cast<double>(limits.memory) * k_askable));
+}
+
+std::uint64_t within_limit(double seconds, const NodeLimits& limits) {
+  const auto whole = static_cast<std::uint64_t>(std::clamp(seconds, 60.0, 1e8));
+  return limits.seconds ? std::min(whole, std::max<std::uint64_t>(*limits.seconds, 60)) : whole;
+}
+
+}  // namespace
+
+NodeLimits limits_of(const std::vector<Node>& nodes, const std::string& partition, bool gpu) {
+  NodeLimits limits;
+  bool any = false, unlimited = false;
+  std::uint64_t longest = 0;
+  for (const Node& node : nodes) {
+    const bool here = partition.empty() ? node.default_partition : node.partition == partition;
+    if (!here || !node.usable() || (gpu && !node.has_gpu())) continue;
+    ++limits.nodes;
+    limits.cpus = std::max(limits.cpus, node.cpus);
+    limits.memory = std::max(limits.memory, node.memory);
+    unlimited = unlimited || !node.time_limit;
+    longest = std::max(longest, node.time_limit.value_or(0));
+    any = true;
+  }
+  if (any && !unlimited) limits.seconds = longest;
+  return limits;
+}
+
+Request estimate(const Known& known, const NodeLimits& limits, unsigned most_cpus) {
+  const double work = known.wall_seconds > 0 ? known.wall_seconds * std::max(1u, known.wall_cpus) : known.core_seconds;
+  Request request;
+  request.cpus =
+      work > 0 ? static_cast<unsigned>(std::clamp(std::ceil(work / k_seconds_per_core), 1.0, 1e4)) : k_usual_cpus;
+  // What has run well runs again with as many: its tree and its memory are known for that.
+  if (limits.cpus != 0) request.cpus = std::min(request.cpus, limits.cpus);
+  if (most_cpus != 0) request.cpus = std::min(request.cpus, most_cpus);
+  request.cpus = std::max(1u, request.cpus);
+
+  const std::uint64_t compile = known.unit_memory != 0          ? known.unit_memory
+                                : known.memory_per_compile != 0 ? known.memory_per_compile
+                                                                : k_usual_compile;
+  const std::uint64_t all = std::min<std::uint64_t>(compile, 1ull << 44) * request.cpus + k_base_memory;
+  if (known.peak_memory != 0) {
+    // A quarter more than last time, and for as many more compiles as there are more cores.
+    const double cores = known.wall_cpus == 0 ? 1 : std::max(1.0, double(request.cpus) / known.wall_cpus);
+    request.memory = static_cast<std::uint64_t>(double(known.peak_memory) * 1.25 * cores) + k_gibibyte / 4;
+  } else {
+    request.memory = all;
+  }
+  request.memory = within_node(request.memory, limits);
+  if (known.wall_seconds > 0) {
+    const double slower = known.wall_cpus > request.cpus ? double(known.wall_cpus) / request.cpus : 1;
+    request.seconds = within_limit(known.wall_seconds * slower * 3 + 600, limits);
+  } else if (known.core_seconds > 0) {
+    request.seconds = within_limit(known.core_seconds / request.cpus * 4 + 1800, limits);
+  }
+  return request;
+}
+
+Retry after(const Ending& ending, const Request& request, unsigned tries, const NodeLimits& limits) {
+  Retry retry;
+  retry.request = request;
+  const std::string on = ending.node.empty() ? "" : " on " + ending.node;
+  const auto avoid = [&] {
+    if (!ending.node.empty() && std::ranges::find(retry.request.excluded, ending.node) == retry.request.excluded.end())
+      retry.request.excluded.push_back(ending.node);
+    // Some node must be left; the first ones have had time to recover.
+    while (limits.nodes != 0 && retry.request.excluded.size() >= limits.nodes)
+      retry.request.excluded.erase(retry.request.excluded.begin());
+  };
+  switch (ending.state) {
+    case JobState::out_of_memory: {
+      const std::uint64_t before = std::max<std::uint64_t>(request.memory, k_gibibyte / 16);
+      retry.request.memory = within_node(std::min<std::uint64_t>(before, 1ull << 44) * 4, limits);
+      retry.again = retry.request.memory > request.memory;
+      retry.why = fmt::format("it ran out of memory ({}){}", human_bytes(request.memory), on);
+      if (!retry.again) retry.why += ", and no node has more";
+      break;
+    }
+    case JobState::timeout:
+    case JobState::deadline: {
+      const std::uint64_t before = std::max({request.seconds, ending.time_limit.value_or(0), ending.seconds});
+      retry.request.seconds = within_limit(double(before) * 2 + 600, limits);
+      retry.again = retry.request.seconds > before;
+      retry.why = fmt::format("it reached its time limit of {} min{}", before / 60, on);
+      if (!retry.again) retry.why += ", the longest that the partition allows";
+      break;
+    }
+    case JobState::node_fail:
+    case JobState::boot_fail:
+      avoid();
+      retry.again = true;
+      retry.why = ending.state == JobState::node_fail
+                      ? fmt::format("its node failed{}", on.empty() ? "" : ":" + on.substr(3))
+                      : fmt::format("it could not be started{}", on);
+      break;
+    case JobState::preempted:
+      retry.again = true;
+      retry.why = "it was preempted" + on;
+      break;
+    case JobState::unknown:
+      retry.again = true;
+      retry.why = "it disappeared" + on;
+      break;
+    case JobState::completed:
+    case JobState::failed:
+      if (ending.silent) {
+        retry.again = true;
+        if (ending.never_began) avoid();
+        retry.why = ending.never_began ? fmt::format("it ended{} before it could write to the store", on)
+                                       : fmt::format("its processes were killed{}", on);
+        break;
+      }
+      [[fallthrough]];
+    default: retry.why = fmt::format("it ended as {}{}", enum_name(ending.state), on); break;
+  }
+  if (retry.again && tries >= k_most_tries) {
+    retry.again = false;
+    retry.why += fmt::format(", {} times in all", tries);
+  }
+  return retry;
+}
+
+}  // namespace wheelsmith::slurm

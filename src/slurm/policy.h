@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "slurm/text.h"
+
+// What a step asks Slurm for, and what it asks for after a try that did not end well. Pure: the same history gives the
+// same decision.
+
+namespace wheelsmith::slurm {
+
+// The largest node that the jobs may use; 0 where it is not known.
+struct NodeLimits {
+  unsigned nodes = 0;  // how many there are
+  unsigned cpus = 0;
+  std::uint64_t memory = 0;  // bytes
+  std::optional<std::uint64_t> seconds{};
+};
+// Of the usable nodes of a partition, or of the default one for "". `gpu`: of those with one.
+NodeLimits limits_of(const std::vector<Node>& nodes, const std::string& partition, bool gpu);
+
+struct Request {
+  unsigned cpus = 1;
+  std::uint64_t memory = 0;   // bytes; 0: the partition's default
+  std::uint64_t seconds = 0;  // 0: the partition's default
+  unsigned gpus = 0;
+  std::vector<std::string> excluded{};  // nodes
+  bool operator==(const Request&) const = default;
+};
+
+// What is known about a step before it runs.
+struct Known {
+  // From its last build; 0: none.
+  double wall_seconds = 0;
+  unsigned wall_cpus = 0;         // that it had
+  std::uint64_t peak_memory = 0;  // of the whole job, bytes
+  // From the units' model: what its largest compiles need.
+  std::uint64_t unit_memory = 0;
+  // From the recipe: 0 where it does not say.
+  double core_seconds = 0;
+  std::uint64_t memory_per_compile = 0;
+};
+// The first of these that knows something decides: the step's last build, the units' model, the recipe's figures.
+Request estimate(const Known& known, const NodeLimits& limits, unsigned most_cpus);
+
+// What to do when a job has ended without a result.
+struct Ending {
+  JobState state = JobState::unknown;
+  std::string node{};
+  std::uint64_t seconds = 0;                  // that it ran
+  std::optional<std::uint64_t> time_limit{};  // that Slurm set
+  bool silent = false;                        // its report has no result
+  bool never_began = false;                   // its report has not one line
+};
+struct Retry {
+  bool again = false;
+  Request request{};
+  std::string why{};  // "it ran out of memory with 200 MB on n1"
+};
+inline constexpr unsigned k_most_tries = 5;
+// `tries`: how many there have been, this one included.
+Retry after(const Ending& ending, const Request& request, unsigned tries, const NodeLimits& limits);
+
+}  // namespace wheelsmith::slurm

@@ -1,0 +1,98 @@
+#include "slurm/policy.h"
+
+#include <gtest/gtest.h>
+
+namespace wheelsmith::slurm {
+namespace {
+
+constexpr std::uint64_t k_gib = 1ull << 30;
+
+TEST(Limits, AreTheLargestUsableNodeOfThePartition) {
+  const std::vector<Node> nodes = parse_nodes(
+      "n1|all*|idle|8|16000|1:00:00|(null)|(null)\n"
+      "n2|all*|down*|64|999000|1:00:00|(null)|(null)\n"
+      "g1|gpu|mixed|32|256000|infinite|gpu:4|(null)\n");
+  const NodeLimits all = limits_of(nodes, "", false), gpu = limits_of(nodes, "gpu", true);
+  EXPECT_EQ(all.cpus, 8);
+  EXPECT_EQ(all.seconds, 3600);
+  EXPECT_EQ(gpu.cpus, 32);
+  EXPECT_FALSE(gpu.seconds);
+  EXPECT_EQ(limits_of(nodes, "all", true).cpus, 0);
+}
+
+TEST(Estimate, TakesTheFirstThatKnows) {
+  const NodeLimits node{.nodes = 3, .cpus = 16, .memory = 64 * k_gib};
+  // Nothing is known.
+  const Request blind = estimate({}, node, 0);
+  EXPECT_EQ(blind.cpus, 4);
+  EXPECT_EQ(blind.memory, 9 * k_gib);
+  EXPECT_EQ(blind.seconds, 0);
+  // The recipe: two hours of work, 6 GiB a compile, on a node that does not hold 16 of them.
+  const Request recipe = estimate({.core_seconds = 7200, .memory_per_compile = 6 * k_gib}, node, 0);
+  EXPECT_EQ(recipe.cpus, 16);
+  EXPECT_LE(recipe.memory, 64 * k_gib);
+  EXPECT_GE(recipe.seconds, 7200 / 16 * 2);
+  // The units' model knows better than the recipe.
+  EXPECT_EQ(estimate({.unit_memory = k_gib, .core_seconds = 600, .memory_per_compile = 6 * k_gib}, node, 0).memory,
+            3 * k_gib);
+  // Its last build: 1000 s on 4 cores with 10 GiB.
+  const Request again =
+      estimate({.wall_seconds = 1000, .wall_cpus = 4, .peak_memory = 10 * k_gib, .core_seconds = 9e9}, node, 4);
+  EXPECT_EQ(again.cpus, 4);
+  EXPECT_NEAR(double(again.memory), 12.75 * k_gib, k_gib);
+  EXPECT_EQ(again.seconds, 3600);
+  // The user's --jobs bounds it.
+  EXPECT_EQ(estimate({.core_seconds = 1e6}, node, 2).cpus, 2);
+}
+
+TEST(After, AsksForMoreOfWhatWasMissing) {
+  const NodeLimits node{.nodes = 3, .cpus = 4, .memory = 16 * k_gib, .seconds = 7200};
+  const Request first{.cpus = 2, .memory = k_gib, .seconds = 600};
+  const Retry memory = after({.state = JobState::out_of_memory, .node = "n1"}, first, 1, node);
+  EXPECT_TRUE(memory.again);
+  // A step that needs three times its estimate succeeds the second time.
+  EXPECT_GE(memory.request.memory, 3 * k_gib);
+  EXPECT_TRUE(memory.request.excluded.empty());
+  const Retry time = after({.state = JobState::timeout, .seconds = 601, .time_limit = 600}, first, 1, node);
+  EXPECT_TRUE(time.again);
+  EXPECT_GE(time.request.seconds, 1200);
+  const Retry failed_node = after({.state = JobState::node_fail, .node = "n1"}, first, 1, node);
+  EXPECT_TRUE(failed_node.again);
+  EXPECT_EQ(failed_node.request.excluded, (std::vector<std::string>{"n1"}));
+  EXPECT_EQ(failed_node.request.memory, first.memory);
+  EXPECT_TRUE(after({.state = JobState::preempted}, first, 1, node).again);
+  EXPECT_TRUE(after({.state = JobState::boot_fail}, first, 1, node).again);
+  EXPECT_FALSE(after({.state = JobState::failed}, first, 1, node).again);
+  EXPECT_TRUE(
+      after({.state = JobState::failed, .node = "n1", .silent = true}, first, 1, node).request.excluded.empty());
+  // A node that does not see the store is avoided, as long as there are others.
+  const Ending blind{.state = JobState::failed, .node = "n2", .silent = true, .never_began = true};
+  Request most = first;
+  most.excluded = {"n1"};
+  EXPECT_EQ(after(blind, most, 1, {.nodes = 3}).request.excluded, (std::vector<std::string>{"n1", "n2"}));
+  EXPECT_EQ(after(blind, most, 1, {.nodes = 2}).request.excluded, (std::vector<std::string>{"n2"}));
+  EXPECT_FALSE(after({.state = JobState::cancelled}, first, 1, node).again);
+}
+
+TEST(After, EndsSomeTime) {
+  const NodeLimits node{.nodes = 3, .cpus = 4, .memory = 16 * k_gib, .seconds = 7200};
+  for (const JobState state : {JobState::out_of_memory, JobState::timeout, JobState::node_fail, JobState::preempted,
+                               JobState::boot_fail, JobState::unknown}) {
+    Request request{.cpus = 2, .memory = k_gib, .seconds = 600};
+    unsigned tries = 1;
+    for (; tries < 100; ++tries) {
+      const Retry retry = after({.state = state, .node = "n1", .seconds = request.seconds}, request, tries, node);
+      EXPECT_FALSE(retry.why.empty());
+      if (!retry.again) break;
+      request = retry.request;
+    }
+    EXPECT_LE(tries, k_most_tries) << enum_name(state);
+  }
+  // More than the largest node has is not asked for.
+  const Retry full = after({.state = JobState::out_of_memory}, {.memory = 16 * k_gib}, 1, node);
+  EXPECT_FALSE(full.again);
+  EXPECT_NE(full.why.find("no node has more"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace wheelsmith::slurm

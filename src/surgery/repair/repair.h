@@ -1,0 +1,32 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "surgery/input_wheel.h"
+#include "surgery/item.h"
+#include "wheel/check/loader/loader.h"
+
+namespace wheelsmith::surgery {
+
+struct RepairRequest {
+  std::string platform = "auto";         // a policy or platform tag; "auto": the most compatible one
+  std::string library_suffix = ".libs";  // grafts go into the folder NAME + this
+  bool only_platform = false;            // no tags of wider policies
+  bool strip = false;                    // remove symbols that loading does not need
+  std::vector<std::string> excluded;     // libraries (shell patterns on SONAME or path) that stay outside
+  std::vector<std::string> graft;        // libraries to bring in that no file needs by name: paths or SONAMEs
+};
+
+// The machine that libraries are taken from.
+struct LibrarySource {
+  wheel::LoaderMachine glibc, musl;
+  std::filesystem::path root = "/";  // of its package databases
+};
+
+// Throws Error; RequestError for options that no wheel can follow.
+void repair(InputWheel& input, const RepairRequest& request, const LibrarySource& source, const WriteOptions& options,
+            Item& item);
+
+}  // namespace wheelsmith::surgery
