@@ -197,7 +197,7 @@ run_json config show
 cd "$t/shared"
 run_json config show
 [[ $status == 0 && $(json 'list(settings)') != *packages* ]] || fail "the file of a shared folder is read"
-grep -q "shared/wheelsmith.toml is not used" "$t/err" || fail "no note: $(cat "$t/err")"
+grep -q "shared/wheelsmith.toml is ignored" "$t/err" || fail "no note: $(cat "$t/err")"
 run trust
 expect 2 "$status" "a file in a shared folder"
 run trust "$t/shared"
