@@ -15,7 +15,7 @@ bold= plain= step=0
 # step TITLE: the heading of the next chapter.
 step() { step=$((step + 1)); printf '\n%s%d. %s%s\n' "$bold" "$step" "$*" "$plain"; }
 # show ARGUMENT…: runs wheelsmith and shows the command, as a user would type it.
-show() { printf '\n$ wheelsmith %s\n' "${*@Q}"; "$wheelsmith" "$@"; }
+show() { printf '\n$ wheelsmith %s\n' "$(printf '%q ' "$@")"; "$wheelsmith" "$@"; }
 
 step "Build the package texture from source, for the CPU"
 show build texture --variant cpu
