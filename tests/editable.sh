@@ -180,7 +180,7 @@ expect small "$(json 'steps[0].package')"
 expect pass "$(json 'steps[1].tests[0].outcome')"
 judged user "$t/user"
 unchanged user
-refused 'user is built with small, which would have no wheel' user small --source user=user --source small=desk --editable --into env
+refused 'user needs a wheel of small, which an editable install does not produce' user small --source user=user --source small=desk --editable --into env
 
 # hatchling: pure Python, with a program. Its requirements are named, not installed.
 mkdir -p pure/src/pure
