@@ -125,8 +125,8 @@ says 1 "the artifact blas for gfx1200" --run-id 77 --stage apps --topology topol
 says 1 "is not a valid regular expression" --run-id 77 '('
 says 1 "did you mean math-libs?" --run-id 77 --stage math-lib --topology topology.toml
 says 2 "no BUILD_TOPOLOGY.toml" --run-id 77 --stage math-libs
-says 2 "leads somewhere else" --run-id 77 --external-repo ../..
-says 2 "exclude one another" --run-id 77 --generic-only --targets gfx942
+says 2 "must not contain" --run-id 77 --external-repo ../..
+says 2 "cannot be combined" --run-id 77 --generic-only --targets gfx942
 rm "$run_folder/blas_dev_generic.tar.xz.sha256sum"
 fetch bucket --run-id 77 --output-dir unverified blas
 expect "1 1" "$status $(json failed)"
