@@ -369,7 +369,7 @@ def test_damaged():
     env.check_whole()
     os.unlink(os.path.join(env.root, ".devel_tree.json"))
     check(env.json("status", good=False)["devel"] == "damaged")
-    check("reinstall the package" in env.sdk("path", "--root", good=False).stderr)
+    check("reinstall it" in env.sdk("path", "--root", good=False).stderr)
 
 
 def test_links_that_cannot_be_made():
