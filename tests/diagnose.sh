@@ -55,7 +55,7 @@ print(*wrong, f"{len(rows) - len(wrong)} of {len(rows)} right", sep="\n")
 sys.exit(len(rows) != 147 or bool(wrong))
 PYTHON
 
-# Logs that were written from public reports.
+# Logs written by hand in the words of tools.
 mkdir "$t/written"
 python3 - "$tests/logs/written.txt" "$t/written" <<'PYTHON'
 import os, re, sys
