@@ -7,7 +7,7 @@
 #include <cstdlib>
 
 #include "base/text.h"
-#include "index/request.h"
+#include "index/serve/request.h"
 
 using namespace wheelsmith;
 using namespace wheelsmith::index;

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "index/indexes.h"
-#include "index/page_parts.h"
+#include "index/pages/page_parts.h"
 #include "index/variants.h"
 
 namespace wheelsmith::index {

@@ -19,7 +19,7 @@
 #include "base/hash.h"
 #include "base/parallel.h"
 #include "base/text.h"
-#include "index/page_parts.h"
+#include "index/pages/page_parts.h"
 #include "sys/files.h"
 #include "sys/process/process.h"
 

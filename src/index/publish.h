@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/finding.h"
-#include "index/pages.h"
+#include "index/pages/pages.h"
 
 namespace wheelsmith::index {
 

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <string>
 
-#include "index/answerer.h"
+#include "index/serve/answerer.h"
 #include "remote/protocol.h"
 
 namespace wheelsmith::remote {

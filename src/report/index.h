@@ -3,7 +3,7 @@
 #include <string>
 
 #include "index/publish.h"
-#include "index/server.h"
+#include "index/serve/server.h"
 #include "report/style.h"
 
 // `index` and `serve`.
