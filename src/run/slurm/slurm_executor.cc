@@ -8,11 +8,10 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "run/deliver.h"
-#include "run/slurm/farm.h"
+#include "run/slurm/farm_task.h"
 #include "sys/clock.h"
 #include "sys/file.h"
 #include "sys/files.h"
-#include "sys/io/tail.h"
 
 // A step's life as seen from here:
 //
@@ -35,35 +34,7 @@ constexpr double k_gather_seconds = 0.3;
 constexpr double k_report_grace = 15;
 // A job that Slurm does not know any more, and that has said nothing for so long, is gone.
 constexpr double k_silence = 90;
-constexpr std::uint64_t k_most_report = 16ull << 20;  // of one reading
-constexpr std::size_t k_most_output = 2000;
 constexpr double k_lock_patience = 15;
-
-struct FarmTask {
-  std::size_t ticket = 0;
-  Job job;
-  Resources resources;
-  FarmFolder folder;
-  slurm::SiteOptions site;
-  slurm::NodeLimits limits;
-  Try one;                 // the one that runs, or is to be submitted
-  bool submitted = false;  // its job is in Slurm
-  double waiting_since = 0;
-  double locked_since = 0;   // another coordinator has its lock; 0: none
-  double read_at = 0;        // when the report is to be read again
-  std::uint64_t offset = 0;  // in the report
-  std::string partial{};
-  std::string told_reason{};
-  std::string node{};
-  double heard = 0;   // when the report last grew
-  double absent = 0;  // since when the queue does not list it; 0: it does
-  std::optional<slurm::EndedJob> ended{};
-  double ended_at = 0;
-  std::optional<StepOutcome> outcome{};  // its last line
-  bool disturbed = false, memory_killed = false;
-  std::string lost{};
-  bool cancelled = false;
-};
 
 class SlurmExecutor final : public Executor {
  public:
@@ -117,7 +88,7 @@ class SlurmExecutor final : public Executor {
     for (auto& [ticket, task] : m_tasks) {
       if (!task.submitted || now() < task.read_at) continue;
       task.read_at = now() + interval;
-      read_report(task, reports);
+      read_report(task, now(), reports);
     }
     ask_queue(reports);
     for (auto task = m_tasks.begin(); task != m_tasks.end();) {
@@ -147,16 +118,6 @@ class SlurmExecutor final : public Executor {
   }
 
  private:
-  static void tell(std::vector<Report>& reports, const FarmTask& task, Event event) {
-    Report report{.kind = Report::Kind::event, .ticket = task.ticket};
-    report.event = std::move(event);
-    reports.push_back(std::move(report));
-  }
-
-  static void note(std::vector<Report>& reports, const FarmTask& task, std::string text) {
-    tell(reports, task, {.kind = Event::Kind::note, .text = std::move(text)});
-  }
-
   [[nodiscard]] double now() const { return m_options.now(); }
 
   // --- Submitting ---
@@ -275,16 +236,6 @@ class SlurmExecutor final : public Executor {
     return request;
   }
 
-  static bool has_report(const FarmTask& task) {
-    std::error_code ignored;
-    return std::filesystem::exists(task.folder.report_file(task.one.number), ignored);
-  }
-
-  static std::string next_name(const FarmTask& task) {
-    return fmt::format("ws-{}-{}-{}", slurm::job_name(task.job.spec.id), task.job.spec.key.substr(0, 8),
-                       task.one.number);
-  }
-
   void submit_waiting(std::vector<Report>& reports) {
     const double time = now();
     if (time < m_submit_at) return;
@@ -387,16 +338,6 @@ class SlurmExecutor final : public Executor {
     return true;
   }
 
-  static void refuse(FarmTask& task, const std::string& why) {
-    StepOutcome outcome;
-    outcome.log = task.job.log;
-    outcome.cause = "Slurm does not accept the job: " + why;
-    task.outcome = std::move(outcome);
-    task.submitted = true;
-    task.one.taken = true;
-    task.folder.write(task.one);
-  }
-
   // --- The controller ---
 
   void away(const std::string& why) {
@@ -444,14 +385,6 @@ class SlurmExecutor final : public Executor {
     }
   }
 
-  static void show(FarmTask& task, const slurm::QueuedJob& job, std::vector<Report>& reports) {
-    if (!job.node.empty()) task.node = job.node;
-    if (job.state != slurm::JobState::pending || job.reason.empty() || job.reason == task.told_reason) return;
-    task.told_reason = job.reason;
-    tell(reports, task,
-         {.kind = Event::Kind::queued, .text = fmt::format("job {}: {}", slurm::to_string(job.id), job.reason)});
-  }
-
   void send_cancels() {
     if (m_to_cancel.empty() || now() < m_ask_at) return;
     std::vector<slurm::JobId> ids;
@@ -466,57 +399,6 @@ class SlurmExecutor final : public Executor {
     }
     m_to_cancel.clear();
     m_ask_at = 0;
-  }
-
-  // --- The report ---
-
-  void read_report(FarmTask& task, std::vector<Report>& reports) {
-    if (task.outcome || !task.lost.empty()) return;
-    const std::string more = sys::read_from(task.folder.report_file(task.one.number), task.offset, k_most_report);
-    if (more.empty()) return;
-    task.offset += more.size();
-    task.heard = now();
-    task.partial += more;
-    std::size_t start = 0;
-    for (std::size_t end = task.partial.find('\n'); end != std::string::npos; end = task.partial.find('\n', start)) {
-      read_line(task, std::string_view(task.partial).substr(start, end - start), reports);
-      start = end + 1;
-    }
-    task.partial.erase(0, start);
-  }
-
-  static void read_line(FarmTask& task, std::string_view line, std::vector<Report>& reports) {
-    try {
-      const NodeLine node = parse_node_line(line);
-      switch (node.kind) {
-        case NodeLine::Kind::placed:
-          task.node = node.text;
-          if (!task.one.id) task.one.id = slurm::parse_job_id(node.job);
-          tell(reports, task, {.kind = Event::Kind::placed, .text = node.text});
-          return;
-        case NodeLine::Kind::usage: {
-          Event event{.kind = Event::Kind::usage};
-          event.compiles.used = node.used;
-          event.compiles.limit = node.limit;
-          tell(reports, task, std::move(event));
-          return;
-        }
-        case NodeLine::Kind::ending:
-          task.disturbed = node.disturbed;
-          task.memory_killed = node.memory_killed;
-          return;
-        case NodeLine::Kind::lost: task.lost = node.text; return;
-        case NodeLine::Kind::report: break;
-      }
-      Report report = parse_report(line);
-      if (report.kind == Report::Kind::finished) {
-        task.outcome = std::move(report.outcome);
-        return;
-      }
-      report.ticket = task.ticket;
-      reports.push_back(std::move(report));
-    } catch (const Error&) {  // half a line of a node that died; what follows is whole again
-    }
   }
 
   // --- The end ---
@@ -576,17 +458,6 @@ class SlurmExecutor final : public Executor {
     task.ended_at = now() - k_report_grace;
   }
 
-  // The end of what Slurm and the program printed.
-  static std::string output_of(const FarmTask& task) {
-    std::filesystem::path file = task.folder.output_file(task.one.number);
-    const std::size_t colon = task.one.name.find(':');
-    if (colon != std::string::npos)
-      file = task.folder.path().parent_path().parent_path() / "batches" /
-             fmt::format("{}.out.{}", task.one.name.substr(0, colon), task.one.name.substr(colon + 1));
-    const std::string text = sys::read_file_if_possible(file).value_or("");
-    return std::string(trim(text.size() > k_most_output ? text.substr(text.size() - k_most_output) : text));
-  }
-
   bool end_badly(FarmTask& task, std::vector<Report>& reports) {
     slurm::Ending ending{.state = task.ended->state,
                          .node = task.ended->node.empty() ? task.node : task.ended->node,
@@ -624,50 +495,6 @@ class SlurmExecutor final : public Executor {
                                                      : ": " + printable(printed));
     }
     return finish(task, std::move(outcome), reports);
-  }
-
-  static void again(FarmTask& task, slurm::Request request) {
-    Try next;
-    next.number = task.one.number + 1;
-    next.attempt = task.one.attempt + 1;
-    next.stage = task.one.stage;
-    next.request = std::move(request);
-    task.one.taken = true;
-    task.folder.write(task.one);
-    task.one = std::move(next);
-    task.one.name = next_name(task);
-    task.submitted = false;
-    task.waiting_since = 0;
-    task.offset = 0;
-    task.partial.clear();
-    task.told_reason.clear();
-    task.node.clear();
-    task.absent = task.ended_at = 0;
-    task.ended.reset();
-    task.outcome.reset();
-    task.disturbed = task.memory_killed = false;
-    task.lost.clear();
-    task.read_at = 0;
-  }
-
-  static StepOutcome cancelled_outcome(const FarmTask& task) {
-    StepOutcome outcome;
-    outcome.outcome = Outcome::skipped;
-    outcome.log = task.job.log;
-    outcome.cause = "it has no job";
-    return outcome;
-  }
-
-  static bool finish(FarmTask& task, StepOutcome outcome, std::vector<Report>& reports) {
-    if (!task.one.taken && task.one.number != 0) {
-      task.one.taken = true;
-      task.folder.write(task.one);
-    }
-    outcome.node = task.node;
-    Report report{.kind = Report::Kind::finished, .ticket = task.ticket};
-    report.outcome = std::move(outcome);
-    reports.push_back(std::move(report));
-    return true;
   }
 
   store::Store& m_store;
