@@ -46,21 +46,18 @@ std::string state_of(const std::filesystem::path& folder) {
   return fmt::format("{}:{}:{}", status.st_dev, status.st_ino, changed);
 }
 
-[[noreturn]] void refuse_write(const std::filesystem::path& root, const std::system_error& error) {
-  throw Error(fmt::format("the store {} is not writable: {}; choose another with --store or WHEELSMITH_STORE",
-                          printable(root.string()), error.code().message()));
+Error write_refusal(const std::filesystem::path& root, const std::error_code& code) {
+  return Error(fmt::format("the store {} is not writable: {}; choose another with --store or WHEELSMITH_STORE",
+                           printable(root.string()), code.message()));
 }
 
 std::filesystem::path made_root(const std::filesystem::path& place) {
   std::error_code error;
   const std::filesystem::path whole = std::filesystem::absolute(place, error);
   std::filesystem::path root = (error ? place : whole).lexically_normal();
-  try {
-    std::filesystem::create_directories(root);
-    if (!std::filesystem::is_directory(root)) throw std::system_error(std::make_error_code(std::errc::not_a_directory));
-  } catch (const std::system_error& refused) {
-    refuse_write(root, refused);
-  }
+  std::filesystem::create_directories(root, error);
+  if (!error && !std::filesystem::is_directory(root, error)) error = std::make_error_code(std::errc::not_a_directory);
+  if (error) throw write_refusal(root, error);
   refuse_foreign_store(root);
   // Only a folder that was empty belongs to wheelsmith as a whole.
   if (!std::filesystem::is_empty(root, error) || error) return root;
@@ -86,20 +83,22 @@ Store::Impl::Impl(const std::filesystem::path& place, StoreOptions given)
       heart(std::make_shared<Heart>(ClaimTiming{options.claim_timeout})) {}
 
 void Store::Impl::writing(const std::function<void()>& task) const {
+  std::error_code refused;
   try {
     task();
+    return;
   } catch (const std::system_error& error) {
-    refuse_write(root, error);
+    refused = error.code();
   }
+  throw write_refusal(root, refused);
 }
 
 std::filesystem::path Store::Impl::writable(std::string_view name) const {
   const std::filesystem::path folder = place(name);
-  writing([&] {
-    std::filesystem::create_directories(folder);
-    if (!std::filesystem::is_directory(folder))
-      throw std::system_error(std::make_error_code(std::errc::not_a_directory));
-  });
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (!error && !std::filesystem::is_directory(folder, error)) error = std::make_error_code(std::errc::not_a_directory);
+  if (error) throw write_refusal(root, error);
   return folder;
 }
 
