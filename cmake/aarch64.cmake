@@ -9,6 +9,8 @@ set(CMAKE_LIBRARY_ARCHITECTURE aarch64-linux-gnu)
 
 get_filename_component(sysroot ${CMAKE_CURRENT_LIST_DIR}/../build/sysroot-aarch64 ABSOLUTE)
 set(CMAKE_SYSROOT ${sysroot})
+# Boost embeds the paths of its headers; without this, two checkouts would give different programs.
+set(CMAKE_CXX_FLAGS_INIT "-ffile-prefix-map=${sysroot}=")
 # The cross compiler has a C library of its own and looks there first; ours stands before it.
 foreach(kind EXE SHARED MODULE)
   set(CMAKE_${kind}_LINKER_FLAGS_INIT "-L${sysroot}/usr/lib/aarch64-linux-gnu -L${sysroot}/lib/aarch64-linux-gnu")
