@@ -19,9 +19,8 @@ struct PackageOptions {
   std::filesystem::path destination;  // wheels go into its folder dist
   // The version of all packages, by the base version of the artifacts ("" if unknown).
   std::function<std::string(const std::string& base)> version;
-  std::string suffix;  // behind the platform folders' names
-  // Families that a release is to have, by platform; nothing where it was not said. Those of this platform must be
-  // there.
+  std::string suffix;  // appended to the names of platform folders
+  // Families that a release must contain, by platform; nothing if not given. Those of this platform are required.
   std::optional<std::vector<std::string>> linux_families, windows_families;
   bool wheel_compression = true;
   bool devel_compression = false;

@@ -1,5 +1,5 @@
-// METADATA and WHEEL are e-mail headers: "Name: value" lines, a value goes on in lines that begin with a blank or tab,
-// and behind the first empty line comes the body (the description). Lines end with \n, \r\n or \r.
+// METADATA and WHEEL are e-mail headers: "Name: value" lines, a value continues on lines that begin with a space or
+// tab, and the first empty line is followed by the body (the description). Lines end with \n, \r\n or \r.
 
 #include "pep/metadata/metadata.h"
 

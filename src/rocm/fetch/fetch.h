@@ -94,7 +94,7 @@ struct FetchedFile {
   std::filesystem::path path;  // the archive, the artifact's folder, or the common folder (--flatten)
   std::uint64_t size = 0;
   bool downloaded = false;  // false: it was there already
-  std::string error;        // in words; "" when all is well
+  std::string error;        // in words; "" on success
 };
 
 // Verifies each file against its .sha256sum. Several at once; one that fails does not stop the others. Finished files

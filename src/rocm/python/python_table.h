@@ -42,7 +42,7 @@ struct PythonTable {
   std::vector<PythonLibrary> libraries;
   std::vector<PythonScript> scripts;
 
-  // Throws Error for a name that is none.
+  // Throws Error for an unknown name.
   [[nodiscard]] const PythonPackage& package(std::string_view name) const;
 };
 

@@ -1,7 +1,7 @@
 // Turns violated policy rules into findings with a fix. The tag a wheel qualifies for is strict: a library outside the
-// policy disqualifies it, whoever provides the library. But "libcuda.so.1 is not in manylinux_2_28" is expected for a
-// CUDA wheel, so libraries with a known provider are notes, and libraries inside the wheel but off the run path are
-// warnings, because Python code may load them first.
+// policy disqualifies it, no matter what provides the library. But "libcuda.so.1 is not in manylinux_2_28" is expected
+// for a CUDA wheel, so libraries with a known provider are notes, and libraries inside the wheel but off the run path
+// are warnings, because Python code may load them first.
 
 #include <fmt/format.h>
 

@@ -298,7 +298,7 @@ TEST(CheckPolicy, LibrariesOfOthersAreNotes) {
     EXPECT_EQ(findings[i].what, rows[i].what);
     EXPECT_EQ(findings[i].fix, rows[i].fix);
   }
-  EXPECT_EQ(tag_of({file}), "linux_x86_64");  // the tag is strict all the same
+  EXPECT_EQ(tag_of({file}), "linux_x86_64");  // the tag is strict anyway
 }
 
 TEST(CheckPolicy, AStrayLibraryIsAWarning) {
@@ -348,7 +348,7 @@ TEST(CheckPolicy, AMuslFileIsNoManylinux) {
   EXPECT_EQ(findings[0].id, "platform-external-library");
 }
 
-TEST(Providers, KnowWhoBringsALibrary) {
+TEST(Providers, KnowTheProviderOfALibrary) {
   struct Row {
     const char *soname, *who;
   };
