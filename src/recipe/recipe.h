@@ -54,7 +54,7 @@ struct Source {
     bool unless_release = false;  // at a release of the other recipe `refs` decide, not the files
   } pinned_by;
 
-  // Which origin and which patches belong to which refs; the first that fits is meant.
+  // Which origin and which patches belong to which refs; the first match is used.
   struct Family {
     std::vector<std::string> refs;  // shell patterns
     std::string git, patchset, why;
@@ -158,11 +158,11 @@ struct RuntimeVariable {
   std::string variable, value, why;
 };
 
-// One item of the verdict that closes a build.
+// One item of the checklist that is printed at the end of a build.
 struct ChecklistItem {
   std::string id, why, fix;
   std::string program, not_from;       // a program that is in use, and where it must not come from
-  std::vector<std::string> command;    // a program of the environment that must end well
+  std::vector<std::string> command;    // a program of the environment that must succeed
   std::vector<std::string> installed;  // distributions
   std::vector<std::string> variables;  // set while it was built
   std::vector<std::string> folders;    // there
@@ -214,7 +214,7 @@ struct Checks {
   std::vector<std::pair<std::string, std::string>> accepted;  // finding id, and the reason why it is accepted
   std::optional<std::uint64_t> max_size;
   bool archs = true;                    // false for packages without device code of their own
-  std::vector<gpu::ExpectedCode> code;  // the first that fits a library holds for it
+  std::vector<gpu::ExpectedCode> code;  // the first entry that matches a library applies to it
 };
 
 // What the package is known to need; for doctor and for forecasts without history.
@@ -227,7 +227,7 @@ struct Estimate {
   std::uint64_t wheel_size_per_arch = 0;  // more for each further one
 };
 
-// A library that must be there before anything is compiled.
+// A library that must be installed before anything is compiled.
 struct RequiredLibrary {
   std::string name, specifiers;  // "cudnn", ">=8.5"
   std::string place;             // "{set.cudnn-root}": where the user says that it is; "" or empty: it is looked for
@@ -365,8 +365,8 @@ struct Serving {
 };
 Serving archs_for_devices(const std::vector<gpu::Device>& devices, const ArchRules& rules);
 
-// All recipes there are: those inside the program, and the .toml files of the user's folders, which replace ours of the
-// same name or extend them (`extends`).
+// All recipes there are: those inside the program, and the .toml files of the user's folders, which replace those of
+// the same name or extend them (`extends`).
 class Library {
  public:
   struct File {
