@@ -263,9 +263,9 @@ class Judge {
       cause.why.push_back({wrapper.line, wrapper.text});
       break;
     }
-    cause.sure = pattern.priority >= k_specific && is_own_message(sighting) ? "certain"
-                 : pattern.priority >= 30                                   ? "likely"
-                                                                            : "a guess";
+    cause.sure = pattern.priority >= k_specific && !pattern.indirect && is_own_message(sighting) ? "certain"
+                 : pattern.priority >= 30                                                        ? "likely"
+                                                                                                 : "a guess";
     return cause;
   }
 
