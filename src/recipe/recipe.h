@@ -217,6 +217,14 @@ struct Checks {
   std::vector<gpu::ExpectedCode> code;  // the first entry that matches a library applies to it
 };
 
+// Whether, and how, libraries of the build machine are copied into the wheel.
+struct RepairRules {
+  bool enabled = false;
+  std::vector<std::string> exclude;  // libraries (shell patterns) that stay outside, besides Checks::provided
+  std::vector<std::string> graft;    // libraries that are loaded by name at run time
+  bool strip = false;
+};
+
 // What the package is known to need; for doctor and for forecasts without history.
 struct Estimate {
   double seconds = 0;                // CPU seconds of one architecture
@@ -277,6 +285,7 @@ struct Rules {
   std::vector<OptionalPart> optional;
   Requires requires_versions;
   Checks checks;
+  RepairRules repair;
   std::vector<Test> tests;
   Estimate known;
   Checkout checkout;
