@@ -38,7 +38,7 @@ def load(request):
 
 
 def compile_in_parallel(threads):
-    """Where the backend is built on setuptools; see parallel.py, which lies beside this file."""
+    """Where the backend is built on setuptools; see parallel.py, in the same folder."""
     if threads < 2 or "setuptools" not in sys.modules:
         return
     path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "parallel.py")
