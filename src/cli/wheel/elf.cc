@@ -10,6 +10,7 @@
 #include "cli/command.h"
 #include "elf/edit.h"
 #include "elf/elf_file.h"
+#include "gpu/slim/slim.h"
 #include "sys/file.h"
 #include "sys/files.h"
 

@@ -183,13 +183,15 @@ class SlimProof {
           ignored.push_back({rela + at + 16, rela + at + 24});
       }
     }
+    const std::uint64_t header = m_a.is_64bit ? 64 : 52, entry = m_a.is_64bit ? 56 : 32;
     for (const elf::Segment& segment : m_a.segments) {
-      if (segment.type == elf::k_segment_load && segment.offset == 0) {
-        const std::uint64_t header = m_a.is_64bit ? 64 : 52, entry = m_a.is_64bit ? 56 : 32;
-        ignored.push_back({segment.address, segment.address + header});
-        const std::uint64_t table = segment.address + m_a.program_headers_offset;
-        ignored.push_back({table, table + (m_a.program_header_count + 1) * entry});
-      }
+      if (segment.type != elf::k_segment_load) continue;
+      if (segment.offset == 0) ignored.push_back({segment.address, segment.address + header});
+      // The table may get one more entry, if the space after it is unused.
+      if (m_a.program_headers_offset < segment.offset) continue;
+      const std::uint64_t into = m_a.program_headers_offset - segment.offset;
+      const std::uint64_t count = std::max(m_a.program_header_count, m_b.program_header_count);
+      if (into < segment.file_size) ignored.push_back({segment.address + into, segment.address + into + count * entry});
     }
     std::ranges::sort(ignored, {}, &AddressRange::begin);
     for (const elf::Segment& segment : m_a.segments) {

@@ -159,7 +159,7 @@ std::vector<Item> slim_environment(const fs::path& root, const SlimRequest& requ
             fmt::format("unchanged: the licence of {}'s packages restricts modified copies. For your own use, add "
                         "--vendor-libraries",
                         vendor));
-      } else if (summary.changes_anything()) {
+      } else if (summary.changes_anything) {
         if (!options.dry_run) write_distribution(root, tree, one, plans, planned, summary);
         for (const SlimmedFile& file : summary.files) item.after_bytes -= file.before_bytes - file.after_bytes;
         item.outputs.push_back({item.path, "", item.after_bytes, distribution.tags()});

@@ -103,7 +103,7 @@ SlimSummary summarize(const std::vector<SlimPlan>& plans, const SlimRequest& req
     else if (plan.slimmed.changed)
       file.after_bytes = plan.slimmed.splice.size();
     summary.files.push_back(std::move(file));
-    summary.dropped_bytes += plan.slimmed.code_bytes() - plan.slimmed.kept_bytes();
+    summary.changes_anything |= plan.slimmed.changed;
     runs_on.insert(plan.slimmed.runs_on.begin(), plan.slimmed.runs_on.end());
     for (const gpu::CodeChange& change : plan.slimmed.code) {
       vendors.insert(change.arch.vendor);

@@ -19,11 +19,9 @@ struct SlimRequest {
 
 // What happened to the files with device code.
 struct SlimSummary {
-  std::vector<SlimmedFile> files;   // by path
-  std::vector<std::string> notes;   // sentences
-  std::uint64_t dropped_bytes = 0;  // of device code
-
-  [[nodiscard]] bool changes_anything() const { return dropped_bytes != 0; }
+  std::vector<SlimmedFile> files;  // by path
+  std::vector<std::string> notes;  // sentences
+  bool changes_anything = false;
 };
 
 // Replaces the files of the draft by ones with the code for the kept GPUs. Call it before other edits of these members.
