@@ -71,6 +71,7 @@ void add_rocm(CLI::App& app, Outcome& outcome);
 void add_elf(CLI::App& app, Outcome& outcome);
 void add_retag(CLI::App& app, Outcome& outcome);
 void add_repair(CLI::App& app, Outcome& outcome);
+void add_variant(CLI::App& app, Outcome& outcome);
 void add_diff(CLI::App& app, Outcome& outcome);
 void add_bundle(CLI::App& app, Outcome& outcome);
 void add_index(CLI::App& app, Outcome& outcome);

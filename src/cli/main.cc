@@ -230,6 +230,7 @@ int parse_and_run(CLI::App& app, int argc, char** argv) {
   add_reproduce(app, outcome);
   add_retag(app, outcome);
   add_repair(app, outcome);
+  add_variant(app, outcome);
   add_bundle(app, outcome);
   add_elf(app, outcome);
   add_recipes(app, outcome);

@@ -7,7 +7,7 @@
 
 #include "base/zip_epoch.h"
 
-// Options and results of the operations on finished wheels (retag, repair). See draft.cc.
+// Options and results of the operations on finished wheels (retag, repair, variant). See draft.cc.
 
 namespace wheelsmith::surgery {
 
@@ -26,6 +26,8 @@ struct Output {
   std::string sha256;  // "" unless WriteOptions::hash
   std::uint64_t bytes = 0;
   std::vector<std::string> tags;
+  std::string label = {};                    // of a variant wheel, "" for none
+  std::vector<std::string> properties = {};  // of a variant wheel: "nvidia :: sm_arch :: 90_real"
 };
 
 // The result of an operation for one input.
