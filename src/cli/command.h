@@ -70,6 +70,7 @@ void add_store(CLI::App& app, Outcome& outcome);
 void add_rocm(CLI::App& app, Outcome& outcome);
 void add_elf(CLI::App& app, Outcome& outcome);
 void add_retag(CLI::App& app, Outcome& outcome);
+void add_slim(CLI::App& app, Outcome& outcome);
 void add_repair(CLI::App& app, Outcome& outcome);
 void add_variant(CLI::App& app, Outcome& outcome);
 void add_diff(CLI::App& app, Outcome& outcome);

@@ -6,8 +6,9 @@
 #include <vector>
 
 #include "base/zip_epoch.h"
+#include "gpu/slim/slim.h"
 
-// Options and results of the operations on finished wheels (retag, repair, variant). See draft.cc.
+// Options and results of the operations on finished wheels (retag, repair, slim, split, variant). See draft.cc.
 
 namespace wheelsmith::surgery {
 
@@ -30,6 +31,13 @@ struct Output {
   std::vector<std::string> properties = {};  // of a variant wheel: "nvidia :: sm_arch :: 90_real"
 };
 
+// A file with device code, before and after `slim`.
+struct SlimmedFile {
+  std::string path;
+  std::uint64_t before_bytes = 0, after_bytes = 0;  // unpacked; 0 afterwards: dropped
+  std::vector<gpu::CodeChange> code;
+};
+
 // The result of an operation for one input.
 struct Item {
   std::string path;   // of the input
@@ -38,6 +46,7 @@ struct Item {
   std::uint64_t before_bytes = 0, after_bytes = 0;
   std::vector<std::string> notes;  // sentences
   bool dry_run = false;
+  std::vector<SlimmedFile> files;  // slim: by path
 };
 
 }  // namespace wheelsmith::surgery

@@ -51,7 +51,7 @@ std::uint64_t pointer_value(const elf::ElfFile& file, const elf::Relocation& rel
 
 }  // namespace
 
-std::vector<std::uint64_t> wrapper_targets(const elf::ElfFile& file, std::string_view section, std::uint32_t magic) {
+std::vector<WrapperPointer> wrapper_pointers(const elf::ElfFile& file, std::string_view section, std::uint32_t magic) {
   const elf::Section* segment = file.find_section(section);
   // Object files have no addresses yet.
   if (segment == nullptr || file.type == elf::k_type_rel) return {};
@@ -60,18 +60,33 @@ std::vector<std::uint64_t> wrapper_targets(const elf::ElfFile& file, std::string
   for (const elf::Relocation& relocation : file.relocations_in(segment->address, segment->address + bytes.size())) {
     relocations.emplace(relocation.address, relocation);
   }
-  std::vector<std::uint64_t> targets;
+  std::vector<WrapperPointer> pointers;
   for (std::uint64_t at = 0; bytes.contains(at, sizeof(Wrapper));) {
     const auto wrapper = bytes.get<Wrapper>(at);
     if (wrapper.magic != magic) {
       at += 8;
       continue;
     }
-    const auto found = relocations.find(segment->address + at + offsetof(Wrapper, data));
-    targets.push_back(found == relocations.end() ? std::uint64_t{wrapper.data}
-                                                 : pointer_value(file, found->second, wrapper.data));
+    WrapperPointer pointer;
+    pointer.address = segment->address + at + offsetof(Wrapper, data);
+    pointer.target = wrapper.data;
+    const auto found = relocations.find(pointer.address);
+    if (found != relocations.end()) {
+      pointer.target = pointer_value(file, found->second, wrapper.data);
+      if (found->second.type == relocation_types(file.machine).relative)
+        pointer.source = WrapperPointer::Source::relative;
+      else if (found->second.type != 0)
+        pointer.source = WrapperPointer::Source::other;
+    }
+    pointers.push_back(pointer);
     at += sizeof(Wrapper);
   }
+  return pointers;
+}
+
+std::vector<std::uint64_t> wrapper_targets(const elf::ElfFile& file, std::string_view section, std::uint32_t magic) {
+  std::vector<std::uint64_t> targets;
+  for (const WrapperPointer& pointer : wrapper_pointers(file, section, magic)) targets.push_back(pointer.target);
   std::sort(targets.begin(), targets.end());
   targets.erase(std::unique(targets.begin(), targets.end()), targets.end());
   return targets;
