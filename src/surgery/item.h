@@ -8,7 +8,7 @@
 #include "base/zip_epoch.h"
 #include "gpu/slim/slim.h"
 
-// Options and results of the operations on finished wheels (retag, repair, slim). See draft.cc.
+// Options and results of the operations on finished wheels (retag, repair, slim, split, variant). See draft.cc.
 
 namespace wheelsmith::surgery {
 
@@ -27,6 +27,8 @@ struct Output {
   std::string sha256;  // "" unless WriteOptions::hash
   std::uint64_t bytes = 0;
   std::vector<std::string> tags;
+  std::string label = {};                    // of a variant wheel, "" for none
+  std::vector<std::string> properties = {};  // of a variant wheel: "nvidia :: sm_arch :: 90_real"
 };
 
 // A file with device code, before and after `slim`.

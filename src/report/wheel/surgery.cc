@@ -65,6 +65,7 @@ std::string surgery_text(const surgery::Item& item) {
   for (const surgery::Output& output : item.outputs) {
     text += fmt::format("{}{} ({}, input {})\n", item.dry_run ? "would write " : "", printable(output.path),
                         human_bytes(output.bytes), human_bytes(item.before_bytes));
+    for (const std::string& property : output.properties) text += fmt::format("  {}\n", printable(property));
   }
   text += slim_table(item.files);
   for (const std::string& note : item.notes) text += fmt::format("  note: {}\n", printable(note));
@@ -84,6 +85,10 @@ std::string surgery_json(const std::vector<surgery::Item>& items) {
       made["sha256"] = output.sha256;
       made["bytes"] = output.bytes;
       made["tags"] = text_array(output.tags);
+      if (!output.label.empty()) {
+        made["label"] = output.label;
+        made["properties"] = text_array(output.properties);
+      }
       outputs.emplace_back(std::move(made));
     }
     entry["outputs"] = std::move(outputs);

@@ -26,6 +26,7 @@
 #include "wheel/read/symbol_names.h"
 #include "wheel/read/wheel_tree.h"
 #include "wheel/tags/required_packages.h"
+#include "wheel/tags/variant_properties.h"
 #include "zip/archive.h"
 
 namespace wheelsmith::wheel {
@@ -226,7 +227,11 @@ Verdict check_wheel(const std::string& path, Bytes file, const CheckOptions& opt
   BinaryContext context{subject, FileRoles(found.elf, python), {}, top_folders(files), {}};
   if (!distributions.empty()) context.required = required_packages(distributions[0], python);
   check_size(subject, file.size(), options, findings);
-  if (!distributions.empty()) append(findings, check_tags(name, distributions[0], found.elf));
+  std::optional<pep::VariantProperties> properties;
+  if (!distributions.empty()) {
+    append(findings, check_tags(name, distributions[0], found.elf));
+    append(findings, check_variant_file(name, distributions[0], tree, properties));
+  }
   if (options.carried == nullptr || options.carried->all_binaries) {
     PlatformOptions platform = options.platform;
     platform.roles = &context.roles;
@@ -234,6 +239,7 @@ Verdict check_wheel(const std::string& path, Bytes file, const CheckOptions& opt
     append(findings, check_platform(tags, options.policy, found.elf, platform, subject));
     check_binaries(found, context, options, findings);
     append(findings, check_preload(tree, files, found.elf));
+    if (properties) append(findings, check_variant_properties(*properties, found, distributions[0], subject));
   }
   arrange(findings);
   return verdict;
