@@ -9,7 +9,7 @@
 // the runtime, and a wrong architecture number breaks it. So entries are removed completely or not at all.
 //
 //   host library     containers that a wrapper in .nvFatBinSegment or .hipFatBinSegment registers. Others are loaded by
-//                    the library itself, in ways that nobody knows, and stay. Freed space becomes zeros, which deflate
+//                    the library itself, in undocumented ways, and stay. Freed space becomes zeros, which deflate
 //                    to nothing; of NVIDIA's main section it is cut out where that is safe (shorten.cc)
 //   __nv_relfatbin   relocatable code, which the driver links at run time for a GPU that has no linked code. If every
 //                    linked container has SASS for every kept GPU, that never happens, and it can go; requested PTX

@@ -47,7 +47,7 @@ TEST(Keep, FollowsTheDriversRules) {
       {"8.0;9.0", "8.6", "sm_80"},                                 // the driver takes sm_80 on an 8.6
       {"8.0;8.6;9.0", "8.9", "sm_86"},                             // the newest that runs
       {"8.0;9.0", "8.0;8.6", "sm_80"},                             //
-      {"9.0;9.0a;10.0", "9.0", "sm_90 sm_90a"},                    // nobody documents which one is preferred
+      {"9.0;9.0a;10.0", "9.0", "sm_90 sm_90a"},                    // it is not documented which one is preferred
       {"9.0;9.0a;10.0", "10.3", "sm_100"},                         //
       {"10.0a;10.0f;10.0", "10.3", "sm_100f sm_100"},              // "a" runs on 10.0 only
       {"8.0;9.0+PTX", "8.0", "sm_80"},                             // PTX goes unless requested
