@@ -287,8 +287,13 @@ Slimmed slim_code(Bytes file, const KeepSet& keep, const SlimOptions& options) {
   }
   if (!result.changed || result.empty) return result;
   const Buffer made = result.splice.apply(file);
-  if (const auto differences = prove_slim(file, made.bytes()); !differences.empty())
-    throw Error("the edit would not be safe: " + differences[0]);
+  const std::vector<std::string> differences = prove_slim(file, made.bytes());
+  if (differences.empty()) return result;
+  if (!options.shorten) throw Error("the edit would not be safe: " + differences[0]);
+  // Compacting in place changes much less.
+  result = slim_code(file, keep, {.shorten = false});
+  result.notes.push_back("zeros replace the dropped code, and its size stays: cutting it out would not be safe: " +
+                         differences[0]);
   return result;
 }
 
