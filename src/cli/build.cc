@@ -163,6 +163,7 @@ document::Table about_command(const sys::Environment& environment) {
 
 void set_slurm(const BuildCommand& command, const settings::Settings& settings, build::BuildOptions& options) {
   if (settings.text("on") != "slurm") {
+    if (!settings.text("nodes").empty()) throw UsageError("--nodes: only steps of a cluster have nodes (--on slurm)");
     if (command.cancel) throw UsageError("--cancel: only jobs of a cluster can be cancelled (--on slurm)");
     return;
   }
