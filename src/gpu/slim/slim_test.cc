@@ -241,5 +241,22 @@ TEST(Slim, FilesOfDeviceCodeGoAsAWhole) {
   EXPECT_FALSE(slim_code(Bytes(kpack), keep_of("gfx90a"), {}).changed);
 }
 
+TEST(Slim, RebuildsArchivesOfSeveralTargets) {
+  using testing::KpackBuilder;
+  KpackBuilder builder;
+  const std::string one(300, '1'), two(5000, '2'), three(70, '3');
+  builder.object("lib/a.so#0", "gfx90a", one).object("lib/a.so#0", "gfx942", two).object("lib/b.so#1", "gfx942", three);
+  for (const auto scheme : {KpackBuilder::Scheme::none, KpackBuilder::Scheme::zstd_per_kernel}) {
+    const std::string archive = builder.build(scheme);
+    const Slimmed slimmed = slim_code(Bytes(archive), keep_of("gfx90a"), {});
+    ASSERT_TRUE(slimmed.changed && !slimmed.empty);
+    const Buffer made = slimmed.splice.apply(Bytes(archive));
+    EXPECT_LT(made.size(), archive.size());
+    EXPECT_EQ(listing(made.bytes()), (Counts{{"gfx90a", 1}}));
+    EXPECT_TRUE(prove_slim(Bytes(archive), made.bytes()).empty());
+    EXPECT_FALSE(slim_code(made.bytes(), keep_of("gfx90a"), {}).changed);
+  }
+}
+
 }  // namespace
 }  // namespace wheelsmith::gpu
