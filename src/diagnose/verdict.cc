@@ -131,8 +131,10 @@ class Judge {
   }
 
   [[nodiscard]] bool went_on_after(std::uint64_t line) const {
-    return std::any_of(m_seen.successes.begin(), m_seen.successes.end(),
-                       [&](const Sighting& success) { return success.line > line && !success.weak; });
+    return std::any_of(m_seen.successes.begin(), m_seen.successes.end(), [&](const Sighting& success) {
+      // "1 failed, 3 passed" is none.
+      return success.line > line && !success.weak && success.text.find("failed") == std::string::npos;
+    });
   }
 
   // The next line after this one that says that something failed.
