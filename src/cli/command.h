@@ -74,6 +74,7 @@ void add_retag(CLI::App& app, Outcome& outcome);
 void add_slim(CLI::App& app, Outcome& outcome);
 void add_repair(CLI::App& app, Outcome& outcome);
 void add_variant(CLI::App& app, Outcome& outcome);
+void add_split(CLI::App& app, Outcome& outcome);
 void add_diff(CLI::App& app, Outcome& outcome);
 void add_bundle(CLI::App& app, Outcome& outcome);
 void add_index(CLI::App& app, Outcome& outcome);

@@ -232,6 +232,7 @@ int parse_and_run(CLI::App& app, int argc, char** argv) {
   add_slim(app, outcome);
   add_repair(app, outcome);
   add_variant(app, outcome);
+  add_split(app, outcome);
   add_bundle(app, outcome);
   add_elf(app, outcome);
   add_recipes(app, outcome);
