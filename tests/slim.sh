@@ -100,7 +100,7 @@ cmp "$site/demo/lib.so" unpacked/demo/lib.so
 run check env
 expect 0 $status "$(<"$t/out")"
 # Killed at any moment: the next command makes it whole, old or new.
-for i in $(seq 12); do
+for i in $(seq "${SLIM_KILLS:-12}"); do
   rm -rf "$site" && cp -a before "$site"
   "$wheelsmith" slim env --arch 9.0 >/dev/null 2>&1 &
   pid=$!
