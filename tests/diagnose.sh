@@ -55,16 +55,17 @@ print(*wrong, f"{len(rows) - len(wrong)} of {len(rows)} right", sep="\n")
 sys.exit(len(rows) != 147 or bool(wrong))
 PYTHON
 
-# Logs written by hand in the words of tools.
-mkdir "$t/written"
-python3 - "$tests/logs/written.txt" "$t/written" <<'PYTHON'
+# Logs written by hand in the words of tools, and those of the exams; each file says where its logs come from.
+for set in "$tests"/logs/written.txt "$tests"/logs/exam/*.txt; do
+rm -rf "$t/written" && mkdir "$t/written"
+python3 - "$set" "$t/written" <<'PYTHON'
 import os, re, sys
 
 for name, text in re.findall(r"^=== ([^\t\n]+)\t[^\n]*\n(.*?)(?=^=== |\Z)", open(sys.argv[1]).read(), re.M | re.S):
     open(os.path.join(sys.argv[2], name), "w").write(text)
 PYTHON
 run_json diagnose "$t"/written/*
-python3 - "$tests/logs/written.txt" "$t/out" <<'PYTHON' || fail "wrong answers"
+python3 - "$set" "$t/out" <<'PYTHON' || fail "wrong answers in $set"
 import json, os, re, sys
 
 items = {os.path.basename(item["path"]): item for item in json.load(open(sys.argv[2]))["items"]}
@@ -78,9 +79,10 @@ for name, kinds, words in rows:
     if got not in kinds.split("|") or (words != "-" and not any(word.lower() in said for word in words.split("|"))):
         wrong += 1
         print(f"{name}: {kinds} with {words} wanted, {got} got by {cause.get('id')}: {said}")
-print(f"{len(rows) - wrong} of {len(rows)} right")
+print(f"{os.path.basename(sys.argv[1])}: {len(rows) - wrong} of {len(rows)} right")
 sys.exit(len(rows) != len(items) or wrong > 0)
 PYTHON
+done
 
 # From standard input, and as text.
 log=$tests/logs/mixed-parallel-make.log

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Hostile wheels and all corpora of the fuzzers through retag, repair and diff: no crash, no output where there is an error, and the
+# Hostile wheels and all corpora of the fuzzers through retag, repair, slim and diff: no crash, no output where there is an error, and the
 # input stays as it is. Then both commands are killed at random: no half-written wheel appears.
 . "$(dirname "$0")/common.inc"
 need gcc
@@ -7,7 +7,7 @@ cd "$t"
 python3 - "$tests/../fuzz/corpus" corpus <<'END_OF_PY'
 import os, sys
 os.mkdir(sys.argv[2])
-for name in ("zip", "elf", "elf_edit", "wheel_check", "wheel_layout", "fatbin", "record", "metadata"):
+for name in ("zip", "elf", "elf_edit", "wheel_check", "wheel_layout", "fatbin", "hip_bundle", "kpack", "slim_code", "record", "metadata"):
     with open(f"{sys.argv[1]}/{name}.hex") as file:
         lines = [line.strip() for line in file if line.strip() and not line.startswith("#")]
     for number, line in enumerate(lines):
@@ -24,12 +24,17 @@ while IFS= read -r wheel; do
   # The largest are for check's own test: what they cost here is copying.
   (($(stat -c %s "$wheel") < 20000000)) || continue
   sum=$(sha256sum <"$wheel")
-  for command in "retag --build 1" "retag --auto" "repair"; do
+  for command in "retag --build 1" "retag --auto" "repair" "slim --arch 9.0;gfx942"; do
     rm -rf made
     run $command "$wheel" --out made
     [[ $status != 1 || -z $(ls -A made 2>/dev/null || true) ]] || fail "$command $wheel left $(ls -A made)"
     [[ $status == 1 || -n $(ls made 2>/dev/null || true) ]] || fail "$command $wheel: status $status and no wheel"
   done
+  # A file of any kind as a library.
+  cp "$wheel" input.so
+  rm -rf made
+  run slim input.so --arch "9.0;gfx942" --out made
+  [[ $status != 1 || ! -e made ]] || fail "slim of $wheel as a library left $(ls -A made)"
   run diff "$wheel" "$wheel"
   expect "$sum" "$(sha256sum <"$wheel")" "$wheel was changed"
   count=$((count + 1))

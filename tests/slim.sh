@@ -2,7 +2,7 @@
 # slim drops the device code that the named GPUs do not need: cuobjdump lists what is left, every kept cubin is the same
 # bytes, the library still loads and can be stripped, and an environment that was killed half way is whole afterwards.
 . "$(dirname "$0")/common.inc"
-need nvcc gcc readelf
+need nvcc gcc nm
 cd "$t"
 cuobjdump=${CUOBJDUMP:-$(command -v cuobjdump || true)}
 if [[ -z $cuobjdump ]] && python3 -m pip download -q --no-deps -d judge nvidia-cuda-cuobjdump >/dev/null 2>&1; then
@@ -20,17 +20,18 @@ END
 done
 archs=(-gencode arch=compute_80,code=sm_80 -gencode arch=compute_86,code=sm_86 -gencode 'arch=compute_90,code=[sm_90,compute_90]'
   -gencode arch=compute_90a,code=sm_90a -gencode arch=compute_100,code=sm_100)
-nvcc -Xcompiler -fPIC -cudart none -no-compress -shared "${archs[@]}" one.cu two.cu -o lib.so >nvcc.log 2>&1 || { cat nvcc.log; fail nvcc; }
+nvcc -Xcompiler -fPIC -no-compress -c "${archs[@]}" one.cu two.cu >nvcc.log 2>&1 || { cat nvcc.log; fail nvcc; }
 # The CUDA runtime's functions, so that the library loads without CUDA.
-readelf --dyn-syms -W lib.so | awk '$7 == "UND" && $8 ~ /^__cuda|^cuda/ { sub(/@.*/, "", $8); print "void " $8 "(void) {}" }' | sort -u >runtime.c
-gcc -shared -fPIC runtime.c -o libruntime.so
-loads() { python3 -c 'import ctypes, sys; ctypes.CDLL("./libruntime.so", ctypes.RTLD_GLOBAL); ctypes.CDLL(sys.argv[1]).launch_one' "$1"; }
+nm -u one.o two.o | awk '$2 ~ /^(__)?cuda/ { print "void " $2 "(void) {}" }' | sort -u >runtime.c
+gcc -shared -fPIC runtime.c -o libruntime.so -Wl,-soname,libruntime.so
+nvcc -cudart none -shared "${archs[@]}" one.o two.o -o lib.so -L. -lruntime -Xlinker -rpath -Xlinker '$ORIGIN' >nvcc.log 2>&1 || { cat nvcc.log; fail nvcc; }
+loads() { LD_LIBRARY_PATH=. python3 -c 'import ctypes, sys; ctypes.CDLL(sys.argv[1]).launch_one' "$1"; }
 loads ./lib.so
 listing() { run_json inspect "$1"; json '[f"{g.arch} {g.count}" for g in items[0].gpu]' | sort | tr '\n' ' '; }
 
 wheel=demo-1.0-py3-none-linux_x86_64.whl
 echo 'x = 1' >init.py
-make_wheel "$wheel" demo/__init__.py=init.py demo/lib.so=lib.so
+make_wheel "$wheel" demo/__init__.py=init.py demo/lib.so=lib.so demo/libruntime.so=libruntime.so
 sum=$(sha256sum <"$wheel")
 
 # --- a wheel ---------------------------------------------------------------------------------------------------------
@@ -43,7 +44,7 @@ made=slim/$wheel
 expect "$size" "$(stat -c %s "$made")" "the size that the dry run promised"
 expect "$(sha256sum <"$made" | cut -d' ' -f1)" "$(json 'items[0].outputs[0].sha256')"
 expect "2" "$(json '[g.after_count for g in items[0].files[0].gpu if g.arch == "sm_90a"]')"
-expect "sm_90 3 sm_90a 3 " "$(listing "$made" | sed 's/sm_90 2 sm_90a 2/sm_90 3 sm_90a 3/')" "what is left"
+expect "sm_90 2 sm_90a 2 " "$(listing "$made")" "what is left"
 expect "$sum" "$(sha256sum <"$wheel")" "the input"
 run check "$made"
 expect 0 $status "$(<"$t/out")"
@@ -71,7 +72,7 @@ if [[ -n $cuobjdump ]]; then
     for other in old/*.sm_"${file##*sm_}"; do cmp -s "$file" "$other" && found=1; done
     [[ -n $found ]] || fail "$file is not in the old library"
   done
-  expect "" "$("$tool" -lelf unpacked/demo/lib.so | grep -E 'sm_(80|86|100)')" "cuobjdump"
+  expect "" "$("$tool" -lelf unpacked/demo/lib.so | grep -E 'sm_(80|86|100)' || true)" "cuobjdump"
 fi
 
 # --- coverage --------------------------------------------------------------------------------------------------------
@@ -99,7 +100,7 @@ cmp "$site/demo/lib.so" unpacked/demo/lib.so
 run check env
 expect 0 $status "$(<"$t/out")"
 # Killed at any moment: the next command makes it whole, old or new.
-for i in $(seq 12); do
+for i in $(seq "${SLIM_KILLS:-12}"); do
   rm -rf "$site" && cp -a before "$site"
   "$wheelsmith" slim env --arch 9.0 >/dev/null 2>&1 &
   pid=$!

@@ -20,7 +20,7 @@ std::optional<std::string> text_of(const zip::Archive& archive, const std::strin
   return std::string(archive.read(*entry).bytes.text());
 }
 
-// The one folder that has a provenance of ours.
+// The one folder that contains a provenance.json of wheelsmith.
 std::string own_dist_info(const zip::Archive& archive) {
   std::string found;
   for (const zip::Entry& entry : archive.entries()) {

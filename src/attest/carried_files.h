@@ -9,8 +9,8 @@
 
 namespace wheelsmith::attest {
 
-// What a wheel of ours carries about its build, in its .dist-info folder. The wheel is hostile: nothing of this is true
-// because it stands there.
+// What a wheel built by wheelsmith contains about its build, in its .dist-info folder. The wheel is untrusted: none
+// of this is proved by being there.
 struct CarriedFiles {
   std::string dist_info;  // "small-1.0.dist-info"
   document::Value provenance;

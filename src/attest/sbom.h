@@ -21,7 +21,7 @@ struct Component {
   std::string type = "library";  // or "application", "file", "platform"
   std::string name, version;
   std::string purl;    // "" for what has none
-  std::string sha256;  // "" where it is not known
+  std::string sha256;  // "" if unknown
   Properties properties{};
 };
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::chrono::minutes k_sign_timeout(10);  // a person may have to touch a security key
 constexpr std::size_t k_shown = 2'000;
-// ssh-keygen's word for what a signature is of; the one that its manual suggests for files.
+// ssh-keygen's namespace of a signature; its manual suggests this one for files.
 constexpr const char* k_namespace = "file";
 
 std::string_view program_of(SignMethod method) {
@@ -43,8 +43,8 @@ bool is_hex(std::string_view text) {
   return text.find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos;
 }
 
-// ssh-keygen must not ask on the terminal, which belongs to the build's status lines: it asks an agent, or the program
-// that the user has for it.
+// ssh-keygen must not ask on the terminal, which shows the status lines of the build; it uses an agent or
+// SSH_ASKPASS.
 sys::Environment signing_environment() {
   sys::Environment environment = sys::current_environment();
   environment["SSH_ASKPASS_REQUIRE"] = "force";
@@ -52,8 +52,7 @@ sys::Environment signing_environment() {
   return environment;
 }
 
-// A folder of gpg's own that holds the trusted keys and nothing else, so that neither the user's settings nor keys of
-// others decide anything.
+// A separate gpg home that contains only the trusted keys, so that neither the user's settings nor other keys matter.
 class GpgHome {
  public:
   explicit GpgHome(const Trusted& trusted) {
@@ -249,7 +248,7 @@ Verification read_gpg_status(std::string_view status, const std::string& wanted_
   replace_all(wanted, " ", "");
   if (wanted.starts_with("0x")) wanted.erase(0, 2);
   if (!wanted.empty()) {
-    // Shorter names of keys can be made to collide.
+    // Short key ids can collide.
     if (wanted.size() < 32 || !is_hex(wanted))
       return {Verification::State::bad, "", "--key must be a full fingerprint"};
     const auto same = [&](const std::string& one) { return to_lower(one) == to_lower(wanted); };

@@ -24,34 +24,34 @@ struct Signer {
 
 // "gpg", "gpg:FINGERPRINT", "ssh:KEYFILE", "cosign", "cosign:KEY". Throws Error.
 Signer parse_signer(const std::string& text);
-// Throws Error where the program is not installed or the key's file is not there: before anything is built.
+// Throws Error if the program is not installed or the key file does not exist, before anything is built.
 void check_signer(const Signer& signer);
 
 // WHEEL.asc, WHEEL.sig, WHEEL.sigstore.json
 std::filesystem::path signature_of(const std::filesystem::path& file, SignMethod method);
-// Replaces a signature that is there. Throws Error. Returns the signature's path.
+// Replaces an existing signature. Throws Error. Returns the path of the signature.
 std::filesystem::path sign_file(const Signer& signer, const std::filesystem::path& file);
 
 // The command that sign_file() runs.
 std::vector<std::string> sign_command(const Signer& signer, const std::filesystem::path& file);
 
-// Who may have signed. What is left empty accepts no signature of that kind.
+// The accepted signers. An empty field accepts no signature of that kind.
 struct Trusted {
   std::string gpg_key;                                   // a key of the user's own keyring, or of `gpg_keyring`
   std::filesystem::path gpg_keyring;                     // exported public keys
   std::filesystem::path allowed_signers;                 // ssh: see ssh-keygen(1), ALLOWED SIGNERS
   std::string identity;                                  // ssh: whose key of that file
   std::string cosign_key;                                // what cosign's --key takes, …
-  std::string certificate_identity, certificate_issuer;  // … or whom a certificate must name, and who vouches for it
+  std::string certificate_identity, certificate_issuer;  // … or the identity in a certificate, and its issuer
 };
 
 struct Verification {
   enum class State : std::uint8_t { good, bad, unchecked } state = State::unchecked;
-  std::string signer;  // of a good one: a fingerprint or an identity
+  std::string signer;  // of a good signature: a fingerprint or an identity
   std::string why;     // of the others
 };
 
-// Checks the signature file against the file. Throws Error only where a program cannot be run.
+// Checks the signature file against the file. Throws Error only if a program cannot be run.
 Verification verify_file(SignMethod method, const std::filesystem::path& file, const std::filesystem::path& signature,
                          const Trusted& trusted);
 
@@ -59,7 +59,7 @@ Verification verify_file(SignMethod method, const std::filesystem::path& file, c
 std::vector<std::string> ssh_verify_command(const Trusted& trusted, const std::filesystem::path& signature);
 std::vector<std::string> cosign_verify_command(const Trusted& trusted, const std::filesystem::path& file,
                                                const std::filesystem::path& signature);
-// What gpg's status lines (doc/DETAILS) say of a signature.
+// Reads gpg's status lines (doc/DETAILS) about a signature.
 Verification read_gpg_status(std::string_view status, const std::string& wanted_key);
 
 }  // namespace wheelsmith::attest

@@ -69,7 +69,7 @@ TEST(Verify, AWheelWithoutASignatureIsNotGood) {
   sys::write_file(wheel, "bytes");
   EXPECT_EQ(verify_wheel(wheel, {}).why(), "there is no signature next to it (.asc, .sig or .sigstore.json)");
   EXPECT_FALSE(verify_wheel(folder.path() / "absent.whl", {}).good());
-  // One that nobody is trusted for is not good either.
+  // A signature without a trusted signer is not good either.
   sys::write_file(wheel.string() + ".sigstore.json", "{}");
   EXPECT_FALSE(verify_wheel(wheel, {}).good());
 }

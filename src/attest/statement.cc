@@ -79,7 +79,7 @@ Array dependencies_of(const CarriedFiles& files, const std::string& project, con
   return dependencies;
 }
 
-// Variables that the user set, as far as the wheel carries them: the key's inputs hold only their digests.
+// Variables that the user set, if the wheel contains them: the inputs of the key hold only their digests.
 Table user_variables(const CarriedFiles& files) {
   Table variables;
   if (!files.build) return variables;

@@ -21,8 +21,7 @@ inline constexpr std::string_view k_builder_id = "urn:wheelsmith:builder:local";
 
 document::Value make_statement(const std::string& file_name, const std::string& sha256, const CarriedFiles& files);
 
-// What is wrong with a statement about this wheel, as sentences; none where it says what the wheel itself says.
-// `statement` is hostile.
+// Problems of a statement about this wheel, as sentences; none if it agrees with the wheel. `statement` is untrusted.
 std::vector<std::string> compare_statement(const document::Value& statement, const std::string& file_name,
                                            const std::string& sha256, const CarriedFiles& files);
 

@@ -85,7 +85,7 @@ WheelVerification verify_wheel(const fs::path& wheel, const Trusted& trusted) {
     result.sha256 = to_hex(sha256(file.bytes));
     result.signatures = check_signatures(wheel, trusted);
     check_statement(result, file.bytes, trusted);
-    // The programs read the file themselves; what they saw must be what was hashed.
+    // The signature programs read the file themselves, so it must be the same file that was hashed.
     if (to_hex(sha256(sys::map_file(wheel).bytes)) != result.sha256) throw Error("the wheel changed while it was read");
   } catch (const Error& error) {  // one input becomes an item with an error
     result.error = error.what();

@@ -11,8 +11,8 @@
 #include "elf/elf_file.h"
 #include "pep/record.h"
 
-// The members of the new wheel: those of the old one as packed bytes where they stay as they are, the SDK's files below
-// one folder, and what tells of both: run paths, METADATA, RECORD.
+// The members of the new wheel: unchanged members of the old wheel as packed bytes, the SDK's files below one folder,
+// and the files that describe both: run paths, METADATA, RECORD.
 
 namespace wheelsmith::bundle {
 
@@ -22,13 +22,13 @@ namespace {
 
 constexpr std::string_view k_origin = "$ORIGIN";
 
-// From one folder of the wheel to another, as the loader reads it.
+// The path from one folder of the wheel to another, as the loader reads it.
 std::string origin_path(const std::string& from, const std::string& to) {
   const std::string relative = fs::path(to).lexically_relative(from.empty() ? "." : from).generic_string();
   return relative == "." ? std::string(k_origin) : fmt::format("{}/{}", k_origin, relative);
 }
 
-// The folder of the wheel that an entry of a run path means; nothing for one that is absolute or leads out of it.
+// The folder of the wheel that a run path entry names; nothing if it is absolute or leads out of the wheel.
 std::optional<std::string> inside_wheel(std::string_view entry, const std::string& folder) {
   if (entry.starts_with("${ORIGIN}"))
     entry.remove_prefix(std::string_view("${ORIGIN}").size());
@@ -44,7 +44,7 @@ std::optional<std::string> inside_wheel(std::string_view entry, const std::strin
   return path;
 }
 
-// The file with its edit; the old bytes where it changes nothing.
+// The edited file; the old bytes if the edit changes nothing.
 Blob edited_blob(const Blob& blob, const elf::Edit& edit) {
   const elf::Edited edited = elf::edit(blob.bytes, edit);
   if (!edited.changed) return blob;
@@ -84,7 +84,7 @@ elf::Edit Bundler::edit_for_library(const std::string& path, const Chosen& chose
   return edit;
 }
 
-// What it had inside the wheel stays in front; nothing to do for a file that needs nothing of the SDK.
+// Entries that lead to places inside the wheel stay first. Files that need nothing from the SDK are not changed.
 elf::Edit Bundler::edit_for_member(const wheel::ElfFacts& facts) const {
   elf::Edit edit;
   std::vector<std::string> added;

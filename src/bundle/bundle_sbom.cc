@@ -1,5 +1,5 @@
-// The bill of materials of what was put into the wheel, beside the one that the wheel may have from its build (PEP 770
-// allows any number of them).
+// The bill of materials of the copied libraries, in addition to the one that the wheel may have from its build (PEP
+// 770 allows any number).
 
 #include "attest/sbom.h"
 #include "base/hash.h"
@@ -16,7 +16,7 @@ void Bundler::add_sbom() {
     attest::Component library;
     library.name = base_name(path);
     library.properties.emplace_back("path", m_root + "/" + path);
-    // Its run path is changed on the way into the wheel; RECORD has the hash of what is there.
+    // Bundling changes its run path; RECORD has the hash of the result.
     library.properties.emplace_back("sdk-sha256", to_hex(sha256(m_view.open(chosen.source).bytes)));
     sbom.bundled.push_back(std::move(library));
   }

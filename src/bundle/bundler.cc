@@ -63,7 +63,7 @@ void Bundler::choose() {
     for (const std::string& name : facts.needed) need(name, "");
   }
   add_init_modules();
-  // What each brings along is asked when its turn comes: a chain of libraries may be long.
+  // The dependencies of each library are collected in a loop, because the chain of libraries may be long.
   while (!m_queue.empty()) {
     const std::string path = m_queue.back();
     m_queue.pop_back();
@@ -85,7 +85,7 @@ void Bundler::need(const std::string& name, const std::string& asking) {
   if (!path.empty()) m_by_name[name] = path;
 }
 
-// The path below the root under which it is found, "" for what is no library.
+// The path below the root under which it is found; "" if it is not a library.
 std::string Bundler::add_library(const std::string& sdk_path, bool by_soname) {
   const Blob blob = m_view.open(sdk_path);
   if (!elf::can_edit(blob.bytes)) {

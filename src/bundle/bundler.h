@@ -16,8 +16,7 @@
 #include "wheel/read/wheel_tree.h"
 #include "wheel/write/seal.h"
 
-// A framework's wheel and the libraries of an SDK that it needs as one wheel that needs no SDK; bundler.cc has the
-// essay.
+// A framework's wheel and the SDK libraries that it needs as one wheel that runs without the SDK; see bundler.cc.
 
 namespace wheelsmith::bundle {
 
@@ -30,7 +29,7 @@ struct BundleInputs {
   unsigned threads = 1;
 };
 
-// What goes into the wheel, and what that means for its users.
+// The files that are copied into the wheel, and the consequences for its users.
 struct Summary {
   struct Library {
     std::string path;  // in the wheel
@@ -40,7 +39,7 @@ struct Summary {
   std::string file_name;
   std::vector<Library> libraries;
   std::uint64_t data_files = 0, data_size = 0;
-  std::vector<std::string> edited;          // members of the old wheel that look for libraries in new places
+  std::vector<std::string> edited;          // members of the old wheel whose run paths change
   std::vector<std::string> dropped;         // requirements
   std::vector<std::string> from_elsewhere;  // needed, but neither in the wheel nor in the SDK nor of the system's own
   std::vector<std::string> notes;
@@ -48,7 +47,7 @@ struct Summary {
 
 class Bundler {
  public:
-  // Reads the wheel and chooses. What the inputs points to must outlive it. Throws Error where it cannot be done.
+  // Reads the wheel and chooses the files. The objects that the inputs point to must outlive it. Throws Error.
   explicit Bundler(const BundleInputs& inputs);
   Bundler(const Bundler&) = delete;
   Bundler& operator=(const Bundler&) = delete;

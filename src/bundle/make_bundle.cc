@@ -72,7 +72,7 @@ BundledWheel make_bundle(const BundleRequest& request) {
   } catch (const Error& error) {
     throw error.in(printable(inputs.file_name));
   }
-  // Users get a wheel that was checked as they would check it.
+  // The result is checked in the same way as users would check it.
   const Blob written = sys::map_file(made.path);
   wheel::CheckOptions options;
   options.threads = inputs.threads;

@@ -12,7 +12,7 @@ namespace wheelsmith::bundle {
 
 struct BundleRequest {
   std::string wheel;              // its path
-  std::vector<std::string> from;  // SDKs: folders or wheels; the first that has a file counts
+  std::vector<std::string> from;  // SDKs: folders or wheels; the first one that has a file is used
   std::filesystem::path out;
   std::string local_label{};
   std::int64_t time = BundleInputs().time;
@@ -26,7 +26,7 @@ struct BundledWheel {
   wheel::Verdict verdict;  // of the new wheel, as `check` gives it
 };
 
-// Writes the wheel into a folder and checks it. Throws RequestError where it would replace the wheel it is made from.
+// Writes the wheel into a folder and checks it. Throws RequestError if it would replace its own input.
 BundledWheel make_bundle(const BundleRequest& request);
 
 }  // namespace wheelsmith::bundle

@@ -20,7 +20,7 @@ struct SdkTable {
   [[nodiscard]] bool is_never(std::string_view library) const;
 };
 
-// Throws Error that says what is wrong where.
+// Throws Error that names the place and the problem.
 SdkTable read_sdk_table(std::string_view toml, std::string_view file_name);
 // The embedded one.
 const SdkTable& sdk_table();

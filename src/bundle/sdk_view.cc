@@ -44,7 +44,8 @@ Blob SdkView::open(const std::string& path) const {
   return std::move(*blob);
 }
 
-// A library of its own folder first: compilers bring their own copies of some. Then the one nearest to the root.
+// A library in its own folder first, because compilers have their own copies of some; then the one nearest to the
+// root.
 std::optional<std::string> SdkView::find_library(const std::string& name, const std::string& asking) const {
   const auto [begin, end] = m_libraries.equal_range(name);
   std::optional<std::string> best;

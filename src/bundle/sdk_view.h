@@ -11,8 +11,8 @@
 
 namespace wheelsmith::bundle {
 
-// Several trees as one SDK: an installed prefix is one by itself; of a site-packages and of wheels, the SDK's folders
-// are, laid over each other. Of two files with one path the first counts. The trees must outlive it.
+// Several trees as one SDK: an installed prefix, or the SDK folders of a site-packages folder and of wheels,
+// overlaid. If two files have the same path, the first one is used. The trees must outlive it.
 class SdkView {
  public:
   struct Source {
@@ -32,7 +32,7 @@ class SdkView {
     return m_sources[m_files.at(path).source].name;
   }
   [[nodiscard]] Blob open(const std::string& path) const;
-  // The path of the library that a file in `asking` (a folder below the root, "" for none) means by the name.
+  // The path of the library that a file in `asking` (a folder below the root, "" for none) refers to by this name.
   [[nodiscard]] std::optional<std::string> find_library(const std::string& name, const std::string& asking) const;
   // All paths that match; '*' matches '/' too.
   [[nodiscard]] std::vector<std::string> matching(const std::string& pattern) const;

@@ -163,7 +163,7 @@ document::Table about_command(const sys::Environment& environment) {
 
 void set_slurm(const BuildCommand& command, const settings::Settings& settings, build::BuildOptions& options) {
   if (settings.text("on") != "slurm") {
-    if (command.cancel) throw UsageError("--cancel: only jobs of a cluster can be cancelled (--on slurm)");
+    if (command.cancel) throw UsageError("--cancel requires --on slurm: only cluster jobs can be cancelled");
     return;
   }
   options.slurm = slurm_options(settings);
@@ -202,9 +202,9 @@ std::string push_results(const std::vector<run::StepOutcome>& outcomes, std::vec
 int build(const BuildCommand& command) {
   const settings::Settings settings = command.settings.read(command.packages);
   if (settings.text("on") == "slurm" && command.editable)
-    throw UsageError("--editable: a folder is built in place on this machine, not by --on slurm");
+    throw UsageError("--editable cannot be combined with --on slurm: the folder is built in place on this machine");
   if (settings.text("on") == "slurm" && !settings.text("container").empty())
-    throw UsageError("--container: jobs of a cluster run outside of images; build in one of them on its own node");
+    throw UsageError("--container cannot be combined with --on slurm: jobs run directly on the nodes");
   if (!settings.text("machine").empty())
     throw UsageError(
         "--machine: a plan for another machine cannot be built here; use --machine with `plan` and `doctor`");
@@ -270,8 +270,8 @@ int build(const BuildCommand& command) {
     plan_id = id;
     if (!command.expected_plan.empty() && id != command.expected_plan)
       throw Error(
-          fmt::format("the same command now makes another plan ({}) than the one to attach to ({}); its inputs "
-                      "have changed",
+          fmt::format("the command now gives plan {}, not {}: its inputs have changed; run `wheelsmith build` again "
+                      "instead of `attach`",
                       id, printable(command.expected_plan)));
     if (options.slurm && !command.quiet) print_status(style.dim("plan " + id) + "\n");
   };
@@ -333,7 +333,8 @@ void add_build(CLI::App& app, Outcome& outcome) {
                   "Recipe or package name (NAME, NAME==1.2), folder (. or ./dir), archive, or git+URL@REF; default: "
                   "the packages in wheelsmith.toml");
   command->settings.add_to(*sub);
-  sub->add_flag("--upgrade", command->upgrade, "Choose the versions of sources and build requirements anew")
+  sub->add_flag("--upgrade", command->upgrade,
+                "Choose versions of sources and build requirements again instead of reusing earlier choices")
       ->group("Source");
   sub->add_flag("--clean", command->clean, "Start from an empty build tree")->group("Advanced");
   sub->add_flag("--despite-doctor", command->despite_doctor, "Build even if `doctor` reports that this machine cannot")

@@ -135,23 +135,23 @@ int attach(const AttachCommand& command) {
       if (!command.plan.empty() ? build.id.starts_with(command.plan)
                                 : build.on == "slurm" && build.state == run::ListedBuild::State::detached) {
         if (found && !command.plan.empty())
-          throw UsageError(fmt::format("several builds begin with {}", printable(command.plan)));
+          throw UsageError(fmt::format("several build ids begin with {}; give more digits", printable(command.plan)));
         if (!found) found = std::move(build);
       }
     }
   }
   if (!found)
-    throw UsageError(
-        command.plan.empty()
-            ? "no build of this store is without its coordinator; `wheelsmith builds` lists all"
-            : fmt::format("there is no build {}; `wheelsmith builds` lists them", printable(command.plan)));
+    throw UsageError(command.plan.empty() ? "this store has no detached build; `wheelsmith builds` lists all builds"
+                                          : fmt::format("there is no build {}; `wheelsmith builds` lists all builds",
+                                                        printable(command.plan)));
   if (found->on != "slurm")
-    throw UsageError(fmt::format("{} ran on {}; run the same command to resume it", found->id, printable(found->host)));
+    throw UsageError(fmt::format("{} is not a cluster build: it ran on {}; run its command again to resume it",
+                                 found->id, printable(found->host)));
   std::error_code error;
   std::filesystem::current_path(found->folder, error);
   if (error)
     throw Error(
-        fmt::format("the folder {} of that build cannot be entered: {}", printable(found->folder), error.message()));
+        fmt::format("cannot enter the folder of that build, {}: {}", printable(found->folder), error.message()));
   // As the command was given: with its settings in variables, and those of this command on top.
   for (const auto& [name, value] : found->environment) {
     if (!name.starts_with("WHEELSMITH_")) continue;  // a record in the store must not set PATH or LD_PRELOAD
@@ -159,7 +159,7 @@ int attach(const AttachCommand& command) {
   }
   std::vector<std::string> words = found->command;
   if (words.empty())
-    throw Error("the command of that build contains a secret and was not recorded; run the same command to continue");
+    throw Error("the command of that build contains a secret, so it was not recorded; run it again to continue");
   words.insert(words.end(), {"--expect-plan", found->id});
   if (command.cancel) words.emplace_back("--cancel");
   if (command.quiet) words.emplace_back("--quiet");
@@ -197,8 +197,8 @@ int show_log(const LogsCommand& command) {
   const std::unique_ptr<store::Store> store = open_store(command.settings.read());
   std::optional<FoundLog> found = find_log(*store, command.step);
   if (!found)
-    throw UsageError(
-        fmt::format("no build of this store has a step {}; `wheelsmith builds` lists builds", printable(command.step)));
+    throw UsageError(fmt::format("no build in this store has a step {}; `wheelsmith builds` lists all builds",
+                                 printable(command.step)));
   sys::install_interrupt_flag();
   std::uint64_t offset = 0;
   bool told = false;
@@ -231,9 +231,9 @@ int show_log(const LogsCommand& command) {
 
 void add_builds(CLI::App& app, Outcome& outcome) {
   const auto command = std::make_shared<BuildsCommand>();
-  CLI::App* sub = app.add_subcommand("builds", "List builds of the store with their state");
+  CLI::App* sub = app.add_subcommand("builds", "List the builds in the store and their state");
   sub->footer(
-      "One line per plan: its id, when it was started, its state, where it runs, steps that have ended, and the "
+      "One line per plan: its id, start time, state, where it runs, the number of finished steps, and the "
       "command. A build is `detached` when its jobs may run in a cluster without the command that started them; "
       "`wheelsmith attach ID` continues it.\n\n"
       "Examples:\n"
@@ -249,7 +249,7 @@ void add_attach(CLI::App& app, Outcome& outcome) {
   CLI::App* sub = app.add_subcommand("attach", "Continue a cluster build whose command has ended");
   sub->footer(
       "Runs the command of that build again, in the folder where it was started: it finds the jobs that are queued or "
-      "running, waits for them and submits the rest. Without PLAN it is the newest build that has lost its command.\n\n"
+      "running, waits for them and submits the rest. Without PLAN, continues the newest detached build.\n\n"
       "Examples:\n"
       "  wheelsmith attach\n"
       "  wheelsmith attach 3f9c02ab\n"
@@ -269,8 +269,8 @@ void add_logs(CLI::App& app, Outcome& outcome) {
       "Examples:\n"
       "  wheelsmith logs texture\n"
       "  wheelsmith logs flash-attn-cuda-cp312-9.0a -f");
-  sub->add_option("STEP", command->step, "Step, or the first letters of one, like flash-attn")->required();
-  sub->add_flag("-f,--follow", command->follow, "Wait for more until the step has ended");
+  sub->add_option("STEP", command->step, "Id of a step, or its beginning, such as flash-attn")->required();
+  sub->add_flag("-f,--follow", command->follow, "Follow the log until the step ends");
   command->settings.add_to(*sub, {"store"});
   sub->callback([command, &outcome] { outcome = [command] { return show_log(*command); }; });
 }

@@ -131,8 +131,7 @@ int doctor_command(const DoctorCommand& command) {
 
 void add_doctor(CLI::App& app, Outcome& outcome) {
   auto command = std::make_shared<DoctorCommand>();
-  CLI::App* sub =
-      app.add_subcommand("doctor", "Check whether this machine can build a package, and how to fix problems");
+  CLI::App* sub = app.add_subcommand("doctor", "Check whether this machine can build a package, and print fixes");
   sub->footer(
       "Without PACKAGE, describes the machine, what it can build now, and the command to try first. Builds nothing and "
       "runs no code from recipes or sources. Exit status: 0 if no check is bad, 1 otherwise. A check is \"unknown\" if "

@@ -129,7 +129,8 @@ void add_plan(CLI::App& app, Outcome& outcome) {
                   "Recipe or package name (NAME, NAME==1.2), folder (. or ./dir), archive, or git+URL@REF; default: "
                   "the packages in wheelsmith.toml");
   command->settings.add_to(*sub);
-  sub->add_flag("--upgrade", command->upgrade, "Choose the versions of sources and build requirements anew")
+  sub->add_flag("--upgrade", command->upgrade,
+                "Choose versions of sources and build requirements again instead of reusing earlier choices")
       ->group("Source");
   CLI::Option* editable = sub->add_flag("-e,--editable", command->editable, k_editable_help);
   editable->group("Output");

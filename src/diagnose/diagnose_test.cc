@@ -183,6 +183,25 @@ TEST(Diagnose, NamesFewerJobsThanFailed) {
             "export MAX_JOBS=4");
 }
 
+// rustc announces that the link failed and prints the linker's own message below.
+TEST(Diagnose, WaitsForTheReasonOfAnAnnouncedFailure) {
+  const Diagnosis diagnosis = diagnose(noise(5) +
+                                       "error: linking with `cc` failed: exit status: 1\n"
+                                       "  = note: rust-lld: error: unable to find library -lfrobnicate\n"
+                                       "          collect2: error: ld returned 1 exit status\n"
+                                       "error: could not compile `demo` (lib) due to 1 previous error\n");
+  ASSERT_TRUE(diagnosis.cause);
+  EXPECT_EQ(diagnosis.cause->id, "lib-not-found");
+}
+
+// A shell that reports a killed command does not know who killed it.
+TEST(Diagnose, IsNotCertainOfWhatAnotherProcessReports) {
+  const Diagnosis shell = diagnose(noise(5) + "Killed\nmake: *** [Makefile:3: x.o] Error 137\n");
+  ASSERT_TRUE(shell.cause);
+  EXPECT_EQ(shell.cause->kind, "oom");
+  EXPECT_EQ(shell.cause->sure, "likely");
+}
+
 TEST(Diagnose, NothingIsNoFailure) {
   EXPECT_FALSE(diagnose("").failed);
   EXPECT_FALSE(diagnose(noise(1000)).failed);

@@ -31,9 +31,10 @@ struct Pattern {
   std::string unless;                     // a line that matches this too does not count
   std::vector<std::string> seen, unseen;  // facts that must, or must not, have been seen anywhere in the log
   int priority = 50;
-  bool ours = false;  // carried in the program, whose tests compile every expression
-  bool weak = false;  // occurs in builds that succeed as well
-  bool hard = false;  // wrapper, success: speaks of the build as a whole
+  bool ours = false;      // carried in the program, whose tests compile every expression
+  bool weak = false;      // occurs in builds that succeed as well
+  bool hard = false;      // wrapper, success: speaks of the build as a whole
+  bool indirect = false;  // another process reports it, not the command that failed: never "certain"
   std::string cause;
   std::vector<std::string> fix;        // what the user of pip, uv, CMake or a compiler types
   std::vector<std::string> build_fix;  // what helps inside `wheelsmith build`; empty where `fix` does there, too

@@ -23,9 +23,9 @@ namespace {
 using document::Table;
 using document::Value;
 
-const std::vector<std::string> k_pattern_keys = {"id",     "class",    "stage",  "match",    "unless", "seen",
-                                                 "unseen", "priority", "weak",   "hard",     "cause",  "sources",
-                                                 "fix",    "check",    "sample", "build-fix"};
+const std::vector<std::string> k_pattern_keys = {"id",     "class",    "stage",  "match",     "unless",  "seen",
+                                                 "unseen", "priority", "weak",   "hard",      "cause",   "sources",
+                                                 "fix",    "check",    "sample", "build-fix", "indirect"};
 const std::vector<std::string> k_fact_keys = {"name", "match", "keep", "sample"};
 const std::vector<std::string> k_stages = {"fetch",  "configure", "compile", "link",    "package", "install",
                                            "import", "run",       "audit",   "publish", "any"};
@@ -111,6 +111,7 @@ Pattern read_pattern(const RowReader& row) {
   pattern.priority = static_cast<int>(priority.integer_or(50));
   pattern.weak = row.flag("weak");
   pattern.hard = row.flag("hard");
+  pattern.indirect = row.flag("indirect");
   const bool is_cause = pattern.role == Role::cause;
   pattern.cause = row.text("cause", is_cause);
   pattern.fix = row.texts("fix", is_cause);

@@ -77,6 +77,9 @@ TEST(Tone, OfLines) {
       {"/bin/sh: 1: nvcc: not found", Tone::plain},
       {"cc1plus: out of memory allocating 65536 bytes", Tone::plain},
       {"make: *** [Makefile:5: x] Error 1", Tone::plain},
+      {"warnings.warn(\"Can't initialize NVML\")", Tone::quote},
+      {"logger.warning('CUDA error: out of memory')", Tone::quote},
+      {"warning level is too low (3)", Tone::plain},
   };
   for (const auto& item : cases)
     EXPECT_EQ(static_cast<int>(tone_of(item.line)), static_cast<int>(item.tone)) << item.line;

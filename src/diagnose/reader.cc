@@ -203,6 +203,8 @@ void Reader::sight(const std::vector<Match>& matches, Sighting sighting) {
     known_as_weak |= match.pattern->weak && match.pattern->priority > k_generic;
   }
   bool closes = false;
+  const bool had_cause = m_episode_has_cause;
+  int own_priority = 0;
   const bool weak_line = sighting.weak, warning = sighting.warning;
   for (const Match& match : matches) {
     if (match.fact != nullptr) {
@@ -228,6 +230,7 @@ void Reader::sight(const std::vector<Match>& matches, Sighting sighting) {
     one.episode = m_episode;
     one.groups = Values(match.groups.begin(), match.groups.end());
     if (pattern.role == Role::cause) {
+      own_priority = std::max(own_priority, pattern.priority);
       keep_cause(std::move(one));
     } else if (pattern.role == Role::wrapper) {
       closes |= pattern.hard && !weak_line && !one.tolerated;
@@ -240,7 +243,8 @@ void Reader::sight(const std::vector<Match>& matches, Sighting sighting) {
       m_seen.successes.push_back(std::move(one));
     }
   }
-  if (closes && m_episode_has_cause && m_episode < k_most_episodes) {
+  // "error: linking with `cc` failed" announces a failure, and the reason follows: rustc prints it below.
+  if (closes && (had_cause || own_priority > k_vague) && m_episode_has_cause && m_episode < k_most_episodes) {
     ++m_episode;
     m_episode_has_cause = false;
   }

@@ -12,6 +12,8 @@ namespace wheelsmith::diagnose {
 // Up to this priority a pattern says no more than that something is wrong: it does not stand against a wrapper's or a
 // success's own words, and alone it proves nothing.
 inline constexpr int k_generic = 20;
+// Up to this one an error says less than a warning may, and the details may follow it.
+inline constexpr int k_vague = 30;
 
 // A line that some pattern knows, with what is needed to judge it when the whole log is known.
 struct Sighting {

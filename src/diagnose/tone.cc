@@ -52,10 +52,15 @@ constexpr std::string_view k_warning_starts[] = {
     "HINT:",
 };
 
-// "   12 | int x;", "      |   ^~~", and the line of a traceback that raises: its message comes again as the
-// exception's.
+// "   12 | int x;", "      |   ^~~", the line of a traceback that raises, whose message comes again as the exception's,
+// and the source that Python prints below a warning.
 bool is_quoted_source(std::string_view text) {
   if (text.starts_with("raise ") || text.starts_with("| ") || text.starts_with('"')) return true;
+  const std::string_view called = text.substr(0, std::min(text.find('('), text.size()));
+  if (called.size() < 40 && called.find(' ') == called.npos &&
+      (called.ends_with("warn") || called.ends_with("warning") || called.ends_with("warn_explicit")) &&
+      called.size() < text.size())
+    return true;
   const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
   return digits > 0 && text.substr(digits, 2) == " |";
 }

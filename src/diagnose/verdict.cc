@@ -35,7 +35,6 @@ constexpr std::uint64_t k_before_fallback = 60;
 constexpr std::uint64_t k_excerpt = 8;  // lines: nobody asks about so few that are fine
 constexpr std::size_t k_most_further = 50;
 constexpr int k_compile_error = 14;  // the priority of any error of a compiler
-constexpr int k_vague = 30;          // up to here an error says less than a warning may
 constexpr int k_specific = 45;       // from here on a pattern knows what its line means
 constexpr int k_in_failed = 8;       // what standing in a block that ninja marks as failed is worth
 
@@ -263,9 +262,9 @@ class Judge {
       cause.why.push_back({wrapper.line, wrapper.text});
       break;
     }
-    cause.sure = pattern.priority >= k_specific && is_own_message(sighting) ? "certain"
-                 : pattern.priority >= 30                                   ? "likely"
-                                                                            : "a guess";
+    cause.sure = pattern.priority >= k_specific && !pattern.indirect && is_own_message(sighting) ? "certain"
+                 : pattern.priority >= 30                                                        ? "likely"
+                                                                                                 : "a guess";
     return cause;
   }
 

@@ -14,7 +14,7 @@ namespace wheelsmith::doctor {
 
 namespace {
 
-// A file that looks newer than one that was made after it is built again, or is not.
+// With a larger difference, build systems rebuild files that are up to date, or miss files that are not.
 constexpr double k_most_skew = 2;
 
 Check commands_check(const slurm::ClusterFacts& facts) {
@@ -23,7 +23,7 @@ Check commands_check(const slurm::ClusterFacts& facts) {
   if (facts.missing.empty()) return check;
   check.state = State::bad;
   check.why = "steps are submitted with Slurm's own commands";
-  check.fix = "run it on a login node of the cluster, or install the package slurm-client";
+  check.fix = "run wheelsmith on a login node of the cluster, or install the package slurm-client";
   return check;
 }
 
@@ -40,7 +40,7 @@ Check controller_check(const slurm::ClusterFacts& facts) {
   }
   check.state = State::bad;
   check.found = facts.controller.errors;
-  check.why = "slurmctld gives nodes to jobs";
+  check.why = "slurmctld, the controller, schedules the jobs";
   check.fix = "scontrol ping";
   return check;
 }
@@ -60,7 +60,8 @@ Check partition_check(const slurm::ClusterFacts& facts) {
   check.state = State::bad;
   const bool exists = facts.partition.empty() || partitions.contains(facts.partition);
   check.found = exists ? "no usable node" : fmt::format("no partition {}", facts.partition);
-  check.why = exists ? "nodes that are down, drained or reserved take no jobs" : "the setting slurm.partition names it";
+  check.why =
+      exists ? "nodes that are down, drained or reserved accept no jobs" : "the setting slurm.partition names it";
   if (exists)
     check.fix = "sinfo -R";
   else if (!partitions.empty())
@@ -85,17 +86,18 @@ void add_node_checks(const slurm::ClusterFacts& facts, std::vector<Check>& check
     runs.state = facts.waits.empty() ? State::bad : State::unknown;
     if (!facts.waits.empty()) {
       runs.found = "the job did not start in time: " + facts.waits;
-      runs.why = "other jobs may be before it";
-      runs.fix = "try again when the cluster has room";
+      runs.why = "other jobs may be ahead of it in the queue";
+      runs.fix = "try again when the cluster is less busy";
     } else {
       runs.found = fmt::format("the job ended{}{} without an answer{}",
                                facts.ended ? " as " + std::string(enum_name(facts.ended->state)) : "",
                                facts.ended && !facts.ended->node.empty() ? " on " + facts.ended->node : "",
                                facts.output.empty() ? "" : ": " + printable(facts.output));
       runs.why =
-          "the program is copied into the store and run from there; a node that does not see the store, or mounts it "
-          "noexec, cannot";
-      runs.fix = fmt::format("put the store on a file system that the nodes share: --store DIR, now {}", facts.store);
+          "jobs run a copy of the program in the store; a node cannot run it if it does not mount the store, or mounts "
+          "it "
+          "with noexec";
+      runs.fix = fmt::format("put the store on a file system that the nodes share: --store DIR (now {})", facts.store);
     }
     checks.push_back(std::move(runs));
     return;
@@ -103,7 +105,7 @@ void add_node_checks(const slurm::ClusterFacts& facts, std::vector<Check>& check
   const slurm::NodeFacts& node = *facts.node;
   runs.found = fmt::format("{}, Linux {}", node.node, node.kernel);
   checks.push_back(std::move(runs));
-  checks.push_back({.id = "slurm-store", .found = facts.store, .wanted = "the store can be written from a node"});
+  checks.push_back({.id = "slurm-store", .found = facts.store, .wanted = "a node can write to the store"});
   Check clock{.id = "slurm-clock",
               .found = fmt::format("{:.1f} s apart", std::abs(node.clock_ahead)),
               .wanted = "clocks agree"};
@@ -119,7 +121,7 @@ void add_node_checks(const slurm::ClusterFacts& facts, std::vector<Check>& check
   if (!node.scratch_problem.empty()) {
     scratch.state = State::bad;
     scratch.found = node.scratch_problem;
-    scratch.why = "trees and environments live on the node's own disk";
+    scratch.why = "build trees and environments are kept on the node's own disk";
     scratch.fix = "--scratch DIR";
   }
   checks.push_back(std::move(scratch));

@@ -110,7 +110,9 @@ std::optional<Check> check_isolation(const Case& c) {
   if (c.facts.isolates_network) return check;
   check.state = State::unknown;
   check.found = "namespaces are not allowed on this machine";
-  check.why = "a dead proxy is set instead; a build that ignores it could still download files";
+  check.why =
+      "instead, the proxy variables point to an address where nothing listens; a build that ignores them can still "
+      "download files";
   check.fix = "sysctl -w kernel.unprivileged_userns_clone=1; in a container: --cap-add SYS_ADMIN";
   return check;
 }

@@ -168,7 +168,7 @@ std::vector<Check> survey(const std::vector<toolchain::Python>& pythons, const F
        .state = facts.isolates_network ? State::good : State::unknown,
        .found = facts.isolates_network ? "a separate network namespace" : "namespaces are not allowed on this machine",
        .wanted = "no network while compiling",
-       .why = facts.isolates_network ? "" : "a dead proxy is set instead"});
+       .why = facts.isolates_network ? "" : "instead, the proxy variables point to an address where nothing listens"});
   return checks;
 }
 

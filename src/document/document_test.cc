@@ -75,7 +75,7 @@ TEST(Toml, SaysWhereAMistakeIs) {
   EXPECT_EQ(parse("a = \"\xff\"").rfind("f.toml:1: ", 0), 0U);
 }
 
-TEST(Toml, OtherAlphabetsStandInQuotes) {
+TEST(Toml, NonAsciiMustBeQuoted) {
   const auto parse = [](const std::string& text) { return error_of([&] { (void)parse_toml(text, "f.toml"); }); };
   // Where no text can begin, a quote hides nothing.
   for (const char* text : {"2=0\"\xef\xb2\xbf", "a = x'\xc3\xa9'", "a = \"b\"'\xc3\xa9'", "a = 1 \"\xc3\xa9\""})
@@ -146,7 +146,7 @@ TEST(Json, Writes) {
             "  \"c\": [\n    {},\n    [],\n    null,\n    true,\n    \"\\\"\\\\\x7f é\"\n  ]\n}");
 }
 
-TEST(TomlWriter, LooksLikeTomlThatPeopleWrite) {
+TEST(TomlWriter, LooksLikeTomlWrittenByHand) {
   Table table = parse_toml("[a.b]\nx=1\n[a.b.c]\ny='q'\n[[t]]\ns=\"\"\"one\ntwo \"quoted\"\n\"\"\"\n", "f");
   table["name"] = "n";
   EXPECT_EQ(to_toml(table),

@@ -215,7 +215,7 @@ TEST(Edit, RunPaths) {
   }
 }
 
-TEST(Edit, NeededFilesAndNames) {
+TEST(Edit, NeededLibrariesAndSoname) {
   const std::string before = library().build();
   Edit rename;
   rename.rename_needed = {{"libm.so.6", "libmath-with-a-longer-name.so.6"}, {"libnone.so", "x"}};
@@ -304,7 +304,7 @@ TEST(Edit, ManyEditsDoNotGrowWithoutBound) {
   }
 }
 
-// A library with 5 GB of something that nobody loads in the middle; memory that is never touched costs nothing.
+// A library with 5 GB in the middle that are not loaded; memory that is never touched takes no space.
 TEST(Edit, OffsetsAboveFourGigabytes) {
   const std::string small = library().section({.name = ".big", .flags = 0, .contents = "x"}).build();
   const ElfFile file = ElfFile::parse(Bytes(small));

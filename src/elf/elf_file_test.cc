@@ -252,7 +252,7 @@ TEST(Elf, PythonExtensions) {
   EXPECT_FALSE(parse(imported).is_python_extension(""));
 }
 
-TEST(Elf, RefusesWhatIsNoElf) {
+TEST(Elf, RefusesOtherFiles) {
   EXPECT_FALSE(
       ElfFile::has_magic(Bytes("\x7f"
                                "EL")));

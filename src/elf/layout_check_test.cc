@@ -125,7 +125,7 @@ TEST(LayoutCheck, Stories) {
          f.dynamic.needed.push_back("libc.so");
        },
        {"warning elf-executable-stack"}},
-      {"a library that can be run is no program",
+      {"a library that can be run is still a library",
        [](ElfFile& f) {
          f.executable_stack = true;
          f.interpreter = "/lib64/ld-linux-x86-64.so.2";
@@ -146,7 +146,7 @@ TEST(LayoutCheck, Stories) {
   }
 }
 
-// The sections as old patchelf leaves them: it moves what stood behind the program headers to the end, tables and
+// The sections as old patchelf leaves them: it moves the contents after the program headers to the end, tables and
 // constants alike. Moved tables alone are fine.
 TEST(LayoutCheck, ConstantsMovedBehindTheData) {
   const std::string bytes = plain_library().build();

@@ -8,7 +8,7 @@
 namespace wheelsmith::gpu {
 namespace {
 
-TEST(Devices, AreFoundByTheNamesPeopleAndToolsUse) {
+TEST(Devices, AreFoundByCommonNames) {
   struct Row {
     const char *name, *arch;
   };

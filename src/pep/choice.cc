@@ -30,7 +30,7 @@ bool names_prerelease(const Specifier& specifier) {
   return version && version->is_prerelease() && specifier.op != "!=";
 }
 
-// A requirement on Python that cannot be read stands against nothing, as with pip.
+// An invalid Requires-Python excludes nothing, as in pip.
 bool runs_on(const std::string& requires_python, const Version& python) {
   const auto specifiers = try_parse_specifiers(requires_python);
   return !specifiers || contains(*specifiers, python);
@@ -56,7 +56,7 @@ std::vector<Candidate> candidates(const ProjectPage& page) {
     const auto version = text ? Version::try_parse(*text) : std::nullopt;
     if (version) result.push_back({&file, *version, *text, ""});
   }
-  // Of one version the gzipped tar goes first: it is what build backends write today.
+  // Of one version the .tar.gz is preferred: it is the format that build backends write today.
   const auto is_tar = [](const Candidate& c) { return c.file->name.ends_with(".tar.gz"); };
   std::stable_sort(result.begin(), result.end(), [&](const Candidate& a, const Candidate& b) {
     const auto order = a.version <=> b.version;

@@ -15,7 +15,7 @@ struct Choice {
   std::string version;  // as in the file's name
 };
 
-// A version that was not taken, and the reason in words: "is yanked (broken build)", "wants Python >=3.10".
+// A version that was not chosen, and the reason: "is yanked (broken build)", "requires Python >=3.10".
 struct PassedOver {
   std::string version;
   std::string why;
@@ -28,7 +28,7 @@ struct PassedOver {
 std::optional<Choice> choose_sdist(const ProjectPage& page, std::string_view specifiers, const Version& python_version,
                                    bool allow_prereleases, std::vector<PassedOver>* passed_over = nullptr);
 
-// Why nothing was chosen, for the user: the versions there are, the nearest one, what stood against them.
+// Why nothing was chosen, for the user: the available versions, the closest one, and the reasons against them.
 std::string why_no_sdist(const ProjectPage& page, std::string_view specifiers,
                          const std::vector<PassedOver>& passed_over);
 

@@ -6,7 +6,7 @@
 //
 // The text is read by the shunting-yard method into postfix order, and evaluated and printed over a stack: nothing here
 // recurses, so a marker of a million parentheses is an error message and not the end of the stack. Nesting is limited
-// all the same, because printing a deep nest would copy its inside once per level.
+// anyway, because printing a deep nest would copy its inside once per level.
 
 #include "pep/marker.h"
 
@@ -30,7 +30,7 @@ struct Variable {
   std::string_view written, name;
 };
 
-// The names of PEP 345 are still met in old wheels.
+// Old wheels still contain the names of PEP 345.
 constexpr std::array<Variable, 20> k_variables = {{
     {"implementation_name", "implementation_name"},
     {"implementation_version", "implementation_version"},
@@ -96,7 +96,7 @@ std::string take_operator(Scanner& scanner) {
   scanner.fail("expected a comparison such as \"==\" or \"in\"", begin);
 }
 
-// What waits on the stack of the shunting yard.
+// The elements on the stack of the shunting-yard method.
 enum class Waiting { parenthesis, both, either };
 
 class Yard {
@@ -162,7 +162,7 @@ bool is_in(const Marker::Node& node, std::string left, std::string right) {
                      [&](std::string_view name) { return normalized_name(trim(name)) == normalized_name(left); });
 }
 
-// Strings have no order here: "<=" and ">=" mean "==", and "<" and ">" never hold.
+// Strings have no order here: "<=" and ">=" mean "==", and "<" and ">" are always false.
 bool compare_strings(const std::string& op, const std::string& left, const std::string& right) {
   if (op == "==" || op == "<=" || op == ">=") return left == right;
   if (op == "!=") return left != right;

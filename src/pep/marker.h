@@ -8,8 +8,8 @@
 
 namespace wheelsmith::pep {
 
-// What markers are asked about: "python_version" -> "3.11", "sys_platform" -> "linux". The sets `extras` and
-// `dependency_groups` are names with commas between them.
+// The values of marker variables: "python_version" -> "3.11", "sys_platform" -> "linux". The sets `extras` and
+// `dependency_groups` are comma-separated names.
 using MarkerEnvironment = std::map<std::string, std::string, std::less<>>;
 
 // An environment marker by PEP 508: python_version < "3.11" and (extra == "cuda" or os_name == "nt").
@@ -19,14 +19,14 @@ class Marker {
   static Marker parse(std::string_view text, std::size_t from = 0);
   // With double quotes and only the parentheses it needs; parses to an equal marker.
   [[nodiscard]] std::string to_string() const;
-  // Throws Error when a variable is not in the environment (`extra` counts as "") or a comparison has no meaning.
+  // Throws Error if a variable is not in the environment (`extra` counts as "") or a comparison is not defined.
   [[nodiscard]] bool evaluate(const MarkerEnvironment& environment) const;
   // The names that `extra` is compared with, as written, in order.
   [[nodiscard]] std::vector<std::string> extras() const;
 
   struct Operand {
     bool is_variable = false;
-    std::string text;  // the variable's present name, or the string without its quotes
+    std::string text;  // the variable's current name, or the string without its quotes
     friend bool operator==(const Operand&, const Operand&) = default;
   };
   enum class Kind { compare, both, either };

@@ -55,7 +55,7 @@ bool has(const std::vector<std::string>& list, std::string_view text) {
   return std::find(list.begin(), list.end(), text) != list.end();
 }
 
-// Calls `use` with each grant that holds for the machine and family, those of extended policies too, until it says
+// Calls `use` with each grant for the machine and family, including those of extended policies, until it returns
 // stop.
 template <class Use>
 void for_each_grant(const Policy& policy, std::string_view machine, std::string_view family, Use use) {
@@ -152,7 +152,7 @@ const Policy* find_policy(const std::vector<Policy>& policies, std::string_view 
       return &policy;
     }
   }
-  // With a machine behind it, whose name may hold an underscore too (x86_64).
+  // Followed by a machine, whose name may contain an underscore, too (x86_64).
   for (std::size_t end = name.rfind('_'); end != std::string_view::npos && end > 0; end = name.rfind('_', end - 1)) {
     const std::string_view machine = name.substr(end + 1);
     for (const Policy& policy : policies) {
@@ -172,7 +172,7 @@ std::optional<Policy> derived_policy(std::string_view name) {
   const auto major = to_number(parts[1]);
   const auto minor = to_number(parts[2]);
   if (!major || !minor || *minor > k_highest_minor) return std::nullopt;
-  // The newest listed one that is older: policies are listed from the widest, which is the oldest, on.
+  // The newest listed policy that is older: policies are listed from the widest, which is the oldest.
   const Policy* older = nullptr;
   std::uint64_t older_minor = 0;
   for (const Policy& policy : builtin_policies(parts[0] == "musllinux" ? LibC::musl : LibC::glibc)) {

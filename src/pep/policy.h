@@ -8,11 +8,12 @@
 #include <string_view>
 #include <vector>
 
-// Platform policies: what a wheel with a platform tag may ask of the machine it is installed on (PEP 600, PEP 656).
+// Platform policies: what a wheel with a platform tag may expect of the machine it is installed on (PEP 600, PEP
+// 656).
 
 namespace wheelsmith::pep {
 
-// "2.5" (first and last are the same) or "3.4.1..3.4.8", which counts the last number up.
+// "2.5" (first and last are the same) or "3.4.1..3.4.8", a range over the last number.
 struct VersionRange {
   std::string first;
   std::string last;
@@ -41,7 +42,7 @@ struct Policy {
   // The newest version of a family that it allows, "2.17"; "" if there is none.
   [[nodiscard]] std::string newest(std::string_view machine, std::string_view family) const;
   [[nodiscard]] bool has_library(std::string_view soname) const;
-  // Whether it is the policy that promises nothing: the tags "linux_x86_64" and so on.
+  // Whether this is the policy without guarantees: the tags "linux_x86_64" and so on.
   [[nodiscard]] bool is_linux() const { return priority == 0; }
 };
 
@@ -57,11 +58,11 @@ std::vector<Policy> parse_policies(std::string_view toml, std::string_view file_
 // "manylinux_2_28", "manylinux2014", "manylinux_2_28_x86_64" -> the policy, or null.
 const Policy* find_policy(const std::vector<Policy>& policies, std::string_view name);
 
-// The policy for a tag of PEP 600 or PEP 656 that the data do not list, such as "manylinux_2_18" or "manylinux_2_43":
-// what the nearest older one allows, and glibc up to the version that the tag names. Nothing for other names.
+// The policy for a tag of PEP 600 or PEP 656 that is not in the data, such as "manylinux_2_18" or "manylinux_2_43":
+// the rules of the nearest older one, with glibc up to the version in the tag. Nothing for other names.
 std::optional<Policy> derived_policy(std::string_view name);
 
-// "GLIBC_2.17" -> "GLIBC"; the whole text where it has no underscore.
+// "GLIBC_2.17" -> "GLIBC"; the whole text if it has no underscore.
 std::string_view version_family(std::string_view version);
 
 }  // namespace wheelsmith::pep

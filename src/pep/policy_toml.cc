@@ -172,7 +172,7 @@ class Reader {
       if (family == "to") {
         continue;
       }
-      // Families are upper case (GLIBC, GLIBCXX); anything else is a slip of the pen.
+      // Families are upper case (GLIBC, GLIBCXX); anything else is a typo.
       if (to_lower(family) == family || family.find('_') != std::string_view::npos) {
         static const std::vector<std::string> known = {"to", "GLIBC", "GLIBCXX", "CXXABI", "GCC", "LIBATOMIC", "ZLIB"};
         fail_unknown(node, "key of [[policy.add]]:", family, known);
@@ -262,7 +262,7 @@ class Reader {
 
 std::vector<Policy> read_policies(std::string_view toml, std::string_view file_name,
                                   const std::vector<const Policy*>& extendable) {
-  // Refuses what toml++ must not see: characters outside ASCII in keys, lines of a thousand dots.
+  // Rejects input that toml++ cannot handle: non-ASCII characters in keys, lines with a thousand dots.
   (void)document::parse_toml(toml, file_name);
   toml::table root;
   try {

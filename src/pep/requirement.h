@@ -18,10 +18,10 @@ struct Specifier {
   friend bool operator==(const Specifier&, const Specifier&) = default;
 };
 
-// Nothing, or why the text is no version for that operator ("1.2.*" is one for "==", but not for ">=").
+// Nothing, or why the text is not a valid version for that operator ("1.2.*" is valid for "==", but not for ">=").
 std::optional<std::string> specifier_problem(std::string_view op, std::string_view version);
 
-// ">=3.9,!=3.10.1". Throws Error for what is none; an empty text is an empty set, which contains all.
+// ">=3.9,!=3.10.1". Throws Error if it is invalid; an empty text is an empty set, which contains every version.
 std::vector<Specifier> parse_specifiers(std::string_view text);
 std::optional<std::vector<Specifier>> try_parse_specifiers(std::string_view text);
 // Whether all of them contain the version.
@@ -35,7 +35,7 @@ struct Requirement {
   std::string url;
   std::string marker;  // as written; its grammar has been checked
 
-  // Throws Error that says where the text stops being a requirement.
+  // Throws Error that names the place of the first mistake.
   static Requirement parse(std::string_view text);
   static std::optional<Requirement> try_parse(std::string_view text);
   [[nodiscard]] std::string to_string() const;

@@ -19,7 +19,7 @@ std::string quoted_text(std::string_view text);
 
 class Scanner {
  public:
-  // `kind` is what the text ought to be ("version"), for messages.
+  // `kind` is the expected kind of text ("version"), for messages.
   Scanner(std::string_view text, std::string_view kind, std::size_t at = 0)
       : m_text(text), m_kind(kind), m_at(at < text.size() ? at : text.size()) {}
 
@@ -60,7 +60,8 @@ class Scanner {
   std::size_t m_at;
 };
 
-// One or more version specifiers with commas between them, up to what can be none (specifier.cc).
+// One or more comma-separated version specifiers, up to the first character that cannot be part of one
+// (specifier.cc).
 struct Specifier;
 std::vector<Specifier> take_specifiers(Scanner& scanner);
 

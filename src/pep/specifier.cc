@@ -104,7 +104,7 @@ std::vector<Specifier> take_specifiers(Scanner& scanner) {
     const auto op =
         std::find_if(k_operators.begin(), k_operators.end(), [&](auto word) { return scanner.accept(word); });
     if (op == k_operators.end()) {
-      // A comma behind the last specifier is read by every installer.
+      // All installers accept a comma after the last specifier.
       if (!specifiers.empty()) return specifiers;
       scanner.fail("expected a comparison such as \">=\"");
     }

@@ -58,7 +58,7 @@ Url parse(std::string_view text) {
   return url;
 }
 
-// RFC 3986, 5.2.4. Each part is appended once and taken away at most once.
+// RFC 3986, 5.2.4. Each part is appended once and removed at most once.
 std::string without_dots(std::string_view path) {
   std::string result;
   const bool absolute = path.starts_with('/');

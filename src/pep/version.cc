@@ -40,7 +40,7 @@ std::uint64_t take_number(Scanner& scanner) {
   return *number;
 }
 
-// One of the words, with an optional separator before it; the place stays where it was if none is there.
+// One of the words, with an optional separator before it; the position stays unchanged if there is none.
 template <std::size_t N>
 std::string_view take_word(Scanner& scanner, const std::array<std::string_view, N>& longest_first) {
   const std::size_t begin = scanner.at();
@@ -116,7 +116,7 @@ std::strong_ordering compare_release(const std::vector<std::uint64_t>& a, const 
   return std::strong_ordering::equal;
 }
 
-// The place of the pre part: a mere dev release, then the phases, then no pre part.
+// The order of the pre part: a dev release without one, then the phases, then no pre part.
 std::pair<int, std::uint64_t> pre_key(const Version& version) {
   if (version.pre) return {version.pre->phase, version.pre->number};
   return {!version.post && version.dev ? 0 : 'z', 0};
@@ -167,7 +167,7 @@ std::strong_ordering operator<=>(const Version& a, const Version& b) {
   if (const auto order = a.epoch <=> b.epoch; order != 0) return order;
   if (const auto order = compare_release(a.release, b.release); order != 0) return order;
   if (const auto order = pre_key(a) <=> pre_key(b); order != 0) return order;
-  // No post part sorts before all post parts; no dev part behind all dev parts.
+  // No post part sorts before all post parts; no dev part sorts after all dev parts.
   if (const auto order = a.post <=> b.post; order != 0) return order;
   if (a.dev.has_value() != b.dev.has_value()) return b.dev.has_value() <=> a.dev.has_value();
   if (const auto order = a.dev <=> b.dev; order != 0) return order;

@@ -16,14 +16,14 @@ struct Tag {
 
   // Throws Error unless it has three parts.
   static Tag parse(std::string_view text);
-  // All tags that a compressed tag set stands for ("py2.py3-none-any" is two). Throws when they would be over 10,000.
+  // All tags of a compressed tag set ("py2.py3-none-any" is two). Throws if there would be more than 10,000.
   static std::vector<Tag> expand(std::string_view text);
   static std::optional<std::vector<Tag>> try_expand(std::string_view text);
   [[nodiscard]] std::string to_string() const;
   friend auto operator<=>(const Tag&, const Tag&) = default;
 };
 
-// The words of a wheel's file name: {name}-{version}(-{build})?-{python}-{abi}-{platform}(-{label})?.whl
+// The parts of a wheel's file name: {name}-{version}(-{build})?-{python}-{abi}-{platform}(-{label})?.whl
 struct WheelName {
   std::string name;                   // as written
   std::string version;                // as written
@@ -31,7 +31,7 @@ struct WheelName {
   std::string python, abi, platform;  // compressed tag sets, as written
   std::string label;                  // variant label (PEP 825), "" for none
 
-  // From a base name. Throws Error that says which part is wrong.
+  // From a base name. Throws Error that names the invalid part.
   static WheelName parse(std::string_view file_name);
   static std::optional<WheelName> try_parse(std::string_view file_name);
   [[nodiscard]] std::string to_string() const;
@@ -46,9 +46,9 @@ std::vector<Finding> check_wheel_name(const WheelName& name, const std::string& 
 
 // Lower case, runs of "-", "_" and "." become one "-" (PEP 503).
 std::string normalized_name(std::string_view name);
-// Whether both are names of one project.
+// Whether both names are of the same project.
 bool same_name(std::string_view a, std::string_view b);
-// The normal form with "_" for "-", as it stands in the names of wheels and .dist-info folders.
+// The normal form with "_" for "-", as in the names of wheels and .dist-info folders.
 std::string escaped_name(std::string_view name);
 
 }  // namespace wheelsmith::pep

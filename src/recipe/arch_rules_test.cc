@@ -101,7 +101,7 @@ TEST(ArchRules, DevicesOfAmdAreNamedPlainlyUnlessFeaturesAreWanted) {
             gpu::to_string({gpu::find_device("MI300X").arch, true, false}));
 }
 
-TEST(ArchRules, TheRecipesServeWhatPeopleHave) {
+TEST(ArchRules, TheRecipesServeCommonGpus) {
   const Library library;
   const ArchRules& flash = library.find("flash-attn")->rules(Variant::cuda).archs;
   EXPECT_EQ(spell(served({"RTX 3090"}, flash).archs, flash), "80");

@@ -425,8 +425,7 @@ class Comparison {
       if (pep::same_name(name, wanted.name)) complain(text + " is dropped", &fact);
     }
     for (const std::string& line : m_rules.requires_) {
-      if (pep::same_name(pep::Requirement::parse(line).name, wanted.name))
-        complain(line + " stands in place of " + text, &fact);
+      if (pep::same_name(pep::Requirement::parse(line).name, wanted.name)) complain(line + " replaces " + text, &fact);
     }
   }
 
@@ -710,7 +709,7 @@ TEST(Facts, PairsWithTorch) {
     const Recipe& recipe = recipe_of(library, facts);
     if (recipe.source.refs.empty()) continue;
     for (const Variant variant : recipe.variants()) {
-      std::map<std::string, std::string> newest;  // series -> tag; the tags stand in order
+      std::map<std::string, std::string> newest;  // series -> tag; the tags are in order
       for (const std::string& tag : facts.tags) {
         for (const std::string& series : torch_of(facts, tag, variant)) newest[series] = tag;
       }

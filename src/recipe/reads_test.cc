@@ -94,7 +94,7 @@ TEST(Reads, WhatTheSourceSaysReplacesTheRecipe) {
 }
 
 // A step's process and the doctor get the recipe as a text, so what was read must be in it.
-TEST(Reads, WhatWasReadStandsInTheRecipe) {
+TEST(Reads, ValuesThatWereReadAreInTheRecipe) {
   Names notes;
   const Recipe resolved = parse_recipe(k_reading, "r.toml").resolved_for(Variant::rocm, "", {}, notes);
   const Recipe read = resolved.with_reads(
@@ -187,7 +187,7 @@ TEST(Refs, TheTorchOfARefIsThatOfItsPairOrOfItsMinorVersion) {
   EXPECT_EQ(torch_for_ref(recipe, Variant::cpu, "main"), "");
 }
 
-TEST(Refs, VersionsThatNobodyCheckedAreTold) {
+TEST(Refs, VersionsOutsideTheCheckedRangeAreReported) {
   const Recipe recipe = parse_recipe(k_reading, "r.toml");
   EXPECT_EQ(unchecked_reason(recipe, "1.8.0"), "");
   EXPECT_EQ(

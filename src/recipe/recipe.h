@@ -31,7 +31,7 @@ std::optional<Variant> variant_named(std::string_view name);
 
 struct Source {
   enum class Kind : std::uint8_t { sdist, folder, git, program } kind = Kind::sdist;
-  std::string project;  // sdist: the registry's name for it
+  std::string project;  // sdist: its name on the package index
   std::string version;  // sdist: the version or specifiers ("2.8.3.post2", ">=2.1"); "" is the newest
   std::string folder;   // folder: relative to the recipe's file; embedded recipes: below examples/
   std::string url;      // git
@@ -40,7 +40,7 @@ struct Source {
   std::string subfolder;                               // where pyproject.toml or setup.py is, below the source
   std::vector<std::string> other_subfolders;           // where it is in versions that have none there
   std::vector<std::string> patches;                    // file names relative to the recipe, applied in order with -p1
-  std::string version_file;                            // git: the version stands in this file; "" for tags alone
+  std::string version_file;                            // git: the file that contains the version; "" for tags only
   std::string tag_prefix;                              // git: a tag is this and the version
   std::map<std::string, std::string> refs;             // git: torch's MAJOR.MINOR -> the ref that belongs to it
   // The same for one variant, where its pairs differ: variant -> MAJOR.MINOR -> ref.
@@ -54,7 +54,7 @@ struct Source {
     bool unless_release = false;  // at a release of the other recipe `refs` decide, not the files
   } pinned_by;
 
-  // Which origin and which patches belong to which refs; the first that fits is meant.
+  // Which origin and which patches belong to which refs; the first match is used.
   struct Family {
     std::vector<std::string> refs;  // shell patterns
     std::string git, patchset, why;
@@ -76,10 +76,10 @@ struct ArchRules {
   std::string variable;  // environment variable that takes the list; "" for none (then {archs} stands somewhere)
   ArchSpelling spelling = ArchSpelling::dotted;
   std::string separator = ";";
-  std::string fallback;  // the list when the user names none and no GPU is here
+  std::string fallback;  // the list if the user names none and the machine has no GPU
   std::vector<std::string>
       legal;          // architectures the package can be built for, as written ("8.0", "gfx942"); empty: all
-  std::string fixed;  // the package compiles for this list, whatever it is told; "" where it can be chosen
+  std::string fixed;  // the package compiles for this list, whatever is requested; "" if it can be chosen
   bool ptx = true;    // whether "+PTX" can be expressed
   // The suffixes that a legal number stands for too: with "a", 9.0 in `legal` admits 9.0a.
   std::vector<std::string> suffixes;
@@ -158,11 +158,11 @@ struct RuntimeVariable {
   std::string variable, value, why;
 };
 
-// One item of the verdict that closes a build.
+// One item of the checklist that is printed at the end of a build.
 struct ChecklistItem {
   std::string id, why, fix;
   std::string program, not_from;       // a program that is in use, and where it must not come from
-  std::vector<std::string> command;    // a program of the environment that must end well
+  std::vector<std::string> command;    // a program of the environment that must succeed
   std::vector<std::string> installed;  // distributions
   std::vector<std::string> variables;  // set while it was built
   std::vector<std::string> folders;    // there
@@ -182,7 +182,7 @@ struct OtherPlatform {
 // A part that may be missing from the result, and why that is not a failure.
 struct OptionalPart {
   std::string name;
-  std::string member;  // shell pattern of members that it would bring
+  std::string member;  // shell pattern of the members of that part
   std::string why;
 };
 
@@ -210,11 +210,19 @@ struct Checks {
   std::vector<std::string> symbols;     // must be exported
   std::vector<std::string> members;     // shell patterns, each must match a member
   std::vector<std::string> no_members;  // must match none
-  std::vector<std::string> provided;    // libraries (shell patterns) that others bring at run time
+  std::vector<std::string> provided;    // libraries (shell patterns) that are provided at run time
   std::vector<std::pair<std::string, std::string>> accepted;  // finding id, and the reason why it is accepted
   std::optional<std::uint64_t> max_size;
   bool archs = true;                    // false for packages without device code of their own
-  std::vector<gpu::ExpectedCode> code;  // the first that fits a library holds for it
+  std::vector<gpu::ExpectedCode> code;  // the first entry that matches a library applies to it
+};
+
+// Whether, and how, libraries of the build machine are copied into the wheel.
+struct RepairRules {
+  bool enabled = false;
+  std::vector<std::string> exclude;  // libraries (shell patterns) that stay outside, besides Checks::provided
+  std::vector<std::string> graft;    // libraries that are loaded by name at run time
+  bool strip = false;
 };
 
 // What the package is known to need; for doctor and for forecasts without history.
@@ -227,7 +235,7 @@ struct Estimate {
   std::uint64_t wheel_size_per_arch = 0;  // more for each further one
 };
 
-// A library that must be there before anything is compiled.
+// A library that must be installed before anything is compiled.
 struct RequiredLibrary {
   std::string name, specifiers;  // "cudnn", ">=8.5"
   std::string place;             // "{set.cudnn-root}": where the user says that it is; "" or empty: it is looked for
@@ -249,7 +257,7 @@ struct Requires {
 };
 
 // Everything about building one variant and target, after the tables for all variants, the variant's and the target's
-// have been laid over each other.
+// have been overlaid.
 struct Rules {
   enum class Backend : std::uint8_t { pep517, setup_py, program } backend = Backend::pep517;
   std::vector<std::pair<std::string, std::string>> environment;  // sorted by name
@@ -277,6 +285,7 @@ struct Rules {
   std::vector<OptionalPart> optional;
   Requires requires_versions;
   Checks checks;
+  RepairRules repair;
   std::vector<Test> tests;
   Estimate known;
   Checkout checkout;
@@ -306,10 +315,10 @@ struct Setting {  // what --set NAME=VALUE may change
 
 class Recipe {
  public:
-  // The words by which what is refused is built nevertheless; "" where there are none.
+  // The option that builds a refused combination anyway; "" if there is none.
   [[nodiscard]] std::string override_words(const Refusal& refusal) const;
 
-  std::string name;     // as people call it
+  std::string name;     // the name that users type
   std::string project;  // the distribution's name; usually the same
   std::string summary;
   std::string origin;                    // "built in", a file's path, or "inferred"
@@ -325,7 +334,7 @@ class Recipe {
 
   // Whether [[when]] tables may change the rules of that variant and target.
   [[nodiscard]] bool depends_on_conditions(Variant variant, const std::string& target) const;
-  // The recipe for one variant and target with the [[when]] tables that hold laid over; their reasons are added to
+  // The recipe for one variant and target overlaid with the [[when]] tables that apply; their reasons are added to
   // `reasons`.
   [[nodiscard]] Recipe resolved_for(Variant variant, const std::string& target, const Conditions& conditions,
                                     std::vector<std::string>& reasons) const;
@@ -365,8 +374,8 @@ struct Serving {
 };
 Serving archs_for_devices(const std::vector<gpu::Device>& devices, const ArchRules& rules);
 
-// All recipes there are: those inside the program, and the .toml files of the user's folders, which replace ours of the
-// same name or extend them (`extends`).
+// All recipes there are: those inside the program, and the .toml files of the user's folders, which replace those of
+// the same name or extend them (`extends`).
 class Library {
  public:
   struct File {
@@ -388,9 +397,9 @@ class Library {
 
 // torch's MAJOR.MINOR -> the ref that belongs to it, for one variant where its pairs differ.
 std::map<std::string, std::string> torch_pairs(const Source& source, std::optional<Variant> variant);
-// The text of a file of the source, by its path from the root; nothing where there is none.
+// The text of a file of the source, by its path from the root; nothing if it does not exist.
 using TextReader = std::function<std::optional<std::string>(const std::string& path)>;
-// Where the package is below its source: `subfolder`, or the first of the others that has one where that has none.
+// Where the package is below its source: `subfolder`, or, if that has none, the first of the others that has one.
 std::string package_folder(const Source& source, const TextReader& text);
 
 // Which ref belongs to a torch, by its MAJOR.MINOR. Throws Error that names the nearest pairs where none does.
@@ -400,8 +409,8 @@ std::string torch_for_ref(const Recipe& recipe, std::optional<Variant> variant, 
 // Whether that ref, or another release of the same MAJOR.MINOR, is paired with this torch; so is one of no known pair.
 bool is_paired(const Recipe& recipe, std::optional<Variant> variant, std::string_view ref, std::string_view series);
 
-// Why the rules may not fit this version: it is outside of what the recipe was compared with. "" where it is not, and
-// for recipes that say nothing.
+// Why the rules may not fit this version: it is outside the range that the recipe was compared with. "" if it is
+// inside, or if the recipe does not state a range.
 std::string unchecked_reason(const Recipe& recipe, std::string_view version);
 
 // What is wrong with an edit of this text of its file (nothing: there is no such file); "" for one that changes it or
@@ -428,7 +437,7 @@ struct SourceFacts {
   bool uses_torch = false;            // setup.py or pyproject mention torch
   bool uses_torch_extension = false;  // torch.utils.cpp_extension
   bool has_cuda_sources = false, has_hip_sources = false;
-  std::vector<std::string> imports;               // top-level modules that it seems to bring
+  std::vector<std::string> imports;               // top-level modules that it seems to contain
   std::vector<std::string> setup_imports;         // modules that setup.py imports at its top
   std::vector<std::string> arch_variables;        // "TORCH_CUDA_ARCH_LIST", "FORCE_CUDA", … seen in its text
   std::string arch_example;                       // "80;90": a list as setup.py writes it behind such a variable

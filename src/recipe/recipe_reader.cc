@@ -130,7 +130,7 @@ void read_variants(TableReader& in, const PlaceholderScope& scope) {
   });
 }
 
-// All of a document but what must be laid over each other.
+// Everything in a document except the layers, which are overlaid later.
 void read_document(const Table& document, Problems& problems, Recipe& recipe) {
   TableReader in(document, "the recipe", 1, problems);
   in.text("name", recipe.name, check_project_name);

@@ -10,8 +10,8 @@ namespace wheelsmith::recipe {
 // be there.
 void check_document(const document::Table& document, std::string_view file_name);
 
-// A recipe that is whole. `file_name` stands in errors; `lines` says whether the lines of values are that file's (they
-// are not when the document was merged from several).
+// A complete recipe. `file_name` is shown in errors; `lines` says whether the lines of values are those of that file
+// (they are not if the document was merged from several).
 Recipe recipe_from(document::Table document, std::string_view file_name, bool lines);
 
 }  // namespace wheelsmith::recipe

@@ -253,6 +253,13 @@ void read_check(TableReader& in, Checks& checks) {
   in.pairs("accept", checks.accepted, check_word, say_why);
 }
 
+void read_repair(TableReader& in, RepairRules& repair) {
+  in.flag("enabled", repair.enabled);
+  in.texts("exclude", repair.exclude, check_glob);
+  in.texts("graft", repair.graft);
+  in.flag("strip", repair.strip);
+}
+
 // Tests are repeated where the wheel is installed, and there is neither tree nor toolkit.
 std::string check_test_word(const std::string& text) {
   std::string problem;
@@ -299,9 +306,9 @@ std::string check_placeholders(const std::string& text, const PlaceholderScope& 
 }
 
 const std::vector<std::string>& rules_tables() {
-  static const std::vector<std::string> names = {"build",   "requires",  "archs",    "needs", "optional", "check",
-                                                 "test",    "known",     "checkout", "fetch", "preload",  "refuse",
-                                                 "runtime", "checklist", "platform", "read"};
+  static const std::vector<std::string> names = {"build",  "requires", "archs",     "needs",    "optional", "check",
+                                                 "repair", "test",     "known",     "checkout", "fetch",    "preload",
+                                                 "refuse", "runtime",  "checklist", "platform", "read"};
   return names;
 }
 
@@ -331,6 +338,7 @@ void read_rules(TableReader& in, const PlaceholderScope& scope, Rules& rules) {
     }
   });
   in.within("check", [&](TableReader& check) { read_check(check, rules.checks); });
+  in.within("repair", [&](TableReader& repair) { read_repair(repair, rules.repair); });
   in.each("test", [&](TableReader& test) {
     rules.tests.emplace_back().name = fmt::format("test-{}", rules.tests.size() + 1);
     read_test(test, rules.tests.back());

@@ -16,7 +16,7 @@ struct PlaceholderScope {
 std::string check_placeholders(const std::string& text, const PlaceholderScope& scope);
 
 // The tables build, requires, archs, needs, optional, check, test and known out of `in`: the recipe itself, a variant,
-// a target, or all of them laid over each other.
+// a target, or all of them overlaid.
 void read_rules(TableReader& in, const PlaceholderScope& scope, Rules& rules);
 
 // The names of those tables.

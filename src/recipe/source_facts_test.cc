@@ -14,7 +14,7 @@ using Names = std::vector<std::string>;
 
 using Files = std::map<std::string, std::string>;
 
-// Shaped like the setup.py files of torch's extensions on the registry.
+// Shaped like the setup.py files of torch's extensions on the package index.
 constexpr const char* k_setup = R"py(#!/usr/bin/env python
 """import nothing
 from nowhere import this"""

@@ -28,7 +28,7 @@ std::string check_architectures(const std::string& text);
 std::string check_git(
     const std::string& text);  // a URL or a ref: nothing that git would take for an option or a program
 
-// The names of placeholders that stand in the text; `problem` is set for braces that do not match.
+// The names of the placeholders in the text; `problem` is set for braces that do not match.
 std::vector<std::string> placeholders(std::string_view text, std::string& problem);
 // What {library.NAME.…} can be: root, include, lib, file.
 bool is_library_placeholder(std::string_view name);

@@ -62,7 +62,8 @@ void read_if(TableReader& in, Condition& condition) {
   const auto known = [](const std::string& value) {
     return value.empty() ? std::optional<std::string>() : std::optional(value);
   };
-  // A branch or a commit that is no release is newer than all of them; what leads to a release has its rules.
+  // A branch or commit that is not a release counts as newer than all releases; a pre-release has the rules of its
+  // release.
   version("version", [known](const Conditions& c) {
     if (c.version.empty() && !c.ref.empty()) return std::optional<std::string>("9999");
     const auto parsed = pep::Version::try_parse(c.version);
@@ -115,7 +116,7 @@ void read_if(TableReader& in, Condition& condition) {
 
 bool has_when(const Value& table) { return !table["when"].is_null() || !table["more-when"].is_null(); }
 
-// Lays over what the conditions that hold bring, in order.
+// Overlays the tables whose conditions are true, in order.
 void lay_when(Table& layers, const Value& layer, const Conditions& conditions, std::vector<std::string>& reasons) {
   for (const char* key : {"when", "more-when"}) {
     const Value& list = layer[key];

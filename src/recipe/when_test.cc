@@ -150,7 +150,7 @@ default = "8.0"
   EXPECT_EQ(a_for({"8.0"}, "s390x", "/opt"), "none");
 }
 
-TEST(When, ARefThatIsNoReleaseIsTheNewest) {
+TEST(When, ARefThatIsNotAReleaseIsTheNewest) {
   const Recipe recipe = parse_recipe(k_recipe, "r.toml");
   Conditions now;
   now.ref = "main";

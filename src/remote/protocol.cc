@@ -17,7 +17,7 @@ constexpr std::string_view k_steps = "steps/", k_blobs = "blobs/", k_json = ".js
 
 std::string plain_text(const document::Value& value, std::string_view name) {
   const std::string* text = value[name].text();
-  if (text == nullptr) throw Error(fmt::format("{} is not a text", name));
+  if (text == nullptr) throw Error(fmt::format("{} is not a string", name));
   return *text;
 }
 
@@ -76,7 +76,7 @@ std::string to_text(const Listing& listing) {
 Listing parse_listing(std::string_view text) {
   const document::Value value = document::parse_json(text, std::string(k_listing_path));
   if (value["kind"].text_or() != "wheelsmith-store" || value["schema"].integer_or(0) != 1)
-    throw Error(fmt::format("{} is not the list of a store", k_listing_path));
+    throw Error(fmt::format("{} is not the listing of a store", k_listing_path));
   Listing listing;
   listing.writable = value["writable"].boolean_or(false);
   const document::Array* steps = value["steps"].array();

@@ -31,7 +31,7 @@ std::string refusal_text(const std::string& name, int status) {
     case 401: return fmt::format("{} does not accept the token; set {} or --token-file", name, k_token_name);
     case 403: return fmt::format("{} is read-only", name);
     case 411:
-    case 413: return fmt::format("{} does not take a file of this size (--max-upload of its server)", name);
+    case 413: return fmt::format("{} rejects a file of this size; raise --max-upload of its server", name);
     case 409:
     case 422: return fmt::format("{} rejected it: the content does not match its name", name);
     default: return fmt::format("{} responded with HTTP {}", name, status);
@@ -97,7 +97,7 @@ void RemoteStore::pull(const store::StepRecord& record, store::Store& into) {
     check_wheel(mapped.bytes, record);
   } catch (const Error& error) {  // rethrown; nothing is kept
     sys::remove_tree(folder);
-    throw Error(fmt::format("{} has a wrong record of {}: {}", m_name, printable(record.wheel_name), error.what()));
+    throw Error(fmt::format("{} has an invalid record of {}: {}", m_name, printable(record.wheel_name), error.what()));
   }
   if (wheel.parent_path() == folder) {
     into.put_blob(wheel);

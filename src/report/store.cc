@@ -78,7 +78,7 @@ std::string copied_text(const Copied& copied, const Style& style) {
       bytes += step.bytes;
     }
   }
-  return text + fmt::format("{} ({}) from {} to {}; {} there already\n", counted(count, "step"), human_bytes(bytes),
+  return text + fmt::format("{} ({}) from {} to {}; {} already present\n", counted(count, "step"), human_bytes(bytes),
                             printable(copied.from), printable(copied.to), there);
 }
 

@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t k_most_bases = 10'000;  // an artifact has a handful
 
-// The members of an archive: their names are only looked at, their contents lie in one file.
+// The members of an archive: their names are only compared, their contents are in one file.
 class Unpacker {
  public:
   Unpacker(const fs::path& scratch, const std::string& shown)
@@ -66,11 +66,11 @@ class Unpacker {
     }
   }
 
-  // All members by their base folders; what belongs to none is an Error.
+  // All members by their base folders; throws Error for a member outside of them.
   [[nodiscard]] Entries finish(std::vector<Finding>& findings) {
     if (!m_has_manifest) throw Error("is empty");
     Entries result;
-    // The file goes when nobody needs its bytes any more; it is never published, so nothing is synced.
+    // The file is deleted when its bytes are no longer needed; it is never published, so it is not synced.
     const Blob mapped = m_file->size() == 0 ? Blob{} : sys::map_file(m_file->temporary_path());
     const std::shared_ptr<const Blob> contents(new Blob(mapped), [file = m_file](const Blob* blob) { delete blob; });
     const std::vector<std::string> bases = read_artifact_manifest(m_manifest);
@@ -78,7 +78,7 @@ class Unpacker {
     for (std::size_t i = 0; i < bases.size(); ++i) places.emplace(bases[i], i);
     std::vector<Entries> by_base(bases.size());
     for (auto& [name, entry] : m_members) {
-      // The longest base that holds it: one may lie below another.
+      // The longest base folder that contains it: one may be below another.
       std::string_view folder = name;
       auto found = places.end();
       while (found == places.end() && !folder.empty()) {

@@ -11,7 +11,7 @@ namespace wheelsmith::rocm {
 
 inline constexpr const char* k_artifact_manifest = "artifact_manifest.txt";
 
-// The base folders, plain and each once. Throws Error for one that leads out.
+// The base folders without duplicates. Throws Error for one that leads out of the artifact.
 std::vector<std::string> read_artifact_manifest(std::string_view text);
 
 // An artifact that is an archive; its contents are unpacked into a file in `scratch`.

@@ -42,7 +42,7 @@ std::string_view without_ending(std::string_view file) {
   return {};
 }
 
-// A base folder must be what it seems: no link on the way may lead out of the artifact.
+// No link in the path of a base folder may lead out of the artifact.
 std::optional<fs::path> base_folder(const fs::path& artifact, const std::string& base) {
   std::error_code error;
   const fs::path root = fs::canonical(artifact, error);

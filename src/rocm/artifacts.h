@@ -14,7 +14,7 @@
 
 namespace wheelsmith::rocm {
 
-// "blas_lib_gfx942": what was built, which slice of it, for which GPUs ("generic": for all).
+// "blas_lib_gfx942": name, component and target ("generic": all GPUs).
 struct ArtifactName {
   std::string name, component, target;
 
@@ -23,8 +23,8 @@ struct ArtifactName {
   [[nodiscard]] std::string to_string() const { return name + "_" + component + "_" + target; }
 };
 
-// Three words without '_', of a folder or (with .tar.zst, .tar.xz) of an archive; nothing for any other name. Throws
-// Error for words that cannot be part of a package's name.
+// Three parts without '_', of a folder or (with .tar.zst, .tar.xz) of an archive; nothing for any other name. Throws
+// Error for parts that are not valid in a package name.
 std::optional<ArtifactName> parse_artifact_name(std::string_view text);
 
 // A file or a link of an artifact.
@@ -49,39 +49,39 @@ struct Artifact {
   Entries entries;
 };
 
-// Artifacts in a fixed order (by name), all their base folders laid over one another.
+// Artifacts in a fixed order (by name), all their base folders overlaid.
 struct Artifacts {
   std::vector<Artifact> all;
   std::vector<Finding> findings;
 };
 
-// All that lie in the folder. Archives are unpacked once, into a file in `scratch` that is gone with the last entry;
-// folders are not copied. Throws Error for what leads out of its artifact, for broken archives and for manifests that
-// cannot be right.
+// All artifacts in the folder. Archives are unpacked once, into a file in `scratch` that is deleted with the last
+// entry; folders are not copied. Throws Error for paths that lead out of an artifact, for corrupt archives and for
+// invalid manifests.
 Artifacts read_artifacts(const std::filesystem::path& folder, const std::filesystem::path& scratch, unsigned threads);
 
-// Where two artifacts have different files of one path, the one of this artifact is not the one that is meant.
+// If two artifacts have different files with the same path, the file of this artifact is not used.
 struct ConflictRule {
   std::vector<std::string> paths;  // patterns (path_matches)
   std::string yields;              // the artifact's name, whatever its component
 };
 
-// Lays the newer entries over the others. The same path with different contents is a finding, and the newer one stands,
-// unless a rule says which of them is meant.
+// Overlays the newer entries on the others. The same path with different contents is a finding, and the newer file is
+// used, unless a rule chooses the other.
 void merge(Entries& into, const Entries& newer, std::vector<Finding>& findings,
            const std::vector<ConflictRule>& rules = {});
 
-// What was merged becomes a tree: nothing can lie below a file, which throws Error, nor below a link, which is left out
-// then and told.
+// Checks that the merged entries form a tree: an entry below a file throws Error, one below a link is left out with a
+// finding.
 void settle(Entries& entries, std::vector<Finding>& findings);
 
-// Where a path leads when the links on the way are followed inside the entries.
+// The target of a path after following the links inside the entries.
 struct Resolved {
   enum class Kind : std::uint8_t { nothing, file, folder } kind = Kind::nothing;
   std::string path;
 };
 
-// The folders between, made once: they have no entries of their own.
+// The folders in between, created once: they have no entries of their own.
 class Tree {
  public:
   explicit Tree(const Entries& entries);

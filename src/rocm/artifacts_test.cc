@@ -44,7 +44,7 @@ std::string member_text(const Artifacts& artifacts, std::size_t which, const std
   return std::string(found->second.open().bytes.text());
 }
 
-TEST_F(ArtifactsTest, FoldersInOrderWithTheirBaseFoldersLaidOverOneAnother) {
+TEST_F(ArtifactsTest, FoldersInOrderWithTheirBaseFoldersOverlaid) {
   put("b_lib_generic/artifact_manifest.txt", "one/stage\n\n  two/stage\nmissing/stage\n");
   put("b_lib_generic/one/stage/lib/x", "1");
   put("b_lib_generic/two/stage/lib/y", "2");

@@ -12,7 +12,7 @@ namespace wheelsmith::rocm {
 // Members in order, time 0, no owner: it depends only on its contents.
 class DevelTar {
  public:
-  // The items must outlive it. `folder` stands before all names.
+  // The items must outlive it. `folder` is prepended to all names.
   DevelTar(const std::vector<DevelItem>& items, const std::string& folder);
 
   [[nodiscard]] std::uint64_t size() const { return m_size; }

@@ -6,9 +6,8 @@
 
 namespace wheelsmith::rocm {
 
-// A shared library of a few hundred bytes that stands for `target` in its own folder: loading it by name loads the
-// other one in its place. `machine` is ELF's number of the host. Throws Error for a machine that has no ELF of 64 bits
-// with little end first.
+// A shared library of a few hundred bytes that represents `target` in its own folder: loading it by name loads the
+// other one instead. `machine` is ELF's machine number. Throws Error for a machine without 64-bit little-endian ELF.
 std::string filter_library(std::uint16_t machine, std::string_view target);
 
 }  // namespace wheelsmith::rocm

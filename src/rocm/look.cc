@@ -20,7 +20,7 @@ bool is_host_machine(std::uint16_t machine) {
   return machine != elf::k_machine_amdgpu && machine != elf::k_machine_cuda && machine != 0;
 }
 
-// A library by its own word may be called anything; only a plain name can be a file's.
+// A SONAME can contain anything; only a plain name can be a file name.
 std::string usable_soname(const elf::ElfFile& file) {
   if (!file.dynamic.soname) return "";
   const std::string_view name = *file.dynamic.soname;
@@ -114,7 +114,7 @@ std::shared_ptr<const elf::Edited> with_run_path(const std::string& path, const 
   std::string up = "$ORIGIN/";
   for (std::ptrdiff_t i = std::count(path.begin(), path.end(), '/'); i > 0; --i) up += "../";
   for (const std::string& folder : searched) add(up + folder);
-  // Without any entry and without any before there is nothing to change; an absolute one alone is taken away.
+  // Without new and old entries there is nothing to change; a single absolute entry is removed.
   if (wanted.entries.empty() && look.run_path.empty()) return nullptr;
   elf::Edit edit;
   edit.run_path = std::move(wanted);

@@ -121,7 +121,7 @@ std::vector<std::string> Packager::owners(const PackageRow& row) const {
   return m_result.targets;
 }
 
-// A package of one family knows that family only.
+// A package of one family lists only that family.
 DistInfo Packager::info_for(const PackageRow& row, const std::string& own) const {
   DistInfo info = m_info;
   if (row.for_each == PackageRow::ForEach::family) info.targets = {own};
@@ -136,7 +136,7 @@ InstallPlace Packager::place_of(const PackageRow& row, const std::string& own) c
   return place;
 }
 
-// Packages of several families that have one name need folders of their own.
+// Packages of several families with the same name need separate folders.
 fs::path Packager::folder_for(const std::string& own, bool shared_name) const {
   const bool apart = !m_info.kpack && m_result.targets.size() > 1 && shared_name;
   fs::path folder = apart ? m_dist / own : m_dist;
@@ -157,7 +157,7 @@ Entries Packager::entries_of(const PackageRow& row, const std::string& own, bool
   return entries;
 }
 
-// The same thing is told once, though several packages come upon it.
+// Each finding is reported once, even if several packages cause it.
 void Packager::tell(std::vector<Finding>& findings) {
   for (Finding& finding : findings) {
     if (m_told.insert(finding.id + "\n" + finding.subject + "\n" + finding.what).second)
@@ -167,7 +167,7 @@ void Packager::tell(std::vector<Finding>& findings) {
 
 std::string Packager::tag_of(const std::vector<wheel::ElfFacts>& elf) {
   if (!m_options.platform_tag.empty()) return m_options.platform_tag;
-  // What another of these packages has is there when this one is loaded.
+  // Libraries of the other packages are installed together with this one.
   wheel::PlatformOptions options;
   options.trust_others = true;
   for (const wheel::ElfFacts& file : elf) {
@@ -176,7 +176,7 @@ std::string Packager::tag_of(const std::vector<wheel::ElfFacts>& elf) {
   }
   options.excluded.assign(m_sonames.begin(), m_sonames.end());
   const std::string tag = elf.empty() ? "any" : wheel::deserved_platform(elf, options).tag;
-  // Packages of the same name are made for other systems: files without binaries still belong to this one.
+  // Packages with the same name exist for other systems, so files without binaries still belong to this system.
   if (tag != "any") return tag;
   if (!m_core_tag.empty()) return m_core_tag;
   return exec_stub_machine() == elf::k_machine_aarch64 ? "linux_aarch64" : "linux_x86_64";
@@ -192,7 +192,7 @@ void Packager::write(WheelPlan plan, const fs::path& folder) {
   m_result.packages.push_back(write_wheel(plan, folder, writing));
 }
 
-// Two wheels that own one file take it from each other when one of them is uninstalled.
+// If two wheels own one file, uninstalling one breaks the other.
 void Packager::keep_apart(const PackageRow& row, Layout& layout, const std::string& folder) {
   std::vector<Finding> findings;
   const auto taken = [&](const LaidFile& file) {
@@ -243,7 +243,7 @@ void Packager::make_runtime(const PackageRow& row, const std::string& own, Entri
     plan.entry_points = entry_points(info, row.name, [&](const std::string& path) { return made->layout.ships(path); });
   }
   write(std::move(plan), m_dist);
-  // Device files reach the devel tree by a manifest of their own.
+  // Device files are linked into the devel tree through their own manifest.
   if (!is_device) m_made.push_back(std::move(made));
 }
 

@@ -17,15 +17,14 @@ namespace wheelsmith::rocm {
 struct PackageOptions {
   std::filesystem::path artifacts;    // the folder of artifacts
   std::filesystem::path destination;  // wheels go into its folder dist
-  // The version of all packages, by the base version that the artifacts tell ("" where they tell none).
+  // The version of all packages, by the base version of the artifacts ("" if unknown).
   std::function<std::string(const std::string& base)> version;
-  std::string suffix;  // behind the platform folders' names
-  // Families that a release is to have, by platform; nothing where it was not said. Those of this platform must be
-  // there.
+  std::string suffix;  // appended to the names of platform folders
+  // Families that a release must contain, by platform; nothing if not given. Those of this platform are required.
   std::optional<std::vector<std::string>> linux_families, windows_families;
   bool wheel_compression = true;
   bool devel_compression = false;
-  std::string platform_tag;  // "": the one that each wheel's binaries deserve
+  std::string platform_tag;  // "": the one that the binaries of each wheel qualify for
   std::int64_t time = k_zip_epoch;
   unsigned threads = 1;
   std::function<void(const std::string&)> on_progress;  // may be empty
@@ -42,7 +41,7 @@ struct Packaged {
   std::vector<Finding> findings;
 };
 
-// The `rocm` sdist and all wheels. Throws Error where an artifact or a target is missing that there must be.
+// The `rocm` sdist and all wheels. Throws Error if a required artifact or target is missing.
 Packaged package(const PackageOptions& options);
 
 }  // namespace wheelsmith::rocm

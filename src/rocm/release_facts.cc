@@ -24,7 +24,7 @@ bool is_on(const document::Value& value) {
   return text == "on" || text == "true" || text == "yes" || text == "1" || value.integer_or(0) == 1;
 }
 
-// "7.10.0" of "7.10.0-1" and the like; "" for what is no version.
+// "7.10.0" of "7.10.0-1" and the like; "" if it is not a version.
 std::string base_version(std::string_view text) {
   const std::string_view word = trim(text.substr(0, text.find_first_of("-\n ")));
   return pep::Version::try_parse(word) ? std::string(word) : "";

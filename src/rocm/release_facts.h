@@ -7,16 +7,16 @@
 
 namespace wheelsmith::rocm {
 
-// What the artifacts say of the release as a whole.
+// Facts about the release as a whole, from its artifacts.
 struct ReleaseManifest {
   bool kpack = false;
-  std::string version;  // of the SDK, "" where nothing tells
+  std::string version;  // of the SDK, "" if unknown
 };
 
-// Throws Error where there is none.
+// Throws Error if there is none.
 ReleaseManifest read_release_manifest(const Artifacts& artifacts);
 
-// The targets that families (or targets) stand for, sorted, each once. Throws Error for a word that is neither.
+// The targets of families (or targets), sorted and without duplicates. Throws Error for an unknown name.
 std::vector<std::string> targets_of_families(const std::vector<std::string>& families);
 
 }  // namespace wheelsmith::rocm

@@ -83,7 +83,7 @@ std::string pkg_info(const DistInfo& info, const Requirements& required) {
       text += fmt::format("Requires-Dist: {} ; {}{}extra == \"{}\"\n", requirement, marker,
                           marker.empty() ? "" : " and ", extra.name);
   }
-  // Families have a release each; of targets there is a choice.
+  // Each family has its own release; targets can be chosen.
   if (info.targets.size() > 1) text += "Dynamic: Requires-Dist\n";
   return text + "\n" + std::string(python_source("rocm/README.md"));
 }

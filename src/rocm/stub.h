@@ -6,8 +6,8 @@
 
 namespace wheelsmith::rocm {
 
-// A program that runs the one at `target`, a path relative to its own folder, with the same words and environment.
-// Throws Error for a path that is absolute, empty or too long. See stub/exec_stub.c.
+// A program that runs the one at `target`, a path relative to its own folder, with the same arguments and
+// environment. Throws Error for a path that is absolute, empty or too long. See stub/exec_stub.c.
 std::string exec_stub(std::string_view target);
 // ELF's number of the machine that it runs on.
 std::uint16_t exec_stub_machine();

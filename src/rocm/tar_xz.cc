@@ -13,7 +13,7 @@ namespace wheelsmith::rocm {
 
 namespace {
 
-constexpr std::uint64_t k_xz_block = 8 << 20;  // fixed, so that it does not follow from the number of threads
+constexpr std::uint64_t k_xz_block = 8 << 20;  // fixed, so that it does not depend on the number of threads
 constexpr std::uint64_t k_piece = 4 << 20;
 
 }  // namespace

@@ -49,7 +49,7 @@ void check_sha(const std::string& sha) {
     throw Error(fmt::format("\"{}\" is not a git commit of 40 hex digits", printable(sha)));
 }
 
-// What the installer's own spelling would be, which must be ours.
+// The normalized form, which must be equal to the given one.
 std::string checked(const std::string& version) {
   const auto parsed = pep::Version::try_parse(version);
   if (!parsed) throw Error(fmt::format("\"{}\" is not a valid Python package version", printable(version)));

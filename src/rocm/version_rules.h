@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
-// How a version says what kind of build it is.
+// The kind of a build, as its version shows it.
 
 namespace wheelsmith::rocm {
 
-// Dates and hashes are handed in: the same question always has the same answer.
+// Dates and hashes are arguments, so that the result depends on the arguments only.
 struct VersionWanted {
   std::string release_type;        // one of release_types(); "" with custom_suffix
   std::string base_version;        // "7.10.0"
@@ -21,12 +21,12 @@ struct VersionWanted {
 
 // ci, dev, dev-bkc, nightly, nightly-bkc, prerelease, release
 const std::vector<std::string>& release_types();
-// Throws Error for what does not fit together.
+// Throws Error for values that contradict each other.
 std::string package_version(const VersionWanted& wanted);
 
-// The version of all packages of a run: `given` where the user gave one, else by the rules; without a release type a
-// development version of the base version. `artifacts` is the base version that the artifacts tell, "" for none. Throws
-// RequestError where there is no base version, and for a version that Python packages cannot have.
+// The version of all packages of a run: `given` if the user gave one, else by the rules; without a release type a
+// development version of the base version. `artifacts` is the base version in the artifacts, "" for none. Throws
+// RequestError if there is no base version, and for a version that is not valid for Python packages.
 std::string wheel_version(const std::string& given, VersionWanted wanted, const std::string& artifacts);
 
 // "20261115", in UTC, of seconds since 1970.

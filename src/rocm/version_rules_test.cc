@@ -49,7 +49,7 @@ TEST(VersionRules, EachType) {
   }
 }
 
-TEST(VersionRules, TheyStandInOrder) {
+TEST(VersionRules, AreInOrder) {
   std::vector<VersionWanted> order = {wanted("dev"),     wanted("nightly"),    wanted("nightly-bkc"),
                                       wanted("nightly"), wanted("prerelease"), wanted("release")};
   order[1].date = "20261101";  // the nightly that the bkc build is of, and the one after it

@@ -43,7 +43,7 @@ struct WrittenWheel {
   std::uint64_t files = 0;
 };
 
-// NAME-VERSION-py3-none-TAG.whl in the folder, whole or not at all. Equal plans give equal bytes.
+// Writes NAME-VERSION-py3-none-TAG.whl into the folder, completely or not at all. Equal plans give equal bytes.
 WrittenWheel write_wheel(const WheelPlan& plan, const std::filesystem::path& folder, const WheelWriting& writing);
 
 }  // namespace wheelsmith::rocm

@@ -175,9 +175,10 @@ class Coordinator {
       m_leave_at = now + std::chrono::milliseconds(static_cast<int>(k_second_chance * 1000));
       const auto running = static_cast<std::size_t>(std::count(m_running.begin(), m_running.end(), true));
       if (m_executor.outlives_coordinator() && running != 0)
-        m_options.on_message(fmt::format("interrupted: {} in the cluster; Ctrl-C within {:.0f} s cancels {}",
-                                         running == 1 ? "1 job stays" : fmt::format("{} jobs stay", running),
-                                         k_second_chance, running == 1 ? "it" : "them"));
+        m_options.on_message(
+            fmt::format("interrupted: {} in the cluster; press Ctrl-C again within {:.0f} s to cancel {}",
+                        running == 1 ? "1 job continues" : fmt::format("{} jobs continue", running), k_second_chance,
+                        running == 1 ? "it" : "them"));
       else
         cancel();
     }

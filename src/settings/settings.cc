@@ -150,10 +150,10 @@ void flatten(const Option& option, const std::string& prefix, const document::Va
     if (item.table() != nullptr) {
       flatten(option, name, item, texts);
     } else if (item.array() != nullptr) {
-      if (item.texts().size() != item.array()->size()) wrong_kind(option, item, "a list of texts");
+      if (item.texts().size() != item.array()->size()) wrong_kind(option, item, "a list of strings");
       texts[name] = join(item.texts(), "\n");
     } else if (item.text() == nullptr && item.integer() == nullptr) {
-      wrong_kind(option, item, "a text, a number or a list of texts");
+      wrong_kind(option, item, "a string, a number or a list of strings");
     } else {
       texts[name] = scalar_text(item);
     }
@@ -204,7 +204,7 @@ document::Value from_file(const Option& option, const document::Value& value, co
     case Kind::program:
     case Kind::folder: break;
   }
-  if (value.text() == nullptr && value.integer() == nullptr) wrong_kind(option, value, "a text (in quotes)");
+  if (value.text() == nullptr && value.integer() == nullptr) wrong_kind(option, value, "a string (in quotes)");
   const std::string text = scalar_text(value);
   check_form(option, text);
   if (option.kind == Kind::text || text.empty()) return text;
@@ -214,10 +214,10 @@ document::Value from_file(const Option& option, const document::Value& value, co
 
 document::Value places_of_file(const Option& option, const document::Value& value,
                                const std::filesystem::path& folder) {
-  if (value.text() == nullptr && value.array() == nullptr) wrong_kind(option, value, "a text or a list of texts");
+  if (value.text() == nullptr && value.array() == nullptr) wrong_kind(option, value, "a string or a list of strings");
   document::Array items = value.array() == nullptr ? document::Array{value} : *value.array();
   for (document::Value& item : items) {
-    if (item.text() == nullptr) wrong_kind(option, item, "a list of texts");
+    if (item.text() == nullptr) wrong_kind(option, item, "a list of strings");
     const std::string text = *item.text();
     if (!text.empty() && !is_url(text)) item = (folder / text).lexically_normal().string();
   }

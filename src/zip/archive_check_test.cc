@@ -88,7 +88,7 @@ TEST(check, finds_what_is_wrong_with_one_member) {
   };
   for (const auto& [expected, member] : k_cases) {
     const auto findings = check(ZipBuilder().add("first", "1").add(member).add("last", "9").build());
-    if (expected == Ids{"zip-local-header"}) {  // the bytes that were its own belong to nobody then
+    if (expected == Ids{"zip-local-header"}) {  // its bytes then belong to no member
       EXPECT_EQ(ids(findings), (Ids{"zip-local-header", "zip-hidden-member"}));
       continue;
     }

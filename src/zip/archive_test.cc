@@ -41,7 +41,7 @@ TEST(archive, reads_stored_and_deflated_members_and_folders) {
   EXPECT_EQ(read(archive, "a/b.txt"), k_sentence);
   EXPECT_EQ(read(archive, "stored"), "as it is");
   EXPECT_EQ(read(archive, "empty"), "");
-  EXPECT_EQ(archive.find("nobody"), nullptr);
+  EXPECT_EQ(archive.find("missing"), nullptr);
   EXPECT_TRUE(archive.find("a/")->is_folder());
   EXPECT_EQ(archive.find("stored")->unix_mode(), 0100755u);
   const Blob stored = archive.read(*archive.find("stored"));

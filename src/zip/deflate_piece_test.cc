@@ -21,7 +21,7 @@ std::string inflated(const std::string& stream, std::size_t size) {
   state.next_out = reinterpret_cast<Bytef*>(result.data());
   state.avail_out = static_cast<uInt>(result.size());
   EXPECT_EQ(inflate(&state, Z_FINISH), Z_STREAM_END);
-  EXPECT_EQ(state.avail_in, 0U) << "something stands behind the end of the stream";
+  EXPECT_EQ(state.avail_in, 0U) << "bytes follow the end of the stream";
   result.resize(result.size() - state.avail_out);
   inflateEnd(&state);
   return result;

@@ -137,7 +137,7 @@ TEST(Writer, CopiesPackedBytesUnderNewHeaders) {
   EXPECT_EQ(archive.find("x/b")->unix_mode(), 0100755u);
 }
 
-TEST(Writer, CopiesNothingThatNobodyCouldRead) {
+TEST(Writer, RefusesMembersThatCannotBeRead) {
   const std::string old =
       ZipBuilder()
           .add({.name = "encrypted", .data = k_prose, .flags = 1})

@@ -1,4 +1,4 @@
-// Where 32 bits end. Gigabytes are made of memory that nobody touches: such pages are zeros and take up no room.
+// Sizes beyond 32 bits. The gigabytes are memory that is never touched: such pages are zeros and take no space.
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>

@@ -92,8 +92,8 @@ void add_diff(CLI::App& app, Outcome& outcome) {
   auto command = std::make_shared<DiffCommand>();
   CLI::App* sub = app.add_subcommand("diff", "Show what differs between two wheels, binaries or environments");
   sub->footer(
-      "Compares metadata, tags, files, symbols and GPU code. If these are equal, shows why the bytes differ. Exit\n"
-      "status 0 without differences, 1 with some. See docs/diff.md.\n\n"
+      "Compares metadata, tags, files, symbols and GPU code. If these are equal, shows why the bytes differ. Exit "
+      "status: 0 if there are no differences, 1 otherwise. See docs/diff.md.\n\n"
       "Examples:\n"
       "  wheelsmith diff old/demo-1.0-py3-none-any.whl new/demo-1.0-py3-none-any.whl\n"
       "  wheelsmith diff demo-1.0-….whl demo-1.1-….whl --ignore bytes --ignore '*/RECORD'\n"
@@ -104,7 +104,7 @@ void add_diff(CLI::App& app, Outcome& outcome) {
                   "Kind (metadata, file, symbol, arch, tag, bytes), or shell pattern on the subject or its file")
       ->type_name("KIND|GLOB")
       ->allow_extra_args(false);
-  sub->add_option("--threads", command->threads, "Threads to use; 0: one for each core")
+  sub->add_option("--threads", command->threads, "Number of threads; 0: one per core")
       ->type_name("N")
       ->capture_default_str();
   command->output.add_to(*sub);

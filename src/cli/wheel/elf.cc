@@ -109,7 +109,7 @@ int prove_file(const ProveCommand& command) {
 }  // namespace
 
 void add_elf(CLI::App& app, Outcome& outcome) {
-  CLI::App* group = app.add_subcommand("elf", "Edit the run path, NEEDED libraries and soname of ELF files");
+  CLI::App* group = app.add_subcommand("elf", "Edit the run path, NEEDED libraries and SONAME of ELF files");
   group->require_subcommand(1);
   auto edit = std::make_shared<EditCommand>();
   CLI::App* sub = group->add_subcommand("edit", "Edit ELF files and verify each result");
@@ -130,7 +130,7 @@ void add_elf(CLI::App& app, Outcome& outcome) {
       ->allow_extra_args(false);
   sub->add_option("--add-needed", edit->add, "Add a NEEDED library after the others")->allow_extra_args(false);
   sub->add_option("--remove-needed", edit->remove, "Remove a NEEDED library")->allow_extra_args(false);
-  sub->add_option("--soname", edit->soname, "Set the soname");
+  sub->add_option("--soname", edit->soname, "Set the SONAME");
   sub->add_option("-o,--out", edit->out, "Write the result to this file instead of replacing FILE")->type_name("FILE");
   sub->add_flag("--json", edit->json, "Print one JSON document (docs/elf.md) instead of text");
   sub->callback([edit, &outcome] { outcome = [edit] { return edit_files(*edit); }; });

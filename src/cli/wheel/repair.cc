@@ -4,14 +4,10 @@
 
 #include <filesystem>
 
-#include "base/error.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/wheel/surgery_options.h"
-#include "elf/elf_file.h"
-#include "sys/file.h"
 #include "sys/loader.h"
-#include "wheel/read/scan.h"
 
 namespace wheelsmith::cli {
 
@@ -24,21 +20,8 @@ struct RepairCommand {
   std::string sysroot;
 };
 
-std::optional<wheel::ElfFacts> read_library(const std::string& path) {
-  std::error_code ignored;  // a path that cannot be read has no library
-  if (!std::filesystem::is_regular_file(path, ignored)) return std::nullopt;
-  try {
-    const Blob file = sys::map_file(path);
-    if (!elf::ElfFile::has_magic(file.bytes)) return std::nullopt;  // a linker script
-    return wheel::elf_facts(path, file.bytes, {});
-  } catch (const Error&) {
-    return std::nullopt;  // the loader could not read it either
-  }
-}
-
 surgery::LibrarySource library_source(const RepairCommand& command) {
-  surgery::LibrarySource source;
-  source.glibc.library_at = source.musl.library_at = read_library;
+  surgery::LibrarySource source = surgery::machine_libraries();
   std::vector<std::string> given;
   for (const std::string& list : command.library_folders) {
     for (const std::string_view part : split(list, ':')) {
@@ -52,8 +35,6 @@ surgery::LibrarySource library_source(const RepairCommand& command) {
         sys::loader_folders_below(std::filesystem::absolute(command.sysroot).lexically_normal().string());
   } else {
     source.glibc.library_path = source.musl.library_path = sys::library_path();
-    source.glibc.default_folders = sys::loader_folders();
-    source.musl.default_folders = sys::musl_loader_folders();
   }
   if (!command.sysroot.empty()) source.root = std::filesystem::absolute(command.sysroot).lexically_normal();
   return source;

@@ -18,9 +18,7 @@ void SurgeryOptions::add_to(CLI::App& command, const std::string& out_names) {
   command.add_option(out_names, out, "Folder for the new wheels")->type_name("DIR")->capture_default_str();
   command.add_flag("--dry-run", dry_run, "Report names and exact sizes; write nothing");
   command.add_flag("--force", force, "Write the wheel even if `check` finds errors that the input does not have");
-  command.add_option("--threads", threads, "Threads to use; 0: one for each core")
-      ->type_name("N")
-      ->capture_default_str();
+  command.add_option("--threads", threads, "Number of threads; 0: one per core")->type_name("N")->capture_default_str();
   command.add_flag("--json", json, "Print one JSON document (docs/json.md) instead of text")->group("Output");
 }
 

@@ -244,7 +244,7 @@ std::vector<Replacement> slim_bundles(Bytes contents, std::uint64_t offset, cons
       }
       return;
     }
-    // Without wrappers nobody knows who loads it; a file of bundles is read by its table.
+    // Without wrappers it is unknown what loads it; a file of bundles is read by its table.
     const bool known = section.empty() || std::binary_search(starts.begin(), starts.end(), at);
     const KeepSet everything;
     SlimmedBundle made = slim_bundle(bundle, offset + at, section, known ? keep : everything, result, tally);

@@ -27,7 +27,7 @@ struct KeepSet {
 std::vector<bool> kept_pieces(std::span<const CodePiece> container, const KeepSet& keep);
 
 // Whether code runs on one of the devices, natively or by JIT, or is requested PTX. For files that are loaded by name,
-// where nobody knows which of them belong together.
+// where it is unknown which of them belong together.
 bool is_useful(const CodePiece& piece, const KeepSet& keep);
 
 // Whether the device finds SASS or a code object in the container, without JIT.

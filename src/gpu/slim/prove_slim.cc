@@ -187,6 +187,12 @@ class SlimProof {
     for (const elf::Segment& segment : m_a.segments) {
       if (segment.type != elf::k_segment_load) continue;
       if (segment.offset == 0) ignored.push_back({segment.address, segment.address + header});
+      // patchelf puts the section headers into a segment.
+      if (m_a.section_headers_offset >= segment.offset &&
+          m_a.section_headers_offset - segment.offset < segment.file_size && !m_a.sections.empty()) {
+        const std::uint64_t table = segment.address + (m_a.section_headers_offset - segment.offset);
+        ignored.push_back({table, table + m_a.sections.size() * (m_a.is_64bit ? 64 : 40)});
+      }
       // The table may get one more entry, if the space after it is unused.
       if (m_a.program_headers_offset < segment.offset) continue;
       const std::uint64_t into = m_a.program_headers_offset - segment.offset;

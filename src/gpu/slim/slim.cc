@@ -9,7 +9,7 @@
 // the runtime, and a wrong architecture number breaks it. So entries are removed completely or not at all.
 //
 //   host library     containers that a wrapper in .nvFatBinSegment or .hipFatBinSegment registers. Others are loaded by
-//                    the library itself, in ways that nobody knows, and stay. Freed space becomes zeros, which deflate
+//                    the library itself, in undocumented ways, and stay. Freed space becomes zeros, which deflate
 //                    to nothing; of NVIDIA's main section it is cut out where that is safe (shorten.cc)
 //   __nv_relfatbin   relocatable code, which the driver links at run time for a GPU that has no linked code. If every
 //                    linked container has SASS for every kept GPU, that never happens, and it can go; requested PTX
@@ -287,8 +287,13 @@ Slimmed slim_code(Bytes file, const KeepSet& keep, const SlimOptions& options) {
   }
   if (!result.changed || result.empty) return result;
   const Buffer made = result.splice.apply(file);
-  if (const auto differences = prove_slim(file, made.bytes()); !differences.empty())
-    throw Error("the edit would not be safe: " + differences[0]);
+  const std::vector<std::string> differences = prove_slim(file, made.bytes());
+  if (differences.empty()) return result;
+  if (!options.shorten) throw Error("the edit would not be safe: " + differences[0]);
+  // Compacting in place changes much less.
+  result = slim_code(file, keep, {.shorten = false});
+  result.notes.push_back("zeros replace the dropped code, and its size stays: cutting it out would not be safe: " +
+                         differences[0]);
   return result;
 }
 

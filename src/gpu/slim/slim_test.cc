@@ -47,7 +47,7 @@ TEST(Keep, FollowsTheDriversRules) {
       {"8.0;9.0", "8.6", "sm_80"},                                 // the driver takes sm_80 on an 8.6
       {"8.0;8.6;9.0", "8.9", "sm_86"},                             // the newest that runs
       {"8.0;9.0", "8.0;8.6", "sm_80"},                             //
-      {"9.0;9.0a;10.0", "9.0", "sm_90 sm_90a"},                    // nobody documents which one is preferred
+      {"9.0;9.0a;10.0", "9.0", "sm_90 sm_90a"},                    // it is not documented which one is preferred
       {"9.0;9.0a;10.0", "10.3", "sm_100"},                         //
       {"10.0a;10.0f;10.0", "10.3", "sm_100f sm_100"},              // "a" runs on 10.0 only
       {"8.0;9.0+PTX", "8.0", "sm_80"},                             // PTX goes unless requested
@@ -239,6 +239,23 @@ TEST(Slim, FilesOfDeviceCodeGoAsAWhole) {
       testing::KpackBuilder().object("k#0", "gfx90a", "code").build(testing::KpackBuilder::Scheme::none);
   EXPECT_TRUE(slim_code(Bytes(kpack), keep_of("gfx942"), {}).empty);
   EXPECT_FALSE(slim_code(Bytes(kpack), keep_of("gfx90a"), {}).changed);
+}
+
+TEST(Slim, RebuildsArchivesOfSeveralTargets) {
+  using testing::KpackBuilder;
+  KpackBuilder builder;
+  const std::string one(300, '1'), two(5000, '2'), three(70, '3');
+  builder.object("lib/a.so#0", "gfx90a", one).object("lib/a.so#0", "gfx942", two).object("lib/b.so#1", "gfx942", three);
+  for (const auto scheme : {KpackBuilder::Scheme::none, KpackBuilder::Scheme::zstd_per_kernel}) {
+    const std::string archive = builder.build(scheme);
+    const Slimmed slimmed = slim_code(Bytes(archive), keep_of("gfx90a"), {});
+    ASSERT_TRUE(slimmed.changed && !slimmed.empty);
+    const Buffer made = slimmed.splice.apply(Bytes(archive));
+    EXPECT_LT(made.size(), archive.size());
+    EXPECT_EQ(listing(made.bytes()), (Counts{{"gfx90a", 1}}));
+    EXPECT_TRUE(prove_slim(Bytes(archive), made.bytes()).empty());
+    EXPECT_FALSE(slim_code(made.bytes(), keep_of("gfx90a"), {}).changed);
+  }
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// METADATA and WHEEL are e-mail headers: "Name: value" lines, a value goes on in lines that begin with a blank or tab,
-// and behind the first empty line comes the body (the description). Lines end with \n, \r\n or \r.
+// METADATA and WHEEL are e-mail headers: "Name: value" lines, a value continues on lines that begin with a space or
+// tab, and the first empty line is followed by the body (the description). Lines end with \n, \r\n or \r.
 
 #include "pep/metadata/metadata.h"
 
@@ -15,7 +15,7 @@ namespace wheelsmith::pep {
 
 namespace {
 
-// The largest real METADATA has some thousand fields. A line of three bytes costs 64 in memory.
+// The largest real METADATA has a few thousand fields. A line of three bytes takes 64 bytes of memory.
 constexpr std::size_t k_most_fields = 20'000;
 
 // The text up to the next line end; `at` moves behind that end.
@@ -28,7 +28,7 @@ std::string_view take_line(std::string_view text, std::size_t& at) {
   return line;
 }
 
-// Printable ASCII without the colon, as mail has it.
+// Printable ASCII without the colon, as in e-mail headers.
 bool is_field_name(std::string_view name) {
   return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) { return c > ' ' && c < '\x7f'; });
 }

@@ -1,8 +1,7 @@
-// Core metadata: which fields there may be, and how often.
-//
-// Severity follows what happens to the wheel: an error is what pip or uv refuse to install or a registry refuses to
-// take; a warning is what works today by the reader's mercy; a note is a habit of old tools. One habit is so common
-// that it must not be more than a note: setuptools wrote License-File into Metadata-Version 2.1 for years.
+// Core metadata: which fields are allowed, and how often. The severity depends on the consequence: an error if pip or
+// uv refuse to install the wheel or a package index rejects it; a warning if it works today only because readers are
+// lenient; a note for a habit of old tools. One habit is so common that it is only a note: setuptools wrote
+// License-File into Metadata-Version 2.1 for years.
 
 #include "pep/metadata/metadata_check.h"
 
@@ -56,12 +55,12 @@ constexpr std::array<MetadataField, 34> k_fields = {{
     {"License-File", 24, true},
     {"Import-Name", 25, true},
     {"Import-Namespace", 25, true},
-    // Withdrawn drafts of 2.0 whose fields are still met in wheels of that time.
+    // Withdrawn drafts of 2.0, whose fields occur in wheels of that time.
     {"Setup-Requires-Dist", 20, true},
     {"Private-Version", 20, false},
 }};
 
-// "2.1" is 21; nothing for what is no such number.
+// "2.1" is 21; nothing if it is not such a number.
 std::optional<int> to_version_number(std::string_view text) {
   const std::vector<std::string_view> parts = split(text, '.');
   if (parts.size() != 2) return std::nullopt;
@@ -71,7 +70,7 @@ std::optional<int> to_version_number(std::string_view text) {
   return static_cast<int>(*major * 10 + *minor);
 }
 
-// Returns the version whose rules the other fields are held to.
+// Returns the version whose rules apply to the other fields.
 int check_metadata_version(const Headers& metadata, MetadataReport& report) {
   const std::string text(trim(metadata.get("Metadata-Version")));
   if (text.empty()) {
@@ -130,7 +129,8 @@ void check_early_field(const MetadataField& field, int version, MetadataReport& 
 void check_unknown_field(const std::string& name, MetadataReport& report) {
   std::vector<std::string> known;
   for (const MetadataField& field : k_fields) known.emplace_back(field.name);
-  // A name of many kilobytes is no misspelling, and comparing it costs its length for each candidate.
+  // A name of many kilobytes is not a misspelling, and comparing it takes time proportional to its length for each
+  // candidate.
   const std::optional<std::string> meant = name.size() < 64 ? nearest(name, known) : std::nullopt;
   report.add(Severity::warning, "metadata-field-unknown", fmt::format("the field {} is not defined", quoted_text(name)),
              "installers ignore it, and package indexes may reject the upload",
@@ -143,7 +143,7 @@ void check_fields(const Headers& metadata, int version, MetadataReport& report) 
   for (const auto& entry : metadata.fields) {
     const MetadataField* field = find_metadata_field(entry.first);
     if (field == nullptr) {
-      // A file of a million unknown fields is told about in a few words.
+      // Limits the output for a file with a million unknown fields.
       if (++unknown[to_lower(entry.first)] == 1 && unknown.size() <= 20) check_unknown_field(entry.first, report);
       continue;
     }

@@ -10,7 +10,7 @@ namespace wheelsmith::pep {
 
 namespace {
 
-// Nothing, or what is wrong with "text/markdown; charset=UTF-8; variant=GFM".
+// Nothing, or the problem with "text/markdown; charset=UTF-8; variant=GFM".
 std::string content_type_problem(std::string_view text) {
   const std::vector<std::string_view> parts = split(text, ';');
   const std::string type = to_lower(trim(parts[0]));
@@ -35,7 +35,7 @@ std::string content_type_problem(std::string_view text) {
 
 void check_description(const Headers& metadata, MetadataReport& report) {
   if (metadata.has("Description-Content-Type")) {
-    // "UNKNOWN" is what old setuptools wrote for nothing.
+    // Old versions of setuptools wrote "UNKNOWN" for an empty value.
     const std::string type(trim(metadata.get("Description-Content-Type")));
     const std::string problem = type == "UNKNOWN" || type.empty() ? "" : content_type_problem(type);
     if (!problem.empty()) {
@@ -60,7 +60,7 @@ void check_project_urls(const Headers& metadata, MetadataReport& report) {
     const std::string_view url = comma == std::string::npos ? "" : trim(std::string_view(value).substr(comma + 1));
     std::string problem;
     if (label.empty() || url.empty()) problem = "is not written as \"label, URL\"";
-    // Bytes that go on a UTF-8 character do not count.
+    // Continuation bytes of UTF-8 characters do not count.
     const auto length = std::count_if(label.begin(), label.end(), [](char c) { return (c & 0xc0) != 0x80; });
     if (problem.empty() && length > 32) problem = "has a label of more than 32 characters";
     if (problem.empty()) continue;
@@ -110,7 +110,7 @@ void check_dynamic(const Headers& metadata, MetadataReport& report) {
   }
 }
 
-// "a.b.c", by ASCII rules; letters beyond are taken on trust.
+// "a.b.c", by ASCII rules; non-ASCII letters are accepted.
 bool is_import_name(std::string_view text) {
   for (const std::string_view part : split(text, '.')) {
     const bool good =
@@ -127,7 +127,7 @@ void check_import_names(const Headers& metadata, MetadataReport& report) {
       const std::size_t semicolon = value.find(';');
       const std::string_view name = trim(std::string_view(value).substr(0, semicolon));
       const bool private_ok = semicolon == std::string::npos || trim(value.substr(semicolon + 1)) == "private";
-      // One empty Import-Name says that there is nothing to import.
+      // A single empty Import-Name means that there is nothing to import.
       const bool nothing = value.empty() && values.size() == 1 && field == "Import-Name";
       if (nothing || (private_ok && is_import_name(name))) continue;
       report.add(Severity::error, "metadata-import-name",

@@ -33,7 +33,7 @@ void append_utf8(std::string& text, std::uint32_t code) {
   }
 }
 
-// The code point of "gt", "#62", "#x3E"; nothing for what is no entity that a project page has a use for.
+// The code point of "gt", "#62", "#x3E"; nothing for other entities, which project pages do not need.
 std::optional<std::uint32_t> entity(std::string_view name) {
   static constexpr std::pair<std::string_view, std::uint32_t> k_named[] = {
       {"amp", '&'}, {"lt", '<'}, {"gt", '>'}, {"quot", '"'}, {"apos", '\''}, {"nbsp", 0xa0}};
@@ -173,7 +173,7 @@ void HtmlReader::skip_behind(std::string_view mark) {
   m_at = at == std::string_view::npos ? m_page.size() : at + mark.size();
 }
 
-// What looks like a tag inside a script is none.
+// Text inside a script is not parsed for tags.
 void HtmlReader::skip_raw_text(std::string_view element) {
   while (m_at < m_page.size()) {
     m_at = std::min(m_page.find("</", m_at), m_page.size());

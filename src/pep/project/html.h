@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-// Inside this module only: as much of HTML as project pages need.
+// Inside this module only: the part of HTML that project pages need.
 
 namespace wheelsmith::pep {
 
@@ -19,15 +19,15 @@ struct HtmlTag {
   [[nodiscard]] const std::string* find(std::string_view attribute) const;
 };
 
-// Walks through a page from tag to tag. It refuses nothing: what is no tag is text, what has no end reaches to the end
-// of the page. One pass, no recursion; a tag keeps at most 64 attributes.
+// Reads a page tag by tag. It accepts everything: text that is not a valid tag is text, and an unclosed tag extends
+// to the end of the page. One pass, no recursion; a tag keeps at most 64 attributes.
 class HtmlReader {
  public:
   explicit HtmlReader(std::string_view page) : m_page(page) {}
 
   // The next tag, or nothing at the end.
   std::optional<HtmlTag> next();
-  // The text that stood between the last two tags, entities decoded, at most 1,000 bytes of it.
+  // The text between the last two tags, entities decoded, at most 1,000 bytes of it.
   [[nodiscard]] std::string text_before() const;
 
  private:

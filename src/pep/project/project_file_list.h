@@ -8,11 +8,11 @@
 
 #include "pep/project/project_page.h"
 
-// Inside this module only: what HTML and JSON pages have in common.
+// Inside this module only: the common parts of HTML and JSON pages.
 
 namespace wheelsmith::pep {
 
-// Throws for a page of another major version than 1: the PEPs say that this means another format.
+// Throws for a page with another major version than 1: according to the PEPs it has another format.
 void check_repository_version(std::string_view version);
 
 class FileList {
@@ -22,9 +22,9 @@ class FileList {
   void set_base(std::string_view base) { m_base = base; }
   [[nodiscard]] const std::string& base() const { return m_base; }
 
-  // Makes the link absolute, takes the hash from its fragment and, where the file has no name yet, the name from the
-  // link (or from the text shown, where only that looks like a distribution's). What is not safe to use is left out;
-  // throws when the list grows past all use.
+  // Makes the link absolute, takes the hash from its fragment and, if the file has no name yet, the name from the
+  // link (or from the link's text, if only that looks like a distribution). Unsafe entries are left out; throws if
+  // the list becomes too long.
   void add(ProjectFile file, std::string_view link, std::string_view text = {});
   std::vector<ProjectFile> take() { return std::move(m_files); }
 

@@ -1,7 +1,6 @@
-// A page of an index is a list of files. What counts in each is its name, where it is, and the hash that proves it; all
-// the rest is advice. The page comes from elsewhere: an entry that cannot be used (a name that is a path, a hash that
-// is none) is left out, and a page that would need more memory than any real one is refused. The largest pages of 2026
-// have some 20,000 files.
+// A page of an index is a list of files. Each file needs a name, a URL and a hash; everything else is optional. The
+// page is untrusted: an invalid entry (a name that is a path, a malformed hash) is left out, and a page that would
+// need more memory than any real one is rejected. The largest pages of 2026 have about 20,000 files.
 
 #include "pep/project/project_page.h"
 
@@ -38,7 +37,7 @@ std::string_view sdist_ending(std::string_view name) {
   return {};
 }
 
-// "name=hex", as fragments have it. Of two the first counts.
+// "name=hex", as in URL fragments. If there are two, the first one is used.
 void add_hash(std::map<std::string, std::string>& hashes, std::string_view text) {
   const std::size_t equals = text.find('=');
   if (equals == std::string_view::npos) return;
@@ -65,7 +64,7 @@ std::optional<std::string> sdist_version(std::string_view file_name, std::string
   if (ending.empty() || file_name.size() > 255) return std::nullopt;
   file_name.remove_suffix(ending.size());
   const std::string wanted = normalized_name(project);
-  // Old names are not escaped, so that any '-' may be the one in front of the version.
+  // Old file names are not escaped, so any '-' may be the one before the version.
   for (std::size_t at = file_name.find('-'); at != std::string_view::npos; at = file_name.find('-', at + 1)) {
     if (normalized_name(file_name.substr(0, at)) != wanted) continue;
     const std::string_view version = file_name.substr(at + 1);

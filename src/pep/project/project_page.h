@@ -30,25 +30,27 @@ struct ProjectPage {
   std::vector<ProjectFile> files;  // in the page's order
 };
 
-// `url` is where the page was found in the end (after redirects); links are made absolute against it, or against the
-// page's <base href>. Both throw Error; both are safe for hostile pages. A file name that is a path is refused.
+// `url` is the final URL of the page (after redirects); links are made absolute against it, or against the page's
+// <base href>. Both throw Error; both are safe for hostile pages. A file name that is a path is rejected.
 ProjectPage parse_project_html(std::string_view html, std::string_view url);
 ProjectPage parse_project_json(std::string_view json, std::string_view url);
 
 // By RFC 3986. Used for links of pages and redirects.
 std::string resolve_url(std::string_view base, std::string_view reference);
 std::string percent_decoded(std::string_view text);
-// What no URL may hold (control characters, blanks, quotes, bytes beyond ASCII) as %XX; the rest, '%' too, as it is.
+// Escapes characters that a URL must not contain (control characters, spaces, quotes, non-ASCII bytes) as %XX;
+// everything else, also '%', stays.
 std::string percent_encoded(std::string_view text);
 // The path of "file:///a%20b" or "file://host/a"; nothing for any other URL. Query and fragment are left out.
 std::optional<std::string> path_of_file_url(std::string_view url);
-// "file:///…" of an absolute path; what means something in a URL is escaped.
+// "file:///…" of an absolute path; characters with a meaning in URLs are escaped.
 std::string file_url(std::string_view absolute_path);
 
-// Whether a name from elsewhere may name a file of ours: one part, printable, at most 255 bytes, no leading '.' or '-'.
+// Whether an untrusted name can be used as a file name: one part, printable, at most 255 bytes, no leading '.' or
+// '-'.
 bool is_safe_file_name(std::string_view name);
 
-// "torch_scatter-2.1.2.tar.gz" of project "torch-scatter" -> "2.1.2"; nothing when it is another project's file.
+// "torch_scatter-2.1.2.tar.gz" of project "torch-scatter" -> "2.1.2"; nothing if it is a file of another project.
 std::optional<std::string> sdist_version(std::string_view file_name, std::string_view project);
 
 }  // namespace wheelsmith::pep

@@ -169,7 +169,7 @@ TEST(ProjectJson, AllThatPep691And700Have) {
   EXPECT_FALSE(page.files[2].size);
 }
 
-TEST(ProjectJson, WhatIsNoPage) {
+TEST(ProjectJson, InvalidPages) {
   for (const char* text :
        {"", "[]", "{}", R"({"files":{}})", R"({"meta":{"api-version":"2.0"},"files":[]})", "{\"files\":["}) {
     EXPECT_THROW(parse_project_json(text, k_url), Error) << text;

@@ -25,7 +25,7 @@ struct ChosenRun {
   std::vector<ChosenFile> files;
 };
 
-// Throws RequestError for options that do not fit together, and Error as list_run() and choose_files() do.
+// Throws RequestError for options that contradict each other, and Error as list_run() and choose_files() do.
 ChosenRun choose_run(const RunRequest& request, const fetch::FetchOptions& options);
 
 }  // namespace wheelsmith::rocm

@@ -13,8 +13,8 @@
 #include "fetch/fetch.h"
 #include "rocm/artifacts.h"
 
-// The artifacts of a CI run: what there is, which of it is wanted, and bringing it here. A run's files lie below one
-// name, "RUN-PLATFORM/", in a bucket, on any web server, or in a folder.
+// The artifacts of a CI run: list them, choose, and download. The files of a run are below one name, "RUN-PLATFORM/",
+// in a bucket, on any web server, or in a folder.
 
 namespace wheelsmith::rocm {
 
@@ -24,20 +24,20 @@ struct ListedFile {
 };
 
 // One page of a bucket's listing (S3's ListObjectsV2): the files directly below `prefix`, and where the next page
-// begins ("" for the last). Throws Error for what is no such page.
+// begins ("" for the last). Throws Error for an invalid page.
 struct BucketPage {
   std::vector<ListedFile> files;
   std::string next;
 };
 BucketPage parse_bucket_page(std::string_view xml, std::string_view prefix);
 
-// What lies below `key` ("123-linux") of `base`: a folder; a web server's page of links; a bucket. Throws Error where
+// The files below `key` ("123-linux") of `base`: a folder, a web server's page of links, or a bucket. Throws Error if
 // there is no such run.
 std::vector<ListedFile> list_run(const std::string& base, const std::string& key, const fetch::FetchOptions& options);
 // Where the run's file of that name is.
 std::string place_of(const std::string& base, const std::string& key, const std::string& name);
 
-// BUILD_TOPOLOGY.toml: which stage of CI makes which artifacts, and what they need.
+// BUILD_TOPOLOGY.toml: which CI stage builds which artifacts, and their dependencies.
 struct Topology {
   struct Artifact {
     std::string group;
@@ -49,7 +49,7 @@ struct Topology {
   std::map<std::string, std::vector<std::string>> groups;  // to the groups they need
   std::map<std::string, Artifact> artifacts;
 
-  // The artifacts that a stage needs of the stages before it. Throws Error for a stage that is none.
+  // The artifacts that a stage needs from earlier stages. Throws Error for an unknown stage.
   [[nodiscard]] std::set<std::string> inbound(const std::string& stage, const std::string& platform) const;
 };
 Topology parse_topology(std::string_view text, std::string_view file_name);
@@ -58,7 +58,7 @@ struct FetchSelection {
   std::string platform = "linux";
   std::vector<std::string> include{}, exclude{};  // regular expressions, anywhere in the file's name
   std::vector<std::string> exclude_components{}, exclude_artifacts{};
-  // GPUs: besides "generic" ones, those of these targets, families or groups; none named: all there are.
+  // Artifacts of these targets, families or groups, and "generic" ones; if none are named, all of them.
   std::vector<std::string> targets{};
   bool generic_only = false;
   std::optional<std::set<std::string>> artifacts{};  // only of these names, and each must be there
@@ -70,8 +70,8 @@ struct ChosenFile {
   std::optional<std::uint64_t> size;
 };
 
-// The archives that are wanted, by name; .tar.zst rather than .tar.xz. What was asked for by name and is not there is
-// an Error that names it, and so is nothing at all.
+// The chosen archives, sorted by name; .tar.zst is preferred to .tar.xz. Throws Error that names a requested file
+// that does not exist, or if nothing matches.
 std::vector<ChosenFile> choose_files(const std::vector<ListedFile>& files, const FetchSelection& selection,
                                      const Topology* topology);
 
@@ -84,21 +84,21 @@ struct FetchJob {
   bool keep_archives = false;
   unsigned threads = 8;
   fetch::FetchOptions options;
-  // Unpacks an archive into a folder that is not there, safely and whole or not at all.
+  // Unpacks an archive into a new folder, safely, and completely or not at all.
   std::function<void(const std::filesystem::path& archive, const std::filesystem::path& folder)> unpack;
   std::function<void(const std::string& file, const std::string& what)> on_done;
 };
 
 struct FetchedFile {
   std::string file, sha256;
-  std::filesystem::path path;  // the archive, the artifact's folder, or where everything lies flat
+  std::filesystem::path path;  // the archive, the artifact's folder, or the common folder (--flatten)
   std::uint64_t size = 0;
   bool downloaded = false;  // false: it was there already
-  std::string error;        // in words; "" when all is well
+  std::string error;        // in words; "" on success
 };
 
-// Each file is verified against its .sha256sum. Several at once; one that fails does not stop the others. What is done
-// is written down in the folder, so that the next time only the rest is.
+// Verifies each file against its .sha256sum. Several at once; one that fails does not stop the others. Finished files
+// are recorded in the folder, so the next run fetches only the rest.
 std::vector<FetchedFile> fetch_files(const std::vector<ChosenFile>& files, const FetchJob& job);
 
 }  // namespace wheelsmith::rocm

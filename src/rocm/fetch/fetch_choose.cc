@@ -38,7 +38,7 @@ bool contains(const std::vector<std::string>& list, const std::string& word) {
   return std::find(list.begin(), list.end(), word) != list.end();
 }
 
-// Compared by what stands before the features: "gfx942" of "gfx942:xnack+".
+// Compared without the features: "gfx942" of "gfx942:xnack+".
 std::string plain_target(const std::string& text) { return text.substr(0, text.find(':')); }
 
 std::optional<ArtifactName> name_of(const std::string& file) {

@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t k_most_files = 1'000'000;
 constexpr int k_most_pages = 1000;
 
-// The text between <name> and </name> from `at` on; `at` is behind it then.
+// The text between <name> and </name> from `at` on; `at` is moved past it.
 std::optional<std::string_view> element(std::string_view xml, std::string_view name, std::size_t& at) {
   const std::string open = fmt::format("<{}>", name);
   const std::string close = fmt::format("</{}>", name);
@@ -37,8 +37,7 @@ std::optional<std::string_view> only_element(std::string_view xml, std::string_v
   return element(xml, name, at);
 }
 
-// &amp; &lt; &gt; &quot; &apos; and numbers below 128; what is anything else stays as it is, and is no file's name
-// then.
+// &amp; &lt; &gt; &quot; &apos; and numbers below 128; other entities stay as they are, and make the name invalid.
 std::string without_entities(std::string_view text) {
   std::string result;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -142,7 +141,7 @@ BucketPage parse_bucket_page(std::string_view xml, std::string_view prefix) {
     const std::string name = without_entities(*key);
     if (!name.starts_with(prefix)) continue;
     ListedFile file{name.substr(prefix.size()), std::nullopt};
-    if (!pep::is_safe_file_name(file.name)) continue;  // a folder's own name, or what lies deeper
+    if (!pep::is_safe_file_name(file.name)) continue;  // the folder itself, or a file below a subfolder
     if (const auto size = only_element(*item, "Size")) file.size = to_number(*size);
     page.files.push_back(std::move(file));
   }

@@ -22,7 +22,7 @@
 // the folder (.wheelsmith-fetch.json). So an interrupted fetch resumes, and a complete one costs one small request per
 // archive.
 
-// How an artifact lies in its folder.
+// How an artifact is stored in its folder.
 template <>
 struct wheelsmith::EnumNames<wheelsmith::rocm::Unpacking> {
   static constexpr std::array list = {"archive", "folder", "flat"};
@@ -43,7 +43,7 @@ std::string hash_of(const fs::path& file) {
   return to_hex(sha256(blob.bytes));
 }
 
-// Hex digits, alone or with the file's name behind them.
+// Hex digits, alone or followed by the file name.
 std::string parse_sum(std::string_view text, const std::string& name) {
   const std::string_view line = trim(text.substr(0, text.find('\n')));
   const std::string hash = to_lower(line.substr(0, line.find_first_of(" \t")));
@@ -54,14 +54,14 @@ std::string parse_sum(std::string_view text, const std::string& name) {
 
 struct Done {
   std::string sha256, fingerprint;
-  std::optional<Unpacking> state;  // how it lies there; nothing: not known
+  std::optional<Unpacking> state;  // how it is stored; nothing: unknown
   std::uint64_t size = 0;
 };
 
 class State {
  public:
   explicit State(fs::path folder) : m_file(std::move(folder) / k_state_file) {
-    // Where it cannot be read all is fetched again.
+    // If it cannot be read, everything is fetched again.
     const auto text = sys::read_file_if_there(m_file, 64 << 20);
     const document::Value value = document::try_parse_json(text.value_or("")).value_or(document::Value());
     const Table* files = value["files"].table();
@@ -103,7 +103,7 @@ class State {
   std::map<std::string, Done> m_done;
 };
 
-// The folder for one name of a flat tree. A link on the way would lead anywhere.
+// The folder for one name of a flat tree. A link in the path is refused, because it could lead anywhere.
 void make_way(const fs::path& root, const fs::path& relative) {
   fs::path place = root;
   for (const fs::path& part : relative) {
@@ -117,7 +117,7 @@ void make_way(const fs::path& root, const fs::path& relative) {
   }
 }
 
-// Everything below `from`, moved over what is in `to`.
+// Moves everything below `from` into `to`, replacing files.
 void move_over(const fs::path& from, const fs::path& to) {
   for (const sys::TreeFile& file : sys::list_tree(from)) {
     const fs::path relative(file.name);
@@ -219,7 +219,7 @@ class Bringer {
     sys::remove_tree(beside);
   }
 
-  // A folder all of whose parts are folders, not links.
+  // A path in which all parts are folders, not links.
   static bool is_plain_folder(const fs::path& root, const fs::path& relative) {
     fs::path place = root;
     for (const fs::path& part : relative) {

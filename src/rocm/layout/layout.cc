@@ -40,7 +40,7 @@ class RuntimeLayout {
  public:
   RuntimeLayout(const PackageRow& row, const Entries& all, unsigned threads)
       : m_entries(held(row, all)), m_tree(m_entries), m_looks(look_at_all(m_entries, threads)) {
-    // The entries live in the caller's map: what is laid out points into that one.
+    // The entries are in the caller's map; the layout points into it.
     for (const auto& [path, entry] : m_entries) {
       const Entry& original = all.find(path)->second;
       entry.link ? link(path, original, all) : file(path, original);
@@ -84,7 +84,7 @@ class RuntimeLayout {
     }
   }
 
-  // A name that is not the SONAME. Where nothing has the SONAME for its name, the file itself will.
+  // A name that differs from the SONAME. If no file has the SONAME as its name, this file gets it.
   void alias(const std::string& path, const std::string& file_path, const Entry& entry, const Look& look) {
     const std::string wanted = folder_of(path) + look.soname;
     const bool is_file = path == file_path;
@@ -117,7 +117,7 @@ class RuntimeLayout {
     for (const auto& [path, what] : m_unnamed) ship(path, *what.first, what.second);
   }
 
-  // Programs ask the loader for these by their plain name too.
+  // Programs also load these by their plain names.
   void add_unversioned(const PackageRow& row) {
     std::map<std::string, std::string> more;  // plain name -> file; of several versions the last
     for (const auto& [path, what] : m_shipped) {

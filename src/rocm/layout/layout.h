@@ -16,15 +16,14 @@
 
 namespace wheelsmith::rocm {
 
-// What a file of a wheel is made from: a file of an artifact, as it is or with ELF edits laid over it, or a text of
-// ours.
+// The content of a file in a wheel: a file of an artifact, unchanged or with ELF edits, or generated text.
 struct Content {
   const Entry* entry = nullptr;
   std::shared_ptr<const elf::Edited> edited;
   std::string text;
 
   [[nodiscard]] std::uint64_t size() const;
-  // The bytes [offset, offset + size), mapped where nothing is changed in them.
+  // The bytes [offset, offset + size), mapped if they are unchanged.
   [[nodiscard]] Blob piece(std::uint64_t offset, std::uint64_t size) const;
 };
 
@@ -44,7 +43,7 @@ struct Layout {
   [[nodiscard]] bool ships(const std::string& path) const;
 };
 
-// Where a package's files will lie and what they look for there.
+// Where a package's files will be installed, and which folders they search.
 struct InstallPlace {
   std::string folder;                 // "_rocm_sdk_libraries"
   std::vector<std::string> searched;  // "_rocm_sdk_core/lib", relative to site-packages

@@ -13,7 +13,7 @@ namespace wheelsmith::rocm {
 
 namespace {
 
-// Lays `over`, which begins at `at`, over those bytes of `into` that it covers; `into` begins at `offset`.
+// Copies `over`, which begins at `at`, onto the bytes of `into` that it covers; `into` begins at `offset`.
 void overlay(std::uint64_t at, Bytes over, std::uint64_t offset, Buffer& into) {
   const std::uint64_t begin = std::max(at, offset), end = std::min(at + over.size(), offset + into.size());
   if (begin < end) std::memcpy(into.data() + (begin - offset), over.data() + (begin - at), end - begin);

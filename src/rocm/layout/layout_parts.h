@@ -7,19 +7,19 @@
 #include "rocm/layout/layout.h"
 #include "rocm/look.h"
 
-// What the layouts of all kinds of packages share.
+// Common parts of the layouts of all kinds of packages.
 
 namespace wheelsmith::rocm {
 
 // With '/' at its end; "" for a file at the top.
 std::string folder_of(const std::string& path);
 
-// The entries that the row's patterns leave.
+// The entries that match the patterns of the row.
 Entries held(const PackageRow& row, const Entries& entries);
 
 Finding left_out(const std::string& path, const Entry& entry, std::string_view why);
 
-// What is laid out before its run path is changed, which is the work that is worth threads.
+// The layout before run paths are changed; that part is slow and runs in threads.
 struct Draft {
   std::string path;
   const Entry* entry = nullptr;

@@ -41,7 +41,7 @@ DevelLayout lay_out_devel(const PackageRow& row, const Entries& entries, const I
     for (std::ptrdiff_t i = std::count(path.begin(), path.end(), '/'); i >= 0; --i) target += "../";
     return target + folder + "/" + path;
   };
-  // A library that is shipped under a name that no artifact has is in the devel tree too.
+  // The devel tree also has libraries that are shipped under another name than in the artifacts.
   for (const Shipped& package : shipped) {
     for (const auto& [path, soname] : package.layout->aliases) {
       const std::string wanted = folder_of(path) + soname;

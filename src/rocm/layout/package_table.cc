@@ -50,7 +50,7 @@ std::string check_searched(const std::string& text) {
   return searched.package.empty() || searched.folder.empty() ? "is not of the form \"package:folder\"" : "";
 }
 
-// A row, and for a package of the rest what else it takes.
+// A row, and for a package of remaining files, its additional sources.
 struct ReadRow {
   PackageRow row;
   std::vector<std::string> rest_of;

@@ -32,7 +32,7 @@ struct PackageRow {
   enum class ForEach : std::uint8_t { once, family, isa } for_each = ForEach::once;
   std::string name;                  // the logical one: core, libraries, device, devel, profiler
   bool kpack = true, family = true;  // the modes that have it
-  bool required = false;             // without artifacts for it, packaging fails
+  bool required = false;             // packaging fails without artifacts for it
   std::vector<Take> take;
   std::vector<std::string> only;      // if any, a path must match one
   std::vector<std::string> excluded;  // and none of these

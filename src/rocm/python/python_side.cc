@@ -34,7 +34,7 @@ std::string fill(std::string text, std::string_view target) {
   return text.replace(at, k_place.size(), base_target(target));
 }
 
-// "{target_family}" in Python, as it has always been.
+// The placeholder "{target_family}" in Python, unchanged for compatibility.
 std::string python_template(std::string text) {
   const std::size_t at = text.find("{target}");
   return at == text.npos ? text : text.replace(at, 8, "{target_family}");
@@ -101,7 +101,7 @@ std::string dist_info(const DistInfo& info, const PythonPackage& package, std::s
   return text;
 }
 
-// What stands at the end of a package's _cli.py: a function for each command that any release has.
+// The end of a package's _cli.py: a function for each command that any release has.
 std::string command_lines(const DistInfo& info, const PythonPackage& package) {
   std::string text =
       fmt::format("_SUFFIX = {}\n_VERSION = {}\n\n", python_text(info.suffix), python_text(info.version));
@@ -149,7 +149,7 @@ std::vector<TextFile> pure_package_files(const DistInfo& given, std::string_view
   const PythonPackage& entry = python_table().package(package);
   std::vector<TextFile> files;
   if (!entry.platform.empty()) return files;
-  // With the target in it where the package has one: two families lie side by side.
+  // With the target, if the package has one: two families can be installed together.
   const bool for_target = dist_template(info, entry).find("{target}") != std::string::npos;
   const std::string folder = for_target ? underscored(fill(dist_template(info, entry), target)) : entry.pure;
   files.push_back({folder + "/_dist_info.py", dist_info(info, entry, for_target ? target : "")});
@@ -164,7 +164,7 @@ std::vector<TextFile> pure_package_files(const DistInfo& given, std::string_view
     files.push_back(
         {init, fmt::format("\"\"\"{}.\"\"\"\n\n{}", fill(entry.summary, target), python_source("package_init.py"))});
   if (entry.expands)
-    files.push_back({folder + "/.devel_scratch", ""});  // so that RECORD knows the name (rocm_sdk/_devel.py)
+    files.push_back({folder + "/.devel_scratch", ""});  // so that RECORD contains the name (rocm_sdk/_devel.py)
   else if (!entry.sdist)
     files.push_back({platform_folder(info, package, target) + "/__init__.py", ""});
   std::sort(files.begin(), files.end(), [](const TextFile& a, const TextFile& b) { return a.path < b.path; });

@@ -11,11 +11,11 @@
 
 namespace wheelsmith::rocm {
 
-// One release, as its packages tell it to each other.
+// The facts about a release that its packages share.
 struct DistInfo {
   std::string version;
-  bool kpack = true;                         // device code in packages of its own; else libraries per family
-  std::string suffix;                        // behind the names of platform folders; mostly ""
+  bool kpack = true;                         // device code in separate packages; else libraries per family
+  std::string suffix;                        // appended to the names of platform folders; usually ""
   std::vector<std::string> targets;          // kpack: base targets ("gfx942"); else families
   std::string default_target;                // "": chosen by default_target()
   std::vector<std::string> linux_targets;    // with windows_targets, where a release is for both systems
@@ -29,27 +29,28 @@ struct TextFile {
   bool executable = false;
 };
 
-// "meta", "core", "libraries", "device", "devel", "profiler"; those of the mode that the release is of.
+// "meta", "core", "libraries", "device", "devel", "profiler"; those of the release's mode.
 std::vector<std::string> package_names(const DistInfo& info);
-// Of targets on both systems the first, else of all the first, by text.
+// The first target that both systems have, else the first of all, in alphabetical order.
 std::string default_target(const DistInfo& info);
 
-// "rocm-sdk-device-gfx942" for ("device", "gfx942:xnack+"). The target is "" where the name has none.
+// "rocm-sdk-device-gfx942" for ("device", "gfx942:xnack+"). The target is "" if the name has none.
 std::string dist_name(const DistInfo& info, std::string_view package, std::string_view target = "");
 // The folder of native files: "_rocm_sdk_core"; device code overlays "_rocm_sdk_libraries".
 std::string platform_folder(const DistInfo& info, std::string_view package, std::string_view target = "");
 
-// All that is importable in a wheel, sorted by path. Device packages have nothing: their folder's __init__.py belongs
-// to the libraries alone, or uninstalling one would break them.
+// All importable files of a wheel, sorted by path. Device packages have none: the __init__.py of their folder belongs
+// to the libraries only, or uninstalling a device package would break them.
 std::vector<TextFile> pure_package_files(const DistInfo& info, std::string_view package, std::string_view target = "");
 std::string metadata(const DistInfo& info, std::string_view package, std::string_view target = "");
-// Console scripts of the programs that the package has, where they belong or in bin: `has("bin/hipcc")` says so of its
-// platform folder. "" for none.
+// Console scripts for the programs that the package has, in their own folder or in bin: `has("bin/hipcc")` tests its
+// platform folder. "" if there are none.
 std::string entry_points(const DistInfo& info, std::string_view package,
                          const std::function<bool(const std::string&)>& has);
-// What a device package has beside its files (given relative to the platform folder): the list by which they are linked
-// into the devel package's folder, and a small file directly in the platform folder, which is in that list as well.
-// pip removes emptied folders only from one down that a removed file lay in; with such a file that is the topmost.
+// Additional files of a device package (paths relative to the platform folder): the list by which its files are
+// linked into the devel package's folder, and a small file directly in the platform folder, which is also in that
+// list. pip removes empty folders only up to the topmost folder that contained a removed file; this file makes that
+// the platform folder.
 std::vector<TextFile> device_files(const DistInfo& info, std::string_view target,
                                    const std::vector<std::string>& files);
 

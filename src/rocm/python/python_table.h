@@ -17,12 +17,12 @@ struct PythonPackage {
   std::string family_dist;  // in family mode; "" for the same
   std::string platform;     // whose platform folder it uses; "" for its own
   std::string pure;         // "rocm_sdk_core"
-  std::string extra;        // of `rocm`; "" where it is always required
+  std::string extra;        // of `rocm`; "" if it is always required
   std::string summary;
   bool required = false;
   bool kpack_only = false;
   bool sdist = false;                          // the selector, which has no native files
-  bool expands = false;                        // brings an archive in place of its platform folder
+  bool expands = false;                        // contains an archive instead of its platform folder
   std::vector<std::string> requires_packages;  // logical names, of the same version
 };
 
@@ -34,7 +34,7 @@ struct PythonLibrary {
 
 struct PythonScript {
   std::string name, package, path;  // "hipcc", "core", "bin/hipcc"
-  bool looks = false;               // only looks at the machine, and needs no devel package
+  bool looks = false;               // only examines the machine, and needs no devel package
 };
 
 struct PythonTable {
@@ -42,7 +42,7 @@ struct PythonTable {
   std::vector<PythonLibrary> libraries;
   std::vector<PythonScript> scripts;
 
-  // Throws Error for a name that is none.
+  // Throws Error for an unknown name.
   [[nodiscard]] const PythonPackage& package(std::string_view name) const;
 };
 
@@ -54,25 +54,24 @@ struct PythonSource {
   std::string_view path, text;
 };
 std::span<const PythonSource> python_sources();
-// Throws Error for one that is not there.
+// Throws Error if it does not exist.
 std::string_view python_source(std::string_view path);
 
-// Throws Error that says what is wrong where.
+// Throws Error that names the place and the problem.
 PythonTable read_python_table(std::string_view toml, std::string_view file_name);
 
 // The name of the function behind a console script: "amdclangpp" for "amdclang++".
 std::string script_function(std::string_view name);
 // "gfx942" for "gfx942:xnack+".
 std::string base_target(std::string_view target);
-// A text as Python writes it: 'gfx942'. Whatever stands in it stays data.
+// A text as a Python literal: 'gfx942'. The text cannot end the literal.
 std::string python_text(std::string_view text);
 // The name template in the release's mode, with {target}.
 std::string dist_template(const DistInfo& info, const PythonPackage& package);
 std::string platform_template(const DistInfo& info, const PythonPackage& package);
 // Whether the release has it.
 bool provides(const DistInfo& info, const PythonPackage& package);
-// The release with sorted targets, a default and a version that installers write the same. Throws Error where it is
-// none.
+// The release with sorted targets, a default, and a normalized version. Throws Error if it is invalid.
 DistInfo settled(const DistInfo& info);
 
 }  // namespace wheelsmith::rocm

@@ -7,6 +7,7 @@ backend prints goes to this process's output; an exception ends with its traceba
 """
 
 import importlib
+import importlib.util
 import json
 import os
 import sys
@@ -36,11 +37,24 @@ def load(request):
     return backend
 
 
+def compile_in_parallel(threads):
+    """Where the backend is built on setuptools; see parallel.py, in the same folder."""
+    if threads < 2 or "setuptools" not in sys.modules:
+        return
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "parallel.py")
+    spec = importlib.util.spec_from_file_location("_wheelsmith_parallel", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    module.install(threads)
+
+
 def main():
     with open(sys.argv[1], encoding="utf-8") as file:
         request = json.load(file)
     sys.argv[1:], result_path = [], sys.argv[2]
     backend = load(request)
+    if request["hook"].startswith("build_"):
+        compile_in_parallel(request.get("threads", 1))
     hook = getattr(backend, request["hook"], None)
     config = settings(request["config"])
     asks = request["hook"].startswith("get_requires_for_")

@@ -13,6 +13,7 @@
 #include "plan/step/spec_fields.h"
 #include "run/step/carried_files.h"
 #include "run/step/phases.h"
+#include "run/step/repair.h"
 #include "run/step/run_paths.h"
 #include "sys/file.h"
 #include "sys/files.h"
@@ -269,9 +270,12 @@ FinishedWheel finish(const FinishInputs& inputs, const StepServices& services) {
   result.sha256 = to_hex(sha256(sys::map_file(result.path).bytes));
   services.report.note(fmt::format("{} ({}): {}", edited.file_name, human_bytes(edited.size), tags.why));
   // Say so when the wheel gets a tag that no index accepts.
-  if (qualified && edit.platform_tag == qualified->tag && qualified->tag.starts_with("linux_") && spec.platform.empty())
+  if (qualified && edit.platform_tag == qualified->tag && qualified->tag.starts_with("linux_") &&
+      spec.platform.empty() && !inputs.rules.repair.enabled)
     for (const std::string& note : why_not_portable(*qualified, inputs.rules.checks.provided))
       services.report.note(note);
+  if (inputs.rules.repair.enabled && !tags.pure)
+    repair_finished(inputs, portable ? portable->entries : std::set<std::string>(), edit.time, result, services);
   return result;
 }
 

@@ -44,7 +44,6 @@ std::optional<PortableWheel> without_machine_run_paths(const FinishInputs& input
   wheel::WheelEdit edit;
   edit.recompress = false;
   edit.threads = usable_threads();
-  std::set<std::string> entries;
   for (const wheel::CleanedRunPath& file : wheel::clean_run_paths(built, inspection.elf)) {
     if (file.edited == nullptr) {
       services.report.note(fmt::format("kept the RPATH of {}: {}", printable(file.path), file.problem));
@@ -52,7 +51,7 @@ std::optional<PortableWheel> without_machine_run_paths(const FinishInputs& input
     }
     edit.elf_edits[file.path] = file.edited;
     result.removed.emplace_back(file.path, file.removed.size());
-    entries.insert(file.removed.begin(), file.removed.end());
+    result.entries.insert(file.removed.begin(), file.removed.end());
   }
   if (edit.elf_edits.empty()) return std::nullopt;
   const std::filesystem::path folder = services.store.temporary() / "run-paths";
@@ -62,7 +61,7 @@ std::optional<PortableWheel> without_machine_run_paths(const FinishInputs& input
   (void)wheel::edit_wheel(inputs.built.string(), built, edit, target);
   target.commit();
   services.report.note(
-      fmt::format("removed from the RPATH of {}: {}", counted(result.removed.size(), "file"), told(entries)));
+      fmt::format("removed from the RPATH of {}: {}", counted(result.removed.size(), "file"), told(result.entries)));
   return result;
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <set>
+
 #include "run/step/phases.h"
 #include "wheel/read/inspect.h"
 
@@ -9,6 +11,7 @@ namespace wheelsmith::run {
 struct PortableWheel {
   std::filesystem::path path;
   std::vector<std::pair<std::string, std::size_t>> removed;  // member, entries
+  std::set<std::string> entries;                             // all of them
 };
 // Nothing when no file has such an entry, or the recipe accepts them (accept.runpath-absolute).
 std::optional<PortableWheel> without_machine_run_paths(const FinishInputs& inputs, const wheel::Inspection& inspection,

@@ -216,7 +216,7 @@ void test_and_publish(const Job& job, store::Store& store, Reporter& report, Ste
       store::StepRecord::from_value(document::parse_json(sys::read_file(job.held), job.held.string()));
   const auto blob = store.blob(record.wheel_sha256);
   if (record.key != job.spec.key || !blob || !store.has_sha256(*blob, record.wheel_sha256))
-    throw Error("the wheel that was to be tested is gone; the same command builds it again");
+    throw Error("the wheel to test is no longer in the store; run the same command to rebuild it");
   const std::filesystem::path folder = store.temporary() / "held";
   sys::make_folders(folder);
   const std::filesystem::path wheel = folder / std::filesystem::path(record.wheel_name).filename();

@@ -19,7 +19,7 @@
 namespace wheelsmith::run {
 
 namespace data {
-extern const std::string_view backend_py;
+extern const std::string_view backend_py, parallel_py;
 }
 
 namespace {
@@ -280,9 +280,11 @@ document::Value ToolRunner::call_hook(const plan::CallHook& call) {
   document::Array config;
   for (const auto& [name, value] : call.config) config.emplace_back(document::Array{name, with_paths(value)});
   request["config"] = std::move(config);
+  request["threads"] = static_cast<std::int64_t>(jobs());
   const std::filesystem::path driver = m_tree.tree / "driver";
   sys::make_folders(driver);
   sys::write_file(driver / "backend.py", data::backend_py);
+  sys::write_file(driver / "parallel.py", data::parallel_py);
   sys::write_file(driver / "request.json", document::to_json(request));
   const std::filesystem::path answer = m_tree.tree / "answer";
   sys::remove_tree(answer);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,11 @@ struct LibrarySource {
   wheel::LoaderMachine glibc, musl;
   std::filesystem::path root = "/";  // of its package databases
 };
+
+// The library at the path, if there is one that can be read.
+std::optional<wheel::ElfFacts> library_at(const std::string& path);
+// The folders that the loaders of this machine search by default; LD_LIBRARY_PATH is not used.
+LibrarySource machine_libraries();
 
 // Throws Error; RequestError for options that are invalid for any wheel.
 void repair(InputWheel& input, const RepairRequest& request, const LibrarySource& source, const WriteOptions& options,

@@ -81,7 +81,7 @@ std::vector<SlimPlan> plan_slim(const FileTree& tree, const std::vector<FileTree
       plan.slimmed = {};
       plan.slimmed.notes.push_back(fmt::format("it stays as it is: {}", error.what()));
     }
-    if (!plan.slimmed.code.empty()) slots[i] = std::move(plan);
+    if (!plan.slimmed.code.empty() || !plan.slimmed.notes.empty()) slots[i] = std::move(plan);
   });
   std::vector<SlimPlan> plans;
   for (std::optional<SlimPlan>& slot : slots) {

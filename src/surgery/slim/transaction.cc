@@ -3,7 +3,7 @@
 // Several files of an environment change together.
 //
 //   1  the journal names the files that will change                    (.dist-info/wheelsmith-slim.journal)
-//   2  new contents are written beside them                            (.NAME.wheelsmith-new)
+//   2  new contents are written beside them, by way of a folder        (.NAME.wheelsmith-new)
 //   3  each old file gets a second name, then the new one its name     (.NAME.wheelsmith-old)
 //   4  the journal gets another name: from here on it is done          (.dist-info/wheelsmith-slim.done)
 //   5  old files and journal are removed
@@ -32,6 +32,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* k_journal = "wheelsmith-slim.journal";
 constexpr const char* k_finished = "wheelsmith-slim.done";
+constexpr const char* k_unfinished = "wheelsmith-slim.tmp";  // folder of files that are being written
 
 fs::path beside(const fs::path& file, const char* suffix) {
   return file.parent_path() / ("." + file.filename().string() + suffix);
@@ -106,12 +107,13 @@ bool Transaction::recover_locked(const fs::path& root, const fs::path& folder) {
     remove_if_there(journal);
     found = true;
   }
+  sys::remove_tree(folder / k_unfinished);
   return found;
 }
 
 bool Transaction::recover(const fs::path& root, const std::string& dist_info) {
   const fs::path folder = below(root, dist_info);
-  if (!is_there(folder / k_journal) && !is_there(folder / k_finished)) return false;
+  if (!is_there(folder / k_journal) && !is_there(folder / k_finished) && !is_there(folder / k_unfinished)) return false;
   const sys::FileLock lock(folder / "METADATA");
   return recover_locked(root, folder);
 }
@@ -120,6 +122,7 @@ Transaction::Transaction(fs::path site_packages, const std::string& dist_info)
     : m_root(std::move(site_packages)), m_dist_info(below(m_root, dist_info)) {
   m_lock.emplace(m_dist_info / "METADATA");
   m_recovered = recover_locked(m_root, m_dist_info);
+  sys::make_folders(m_dist_info / k_unfinished);
 }
 
 Transaction::~Transaction() {
@@ -127,6 +130,7 @@ Transaction::~Transaction() {
   try {
     roll_back(m_root, m_changes);
     remove_if_there(m_dist_info / k_journal);
+    sys::remove_tree(m_dist_info / k_unfinished);
   } catch (const Error&) {
     // Nothing is lost: the journal is still there, and the next command rolls back.
   }
@@ -142,14 +146,16 @@ void Transaction::write_journal() const {
   }
   document::Table journal;
   journal["files"] = std::move(files);
-  sys::write_file(m_dist_info / k_journal, document::to_json(journal) + "\n");
+  sys::AtomicFile file(m_dist_info / k_journal, m_dist_info / k_unfinished);
+  file.write(document::to_json(journal) + "\n");
+  file.commit();
 }
 
 void Transaction::replace(const std::string& file, const std::function<void(Sink&)>& write) {
   const fs::path path = below(m_root, file);
   m_changes.push_back({file, is_there(path) ? Change::Kind::replaced : Change::Kind::created});
   write_journal();
-  sys::AtomicFile made(new_name_of(path));
+  sys::AtomicFile made(new_name_of(path), m_dist_info / k_unfinished);
   write(made);
   std::error_code error;
   const fs::perms mode = fs::status(path, error).permissions();
@@ -200,6 +206,7 @@ void Transaction::commit() {
   m_done = true;
   for (const Change& change : m_changes) remove_if_there(old_name_of(below(m_root, change.file)));
   remove_if_there(m_dist_info / k_finished);
+  sys::remove_tree(m_dist_info / k_unfinished);
 }
 
 }  // namespace wheelsmith::surgery

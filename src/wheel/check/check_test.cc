@@ -95,7 +95,7 @@ TEST(CheckWheel, NamesVersionsAndTagsMustAgree) {
   expect_bad(check(pure(), {}, "demo-2.0-py3-none-any.whl"), "metadata-version-mismatch");
   expect_bad(check(pure(), {}, "demo-2.0-py3-none-any.whl"), "dist-info-mismatch");
   expect_bad(check(pure(), {}, "demo-1.0-py2-none-any.whl"), "tag-mismatch");
-  // py-spy's name claims Python 2 as well: whoever installs it finds in WHEEL what fits.
+  // py-spy's name claims Python 2 as well: installers find the matching tag in WHEEL.
   EXPECT_TRUE(has(check(pure(), {}, "demo-1.0-py2.py3-none-any.whl"), "tag-mismatch"));
   EXPECT_TRUE(check(pure(), {}, "demo-1.0-py2.py3-none-any.whl").is_good());
   EXPECT_TRUE(has(check(pure(), {}, "demo-1.0-1-py3-none-any.whl"), "build-mismatch"));

@@ -12,7 +12,7 @@ namespace {
 
 bool is_linux(const std::string& platform) { return platform.find("linux") != std::string::npos; }
 
-// "x86_64" of "manylinux_2_28_x86_64", "" where no machine is named.
+// "x86_64" of "manylinux_2_28_x86_64", "" if it names no machine.
 std::string machine_of(const std::string& platform) {
   for (const char* machine : {"x86_64", "aarch64", "i686", "armv6l", "armv7l", "armv8l", "ppc64le", "ppc64", "s390x",
                               "riscv64", "loongarch64"}) {

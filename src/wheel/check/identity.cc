@@ -20,7 +20,7 @@ Finding mismatch(std::string id, std::string subject, std::string what) {
           std::move(subject),
           std::move(what),
           "installers reject the wheel or record it under the wrong name",
-          "rebuild it; rename a wheel only with a tool that also rewrites its metadata (`wheel tags`)"};
+          "rebuild it; rename a wheel only with a tool that also rewrites its metadata (`wheelsmith retag`)"};
 }
 
 // Compared as versions if both are valid versions (1.0 is 1.0.0), else as text.
@@ -109,7 +109,7 @@ void check_tags_agree(const pep::WheelName& name, const Distribution& distributi
     const bool harmless = is_same_in_effect(only_name, only_file, by_name, by_file);
     findings.push_back({"tag-mismatch", harmless ? Severity::warning : Severity::error, subject, join(parts, "; "),
                         "installers select by the file name, other tools read WHEEL; one of the two is wrong",
-                        "retag it with a tool that also rewrites the metadata (`wheel tags`)"});
+                        "retag it with a tool that also rewrites the metadata (`wheelsmith retag`)"});
   }
   const std::string build = distribution.wheel->get("Build");
   // Tools that rename a wheel do not add Build to WHEEL; installers use the file name.

@@ -1,7 +1,7 @@
 // Turns violated policy rules into findings with a fix. The tag a wheel qualifies for is strict: a library outside the
-// policy disqualifies it, whoever provides the library. But "libcuda.so.1 is not in manylinux_2_28" is expected for a
-// CUDA wheel, so libraries with a known provider are notes, and libraries inside the wheel but off the run path are
-// warnings, because Python code may load them first.
+// policy disqualifies it, no matter what provides the library. But "libcuda.so.1 is not in manylinux_2_28" is expected
+// for a CUDA wheel, so libraries with a known provider are notes, and libraries inside the wheel but off the run path
+// are warnings, because Python code may load them first.
 
 #include <fmt/format.h>
 
@@ -88,7 +88,7 @@ Finding version_finding(const Violation& violation, const pep::Policy& policy, c
       violation.file->path,
       describe(violation, policy, machine),
       fmt::format("on the oldest systems that {} allows, loading fails with \"version not found\"", policy.name),
-      fmt::format("build it in the {} image, or on a system with libraries as old", policy.name)};
+      fmt::format("build it in the {} image, or on a system whose libraries are as old", policy.name)};
   if (const std::string tag = tag_that_allows(violation, policy, machine); !tag.empty()) {
     finding.fix += fmt::format(", or retag it as {}", tag);
   }
@@ -154,7 +154,8 @@ Absence absence(const Violation& violation, const std::string& soname, const pep
             "exclude the file, or bundle the library"};
   }
   return {Severity::error, what, "on a machine without it, loading fails with \"cannot open shared object file\"",
-          "bundle it (auditwheel repair), link it statically, or pass --exclude if the environment provides it"};
+          "copy it into the wheel (`wheelsmith repair`), link it statically, or pass --exclude if the environment "
+          "provides it"};
 }
 
 void add_library_findings(const Violation& violation, const pep::Policy& policy, const WheelContext& context,

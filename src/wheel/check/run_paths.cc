@@ -119,7 +119,7 @@ std::vector<Finding> check_run_paths(const std::vector<ElfFacts>& files, const R
         findings.push_back({"needed-grafted-missing", Severity::error, file.path,
                             fmt::format("needs {}, a bundled library that is missing from the wheel", needed),
                             "no system has a library of that name, so loading fails everywhere",
-                            "run auditwheel repair again on the original wheel"});
+                            "run `wheelsmith repair` on the original wheel"});
       }
     }
   }

@@ -119,7 +119,7 @@ std::vector<Finding> check_tags(const std::optional<pep::WheelName>& name, const
     findings.push_back({"tag-not-portable", Severity::note, name->to_string(),
                         fmt::format("is tagged {}, which guarantees nothing about other machines", name->platform),
                         "PyPI rejects such wheels; on another distribution it may not load",
-                        "retag it with the platform that `wheelsmith inspect` shows"});
+                        "run `wheelsmith retag --auto`, which sets the most compatible tag that it qualifies for"});
   }
   check_suffixes(*name, files, findings);
   return findings;

@@ -172,7 +172,7 @@ TEST(Verdicts, SeveralTagsOfOneLibcTellAFileOnce) {
 TEST(Verdicts, TestProgramsAreOneNote) {
   WheelBuilder wheel = story_wheel().add("demo/ext.so", story_module().build());
   for (const char* name : {"demo/test/one", "demo/test/two", "demo/bin/test_three"}) {
-    wheel.add(name, story_library().type(2).needed("libgtest.so.1").runpath("/build/lib").import("nobody").build());
+    wheel.add(name, story_library().type(2).needed("libgtest.so.1").runpath("/build/lib").import("missing").build());
   }
   EXPECT_EQ(verdict_on(wheel, Severity::note),
             FindingLines{"note binaries-test-programs demo-1.0-cp311-cp311-manylinux_2_17_x86_64.whl"});
@@ -266,7 +266,7 @@ TEST(Verdicts, SymbolsOfTheMachineAndOfTheInterpreterAreProvided) {
   EXPECT_EQ(story.verdict_on(), FindingLines{"warning purelib-binary demo/ext.so"});
   story.files["demo/ext.so"] = ElfBuilder(module).import("XML_Parse").import("deflate").build();
   EXPECT_EQ(story.verdict_on(), FindingLines{"warning purelib-binary demo/ext.so"});
-  story.files["demo/ext.so"] = ElfBuilder(module).import("nobody").build();
+  story.files["demo/ext.so"] = ElfBuilder(module).import("missing").build();
   EXPECT_EQ(story.verdict_on(Severity::error), FindingLines{"error symbol-undefined demo/ext.so"});
 }
 

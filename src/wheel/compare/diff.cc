@@ -77,7 +77,7 @@ class TreeDiff {
 
  private:
   struct Pair {
-    std::string left, right;  // names; "" where there is none
+    std::string left, right;  // names; "" if absent
     std::uint64_t left_size = 0, right_size = 0;
   };
 

@@ -261,7 +261,7 @@ TEST(CheckPolicy, TooNewVersions) {
   EXPECT_EQ(findings[0].subject, "a.so");
   EXPECT_EQ(findings[0].what, "needs GLIBC_2.34 (dlopen) of libc.so.6; manylinux_2_28 has GLIBC_2.28");
   EXPECT_EQ(findings[0].fix,
-            "build it in the manylinux_2_28 image, or on a system with libraries as old, or retag it as "
+            "build it in the manylinux_2_28 image, or on a system whose libraries are as old, or retag it as "
             "manylinux_2_34_x86_64");
 }
 
@@ -284,7 +284,8 @@ TEST(CheckPolicy, LibrariesOfOthersAreNotes) {
   };
   const Row rows[] = {
       {Severity::error, "needs libssl.so.3: neither in the wheel nor in manylinux_2_28",
-       "bundle it (auditwheel repair), link it statically, or pass --exclude if the environment provides it"},
+       "copy it into the wheel (`wheelsmith repair`), link it statically, or pass --exclude if the environment "
+       "provides it"},
       {Severity::warning, "needs libhidden.so: in the wheel (lib/libhidden.so), but not on its run path",
        "add the library's folder to RUNPATH, relative to $ORIGIN"},
       {Severity::note, "needs libcuda.so.1: from the NVIDIA driver", ""},
@@ -297,7 +298,7 @@ TEST(CheckPolicy, LibrariesOfOthersAreNotes) {
     EXPECT_EQ(findings[i].what, rows[i].what);
     EXPECT_EQ(findings[i].fix, rows[i].fix);
   }
-  EXPECT_EQ(tag_of({file}), "linux_x86_64");  // the tag is strict all the same
+  EXPECT_EQ(tag_of({file}), "linux_x86_64");  // the tag is strict anyway
 }
 
 TEST(CheckPolicy, AStrayLibraryIsAWarning) {
@@ -347,7 +348,7 @@ TEST(CheckPolicy, AMuslFileIsNoManylinux) {
   EXPECT_EQ(findings[0].id, "platform-external-library");
 }
 
-TEST(Providers, KnowWhoBringsALibrary) {
+TEST(Providers, KnowTheProviderOfALibrary) {
   struct Row {
     const char *soname, *who;
   };

@@ -56,7 +56,7 @@ TEST(TrueTags, AreThoseOfTheBinaries) {
       {"a debug build", {module("x.cpython-311d-x86_64-linux-gnu.so")}, "cp311", "cp311-cp311d", "cp311-cp311"},
       {"PyPy", {module("x.pypy310-pp73-x86_64-linux-gnu.so")}, "pp310", "py3-none", "pp310-pypy310_pp73"},
       {"abi3 as claimed", {abi3}, "cp311", "cp38-abi3", "cp38-abi3"},
-      {"abi3 that nobody claimed", {abi3}, "cp311", "cp311-cp311", "cp311-abi3"},
+      {"abi3 that was not claimed", {abi3}, "cp311", "cp311-cp311", "cp311-abi3"},
       {"abi3, from the lowest claim on", {abi3}, "cp312", "cp310.cp39-abi3", "cp39-abi3"},
       {"abi3 with a symbol of 3.10", {module("x.abi3.so", {"PyAIter_Check"})}, "cp311", "cp38-abi3", "cp310-abi3"},
       {"abi3 by name only", {module("x.abi3.so", {"_PyDict_NewPresized"})}, "cp311", "cp38-abi3", "cp311-cp311"},

@@ -1,9 +1,9 @@
-"""What this release of ROCm is made of: its packages, its libraries, the GPUs it has code for.
+"""The contents of this release of ROCm: its packages, its libraries, and the GPUs it has code for.
 
-The same file lies in every package of a release. The classes and functions come first, the values of the release at the
-end, one a line, so that tools which promote a release can find and change them.
+Every package of a release contains this file. The classes and functions come first; the values of the release are at the
+end, one per line, so that tools that promote a release can find and change them.
 
-Nothing here imports anything of ROCm: the file is also read while `rocm` is being built, before anything is installed.
+This file imports nothing from ROCm, because it is also read while `rocm` is being built, before anything is installed.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from pathlib import Path
 
 ALL_PACKAGES: dict[str, PackageEntry] = {}
 ALL_LIBRARIES: dict[str, LibraryEntry] = {}
-# Other names under which a library is asked for.
+# Other names of a library.
 LIBRARY_ALIASES: dict[str, str] = {}
 
 AVAILABLE_TARGET_FAMILIES: list[str] = []
 LINUX_TARGET_FAMILIES: list[str] = []
 WINDOWS_TARGET_FAMILIES: list[str] = []
-# Names of sets of targets, and what each holds.
+# Families of targets, with their members.
 TARGET_FAMILY_MEMBERS: dict[str, list[str]] = {}
-# Logical names of the packages that this release really has.
+# Logical names of the packages that this release contains.
 PROVIDED_PACKAGES: list[str] = []
 
 CACHED_TARGET_FAMILY: str | None = None
@@ -40,7 +40,7 @@ def base_target(target: str) -> str:
 class PackageEntry:
     """One package of a release: "core", "libraries", "device", …
 
-    `{target_family}` in a template stands for the target; the platform folder holds the native files.
+    `{target_family}` in a template is replaced by the target; the platform folder holds the native files.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class PackageEntry:
         extra: str = "",
     ):
         if logical_name in ALL_PACKAGES:
-            raise ValueError(f"the package {logical_name} is there already")
+            raise ValueError(f"the package {logical_name} is defined twice")
         self.logical_name = logical_name
         self.dist_package_template = dist_package_template
         self.pure_py_package_name = pure_py_package_name
@@ -73,7 +73,7 @@ class PackageEntry:
         if "{target_family}" not in template:
             return template
         if target_family is None:
-            raise ValueError(f"the package {self.logical_name} is made for one target each: say for which")
+            raise ValueError(f"the package {self.logical_name} exists once per target; pass target_family")
         return template.replace("{target_family}", base_target(target_family))
 
     def get_dist_package_name(self, target_family: str | None = None) -> str:
@@ -88,9 +88,9 @@ class PackageEntry:
         return "_" + name.replace("-", "_") + PY_PACKAGE_SUFFIX_NONCE
 
     def get_py_package(self, target_family: str | None = None):
-        """The module spec of the platform folder; None when the package is not installed.
+        """The module spec of the platform folder; None if the package is not installed.
 
-        A folder without __init__.py is what an uninstalled package may leave behind, and no package.
+        A folder without __init__.py is a leftover of an uninstalled package and does not count.
         """
         spec = importlib.util.find_spec(self.get_py_package_name(target_family))
         return spec if spec is not None and spec.origin is not None else None
@@ -103,7 +103,7 @@ class PackageEntry:
         return Path(spec.origin).parent if spec is not None else None
 
     def install_command(self, target_family: str | None = None) -> str:
-        """What a user types to have this package."""
+        """The command that installs this package."""
         extra = self.extra.replace("{target_family}", base_target(target_family or ""))
         return f'pip install "rocm[{extra}]=={__version__}"' if extra else f'pip install "rocm=={__version__}"'
 
@@ -124,7 +124,7 @@ class LibraryEntry:
         optional: bool = False,
     ):
         if shortname in ALL_LIBRARIES:
-            raise ValueError(f"the library {shortname} is there already")
+            raise ValueError(f"the library {shortname} is defined twice")
         self.shortname = shortname
         self.package = ALL_PACKAGES[package_name]
         self.so_pattern = so_pattern
@@ -140,8 +140,8 @@ class LibraryEntry:
 
 # The GPUs of this machine.
 #
-# The kernel's driver tells each processor in a file of its own, with the architecture as one number: 90402 is gfx942,
-# 90010 gfx90a, 110501 gfx1151. No ROCm needs to be installed for that.
+# The kernel driver has a file for each processor, with the architecture as one number: 90402 is gfx942, 90010 gfx90a,
+# 110501 gfx1151. Reading it does not need an installed ROCm.
 
 TOPOLOGY = "/sys/class/kfd/kfd/topology/nodes"
 
@@ -151,7 +151,7 @@ def target_of_version(number: int) -> str:
 
 
 def gpus_of_topology(folder: str) -> list[str]:
-    """The architecture of each GPU, in the driver's order; processors without one are no GPUs."""
+    """The architecture of each GPU, in the driver's order; processors without one are not GPUs."""
     try:
         nodes = sorted((name for name in os.listdir(folder) if name.isdigit()), key=int)
     except OSError:
@@ -162,7 +162,7 @@ def gpus_of_topology(folder: str) -> list[str]:
             with open(os.path.join(folder, node, "properties"), encoding="ascii", errors="replace") as file:
                 text = file.read()
         except OSError:
-            continue  # a GPU that this container may not see
+            continue  # a GPU that is hidden from this container
         found = re.search(r"^gfx_target_version (\d+)$", text, re.MULTILINE)
         if found and int(found.group(1)) > 0:
             gpus.append(target_of_version(int(found.group(1))))
@@ -170,7 +170,7 @@ def gpus_of_topology(folder: str) -> list[str]:
 
 
 def _gpus_by_program() -> list[str]:
-    """Where there is no such folder (Windows), ROCm's own program is asked, if it is there."""
+    """On Windows, which has no such folder, runs ROCm's own program if it is installed."""
     program = os.path.join(sysconfig.get_path("scripts"), "offload-arch.exe")
     if not os.path.exists(program):
         return []
@@ -196,11 +196,11 @@ def _tell(message: str) -> None:
         print(f"rocm-sdk: {message}", file=sys.stderr)
 
 
-# Which of the release's targets is meant.
+# Selecting targets of the release.
 
 
 def available_for(word: str) -> list[str]:
-    """The release's targets that a word means: itself, the members of a family, or the families it is a member of."""
+    """The targets of the release for a name: itself, the members of a family, or the families that contain it."""
     word = base_target(word)
     if word in AVAILABLE_TARGET_FAMILIES:
         return [word]
@@ -220,7 +220,7 @@ def _asked_for() -> list[str] | None:
         found = available_for(word)
         if not found:
             raise ValueError(
-                f"ROCM_SDK_TARGET_FAMILY={text}: this release has nothing for {word}; "
+                f"ROCM_SDK_TARGET_FAMILY={text}: this release has no package for {word}; "
                 f"it has {', '.join(AVAILABLE_TARGET_FAMILIES)}"
             )
         targets += [target for target in found if target not in targets]
@@ -238,18 +238,18 @@ def _detected() -> list[str]:
 
 
 def discover_current_target_family() -> str | None:
-    """The first GPU's target, or its family; None where there is no GPU that this release has code for."""
+    """The target of the first GPU, or its family; None if this release has no code for any GPU of the machine."""
     found = _detected()
     return found[0] if found else None
 
 
 def selected_targets() -> list[str]:
-    """What `rocm[device]` stands for: ROCM_SDK_TARGET_FAMILY, else every GPU that is here, else the default."""
+    """The targets of `rocm[device]`: ROCM_SDK_TARGET_FAMILY, else those of all GPUs of the machine, else the default."""
     return _asked_for() or _detected() or [DEFAULT_TARGET_FAMILY]
 
 
 def determine_target_family() -> str:
-    """The one target of this process: ROCM_SDK_TARGET_FAMILY, else the first GPU's, else the default."""
+    """The target of this process: ROCM_SDK_TARGET_FAMILY, else that of the first GPU, else the default."""
     global CACHED_TARGET_FAMILY
     if CACHED_TARGET_FAMILY is None:
         CACHED_TARGET_FAMILY = selected_targets()[0]

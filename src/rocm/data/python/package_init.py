@@ -1,6 +1,6 @@
 
 def __getattr__(name):
-    # Not imported before someone asks: commands come through here, and a build starts a compiler thousands of times.
+    # Imported on demand: every command imports this package, and a build starts a compiler thousands of times.
     if name == "__version__":
         from ._dist_info import __version__
 

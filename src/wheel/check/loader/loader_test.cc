@@ -189,7 +189,7 @@ TEST(Loader, CyclesAndCrowdsEnd) {
   EXPECT_EQ(Machine(files).verdicts(), Lines{});
 }
 
-// Every pair of a needed file and a run path is a path that is looked up, and remembered.
+// Every pair of a NEEDED library and a run path entry is a path that is looked up and remembered.
 TEST(Loader, NeedsTimesRunPathsEnd) {
   std::vector<std::string> needed;
   std::vector<std::string> runpath;

@@ -69,7 +69,7 @@ TEST(SecondLibstdcxx, HealthyOnes) {
   const NamedFile a{"liba.so", with_shared_libstdcxx().soname("liba.so").define("a_work").define("_Z6a_worki")};
   // Only C between them.
   EXPECT_EQ(told({a, {"b.so", with_libstdcxx().needed("liba.so").import("a_work")}}), Told());
-  // A copy of its own and nobody to talk to.
+  // A static copy, but no other C++ library to exchange objects with.
   EXPECT_EQ(told({{"b.so", with_libstdcxx().import("malloc", "libc.so.6", "GLIBC_2.2.5")}}), Told());
   // A toolset's libstdc++_nonshared.a puts newer parts into each file; exceptions are the system's.
   const NamedFile toolset{

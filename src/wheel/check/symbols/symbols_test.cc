@@ -61,7 +61,7 @@ TEST(Symbols, AnUnversionedReferenceIsNotAssumedToBeInTheSystemLibraries) {
   EXPECT_EQ(findings[0].what, "references foo::bar(int), which no library defines");
 }
 
-TEST(Symbols, NamesThatNobodyHasToProvide) {
+TEST(Symbols, NamesThatNeedNoProvider) {
   ElfFacts file = asking(library("a.so", {"libc.so.6"}), {"_ITM_registerTMCloneTable", "__gmon_start__", "PyList_New",
                                                           "_Py_NoneStruct", "_DYNAMIC", ""});
   file.undefined.push_back({"optional_hook", "", "", true});

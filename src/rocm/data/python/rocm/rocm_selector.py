@@ -1,8 +1,8 @@
-"""The build backend of `rocm` (PEP 517), in plain Python: what is required, and the wheel.
+"""The build backend of `rocm` (PEP 517), in plain Python: the requirements and the wheel.
 
-What `rocm` requires depends on the machine (device code of the GPUs that are here), so it is a source distribution, and
-the choice is made when it is built. A backend of its own because that is done on the user's machine, from an index that
-may have nothing but ROCm: setuptools would have to be there, too.
+The requirements of `rocm` depend on the machine (device code for its GPUs), so it is a source distribution, and the
+choice is made when it is built. It has its own backend because it is built on the user's machine, from an index that may
+contain only ROCm: with setuptools, the index would need setuptools, too.
 """
 
 import base64
@@ -17,7 +17,7 @@ import zipfile
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _PACKAGE = os.path.join(_HERE, "src", "rocm_sdk")
 SCRIPTS = {"rocm-sdk": "rocm_sdk._cli:main"}
-SUMMARY = "ROCm: selects and drives the packages of the SDK"
+SUMMARY = "ROCm: selects and manages the packages of the SDK"
 PYTHON = ">=3.8"
 
 
@@ -29,7 +29,7 @@ def load_dist_info():
 
 
 def _marker(di, target):
-    """Device code that only one system has is not asked for on the other."""
+    """Device code that exists for one system only is not required on the other."""
     linux, windows = di.LINUX_TARGET_FAMILIES, di.WINDOWS_TARGET_FAMILIES
     if not linux or not windows or (target in linux) == (target in windows):
         return ""
@@ -37,7 +37,7 @@ def _marker(di, target):
 
 
 def requirements(di):
-    """What is always required, and what by extra."""
+    """The requirements that always apply, and those of each extra."""
     packages = {name: di.ALL_PACKAGES[name] for name in di.PROVIDED_PACKAGES if name != "meta"}
     always = [entry.get_dist_package_require() for entry in packages.values() if entry.required]
     extras = {}
@@ -48,7 +48,7 @@ def requirements(di):
         extras[name] = [entry.get_dist_package_require(target)]
     device = packages.get("device")
     if device is None:
-        extras["device"] = []  # the libraries have it in them
+        extras["device"] = []  # the libraries contain it
         return always, extras
     require = {target: device.get_dist_package_require(target) + _marker(di, target) for target in targets(di)}
     extras["device"] = [require[di.base_target(target)] for target in di.selected_targets()]
@@ -77,9 +77,9 @@ def metadata(di):
 
 
 def _info(di):
-    """The .dist-info files, RECORD apart."""
+    """The .dist-info files, except RECORD."""
     scripts = "".join(f"{name} = {place}\n" for name, place in SCRIPTS.items())
-    # Not purelib: the packages with native files go to platlib, and all have to lie side by side.
+    # Not purelib: the packages with native files go to platlib, and all must be in the same folder.
     wheel = "Wheel-Version: 1.0\nGenerator: rocm_selector\nRoot-Is-Purelib: false\nTag: py3-none-any\n"
     return {"METADATA": metadata(di), "WHEEL": wheel, "entry_points.txt": f"[console_scripts]\n{scripts}"}
 

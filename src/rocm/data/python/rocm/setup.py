@@ -1,5 +1,5 @@
-"""For those who build with setuptools by hand. pip and uv take the backend of pyproject.toml, which needs nothing; what
-is required comes from there in both cases."""
+"""For builds with setuptools by hand. pip and uv use the backend in pyproject.toml, which has no dependencies. The
+requirements come from that backend in both cases."""
 
 import os
 import sys

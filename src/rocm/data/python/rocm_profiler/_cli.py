@@ -1,4 +1,4 @@
-"""The profiler's programs as commands. They find their own libraries, and those of the core package beside this one."""
+"""The profiler's programs as commands. They search their own libraries and those of the core package."""
 
 import os
 import sys
@@ -7,7 +7,7 @@ _SITE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 def _in_front(name, *paths):
-    """The variable with these paths before what it had."""
+    """The value of the variable with these paths prepended."""
     old = os.environ.get(name)
     return os.pathsep.join([*paths, old] if old else paths)
 
@@ -18,7 +18,7 @@ def _program(path, expand=False):
         core = os.path.join(_SITE, "_rocm_sdk_core" + _SUFFIX)
         if not os.path.isdir(core):
             sys.exit(
-                "rocm-profiler: rocm-sdk-core, whose libraries it needs, is not installed beside it; "
+                "rocm-profiler: rocm-sdk-core, whose libraries it needs, is not installed in the same folder; "
                 f'install it: pip install "rocm[profiler]=={_VERSION}"'
             )
         environment = dict(os.environ)

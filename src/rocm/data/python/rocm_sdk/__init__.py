@@ -1,4 +1,4 @@
-"""ROCm as Python packages: where its libraries are, and loading them before a framework needs them.
+"""ROCm as Python packages: finds its libraries, and loads them before a framework needs them.
 
     import rocm_sdk
     rocm_sdk.initialize_process(preload_shortnames=["amdhip64", "hipblas"], check_version="7.10.0")
@@ -17,7 +17,7 @@ from ._dist_info import __version__
 
 __all__ = ["__version__", "find_libraries", "initialize_process", "preload_libraries"]
 
-# What this process has loaded, by short name. A handle that is dropped may unload its library.
+# The libraries that this process has loaded, by short name. Dropping a handle may unload its library.
 _ALL_CDLLS: dict[str, ctypes.CDLL] = {}
 
 
@@ -31,7 +31,7 @@ def _entry(shortname: str) -> _dist_info.LibraryEntry:
 
 
 def _find(entry: _dist_info.LibraryEntry) -> Path | None:
-    """The library's file; None for one that may be absent and is."""
+    """The library's file; None if the library is optional and absent."""
     windows = os.name == "nt"
     pattern = entry.dll_pattern if windows else entry.so_pattern
     if not pattern:
@@ -59,13 +59,13 @@ def _find(entry: _dist_info.LibraryEntry) -> Path | None:
 
 
 def find_libraries(*shortnames: str) -> list[Path]:
-    """The files of these libraries. Those that may be absent, or are not made for this system, are left out."""
+    """Returns the files of these libraries, without optional ones that are absent and those that this system does not have."""
     paths = (_find(_entry(name)) for name in shortnames)
     return [path for path in paths if path is not None]
 
 
 def preload_libraries(*shortnames: str, rtld_global: bool = True) -> None:
-    """Loads these libraries, in this order. With rtld_global their symbols are seen by what is loaded later."""
+    """Loads these libraries, in this order. With rtld_global, libraries that are loaded later see their symbols."""
     mode = ctypes.RTLD_GLOBAL if rtld_global else ctypes.RTLD_LOCAL
     for shortname in shortnames:
         if shortname in _ALL_CDLLS:
@@ -86,10 +86,10 @@ def _check_version(wanted: str | re.Pattern, fail: bool) -> None:
     if _is_version(wanted):
         return
     text = wanted.pattern if isinstance(wanted, re.Pattern) else wanted
-    # The first words are looked for by programs.
+    # Programs search for the first words of this message.
     message = (
-        f"The program was compiled against a ROCm version matching '{text}', and {__version__} is installed. "
-        f'To have that one: pip install "rocm=={text}"'
+        f"The program was compiled against a ROCm version matching '{text}', but {__version__} is installed. "
+        f'To install a matching one: pip install "rocm=={text}"'
     )
     if fail:
         raise RuntimeError(message)
@@ -104,14 +104,14 @@ def initialize_process(
     fail_on_version_mismatch: bool = False,
     **kwargs,
 ) -> None:
-    """What a framework calls before its own libraries are loaded.
+    """Checks the version and loads libraries; frameworks call it before they load their own libraries.
 
-    The version is a text, in which `*` stands for anything, or a compiled pattern; another one that is installed is a
-    warning, or a RuntimeError with fail_on_version_mismatch. The libraries of the variable ROCM_SDK_PRELOAD_LIBRARIES
-    (short names with `,` or `;` between them) are loaded last, unless env_override is false. Further keywords are for
-    later releases, and change nothing.
+    check_version is a string, in which `*` matches anything, or a compiled pattern. If the installed version does not
+    match, it is a warning, or a RuntimeError with fail_on_version_mismatch. The libraries in the variable
+    ROCM_SDK_PRELOAD_LIBRARIES (short names separated by `,` or `;`) are loaded last, unless env_override is false.
+    Other keywords are reserved for later releases and have no effect.
     """
-    # First: what does not fit may not load either, and this is the better message.
+    # First, because libraries of another version may not load, and this message is clearer.
     if check_version is not None:
         _check_version(check_version, fail_on_version_mismatch)
     preload_libraries(*preload_shortnames, rtld_global=rtld_global)

@@ -1,7 +1,7 @@
-"""`rocm-sdk test`: the checks of rocm_sdk.tests, told in plain words.
+"""`rocm-sdk test`: runs the checks of rocm_sdk.tests and reports the results as text or JSON.
 
-Each part has a module of tests; those of packages that are not installed are left out, and said to be. A test that fails
-says what is wrong in its message; where Python's own words would be all there is, the last line of them is shown.
+Each package has a module of tests; a package that is not installed is reported as such. The message of a failed test says
+what is wrong; for other exceptions, the last line of Python's message is shown.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class _Result(unittest.TestResult):
     def _words(error) -> str:
         kind, value, _ = error
         text = str(value).strip()
-        # unittest puts "False is not true : " and the like before the words of the test.
+        # unittest puts "False is not true : " and the like before the test's own message.
         if issubclass(kind, AssertionError):
             return text.partition(" : ")[2] or text or kind.__name__
         return f"{kind.__name__}: {text.splitlines()[-1] if text else ''}"
@@ -76,11 +76,11 @@ def run_checks(as_json: bool = False) -> int:
         if package is not None and not status.has(package):
             parts[name] = "not installed"
             continue
-        if not status.has("core"):  # which is said below, once
+        if not status.has("core"):  # reported once, below
             parts[name] = "nothing to test"
             continue
         before = (result.passed, len(result.bad))
-        # What tests print is of interest only to those who look for a mistake in them.
+        # The output of tests is shown only if one fails.
         with contextlib.redirect_stdout(io.StringIO()) as said:
             _run_module(name, result)
         if len(result.bad) > before[1]:
@@ -102,8 +102,8 @@ def run_checks(as_json: bool = False) -> int:
     for problem in status.problems:
         print(("problem: " if problem.bad else "note: ") + problem.what)
         if problem.remedy:
-            print(f"  to mend it: {problem.remedy}")
+            print(f"  fix: {problem.remedy}")
     if not status.gpus:
-        print("note: no GPU of AMD is here, so none was compared with the device code")
-    print(f"ROCm {_dist_info.__version__}: " + ("something is wrong; see above" if bad else "all is well"))
+        print("note: this machine has no AMD GPU, so the device code was not compared with a GPU")
+    print(f"ROCm {_dist_info.__version__}: " + ("problems found, see above" if bad else "no problems found"))
     return 1 if bad else 0

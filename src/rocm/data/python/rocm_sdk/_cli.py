@@ -86,33 +86,33 @@ def _status(args) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="rocm-sdk", description="ROCm as Python packages: where it is, and whether it works."
+        prog="rocm-sdk", description="Show where the ROCm packages are installed, and check whether they work."
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
 
     def add(name, function, text):
         command = commands.add_parser(name, help=text, description=text)
-        command.add_argument("--json", action="store_true", help="one JSON document on the standard output")
+        command.add_argument("--json", action="store_true", help="print one JSON document on standard output")
         command.set_defaults(function=function)
         return command
 
-    path = add("path", _path, "print a folder of the SDK; expands the devel package when it is asked for the first time")
+    path = add("path", _path, "print a folder of the SDK; the first call expands the devel package")
     which = path.add_mutually_exclusive_group(required=True)
     which.add_argument("--root", action="store_true", help="the SDK's folder, for ROCM_PATH")
-    which.add_argument("--bin", action="store_true", help="its programs")
-    which.add_argument("--cmake", action="store_true", help="its CMake packages, for CMAKE_PREFIX_PATH")
+    which.add_argument("--bin", action="store_true", help="the folder of its programs")
+    which.add_argument("--cmake", action="store_true", help="the folder of its CMake packages, for CMAKE_PREFIX_PATH")
     which.add_argument("--core", action="store_true", help="the core package's folder, which needs no devel package")
-    init = add("init", _init, "expand the devel package, link what device packages brought, and look at every file")
-    init.add_argument("--quiet", action="store_true", help="print nothing but errors")
-    add("test", _test, "check that everything that is installed works")
+    init = add("init", _init, "expand the devel package, link the files of device packages, and verify every file")
+    init.add_argument("--quiet", action="store_true", help="print only errors")
+    add("test", _test, "load every installed library and start every command")
     add("version", _version, "print the version")
     add("targets", _targets, "print the GPU targets that this ROCm was built for")
-    add("status", _status, "print what is installed, which GPUs are here, and what does not fit")
+    add("status", _status, "show what is installed, the GPUs of this machine, and problems with their fixes")
     return parser
 
 
 def main(argv=None) -> int:
-    """0: fine; 1: something is wrong, and said; 2: the command is not understood."""
+    """Exit status: 0 success, 1 a problem was found and reported, 2 wrong usage."""
     args = _parser().parse_args(argv)
     try:
         return args.function(args)

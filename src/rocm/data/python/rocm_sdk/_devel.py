@@ -1,19 +1,19 @@
-"""The devel package on disk: where it is, whether it is whole, and how it becomes so.
+"""The devel package on disk: where it is, whether it is complete, and how it is expanded.
 
-The wheel brings an archive, rocm_sdk_devel/_devel.tar. On first use it becomes the folder `_rocm_sdk_devel`:
+The wheel contains an archive, rocm_sdk_devel/_devel.tar. On first use it is expanded to the folder `_rocm_sdk_devel`:
 
-  1. the lock is taken, and the question asked again: another process may have done it meanwhile;
-  2. `_rocm_sdk_devel.new`, noted in RECORD first, is filled, and what is in it counted;
-  3. `.devel_tree.json`, which lists everything, is written into it: this is what makes a folder whole;
-  4. all names go into RECORD, and the folder is renamed: from here on it is there for others;
+  1. the lock is taken and the state checked again, because another process may have expanded it meanwhile;
+  2. `_rocm_sdk_devel.new` is added to RECORD, then filled, and its files are counted;
+  3. `.devel_tree.json`, the list of all files, is written into it: only a folder with this list is complete;
+  4. all names are added to RECORD, and the folder is renamed, which makes it visible to other processes;
   5. the archive is deleted.
 
-Whoever is killed in between leaves a folder that is not `_rocm_sdk_devel`, or an archive that is not needed any more;
-the next one starts anew. A folder without `.devel_tree.json`, or beside an archive, is a leftover and is replaced.
+A process that is killed in between leaves a folder with another name, or an archive that is no longer needed; the next
+process starts over. A folder without `.devel_tree.json`, or with the archive still present, is a leftover and is replaced.
 
-Device packages bring files of their own below `_rocm_sdk_libraries`, and a list of them in `.devel_links`. They are
-linked into the folder, too, and written into the RECORD of the device package; its list is linked last, as
-`.devel_links_TARGET.json`, and says that the others are there.
+Device packages have files below `_rocm_sdk_libraries`, and a list of them in `.devel_links`. These files are linked into
+the folder, too, and added to the RECORD of the device package. Its list is linked last, as `.devel_links_TARGET.json`: if
+that link exists, so do the others.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ _OURS = (LIST, PENDING, SCRATCH)
 def _missing() -> ModuleNotFoundError:
     entry = _dist_info.ALL_PACKAGES["devel"]
     return ModuleNotFoundError(
-        f"{entry.get_dist_package_name()} is not installed; it contains the headers, CMake files and the compiler's tree; "
+        f"{entry.get_dist_package_name()} is not installed; it contains the headers, the CMake files and the compiler; "
         f"install it: {entry.install_command()}",
         name="rocm_sdk_devel",
     )
 
 
 def same_release(a: str, b: str) -> bool:
-    """A package that was built once more (.post1) is of the same release."""
+    """A rebuilt package (.post1) belongs to the same release."""
     return re.sub(r"\.post\d+", "", a) == re.sub(r"\.post\d+", "", b)
 
 
@@ -73,9 +73,9 @@ class Devel:
         self.name = _dist_info.ALL_PACKAGES["devel"].get_py_package_name()
         self.root = self.site / self.name
         self.new = self.site / (self.name + ".new")
-        self.done: list[str] = []  # what was done, for people
+        self.done: list[str] = []  # messages for the user: what was done
 
-    # What is there.
+    # The current state.
 
     def archive(self) -> Path | None:
         for name in ("_devel.tar.xz", "_devel.tar"):
@@ -117,7 +117,7 @@ class Devel:
             return json.load(file)
 
     def ready_links(self) -> dict[str, str]:
-        """Links that could not be made when the folder was, and can be now."""
+        """Links that could not be made when the folder was expanded, and can be made now."""
         if not (self.root / PENDING).exists():
             return {}
         ready = {}
@@ -130,10 +130,10 @@ class Devel:
     def is_current(self) -> bool:
         return self.is_whole() and not self.missing_devices() and not self.ready_links()
 
-    # What is made.
+    # Changes.
 
     def update(self, verify: bool = False) -> Path:
-        """Expands and links what is not yet; with `verify` every file is looked at."""
+        """Expands the archive and makes missing links; with `verify` it also checks every file."""
         if not verify and self.is_current():
             return self.root
         try:
@@ -168,7 +168,7 @@ class Devel:
             raise DevelError(
                 f"{archive} has {archive.stat().st_size} bytes of {size}; reinstall it: {self._again(package)}"
             )
-        scratch = self.code / SCRATCH  # the wheel brings one, so RECORD knows it
+        scratch = self.code / SCRATCH  # a member of the wheel, so it is in RECORD
         shutil.rmtree(self.new, ignore_errors=True)
         package.change(scratch, add=[self.new.name])
         try:
@@ -206,7 +206,7 @@ class Devel:
         os.replace(folder / SCRATCH, folder / name)
 
     def _remove_old(self) -> None:
-        """What an older one left. Its list goes first: a folder that is half gone is not whole."""
+        """Removes the leftovers of an older version. Its list is removed first, so that a partly removed folder is incomplete."""
         if self.root.is_symlink():
             self.root.unlink()
         if not self.root.exists():
@@ -219,7 +219,7 @@ class Devel:
     def _link_ready(self) -> None:
         if not self.ready_links():
             return
-        # All of them: a link may wait for another one.
+        # Try all of them: a link may depend on another one.
         pending = self._read(PENDING)["links"]
         rest = Tree(self.root, self.name).make_links(pending)
         if rest:
@@ -229,8 +229,8 @@ class Devel:
         self.done.append(f"created {len(pending) - len(rest)} links to packages installed later")
 
     def _verify(self) -> None:
-        """Every file of the list is there, and every link is the file that it leads to: a package that was installed
-        again has other files by the same names."""
+        """Checks that every listed file exists and that every link is the same file as its target: a package that was
+        reinstalled has other files with the same names."""
         known = self._read(LIST)
         pending = self._read(PENDING)["links"] if (self.root / PENDING).exists() else {}
         lost = [
@@ -252,7 +252,7 @@ class Devel:
                 wrong[name] = target
         rest = tree.make_links(wrong)
         if tree.copies == len(wrong) - len(rest) and wrong and not rest:
-            return  # where no hard links can be made every link is a copy
+            return  # without hard links, every link is a copy
         if wrong:
             self.done.append(f"recreated {len(wrong) - len(rest)} links")
         if rest:
@@ -268,14 +268,14 @@ class Devel:
         own = f"{path.parent.parent.name}/.devel_links/{path.name}"
         owner = next((p for p in installed_in(self.site, "rocm-sdk-device") if own in p.paths()), None)
         if owner is None:
-            return  # a leftover of a package that is gone
+            return  # a leftover of an uninstalled package
         with open(path, encoding="utf-8") as file:
             manifest = json.load(file)
         version = self._read(LIST)["version"]
         if not same_release(manifest["version"], version):
             print(
                 f"rocm-sdk: {owner.name} {manifest['version']} does not match the release of rocm-sdk-devel, {version}; its files "
-                f"are skipped. To fix it: pip install {owner.name}=={version}",
+                f"are skipped. fix: pip install {owner.name}=={version}",
                 file=sys.stderr,
             )
             return
@@ -309,7 +309,7 @@ class Devel:
 
 
 def get_devel_root() -> Path:
-    """The folder of the whole SDK, with headers and CMake files; expanded when it is asked for the first time.
+    """Returns the folder of the complete SDK, with headers and CMake files; the first call expands it.
 
-    ModuleNotFoundError when the devel package is not installed, DevelError when its folder cannot be made."""
+    Raises ModuleNotFoundError if the devel package is not installed, DevelError if its folder cannot be written."""
     return Devel().update()

@@ -1,13 +1,13 @@
-"""The devel package's archive, put on disk.
+"""Expands the devel package's archive.
 
 The archive holds a folder `_rocm_sdk_devel`: headers, CMake files, and links to the files of the packages beside it. Its
 files are written first; then links are made, in as many rounds as links to links need. A link to a file becomes a hard
-link: compilers ask the system for the path of their own file, and look for headers from there; through a symbolic link
-they would arrive in the core package, which has none. Links to folders stay links, and so do links from one folder of the
-tree to a file of another: a program looks for what it needs from the real place of its own file. The compiler's drivers
-in bin look for the compiler there, too, so they are links to those in lib/llvm/bin, whatever the archive says.
+link: compilers ask the system for the path of their own file and search for headers relative to it; through a symbolic
+link they would search the core package, which has none. Links to folders stay links, and so do links to a file in another
+folder of the tree, because a program searches for its files relative to its real location. For the same reason the
+compiler drivers in bin are links to those in lib/llvm/bin, whatever the archive says.
 
-A link into a package that is not installed cannot be made yet. It is remembered, and made when the package comes.
+A link into a package that is not installed cannot be made yet. It is recorded, and made once the package is installed.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from pathlib import Path
 
 _DRIVERS = {"amdclang", "amdclang++", "amdclang-cl", "amdclang-cpp", "amdflang", "amdlld", "amdllvm"}
 _DRIVER_FOLDER = "lib/llvm/bin"
-# Another file system, too many links, or one that knows no hard links.
+# Another file system, too many links, or a file system without hard links.
 _NO_HARD_LINK = {errno.EXDEV, errno.EMLINK, errno.EPERM, errno.EACCES, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP}
 
 
 class DevelError(RuntimeError):
-    """Something that the user has to mend; the text says how."""
+    """A problem that the user has to fix; the text says how."""
 
 
 def is_driver(name: str) -> bool:
@@ -34,14 +34,14 @@ def is_driver(name: str) -> bool:
 
 
 def leads_elsewhere(name: str, target: str) -> bool:
-    """To a file of this tree, in another folder. Windows lets few make links."""
+    """Whether the link leads to a file in another folder of this tree. On Windows few users may create links."""
     folder = os.path.dirname(name)
     place = os.path.normpath(os.path.join(folder, target)).replace(os.sep, "/")
     return os.name != "nt" and not place.startswith("../") and os.path.dirname(place) != folder
 
 
 def hard_link(source: str, path: str) -> bool:
-    """False where it became a copy."""
+    """Returns false if it made a copy instead."""
     source = os.path.realpath(source)
     try:
         os.link(source, path)
@@ -58,18 +58,18 @@ def symbolic_link(target: str, path: str, is_folder: bool) -> None:
         os.symlink(target, path, target_is_directory=is_folder)
     except (OSError, NotImplementedError) as error:
         raise DevelError(
-            f"cannot create the link {path}: {error}. The devel package needs symbolic links; on Windows they need "
-            "the developer mode, or an administrator"
+            f"cannot create the link {path}: {error}. The devel package needs symbolic links; on Windows, enable "
+            "developer mode or run as administrator"
         ) from error
 
 
 class Tree:
-    """What an archive became, or is becoming. Names are relative to the folder."""
+    """The expanded files of an archive. Names are relative to the folder."""
 
     def __init__(self, root: Path, archive_root: str):
         self.root = root
         self.archive_root = archive_root  # "_rocm_sdk_devel"
-        self.files: dict[str, int] = {}  # the archive's own, with sizes
+        self.files: dict[str, int] = {}  # regular files of the archive, with sizes
         self.links: dict[str, str] = {}
         self.pending: dict[str, str] = {}
         self.copies = 0
@@ -81,7 +81,7 @@ class Tree:
                     self._add(tar, member)
         except DevelError:
             raise
-        except Exception as error:  # each kind of compression has errors of its own
+        except Exception as error:  # each compression module has its own exceptions
             if isinstance(error, OSError) and error.errno is not None:
                 raise  # a full disk is not a corrupt archive
             raise DevelError(f"{archive} is corrupt: {error}") from error
@@ -122,7 +122,7 @@ class Tree:
 
     def _check_links(self) -> None:
         for name, target in self.links.items():
-            # Up to the folder in which all packages lie, and into none but ROCm's.
+            # A link may lead up to the folder of all packages, and only into ROCm's.
             place = os.path.normpath(os.path.join(self.archive_root, os.path.dirname(name), target)).replace(os.sep, "/")
             if os.path.isabs(target) or not place.startswith("_rocm"):
                 raise DevelError(f"the devel package contains a link that points outside: {name} to {target}")
@@ -134,7 +134,7 @@ class Tree:
                     raise DevelError(f"the devel package contains {name} below the link {above}")
 
     def make_links(self, links: dict[str, str]) -> dict[str, str]:
-        """Makes those that can be made; the rest is returned."""
+        """Makes the links whose targets exist, and returns the others."""
         rest = {name: target for name, target in links.items() if not is_driver(name)}
         while rest:
             later = {name: target for name, target in rest.items() if not self._make_link(name, target)}
@@ -146,7 +146,7 @@ class Tree:
         return rest
 
     def target_of(self, name: str, target: str) -> str:
-        """Where a link leads to: what the archive says, but for the drivers."""
+        """The target of a link: as in the archive, except for the drivers."""
         own = f"{_DRIVER_FOLDER}/{os.path.basename(name)}"
         return f"../{own}" if is_driver(name) and os.path.exists(os.path.join(self.root, own)) else target
 

@@ -1,8 +1,8 @@
-"""Installed packages as their installer wrote them down, and RECORD, by which it uninstalls them.
+"""Installed packages and their RECORD, the list of files that an installer removes when it uninstalls a package.
 
-What rocm-sdk makes in site-packages (the expanded devel package, links of device packages) is written into the RECORD of
-the package that it came from, before it is made: so `pip uninstall` removes it, also after a process was killed. Rows
-for files that are not there harm nobody.
+Files that rocm-sdk creates in site-packages (the expanded devel package, links of device packages) are added to the RECORD
+of their package before they are created. So `pip uninstall` removes them even after a process was killed. Rows for files
+that do not exist are harmless.
 """
 
 from __future__ import annotations
@@ -46,16 +46,16 @@ class Installed:
             return [row for row in csv.reader(file) if row]
 
     def paths(self) -> set[str]:
-        """What it owns, relative to site-packages; nothing where no RECORD tells."""
+        """The files of the package, relative to site-packages; empty if it has no RECORD."""
         try:
             return {row[0] for row in self.rows()}
         except OSError:
             return set()
 
     def change(self, scratch: Path, add=(), remove=()) -> None:
-        """Adds and removes rows, once each. The new RECORD is written as `scratch` first and takes the old one's
-        place whole: a RECORD that is cut off would leave files behind for ever, and one that is a hard link into an
-        installer's cache must not be written into."""
+        """Adds and removes rows; each path is listed once. The new RECORD is written to `scratch` and renamed: a
+        truncated RECORD would leave files behind after an uninstallation, and one that is a hard link into an
+        installer's cache must not be modified."""
         gone = set(remove)
         seen = set()
         rows = []
@@ -72,7 +72,7 @@ class Installed:
 
 
 def installed_in(site: Path, pattern: str = "rocm") -> list[Installed]:
-    """Packages whose names begin so, by name."""
+    """Packages whose names begin with `pattern`, sorted by name."""
     found = []
     try:
         names = sorted(os.listdir(site))

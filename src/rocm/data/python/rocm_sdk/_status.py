@@ -1,4 +1,4 @@
-"""What is installed, what GPUs are here, and whether the two fit. Nothing is changed."""
+"""Which packages are installed, which GPUs the machine has, and whether they match. Changes nothing."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ._record import Installed, find_installed, installed_in, normal_name
 
 
 class Problem:
-    """`bad` hinders, otherwise it is a note. The remedy is a command, or a sentence."""
+    """A problem if `bad`, else a note. The remedy is a command or a sentence."""
 
     def __init__(self, id: str, what: str, remedy: str = "", bad: bool = True):
         self.id, self.what, self.remedy, self.bad = id, what, remedy, bad
@@ -73,7 +73,7 @@ class Status:
             return "not installed"
         if not devel.is_whole():
             return "not expanded yet" if devel.archive() is not None else "damaged"
-        return "expanded" if devel.is_current() else "expanded, links to be made"
+        return "expanded" if devel.is_current() else "expanded, but links are missing"
 
     def _check_packages(self) -> None:
         version = _dist_info.__version__
@@ -82,7 +82,7 @@ class Status:
                 self.problems.append(
                     Problem(
                         "version",
-                        f"{package.name} is {package.version}, and rocm is {version}: libraries of two releases do not fit",
+                        f"{package.name} is {package.version}, but rocm is {version}: libraries of different releases do not work together",
                         f"pip install {package.name}=={version}",
                     )
                 )
@@ -93,7 +93,7 @@ class Status:
                 )
         if self.devel == "damaged":
             again = f"pip install --force-reinstall --no-deps {_dist_info.ALL_PACKAGES['devel'].get_dist_package_require()}"
-            self.problems.append(Problem("devel", "the devel package's folder is not whole, and its archive is gone", again))
+            self.problems.append(Problem("devel", "the devel package's folder is incomplete, and its archive is missing", again))
         libraries = _dist_info.ALL_PACKAGES["libraries"]
         if not libraries.is_target_specific and not libraries.has_py_package():
             package = find_installed(self.site, libraries.get_dist_package_name())
@@ -110,8 +110,8 @@ class Status:
                 self.problems.append(
                     Problem(
                         "siblings",
-                        f"{folder.name} lies in {folder.parent}, and rocm_sdk in {self.site}: the packages find each other "
-                        "only in one folder",
+                        f"{folder.name} is in {folder.parent}, but rocm_sdk is in {self.site}: the packages find each other "
+                        "only in the same folder",
                         "install them all into one virtual environment",
                     )
                 )
@@ -120,19 +120,19 @@ class Status:
         libraries = _dist_info.ALL_PACKAGES["libraries"]
         family_mode = libraries.is_target_specific
         if not self.has("libraries"):
-            return []  # nobody would use device code
+            return []  # only the libraries use device code
         covered = [gpu for gpu in self.gpus if gpu in self.device_targets]
         found = []
         for gpu in dict.fromkeys(gpu for gpu in self.gpus if gpu not in self.device_targets):
             available = _dist_info.available_for(gpu)
-            what = f"the GPU {gpu} is here, and no device code for it is installed"
+            what = f"no device code for the GPU {gpu} of this machine is installed"
             if family_mode:
-                remedy = "install rocm from the index of the family that this GPU is of"
+                remedy = "install rocm from the index of the family of this GPU"
             elif available:
                 remedy = _dist_info.ALL_PACKAGES["device"].install_command(available[0])
             else:
                 remedy = f"this release has none; it has {', '.join(_dist_info.AVAILABLE_TARGET_FAMILIES)}"
-            # A small GPU inside the processor beside the one that is used hinders nobody.
+            # An integrated GPU without device code does no harm if another GPU has its code.
             found.append(Problem("gpu", what, remedy, bad=not covered))
         return found
 
@@ -162,17 +162,17 @@ class Status:
         lines += [f"  {package.name} {package.version}" for package in self.packages]
         lines.append(f"devel package: {self.devel}")
         lines.append(f"device code: {', '.join(self.device_targets) or 'none'}")
-        lines.append(f"GPUs here: {', '.join(self.gpus) or 'none'}")
+        lines.append(f"GPUs of this machine: {', '.join(self.gpus) or 'none'}")
         for problem in self.problems:
             lines.append(("problem: " if problem.bad else "note: ") + problem.what)
             if problem.remedy:
-                lines.append(f"  to mend it: {problem.remedy}")
-        lines.append(f"to remove all of it: {self.uninstall_command()}")
+                lines.append(f"  fix: {problem.remedy}")
+        lines.append(f"to uninstall everything: {self.uninstall_command()}")
         return "\n".join(lines)
 
 
 def built_for() -> list[str]:
-    """The targets that the core was built for; of a core that does not say, those of the release."""
+    """The targets that the core was built for; if it does not list them, those of the release."""
     folder = _dist_info.ALL_PACKAGES["core"].get_py_package_folder()
     if folder is None:
         entry = _dist_info.ALL_PACKAGES["core"]

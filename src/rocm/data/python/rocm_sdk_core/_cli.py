@@ -1,10 +1,10 @@
 """The core's programs as commands.
 
-A compiler is of use only in a tree that has headers. So where the devel package is installed, its programs are started
-instead of the core's own, and it is expanded first if nobody has done so yet. Programs that look at the machine do not
-need it, and do not wait for it.
+A compiler is useful only in a tree that has headers. So if the devel package is installed, its programs are started
+instead of the core's own, and it is expanded first if necessary. Programs that only examine the machine do not need it
+and do not wait for it.
 
-Each function below is one command. Nothing is imported that is not needed: a build starts a compiler thousands of times.
+Each function below is one command. Imports are kept to a minimum: a build starts a compiler thousands of times.
 """
 
 import os
@@ -58,7 +58,7 @@ def _program(path, expand=True):
             sys.exit(subprocess.run([program + ".exe", *sys.argv[1:]], check=False).returncode)
         try:
             if not os.path.exists(program):
-                program = os.path.join(root, "bin", os.path.basename(path))  # a tree without a folder of its own for LLVM
+                program = os.path.join(root, "bin", os.path.basename(path))  # a tree without a separate LLVM folder
             os.execv(program, [program, *sys.argv[1:]])
         except OSError as error:
             sys.exit(f"{os.path.basename(path)}: cannot start {program}: {error.strerror}")

@@ -1,4 +1,4 @@
-"""The package rocm itself: its command, its versions, what frameworks call."""
+"""The package rocm itself: its command, its version, and the functions that frameworks call."""
 
 import os
 import re
@@ -26,13 +26,13 @@ class ROCmBaseTest(unittest.TestCase):
         return utils.run_command(utils.get_python_cmd(["-m", "rocm_sdk", *words]), capture=True).decode()
 
     def testCLI(self):
-        self.assertIn("usage:", self.ask("--help"), "rocm-sdk --help does not say how it is used")
+        self.assertIn("usage:", self.ask("--help"), "rocm-sdk --help prints no usage")
 
     def testVersion(self):
-        self.assertEqual(self.ask("version").strip(), rocm_sdk.__version__, "rocm-sdk version says another version")
+        self.assertEqual(self.ask("version").strip(), rocm_sdk.__version__, "rocm-sdk version prints another version than the package has")
 
     def testTargets(self):
-        self.assertIn("gfx", self.ask("targets"), "rocm-sdk targets names no GPU target")
+        self.assertIn("gfx", self.ask("targets"), "rocm-sdk targets prints no GPU target")
 
     def check_loaded(self, *names):
         for name in names:

@@ -10,7 +10,7 @@ from . import utils
 
 core = importlib.import_module(di.ALL_PACKAGES["core"].get_py_package_name())
 
-# Commands, what they are called with, and what they say. Those that the package lacks have no command.
+# Commands, their arguments, and a text that their output contains. Programs that the package lacks are skipped.
 _SCRIPTS = [
     ("amdclang", ["--help"], "clang LLVM compiler"),
     ("amdclang++", ["--help"], "clang LLVM compiler"),

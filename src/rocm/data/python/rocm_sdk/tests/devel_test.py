@@ -1,4 +1,4 @@
-"""The devel package: expanded, complete, and one with the packages beside it."""
+"""The devel package: expanded, complete, and linked to the other packages."""
 
 import importlib
 import os
@@ -21,30 +21,30 @@ class ROCmDevelTest(unittest.TestCase):
         utils.check_siblings(self, rocm_sdk, importlib.import_module("rocm_sdk_devel"))
 
     def testCLIPathBin(self):
-        self.assertTrue(self.path("--bin").is_dir(), "rocm-sdk path --bin names no folder")
+        self.assertTrue(self.path("--bin").is_dir(), "rocm-sdk path --bin does not print a folder")
 
     def testCLIPathCMake(self):
         folder = self.path("--cmake")
         self.assertTrue((folder / "hip" / "hip-config.cmake").is_file(), f"{folder} has no hip/hip-config.cmake")
 
     def testCLIPathRoot(self):
-        self.assertTrue((self.path("--root") / "bin").is_dir(), "rocm-sdk path --root names no folder with a bin")
+        self.assertTrue((self.path("--root") / "bin").is_dir(), "rocm-sdk path --root does not print a folder that contains bin")
 
     def testCLIUsesDevelRootPath(self):
         script = utils.find_console_script("hipconfig")
         if script is None:
-            self.skipTest("there is no hipconfig")
+            self.skipTest("hipconfig is not installed")
         root = self.path("--root")
         said = utils.run_command([script, "--rocmpath"], capture=True).decode().strip()
         self.assertTrue(
             said and os.path.exists(said) and os.path.samefile(root, said),
-            f"hipconfig takes {said or 'nothing'} for ROCm's folder, and it is {root}; is ROCM_PATH set to another one?",
+            f"hipconfig reports {said or 'nothing'} as ROCm's folder, but it is {root}; is ROCM_PATH set to another one?",
         )
 
-    @unittest.skipIf(utils.is_windows, "made on Linux only")
+    @unittest.skipIf(utils.is_windows, "exists on Linux only")
     def testRootLLVMSymlinkExists(self):
         clang = self.path("--root") / "llvm" / "bin" / "clang++"
-        self.assertTrue(clang.exists(), f"{clang} is missing; to mend it: rocm-sdk init")
+        self.assertTrue(clang.exists(), f"{clang} is missing; fix: rocm-sdk init")
 
     def testSharedLibrariesLoad(self):
         self.path("--root")
@@ -67,6 +67,6 @@ class ROCmDevelTest(unittest.TestCase):
             if "__pycache__" in name.parts or name.parts[0] == ".devel_links":
                 continue
             there = root / name
-            self.assertTrue(there.is_file(), f"{there} is missing; to mend it: rocm-sdk init")
+            self.assertTrue(there.is_file(), f"{there} is missing; fix: rocm-sdk init")
             same = os.path.samefile(there, path) or there.stat().st_size == path.stat().st_size
-            self.assertTrue(same, f"{there} is another file than {path}; to mend it: rocm-sdk init")
+            self.assertTrue(same, f"{there} is not a link to {path}; fix: rocm-sdk init")

@@ -1,4 +1,4 @@
-"""The libraries package: every library loads beside the core."""
+"""The libraries package: every library loads together with the core."""
 
 import importlib
 import unittest
@@ -16,7 +16,7 @@ class ROCmLibrariesTest(unittest.TestCase):
         utils.check_siblings(self, rocm_sdk, libraries)
 
     def testSharedLibrariesLoad(self):
-        # Not needed where run paths are; where they are not, a library finds what was loaded before it.
+        # Needed only for libraries without run paths, which find libraries that are already loaded.
         before = [name for name in ("amd_comgr", "amdhip64", "hiprtc", "rocm_kpack") if _is_there(name)]
         utils.check_loading(self, libraries, before)
 

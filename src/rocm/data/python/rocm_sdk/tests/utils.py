@@ -1,4 +1,4 @@
-"""What the checks share."""
+"""Functions that several checks use."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from pathlib import Path
 is_windows = platform.system() == "Windows"
 exe_suffix = ".exe" if is_windows else ""
 
-# Libraries that are loaded by what they belong to, and by nobody else: parts of compilers' run time, of tracers and
-# profilers, of tests, and what needs a library of the system's that may be absent.
+# Libraries that only their own programs load: parts of compiler runtimes, of tracers and profilers, of tests, and
+# libraries that need a system library that may be absent.
 _LOADED_BY_OTHERS = (
     "clang_rt",
     "libLLVMOffload",
@@ -36,7 +36,7 @@ _LOADED_BY_OTHERS = (
 
 
 def get_python_cmd(extra_args=None) -> list[str]:
-    """This interpreter, started so that the current folder is no place to import from."""
+    """The command that starts this interpreter without imports from the current folder."""
     command = [sys.executable]
     if sys.version_info >= (3, 11):
         command.append("-P")
@@ -44,7 +44,7 @@ def get_python_cmd(extra_args=None) -> list[str]:
 
 
 def run_command(args, cwd=None, capture: bool = False):
-    """Runs a command; CalledProcessError when it fails. With `capture` the bytes of its output are returned."""
+    """Runs a command; raises CalledProcessError if it fails. With `capture`, returns the bytes of its output."""
     args = [str(arg) for arg in args]
     print(f"$ {' '.join(shlex.quote(arg) for arg in args)}", flush=True)
     done = subprocess.run(
@@ -62,10 +62,10 @@ exec = run_command
 
 
 def assert_is_physical_package(mod) -> None:
-    """A folder that lost its __init__.py can still be imported, and nothing is found in it."""
+    """Fails for a folder without __init__.py: it can be imported, but is a leftover without content."""
     name = mod.__name__
     if mod.__file__ is None or Path(mod.__file__).name != "__init__.py":
-        raise AssertionError(f"{name} is no package but a folder without __init__.py: install its package again")
+        raise AssertionError(f"{name} is a folder without __init__.py, not a package: reinstall it")
 
 
 def get_module_shared_libraries(mod) -> list[Path]:
@@ -77,7 +77,7 @@ def get_module_shared_libraries(mod) -> list[Path]:
 
 def is_loadable_alone(path) -> bool:
     text = Path(path).as_posix()
-    # By a link from another folder it looks for libraries from there; it is loaded by its own name anyway.
+    # Through a link from another folder it would search for libraries there; it is also tested under its own name.
     if os.path.islink(path) and not os.path.samefile(os.path.dirname(path), os.path.dirname(os.path.realpath(path))):
         return False
     return not any(part in text for part in _LOADED_BY_OTHERS)
@@ -120,8 +120,8 @@ def _load_in_fork(path: str, preload) -> str:
 
 
 def serve_loads() -> None:
-    """Answers load_problem: each line of the input is a library to load."""
-    import rocm_sdk  # noqa: F401  forks have it then
+    """The other side of load_problem: each line of the input is a library to load."""
+    import rocm_sdk  # noqa: F401  imported before the forks
 
     for line in sys.stdin:
         path, preload = json.loads(line)
@@ -132,10 +132,10 @@ _loader = None
 
 
 def load_problem(path, preload=()) -> str:
-    """Loads a library in a process of its own, since not all of them may be loaded into one; "" when that works.
+    """Loads a library in a separate process, because not all of them can be loaded into one; returns "" on success.
 
-    That process is a fork of one in which nothing was loaded before. A fork of this one would have what other checks
-    loaded, and a library that does not find those by itself would seem to."""
+    That process is forked from one that has loaded nothing. A fork of this process would contain the libraries that
+    other checks loaded, and hide that a library does not find them by itself."""
     global _loader
     own = "import sys; sys.path[:] = [p for p in sys.path if p]; "  # before Python 3.11 there is no -P
     if not hasattr(os, "fork"):
@@ -172,14 +172,14 @@ def check_siblings(test, sdk, mod) -> None:
     assert_is_physical_package(mod)
     test.assertTrue(
         os.path.samefile(site_of(sdk), site_of(mod)),
-        f"{mod.__name__} lies in {site_of(mod)} and rocm_sdk in {site_of(sdk)}: the packages find each other only in one "
-        "folder; install them all into one virtual environment",
+        f"{mod.__name__} is in {site_of(mod)}, but rocm_sdk is in {site_of(sdk)}: the packages find each other only in the "
+        "same folder; install them all into one virtual environment",
     )
 
 
 def check_loading(test, mod, preload=()) -> None:
     libraries = get_module_shared_libraries(mod)
-    test.assertTrue(libraries, f"{mod.__name__} holds no library; install its package again")
+    test.assertTrue(libraries, f"{mod.__name__} contains no library; reinstall its package")
     for path in libraries:
         if is_loadable_alone(path):
             with test.subTest(library=str(path)):
@@ -188,7 +188,7 @@ def check_loading(test, mod, preload=()) -> None:
 
 
 def check_script(test, name: str, arguments, expected: str, timeout: int = 60) -> None:
-    """A command of a package runs and says what it should; one that the package does not have is left out."""
+    """Checks that a command succeeds and prints the expected text; skips a command that the package does not have."""
     path = find_console_script(name)
     if path is None:
         return
@@ -203,5 +203,5 @@ def check_script(test, name: str, arguments, expected: str, timeout: int = 60) -
         )
         text = done.stdout.decode(errors="replace")
         tail = "\n".join(text.strip().splitlines()[-5:])
-        test.assertEqual(done.returncode, 0, f"{name} ended with {done.returncode}:\n{tail}")
-        test.assertIn(expected, text, f"{name} did not say {expected!r}:\n{tail}")
+        test.assertEqual(done.returncode, 0, f"{name} exited with status {done.returncode}:\n{tail}")
+        test.assertIn(expected, text, f"{name} did not print {expected!r}:\n{tail}")
