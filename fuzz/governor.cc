@@ -13,6 +13,7 @@
 #include "governor/model/unit_journal.h"
 #include "governor/server/wire.h"
 #include "governor/shim/compiler_facts.h"
+#include "governor/shim/node_compile.h"
 
 using namespace wheelsmith::governor;
 
@@ -42,6 +43,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (unit_id(*command, {}).size() != 32 || family.find_first_of(" \t\n") != family.npos) std::abort();
     (void)with_threads(argv, 2);
   }
+  if (const auto request = NodeRequest::parse(text); request && request->argv.empty()) std::abort();
+  if (const auto result = NodeResult::parse(text); result && (result->exit.code < 0 || result->exit.signal > 64))
+    std::abort();
   (void)CompilerFacts::from_verbose(text);
   (void)CompilerFacts::from_nvcc(text, text);
   return 0;

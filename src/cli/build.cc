@@ -164,6 +164,8 @@ document::Table about_command(const sys::Environment& environment) {
 void set_slurm(const BuildCommand& command, const settings::Settings& settings, build::BuildOptions& options) {
   if (settings.text("on") != "slurm") {
     if (command.cancel) throw UsageError("--cancel requires --on slurm: only cluster jobs can be cancelled");
+    if (!settings.text("nodes").empty())
+      throw UsageError("--nodes requires --on slurm: only cluster jobs have several nodes");
     return;
   }
   options.slurm = slurm_options(settings);

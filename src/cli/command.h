@@ -51,6 +51,7 @@ void add_node(CLI::App& app, Outcome& outcome);
 void add_builds(CLI::App& app, Outcome& outcome);
 void add_attach(CLI::App& app, Outcome& outcome);
 void add_logs(CLI::App& app, Outcome& outcome);
+void add_node_compile(CLI::App& app, Outcome& outcome);
 void add_confine(CLI::App& app, Outcome& outcome);
 void add_run(CLI::App& app, Outcome& outcome);
 void add_governor(CLI::App& app, Outcome& outcome);

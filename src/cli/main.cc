@@ -252,6 +252,7 @@ int parse_and_run(CLI::App& app, int argc, char** argv) {
   add_governor(app, outcome);
   add_step(app, outcome);
   add_node(app, outcome);
+  add_node_compile(app, outcome);
   add_confine(app, outcome);
   arrange(app);
   const List json = wanted_list(argc, argv);

@@ -18,6 +18,8 @@ std::vector<Scoped> scoped_options(const settings::Settings& settings) {
     result.push_back(dot == name.npos ? Scoped{"", name, value}
                                       : Scoped{name.substr(0, dot), name.substr(dot + 1), value});
   }
+  // --nodes, and `nodes` outside of the table, mean all steps that have no narrower setting.
+  if (const std::string nodes = settings.text("nodes"); !nodes.empty()) result.push_back({"", "nodes", nodes});
   return result;
 }
 

@@ -3,6 +3,7 @@
 #include "run/step/step.h"
 
 #include "cli/command.h"
+#include "governor/governor.h"
 #include "run/slurm/node_step.h"
 #include "run/slurm/probe.h"
 #include "sys/sandbox/sandbox.h"
@@ -24,9 +25,19 @@ void add_node(CLI::App& app, Outcome& outcome) {
   auto probe = std::make_shared<bool>(false);
   sub->add_option("BATCH", *batch, "File of the jobs that one submission started")->required();
   sub->add_flag("--probe", *probe, "Write what is found on the node into that file instead");
-  sub->callback([batch, probe, &outcome] {
-    outcome = [batch, probe] { return *probe ? run::probe_node(*batch) : run::run_on_node(*batch); };
+  auto scratch = std::make_shared<std::string>();
+  sub->add_option("--scratch", *scratch, "With --probe: folder for trees and environments");
+  sub->callback([batch, probe, scratch, &outcome] {
+    outcome = [batch, probe, scratch] { return *probe ? run::probe_node(*batch, *scratch) : run::run_on_node(*batch); };
   });
+}
+
+void add_node_compile(CLI::App& app, Outcome& outcome) {
+  auto request = std::make_shared<std::string>();
+  CLI::App* sub = app.add_subcommand("node-compile", "Run one compile of a step on another node of its job");
+  sub->group("");
+  sub->add_option("REQUEST", *request, "File that says what to run")->required();
+  sub->callback([request, &outcome] { outcome = [request] { return governor::run_node_compile(*request); }; });
 }
 
 void add_confine(CLI::App& app, Outcome& outcome) {

@@ -119,6 +119,8 @@ class Judge {
     const bool near_wrapper = !m_seen.wrappers.empty();
     for (const Sighting* cause : m_causes) {
       if (is_weak(*cause) || cause->line < m_success) continue;
+      // A program that is not there, and a wheel after it: the build did without.
+      if (cause->pattern->priority <= k_generic && !near_wrapper && went_on_after(cause->line)) continue;
       if (cause->pattern->priority > k_generic || near_wrapper || cause->line + k_end_of_log > m_seen.lines)
         return true;
     }
@@ -126,6 +128,13 @@ class Judge {
            std::any_of(m_seen.wrappers.begin(), m_seen.wrappers.end(), [&](const Sighting& wrapper) {
              return wrapper.line > m_success && wrapper.line + k_end_of_log > m_seen.lines;
            });
+  }
+
+  [[nodiscard]] bool went_on_after(std::uint64_t line) const {
+    return std::any_of(m_seen.successes.begin(), m_seen.successes.end(), [&](const Sighting& success) {
+      // "1 failed, 3 passed" is none.
+      return success.line > line && !success.weak && success.text.find("failed") == std::string::npos;
+    });
   }
 
   // The next line after this one that says that something failed.

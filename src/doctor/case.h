@@ -66,6 +66,8 @@ std::optional<Check> check_memory(const Case& c);
 std::optional<Check> check_platform_glibc(const Case& c);
 std::optional<Check> check_platform_libstdcxx(const Case& c);
 std::optional<Check> check_isolation(const Case& c);
+std::optional<Check> check_sandbox(const Case& c);
+std::optional<Check> sandbox_check(const Facts& facts);  // nothing if one is possible
 // One check for each entry in the recipe.
 std::vector<Check> check_libraries(const Case& c);
 std::vector<Check> check_programs(const Case& c);

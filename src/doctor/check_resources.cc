@@ -117,4 +117,17 @@ std::optional<Check> check_isolation(const Case& c) {
   return check;
 }
 
+// Not bad: --sandbox off may be in the settings.
+std::optional<Check> sandbox_check(const Facts& facts) {
+  if (facts.sandbox_problem.empty()) return std::nullopt;
+  return Check{.id = "sandbox",
+               .state = State::unknown,
+               .found = facts.sandbox_problem,
+               .wanted = "a sandbox for build scripts and tests",
+               .why = "a build stops unless you let these run with all of your permissions",
+               .fix = "--sandbox off, or a machine whose processor is not emulated by qemu's user mode"};
+}
+
+std::optional<Check> check_sandbox(const Case& c) { return sandbox_check(c.facts); }
+
 }  // namespace wheelsmith::doctor

@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "doctor/case.h"
 #include "plan/libraries.h"
+#include "sys/sandbox/sandbox.h"
 #include "toolchain/description.h"
 
 namespace wheelsmith::doctor {
@@ -92,6 +93,7 @@ Facts collect_facts(const toolchain::Host& where, const Paths& paths, const std:
     if (!folder.empty()) facts.places.push_back(examine_place(name, folder));
   }
   facts.isolates_network = sys::can_isolate_network();
+  facts.sandbox_problem = sys::sandbox_support().why_no_filter;
   return facts;
 }
 

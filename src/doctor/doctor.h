@@ -74,6 +74,7 @@ struct Facts {
   bool offline = false;
   bool allow_unsupported_compiler = false;  // the setting of that name
   bool isolates_network = false;
+  std::string sandbox_problem{};                  // why no sandbox is possible; "": one is
   std::map<std::string, std::string> settings{};  // values of the recipe's settings
 };
 

@@ -44,6 +44,7 @@ constexpr Entry k_rules[] = {
     {check_platform_glibc, true},
     {check_platform_libstdcxx, true},
     {check_isolation, true},
+    {check_sandbox, true},
 };
 
 void append(std::vector<Check>& checks, std::vector<Check> more) {

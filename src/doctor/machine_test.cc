@@ -72,6 +72,14 @@ TEST(Isolation, ForbiddenIsNotBad) {
   EXPECT_EQ(patient.state("isolation"), "none");
 }
 
+TEST(Sandbox, AbsentIsReported) {
+  Patient patient;
+  EXPECT_EQ(patient.state("sandbox"), "none");
+  patient.facts.sandbox_problem = "cannot create the sandbox: the system call filter: Invalid argument";
+  EXPECT_EQ(patient.state("sandbox"), "unknown");
+  EXPECT_NE(patient.find("sandbox").fix.find("--sandbox off"), std::string::npos);
+}
+
 TEST(Compiler, ACopyOfLibstdcxxIsBadWithTorch) {
   struct Row {
     const char* runtime;

@@ -169,6 +169,7 @@ std::vector<Check> survey(const std::vector<toolchain::Python>& pythons, const F
        .found = facts.isolates_network ? "a separate network namespace" : "namespaces are not allowed on this machine",
        .wanted = "no network while compiling",
        .why = facts.isolates_network ? "" : "instead, the proxy variables point to an address where nothing listens"});
+  if (std::optional<Check> check = sandbox_check(facts)) checks.push_back(std::move(*check));
   return checks;
 }
 

@@ -16,7 +16,9 @@
 #include "cache/broker.h"
 #include "governor/governor.h"
 #include "governor/server/connection.h"
+#include "governor/server/nodes_file.h"
 #include "governor/shim/shim_folder.h"
+#include "slurm/node_step.h"
 #include "sys/clock.h"
 #include "sys/file.h"
 #include "sys/files.h"
@@ -58,6 +60,8 @@ std::optional<unsigned> jobs_in_makeflags(std::string_view text) {
   }
   return std::nullopt;
 }
+
+std::filesystem::path policy_file_of(const std::filesystem::path& run_file) { return run_file.string() + ".policy"; }
 
 }  // namespace
 
@@ -116,6 +120,7 @@ GovernedBuild::GovernedBuild(const store::Store& store, Options options) : m_sta
   state.run.versions = state.options.confined;
   state.shims = store.folder("shims");
   state.run_file = state.run.runtime / fmt::format("run-{}", id);
+  if (!state.options.nodes.empty()) state.run.exchange = state.options.exchange;
   const std::string cache_problem = state.open_cache();
   state.run.write(state.run_file);
   document::Table line;
@@ -129,6 +134,11 @@ GovernedBuild::GovernedBuild(const store::Store& store, Options options) : m_sta
   line["jobs"] = state.run.jobs;
   line["cores"] = state.run.cores == 0 ? usable_threads() : state.run.cores;
   line["memory"] = state.run.memory;
+  if (!state.options.nodes.empty()) {
+    document::Array nodes;
+    for (const NodeRoom& node : state.options.nodes) nodes.emplace_back(node.name);
+    line["other_nodes"] = std::move(nodes);
+  }
   if (!cache_problem.empty()) line["cache_problem"] = cache_problem;
   ::unlink(state.run.record.c_str());  // left by another build
   if (!append_record(state.run.record, line)) {
@@ -139,6 +149,10 @@ GovernedBuild::GovernedBuild(const store::Store& store, Options options) : m_sta
 
 GovernedBuild::~GovernedBuild() {
   ::unlink(m_state->run_file.c_str());
+  if (!m_state->options.nodes.empty()) {
+    ::unlink(nodes_file_of(m_state->run_file).c_str());
+    ::unlink(policy_file_of(m_state->run_file).c_str());
+  }
   m_state->broker.reset();
   std::error_code error;
   if (!m_state->run.cache.empty()) std::filesystem::remove(m_state->run.cache.parent_path(), error);
@@ -164,7 +178,8 @@ void GovernedBuild::govern(sys::Environment& environment) {
   const auto flags = environment.find("MAKEFLAGS");
   const auto make_jobs = flags == environment.end() ? std::nullopt : jobs_in_makeflags(flags->second);
   if (make_jobs) bound(*make_jobs);
-  const unsigned cores = state.run.cores == 0 ? usable_threads() : state.run.cores;
+  unsigned cores = state.run.cores == 0 ? usable_threads() : state.run.cores;
+  for (const NodeRoom& node : state.options.nodes) cores += node.cores;
   const unsigned offered = most != 0 ? most : offered_jobs(cores);
   environment["MAX_JOBS"] = environment["CMAKE_BUILD_PARALLEL_LEVEL"] = std::to_string(offered);
   if (!make_jobs) {
@@ -204,6 +219,38 @@ Places GovernedBuild::places() const {
   if (!state.shim_folder.empty()) places.readable.push_back(state.shim_folder);
   if (!state.run.cache.empty()) places.readable.push_back(state.run.cache.parent_path());
   return places;
+}
+
+Places GovernedBuild::places_elsewhere() const {
+  Places places;
+  if (!m_state->shim_folder.empty()) places.readable.push_back(m_state->shim_folder);
+  return places;
+}
+
+void GovernedBuild::confine_elsewhere(const sys::SandboxPolicy& policy) {
+  State& state = *m_state;
+  if (state.options.nodes.empty()) return;
+  const sys::Command command =
+      sys::in_sandbox({.argv = {sys::own_executable().string(), "node-compile"}, .input = ""}, policy);
+  NodesFile file;
+  file.nodes = state.options.nodes;
+  file.launcher = sys::find_program("srun").string();
+  if (file.launcher.empty()) throw Error("there is no program srun in PATH, which starts compiles on other nodes");
+  file.command = command.argv;
+  for (const auto& [name, value] : sys::current_environment()) {
+    if (slurm::is_srun_variable(name)) file.environment.push_back(fmt::format("{}={}", name, value));
+  }
+  if (!command.input.empty()) {
+    file.input = policy_file_of(state.run_file);
+    sys::write_private_file(file.input, command.input);
+  }
+  file.write(nodes_file_of(state.run_file));
+  const bool private_tmp = policy.mode == sys::SandboxMode::namespaces;
+  if (state.run.private_tmp != private_tmp) {
+    state.run.private_tmp = private_tmp;
+    state.run.write(state.run_file);
+  }
+  state.connection.send({Word::hello, {{"run", state.run_file.string()}}});
 }
 
 const sys::Fd& GovernedBuild::news() const { return m_state->connection.fd(); }

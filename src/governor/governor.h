@@ -8,11 +8,13 @@
 #include <vector>
 
 #include "cache/cache.h"
+#include "governor/model/node_rooms.h"
 #include "governor/record.h"
 #include "governor/server/wire.h"
 #include "store/store.h"
 #include "sys/io/fd.h"
 #include "sys/process/process.h"
+#include "sys/sandbox/sandbox.h"
 
 // The governor's interface to the rest of the program: no build runs out of memory, and no core idles. docs/governor.md
 // explains how it works.
@@ -25,6 +27,10 @@ std::optional<int> run_as_shim(int argc, char** argv);
 
 // The process `wheelsmith governor`. Returns at once when one is already running.
 int run_governor(const std::filesystem::path& runtime);
+
+// The process `wheelsmith node-compile REQUEST` on another node, in the sandbox: runs the compile and writes its result
+// beside the request.
+int run_node_compile(const std::filesystem::path& request_file);
 
 // The job count given to build systems when the user set none: it always leaves the governor several to choose from.
 unsigned offered_jobs(unsigned cores);
@@ -40,6 +46,10 @@ struct Options {
   // Where shims of a sandboxed build cache compilers' answers: writable only by this build, while the shims are shared.
   // Empty: beside the shims. Sandboxed shims start no governor, since processes outside could not find it.
   std::filesystem::path confined{};
+  // Other nodes of the same Slurm job, which compiles may be sent to, and a folder for these in the build's tree. The
+  // tree, the tools and this program must be at the same paths there.
+  std::vector<NodeRoom> nodes{};
+  std::filesystem::path exchange{};
 };
 
 struct Places {
@@ -70,6 +80,10 @@ class GovernedBuild {
   const Message& status();
   // Paths that a sandboxed build must see. After govern().
   [[nodiscard]] Places places() const;
+  // Likewise on another node, which has no governor.
+  [[nodiscard]] Places places_elsewhere() const;
+  // The sandbox of compiles on other nodes from now on. Without nodes it does nothing.
+  void confine_elsewhere(const sys::SandboxPolicy& policy);
   // Readable when there is something for status(); not open while there is no governor.
   [[nodiscard]] const sys::Fd& news() const;
 

@@ -1,15 +1,18 @@
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
 
+#include "governor/governor.h"
 #include "governor/model/oom_signs.h"
 #include "governor/record.h"
 #include "governor/server/pools.h"
 #include "governor/server/run_file.h"
 #include "governor/server/sampler.h"
 #include "governor/server/wire.h"
+#include "governor/shim/node_compile.h"
 #include "governor/shim/shim.h"
 #include "governor/shim/shim_folder.h"
 #include "governor/waiting_text.h"
@@ -149,6 +152,66 @@ TEST(RunFileTest, RoundTrips) {
   EXPECT_FALSE(RunFile::read(folder.path() / "none"));
   sys::write_file(folder.path() / "run", "nonsense");
   EXPECT_FALSE(RunFile::read(folder.path() / "run"));
+}
+
+TEST(NodeCompileTest, RequestsAndResultsRoundTrip) {
+  const sys::TempDir temp;
+  const fs::path file = temp.path() / "request";
+  NodeRequest request;
+  request.program = "/usr/bin/g++";
+  request.folder = "/tree/a b";
+  request.argv = {"g++", "-DX=\"a\tb\n\"", "", "\xff.cc"};
+  request.environment = {"A=1\n2", "B="};
+  request.digest = "abc";
+  request.one_stream = true;
+  request.umask = 027;
+  request.write(file);
+  const auto read = NodeRequest::read(file);
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->argv, request.argv);
+  EXPECT_EQ(read->environment, request.environment);
+  EXPECT_EQ(read->folder, request.folder);
+  EXPECT_EQ(read->umask, 027u);
+  EXPECT_TRUE(read->one_stream);
+  NodeResult result;
+  result.exit.code = 139;
+  result.exit.signal = 11;
+  result.exit.largest_process = 12345;
+  result.output = std::string("a\0b\n", 4);
+  result.write(result_of(file));
+  EXPECT_EQ(NodeResult::read(result_of(file))->output, result.output);
+  EXPECT_EQ(NodeResult::read(result_of(file))->exit.signal, 11);
+  // Half a file, or none: the node failed.
+  const std::string whole = sys::read_file(result_of(file));
+  sys::write_file(result_of(file), whole.substr(0, whole.size() - 1));
+  EXPECT_FALSE(NodeResult::read(result_of(file)));
+  EXPECT_FALSE(NodeResult::read(temp.path() / "none"));
+}
+
+TEST(NodeCompileTest, RunsAsHere) {
+  const sys::TempDir temp;
+  const fs::path file = temp.path() / "request";
+  NodeRequest request;
+  request.program = "/bin/sh";
+  request.folder = temp.path().string();
+  request.argv = {"sh", "-c", "pwd; umask; echo $X; cat; echo wrong >&2; exit 3"};
+  request.environment = {"PATH=/usr/bin:/bin", "X=y"};
+  request.digest = program_digest("/bin/sh");
+  request.umask = 027;
+  request.write(file);
+  EXPECT_EQ(run_node_compile(file), 0);
+  const auto result = NodeResult::read(result_of(file));
+  ::umask(022);
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->exit.code, 3);
+  EXPECT_EQ(result->output, fs::canonical(temp.path()).string() + "\n0027\ny\n");
+  EXPECT_EQ(result->errors, "wrong\n");
+  fs::current_path("/");
+  // Another compiler under the same path makes other objects.
+  request.digest = program_digest("/bin/cat");
+  request.write(file);
+  EXPECT_EQ(run_node_compile(file), 0);
+  EXPECT_NE(NodeResult::read(result_of(file))->unfit, "");
 }
 
 TEST(WaitingTextTest, NamesTheReason) {

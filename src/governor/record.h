@@ -50,7 +50,8 @@ struct CacheCounts {
 
 // Summary of a record.
 struct Summary {
-  std::uint64_t compiles = 0, failed = 0, tried_again = 0, set_back = 0, paused = 0, ungoverned = 0;
+  std::uint64_t compiles = 0, failed = 0, tried_again = 0, set_back = 0, elsewhere = 0, node_failures = 0, paused = 0,
+                ungoverned = 0;
   std::uint64_t largest = 0;  // peak of one compile
   std::string largest_name;
   std::uint64_t most_used = 0;  // peak of all compiles of the build together

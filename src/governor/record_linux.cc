@@ -20,6 +20,7 @@ void add_compile(const document::Value& value, Summary& summary) {
   const bool failed = outcome == Outcome::failed || outcome == Outcome::lost;
   if (outcome == Outcome::done || failed) ++summary.compiles;
   if (failed) ++summary.failed;
+  if ((outcome == Outcome::done || failed) && value["node"].text() != nullptr) ++summary.elsewhere;
   if (value["paused"].number() > 0) ++summary.paused;
   if (outcome == Outcome::done || outcome == Outcome::failed) {
     const auto cache = enum_named<CacheUse>(value["cache"].text_or());
@@ -88,6 +89,10 @@ document::Value Summary::to_value() const {
   table["set_back"] = set_back;
   table["paused"] = paused;
   table["ungoverned"] = ungoverned;
+  if (elsewhere + node_failures != 0) {
+    table["elsewhere"] = elsewhere;
+    table["node_failures"] = node_failures;
+  }
   table["largest"] = largest;
   table["largest_name"] = largest_name;
   table["most_used"] = most_used;
@@ -104,6 +109,8 @@ document::Value Summary::to_value() const {
 std::string Summary::to_text() const {
   std::string text = fmt::format("{} compile{}", compiles, compiles == 1 ? "" : "s");
   if (cache.any()) text += ", " + cache.to_text();
+  if (elsewhere != 0) text += fmt::format(", {} on other nodes", elsewhere);
+  if (node_failures != 0) text += fmt::format(", {} repeated after a node failed", node_failures);
   if (failed != 0) text += fmt::format(", {} failed", failed);
   if (tried_again != 0) text += fmt::format(", {} retried after running out of memory", tried_again);
   if (set_back != 0) text += fmt::format(", {} preempted", set_back);
@@ -139,6 +146,8 @@ Summary summarize(const std::filesystem::path& record) {
       summary.limit = static_cast<std::uint64_t>(std::max<std::int64_t>(0, value["limit"].integer_or(0)));
     } else if (event == "ungoverned") {
       ++summary.ungoverned;
+    } else if (event == "node-failed") {
+      ++summary.node_failures;
     } else if (event == "unreached") {
       const std::string program = value["program"].text_or();
       if (std::find(summary.unreached.begin(), summary.unreached.end(), program) == summary.unreached.end())

@@ -8,6 +8,7 @@
 
 #include "cache/cache.h"
 #include "document/value.h"
+#include "governor/model/node_rooms.h"
 #include "plan/step/spec.h"
 #include "run/outcome.h"
 #include "store/store.h"
@@ -29,6 +30,7 @@ struct JobLimits {
   unsigned cores = 0;        // of the machine that the step may use; 0: all
   std::uint64_t memory = 0;  // the user's limit; 0: the governor decides
   double silence_seconds = 0;
+  std::vector<governor::NodeRoom> nodes{};  // that compiles may be sent to, besides the one that the step runs on
 };
 
 // --sandbox and --sandbox-open.

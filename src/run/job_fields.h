@@ -48,11 +48,19 @@ struct Fields<run::NeededWheel> {
 };
 
 template <>
+struct Fields<governor::NodeRoom> {
+  using T = governor::NodeRoom;
+  static constexpr auto list =
+      fields_of<T>(field("name", &T::name), field("cores", &T::cores), field("memory", &T::memory));
+};
+
+template <>
 struct Fields<run::JobLimits> {
   using T = run::JobLimits;
-  static constexpr auto list = fields_of<T>(field("jobs", &T::jobs), field("governed", &T::governed),
-                                            field("most_jobs", &T::most_jobs), field("cores", &T::cores),
-                                            field("memory", &T::memory), field("silence_seconds", &T::silence_seconds));
+  static constexpr auto list =
+      fields_of<T>(field("jobs", &T::jobs), field("governed", &T::governed), field("most_jobs", &T::most_jobs),
+                   field("cores", &T::cores), field("memory", &T::memory),
+                   field("silence_seconds", &T::silence_seconds), field("nodes", &T::nodes));
 };
 
 template <>

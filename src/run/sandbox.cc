@@ -61,10 +61,15 @@ sys::SandboxMode sandbox_mode(const SandboxOptions& options) {
                               support.why_no_namespaces));
     return sys::SandboxMode::namespaces;
   }
-  if (options.mode == "landlock") {
-    if (support.landlock == 0) throw Error("--sandbox landlock: this kernel has no Landlock");
-    return sys::SandboxMode::landlock;
-  }
+  if (options.mode == "landlock" && support.landlock == 0)
+    throw Error("--sandbox landlock: this kernel has no Landlock");
+  // Running foreign code without any protection is the user's decision.
+  if (!support.why_no_filter.empty())
+    throw Error(
+        fmt::format("{}. No sandbox is possible here (qemu's user mode is one such place); --sandbox off runs "
+                    "build scripts and tests with all of your permissions",
+                    support.why_no_filter));
+  if (options.mode == "landlock") return sys::SandboxMode::landlock;
   if (support.namespaces) return sys::SandboxMode::namespaces;
   // Landlock version 1 rejects every rename between folders, which builds need.
   return support.landlock > 1 ? sys::SandboxMode::landlock : sys::SandboxMode::calls;

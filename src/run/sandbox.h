@@ -14,7 +14,7 @@
 
 namespace wheelsmith::run {
 
-// Throws Error when the kernel lacks the requested mode.
+// Throws Error when the kernel lacks the requested mode, or for `auto` all of them.
 sys::SandboxMode sandbox_mode(const SandboxOptions& options);
 // What is missing compared with full isolation, as a message; "" when nothing is.
 std::string sandbox_shortage(sys::SandboxMode mode, bool chosen);

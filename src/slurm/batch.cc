@@ -59,6 +59,7 @@ const std::map<std::string, std::string>& site_keys() {
       {"cpus", "Cores of each step"},
       {"memory", "Memory of each step"},
       {"time", "Time limit of each step, like 4:00:00"},
+      {"nodes", "Nodes of each step; the compiles are spread over them"},
       {"max-queued", "Jobs in the queue at once, running ones included"},
       {"submit-rate", "Calls of sbatch per minute"},
   };
@@ -87,6 +88,8 @@ void set_site_option(SiteOptions& site, SubmitLimits& limits, const std::string&
     }
   } else if (key == "cpus")
     site.cpus = read_count(key, value, 1);
+  else if (key == "nodes")
+    site.nodes = read_count(key, value, 1);
   else if (key == "memory") {
     const auto bytes = parse_byte_size(value);
     if (!bytes || *bytes == 0) throw Error(fmt::format("slurm.memory {}: must be a size like 32GB", printable(value)));
@@ -134,7 +137,11 @@ std::vector<std::string> sbatch_words(const Batch& batch) {
   add("qos", site.qos);
   add("constraint", site.constraint);
   add("exclude", join(request.excluded, ","));
-  words.insert(words.end(), {"--nodes=1", "--ntasks=1", fmt::format("--cpus-per-task={}", std::max(1u, request.cpus))});
+  const unsigned nodes = std::max(1u, request.nodes);
+  words.insert(words.end(), {fmt::format("--nodes={}", nodes), fmt::format("--ntasks={}", nodes),
+                             fmt::format("--cpus-per-task={}", std::max(1u, request.cpus))});
+  // The step survives the loss of a node other than its first: the compiles that ran there run again elsewhere.
+  if (nodes > 1) words.insert(words.end(), {"--ntasks-per-node=1", "--no-kill"});
   if (request.memory != 0)
     words.push_back(fmt::format("--mem={}M", (request.memory + k_batch_mebibyte - 1) / k_batch_mebibyte));
   if (request.seconds != 0) add("time", to_minutes(request.seconds));

@@ -23,6 +23,7 @@ struct SiteOptions {
   std::vector<std::string> options{};     // further words for sbatch
   unsigned cpus = 0;                      // for each step; 0: from the estimate
   std::uint64_t memory = 0, seconds = 0;  // likewise
+  unsigned nodes = 1;                     // of each step
   bool operator==(const SiteOptions&) const = default;
 };
 // Limits on what is put to the controller.

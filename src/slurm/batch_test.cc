@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "slurm/node_step.h"
 #include "sys/process/process.h"
 
 namespace wheelsmith::slurm {
@@ -51,6 +52,32 @@ TEST(BatchScript, AsksForWhatTheStepNeeds) {
   batch.site.gpu_partition = "gpu";
   EXPECT_TRUE(has(sbatch_words(batch), "--gpus=1"));
   EXPECT_TRUE(has(sbatch_words(batch), "--partition=gpu"));
+}
+
+TEST(BatchScript, AsksForSeveralNodes) {
+  Batch batch = sample_batch();
+  std::vector<std::string> words = sbatch_words(batch);
+  EXPECT_TRUE(has(words, "--nodes=1"));
+  EXPECT_FALSE(has(words, "--no-kill"));
+  batch.request = {.cpus = 4, .nodes = 3};
+  words = sbatch_words(batch);
+  EXPECT_TRUE(has(words, "--nodes=3"));
+  EXPECT_TRUE(has(words, "--ntasks-per-node=1"));
+  EXPECT_TRUE(has(words, "--cpus-per-task=4"));
+  EXPECT_TRUE(has(words, "--no-kill")) << "the loss of one node does not end the step";
+}
+
+TEST(NodeSteps, RunWhereTheyAreSent) {
+  const std::vector<std::string> words = srun_words(
+      {.launcher = "/usr/bin/srun", .node = "n2", .cpus = 8, .memory = (1ull << 30) + 1, .argv = {"/p", "-x"}});
+  EXPECT_EQ(words.front(), "/usr/bin/srun");
+  EXPECT_TRUE(has(words, "--nodelist=n2"));
+  EXPECT_TRUE(has(words, "--mem=1025M"));
+  EXPECT_EQ(words.back(), "-x");
+  EXPECT_EQ(words[words.size() - 2], "/p") << "nothing of srun follows the command";
+  EXPECT_TRUE(is_srun_variable("SLURM_JOB_ID"));
+  for (const char* name : {"SLURM_CPUS_PER_TASK", "SLURM_MEM_PER_NODE", "AWS_SECRET_ACCESS_KEY", "LD_PRELOAD"})
+    EXPECT_FALSE(is_srun_variable(name)) << name;
 }
 
 TEST(SiteOptions, RefuseWhatIsNotTheirs) {

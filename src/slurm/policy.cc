@@ -52,15 +52,19 @@ NodeLimits limits_of(const std::vector<Node>& nodes, const std::string& partitio
   return limits;
 }
 
-Request estimate(const Known& known, const NodeLimits& limits, unsigned most_cpus) {
+Request estimate(const Known& known, const NodeLimits& limits, unsigned most_cpus, unsigned nodes) {
   const double work = known.wall_seconds > 0 ? known.wall_seconds * std::max(1u, known.wall_cpus) : known.core_seconds;
   Request request;
-  request.cpus =
-      work > 0 ? static_cast<unsigned>(std::clamp(std::ceil(work / k_seconds_per_core), 1.0, 1e4)) : k_usual_cpus;
+  request.nodes = std::max(1u, nodes);
+  request.cpus = work > 0
+                     ? static_cast<unsigned>(std::clamp(std::ceil(work / k_seconds_per_core / request.nodes), 1.0, 1e4))
+                     : k_usual_cpus;
   // What has run well runs again with as many: its tree and its memory are known for that.
   if (limits.cpus != 0) request.cpus = std::min(request.cpus, limits.cpus);
   if (most_cpus != 0) request.cpus = std::min(request.cpus, most_cpus);
   request.cpus = std::max(1u, request.cpus);
+  const unsigned all_cpus = request.cpus * request.nodes;
+  const unsigned known_cpus = known.wall_cpus / std::max(1u, known.wall_nodes);
 
   const std::uint64_t compile = known.unit_memory != 0          ? known.unit_memory
                                 : known.memory_per_compile != 0 ? known.memory_per_compile
@@ -68,17 +72,17 @@ Request estimate(const Known& known, const NodeLimits& limits, unsigned most_cpu
   const std::uint64_t all = std::min<std::uint64_t>(compile, 1ull << 44) * request.cpus + k_base_memory;
   if (known.peak_memory != 0) {
     // A quarter more than last time, and for as many more compiles as there are more cores.
-    const double cores = known.wall_cpus == 0 ? 1 : std::max(1.0, double(request.cpus) / known.wall_cpus);
+    const double cores = known_cpus == 0 ? 1 : std::max(1.0, double(request.cpus) / known_cpus);
     request.memory = static_cast<std::uint64_t>(double(known.peak_memory) * 1.25 * cores) + k_gibibyte / 4;
   } else {
     request.memory = all;
   }
   request.memory = within_node(request.memory, limits);
   if (known.wall_seconds > 0) {
-    const double slower = known.wall_cpus > request.cpus ? double(known.wall_cpus) / request.cpus : 1;
+    const double slower = known.wall_cpus > all_cpus ? double(known.wall_cpus) / all_cpus : 1;
     request.seconds = within_limit(known.wall_seconds * slower * 3 + 600, limits);
   } else if (known.core_seconds > 0) {
-    request.seconds = within_limit(known.core_seconds / request.cpus * 4 + 1800, limits);
+    request.seconds = within_limit(known.core_seconds / all_cpus * 4 + 1800, limits);
   }
   return request;
 }
@@ -91,7 +95,8 @@ Retry after(const Ending& ending, const Request& request, unsigned tries, const 
     if (!ending.node.empty() && std::ranges::find(retry.request.excluded, ending.node) == retry.request.excluded.end())
       retry.request.excluded.push_back(ending.node);
     // Some node must be left; the first ones have had time to recover.
-    while (limits.nodes != 0 && retry.request.excluded.size() >= limits.nodes)
+    while (limits.nodes != 0 && !retry.request.excluded.empty() &&
+           retry.request.excluded.size() + std::max(1u, request.nodes) > limits.nodes)
       retry.request.excluded.erase(retry.request.excluded.begin());
   };
   switch (ending.state) {

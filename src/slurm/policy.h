@@ -23,10 +23,11 @@ struct NodeLimits {
 NodeLimits limits_of(const std::vector<Node>& nodes, const std::string& partition, bool gpu);
 
 struct Request {
-  unsigned cpus = 1;
-  std::uint64_t memory = 0;   // bytes; 0: the partition's default
+  unsigned cpus = 1;          // of each node
+  std::uint64_t memory = 0;   // of each node, bytes; 0: the partition's default
   std::uint64_t seconds = 0;  // 0: the partition's default
   unsigned gpus = 0;
+  unsigned nodes = 1;
   std::vector<std::string> excluded{};  // nodes
   bool operator==(const Request&) const = default;
 };
@@ -35,8 +36,9 @@ struct Request {
 struct Known {
   // From its last build; 0: none.
   double wall_seconds = 0;
-  unsigned wall_cpus = 0;         // that it had
-  std::uint64_t peak_memory = 0;  // of the whole job, bytes
+  unsigned wall_cpus = 0;  // that it had, on all nodes together
+  unsigned wall_nodes = 1;
+  std::uint64_t peak_memory = 0;  // of the job on its first node, bytes
   // From the units' model: what its largest compiles need.
   std::uint64_t unit_memory = 0;
   // From the recipe: 0 where it does not say.
@@ -44,7 +46,8 @@ struct Known {
   std::uint64_t memory_per_compile = 0;
 };
 // The first of these that knows something decides: the step's last build, the units' model, the recipe's figures.
-Request estimate(const Known& known, const NodeLimits& limits, unsigned most_cpus);
+// `nodes`: that share the work.
+Request estimate(const Known& known, const NodeLimits& limits, unsigned most_cpus, unsigned nodes = 1);
 
 // What to do when a job has ended without a result.
 struct Ending {

@@ -45,6 +45,26 @@ TEST(Estimate, TakesTheFirstThatKnows) {
   EXPECT_EQ(estimate({.core_seconds = 1e6}, node, 2).cpus, 2);
 }
 
+TEST(Estimate, SharesTheWorkBetweenNodes) {
+  const NodeLimits node{.nodes = 8, .cpus = 16, .memory = 64 * k_gib};
+  const Request request = estimate({.core_seconds = 14400, .memory_per_compile = k_gib}, node, 0, 4);
+  EXPECT_EQ(request.nodes, 4);
+  EXPECT_EQ(request.cpus, 12);
+  EXPECT_EQ(request.memory, 13 * k_gib) << "of each node";
+  // Its last build had four nodes, too: the memory of the first one is known for its cores.
+  const Request again =
+      estimate({.wall_seconds = 300, .wall_cpus = 48, .wall_nodes = 4, .peak_memory = 10 * k_gib}, node, 0, 4);
+  EXPECT_EQ(again.cpus, 12);
+  EXPECT_EQ(again.memory, 10 * k_gib / 4 * 5 + k_gib / 4);
+}
+
+TEST(After, LeavesAsManyNodesAsTheStepNeeds) {
+  const NodeLimits three{.nodes = 3, .cpus = 2, .memory = 4 * k_gib};
+  const Ending failed{.state = JobState::node_fail, .node = "n1"};
+  EXPECT_EQ(after(failed, {.nodes = 2}, 1, three).request.excluded, std::vector<std::string>{"n1"});
+  EXPECT_TRUE(after(failed, {.nodes = 3}, 1, three).request.excluded.empty());
+}
+
 TEST(After, AsksForMoreOfWhatWasMissing) {
   const NodeLimits node{.nodes = 3, .cpus = 4, .memory = 16 * k_gib, .seconds = 7200};
   const Request first{.cpus = 2, .memory = k_gib, .seconds = 600};

@@ -19,11 +19,12 @@ struct PathState {
 };
 
 // The file system as another process sees it, which may have its own root and mounts. That process sends its root
-// (Socket::send_fd); absolute links and ".." stay below it. Paths are absolute. Needs openat2 (Linux 5.6): without it
-// nothing is found.
+// (Socket::send_fd); absolute links and ".." stay below it. Paths are absolute. The kernel resolves
+// them (openat2, Linux 5.6); where it cannot, the view does so itself.
 class RootView {
  public:
-  explicit RootView(Fd root) : m_root(std::move(root)) {}
+  enum class Lookup : std::uint8_t { by_kernel, by_parts };
+  explicit RootView(Fd root, Lookup lookup = Lookup::by_kernel) : m_root(std::move(root)), m_lookup(lookup) {}
   // Our own root, to use or to send.
   static Fd own_root();
 
@@ -40,6 +41,7 @@ class RootView {
  private:
   [[nodiscard]] Fd open(const std::string& path, int flags) const;
   Fd m_root;
+  Lookup m_lookup;
 };
 
 }  // namespace wheelsmith::sys

@@ -23,6 +23,11 @@ bool has_file_locks(const std::filesystem::path& folder);
 // The file server's time, in seconds since 1970: the modification time of a file that is created for this.
 std::int64_t file_system_seconds(const std::filesystem::path& folder);
 
+// Another machine has created or changed this file or a file in this folder: forgets what this machine's network file
+// system client remembers of it, above all that a file is missing, which NFS remembers for up to a minute. Opening a
+// folder or a file makes the client ask the server (close-to-open consistency).
+void refresh(const std::filesystem::path& path);
+
 std::string random_hex(std::size_t bytes);
 
 // Identifies a process among all machines. `space` is its PID namespace, `start` its start time in clock ticks.

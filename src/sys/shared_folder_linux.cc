@@ -112,6 +112,10 @@ std::int64_t file_system_seconds(const std::filesystem::path& folder) {
   return status.st_mtim.tv_sec;
 }
 
+void refresh(const std::filesystem::path& path) {
+  const Fd opened(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+}
+
 std::string random_hex(std::size_t bytes) {
   std::string text;
   while (text.size() < bytes * 2) {

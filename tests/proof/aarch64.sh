@@ -2,8 +2,8 @@
 # The program for aarch64, cross-built on this machine and run under qemu: unit tests and fuzz corpora, its packages, `inspect` and
 # `check` of a wheel of the package index, and the build of a C extension in an emulated Debian.
 #
-# The emulated system lives in a user namespace with a binfmt_misc of its own (Linux 6.7), so the machine's is not changed. The
-# sandbox is off there: qemu's user mode has neither seccomp nor new namespaces.
+# The emulated system lives in a user namespace with a binfmt_misc of its own (Linux 6.7), so the machine's is not changed. qemu's
+# user mode has neither seccomp nor new namespaces: the program must say so, and build only with the sandbox off.
 source "$(dirname "$0")/../common.inc"
 [[ $(uname -m) == x86_64 ]] || skip "this proves the cross build on x86-64"
 need aarch64-linux-gnu-g++ qemu-aarch64-static apt-get dpkg-deb unshare zip openssl
@@ -16,6 +16,9 @@ cmake --build build/release-aarch64 --target wheelsmith
 program=$top/build/release-aarch64/bin/wheelsmith
 readelf -h "$program" | grep -q 'Machine: *AArch64' || fail "not a program for aarch64"
 [[ -z $(readelf -d "$program" | grep NEEDED || true) ]] || fail "not a static program"
+
+# A path of this checkout in the program would make it differ from one built elsewhere.
+expect 0 "$(grep -cFa -e "$top" -e sysroot-aarch64 "$program" || true)" "paths of the checkout in the program"
 
 # The unit tests of modules that start no process. Starting one is what the build below does.
 modules=(base zip elf pep gpu wheel archive document diagnose recipe settings store toolchain cache)
@@ -89,6 +92,9 @@ emulate() { unshare --user --map-root-user --mount --propagation private sh "$t/
 emulate /bin/true 2>"$t/err" || skip "no emulated system here: $(tail -n 1 "$t/err")"
 expect aarch64 "$(emulate uname -m)"
 emulate wheelsmith doctor >"$t/doctor" 2>&1 || true
+grep -q 'unknown  sandbox .*the system call filter' "$t/doctor" || { cat "$t/doctor" >&2; fail "doctor does not report the missing sandbox"; }
+! emulate wheelsmith build /proof/small --variant cpu --store /proof/store --out /proof/out >"$t/out" 2>&1 || fail "a build without a sandbox"
+grep -q -- '--sandbox off' "$t/out" || { cat "$t/out" >&2; fail "the refusal does not name the way out"; }
 emulate wheelsmith build /proof/small --variant cpu --sandbox off --store /proof/store --out /proof/out --json >"$t/out" 2>"$t/err" ||
   { cat "$t/out" "$t/err" >&2; fail "the build under qemu"; }
 wheel=$(echo "$root"/proof/out/*.whl)

@@ -59,10 +59,26 @@ same_wheels() {
 # The number of times that a key's wheel was published: each job that did so has a line of it in its report.
 published() { cat "$WHEELSMITH_STORE"/farm/steps/*/try-*.jsonl | grep -c '"outcome":"built"' || true; }
 
-start=$(date +%s)
+WHEELSMITH_ON=local run_json plan "${names[@]}"
+cp "$t/out" "$t/plan.json"
+start=$(date +%s.%N)
 run_json build "${names[@]}" --out plain
 expect 0 "$status" "in the cluster: $(tail -n 5 "$t/err")"
-echo "plain: $(($(date +%s) - start)) s, jobs on $(json '" ".join(sorted({s.node for s in steps}))')"
+echo "plain: jobs on $(json '" ".join(sorted({s.node for s in steps}))')"
+# The ideal: no schedule is shorter than the longest chain of dependencies, or than all work on all cores. By the steps' own
+# times in this run, which contain what they lose to each other where the nodes are one machine.
+python3 - "$t/plan.json" "$t/out" 6 "$(date +%s.%N)" "$start" <<'PYTHON'
+import functools, json, sys
+plan, built, slots, end, start = json.load(open(sys.argv[1])), json.load(open(sys.argv[2])), int(sys.argv[3]), *map(float, sys.argv[4:])
+seconds = {s["id"]: s["seconds"] for s in built["steps"]}
+needs = {s["id"]: s["needs"] for s in plan["steps"]}
+@functools.cache
+def chain(step):
+    return seconds[step] + max((chain(n) for n in needs[step]), default=0)
+longest, work = max(map(chain, seconds)), sum(seconds.values()) / slots
+ideal = max(longest, work)
+print(f"makespan {end - start:.1f} s; ideal {ideal:.1f} s (work / {slots} cores {work:.1f} s, longest chain {longest:.1f} s); ratio {(end - start) / ideal:.2f}")
+PYTHON
 same_wheels plain
 expect "$steps" "$(published)" "published once each"
 
@@ -79,6 +95,33 @@ same_wheels two-b
 expect "$steps" "$(published)" "each key is built once by two coordinators"
 echo "two coordinators: good"
 
+# More memory than estimated: ended by the kernel once, and the second try compiles only what is missing.
+mkdir -p "$t/recipes/hungry/hungry"
+printf 'name = "hungry"\n[source]\nfolder = "hungry"\n[build]\nrequires = ["setuptools==80.9.0"]\n[variant.cpu]\n' >"$t/recipes/hungry.toml"
+sed 's/p00/hungry/' "$t/recipes/p00/pyproject.toml" >"$t/recipes/hungry/pyproject.toml"
+cp "$t/recipes/p00/x.c" "$t/recipes/p00/y.cc" "$t/recipes/hungry"
+echo 'from ._x import *' >"$t/recipes/hungry/hungry/__init__.py"
+cat >"$t/recipes/hungry/setup.py" <<'PYTHON'
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+class Hungry(build_ext):
+    def run(self):
+        super().run()
+        held = bytearray(900 << 20)  # three times what the job has
+        for i in range(0, len(held), 4096):
+            held[i] = 1
+setup(packages=["hungry"], cmdclass={"build_ext": Hungry}, ext_modules=[Extension("hungry._x", ["x.c", "y.cc"])])
+PYTHON
+export WHEELSMITH_STORE=$t/hungry-store
+before=$(scontrol show job -o | grep -c 'JobState=OUT_OF_MEMORY' || true)
+WHEELSMITH_PYTHON=${pythons%%,*} run_json build hungry --out hungry-out --slurm memory=300MB --slurm cpus=1
+expect 0 "$status" "a step that needs three times its memory: $(tail -n 5 "$t/err")"
+expect $((before + 1)) "$(scontrol show job -o | grep -c 'JobState=OUT_OF_MEMORY')" "jobs out of memory by Slurm's account"
+for unit in x.c y.cc; do
+  expect 1 "$(cat "$WHEELSMITH_STORE"/logs/compiles-*.jsonl | grep "\"name\":\"$unit\"" | grep -c '"cache":"miss"')" "compiles of $unit"
+done
+echo "out of memory once, then built without compiling again: good"
+
 # Kills.
 export WHEELSMITH_STORE=$t/killed
 kinds=()
@@ -87,6 +130,7 @@ mapfile -t kinds < <(printf '%s\n' "${kinds[@]}" | python3 -c "import random, sy
 start_build() { "$wheelsmith" build "${names[@]}" --out killed-out >>"$t/killed.log" 2>&1 </dev/null & coordinator=$!; }
 start_build
 done_before=0
+declare -A tally
 for kind in "${kinds[@]}"; do
   sleep "0.$((RANDOM % 10))"
   if ! kill -0 $coordinator 2>/dev/null; then
@@ -116,8 +160,13 @@ for kind in "${kinds[@]}"; do
       ;;
     job)
       # Of what Slurm started: the whole tree of one job dies, as by the kernel.
-      id=$(squeue -h -t running -o %A 2>/dev/null | shuf -n 1 || true)
-      [[ -z $id ]] || scancel --signal=KILL --full "$id" 2>/dev/null || true
+      for ((i = 0; i < 100; i++)); do
+        id=$(squeue -h -t running -o %A 2>/dev/null | shuf -n 1 || true)
+        [[ -z $id ]] || break
+        kill -0 $coordinator 2>/dev/null || break
+        sleep 0.1
+      done
+      [[ -n $id ]] && scancel --signal=KILL --full "$id" 2>/dev/null || { echo "no job to kill"; tally[none]=$((${tally[none]:-0} + 1)); continue; }
       ;;
     slurmctld)
       kill_ctld || true
@@ -125,8 +174,9 @@ for kind in "${kinds[@]}"; do
       start_ctld
       ;;
   esac
-  echo "killed: $kind"
+  tally[$kind]=$((${tally[$kind]:-0} + 1))
 done
+for kind in "${!tally[@]}"; do echo "killed: $kind ${tally[$kind]} times"; done
 wait $coordinator || true
 for ((i = 0; i < 5; i++)); do
   run_json build "${names[@]}" --out killed-out

@@ -18,7 +18,9 @@ void RunFile::write(const std::filesystem::path& path) const {
                    {"runtime", runtime.string()},
                    {"program", program.string()},
                    {"versions", versions.string()},
-                   {"cache", cache.string()}}};
+                   {"cache", cache.string()},
+                   {"exchange", exchange.string()},
+                   {"private_tmp", private_tmp ? "1" : "0"}}};
   sys::write_file(path, to_line(message));
 }
 
@@ -38,6 +40,8 @@ std::optional<RunFile> RunFile::read(const std::filesystem::path& path) {
   run.program = message->text("program");
   run.versions = message->text("versions");
   run.cache = message->text("cache");
+  run.exchange = message->text("exchange");
+  run.private_tmp = message->flag("private_tmp");
   return run;
 }
 

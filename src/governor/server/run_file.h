@@ -29,6 +29,9 @@ struct RunFile {
   std::filesystem::path program;     // the governor's program; empty: shims start none
   std::filesystem::path versions{};  // where shims cache compilers' answers; empty: beside the shims
   std::filesystem::path cache{};     // the compile cache's socket; empty: no cache
+  // With several nodes: where shims leave requests for compiles on others, in the build's tree; empty: there is one.
+  std::filesystem::path exchange{};
+  bool private_tmp = false;  // /tmp is a folder of the tree, too
 
   void write(const std::filesystem::path& path) const;
   // Nothing when it is missing or invalid.

@@ -9,14 +9,17 @@
 #include <vector>
 
 #include "governor/model/admission.h"
+#include "governor/model/node_rooms.h"
 #include "governor/model/tail.h"
 #include "governor/model/unit_journal.h"
 #include "governor/record.h"
 #include "governor/server/connection.h"
+#include "governor/server/nodes_file.h"
 #include "governor/server/pools.h"
 #include "governor/server/run_file.h"
 #include "governor/server/sampler.h"
 #include "sys/io/socket.h"
+#include "sys/process/foreground.h"
 
 // The governor itself. See the essay in server_linux.cc. Only src/governor includes this.
 
@@ -38,6 +41,15 @@ class Server {
     std::set<std::string> strangers;
     std::uint64_t done = 0;              // successful compiles
     std::uint64_t hits = 0, misses = 0;  // in the compile cache
+    std::unique_ptr<NodeRooms> rooms;    // null: the build has one node
+  };
+  // A compile on another node, from its grant to its end.
+  struct Elsewhere {
+    NodeRooms::Place place;
+    Admission::Running running;
+    std::unique_ptr<sys::ForegroundProcess> process;  // srun; null before and after
+    std::filesystem::path output{};                   // what srun prints
+    double took = 0;                                  // seconds that srun ran
   };
   // A connected client: a shim with one compile, or the process that started a build.
   struct Client {
@@ -60,6 +72,8 @@ class Server {
     bool adopted = false;  // started under another governor
     TailWatch tail_watch;
     std::map<std::string, std::uint64_t> kills;
+    bool may_move = false;  // its command can run on another node
+    std::unique_ptr<Elsewhere> elsewhere;
   };
   using Clients = std::list<Client>;
 
@@ -83,6 +97,15 @@ class Server {
   void estimate_again(const Build* build);
   void act(const std::vector<Action>& actions);
   void decide();
+
+  // server_nodes_linux.cc: compiles on other nodes.
+  static void open_rooms(Build& build, const std::filesystem::path& run_file);
+  void send_elsewhere();
+  void start_elsewhere(Client& client, const Message& message);
+  void collect_elsewhere();
+  // Frees its place; a compile that still runs there is ended.
+  void end_elsewhere(Client& client);
+  [[nodiscard]] const Admission::Running* running_of(const Client& client) const;
 
   // server_look_linux.cc: sampling.
   void look();
@@ -110,6 +133,12 @@ class Server {
     double found_at = 0;
   };
   std::map<std::string, KnownPools> m_pools_in;  // by cgroups_of()
+  struct Ending {
+    std::unique_ptr<sys::ForegroundProcess> process;
+    std::filesystem::path output;
+    double kill_at = 0;
+  };
+  std::list<Ending> m_ending;  // of clients that are gone
   std::uint64_t m_next_id = 1;
   double m_idle_since = 0, m_looked_at = 0, m_pools_read_at = 0;
   bool m_tight = false, m_changed = false;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "governor/record.h"
 #include "governor/server/server.h"
 #include "sys/clock.h"
@@ -34,6 +35,7 @@ void Server::ask(Client& client, const Message& message, bool runs_already) {
     }
     m_admission.finish(client.id);
   }
+  end_elsewhere(client);
   const std::string run_file = message.text("run");
   client.build = find_build(run_file);
   const auto kind = kind_from(message.text("kind"));
@@ -61,6 +63,7 @@ void Server::ask(Client& client, const Message& message, bool runs_already) {
   client.curve = {};
   client.tail_watch = {};
   client.adopted = runs_already;
+  client.may_move = message.flag("may_move");
   // An earlier request got no answer, and the shim continues without us unless it hears something now.
   if (message.flag("hurry")) client.connection.send({Word::wait, {{"why", "asked"}}});
 
@@ -120,6 +123,7 @@ void Server::note(const Client& client, const Admission::Running& running, Outco
   if (running.started_early) line["early"] = true;
   if (client.cache != CacheUse::none) line["cache"] = enum_name(client.cache);
   if (client.looked_for > 0) line["looked"] = client.looked_for;
+  if (client.elsewhere) line["node"] = client.elsewhere->place.node;
   if (client.remote) line["remote"] = true;
   if (client.remote_failed) line["remote_failed"] = true;
   line["exit"] = exit;
@@ -138,14 +142,29 @@ void Server::note_pause(const Client& client, const Admission::Running& running)
 
 // done: exit, oom (the compiler or its output says so), set_back, last (there is no further attempt), maxrss.
 void Server::done(Client& client, const Message& message) {
-  const auto found = m_admission.running().find(client.id);
-  if (client.id == 0 || found == m_admission.running().end()) return;
-  const Admission::Running running = found->second;
+  const Admission::Running* found = running_of(client);
+  if (client.id == 0 || found == nullptr) return;
+  const Admission::Running running = *found;
   const int exit = static_cast<int>(bounded(message.number("exit") + 1, 1000)) - 1;
   const bool set_back = message.flag("set_back");
   // A compile that started and ended between two samples was never measured; its largest process is a lower bound.
   const std::uint64_t peak = std::max(running.peak, message.number("maxrss"));
   bool out_of_memory = message.flag("oom");
+  const bool node_failed = client.elsewhere && message.flag("node_failed");
+  if (client.elsewhere && client.build->rooms) {
+    if (node_failed) {
+      client.build->rooms->failed(client.elsewhere->place.node, now());
+      document::Table line;
+      line["event"] = "node-failed";
+      line["at"] = sys::unix_seconds();
+      line["node"] = client.elsewhere->place.node;
+      line["name"] = client.name;
+      line["why"] = printable(message.text("why").substr(0, 1000));
+      append_record(client.build->run.record, line);
+    } else
+      client.build->rooms->worked(client.elsewhere->place.node,
+                                  client.elsewhere->took - static_cast<double>(message.number("milliseconds")) / 1000);
+  }
   if (exit != 0 && !set_back && !out_of_memory) {
     for (const auto& [pool, kills] : client.kills) out_of_memory = out_of_memory || read_pool(pool).kills > kills;
   }
@@ -157,33 +176,36 @@ void Server::done(Client& client, const Message& message) {
   client.remote = message.flag("remote");
   client.remote_failed = message.flag("remote_failed");
   MemoryModel& model = client.build->journal->model();
-  if (client.looks) {
+  if (client.looks || node_failed) {
     // It did not compile: its use says nothing about the compile.
   } else if (exit == 0 && !set_back) {
     UnitFacts facts = client.facts;
     facts.threads = running.threads;
-    client.build->journal->add({facts, peak, now() - client.granted - running.paused_for,
-                                static_cast<std::int64_t>(sys::unix_seconds()),
+    const double seconds = client.elsewhere ? static_cast<double>(message.number("milliseconds")) / 1000
+                                            : now() - client.granted - running.paused_for;
+    client.build->journal->add({facts, peak, seconds, static_cast<std::int64_t>(sys::unix_seconds()),
                                 client.adopted ? std::nullopt : std::optional(client.curve.tails())});
   } else if (set_back) {
     model.needs_more_than(client.facts, std::max(running.reserved, running.peak));
   } else if (out_of_memory) {
     model.needs_more_than(client.facts, static_cast<std::uint64_t>(static_cast<double>(peak) * k_more));
   }
-  note(client, running,
-       set_back    ? Outcome::set_back
-       : again     ? Outcome::out_of_memory
-       : exit == 0 ? Outcome::done
-                   : Outcome::failed,
-       again, exit, peak);
+  if (!node_failed)
+    note(client, running,
+         set_back    ? Outcome::set_back
+         : again     ? Outcome::out_of_memory
+         : exit == 0 ? Outcome::done
+                     : Outcome::failed,
+         again, exit, peak);
   if (exit != 0) {
     const std::string pool = tightest(running.ask.pools);
-    client.connection.send({Word::verdict,
-                            {{"oom", out_of_memory ? "1" : "0"},
-                             {"peak", std::to_string(peak)},
-                             {"limit", std::to_string(m_pools[pool].pool.limit)}}});
+    const std::uint64_t limit = client.elsewhere ? client.elsewhere->place.memory : m_pools[pool].pool.limit;
+    client.connection.send(
+        {Word::verdict,
+         {{"oom", out_of_memory ? "1" : "0"}, {"peak", std::to_string(peak)}, {"limit", std::to_string(limit)}}});
   }
   m_admission.finish(client.id);
+  end_elsewhere(client);
   client.id = 0;
   client.pids.clear();
   m_changed = true;
@@ -201,8 +223,11 @@ void Server::leave(Client& client) {
       for (const pid_t pid : client.pids) ::kill(pid, SIGCONT);
     }
     note(client, found->second, Outcome::lost, false, -1, found->second.peak);
+  } else if (client.elsewhere) {
+    note(client, client.elsewhere->running, Outcome::lost, false, -1, 0);
   }
   m_admission.finish(client.id);
+  end_elsewhere(client);
   client.id = 0;
   m_changed = true;
   m_pools_read_at = 0;
@@ -226,6 +251,7 @@ void Server::decide() {
   if (m_admission.running().empty() && m_admission.waiting().empty()) return;
   read_pools();
   act(m_admission.decide(now()));
+  send_elsewhere();
 }
 
 void Server::act(const std::vector<Action>& actions) {

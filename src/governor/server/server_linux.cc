@@ -34,7 +34,7 @@ Server::Server(std::filesystem::path runtime, unsigned cores)
       m_idle_since(now()) {}
 
 void Server::run() {
-  while (!m_clients.empty() || now() - m_idle_since < k_idle_seconds) {
+  while (!m_clients.empty() || !m_ending.empty() || now() - m_idle_since < k_idle_seconds) {
     wait(poll_timeout());
     accept_clients();
     // Compiles first: a build's end must be processed after its last compile.
@@ -44,6 +44,7 @@ void Server::run() {
       }
     }
     drop_closed();
+    collect_elsewhere();
     count_cores();
     if (!m_clients.empty()) m_idle_since = now();
     const bool due = now() - m_looked_at >= (m_tight ? k_alert : k_calm);
@@ -53,6 +54,7 @@ void Server::run() {
 }
 
 int Server::poll_timeout() const {
+  if (!m_ending.empty()) return 100;
   if (m_clients.empty()) return 1000;
   if (m_admission.running().empty() && m_admission.waiting().empty()) return 500;
   const double next = m_looked_at + (m_tight ? k_alert : k_calm) - now();
@@ -61,7 +63,16 @@ int Server::poll_timeout() const {
 
 void Server::wait(int milliseconds) {
   std::vector<sys::Waiting> waiting{{&m_listening.fd()}};
-  for (const Client& client : m_clients) waiting.push_back({&client.connection.fd()});
+  for (const Client& client : m_clients) {
+    waiting.push_back({&client.connection.fd()});
+    if (client.elsewhere && client.elsewhere->process) {
+      const sys::Fd& end = client.elsewhere->process->end();
+      if (end.is_open())
+        waiting.push_back({&end});
+      else  // an old kernel
+        milliseconds = std::min(milliseconds, 50);
+    }
+  }
   sys::wait_readable(waiting, milliseconds);
 }
 
@@ -87,11 +98,14 @@ void Server::read_from(Client& client) {
       ask(client, message, message.word == Word::adopt);
     } else if (message.word == Word::done) {
       done(client, message);
+    } else if (message.word == Word::place) {
+      start_elsewhere(client, message);
     } else if (message.word == Word::hello) {
       client.build = find_build(message.text("run"));
       const auto run = client.build != nullptr ? RunFile::read(message.text("run")) : std::nullopt;
       if (run) {
         client.build->run = *run;
+        open_rooms(*client.build, message.text("run"));
         m_admission.set_jobs(message.text("run"), run->jobs);
       }
       client.connection.send({Word::welcome, {}});
@@ -134,6 +148,7 @@ Server::Build* Server::find_build(const std::string& run_file) {
   std::unique_ptr<UnitJournal>& journal = m_journals[run->units.string()];
   if (journal == nullptr) journal = std::make_unique<UnitJournal>(run->units);
   build->journal = journal.get();
+  open_rooms(*build, path);
   m_admission.set_jobs(run_file, run->jobs);
   return (m_builds[run_file] = std::move(build)).get();
 }

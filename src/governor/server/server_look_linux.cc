@@ -160,6 +160,12 @@ Message Server::status_of(const Build& build) const {
     } else if (const auto other = m_admission.waiting().find(client.id); other != m_admission.waiting().end()) {
       ++waiting;
       if (why == Why::nothing || other->second.why == Why::memory) why = other->second.why;
+    } else if (client.elsewhere) {
+      ++running;
+      if (unit.empty() || client.granted < oldest) {
+        unit = client.name;
+        oldest = client.granted;
+      }
     }
   }
   const auto pool = m_pools.find(tightest(pools));

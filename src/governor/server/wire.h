@@ -20,6 +20,7 @@ enum class Word : std::uint8_t {
   ask,
   adopt,
   done,
+  place,  // after a grant for another node: the request file
   // from the process that started a build
   hello,
   end,
@@ -29,10 +30,14 @@ enum class Word : std::uint8_t {
   wait,
   set_back,
   verdict,
+  ran,  // the compile on another node has ended
   welcome,
   status,
   ended,
-  run,  // not sent: a run file is one line of this kind
+  // not sent: files of one line
+  run,
+  compile,   // what another node is to run
+  compiled,  // and how that ended
 };
 
 struct Message {
@@ -55,6 +60,7 @@ std::optional<Message> parse_message(std::string_view line);
 
 template <>
 struct wheelsmith::EnumNames<wheelsmith::governor::Word> {
-  static constexpr std::array list = {"",     "ask",     "adopt",   "done",    "hello",  "end",   "grant", "refused",
-                                      "wait", "setback", "verdict", "welcome", "status", "ended", "run"};
+  static constexpr std::array list = {"",       "ask",     "adopt", "done",    "place",   "hello", "end",
+                                      "grant",  "refused", "wait",  "setback", "verdict", "ran",   "welcome",
+                                      "status", "ended",   "run",   "compile", "compiled"};
 };

@@ -8,6 +8,7 @@
 #include "governor/model/unit.h"
 #include "governor/server/connection.h"
 #include "governor/server/run_file.h"
+#include "governor/shim/node_compile.h"
 #include "governor/shim/shim_cache.h"
 
 // The shim itself. Only src/governor includes this.
@@ -58,6 +59,10 @@ class Shim {
   void remove_output() const;
   int run_ungoverned();
   [[nodiscard]] std::vector<std::string> granted_argv() const;
+  // shim_nodes_linux.cc: on another node of the build.
+  [[nodiscard]] bool can_move() const;
+  std::optional<NodeResult> run_elsewhere(const std::vector<std::string>& argv,
+                                          const std::vector<std::string>& environment);
 
   std::string m_shims, m_real;
   std::vector<std::string> m_argv;
@@ -73,6 +78,8 @@ class Shim {
   enum class Phase { looking, compiling };
   std::unique_ptr<ShimCache> m_cache;
   Phase m_phase = Phase::compiling;
+  std::string m_node;  // of the grant; "": this one
+  unsigned m_node_failures = 0;
   bool m_hurry = false;  // the governor did not answer; any message shows that it is back
 };
 

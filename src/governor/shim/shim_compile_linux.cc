@@ -21,6 +21,7 @@
 #include "sys/file.h"
 #include "sys/files.h"
 #include "sys/process/foreground.h"
+#include "sys/terminal.h"
 
 // One compile. The build system sees only its last attempt.
 
@@ -84,6 +85,7 @@ Message Shim::question(Word word) const {
            {"output", m_command.output},
            {"try", std::to_string(m_try)},
            {"need", std::to_string(m_need)},
+           {"may_move", can_move() ? "1" : "0"},
            {"look", m_phase == Phase::looking ? "1" : "0"},
            {"hurry", m_hurry ? "1" : "0"},
            {"alone", m_alone ? "1" : "0"}}};
@@ -135,6 +137,7 @@ bool Shim::get_grant() {
       if (answer.word == Word::refused) return false;
       if (answer.word != Word::grant) continue;
       m_threads = static_cast<unsigned>(std::clamp<std::uint64_t>(answer.number("threads"), 1, 1024));
+      m_node = answer.text("node");
       return true;
     }
     m_connection.close();
@@ -239,27 +242,44 @@ int Shim::run() {
         environment_below(own_environment(), m_shims, fmt::format("{}={}", k_grant_variable, ::getpid()));
     const bool may_keep = use == CacheUse::miss;
     if (may_keep) environment = m_cache->environment(std::move(environment));
-    ShimChild child(m_real, may_keep ? m_cache->argv(granted_argv()) : granted_argv(), environment, may_keep);
-    const sys::ForegroundExit end =
-        child.wait(&m_connection.fd(), [this] { return watch(); }, [this] { return tick(); });
-    if (m_connection.is_open()) watch();
-    if (may_keep && end.code == 0) use = m_cache->store(child.output(), child.errors());
+    const std::vector<std::string> argv = may_keep ? m_cache->argv(granted_argv()) : granted_argv();
+    std::optional<ShimChild> child;
+    std::optional<NodeResult> there;
+    sys::ForegroundExit end;
+    if (!m_node.empty()) {
+      there = run_elsewhere(argv, environment);
+      if (!there) {
+        remove_output();
+        if (may_keep) m_cache->clean_up();
+        continue;
+      }
+      end = there->exit;
+    } else {
+      child.emplace(m_real, argv, environment, may_keep);
+      end = child->wait(&m_connection.fd(), [this] { return watch(); }, [this] { return tick(); });
+      if (m_connection.is_open()) watch();
+    }
+    const std::string printed = there ? there->output : child->output();
+    const std::string complaints = there ? there->errors : child->errors();
+    if (may_keep && end.code == 0) use = m_cache->store(printed, complaints);
     if (may_keep) m_cache->clean_up();
-    const std::string output = end.code != 0 ? child.output() + child.errors() : std::string();
+    const std::string output = end.code != 0 ? printed + complaints : std::string();
     const bool out_of_memory = !m_set_back && ended_for_memory(end.code, end.signal, output);
     // A compile that finished before our kill counts as done.
     const bool again = m_set_back && end.code != 0;
     const bool last = m_try + 1 >= k_most_tries;
     Message verdict;
-    m_connection.send({Word::done,
-                       {{"exit", std::to_string(end.code)},
-                        {"oom", out_of_memory ? "1" : "0"},
-                        {"set_back", again ? "1" : "0"},
-                        {"last", last ? "1" : "0"},
-                        {"cache", std::string(enum_name(end.code == 0 ? use : CacheUse::none))},
-                        {"cache_why", m_cache ? m_cache->why().substr(0, 500) : ""},
-                        {"remote_failed", m_cache && m_cache->remote_failed() ? "1" : "0"},
-                        {"maxrss", std::to_string(end.largest_process)}}});
+    m_connection.send(
+        {Word::done,
+         {{"exit", std::to_string(end.code)},
+          {"oom", out_of_memory ? "1" : "0"},
+          {"set_back", again ? "1" : "0"},
+          {"last", last ? "1" : "0"},
+          {"cache", std::string(enum_name(end.code == 0 ? use : CacheUse::none))},
+          {"cache_why", m_cache ? m_cache->why().substr(0, 500) : ""},
+          {"remote_failed", m_cache && m_cache->remote_failed() ? "1" : "0"},
+          {"maxrss", std::to_string(end.largest_process)},
+          {"milliseconds", std::to_string(there ? static_cast<std::uint64_t>(there->seconds * 1000) : 0)}}});
     while (end.code != 0 && m_connection.is_open() && m_connection.receive(verdict, 5000) == Connection::Got::message &&
            verdict.word != Word::verdict) {}
     if (again) {
@@ -275,7 +295,12 @@ int Shim::run() {
       m_need = std::max(m_need, verdict.number("peak") / 2 * 3);
       continue;
     }
-    child.show_output();
+    if (child) {
+      child->show_output();
+    } else {
+      sys::write_standard(sys::Stream::output, printed);
+      sys::write_standard(sys::Stream::errors, complaints);
+    }
     if (end.code != 0 && lacked_memory) {
       remove_output();
       std::fprintf(stderr,

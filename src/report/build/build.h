@@ -66,6 +66,7 @@ class BuildStatus {
   [[nodiscard]] std::string plain_line(const std::string& id, Running& running) const;
   [[nodiscard]] std::string on_progress(const run::Event& event);
   [[nodiscard]] std::string on_compiling(const run::Event& event);
+  [[nodiscard]] std::string before_path(std::size_t line) const;
   [[nodiscard]] std::string finished_line(const run::StepOutcome& outcome) const;
   [[nodiscard]] std::string time_text(const Running& running) const;
 

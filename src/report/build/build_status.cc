@@ -106,16 +106,26 @@ BuildStatus::BuildStatus(const plan::Plan& plan, Style style, bool live, bool ve
   for (const plan::Step& step : plan.steps) m_estimates[step.id()] = step.decision.forecast.seconds;
 }
 
+// On a terminal, a path that does not fit starts a line of its own: one that is broken twice is hard to read and to
+// copy.
+std::string BuildStatus::before_path(std::size_t line) const {
+  return m_live && line > m_style.width ? "\n      " : "  ";
+}
+
 std::string BuildStatus::finished_line(const run::StepOutcome& outcome) const {
   const std::string plain = was_interrupted(outcome) ? "interrupted" : std::string(run::to_string(outcome.outcome));
   const std::string word = outcome.made()                            ? m_style.green(plain)
                            : was_interrupted(outcome)                ? m_style.yellow(plain)
                            : outcome.outcome == run::Outcome::failed ? m_style.red(plain)
                                                                      : m_style.yellow(plain);
-  std::string line =
-      fmt::format("{} {} {}", m_style.dim(fmt::format("[{}/{}]", m_finished, m_total)), word, m_style.bold(outcome.id));
-  if (!outcome.wheel.empty()) line += "  " + outcome.wheel.string();
-  if (outcome.outcome == run::Outcome::built) line += m_style.dim("  " + human_seconds(outcome.seconds));
+  const std::string count = fmt::format("[{}/{}]", m_finished, m_total);
+  const std::string time = outcome.outcome == run::Outcome::built ? "  " + human_seconds(outcome.seconds) : "";
+  std::string line = fmt::format("{} {} {}", m_style.dim(count), word, m_style.bold(outcome.id));
+  if (!outcome.wheel.empty()) {
+    const std::string wheel = outcome.wheel.string();
+    line += before_path(columns(fmt::format("{} {} {}  {}{}", count, plain, outcome.id, wheel, time))) + wheel;
+  }
+  line += m_style.dim(time);
   if (outcome.outcome == run::Outcome::skipped) line += "  " + printable(outcome.cause);
   return line + "\n";
 }
@@ -255,8 +265,9 @@ std::string BuildStatus::on_event(const run::Event& event) {
       running.started = running.told = m_clock();
       running.estimate = m_estimates[event.step];
       m_running[event.step] = running;
-      plain = fmt::format("{} {} (log {})\n", m_style.dim(fmt::format("[{}/{}]", m_finished, m_total)), event.step,
-                          event.text);
+      const std::string count = fmt::format("[{}/{}]", m_finished, m_total);
+      const std::size_t size = columns(fmt::format("{} {}  log {}", count, event.step, event.text));
+      plain = fmt::format("{} {}{}log {}\n", m_style.dim(count), event.step, before_path(size), event.text);
       break;
     }
     case run::Event::Kind::phase: {
@@ -292,7 +303,8 @@ std::string BuildStatus::on_event(const run::Event& event) {
       break;
     }
     case run::Event::Kind::note:
-      plain = m_style.dim(fmt::format("  {}: {}", event.step, printable(event.text))) + "\n";
+      plain = fmt::format("{}: {}", event.step, printable(event.text));
+      plain = m_style.dim("  " + (m_live ? m_style.wrap(plain, 4) : plain)) + "\n";
       break;
     case run::Event::Kind::output:
       if (m_verbose) {

@@ -48,6 +48,32 @@ struct OneStep {
   std::optional<BuildStatus> status;
 };
 
+// Lines that stay: words are kept whole, and a path that does not fit has a line of its own. Without a terminal nothing
+// is wrapped.
+TEST(BuildStatusTest, LinesThatStayFitTheTerminal) {
+  const std::string path = "/" + std::string(70, 'p');
+  run::StepOutcome outcome;
+  outcome.id = "torch-2.9-cuda-cp311";
+  outcome.outcome = run::Outcome::built;
+  outcome.wheel = path;
+  outcome.seconds = 11;
+  const std::string note = "13 compiles, 0 of 4 from the cache, 2 uncacheable; largest 221 MB (gpu.cu)";
+  for (const auto& [live, width] : {std::pair(true, 80U), {true, 200U}, {false, 80U}}) {
+    OneStep step(width, live);
+    std::string text = step.tell({.kind = Kind::started, .step = step.id, .text = path}) +
+                       step.tell({.kind = Kind::note, .step = step.id, .text = note});
+    run::Event end{.kind = Kind::finished, .step = step.id, .text = ""};
+    end.outcome = &outcome;
+    text += step.tell(end);
+    const bool narrow = live && width == 80;
+    const std::string before = narrow ? "\x1b[K\n      " : "  ";
+    EXPECT_NE(text.find("[0/1] torch-2.9-cuda-cp311" + before + "log " + path), text.npos) << text;
+    EXPECT_NE(text.find("[1/1] built torch-2.9-cuda-cp311" + before + path + "  11 s"), text.npos) << text;
+    EXPECT_EQ(text.find(note) == text.npos, narrow) << text;
+    EXPECT_EQ(text.find("2 uncacheable;\x1b[K\n    largest") != text.npos, narrow) << text;
+  }
+}
+
 TEST(BuildStatusTest, OneLineShowsEverything) {
   OneStep step(160);
   step.progress(12, 40);

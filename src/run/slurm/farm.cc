@@ -43,6 +43,7 @@ document::Value Try::to_value() const {
   table["memory"] = request.memory;
   table["seconds"] = request.seconds;
   table["gpus"] = request.gpus;
+  table["nodes"] = request.nodes;
   document::Array excluded;
   for (const std::string& node : request.excluded) excluded.emplace_back(node);
   table["excluded"] = std::move(excluded);
@@ -66,6 +67,7 @@ Try Try::from_value(const document::Value& value) {
   result.request.memory = count_in(value, "memory");
   result.request.seconds = count_in(value, "seconds");
   result.request.gpus = static_cast<unsigned>(std::min<std::uint64_t>(count_in(value, "gpus"), 1 << 20));
+  result.request.nodes = static_cast<unsigned>(std::clamp<std::uint64_t>(count_in(value, "nodes"), 1, 1 << 20));
   result.request.excluded = value["excluded"].texts();
   result.taken = value["taken"].boolean_or(false);
   result.submitted = value["submitted"].number();
@@ -166,6 +168,7 @@ void note_farm_cost(store::Store& store, const std::string& identity, const Farm
   table["seconds"] = cost.seconds;
   table["cores"] = cost.cores;
   table["memory"] = cost.memory;
+  table["nodes"] = cost.nodes;
   store.put_note("farm-cost", identity, document::to_json(table));
 }
 
@@ -175,7 +178,8 @@ std::optional<FarmCost> last_farm_cost(const store::Store& store, const std::str
   if (!value) return std::nullopt;
   return FarmCost{std::max(0.0, (*value)["seconds"].number()),
                   static_cast<unsigned>(std::min<std::uint64_t>(count_in(*value, "cores"), 1 << 20)),
-                  count_in(*value, "memory")};
+                  count_in(*value, "memory"),
+                  static_cast<unsigned>(std::clamp<std::uint64_t>(count_in(*value, "nodes"), 1, 1 << 20))};
 }
 
 namespace {
@@ -206,7 +210,7 @@ void prune_farm(const store::Store& store) {
   std::error_code ignored;
   const fs::path farm = store.folder("farm");
   const fs::file_time_type now = fs::file_time_type::clock::now();
-  for (const char* name : {"steps", "batches", "probes"}) {
+  for (const char* name : {"steps", "batches", "probes", "trees"}) {
     std::vector<fs::path> old;
     for (const auto& entry : fs::directory_iterator(farm / name, ignored)) {
       const fs::file_time_type changed = entry.last_write_time(ignored);

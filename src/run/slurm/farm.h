@@ -93,8 +93,9 @@ std::string to_line(const NodeLine& line);
 // What a step took as a job: what its next one asks for.
 struct FarmCost {
   double seconds = 0;
-  unsigned cores = 0;
-  std::uint64_t memory = 0;  // the most that it held at once
+  unsigned cores = 0;        // of all nodes
+  std::uint64_t memory = 0;  // the most that it held at once on its first node
+  unsigned nodes = 1;
 };
 void note_farm_cost(store::Store& store, const std::string& identity, const FarmCost& cost);
 std::optional<FarmCost> last_farm_cost(const store::Store& store, const std::string& identity);

@@ -61,7 +61,8 @@ void note(std::vector<Report>& reports, const FarmTask& task, std::string text) 
 }
 
 void show(FarmTask& task, const slurm::QueuedJob& job, std::vector<Report>& reports) {
-  if (!job.node.empty()) task.node = job.node;
+  // Of a step with several nodes, the report names the one that it runs on.
+  if (!job.node.empty() && (task.one.request.nodes <= 1 || task.node.empty())) task.node = job.node;
   if (job.state != slurm::JobState::pending || job.reason.empty() || job.reason == task.told_reason) return;
   task.told_reason = job.reason;
   tell(reports, task,

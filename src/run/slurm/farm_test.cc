@@ -17,7 +17,7 @@ TEST(Farm, KeepsATry) {
   one.attempt = 2;
   one.name = "ws-x";
   one.id = slurm::JobId{12, 3};
-  one.request = {.cpus = 4, .memory = 5, .seconds = 6, .gpus = 1, .excluded = {"n1"}};
+  one.request = {.cpus = 4, .memory = 5, .seconds = 6, .gpus = 1, .nodes = 2, .excluded = {"n1"}};
   one.taken = true;
   const Try again = Try::from_value(document::parse_json(document::to_json(one.to_value()), "try"));
   EXPECT_EQ(document::to_json(again.to_value()), document::to_json(one.to_value()));

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "run/local_executor.h"
 #include "run/slurm/farm.h"
+#include "slurm/commands.h"
 #include "sys/clock.h"
 #include "sys/file.h"
 #include "sys/files.h"
@@ -163,6 +164,33 @@ NodeJob read_node_job(const std::filesystem::path& try_file) {
   return result;
 }
 
+// STORE/farm/trees/KEY, which the executor chose for the step whose try this is.
+void remove_shared_tree(const std::filesystem::path& try_file, const std::filesystem::path& scratch) {
+  const std::filesystem::path farm = try_file.parent_path().parent_path().parent_path();
+  if (scratch.empty() || scratch.parent_path() != farm / "trees") return;
+  try {
+    sys::remove_tree(scratch);
+  } catch (const Error&) {  // prune_farm() does it later
+  }
+}
+
+// The nodes of this job besides this one. Each has what the job asked for.
+std::vector<governor::NodeRoom> other_nodes(const slurm::Request& request, const sys::Environment& environment) {
+  slurm::ProgramCommands commands;
+  const slurm::Reply reply =
+      commands.call({"scontrol", "show", "hostnames", value_of(environment, "SLURM_JOB_NODELIST")}, "");
+  if (reply.answer != slurm::Answer::good) throw Error("scontrol does not list the nodes of this job: " + reply.errors);
+  std::uint64_t memory = request.memory;
+  if (memory == 0) memory = to_number(value_of(environment, "SLURM_MEM_PER_NODE")).value_or(0) << 20;
+  if (memory == 0) memory = sys::memory().total;
+  std::vector<governor::NodeRoom> nodes;
+  for (const std::string_view line : lines(reply.text)) {
+    const std::string name(trim(line));
+    if (!name.empty() && name != node_name(environment)) nodes.push_back({name, std::max(1u, request.cpus), memory});
+  }
+  return nodes;
+}
+
 // A plan names tools by their paths on the machine that made it.
 void check_tools(const plan::BuildSpec& spec) {
   std::vector<std::string> wanted = {spec.python.executable.string(), spec.tools.cc, spec.tools.cxx,
@@ -183,7 +211,10 @@ void note_cost_of(const Job& job, const StepOutcome& outcome, std::uint64_t peak
   if (outcome.outcome != Outcome::built || job.rebuild) return;
   try {
     store::Store store(job.store, job.store_options());
-    note_farm_cost(store, job.spec.identity, {outcome.seconds, job.limits.cores, peak});
+    unsigned cores = job.limits.cores;
+    for (const governor::NodeRoom& node : job.limits.nodes) cores += node.cores;
+    note_farm_cost(store, job.spec.identity,
+                   {outcome.seconds, cores, peak, static_cast<unsigned>(job.limits.nodes.size()) + 1});
   } catch (const Error&) {  // an estimate less
   }
 }
@@ -256,9 +287,11 @@ int run_on_node(const std::filesystem::path& batch_file) {
   NodeJob node = read_node_job(batch.tries[task]);
   const OwnRuntime runtime(job_of(environment));
   NodeReport report(node.report, node_name(environment), job_of(environment));
+  const std::filesystem::path scratch = node.job.scratch;
   int status = 1;
   try {
     node.job.limits.cores = cores_of_job(environment);
+    if (node.one.request.nodes > 1) node.job.limits.nodes = other_nodes(node.one.request, environment);
     check_tools(node.job.spec);
     status = run_reported(node, batch, report);
   } catch (const Error& error) {  // one step becomes an outcome
@@ -268,6 +301,8 @@ int run_on_node(const std::filesystem::path& batch_file) {
     report.add(report_line({.kind = Event::Kind::finished, .outcome = &outcome}));
   }
   report.finish();
+  // On the shared disk, and of no use to other steps. A failed step resumes in it.
+  if (status == 0 && node.one.request.nodes > 1) remove_shared_tree(batch.tries[task], scratch);
   return status;
 }
 

@@ -99,6 +99,9 @@ slurm::ClusterFacts probe_cluster(store::Store& store, slurm::Commands& commands
   batch.site = site;
   batch.program = program_for_nodes(store);
   batch.arguments = {"node", "--probe", answer.string()};
+  // As jobs do.
+  if (const std::filesystem::path& scratch = store.options().scratch; !scratch.empty())
+    batch.arguments.insert(batch.arguments.end(), {"--scratch", scratch.string()});
   batch.errors = folder / (name + ".out");
   const double sent = sys::unix_seconds();
   const slurm::Submitted submitted = slurm::submit(commands, batch);
@@ -111,7 +114,7 @@ slurm::ClusterFacts probe_cluster(store::Store& store, slurm::Commands& commands
   return facts;
 }
 
-int probe_node(const std::filesystem::path& file) {
+int probe_node(const std::filesystem::path& file, const std::filesystem::path& scratch_option) {
   document::Table table;
   const sys::Environment environment = sys::current_environment();
   const auto node = environment.find("SLURMD_NODENAME");
@@ -120,7 +123,7 @@ int probe_node(const std::filesystem::path& file) {
   table["cores"] = std::max(1u, cores_of_job(environment));
   table["memory"] = sys::memory().total;
   try {
-    store::Store store(file.parent_path().parent_path().parent_path());
+    store::Store store(file.parent_path().parent_path().parent_path(), {.scratch = scratch_option});
     const std::filesystem::path scratch = store.tree("probe").parent_path();
     table["scratch"] = scratch.string();
     sys::make_folders(scratch);

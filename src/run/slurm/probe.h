@@ -12,7 +12,7 @@ namespace wheelsmith::run {
 slurm::ClusterFacts probe_cluster(store::Store& store, slurm::Commands& commands, const slurm::SiteOptions& site,
                                   double patience);
 
-// The job: `wheelsmith node --probe FILE`.
-int probe_node(const std::filesystem::path& file);
+// The job: `wheelsmith node --probe FILE [--scratch DIR]`.
+int probe_node(const std::filesystem::path& file, const std::filesystem::path& scratch_option);
 
 }  // namespace wheelsmith::run

@@ -57,6 +57,9 @@ class SlurmExecutor final : public Executor {
                   .one = {}};
     task.job.limits.governed = m_options.governed;
     task.site = m_options.site_for(task.job.spec);
+    // All nodes of a step see its tree. A folder for each step: nothing but claims on keys is safe between machines.
+    if (task.site.nodes > 1 && m_store.is_shared())
+      task.job.scratch = m_store.root() / "farm" / "trees" / task.job.spec.key.substr(0, 16);
     task.folder = FarmFolder(m_store, task.job);
     // Another coordinator may have built it since the plan was made.
     if (!task.job.spec.uncacheable && !task.job.rebuild) {
@@ -128,6 +131,7 @@ class SlurmExecutor final : public Executor {
     if (const auto cost = last_farm_cost(m_store, task.job.spec.identity)) {
       known.wall_seconds = cost->seconds;
       known.wall_cpus = cost->cores;
+      known.wall_nodes = cost->nodes;
       known.peak_memory = cost->memory;
     }
     if (const auto units = last_unit_cost(m_store, task.job.spec)) {
@@ -137,7 +141,8 @@ class SlurmExecutor final : public Executor {
     if (known.core_seconds == 0) known.core_seconds = task.resources.core_seconds;
     known.memory_per_compile = task.resources.memory;
     const unsigned most = task.job.limits.most_jobs;
-    slurm::Request request = slurm::estimate(known, task.limits, task.site.cpus != 0 ? task.site.cpus : most);
+    slurm::Request request =
+        slurm::estimate(known, task.limits, task.site.cpus != 0 ? task.site.cpus : most, task.site.nodes);
     if (task.site.cpus != 0) request.cpus = task.site.cpus;
     if (task.site.memory != 0) request.memory = task.site.memory;
     if (task.site.seconds != 0) request.seconds = task.site.seconds;
@@ -460,7 +465,10 @@ class SlurmExecutor final : public Executor {
 
   bool end_badly(FarmTask& task, std::vector<Report>& reports) {
     slurm::Ending ending{.state = task.ended->state,
-                         .node = task.ended->node.empty() ? task.node : task.ended->node,
+                         // Of several, the one that the step ran on.
+                         .node = task.ended->node.empty() || (task.one.request.nodes > 1 && !task.node.empty())
+                                     ? task.node
+                                     : task.ended->node,
                          .seconds = task.ended->seconds,
                          .time_limit = task.ended->time_limit,
                          .silent = true,

@@ -37,6 +37,8 @@ void ToolRunner::govern(const recipe::Rules& rules) {
     options.memory = m_job.limits.memory;
     options.cache = cache_options(rules);
     if (m_sandbox != sys::SandboxMode::off) options.confined = m_tree.tree / "versions";
+    options.nodes = m_job.limits.nodes;
+    options.exchange = m_tree.tree / "versions";
     m_governed.emplace(m_services.store, options);
   } catch (const Error& error) {  // report it and build without the governor
     m_services.report.note(fmt::format("running without the compile governor: {}", error.what()));
@@ -56,9 +58,10 @@ cache::CacheOptions ToolRunner::cache_options(const recipe::Rules& rules) {
 
 unsigned ToolRunner::jobs() const {
   if (!m_governed) return m_job.limits.jobs;
-  return m_job.limits.most_jobs != 0
-             ? m_job.limits.most_jobs
-             : governor::offered_jobs(m_job.limits.cores != 0 ? m_job.limits.cores : usable_threads());
+  if (m_job.limits.most_jobs != 0) return m_job.limits.most_jobs;
+  unsigned cores = m_job.limits.cores != 0 ? m_job.limits.cores : usable_threads();
+  for (const governor::NodeRoom& node : m_job.limits.nodes) cores += node.cores;
+  return governor::offered_jobs(cores);
 }
 
 void ToolRunner::tell_compiles() {
@@ -87,7 +90,9 @@ governor::CacheCounts ToolRunner::finish(bool good) {
     // For the steps of the same package to come, on whichever machine. What came from the cache tells nothing.
     if (good && summary.compiles > summary.cache.hits && summary.cache.hits == 0)
       note_unit_cost(m_services.store, m_job.spec, {summary.largest, summary.compile_seconds});
-    const bool busy = summary.tried_again + summary.set_back + summary.paused + summary.ungoverned != 0 ||
+    const bool busy = summary.elsewhere + summary.node_failures + summary.tried_again + summary.set_back +
+                              summary.paused + summary.ungoverned !=
+                          0 ||
                       summary.waited_for_memory >= 1 || !summary.unreached.empty() || summary.cache.any();
     if (summary.compiles == 0)
       m_services.report.log_line("no compilers ran");

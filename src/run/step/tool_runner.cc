@@ -103,7 +103,7 @@ Confinement ToolRunner::confinement() const { return {m_sandbox, m_network_isola
 
 // The step's own folders are writable one by one: their parent holds files that the package must not change, because
 // later steps and runs trust them (the tree's state, compiler links, the driver).
-sys::SandboxPolicy ToolRunner::policy(bool network) const {
+sys::SandboxPolicy ToolRunner::policy(bool network, bool elsewhere) const {
   const plan::BuildSpec& spec = m_job.spec;
   PolicyMaker maker(m_job.sandbox, m_services.store.roots());
   maker.read(m_tree.tree);
@@ -145,7 +145,7 @@ sys::SandboxPolicy ToolRunner::policy(bool network) const {
   if (const auto config = m_git_variables.find("GIT_CONFIG_GLOBAL"); config != m_git_variables.end())
     maker.read(config->second);
   if (m_governed) {
-    const governor::Places places = m_governed->places();
+    const governor::Places places = elsewhere ? m_governed->places_elsewhere() : m_governed->places();
     for (const std::filesystem::path& path : places.readable) maker.read(path);
     for (const std::filesystem::path& path : places.writable) maker.write(path);
   }
@@ -251,6 +251,7 @@ void ToolRunner::run(const std::vector<std::string>& argv, const std::string& wh
     sys::make_folders(m_tree.tree / "tmp");
     started = sys::in_sandbox(started, policy(network));
   }
+  if (m_governed) m_governed->confine_elsewhere(policy(network, true));
   sys::Process process(started);
   const sys::Exit exit = process.wait(on_output, stop);
   sys::kill_descendants();

@@ -58,7 +58,7 @@ class ToolRunner {
   [[nodiscard]] sys::Environment plain_variables(bool network) const;
   [[nodiscard]] sys::Environment governed_variables(bool network);
   void find_folder(FirstFailure& failure) const;
-  [[nodiscard]] sys::SandboxPolicy policy(bool network) const;
+  [[nodiscard]] sys::SandboxPolicy policy(bool network, bool elsewhere = false) const;
 
   const Job& m_job;
   const SourceTree& m_tree;

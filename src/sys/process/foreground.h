@@ -20,6 +20,8 @@ struct ForegroundCommand {
   std::vector<std::string> environment;   // "NAME=value", as execve takes it
   const Fd* output = nullptr;             // instead of our standard output; not open: ours
   const Fd* errors = nullptr;             // instead of our standard error; not open: ours
+  std::string input_file = {};            // as its standard input; empty: ours
+  std::string output_file = {};           // created anew, for both streams, instead of `output` and `errors`
   std::vector<int> default_signals = {};  // reset to their default, whatever we do with them
   int death_signal = 0;                   // sent to it when we end; 0: none
   int oom_score = 0;                      // oom_score_adj is raised to it

@@ -67,6 +67,20 @@ struct Birth {
   if (command.death_signal != 0 && ::getppid() != birth.parent) ::_exit(127);
   for (const int number : command.default_signals) ::signal(number, SIG_DFL);
   if (command.oom_score != 0) raise_oom_score(command.oom_score);
+  if (!command.input_file.empty()) {
+    const int fd = ::open(command.input_file.c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || ::dup2(fd, STDIN_FILENO) < 0) {
+      birth.error = errno;
+      ::_exit(126);
+    }
+  }
+  if (!command.output_file.empty()) {
+    const int fd = ::open(command.output_file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (fd < 0 || ::dup2(fd, STDOUT_FILENO) < 0 || ::dup2(fd, STDERR_FILENO) < 0) {
+      birth.error = errno;
+      ::_exit(126);
+    }
+  }
   if (command.output != nullptr && command.output->is_open()) ::dup2(command.output->raw(), STDOUT_FILENO);
   if (command.errors != nullptr && command.errors->is_open()) ::dup2(command.errors->raw(), STDERR_FILENO);
   exec_past_hooks(command.program.c_str(), birth.argv, birth.environment);

@@ -181,6 +181,32 @@ int run_in_namespaces(const SandboxPolicy& policy, const std::vector<std::string
   end_as(ending.status);
 }
 
+// Tries a part of the sandbox in a child. Returns why it failed, "" if it did not.
+template <class Part>
+std::string why_impossible(const Part& part) {
+  std::array<int, 2> words{};
+  if (::pipe2(words.data(), O_CLOEXEC) != 0) return std::generic_category().message(errno);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    std::string problem;
+    try {
+      part();
+      ::_exit(0);
+    } catch (const Error& error) {  // reported as the reason
+      problem = error.what();
+    }
+    (void)!::write(words[1], problem.data(), problem.size());
+    ::_exit(1);
+  }
+  ::close(words[1]);
+  std::array<char, 1000> text{};
+  const ssize_t size = child > 0 ? ::read(words[0], text.data(), text.size()) : 0;
+  ::close(words[0]);
+  const int status = child > 0 ? wait_for(child) : 127 << 8;
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return "";
+  return size > 0 ? std::string(text.data(), static_cast<std::size_t>(size)) : "it ends early";
+}
+
 }  // namespace
 
 SandboxPolicy read_policy_from_input() {
@@ -234,30 +260,14 @@ const SandboxSupport& sandbox_support() {
   static const SandboxSupport support = [] {
     SandboxSupport result;
     result.landlock = landlock_version();
-    std::array<int, 2> words{};
-    if (::pipe2(words.data(), O_CLOEXEC) != 0) return result;
-    const pid_t child = ::fork();
-    if (child == 0) {
-      std::string problem;
-      try {
-        SandboxPolicy policy;
-        policy.mode = SandboxMode::namespaces;
-        (void)!::chdir("/");
-        (void)run_in_namespaces(policy, {"/bin/sh", "-c", "exit 0"});
-      } catch (const Error& error) {  // reported as the reason
-        problem = error.what();
-      }
-      (void)!::write(words[1], problem.data(), problem.size());
-      ::_exit(1);
-    }
-    ::close(words[1]);
-    std::array<char, 1000> text{};
-    const ssize_t size = child > 0 ? ::read(words[0], text.data(), text.size()) : 0;
-    ::close(words[0]);
-    const int status = child > 0 ? wait_for(child) : 127 << 8;
-    result.namespaces = WIFEXITED(status) && WEXITSTATUS(status) == 0;
-    if (!result.namespaces)
-      result.why_no_namespaces = size > 0 ? std::string(text.data(), static_cast<std::size_t>(size)) : "it ends early";
+    result.why_no_namespaces = why_impossible([] {
+      SandboxPolicy policy;
+      policy.mode = SandboxMode::namespaces;
+      (void)!::chdir("/");
+      (void)run_in_namespaces(policy, {"/bin/sh", "-c", "exit 0"});
+    });
+    result.namespaces = result.why_no_namespaces.empty();
+    if (!result.namespaces) result.why_no_filter = why_impossible([] { drop_privileges(true); });
     return result;
   }();
   return support;

@@ -38,6 +38,9 @@ struct SandboxSupport {
   bool namespaces = false;
   std::string why_no_namespaces;  // "mounting /proc: Operation not permitted"
   int landlock = 0;               // the Landlock version; 0: none
+  // Every mode but `off` needs the system call filter. qemu's user mode, which runs containers of another architecture,
+  // has none.
+  std::string why_no_filter;  // "the system call filter: Invalid argument"; "": it works
 };
 const SandboxSupport& sandbox_support();
 
