@@ -14,7 +14,9 @@ std::uint64_t sum_of(const SizeNode& node) {
 }
 
 void expect_sums(const SizeNode& node) {
-  if (!node.children.empty()) EXPECT_EQ(sum_of(node), node.bytes) << node.name;
+  if (!node.children.empty()) {
+    EXPECT_EQ(sum_of(node), node.bytes) << node.name;
+  }
   for (const SizeNode& child : node.children) expect_sums(child);
 }
 
