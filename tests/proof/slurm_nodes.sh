@@ -1,14 +1,15 @@
 #!/bin/bash
 # One step on several nodes: UNITS (24) heavy units on NODES (4) nodes of CORES (4) cores, compared with the same step on one
-# such node. The wheels must be the same; where the machine has as many cores as the nodes together, several nodes must be
-# 2.2 times as fast (RATIO). On a smaller machine the nodes share its cores, and only the wheels are judged.
+# such node. The wheels must be the same; where the machine has as many cores as the nodes together, four nodes must be
+# 2.2 times as fast as one (RATIO; for other numbers 0.55 times the number of nodes). On a smaller machine the nodes share its cores, and only the wheels are judged.
 #   UNITS=6 NODES=2 CORES=1 tests/proof/slurm_nodes.sh      a machine with 2 cores
 source "$(dirname "$0")/../common.inc"
 source "$tests/slurm_cluster.inc"
 need_slurm
 need make g++
 [[ -x ${TESTS_PYTHON:-/nonexistent} ]] || skip "the package index is not reachable"
-units=${UNITS:-24} nodes=${NODES:-4} cores=${CORES:-4} ratio=${RATIO:-2.2}
+units=${UNITS:-24} nodes=${NODES:-4} cores=${CORES:-4} 
+ratio=${RATIO:-$(python3 -c "print(0.55 * $nodes)")}
 # How heavy a unit is: instances of a template. 400 take about 10 s and 500 MB on a current core.
 weight=${WEIGHT:-400}
 package=$t/recipes/heavy
