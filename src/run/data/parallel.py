@@ -68,9 +68,29 @@ class _Batch:
 
     def __init__(self, pool, error):
         self.pool, self.error, self.jobs = pool, error, []
+        self.objects, self.links = set(), []  # of earlier extensions: objects in use, and links that wait for them
 
     def add(self, commands):
         self.jobs.append(self.pool.submit(_run, commands))
+
+    def link(self):
+        """Link the extensions whose objects were asked for, in their order."""
+        links, self.links = self.links, []
+        self.objects.clear()
+        for number, (jobs, run) in enumerate(links):
+            self.jobs = jobs
+            try:
+                self.wait()
+                run()
+            except BaseException:
+                self.cancel(links[number + 1:])
+                raise
+
+    @staticmethod
+    def cancel(links):
+        for jobs, _ in links:
+            for job in jobs:
+                job.cancel()
 
     def wait(self):
         """Show the output of all, up to the first failure, and raise that."""
@@ -139,6 +159,9 @@ def install(threads):
             return stock_compile(self, sources, output_dir, macros, include_dirs, debug, extra_preargs, extra_postargs, depends)
         macros, objects, extra_postargs, pp_opts, build = self._setup_compile(output_dir, macros, include_dirs, sources, depends, extra_postargs)
         cc_args = self._get_cc_args(pp_opts, debug, extra_preargs)
+        # Two extensions may compile one source, with other flags, to the same object: the first is linked before.
+        if batch is not None and batch.objects.intersection(objects):
+            batch.link()
         mine = batch or _Batch(pool, CompileError)
         for one in objects:
             if one in build:
@@ -161,32 +184,22 @@ def install(threads):
             if why and len(extensions) > 1:
                 _say("building one extension after the other: the package has its own " + why)
             return stock_extensions(self)
-        links = []
         batch = compiler._wheelsmith_batch = _Batch(pool, CompileError)
         stock_link = compiler.link_shared_object
 
-        def link_later(*words, **more):
-            mine, batch.jobs = batch.jobs, []
-            links.append((mine, words, more))
+        def link_later(objects, *words, **more):
+            batch.links.append((batch.jobs, lambda: stock_link(objects, *words, **more)))
+            batch.jobs = []
+            batch.objects.update(objects)
 
         compiler.link_shared_object = link_later
         try:
             stock_extensions(self)
+            batch.link()
+        except BaseException:
+            batch.cancel(batch.links + [(batch.jobs, None)])
+            raise
         finally:
             del compiler._wheelsmith_batch, compiler.link_shared_object
-            if sys.exc_info()[0] is not None:
-                for mine, _, _ in links:
-                    for job in mine:
-                        job.cancel()
-        for number, (mine, words, more) in enumerate(links):
-            batch.jobs = mine
-            try:
-                batch.wait()
-                stock_link(*words, **more)
-            except BaseException:
-                for later, _, _ in links[number + 1:]:
-                    for job in later:
-                        job.cancel()
-                raise
 
     command.build_extensions = build_extensions
