@@ -56,6 +56,7 @@ void repair_finished(const FinishInputs& inputs, const std::set<std::string>& ru
   request.excluded.insert(request.excluded.end(), inputs.rules.checks.provided.begin(),
                           inputs.rules.checks.provided.end());
   request.graft = rules.graft;
+  request.missing_help = "Install them below /usr or /opt, or leave them outside with [repair] exclude in the recipe";
   const AllowedFolders allowed(inputs, services);
   surgery::LibrarySource source = surgery::machine_libraries();
   for (wheel::LoaderMachine* machine : {&source.glibc, &source.musl}) {

@@ -261,10 +261,7 @@ bool Repairer::try_policy(const pep::Policy& policy) {
 
 std::string Repairer::why_not(const pep::Policy& policy) const {
   if (!m_plan.missing.empty())
-    return fmt::format(
-        "libraries were not found: {}. Add their folder with --ldpaths, or leave them outside with "
-        "--exclude",
-        list_of(m_plan.missing));
+    return fmt::format("libraries were not found: {}. {}", list_of(m_plan.missing), m_request.missing_help);
   const std::vector<wheel::ElfFacts> planned = planned_files(m_files, m_plan, m_libs);
   const wheel::Survey survey = wheel::survey(planned, platform_options(), m_machine, wheel::LibcRule::any);
   std::string text;

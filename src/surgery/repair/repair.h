@@ -18,6 +18,8 @@ struct RepairRequest {
   bool strip = false;                    // remove symbols that loading does not need
   std::vector<std::string> excluded;     // libraries (shell patterns on SONAME or path) that stay outside
   std::vector<std::string> graft;        // libraries to copy that no file needs by name: paths or SONAMEs
+  // What users can do about libraries that are not found.
+  std::string missing_help = "Add their folder with --ldpaths, or leave them outside with --exclude";
 };
 
 // The machine that libraries are taken from.
