@@ -10,6 +10,7 @@
 #include "cache/cache.h"
 #include "cache/compile.h"
 #include "cache/entry.h"
+#include "cache/parts/part.h"
 #include "sys/io/socket.h"
 
 namespace wheelsmith::cache {
@@ -70,6 +71,15 @@ class Conversation {
   };
   // After a miss and a successful compile.
   Stored store(const Made& made);
+
+  // The same for a part of a GPU compile.
+  struct PartAnswer {
+    std::optional<PartFiles> found{};
+    bool can_store = false;
+    bool remote = false, remote_failed = false;
+  };
+  PartAnswer find_part(const PartRequest& request);
+  void store_part(const PartFiles& made);
 
  private:
   sys::Socket m_socket;

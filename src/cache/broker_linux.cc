@@ -101,6 +101,7 @@ struct Broker::State {
     const auto bytes = root.is_open() ? receive_frame(socket, k_largest_request) : std::nullopt;
     if (!bytes) return;
     const sys::RootView view(std::move(root));
+    if (PartRequest::is_request(*bytes)) return converse_about_part(socket, view, PartRequest::from_bytes(*bytes));
     const CompileRequest request = CompileRequest::from_bytes(*bytes);
     Lookup::Answer answer = lookup.find(view, request);
     if (answer.found) {
@@ -130,6 +131,18 @@ struct Broker::State {
                            .take());
     // After the answer: the build does not wait for it.
     if (uncacheable == nullptr) lookup.store(*answer.pending, std::move(std::get<Variant>(described)), made);
+  }
+
+  void converse_about_part(const sys::Socket& socket, const sys::RootView& view, const PartRequest& request) {
+    const Lookup::PartAnswer answer = lookup.find_part(view, request);
+    TextWriter writer;
+    writer.add(answer.found ? "hit" : answer.pending ? "miss" : "pass");
+    writer.add_number(answer.remote ? 1 : 0).add_number(answer.remote_failed ? 1 : 0);
+    writer.add(answer.found ? answer.found->to_bytes() : "");
+    if (!send_frame(socket, writer.take()) || !answer.pending) return;
+    socket.set_receive_timeout(0);
+    if (const auto bytes = receive_frame(socket, k_largest_entry))
+      lookup.store_part(request, *answer.pending, PartFiles::from_bytes(*bytes));
   }
 };
 

@@ -75,6 +75,29 @@ Conversation::Answer Conversation::find(const CompileRequest& request) {
   return answer;
 }
 
+Conversation::PartAnswer Conversation::find_part(const PartRequest& request) {
+  PartAnswer answer;
+  const sys::Fd root = sys::RootView::own_root();
+  if (!m_socket.is_open() || !root.is_open() || !m_socket.send_fd(root) || !send_frame(m_socket, request.to_bytes()))
+    return answer;
+  const auto bytes = receive_frame(m_socket, k_largest_entry + (1 << 20));
+  if (!bytes) return answer;
+  try {
+    TextReader reader(*bytes);
+    const std::string word = reader.text();
+    answer.can_store = word == "miss";
+    answer.remote = reader.number() != 0;
+    answer.remote_failed = reader.number() != 0;
+    const std::string found = reader.text();
+    if (word == "hit") answer.found = PartFiles::from_bytes(found);
+  } catch (const Error&) {  // an invalid answer counts as none
+    return {};
+  }
+  return answer;
+}
+
+void Conversation::store_part(const PartFiles& made) { send_frame(m_socket, made.to_bytes()); }
+
 Conversation::Stored Conversation::store(const Made& made) {
   const std::string bytes =
       TextWriter().add(made.object).add(made.dependencies).add(made.headers).add(made.output).add(made.errors).take();

@@ -11,6 +11,8 @@
 #include "cache/compile.h"
 #include "cache/entry.h"
 #include "cache/file_memo.h"
+#include "cache/parts/device_text.h"
+#include "cache/parts/part.h"
 #include "cache/search.h"
 #include "cache/storage.h"
 
@@ -58,7 +60,24 @@ class Lookup {
   std::variant<Variant, Uncacheable> describe(const sys::RootView& view, const Pending& pending, const Made& made);
   void store(const Pending& pending, Variant variant, const Made& made);
 
+  // parts/part_lookup.cc: parts of GPU compiles.
+  struct PartKeys {
+    std::string without_positions, with_positions, exact;
+    std::vector<std::string> spaces;  // namespaces of the text that contain the architectures
+  };
+  // One of the two, or neither if it cannot be kept.
+  struct PartAnswer {
+    std::optional<PartFiles> found{};
+    std::optional<PartKeys> pending{};
+    bool remote = false, remote_failed = false;
+  };
+  PartAnswer find_part(const sys::RootView& view, const PartRequest& request);
+  void store_part(const PartRequest& request, const PartKeys& keys, const PartFiles& made);
+
  private:
+  static std::optional<std::string> read_text(const sys::RootView& view, const std::string& path);
+  std::optional<PartKeys> part_keys(const sys::RootView& view, const PartRequest& request);
+  std::optional<PartFiles> load_part(const std::string& key, const Spelling& spelling, bool& remote, bool& failed);
   [[nodiscard]] std::string unit_key(const sys::RootView& view, const CompileRequest& request, const Compile& compile,
                                      const std::string& source_digest);
   static bool matches(Glance& glance, const Compile& compile, const Variant& variant);

@@ -92,6 +92,7 @@ build::BuildOptions build_options(const BuildCommand& command, const Session& se
   run.keep_failed = command.keep_failed;
   run.offline = request.offline;
   run.mirrors = session.fetch_options().mirrors;
+  run.gpu_parts = settings.text("gpu-parts") == "on";
   run.sandbox = build_sandbox(settings, request);
   run.jobs = number_setting(settings, "jobs", 0);
   run.silence_seconds = number_setting(settings, "timeout", 0);

@@ -36,6 +36,7 @@ int run_governed(const RunCommand& command) {
     options.cache = cache_options(settings, store);
     options.cache.scope = "run";
   }
+  options.parts = settings.text("gpu-parts") == "on";
   sys::Environment environment = sys::current_environment();
   governor::GovernedBuild governed(store, options);
   governed.govern(environment);
@@ -59,8 +60,8 @@ void add_run(CLI::App& app, Outcome& outcome) {
       "Examples:\n"
       "  wheelsmith run -- pip wheel --no-build-isolation flash-attn\n"
       "  wheelsmith run --memory 12GB -- ninja -j16");
-  command->settings.add_to(
-      *sub, {"store", "scratch", "jobs", "cache", "cache-dir", "cache-size", "cache-compression", "cache-remote"});
+  command->settings.add_to(*sub, {"store", "scratch", "jobs", "cache", "cache-dir", "cache-size", "cache-compression",
+                                  "cache-remote", "gpu-parts"});
   sub->add_option("--memory", command->memory, "Memory limit for all compilers together, such as 12GB")
       ->type_name("SIZE");
   sub->add_option("--cores", command->cores, "Number of cores to use; default: all")->type_name("N");

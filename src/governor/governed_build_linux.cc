@@ -110,6 +110,7 @@ GovernedBuild::GovernedBuild(const store::Store& store, Options options) : m_sta
   state.run.jobs = state.options.jobs;
   state.run.cores = state.options.cores;
   state.run.memory = state.options.memory;
+  state.run.parts = state.options.parts;
   const std::filesystem::path logs = store.folder("logs");
   state.run.record = std::filesystem::absolute(
       state.options.record.empty() ? logs / fmt::format("compiles-{}.jsonl", id) : state.options.record);

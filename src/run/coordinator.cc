@@ -287,6 +287,7 @@ class Coordinator {
         static_cast<unsigned>(std::chrono::ceil<std::chrono::seconds>(m_store.options().claim_timeout).count());
     job.log = log_path(m_store, step.id(), step.spec.key);
     job.cache = m_options.cache;
+    job.limits.parts = m_options.gpu_parts;
     job.sandbox = m_options.sandbox;
     job.limits.most_jobs = m_options.jobs;
     job.limits.memory = m_options.memory;

@@ -26,6 +26,7 @@ struct NeededWheel {
 struct JobLimits {
   unsigned jobs = 1;         // used without the governor
   bool governed = true;      // the governor admits compilers by memory and cores
+  bool parts = false;        // GPU sources are compiled in parts
   unsigned most_jobs = 0;    // the user's limit; 0: the governor decides
   unsigned cores = 0;        // of the machine that the step may use; 0: all
   std::uint64_t memory = 0;  // the user's limit; 0: the governor decides

@@ -58,8 +58,8 @@ template <>
 struct Fields<run::JobLimits> {
   using T = run::JobLimits;
   static constexpr auto list =
-      fields_of<T>(field("jobs", &T::jobs), field("governed", &T::governed), field("most_jobs", &T::most_jobs),
-                   field("cores", &T::cores), field("memory", &T::memory),
+      fields_of<T>(field("jobs", &T::jobs), field("governed", &T::governed), field("parts", &T::parts),
+                   field("most_jobs", &T::most_jobs), field("cores", &T::cores), field("memory", &T::memory),
                    field("silence_seconds", &T::silence_seconds), field("nodes", &T::nodes));
 };
 

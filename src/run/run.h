@@ -29,6 +29,7 @@ struct RunOptions {
   bool offline = false;
   std::map<std::string, std::string> mirrors;
   cache::CacheOptions cache;  // of compiles
+  bool gpu_parts = false;     // compile GPU sources in parts
   SandboxOptions sandbox;
   double silence_seconds = 0;        // stop a build that prints nothing for this long; 0: never
   unsigned jobs = 0;                 // maximum compilers per step; 0: limited by cores and memory

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,6 +36,7 @@ struct Ask {
   unsigned threads = 1;                 // maximum it can use
   bool alone = false;                   // nothing else may run in its pools
   bool sure = false;                    // the prediction is based on measurements of it or similar units
+  std::uint64_t group = 0;              // of the parts of one compile; 0: it is whole
 };
 
 struct Action {
@@ -63,6 +65,8 @@ class Admission {
   void expect(std::uint64_t id, std::uint64_t memory, double seconds, bool sure);
   // It has finished, disappeared, or withdrawn.
   void finish(std::uint64_t id);
+  // A compile in parts has ended.
+  void end_group(std::uint64_t group) { m_begun.erase(group); }
   // A running compile needs no more than this from now on.
   void lower(std::uint64_t id, std::uint64_t bytes);
   // The current memory use of a running compile.
@@ -115,7 +119,7 @@ class Admission {
     std::size_t next = 0;
   };
   [[nodiscard]] std::vector<Queue> queues(double now);
-  static void sort_units(std::vector<Waiting*>& units, bool small_may, double now);
+  void sort_units(std::vector<Waiting*>& units, bool small_may, double now) const;
   // The next unit to consider, from the build with the least running; nullptr when all were considered.
   static Waiting* next_turn(std::vector<Queue>& queues);
   // After a start.
@@ -132,6 +136,7 @@ class Admission {
   std::map<std::string, unsigned> m_jobs;
   std::map<std::uint64_t, Waiting> m_waiting;
   std::map<std::uint64_t, Running> m_running;
+  std::set<std::uint64_t> m_begun;  // groups of which a part was started
   // A build's past use: its share times seconds.
   struct Account {
     double service = 0;

@@ -99,6 +99,7 @@ void Admission::start_one(Waiting& waiting, unsigned threads, bool early, double
   running.threads = threads;
   running.early = running.started_early = early;
   note_start(waiting, now);
+  if (ask.group != 0) m_begun.insert(ask.group);
   actions.push_back({Action::Kind::start, ask.id, running.reserved, threads});
   m_running[ask.id] = running;
   m_waiting.erase(ask.id);

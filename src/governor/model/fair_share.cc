@@ -116,7 +116,7 @@ std::vector<Admission::Queue> Admission::queues(double now) {
   return result;
 }
 
-void Admission::sort_units(std::vector<Waiting*>& units, bool small_may, double now) {
+void Admission::sort_units(std::vector<Waiting*>& units, bool small_may, double now) const {
   const auto late = [now](const Waiting* waiting) { return now - waiting->since > patience(waiting->ask); };
   if (small_may) {
     Waiting* first = nullptr;
@@ -127,10 +127,12 @@ void Admission::sort_units(std::vector<Waiting*>& units, bool small_may, double 
     }
     if (first != nullptr) first->small_turn = true;
   }
-  const auto rank = [&late](const Waiting* waiting) {
+  const auto rank = [this, &late](const Waiting* waiting) {
     if (waiting->ask.alone) return 0;
     if (waiting->why == Why::memory && late(waiting)) return 1;
-    return waiting->small_turn ? 2 : 3;
+    if (waiting->small_turn) return 2;
+    // What has begun is finished first: its files wait in a temporary folder, and something may wait for its object.
+    return m_begun.contains(waiting->ask.group) ? 3 : 4;
   };
   std::stable_sort(units.begin(), units.end(), [&](const Waiting* a, const Waiting* b) {
     if (rank(a) != rank(b)) return rank(a) < rank(b);

@@ -20,12 +20,18 @@ namespace wheelsmith::governor {
 
 namespace {
 
-constexpr std::array<std::pair<Kind, std::string_view>, 6> k_kinds{{{Kind::c, "c"},
-                                                                    {Kind::cxx, "c++"},
-                                                                    {Kind::fortran, "fortran"},
-                                                                    {Kind::cuda, "cuda"},
-                                                                    {Kind::hip, "hip"},
-                                                                    {Kind::link, "link"}}};
+constexpr std::array<std::pair<Kind, std::string_view>, 12> k_kinds{{{Kind::c, "c"},
+                                                                     {Kind::cxx, "c++"},
+                                                                     {Kind::fortran, "fortran"},
+                                                                     {Kind::cuda, "cuda"},
+                                                                     {Kind::hip, "hip"},
+                                                                     {Kind::link, "link"},
+                                                                     {Kind::preprocess, "preprocess"},
+                                                                     {Kind::front, "front"},
+                                                                     {Kind::device, "device"},
+                                                                     {Kind::assemble, "assemble"},
+                                                                     {Kind::bundle, "bundle"},
+                                                                     {Kind::host, "host"}}};
 constexpr unsigned k_many_threads = 1024;
 
 Kind kind_of(ws_tool tool) {

@@ -12,7 +12,8 @@
 
 namespace wheelsmith::governor {
 
-enum class Kind { c, cxx, fortran, cuda, hip, link };
+// The last six are parts of one GPU compile (governor/parts/graph.h).
+enum class Kind { c, cxx, fortran, cuda, hip, link, preprocess, front, device, assemble, bundle, host };
 std::string_view to_string(Kind kind);
 std::optional<Kind> kind_from(std::string_view text);
 

@@ -20,7 +20,8 @@ void RunFile::write(const std::filesystem::path& path) const {
                    {"versions", versions.string()},
                    {"cache", cache.string()},
                    {"exchange", exchange.string()},
-                   {"private_tmp", private_tmp ? "1" : "0"}}};
+                   {"private_tmp", private_tmp ? "1" : "0"},
+                   {"parts", parts ? "1" : "0"}}};
   sys::write_file(path, to_line(message));
 }
 
@@ -42,6 +43,7 @@ std::optional<RunFile> RunFile::read(const std::filesystem::path& path) {
   run.cache = message->text("cache");
   run.exchange = message->text("exchange");
   run.private_tmp = message->flag("private_tmp");
+  run.parts = message->flag("parts");
   return run;
 }
 

@@ -32,6 +32,7 @@ struct RunFile {
   // With several nodes: where shims leave requests for compiles on others, in the build's tree; empty: there is one.
   std::filesystem::path exchange{};
   bool private_tmp = false;  // /tmp is a folder of the tree, too
+  bool parts = false;        // GPU compiles run in parts
 
   void write(const std::filesystem::path& path) const;
   // Nothing when it is missing or invalid.

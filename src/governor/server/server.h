@@ -52,6 +52,13 @@ class Server {
     double took = 0;                                  // seconds that srun ran
   };
   // A connected client: a shim with one compile, or the process that started a build.
+  // A compile that runs in parts, from its decision to its end.
+  struct InParts {
+    double since = 0, at = 0;             // monotonic, and seconds since 1970
+    double seconds = 0, wait = 0;         // of all parts together; the longest
+    std::uint64_t peak = 0, largest = 0;  // of all at once; of one
+    unsigned parts = 0, hits = 0;
+  };
   struct Client {
     Connection connection;
     pid_t pid = 0;
@@ -74,6 +81,10 @@ class Server {
     std::map<std::string, std::uint64_t> kills;
     bool may_move = false;  // its command can run on another node
     std::unique_ptr<Elsewhere> elsewhere;
+    std::unique_ptr<InParts> in_parts;
+    std::string parts_why{};  // why it did not run in parts
+    std::string part;         // what this is of a compile in parts; "": it is whole
+    pid_t unit_pid = 0;       // whose part it is
   };
   using Clients = std::list<Client>;
 
@@ -97,6 +108,13 @@ class Server {
   void estimate_again(const Build* build);
   void act(const std::vector<Action>& actions);
   void decide();
+
+  // server_parts_linux.cc: compiles in parts.
+  void begin_parts(Client& client, const Message& message);
+  void end_parts(Client& client, const Message& message);
+  void drop_parts(Client& client);
+  void add_part(const Client& client, const Admission::Running& running, std::uint64_t peak);
+  Client* unit_of(const Client& part);
 
   // server_nodes_linux.cc: compiles on other nodes.
   static void open_rooms(Build& build, const std::filesystem::path& run_file);

@@ -26,6 +26,7 @@ unsigned bounded(std::uint64_t value, unsigned most) {
 }  // namespace
 
 void Server::ask(Client& client, const Message& message, bool runs_already) {
+  drop_parts(client);
   client.looked_for = client.waited_to_look = 0;
   if (client.id != 0) {
     if (const auto found = m_admission.running().find(client.id);
@@ -44,9 +45,12 @@ void Server::ask(Client& client, const Message& message, bool runs_already) {
     return;
   }
   client.is_shim = true;
+  client.part = message.text("part").substr(0, 100);
+  client.unit_pid = static_cast<pid_t>(message.number("of"));
   client.looks = message.flag("look");
   client.cache = CacheUse::none;
   client.remote = client.remote_failed = false;
+  client.parts_why.clear();
   client.id = m_next_id++;
   client.name = message.text("name").substr(0, 500);
   client.output = message.text("output").substr(0, 2000);
@@ -77,6 +81,11 @@ void Server::ask(Client& client, const Message& message, bool runs_already) {
   ask.seconds = client.estimate.seconds;  // of the compile: lookups of long ones go first
   ask.threads = bounded(message.number("threads"), client.facts.archs);
   ask.alone = message.flag("alone");
+  if (Client* unit = unit_of(client); unit != nullptr) {
+    // All parts of a long unit go before those of a short one.
+    ask.group = unit->id;
+    ask.seconds = std::max(ask.seconds, unit->estimate.seconds);
+  }
   ask.sure = !runs_already && client.estimate.from != Estimate::From::prior;
   if (ask.threads > 1) {
     UnitFacts two = client.facts;
@@ -100,7 +109,7 @@ void Server::ask(Client& client, const Message& message, bool runs_already) {
 void Server::note(const Client& client, const Admission::Running& running, Outcome outcome, bool again, int exit,
                   std::uint64_t peak) {
   document::Table line;
-  line["event"] = "compile";
+  line["event"] = client.part.empty() ? "compile" : "part";
   line["at"] = client.started;
   line["wait"] = running.waited + client.waited_to_look;
   line["why"] = std::string(to_string(running.why));
@@ -119,9 +128,14 @@ void Server::note(const Client& client, const Admission::Running& running, Outco
   line["pid"] = client.pid;
   line["try"] = client.tries;
   line["outcome"] = enum_name(outcome);
+  if (!client.part.empty()) {
+    line["part"] = client.part;
+    line["of"] = client.unit_pid;
+  }
   if (again) line["again"] = true;
   if (running.started_early) line["early"] = true;
   if (client.cache != CacheUse::none) line["cache"] = enum_name(client.cache);
+  if (!client.parts_why.empty()) line["parts_why"] = client.parts_why;
   if (client.looked_for > 0) line["looked"] = client.looked_for;
   if (client.elsewhere) line["node"] = client.elsewhere->place.node;
   if (client.remote) line["remote"] = true;
@@ -142,6 +156,7 @@ void Server::note_pause(const Client& client, const Admission::Running& running)
 
 // done: exit, oom (the compiler or its output says so), set_back, last (there is no further attempt), maxrss.
 void Server::done(Client& client, const Message& message) {
+  if (client.in_parts) return end_parts(client, message);
   const Admission::Running* found = running_of(client);
   if (client.id == 0 || found == nullptr) return;
   const Admission::Running running = *found;
@@ -170,9 +185,14 @@ void Server::done(Client& client, const Message& message) {
   }
   const bool again = out_of_memory && !message.flag("last");
   client.cache = enum_named<CacheUse>(message.text("cache")).value_or(CacheUse::none);
-  client.build->done += exit == 0 && !set_back ? 1 : 0;
-  client.build->hits += client.cache == CacheUse::hit ? 1 : 0;
-  client.build->misses += client.cache == CacheUse::miss ? 1 : 0;
+  if (client.part.empty()) {
+    client.build->done += exit == 0 && !set_back ? 1 : 0;
+    client.build->hits += client.cache == CacheUse::hit ? 1 : 0;
+    client.build->misses += client.cache == CacheUse::miss ? 1 : 0;
+  } else if (exit == 0 && !set_back) {
+    add_part(client, running, peak);
+  }
+  client.parts_why = printable(message.text("parts_why").substr(0, 500));
   client.remote = message.flag("remote");
   client.remote_failed = message.flag("remote_failed");
   MemoryModel& model = client.build->journal->model();
@@ -215,6 +235,7 @@ void Server::done(Client& client, const Message& message) {
 
 // It disconnected without a report.
 void Server::leave(Client& client) {
+  drop_parts(client);
   if (client.id == 0) return;
   const auto found = m_admission.running().find(client.id);
   if (found != m_admission.running().end()) {
@@ -241,7 +262,9 @@ void Server::estimate_again(const Build* build) {
     if (waiting == m_admission.waiting().end() || waiting->second.ask.alone) continue;
     client.estimate = client.build->journal->model().estimate(client.facts);
     const std::uint64_t memory = client.estimate.memory;
-    m_admission.expect(client.id, client.looks ? std::min(memory, k_look_memory) : memory, client.estimate.seconds,
+    const Client* unit = unit_of(client);
+    const double seconds = std::max(client.estimate.seconds, unit == nullptr ? 0 : unit->estimate.seconds);
+    m_admission.expect(client.id, client.looks ? std::min(memory, k_look_memory) : memory, seconds,
                        client.estimate.from != Estimate::From::prior);
   }
 }

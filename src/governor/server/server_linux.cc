@@ -37,10 +37,10 @@ void Server::run() {
   while (!m_clients.empty() || !m_ending.empty() || now() - m_idle_since < k_idle_seconds) {
     wait(poll_timeout());
     accept_clients();
-    // Compiles first: a build's end must be processed after its last compile.
-    for (const bool shims : {true, false}) {
+    // Parts before their compiles, and compiles before builds: an end is processed after what it contains.
+    for (const unsigned turn : {0U, 1U, 2U}) {
       for (Client& client : m_clients) {
-        if (client.is_shim == shims) read_from(client);
+        if (turn == (!client.is_shim ? 2U : client.part.empty() ? 1U : 0U)) read_from(client);
       }
     }
     drop_closed();
@@ -98,6 +98,8 @@ void Server::read_from(Client& client) {
       ask(client, message, message.word == Word::adopt);
     } else if (message.word == Word::done) {
       done(client, message);
+    } else if (message.word == Word::parts) {
+      begin_parts(client, message);
     } else if (message.word == Word::place) {
       start_elsewhere(client, message);
     } else if (message.word == Word::hello) {

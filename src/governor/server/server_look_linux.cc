@@ -37,6 +37,7 @@ const std::vector<std::string>& Server::pools_for(pid_t pid) {
 }
 
 void Server::look_at_trees() {
+  std::map<Client*, std::uint64_t> used_by;  // units in parts
   for (Client& client : m_clients) {
     const auto running = m_admission.running().find(client.id);
     if (client.id == 0 || running == m_admission.running().end()) continue;
@@ -44,6 +45,7 @@ void Server::look_at_trees() {
     client.pids = use.pids;
     const bool outgrown = use.bytes > running->second.reserved;
     m_admission.set_used(client.id, use.bytes);
+    if (Client* unit = unit_of(client); unit != nullptr) used_by[unit] += use.bytes;
     client.curve.add(now(), use.bytes);
     if (const std::uint64_t rest = client.tail_watch.look(now(), use.bytes); rest != 0)
       m_admission.lower(client.id, with_slack(rest));
@@ -55,6 +57,7 @@ void Server::look_at_trees() {
       estimate_again(client.build);
     }
   }
+  for (const auto& [unit, used] : used_by) unit->in_parts->peak = std::max(unit->in_parts->peak, used);
 }
 
 void Server::look() {

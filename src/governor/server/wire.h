@@ -21,6 +21,7 @@ enum class Word : std::uint8_t {
   adopt,
   done,
   place,  // after a grant for another node: the request file
+  parts,  // the compile runs in parts, which ask for themselves
   // from the process that started a build
   hello,
   end,
@@ -60,7 +61,7 @@ std::optional<Message> parse_message(std::string_view line);
 
 template <>
 struct wheelsmith::EnumNames<wheelsmith::governor::Word> {
-  static constexpr std::array list = {"",       "ask",     "adopt", "done",    "place",   "hello", "end",
-                                      "grant",  "refused", "wait",  "setback", "verdict", "ran",   "welcome",
-                                      "status", "ended",   "run",   "compile", "compiled"};
+  static constexpr std::array list = {"",        "ask",    "adopt",   "done", "place",   "parts",   "hello",
+                                      "end",     "grant",  "refused", "wait", "setback", "verdict", "ran",
+                                      "welcome", "status", "ended",   "run",  "compile", "compiled"};
 };

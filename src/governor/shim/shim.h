@@ -3,12 +3,15 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "governor/model/unit.h"
-#include "governor/server/connection.h"
+#include "governor/parts/dry_run.h"
 #include "governor/server/run_file.h"
+#include "governor/shim/grant.h"
 #include "governor/shim/node_compile.h"
+#include "governor/shim/parts_run.h"
 #include "governor/shim/shim_cache.h"
 
 // The shim itself. Only src/governor includes this.
@@ -37,28 +40,27 @@ class Shim {
         m_argv(std::move(argv)),
         m_command(std::move(command)),
         m_run_file(std::move(run_file)),
-        m_run(std::move(run)) {}
+        m_run(std::move(run)),
+        m_grant(m_run_file, m_run, [this](Word word, bool hurry) { return question(word, hurry); }) {}
+  Shim(const Shim&) = delete;
+  Shim& operator=(const Shim&) = delete;
 
   int run();
 
  private:
-  [[nodiscard]] Message question(Word word) const;
+  [[nodiscard]] Message question(Word word, bool hurry) const;
   void identify();
-  bool get_grant();
-  // A stopped governor costs its timeout once per build, not once per compile: the first shim that waited in vain
-  // records it, and later ones check again occasionally.
-  [[nodiscard]] std::string silence_note() const { return m_run_file + ".silent"; }
-  void note_silence() const;
-  // How long to wait for the first message; 0 where another shim has just waited in vain.
-  [[nodiscard]] int patience_ms();
-  // What to watch from then on, in the form of ShimChild::wait().
-  const sys::Fd* watch();
-  const sys::Fd* tick();
   void report_hit();
   void note_ungoverned() const;
   void remove_output() const;
   int run_ungoverned();
   [[nodiscard]] std::vector<std::string> granted_argv() const;
+  // shim_parts_linux.cc: each architecture by itself.
+  std::optional<int> run_in_parts(CacheUse use);
+  [[nodiscard]] std::variant<PartGraph, Whole> dry_run(const std::vector<std::string>& argv) const;
+  [[nodiscard]] std::optional<PartDependencies> dependencies_of(const std::vector<std::string>& argv) const;
+  bool announce_parts();
+  void report_parts(const PartsOutcome& outcome, CacheUse use);
   // shim_nodes_linux.cc: on another node of the build.
   [[nodiscard]] bool can_move() const;
   std::optional<NodeResult> run_elsewhere(const std::vector<std::string>& argv,
@@ -69,18 +71,18 @@ class Shim {
   CompilerCommand m_command;
   std::string m_run_file;
   RunFile m_run;
-  Connection m_connection;
+  Grant m_grant;
   std::string m_unit, m_family;
+  std::vector<std::string> m_digests;  // of the sources
+  std::string m_parts_why;             // why it does not run in parts
   std::uint64_t m_size = 0, m_need = 0;
-  unsigned m_try = 0, m_threads = 1, m_lost = 0;
-  bool m_alone = false, m_set_back = false;
+  unsigned m_try = 0;
+  bool m_alone = false;
   // With a compile cache: its lookup has a small grant; without a hit, the compile requests its own.
   enum class Phase { looking, compiling };
   std::unique_ptr<ShimCache> m_cache;
   Phase m_phase = Phase::compiling;
-  std::string m_node;  // of the grant; "": this one
   unsigned m_node_failures = 0;
-  bool m_hurry = false;  // the governor did not answer; any message shows that it is back
 };
 
 }  // namespace wheelsmith::governor

@@ -15,7 +15,6 @@
 #include "base/text.h"
 #include "governor/model/oom_signs.h"
 #include "governor/record.h"
-#include "governor/server/sampler.h"
 #include "governor/shim/shim.h"
 #include "governor/shim/shim_child.h"
 #include "sys/file.h"
@@ -29,11 +28,6 @@ namespace wheelsmith::governor {
 
 namespace {
 
-constexpr double k_patience = 20;     // for a reachable governor
-constexpr int k_silence_ms = 30'000;  // a governor silent for this long counts as absent; it sends every 5 s
-constexpr int k_probe_ms = 500;       // for one that was silent: it answers an urgent request at once
-constexpr double k_probe_every = 10;
-constexpr useconds_t k_adoption_us = 700'000;  // tick() looks for a new governor every 0.5 s
 constexpr unsigned k_most_tries = 3;
 constexpr unsigned k_most_set_backs = 3;
 constexpr std::size_t k_hash_whole = 8 << 20;
@@ -61,14 +55,13 @@ std::uint64_t file_size(const std::string& path) {
 }  // namespace
 
 void Shim::identify() {
-  std::vector<std::string> digests;
-  for (const std::string& source : m_command.sources) digests.push_back(content_digest(source, m_size));
+  for (const std::string& source : m_command.sources) m_digests.push_back(content_digest(source, m_size));
   for (const std::string& object : m_command.objects) m_size += file_size(object);
-  m_unit = unit_id(m_command, digests);
+  m_unit = unit_id(m_command, m_digests);
   m_family = family_of(m_command);
 }
 
-Message Shim::question(Word word) const {
+Message Shim::question(Word word, bool hurry) const {
   // nvcc uses as many threads as it is allowed; a lower user setting is the maximum.
   unsigned threads = m_command.kind == Kind::cuda ? m_command.archs : 1;
   if (m_command.threads != 0) threads = std::min(threads, m_command.threads);
@@ -87,91 +80,8 @@ Message Shim::question(Word word) const {
            {"need", std::to_string(m_need)},
            {"may_move", can_move() ? "1" : "0"},
            {"look", m_phase == Phase::looking ? "1" : "0"},
-           {"hurry", m_hurry ? "1" : "0"},
+           {"hurry", hurry ? "1" : "0"},
            {"alone", m_alone ? "1" : "0"}}};
-}
-
-void Shim::note_silence() const {
-  try {
-    sys::write_file(silence_note(), fmt::format("{:.3f}\n", now()));
-  } catch (const Error&) {  // full or read-only disk: the next shim waits, too
-  }
-}
-
-int Shim::patience_ms() {
-  const auto text = sys::read_file_if_possible(silence_note(), 100);
-  if (!text) return k_silence_ms;
-  const double noted = std::strtod(text->c_str(), nullptr);
-  const double age = now() - noted;
-  if (age >= 0 && age < k_probe_every) return 0;
-  note_silence();  // others need not ask meanwhile
-  m_hurry = true;
-  return k_probe_ms;
-}
-
-// False when no governor is available.
-bool Shim::get_grant() {
-  int patience = patience_ms();
-  if (patience == 0) return false;
-  const double until = now() + k_patience;
-  double give_up = until;
-  bool lost = false;
-  while (now() < give_up) {
-    if (!m_connection.is_open()) {
-      m_connection = connect_or_start(m_run, k_patience);
-      // Running compiles report to a new governor first: otherwise it would admit us beside them.
-      if (lost) ::usleep(k_adoption_us);
-    }
-    if (!m_connection.send(question(Word::ask))) continue;
-    for (;;) {
-      Message answer;
-      const Connection::Got got = m_connection.receive(answer, patience);
-      if (got == Connection::Got::nothing) {
-        note_silence();
-        return false;
-      }
-      if (got == Connection::Got::end) break;
-      if (std::exchange(m_hurry, false)) ::unlink(silence_note().c_str());
-      patience = k_silence_ms;
-      give_up = now() + k_patience;  // any message shows that it is alive
-      if (answer.word == Word::refused) return false;
-      if (answer.word != Word::grant) continue;
-      m_threads = static_cast<unsigned>(std::clamp<std::uint64_t>(answer.number("threads"), 1, 1024));
-      m_node = answer.text("node");
-      return true;
-    }
-    m_connection.close();
-    lost = true;
-    ::usleep(20'000);
-  }
-  return false;
-}
-
-// While the compiler runs: a preemption notice, or the end of the governor. In the latter case paused processes are
-// resumed, and the next governor is told about this compile.
-const sys::Fd* Shim::watch() {
-  Message message;
-  for (;;) {
-    const Connection::Got got = m_connection.receive(message, 0);
-    if (got == Connection::Got::nothing) return &m_connection.fd();
-    if (got == Connection::Got::message) {
-      m_set_back = m_set_back || message.word == Word::set_back;
-      continue;
-    }
-    if (!m_set_back) signal_tree(::getpid(), SIGCONT);
-    m_connection.close();
-    return nullptr;
-  }
-}
-
-// While there is no connection. A second or two after its predecessor a new governor appears: some waiting shim has
-// started it.
-const sys::Fd* Shim::tick() {
-  if (!m_connection.is_open() && ++m_lost % 5 == 0) {
-    m_connection = connect_to(m_run.runtime);
-    if (m_connection.is_open()) m_connection.send(question(Word::adopt));
-  }
-  return &m_connection.fd();
 }
 
 std::vector<std::string> Shim::granted_argv() const {
@@ -179,7 +89,7 @@ std::vector<std::string> Shim::granted_argv() const {
   argv.front() = m_real;
   if (m_command.kind != Kind::cuda || m_real.empty() || base_name(m_real) != "nvcc") return argv;
   const bool said = m_command.threads != 0;
-  return said || m_threads > 1 ? with_threads(argv, m_threads) : argv;
+  return said || m_grant.threads() > 1 ? with_threads(argv, m_grant.threads()) : argv;
 }
 
 // A partial object is worse than none: make would treat it as done.
@@ -203,7 +113,7 @@ void Shim::note_ungoverned() const {
 
 int Shim::run_ungoverned() {
   note_ungoverned();
-  m_connection.close();
+  m_grant.connection().close();
   std::vector<std::string> argv = m_argv;
   argv.front() = m_real;
   const auto environment = environment_below(own_environment(), m_shims, std::string(k_passed_variable) + "=1");
@@ -213,10 +123,11 @@ int Shim::run_ungoverned() {
 }
 
 void Shim::report_hit() {
-  m_connection.send({Word::done,
-                     {{"exit", "0"},
-                      {"cache", std::string(enum_name(CacheUse::hit))},
-                      {"remote", m_cache->was_remote() ? "1" : "0"}}});
+  m_grant.done({Word::done,
+                {{"exit", "0"},
+                 {"cache", std::string(enum_name(CacheUse::hit))},
+                 {"remote", m_cache->was_remote() ? "1" : "0"}}},
+               false);
 }
 
 int Shim::run() {
@@ -224,12 +135,13 @@ int Shim::run() {
   m_cache = ShimCache::find(m_shims, m_real, m_argv, m_command, m_run);
   unsigned set_backs = 0;
   CacheUse use = CacheUse::none;
+  bool try_parts = m_run.parts;
   for (;;) {
-    m_set_back = false;
+    m_grant.forget_set_back();
     // A unit already looked up, or one that must run alone, will certainly compile.
     if (m_cache && use == CacheUse::none && !m_alone) {
       m_phase = Phase::looking;
-      if (!get_grant()) return run_ungoverned();
+      if (!m_grant.get()) return run_ungoverned();
       use = m_cache->look();
       if (use == CacheUse::hit) {
         report_hit();
@@ -237,7 +149,10 @@ int Shim::run() {
       }
     }
     m_phase = Phase::compiling;
-    if (!get_grant()) return run_ungoverned();
+    if (std::exchange(try_parts, false) && !m_alone) {
+      if (const auto code = run_in_parts(use)) return *code;
+    }
+    if (!m_grant.get()) return run_ungoverned();
     auto environment =
         environment_below(own_environment(), m_shims, fmt::format("{}={}", k_grant_variable, ::getpid()));
     const bool may_keep = use == CacheUse::miss;
@@ -246,7 +161,7 @@ int Shim::run() {
     std::optional<ShimChild> child;
     std::optional<NodeResult> there;
     sys::ForegroundExit end;
-    if (!m_node.empty()) {
+    if (!m_grant.node().empty()) {
       there = run_elsewhere(argv, environment);
       if (!there) {
         remove_output();
@@ -256,20 +171,18 @@ int Shim::run() {
       end = there->exit;
     } else {
       child.emplace(m_real, argv, environment, may_keep);
-      end = child->wait(&m_connection.fd(), [this] { return watch(); }, [this] { return tick(); });
-      if (m_connection.is_open()) watch();
+      end = m_grant.wait(*child);
     }
     const std::string printed = there ? there->output : child->output();
     const std::string complaints = there ? there->errors : child->errors();
     if (may_keep && end.code == 0) use = m_cache->store(printed, complaints);
     if (may_keep) m_cache->clean_up();
     const std::string output = end.code != 0 ? printed + complaints : std::string();
-    const bool out_of_memory = !m_set_back && ended_for_memory(end.code, end.signal, output);
+    const bool out_of_memory = !m_grant.set_back() && ended_for_memory(end.code, end.signal, output);
     // A compile that finished before our kill counts as done.
-    const bool again = m_set_back && end.code != 0;
+    const bool again = m_grant.set_back() && end.code != 0;
     const bool last = m_try + 1 >= k_most_tries;
-    Message verdict;
-    m_connection.send(
+    const Message verdict = m_grant.done(
         {Word::done,
          {{"exit", std::to_string(end.code)},
           {"oom", out_of_memory ? "1" : "0"},
@@ -277,11 +190,11 @@ int Shim::run() {
           {"last", last ? "1" : "0"},
           {"cache", std::string(enum_name(end.code == 0 ? use : CacheUse::none))},
           {"cache_why", m_cache ? m_cache->why().substr(0, 500) : ""},
+          {"parts_why", m_parts_why.substr(0, 500)},
           {"remote_failed", m_cache && m_cache->remote_failed() ? "1" : "0"},
           {"maxrss", std::to_string(end.largest_process)},
-          {"milliseconds", std::to_string(there ? static_cast<std::uint64_t>(there->seconds * 1000) : 0)}}});
-    while (end.code != 0 && m_connection.is_open() && m_connection.receive(verdict, 5000) == Connection::Got::message &&
-           verdict.word != Word::verdict) {}
+          {"milliseconds", std::to_string(there ? static_cast<std::uint64_t>(there->seconds * 1000) : 0)}}},
+        end.code != 0);
     if (again) {
       remove_output();
       m_alone = m_alone || ++set_backs >= k_most_set_backs;

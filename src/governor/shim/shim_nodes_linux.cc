@@ -66,6 +66,7 @@ std::optional<NodeResult> Shim::run_elsewhere(const std::vector<std::string>& ar
   std::filesystem::path file;
   std::optional<NodeResult> result;
   std::string why;
+  Connection& connection = m_grant.connection();
   try {
     file = m_run.exchange / ("compile-" + sys::random_hex(8));
     NodeRequest request;
@@ -77,10 +78,10 @@ std::optional<NodeResult> Shim::run_elsewhere(const std::vector<std::string>& ar
     request.one_stream = sys::output_and_errors_are_one();
     request.umask = own_umask();
     request.write(file);
-    m_connection.send({Word::place, {{"request", file.string()}}});
+    connection.send({Word::place, {{"request", file.string()}}});
     Message message;
     for (Connection::Got got = Connection::Got::nothing; got != Connection::Got::end && message.word != Word::ran;)
-      got = m_connection.receive(message, 60'000);
+      got = connection.receive(message, 60'000);
     if (message.word == Word::ran) result = NodeResult::read(result_of(file));
     why = message.text("why");
     if (result && !result->unfit.empty()) {
@@ -95,9 +96,9 @@ std::optional<NodeResult> Shim::run_elsewhere(const std::vector<std::string>& ar
   ::unlink(result_of(file).c_str());
   if (!result) {
     ++m_node_failures;
-    m_connection.send({Word::done, {{"exit", "1"}, {"node_failed", "1"}, {"why", why.substr(0, 1000)}}});
+    connection.send({Word::done, {{"exit", "1"}, {"node_failed", "1"}, {"why", why.substr(0, 1000)}}});
     Message verdict;
-    while (m_connection.is_open() && m_connection.receive(verdict, 5000) == Connection::Got::message &&
+    while (connection.is_open() && connection.receive(verdict, 5000) == Connection::Got::message &&
            verdict.word != Word::verdict) {}
     return std::nullopt;
   }

@@ -36,6 +36,7 @@ void ToolRunner::govern(const recipe::Rules& rules) {
     options.cores = m_job.limits.cores;
     options.memory = m_job.limits.memory;
     options.cache = cache_options(rules);
+    options.parts = m_job.limits.parts;
     if (m_sandbox != sys::SandboxMode::off) options.confined = m_tree.tree / "versions";
     options.nodes = m_job.limits.nodes;
     options.exchange = m_tree.tree / "versions";

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "sys/io/fd.h"
 
@@ -18,6 +19,7 @@ class MemoryFile {
   [[nodiscard]] const Fd& fd() const { return m_fd; }
   // Path by which another process of this user opens it while this one lives: "/proc/77/fd/4".
   [[nodiscard]] std::string path() const;
+  void append(std::string_view text) const;  // throws Error
   // "" when it is not open.
   [[nodiscard]] std::string content(std::uint64_t limit = UINT64_MAX) const;
 

@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 
+#include "sys/file.h"
 #include "sys/io/memory_file.h"
 
 namespace wheelsmith::sys {
@@ -18,6 +20,15 @@ MemoryFile MemoryFile::make(const char* name) {
 }
 
 std::string MemoryFile::path() const { return fmt::format("/proc/{}/fd/{}", ::getpid(), m_fd.raw()); }
+
+void MemoryFile::append(std::string_view text) const {
+  while (!text.empty()) {
+    const ssize_t wrote = ::write(m_fd.raw(), text.data(), text.size());
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote <= 0) throw_sys_error(errno, "write", "a file in memory");
+    text.remove_prefix(static_cast<std::size_t>(wrote));
+  }
+}
 
 std::string MemoryFile::content(std::uint64_t limit) const {
   struct stat status{};

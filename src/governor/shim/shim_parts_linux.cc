@@ -1,0 +1,162 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "cache/compile.h"
+#include "governor/parts/dry_run.h"
+#include "governor/shim/parts_run.h"
+#include "governor/shim/shim.h"
+#include "sys/process/process.h"
+#include "sys/terminal.h"
+
+// A shim whose compile runs in parts. The shim then holds no grant: it tells the governor that its parts will ask, and
+// waits for them. A compile that cannot be taken apart runs as a whole, and the record says why.
+
+namespace wheelsmith::governor {
+
+namespace {
+
+constexpr auto k_dry_run_time = std::chrono::seconds(20);
+
+sys::Environment environment_map(const std::vector<std::string>& entries) {
+  sys::Environment environment;
+  for (const std::string& entry : entries) {
+    const std::size_t equals = entry.find('=');
+    if (equals != entry.npos) environment[entry.substr(0, equals)] = entry.substr(equals + 1);
+  }
+  return environment;
+}
+
+// Whether a result contains lines of the source: for debuggers, or by tools that are not known here.
+bool shows_lines(const PartGraph& graph) {
+  return std::any_of(graph.parts.begin(), graph.parts.end(), [](const Part& part) {
+    return std::any_of(part.argv.begin(), part.argv.end(), [](const std::string& word) {
+      return (word.starts_with("-g") && word != "-g0" && !word.starts_with("-gencode")) || word == "-G" ||
+             word.find("line-info") != word.npos || word.find("debug") != word.npos || word == "-C" || word == "-CC";
+    });
+  });
+}
+
+}  // namespace
+
+std::variant<PartGraph, Whole> Shim::dry_run(const std::vector<std::string>& argv) const {
+  std::vector<std::string> question{m_real, "--dryrun"};
+  question.insert(question.end(), argv.begin() + 1, argv.end());
+  const auto below = environment_below(own_environment(), m_shims, std::string(k_passed_variable) + "=1");
+  try {
+    const sys::Captured said = sys::capture(
+        {.argv = question, .environment = environment_map(below), .timeout = k_dry_run_time}, k_longest_dry_run);
+    if (!said.exit.good() || !said.output.empty()) return Whole{"nvcc does not say what it would run"};
+    return read_dry_run(said.errors);
+  } catch (const Error& error) {
+    return Whole{error.what()};
+  }
+}
+
+// What its options say about the dependency file. Nothing if they are not understood.
+std::optional<PartDependencies> Shim::dependencies_of(const std::vector<std::string>& argv) const {
+  cache::CompileRequest request;
+  request.program = m_real;
+  request.argv = argv;
+  std::error_code error;
+  request.folder = std::filesystem::current_path(error).string();
+  for (const std::string& entry : own_environment()) {
+    if (cache::is_compiler_variable(entry.substr(0, entry.find('=')))) request.environment.push_back(entry);
+  }
+  const cache::FileQuestions files{[](const std::string& name) { return read_response(name); }, {}};
+  const auto read = cache::read_compile(request, files);
+  const auto* compile = std::get_if<cache::Compile>(&read);
+  const bool partly = std::find(argv.begin(), argv.end(), "-MMD") != argv.end();
+  if (error || compile == nullptr || partly) return std::nullopt;
+  return PartDependencies{compile->target, compile->phony};
+}
+
+// Nothing if it is to run as a whole.
+std::optional<int> Shim::run_in_parts(CacheUse use) {
+  m_parts_why.clear();
+  if (m_command.kind != Kind::cuda || base_name(m_real) != "nvcc") return std::nullopt;
+  const auto whole = [this](std::string why) {
+    m_parts_why = std::move(why);
+    return std::nullopt;
+  };
+  if (!m_command.compile_only || m_command.sources.size() != 1)
+    return whole("it does not make one object of one source");
+  if (!m_run.exchange.empty()) return whole("the build has several nodes");
+  const bool may_keep = use == CacheUse::miss;
+  std::vector<std::string> argv = with_threads(m_argv, 0);
+  if (may_keep) argv = m_cache->argv(argv);
+  auto read = dry_run(argv);
+  if (const auto* why = std::get_if<Whole>(&read)) return whole(why->why);
+  const PartGraph& graph = std::get<PartGraph>(read);
+  PartDependencies dependencies;
+  if (graph.parts.front().kind == PartKind::dependencies ||
+      std::any_of(graph.parts.begin(), graph.parts.end(),
+                  [](const Part& part) { return part.kind == PartKind::dependencies; })) {
+    const auto known = dependencies_of(argv);
+    if (!known) return whole("its options for dependencies are not known");
+    dependencies = *known;
+  }
+  if (!announce_parts()) return std::nullopt;
+  std::optional<PartsOutcome> outcome;
+  try {
+    const sys::VanishingFolder folder("wheelsmith-parts");
+    PartSite site{m_shims,
+                  m_run_file,
+                  m_run,
+                  folder.path().string(),
+                  with_variables(own_environment(), graph.environment),
+                  m_command.name(),
+                  m_command.output,
+                  m_digests,
+                  graph.archs,
+                  shows_lines(graph)};
+    outcome = PartsRun(graph, std::move(site), dependencies).run();
+  } catch (const Error& error) {
+    return whole(error.what());
+  }
+  if (outcome->undecided) {
+    remove_output();
+    return whole("one of its parts ended unexpectedly");
+  }
+  if (may_keep && outcome->code == 0) use = m_cache->store(outcome->output, outcome->errors);
+  if (may_keep) m_cache->clean_up();
+  if (outcome->ungoverned) note_ungoverned();
+  report_parts(*outcome, outcome->code == 0 ? use : CacheUse::none);
+  if (sys::output_and_errors_are_one()) {
+    sys::write_standard(sys::Stream::errors, outcome->output + outcome->errors);
+  } else {
+    sys::write_standard(sys::Stream::output, outcome->output);
+    sys::write_standard(sys::Stream::errors, outcome->errors);
+  }
+  return outcome->code;
+}
+
+bool Shim::announce_parts() {
+  Connection& connection = m_grant.connection();
+  if (!connection.is_open()) connection = connect_or_start(m_run, 1);
+  Message message = question(Word::parts, false);
+  return connection.is_open() && connection.send(message);
+}
+
+void Shim::report_parts(const PartsOutcome& outcome, CacheUse use) {
+  // The governor may have been killed meanwhile.
+  Message message;
+  while (m_grant.connection().is_open() && m_grant.connection().receive(message, 0) == Connection::Got::message) {}
+  if (!m_grant.connection().is_open()) {
+    m_grant.connection() = connect_to(m_run.runtime);
+    if (!announce_parts()) return;
+  }
+  m_grant.done({Word::done,
+                {{"exit", std::to_string(outcome.code)},
+                 {"parts", std::to_string(outcome.parts)},
+                 {"part_hits", std::to_string(outcome.hits)},
+                 {"cache", std::string(enum_name(use))},
+                 {"cache_why", m_cache ? m_cache->why().substr(0, 500) : ""},
+                 {"remote_failed", m_cache && m_cache->remote_failed() ? "1" : "0"}}},
+               false);
+}
+
+}  // namespace wheelsmith::governor
