@@ -47,6 +47,12 @@ std::optional<PartFiles> neutral_files(const PartFiles& made, const Spelling& sp
     if (!text) return std::nullopt;
     result.outputs.push_back((texts ? k_neutral : k_as_is) + *text);
   }
+  // A message also points below the words that it quotes.
+  const auto names_a_space = [&](const std::string& text) {
+    return std::any_of(spelling.spaces.begin(), spelling.spaces.end(),
+                       [&](const std::string& space) { return text.find(space) != text.npos; });
+  };
+  if (names_a_space(made.output) || names_a_space(made.errors)) return std::nullopt;
   auto output = neutral_text(made.output, spelling);
   auto errors = neutral_text(made.errors, spelling);
   if (!output || !errors) return std::nullopt;

@@ -360,6 +360,36 @@ TEST(AdmissionTest, GivesSpareCoresToMultithreadedCompiles) {
   EXPECT_TRUE(admission.decide(0).empty());
 }
 
+TEST(AdmissionTest, FinishesACompileInPartsBeforeItBeginsAnother) {
+  Site site(1, 100'000);
+  const auto ask = [&site](std::uint64_t id, std::uint64_t group) {
+    Ask wanted;
+    wanted.id = id;
+    wanted.build = "b";
+    wanted.pools = {"m"};
+    wanted.memory = 10 * k_MB;
+    wanted.seconds = 10;
+    wanted.group = group;
+    site.admission.ask(wanted, site.now);
+  };
+  ask(1, 100);
+  ask(2, 200);
+  ask(3, 200);
+  ask(4, 100);
+  EXPECT_EQ(site.decide(), "start 1");
+  site.admission.finish(1);
+  ask(5, 100);
+  EXPECT_EQ(site.decide(), "start 4");
+  site.admission.finish(4);
+  EXPECT_EQ(site.decide(), "start 5");
+  site.admission.finish(5);
+  site.admission.end_group(100);
+  EXPECT_EQ(site.decide(), "start 2");
+  ask(6, 100);
+  site.admission.finish(2);
+  EXPECT_EQ(site.decide(), "start 3");
+}
+
 TEST(AdmissionTest, ReportsTheLongestWaitReason) {
   Site site(1, 3000);
   site.ask(1, 100);

@@ -253,7 +253,8 @@ class DryRunReader {
     part.kind = only_preprocess ? PartKind::preprocess : PartKind::host;
     take(part, words, std::array<Role, 1>{{{"-o", Role::Use::write}}}, ".cudafe1.cpp");
     if (!only_preprocess) return;
-    if (!part.reads.empty() || !part.output.empty()) throw DryRunRefusal{"its result is preprocessed text"};
+    if (!part.reads.empty() || !part.output.empty())
+      throw DryRunRefusal{"it keeps its temporary files, or its result is preprocessed text"};
     for (const std::string& word : words) {
       constexpr std::string_view k_list = "-D__CUDA_ARCH_LIST__=";
       if (!word.starts_with(k_list)) continue;
