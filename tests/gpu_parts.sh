@@ -28,7 +28,7 @@ cat >k.cu <<'CUDA'
 #define N 1
 #endif
 namespace lib { inline namespace LIST { struct Seq {}; __device__ static const Seq seq{}; template <class T> __device__ T twice(T x) { return x + x; } } }
-namespace { __global__ void hidden(int* p) { *p = lib::twice(N); } }
+namespace { __global__ void hidden(int* p) { *p = lib::twice(N); *(const void**)(p + 2) = &lib::seq; } }
 static __device__ int counter;
 template <int M> __global__ void k(int* p) { *p = N + M + __LINE__; counter++; }
 void run(int* p) { hidden<<<1, 1>>>(p); k<3><<<1, 1>>>(p); }
@@ -73,3 +73,67 @@ parts "${inc[@]}" "${two[@]}" -c k.cu -o k.o
 expect "0 miss 10" "$status ${got% *}" "$(<"$t/err")"
 [[ $(ran) != *"cicc compute_80"* && $(ran) == *"cicc compute_90 "* ]] || fail "one architecture more: $(ran)"
 same "${inc[@]}" "${two[@]}"
+# One less compiles no device code; nor do options of the host compiler alone, or a comment.
+parts "${inc[@]}" "${one[@]}" -Xcompiler -fno-strict-aliasing -c k.cu -o k.o
+expect "0 miss 7 2" "$status $got" "$(<"$t/err")"
+sed -i '2s/$/ \/\/ a comment/' k.cu
+parts "${inc[@]}" "${one[@]}" -c k.cu -o k.o
+expect "0 miss 7 2" "$status $got" "$(<"$t/err")"
+# A header that one pass reads.
+echo '#define N 3' >only90.h
+parts "${inc[@]}" "${two[@]}" -c k.cu -o k.o
+expect "0 miss 10 2" "$status $got" "$(<"$t/err") $(ran)"
+same "${inc[@]}" "${two[@]}"
+
+# Dependencies, relocatable code, lines; options from files and variables.
+echo "${two[*]}" >more
+NVCC_APPEND_FLAGS='--optimize=1' parts "-Isp ace" -std=c++17 --options-file more -lineinfo -dc k.cu --output-file k.o -MD -MF k.d -MP -MT 'k.o'
+expect "0 miss" "$status ${got%% *}" "$(<"$t/err")"
+[[ $got != *none* ]] || fail "whole: $got"
+nvcc "-Isp ace" -std=c++17 --optimize=1 --options-file more -lineinfo -dc k.cu -o plain.o -MD -MF plain.d -MP -MT 'k.o'
+cmp plain.d k.d
+expect "$(symbols plain.o)" "$(symbols k.o)" "relocatable"
+
+# Without the cache; and what is not understood, runs as a whole.
+cache=()
+parts "${inc[@]}" "${two[@]}" --threads 2 -c k.cu -o k.o
+expect "0 none 10 0" "$status $got" "$(<"$t/err")"
+same "${inc[@]}" "${two[@]}"
+parts "${inc[@]}" "${one[@]}" --keep --keep-dir tmp -c k.cu -o k.o
+[[ $status == 1 && $got == *"keeps"* ]] || { mkdir tmp; parts "${inc[@]}" "${one[@]}" --keep --keep-dir tmp -c k.cu -o k.o; }
+[[ $got == *keep* ]] || fail "--keep: $got"
+
+# A failing part: nvcc's messages, its exit status, and no object.
+failing() {
+  rm -f k.o
+  printf '%s\n' "$1" >bad.cu
+  wanted=0
+  nvcc "${@:2}" "${two[@]}" -c bad.cu -o k.o 2>plain || wanted=$?
+  parts "${@:2}" "${two[@]}" -c bad.cu -o k.o
+  expect "$wanted" "$status" "$1"
+  cmp <(sed 's/tmpxft_[0-9a-f]*_/tmpxft_/; s/-[0-9]*_bad/-_bad/' plain) <(sed 's/tmpxft_[0-9a-f]*_/tmpxft_/; s/-[0-9]*_bad/-_bad/' "$t/err") || fail "another message: $(<plain) $(<"$t/err")"
+  [[ ! -e k.o ]] || fail "a failed compile leaves an object"
+}
+failing '#include "nothing.h"'
+failing '__global__ void k() { int x = ; }'
+failing '__global__ void k(int* p) { asm("bad.op %0;" ::"l"(p)); }'
+failing 'void f() { int unused; asm("xyzzy"); }' -Xcompiler -Wall
+
+# Killed: no temporary folder, no half object.
+cat >long.cu <<'CUDA'
+template <int N> struct T { static __device__ int f(int x) { return T<N - 1>::f(x) * x + T<N - 1>::f(x + 1); } };
+template <> struct T<0> { static __device__ int f(int x) { return x; } };
+__global__ void k(int* p) { p[0] = T<17>::f(p[1]); }
+CUDA
+for signal in TERM KILL; do
+  governed --gpu-parts on --quiet -- nvcc "${two[@]}" -c long.cu -o "$t/work/long.o" &
+  run=$!
+  for _ in {1..200}; do
+    pgrep -f "cicc.*$t/tmp/wheelsmith-parts.*long" >/dev/null && break
+    sleep 0.1
+  done
+  kill -"$signal" "$(pgrep -f "^nvcc .*-o $t/work/long.o" | head -n 1)" || fail "the compile is gone"
+  wait "$run" || true
+  for _ in {1..50}; do [[ -n $(ls "$TMPDIR") ]] || break; sleep 0.1; done
+  [[ -z $(ls "$TMPDIR") && ! -e long.o ]] || fail "left behind after $signal: $(ls "$TMPDIR")"
+done

@@ -52,6 +52,8 @@ std::unique_ptr<PartCache> PartCache::find(const Part& part, const PartSite& sit
       request.words.push_back(word.substr(0, at) + "FILE");
     } else if (word == "--orig_src_path_name" && i + 1 < part.argv.size()) {
       request.source = part.argv[++i];
+    } else if (word == "--orig_src_file_name" && i + 1 < part.argv.size()) {
+      request.words.push_back(part.argv[++i]);  // only its name: the text says what it contains
     } else {
       request.words.push_back(word);
       add_named_file(word, request.tools);

@@ -145,8 +145,10 @@ PartResult run_part(const Part& part, const PartSite& site, int unit_pid) {
                     {"alone", alone ? "1" : "0"}}};
   });
   const std::vector<std::string> argv = argv_in(part, site.folder);
+  // The tools' own temporary files vanish with the folder, too.
   const std::vector<std::string> environment = with_variables(
-      environment_below(site.environment, site.shims, fmt::format("{}={}", k_grant_variable, ::getpid())), {});
+      environment_below(site.environment, site.shims, fmt::format("{}={}", k_grant_variable, ::getpid())),
+      {"TMPDIR=" + site.folder});
   const std::string program = program_of(argv.front(), environment);
   PartResult result;
   const std::unique_ptr<PartCache> cache = PartCache::find(part, site, program, environment);
