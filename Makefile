@@ -3,7 +3,8 @@
 PRESET ?= dev
 PREFIX ?= /usr/local
 ARCH ?= $(shell uname -m)
-JOBS ?= $(shell nproc)
+# One more than there are cores: scripts wait for the disk, for servers and for each other a third of their time.
+JOBS ?= $(shell expr $$(nproc) + 1)
 SCOPE ?= all
 SECONDS ?= 600
 # ccache is used if installed; it is optional.
