@@ -35,8 +35,8 @@ order | diff "$t/order1" - || fail "the order of the output differs"
 sed -i 's|^first = |open("u2.c", "w").write("#include <not_there_2.h>\\n")\nopen("u4.c", "w").write("#error four\\n")\n&|' "$package/setup.py"
 run build small
 expect 1 "$status"
-grep -q 'not_there_2\.h' "$t/err" || fail "not the first error: $(<"$t/err")"
-! grep -q 'error four' "$t/err" || fail "a later error is shown"
+grep -q 'not_there_2\.h' "$t/out" || fail "not the first error: $(<"$t/out")"
+! grep -q 'error four' "$t/out" || fail "a later error is shown"
 
 # A compile step that nobody knows.
 cat >"$package/setup.py" <<'END'

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Triton up to its pinned LLVM, from a small repository: rejected with the reason, then built with a given LLVM; and
-# each trap that its recipe avoids, triggered by removing its handling.
+# Triton up to its pinned LLVM, from a small repository: rejected with the reason, then built with a given LLVM. Its
+# traps: tests/proof/recipe_torch_traps.sh.
 source "$(dirname "$0")/common.inc"
 source "$tests/small_package.inc"
 source "$tests/small_torch.inc"
@@ -64,36 +64,7 @@ good "plan with a download"
 expect true "$(json 'steps[0].network')"
 expect false "$(json '"LLVM_SYSPATH" in steps[0].environment')"
 
-trap_bites() {
-  smaller triton "${@:2}"
-  run build triton --variant cpu --set "llvm=$t/llvm"
-  expect 1 "$status" "without the handling: ${*:2}"
-  [[ $(<"$t/out")$(<"$t/err")$(cat "$(ls -t "$t"/store/logs/triton-* | head -n 1)") == *"$1"* ]] ||
-    { cat "$t/out" "$t/err" >&2; fail "no word of «$1»"; }
-}
-arguments='build.environment.TRITON_APPEND_CMAKE_ARGS ='
-trap_bites "-Werror=unused-variable" 'build.edit = []'
-# The option of the same name, which setup.py sets too, changes nothing.
-trap_bites "-Werror=unused-variable" 'build.edit = []' "$arguments \"-DTRITON_BUILD_UT=OFF -DLLVM_ENABLE_WERROR=OFF\""
-trap_bites "googletest would be cloned" "$arguments \"-DLLVM_ENABLE_ASSERTIONS=OFF\""
-trap_bites "JSON_SYSPATH is not set" 'build.environment.TRITON_BUILD_PROTON = "on"'
-# Where git sees the repository the commit is in a release's version.
-smaller triton '[[more-when]]' 'if = { set.release-type = "release" }' 'build.environment.GIT_DIR = "{set.nothing}"'
-rm -r "$t/wheelhouse"
-run build triton --variant cpu --set "llvm=$t/llvm"
-[[ $(ls "$t/wheelhouse") == triton-3.7.1+git* ]] || fail "$(ls "$t/wheelhouse")"
-# Without offline mode it uses the network before any command runs, and there is none.
-trap_bites "in tools_of_nvidia" '[[more-when]]' 'if = { set.llvm = "/*" }' 'build.environment.TRITON_OFFLINE_BUILD = "{set.nothing}"'
-# An LLVM of another commit.
-rm "$t/llvm/lib/libMLIRIR.a"
-smaller triton
-run build triton --variant cpu --set "llvm=$t/llvm" --clean --set link-jobs=2
-expect 1 "$status"
-[[ $(<"$t/out")$(<"$t/err") == *MLIR* ]] || fail "$(<"$t/out")"
-
 # For NVIDIA the wheel contains ptxas and CUDA's headers from the toolkit; a few files suffice for that.
-small_llvm "$t/llvm"
-rm "$t/recipes/triton.toml"
 mkdir -p "$t/cuda/bin" "$t/cuda/include/crt" "$t/cuda/lib64"
 printf '#!/bin/sh\necho "Cuda compilation tools, release 13.0, V13.0.88"\n' >"$t/cuda/bin/nvcc"
 for name in ptxas cuobjdump nvdisasm; do echo "$name" >"$t/cuda/bin/$name"; done

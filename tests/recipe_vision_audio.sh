@@ -1,6 +1,6 @@
 #!/bin/bash
 # torchvision and torchaudio for the CPU from small repositories with real operators, against a torch from the package
-# index: the recipes' own tests pass; and each trap that they avoid, triggered by removing its handling.
+# index: the recipes' own tests pass. Their traps: tests/proof/recipe_torch_traps.sh.
 source "$(dirname "$0")/common.inc"
 source "$tests/small_package.inc"
 source "$tests/small_torch.inc"
@@ -43,32 +43,3 @@ torchaudio align off BUILD_ALIGN off
 torchaudio openmp off USE_OPENMP off
 torchaudio version-suffix +mine BUILD_VERSION 2.11.0+mine
 SETTINGS
-
-# trap_bites PACKAGE TEXT OPTION… -- LINE…
-trap_bites() {
-  local package=$1 words=$2 more=()
-  shift 2
-  while [[ $1 != -- ]]; do more+=("$1"); shift; done
-  smaller "$package" "${@:2}"
-  run build "$package" "${options[@]}" "${more[@]}"
-  expect 1 "$status" "without the handling: ${*:2}"
-  [[ $(<"$t/out")$(<"$t/err")$(cat "$(ls -t "$t/store/logs/$package"-* | head -n 1)") == *"$words"* ]] ||
-    { cat "$t/out" "$t/err" >&2; fail "no word of «$words»"; }
-}
-# A missing PNG is only a warning; the recipe's test detects it.
-trap_bites torchvision "undefined symbol: tv_encode_png" -- '[[more-when]]' 'if = { set.png = "on" }' \
-  'build.environment.TORCHVISION_USE_PNG = "0"'
-# Without BUILD_VERSION the commit is in the version, which is not the planned wheel.
-trap_bites torchvision "0.28.0a0+" -- 'build.environment.BUILD_VERSION = "{set.nothing}"'
-trap_bites torchaudio "2.11.0a0+" -- 'build.environment.BUILD_VERSION = "{set.nothing}"'
-# A machine with CUDA, or a torch for it, would be built for CUDA.
-trap_bites torchaudio "no CUDA in this one" -- 'variant.cpu.build.environment.USE_CUDA = "{set.nothing}"'
-
-# Before 2.9 CMake downloaded sox and FFmpeg.
-old=(--ref torchaudio=v2.8.0)
-smaller torchaudio '[[test]]' 'imports = ["torchaudio"]'
-run_json build torchaudio "${options[@]}" "${old[@]}"
-good "build of torchaudio 2.8"
-[[ $(json 'steps[0].wheel') == */torchaudio-2.8.0+cpu-*.whl ]] || fail "$(json 'steps[0].wheel')"
-trap_bites torchaudio "SOX cannot be downloaded" "${old[@]}" -- '[[more-when]]' 'if = { version = "<2.9" }' 'build.environment.BUILD_SOX = "{set.nothing}"'
-trap_bites torchaudio "FFMPEG cannot be downloaded" "${old[@]}" -- '[[more-when]]' 'if = { version = "<2.9" }' 'build.environment.USE_FFMPEG = "{set.nothing}"'

@@ -1,7 +1,7 @@
 #!/bin/bash
 # The traps of FlashAttention, AITER and vLLM one by one: without the recipe's handling, the miniature fails like the
-# real package; recipe_vllm.sh shows that with it, it does not.
-source "$(dirname "$0")/common.inc"
+# real package; tests/recipe_vllm.sh shows that with it, it does not. Four minutes.
+source "$(dirname "$0")/../common.inc"
 source "$tests/small_package.inc"
 source "$tests/rocm_small_sdk.inc"
 source "$tests/small_vllm.inc"
