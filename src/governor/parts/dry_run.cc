@@ -14,8 +14,8 @@
 // whatever way its options were written.
 //
 // Files between the commands have names like /tmp/tmpxft_0000172d_00000000-8_k.compute_80.cpp1.ii, where only the end
-// is the same in each run. They become places in a folder of ours, by that end: what the tools write into their outputs
-// (names of included files) is then the same each time, and so is the object.
+// is the same in each run. They become places in one temporary folder, by that end: what the tools write into their
+// outputs (names of included files) is then the same each time, and so is the object.
 //
 // The reader accepts what it knows and nothing else: every command, and every mention of a temporary file. A command
 // that it does not know makes nvcc run as a whole.
@@ -108,7 +108,7 @@ class DryRunReader {
     if (names != nullptr) names->emplace_back(name);
     return std::string(k_place) + std::string(name);
   }
-  // A file that is mentioned by its name alone: the text that includes it lies beside it.
+  // A file that is mentioned by its name alone: it is beside the text that includes it.
   std::string mention(const std::string& word) {
     const std::string_view name = end_of_temporary(word);
     if (name.empty()) throw DryRunRefusal{"a generated file has an unknown name"};

@@ -23,7 +23,7 @@ namespace {
 constexpr useconds_t k_farewell_us = 50'000;  // for processes that are just being killed
 constexpr int k_most_farewells = 20;
 
-// The process that outlives the owner of a folder: it waits until nobody holds the other end of the pipe.
+// The process that outlives the owner of a folder: it waits until no process holds the other end of the pipe.
 [[noreturn]] void outlive(const std::filesystem::path& folder, int alive) {
   ::setsid();
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) ::signal(number, SIG_IGN);
