@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "governor/parts/clang_jobs.h"
 #include "governor/parts/line_markers.h"
 #include "governor/parts/shell_words.h"
 #include "governor/shim/part_task.h"
@@ -35,12 +36,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       }
       const bool last = &part == &graph->parts.back();
       if (last == part.output.empty() && part.kind != PartKind::dependencies) std::abort();
-      for (const std::string& word : argv_in(part, "/t")) {
+      for (const std::string& word : argv_in(part.argv, "/t")) {
         if (word.find("tmpxft_") != word.npos) std::abort();
       }
       if (part_unit(part, {}).size() != 32) std::abort();
     }
   }
+  const auto jobs = read_clang_jobs(text);
+  if (const auto* graph = std::get_if<PartGraph>(&jobs); graph != nullptr && graph->parts.back().output.empty())
+    std::abort();
+  (void)offload_request({"clang", "-x", "hip", std::string(text)}, "gfx90a", "o", "d");
   (void)shell_words(text, {{"A", "b"}});
   std::vector<std::string> files;
   add_files(text, files);

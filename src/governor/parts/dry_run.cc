@@ -336,13 +336,13 @@ unsigned PartGraph::devices() const {
       std::count_if(parts.begin(), parts.end(), [](const Part& part) { return part.kind == PartKind::device; }));
 }
 
-std::vector<std::string> argv_in(const Part& part, std::string_view folder) {
-  std::vector<std::string> words = part.argv;
-  for (std::string& word : words) {
+std::vector<std::string> argv_in(const std::vector<std::string>& words, std::string_view folder) {
+  std::vector<std::string> result = words;
+  for (std::string& word : result) {
     const std::size_t at = word.find(k_place);
     if (at != word.npos) word.replace(at, 1, folder);
   }
-  return words;
+  return result;
 }
 
 std::variant<PartGraph, Whole> read_dry_run(std::string_view text) {

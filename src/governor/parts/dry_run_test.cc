@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "governor/parts/clang_jobs.h"
 #include "governor/parts/dry_run_samples.h"
 #include "governor/parts/line_markers.h"
 #include "governor/parts/shell_words.h"
@@ -56,9 +57,9 @@ TEST(DryRunTest, ShowsThePartsOfACompile) {
   EXPECT_EQ(part_of(graph, "cicc compute_80").reads, (std::vector<std::string>{"k.module_id", "k.compute_80.cpp1.ii"}));
   EXPECT_EQ(part_of(graph, "host").reads,
             (std::vector<std::string>{"k.compute_90.cudafe1.cpp", "k.compute_90.cudafe1.stub.c", "k.fatbin.c"}));
-  const std::vector<std::string> ptxas = argv_in(part_of(graph, "ptxas sm_90"), "/t");
+  const std::vector<std::string> ptxas = argv_in(part_of(graph, "ptxas sm_90").argv, "/t");
   EXPECT_EQ(join(ptxas, " "), "ptxas -arch=sm_90 -m64 /t/k.compute_90.ptx -o /t/k.compute_90.sm_90.cubin");
-  EXPECT_EQ(argv_in(part_of(graph, "host"), "/t").back(), "/t/result");
+  EXPECT_EQ(argv_in(part_of(graph, "host").argv, "/t").back(), "/t/result");
 }
 
 TEST(DryRunTest, ReadsOtherSpellings) {
@@ -111,6 +112,52 @@ TEST(DryRunTest, NamesAPartTheSameBesideOtherArchitectures) {
     EXPECT_EQ(part_unit(part_of(two, label), {"d"}), part_unit(part_of(one, label), {"d"})) << label;
   EXPECT_NE(part_unit(part_of(two, "cicc compute_80"), {"d"}), part_unit(part_of(two, "cicc compute_90"), {"d"}));
   EXPECT_NE(part_unit(part_of(two, "cicc compute_80"), {"d"}), part_unit(part_of(two, "cicc compute_80"), {"e"}));
+}
+
+TEST(ClangJobsTest, AreAGraphToo) {
+  auto read = read_clang_jobs(dry_runs::hip);
+  ASSERT_TRUE(std::holds_alternative<PartGraph>(read)) << std::get<Whole>(read).why;
+  const PartGraph& graph = std::get<PartGraph>(read);
+  EXPECT_EQ(labels(graph), "clang gfx1151, clang gfx90a:xnack+, clang-offload-bundler, host");
+  EXPECT_EQ(graph.messages, "");
+  EXPECT_EQ(graph.source, "k.hip");
+  const Part& device = graph.parts[1];
+  EXPECT_EQ(device.writes, std::vector<std::string>{"k-gfx90a:xnack+.out"});
+  EXPECT_EQ(device.headers, "k-gfx90a:xnack+.o.d");
+  EXPECT_EQ(base_name(device.then.front()), "lld");
+  EXPECT_NE(std::find(device.argv.begin(), device.argv.end(), std::string(k_place) + device.headers),
+            device.argv.end());
+  EXPECT_EQ(graph.parts[2].reads, (std::vector<std::string>{"k-gfx1151.out", "k-gfx90a:xnack+.out"}));
+  EXPECT_EQ(graph.parts[3].output, "k.o");
+}
+
+TEST(ClangJobsTest, LeaveWhatIsNotKnownWhole) {
+  struct {
+    const char* from;
+    const char* to;
+  } const rows[] = {
+      {"-fcuda-is-device", "-fother"},
+      {"\"-emit-obj\"", "\"-S\""},
+      {"clang-offload-bundler", "llvm-new"},
+      {"k-gfx1151-", "k-gfx1151_"},
+      {"-input=/tmp", "-input=/other"},
+      {"\"-o\" \"k.o\"", "\"-o\" \"/tmp/k-123456.o\""},
+      {"hipv4-", "x-"},
+      {"-fcuda-include-gpubinary", "-fnone"},
+  };
+  for (const auto& row : rows)
+    EXPECT_TRUE(std::holds_alternative<Whole>(read_clang_jobs(replaced(dry_runs::hip, row.from, row.to)))) << row.from;
+  EXPECT_TRUE(std::holds_alternative<Whole>(read_clang_jobs("clang version 19\n")));
+}
+
+TEST(ClangJobsTest, AskForTheCodeOfOneGpu) {
+  const std::vector<std::string> argv{
+      "clang++", "-x",    "hip", "-O2", "--offload-arch=gfx90a", "--offload-arch", "gfx1151", "-MD", "-MF", "k.d",
+      "-c",      "k.hip", "-o",  "k.o"};
+  EXPECT_EQ(join(offload_request(argv, "gfx90a", "/t/o", "/t/d").value(), " "),
+            "clang++ -x hip -O2 -c k.hip --offload-arch=gfx90a --cuda-device-only -MD -MF /t/d -o /t/o");
+  for (const char* word : {"@file", "--no-offload-arch=gfx90a", "-Xarch_device", "-ok.o", "--cuda-host-only"})
+    EXPECT_EQ(offload_request({"clang++", word}, "gfx90a", "o", "d"), std::nullopt) << word;
 }
 
 TEST(ShellWordsTest, AreReadAsAShellDoes) {

@@ -28,7 +28,9 @@ struct Part {
   PartKind kind = PartKind::host;
   std::string arch;  // "compute_90", "sm_90a", "gfx90a"; "" for the host
   std::vector<std::string> argv{};
+  std::vector<std::string> then{};             // a second command, which follows at once: clang's linker of device code
   std::vector<std::string> reads{}, writes{};  // temporary files, by name
+  std::string headers{};                       // the one of them that lists the files it read; "": none does
   std::string output{};                        // of `dependencies`: the file; of the last part: the result, as given
 };
 
@@ -48,8 +50,8 @@ struct PartGraph {
   [[nodiscard]] unsigned devices() const;
 };
 
-// argv with the folder of temporary files.
-std::vector<std::string> argv_in(const Part& part, std::string_view folder);
+// A command with the folder of temporary files.
+std::vector<std::string> argv_in(const std::vector<std::string>& words, std::string_view folder);
 
 }  // namespace wheelsmith::governor
 

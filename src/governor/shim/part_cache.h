@@ -23,11 +23,14 @@ class PartCache {
   void store(const PartResult& result);
 
  private:
-  PartCache(cache::Conversation conversation, cache::PartRequest request)
-      : m_conversation(std::move(conversation)), m_request(std::move(request)) {}
+  explicit PartCache(cache::Conversation conversation) : m_conversation(std::move(conversation)) {}
+  static std::unique_ptr<PartCache> find_offload(const Part& part, const PartSite& site);
+  bool look_offload(PartResult& result);
 
   cache::Conversation m_conversation;
   cache::PartRequest m_request;
+  std::optional<cache::CompileRequest> m_offload;  // instead of m_request
+  std::string m_object, m_headers;                 // of it
   bool m_can_store = false;
 };
 

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "governor/parts/clang_jobs.h"
 #include "governor/shim/part_cache.h"
 #include "sys/files.h"
 #include "sys/io/new_file.h"
@@ -36,10 +37,17 @@ void add_named_file(const std::string& word, std::vector<std::string>& files) {
   }
 }
 
+void write_part(const std::string& path, std::string_view bytes) {
+  sys::NewFile file = sys::NewFile::replacing(path, 0666);
+  file.write(Bytes(bytes));
+  file.close();
+}
+
 }  // namespace
 
 std::unique_ptr<PartCache> PartCache::find(const Part& part, const PartSite& site, const std::string& program,
                                            const std::vector<std::string>& environment) {
+  if (!site.run.cache.empty() && !part.headers.empty()) return find_offload(part, site);
   if (site.run.cache.empty() || program.empty() || !part.output.empty()) return nullptr;
   if (part.kind != PartKind::device && part.kind != PartKind::assemble) return nullptr;
   cache::PartRequest request;
@@ -90,19 +98,54 @@ std::unique_ptr<PartCache> PartCache::find(const Part& part, const PartSite& sit
   }
   cache::Conversation conversation(site.run.cache);
   if (!conversation.is_open()) return nullptr;
-  return std::unique_ptr<PartCache>(new PartCache(std::move(conversation), std::move(request)));
+  auto result = std::unique_ptr<PartCache>(new PartCache(std::move(conversation)));
+  result->m_request = std::move(request);
+  return result;
+}
+
+// HIP: the code of one GPU is a compile like any other, by options that select it.
+std::unique_ptr<PartCache> PartCache::find_offload(const Part& part, const PartSite& site) {
+  if (!site.offload || part.writes.size() != 1) return nullptr;
+  const std::string object = site.folder + "/" + part.writes.front();
+  const std::string headers = site.folder + "/" + part.headers;
+  auto argv = offload_request(site.offload->argv, part.arch, object, headers);
+  if (!argv) return nullptr;
+  cache::Conversation conversation(site.run.cache);
+  if (!conversation.is_open()) return nullptr;
+  auto result = std::unique_ptr<PartCache>(new PartCache(std::move(conversation)));
+  result->m_offload = site.offload;
+  result->m_offload->argv = std::move(*argv);
+  result->m_object = object;
+  result->m_headers = headers;
+  return result;
+}
+
+bool PartCache::look_offload(PartResult& result) {
+  const cache::Conversation::Answer answer = m_conversation.find(*m_offload);
+  m_can_store = answer.miss.has_value();
+  result.cache = m_can_store ? CacheUse::miss : CacheUse::pass;
+  if (!answer.hit) return false;
+  try {
+    write_part(m_object, answer.hit->result.object);
+    write_part(m_headers, answer.hit->dependency_text);
+  } catch (const Error&) {  // a full disk: the tool reports it better
+    return false;
+  }
+  result.output = answer.hit->result.output;
+  result.errors = answer.hit->result.errors;
+  result.cache = CacheUse::hit;
+  return true;
 }
 
 bool PartCache::look(PartResult& result) {
+  if (m_offload) return look_offload(result);
   const cache::Conversation::PartAnswer answer = m_conversation.find_part(m_request);
   m_can_store = answer.can_store;
   result.cache = answer.can_store ? CacheUse::miss : CacheUse::pass;
   if (!answer.found || answer.found->outputs.size() != m_request.outputs.size()) return false;
   try {
     for (std::size_t i = 0; i < m_request.outputs.size(); ++i) {
-      sys::NewFile file = sys::NewFile::replacing(m_request.outputs[i], 0666);
-      file.write(Bytes(answer.found->outputs[i]));
-      file.close();
+      write_part(m_request.outputs[i], answer.found->outputs[i]);
     }
   } catch (const Error&) {  // a full disk: the tool reports it better
     return false;
@@ -115,6 +158,13 @@ bool PartCache::look(PartResult& result) {
 
 void PartCache::store(const PartResult& result) {
   if (!m_can_store) return;
+  if (m_offload) {
+    auto object = sys::read_file_if_possible(m_object, k_largest_part_output);
+    auto headers = sys::read_file_if_possible(m_headers, k_largest_part_output);
+    if (object && headers)
+      m_conversation.store({std::move(*object), std::move(*headers), "", result.output, result.errors});
+    return;
+  }
   cache::PartFiles made;
   for (const std::string& path : m_request.outputs) {
     auto content = sys::read_file_if_possible(path, k_largest_part_output);

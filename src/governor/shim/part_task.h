@@ -1,9 +1,10 @@
 #pragma once
 
-#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "cache/compile.h"
 #include "governor/parts/graph.h"
 #include "governor/record.h"
 #include "governor/server/run_file.h"
@@ -22,6 +23,8 @@ struct PartSite {
   std::vector<std::string> digests;      // of its sources
   std::string archs;                     // "800,900"
   bool positions = false;                // a result contains lines of the source
+  // HIP: the whole compile as the cache is asked for it. The code of one GPU is asked for by a similar command.
+  std::optional<cache::CompileRequest> offload{};
 };
 
 struct PartResult {

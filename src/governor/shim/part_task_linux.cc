@@ -144,24 +144,31 @@ PartResult run_part(const Part& part, const PartSite& site, int unit_pid) {
                     {"hurry", hurry ? "1" : "0"},
                     {"alone", alone ? "1" : "0"}}};
   });
-  const std::vector<std::string> argv = argv_in(part, site.folder);
   // The tools' own temporary files vanish with the folder, too.
   const std::vector<std::string> environment = with_variables(
       environment_below(site.environment, site.shims, fmt::format("{}={}", k_grant_variable, ::getpid())),
       {"TMPDIR=" + site.folder});
-  const std::string program = program_of(argv.front(), environment);
+  const std::string program = program_of(part.argv.front(), environment);
   PartResult result;
   const std::unique_ptr<PartCache> cache = PartCache::find(part, site, program, environment);
   if (cache && cache->look(result)) return result;
   for (;;) {
     grant.forget_set_back();
     result.ungoverned = !grant.get();
-    ShimChild child(program, argv, environment, true);
-    const sys::ForegroundExit end = grant.wait(child);
+    sys::ForegroundExit end;
+    result.output.clear();
+    result.errors.clear();
+    for (const std::vector<std::string>* words : {&part.argv, &part.then}) {
+      if (words->empty() || end.code != 0) continue;
+      ShimChild child(program_of(words->front(), environment), argv_in(*words, site.folder), environment, true);
+      const std::uint64_t largest = end.largest_process;
+      end = grant.wait(child);
+      end.largest_process = std::max(end.largest_process, largest);
+      result.output += child.output();
+      result.errors += child.errors();
+    }
     result.code = end.code;
     result.signal = end.signal;
-    result.output = child.output();
-    result.errors = child.errors();
     const bool again = grant.set_back() && end.code != 0;
     const bool out_of_memory =
         !grant.set_back() && end.code != 0 && ended_for_memory(end.code, end.signal, result.output + result.errors);

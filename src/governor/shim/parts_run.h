@@ -18,6 +18,7 @@ struct PartsOutcome {
   std::string output, errors;  // as the compiler itself would have printed
   unsigned parts = 0, hits = 0;
   bool ungoverned = false;
+  std::vector<std::string> headers{};  // that the code of GPUs needs, where it does not come from a preprocessor
   // A part ended in a way that only the compiler itself can report (a crash): it is to run as a whole.
   bool undecided = false;
 };

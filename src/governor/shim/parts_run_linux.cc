@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "cache/dependencies.h"
 #include "governor/parts/line_markers.h"
 #include "governor/shim/parts_run.h"
 #include "sys/file.h"
@@ -188,6 +189,12 @@ PartsOutcome PartsRun::conclude() {
     outcome.undecided = step.result.signal != 0 || (step.result.code > 128 && step.result.code != 255);
     outcome.code = step.result.code;
     return outcome;
+  }
+  for (const Part& part : m_graph.parts) {
+    if (part.headers.empty()) continue;
+    const auto text = sys::read_file_if_possible(m_site.folder + "/" + part.headers);
+    const auto files = text ? cache::read_dependencies(*text) : std::nullopt;
+    if (files) outcome.headers.insert(outcome.headers.end(), files->begin(), files->end());
   }
   try {
     put_in_place(m_site.folder + "/result", m_graph.parts.back().output);

@@ -57,7 +57,8 @@ class Shim {
   [[nodiscard]] std::vector<std::string> granted_argv() const;
   // shim_parts_linux.cc: each architecture by itself.
   std::optional<int> run_in_parts(CacheUse use);
-  [[nodiscard]] std::variant<PartGraph, Whole> dry_run(const std::vector<std::string>& argv) const;
+  [[nodiscard]] std::variant<PartGraph, Whole> dry_run(const std::vector<std::string>& argv,
+                                                       const std::vector<std::string>& variables) const;
   [[nodiscard]] std::optional<PartDependencies> dependencies_of(const std::vector<std::string>& argv) const;
   bool announce_parts();
   void report_parts(const PartsOutcome& outcome, CacheUse use);

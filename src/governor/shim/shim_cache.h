@@ -35,6 +35,9 @@ class ShimCache {
   [[nodiscard]] std::vector<std::string> environment(std::vector<std::string> below) const;
   // After a successful compile, with its output: whether it was stored.
   CacheUse store(const std::string& output, const std::string& errors);
+  // The request as it was made; and more headers than the compiler lists by itself.
+  [[nodiscard]] const cache::CompileRequest& request() const { return m_request; }
+  void add_headers(const std::vector<std::string>& names) const;
   // After every compile: removes outputs that the build did not request.
   void clean_up() const;
 

@@ -175,6 +175,14 @@ CacheUse ShimCache::store(const std::string& output, const std::string& errors) 
   return stored.kept ? CacheUse::miss : CacheUse::pass;
 }
 
+void ShimCache::add_headers(const std::vector<std::string>& names) const {
+  if (!m_miss || m_miss->headers.empty() || names.empty()) return;
+  std::string text;
+  for (const std::string& name : names) text += name + "\n";
+  // A failure leaves the list as it is, which is too short: then there is none.
+  if (sys::append_text(m_miss->headers, text)) ::unlink(m_miss->headers.c_str());
+}
+
 void ShimCache::clean_up() const {
   if (!m_miss) return;
   if (!m_miss->keep_dependencies) ::unlink(m_miss->dependencies.c_str());

@@ -4,8 +4,11 @@
 #include <chrono>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/text.h"
 #include "cache/compile.h"
+#include "cache/path_map.h"
+#include "governor/parts/clang_jobs.h"
 #include "governor/parts/dry_run.h"
 #include "governor/shim/parts_run.h"
 #include "governor/shim/shim.h"
@@ -30,6 +33,24 @@ sys::Environment environment_map(const std::vector<std::string>& entries) {
   return environment;
 }
 
+// clang's ID of a compile is a digest of its whole command, so the code for one GPU would be different beside another.
+// This one is the same: of everything but the GPUs, with the names that -ffile-prefix-map gives to folders.
+std::string compile_id(const std::vector<std::string>& argv) {
+  cache::PathMap map;
+  for (const std::string& word : argv) map.add_from(word);
+  std::error_code error;
+  const std::string folder = std::filesystem::current_path(error).string();
+  std::string text = map.known(folder) + "\n";
+  for (std::size_t i = 1; i < argv.size(); ++i) {
+    if (argv[i] == "--offload-arch") {
+      ++i;
+    } else if (!argv[i].starts_with("--offload-arch=") && argv[i].find("-prefix-map=") == argv[i].npos) {
+      text += map.known_text(argv[i]) + "\n";
+    }
+  }
+  return to_hex(sha256(Bytes(text))).substr(0, 16);
+}
+
 // Whether a result contains lines of the source: for debuggers, or by tools that are not known here.
 bool shows_lines(const PartGraph& graph) {
   return std::any_of(graph.parts.begin(), graph.parts.end(), [](const Part& part) {
@@ -42,15 +63,18 @@ bool shows_lines(const PartGraph& graph) {
 
 }  // namespace
 
-std::variant<PartGraph, Whole> Shim::dry_run(const std::vector<std::string>& argv) const {
-  std::vector<std::string> question{m_real, "--dryrun"};
+std::variant<PartGraph, Whole> Shim::dry_run(const std::vector<std::string>& argv,
+                                             const std::vector<std::string>& variables) const {
+  const bool nvcc = m_command.kind == Kind::cuda;
+  std::vector<std::string> question{m_real, nvcc ? "--dryrun" : "-###"};
   question.insert(question.end(), argv.begin() + 1, argv.end());
-  const auto below = environment_below(own_environment(), m_shims, std::string(k_passed_variable) + "=1");
+  const auto below =
+      with_variables(environment_below(own_environment(), m_shims, std::string(k_passed_variable) + "=1"), variables);
   try {
     const sys::Captured said = sys::capture(
         {.argv = question, .environment = environment_map(below), .timeout = k_dry_run_time}, k_longest_dry_run);
-    if (!said.exit.good() || !said.output.empty()) return Whole{"nvcc does not say what it would run"};
-    return read_dry_run(said.errors);
+    if (!said.exit.good() || !said.output.empty()) return Whole{"the compiler does not say what it would run"};
+    return nvcc ? read_dry_run(said.errors) : read_clang_jobs(said.errors);
   } catch (const Error& error) {
     return Whole{error.what()};
   }
@@ -77,7 +101,10 @@ std::optional<PartDependencies> Shim::dependencies_of(const std::vector<std::str
 // Nothing if it is to run as a whole.
 std::optional<int> Shim::run_in_parts(CacheUse use) {
   m_parts_why.clear();
-  if (m_command.kind != Kind::cuda || base_name(m_real) != "nvcc") return std::nullopt;
+  const bool nvcc = m_command.kind == Kind::cuda && base_name(m_real) == "nvcc";
+  const bool hip =
+      m_command.kind == Kind::hip || (!m_command.sources.empty() && m_command.sources.front().ends_with(".hip"));
+  if (!nvcc && !hip) return std::nullopt;
   const auto whole = [this](std::string why) {
     m_parts_why = std::move(why);
     return std::nullopt;
@@ -86,14 +113,15 @@ std::optional<int> Shim::run_in_parts(CacheUse use) {
     return whole("it does not make one object of one source");
   if (!m_run.exchange.empty()) return whole("the build has several nodes");
   const bool may_keep = use == CacheUse::miss;
-  std::vector<std::string> argv = with_threads(m_argv, 0);
+  std::vector<std::string> argv = nvcc ? with_threads(m_argv, 0) : m_argv;
   if (may_keep) argv = m_cache->argv(argv);
-  auto read = dry_run(argv);
+  const std::string id = hip && !chooses_compile_id(argv) ? "-cuid=" + compile_id(m_argv) : "";
+  if (!id.empty()) argv.push_back(id);
+  auto read = dry_run(argv, may_keep ? m_cache->environment({}) : std::vector<std::string>());
   if (const auto* why = std::get_if<Whole>(&read)) return whole(why->why);
   const PartGraph& graph = std::get<PartGraph>(read);
   PartDependencies dependencies;
-  if (graph.parts.front().kind == PartKind::dependencies ||
-      std::any_of(graph.parts.begin(), graph.parts.end(),
+  if (std::any_of(graph.parts.begin(), graph.parts.end(),
                   [](const Part& part) { return part.kind == PartKind::dependencies; })) {
     const auto known = dependencies_of(argv);
     if (!known) return whole("its options for dependencies are not known");
@@ -113,6 +141,11 @@ std::optional<int> Shim::run_in_parts(CacheUse use) {
                   m_digests,
                   graph.archs,
                   shows_lines(graph)};
+    if (hip && may_keep) {
+      site.offload = m_cache->request();
+      site.offload->argv = m_argv;
+      if (!id.empty()) site.offload->argv.push_back(id);
+    }
     outcome = PartsRun(graph, std::move(site), dependencies).run();
   } catch (const Error& error) {
     return whole(error.what());
@@ -121,6 +154,7 @@ std::optional<int> Shim::run_in_parts(CacheUse use) {
     remove_output();
     return whole("one of its parts ended unexpectedly");
   }
+  if (may_keep) m_cache->add_headers(outcome->headers);
   if (may_keep && outcome->code == 0) use = m_cache->store(outcome->output, outcome->errors);
   if (may_keep) m_cache->clean_up();
   if (outcome->ungoverned) note_ungoverned();
