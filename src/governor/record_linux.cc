@@ -13,16 +13,16 @@ namespace wheelsmith::governor {
 namespace {
 
 // The line of a compile.
-void add_compile(const document::Value& value, Summary& summary) {
+void add_compile(const document::Value& value, Summary& summary, bool part) {
   const auto outcome = enum_named<Outcome>(value["outcome"].text_or());
   if (outcome == Outcome::out_of_memory && value["again"].boolean_or(false)) ++summary.tried_again;
   if (outcome == Outcome::set_back) ++summary.set_back;
   const bool failed = outcome == Outcome::failed || outcome == Outcome::lost;
-  if (outcome == Outcome::done || failed) ++summary.compiles;
-  if (failed) ++summary.failed;
+  if (!part && (outcome == Outcome::done || failed)) ++summary.compiles;
+  if (!part && failed) ++summary.failed;
   if ((outcome == Outcome::done || failed) && value["node"].text() != nullptr) ++summary.elsewhere;
   if (value["paused"].number() > 0) ++summary.paused;
-  if (outcome == Outcome::done || outcome == Outcome::failed) {
+  if (!part && (outcome == Outcome::done || outcome == Outcome::failed)) {
     const auto cache = enum_named<CacheUse>(value["cache"].text_or());
     if (cache == CacheUse::hit) ++summary.cache.hits;
     if (cache == CacheUse::miss) ++summary.cache.misses;
@@ -39,7 +39,8 @@ void add_compile(const document::Value& value, Summary& summary) {
   if (why == Why::memory || why == Why::pressure || why == Why::alone)
     summary.waited_for_memory += value["wait"].number();
   if (why == Why::cores || why == Why::jobs) summary.waited_for_cores += value["wait"].number();
-  summary.compile_seconds += value["seconds"].number();
+  // The time of a compile in parts is that of its parts.
+  if (value["parts"].number() <= 0) summary.compile_seconds += value["seconds"].number();
 }
 
 }  // namespace
@@ -138,8 +139,8 @@ Summary summarize(const std::filesystem::path& record) {
     const document::Value& value = *parsed;
     const std::string event = value["event"].text_or();
     if (event == "build") summary.cache_problem = value["cache_problem"].text_or();
-    if (event == "compile") {
-      add_compile(value, summary);
+    if (event == "compile" || event == "part") {
+      add_compile(value, summary, event == "part");
     } else if (event == "memory") {
       const auto used = static_cast<std::uint64_t>(std::max<std::int64_t>(0, value["used"].integer_or(0)));
       summary.most_used = std::max(summary.most_used, used);

@@ -68,6 +68,9 @@ Compile compile_of(const Value& line) {
   compile.exit = exit_of(line["exit"]);
   compile.again = line["again"].boolean_or(false);
   compile.early = line["early"].boolean_or(false);
+  compile.part = text_of(line["part"]);
+  compile.parts = count_of(line["parts"]);
+  compile.part_hits = count_of(line["part_hits"]);
   return compile;
 }
 
@@ -118,11 +121,17 @@ bool take_line(const Value& line, BuildRecord& record) {
     record.cache = cache_of(line);
     return true;
   }
-  constexpr std::array k_timed{"compile", "memory", "unreached", "ungoverned", "pause", "end"};
+  constexpr std::array k_timed{"compile", "part", "memory", "unreached", "ungoverned", "pause", "end"};
   if (std::find(k_timed.begin(), k_timed.end(), *event) == k_timed.end()) return true;  // an event of a later version
   if (!line["at"].is_number()) return false;
   if (*event == "compile") {
-    record.compiles.push_back(compile_of(line));
+    Compile compile = compile_of(line);
+    (compile.parts != 0 ? record.in_parts : record.compiles).push_back(std::move(compile));
+  } else if (*event == "part") {
+    Compile compile = compile_of(line);
+    if (compile.part.empty()) return false;
+    compile.name += ": " + compile.part;
+    record.compiles.push_back(std::move(compile));
   } else if (*event == "memory") {
     record.samples.push_back(sample_of(line));
   } else if (*event == "unreached") {

@@ -25,8 +25,10 @@ struct Compile {
   std::uint64_t peak = 0, reserved = 0, estimate = 0;
   unsigned threads = 1, tries = 0, slot = 0;
   int exit = 0;
-  bool again = false;  // another attempt follows
-  bool early = false;  // started before there was room for its peak, so a pause is expected
+  bool again = false;                 // another attempt follows
+  std::string part;                   // what this is of a compile in parts ("cicc compute_90"); "": it is whole
+  unsigned parts = 0, part_hits = 0;  // of a compile in parts: how many commands, and how many came from the cache
+  bool early = false;                 // started before there was room for its peak, so a pause is expected
 
   [[nodiscard]] double end() const { return start + seconds; }
 };
@@ -55,7 +57,8 @@ struct BuildRecord {
   std::uint64_t cores = 0, jobs = 0, memory = 0;  // 0: no limit
   double started = 0, ended = 0;                  // of all events; 0 if there are none
   std::optional<int> exit;
-  std::vector<Compile> compiles;  // by start
+  std::vector<Compile> compiles;  // whole compiles and parts of others, by start
+  std::vector<Compile> in_parts;  // these others
   std::vector<MemorySample> samples;
   std::vector<Moment> unreached, ungoverned, pauses;
   std::optional<CacheCounts> cache;

@@ -43,7 +43,10 @@ Value to_value(const Compile& compile, std::size_t record, double origin) {
                                    {"again", compile.again},
                                    {"early", compile.early},
                                    {"exit", compile.exit},
-                                   {"cache", compile.cache}});
+                                   {"cache", compile.cache},
+                                   {"part", compile.part},
+                                   {"parts", compile.parts},
+                                   {"part_hits", compile.part_hits}});
 }
 
 Value to_value(const MemorySample& sample, double origin) {
@@ -84,7 +87,7 @@ Value to_value(const BuildRecord& record, double origin) {
                                   {"jobs", record.jobs},
                                   {"memory", record.memory},
                                   {"slots", record.slots},
-                                  {"compiles", record.compiles.size()},
+                                  {"compiles", record.compiles.size() + record.in_parts.size()},
                                   {"start", rounded(std::max(0.0, record.started - origin))},
                                   {"seconds", rounded(record.ended - record.started)},
                                   {"skipped_lines", record.skipped_lines}});
@@ -136,9 +139,13 @@ Value summary_of(const BuildReport& report, const std::vector<MemorySample>& mem
   for (const BuildRecord& record : report.records) {
     ungoverned += record.ungoverned.size();
     unreached += record.unreached.size();
+    for (const Compile& compile : record.in_parts) {
+      ++compiles;
+      failed += compile.outcome != "done" ? 1 : 0;
+    }
     for (const Compile& compile : record.compiles) {
       // An attempt that is followed by another one is not counted as a compile.
-      const bool last = compile.outcome != "set-back" && !compile.again;
+      const bool last = compile.outcome != "set-back" && !compile.again && compile.part.empty();
       compiles += last ? 1 : 0;
       failed += last && compile.outcome != "done" ? 1 : 0;
       tried_again += compile.outcome == "out-of-memory" && compile.again ? 1 : 0;
@@ -222,10 +229,11 @@ Value to_value(const BuildReport& report) {
   document["started"] = rounded(origin);
   document["seconds"] = rounded(report.seconds());
   document["summary"] = summary_of(report, memory);
-  Array records, compiles, samples, steps, wheels;
+  Array records, compiles, in_parts, samples, steps, wheels;
   for (std::size_t i = 0; i < report.records.size(); ++i) {
     records.push_back(to_value(report.records[i], origin));
     for (const Compile& compile : report.records[i].compiles) compiles.push_back(to_value(compile, i, origin));
+    for (const Compile& compile : report.records[i].in_parts) in_parts.push_back(to_value(compile, i, origin));
   }
   for (const MemorySample& sample : memory) samples.push_back(to_value(sample, origin));
   for (const run::StepOutcome& step : report.steps) steps.push_back(step.to_value());
@@ -235,6 +243,7 @@ Value to_value(const BuildReport& report) {
   document["wheels"] = std::move(wheels);
   document["memory"] = std::move(samples);
   document["compiles"] = std::move(compiles);
+  document["in_parts"] = std::move(in_parts);
   return document;
 }
 

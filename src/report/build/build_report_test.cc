@@ -51,6 +51,20 @@ TEST(BuildRecord, ReadsEveryEvent) {
   EXPECT_EQ(record.skipped_lines, 0u);
 }
 
+TEST(BuildRecord, ShowsACompileWithItsParts) {
+  const std::string part = R"({"event":"part","name":"k.cu","outcome":"done","of":7,)";
+  const BuildRecord record =
+      read_record(part + R"("part":"cicc compute_80","at":1,"seconds":4,"peak":9})" + "\n" + part +
+                  R"("part":"ptxas sm_80","at":5,"seconds":1})" + "\n" + part + R"("at":5})" + "\n" +
+                  compile(0.5, 6, R"(,"name":"k.cu","parts":7,"part_hits":2)"));
+  ASSERT_EQ(record.compiles.size(), 2u);
+  EXPECT_EQ(record.compiles[0].name, "k.cu: cicc compute_80");
+  EXPECT_EQ(record.slots, 1u);
+  ASSERT_EQ(record.in_parts.size(), 1u);
+  EXPECT_EQ(record.in_parts[0].parts + record.in_parts[0].part_hits, 9u);
+  EXPECT_EQ(record.skipped_lines, 1u);  // a part without a name
+}
+
 TEST(BuildRecord, CountsUnreadableLines) {
   const struct {
     std::string text;
