@@ -34,6 +34,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 WHEELSMITH = os.environ.get("WHEELSMITH") or os.path.join(ROOT, "build/wheelsmith")
 CACHE = os.path.abspath(os.environ.get("CACHE") or os.path.join(ROOT, "build/bench-reuse"))
 TORCH = "torch==2.13.0"
+# As torch's BuildExtension defines them; flash-attn undefines them.
+NO_OPERATORS = ["__CUDA_NO_HALF_OPERATORS__", "__CUDA_NO_HALF_CONVERSIONS__", "__CUDA_NO_BFLOAT16_CONVERSIONS__", "__CUDA_NO_HALF2_OPERATORS__"]
 UNITS = (os.environ.get("FLASH_UNITS") or "flash_fwd_hdim32_fp16_causal_sm80").split(",")
 
 
@@ -91,7 +93,7 @@ def torch_flags():
     folders = [torch, f"{torch}/torch/csrc/api/include", os.path.join(CACHE, "macros"), sysconfig.get_paths()["include"]]
     for library in ["nvidia-cublas==13.0.*", "nvidia-cusparse", "nvidia-cusolver"]:
         folders += glob.glob(headers_of(library, "/include/") + "/nvidia/*/include")
-    return [f"-I{folder}" for folder in folders] + ["-std=c++20", "-O3", "-Xcompiler", "-fPIC", "-diag-suppress", "3189"]
+    return [f"-I{folder}" for folder in folders] + ["-std=c++20", "-O3", "-Xcompiler", "-fPIC", "-diag-suppress", "3189", *(f"-D{name}" for name in NO_OPERATORS)]
 
 
 # --- measuring
@@ -179,7 +181,7 @@ def scatter():
 def flash():
     folder = sdist("flash-attn", "2.8.3.post2")
     flags = [*torch_flags(), f"-I{folder}/csrc/flash_attn", f"-I{folder}/csrc/flash_attn/src", f"-I{folder}/csrc/cutlass/include",
-             "--expt-relaxed-constexpr", "--expt-extended-lambda", "--use_fast_math", "-U__CUDA_NO_HALF_OPERATORS__"]
+             "--expt-relaxed-constexpr", "--expt-extended-lambda", "--use_fast_math", *(f"-U{name}" for name in NO_OPERATORS)]
     return [(f"{folder}/csrc/flash_attn/src/{unit}.cu", flags) for unit in UNITS]
 
 

@@ -99,7 +99,7 @@ class NvccReader final : public CompileReader {
   void option(const std::vector<std::string>& words, std::size_t& at) override {
     const std::string& word = words[at];
     refuse_if_listed(word, k_nvcc_refused, k_nvcc_refused_beginnings);
-    if (word.find("native") != word.npos) throw Refusal{"it compiles for the GPU of this machine"};
+    reject_native(word);
     if (word == "-c" || word == "--compile" || word == "-dc" || word == "--device-c") {
       m_compiles = true;
       add_word(word == "-c" || word == "--compile" ? "-c" : "-dc");
@@ -120,9 +120,18 @@ class NvccReader final : public CompileReader {
     } else {
       // A value in the next argument is not an input.
       add_unknown(word);
-      if (word.find('=') == word.npos && at + 1 < words.size() && takes_value(word) && !words[at + 1].starts_with('-'))
+      if (word.find('=') == word.npos && at + 1 < words.size() && takes_value(word) &&
+          !words[at + 1].starts_with('-')) {
+        reject_native(words[at + 1]);
         add_unknown(words[++at]);
+      }
     }
+  }
+
+  // -arch=native; but not -Dx_native.
+  static void reject_native(const std::string& value) {
+    if (value == "native" || (value.find("=native") != value.npos && !value.starts_with("-D")))
+      throw Refusal{"it compiles for the GPU of this machine"};
   }
 
   // Whether the next argument belongs to an option that is not in the table: those of nvcc's manual that builds use.

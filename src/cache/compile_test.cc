@@ -83,6 +83,8 @@ TEST(CacheCompile, RejectsUncacheableCommands) {
                               "nvcc -c k.cu",
                               "nvcc --keep -c k.cu -o k.o",
                               "nvcc -arch=native -c k.cu -o k.o",
+                              "nvcc -arch native -c k.cu -o k.o",
+                              "nvcc --gpu-architecture=native -c k.cu -o k.o",
                               "nvcc -MD -c k.cu -o k.o",
                               "nvcc -ptx k.cu -o k.ptx",
                               "nvcc k.cu -o k"})
@@ -100,6 +102,7 @@ TEST(CacheCompile, RunsTheCommandAndRequestsDependencies) {
   EXPECT_EQ(argv("gcc -MD -MF q -c a.c"), "/usr/bin/gcc -MD -MF q -c a.c");
   // Without system headers a change could go unnoticed.
   EXPECT_EQ(argv("gcc -MMD -MF q -c a.c"), "/usr/bin/gcc -MD -MF q -c a.c");
+  EXPECT_TRUE(std::holds_alternative<Compile>(read("nvcc -D_native_EXPORTS -c k.cu -o k.o")));
   EXPECT_EQ(argv("nvcc -c k.cu -o k.o"), "/usr/bin/nvcc -c k.cu -o k.o -MD -MF k.o.wheelsmith.d");
   const Compile plain = std::get<Compile>(read("gcc -c dir/a.c"));
   EXPECT_EQ(plain.output, "a.o");

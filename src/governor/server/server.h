@@ -54,6 +54,7 @@ class Server {
   // A connected client: a shim with one compile, or the process that started a build.
   // A compile that runs in parts, from its decision to its end.
   struct InParts {
+    std::string token;                    // by which its parts name it: a process ID means nothing outside of a sandbox
     double since = 0, at = 0;             // monotonic, and seconds since 1970
     double seconds = 0, wait = 0;         // of all parts together; the longest
     std::uint64_t peak = 0, largest = 0;  // of all at once; of one
@@ -82,9 +83,10 @@ class Server {
     bool may_move = false;  // its command can run on another node
     std::unique_ptr<Elsewhere> elsewhere;
     std::unique_ptr<InParts> in_parts;
+    std::string cache_why{};  // why it cannot be cached
     std::string parts_why{};  // why it did not run in parts
     std::string part;         // what this is of a compile in parts; "": it is whole
-    pid_t unit_pid = 0;       // whose part it is
+    std::string of{};         // whose part it is: the token
   };
   using Clients = std::list<Client>;
 

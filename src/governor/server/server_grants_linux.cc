@@ -46,7 +46,7 @@ void Server::ask(Client& client, const Message& message, bool runs_already) {
   }
   client.is_shim = true;
   client.part = message.text("part").substr(0, 100);
-  client.unit_pid = static_cast<pid_t>(message.number("of"));
+  client.of = message.text("of").substr(0, 100);
   client.looks = message.flag("look");
   client.cache = CacheUse::none;
   client.remote = client.remote_failed = false;
@@ -130,11 +130,12 @@ void Server::note(const Client& client, const Admission::Running& running, Outco
   line["outcome"] = enum_name(outcome);
   if (!client.part.empty()) {
     line["part"] = client.part;
-    line["of"] = client.unit_pid;
+    line["of"] = client.of;
   }
   if (again) line["again"] = true;
   if (running.started_early) line["early"] = true;
   if (client.cache != CacheUse::none) line["cache"] = enum_name(client.cache);
+  if (client.cache == CacheUse::pass && !client.cache_why.empty()) line["cache_why"] = client.cache_why;
   if (!client.parts_why.empty()) line["parts_why"] = client.parts_why;
   if (client.looked_for > 0) line["looked"] = client.looked_for;
   if (client.elsewhere) line["node"] = client.elsewhere->place.node;
@@ -192,6 +193,7 @@ void Server::done(Client& client, const Message& message) {
   } else if (exit == 0 && !set_back) {
     add_part(client, running, peak);
   }
+  client.cache_why = printable(message.text("cache_why").substr(0, 500));
   client.parts_why = printable(message.text("parts_why").substr(0, 500));
   client.remote = message.flag("remote");
   client.remote_failed = message.flag("remote_failed");

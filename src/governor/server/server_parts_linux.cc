@@ -1,19 +1,19 @@
 #include <algorithm>
 
+#include "base/text.h"
 #include "governor/record.h"
 #include "governor/server/server.h"
 #include "sys/clock.h"
 
 // Compiles in parts (governor/shim/shim_parts_linux.cc): the shim of the compile holds no grant; its parts ask for
-// theirs and name the shim's process. The record has a line for each part, and one for the compile as for any other.
+// theirs and name it by a token. The record has a line for each part, and one for the compile as for any other.
 
 namespace wheelsmith::governor {
 
-// A part may only name its own parent: others could be charged to another build.
 Server::Client* Server::unit_of(const Client& part) {
-  if (part.unit_pid == 0) return nullptr;
+  if (part.of.empty()) return nullptr;
   const auto found = std::find_if(m_clients.begin(), m_clients.end(), [&](const Client& client) {
-    return client.in_parts && client.pid == part.unit_pid && client.build == part.build;
+    return client.in_parts && client.in_parts->token == part.of && client.build == part.build;
   });
   return found == m_clients.end() ? nullptr : &*found;
 }
@@ -50,6 +50,7 @@ void Server::begin_parts(Client& client, const Message& message) {
   client.looked_for = looked_for;
   client.waited_to_look = waited;
   client.in_parts = std::make_unique<InParts>();
+  client.in_parts->token = message.text("of").substr(0, 100);
   client.in_parts->since = now();
   client.in_parts->at = sys::unix_seconds();
   m_changed = true;
@@ -94,10 +95,12 @@ void Server::end_parts(Client& client, const Message& message) {
   line["pid"] = client.pid;
   line["try"] = 0;
   line["outcome"] = enum_name(exit == 0 ? Outcome::done : Outcome::failed);
+  line["of"] = sums.token;
   line["parts"] = std::max<std::uint64_t>(sums.parts, message.number("parts"));
   line["part_hits"] = hits;
   line["part_seconds"] = sums.seconds;
   if (client.cache != CacheUse::none) line["cache"] = enum_name(client.cache);
+  if (client.cache == CacheUse::pass) line["cache_why"] = printable(message.text("cache_why").substr(0, 500));
   if (client.looked_for > 0) line["looked"] = client.looked_for;
   if (message.flag("remote_failed")) line["remote_failed"] = true;
   line["exit"] = exit;

@@ -21,6 +21,9 @@ struct CompilerFacts {
   static CompilerFacts from_nvcc(std::string_view version, std::string_view dry_run);
 };
 
+// Whether a compile cache runs under this name: a link to one, or a script that calls one.
+bool is_compile_cache(const std::string& program);
+
 // Queries `program`, once per state of its file: the run's folder caches the answers. `argv` may contain options that
 // select another target; `source` decides the language.
 CompilerFacts compiler_facts(const std::string& shims, const RunFile& run, const std::string& program,

@@ -24,18 +24,6 @@ constexpr std::array<std::string_view, 5> k_caches{"ccache", "sccache", "buildca
 constexpr std::array<std::string_view, 9> k_target_words{
     "--sysroot", "-m32", "-mx32", "-m64", "--target", "-stdlib=", "-nostdinc", "--gcc-toolchain", "--gcc-install-dir"};
 
-// A name in PATH may be a compile cache: a link to one, or a script that calls one.
-bool is_cache(const std::string& program) {
-  std::error_code error;
-  const fs::path real = fs::canonical(program, error);
-  if (error || is_one_of(real.filename().string(), k_caches)) return true;
-  std::array<char, 4096> head{};
-  const auto size = sys::read_start(real.c_str(), head);
-  if (!size) return true;
-  const std::string_view text(head.data(), *size);
-  return text.starts_with("#!") && (text.find("ccache ") != text.npos || text.find("sccache ") != text.npos);
-}
-
 std::string ask(const std::string& shims, const std::vector<std::string>& argv) {
   sys::Environment environment;
   for (const std::string& entry : environment_below(own_environment(), shims, std::string(k_passed_variable) + "=1")) {
@@ -74,6 +62,17 @@ std::string in_path(const std::string& name) {
 }
 
 }  // namespace
+
+bool is_compile_cache(const std::string& program) {
+  std::error_code error;
+  const fs::path real = fs::canonical(program, error);
+  if (error || is_one_of(real.filename().string(), k_caches)) return true;
+  std::array<char, 4096> head{};
+  const auto size = sys::read_start(real.c_str(), head);
+  if (!size) return true;
+  const std::string_view text(head.data(), *size);
+  return text.starts_with("#!") && (text.find("ccache ") != text.npos || text.find("sccache ") != text.npos);
+}
 
 CompilerFacts CompilerFacts::from_verbose(std::string_view text) {
   CompilerFacts facts;
@@ -148,7 +147,7 @@ CompilerFacts compiler_facts(const std::string& shims, const RunFile& run, const
       facts = {};
     }
   }
-  if (!is_cache(program)) {
+  if (!is_compile_cache(program)) {
     try {
       if (nvcc) {
         facts = CompilerFacts::from_nvcc(

@@ -20,6 +20,7 @@ struct PartSite {
   std::string folder;                    // of temporary files
   std::vector<std::string> environment;  // for the commands
   std::string name, output;              // of the compile, for records
+  std::string token;                     // of the compile, for the governor
   std::vector<std::string> digests;      // of its sources
   std::string archs;                     // "800,900"
   bool positions = false;                // a result contains lines of the source
@@ -39,7 +40,7 @@ struct PartResult {
 };
 
 // Waits for a grant, runs the part, and runs it again where it was killed for lack of memory. In the part's process.
-PartResult run_part(const Part& part, const PartSite& site, int unit_pid);
+PartResult run_part(const Part& part, const PartSite& site);
 
 // "cicc compute_90".
 std::string part_label(const Part& part);

@@ -116,7 +116,7 @@ std::vector<std::string> with_variables(std::vector<std::string> environment, co
   return environment;
 }
 
-PartResult run_part(const Part& part, const PartSite& site, int unit_pid) {
+PartResult run_part(const Part& part, const PartSite& site) {
   const std::string unit = part_unit(part, site.digests);
   const Kind kind = kind_of_part(part.kind);
   const std::string family = fmt::format("{}/{}/{}", to_string(kind), 1, words::without_parameters(site.name));
@@ -138,7 +138,7 @@ PartResult run_part(const Part& part, const PartSite& site, int unit_pid) {
                     {"name", site.name},
                     {"output", site.output},
                     {"part", part_label(part)},
-                    {"of", std::to_string(unit_pid)},
+                    {"of", site.token},
                     {"try", std::to_string(tries)},
                     {"need", std::to_string(need)},
                     {"hurry", hurry ? "1" : "0"},

@@ -91,8 +91,7 @@ void PartsRun::start(std::size_t index) {
     write_dependencies(index);
     return;
   }
-  const int unit = ::getpid();
-  step.task = std::make_unique<sys::ForkedTask>([&] { return run_part(part, m_site, unit).to_bytes(); }, SIGTERM);
+  step.task = std::make_unique<sys::ForkedTask>([&] { return run_part(part, m_site).to_bytes(); }, SIGTERM);
   step.state = State::running;
 }
 

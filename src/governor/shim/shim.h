@@ -75,6 +75,7 @@ class Shim {
   Grant m_grant;
   std::string m_unit, m_family;
   std::vector<std::string> m_digests;  // of the sources
+  std::string m_token;                 // by which its parts name it
   std::string m_parts_why;             // why it does not run in parts
   std::uint64_t m_size = 0, m_need = 0;
   unsigned m_try = 0;

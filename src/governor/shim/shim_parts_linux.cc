@@ -10,9 +10,11 @@
 #include "cache/path_map.h"
 #include "governor/parts/clang_jobs.h"
 #include "governor/parts/dry_run.h"
+#include "governor/shim/compiler_facts.h"
 #include "governor/shim/parts_run.h"
 #include "governor/shim/shim.h"
 #include "sys/process/process.h"
+#include "sys/shared_folder.h"
 #include "sys/terminal.h"
 
 // A shim whose compile runs in parts. The shim then holds no grant: it tells the governor that its parts will ask, and
@@ -105,6 +107,7 @@ std::optional<int> Shim::run_in_parts(CacheUse use) {
   const bool hip =
       m_command.kind == Kind::hip || (!m_command.sources.empty() && m_command.sources.front().ends_with(".hip"));
   if (!nvcc && !hip) return std::nullopt;
+  if (is_compile_cache(m_real)) return std::nullopt;  // the build's own cache under the compiler's name
   const auto whole = [this](std::string why) {
     m_parts_why = std::move(why);
     return std::nullopt;
@@ -138,6 +141,7 @@ std::optional<int> Shim::run_in_parts(CacheUse use) {
                   with_variables(own_environment(), graph.environment),
                   m_command.name(),
                   m_command.output,
+                  m_token,
                   m_digests,
                   graph.archs,
                   shows_lines(graph)};
@@ -171,7 +175,9 @@ std::optional<int> Shim::run_in_parts(CacheUse use) {
 bool Shim::announce_parts() {
   Connection& connection = m_grant.connection();
   if (!connection.is_open()) connection = connect_or_start(m_run, 1);
+  if (m_token.empty()) m_token = sys::random_hex(8);
   Message message = question(Word::parts, false);
+  message.fields["of"] = m_token;
   return connection.is_open() && connection.send(message);
 }
 
