@@ -77,7 +77,8 @@ class Lookup {
  private:
   static std::optional<std::string> read_text(const sys::RootView& view, const std::string& path);
   std::optional<PartKeys> part_keys(const sys::RootView& view, const PartRequest& request);
-  std::optional<PartFiles> load_part(const std::string& key, const Spelling& spelling, bool& remote, bool& failed);
+  std::optional<PartFiles> load_part(const std::string& key, const Spelling& spelling, const PathMap& map, bool& remote,
+                                     bool& failed);
   [[nodiscard]] std::string unit_key(const sys::RootView& view, const CompileRequest& request, const Compile& compile,
                                      const std::string& source_digest);
   static bool matches(Glance& glance, const Compile& compile, const Variant& variant);

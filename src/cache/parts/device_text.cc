@@ -52,8 +52,8 @@ bool is_space(std::string_view word, std::string_view archs) {
 // Hashes a text line by line.
 class TextHasher {
  public:
-  TextHasher(std::string_view text, const std::string& archs, bool positions)
-      : m_text(text), m_archs(archs), m_mark("_SM_" + archs), m_positions(positions) {}
+  TextHasher(std::string_view text, const std::string& archs, bool positions, const PathMap& map)
+      : m_text(text), m_archs(archs), m_map(map), m_mark("_SM_" + archs), m_positions(positions) {}
 
   // False when the list of architectures appears in a way that counts.
   bool run() {
@@ -84,7 +84,7 @@ class TextHasher {
     if (line.starts_with("# ") && line.size() > 2 && is_digit_char(line[2])) {
       const std::size_t quote = line.rfind('"');
       if (m_positions) {
-        add('M', line);
+        add('M', m_map.empty() ? std::string(line) : m_map.known_text(line));
       } else if (quote != line.npos && quote + 1 < line.size()) {
         add('F', line.substr(quote + 1));  // entered, left, a system header
       }
@@ -158,6 +158,7 @@ class TextHasher {
 
   std::string_view m_text;
   const std::string& m_archs;
+  const PathMap& m_map;
   std::string m_mark;
   bool m_positions;
   std::size_t m_at = 0;
@@ -237,11 +238,11 @@ class Neutralizer {
 
 }  // namespace
 
-TextDigest digest_of_text(std::string_view text, const std::string& archs, bool positions) {
-  TextHasher hasher(text, archs, positions);
+TextDigest digest_of_text(std::string_view text, const std::string& archs, bool positions, const PathMap& map) {
+  TextHasher hasher(text, archs, positions, map);
   if (hasher.run()) return hasher.take();
   const std::string none;
-  TextHasher exact(text, none, positions);
+  TextHasher exact(text, none, positions, map);
   exact.run();
   TextDigest result = exact.take();
   // Not the digest of a text without any list.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "cache/path_map.h"
 
 // The texts between the parts of a GPU compile, compared without what does not decide the result.
 
@@ -23,9 +24,9 @@ struct TextDigest {
   Digest digest{};
   std::vector<std::string> spaces{};  // namespaces that contain the list of architectures
 };
-// The digest of a preprocessed text. `archs`: "800_900", or "" to count their spelling. Without `positions`, blank
-// lines, file names and line numbers do not count.
-TextDigest digest_of_text(std::string_view text, const std::string& archs, bool positions);
+// The digest of a preprocessed text; `map` gives other names to folders of the files that it came from. `archs`:
+// "800_900", or "" to count their spelling. Without `positions`, blank lines, file names and line numbers do not count.
+TextDigest digest_of_text(std::string_view text, const std::string& archs, bool positions, const PathMap& map = {});
 
 // A generated text without its spelling. Nothing if that is not certain: another compile then needs its own.
 std::optional<std::string> neutral_text(std::string_view text, const Spelling& spelling);

@@ -13,7 +13,7 @@ constexpr std::string_view k_part_request = "part";
 std::string PartRequest::to_bytes() const {
   TextWriter writer;
   writer.add(k_part_request).add(program).add(tools).add(words).add(text).add(outputs).add(files).add(archs).add(id);
-  writer.add(source).add_number(device_text ? 1 : 0).add_number(positions ? 1 : 0);
+  writer.add(sources).add(maps).add_number(device_text ? 1 : 0).add_number(positions ? 1 : 0);
   return writer.take();
 }
 
@@ -29,7 +29,8 @@ PartRequest PartRequest::from_bytes(std::string_view bytes) {
   request.files = reader.list();
   request.archs = reader.text();
   request.id = reader.text();
-  request.source = reader.text();
+  request.sources = reader.list();
+  request.maps = reader.list();
   request.device_text = reader.number() != 0;
   request.positions = reader.number() != 0;
   return request;

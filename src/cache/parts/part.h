@@ -18,7 +18,8 @@ struct PartRequest {
   std::vector<std::string> files{};    // all files that it may name in what it writes
   std::string archs;                   // "800,900", for the device's text; "" otherwise
   std::string id;                      // of the module
-  std::string source;                  // the path of the source, which counts only if it shows
+  std::vector<std::string> sources{};  // paths of the source, as lines in generated texts contain them
+  std::vector<std::string> maps{};     // the compile's -ffile-prefix-map options
   bool device_text = false;            // a preprocessed text; otherwise it counts as it is
   bool positions = false;              // lines count
 

@@ -37,7 +37,9 @@ std::string in_names(std::string archs) {
 }
 
 Spelling spelling_of(const PartRequest& request, const std::vector<std::string>& spaces) {
-  return {spaces.empty() ? std::string() : in_names(request.archs), spaces, request.id, request.files};
+  Spelling spelling{spaces.empty() ? std::string() : in_names(request.archs), spaces, request.id, request.sources};
+  spelling.files.insert(spelling.files.end(), request.files.begin(), request.files.end());
+  return spelling;
 }
 
 std::optional<PartFiles> neutral_files(const PartFiles& made, const Spelling& spelling, bool texts) {
@@ -59,6 +61,12 @@ std::optional<PartFiles> neutral_files(const PartFiles& made, const Spelling& sp
   result.output = std::move(*output);
   result.errors = std::move(*errors);
   return result;
+}
+
+PathMap map_of(const PartRequest& request) {
+  PathMap map;
+  for (const std::string& word : request.maps) map.add_from(word);
+  return map;
 }
 
 // Where PTX shows lines or files of the source.
@@ -89,7 +97,8 @@ std::optional<Lookup::PartKeys> Lookup::part_keys(const sys::RootView& view, con
     head += piece(digest);
   }
   for (const std::string& word : request.words) head += piece(word);
-  head += piece(std::to_string(request.outputs.size()));
+  for (const std::size_t count : {request.outputs.size(), request.sources.size(), request.files.size()})
+    head += piece(std::to_string(count));
   const auto text = read_text(view, request.text);
   if (!text) return std::nullopt;
   PartKeys keys;
@@ -102,17 +111,19 @@ std::optional<Lookup::PartKeys> Lookup::part_keys(const sys::RootView& view, con
     return keys;
   }
   const std::string archs = in_names(request.archs);
-  const TextDigest with = digest_of_text(*text, archs, true);
+  // Debug information contains the folders themselves.
+  const PathMap map = request.positions ? PathMap() : map_of(request);
+  const TextDigest with = digest_of_text(*text, archs, true, map);
   keys.spaces = with.spaces;
   keys.with_positions = key("positions", with.digest, "");
   if (!request.positions) keys.without_positions = key("text", digest_of_text(*text, archs, false).digest, "");
   keys.exact = key("exact", digest_of_text(*text, "", true).digest,
-                   piece(request.archs) + piece(request.id) + piece(request.source));
+                   piece(request.archs) + piece(request.id) + piece(join(request.sources, "\n")));
   return keys;
 }
 
-std::optional<PartFiles> Lookup::load_part(const std::string& key, const Spelling& spelling, bool& remote,
-                                           bool& failed) {
+std::optional<PartFiles> Lookup::load_part(const std::string& key, const Spelling& spelling, const PathMap& map,
+                                           bool& remote, bool& failed) {
   if (key.empty()) return std::nullopt;
   auto content = get_local(key);
   if (!content) {
@@ -137,6 +148,8 @@ std::optional<PartFiles> Lookup::load_part(const std::string& key, const Spellin
       if (spelled && !spell(text)) return std::nullopt;
     }
     if (!spell(stored.output) || !spell(stored.errors)) return std::nullopt;
+    stored.output = map.local_text(stored.output);
+    stored.errors = map.local_text(stored.errors);
     if (remote) m_storage.put(key, pack_entry(key, *content, m_level));
     return stored;
   } catch (const Error&) {  // a full disk, or an entry of another version: compiled again
@@ -149,9 +162,12 @@ Lookup::PartAnswer Lookup::find_part(const sys::RootView& view, const PartReques
   auto keys = part_keys(view, request);
   if (!keys) return answer;
   const Spelling general = spelling_of(request, keys->spaces);
-  const Spelling exact{"", {}, request.id, request.files};
+  const Spelling exact = spelling_of(request, {});
   for (const std::string& key : {keys->without_positions, keys->with_positions, keys->exact}) {
-    answer.found = load_part(key, key == keys->exact ? exact : general, answer.remote, answer.remote_failed);
+    const bool is_exact = key == keys->exact;
+    answer.found =
+        load_part(key, is_exact ? exact : general, is_exact || request.positions ? PathMap() : map_of(request),
+                  answer.remote, answer.remote_failed);
     if (answer.found) return answer;
   }
   answer.pending = std::move(keys);
@@ -160,16 +176,17 @@ Lookup::PartAnswer Lookup::find_part(const sys::RootView& view, const PartReques
 
 void Lookup::store_part(const PartRequest& request, const PartKeys& keys, const PartFiles& made) {
   const bool texts = request.device_text;
-  const Spelling exact{"", {}, request.id, request.files};
+  const Spelling exact = spelling_of(request, {});
   std::optional<PartFiles> stored;
   std::string key;
   if (texts) {
-    const auto contains = [&](const std::string& text) {
-      return !request.source.empty() && text.find(request.source) != text.npos;
-    };
-    const bool shows_source = contains(made.output) || contains(made.errors) ||
-                              std::any_of(made.outputs.begin(), made.outputs.end(), contains);
-    if (!shows_source) stored = neutral_files(made, spelling_of(request, keys.spaces), true);
+    PartFiles mapped = made;
+    if (!request.positions) {
+      const PathMap map = map_of(request);
+      mapped.output = map.known_text(made.output);
+      mapped.errors = map.known_text(made.errors);
+    }
+    stored = neutral_files(mapped, spelling_of(request, keys.spaces), true);
     const bool free = !request.positions && made.output.empty() && made.errors.empty() &&
                       std::none_of(made.outputs.begin(), made.outputs.end(), shows_positions);
     key = free ? keys.without_positions : keys.with_positions;

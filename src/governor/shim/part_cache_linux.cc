@@ -37,6 +37,13 @@ void add_named_file(const std::string& word, std::vector<std::string>& files) {
   }
 }
 
+// Generated texts contain the source's path in lines like `# 4 "FILE"`.
+void add_source(const std::string& path, cache::PartRequest& request) {
+  const bool in_folder = path.find('/') != path.npos;
+  if (in_folder) request.sources.push_back(path);
+  request.words.emplace_back(in_folder ? "SOURCE" : "NAME");
+}
+
 void write_part(const std::string& path, std::string_view bytes) {
   sys::NewFile file = sys::NewFile::replacing(path, 0666);
   file.write(Bytes(bytes));
@@ -59,9 +66,10 @@ std::unique_ptr<PartCache> PartCache::find(const Part& part, const PartSite& sit
       request.files.push_back(site.folder + word.substr(at + 1));
       request.words.push_back(word.substr(0, at) + "FILE");
     } else if (word == "--orig_src_path_name" && i + 1 < part.argv.size()) {
-      request.source = part.argv[++i];
+      add_source(part.argv[++i], request);
     } else if (word == "--orig_src_file_name" && i + 1 < part.argv.size()) {
-      request.words.push_back(part.argv[++i]);  // only its name: the text says what it contains
+      add_source(part.argv[++i], request);
+      request.words.emplace_back(base_name(part.argv[i]));  // the text says what it contains
     } else {
       request.words.push_back(word);
       add_named_file(word, request.tools);
@@ -82,6 +90,7 @@ std::unique_ptr<PartCache> PartCache::find(const Part& part, const PartSite& sit
     if (name.ends_with(".ltoir") || name.ends_with(".module_id")) return nullptr;
     request.outputs.push_back(site.folder + "/" + name);
   }
+  request.maps = site.maps;
   if (request.device_text) {
     request.archs = site.archs;
     request.positions = site.positions;

@@ -24,6 +24,7 @@ struct PartSite {
   std::vector<std::string> digests;      // of its sources
   std::string archs;                     // "800,900"
   bool positions = false;                // a result contains lines of the source
+  std::vector<std::string> maps{};       // the arguments with -ffile-prefix-map options
   // HIP: the whole compile as the cache is asked for it. The code of one GPU is asked for by a similar command.
   std::optional<cache::CompileRequest> offload{};
 };

@@ -145,6 +145,9 @@ std::optional<int> Shim::run_in_parts(CacheUse use) {
                   m_digests,
                   graph.archs,
                   shows_lines(graph)};
+    for (const std::string& word : argv) {
+      if (word.find("-prefix-map=") != word.npos) site.maps.push_back(word);
+    }
     if (hip && may_keep) {
       site.offload = m_cache->request();
       site.offload->argv = m_argv;
