@@ -12,8 +12,9 @@
 // The list of architectures. CCCL puts its contents into namespaces that contain all of them
 // (thrust::THRUST_300001_SM_800_900_NS), so that objects compiled for other lists do not mix. Any unit that includes
 // torch's headers has them, and at least one symbol in its PTX. Text and PTX are compared and stored with a stand-in
-// for the list. The compiler treats a namespace's name as a name and nothing else; tests/proof/parts.sh compares what
-// comes out with a plain compile. Where the list appears in any other way (a number, a string), it counts as written.
+// for the list. The compiler treats a namespace's name as a name and nothing else; tests/proof/gpu_parts.sh compares
+// what comes out with a plain compile. Where the list appears in any other way (a number, a string), it counts as
+// written.
 //
 // The module ID, which names of static variables and of anonymous namespaces contain: a digest of the source's path.
 //
