@@ -10,7 +10,7 @@ build=(cmake ninja-build g++ libfmt-dev libcli11-dev libtomlplusplus-dev nlohman
 # clang, lld and llvm build and verify the HIP libraries of the end-to-end tests. curl, git and patch are used by
 # builds; strace counts their processes; ccache is a build's own cache, beside ours. podman and runc run builds inside
 # an image; Slurm and munge are a cluster on one machine; man and groff read the manual pages; cmark-gfm renders the documentation; zip and dpkg pack and install.
-tests=(libgtest-dev binutils unzip zip patchelf python3 python3-dev python3-venv curl git patch strace ccache podman runc man-db groff-base cmark-gfm zsh fish slurmctld slurmd slurm-client munge clang-19 clang-tools-19 lld-19 llvm-19)
+tests=(libgtest-dev binutils unzip zip patchelf python3 python3-dev python3-venv curl git patch strace ccache podman runc man-db groff-base cmark-gfm zsh fish libtbb-dev slurmctld slurmd slurm-client munge clang-19 clang-tools-19 lld-19 llvm-19)
 # zstd reads HIP bundles independently of our code; chromium opens reports.
 proof=(zstd chromium)
 fuzz=(clang-19 libclang-rt-19-dev llvm-19 python3)

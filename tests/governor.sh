@@ -176,15 +176,29 @@ if need_cgroup; then
   units liar liar=20,0.1,good $(for i in {1..3}; do echo "s$i=60,2.5,good"; done)
   governed -- ninja -C liar
   expect 0 "$status"
-  sed -i 's/memory = mmap/if (strstr(source, "liar")) { size = 440; strcpy(word, "fast"); usleep(1000000); } memory = mmap/' "$t/compiler.c"
+  # Each step waits for the one before, so the kill does not depend on the speed of this machine: all four run, the
+  # governor stops, the unit grows, the kernel kills it, the others end.
+  sed -i -e 's/^int main/#include "holds.h"\n&/' \
+    -e 's/memory = mmap/if (strstr(source, "liar")) { hold("liar.runs", "grow"); size = 440; strcpy(word, "fast"); } &/' \
+    -e 's/  if (strcmp(word, "falls") == 0) {/  if (source[0] == '"'s'"') hold(strcat(mark, ".runs"), "end");\n&/' "$t/compiler.c"
+  cat >"$t/holds.h" <<'END'
+static void hold(const char* running, const char* until) {
+  int i;
+  close(open(running, O_CREAT | O_WRONLY, 0666));
+  for (i = 0; i < 6000 && access(until, F_OK) != 0; ++i) usleep(10000);
+}
+END
   /usr/bin/gcc -O1 -w "$t/compiler.c" -o "$t/real/gcc"
   rm liar/*.o
   in_limit 500 "$wheelsmith" run --cores 4 --log "$t/record" --summary "$t/summary" -- ninja -C liar -j 8 >"$t/out" 2>"$t/err" &
   build=$!
-  sleep 0.7
+  for _ in {1..300}; do [[ $(ls liar/*.runs 2>/dev/null | wc -l) == 4 ]] && break || sleep 0.1; done
+  expect 4 "$(ls liar/*.runs | wc -l)" "running units"
   stopped=$(governor_pid)
   kill -STOP "$stopped"
-  sleep 1.5
+  touch liar/grow
+  for _ in {1..300}; do [[ $(kills) -ge 1 ]] && break || sleep 0.1; done
+  touch liar/end
   kill -CONT "$stopped"
   wait "$build" || fail "a kill has reached the build system: $(<"$t/out")"
   echo "$(kills) kills by the kernel, $(summary tried_again) retried, $(summary set_back) preempted, $(summary paused) paused"

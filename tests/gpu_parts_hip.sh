@@ -39,7 +39,8 @@ parts() {
   got=$(record '" ".join(str(c.get(k, "none")) for c in compiles for k in (("cache", "parts", "part_hits") if "parts" in c else ("cache", "parts_why")))')
   [[ -z $(ls "$TMPDIR") ]] || fail "left behind: $(ls "$TMPDIR")"
 }
-ids() { sed -E 's/(__hip_cuid_|static\.|intern\.|cuid_)[0-9a-f]{16}/\1ID/g'; }
+# clang writes the ID without leading zeros.
+ids() { sed -E 's/(__hip_cuid_|static\.|intern\.|cuid_)[0-9a-f]{1,16}\b/\1ID/g'; }
 # same COMMAND…: k.o and what the compiler itself makes, but for the ID.
 same() {
   "$@" -o plain.o
