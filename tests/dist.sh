@@ -58,6 +58,46 @@ expect "$version" "$(root/usr/bin/wheelsmith --version | awk '{ print $NF }')" "
 expect "" "$(dpkg --root="$t/root" --verify wheelsmith)" "dpkg --verify"
 [[ -s root/usr/share/bash-completion/completions/wheelsmith ]] || fail "no completion"
 
+# The install commands of README.md and docs/install.md, typed as they are, on a machine whose Python belongs to the
+# distribution, as on Debian 12. sudo and make do nothing here, and apt only simulates.
+mkdir -p managed/bin managed/home checkout/build
+ln -s "$t/one" checkout/build/dist
+printf '#!/bin/sh\nexec "$@"\n' >managed/bin/sudo
+printf '#!/bin/sh\nexec /usr/bin/apt-get -s -q "$@"\n' >managed/bin/apt
+printf '#!/bin/sh\n' >managed/bin/make
+chmod +x managed/bin/*
+for tool in uv pipx; do
+  [[ ! -x $(dirname "$TESTS_PYTHON")/$tool ]] || ln -s "$(dirname "$TESTS_PYTHON")/$tool" managed/bin/
+done
+ln -s "$(command -v python3)" managed/bin/python3
+# pip outside a virtual environment, as Debian's packages of Python make it.
+printf '#!/bin/sh\necho "error: externally-managed-environment" >&2\nexit 1\n' | tee managed/bin/pip >managed/bin/pip3
+chmod +x managed/bin/pip*
+in_checkout() {
+  (cd checkout && env -i PATH="$t/managed/bin:/usr/bin:/bin" HOME="$t/managed/home" LC_ALL=C PIP_NO_INDEX=1 UV_NO_INDEX=1 UV_NO_CONFIG=1 \
+    bash -euc "$1") >"$t/typed" 2>&1 </dev/null
+}
+typed=0
+while IFS= read -r line; do
+  words=${line%%#*}
+  tool=${words%% *}
+  if [[ $tool == uv || $tool == pipx ]] && [[ ! -x managed/bin/$tool ]]; then continue; fi
+  [[ $tool != sudo || -x /usr/bin/apt-get ]] || continue
+  rm -rf managed/home && mkdir managed/home
+  in_checkout "$words" || fail "a command of README.md or docs/install.md fails: $words"$'\n'"$(<"$t/typed")"
+  case $tool in
+    sudo) grep -q "^Inst wheelsmith ($version " "$t/typed" || fail "$words: $(<"$t/typed")" ;;
+    pipx | uv) expect "$version" "$(managed/home/.local/bin/wheelsmith --version | awk '{ print $NF }')" "$words" ;;
+    python3) expect "$version" "$(managed/home/wheelsmith/bin/wheelsmith --version | awk '{ print $NF }')" "$words" ;;
+    *) fail "how is this judged: $words" ;;
+  esac
+  typed=$((typed + 1))
+done < <(sed -n 's/^    //p' "$tests/../README.md" "$tests/../docs/install.md" | grep 'build/dist' | grep -vE '^make dist *(#|$)')
+((typed >= 3)) || fail "only $typed install commands were found in the documentation"
+# No page says pip where Debian's Python refuses it.
+bare=$(grep -nE '^ +(\$ )?(make dist && )?(sudo )?(pip3?|python3 -m pip) install .*(build/dist|wheelsmith-|\.whl)' "$tests/../README.md" "$tests/../docs/install.md" "$tests/../docs/quick-start.md" || true)
+[[ -z $bare ]] || fail "pip outside a virtual environment: $bare"
+
 # The tarball, and its manual pages.
 tar xzf one/*.tar.gz
 expect "$version" "$(wheelsmith-*/bin/wheelsmith --version | awk '{ print $NF }')" "from the tarball"
