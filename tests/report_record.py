@@ -14,12 +14,12 @@ folders = ["csrc/flash_attn/src", "csrc/kernels", "aten/src/ATen/native", "third
 
 
 def unit(number):
-    kind = rng.choices(["cxx", "cuda", "c", "link"], [62, 25, 10, 3])[0]
-    ending = {"cxx": ".cpp", "cuda": ".cu", "c": ".c", "link": ".so"}[kind]
+    kind = rng.choices(["c++", "cuda", "c", "link"], [62, 25, 10, 3])[0]
+    ending = {"c++": ".cpp", "cuda": ".cu", "c": ".c", "link": ".so"}[kind]
     name = f"{rng.choice(folders)}/unit_{number:04d}{ending}"
-    seconds = {"cxx": rng.lognormvariate(2.2, 0.7), "cuda": rng.lognormvariate(3.6, 0.6), "c": rng.lognormvariate(0.2, 0.6),
+    seconds = {"c++": rng.lognormvariate(2.2, 0.7), "cuda": rng.lognormvariate(3.6, 0.6), "c": rng.lognormvariate(0.2, 0.6),
                "link": rng.lognormvariate(2.0, 0.8)}[kind]
-    peak = {"cxx": rng.lognormvariate(-0.6, 0.5), "cuda": rng.lognormvariate(1.0, 0.45), "c": rng.lognormvariate(-2.6, 0.4),
+    peak = {"c++": rng.lognormvariate(-0.6, 0.5), "cuda": rng.lognormvariate(1.0, 0.45), "c": rng.lognormvariate(-2.6, 0.4),
             "link": rng.lognormvariate(-0.3, 0.8)}[kind]
     return {"kind": kind, "name": name, "output": name.rsplit("/", 1)[-1] + ".o", "seconds": seconds,
             "peak": int(min(peak, limit / GB * 0.6) * GB), "try": 0}

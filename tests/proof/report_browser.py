@@ -14,6 +14,13 @@ def open_report(browser, address, **size):
     assert browser.value("document.documentElement.dataset.drawn") == "true", "the page did not come to its end"
 
 
+def look_at_colours(browser):
+    # A record says "c++"; such compiles have the colour of C++, which the legend names.
+    plus = "data.compiles.filter((c) => c.name.endsWith('.cpp'))"
+    assert browser.value(f"{plus}.length > 0 && {plus}.every((c) => timeline.colourOf(c) === timeline.colour('cxx'))"), "C++ is grey"
+    assert browser.value("document.getElementById('legend').textContent.includes('C++')"), "the legend does not name C++"
+
+
 def use(browser, compiles):
     """Zooms, moves and selects as the help below the timeline describes."""
     assert browser.value("data.compiles.length") == compiles
@@ -62,6 +69,8 @@ with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
             compiles = browser.value("data.compiles.length")
             load = browser.value("performance.getEntriesByType('navigation')[0].loadEventEnd")
             browser.picture(path.stem + ".png")
+            if path.stem.isdigit():
+                look_at_colours(browser)
             drawing = use(browser, compiles) if compiles >= 20 else 0
             assert browser.value("window.broken === undefined"), "something broke out"
             assert not browser.complaints(), browser.complaints()
