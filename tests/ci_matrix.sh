@@ -6,8 +6,8 @@ source "$tests/small_package.inc"
 need_registry
 small_package "$t"
 cd "$t"
+"$TESTS_PYTHON" -m check_jsonschema --version >/dev/null 2>&1 || fail "build/tools has no check-jsonschema, which scripts/setup.sh installs"
 judge() { # SCHEMA FILE
-  "$TESTS_PYTHON" -m check_jsonschema --version >/dev/null 2>&1 || return 0  # an older build/tools
   "$TESTS_PYTHON" -m check_jsonschema --builtin-schema "vendor.$1" "$2" >"$t/judged" 2>&1 || { cat "$2" "$t/judged" >&2; fail "$1"; }
 }
 
@@ -51,8 +51,9 @@ printf 'Metadata-Version: 2.1\nName: pair\nVersion: 2.0\n' >recipes/pair/PKG-INF
 (umask 077; echo secret-of-this-test >"$t/token")
 "$wheelsmith" serve --store "$t/central" --token-file "$t/token" --listen 127.0.0.1:0 --json >"$t/serve" 2>"$t/serve.err" </dev/null &
 server=$!
-trap 'ended=$?; kill $server 2>/dev/null; leave $ended' EXIT
+trap 'ended=$?; kill $server 2>/dev/null || true; leave $ended' EXIT
 for ((i = 0; i < 300; i++)); do [[ -s $t/serve ]] && break; sleep 0.1; done
+[[ -s $t/serve ]] || fail "no server: $(<"$t/serve.err")"
 url=$(json url "$t/serve")
 export WHEELSMITH_STORE_TOKEN=secret-of-this-test WHEELSMITH_STORE=$t/planner,$url
 
@@ -94,11 +95,13 @@ job 1 runner1
 
 # Everything is in the remote store now: no job is left, and a build of the whole copies.
 WHEELSMITH_STORE=$t/last,$url run plan pair --matrix github
-expect 0 "$(json jobs)"
+expect "0 0" "$status $(json jobs)"
 WHEELSMITH_STORE=$t/last,$url run plan pair --matrix gitlab
+expect 0 "$status" "$(<"$t/err")"
 cp "$t/out" child.yml
 judge gitlab-ci child.yml
 WHEELSMITH_STORE=$t/last,$url run_json build pair
+expect 0 "$status" "$(<"$t/err")"
 expect "cached cached" "$(json '" ".join(s.outcome for s in steps)')"
 run build pair --only nothing
 expect 1 "$status"

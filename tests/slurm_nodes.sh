@@ -49,7 +49,9 @@ expect 0 "$status" "on this machine: $(cat "$t/out" "$t/err")"
 CLUSTER_NODE_TIMEOUT=10 start_cluster "$t/cluster" 2
 export WHEELSMITH_STORE=$t/shared WHEELSMITH_ON=slurm WHEELSMITH_SCRATCH=$t/scratch
 run store init --shared
+expect 0 "$status" "store init: $(<"$t/err")"
 run doctor
+expect 0 "$status" "doctor: $(cat "$t/out" "$t/err")"
 grep -q "$t/scratch" "$t/out" || fail "doctor does not examine the scratch folder of the jobs: $(cat "$t/out" "$t/err")"
 run_json build wide --out there --nodes 2 --slurm memory=1500MB --slurm cpus=2
 expect 0 "$status" "in the cluster: $(cat "$t/out" "$t/err")"
@@ -57,6 +59,7 @@ for wheel in here/*.whl; do cmp "$wheel" "there/${wheel##*/}" || fail "another w
 # Slurm's account of the job: two nodes; a step for each compile on the second one.
 expect "n[1-2]" "$(scontrol show job -o | grep -o ' NodeList=[^ ]*' | tail -n 1 | cut -d= -f2)"
 record=$(ls -t "$WHEELSMITH_STORE"/logs/compiles-*.jsonl | head -n 1)
+[[ -s $record ]] || fail "no record of the compiles"
 second=$(grep -c '"outcome":"done".*"node":"n2"' "$record" || true)
 first=$(grep '"event":"compile"' "$record" | grep -vc '"node"' || true)
 ((second >= 1 && first >= 1)) || fail "compiles: $first on the first node, $second on the second one: $(<"$record")"
@@ -81,14 +84,15 @@ sed -i 's/return st::/return std::/' "$package"/unit_[567].cc
 export WHEELSMITH_STORE=$t/other
 "$wheelsmith" build wide --out again --nodes 2 --slurm memory=1500MB --slurm cpus=2 >"$t/out" 2>"$t/err" </dev/null &
 coordinator=$!
-launched() { grep -c 'launch task StepId=[0-9]*\.[0-9]* ' "$cluster/slurmd-n2.log"; }
+launched() { grep -c 'launch task StepId=[0-9]*\.[0-9]* ' "$cluster/slurmd-n2.log" || true; }
 before=$(launched)
 for ((i = 0; i < 2400; i++)); do
   (($(launched) > before)) && break
   kill -0 $coordinator 2>/dev/null || fail "nothing ran on n2: $(cat "$t/out" "$t/err")"
   sleep 0.05
 done
-kill_node 2
+(($(launched) > before)) || fail "nothing ran on n2: $(cat "$t/out" "$t/err")"
+kill_node 2 || fail "n2 was not running"
 for pid in $(cluster_leftovers); do
   if { tr '\0' '\n' <"/proc/$pid/environ"; } 2>/dev/null | grep -qx 'SLURMD_NODENAME=n2'; then kill -KILL "$pid" 2>/dev/null || true; fi
 done

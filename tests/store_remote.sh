@@ -8,7 +8,7 @@ need curl
 small_package "$t"
 cd "$t"
 servers=()
-trap 'ended=$?; ((${#servers[@]} == 0)) || kill "${servers[@]}" 2>/dev/null; leave $ended' EXIT
+trap 'ended=$?; ((${#servers[@]} == 0)) || kill "${servers[@]}" 2>/dev/null || true; leave $ended' EXIT
 # serve_store ARGUMENT…: leaves the address in $url.
 serve_store() {
   local log=$t/serve-${#servers[@]}
@@ -75,7 +75,7 @@ expect 409 "$(status_of -T "$t/store/steps/$key.json" "${auth[@]}" "${target}ste
 sed 's/"texture"\|"small"/"other"/' "$t/store/steps/$key.json" >"$t/changed.json"
 expect 422 "$(status_of -T "$t/changed.json" "${auth[@]}" "${target}steps/$key.json")" "a changed record"
 expect 422 "$(status_of -T "$t/store/steps/$key.json" "${auth[@]}" "${target}steps/$other.json")" "a record of another key"
-expect "" "$(find "$t/store3/blobs" "$t/store3/steps" "$t/store3/tmp" -type f ! -name .alive 2>/dev/null)" "something was kept"
+expect "" "$(find "$t/store3/blobs" "$t/store3/steps" "$t/store3/tmp" -type f ! -name .alive 2>/dev/null || true)" "something was kept"
 
 # From store to store: by name, by key, by folder.
 run_json store push small "$target"
@@ -99,7 +99,7 @@ unset WHEELSMITH_STORE_TOKEN
 cp -r "$t/store5" "$t/lies"
 serve_folder "$t/lies"
 servers+=("$server")
-trap 'ended=$?; kill "${servers[@]}" 2>/dev/null; leave $ended' EXIT
+trap 'ended=$?; kill "${servers[@]}" 2>/dev/null || true; leave $ended' EXIT
 WHEELSMITH_STORE=$t/store6,$base WHEELSMITH_OUT=$t/wheelhouse6 run_json build small
 expect cached "$(json 'steps[0].outcome')" "from a plain web server"
 chmod u+w "$t/lies/blobs/$sha"
