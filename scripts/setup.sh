@@ -9,8 +9,9 @@ build=(cmake ninja-build g++ libfmt-dev libcli11-dev libtomlplusplus-dev nlohman
   libdeflate-dev zlib1g-dev liblzma-dev libzstd-dev libsqlite3-dev libssl-dev libre2-dev libboost1.81-dev)
 # clang, lld and llvm build and verify the HIP libraries of the end-to-end tests. curl, git and patch are used by
 # builds; strace counts their processes; ccache is a build's own cache, beside ours. podman and runc run builds inside
-# an image; Slurm and munge are a cluster on one machine; man and groff read the manual pages; cmark-gfm renders the documentation; zip and dpkg pack and install.
-tests=(libgtest-dev binutils unzip zip patchelf python3 python3-dev python3-venv curl git patch strace ccache podman runc man-db groff-base cmark-gfm zsh fish libtbb-dev slurmctld slurmd slurm-client munge clang-19 clang-tools-19 lld-19 llvm-19)
+# an image; Slurm and munge are a cluster on one machine; musl-tools and the compiler for aarch64 (40 MB to download)
+# make wheels of another libc and another machine; man and groff read the manual pages; cmark-gfm renders the documentation; zip and dpkg pack and install.
+tests=(libgtest-dev binutils unzip zip patchelf python3 python3-dev python3-venv curl git patch strace ccache podman runc man-db groff-base cmark-gfm zsh fish libtbb-dev slurmctld slurmd slurm-client munge musl-tools gcc-aarch64-linux-gnu libc6-dev-arm64-cross clang-19 clang-tools-19 lld-19 llvm-19)
 # zstd reads HIP bundles independently of our code; chromium opens reports.
 proof=(zstd chromium)
 fuzz=(clang-19 libclang-rt-19-dev llvm-19 python3)
