@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-wanted=(auditwheel==6.8.2 packaging uv pipx "cyclonedx-python-lib[json-validation]" pypi-attestations in-toto-attestation check-jsonschema)
+wanted=(auditwheel==6.8.2 packaging uv pipx "cyclonedx-python-lib[json-validation]" pypi-attestations in-toto-attestation check-jsonschema variantlib==0.2.2)
 stamp=build/tools/stamp
 [[ -f $stamp && $(<"$stamp") == "${wanted[*]}" ]] && exit 0
 

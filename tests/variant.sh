@@ -65,6 +65,13 @@ expect 0 $status "$(<err)"
 run index wheels
 expect 0 $status "$(<out)$(<err)"
 expect 'ampere hopper' "$(json 'sorted(variants)' wheels/demo/demo-1.0-variants.json 2>/dev/null | xargs)"
+# variantlib knows the dialect of PEP 850 only.
+if "${TESTS_PYTHON:-python3}" -c 'import variantlib' 2>/dev/null; then
+  "$TESTS_PYTHON" "$tests/variant_judge.py" wheels wheels/demo/demo-1.0-variants.json 8.0 8.9 9.0 7.5 >judged 2>judge.log || fail "$(<judge.log)"
+  expect '8.0 ampere 8.9 ampere 9.0 hopper 7.5 none' "$(xargs <judged)" "what variantlib chooses"
+else
+  echo "variantlib is not here"
+fi
 uv=$(dirname "${TESTS_PYTHON:-/nonexistent/python}")/uv
 if [[ -x $uv ]] && grep -qaF wheel-variants "$uv"; then
   serve_folder wheels
