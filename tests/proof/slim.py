@@ -1,10 +1,14 @@
-"""Random keep-sets on real libraries: every kept entry must be byte-identical to one of the same wrapper's container, read
-by a parser of its own, and cuobjdump must list the same architectures.
+"""Random keep-sets on libraries: every kept entry must be byte-identical to one of the same wrapper's container, read by a
+parser of its own. cuobjdump must list the same architectures, and every cubin that it extracts from the new library must be one
+that it extracts from the old one. GNU strip and llvm-strip must accept the new library and keep all of that, and what the
+loader opened before it must open afterwards, stripped or not. For large libraries, cuobjdump and strip see the first keep-set.
   slim.py WHEELSMITH CUOBJDUMP-or-"" ROUNDS LIBRARY…"""
 import collections
+import hashlib
 import os
 import random
 import re
+import shutil
 import struct
 import subprocess
 import sys
@@ -93,6 +97,68 @@ def judge(old, new, devices):
             assert had == has or needless, ("lost", device)
 
 
+SMALL = 20 << 20
+
+
+def cubins(cuobjdump, path):
+    """The digests of the cubins that cuobjdump extracts."""
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([cuobjdump, "-xelf", "all", os.path.abspath(path)], cwd=folder, capture_output=True, check=False)
+        found = collections.Counter()
+        for name in os.listdir(folder):
+            with open(os.path.join(folder, name), "rb") as file:
+                found[hashlib.sha256(file.read()).hexdigest()] += 1
+        return found
+
+
+def loads(path, beside):
+    """Whether the loader opens it, with the libraries of its old folder."""
+    code = "import ctypes, sys; ctypes.CDLL(sys.argv[1])"
+    environment = dict(os.environ, LD_LIBRARY_PATH=beside)
+    return subprocess.run([sys.executable, "-c", code, os.path.abspath(path)], env=environment, capture_output=True).returncode == 0
+
+
+class Tools:
+    """What other tools say of the old library and of new ones."""
+
+    def __init__(self, cuobjdump, path, old):
+        self.cuobjdump, self.path, self.old = cuobjdump, path, old
+        self.beside = os.path.dirname(os.path.abspath(path))
+        self.loaded = loads(path, self.beside)
+        self.cubins = cubins(cuobjdump, path) if cuobjdump else None
+        self.strips = {}  # tools that are here: whether the old library loads after them
+        for tool in ("strip", "llvm-strip", "llvm-strip-19"):
+            if shutil.which(tool):
+                with tempfile.TemporaryDirectory() as folder:
+                    copy = shutil.copy(path, folder)
+                    subprocess.run([tool, copy], capture_output=True, check=True)
+                    self.strips[tool] = loads(copy, self.beside)
+        self.extracted = self.stripped = 0
+
+    def judge(self, made, devices, words):
+        new = Library(made)
+        if self.cuobjdump:
+            listed = subprocess.run([self.cuobjdump, "-lelf", made], capture_output=True, text=True).stdout
+            theirs = collections.Counter(re.findall(r"\.(sm_\d+)[a-z]?\.cubin", listed))
+            ours = collections.Counter(f"sm_{key[1]}" for part in new.containers for key, _ in part if key[0] == 2)
+            extra = theirs - ours  # containers that no wrapper registers
+            assert not ours - theirs, (words, ours, theirs)
+            if extra:
+                print(f"  {os.path.basename(self.path)}: not registered: {dict(extra)}")
+            kept = cubins(self.cuobjdump, made)
+            assert not kept - self.cubins, (words, "cuobjdump extracts a cubin that the old library does not have")
+            self.extracted += sum(kept.values())
+        assert not self.loaded or loads(made, self.beside), (words, "does not load")
+        for tool in self.strips:
+            copy = made + ".stripped"
+            shutil.copy(made, copy)
+            done = subprocess.run([tool, copy], capture_output=True, text=True)
+            assert done.returncode == 0, (words, tool, done.stderr)
+            judge(self.old, Library(copy), devices)
+            assert not self.strips[tool] or loads(copy, self.beside), (words, tool, "does not load")
+            self.stripped += 1
+
+
 def main():
     wheelsmith, cuobjdump, rounds, *paths = sys.argv[1:]
     seed = int(os.environ.get("SEED", random.randrange(1 << 30)))
@@ -105,6 +171,7 @@ def main():
         if not archs:
             print(f"{os.path.basename(path)}: no registered code")
             continue
+        tools = Tools(cuobjdump, path, old)
         done = 0
         for _ in range(int(rounds)):
             devices = chosen.sample(archs, chosen.randint(1, min(3, len(archs))))
@@ -117,17 +184,12 @@ def main():
                 assert ended.returncode == 0, (words, ended.stderr)
                 made = os.path.join(out, os.path.basename(path))
                 judge(old, Library(made), devices)
-                if cuobjdump and done == 0:
-                    listed = subprocess.run([cuobjdump, "-lelf", made], capture_output=True, text=True).stdout
-                    theirs = collections.Counter(re.findall(r"\.(sm_\d+)[a-z]?\.cubin", listed))
-                    ours = collections.Counter(f"sm_{key[1]}" for part in Library(made).containers for key, _ in part if key[0] == 2)
-                    extra = theirs - ours  # containers that no wrapper registers
-                    assert not ours - theirs, (words, ours, theirs)
-                    if extra:
-                        print(f"  {os.path.basename(path)}: not registered: {dict(extra)}")
+                if done == 0 or len(old.data) < SMALL:
+                    tools.judge(made, devices, words)
                 done += 1
                 edits += 1
-        print(f"{os.path.basename(path)}: {done} keep-sets, {len(old.containers)} containers")
+        print(f"{os.path.basename(path)}: {done} keep-sets, {len(old.containers)} containers, {tools.extracted} cubins by cuobjdump, "
+              f"{tools.stripped} stripped, {'loads' if tools.loaded else 'does not load here'}")
     print(f"{edits} edits are good")
 
 
