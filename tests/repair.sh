@@ -135,3 +135,18 @@ run_json repair "$wheel" --ldpaths "$t/gone/one:$t/gone/two:/lib/x86_64-linux-gn
 expect 0 $status "$(<"$t/out")"
 run repair "$wheel" --plat windows
 expect 2 $status
+
+# A library that the wheel has under another name, for ctypes: no run path leads the loader to that name, so a copy is made.
+mkdir own-name
+printf 'int shared(void) { return 7; }\n' >own-name/shared.c
+gcc -shared -fPIC own-name/shared.c -o own-name/libshared.so.1 -Wl,-soname,libshared.so.1
+printf 'int shared(void); int answer(void) { return shared(); }\n' >own-name/user.c
+gcc -shared -fPIC own-name/user.c -o own-name/user.so own-name/libshared.so.1
+touch own-name/init.py
+make_wheel own-name/demo-1.0-cp311-cp311-linux_x86_64.whl demo/__init__.py=own-name/init.py demo/libshared.so=own-name/libshared.so.1 \
+  demo/_user.abi3.so=own-name/user.so
+run_json repair own-name/demo-*.whl --ldpaths "$t/own-name" --out own-name/made
+expect 0 $status "$(<"$t/out")"
+unzip -q own-name/made/*.whl -d own-name/unpacked
+mv own-name/libshared.so.1 own-name/gone
+expect 7 "$(python3 -c 'import ctypes; print(ctypes.CDLL("own-name/unpacked/demo/_user.abi3.so").answer())')"

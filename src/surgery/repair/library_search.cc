@@ -24,7 +24,7 @@ class LoaderWalk {
       const std::string place = inputs.installed_path(file.path);
       m_members.emplace(k_site + "/" + (place.empty() ? ".elsewhere/" + file.path : place), &file);
       m_names.insert(std::string(base_name(file.path)));
-      if (!file.soname.empty()) m_names.insert(file.soname);
+      if (!file.soname.empty()) m_sonames.insert(file.soname);
     }
   }
 
@@ -89,6 +89,9 @@ class LoaderWalk {
     // A file of that name in the wheel that no path leads to: Python code loads it first.
     if (m_names.contains(soname)) return {{soname, true, nullptr}};
     if (!need.library) need.library = search_nearby(file, soname);
+    // The same for a file of another name (tables/libblosc2.so), which no run path can lead to: only where the machine
+    // has none to copy.
+    if (!need.library && m_sonames.contains(soname)) return {{soname, true, nullptr}};
     return {std::move(need)};
   }
 
@@ -126,7 +129,8 @@ class LoaderWalk {
 
   const SearchInputs& m_inputs;
   std::map<std::string, const wheel::ElfFacts*> m_members;  // by installed path
-  std::set<std::string> m_names;
+  std::set<std::string> m_names;                            // of the wheel's files
+  std::set<std::string> m_sonames;                          // that they have
   std::unordered_map<std::string, std::shared_ptr<const ExternalLibrary>> m_known;
   std::map<std::string, std::shared_ptr<const ExternalLibrary>> m_by_real_path;
   std::size_t m_lookups = 0;
