@@ -1,6 +1,6 @@
 #!/bin/bash
 # Runs the proofs in tests/proof: long comparisons with other tools on real wheels, too heavy for `make test`. The
-# wheels (3 GB) are downloaded once into build/proof-wheels; WHEELS=FOLDER uses another folder and downloads nothing.
+# wheels (4 GB) are downloaded once into build/proof-wheels; WHEELS=FOLDER uses another folder and downloads nothing.
 #   scripts/proof.sh [PROOF]…
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -8,6 +8,7 @@ export WHEELSMITH=$PWD/build/wheelsmith TESTS_PYTHON=$PWD/build/tools/bin/python
 if [[ -z ${WHEELS:-} ]]; then
   WHEELS=$PWD/build/proof-wheels
   tests/proof/fetch_wheels.sh "$WHEELS"
+  tests/proof/fetch_wheels.sh "$WHEELS/repair" tests/proof/repair.tsv
 fi
 export WHEELS PROOF_WHEELS=$WHEELS
 

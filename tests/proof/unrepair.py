@@ -34,6 +34,8 @@ def main(wheel, out):
     base = os.path.basename(wheel)
     parts = base[: -len(".whl")].split("-")
     with tempfile.TemporaryDirectory() as work, zipfile.ZipFile(wheel) as archive:
+        if not any(name.partition("/")[0].endswith(".libs") for name in archive.namelist()):
+            return  # a torch of gigabytes is not worth unpacking for that
         archive.extractall(work)
         modes = {info.filename: info.external_attr for info in archive.infolist()}
         folders = [name for name in os.listdir(work) if name.endswith(".libs") and os.path.isdir(os.path.join(work, name))]
