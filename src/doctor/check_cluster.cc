@@ -53,12 +53,17 @@ Check partition_check(const slurm::ClusterFacts& facts) {
   for (const slurm::Node& node : facts.nodes) partitions.insert(node.partition);
   const slurm::NodeLimits limits = slurm::limits_of(facts.nodes, facts.partition, false);
   if (limits.cpus != 0) {
-    check.found = fmt::format("nodes of up to {} cores and {}{}", limits.cpus, human_bytes(limits.memory),
+    check.found = fmt::format("nodes of up to {} cores{}{}", limits.cpus,
+                              limits.memory_unset ? "; Slurm does not know their memory (no RealMemory in slurm.conf)"
+                                                  : " and " + human_bytes(limits.memory),
                               limits.seconds ? fmt::format(", jobs of up to {} min", *limits.seconds / 60) : "");
     return check;
   }
   check.state = State::bad;
-  const bool exists = facts.partition.empty() || partitions.contains(facts.partition);
+  const bool exists =
+      facts.partition.empty() || std::ranges::any_of(split(facts.partition, ','), [&](std::string_view name) {
+        return partitions.contains(std::string(trim(name)));
+      });
   check.found = exists ? "no usable node" : fmt::format("no partition {}", facts.partition);
   check.why =
       exists ? "nodes that are down, drained or reserved accept no jobs" : "the setting slurm.partition names it";

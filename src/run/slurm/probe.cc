@@ -88,14 +88,15 @@ slurm::ClusterFacts probe_cluster(store::Store& store, slurm::Commands& commands
   facts.controller = nodes.reply;
   facts.nodes = std::move(nodes.nodes);
   if (facts.controller.answer != slurm::Answer::good) return facts;
-  if (slurm::limits_of(facts.nodes, site.partition, false).cpus == 0) return facts;
+  const slurm::NodeLimits limits = slurm::limits_of(facts.nodes, site.partition, false);
+  if (limits.cpus == 0) return facts;
   const std::filesystem::path folder = store.folder("farm") / "probes";
   sys::make_folders(folder);
   const std::string name = fmt::format("probe-{}-{}", slurm::job_name(sys::host_name()), sys::unix_nanoseconds());
   const std::filesystem::path answer = folder / (name + ".json");
   slurm::Batch batch;
   batch.name = "ws-doctor";
-  batch.request = {.cpus = 1, .memory = 256ull << 20, .seconds = 300};
+  batch.request = {.cpus = 1, .memory = limits.memory_unset ? 0 : 256ull << 20, .seconds = 300};
   batch.site = site;
   batch.program = program_for_nodes(store);
   batch.arguments = {"node", "--probe", answer.string()};
