@@ -91,8 +91,14 @@ void add_node_checks(const slurm::ClusterFacts& facts, std::vector<Check>& check
     runs.state = facts.waits.empty() ? State::bad : State::unknown;
     if (!facts.waits.empty()) {
       runs.found = "the job did not start in time: " + facts.waits;
-      runs.why = "other jobs may be ahead of it in the queue";
-      runs.fix = "try again when the cluster is less busy";
+      runs.why = slurm::stuck_because(facts.waits);
+      if (!runs.why.empty()) {
+        runs.state = State::bad;
+        runs.fix = "scontrol show partition; sinfo -R";
+      } else {
+        runs.why = "other jobs may be ahead of it in the queue";
+        runs.fix = "try again when the cluster is less busy";
+      }
     } else {
       runs.found = fmt::format("the job ended{}{} without an answer{}",
                                facts.ended ? " as " + std::string(enum_name(facts.ended->state)) : "",

@@ -52,6 +52,8 @@ TEST(BatchScript, AsksForWhatTheStepNeeds) {
   batch.site.gpu_partition = "gpu";
   EXPECT_TRUE(has(sbatch_words(batch), "--gpus=1"));
   EXPECT_TRUE(has(sbatch_words(batch), "--partition=gpu"));
+  batch.site.gpus = "gpu:h100:1";
+  EXPECT_TRUE(has(sbatch_words(batch), "--gres=gpu:h100:1"));
 }
 
 // As Slurm reads the name: a backslash protects the next character and turns replacement off.

@@ -210,7 +210,9 @@ void check_tools(const plan::BuildSpec& spec) {
 // all.
 bool is_disk_full(const Job& job, const StepOutcome& outcome) {
   if (outcome.made() || sys::is_nearly_full(job.store)) return false;
-  if (outcome.cause.find("No space left on device") != std::string::npos) return true;
+  for (const char* text : {"No space left on device", "no space left on the disk"}) {
+    if (outcome.cause.find(text) != std::string::npos) return true;
+  }
   try {
     const store::Store store(job.store, job.store_options());
     return sys::is_nearly_full(store.tree(job.spec.identity).parent_path());
