@@ -34,7 +34,7 @@ struct WordFinder::Trie {
     }
   }
 
-  // 0, the root, is nobody's child.
+  // 0, the root, is not a child.
   [[nodiscard]] std::uint32_t child_of(std::uint32_t node, std::uint8_t column) const {
     for (const Child& child : nodes[node].children) {
       if (child.column == column) return child.state;
