@@ -94,7 +94,7 @@ class NeedReader {
         continue;
       }
       if (const auto letter = character()) {
-        // What may be absent, or comes several times, does not go on with what stands before it.
+        // What is optional or repeated does not continue the word before it.
         const std::size_t before = m_at;
         const bool optional = skip_repetition();
         if (optional) {
@@ -172,7 +172,7 @@ class NeedReader {
     return inner;
   }
 
-  // Skips "*", "+", "?", "{2,3}" and their lazy forms; whether what they stand behind may be absent.
+  // Skips "*", "+", "?", "{2,3}" and their lazy forms; returns whether what they repeat is optional.
   bool skip_repetition() {
     bool optional = false;
     while (!at_end()) {

@@ -37,7 +37,7 @@ struct WordFinder::Trie {
     }
   }
 
-  // 0, the root, is nobody's child.
+  // 0, the root, is not a child.
   [[nodiscard]] std::uint32_t child_of(std::uint32_t node, std::uint8_t column) const {
     for (std::uint32_t child = nodes[node].first_child; child != 0; child = nodes[child].next_sibling) {
       if (nodes[child].column == column) return child;
