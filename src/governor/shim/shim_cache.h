@@ -44,11 +44,12 @@ class ShimCache {
   void clean_up() const;
 
  private:
-  ShimCache(cache::Conversation conversation, cache::CompileRequest request)
-      : m_conversation(std::move(conversation)), m_request(std::move(request)) {}
+  ShimCache(std::string socket, cache::CompileRequest request)
+      : m_socket(std::move(socket)), m_request(std::move(request)) {}
   bool write_hit(const cache::Conversation::Hit& hit) const;
 
-  cache::Conversation m_conversation;
+  std::string m_socket;
+  std::optional<cache::Conversation> m_conversation;  // from look() on
   cache::CompileRequest m_request;
   std::optional<cache::Conversation::Miss> m_miss;
   std::string m_why;

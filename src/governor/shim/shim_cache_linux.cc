@@ -98,9 +98,7 @@ std::unique_ptr<ShimCache> ShimCache::find(const std::string& shims, const std::
   request.identity = facts.identity;
   request.tools = facts.tools;
   request.search = facts.search;
-  cache::Conversation conversation(run.cache);
-  if (!conversation.is_open()) return nullptr;
-  return std::unique_ptr<ShimCache>(new ShimCache(std::move(conversation), std::move(request)));
+  return std::unique_ptr<ShimCache>(new ShimCache(run.cache.string(), std::move(request)));
 }
 
 bool ShimCache::write_hit(const cache::Conversation::Hit& hit) const {
@@ -117,7 +115,8 @@ bool ShimCache::write_hit(const cache::Conversation::Hit& hit) const {
 }
 
 CacheUse ShimCache::look() {
-  cache::Conversation::Answer answer = m_conversation.find(m_request);
+  // Not before: the broker does not wait for a request, and the governor's permission to look may take minutes.
+  cache::Conversation::Answer answer = m_conversation.emplace(m_socket).find(m_request);
   if (answer.hit) {
     m_remote = answer.hit->remote;
     m_saved_ms = answer.hit->result.milliseconds;
@@ -172,7 +171,7 @@ CacheUse ShimCache::store(const std::string& output, const std::string& errors, 
   made.output = output;
   made.errors = errors;
   made.milliseconds = milliseconds;
-  const cache::Conversation::Stored stored = m_conversation.store(made);
+  const cache::Conversation::Stored stored = m_conversation->store(made);
   m_why = stored.why;
   return stored.kept ? CacheUse::miss : CacheUse::pass;
 }
