@@ -10,6 +10,7 @@
 #include "diagnose/diagnose.h"
 #include "diagnose/needed_words.h"
 #include "diagnose/remedy.h"
+#include "document/plain_toml.h"
 
 namespace wheelsmith::diagnose {
 namespace {
@@ -33,6 +34,11 @@ match = 'out of (?P<what>[a-z]+)'
 cause = "It ran out of {what}."
 fix = ["Buy more {what}.", "Lower MAX_JOBS to {machine.jobs}."]
 )";
+
+// Others take ten times as long to read, at the start of every `diagnose`.
+TEST(Knowledge, IsWrittenInPlainToml) {
+  for (const auto& [name, text] : builtin_files()) EXPECT_TRUE(document::read_plain_toml(text)) << name;
+}
 
 TEST(Knowledge, SaysWhatIsWrongWithAFile) {
   EXPECT_EQ(message_of(k_row), "fine");
