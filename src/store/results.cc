@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "store/impl.h"
 #include "sys/file.h"
+#include "sys/file_state.h"
 #include "sys/process/own_process.h"
 #include "sys/shared_folder.h"
 
@@ -99,15 +100,15 @@ std::string Store::put_blob(const std::filesystem::path& file) {
   return name;
 }
 
-// A lookup would otherwise read the whole file, so a good file is remembered by its stat: device, inode, size, both
-// times. Any write to the file changes one of them.
+// A lookup would otherwise read the whole file, so a good file is remembered by its stat. A file that was just written
+// is read again by the next lookup.
 bool Store::has_sha256(const std::filesystem::path& path, std::string_view sha256) const {
-  const auto fingerprint = sys::stat_fingerprint(path);
-  if (!fingerprint) return false;
-  if (m_impl->index.remembered("sha256", path.string(), *fingerprint) == sha256) return true;
+  const sys::FileState state(path);
+  if (state.key().empty()) return false;
+  if (m_impl->index.remembered("sha256", path.string(), state.key()) == sha256) return true;
   const auto file = sys::map_file_if_possible(path);
   if (!file || to_hex(wheelsmith::sha256(file->bytes)) != sha256) return false;
-  m_impl->index.remember("sha256", path.string(), *fingerprint, sha256);
+  if (const auto key = state.key_to_keep()) m_impl->index.remember("sha256", path.string(), *key, sha256);
   return true;
 }
 

@@ -167,7 +167,7 @@ class Store {
   [[nodiscard]] std::optional<Cost> last_cost(std::string_view identity) const;
 
   // Facts that are expensive to compute and valid while a fingerprint matches: kind ("python", "digest"), subject (a
-  // path), fingerprint (sys::stat_fingerprint and any other inputs).
+  // path), fingerprint (a sys::FileState and any other inputs).
   [[nodiscard]] std::optional<std::string> remembered(std::string_view kind, std::string_view subject,
                                                       std::string_view fingerprint) const;
   // In a read-only store they last as long as the process.

@@ -14,6 +14,7 @@
 #include "base/hash.h"
 #include "store/test_store.h"
 #include "sys/file.h"
+#include "sys/file_state.h"
 
 namespace wheelsmith::store {
 namespace {
@@ -106,6 +107,20 @@ TEST(Store, ReplacesADamagedWheelInsteadOfDeliveringIt) {
   ASSERT_TRUE(at.store.find_step(step.key));
   EXPECT_EQ(to_hex(sha256(Bytes(sys::read_file(blob)))), step.wheel_sha256);
   EXPECT_TRUE(at.store.verify(false).empty());
+}
+
+// Another write within the same tick of the file system's clock would not change its stat.
+TEST(Store, DoesNotRememberTheHashOfAFileThatWasJustWritten) {
+  TestStore at;
+  const StepRecord step = at.step("texture", "1.0", 1);
+  ASSERT_TRUE(at.store.find_step(step.key));
+  const auto is_remembered = [&](const std::filesystem::path& path) {
+    return at.store.remembered("sha256", path.string(), *sys::stat_fingerprint(path)).has_value();
+  };
+  EXPECT_FALSE(is_remembered(*at.store.blob(step.wheel_sha256)));
+  const std::filesystem::path old = "/bin/sh";
+  EXPECT_TRUE(at.store.has_sha256(old, to_hex(sha256(Bytes(sys::read_file(old))))));
+  EXPECT_TRUE(is_remembered(old));
 }
 
 // Silent disk corruption changes no time: the remembered stat is not enough then.
