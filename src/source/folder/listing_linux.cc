@@ -95,6 +95,9 @@ bool ask_git(const fs::path& folder, const std::string& prefix, int depth, std::
   sys::Environment environment = sys::current_environment();
   std::erase_if(environment, [](const auto& variable) { return variable.first.starts_with("GIT_"); });
   environment["GIT_OPTIONAL_LOCKS"] = "0";
+  // It only lists names, but a partial clone might fetch a missing .gitignore.
+  environment["GIT_ALLOW_PROTOCOL"] = "none";
+  environment["GIT_NO_LAZY_FETCH"] = "1";
   sys::Command command;
   command.argv = {"git",      "-c",       "core.fsmonitor=false", "-c", "core.quotePath=false", "ls-files", "-z", "-t",
                   "--cached", "--others", "--exclude-standard"};
