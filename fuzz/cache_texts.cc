@@ -24,7 +24,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     cache::CompileRequest request;
     request.program = program;
     request.identity = "clang version 19";
-    request.folder = "/work";
+    request.folder = "/tree";
     request.argv = cache::split_words(text);
     request.environment = {"NVCC_APPEND_FLAGS=" + text.substr(0, size / 2), "CPATH=" + text};
     (void)cache::read_compile(request, files);

@@ -30,7 +30,10 @@ run build small second --out here
 expect 0 "$status" "on this machine: $(cat "$t/out" "$t/err")"
 
 start_cluster "$t/cluster"
-export WHEELSMITH_STORE=$t/shared WHEELSMITH_ON=slurm
+# The shell, sbatch and Slurm's file names each have their own special characters. Build systems accept fewer: trees are
+# elsewhere.
+export WHEELSMITH_STORE="$t/the store's %j \$x\\é" WHEELSMITH_ON=slurm WHEELSMITH_SCRATCH=$t/scratch
+run store init --shared
 run_json build small second --out there --slurm memory=600MB
 expect 0 "$status" "in the cluster: $(cat "$t/out" "$t/err")"
 expect "built built" "$(json '" ".join(s.outcome for s in steps)')"
@@ -72,3 +75,35 @@ expect built "$(json 'steps[0].outcome')"
 grep -q 'it ran out of memory (300 MB).*with 1.2 GB' "$t/err" || fail "not tried again with more memory: $(<"$t/err")"
 expect 1 "$(scontrol show job -o | grep -c 'JobState=OUT_OF_MEMORY')" "jobs out of memory by Slurm's own account"
 expect 1 "$(cat "$WHEELSMITH_STORE"/logs/compiles-*.jsonl | grep '"name":"sum.c"' | grep -c '"cache":"miss"' || true)" "compiles of sum.c"
+
+# The partition starts no job: the user learns it, whatever variables of theirs change squeue, sinfo and scancel. The
+# command is killed; `attach --cancel` removes the job all the same.
+slurm() { env -u SQUEUE_STATES -u SINFO_PARTITION -u SCANCEL_STATE "$@"; }
+until_said() { for ((i = 0; i < 300; i++)); do grep -qs "$1" "$t/err" && return; sleep 0.1; done; fail "no '$1': $(<"$t/err")"; }
+killed_build() { # FLAG TEXT
+  "$wheelsmith" build small --set "flag=$1" --out there --slurm memory=300MB >"$t/out" 2>"$t/err" </dev/null &
+  coordinator=$!
+  until_said "$2"
+  kill -KILL $coordinator
+  wait $coordinator 2>/dev/null || true
+}
+scontrol update partitionname=all state=down
+export SQUEUE_STATES=COMPLETED SINFO_PARTITION=short SCANCEL_STATE=SUSPENDED
+killed_build two 'may never start: PartitionDown'
+run_json builds
+expect "detached 1" "$(json 'items[0].state + " " + str(len(items[0].running))')" "the job by squeue: $(slurm squeue -h)"
+run attach --cancel
+expect 0 "$status" "attach --cancel: $(cat "$t/out" "$t/err")"
+expect "" "$(slurm squeue -h -t pending,running)" "jobs after --cancel"
+
+# Nobody watches a job that ends: `logs -f` does.
+killed_build three 'queued, job'
+timeout 60 "$wheelsmith" logs small -f >"$t/out" 2>"$t/err" </dev/null &
+follower=$!
+until_said 'has not started'
+slurm scancel --user "$(id -un)"
+ended=0
+wait $follower || ended=$?
+expect 1 "$ended" "logs -f of a job that has ended: $(<"$t/err")"
+grep -q 'to continue: wheelsmith attach' "$t/err" || fail "not said how to continue: $(<"$t/err")"
+scontrol update partitionname=all state=up

@@ -168,6 +168,17 @@ int attach(const AttachCommand& command) {
   sys::become(sys::own_executable(), words);
 }
 
+// Whether the job of a step has ended although no command was there to see it. Slurm is asked only then.
+bool ended_unseen(const run::ListedBuild& build, const std::string& step) {
+  if (build.on != "slurm" || build.state != run::ListedBuild::State::detached) return false;
+  // The command of another machine cannot be seen; it may be about to submit the step again.
+  if (build.host != sys::host_name()) return false;
+  const auto place = build.running.find(step);
+  if (place == build.running.end()) return true;  // it has no job
+  const auto active = active_jobs({build});
+  return active && !active->contains(job_in(place->second));
+}
+
 struct FoundLog {
   run::ListedBuild build;
   std::string step;
@@ -229,9 +240,10 @@ int show_log(const LogsCommand& command) {
   const bool is_terminal = sys::standard_output(sys::ColourChoice::automatic).is_terminal;
   std::uint64_t offset = 0;
   std::string partial;
-  bool told = false;
+  bool told = false, unseen = false;
+  auto asked = std::chrono::steady_clock::time_point();
   for (auto looked = std::chrono::steady_clock::now();;) {
-    const bool over = !command.follow || found->build.ended.contains(found->step) ||
+    const bool over = !command.follow || unseen || found->build.ended.contains(found->step) ||
                       found->build.state == run::ListedBuild::State::interrupted;
     const std::string more = sys::read_from(found->log, offset, 1 << 20);
     offset += more.size();
@@ -245,6 +257,13 @@ int show_log(const LogsCommand& command) {
     if (!more.empty()) continue;
     if (sys::interrupted()) return k_interrupted;
     if (over) break;
+    if (std::chrono::steady_clock::now() - asked > std::chrono::seconds(5)) {
+      asked = std::chrono::steady_clock::now();
+      if (ended_unseen(found->build, found->step)) {
+        unseen = true;
+        continue;  // reads what the job wrote last
+      }
+    }
     if (offset == 0 && !std::exchange(told, true)) {
       const auto place = found->build.running.find(found->step);
       print_status(fmt::format(
@@ -257,6 +276,9 @@ int show_log(const LogsCommand& command) {
     if (auto again = find_log(*store, command.step)) found = std::move(again);
   }
   if (!partial.empty()) print(for_terminal(partial));
+  if (unseen)
+    print_status(fmt::format("{} has no job in the cluster any more; to continue: wheelsmith attach {}\n",
+                             printable(found->step), printable(found->build.id)));
   if (offset == 0)
     throw Error(fmt::format("{} has no log yet: {}", printable(found->step), printable(found->log.string())));
   return k_fine;

@@ -53,12 +53,17 @@ Check partition_check(const slurm::ClusterFacts& facts) {
   for (const slurm::Node& node : facts.nodes) partitions.insert(node.partition);
   const slurm::NodeLimits limits = slurm::limits_of(facts.nodes, facts.partition, false);
   if (limits.cpus != 0) {
-    check.found = fmt::format("nodes of up to {} cores and {}{}", limits.cpus, human_bytes(limits.memory),
+    check.found = fmt::format("nodes of up to {} cores{}{}", limits.cpus,
+                              limits.memory_unset ? "; Slurm does not know their memory (no RealMemory in slurm.conf)"
+                                                  : " and " + human_bytes(limits.memory),
                               limits.seconds ? fmt::format(", jobs of up to {} min", *limits.seconds / 60) : "");
     return check;
   }
   check.state = State::bad;
-  const bool exists = facts.partition.empty() || partitions.contains(facts.partition);
+  const bool exists =
+      facts.partition.empty() || std::ranges::any_of(split(facts.partition, ','), [&](std::string_view name) {
+        return partitions.contains(std::string(trim(name)));
+      });
   check.found = exists ? "no usable node" : fmt::format("no partition {}", facts.partition);
   check.why =
       exists ? "nodes that are down, drained or reserved accept no jobs" : "the setting slurm.partition names it";
@@ -86,8 +91,14 @@ void add_node_checks(const slurm::ClusterFacts& facts, std::vector<Check>& check
     runs.state = facts.waits.empty() ? State::bad : State::unknown;
     if (!facts.waits.empty()) {
       runs.found = "the job did not start in time: " + facts.waits;
-      runs.why = "other jobs may be ahead of it in the queue";
-      runs.fix = "try again when the cluster is less busy";
+      runs.why = slurm::stuck_because(facts.waits);
+      if (!runs.why.empty()) {
+        runs.state = State::bad;
+        runs.fix = "scontrol show partition; sinfo -R";
+      } else {
+        runs.why = "other jobs may be ahead of it in the queue";
+        runs.fix = "try again when the cluster is less busy";
+      }
     } else {
       runs.found = fmt::format("the job ended{}{} without an answer{}",
                                facts.ended ? " as " + std::string(enum_name(facts.ended->state)) : "",

@@ -33,6 +33,15 @@ TEST(CheckCluster, FindsNothingInAGoodOne) {
   EXPECT_EQ(check_cluster(good_cluster()).size(), 8);
 }
 
+TEST(CheckCluster, AcceptsAListOfPartitionsAndNodesOfUnknownMemory) {
+  slurm::ClusterFacts facts = good_cluster();
+  facts.partition = "nope,all";
+  EXPECT_EQ(problems(facts), "");
+  facts.nodes = slurm::parse_nodes("n1|all*|idle|4|1|infinite|(null)|(null)\n");
+  EXPECT_EQ(problems(facts), "");
+  EXPECT_NE(check_cluster(facts)[2].found.find("RealMemory"), std::string::npos);
+}
+
 TEST(CheckCluster, NamesTheFirstThingThatIsMissing) {
   slurm::ClusterFacts facts = good_cluster();
   facts.node->clock_ahead = -30;
@@ -42,6 +51,8 @@ TEST(CheckCluster, NamesTheFirstThingThatIsMissing) {
   EXPECT_EQ(problems(facts), "slurm-program:bad");
   facts.waits = "Resources";
   EXPECT_EQ(problems(facts), "slurm-program:unknown");
+  facts.waits = "PartitionDown";
+  EXPECT_EQ(problems(facts), "slurm-program:bad") << "no waiting helps";
   facts.submitted = {slurm::Answer::refused, "", "Invalid account"};
   EXPECT_EQ(problems(facts), "slurm-submit:bad");
   facts.partition = "gpu";

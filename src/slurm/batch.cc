@@ -27,6 +27,9 @@ void check_option(const std::string& word) {
     throw Error(fmt::format("slurm.options {}: must be options of sbatch, like --account=x", printable(word)));
   std::string_view name = std::string_view(word).substr(0, word.find('='));
   if (!word.starts_with("--")) name = name.substr(0, 2);
+  if (name == "--clusters" || name == "--cluster" || name == "-M")
+    throw Error(
+        fmt::format("slurm.options {}: jobs must run in the cluster that squeue and scontrol ask", printable(word)));
   if (is_one_of(name, k_own_options))
     throw Error(fmt::format("slurm.options {}: wheelsmith sets {} itself", printable(word), name));
 }
@@ -55,7 +58,7 @@ const std::map<std::string, std::string>& site_keys() {
       {"constraint", "Features that a node must have"},
       {"options", "More options for sbatch, as a list"},
       {"gpu-partition", "Partition for tests that need a GPU"},
-      {"gpus", "What such a test asks for with --gpus"},
+      {"gpus", "Value of --gpus for such a test; of --gres if it begins with gpu:"},
       {"cpus", "Cores of each step"},
       {"memory", "Memory of each step"},
       {"time", "Time limit of each step, like 4:00:00"},
@@ -145,12 +148,22 @@ std::vector<std::string> sbatch_words(const Batch& batch) {
   if (request.memory != 0)
     words.push_back(fmt::format("--mem={}M", (request.memory + k_batch_mebibyte - 1) / k_batch_mebibyte));
   if (request.seconds != 0) add("time", to_minutes(request.seconds));
-  if (gpu) add("gpus", site.gpus);
+  // "gpu:1" is a generic resource: --gpus takes a count or TYPE:COUNT, and needs select/cons_tres.
+  if (gpu) add(site.gpus.starts_with("gpu:") ? "gres" : "gpus", site.gpus);
   if (batch.tasks > 1) words.push_back(fmt::format("--array=0-{}", batch.tasks - 1));
-  // Slurm replaces %j and its like in the name; ours holds none that is meant.
+  // Slurm replaces %j and its like in the name; ours holds none that is meant. In a name with a backslash it replaces
+  // nothing, and removes one backslash of each pair: then the tasks of an array cannot have files of their own.
   std::string errors = batch.errors.string();
-  replace_all(errors, "%", "%%");
-  add("output", errors.empty() ? "/dev/null" : errors + (batch.tasks > 1 ? ".%a" : ""));
+  const bool escaped = errors.find('\\') != errors.npos;
+  if (escaped)
+    replace_all(errors, "\\", "\\\\");
+  else
+    replace_all(errors, "%", "%%");
+  if (errors.empty() || (escaped && batch.tasks > 1))
+    errors = "/dev/null";
+  else if (batch.tasks > 1)
+    errors += ".%a";
+  add("output", errors);
   words.insert(words.end(), {"--open-mode=append", "--chdir=/"});
   return words;
 }

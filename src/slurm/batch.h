@@ -19,7 +19,7 @@ namespace wheelsmith::slurm {
 struct SiteOptions {
   std::string partition{}, account{}, qos{}, constraint{};
   std::string gpu_partition{};            // for tests that need a GPU; "": `partition`
-  std::string gpus{"1"};                  // for --gpus of such a test: "1", "h100:1"
+  std::string gpus{"1"};                  // for such a test: "1", "h100:1"; for --gres: "gpu:h100:1"
   std::vector<std::string> options{};     // further words for sbatch
   unsigned cpus = 0;                      // for each step; 0: from the estimate
   std::uint64_t memory = 0, seconds = 0;  // likewise

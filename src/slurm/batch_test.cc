@@ -52,6 +52,17 @@ TEST(BatchScript, AsksForWhatTheStepNeeds) {
   batch.site.gpu_partition = "gpu";
   EXPECT_TRUE(has(sbatch_words(batch), "--gpus=1"));
   EXPECT_TRUE(has(sbatch_words(batch), "--partition=gpu"));
+  batch.site.gpus = "gpu:h100:1";
+  EXPECT_TRUE(has(sbatch_words(batch), "--gres=gpu:h100:1"));
+}
+
+// As Slurm reads the name: a backslash protects the next character and turns replacement off.
+TEST(BatchScript, NamesAFileWithABackslash) {
+  Batch batch = sample_batch();
+  batch.errors = "/a\\b%j/x.out";
+  EXPECT_TRUE(has(sbatch_words(batch), "--output=/a\\\\b%j/x.out"));
+  batch.tasks = 2;
+  EXPECT_TRUE(has(sbatch_words(batch), "--output=/dev/null"));
 }
 
 TEST(BatchScript, AsksForSeveralNodes) {
@@ -87,6 +98,8 @@ TEST(SiteOptions, RefuseWhatIsNotTheirs) {
   EXPECT_EQ(site.options, (std::vector<std::string>{"--account=x", "-C fast"}));
   for (const auto& [key, value] : std::vector<std::pair<std::string, std::string>>{{"options", "--array=1-9"},
                                                                                    {"options", "-o/tmp/x"},
+                                                                                   {"options", "--clusters=b"},
+                                                                                   {"options", "-Mb"},
                                                                                    {"options", "--wrap=x"},
                                                                                    {"options", "job.sh"},
                                                                                    {"partition", "--wrap=x"},

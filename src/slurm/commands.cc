@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <initializer_list>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -14,6 +15,15 @@ namespace wheelsmith::slurm {
 namespace {
 
 constexpr std::chrono::seconds k_longest_call(60);
+
+// Inside an allocation, Slurm's variables would become options of the new job. Those that users set for themselves hide
+// jobs and nodes (SQUEUE_STATES, SINFO_PARTITION) or keep scancel from cancelling (SCANCEL_STATE).
+bool changes_commands(std::string_view variable) {
+  if (variable == "SLURM_CONF") return false;
+  return std::ranges::any_of(std::initializer_list<std::string_view>{"SLURM_", "SBATCH_", "SQUEUE_", "SINFO_",
+                                                                     "SCANCEL_", "SACCT_", "SCONTROL_"},
+                             [&](std::string_view prefix) { return variable.starts_with(prefix); });
+}
 
 std::string one_line(std::string_view text) {
   std::string line(trim(text));
@@ -30,16 +40,17 @@ Reply ProgramCommands::call(const std::vector<std::string>& words, const std::st
   command.argv = words;
   command.input = input;
   command.timeout = k_longest_call;
-  // Inside an allocation its variables would become options of the new job. Jobs do not push, so they get no token.
   command.environment = sys::current_environment();
+  // Jobs do not push, so they get no token.
   std::erase_if(*command.environment, [](const auto& item) {
-    return (item.first.starts_with("SLURM_") && item.first != "SLURM_CONF") || item.first.starts_with("SBATCH_") ||
-           item.first == "WHEELSMITH_STORE_TOKEN";
+    return changes_commands(item.first) || item.first == "WHEELSMITH_STORE_TOKEN";
   });
   // An interrupted call would leave a job with an unknown number, or one that was to be cancelled.
   const sys::Captured captured = sys::capture_to_the_end(command);
   Reply reply{classify(captured.exit.code, captured.errors), captured.output, one_line(captured.errors)};
-  if (captured.exit.timed_out || captured.exit.stopped) reply.answer = Answer::away;
+  // sbatch repeats by itself, for minutes, what the controller does not accept for now.
+  if (captured.exit.timed_out || captured.exit.stopped)
+    reply.answer = classify(1, captured.errors) == Answer::later ? Answer::later : Answer::away;
   if (reply.answer != Answer::good && reply.errors.empty()) reply.errors = sys::to_string(captured.exit);
   return reply;
 }
@@ -56,8 +67,10 @@ Submitted submit(Commands& commands, const Batch& batch) {
   return result;
 }
 
+// -a: with the partitions that are hidden.
 Queue queue(Commands& commands) {
-  Queue result{commands.call({"squeue", "-h", "-r", "-u", std::to_string(::geteuid()), "-o", k_queue_format}, ""), {}};
+  Queue result{commands.call({"squeue", "-a", "-h", "-r", "-u", std::to_string(::geteuid()), "-o", k_queue_format}, ""),
+               {}};
   if (result.reply.answer == Answer::good) result.jobs = parse_queue(result.reply.text);
   return result;
 }
@@ -81,7 +94,7 @@ Ended ended(Commands& commands, const JobId& id) {
 }
 
 Nodes nodes(Commands& commands) {
-  Nodes result{commands.call({"sinfo", "-h", "-N", "-o", k_node_format}, ""), {}};
+  Nodes result{commands.call({"sinfo", "-a", "-h", "-N", "-o", k_node_format}, ""), {}};
   if (result.reply.answer == Answer::good) result.nodes = parse_nodes(result.reply.text);
   return result;
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "base/text.h"
@@ -19,12 +20,25 @@ constexpr std::uint64_t k_usual_compile = 2 * k_gibibyte;
 constexpr unsigned k_usual_cpus = 4;
 // A step is worth a further core for each so many seconds of work.
 constexpr double k_seconds_per_core = 300;
+// A node whose RealMemory is not set has 1 MiB.
+constexpr std::uint64_t k_unset_memory = 16ull << 20;
 // The share of a node's memory that jobs can ask for: the system keeps some.
 constexpr double k_askable = 0.95;
 
 std::uint64_t within_node(std::uint64_t memory, const NodeLimits& limits) {
   if (limits.memory == 0) return memory;
   return std::min(memory, static_cast<std::uint64_t>(static_cast<double>(limits.memory) * k_askable));
+}
+
+// Rounded up by at most an eighth, so that steps that need nearly the same can be one job array.
+std::uint64_t rounded_up(std::uint64_t value, std::uint64_t least) {
+  const std::uint64_t unit = std::max(least, std::bit_floor(std::max<std::uint64_t>(value, 8)) / 8);
+  return (value + unit - 1) / unit * unit;
+}
+
+bool is_in(const Node& node, const std::string& partition) {
+  if (partition.empty()) return node.default_partition;
+  return std::ranges::any_of(split(partition, ','), [&](std::string_view one) { return trim(one) == node.partition; });
 }
 
 std::uint64_t within_limit(double seconds, const NodeLimits& limits) {
@@ -39,8 +53,7 @@ NodeLimits limits_of(const std::vector<Node>& nodes, const std::string& partitio
   bool any = false, unlimited = false;
   std::uint64_t longest = 0;
   for (const Node& node : nodes) {
-    const bool here = partition.empty() ? node.default_partition : node.partition == partition;
-    if (!here || !node.usable() || (gpu && !node.has_gpu())) continue;
+    if (!is_in(node, partition) || !node.usable() || (gpu && !node.has_gpu())) continue;
     ++limits.nodes;
     limits.cpus = std::max(limits.cpus, node.cpus);
     limits.memory = std::max(limits.memory, node.memory);
@@ -49,6 +62,10 @@ NodeLimits limits_of(const std::vector<Node>& nodes, const std::string& partitio
     any = true;
   }
   if (any && !unlimited) limits.seconds = longest;
+  if (any && limits.memory < k_unset_memory) {
+    limits.memory = 0;
+    limits.memory_unset = true;
+  }
   return limits;
 }
 
@@ -77,14 +94,42 @@ Request estimate(const Known& known, const NodeLimits& limits, unsigned most_cpu
   } else {
     request.memory = all;
   }
-  request.memory = within_node(request.memory, limits);
+  request.memory = within_node(rounded_up(request.memory, k_gibibyte / 4), limits);
+  if (limits.memory_unset) request.memory = 0;
+  const auto time = [&](double seconds) {
+    return within_limit(
+        static_cast<double>(rounded_up(static_cast<std::uint64_t>(std::clamp(seconds, 60.0, 1e8)), 600)), limits);
+  };
   if (known.wall_seconds > 0) {
     const double slower = known.wall_cpus > all_cpus ? double(known.wall_cpus) / all_cpus : 1;
-    request.seconds = within_limit(known.wall_seconds * slower * 3 + 600, limits);
+    request.seconds = time(known.wall_seconds * slower * 3 + 600);
   } else if (known.core_seconds > 0) {
-    request.seconds = within_limit(known.core_seconds / all_cpus * 4 + 1800, limits);
+    request.seconds = time(known.core_seconds / all_cpus * 4 + 1800);
   }
   return request;
+}
+
+// The names are those of job_reason_string() and have not changed since version 17.
+std::string stuck_because(std::string_view reason) {
+  const auto has = [reason](std::string_view part) { return reason.find(part) != reason.npos; };
+  if (has("PartitionDown") || has("PartitionInactive"))
+    return "the partition accepts jobs but starts none until an administrator changes that; --slurm partition=NAME "
+           "chooses another one";
+  if (has("PartitionTimeLimit"))
+    return "the job's time limit is longer than the partition allows; --slurm time=H:MM:SS";
+  if (has("PartitionNodeLimit")) return "the partition does not allow jobs with so many nodes; --nodes N";
+  if (has("ReqNodeNotAvail") || has("DOWN"))
+    return "all nodes that the job could use are down, drained or reserved; `sinfo -R` says why";
+  if (has("BadConstraints")) return "no node has what the job requests; `sinfo -N -l` lists the nodes";
+  if (has("Held") || has("held")) return "`scontrol release JOB` ends the hold";
+  if (has("DependencyNeverSatisfied")) return "an option in slurm.options makes it wait for a job that failed";
+  if (has("InvalidAccount") || has("AccountNotAllowed"))
+    return "the account may not use this partition; --slurm account=NAME";
+  if (has("InvalidQOS") || has("QOSNotAllowed")) return "the QOS may not be used here; --slurm qos=NAME";
+  if (has("PerJob") || has("MaxMemPerLimit"))
+    return "one job may not request so much here; --slurm cpus=N, memory=SIZE or time=H:MM:SS";
+  if (has("Minutes")) return "the account has used up its processor time; --slurm account=NAME";
+  return "";
 }
 
 Retry after(const Ending& ending, const Request& request, unsigned tries, const NodeLimits& limits) {
@@ -101,6 +146,10 @@ Retry after(const Ending& ending, const Request& request, unsigned tries, const 
   };
   switch (ending.state) {
     case JobState::out_of_memory: {
+      if (request.memory == 0) {  // it had all memory of its node
+        retry.why = "it ran out of memory" + on;
+        break;
+      }
       const std::uint64_t before = std::max<std::uint64_t>(request.memory, k_gibibyte / 16);
       retry.request.memory = within_node(std::min<std::uint64_t>(before, 1ull << 44) * 4, limits);
       retry.again = retry.request.memory > request.memory;
@@ -135,6 +184,13 @@ Retry after(const Ending& ending, const Request& request, unsigned tries, const 
       break;
     case JobState::completed:
     case JobState::failed:
+      if (ending.disk_full) {
+        avoid();
+        retry.again = std::ranges::find(retry.request.excluded, ending.node) != retry.request.excluded.end();
+        retry.why = fmt::format("the scratch disk is full{}", on);
+        if (!retry.again) retry.why += ", and there is no other node";
+        break;
+      }
       if (ending.silent) {
         retry.again = true;
         if (ending.never_began) avoid();

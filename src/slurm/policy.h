@@ -18,8 +18,10 @@ struct NodeLimits {
   unsigned cpus = 0;
   std::uint64_t memory = 0;  // bytes
   std::optional<std::uint64_t> seconds{};
+  // Slurm does not know the memory of its nodes (no RealMemory in slurm.conf): it refuses jobs that request any.
+  bool memory_unset = false;
 };
-// Of the usable nodes of a partition, or of the default one for "". `gpu`: of those with one.
+// Of the usable nodes of a partition, of several ("a,b"), or of the default one for "". `gpu`: of those with one.
 NodeLimits limits_of(const std::vector<Node>& nodes, const std::string& partition, bool gpu);
 
 struct Request {
@@ -57,12 +59,16 @@ struct Ending {
   std::optional<std::uint64_t> time_limit{};  // that Slurm set
   bool silent = false;                        // its report has no result
   bool never_began = false;                   // its report has not one line
+  bool disk_full = false;                     // the node has no room for the tree
 };
 struct Retry {
   bool again = false;
   Request request{};
   std::string why{};  // "it ran out of memory with 200 MB on n1"
 };
+// Why a pending job may never start, with what the user can do about it; "" for a reason that passes without them.
+std::string stuck_because(std::string_view reason);
+
 inline constexpr unsigned k_most_tries = 5;
 // `tries`: how many there have been, this one included.
 Retry after(const Ending& ending, const Request& request, unsigned tries, const NodeLimits& limits);

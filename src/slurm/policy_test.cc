@@ -18,6 +18,41 @@ TEST(Limits, AreTheLargestUsableNodeOfThePartition) {
   EXPECT_EQ(gpu.cpus, 32);
   EXPECT_FALSE(gpu.seconds);
   EXPECT_EQ(limits_of(nodes, "all", true).cpus, 0);
+  EXPECT_EQ(limits_of(nodes, "all,gpu", false).cpus, 32) << "a list, as sbatch takes it";
+}
+
+// RealMemory is 1 by default, and Slurm refuses a job that requests more.
+TEST(Limits, WithoutTheMemoryOfTheNodes) {
+  const NodeLimits limits = limits_of(parse_nodes("n1|all*|idle|8|1|infinite|(null)|(null)\n"), "", false);
+  EXPECT_TRUE(limits.memory_unset);
+  EXPECT_EQ(estimate({}, limits, 0).memory, 0);
+  EXPECT_EQ(estimate({.wall_seconds = 10, .wall_cpus = 1, .peak_memory = k_gib}, limits, 0).memory, 0);
+  // The node has no more to give.
+  EXPECT_FALSE(after({.state = JobState::out_of_memory, .node = "n1"}, {.cpus = 2}, 1, limits).again);
+}
+
+// Array tasks have one request.
+TEST(Estimate, IsTheSameForStepsThatNeedNearlyTheSame) {
+  const NodeLimits node{.nodes = 3, .cpus = 16, .memory = 64 * k_gib};
+  const Known one{.wall_seconds = 41, .wall_cpus = 1, .peak_memory = 301'000'000};
+  const Known other{.wall_seconds = 47, .wall_cpus = 1, .peak_memory = 322'000'000};
+  EXPECT_EQ(estimate(one, node, 0), estimate(other, node, 0));
+  // At most an eighth more.
+  const Known large{.wall_seconds = 41, .wall_cpus = 1, .peak_memory = 20 * k_gib + 1};
+  EXPECT_LE(double(estimate(large, node, 0).memory), 1.125 * (1.25 * double(large.peak_memory) + 0.25 * k_gib));
+}
+
+TEST(Stuck, SaysWhatNoWaitingChanges) {
+  for (const char* reason :
+       {"PartitionDown", "PartitionTimeLimit", "ReqNodeNotAvail, UnavailableNodes:n[1-3]", "JobHeldUser",
+        "JobHeldAdmin", "launch failed requeued held", "BadConstraints", "InvalidAccount", "InvalidQOS",
+        "DependencyNeverSatisfied",
+        "Nodes required for job are DOWN, DRAINED or reserved for jobs in higher priority partitions",
+        "QOSMaxCpuPerJobLimit", "AssocGrpCPUMinutesLimit"})
+    EXPECT_NE(stuck_because(reason), "") << reason;
+  for (const char* reason : {"Resources", "Priority", "QOSMaxJobsPerUserLimit", "AssocGrpCpuLimit", "None", "",
+                             "JobArrayTaskLimit", "BeginTime", "Licenses"})
+    EXPECT_EQ(stuck_because(reason), "") << reason;
 }
 
 TEST(Estimate, TakesTheFirstThatKnows) {
@@ -55,7 +90,7 @@ TEST(Estimate, SharesTheWorkBetweenNodes) {
   const Request again =
       estimate({.wall_seconds = 300, .wall_cpus = 48, .wall_nodes = 4, .peak_memory = 10 * k_gib}, node, 0, 4);
   EXPECT_EQ(again.cpus, 12);
-  EXPECT_EQ(again.memory, 10 * k_gib / 4 * 5 + k_gib / 4);
+  EXPECT_EQ(again.memory, 13 * k_gib) << "a quarter more, rounded up";
 }
 
 TEST(After, LeavesAsManyNodesAsTheStepNeeds) {
@@ -92,6 +127,14 @@ TEST(After, AsksForMoreOfWhatWasMissing) {
   EXPECT_EQ(after(blind, most, 1, {.nodes = 3}).request.excluded, (std::vector<std::string>{"n1", "n2"}));
   EXPECT_EQ(after(blind, most, 1, {.nodes = 2}).request.excluded, (std::vector<std::string>{"n2"}));
   EXPECT_FALSE(after({.state = JobState::cancelled}, first, 1, node).again);
+}
+
+TEST(After, TriesAnotherNodeIfTheDiskIsFull) {
+  const Ending full{.state = JobState::failed, .node = "n1", .disk_full = true};
+  const Retry other = after(full, {.cpus = 2}, 1, {.nodes = 3});
+  EXPECT_TRUE(other.again);
+  EXPECT_EQ(other.request.excluded, std::vector<std::string>{"n1"});
+  EXPECT_FALSE(after(full, {.cpus = 2}, 1, {.nodes = 1}).again) << "there is no other one";
 }
 
 TEST(After, EndsSomeTime) {

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/text.h"
+#include "sys/clock.h"
 #include "sys/file.h"
 #include "sys/files.h"
 
@@ -144,6 +145,7 @@ NodeLine parse_node_line(std::string_view text) {
   line.peak = count_in(value, "peak");
   line.disturbed = value["disturbed"].boolean_or(false);
   line.memory_killed = value["memory_killed"].boolean_or(false);
+  line.disk_full = value["disk_full"].boolean_or(false);
   return line;
 }
 
@@ -160,6 +162,7 @@ std::string to_line(const NodeLine& line) {
   if (line.peak != 0) table["peak"] = line.peak;
   if (line.disturbed) table["disturbed"] = true;
   if (line.memory_killed) table["memory_killed"] = true;
+  if (line.disk_full) table["disk_full"] = true;
   return document::to_json(table, -1) + "\n";
 }
 
@@ -204,15 +207,37 @@ std::optional<UnitCost> last_unit_cost(const store::Store& store, const plan::Bu
   return UnitCost{count_in(*value, "largest"), std::max(0.0, (*value)["seconds"].number())};
 }
 
+namespace {
+
+// The clock that the times of the files come from: this machine's may be wrong.
+std::filesystem::file_time_type file_server_time(const store::Store& store) {
+  const std::filesystem::path farm = store.folder("farm");
+  const std::filesystem::path probe = farm / fmt::format("time-{}", sys::unix_nanoseconds());
+  std::error_code ignored;
+  sys::make_folders(farm);
+  sys::write_file(probe, "");
+  const auto time = std::filesystem::last_write_time(probe, ignored);
+  std::filesystem::remove(probe, ignored);
+  return time;
+}
+
+}  // namespace
+
 void prune_farm(const store::Store& store) {
   namespace fs = std::filesystem;
   constexpr auto k_kept = std::chrono::hours(24 * 30);
   std::error_code ignored;
   const fs::path farm = store.folder("farm");
-  const fs::file_time_type now = fs::file_time_type::clock::now();
-  for (const char* name : {"steps", "batches", "probes", "trees"}) {
+  fs::file_time_type now;
+  try {
+    now = file_server_time(store);
+  } catch (const Error&) {  // what is old takes a little room until the next build
+    return;
+  }
+  for (const fs::path& folder :
+       {farm / "steps", farm / "batches", farm / "probes", farm / "trees", store.folder("bin")}) {
     std::vector<fs::path> old;
-    for (const auto& entry : fs::directory_iterator(farm / name, ignored)) {
+    for (const auto& entry : fs::directory_iterator(folder, ignored)) {
       const fs::file_time_type changed = entry.last_write_time(ignored);
       if (!ignored && now - changed > k_kept) old.push_back(entry.path());
     }
@@ -225,7 +250,10 @@ std::filesystem::path program_for_nodes(store::Store& store) {
   const std::string digest = to_hex(sha256(sys::map_file(own).bytes));
   const std::filesystem::path folder = store.folder("bin");
   const std::filesystem::path target = folder / digest;
-  if (store.has_sha256(target, digest)) return target;
+  if (store.has_sha256(target, digest)) {
+    sys::touch(target);  // for prune_farm()
+    return target;
+  }
   const std::filesystem::path copy = store.staging() / "program";
   sys::copy_file(own, copy);
   std::filesystem::permissions(copy, std::filesystem::perms(0555));

@@ -86,6 +86,7 @@ struct NodeLine {
   std::uint64_t used = 0, limit = 0, peak = 0;
   // ending: the step did not end by itself, and whether the kernel killed processes of the job for lack of memory.
   bool disturbed = false, memory_killed = false;
+  bool disk_full = false;  // of the node, not of the store
 };
 NodeLine parse_node_line(std::string_view line);  // throws Error
 std::string to_line(const NodeLine& line);
@@ -108,7 +109,7 @@ struct UnitCost {
 void note_unit_cost(store::Store& store, const plan::BuildSpec& spec, const UnitCost& cost);
 std::optional<UnitCost> last_unit_cost(const store::Store& store, const plan::BuildSpec& spec);
 
-// Removes what steps and batches of long ago have left; best effort.
+// Removes what steps, batches and programs of long ago have left; best effort.
 void prune_farm(const store::Store& store);
 
 // Copies our own program to where nodes can run it, once: bin/SHA256 of the store.

@@ -33,6 +33,7 @@ void read_line(FarmTask& task, std::string_view line, std::vector<Report>& repor
       case NodeLine::Kind::ending:
         task.disturbed = node.disturbed;
         task.memory_killed = node.memory_killed;
+        task.disk_full = node.disk_full;
         return;
       case NodeLine::Kind::lost: task.lost = node.text; return;
       case NodeLine::Kind::report: break;
@@ -132,7 +133,7 @@ void again(FarmTask& task, slurm::Request request) {
   task.absent = task.ended_at = 0;
   task.ended.reset();
   task.outcome.reset();
-  task.disturbed = task.memory_killed = false;
+  task.disturbed = task.memory_killed = task.disk_full = false;
   task.lost.clear();
   task.read_at = 0;
 }

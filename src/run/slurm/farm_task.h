@@ -36,7 +36,7 @@ struct FarmTask {
   std::optional<slurm::EndedJob> ended{};
   double ended_at = 0;
   std::optional<StepOutcome> outcome{};  // its last line
-  bool disturbed = false, memory_killed = false;
+  bool disturbed = false, memory_killed = false, disk_full = false;
   std::string lost{};
   bool cancelled = false;
 };

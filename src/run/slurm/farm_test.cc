@@ -55,6 +55,25 @@ TEST(Farm, SharesAFolderBetweenCoordinatorsThatMeanTheSame) {
   EXPECT_NE(FarmFolder(store, job).path(), FarmFolder(store, other).path());
 }
 
+TEST(Farm, RemovesFilesUnusedForAMonth) {
+  namespace fs = std::filesystem;
+  const sys::TempDir temp;
+  store::Store store(temp.path() / "store");
+  const fs::path program = program_for_nodes(store), old_program = store.folder("bin") / std::string(64, 'a');
+  sys::write_file(old_program, "x");
+  const fs::path steps = store.folder("farm") / "steps";
+  sys::make_folders(steps / "new");
+  sys::make_folders(steps / "old");
+  const auto long_ago = fs::file_time_type::clock::now() - std::chrono::hours(24 * 31);
+  for (const fs::path& path : {program, old_program, steps / "old"}) fs::last_write_time(path, long_ago);
+  EXPECT_EQ(program_for_nodes(store), program);  // used again
+  prune_farm(store);
+  EXPECT_TRUE(fs::exists(program));
+  EXPECT_FALSE(fs::exists(old_program));
+  EXPECT_TRUE(fs::exists(steps / "new"));
+  EXPECT_FALSE(fs::exists(steps / "old"));
+}
+
 TEST(NodeLines, AreReadBack) {
   const NodeLine line{.kind = NodeLine::Kind::ending, .peak = 7, .disturbed = true, .memory_killed = true};
   const NodeLine read = parse_node_line(to_line(line));

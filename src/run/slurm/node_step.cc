@@ -206,6 +206,21 @@ void check_tools(const plan::BuildSpec& spec) {
   }
 }
 
+// Whether a step failed because this node has no room for its tree: another node may have. A full store is full for
+// all.
+bool is_disk_full(const Job& job, const StepOutcome& outcome) {
+  if (outcome.made() || sys::is_nearly_full(job.store)) return false;
+  for (const char* text : {"No space left on device", "no space left on the disk"}) {
+    if (outcome.cause.find(text) != std::string::npos) return true;
+  }
+  try {
+    const store::Store store(job.store, job.store_options());
+    return sys::is_nearly_full(store.tree(job.spec.identity).parent_path());
+  } catch (const Error&) {  // the step's own error is reported
+    return false;
+  }
+}
+
 // What the next build of this step will ask for.
 void note_cost_of(const Job& job, const StepOutcome& outcome, std::uint64_t peak) {
   if (outcome.outcome != Outcome::built || job.rebuild) return;
@@ -229,7 +244,7 @@ int run_reported(NodeJob& node, const FarmBatch& batch, NodeReport& report) {
   store::Store store(node.job.store, node.job.store_options());
   const std::unique_ptr<Executor> executor = make_local_executor(store, options);
   const Job job = node.job;
-  executor->submit({.ticket = 0, .job = std::move(node.job), .resources = {.cores = job.limits.cores}});
+  executor->submit({.ticket = 0, .job = job, .resources = {.cores = job.limits.cores}});
   bool stopped = false, told = false;
   auto stopped_at = std::chrono::steady_clock::time_point();
   auto told_compiles = std::chrono::steady_clock::time_point();
@@ -253,10 +268,12 @@ int run_reported(NodeJob& node, const FarmBatch& batch, NodeReport& report) {
         case Report::Kind::lost: break;
       }
       const bool killed = memory_kills() != 0;
+      const bool full = one.kind == Report::Kind::finished && is_disk_full(job, one.outcome);
       report.add(to_line({.kind = NodeLine::Kind::ending,
                           .peak = report.peak(),
-                          .disturbed = stopped || killed || one.kind == Report::Kind::lost,
-                          .memory_killed = killed}));
+                          .disturbed = stopped || killed || full || one.kind == Report::Kind::lost,
+                          .memory_killed = killed,
+                          .disk_full = full}));
       if (one.kind == Report::Kind::lost) {
         report.add(to_line({.kind = NodeLine::Kind::lost, .text = one.why}));
         return 1;
@@ -297,7 +314,8 @@ int run_on_node(const std::filesystem::path& batch_file) {
   } catch (const Error& error) {  // one step becomes an outcome
     StepOutcome outcome;
     outcome.cause = fmt::format("on {}: {}", node_name(environment), error.what());
-    report.add(to_line({.kind = NodeLine::Kind::ending}));
+    const bool full = is_disk_full(node.job, outcome);
+    report.add(to_line({.kind = NodeLine::Kind::ending, .disturbed = full, .disk_full = full}));
     report.add(report_line({.kind = Event::Kind::finished, .outcome = &outcome}));
   }
   report.finish();

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "run/slurm/farm.h"
 #include "run/slurm/node_step.h"
+#include "slurm/policy.h"
 #include "sys/clock.h"
 #include "sys/files.h"
 #include "sys/process/own_process.h"
@@ -19,6 +20,9 @@
 namespace wheelsmith::run {
 
 namespace {
+
+// A reason that no waiting changes, unless it is a moment old.
+constexpr double k_stuck_patience = 3;
 
 std::string kernel_release() {
   utsname names{};
@@ -61,7 +65,7 @@ void wait_for(slurm::ClusterFacts& facts, slurm::Commands& commands, const slurm
       if (job == queue.jobs.end() || !slurm::is_active(job->state)) {
         if (!facts.ended) facts.ended = slurm::ended(commands, id).job;
         if (ended_at == 0) ended_at = passed();
-      } else if (passed() > patience) {
+      } else if (passed() > patience || (passed() > k_stuck_patience && !slurm::stuck_because(job->reason).empty())) {
         facts.waits = job->reason.empty() ? "it has not ended" : job->reason;
         slurm::cancel(commands, {id});
         return;
@@ -88,14 +92,15 @@ slurm::ClusterFacts probe_cluster(store::Store& store, slurm::Commands& commands
   facts.controller = nodes.reply;
   facts.nodes = std::move(nodes.nodes);
   if (facts.controller.answer != slurm::Answer::good) return facts;
-  if (slurm::limits_of(facts.nodes, site.partition, false).cpus == 0) return facts;
+  const slurm::NodeLimits limits = slurm::limits_of(facts.nodes, site.partition, false);
+  if (limits.cpus == 0) return facts;
   const std::filesystem::path folder = store.folder("farm") / "probes";
   sys::make_folders(folder);
   const std::string name = fmt::format("probe-{}-{}", slurm::job_name(sys::host_name()), sys::unix_nanoseconds());
   const std::filesystem::path answer = folder / (name + ".json");
   slurm::Batch batch;
   batch.name = "ws-doctor";
-  batch.request = {.cpus = 1, .memory = 256ull << 20, .seconds = 300};
+  batch.request = {.cpus = 1, .memory = limits.memory_unset ? 0 : 256ull << 20, .seconds = 300};
   batch.site = site;
   batch.program = program_for_nodes(store);
   batch.arguments = {"node", "--probe", answer.string()};

@@ -149,11 +149,12 @@ class SlurmExecutor final : public Executor {
     return request;
   }
 
+  // Nodes go down and come back while a build runs.
   const std::vector<slurm::Node>& nodes() {
-    if (m_nodes.empty() && now() >= m_ask_nodes_at) {
+    if (now() >= m_ask_nodes_at) {
       slurm::Nodes answer = slurm::nodes(m_commands);
-      m_nodes = std::move(answer.nodes);
-      m_ask_nodes_at = now() + 10;
+      if (answer.reply.answer == slurm::Answer::good) m_nodes = std::move(answer.nodes);
+      m_ask_nodes_at = now() + (m_nodes.empty() ? 10 : 300);
     }
     return m_nodes;
   }
@@ -171,7 +172,9 @@ class SlurmExecutor final : public Executor {
         return true;
       }
       // A coordinator died between writing the try and reading sbatch's answer: the queue shows whether the job exists.
-      const slurm::Queue queue = slurm::queue(m_commands);
+      // One answer for all steps that are prepared together.
+      if (!m_queue) m_queue = slurm::queue(m_commands);
+      const slurm::Queue& queue = *m_queue;
       if (queue.reply.answer != slurm::Answer::good) {
         task.one = {};
         away(queue.reply.errors);
@@ -238,6 +241,7 @@ class SlurmExecutor final : public Executor {
     const slurm::NodeLimits limits = gpu_limits(task);
     slurm::Request request{.cpus = std::min(4u, std::max(1u, limits.cpus)), .memory = 16ull << 30, .gpus = 1};
     if (limits.memory != 0) request.memory = std::min(request.memory, limits.memory / 10 * 9);
+    if (limits.memory_unset) request.memory = 0;
     return request;
   }
 
@@ -252,6 +256,7 @@ class SlurmExecutor final : public Executor {
       ready.push_back(&task);
     }
     if (ready.empty() || gathering) return;
+    m_queue.reset();
     // Who holds the lock of a folder looks and submits; another coordinator that has it submits for us.
     std::vector<decltype(m_store.try_lock(""))> locks;
     std::vector<FarmTask*> mine;
@@ -272,7 +277,7 @@ class SlurmExecutor final : public Executor {
       mine.push_back(task);
       shapes.push_back({task->one.request, task->site});  // with a GPU or without
     }
-    for (const std::vector<std::size_t>& places : slurm::group(shapes, k_most_in_array)) {
+    for (const std::vector<std::size_t>& places : slurm::group(shapes, m_most_in_array)) {
       if (!m_throttle.take(now())) break;
       std::vector<FarmTask*> together;
       for (const std::size_t place : places) together.push_back(mine[place]);
@@ -319,6 +324,8 @@ class SlurmExecutor final : public Executor {
         return false;
       case slurm::Answer::later:
         for (FarmTask* task : tasks) task->one.name.clear();
+        // An array counts as all of its tasks: one that is larger than a limit for jobs would never be accepted.
+        if (tasks.size() > 1) m_most_in_array = tasks.size() / 2;
         if (now() - m_told_later > 300) {
           m_told_later = now();
           m_options.on_note("Slurm takes no more jobs for now: " + submitted.reply.errors);
@@ -327,10 +334,17 @@ class SlurmExecutor final : public Executor {
         return false;
       case slurm::Answer::refused:
       case slurm::Answer::no_job:
+        // MaxArraySize of slurm.conf.
+        if (tasks.size() > 1 && submitted.reply.errors.find("array") != std::string::npos) {
+          for (FarmTask* task : tasks) task->one.name.clear();
+          m_most_in_array = m_largest_array = tasks.size() / 2;
+          return false;
+        }
         for (FarmTask* task : tasks) refuse(*task, submitted.reply.errors);
         return true;
     }
     back();
+    m_most_in_array = std::min(m_largest_array, m_most_in_array * 2);
     for (std::size_t i = 0; i < tasks.size(); ++i) {
       FarmTask& task = *tasks[i];
       task.one.id = slurm::JobId{submitted.job};
@@ -377,6 +391,7 @@ class SlurmExecutor final : public Executor {
     m_ask_at = now() + std::clamp(took * 20, 2.0, 60.0);
     std::map<slurm::JobId, const slurm::QueuedJob*> jobs;
     for (const slurm::QueuedJob& job : queue.jobs) jobs.emplace(job.id, &job);
+    std::map<std::string, std::vector<slurm::JobId>> stuck;
     for (auto& [ticket, task] : m_tasks) {
       if (!task.submitted || !task.one.id || task.ended) continue;
       const auto found = jobs.find(*task.one.id);
@@ -384,9 +399,24 @@ class SlurmExecutor final : public Executor {
       if (active) {
         task.absent = 0;
         show(task, *found->second, reports);
+        if (found->second->state == slurm::JobState::pending && !slurm::stuck_because(found->second->reason).empty())
+          stuck[found->second->reason].push_back(*task.one.id);
       } else if (task.absent == 0) {
         task.absent = now();
       }
+    }
+    tell_stuck(stuck);
+  }
+
+  // Once for each reason, and again after a while: a job that waits for an administrator looks like one that waits for
+  // its turn.
+  void tell_stuck(const std::map<std::string, std::vector<slurm::JobId>>& stuck) {
+    for (const auto& [reason, ids] : stuck) {
+      const auto told = m_told_stuck.find(reason);
+      if (told != m_told_stuck.end() && now() - told->second < 1800) continue;
+      m_told_stuck[reason] = now();
+      m_options.on_note(fmt::format("{} ({}) may never start: {}: {}", counted(ids.size(), "job"),
+                                    slurm::to_string(ids.front()), printable(reason), slurm::stuck_because(reason)));
     }
   }
 
@@ -472,7 +502,8 @@ class SlurmExecutor final : public Executor {
                          .seconds = task.ended->seconds,
                          .time_limit = task.ended->time_limit,
                          .silent = true,
-                         .never_began = task.offset == 0};
+                         .never_began = task.offset == 0,
+                         .disk_full = task.disk_full};
     // The kernel killed a part of it, and Slurm did not notice.
     if (task.memory_killed && ending.state == slurm::JobState::failed) ending.state = slurm::JobState::out_of_memory;
     if (task.limits.cpus == 0) task.limits = slurm::limits_of(nodes(), task.site.partition, false);
@@ -513,6 +544,9 @@ class SlurmExecutor final : public Executor {
   std::vector<std::size_t> m_to_cancel;
   std::vector<slurm::Node> m_nodes;
   std::filesystem::path m_program;
+  std::optional<slurm::Queue> m_queue;
+  std::size_t m_largest_array = k_most_in_array, m_most_in_array = k_most_in_array;
+  std::map<std::string, double> m_told_stuck;
   double m_ask_nodes_at = 0, m_submit_at = 0, m_ask_at = 0, m_ask_end_at = 0;
   unsigned m_failures = 0;
   double m_away_since = 0, m_told_away = 0, m_told_later = -1000;

@@ -3,7 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <map>
+#include <numeric>
+#include <random>
 
+#include "base/hash.h"
 #include "base/text.h"
 #include "run/slurm/farm.h"
 #include "sys/file.h"
@@ -59,12 +65,12 @@ class FakeSlurm final : public slurm::Commands {
   std::vector<std::string> calls, scripts;
   bool away = false, lose_answers = false;
   std::string refuse, gres;
+  std::string refuse_arrays;  // the error for arrays of more tasks than
+  std::uint32_t most_tasks = 0;
 
  private:
   slurm::Reply submit(const std::vector<std::string>& words, const std::string& input) {
     if (!refuse.empty()) return {slurm::classify(1, refuse), "", refuse};
-    scripts.push_back(input);
-    const std::uint64_t number = ++m_number;
     std::uint32_t tasks = 0;
     std::string name;
     for (const std::string& word : words) {
@@ -72,6 +78,9 @@ class FakeSlurm final : public slurm::Commands {
         tasks = static_cast<std::uint32_t>(to_number(word.substr(10)).value_or(0)) + 1;
       if (word.starts_with("--job-name=")) name = word.substr(11);
     }
+    if (!refuse_arrays.empty() && tasks > most_tasks) return {slurm::classify(1, refuse_arrays), "", refuse_arrays};
+    scripts.push_back(input);
+    const std::uint64_t number = ++m_number;
     for (std::uint32_t i = 0; i < std::max(1u, tasks); ++i)
       jobs.push_back({tasks == 0 ? slurm::JobId{number} : slurm::JobId{number, i}, name});
     if (lose_answers) return {slurm::Answer::away, "", "Socket timed out"};
@@ -188,7 +197,7 @@ TEST(SlurmExecutor, AsksForMoreMemoryWhenThereWasNotEnough) {
   executor->submit(std::move(step));
   EXPECT_TRUE(ends(*executor, farm, 3).empty());
   const std::string first = farm.slurm.last("sbatch");
-  EXPECT_NE(first.find("--mem=1424M"), std::string::npos) << first;
+  EXPECT_NE(first.find("--mem=1536M"), std::string::npos) << first;
   farm.report(1, 1,
               to_line({.kind = NodeLine::Kind::placed, .text = "n1", .job = "1"}) +
                   to_line({.kind = NodeLine::Kind::ending, .disturbed = true, .memory_killed = true}) +
@@ -196,7 +205,7 @@ TEST(SlurmExecutor, AsksForMoreMemoryWhenThereWasNotEnough) {
   farm.slurm.end("1", "OUT_OF_MEMORY");
   EXPECT_TRUE(ends(*executor, farm, 10).empty());
   ASSERT_EQ(farm.slurm.count("sbatch"), 2);
-  EXPECT_NE(farm.slurm.last("sbatch").find("--mem=5696M"), std::string::npos) << farm.slurm.last("sbatch");
+  EXPECT_NE(farm.slurm.last("sbatch").find("--mem=6144M"), std::string::npos) << farm.slurm.last("sbatch");
   farm.report(1, 2, to_line({.kind = NodeLine::Kind::ending}) + Farm::finished(Outcome::built));
   ASSERT_EQ(ends(*executor, farm).size(), 1);
 }
@@ -294,6 +303,36 @@ TEST(SlurmExecutor, WaitsForAControllerThatIsAway) {
   EXPECT_EQ(ends(*executor, farm).size(), 1);
 }
 
+// MaxArraySize may be smaller than the array, or a limit for jobs in the queue: each text is Slurm's.
+TEST(SlurmExecutor, SubmitsSmallerArraysWhereLargeOnesAreRefused) {
+  for (const char* error :
+       {"sbatch: error: Batch job submission failed: Invalid job array specification",
+        "sbatch: error: QOSMaxSubmitJobPerUserLimit sbatch: error: Batch job submission failed: Job violates "
+        "accounting/QOS policy (job submit limit, user's size and/or time limits)"}) {
+    Farm farm;
+    farm.slurm.refuse_arrays = error;
+    farm.slurm.most_tasks = 3;
+    const auto executor = farm.executor();
+    for (std::size_t i = 0; i < 9; ++i) executor->submit(farm.step(i));
+    EXPECT_TRUE(ends(*executor, farm, 120).empty()) << error;
+    EXPECT_EQ(farm.slurm.jobs.size(), 9) << error;
+    // One question for all steps of an attempt, not one for each.
+    EXPECT_LT(farm.slurm.count("squeue"), 80) << error;
+  }
+}
+
+TEST(SlurmExecutor, SaysThatAJobMayNeverStart) {
+  Farm farm;
+  const auto executor = farm.executor();
+  for (std::size_t i = 1; i < 4; ++i) executor->submit(farm.step(i));
+  EXPECT_TRUE(ends(*executor, farm, 30).empty());
+  EXPECT_TRUE(farm.notes.empty()) << "waiting for its turn is not worth a note";
+  for (FakeSlurm::FakeJob& job : farm.slurm.jobs) job.reason = "PartitionDown";
+  EXPECT_TRUE(ends(*executor, farm, 300).empty());
+  ASSERT_EQ(farm.notes.size(), 1);
+  EXPECT_EQ(farm.notes[0].find("3 jobs (1_0) may never start: PartitionDown: the partition"), 0) << farm.notes[0];
+}
+
 TEST(SlurmExecutor, SaysWhatSlurmRefuses) {
   Farm farm;
   const auto executor = farm.executor();
@@ -351,6 +390,66 @@ TEST(SlurmExecutor, CancelsTheJobsOfAPlan) {
   EXPECT_EQ(ended, 2);
   EXPECT_EQ(farm.slurm.last("scancel"), "scancel 1");
   EXPECT_EQ(farm.slurm.count("sbatch"), 1);
+}
+
+// The polling, the gathering of arrays and the throttle, in simulated time: 50 nodes of one job each, 400 steps of 5 s
+// to half an hour, every second one with a request of its own. Compared with the lower bounds: all work divided by the
+// nodes, and the longest step.
+TEST(SlurmExecutor, KeepsTheNodesBusy) {
+  constexpr std::size_t k_nodes = 20, k_steps = 120;
+  std::mt19937_64 random(1);
+  std::lognormal_distribution<double> spread(std::log(120.0), 1.0);
+  std::vector<double> seconds(k_steps);
+  for (double& one : seconds) one = std::clamp(spread(random), 5.0, 600.0);
+  std::ranges::sort(seconds, std::greater<>());  // as the scheduler orders independent steps
+  const double ideal = std::max(seconds[0], std::accumulate(seconds.begin(), seconds.end(), 0.0) / k_nodes);
+
+  Farm farm;
+  const auto executor = farm.executor();
+  struct Running {
+    double until = 0;
+    std::filesystem::path report;
+  };
+  std::map<std::size_t, Running> running;  // by the place in the list of jobs
+  std::size_t submitted = 0, ended = 0, started = 0;
+  const double began = farm.time;
+  const auto let_nodes_work = [&] {
+    for (auto one = running.begin(); one != running.end();) {
+      if (one->second.until > farm.time) {
+        ++one;
+        continue;
+      }
+      ASSERT_FALSE(sys::append_text(one->second.report,
+                                    to_line({.kind = NodeLine::Kind::ending}) + Farm::finished(Outcome::built)));
+      farm.slurm.jobs[one->first].state = "COMPLETED";
+      one = running.erase(one);
+    }
+    for (; started < farm.slurm.jobs.size() && running.size() < k_nodes; ++started) {
+      FakeSlurm::FakeJob& job = farm.slurm.jobs[started];
+      const std::filesystem::path batch = farm.store.folder("farm") / "batches" / (job.name + ".json");
+      const FarmBatch farm_batch = FarmBatch::from_value(document::parse_json(sys::read_file(batch), "batch"));
+      const std::filesystem::path& one = farm_batch.tries[job.id.task.value_or(0)];
+      const Job read = Job::from_value(document::parse_json(sys::read_file(one.parent_path() / "job.json"), "job"));
+      job.state = "RUNNING";
+      running[started] = {farm.time + seconds[*to_number(read.spec.id)], FarmFolder(one.parent_path()).report_file(1)};
+    }
+  };
+  while (ended < k_steps && farm.time < began + 10 * ideal) {
+    for (std::size_t room = executor->room(); room != 0 && submitted < k_steps; --room, ++submitted) {
+      Submission step = farm.step(submitted);
+      step.job.spec.id = step.job.spec.identity = std::to_string(submitted);
+      step.job.spec.key = to_hex(sha256(Bytes(step.job.spec.id)));
+      if (submitted % 2 == 0) step.resources.core_seconds = static_cast<double>(submitted) * 3000;
+      executor->submit(std::move(step));
+    }
+    for (const Report& report : executor->wait()) ended += report.kind == Report::Kind::finished ? 1 : 0;
+    let_nodes_work();
+  }
+  EXPECT_EQ(ended, k_steps);
+  const double taken = farm.time - began;
+  std::printf("%.0f s, ideal %.0f s: %.3f; %zu calls of sbatch, %zu of squeue\n", taken, ideal, taken / ideal,
+              farm.slurm.count("sbatch"), farm.slurm.count("squeue"));
+  EXPECT_LE(taken, 1.1 * ideal);
 }
 
 }  // namespace
