@@ -117,6 +117,8 @@ std::filesystem::path Store::Impl::step_file(std::string_view key) const {
   return root / "steps" / step_file_name(key);
 }
 
+std::filesystem::path Store::Impl::seen_file(std::string_view key) const { return root / "seen" / step_file_name(key); }
+
 Store::Impl::Difference Store::Impl::difference() {
   Difference found;
   const std::filesystem::path folder = root / "steps";

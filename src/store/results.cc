@@ -25,6 +25,7 @@ namespace {
 
 constexpr std::uint64_t k_file_limit = 64ull << 20;
 constexpr std::uint64_t k_history_tail = 16 << 10;
+constexpr std::size_t k_most_examined = 32;  // steps of one identity
 
 [[noreturn]] void refuse() { throw std::system_error(errno, std::generic_category()); }
 
@@ -159,6 +160,29 @@ std::optional<StepRecord> Store::newest_step(std::string_view identity) const {
     if (record && record->identity == identity) return record;
   }
   return std::nullopt;
+}
+
+std::optional<StepRecord> Store::newest_step(std::string_view identity,
+                                             const std::function<bool(const StepRecord&)>& matches) const {
+  m_impl->bring_index_up_to_date();
+  std::size_t examined = 0;
+  for (const std::string& key : m_impl->index.newest(identity)) {
+    if (++examined > k_most_examined) break;
+    const std::optional<StepRecord> record = read_step(m_impl->step_file(key));
+    if (!record || record->key != key || record->identity != identity || !matches(*record)) continue;
+    if (std::optional<StepRecord> sound = find_step(key)) return sound;
+  }
+  return std::nullopt;
+}
+
+void Store::put_seen(std::string_view key, std::string_view text) {
+  m_impl->writable("seen");
+  m_impl->write(m_impl->seen_file(key), with_digest(text));
+}
+
+std::optional<std::string> Store::seen(std::string_view key) const {
+  const auto text = sys::read_file_if_possible(m_impl->seen_file(key), k_file_limit);
+  return text ? without_digest(*text) : std::nullopt;
 }
 
 void Store::note_try(std::string_view identity, const Manifest& manifest) {
